@@ -1,0 +1,77 @@
+# jprof: `make help` lists the targets.
+PREFIX ?= /usr/local
+DESTDIR ?=
+B ?= build
+CC ?= gcc
+CFLAGS ?= -O2 -g
+WERROR ?= -Werror
+
+WARN := -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes \
+  -Wmissing-prototypes -Wvla -Wformat=2 -Wundef $(WERROR)
+LIBFLAGS := -fPIC -fvisibility=hidden -fno-omit-frame-pointer \
+  -ftls-model=initial-exec
+SIGFLAGS := -Wframe-larger-than=1024 -fno-stack-protector -U_FORTIFY_SOURCE
+LIBLINK := -shared -Wl,-z,defs -Wl,-z,now -Wl,-soname,libjprof.so
+
+SIG_SRC := $(wildcard preload/sig/*.c)
+PRE_SRC := $(wildcard preload/*.c)
+REP_SRC := $(wildcard analyzer/*.c analyzer/*/*.c)
+SIG_OBJ := $(SIG_SRC:%.c=$(B)/%.o)
+PRE_OBJ := $(PRE_SRC:%.c=$(B)/%.o)
+REP_OBJ := $(REP_SRC:%.c=$(B)/%.o)
+REP_LIB := $(filter-out $(B)/analyzer/main.o,$(REP_OBJ))
+REP_LIBS := -ldw -lelf -liberty -lz
+
+all: $(B)/libjprof.so $(B)/jprof-report $(B)/jprof ## build everything
+
+$(B)/libjprof.so: $(SIG_OBJ) $(PRE_OBJ)
+	$(CC) $(CFLAGS) $(LDFLAGS) $(LIBLINK) -o $@ $^
+
+$(B)/jprof-report: $(REP_OBJ)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(REP_LIBS)
+
+$(B)/jprof: scripts/jprof
+	@mkdir -p $(@D)
+	install -m 755 $< $@
+
+$(B)/preload/sig/%.o: preload/sig/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(WARN) $(LIBFLAGS) $(SIGFLAGS) -Iinclude -MMD -MP -c -o $@ $<
+
+$(B)/preload/%.o: preload/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(WARN) $(LIBFLAGS) -Iinclude -MMD -MP -c -o $@ $<
+
+$(B)/analyzer/%.o: analyzer/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE -Iinclude -MMD -MP -c -o $@ $<
+
+include tests/tests.mk
+
+install: all ## install below DESTDIR/PREFIX
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/jprof \
+	  $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 755 $(B)/libjprof.so $(DESTDIR)$(PREFIX)/lib/jprof/
+	install -m 755 $(B)/jprof-report $(B)/jprof $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 include/jprof.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 doc/jprof.1 doc/jprof-report.1 \
+	  $(DESTDIR)$(PREFIX)/share/man/man1/
+
+uninstall: ## remove what install put there
+	rm -f $(DESTDIR)$(PREFIX)/lib/jprof/libjprof.so \
+	  $(DESTDIR)$(PREFIX)/bin/jprof-report $(DESTDIR)$(PREFIX)/bin/jprof \
+	  $(DESTDIR)$(PREFIX)/include/jprof.h \
+	  $(DESTDIR)$(PREFIX)/share/man/man1/jprof.1 \
+	  $(DESTDIR)$(PREFIX)/share/man/man1/jprof-report.1
+	-rmdir $(DESTDIR)$(PREFIX)/lib/jprof 2>/dev/null
+
+clean: ## remove what was built
+	rm -rf $(B)
+
+help: ## show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile tests/tests.mk | \
+	  expand -t 26
+
+-include $(SIG_OBJ:.o=.d) $(PRE_OBJ:.o=.d) $(REP_OBJ:.o=.d)
+.PHONY: all install uninstall clean help
+.DEFAULT_GOAL := all

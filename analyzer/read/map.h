@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The map reader: lines of a jprof-map -> checked events of one run.
+ * The format is that of doc/FORMAT.md and include/jp_map.h.
+ * Runs in: analyzer. */
+#ifndef JR_MAP_H
+#define JR_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../base/diag.h"
+
+/* An executable mapping, live in [from_ns, until_ns). */
+struct jr_mapping {
+    uint64_t start, end;      /* addresses */
+    uint64_t offset;          /* in the file */
+    uint64_t bias;            /* valid when has_bias */
+    uint64_t inode, mtime_ns; /* 0: not known */
+    uint64_t from_ns, until_ns;
+    uint8_t build_id[32];
+    uint8_t build_id_size;    /* 0: not known */
+    uint8_t has_bias;
+    uint8_t anonymous;        /* an `anon` line: path is its name or "" */
+    uint8_t deleted;
+    char *path;               /* as in the map: "[vdso]" has no file */
+};
+
+struct jr_thread_name {
+    uint64_t time_ns;
+    uint32_t tid;
+    char *name;
+};
+
+/* A sighting of a perf map or jitdump. */
+struct jr_jit_file {
+    uint64_t time_ns, inode, size;
+    char *path;
+    char *saved;              /* file name beside the map, or NULL */
+    uint8_t is_dump;
+};
+
+struct jr_section {
+    uint64_t time_ns;
+    uint64_t cpu_ns;          /* CPU time of the process then */
+};
+
+struct jr_map {
+    char *path;               /* of the map itself */
+    uint32_t pid, ppid;
+    uint64_t start_ticks;
+    char *exe, *comm, *cmdline;        /* "" when not known; the arguments of
+                                          cmdline are joined by blanks */
+    struct jr_mapping *mappings;       /* in order of from_ns */
+    size_t nmappings, mappings_room;
+    struct jr_thread_name *threads;    /* in order of time */
+    size_t nthreads, threads_room;
+    struct jr_jit_file *jit;           /* in order of time */
+    size_t njit, jit_room;
+    struct jr_section *sections;       /* in order of time */
+    size_t nsections, sections_room;
+    uint64_t *pauses;                  /* times, in order */
+    size_t npauses, pauses_room;
+    uint64_t end_ns;                   /* of `exit`, else of the last line */
+    uint64_t end_cpu_ns;               /* the last cpu= seen */
+    uint8_t exited;                    /* an `exit` line was there */
+    char **notes;
+    size_t nnotes, notes_room;
+};
+
+/* Reads the part of the map at `path` that belongs to the process (pid,
+ * start_ticks) into *map.  Damage is reported and passed over.  Returns 0, or
+ * -1 when there is no such file or no such part (said with jr_warn; *map is
+ * then empty and usable).  The caller frees *map with jr_map_free. */
+int jr_map_read(const char *path, uint32_t pid, uint64_t start_ticks,
+                struct jr_map *map, struct jr_diag *diag);
+void jr_map_free(struct jr_map *map);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Layout of the log (jprof-log): what libjprof.so writes and jprof-report
+ * reads.  doc/FORMAT.md explains it in words; the assertions at the end of
+ * this file fix every size and offset.
+ * Runs in: everywhere (types and constants only).
+ *
+ * All integers are in the byte order of the machine that wrote the log.  All
+ * times are nanoseconds of CLOCK_MONOTONIC unless said otherwise. */
+#ifndef JP_LOG_H
+#define JP_LOG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define JP_LOG_MAGIC "JPROFLOG"     /* 8 bytes, no NUL */
+#define JP_LOG_BYTE_ORDER 0x01020304U
+#define JP_LOG_VERSION 1
+#define JP_LOG_HEADER_SIZE 4096
+#define JP_LOG_ALIGN 4096           /* headers and chunks start on multiples */
+
+#define JP_CHUNK_MAGIC 0x4b43504aU  /* "JPCK" on a little-endian machine */
+#define JP_CHUNK_MIN 4096U
+#define JP_CHUNK_MAX 65536U
+#define JP_CHUNK_HEADER_SIZE 64
+
+/* Which clock interrupted the threads. */
+enum jp_clock {
+    JP_CLOCK_NONE = 0,      /* no timer: samples by raised signals only */
+    JP_CLOCK_THREAD_CPU,    /* timer_create on each thread's CPU clock */
+    JP_CLOCK_MONOTONIC,     /* timer_create on CLOCK_MONOTONIC, per thread */
+    JP_CLOCK_RTC,           /* /dev/rtc periodic interrupts, SIGIO */
+    JP_CLOCK_PERF,          /* perf software clock, per thread */
+    JP_CLOCK_ITIMER,        /* setitimer, one for the process */
+    JP_CLOCK_COUNT
+};
+
+/* Which walker collected the stacks. */
+enum jp_walker {
+    JP_WALKER_FP = 0,       /* frame pointers */
+    JP_WALKER_LIBUNWIND,    /* libunwind's unw_step */
+    JP_WALKER_CFI,          /* call-frame information, frame pointers for JIT */
+    JP_WALKER_COUNT
+};
+
+/* What a sample stands for. */
+enum jp_event {
+    JP_EVENT_CPU = 0,       /* weight is CPU time of the thread */
+    JP_EVENT_WALL_RUNNING,  /* real time, the thread was on the CPU */
+    JP_EVENT_WALL_BLOCKED,  /* real time, the thread was waiting */
+    JP_EVENT_RAISED,        /* a signal from outside; weight is one period */
+    JP_EVENT_COUNT
+};
+
+/* Why the walk of a stack ended. */
+enum jp_reason {
+    JP_REASON_ROOT = 0,     /* the thread's outermost frame was reached */
+    JP_REASON_DEPTH,        /* deeper than the limit: truncated */
+    JP_REASON_BAD_FP,       /* the frame pointer led nowhere plausible */
+    JP_REASON_NO_RULE,      /* no unwinding rule for a code address */
+    JP_REASON_BOUNDS,       /* a frame lies outside the stack */
+    JP_REASON_NO_STACK,     /* the stack of this thread could not be found */
+    JP_REASON_WALKER,       /* the walker gave up by itself (libunwind) */
+    JP_REASON_COUNT
+};
+
+/* Counters in the header, by index.  All count events of the whole process
+ * since profiling was first started in it. */
+enum jp_counter {
+    JP_COUNT_LOST_STALE = 0,   /* timer signals whose slot was not live */
+    JP_COUNT_LOST_REENTRANT,   /* signals inside the handler itself */
+    JP_COUNT_LOST_STARTING,    /* samples while the log was being created */
+    JP_COUNT_LOST_NO_LOG,      /* samples after the log could not be made */
+    JP_COUNT_LOST_NO_SPACE,    /* samples for which no chunk could be had */
+    JP_COUNT_LOST_NO_MEMORY,   /* samples for which no buffer could be had */
+    JP_COUNT_LOST_NO_SLOT,     /* signals in threads beyond the slot table */
+    JP_COUNT_LOST_NS,          /* weight of all lost samples, ns */
+    JP_COUNT_NO_TIMER,         /* threads whose timer the kernel refused */
+    JP_COUNT_MAP_LOST,         /* map events that could not be written */
+    JP_COUNT_RING_REUSED,      /* chunks of a ring that were overwritten */
+    JP_COUNT_MAPS_SCANS,       /* scans of /proc/self/maps (not a loss) */
+    JP_COUNT_COUNT
+};
+
+#define JP_LOG_OPTION_CIRCULAR 0x1U  /* chunks are reused: ring_bytes */
+#define JP_LOG_OPTION_APPEND 0x2U    /* JP_APPEND was given */
+#define JP_LOG_OPTION_REALTIME 0x4U  /* JP_REALTIME was given */
+#define JP_LOG_OPTION_RTC 0x8U       /* JP_RTC_HZ was given */
+
+/* One a run, at a multiple of JP_LOG_ALIGN; JP_APPEND adds further ones. */
+struct jp_log_header {
+    char magic[8];            /* JP_LOG_MAGIC */
+    uint32_t byte_order;      /* JP_LOG_BYTE_ORDER as the writer stores it */
+    uint16_t version;         /* JP_LOG_VERSION */
+    uint16_t header_size;     /* JP_LOG_HEADER_SIZE */
+    uint16_t machine;         /* ELF e_machine of the program */
+    uint8_t address_size;     /* bytes of a code address: 8 */
+    uint8_t build_id_size;    /* bytes used in build_id, 0 when unknown */
+    uint32_t page_size;       /* bytes */
+    uint32_t pid;             /* getpid() of the program */
+    uint32_t proc_pid;        /* its pid as /proc names it, 0 when unknown */
+    uint64_t start_ticks;     /* field 22 of /proc/self/stat */
+    uint64_t mono_ns;         /* the three clocks, read together */
+    uint64_t real_ns;
+    uint64_t boot_ns;
+    uint64_t period_ns;       /* asked for */
+    uint32_t clock;           /* enum jp_clock */
+    uint32_t walker;          /* enum jp_walker */
+    uint32_t options;         /* JP_LOG_OPTION_* */
+    uint32_t depth;           /* most frames in a stack */
+    uint64_t ring_bytes;      /* JP_CIRCULAR, 0 without */
+    uint64_t cleared_ns;      /* samples before this time do not count */
+    uint8_t build_id[32];     /* of the executable */
+    uint8_t boot_id[16];      /* /proc/sys/kernel/random/boot_id, or zeros */
+    uint64_t counters[64];    /* enum jp_counter; the rest is zero */
+    char map_name[256];       /* file name of the map, in the log's folder */
+    char exe[1024];           /* path of the executable, NUL-terminated */
+    char flags[1024];         /* JPROF_FLAGS, NUL-terminated, cut if longer */
+    uint8_t reserved[1128];   /* zero */
+};
+
+/* Starts a chunk.  Records follow at JP_CHUNK_HEADER_SIZE. */
+struct jp_chunk_header {
+    uint32_t magic;           /* JP_CHUNK_MAGIC, stored last */
+    uint32_t size;            /* bytes with this header, multiple of 4096 */
+    uint64_t seq;             /* 1, 2, 3... in order of allocation */
+    uint64_t offset;          /* of this chunk in the file */
+    uint64_t opened_ns;       /* when it was allocated */
+    uint32_t pid;             /* of the process that writes it */
+    uint32_t tid;             /* of the thread that allocated it */
+    uint8_t reserved[24];
+};
+
+/* Every record starts with this word; it is stored last, with release order,
+ * so a record whose word is zero was never finished and ends the chunk. */
+struct jp_record {
+    uint8_t type;             /* enum jp_record_type */
+    uint8_t info;             /* by type */
+    uint16_t words;           /* size of the record in units of 8 bytes */
+};
+
+enum jp_record_type {
+    JP_RECORD_STACK = 1,
+    JP_RECORD_SAMPLE = 2
+};
+
+/* A distinct stack of this chunk.  The whole stack, leaf first, is the
+ * `count` frames that follow and then the last `shared` frames of the whole
+ * stack of the record at `base`.  A frame is a code address: the interrupted
+ * one first, return addresses after it. */
+struct jp_stack_record {
+    struct jp_record head;    /* info: 0; words: 2 + count */
+    uint16_t count;           /* frames in this record */
+    uint16_t shared;          /* root-most frames taken from base */
+    uint16_t base;            /* offset in the chunk / 8 of an earlier STACK
+                                 record, 0 when shared is 0 */
+    uint16_t gap;             /* frames were left out before the frame with
+                                 this index (leaf = 0); 0: none were */
+    uint32_t reserved;
+    uint64_t frames[];
+};
+
+/* One sample. */
+struct jp_sample_record {
+    struct jp_record head;    /* info: event | reason << 4; words: 3 */
+    uint32_t tid;
+    uint64_t time_ns;
+    uint64_t weight_stack;    /* low 48 bits: weight in ns; high 16: offset in
+                                 the chunk / 8 of its STACK record, 0: none */
+};
+
+#define JP_SAMPLE_EVENT(info) ((info) & 0xf)
+#define JP_SAMPLE_REASON(info) ((info) >> 4)
+#define JP_SAMPLE_INFO(event, reason) ((uint8_t)((event) | (reason) << 4))
+#define JP_SAMPLE_WEIGHT_MAX ((1ULL << 48) - 1)
+#define JP_SAMPLE_WEIGHT(ws) ((ws) & JP_SAMPLE_WEIGHT_MAX)
+#define JP_SAMPLE_STACK(ws) ((uint16_t)((ws) >> 48))
+#define JP_SAMPLE_PACK(weight, stack) ((weight) | (uint64_t)(stack) << 48)
+
+_Static_assert(sizeof(struct jp_log_header) == JP_LOG_HEADER_SIZE, "header");
+_Static_assert(offsetof(struct jp_log_header, machine) == 16, "machine");
+_Static_assert(offsetof(struct jp_log_header, pid) == 24, "pid");
+_Static_assert(offsetof(struct jp_log_header, start_ticks) == 32, "start");
+_Static_assert(offsetof(struct jp_log_header, mono_ns) == 40, "mono");
+_Static_assert(offsetof(struct jp_log_header, period_ns) == 64, "period");
+_Static_assert(offsetof(struct jp_log_header, clock) == 72, "clock");
+_Static_assert(offsetof(struct jp_log_header, ring_bytes) == 88, "ring");
+_Static_assert(offsetof(struct jp_log_header, build_id) == 104, "build-id");
+_Static_assert(offsetof(struct jp_log_header, boot_id) == 136, "boot id");
+_Static_assert(offsetof(struct jp_log_header, counters) == 152, "counters");
+_Static_assert(offsetof(struct jp_log_header, map_name) == 664, "map name");
+_Static_assert(offsetof(struct jp_log_header, exe) == 920, "exe");
+_Static_assert(offsetof(struct jp_log_header, flags) == 1944, "flags");
+_Static_assert(JP_COUNT_COUNT <= 64, "counters");
+_Static_assert(sizeof(struct jp_chunk_header) == JP_CHUNK_HEADER_SIZE,
+               "chunk header");
+_Static_assert(offsetof(struct jp_chunk_header, pid) == 32, "chunk pid");
+_Static_assert(sizeof(struct jp_record) == 4, "record word");
+_Static_assert(sizeof(struct jp_stack_record) == 16, "stack record");
+_Static_assert(sizeof(struct jp_sample_record) == 24, "sample record");
+
+#endif

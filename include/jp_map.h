@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Words of the map (jprof-map): the events that libjprof.so appends and
+ * jprof-report reads.  doc/FORMAT.md explains each.
+ * Runs in: everywhere (constants only).
+ *
+ * A line is `TIME EVENT KEY=VALUE...`, TIME in ns of CLOCK_MONOTONIC.  In a
+ * value every byte outside '!'..'~' and the byte '%' is written %XX. */
+#ifndef JP_MAP_H
+#define JP_MAP_H
+
+#define JP_MAP_VERSION 1
+#define JP_MAP_LINE_MAX 8192      /* bytes with the newline */
+
+#define JP_MAP_BEGIN "jprof-map"  /* version pid start log */
+#define JP_MAP_PROCESS "process"  /* pid ppid exe cwd cmdline comm */
+#define JP_MAP_MODULE "module"    /* start end offset dev inode mtime bias
+                                     build_id deleted path */
+#define JP_MAP_ANON "anon"        /* start end name: executable, no file */
+#define JP_MAP_UNMAP "unmap"      /* start end */
+#define JP_MAP_THREAD "thread"    /* tid name */
+#define JP_MAP_PERFMAP "perfmap"  /* path dev inode size saved */
+#define JP_MAP_JITDUMP "jitdump"  /* path dev inode size saved */
+#define JP_MAP_SECTION "section"  /* n cpu */
+#define JP_MAP_PAUSE "pause"      /* cpu */
+#define JP_MAP_CLEAR "clear"
+#define JP_MAP_SAVE "save"
+#define JP_MAP_EXIT "exit"        /* cpu */
+#define JP_MAP_NOTE "note"        /* text */
+
+#endif

@@ -1,0 +1,1 @@
+# tests: replaced by the tests room
