@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Decodes a jprof-log and its map, from doc/FORMAT.md alone.
+
+Runs in: tests.  Shares no code with jprof, so that the two can be compared.
+As a module: load(path) -> list of Run.  As a program: decode.py [--json] LOG
+prints `TIME TID WEIGHT EVENT REASON FRAME,FRAME...` a sample, leaf first.
+"""
+import json
+import os
+import struct
+import sys
+from urllib.parse import unquote
+
+PAGE = 4096
+SIZES = (4096, 8192, 16384, 32768, 65536)
+MAX_FRAMES = 4096
+EVENTS = "cpu running blocked raised".split()
+REASONS = "root depth bad_fp no_rule bounds no_stack walker".split()
+FIELDS = [field.split(":") for field in (
+    "byte_order:8:I version:12:H header_size:14:H machine:16:H "
+    "address_size:18:B build_id_size:19:B page_size:20:I pid:24:I "
+    "proc_pid:28:I start_ticks:32:Q mono_ns:40:Q real_ns:48:Q boot_ns:56:Q "
+    "period_ns:64:Q clock:72:I walker:76:I options:80:I depth:84:I "
+    "ring_bytes:88:Q cleared_ns:96:Q").split()]
+STRINGS = (("map_name", 664, 256), ("exe", 920, 1024), ("flags", 1944, 1024))
+
+
+class Run:
+    """One process image: its header, samples, map and what was damaged."""
+
+    def __init__(self, header, order):
+        self.header = header
+        self.order = order
+        self.samples = []       # (time, tid, weight, event, reason, stack)
+        self.gaps = {}          # stack -> index before which frames miss
+        self.map = []           # (time, event, {key: value})
+        self.damage = []        # (offset, what)
+        self.chunks = []        # (seq, offset, size, tid)
+
+    def lost(self):
+        return sum(self.header["counters"][:7])
+
+    def events(self, name):
+        """The map's events of one kind: [(time, {key: value})]."""
+        return [(when, keys) for when, event, keys in self.map if event == name]
+
+
+def text(data):
+    return data.split(b"\0", 1)[0].decode("utf-8", "surrogateescape")
+
+
+def read_header(page):
+    """(header dict, byte order), or None when it is not a header."""
+    order = {b"\4\3\2\1": "<", b"\1\2\3\4": ">"}.get(page[8:12])
+    if order is None:
+        return None
+    header = {name: struct.unpack_from(order + code, page, int(at))[0]
+              for name, at, code in FIELDS}
+    for name, at, size in STRINGS:
+        header[name] = text(page[at:at + size])
+    header["build_id"] = page[104:104 + min(header["build_id_size"], 32)].hex()
+    header["boot_id"] = page[136:152].hex()
+    header["counters"] = list(struct.unpack_from(order + "64Q", page, 152))
+    return header, order
+
+
+def skip(_at, _words):
+    """Passes over a record of an unknown type."""
+
+
+class Chunk:
+    """The records of one chunk; data is cut at the end of the file."""
+
+    def __init__(self, run, data, offset):
+        self.run, self.data, self.offset = run, data, offset
+        self.stacks = {}        # offset / 8 -> (frames, gap)
+
+    def get(self, code, at):
+        return struct.unpack_from(self.run.order + code, self.data, at)
+
+    def stack(self, at, words):
+        """Keeps a stack; returns what is wrong with it, or None."""
+        count, shared, base, gap = self.get("4H", at + 4)
+        if words != 2 + count:
+            return "stack size"
+        frames = self.get("%dQ" % count, at + 16)
+        whole = self.stacks.get(base, ((), 0))[0] if shared else ()
+        if shared > len(whole):
+            return "stack base"
+        frames += whole[len(whole) - shared:]
+        if len(frames) > MAX_FRAMES or gap > len(frames):
+            return "stack length"
+        self.stacks[at // 8] = frames, gap
+        return None
+
+    def sample(self, at, words):
+        """Adds a sample to the run; returns what is wrong, or None."""
+        if words != 3:
+            return "sample size"
+        tid, time, packed = self.get("IQQ", at + 4)
+        event, reason = self.data[at + 1] & 15, self.data[at + 1] >> 4
+        frames, gap = self.stacks.get(packed >> 48, ((), 0))
+        if event >= len(EVENTS) or reason >= len(REASONS):
+            return "sample event or reason"
+        if packed >> 48 and packed >> 48 not in self.stacks:
+            return "sample stack"
+        self.run.gaps.update({frames: gap} if gap else {})
+        if time >= self.run.header["cleared_ns"]:
+            self.run.samples.append((time, tid, packed & (1 << 48) - 1,
+                                     EVENTS[event], REASONS[reason], frames))
+        return None
+
+    def records(self, size):
+        at = 64
+        while at + 8 <= len(self.data):
+            kind, _, words = self.get("BBH", at)
+            if kind == 0:
+                break
+            cut = words == 0 or at + words * 8 > min(size, len(self.data))
+            wrong = "record size" if cut else {
+                1: self.stack, 2: self.sample}.get(kind, skip)(at, words)
+            if wrong:
+                self.run.damage.append((self.offset + at, wrong))
+            if cut:
+                break
+            at += words * 8
+
+
+def read_chunk(run, data, at):
+    """Bytes to go on by: the chunk's size, or a page when it is damaged."""
+    size, seq, offset, _, pid, tid = struct.unpack_from(
+        run.order + "4xIQQQII", data, at)
+    if size not in SIZES or offset != at or pid != run.header["pid"]:
+        run.damage.append((at, "chunk header"))
+        return PAGE
+    run.chunks.append((seq, offset, size, tid))
+    Chunk(run, data[at:at + size], at).records(size)
+    return size
+
+
+def read_map(path, header):
+    """The events of the run with this header, in the order of the file."""
+    events, ours = [], False
+    with open(path, "rb") as source:
+        lines = source.read().split(b"\n")[:-1]     # a half last line: none
+    for line in lines:
+        words = line.split(b" ")
+        if len(words) < 2 or not words[0].isdigit():
+            continue
+        pairs = [text(word).partition("=") for word in words[2:]]
+        keys = {key: unquote(value, errors="surrogateescape")
+                for key, _, value in pairs}
+        if words[1] == b"jprof-map":
+            ours = (int(keys["pid"]), int(keys["start"])) == (
+                header["pid"], header["start_ticks"])
+        if ours:
+            events.append((int(words[0]), text(words[1]), keys))
+    return events
+
+
+def load(path):
+    """All runs of the log at `path`, each with its map where there is one."""
+    with open(path, "rb") as source:
+        data = source.read()
+    runs, at = [], 0
+    while at < len(data):
+        step = PAGE
+        if data[at:at + 8] == b"JPROFLOG" and at + PAGE <= len(data):
+            found = read_header(data[at:at + PAGE])
+            if found and found[0]["version"] == 1:
+                runs.append(Run(*found))
+        elif runs and at + 64 <= len(data) and data[at:at + 4] == struct.pack(
+                runs[-1].order + "I", 0x4B43504A):
+            step = read_chunk(runs[-1], data, at)
+        at += step
+    for run in runs:
+        name = os.path.join(os.path.dirname(path), run.header["map_name"])
+        if run.header["map_name"] and os.path.exists(name):
+            run.map = read_map(name, run.header)
+    return runs
+
+
+def main(argv):
+    paths = [word for word in argv[1:] if word != "--json"]
+    if len(paths) != 1:
+        print(__doc__, file=sys.stderr)
+        return 64
+    for run in load(paths[0]):
+        if "--json" in argv:
+            print(json.dumps({"header": run.header, "samples": run.samples,
+                              "map": run.map, "damage": run.damage}))
+            continue
+        for *fields, stack in run.samples:
+            print(*fields, ",".join("%x" % frame for frame in stack))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
