@@ -1,1 +1,127 @@
-# tests: replaced by the tests room
+# Tests: how they are built and run.  Included by the Makefile; everything is
+# built below $(B), the instrumented builds in folders of their own below it.
+#
+# tests/unit/test_*.c     a cmocka executable each; test_pre_* link the objects
+#                         of the library, the others those of jprof-report
+# tests/programs/*.c      programs to profile; those in PROG_SO shared objects
+# tests/fuzz/fuzz_*.c     a fuzz target each, with tests/fuzz/driver.c
+# tests/check.py          runs it all and counts
+
+PYTHON ?= python3
+FUZZ_SECONDS ?= 60
+FUZZ_CC ?= clang
+CHECK_ARGS ?=
+
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT := $(UNIT_SRC:%.c=$(B)/%)
+UNIT_PRE := $(filter $(B)/tests/unit/test_pre_%,$(UNIT))
+UNIT_REP := $(filter-out $(UNIT_PRE),$(UNIT))
+PROG_SO := mallocspy spinlib
+PROG_SRC := $(wildcard tests/programs/*.c)
+PROG_ALL := $(patsubst tests/programs/%.c,%,$(PROG_SRC))
+PROGRAMS := $(patsubst %,$(B)/tests/programs/%,$(filter-out $(PROG_SO),\
+  $(PROG_ALL))) $(patsubst %,$(B)/tests/programs/%.so,$(filter $(PROG_SO),\
+  $(PROG_ALL)))
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZ := $(FUZZ_SRC:%.c=$(B)/%)
+FUZZ_LONG := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/libfuzzer/%)
+
+# Frame pointers for the default walker; functions stay what the source says.
+PROGFLAGS := -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
+  -fno-inline -fcf-protection=none -pthread
+ifneq ($(shell uname -m),x86_64)
+PROGFLAGS := $(filter-out -fcf-protection=none,$(PROGFLAGS))
+endif
+UNITFLAGS := -Iinclude -I. -Ianalyzer -Ipreload -MMD -MP
+SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+  -fno-sanitize-recover=undefined
+
+$(UNIT_PRE): $(B)/%: %.c $(SIG_OBJ) $(PRE_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(WARN) $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
+	  $(SIG_OBJ) $(PRE_OBJ) -lcmocka -ldl -pthread
+
+$(UNIT_REP): $(B)/%: %.c $(REP_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
+	  $(REP_LIB) $(REP_LIBS) -lcmocka
+
+$(B)/tests/programs/%.so: tests/programs/%.c
+	@mkdir -p $(@D)
+	$(CC) $(PROGFLAGS) $(WARN) -Iinclude -MMD -MP -fPIC -shared \
+	  -ftls-model=initial-exec -o $@ $< -ldl
+
+$(B)/tests/programs/%: tests/programs/%.c
+	@mkdir -p $(@D)
+	$(CC) $(PROGFLAGS) $(WARN) -Iinclude -MMD -MP -o $@ $< -ldl
+
+$(FUZZ): $(B)/%: %.c tests/fuzz/driver.c $(REP_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
+	  tests/fuzz/driver.c $(REP_LIB) $(REP_LIBS)
+
+$(FUZZ_LONG): $(B)/libfuzzer/%: tests/fuzz/%.c
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(SANITIZE) -fsanitize=fuzzer $(WARN) -D_GNU_SOURCE \
+	  $(UNITFLAGS) -o $@ $< $(filter-out analyzer/main.c,$(REP_SRC)) \
+	  $(REP_LIBS)
+
+programs: $(PROGRAMS)
+fuzz-targets: $(FUZZ)
+unit-build: $(UNIT)
+
+# The parsers and their tests once more, with address and undefined-behaviour
+# checks: the fuzz corpus is replayed through these.
+asan-build:
+	+@$(MAKE) --no-print-directory B=$(B)/asan CFLAGS="$(SANITIZE)" \
+	  fuzz-targets $(B)/asan/jprof-report unit-rep-build
+unit-rep-build: $(UNIT_REP)
+
+# Every source through the other compiler, warnings being errors.
+other-build:
+	+@$(MAKE) --no-print-directory B=$(B)/other CC=$(FUZZ_CC) \
+	  CFLAGS="-O1 -g" objects
+objects: $(SIG_OBJ) $(PRE_OBJ) $(REP_OBJ) $(UNIT) $(PROGRAMS) $(FUZZ)
+
+check-build: all $(UNIT) $(PROGRAMS) asan-build
+
+CHECK = B=$(B) $(PYTHON) tests/check.py $(CHECK_ARGS)
+
+check: check-build ## build and run every short test
+	@$(CHECK)
+
+unit: $(UNIT) ## unit tests
+	@$(CHECK) --only unit
+
+check-run: all $(PROGRAMS) ## real programs under the library
+	@$(CHECK) --only run
+
+check-golden: all ## recorded inputs against expected reports
+	@$(CHECK) --only golden
+
+golden-update: all ## rewrite the expected reports; read the diff
+	@$(CHECK) --only golden --update
+
+fuzz-replay: asan-build ## the fuzz corpus and mutations of it, with ASan
+	@$(CHECK) --only fuzz
+
+asan: asan-build ## unit and golden tests of jprof-report with ASan
+	@B=$(B)/asan $(PYTHON) tests/check.py --only unit,golden
+
+fuzz: $(FUZZ_LONG) ## long fuzzing with clang: FUZZ_SECONDS=60 a target
+	@for target in $(FUZZ_LONG); do \
+	  name=$${target##*/}; \
+	  mkdir -p $(B)/libfuzzer/corpus-$$name; \
+	  $$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=200000 \
+	    -artifact_prefix=$(B)/libfuzzer/$$name- -print_final_stats=1 \
+	    $(B)/libfuzzer/corpus-$$name \
+	    $$(find tests/fuzz/corpus -type d) || exit 1; \
+	done
+
+lint: all ## gate, layers, shape, analyzers, manual pages, both compilers
+	@$(CHECK) --only lint
+
+-include $(UNIT:=.d) $(PROGRAMS:=.d) $(PROGRAMS:.so=.d)
+.PHONY: check check-build check-run check-golden golden-update unit lint fuzz
+.PHONY: fuzz-replay asan asan-build other-build objects programs fuzz-targets
+.PHONY: unit-build unit-rep-build

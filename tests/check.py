@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs the tests and counts them; `make check` builds what it needs.
+
+Runs in: tests.  Usage: B=build tests/check.py [--only KIND,KIND] [--update]
+[--match TEXT] [--jobs N].  Kinds: lint, unit, golden, fuzz, run.
+
+A line a job, the output of failed ones, and as the very last line
+`N passed, N failed, N skipped`.  Exit status 1 when anything failed or when
+nothing ran at all.
+"""
+import argparse
+import concurrent.futures
+import glob
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "tests"))
+import golden       # noqa: E402  (needs the path above)
+
+KINDS = ("lint", "unit", "golden", "fuzz", "run")
+SKIP_STATUS = 77
+FUZZ_MUTATIONS = "300"
+# Seconds after which a job is taken for hung.  Far above what any needs: they
+# bound a dead lock, they measure nothing.
+TIMEOUT = {"lint": 1800, "unit": 300, "fuzz": 1800, "run": 1800}
+
+
+class Result:
+    """What a job counted, and its output when that is worth showing."""
+
+    def __init__(self, name, passed=0, failed=0, skipped=0, output=""):
+        self.name, self.output = name, output
+        self.passed, self.failed, self.skipped = passed, failed, skipped
+
+
+def execute(argv, seconds, extra=None):
+    """(exit status or None after a timeout, output) of a command, run in the
+    tree's top in a process group of its own, which alone is ended."""
+    with tempfile.TemporaryDirectory(prefix="jprof-test-") as scratch:
+        env = dict(os.environ, TMPDIR=scratch, LC_ALL="C.UTF-8",
+                   CMOCKA_MESSAGE_OUTPUT="TAP", PYTHONDONTWRITEBYTECODE="1")
+        for name in ("LD_PRELOAD", "JPROF_FLAGS", "JPROF_ISCHILD",
+                     "MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
+            env.pop(name, None)
+        env.update(extra or {})
+        process = subprocess.Popen(
+            argv, cwd=ROOT, env=env, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            start_new_session=True)
+        try:
+            output, status = process.communicate(timeout=seconds)[0], None
+            status = process.returncode
+        except subprocess.TimeoutExpired:
+            # TERM first: the run tests then end the groups that they made.
+            os.killpg(process.pid, signal.SIGTERM)
+            try:
+                output = process.communicate(timeout=20)[0]
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                output = process.communicate()[0]
+            output += b"\n[no end within %d s]\n" % seconds
+        return status, output.decode("utf-8", "replace")
+
+
+def plain_job(name, argv, seconds):
+    """A command that passes with 0 and skips with 77."""
+    status, output = execute(argv, seconds)
+    if status == SKIP_STATUS:
+        return Result(name, skipped=1, output=output)
+    return Result(name, passed=status == 0, failed=status != 0, output=output)
+
+
+def unit_job(path):
+    """A cmocka executable, whose tests report in TAP."""
+    name = "unit " + os.path.basename(path)
+    status, output = execute([path], TIMEOUT["unit"])
+    skipped = len(re.findall(r"(?im)^(not )?ok .*# skip", output))
+    passed = len(re.findall(r"(?m)^ok ", output)) - skipped
+    failed = len(re.findall(r"(?m)^not ok ", output))
+    planned = re.search(r"(?m)^1\.\.(\d+)", output)
+    missing = int(planned.group(1)) - passed - failed - skipped \
+        if planned else 1
+    if missing > 0 or (status != 0 and failed == 0):
+        failed += max(missing, 1)       # it died on the way
+        output += "\n[exit status %s]\n" % status
+    return Result(name, passed, failed, skipped, output)
+
+
+def run_job(path):
+    """A module of Python unit tests."""
+    module = os.path.basename(path)[:-3]
+    status, output = execute(
+        [sys.executable, "-m", "unittest", "-v", module], TIMEOUT["run"],
+        {"PYTHONPATH": os.pathsep.join(
+            [os.path.join(ROOT, "tests", "run"),
+             os.path.join(ROOT, "tests", "tools")]),
+         "B": build_folder()})
+    ran = re.search(r"(?m)^Ran (\d+) test", output)
+    if ran is None:
+        return Result("run " + module, failed=1, output=output)
+    counts = dict.fromkeys(("failures", "errors", "skipped"), 0)
+    for key, value in re.findall(r"(failures|errors|skipped)=(\d+)", output):
+        counts[key] = int(value)
+    failed = counts["failures"] + counts["errors"]
+    if status != 0 and failed == 0:
+        failed = 1
+    passed = max(int(ran.group(1)) - failed - counts["skipped"], 0)
+    return Result("run " + module, passed, failed, counts["skipped"], output)
+
+
+def golden_job(case, command, update):
+    name = "golden " + os.path.basename(case) + "/" + command
+    report = os.path.join(build_folder(), "jprof-report")
+    problem = golden.run_case(case, command, report, update)
+    return Result(name, passed=not problem, failed=bool(problem),
+                  output=problem or "")
+
+
+def build_folder():
+    return os.path.abspath(os.path.join(ROOT, os.environ.get("B", "build")))
+
+
+def lint_jobs():
+    for path in sorted(glob.glob(os.path.join(ROOT, "tests/lint/*"))):
+        if os.access(path, os.X_OK) and not os.path.isdir(path):
+            yield "lint " + os.path.basename(path), [path]
+
+
+def fuzz_jobs():
+    corpus = sorted(
+        path for path in glob.glob(
+            os.path.join(ROOT, "tests/fuzz/corpus/**"), recursive=True)
+        if os.path.isfile(path))
+    for source in sorted(glob.glob(os.path.join(ROOT, "tests/fuzz/fuzz_*.c"))):
+        name = os.path.basename(source)[:-2]
+        target = os.path.join(build_folder(), "asan/tests/fuzz", name)
+        yield "fuzz " + name, [target, "-n", FUZZ_MUTATIONS] + corpus
+
+
+def unit_executables():
+    for source in sorted(glob.glob(os.path.join(ROOT, "tests/unit/test_*.c"))):
+        path = os.path.join(build_folder(), "tests/unit",
+                            os.path.basename(source)[:-2])
+        # An instrumented build holds jprof-report's tests alone.
+        if os.path.exists(path) or os.path.basename(build_folder()) != "asan":
+            yield path
+
+
+def jobs(kinds, update):
+    """(name, callable) of everything to do, the slowest kinds first."""
+    if "run" in kinds:
+        for path in sorted(glob.glob(os.path.join(ROOT,
+                                                  "tests/run/test_*.py"))):
+            yield "run " + os.path.basename(path), run_job, (path,)
+    if "lint" in kinds:
+        for name, argv in lint_jobs():
+            yield name, plain_job, (name, argv, TIMEOUT["lint"])
+    if "fuzz" in kinds:
+        for name, argv in fuzz_jobs():
+            yield name, plain_job, (name, argv, TIMEOUT["fuzz"])
+    if "unit" in kinds:
+        for path in unit_executables():
+            yield "unit " + os.path.basename(path), unit_job, (path,)
+    if "golden" in kinds:
+        for case, command in golden.cases(
+                os.path.join(ROOT, "tests", "golden")):
+            yield "golden " + case + command, golden_job, (
+                case, command, update)
+
+
+def guarded(function, arguments):
+    """A job's result; an error of the runner itself is a failed test."""
+    try:
+        return function(*arguments)
+    except Exception as error:          # pylint: disable=broad-except
+        return Result("%s%s" % (function.__name__, arguments), failed=1,
+                      output="%s: %s" % (type(error).__name__, error))
+
+
+def show(result):
+    print("%-6s %s (%d passed, %d failed, %d skipped)" % (
+        "FAILED" if result.failed else "ok", result.name, result.passed,
+        result.failed, result.skipped), flush=True)
+    if result.failed:
+        print("".join("    " + line + "\n"
+                      for line in result.output.splitlines()), end="")
+    elif result.skipped:
+        reasons = re.findall(r"skipped ['\"](.*)['\"]|(?m:^skip: (.*)$)",
+                             result.output)
+        for reason in sorted({"".join(pair) for pair in reasons}):
+            print("    skipped: " + reason)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default=",".join(KINDS))
+    parser.add_argument("--match", default="")
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    args = parser.parse_args()
+    kinds = args.only.split(",")
+    if set(kinds) - set(KINDS):
+        parser.error("kinds are " + ", ".join(KINDS))
+    todo = [(function, arguments)
+            for name, function, arguments in jobs(kinds, args.update)
+            if args.match in name]
+    total = Result("total")
+    with concurrent.futures.ThreadPoolExecutor(max(args.jobs, 1)) as pool:
+        waiting = [pool.submit(guarded, *job) for job in todo]
+        for future in concurrent.futures.as_completed(waiting):
+            result = future.result()
+            show(result)
+            total.passed += result.passed
+            total.failed += result.failed
+            total.skipped += result.skipped
+    print("%d passed, %d failed, %d skipped" % (
+        total.passed, total.failed, total.skipped), flush=True)
+    return 1 if total.failed or not todo else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
