@@ -56,4 +56,8 @@ struct jr_log {
 int jr_log_read(const char *path, struct jr_log *log, struct jr_diag *diag);
 void jr_log_free(struct jr_log *log);
 
+/* The same for a log that is in memory; `path` names it in messages. */
+int jr_log_parse(const uint8_t *data, size_t size, const char *path,
+                 struct jr_log *log, struct jr_diag *diag);
+
 #endif

@@ -76,4 +76,10 @@ int jr_map_read(const char *path, uint32_t pid, uint64_t start_ticks,
                 struct jr_map *map, struct jr_diag *diag);
 void jr_map_free(struct jr_map *map);
 
+/* The same for a map that is in memory.  The caller has zeroed *map and set
+ * its pid and start_ticks, which select the part, and its path (allocated;
+ * for messages). */
+int jr_map_parse(const uint8_t *data, size_t size, struct jr_map *map,
+                 struct jr_diag *diag);
+
 #endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Prints what jprof-report has to say on stderr and counts what of its input
+ * could not be used.
+ * Runs in: analyzer. */
+#include "diag.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define PRINTED_MAX 20  /* warnings; those after are only counted */
+#define TEXT_MAX 2048   /* bytes of one message */
+
+/* Names in damaged input must not steer the terminal. */
+static void blank_controls(char *text)
+{
+    for (char *at = text; *at; at++) {
+        unsigned char byte = (unsigned char)*at;
+
+        if (byte < 0x20 || byte == 0x7f)
+            *at = '?';
+    }
+}
+
+static void print_line(const char *place, char *text)
+{
+    blank_controls(text);
+    fprintf(stderr, "jprof-report: %s%s\n", place, text);
+}
+
+void jr_warn(struct jr_diag *diag, const char *file, uint64_t offset,
+             const char *format, ...)
+{
+    char place[TEXT_MAX];
+    char text[TEXT_MAX];
+    va_list args;
+
+    diag->warnings++;
+    if (diag->warnings > PRINTED_MAX) {
+        diag->muted++;
+        return;
+    }
+    if (offset == JR_NO_OFFSET)
+        snprintf(place, sizeof place, "%s: ", file);
+    else
+        snprintf(place, sizeof place, "%s: at 0x%" PRIx64 ": ", file, offset);
+    blank_controls(place);
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    print_line(place, text);
+}
+
+void jr_say(const char *format, ...)
+{
+    char text[TEXT_MAX];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    print_line("", text);
+}
+
+void jr_diag_finish(const struct jr_diag *diag)
+{
+    if (diag->muted)
+        jr_say("%u more warnings were not shown", diag->muted);
+}

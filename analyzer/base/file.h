@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files that are read as input: opened without waiting, regular ones only.
+ * Runs in: analyzer. */
+#ifndef JR_FILE_H
+#define JR_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+/* Opens the regular file `path` for reading and fills *info.  Returns a
+ * descriptor that the caller closes, or -1 with *why set to a static or
+ * strerror text that says why not. */
+int jr_file_open(const char *path, struct stat *info, const char **why);
+
+/* Reads up to `size` bytes at `offset` of `fd`.  Returns how many were read:
+ * fewer only at the end of the file or at an error. */
+size_t jr_file_pread(int fd, void *to, size_t size, uint64_t offset);
+
+/* A whole file in memory; a NUL follows the last byte. */
+struct jr_bytes {
+    uint8_t *data;       /* freed by the caller */
+    size_t size;
+    struct stat info;
+};
+
+/* Reads the regular file `path` of at most `limit` bytes.  Returns 0, or -1
+ * with *why set as by jr_file_open. */
+int jr_file_read(const char *path, size_t limit, struct jr_bytes *bytes,
+                 const char **why);
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the runs and chunks of a log, page by page.
+ * Runs in: analyzer. */
+#include "log.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../base/file.h"
+#include "../base/mem.h"
+#include "chunk.h"
+#include "sort.h"
+
+#define WINDOW (4U * JP_CHUNK_MAX)  /* bytes of the file held at a time */
+
+#if defined __x86_64__
+#define MACHINE_HERE 62
+#elif defined __aarch64__
+#define MACHINE_HERE 183
+#else
+#define MACHINE_HERE 0
+#endif
+
+/* The bytes of a log: all of them in memory, or a window of a file. */
+struct source {
+    const uint8_t *data;
+    uint8_t *window;
+    uint64_t window_at;
+    size_t window_size;
+    uint64_t size;
+    int fd;              /* used when data is NULL */
+};
+
+struct reader {
+    struct source source;
+    struct jr_log *log;
+    struct jr_diag *diag;
+    struct jr_chunk_reader chunk;
+    int in_run;          /* chunks belong to the last run */
+    int skipping;        /* chunks belong to a run that cannot be read */
+    int orphans;         /* chunks before any header were reported */
+};
+
+/* Points *at to the bytes at `offset`; returns how many of the `wanted` (at
+ * most JP_CHUNK_MAX) there are. */
+static size_t peek(struct source *source, uint64_t offset, size_t wanted,
+                   const uint8_t **at)
+{
+    uint64_t left = offset < source->size ? source->size - offset : 0;
+
+    if (wanted > left)
+        wanted = (size_t)left;
+    if (source->data) {
+        *at = source->data + (wanted ? offset : 0);
+        return wanted;
+    }
+    if (offset < source->window_at ||
+        offset + wanted > source->window_at + source->window_size) {
+        source->window_at = offset;
+        source->window_size =
+            jr_file_pread(source->fd, source->window, WINDOW, offset);
+        if (wanted > source->window_size)
+            wanted = source->window_size;
+    }
+    *at = source->window + (offset - source->window_at);
+    return wanted;
+}
+
+/* Why the run behind this header cannot be read; NULL when it can. */
+static const char *refuse_header(const struct jp_log_header *header)
+{
+    if (header->byte_order == __builtin_bswap32(JP_LOG_BYTE_ORDER))
+        return "written on a machine of the other byte order";
+    if (header->byte_order != JP_LOG_BYTE_ORDER)
+        return "its header has no byte order: damaged";
+    if (header->version != JP_LOG_VERSION)
+        return "written in another version of the format";
+    if (header->header_size != JP_LOG_HEADER_SIZE)
+        return "its header has another size: damaged";
+    if (header->address_size != 8)
+        return "its addresses are not of 8 bytes";
+    return NULL;
+}
+
+static void finish_run(struct reader *reader)
+{
+    struct jr_run *run;
+
+    if (!reader->in_run)
+        return;
+    run = &reader->log->runs[reader->log->nruns - 1];
+    jr_sort_samples(run->samples, run->nsamples);
+    jr_chunk_reader_end(&reader->chunk);
+    reader->in_run = 0;
+}
+
+static void add_run(struct reader *reader, const struct jp_log_header *header,
+                    uint64_t offset)
+{
+    struct jr_log *log = reader->log;
+    struct jr_run *run = JR_PUSH(log->runs, log->nruns, log->runs_room);
+
+    memset(run, 0, sizeof *run);
+    run->header = *header;
+    run->offset = offset;
+    run->header.map_name[sizeof run->header.map_name - 1] = '\0';
+    run->header.exe[sizeof run->header.exe - 1] = '\0';
+    run->header.flags[sizeof run->header.flags - 1] = '\0';
+    if (run->header.build_id_size > sizeof run->header.build_id)
+        run->header.build_id_size = 0;
+    for (int i = JP_COUNT_LOST_STALE; i <= JP_COUNT_LOST_NO_SLOT; i++) {
+        if (__builtin_add_overflow(run->lost, header->counters[i],
+                                   &run->lost))
+            run->lost = UINT64_MAX;
+    }
+    *JR_PUSH(run->stacks, run->nstacks, run->stacks_room) =
+        (struct jr_stack){0};
+    jr_chunk_reader_begin(&reader->chunk, log->path, reader->diag);
+    reader->in_run = 1;
+    if (MACHINE_HERE && header->machine != MACHINE_HERE)
+        jr_say("%s: written on another kind of machine (ELF machine %u)",
+               log->path, header->machine);
+}
+
+/* Reads the header at `offset`; returns the bytes to go on by. */
+static size_t read_header(struct reader *reader, uint64_t offset)
+{
+    struct jp_log_header header;
+    const uint8_t *at;
+    const char *why;
+    size_t got = peek(&reader->source, offset, sizeof header, &at);
+
+    finish_run(reader);
+    reader->skipping = 1;
+    if (got < sizeof header) {
+        jr_warn(reader->diag, reader->log->path, offset,
+                "the file ends inside this header; nothing read from here on");
+        return JP_LOG_ALIGN;
+    }
+    memcpy(&header, at, sizeof header);
+    why = refuse_header(&header);
+    if (why) {
+        jr_warn(reader->diag, reader->log->path, offset,
+                "%s; this run cannot be read", why);
+        return JP_LOG_ALIGN;
+    }
+    reader->skipping = 0;
+    add_run(reader, &header, offset);
+    return JP_LOG_HEADER_SIZE;
+}
+
+/* What is wrong with this chunk's header; NULL when nothing is. */
+static const char *refuse_chunk(const struct jp_chunk_header *chunk,
+                                const struct jr_run *run, uint64_t offset)
+{
+    if (chunk->size < JP_CHUNK_MIN || chunk->size > JP_CHUNK_MAX ||
+        (chunk->size & (chunk->size - 1)) != 0)
+        return "has a size that no chunk has";
+    if (chunk->offset != offset)
+        return "belongs to another place";
+    if (chunk->pid != run->header.pid)
+        return "belongs to another process";
+    return NULL;
+}
+
+/* Reads the chunk at `offset`; returns the bytes to go on by. */
+static size_t read_chunk(struct reader *reader, uint64_t offset)
+{
+    struct jp_chunk_header head;
+    struct jr_run *run = &reader->log->runs[reader->log->nruns - 1];
+    const uint8_t *at;
+    const char *why;
+    size_t got = peek(&reader->source, offset, sizeof head, &at);
+
+    run->chunks++;
+    if (got < sizeof head) {
+        run->bad_chunks++;
+        jr_warn(reader->diag, reader->log->path, offset,
+                "the file ends inside the head of this chunk; left out");
+        return JP_LOG_ALIGN;
+    }
+    memcpy(&head, at, sizeof head);
+    why = refuse_chunk(&head, run, offset);
+    if (why) {
+        run->bad_chunks++;
+        jr_warn(reader->diag, reader->log->path, offset,
+                "chunk %s; looking on at the next page", why);
+        return JP_LOG_ALIGN;
+    }
+    got = peek(&reader->source, offset, head.size, &at);
+    jr_chunk_read(&reader->chunk, run, at, got, offset);
+    return head.size;
+}
+
+/* Looks at the page at `offset`; returns the bytes to go on by. */
+static size_t read_page(struct reader *reader, uint64_t offset)
+{
+    const uint8_t *at;
+    uint32_t magic = 0;
+    size_t got = peek(&reader->source, offset, 8, &at);
+
+    if (got == 8 && !memcmp(at, JP_LOG_MAGIC, 8))
+        return read_header(reader, offset);
+    if (got >= sizeof magic)
+        memcpy(&magic, at, sizeof magic);
+    if (magic != JP_CHUNK_MAGIC)
+        return JP_LOG_ALIGN;
+    if (reader->in_run)
+        return read_chunk(reader, offset);
+    if (!reader->skipping && !reader->orphans) {
+        reader->orphans = 1;
+        jr_warn(reader->diag, reader->log->path, offset,
+                "chunks without a log header before them; left out");
+    }
+    return JP_LOG_ALIGN;
+}
+
+static int read_all(struct reader *reader)
+{
+    unsigned before = reader->diag->warnings;
+
+    for (uint64_t at = 0; at < reader->source.size;)
+        at += read_page(reader, at);
+    finish_run(reader);
+    if (reader->log->nruns)
+        return 0;
+    if (reader->diag->warnings == before)
+        jr_warn(reader->diag, reader->log->path, JR_NO_OFFSET,
+                reader->source.size ? "is not a jprof log" : "is empty");
+    return -1;
+}
+
+int jr_log_parse(const uint8_t *data, size_t size, const char *path,
+                 struct jr_log *log, struct jr_diag *diag)
+{
+    struct reader reader = {.log = log, .diag = diag};
+
+    memset(log, 0, sizeof *log);
+    log->path = jr_strdup(path);
+    reader.source.data = data ? data : (const uint8_t *)"";
+    reader.source.size = data ? size : 0;
+    return read_all(&reader);
+}
+
+int jr_log_read(const char *path, struct jr_log *log, struct jr_diag *diag)
+{
+    struct reader reader = {.log = log, .diag = diag};
+    struct stat info;
+    const char *why;
+    int result;
+
+    memset(log, 0, sizeof *log);
+    log->path = jr_strdup(path);
+    reader.source.fd = jr_file_open(path, &info, &why);
+    if (reader.source.fd < 0) {
+        jr_warn(diag, path, JR_NO_OFFSET, "%s", why);
+        return -1;
+    }
+    reader.source.size = (uint64_t)info.st_size;
+    reader.source.window = jr_alloc(WINDOW, 1);
+    result = read_all(&reader);
+    free(reader.source.window);
+    close(reader.source.fd);
+    return result;
+}
+
+void jr_log_free(struct jr_log *log)
+{
+    for (size_t i = 0; i < log->nruns; i++) {
+        free(log->runs[i].samples);
+        free(log->runs[i].stacks);
+        free(log->runs[i].frames);
+    }
+    free(log->runs);
+    free(log->path);
+    memset(log, 0, sizeof *log);
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads a map: the lines of one run, in order of time, each handed to the
+ * handler of its event.
+ * Runs in: analyzer. */
+#include "map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/file.h"
+#include "../base/mem.h"
+#include "line.h"
+#include "mappings.h"
+
+#define MAP_SIZE_MAX (1ULL << 30)  /* bytes; no program writes such a map */
+
+/* A line that was found but not yet handled. */
+struct found {
+    uint64_t time_ns;
+    size_t at, length;
+};
+
+struct parser {
+    struct jr_map *map;
+    struct jr_diag *diag;
+    const char *data;
+    size_t size;
+    struct jr_live live;
+    struct found *found;
+    size_t nfound, found_room;
+    struct jr_line line;
+};
+
+/* Sets *to to the text behind `key`, when there is one. */
+static void take_text(char **to, const struct jr_line *line, const char *key)
+{
+    char *text = jr_line_text(line, key);
+
+    if (text) {
+        free(*to);
+        *to = text;
+    }
+}
+
+static void take_cpu(struct parser *parser)
+{
+    uint64_t cpu;
+
+    if (jr_line_number(&parser->line, "cpu", 10, &cpu) == 0)
+        parser->map->end_cpu_ns = cpu;
+}
+
+static int on_process(struct parser *parser)
+{
+    struct jr_map *map = parser->map;
+    const struct jr_line_pair *pair = jr_line_find(&parser->line, "cmdline");
+    uint64_t ppid;
+
+    if (jr_line_number(&parser->line, "ppid", 10, &ppid) == 0)
+        map->ppid = (uint32_t)ppid;
+    take_text(&map->exe, &parser->line, "exe");
+    take_text(&map->comm, &parser->line, "comm");
+    if (pair) {
+        size_t length = pair->length;
+
+        free(map->cmdline);
+        map->cmdline = jr_alloc(length + 1, 1);
+        memcpy(map->cmdline, pair->value, length);
+        while (length && map->cmdline[length - 1] == '\0')
+            length--;
+        for (size_t i = 0; i < length; i++) {
+            if (map->cmdline[i] == '\0')
+                map->cmdline[i] = ' ';
+        }
+    }
+    return 0;
+}
+
+/* Reads start and end of a mapping; -1 when there is none. */
+static int take_range(struct parser *parser, uint64_t *start, uint64_t *end)
+{
+    if (jr_line_number(&parser->line, "start", 16, start) < 0 ||
+        jr_line_number(&parser->line, "end", 16, end) < 0)
+        return -1;
+    return *start < *end ? 0 : -1;
+}
+
+/* Reads the build-id of a module, if it has one; -1 when it is malformed. */
+static int take_build_id(struct jr_mapping *mapping,
+                         const struct jr_line *line)
+{
+    const struct jr_line_pair *pair = jr_line_find(line, "build_id");
+    uint64_t byte;
+
+    if (!pair)
+        return 0;
+    if (pair->length % 2 || pair->length / 2 > sizeof mapping->build_id)
+        return -1;
+    for (size_t i = 0; i < pair->length / 2; i++) {
+        if (jr_parse_number(pair->value + 2 * i, 2, 16, &byte) < 0)
+            return -1;
+        mapping->build_id[i] = (uint8_t)byte;
+    }
+    mapping->build_id_size = (uint8_t)(pair->length / 2);
+    return 0;
+}
+
+static int on_module(struct parser *parser)
+{
+    struct jr_mapping mapping = {.from_ns = parser->line.time_ns,
+                                 .until_ns = UINT64_MAX};
+    uint64_t deleted = 0;
+
+    if (take_range(parser, &mapping.start, &mapping.end) < 0 ||
+        jr_line_number(&parser->line, "offset", 16, &mapping.offset) < 0 ||
+        take_build_id(&mapping, &parser->line) < 0)
+        return -1;
+    mapping.has_bias =
+        jr_line_number(&parser->line, "bias", 16, &mapping.bias) == 0;
+    if (jr_line_number(&parser->line, "inode", 10, &mapping.inode) < 0)
+        mapping.inode = 0;
+    if (jr_line_number(&parser->line, "mtime", 10, &mapping.mtime_ns) < 0)
+        mapping.mtime_ns = 0;
+    mapping.deleted =
+        jr_line_number(&parser->line, "deleted", 10, &deleted) == 0 && deleted;
+    mapping.path = jr_line_text(&parser->line, "path");
+    if (!mapping.path)
+        return -1;
+    jr_mappings_add(parser->map, &parser->live, &mapping);
+    return 0;
+}
+
+static int on_anon(struct parser *parser)
+{
+    struct jr_mapping mapping = {.from_ns = parser->line.time_ns,
+                                 .until_ns = UINT64_MAX,
+                                 .anonymous = 1};
+
+    if (take_range(parser, &mapping.start, &mapping.end) < 0)
+        return -1;
+    mapping.path = jr_line_text(&parser->line, "name");
+    if (!mapping.path)
+        mapping.path = jr_strdup("");
+    jr_mappings_add(parser->map, &parser->live, &mapping);
+    return 0;
+}
+
+static int on_unmap(struct parser *parser)
+{
+    uint64_t start, end;
+
+    if (take_range(parser, &start, &end) < 0)
+        return -1;
+    jr_mappings_unmap(parser->map, &parser->live, start, end,
+                      parser->line.time_ns);
+    return 0;
+}
+
+static int on_thread(struct parser *parser)
+{
+    struct jr_map *map = parser->map;
+    struct jr_thread_name thread = {.time_ns = parser->line.time_ns};
+    uint64_t tid;
+
+    if (jr_line_number(&parser->line, "tid", 10, &tid) < 0 ||
+        tid > UINT32_MAX)
+        return -1;
+    thread.tid = (uint32_t)tid;
+    thread.name = jr_line_text(&parser->line, "name");
+    if (!thread.name)
+        return -1;
+    *JR_PUSH(map->threads, map->nthreads, map->threads_room) = thread;
+    return 0;
+}
+
+static int take_jit(struct parser *parser, uint8_t is_dump)
+{
+    struct jr_map *map = parser->map;
+    struct jr_jit_file file = {.time_ns = parser->line.time_ns,
+                               .is_dump = is_dump};
+
+    if (jr_line_number(&parser->line, "size", 10, &file.size) < 0)
+        return -1;
+    if (jr_line_number(&parser->line, "inode", 10, &file.inode) < 0)
+        file.inode = 0;
+    file.path = jr_line_text(&parser->line, "path");
+    if (!file.path)
+        return -1;
+    file.saved = jr_line_text(&parser->line, "saved");
+    *JR_PUSH(map->jit, map->njit, map->jit_room) = file;
+    return 0;
+}
+
+static int on_perfmap(struct parser *parser)
+{
+    return take_jit(parser, 0);
+}
+
+static int on_jitdump(struct parser *parser)
+{
+    return take_jit(parser, 1);
+}
+
+static int on_section(struct parser *parser)
+{
+    struct jr_map *map = parser->map;
+    struct jr_section section = {.time_ns = parser->line.time_ns};
+
+    take_cpu(parser);
+    if (jr_line_number(&parser->line, "cpu", 10, &section.cpu_ns) < 0)
+        section.cpu_ns = 0;
+    *JR_PUSH(map->sections, map->nsections, map->sections_room) = section;
+    return 0;
+}
+
+static int on_pause(struct parser *parser)
+{
+    struct jr_map *map = parser->map;
+
+    take_cpu(parser);
+    *JR_PUSH(map->pauses, map->npauses, map->pauses_room) =
+        parser->line.time_ns;
+    return 0;
+}
+
+static int on_exit_line(struct parser *parser)
+{
+    take_cpu(parser);
+    parser->map->exited = 1;
+    parser->map->end_ns = parser->line.time_ns;
+    return 0;
+}
+
+static int on_note(struct parser *parser)
+{
+    struct jr_map *map = parser->map;
+    char *text = jr_line_text(&parser->line, "text");
+
+    if (!text)
+        return -1;
+    *JR_PUSH(map->notes, map->nnotes, map->notes_room) = text;
+    return 0;
+}
+
+/* Events without a handler, as unknown ones, say nothing to the report. */
+static const struct {
+    const char *event;
+    int (*handle)(struct parser *parser);
+} handlers[] = {
+    {JP_MAP_PROCESS, on_process}, {JP_MAP_MODULE, on_module},
+    {JP_MAP_ANON, on_anon},       {JP_MAP_UNMAP, on_unmap},
+    {JP_MAP_THREAD, on_thread},   {JP_MAP_PERFMAP, on_perfmap},
+    {JP_MAP_JITDUMP, on_jitdump}, {JP_MAP_SECTION, on_section},
+    {JP_MAP_PAUSE, on_pause},     {JP_MAP_EXIT, on_exit_line},
+    {JP_MAP_NOTE, on_note},
+};
+
+static int handle(struct parser *parser)
+{
+    if (!parser->map->exited)
+        parser->map->end_ns = parser->line.time_ns;
+    for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {
+        if (!strcmp(parser->line.event, handlers[i].event))
+            return handlers[i].handle(parser);
+    }
+    return 0;
+}
+
+/* Is this the first line of the run that is asked for? */
+static int begins_run(const struct parser *parser)
+{
+    uint64_t pid, start;
+
+    return jr_line_number(&parser->line, "pid", 10, &pid) == 0 &&
+           jr_line_number(&parser->line, "start", 10, &start) == 0 &&
+           pid == parser->map->pid && start == parser->map->start_ticks;
+}
+
+/* Finds the lines of the run.  Returns -1 when the run is not there. */
+static int find_lines(struct parser *parser)
+{
+    int inside = 0, seen = 0;
+    size_t at = 0;
+
+    while (at < parser->size) {
+        const char *text = parser->data + at;
+        const char *newline = memchr(text, '\n', parser->size - at);
+        size_t length = newline ? (size_t)(newline - text)
+                                : parser->size - at;
+
+        if (!newline) {
+            jr_warn(parser->diag, parser->map->path, at,
+                    "the last line is cut; left out");
+        } else if (jr_line_parse(&parser->line, text, length) < 0) {
+            jr_warn(parser->diag, parser->map->path, at,
+                    "is no line of a map; left out");
+        } else if (!strcmp(parser->line.event, JP_MAP_BEGIN)) {
+            inside = begins_run(parser);
+            seen |= inside;
+        } else if (inside) {
+            *JR_PUSH(parser->found, parser->nfound, parser->found_room) =
+                (struct found){parser->line.time_ns, at, length};
+        }
+        at += length + 1;
+    }
+    return seen ? 0 : -1;
+}
+
+/* Threads write their lines without waiting for each other, so neighbours may
+ * have changed places. */
+static int by_time(const void *one, const void *other)
+{
+    const struct found *a = one, *b = other;
+
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? -1 : 1;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static void fill_missing(char **text)
+{
+    if (!*text)
+        *text = jr_strdup("");
+}
+
+int jr_map_parse(const uint8_t *data, size_t size, struct jr_map *map,
+                 struct jr_diag *diag)
+{
+    struct parser *parser = jr_alloc(1, sizeof *parser);
+    int result;
+
+    parser->map = map;
+    parser->diag = diag;
+    parser->data = (const char *)data;
+    parser->size = size;
+    result = find_lines(parser);
+    if (result < 0)
+        jr_warn(diag, map->path, JR_NO_OFFSET,
+                "has no part for process %u; its modules and threads are "
+                "unknown",
+                map->pid);
+    if (parser->nfound)
+        qsort(parser->found, parser->nfound, sizeof *parser->found, by_time);
+    for (size_t i = 0; i < parser->nfound; i++) {
+        const struct found *found = &parser->found[i];
+
+        jr_line_parse(&parser->line, parser->data + found->at, found->length);
+        if (handle(parser) < 0)
+            jr_warn(diag, map->path, found->at,
+                    "%s line lacks a value or has a wrong one; left out",
+                    parser->line.event);
+    }
+    fill_missing(&map->exe);
+    fill_missing(&map->comm);
+    fill_missing(&map->cmdline);
+    free(parser->found);
+    free(parser->live.indices);
+    free(parser);
+    return result;
+}
+
+int jr_map_read(const char *path, uint32_t pid, uint64_t start_ticks,
+                struct jr_map *map, struct jr_diag *diag)
+{
+    struct jr_bytes bytes;
+    const char *why;
+    int result = -1;
+
+    memset(map, 0, sizeof *map);
+    map->path = jr_strdup(path);
+    map->pid = pid;
+    map->start_ticks = start_ticks;
+    if (jr_file_read(path, MAP_SIZE_MAX, &bytes, &why) < 0) {
+        jr_warn(diag, path, JR_NO_OFFSET,
+                "%s; modules and threads are unknown", why);
+        fill_missing(&map->exe);
+        fill_missing(&map->comm);
+        fill_missing(&map->cmdline);
+        return -1;
+    }
+    result = jr_map_parse(bytes.data, bytes.size, map, diag);
+    free(bytes.data);
+    return result;
+}
+
+void jr_map_free(struct jr_map *map)
+{
+    for (size_t i = 0; i < map->nmappings; i++)
+        free(map->mappings[i].path);
+    for (size_t i = 0; i < map->nthreads; i++)
+        free(map->threads[i].name);
+    for (size_t i = 0; i < map->njit; i++) {
+        free(map->jit[i].path);
+        free(map->jit[i].saved);
+    }
+    for (size_t i = 0; i < map->nnotes; i++)
+        free(map->notes[i]);
+    free(map->mappings);
+    free(map->threads);
+    free(map->jit);
+    free(map->sections);
+    free(map->pauses);
+    free(map->notes);
+    free(map->path);
+    free(map->exe);
+    free(map->comm);
+    free(map->cmdline);
+    memset(map, 0, sizeof *map);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Mappings in time, from events in order of time.
+ * Runs in: analyzer. */
+#include "mappings.h"
+
+#include <string.h>
+
+#include "../base/mem.h"
+
+/* The place in `live` of the first mapping that ends after `address`. */
+static size_t place_of(const struct jr_map *map, const struct jr_live *live,
+                       uint64_t address)
+{
+    size_t from = 0, to = live->count;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+
+        if (map->mappings[live->indices[middle]].end <= address)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+static void insert(struct jr_map *map, struct jr_live *live,
+                   const struct jr_mapping *mapping)
+{
+    size_t place = place_of(map, live, mapping->start);
+
+    live->indices = jr_grow(live->indices, live->count, &live->room,
+                            sizeof *live->indices);
+    memmove(live->indices + place + 1, live->indices + place,
+            (live->count - place) * sizeof *live->indices);
+    live->indices[place] = map->nmappings;
+    live->count++;
+    *JR_PUSH(map->mappings, map->nmappings, map->mappings_room) = *mapping;
+}
+
+/* The part [start, end) of `old` goes on living at `time_ns`. */
+static void keep_part(struct jr_map *map, struct jr_live *live,
+                      const struct jr_mapping *old, uint64_t start,
+                      uint64_t end)
+{
+    struct jr_mapping part = *old;
+
+    part.start = start;
+    part.end = end;
+    part.offset += start - old->start;
+    part.from_ns = old->until_ns;
+    part.until_ns = UINT64_MAX;
+    part.path = jr_strdup(old->path);
+    insert(map, live, &part);
+}
+
+void jr_mappings_unmap(struct jr_map *map, struct jr_live *live,
+                       uint64_t start, uint64_t end, uint64_t time_ns)
+{
+    size_t place = place_of(map, live, start), last = place;
+    struct jr_mapping below = {0}, above = {0};
+
+    while (last < live->count) {
+        struct jr_mapping *old = &map->mappings[live->indices[last]];
+
+        if (old->start >= end)
+            break;
+        old->until_ns = time_ns;
+        if (old->start < start)
+            below = *old;
+        if (old->end > end)
+            above = *old;
+        last++;
+    }
+    memmove(live->indices + place, live->indices + last,
+            (live->count - last) * sizeof *live->indices);
+    live->count -= last - place;
+    if (below.path)
+        keep_part(map, live, &below, below.start, start);
+    if (above.path)
+        keep_part(map, live, &above, end, above.end);
+}
+
+void jr_mappings_add(struct jr_map *map, struct jr_live *live,
+                     const struct jr_mapping *mapping)
+{
+    jr_mappings_unmap(map, live, mapping->start, mapping->end,
+                      mapping->from_ns);
+    insert(map, live, mapping);
+}
