@@ -28,10 +28,7 @@ FUZZ_LONG := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/libfuzzer/%)
 
 # Frame pointers for the default walker; functions stay what the source says.
 PROGFLAGS := -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
-  -fno-inline -fcf-protection=none -pthread
-ifneq ($(shell uname -m),x86_64)
-PROGFLAGS := $(filter-out -fcf-protection=none,$(PROGFLAGS))
-endif
+  -fno-inline -pthread -Wl,-z,now
 UNITFLAGS := -Iinclude -I. -Ianalyzer -Ipreload -MMD -MP
 SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
   -fno-sanitize-recover=undefined
@@ -121,7 +118,7 @@ fuzz: $(FUZZ_LONG) ## long fuzzing with clang: FUZZ_SECONDS=60 a target
 lint: all ## gate, layers, shape, analyzers, manual pages, both compilers
 	@$(CHECK) --only lint
 
--include $(UNIT:=.d) $(PROGRAMS:=.d) $(PROGRAMS:.so=.d)
+-include $(addsuffix .d,$(basename $(UNIT) $(PROGRAMS) $(FUZZ)))
 .PHONY: check check-build check-run check-golden golden-update unit lint fuzz
 .PHONY: fuzz-replay asan asan-build other-build objects programs fuzz-targets
 .PHONY: unit-build unit-rep-build

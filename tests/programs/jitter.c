@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A program with run-time generated code and a perf map:
+ *     jitter [CPU_SECONDS=1]
+ * Maps executable memory, puts two small functions with frame pointers in it,
+ * writes /tmp/perf-PID.map as runtimes do, and spends three quarters of the
+ * time in the first function, whose name has what breaks HTML, and one in the
+ * second.  Prints `pid PID`.
+ * Runs in: tests. */
+#define _GNU_SOURCE
+#include "common.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+/* void code(uint64_t turns): counts down, with a frame pointer. */
+#if defined(__x86_64__)
+static const uint8_t code[] = {
+    0x55,             /* push %rbp */
+    0x48, 0x89, 0xe5, /* mov %rsp,%rbp */
+    0x48, 0x89, 0xf9, /* mov %rdi,%rcx */
+    0x48, 0xff, 0xc9, /* dec %rcx */
+    0x75, 0xfb,       /* jne to the dec */
+    0x5d,             /* pop %rbp */
+    0xc3};            /* ret */
+#elif defined(__aarch64__)
+static const uint32_t code[] = {
+    0xa9bf7bfd,  /* stp x29,x30,[sp,#-16]! */
+    0x910003fd,  /* mov x29,sp */
+    0xf1000400,  /* subs x0,x0,#1 */
+    0x54ffffe1,  /* b.ne to the subs */
+    0xa8c17bfd,  /* ldp x29,x30,[sp],#16 */
+    0xd65f03c0}; /* ret */
+#endif
+
+#define APART 256
+
+NOINLINE void run_code(void (*first)(uint64_t), void (*second)(uint64_t),
+                       double seconds);
+
+void run_code(void (*first)(uint64_t), void (*second)(uint64_t),
+              double seconds)
+{
+    while (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) < seconds) {
+        first(3000000);
+        second(1000000);
+    }
+    BARRIER();
+}
+
+static void write_map(const char *memory)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+    FILE *map = fopen(path, "w");
+    if (map == NULL)
+        die(path);
+    fprintf(map, "%lx %zx JS:*</script>&\"hot\" loop.js:1\n", (long)memory,
+            sizeof(code));
+    fprintf(map, "0x%lx %zx jit_second\n", (long)(memory + APART),
+            sizeof(code));
+    fclose(map);
+}
+
+int main(int argc, char **argv)
+{
+    void (*first)(uint64_t), (*second)(uint64_t);
+    char *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        die("mmap");
+    memcpy(memory, code, sizeof(code));
+    memcpy(memory + APART, code, sizeof(code));
+    if (mprotect(memory, 4096, PROT_READ | PROT_EXEC) != 0)
+        die("mprotect");
+    __builtin___clear_cache(memory, memory + 4096);
+    write_map(memory);
+    *(void **)&first = memory;
+    *(void **)&second = memory + APART;
+    printf("pid %d\n", (int)getpid());
+    fflush(stdout);
+    run_code(first, second, argument(argc, argv, 1, 1));
+    return 0;
+}

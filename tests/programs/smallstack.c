@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Measures how much stack the handler needs, on a thread with the smallest
+ * stack there is:
+ *     smallstack [CPU_SECONDS=0.5] [control]
+ * A signal of its own shows where the kernel's frame ends when spin() is
+ * interrupted; everything below that is painted, samples come in, and the
+ * deepest byte that lost its paint is looked for.  With `control`, a pause
+ * and a resume are sent to the thread as well.  Prints
+ *     stack BYTES_OF_STACK used BYTES_BELOW_THE_KERNEL_FRAME
+ * Runs in: tests. */
+#define _GNU_SOURCE
+#include "common.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#define PAINT 0xa5
+#define ALIGN_SLACK 64 /* the kernel aligns its frame */
+
+static double seconds;
+static int with_control;
+static char *volatile frame_end; /* the handler's first stack pointer */
+static long stack_size, used = -1;
+
+static void own_handler(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+#ifdef __x86_64__
+    (void)info;
+    frame_end = (char *)context - sizeof(void *); /* the return address */
+#else
+    (void)context;
+    frame_end = (char *)info;
+#endif
+}
+
+static void send_self(int number)
+{
+    syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
+}
+
+/* Runs with nothing but its own small frame above the kernel's. */
+static NOINLINE void spin(char *low)
+{
+    volatile char *byte;
+    send_self(SIGURG);
+    for (byte = low; byte < frame_end; byte++)
+        *byte = (char)PAINT;
+    if (with_control) {
+        send_self(SIGUSR1);
+        send_self(SIGPROF);
+    }
+    while (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) < seconds)
+        turn(200000);
+    for (byte = low; byte < frame_end && *byte == (char)PAINT; byte++)
+        continue;
+    used = frame_end - byte + (byte < frame_end ? ALIGN_SLACK : 0);
+}
+
+static void *thread_main(void *unused)
+{
+    pthread_attr_t attributes;
+    void *low = NULL;
+    size_t size = 0;
+    pthread_getattr_np(pthread_self(), &attributes);
+    pthread_attr_getstack(&attributes, &low, &size);
+    pthread_attr_destroy(&attributes);
+    stack_size = (long)size;
+    spin(low);
+    return unused;
+}
+
+int main(int argc, char **argv)
+{
+    struct sigaction action = {.sa_sigaction = own_handler,
+                               .sa_flags = SA_SIGINFO};
+    pthread_attr_t attributes;
+    pthread_t thread;
+    seconds = argument(argc, argv, 1, 0.5);
+    with_control = argc > 2 && strcmp(argv[2], "control") == 0;
+    sigaction(SIGURG, &action, NULL);
+    pthread_attr_init(&attributes);
+    if (pthread_attr_setstacksize(&attributes, (size_t)PTHREAD_STACK_MIN) ||
+        pthread_create(&thread, &attributes, thread_main, NULL))
+        return 2;
+    pthread_join(thread, NULL);
+    printf("stack %ld used %ld\n", stack_size, used);
+    return 0;
+}
