@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Life of a model, its sums, and small questions to it.
+ * Runs in: analyzer. */
+#include "model.h"
+
+#include <stdlib.h>
+
+#include "../base/mem.h"
+
+void jr_model_init(struct jr_model *model, const struct jr_filter *filter)
+{
+    *model = (struct jr_model){.filter = *filter};
+    *JR_PUSH(model->nodes, model->nnodes, model->nodes_room) =
+        (struct jr_node){.function = UINT32_MAX, .arc = JR_NO_ARC};
+}
+
+void jr_model_free(struct jr_model *model)
+{
+    free(model->processes);
+    free(model->functions);
+    free(model->arcs);
+    free(model->nodes);
+    free(model->leaves);
+    free(model->buckets);
+    free(model->path);
+    jr_table_free(&model->by_name);
+    jr_table_free(&model->by_arc);
+    jr_table_free(&model->by_path);
+    jr_table_free(&model->by_leaf);
+    jr_table_free(&model->by_thread);
+    *model = (struct jr_model){0};
+}
+
+static int compare_leaves(const void *left, const void *right)
+{
+    const struct jr_leaf *a = left, *b = right;
+
+    if (a->bucket != b->bucket)
+        return a->bucket < b->bucket ? -1 : 1;
+    return a->node < b->node ? -1 : a->node > b->node;
+}
+
+static void add_stats(struct jr_stats *sum, const struct jr_stats *part)
+{
+    sum->samples += part->samples;
+    sum->weight_ns = jr_add(sum->weight_ns, part->weight_ns);
+    sum->cpu_ns = jr_add(sum->cpu_ns, part->cpu_ns);
+    sum->timer_samples += part->timer_samples;
+    sum->timer_ns = jr_add(sum->timer_ns, part->timer_ns);
+    sum->wall_ns = jr_add(sum->wall_ns, part->wall_ns);
+    sum->filtered += part->filtered;
+    for (size_t i = 0; i < JP_REASON_COUNT; i++)
+        sum->reasons[i] += part->reasons[i];
+    sum->frames += part->frames;
+    sum->unnamed_frames += part->unnamed_frames;
+    sum->jit_frames += part->jit_frames;
+    for (size_t i = 0; i < JR_LOST_COUNT; i++)
+        sum->lost[i] = jr_add(sum->lost[i], part->lost[i]);
+    sum->lost_ns = jr_add(sum->lost_ns, part->lost_ns);
+    sum->threads += part->threads;
+    sum->sections += part->sections;
+}
+
+void jr_model_finish(struct jr_model *model)
+{
+    if (model->nleaves > 0)
+        qsort(model->leaves, model->nleaves, sizeof(*model->leaves),
+              compare_leaves);
+    for (size_t i = 0; i < model->nleaves; i++) {
+        struct jr_bucket *bucket = &model->buckets[model->leaves[i].bucket];
+
+        if (bucket->nleaves++ == 0)
+            bucket->first_leaf = i;
+    }
+    for (size_t i = 0; i < model->nprocesses; i++)
+        add_stats(&model->total, &model->processes[i].stats);
+}
+
+uint64_t jr_periods(const struct jr_model *model, uint64_t weight_ns)
+{
+    uint64_t period = model->period_ns ? model->period_ns : 1;
+
+    return weight_ns / period + (weight_ns % period >= period - period / 2);
+}
+
+const char *jr_thread_name(const struct jr_process *process, uint32_t tid)
+{
+    const struct jr_map *map = process->map;
+
+    for (size_t i = map->nthreads; i-- > 0;)
+        if (map->threads[i].tid == tid)
+            return map->threads[i].name;
+    return NULL;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The profile model: samples of one or more processes become functions, a
+ * tree of stacks and weights.  Everything a report shows comes from here.
+ * Runs in: analyzer. */
+#ifndef JR_MODEL_H
+#define JR_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../read/log.h"
+#include "../read/map.h"
+#include "../symbol/symbol.h"
+#include "table.h"
+
+#define JR_LOST_COUNT (JP_COUNT_LOST_NO_SLOT + 1)
+
+/* Which samples count, and how much of their stacks. */
+struct jr_filter {
+    const char **include;   /* keep stacks that hold one of these names */
+    size_t ninclude, include_room;
+    const char **exclude;   /* drop stacks that hold one of these names */
+    size_t nexclude, exclude_room;
+    uint64_t depth;         /* leaf-most frames kept; 0: all */
+    uint64_t start, end;    /* sections [start, end) */
+    uint32_t tid;           /* this thread only; 0: all */
+    uint8_t last;           /* the last section only, whatever start is */
+    uint8_t by_thread;      /* a part of the report for each thread */
+};
+
+/* A stretch of time, [from_ns, until_ns). */
+struct jr_span {
+    uint64_t from_ns, until_ns;
+};
+
+/* What was counted, for one process or for all. */
+struct jr_stats {
+    uint64_t samples;       /* kept by the filter */
+    uint64_t weight_ns;     /* of those */
+    uint64_t cpu_ns;        /* of those that stand for CPU time */
+    uint64_t timer_samples; /* those that a timer took, */
+    uint64_t timer_ns;      /* and their weight */
+    uint64_t wall_ns;       /* time profiled */
+    uint64_t filtered;      /* samples that -e or -i dropped */
+    uint64_t reasons[JP_REASON_COUNT]; /* why the stacks of samples end */
+    uint64_t frames;        /* of the kept samples, before -s cuts; */
+    uint64_t unnamed_frames; /* those without a name, */
+    uint64_t jit_frames;    /* those named as JIT code */
+    uint64_t lost[JR_LOST_COUNT];      /* by enum jp_counter */
+    uint64_t lost_ns;
+    uint64_t threads;       /* seen in the kept samples */
+    uint64_t sections;      /* that the filter selects */
+};
+
+/* One process image: a run of a log with its map. */
+struct jr_process {
+    const struct jr_run *run;
+    const struct jr_map *map;   /* empty when there was none */
+    struct jr_space *space;
+    struct jr_span span;        /* of time that the filter selects */
+    size_t all_sections;        /* in the log */
+    struct jr_stats stats;
+    size_t first_bucket, nbuckets;
+};
+
+struct jr_function {
+    const char *name, *module;  /* belong to the jr_symbols */
+    uint32_t stamp;             /* last stack that it was seen on */
+    uint8_t kind;               /* enum jr_frame_kind */
+    uint8_t included, excluded; /* named by -i, by -e */
+};
+
+struct jr_arc {
+    uint32_t caller, callee;    /* functions */
+    uint32_t stamp;
+};
+
+#define JR_NO_ARC UINT32_MAX
+
+/* A call path.  A node comes after its parent. */
+struct jr_node {
+    uint32_t parent, function;
+    uint32_t arc;               /* from the parent's function; JR_NO_ARC */
+    uint8_t first_function;     /* no ancestor has this function */
+    uint8_t first_arc;          /* nor is this arc on the way to the root */
+};
+
+/* Weight that was sampled at one node in one bucket. */
+struct jr_leaf {
+    uint32_t bucket, node;
+    uint64_t weight_ns, samples;
+};
+
+/* What is counted apart: a thread with by_thread, else a process. */
+struct jr_bucket {
+    uint32_t process, tid;      /* tid 0: all threads */
+    uint64_t weight_ns, samples;
+    size_t first_leaf, nleaves; /* after jr_model_finish */
+};
+
+/* Told now and then how far the work is; `done` of `total` samples. */
+typedef void jr_progress_fn(void *data, uint64_t done, uint64_t total);
+
+struct jr_model {
+    struct jr_filter filter;    /* its strings must outlive the model */
+    struct jr_process *processes;
+    size_t nprocesses, processes_room;
+    struct jr_function *functions;
+    size_t nfunctions, functions_room;
+    struct jr_arc *arcs;
+    size_t narcs, arcs_room;
+    struct jr_node *nodes;      /* [0] is above every root */
+    size_t nnodes, nodes_room;
+    struct jr_leaf *leaves;
+    size_t nleaves, leaves_room;
+    struct jr_bucket *buckets;
+    size_t nbuckets, buckets_room;
+    struct jr_stats total;      /* after jr_model_finish */
+    uint64_t period_ns;         /* the unit of weights: that of process 0 */
+    struct jr_table by_name, by_arc, by_path, by_leaf, by_thread;
+    uint32_t stamp;
+    uint32_t *path;             /* scratch: functions of a stack */
+    size_t npath, path_room;
+    jr_progress_fn *progress;   /* may be NULL */
+    void *progress_data;
+};
+
+/* An empty model; jr_model_free releases what it holds, not what processes
+ * point to. */
+void jr_model_init(struct jr_model *model, const struct jr_filter *filter);
+void jr_model_free(struct jr_model *model);
+
+/* Counts the samples of one more process.  The three must outlive the model.
+ * A header whose period is 0 is counted with the default period. */
+void jr_model_add(struct jr_model *model, const struct jr_run *run,
+                  const struct jr_map *map, struct jr_space *space);
+
+/* Sums up; call once, after the last jr_model_add. */
+void jr_model_finish(struct jr_model *model);
+
+/* tree.c: the function of a frame; the node of a path, given leaf first. */
+uint32_t jr_tree_function(struct jr_model *model, const char *name,
+                          const char *module, int kind);
+uint32_t jr_tree_insert(struct jr_model *model, const uint32_t *path,
+                        size_t length);
+
+/* span.c: the selected time of a process, and how much of it was profiled:
+ * of each selected section the time from its start to its pause, else to the
+ * next section, else to the end of the process or its last sample. */
+void jr_span_select(const struct jr_filter *filter, struct jr_process *process);
+
+/* Weight in periods, rounded to the nearest. */
+uint64_t jr_periods(const struct jr_model *model, uint64_t weight_ns);
+
+/* Adds without wrapping around (weights come from untrusted files). */
+static inline uint64_t jr_add(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* The name that a thread had last, or NULL. */
+const char *jr_thread_name(const struct jr_process *process, uint32_t tid);
+
+/* The clock that ran, the walker, why a stack ended, why a sample was lost:
+ * stable words for the summary, and sentences for people. */
+const char *jr_clock_word(uint32_t clock);
+const char *jr_clock_text(uint32_t clock);
+const char *jr_walker_word(uint32_t walker);
+const char *jr_walker_text(uint32_t walker);
+const char *jr_reason_word(unsigned reason);
+const char *jr_reason_text(unsigned reason);
+const char *jr_lost_word(unsigned counter);
+const char *jr_lost_text(unsigned counter);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Builds one part of a report from the tree: functions with self and total,
+ * callers and callees, in the order in which they are shown.
+ * Runs in: analyzer. */
+#include "part.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/mem.h"
+
+#define NO_ROW UINT32_MAX
+
+/* Weights of a part, indexed as in the model. */
+struct sums {
+    uint64_t *self, *total; /* by function */
+    uint64_t *arc;          /* by arc */
+    uint32_t *row;          /* by function: its row, or NO_ROW */
+};
+
+static int covers(const struct jr_scope_key *key, const struct jr_model *model,
+                  size_t bucket)
+{
+    switch (key->scope) {
+    case JR_SCOPE_ALL:
+        return 1;
+    case JR_SCOPE_PROCESS:
+        return model->buckets[bucket].process == key->process;
+    case JR_SCOPE_THREAD:
+        return bucket == key->bucket;
+    }
+    return 0;
+}
+
+uint64_t *jr_part_weights(const struct jr_model *model,
+                          const struct jr_scope_key *key)
+{
+    uint64_t *weights = jr_alloc(model->nnodes, sizeof(*weights));
+
+    for (size_t i = 0; i < model->nbuckets; i++) {
+        const struct jr_bucket *bucket = &model->buckets[i];
+        const struct jr_leaf *leaf = model->leaves + bucket->first_leaf;
+
+        if (!covers(key, model, i))
+            continue;
+        for (size_t j = 0; j < bucket->nleaves; j++)
+            weights[leaf[j].node] =
+                jr_add(weights[leaf[j].node], leaf[j].weight_ns);
+    }
+    return weights;
+}
+
+/* Carries the weights from the leaves to the roots: a node comes after its
+ * parent, so one pass from the last to the first is enough. */
+static void sum_up(const struct jr_model *model, uint64_t *weights,
+                   struct sums *sums)
+{
+    for (size_t i = model->nnodes; i-- > 1;) {
+        const struct jr_node *node = &model->nodes[i];
+
+        sums->self[node->function] =
+            jr_add(sums->self[node->function], weights[i]);
+    }
+    for (size_t i = model->nnodes; i-- > 1;) {
+        const struct jr_node *node = &model->nodes[i];
+
+        if (weights[i] == 0)
+            continue;
+        if (node->first_function)
+            sums->total[node->function] =
+                jr_add(sums->total[node->function], weights[i]);
+        if (node->first_arc)
+            sums->arc[node->arc] = jr_add(sums->arc[node->arc], weights[i]);
+        weights[node->parent] = jr_add(weights[node->parent], weights[i]);
+    }
+}
+
+/* For the comparisons below. */
+struct order {
+    const struct jr_model *model;
+    const struct jr_part *part;
+};
+
+static int compare_functions(const struct jr_model *model, uint32_t a,
+                             uint32_t b)
+{
+    const struct jr_function *x = &model->functions[a];
+    const struct jr_function *y = &model->functions[b];
+    int by_name = strcmp(x->name, y->name);
+
+    return by_name ? by_name : strcmp(x->module, y->module);
+}
+
+static int heavier(uint64_t a, uint64_t b)
+{
+    return a > b ? -1 : a < b;
+}
+
+static int compare_rows(const void *left, const void *right, void *data)
+{
+    const struct jr_row *a = left, *b = right;
+    const struct order *order = data;
+    int by = heavier(a->total_ns, b->total_ns);
+
+    if (by == 0)
+        by = heavier(a->self_ns, b->self_ns);
+    return by ? by : compare_functions(order->model, a->function, b->function);
+}
+
+static int compare_flat(const void *left, const void *right, void *data)
+{
+    const struct order *order = data;
+    const struct jr_row *a = &order->part->rows[*(const uint32_t *)left];
+    const struct jr_row *b = &order->part->rows[*(const uint32_t *)right];
+    int by = heavier(a->self_ns, b->self_ns);
+
+    if (by == 0)
+        by = heavier(a->total_ns, b->total_ns);
+    return by ? by : compare_functions(order->model, a->function, b->function);
+}
+
+static int compare_links(const void *left, const void *right)
+{
+    const struct jr_link *a = left, *b = right;
+    int by = heavier(a->weight_ns, b->weight_ns);
+
+    return by ? by : a->row < b->row ? -1 : a->row > b->row;
+}
+
+static void build_rows(struct order *order, struct jr_part *part,
+                       struct sums *sums)
+{
+    const struct jr_model *model = order->model;
+
+    part->rows = jr_alloc(model->nfunctions + 1, sizeof(*part->rows));
+    part->flat = jr_alloc(model->nfunctions + 1, sizeof(*part->flat));
+    for (uint32_t i = 0; i < model->nfunctions; i++)
+        if (sums->total[i] > 0)
+            part->rows[part->nrows++] = (struct jr_row){
+                .function = i,
+                .self_ns = sums->self[i],
+                .total_ns = sums->total[i]};
+    qsort_r(part->rows, part->nrows, sizeof(*part->rows), compare_rows, order);
+    for (uint32_t i = 0; i < model->nfunctions; i++)
+        sums->row[i] = NO_ROW;
+    for (uint32_t i = 0; i < part->nrows; i++) {
+        sums->row[part->rows[i].function] = i;
+        if (part->rows[i].self_ns > 0)
+            part->flat[part->nflat++] = i;
+    }
+    qsort_r(part->flat, part->nflat, sizeof(*part->flat), compare_flat, order);
+}
+
+/* Gives every row its two slices of links, then fills and sorts them. */
+static void build_links(const struct jr_model *model, struct jr_part *part,
+                        const struct sums *sums)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < model->narcs; i++)
+        if (sums->arc[i] > 0) {
+            part->rows[sums->row[model->arcs[i].callee]].ncallers++;
+            part->rows[sums->row[model->arcs[i].caller]].ncallees++;
+            part->nlinks += 2;
+        }
+    part->links = jr_alloc(part->nlinks + 1, sizeof(*part->links));
+    for (size_t i = 0; i < part->nrows; i++) {
+        struct jr_row *row = &part->rows[i];
+
+        row->callers = at;
+        row->callees = at + row->ncallers;
+        at = row->callees + row->ncallees;
+        row->ncallers = row->ncallees = 0;
+    }
+    for (size_t i = 0; i < model->narcs; i++) {
+        uint32_t up, down;
+
+        if (sums->arc[i] == 0)
+            continue;
+        up = sums->row[model->arcs[i].caller];
+        down = sums->row[model->arcs[i].callee];
+        part->links[part->rows[down].callers + part->rows[down].ncallers++] =
+            (struct jr_link){up, sums->arc[i]};
+        part->links[part->rows[up].callees + part->rows[up].ncallees++] =
+            (struct jr_link){down, sums->arc[i]};
+    }
+    for (size_t i = 0; i < part->nrows; i++) {
+        const struct jr_row *row = &part->rows[i];
+
+        qsort(part->links + row->callers, row->ncallers,
+              sizeof(*part->links), compare_links);
+        qsort(part->links + row->callees, row->ncallees,
+              sizeof(*part->links), compare_links);
+    }
+}
+
+void jr_part_build(const struct jr_model *model,
+                   const struct jr_scope_key *key, struct jr_part *part)
+{
+    struct order order = {.model = model, .part = part};
+    uint64_t *weights = jr_part_weights(model, key);
+    struct sums sums = {
+        .self = jr_alloc(model->nfunctions + 1, sizeof(*sums.self)),
+        .total = jr_alloc(model->nfunctions + 1, sizeof(*sums.total)),
+        .arc = jr_alloc(model->narcs + 1, sizeof(*sums.arc)),
+        .row = jr_alloc(model->nfunctions + 1, sizeof(*sums.row))};
+
+    *part = (struct jr_part){.weight_ns = key->weight_ns,
+                             .samples = key->samples};
+    sum_up(model, weights, &sums);
+    build_rows(&order, part, &sums);
+    build_links(model, part, &sums);
+    free(weights);
+    free(sums.self);
+    free(sums.total);
+    free(sums.arc);
+    free(sums.row);
+}
+
+void jr_part_free(struct jr_part *part)
+{
+    free(part->rows);
+    free(part->flat);
+    free(part->links);
+    *part = (struct jr_part){0};
+}
+
+static int compare_keys(const void *left, const void *right)
+{
+    const struct jr_scope_key *a = left, *b = right;
+    int by = heavier(a->weight_ns, b->weight_ns);
+
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    return by ? by : a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+struct jr_scope_key *jr_parts_list(const struct jr_model *model, size_t *count)
+{
+    size_t most = 1 + model->nprocesses + model->nbuckets;
+    struct jr_scope_key *keys = jr_alloc(most, sizeof(*keys));
+    size_t n = 0;
+
+    if (model->filter.by_thread) {
+        for (uint32_t i = 0; i < model->nbuckets; i++)
+            keys[n++] = (struct jr_scope_key){
+                JR_SCOPE_THREAD, model->buckets[i].process, i,
+                model->buckets[i].tid, model->buckets[i].weight_ns,
+                model->buckets[i].samples};
+        qsort(keys, n, sizeof(*keys), compare_keys);
+        *count = n;
+        return keys;
+    }
+    keys[n++] = (struct jr_scope_key){
+        .scope = JR_SCOPE_ALL,
+        .weight_ns = model->total.weight_ns,
+        .samples = model->total.samples};
+    for (uint32_t i = 0; i < model->nprocesses && model->nprocesses > 1; i++)
+        keys[n++] = (struct jr_scope_key){
+            .scope = JR_SCOPE_PROCESS,
+            .process = i,
+            .weight_ns = model->processes[i].stats.weight_ns,
+            .samples = model->processes[i].stats.samples};
+    *count = n;
+    return keys;
+}

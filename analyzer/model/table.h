@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A hash table from a pair of integers to an index.
+ * Runs in: analyzer. */
+#ifndef JR_TABLE_H
+#define JR_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct jr_slot;
+
+/* All zero is an empty table. */
+struct jr_table {
+    struct jr_slot *slots;
+    size_t used, room;   /* room is 0 or a power of two */
+};
+
+/* Looks (a, b) up; when it is not there, adds it with the value `fresh`.
+ * Returns the value: it equals `fresh` exactly when the pair is new, provided
+ * that no stored value does.  Values are below UINT32_MAX. */
+uint32_t jr_table_put(struct jr_table *table, uint64_t a, uint64_t b,
+                      uint32_t fresh);
+void jr_table_free(struct jr_table *table);
+
+#endif

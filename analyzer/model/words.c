@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The words of the log's numbers: a stable one for the summary and one for
+ * people.
+ * Runs in: analyzer. */
+#include "model.h"
+
+struct word {
+    const char *word, *text;
+};
+
+static const struct word unknown = {"unknown", "unknown"};
+
+static const struct word clocks[JP_CLOCK_COUNT] = {
+    [JP_CLOCK_NONE] = {"none", "no timer, raised signals only"},
+    [JP_CLOCK_THREAD_CPU] = {"thread-cpu", "CPU time, a timer per thread"},
+    [JP_CLOCK_MONOTONIC] = {"monotonic", "real time, a timer per thread"},
+    [JP_CLOCK_RTC] = {"rtc", "real time, /dev/rtc"},
+    [JP_CLOCK_PERF] = {"perf", "CPU time, the perf clock per thread"},
+    [JP_CLOCK_ITIMER] = {"itimer", "CPU time, one timer for the process"},
+};
+
+static const struct word walkers[JP_WALKER_COUNT] = {
+    [JP_WALKER_FP] = {"fp", "frame pointers"},
+    [JP_WALKER_LIBUNWIND] = {"libunwind", "libunwind"},
+    [JP_WALKER_CFI] = {"cfi", "call-frame information"},
+};
+
+static const struct word reasons[JP_REASON_COUNT] = {
+    [JP_REASON_ROOT] = {"root", "the thread's outermost frame was reached"},
+    [JP_REASON_DEPTH] = {"depth", "deeper than the limit"},
+    [JP_REASON_BAD_FP] = {"bad_fp", "a frame pointer led nowhere"},
+    [JP_REASON_NO_RULE] = {"no_rule", "no unwinding rule for the code"},
+    [JP_REASON_BOUNDS] = {"bounds", "a frame lay outside the stack"},
+    [JP_REASON_NO_STACK] = {"no_stack", "the thread's stack was not known"},
+    [JP_REASON_WALKER] = {"walker", "the walker gave up"},
+};
+
+static const struct word losses[JR_LOST_COUNT] = {
+    [JP_COUNT_LOST_STALE] = {"stale", "the thread was no longer known"},
+    [JP_COUNT_LOST_REENTRANT] = {"reentrant", "a sample was being taken"},
+    [JP_COUNT_LOST_STARTING] = {"starting", "the log was being made"},
+    [JP_COUNT_LOST_NO_LOG] = {"no_log", "the log could not be made"},
+    [JP_COUNT_LOST_NO_SPACE] = {"no_space", "no space in the file system"},
+    [JP_COUNT_LOST_NO_MEMORY] = {"no_memory", "no memory"},
+    [JP_COUNT_LOST_NO_SLOT] = {"no_slot", "too many threads"},
+};
+
+static const struct word *pick(const struct word *words, size_t count,
+                               size_t index)
+{
+    return index < count ? &words[index] : &unknown;
+}
+
+const char *jr_clock_word(uint32_t clock)
+{
+    return pick(clocks, JP_CLOCK_COUNT, clock)->word;
+}
+
+const char *jr_clock_text(uint32_t clock)
+{
+    return pick(clocks, JP_CLOCK_COUNT, clock)->text;
+}
+
+const char *jr_walker_word(uint32_t walker)
+{
+    return pick(walkers, JP_WALKER_COUNT, walker)->word;
+}
+
+const char *jr_walker_text(uint32_t walker)
+{
+    return pick(walkers, JP_WALKER_COUNT, walker)->text;
+}
+
+const char *jr_reason_word(unsigned reason)
+{
+    return pick(reasons, JP_REASON_COUNT, reason)->word;
+}
+
+const char *jr_reason_text(unsigned reason)
+{
+    return pick(reasons, JP_REASON_COUNT, reason)->text;
+}
+
+const char *jr_lost_word(unsigned counter)
+{
+    return pick(losses, JR_LOST_COUNT, counter)->word;
+}
+
+const char *jr_lost_text(unsigned counter)
+{
+    return pick(losses, JR_LOST_COUNT, counter)->text;
+}

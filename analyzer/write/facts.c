@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Collects the head of a report.
+ * Runs in: analyzer. */
+#include "facts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../base/mem.h"
+
+#define NS 1e9
+
+double jr_percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+double jr_rate_got(const struct jr_stats *stats)
+{
+    return stats->timer_ns
+               ? (double)stats->timer_samples * NS / (double)stats->timer_ns
+               : 0.0;
+}
+
+uint64_t jr_lost(const struct jr_stats *stats)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < JR_LOST_COUNT; i++)
+        sum = jr_add(sum, stats->lost[i]);
+    return sum;
+}
+
+uint64_t jr_incomplete(const struct jr_stats *stats)
+{
+    return stats->samples - stats->reasons[JP_REASON_ROOT];
+}
+
+const char *jr_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+const char *jr_exe_of(const struct jr_process *process)
+{
+    if (process->run->header.exe[0] != '\0')
+        return process->run->header.exe;
+    return process->map->exe ? process->map->exe : "";
+}
+
+char *jr_duration(uint64_t ns)
+{
+    double seconds = (double)ns / NS;
+
+    if (seconds < 1.0)
+        return jr_printf("%.0f ms", seconds * 1000);
+    if (seconds < 120.0)
+        return jr_printf("%.2f s", seconds);
+    if (seconds < 7200.0)
+        return jr_printf("%d min %d s", (int)seconds / 60, (int)seconds % 60);
+    return jr_printf("%" PRIu64 " h %d min", (uint64_t)(seconds / 3600),
+                     (int)(seconds / 60 - 60 * (double)(uint64_t)(seconds /
+                                                                  3600)));
+}
+
+static char *process_title(const struct jr_process *process)
+{
+    const char *name = jr_base_name(jr_exe_of(process));
+
+    return jr_printf("%s (pid %" PRIu32 ")", *name ? name : "process",
+                     process->run->header.pid);
+}
+
+char *jr_part_title(const struct jr_report *report,
+                    const struct jr_scope_key *key)
+{
+    const struct jr_model *model = report->model;
+    const struct jr_process *process = &model->processes[key->process];
+    const char *name;
+    char *title, *whole;
+
+    if (key->scope == JR_SCOPE_ALL)
+        return jr_strdup(model->nprocesses > 1 ? "All processes" : "Profile");
+    title = process_title(process);
+    if (key->scope == JR_SCOPE_PROCESS)
+        return title;
+    name = jr_thread_name(process, key->tid);
+    whole = jr_printf("%s%sThread %" PRIu32 "%s%s",
+                      model->nprocesses > 1 ? title : "",
+                      model->nprocesses > 1 ? ": " : "", key->tid,
+                      name && *name ? " " : "", name ? name : "");
+    free(title);
+    return whole;
+}
+
+/* Takes over `text`. */
+static void add(struct jr_facts *facts, const char *label, char *text, int bad)
+{
+    *JR_PUSH(facts->items, facts->count, facts->room) =
+        (struct jr_fact){label, text, bad};
+}
+
+static void add_program(const struct jr_report *report, struct jr_facts *facts)
+{
+    const struct jr_model *model = report->model;
+    const struct jr_process *first = &model->processes[0];
+    const char *exe = jr_exe_of(first);
+
+    add(facts, "Program", jr_strdup(*exe ? exe : report->app), 0);
+    if (first->map->cmdline && first->map->cmdline[0])
+        add(facts, "Command", jr_strdup(first->map->cmdline), 0);
+    if (model->nprocesses > 1)
+        add(facts, "Processes", jr_printf("%zu", model->nprocesses), 0);
+    else
+        add(facts, "Process", jr_printf("%" PRIu32, first->run->header.pid),
+            0);
+}
+
+static void add_date(const struct jr_process *process, struct jr_facts *facts)
+{
+    time_t when = (time_t)(process->run->header.real_ns / 1000000000);
+    struct tm parts;
+    char text[64];
+
+    if (process->run->header.real_ns == 0 || !gmtime_r(&when, &parts) ||
+        strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
+        return;
+    add(facts, "Started", jr_strdup(text), 0);
+}
+
+static void add_rate(const struct jr_model *model, struct jr_facts *facts)
+{
+    double asked = NS / (double)model->period_ns;
+    double got = jr_rate_got(&model->total);
+
+    if (model->total.timer_samples == 0)
+        add(facts, "Rate", jr_printf("%.4g Hz asked", asked), 0);
+    else
+        add(facts, "Rate",
+            jr_printf("%.4g Hz asked, %.4g Hz got", asked, got),
+            got < 0.9 * asked);
+}
+
+/* Appends `text` to a list in *list. */
+static void append(char **list, const char *text)
+{
+    char *longer = jr_printf("%s%s%s", *list, **list ? ", " : "", text);
+
+    free(*list);
+    *list = longer;
+}
+
+static void append_names(char **list, const char *option,
+                         const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char *text = jr_printf("%s %s", option, names[i]);
+
+        append(list, text);
+        free(text);
+    }
+}
+
+static void add_filter(const struct jr_model *model, struct jr_facts *facts)
+{
+    const struct jr_filter *filter = &model->filter;
+    char *list = jr_strdup("");
+
+    append_names(&list, "-e", filter->exclude, filter->nexclude);
+    append_names(&list, "-i", filter->include, filter->ninclude);
+    if (filter->depth) {
+        char *text = jr_printf("-s %" PRIu64, filter->depth);
+
+        append(&list, text);
+        free(text);
+    }
+    if (filter->tid) {
+        char *text = jr_printf("--only-thread %" PRIu32, filter->tid);
+
+        append(&list, text);
+        free(text);
+    }
+    if (*list) {
+        char *text = jr_printf("%s (%" PRIu64 " samples dropped by name)",
+                               list, model->total.filtered);
+
+        add(facts, "Filters", text, 0);
+    }
+    free(list);
+}
+
+void jr_facts_about(const struct jr_report *report, struct jr_facts *facts)
+{
+    const struct jr_model *model = report->model;
+    const struct jr_process *first = &model->processes[0];
+    const struct jr_stats *total = &model->total;
+    size_t sections = 0;
+
+    for (size_t i = 0; i < model->nprocesses; i++)
+        sections += model->processes[i].all_sections;
+    add_program(report, facts);
+    add_date(first, facts);
+    add(facts, "Profiled", jr_duration(total->wall_ns), 0);
+    add(facts, "CPU time", jr_duration(total->cpu_ns), 0);
+    add(facts, "Samples",
+        jr_printf("%" PRIu64 ", weighing %" PRIu64 " periods of %.6g ms",
+                  total->samples, jr_periods(model, total->weight_ns),
+                  (double)model->period_ns / 1e6),
+        total->samples == 0);
+    add(facts, "Clock",
+        jr_strdup(jr_clock_text(first->run->header.clock)), 0);
+    add_rate(model, facts);
+    add(facts, "Stacks by",
+        jr_strdup(jr_walker_text(first->run->header.walker)), 0);
+    add(facts, "Threads", jr_printf("%" PRIu64, total->threads), 0);
+    add(facts, "Sections",
+        sections == total->sections
+            ? jr_printf("%zu", sections)
+            : jr_printf("%" PRIu64 " of %zu", total->sections, sections),
+        0);
+    add_filter(model, facts);
+}
+
+/* "12 (0.4%): 10 x, 2 y", or "none". */
+static char *counted(const struct jr_stats *total, const uint64_t *counts,
+                     size_t first, size_t end,
+                     const char *(*text_of)(unsigned))
+{
+    uint64_t sum = 0, whole = total->samples;
+    char *list = jr_strdup(""), *text;
+
+    for (size_t i = first; i < end; i++) {
+        if (counts[i] == 0)
+            continue;
+        sum = jr_add(sum, counts[i]);
+        text = jr_printf("%" PRIu64 " %s", counts[i], text_of((unsigned)i));
+        append(&list, text);
+        free(text);
+    }
+    if (text_of == jr_lost_text)
+        whole = jr_add(whole, sum);
+    text = sum ? jr_printf("%" PRIu64 " (%.2f%%): %s", sum,
+                           jr_percent(sum, whole), list)
+               : jr_strdup("none");
+    free(list);
+    return text;
+}
+
+void jr_facts_worth(const struct jr_report *report, struct jr_facts *facts)
+{
+    const struct jr_stats *total = &report->model->total;
+    uint64_t truncated = total->reasons[JP_REASON_DEPTH];
+
+    add(facts, "Lost samples",
+        counted(total, total->lost, 0, JR_LOST_COUNT, jr_lost_text),
+        jr_lost(total) > 0);
+    add(facts, "Incomplete stacks",
+        counted(total, total->reasons, JP_REASON_ROOT + 1, JP_REASON_COUNT,
+                jr_reason_text),
+        jr_incomplete(total) > 0);
+    add(facts, "Truncated stacks",
+        truncated ? jr_printf("%" PRIu64 " (%.2f%%)", truncated,
+                              jr_percent(truncated, total->samples))
+                  : jr_strdup("none"),
+        truncated > 0);
+    add(facts, "Unnamed frames",
+        total->unnamed_frames
+            ? jr_printf("%.2f%% of %" PRIu64,
+                        jr_percent(total->unnamed_frames, total->frames),
+                        total->frames)
+            : jr_strdup("none"),
+        jr_percent(total->unnamed_frames, total->frames) >= 5.0);
+    if (total->jit_frames)
+        add(facts, "JIT frames",
+            jr_printf("%.2f%% of %" PRIu64,
+                      jr_percent(total->jit_frames, total->frames),
+                      total->frames),
+            0);
+    add(facts, "Changed binaries",
+        report->changed ? jr_printf("%zu", report->changed)
+                        : jr_strdup("none"),
+        report->changed > 0);
+}
+
+void jr_facts_free(struct jr_facts *facts)
+{
+    for (size_t i = 0; i < facts->count; i++)
+        free(facts->items[i].text);
+    free(facts->items);
+    *facts = (struct jr_facts){0};
+}

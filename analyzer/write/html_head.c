@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The head of the HTML report: what was profiled and what it is worth.
+ * Runs in: analyzer. */
+#include "escape.h"
+#include "facts.h"
+#include "html.h"
+
+static void put_facts(FILE *out, const char *class, const char *title,
+                      const struct jr_facts *facts)
+{
+    fprintf(out, "<section class=\"%s\"><h2>%s</h2><dl>\n", class, title);
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct jr_fact *fact = &facts->items[i];
+
+        fprintf(out, "<div%s><dt>%s</dt><dd>",
+                fact->bad ? " class=\"bad\"" : "", fact->label);
+        jr_put_html(out, fact->text);
+        fputs("</dd></div>\n", out);
+    }
+    fputs("</dl>", out);
+}
+
+static void put_notes(const struct jr_report *report, FILE *out)
+{
+    if (report->nnotes == 0)
+        return;
+    fputs("<ul class=\"notes\">\n", out);
+    for (size_t i = 0; i < report->nnotes; i++) {
+        fputs("<li>", out);
+        jr_put_html(out, report->notes[i]);
+        fputs("</li>\n", out);
+    }
+    fputs("</ul>", out);
+}
+
+void jr_html_head(const struct jr_report *report, FILE *out)
+{
+    const struct jr_process *first = &report->model->processes[0];
+    const char *name = jr_base_name(jr_exe_of(first));
+    struct jr_facts about = {0}, worth = {0};
+
+    jr_facts_about(report, &about);
+    jr_facts_worth(report, &worth);
+    fputs("<header>\n<h1>Jprof Profile Report</h1>\n<p class=\"of\">", out);
+    jr_put_html(out, *name ? name : report->app);
+    fputs("</p>\n<div class=\"facts\">\n", out);
+    put_facts(out, "about", "What was profiled", &about);
+    fputs("</section>\n", out);
+    put_facts(out, "worth", "What this report is worth", &worth);
+    put_notes(report, out);
+    fputs("</section>\n</div>\n</header>\n", out);
+    jr_facts_free(&about);
+    jr_facts_free(&worth);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a writer gets, and the table of writers: one a format.
+ * Runs in: analyzer. */
+#ifndef JR_REPORT_H
+#define JR_REPORT_H
+
+#include <stdio.h>
+
+#include "../model/part.h"
+
+struct jr_report {
+    const struct jr_model *model;
+    const struct jr_scope_key *parts;
+    size_t nparts;
+    const char *app;        /* as the user named it */
+    char **notes;           /* what a reader of the report should know */
+    size_t nnotes;
+    size_t changed;         /* binaries that are not those of the profile */
+};
+
+/* Writes the report to `out`; errors stay in the stream for the caller, who
+ * checks ferror. */
+typedef void jr_write_fn(const struct jr_report *report, FILE *out);
+
+struct jr_format {
+    const char *name;       /* as --format takes it */
+    const char *extension;  /* of files, with the dot */
+    jr_write_fn *write;
+};
+
+/* The format of that name, or NULL. */
+const struct jr_format *jr_format_find(const char *name);
+
+/* All formats; ends with a name of NULL. */
+extern const struct jr_format jr_formats[];
+
+jr_write_fn jr_write_html, jr_write_text, jr_write_collapsed, jr_write_summary,
+    jr_write_cleo;
+
+#endif

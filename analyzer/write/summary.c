@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The summary: `key: value` lines with stable names, for scripts.  The manual
+ * page jprof-report(1) defines each.
+ * Runs in: analyzer. */
+#include <inttypes.h>
+
+#include "escape.h"
+#include "facts.h"
+#include "report.h"
+
+static void number(FILE *out, const char *key, uint64_t value)
+{
+    fprintf(out, "%s: %" PRIu64 "\n", key, value);
+}
+
+static void text(FILE *out, const char *key, const char *value)
+{
+    fprintf(out, "%s: ", key);
+    jr_put_text(out, value);
+    fputc('\n', out);
+}
+
+static void worth(const struct jr_stats *total, FILE *out)
+{
+    number(out, "lost", jr_lost(total));
+    for (unsigned i = 0; i < JR_LOST_COUNT; i++)
+        if (total->lost[i])
+            fprintf(out, "lost_%s: %" PRIu64 "\n", jr_lost_word(i),
+                    total->lost[i]);
+    fprintf(out, "lost_s: %.6f\n", (double)total->lost_ns / 1e9);
+    number(out, "truncated", total->reasons[JP_REASON_DEPTH]);
+    number(out, "incomplete", jr_incomplete(total));
+    for (unsigned i = JP_REASON_ROOT + 1; i < JP_REASON_COUNT; i++)
+        if (total->reasons[i])
+            fprintf(out, "incomplete_%s: %" PRIu64 "\n", jr_reason_word(i),
+                    total->reasons[i]);
+    number(out, "frames", total->frames);
+    number(out, "unnamed_frames", total->unnamed_frames);
+    number(out, "jit_frames", total->jit_frames);
+}
+
+static void processes(const struct jr_model *model, FILE *out)
+{
+    for (size_t i = 0; i < model->nprocesses; i++) {
+        const struct jr_process *process = &model->processes[i];
+
+        fprintf(out, "process: pid=%" PRIu32 " samples=%" PRIu64
+                     " weight=%" PRIu64 " exe=",
+                process->run->header.pid, process->stats.samples,
+                jr_periods(model, process->stats.weight_ns));
+        jr_put_text(out, jr_exe_of(process));
+        fputc('\n', out);
+    }
+}
+
+void jr_write_summary(const struct jr_report *report, FILE *out)
+{
+    const struct jr_model *model = report->model;
+    const struct jr_stats *total = &model->total;
+    const struct jp_log_header *header = &model->processes[0].run->header;
+
+    text(out, "program", report->app);
+    number(out, "samples", total->samples);
+    number(out, "weight", jr_periods(model, total->weight_ns));
+    fprintf(out, "cpu_s: %.6f\n", (double)total->cpu_ns / 1e9);
+    fprintf(out, "wall_s: %.6f\n", (double)total->wall_ns / 1e9);
+    worth(total, out);
+    text(out, "clock", jr_clock_word(header->clock));
+    text(out, "stack", jr_walker_word(header->walker));
+    fprintf(out, "rate_asked_hz: %.3f\n", 1e9 / (double)model->period_ns);
+    fprintf(out, "rate_got_hz: %.3f\n", jr_rate_got(total));
+    number(out, "processes", model->nprocesses);
+    number(out, "threads", total->threads);
+    number(out, "sections", total->sections);
+    number(out, "filtered", total->filtered);
+    number(out, "changed_binaries", report->changed);
+    number(out, "notes", report->nnotes);
+    for (size_t i = 0; i < report->nnotes; i++)
+        text(out, "note", report->notes[i]);
+    processes(model, out);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The flat and the hierarchical profile as plain text for a terminal.
+ * Runs in: analyzer. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "../base/mem.h"
+#include "escape.h"
+#include "facts.h"
+#include "report.h"
+
+#define RULE                                                                  \
+    "---------------------------------------------------------------------"   \
+    "-----------\n"
+
+static void put_facts(FILE *out, const struct jr_facts *facts)
+{
+    for (size_t i = 0; i < facts->count; i++) {
+        fprintf(out, "%-18s ", facts->items[i].label);
+        jr_put_text(out, facts->items[i].text);
+        fputc('\n', out);
+    }
+}
+
+static void put_head(const struct jr_report *report, FILE *out)
+{
+    struct jr_facts about = {0}, worth = {0};
+
+    jr_facts_about(report, &about);
+    jr_facts_worth(report, &worth);
+    fputs("Jprof Profile Report\n\n", out);
+    put_facts(out, &about);
+    fputc('\n', out);
+    put_facts(out, &worth);
+    for (size_t i = 0; i < report->nnotes; i++) {
+        fputs("Note               ", out);
+        jr_put_text(out, report->notes[i]);
+        fputc('\n', out);
+    }
+    jr_facts_free(&about);
+    jr_facts_free(&worth);
+}
+
+/* The list of threads or processes. */
+static void put_contents(const struct jr_report *report, FILE *out)
+{
+    if (report->nparts < 2 && !report->model->filter.by_thread)
+        return;
+    fprintf(out, "\n%s:\n",
+            report->model->filter.by_thread ? "Threads" : "Processes");
+    for (size_t i = 0; i < report->nparts; i++) {
+        const struct jr_scope_key *key = &report->parts[i];
+        char *title = jr_part_title(report, key);
+
+        fprintf(out, "%8" PRIu64 "  %5.1f%%  ",
+                jr_periods(report->model, key->weight_ns),
+                jr_percent(key->weight_ns, report->model->total.weight_ns));
+        jr_put_text(out, title);
+        fputc('\n', out);
+        free(title);
+    }
+}
+
+static void put_name(const struct jr_report *report, const struct jr_row *row,
+                     FILE *out)
+{
+    const struct jr_function *function =
+        &report->model->functions[row->function];
+
+    jr_put_text(out, function->name);
+    if (function->module[0]) {
+        fputs("  (", out);
+        jr_put_text(out, function->module);
+        fputc(')', out);
+    }
+}
+
+static void put_flat(const struct jr_report *report,
+                     const struct jr_part *part, FILE *out)
+{
+    fprintf(out, "\nFlat Profile\n\nTotal hit count: %" PRIu64 "\n",
+            jr_periods(report->model, part->weight_ns));
+    fputs("   Count  %Total  Function Name\n", out);
+    for (size_t i = 0; i < part->nflat; i++) {
+        const struct jr_row *row = &part->rows[part->flat[i]];
+
+        fprintf(out, "%8" PRIu64 "  %5.1f%%  ",
+                jr_periods(report->model, row->self_ns),
+                jr_percent(row->self_ns, part->weight_ns));
+        put_name(report, row, out);
+        fputc('\n', out);
+    }
+}
+
+/* The callers or callees of the row at `of`. */
+static void put_links(const struct jr_report *report,
+                      const struct jr_part *part, size_t of, int callees,
+                      FILE *out)
+{
+    const struct jr_row *row = &part->rows[of];
+    const struct jr_link *links =
+        part->links + (callees ? row->callees : row->callers);
+    size_t count = callees ? row->ncallees : row->ncallers;
+
+    for (size_t i = 0; i < count; i++) {
+        fprintf(out, "%24s%8" PRIu64 " (%5.1f%%)    ", "",
+                jr_periods(report->model, links[i].weight_ns),
+                jr_percent(links[i].weight_ns, part->weight_ns));
+        put_name(report, &part->rows[links[i].row], out);
+        fputs(links[i].row == of ? " (self)\n" : "\n", out);
+    }
+}
+
+static void put_hierarchical(const struct jr_report *report,
+                             const struct jr_part *part, FILE *out)
+{
+    char index[32];
+
+    fputs("\nHierarchical Profile\n\n", out);
+    fputs(" index   Count             Hits            Function Name\n", out);
+    for (size_t i = 0; i < part->nrows; i++) {
+        const struct jr_row *row = &part->rows[i];
+
+        fputs(RULE, out);
+        put_links(report, part, i, 0, out);
+        snprintf(index, sizeof(index), "[%zu]", i);
+        fprintf(out, "%6s %7" PRIu64 " (%5.1f%%)%8" PRIu64 " (%5.1f%%)  ",
+                index, jr_periods(report->model, row->self_ns),
+                jr_percent(row->self_ns, part->weight_ns),
+                jr_periods(report->model, row->total_ns),
+                jr_percent(row->total_ns, part->weight_ns));
+        put_name(report, row, out);
+        fputc('\n', out);
+        put_links(report, part, i, 1, out);
+    }
+}
+
+void jr_write_text(const struct jr_report *report, FILE *out)
+{
+    put_head(report, out);
+    put_contents(report, out);
+    for (size_t i = 0; i < report->nparts; i++) {
+        char *title = jr_part_title(report, &report->parts[i]);
+        struct jr_part part;
+
+        jr_part_build(report->model, &report->parts[i], &part);
+        if (report->nparts > 1) {
+            fputs("\n" RULE, out);
+            jr_put_text(out, title);
+            fputs("\n" RULE, out);
+        }
+        put_flat(report, &part, out);
+        put_hierarchical(report, &part, out);
+        jr_part_free(&part);
+        free(title);
+    }
+}
