@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loads logs with their maps into a model, and notes what the reader of the
+ * report should know about them.
+ * Runs in: analyzer. */
+#include "load.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+void jr_load_init(struct jr_load *load, const char *app,
+                  const struct jr_filter *filter, struct jr_diag *diag)
+{
+    *load = (struct jr_load){.diag = diag, .app = app};
+    load->symbols = jr_symbols_new(diag);
+    jr_model_init(&load->model, filter);
+}
+
+void jr_load_free(struct jr_load *load)
+{
+    jr_model_free(&load->model);
+    for (size_t i = 0; i < load->nspaces; i++)
+        jr_space_free(load->spaces[i]);
+    jr_symbols_free(load->symbols);
+    for (size_t i = 0; i < load->nmaps; i++) {
+        jr_map_free(load->maps[i]);
+        free(load->maps[i]);
+    }
+    for (size_t i = 0; i < load->nlogs; i++) {
+        jr_log_free(load->logs[i]);
+        free(load->logs[i]);
+    }
+    for (size_t i = 0; i < load->nnotes; i++)
+        free(load->notes[i]);
+    free(load->spaces);
+    free(load->maps);
+    free(load->logs);
+    free(load->notes);
+    *load = (struct jr_load){0};
+}
+
+void jr_load_note(struct jr_load *load, char *text)
+{
+    for (size_t i = 0; i < load->nnotes; i++)
+        if (strcmp(load->notes[i], text) == 0) {
+            free(text);
+            return;
+        }
+    *JR_PUSH(load->notes, load->nnotes, load->notes_room) = text;
+}
+
+static struct jr_map *load_map(struct jr_load *load, const struct jr_log *log,
+                               const struct jr_run *run)
+{
+    const struct jp_log_header *header = &run->header;
+    char *path = jr_map_path(log->path, header->map_name);
+    struct jr_map *map = jr_alloc(1, sizeof(*map));
+    int failed;
+
+    *JR_PUSH(load->maps, load->nmaps, load->maps_room) = map;
+    if (path == NULL) {
+        jr_warn(load->diag, log->path, run->offset,
+                "its map \"%s\" is not beside the log; the report has "
+                "addresses without names",
+                header->map_name);
+        failed = 1;
+    } else {
+        failed = jr_map_read(path, header->pid, header->start_ticks, map,
+                             load->diag);
+    }
+    if (failed)
+        jr_load_note(load, jr_printf("pid %" PRIu32 ": the map of the log "
+                                     "could not be read, so its addresses "
+                                     "have no names",
+                                     header->pid));
+    free(path);
+    return map;
+}
+
+static void note_program(struct jr_load *load, const struct jr_run *run)
+{
+    const struct jp_log_header *header = &run->header;
+
+    if (header->exe[0] == '\0' || jr_same_program(load->app, header->exe))
+        return;
+    jr_say("pid %" PRIu32 " ran %s, not %s; its names come from the files "
+           "that its map lists",
+           header->pid, header->exe, load->app);
+    jr_load_note(load, jr_printf("pid %" PRIu32 " ran %s, not %s; its names "
+                                 "come from the files that its map lists",
+                                 header->pid, header->exe, load->app));
+}
+
+/* What the header's counters and the reader found, short of lost samples. */
+static void note_run(struct jr_load *load, const struct jr_log *log,
+                     const struct jr_run *run)
+{
+    const uint64_t *counters = run->header.counters;
+    uint32_t pid = run->header.pid;
+
+    if (counters[JP_COUNT_NO_TIMER])
+        jr_load_note(load, jr_printf("pid %" PRIu32 ": %" PRIu64
+                                     " threads have no samples, for the "
+                                     "kernel refused their timers",
+                                     pid, counters[JP_COUNT_NO_TIMER]));
+    if (counters[JP_COUNT_MAP_LOST])
+        jr_load_note(load, jr_printf("pid %" PRIu32 ": %" PRIu64
+                                     " events could not be written to the "
+                                     "map; names may be missing",
+                                     pid, counters[JP_COUNT_MAP_LOST]));
+    if (counters[JP_COUNT_RING_REUSED])
+        jr_load_note(load, jr_printf("pid %" PRIu32 ": the ring was "
+                                     "overwritten; the report shows the end "
+                                     "of the profile",
+                                     pid));
+    if (run->bad_chunks)
+        jr_load_note(load, jr_printf("pid %" PRIu32 ": %zu of %zu chunks of "
+                                     "%s are damaged and were left out or "
+                                     "cut",
+                                     pid, run->bad_chunks,
+                                     run->chunks, log->path));
+    if (run->header.period_ns == 0)
+        jr_warn(load->diag, log->path, run->offset,
+                "the period is 0; weights are shown in periods of %" PRIu64
+                " ns",
+                load->model.period_ns);
+    else if (run->header.period_ns != load->model.period_ns)
+        jr_load_note(load, jr_printf("pid %" PRIu32 ": the period was %" PRIu64
+                                     " ns; its weights are shown in those of "
+                                     "the first process",
+                                     pid, run->header.period_ns));
+}
+
+static void note_map(struct jr_load *load, const struct jr_run *run,
+                     const struct jr_map *map)
+{
+    size_t selected = (size_t)load->model.processes
+                          [load->model.nprocesses - 1].stats.sections;
+
+    for (size_t i = 0; i < map->nnotes; i++)
+        jr_load_note(load, jr_printf("pid %" PRIu32 ": %s", run->header.pid,
+                                     map->notes[i]));
+    if (selected == 0)
+        jr_say("pid %" PRIu32 ": the log has %zu section%s, none of them "
+               "asked for",
+               run->header.pid,
+               map->nsections ? map->nsections : 1,
+               map->nsections > 1 ? "s" : "");
+}
+
+static void say_run(const struct jr_log *log, const struct jr_run *run,
+                    const struct jr_map *map)
+{
+    jr_say("%s: pid %" PRIu32 " (%s): %zu samples of %zu stacks in %zu chunks",
+           log->path, run->header.pid, run->header.exe, run->nsamples,
+           run->nstacks ? run->nstacks - 1 : 0, run->chunks);
+    jr_say("%s: %zu mappings, %zu sections, %zu JIT files",
+           map->path ? map->path : "(no map)", map->nmappings, map->nsections,
+           map->njit);
+}
+
+static void add_run(struct jr_load *load, const struct jr_log *log,
+                    const struct jr_run *run)
+{
+    struct jr_map *map = load_map(load, log, run);
+    char *folder = jr_folder_of(log->path);
+    struct jr_space *space = jr_space_new(load->symbols, map, folder);
+
+    *JR_PUSH(load->spaces, load->nspaces, load->spaces_room) = space;
+    free(folder);
+    if (load->verbose)
+        say_run(log, run, map);
+    note_program(load, run);
+    jr_model_add(&load->model, run, map, space);
+    note_run(load, log, run);
+    note_map(load, run, map);
+}
+
+int jr_load_log(struct jr_load *load, const char *path)
+{
+    struct jr_log *log = jr_alloc(1, sizeof(*log));
+
+    *JR_PUSH(load->logs, load->nlogs, load->logs_room) = log;
+    if (jr_log_read(path, log, load->diag) != 0)
+        return -1;
+    for (size_t i = 0; i < log->nruns; i++)
+        add_run(load, log, &log->runs[i]);
+    return log->nruns > 0 ? 0 : -1;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Brings the logs of one report together with their maps and symbols.
+ * Runs in: analyzer. */
+#ifndef JR_LOAD_H
+#define JR_LOAD_H
+
+#include "model/model.h"
+#include "read/log.h"
+#include "read/map.h"
+#include "symbol/symbol.h"
+
+struct jr_load {
+    struct jr_diag *diag;
+    struct jr_symbols *symbols;
+    struct jr_log **logs;       /* each allocated: the model points into it */
+    size_t nlogs, logs_room;
+    struct jr_map **maps;       /* likewise, one a run */
+    size_t nmaps, maps_room;
+    struct jr_space **spaces;   /* one a run */
+    size_t nspaces, spaces_room;
+    char **notes;               /* for the reader of the report */
+    size_t nnotes, notes_room;
+    struct jr_model model;
+    const char *app;            /* as the user named the program */
+    int verbose;
+};
+
+/* An empty report of the program `app`; jr_load_free releases it all.  The
+ * filter's strings, app and diag must outlive it. */
+void jr_load_init(struct jr_load *load, const char *app,
+                  const struct jr_filter *filter, struct jr_diag *diag);
+void jr_load_free(struct jr_load *load);
+
+/* Adds every run of the log at `path`.  Returns 0, or -1 when nothing of it
+ * could be read (said on stderr). */
+int jr_load_log(struct jr_load *load, const char *path);
+
+/* Adds a note; takes the text over. */
+void jr_load_note(struct jr_load *load, char *text);
+
+/* match.c: whether the executable `exe` of a profile is the program that the
+ * user called `app`: the same base name (the profile may come from another
+ * machine), or the same file (a link). */
+int jr_same_program(const char *app, const char *exe);
+
+/* mapname.c: the path of the map of the log at `log_path`, whose header names
+ * it `map_name`: that file in the log's folder when the name is sound and the
+ * file there, else the one that doc/FORMAT.md's names lead to.  NULL when there
+ * is none.  The caller frees the result. */
+char *jr_map_path(const char *log_path, const char *map_name);
+
+/* The folder of a file, with its slash; "" for the current one.  The caller
+ * frees the result. */
+char *jr_folder_of(const char *path);
+
+#endif

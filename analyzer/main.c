@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * jprof-report: logs and maps of libjprof.so in, reports out.
+ * Runs in: analyzer. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/mem.h"
+#include "jp_limits.h"
+#include "load.h"
+#include "options.h"
+#include "output.h"
+#include "progress.h"
+#include "write/report.h"
+
+struct job {
+    const struct jr_options *options;
+    const struct jr_format *format;
+    struct jr_diag diag;
+    struct jr_progress progress;
+    size_t written, failed;        /* reports; what could not be read or written */
+};
+
+static void say_totals(const struct jr_report *report)
+{
+    const struct jr_model *model = report->model;
+
+    jr_say("%zu functions, %zu call paths, %zu calls, %zu parts",
+           model->nfunctions, model->nnodes - 1, model->narcs,
+           report->nparts);
+}
+
+/* One report of `count` logs, to `path` or stdout (NULL). */
+static void make_report(struct job *job, const char **logs, size_t count,
+                        const char *path)
+{
+    const struct jr_options *options = job->options;
+    struct jr_report report = {.app = options->app};
+    struct jr_scope_key *parts;
+    struct jr_load load;
+    size_t read = 0;
+
+    jr_load_init(&load, options->app, &options->filter, &job->diag);
+    load.verbose = options->verbose;
+    load.model.progress = jr_progress_show;
+    load.model.progress_data = &job->progress;
+    for (size_t i = 0; i < count; i++) {
+        job->progress.what = logs[i];
+        jr_progress_show(&job->progress, i, count);
+        if (jr_load_log(&load, logs[i]) == 0)
+            read++;
+        else
+            job->failed++;
+        jr_progress_wipe(&job->progress);
+    }
+    if (read > 0) {
+        jr_model_finish(&load.model);
+        parts = jr_parts_list(&load.model, &report.nparts);
+        report.parts = parts;
+        report.model = &load.model;
+        report.notes = load.notes;
+        report.nnotes = load.nnotes;
+        report.changed = jr_symbols_changed(load.symbols);
+        if (options->verbose)
+            say_totals(&report);
+        job->progress.what = "writing";
+        jr_progress_show(&job->progress, 0, 0);
+        if (jr_output_write(&report, job->format, path) == 0)
+            job->written++;
+        else
+            job->failed++;
+        jr_progress_wipe(&job->progress);
+        free(parts);
+    }
+    jr_load_free(&load);
+}
+
+/* Two logs of one name in different folders would be written over each other
+ * in --output-dir. */
+static int names_clash(char **names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(names[i], names[j]) == 0) {
+                jr_say("two logs would be written to %s", names[i]);
+                return 1;
+            }
+    return 0;
+}
+
+/* A report of its own, in a file of its own, for each log. */
+static int make_files(struct job *job)
+{
+    const struct jr_options *options = job->options;
+    char **names = jr_alloc(options->nlogs, sizeof(*names));
+    int clash;
+
+    for (size_t i = 0; i < options->nlogs; i++)
+        names[i] = jr_output_name(options->logs[i], options->output_dir,
+                                  job->format->extension);
+    clash = names_clash(names, options->nlogs);
+    for (size_t i = 0; i < options->nlogs; i++) {
+        if (!clash)
+            make_report(job, &options->logs[i], 1, names[i]);
+        free(names[i]);
+    }
+    free(names);
+    return clash ? JR_USAGE : JR_COMPLETE;
+}
+
+static int run(const struct jr_options *options)
+{
+    struct job job = {.options = options,
+                      .format = jr_format_find(options->format)};
+
+    if (job.format == NULL) {
+        jr_say("--format %s: no such format; there are html, text, collapsed, "
+               "summary and cleo",
+               options->format);
+        jr_say("try 'jprof-report --help'");
+        return JR_USAGE;
+    }
+    jr_progress_start(&job.progress);
+    if (!options->merge && (options->nlogs > 1 || options->output_dir)) {
+        if (make_files(&job) != JR_COMPLETE)
+            return JR_USAGE;
+    } else {
+        make_report(&job, options->logs, options->nlogs, options->output);
+    }
+    jr_diag_finish(&job.diag);
+    if (job.written == 0)
+        return JR_FAILED;
+    return job.failed || job.diag.warnings ? JR_PARTIAL : JR_COMPLETE;
+}
+
+int main(int argc, char **argv)
+{
+    struct jr_options options;
+    int status = JR_COMPLETE;
+
+    if (jr_options_parse(argc, argv, &options) != 0)
+        status = JR_USAGE;
+    else if (options.help)
+        jr_options_help(stdout);
+    else if (options.version)
+        puts("jprof-report " JP_VERSION);
+    else
+        status = run(&options);
+    jr_options_free(&options);
+    return status;
+}

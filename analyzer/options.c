@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The command line: a table of options, each with its handler.
+ * Runs in: analyzer. */
+#include "options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/mem.h"
+
+/* Takes `value` (NULL for an option without one); returns 0, or -1 after
+ * saying what is wrong. */
+typedef int take_fn(struct jr_options *options, const char *name,
+                    const char *value);
+
+struct option {
+    char letter;          /* 0: none */
+    const char *word;     /* with its dashes; NULL: none */
+    const char *value;    /* what it is called in the help; NULL: no value */
+    take_fn *take;
+    const char *help;
+};
+
+static int take_number(const char *name, const char *value, uint64_t least,
+                       uint64_t *number)
+{
+    char *end;
+    unsigned long long parsed;
+
+    errno = 0;
+    parsed = strtoull(value, &end, 10);
+    if (*value < '0' || *value > '9' || *end != '\0' || errno != 0) {
+        jr_say("%s %s: not a number", name, value);
+        return -1;
+    }
+    if (parsed < least) {
+        jr_say("%s %s: must be at least %llu", name, value,
+               (unsigned long long)least);
+        return -1;
+    }
+    *number = parsed;
+    return 0;
+}
+
+static int take_verbose(struct jr_options *options, const char *name,
+                        const char *value)
+{
+    (void)name, (void)value;
+    options->verbose = 1;
+    return 0;
+}
+
+static int take_threads(struct jr_options *options, const char *name,
+                        const char *value)
+{
+    (void)name, (void)value;
+    options->filter.by_thread = 1;
+    return 0;
+}
+
+static int take_only_thread(struct jr_options *options, const char *name,
+                            const char *value)
+{
+    uint64_t tid;
+
+    if (take_number(name, value, 1, &tid) != 0)
+        return -1;
+    if (tid > UINT32_MAX) {
+        jr_say("%s %s: no thread has such a number", name, value);
+        return -1;
+    }
+    options->filter.tid = (uint32_t)tid;
+    options->filter.by_thread = 1;
+    return 0;
+}
+
+static int take_exclude(struct jr_options *options, const char *name,
+                        const char *value)
+{
+    struct jr_filter *filter = &options->filter;
+
+    (void)name;
+    *JR_PUSH(filter->exclude, filter->nexclude, filter->exclude_room) = value;
+    return 0;
+}
+
+static int take_include(struct jr_options *options, const char *name,
+                        const char *value)
+{
+    struct jr_filter *filter = &options->filter;
+
+    (void)name;
+    *JR_PUSH(filter->include, filter->ninclude, filter->include_room) = value;
+    return 0;
+}
+
+static int take_depth(struct jr_options *options, const char *name,
+                      const char *value)
+{
+    if (take_number(name, value, 0, &options->filter.depth) != 0)
+        return -1;
+    if (options->filter.depth < 2)
+        options->filter.depth = 2;
+    return 0;
+}
+
+static int take_last(struct jr_options *options, const char *name,
+                     const char *value)
+{
+    (void)name, (void)value;
+    options->filter.last = 1;
+    return 0;
+}
+
+static int take_all(struct jr_options *options, const char *name,
+                    const char *value)
+{
+    (void)name, (void)value;
+    options->filter.last = 0;
+    options->filter.start = 0;
+    options->filter.end = UINT64_MAX;
+    options->has_section = options->has_end = 0;
+    return 0;
+}
+
+static int take_start(struct jr_options *options, const char *name,
+                      const char *value)
+{
+    options->has_section = 1;
+    return take_number(name, value, 0, &options->filter.start);
+}
+
+static int take_end(struct jr_options *options, const char *name,
+                    const char *value)
+{
+    options->has_section = options->has_end = 1;
+    return take_number(name, value, 1, &options->filter.end);
+}
+
+static int take_cleo(struct jr_options *options, const char *name,
+                     const char *value)
+{
+    (void)name, (void)value;
+    options->format = "cleo";
+    return 0;
+}
+
+static int take_format(struct jr_options *options, const char *name,
+                       const char *value)
+{
+    (void)name;
+    options->format = value;
+    return 0;
+}
+
+static int take_output_dir(struct jr_options *options, const char *name,
+                           const char *value)
+{
+    (void)name;
+    options->output_dir = value;
+    return 0;
+}
+
+static int take_output(struct jr_options *options, const char *name,
+                       const char *value)
+{
+    (void)name;
+    options->output = value;
+    return 0;
+}
+
+static int take_merge(struct jr_options *options, const char *name,
+                      const char *value)
+{
+    (void)name, (void)value;
+    options->merge = 1;
+    return 0;
+}
+
+static int take_help(struct jr_options *options, const char *name,
+                     const char *value)
+{
+    (void)name, (void)value;
+    options->help = 1;
+    return 0;
+}
+
+static int take_version(struct jr_options *options, const char *name,
+                        const char *value)
+{
+    (void)name, (void)value;
+    options->version = 1;
+    return 0;
+}
+
+static const struct option table[] = {
+    {'e', NULL, "NAME", take_exclude, "drop stacks that hold function NAME"},
+    {'i', NULL, "NAME", take_include, "keep only stacks that hold NAME"},
+    {'s', NULL, "DEPTH", take_depth, "keep the DEPTH leaf-most frames (>= 2)"},
+    {'t', "--threads", NULL, take_threads, "a report for each thread"},
+    {0, "--only-thread", "TID", take_only_thread, "only this thread"},
+    {0, "--all", NULL, take_all, "all sections (default)"},
+    {0, "--last", NULL, take_last, "only the last section"},
+    {0, "--start", "N", take_start, "sections from N on, counted from 0"},
+    {0, "--end", "M", take_end, "sections before M"},
+    {0, "--merge", NULL, take_merge, "all logs in one report"},
+    {0, "--format", "FORMAT", take_format,
+     "html (default), text, collapsed, summary or cleo"},
+    {0, "--cleo", NULL, take_cleo, "the same as --format=cleo"},
+    {'o', NULL, "FILE", take_output, "write to FILE instead of stdout"},
+    {0, "--output-dir", "DIR", take_output_dir,
+     "write DIR/LOG.html for each LOG"},
+    {'v', NULL, NULL, take_verbose, "say on stderr what is read and found"},
+    {'h', "--help", NULL, take_help, "show this help"},
+    {0, "--version", NULL, take_version, "show the version"},
+};
+
+#define TABLE_SIZE (sizeof(table) / sizeof(table[0]))
+
+void jr_options_help(FILE *out)
+{
+    fputs("Usage: jprof-report [OPTION]... PROGRAM LOG [LOG]...\n"
+          "Turns the logs that libjprof.so wrote into reports.  One log, or "
+          "several with\n--merge, goes to stdout; else each LOG to LOG.html "
+          "beside it.\n\n",
+          out);
+    for (size_t i = 0; i < TABLE_SIZE; i++) {
+        const struct option *option = &table[i];
+        char text[64];
+        int used = 0;
+
+        if (option->letter)
+            used = snprintf(text, sizeof(text), "-%c%s", option->letter,
+                            option->word ? ", " : "");
+        snprintf(text + used, sizeof(text) - (size_t)used, "%s%s%s",
+                 option->word ? option->word : "",
+                 option->value ? (option->word ? "=" : " ") : "",
+                 option->value ? option->value : "");
+        fprintf(out, "  %-20s %s\n", text, option->help);
+    }
+    fputs("\nExit status: 0 complete, 1 partial (stderr says why), 2 failed, "
+          "64 usage.\n",
+          out);
+}
+
+/* The arguments that are still to be read. */
+struct words {
+    char **at;
+    char **end;
+};
+
+static const struct option *find_letter(char letter)
+{
+    for (size_t i = 0; i < TABLE_SIZE; i++)
+        if (table[i].letter == letter)
+            return &table[i];
+    return NULL;
+}
+
+static const struct option *find_word(const char *word, size_t length)
+{
+    for (size_t i = 0; i < TABLE_SIZE; i++)
+        if (table[i].word && strlen(table[i].word) == length &&
+            memcmp(table[i].word, word, length) == 0)
+            return &table[i];
+    return NULL;
+}
+
+/* The value of an option: what is joined to it, else the next argument. */
+static const char *value_of(const char *name, const char *joined,
+                            struct words *words)
+{
+    if (joined != NULL)
+        return joined;
+    if (words->at == words->end) {
+        jr_say("%s needs a value", name);
+        return NULL;
+    }
+    return *words->at++;
+}
+
+static int take_word(struct jr_options *options, const char *text,
+                     struct words *words)
+{
+    const char *equals = strchr(text, '=');
+    size_t length = equals ? (size_t)(equals - text) : strlen(text);
+    const struct option *option = find_word(text, length);
+    const char *value = NULL;
+
+    if (option == NULL) {
+        jr_say("unknown option %s", text);
+        return -1;
+    }
+    if (option->value == NULL && equals != NULL) {
+        jr_say("%s takes no value", option->word);
+        return -1;
+    }
+    if (option->value != NULL) {
+        value = value_of(option->word, equals ? equals + 1 : NULL, words);
+        if (value == NULL)
+            return -1;
+    }
+    return option->take(options, option->word, value);
+}
+
+/* A group of letters, the last of which may have a value: -vt, -s5, -e name */
+static int take_letters(struct jr_options *options, const char *text,
+                        struct words *words)
+{
+    for (const char *at = text + 1; *at != '\0'; at++) {
+        const struct option *option = find_letter(*at);
+        char name[3] = {'-', *at, '\0'};
+        const char *value;
+
+        if (option == NULL) {
+            jr_say("unknown option %s", text[2] ? text : name);
+            return -1;
+        }
+        if (option->value == NULL) {
+            if (option->take(options, name, NULL) != 0)
+                return -1;
+            continue;
+        }
+        value = value_of(name, at[1] ? at + 1 : NULL, words);
+        return value ? option->take(options, name, value) : -1;
+    }
+    return 0;
+}
+
+static void take_operand(struct jr_options *options, const char *text)
+{
+    if (options->app == NULL)
+        options->app = text;
+    else
+        *JR_PUSH(options->logs, options->nlogs, options->logs_room) = text;
+}
+
+/* Options that do not go together. */
+static int check(const struct jr_options *options)
+{
+    const char *wrong = NULL;
+
+    if (options->app == NULL)
+        wrong = "no program and no log given";
+    else if (options->nlogs == 0)
+        wrong = "no log given (the program comes first, then the logs)";
+    else if (options->filter.last && options->has_section)
+        wrong = "--last and --start or --end exclude each other";
+    else if (options->filter.start >= options->filter.end)
+        wrong = "--end must be greater than --start";
+    else if (options->output && options->output_dir)
+        wrong = "-o and --output-dir exclude each other";
+    else if (options->output && options->nlogs > 1 && !options->merge)
+        wrong = "-o with several logs needs --merge";
+    else if (options->merge && options->output_dir)
+        wrong = "--merge writes one report: use -o, not --output-dir";
+    if (wrong == NULL)
+        return 0;
+    jr_say("%s", wrong);
+    return -1;
+}
+
+int jr_options_parse(int argc, char **argv, struct jr_options *options)
+{
+    struct words words = {argv + (argc > 0), argv + argc};
+    int only_operands = 0, result = 0;
+
+    *options = (struct jr_options){.format = "html", .filter.end = UINT64_MAX};
+    while (result == 0 && words.at < words.end) {
+        const char *text = *words.at++;
+
+        if (only_operands || text[0] != '-' || text[1] == '\0')
+            take_operand(options, text);
+        else if (strcmp(text, "--") == 0)
+            only_operands = 1;
+        else if (text[1] == '-')
+            result = take_word(options, text, &words);
+        else
+            result = take_letters(options, text, &words);
+    }
+    if (result == 0 && !options->help && !options->version)
+        result = check(options);
+    if (result != 0)
+        jr_say("try 'jprof-report --help'");
+    return result;
+}
+
+void jr_options_free(struct jr_options *options)
+{
+    free(options->logs);
+    free(options->filter.include);
+    free(options->filter.exclude);
+    *options = (struct jr_options){0};
+}

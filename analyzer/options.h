@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The command line of jprof-report.
+ * Runs in: analyzer. */
+#ifndef JR_OPTIONS_H
+#define JR_OPTIONS_H
+
+#include <stdio.h>
+
+#include "model/model.h"
+
+struct jr_options {
+    const char *app;            /* the program that was profiled */
+    const char **logs;
+    size_t nlogs, logs_room;
+    const char *output;         /* -o: file; NULL */
+    const char *output_dir;     /* NULL */
+    const char *format;         /* its name; the caller checks it */
+    struct jr_filter filter;
+    int merge, verbose;
+    int help, version;          /* asked for: nothing else counts */
+    int has_section, has_end;   /* --start or --end; --end was given */
+};
+
+/* Reads the command line; the strings of *options point into argv.  Returns
+ * 0, or -1 after saying on stderr what is wrong with it.  The caller frees
+ * *options with jr_options_free in each case. */
+int jr_options_parse(int argc, char **argv, struct jr_options *options);
+void jr_options_free(struct jr_options *options);
+
+/* Prints the text of --help. */
+void jr_options_help(FILE *out);
+
+#endif

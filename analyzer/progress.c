@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Progress on stderr: one line that is written over.
+ * Runs in: analyzer. */
+#include "progress.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FIRST_AFTER_NS 1000000000ULL
+#define EVERY_NS 200000000ULL
+#define WIPE "\r\033[K"
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
+}
+
+void jr_progress_start(struct jr_progress *progress)
+{
+    *progress = (struct jr_progress){.what = "reading",
+                                     .start_ns = now_ns(),
+                                     .wanted = isatty(STDERR_FILENO)};
+}
+
+void jr_progress_show(void *data, uint64_t done, uint64_t total)
+{
+    struct jr_progress *progress = data;
+    uint64_t now;
+
+    if (!progress->wanted)
+        return;
+    now = now_ns();
+    if (now - progress->start_ns < FIRST_AFTER_NS ||
+        now - progress->last_ns < EVERY_NS)
+        return;
+    progress->last_ns = now;
+    progress->shown = 1;
+    if (total > 0)
+        fprintf(stderr, WIPE "jprof-report: %s: %.0f%%", progress->what,
+                100.0 * (double)done / (double)total);
+    else
+        fprintf(stderr, WIPE "jprof-report: %s", progress->what);
+    fflush(stderr);
+}
+
+void jr_progress_wipe(struct jr_progress *progress)
+{
+    if (!progress->shown)
+        return;
+    fputs(WIPE, stderr);
+    fflush(stderr);
+    progress->shown = 0;
+}
