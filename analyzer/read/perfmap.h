@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The perf map reader: lines `START SIZE name` of /tmp/perf-PID.map -> code
+ * ranges in the order of the file.
+ * Runs in: analyzer. */
+#ifndef JR_PERFMAP_H
+#define JR_PERFMAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define JR_PERFMAP_NAME_MAX 4096  /* bytes of a name; more are cut */
+
+struct jr_perfmap_line {
+    uint64_t start, end;  /* addresses, start < end */
+    uint64_t covered_by;  /* size of the file from which on it holds the line */
+    const char *name;     /* no NUL follows; points into the file's bytes */
+    uint32_t length;      /* of name, at least 1 */
+    uint8_t bytecode;     /* V8: describes bytecode in the heap, not code */
+};
+
+struct jr_perfmap {
+    struct jr_perfmap_line *lines;  /* a later line is newer */
+    size_t nlines, lines_room;
+    size_t malformed;               /* lines that are none; left out */
+    uint64_t first_malformed;       /* where the first of them starts */
+    uint64_t inode;                 /* of the file */
+    uint8_t *data;                  /* the file, when jr_perfmap_read did it */
+};
+
+/* Reads the file at `path`.  Empty ranges and a last line without its newline
+ * are left out silently: both are normal.  Returns 0, or -1 with *why set to
+ * a text.  The caller frees *perfmap with jr_perfmap_free in each case. */
+int jr_perfmap_read(const char *path, struct jr_perfmap *perfmap,
+                    const char **why);
+
+/* The same from memory, which must live as long as *perfmap. */
+void jr_perfmap_parse(const uint8_t *data, size_t size,
+                      struct jr_perfmap *perfmap);
+void jr_perfmap_free(struct jr_perfmap *perfmap);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The code of a process over time: which mapping, then which function.
+ * Runs in: analyzer. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/mem.h"
+#include "jit.h"
+#include "modules.h"
+#include "ranges.h"
+
+#define FIRST_SLOTS 4096
+#define NO_ANSWER UINT32_MAX
+
+/* What an address is from one time to another. */
+struct answer {
+    uint64_t from_ns, until_ns;
+    const struct jr_frame *frame;
+    uint32_t next;        /* another answer for the address, or NO_ANSWER */
+};
+
+struct slot {
+    uint64_t address;
+    uint32_t first;       /* answer, NO_ANSWER: the slot is free */
+};
+
+struct jr_space {
+    struct jr_symbols *symbols;
+    const struct jr_map *map;
+    char *log_dir;
+    struct jr_ranges mappings;
+    struct jr_module **modules; /* by mapping, once looked up */
+    struct jr_jit jit;
+    int jit_read;
+    struct jr_indices found;
+    struct answer *answers;
+    size_t nanswers, answers_room;
+    struct slot *slots;
+    size_t nslots, used;
+};
+
+static void clear_slots(struct slot *slots, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        slots[i].first = NO_ANSWER;
+}
+
+struct jr_space *jr_space_new(struct jr_symbols *symbols,
+                              const struct jr_map *map, const char *log_dir)
+{
+    struct jr_space *space = jr_alloc(1, sizeof *space);
+
+    space->symbols = symbols;
+    space->map = map;
+    space->log_dir = jr_strdup(log_dir);
+    space->modules = jr_alloc(map->nmappings, sizeof *space->modules);
+    for (size_t i = 0; i < map->nmappings; i++) {
+        const struct jr_mapping *mapping = &map->mappings[i];
+
+        *JR_PUSH(space->mappings.items, space->mappings.count,
+                 space->mappings.room) =
+            (struct jr_range){mapping->start, mapping->end, (uint32_t)i};
+    }
+    jr_ranges_build(&space->mappings);
+    space->nslots = FIRST_SLOTS;
+    space->slots = jr_alloc(space->nslots, sizeof *space->slots);
+    clear_slots(space->slots, space->nslots);
+    return space;
+}
+
+void jr_space_free(struct jr_space *space)
+{
+    if (!space)
+        return;
+    jr_ranges_free(&space->mappings);
+    jr_jit_free(&space->jit);
+    free(space->found.items);
+    free(space->modules);
+    free(space->log_dir);
+    free(space->answers);
+    free(space->slots);
+    free(space);
+}
+
+/* Narrows the answer to the side of `edge` that `time_ns` is on. */
+static void narrow(struct answer *answer, uint64_t edge, uint64_t time_ns)
+{
+    if (edge <= time_ns) {
+        if (edge > answer->from_ns)
+            answer->from_ns = edge;
+    } else if (edge < answer->until_ns) {
+        answer->until_ns = edge;
+    }
+}
+
+/* The mapping live at `time_ns`, else the first later one; NULL: none. */
+static const struct jr_mapping *find_mapping(struct jr_space *space,
+                                             uint64_t address,
+                                             uint64_t time_ns,
+                                             struct answer *answer)
+{
+    const struct jr_mapping *live = NULL, *later = NULL;
+
+    jr_ranges_find(&space->mappings, address, &space->found);
+    for (size_t i = 0; i < space->found.count; i++) {
+        const struct jr_mapping *mapping =
+            &space->map->mappings[space->found.items[i]];
+
+        if (mapping->from_ns >= mapping->until_ns)
+            continue;
+        narrow(answer, mapping->from_ns, time_ns);
+        narrow(answer, mapping->until_ns, time_ns);
+        if (mapping->from_ns > time_ns) {
+            if (!later)
+                later = mapping;
+        } else if (time_ns < mapping->until_ns) {
+            live = mapping;
+        }
+    }
+    return live ? live : later;
+}
+
+static const struct jr_frame *find_jit(struct jr_space *space,
+                                       uint64_t address, uint64_t time_ns,
+                                       struct answer *answer)
+{
+    struct jr_strings *strings = space->symbols->strings;
+    const struct jr_jit_line *line;
+
+    if (!space->jit_read) {
+        space->jit_read = 1;
+        jr_jit_read(&space->jit, space->map, space->log_dir,
+                    space->symbols->diag);
+    }
+    jr_ranges_find(&space->jit.ranges, address, &space->found);
+    for (size_t i = 0; i < space->found.count; i++) {
+        line = &space->jit.lines[space->found.items[i]];
+        narrow(answer, line->from_ns, time_ns);
+        narrow(answer, line->until_ns, time_ns);
+    }
+    line = jr_jit_pick(&space->jit, &space->found, time_ns);
+    if (!line)
+        return NULL;
+    return jr_strings_frame(strings, JR_FRAME_JIT,
+                            jr_strings_add(strings, line->name, line->length),
+                            jr_strings_add(strings, "[jit]", 5));
+}
+
+/* The frame of code that neither a file nor a perf map describes. */
+static const struct jr_frame *bare_frame(struct jr_space *space, uint8_t kind,
+                                         const char *name, const char *module)
+{
+    struct jr_strings *strings = space->symbols->strings;
+
+    return jr_strings_frame(strings, kind,
+                            jr_strings_add(strings, name, strlen(name)),
+                            jr_strings_add(strings, module, strlen(module)));
+}
+
+static const struct jr_frame *file_frame(struct jr_space *space,
+                                         const struct jr_mapping *mapping,
+                                         uint64_t address)
+{
+    size_t index = (size_t)(mapping - space->map->mappings);
+
+    if (!space->modules[index])
+        space->modules[index] = jr_modules_get(space->symbols, mapping);
+    return jr_module_frame(space->symbols, space->modules[index], mapping,
+                           address);
+}
+
+static void resolve(struct jr_space *space, uint64_t address, uint64_t time_ns,
+                    struct answer *answer)
+{
+    const struct jr_mapping *mapping;
+    const struct jr_frame *frame = NULL, *jit;
+
+    answer->from_ns = 0;
+    answer->until_ns = UINT64_MAX;
+    mapping = find_mapping(space, address, time_ns, answer);
+    if (mapping && !mapping->anonymous)
+        frame = file_frame(space, mapping, address);
+    if (!frame || frame->kind != JR_FRAME_NATIVE) {
+        /* A runtime may keep compiled code in its own file (V8's builtins) or
+         * in a file without symbols (a memfd). */
+        jit = find_jit(space, address, time_ns, answer);
+        if (jit)
+            frame = jit;
+    }
+    if (!frame && mapping)
+        frame = bare_frame(space, JR_FRAME_JIT_UNNAMED, "[jit]", "[jit]");
+    if (!frame)
+        frame = bare_frame(space, JR_FRAME_UNKNOWN, "[unknown]", "");
+    answer->frame = frame;
+}
+
+static struct slot *slot_of(struct slot *slots, size_t count, uint64_t address)
+{
+    size_t at = (size_t)((address * 0x9e3779b97f4a7c15ULL) >> 20) &
+                (count - 1);
+
+    while (slots[at].first != NO_ANSWER && slots[at].address != address)
+        at = (at + 1) & (count - 1);
+    return &slots[at];
+}
+
+/* Doubles the slots once half are in use. */
+static void make_room(struct jr_space *space)
+{
+    size_t count = space->nslots * 2;
+    struct slot *slots;
+
+    if (space->used * 2 < space->nslots)
+        return;
+    slots = jr_alloc(count, sizeof *slots);
+    clear_slots(slots, count);
+    for (size_t i = 0; i < space->nslots; i++) {
+        if (space->slots[i].first != NO_ANSWER)
+            *slot_of(slots, count, space->slots[i].address) = space->slots[i];
+    }
+    free(space->slots);
+    space->slots = slots;
+    space->nslots = count;
+}
+
+/* Adds the answer for `address` at `time_ns` to those known. */
+static const struct answer *add_answer(struct jr_space *space,
+                                       uint64_t address, uint64_t time_ns)
+{
+    struct slot *slot;
+    uint32_t index = (uint32_t)space->nanswers;
+    struct answer *answer =
+        JR_PUSH(space->answers, space->nanswers, space->answers_room);
+
+    resolve(space, address, time_ns, answer);
+    make_room(space);
+    slot = slot_of(space->slots, space->nslots, address);
+    if (slot->first == NO_ANSWER)
+        space->used++;
+    answer->next = slot->first;
+    slot->address = address;
+    slot->first = index;
+    return answer;
+}
+
+void jr_space_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
+                   int is_return, struct jr_hit *hit)
+{
+    const struct answer *answer = NULL;
+    uint32_t at;
+
+    if (is_return && address)
+        address--;
+    /* So that every answer, which ends before the last of times, holds it. */
+    if (time_ns == UINT64_MAX)
+        time_ns--;
+    at = slot_of(space->slots, space->nslots, address)->first;
+    for (; at != NO_ANSWER; at = space->answers[at].next) {
+        if (time_ns >= space->answers[at].from_ns &&
+            time_ns < space->answers[at].until_ns) {
+            answer = &space->answers[at];
+            break;
+        }
+    }
+    if (!answer)
+        answer = add_answer(space, address, time_ns);
+    hit->frames = answer->frame;
+    hit->nframes = 1;
+    hit->from_ns = answer->from_ns;
+    hit->until_ns = answer->until_ns;
+}
