@@ -117,7 +117,7 @@ static void add_program(const struct jr_report *report, struct jr_facts *facts)
     if (model->nprocesses > 1)
         add(facts, "Processes", jr_printf("%zu", model->nprocesses), 0);
     else
-        add(facts, "Process", jr_printf("%" PRIu32, first->run->header.pid),
+        add(facts, "Process id", jr_printf("%" PRIu32, first->run->header.pid),
             0);
 }
 

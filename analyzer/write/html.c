@@ -63,9 +63,9 @@ static void put_contents(const struct jr_report *report, FILE *out)
         char *title = jr_part_title(report, key);
 
         fprintf(out,
-                "<li style=\"--w:%.2f%%\"><b>%" PRIu64 "</b>"
+                "<li style=\"--w:%.4f\"><b>%" PRIu64 "</b>"
                 "<i>%.1f%%</i><a href=\"#part_%zu\">",
-                share, jr_periods(model, key->weight_ns), share, i);
+                share / 100, jr_periods(model, key->weight_ns), share, i);
         jr_put_html(out, title);
         fputs("</a></li>\n", out);
         free(title);

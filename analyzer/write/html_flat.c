@@ -14,8 +14,9 @@ static void put_row(const struct jr_html_part *page, size_t row)
     uint64_t count = jr_periods(page->report->model, of->self_ns);
 
     fprintf(page->out,
-            "<tr><td>%" PRIu64 "</td><td style=\"--w:%.2f%%\">%.1f%%</td><td>",
-            count, share, share);
+            "<tr><td>%" PRIu64 "</td><td style=\"--w:%.4f\"><i>%.1f%%</i></td>"
+            "<td>",
+            count, share / 100, share);
     jr_html_name(page, row);
     jr_html_module(page, row);
     fputs("</td></tr>\n", page->out);

@@ -56,11 +56,11 @@ static void put_function(const struct jr_html_part *page, size_t at)
     fprintf(page->out, "<article id=\"f%zu-%zu\">\n", page->number, at);
     put_links(page, part->links + row->callers, row->ncallers, at);
     fprintf(page->out,
-            "<h4><a href=\"#f%zu-%zu\">[%zu]</a>"
+            "<h4 style=\"--w:%.4f\"><a href=\"#f%zu-%zu\">[%zu]</a>"
             "<b>%" PRIu64 "</b><i>%.1f%%</i>"
-            "<b>%" PRIu64 "</b><i style=\"--w:%.2f%%\">%.1f%%</i><span>",
-            page->number, at, at, jr_periods(model, row->self_ns), count,
-            jr_periods(model, row->total_ns), hits, hits);
+            "<b>%" PRIu64 "</b><i>%.1f%%</i><span>",
+            hits / 100, page->number, at, at, jr_periods(model, row->self_ns),
+            count, jr_periods(model, row->total_ns), hits);
     jr_html_name(page, at);
     jr_html_module(page, at);
     fputs("</span></h4>\n", page->out);
