@@ -73,6 +73,8 @@ void jr_mappings_unmap(struct jr_map *map, struct jr_live *live,
             above = *old;
         last++;
     }
+    if (last == place)
+        return;
     memmove(live->indices + place, live->indices + last,
             (live->count - last) * sizeof *live->indices);
     live->count -= last - place;

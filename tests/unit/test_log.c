@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The log reader: whole logs, damaged ones, logs cut at every byte.
+ * Runs in: unit tests. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "read/log.h"
+
+#define LOG_MAX (64 * 4096)
+
+/* A log being built. */
+struct built {
+    uint8_t data[LOG_MAX];
+    size_t size;
+    size_t chunk, at;    /* the open chunk and the next record in it */
+};
+
+static struct jp_log_header *put_header(struct built *built)
+{
+    struct jp_log_header *header;
+
+    header = (struct jp_log_header *)(built->data + built->size);
+    memset(header, 0, sizeof *header);
+    memcpy(header->magic, JP_LOG_MAGIC, 8);
+    header->byte_order = JP_LOG_BYTE_ORDER;
+    header->version = JP_LOG_VERSION;
+    header->header_size = JP_LOG_HEADER_SIZE;
+    header->machine = sizeof(void *) == 8 ? 62 : 0;
+    header->address_size = 8;
+    header->pid = 7;
+    built->size += sizeof *header;
+    return header;
+}
+
+static struct jp_chunk_header *put_chunk(struct built *built, uint32_t size)
+{
+    struct jp_chunk_header *chunk;
+
+    chunk = (struct jp_chunk_header *)(built->data + built->size);
+    memset(chunk, 0, size);
+    chunk->magic = JP_CHUNK_MAGIC;
+    chunk->size = size;
+    chunk->seq = 1;
+    chunk->offset = built->size;
+    chunk->pid = 7;
+    built->chunk = built->size;
+    built->at = built->size + sizeof *chunk;
+    built->size += size;
+    return chunk;
+}
+
+/* Appends a stack of its own `count` frames and the last `shared` of the one
+ * at `base`; returns its place. */
+static uint16_t put_stack(struct built *built, const uint64_t *frames,
+                          uint16_t count, uint16_t base, uint16_t shared)
+{
+    struct jp_stack_record record = {0};
+    uint16_t place = (uint16_t)((built->at - built->chunk) / 8);
+
+    record.head.type = JP_RECORD_STACK;
+    record.head.words = (uint16_t)(2 + count);
+    record.count = count;
+    record.base = base;
+    record.shared = shared;
+    memcpy(built->data + built->at, &record, sizeof record);
+    memcpy(built->data + built->at + sizeof record, frames,
+           count * sizeof *frames);
+    built->at += sizeof record + count * sizeof *frames;
+    return place;
+}
+
+static void put_sample(struct built *built, uint64_t time_ns, uint32_t tid,
+                       uint16_t stack)
+{
+    struct jp_sample_record record = {0};
+
+    record.head.type = JP_RECORD_SAMPLE;
+    record.head.info = JP_SAMPLE_INFO(JP_EVENT_CPU, JP_REASON_ROOT);
+    record.head.words = 3;
+    record.tid = tid;
+    record.time_ns = time_ns;
+    record.weight_stack = JP_SAMPLE_PACK(1000ULL + tid, stack);
+    memcpy(built->data + built->at, &record, sizeof record);
+    built->at += sizeof record;
+}
+
+/* A log of two chunks: a stack built on another, samples out of order. */
+static struct built *two_chunks(void)
+{
+    static const uint64_t root[] = {0x10, 0x20, 0x30, 0x40};
+    static const uint64_t leaf[] = {0x99};
+    struct built *built = calloc(1, sizeof *built);
+    uint16_t first, second;
+
+    put_header(built);
+    put_chunk(built, 4096);
+    first = put_stack(built, root, 4, 0, 0);
+    second = put_stack(built, leaf, 1, first, 2);
+    put_sample(built, 100, 1, first);
+    put_sample(built, 300, 1, second);
+    put_chunk(built, 8192);
+    first = put_stack(built, root, 4, 0, 0);
+    put_sample(built, 200, 2, first);
+    put_sample(built, 400, 2, 0);
+    return built;
+}
+
+static int parse(const struct built *built, struct jr_log *log,
+                 struct jr_diag *diag)
+{
+    memset(diag, 0, sizeof *diag);
+    return jr_log_parse(built->data, built->size, "log", log, diag);
+}
+
+static void reads_samples_in_order_of_time(void **state)
+{
+    struct built *built = two_chunks();
+    struct jr_diag diag;
+    struct jr_log log;
+    struct jr_run *run;
+
+    (void)state;
+    assert_int_equal(parse(built, &log, &diag), 0);
+    assert_int_equal(diag.warnings, 0);
+    assert_int_equal(log.nruns, 1);
+    run = &log.runs[0];
+    assert_int_equal(run->nsamples, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(run->samples[i].time_ns, 100 * (i + 1));
+    assert_int_equal(run->samples[1].tid, 2);
+    assert_int_equal(run->samples[1].weight_ns, 1002);
+    assert_int_equal(run->chunks, 2);
+    assert_int_equal(run->bad_chunks, 0);
+    jr_log_free(&log);
+    free(built);
+}
+
+static void makes_stacks_whole_and_equal_ones_one(void **state)
+{
+    struct built *built = two_chunks();
+    struct jr_diag diag;
+    struct jr_log log;
+    struct jr_run *run;
+    const uint64_t *frames;
+
+    (void)state;
+    assert_int_equal(parse(built, &log, &diag), 0);
+    run = &log.runs[0];
+    assert_int_equal(run->nstacks, 3);
+    assert_int_equal(run->stacks[0].depth, 0);
+    assert_int_equal(run->samples[0].stack, run->samples[1].stack);
+    assert_int_equal(run->samples[3].stack, 0);
+    assert_int_equal(run->stacks[run->samples[2].stack].depth, 3);
+    frames = run->frames + run->stacks[run->samples[2].stack].first;
+    assert_int_equal(frames[0], 0x99);
+    assert_int_equal(frames[1], 0x30);
+    assert_int_equal(frames[2], 0x40);
+    jr_log_free(&log);
+    free(built);
+}
+
+/* A log cut anywhere gives a prefix of what it held, or says that there is
+ * none; and a cut inside a record, a chunk's head or the header is said. */
+static void survives_a_cut_at_every_byte(void **state)
+{
+    struct built *built = two_chunks();
+    size_t most = 0;
+
+    (void)state;
+    for (size_t size = 0; size <= built->size; size++) {
+        /* A block of its own, so that a sanitizer sees every overrun. */
+        uint8_t *copy = malloc(size ? size : 1);
+        struct jr_diag diag = {.warnings = 100};
+        struct jr_log log;
+        int result;
+
+        memcpy(copy, built->data, size);
+        result = jr_log_parse(copy, size, "log", &log, &diag);
+        assert_int_equal(result, size < JP_LOG_HEADER_SIZE ? -1 : 0);
+        if (result < 0) {
+            assert_true(diag.warnings > 100);
+        } else {
+            assert_true(log.runs[0].nsamples >= most);
+            most = log.runs[0].nsamples;
+        }
+        if (size == 4096 + 64 + 20 || size == 4096 + 30)
+            assert_int_equal(log.runs[0].bad_chunks, 1);
+        jr_log_free(&log);
+        free(copy);
+    }
+    assert_int_equal(most, 4);
+    free(built);
+}
+
+static void refuses_what_it_cannot_read(void **state)
+{
+    struct built *built = calloc(1, sizeof *built);
+    struct jp_log_header *header = put_header(built);
+    struct jr_diag diag;
+    struct jr_log log;
+
+    (void)state;
+    header->byte_order = __builtin_bswap32(JP_LOG_BYTE_ORDER);
+    assert_int_equal(parse(built, &log, &diag), -1);
+    assert_int_equal(diag.warnings, 1);
+    jr_log_free(&log);
+    header->byte_order = JP_LOG_BYTE_ORDER;
+    header->version = 2;
+    assert_int_equal(parse(built, &log, &diag), -1);
+    assert_int_equal(diag.warnings, 1);
+    jr_log_free(&log);
+    memset(built->data, 'x', 4096);
+    assert_int_equal(parse(built, &log, &diag), -1);
+    assert_int_equal(diag.warnings, 1);
+    jr_log_free(&log);
+    free(built);
+}
+
+static void reads_the_log_of_another_machine(void **state)
+{
+    struct built *built = two_chunks();
+    struct jr_diag diag;
+    struct jr_log log;
+
+    (void)state;
+    ((struct jp_log_header *)built->data)->machine = 8;
+    assert_int_equal(parse(built, &log, &diag), 0);
+    assert_int_equal(log.runs[0].nsamples, 4);
+    assert_int_equal(diag.warnings, 0);
+    jr_log_free(&log);
+    free(built);
+}
+
+static void leaves_out_cleared_samples(void **state)
+{
+    struct built *built = two_chunks();
+    struct jr_diag diag;
+    struct jr_log log;
+
+    (void)state;
+    ((struct jp_log_header *)built->data)->cleared_ns = 200;
+    assert_int_equal(parse(built, &log, &diag), 0);
+    assert_int_equal(log.runs[0].nsamples, 3);
+    assert_int_equal(log.runs[0].samples[0].time_ns, 200);
+    jr_log_free(&log);
+    free(built);
+}
+
+static void sums_what_was_lost(void **state)
+{
+    struct built *built = two_chunks();
+    struct jp_log_header *header = (struct jp_log_header *)built->data;
+    struct jr_diag diag;
+    struct jr_log log;
+
+    (void)state;
+    header->counters[JP_COUNT_LOST_STALE] = 1;
+    header->counters[JP_COUNT_LOST_NO_SLOT] = 2;
+    header->counters[JP_COUNT_LOST_NS] = 1000;
+    assert_int_equal(parse(built, &log, &diag), 0);
+    assert_int_equal(log.runs[0].lost, 3);
+    jr_log_free(&log);
+    free(built);
+}
+
+static void goes_on_after_a_damaged_chunk(void **state)
+{
+    static const struct {
+        size_t offset;
+        uint8_t value;
+    } harms[] = {{4, 1}, {16, 8}, {32, 9}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof harms / sizeof *harms; i++) {
+        struct built *built = two_chunks();
+        struct jr_diag diag;
+        struct jr_log log;
+
+        built->data[4096 + harms[i].offset] ^= harms[i].value;
+        assert_int_equal(parse(built, &log, &diag), 0);
+        assert_int_equal(log.runs[0].nsamples, 2);
+        assert_int_equal(log.runs[0].samples[0].time_ns, 200);
+        assert_int_equal(log.runs[0].bad_chunks, 1);
+        assert_int_equal(diag.warnings, 1);
+        jr_log_free(&log);
+        free(built);
+    }
+}
+
+/* Each harms the first chunk's record at `offset`; `left` samples remain. */
+static void passes_over_damaged_records(void **state)
+{
+    static const struct {
+        size_t offset;  /* in the chunk */
+        uint8_t value;
+        size_t left;
+    } harms[] = {
+        {64 + 2, 0, 2},        /* a record without length */
+        {64 + 3, 0xff, 2},     /* one that runs past the chunk */
+        {64 + 4, 3, 2},        /* stack: count against words; both samples
+                                  name it or its heir */
+        {112 + 6, 5, 3},       /* heir shares more than there is */
+        {112 + 8, 14, 3},      /* heir built on itself */
+        {112 + 8, 100, 3},     /* heir built on a later place */
+        {112 + 10, 4, 3},      /* gap beyond the end */
+        {136 + 1, 0x04, 3},    /* unknown event */
+        {136 + 1, 0x70, 3},    /* unknown reason */
+        {136 + 2, 2, 2},       /* sample of a wrong size; the next word is no
+                                  record */
+        {136 + 22, 3, 3},      /* sample whose stack is not there */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof harms / sizeof *harms; i++) {
+        struct built *built = two_chunks();
+        struct jr_diag diag;
+        struct jr_log log;
+
+        built->data[4096 + harms[i].offset] = harms[i].value;
+        assert_int_equal(parse(built, &log, &diag), 0);
+        if (log.runs[0].nsamples != harms[i].left)
+            fail_msg("harm %zu: %zu samples", i, log.runs[0].nsamples);
+        assert_int_equal(log.runs[0].bad_chunks, 1);
+        assert_true(diag.warnings >= 1);
+        jr_log_free(&log);
+        free(built);
+    }
+}
+
+static void bounds_chains_of_stacks(void **state)
+{
+    struct built *built = calloc(1, sizeof *built);
+    uint64_t frames[2000];
+    struct jr_diag diag;
+    struct jr_log log;
+    uint16_t place = 0, depth = 0;
+
+    (void)state;
+    for (size_t i = 0; i < 2000; i++)
+        frames[i] = i + 1;
+    put_header(built);
+    put_chunk(built, 65536);
+    for (int i = 0; i < 3; i++) {
+        place = put_stack(built, frames, 2000, place, depth);
+        depth = (uint16_t)(depth + 2000);
+        put_sample(built, 1, 1, place);
+    }
+    assert_int_equal(parse(built, &log, &diag), 0);
+    assert_int_equal(log.runs[0].nsamples, 2);
+    assert_int_equal(log.runs[0].nstacks, 3);
+    assert_int_equal(log.runs[0].stacks[2].depth, 4000);
+    assert_int_equal(diag.warnings, 1);
+    jr_log_free(&log);
+    free(built);
+}
+
+static void keeps_runs_apart(void **state)
+{
+    struct built *built = two_chunks();
+    struct jr_diag diag;
+    struct jr_log log;
+
+    (void)state;
+    put_header(built)->pid = 8;
+    put_chunk(built, 4096)->pid = 8;
+    put_sample(built, 50, 8, 0);
+    put_header(built)->version = 9;
+    put_chunk(built, 4096);
+    put_sample(built, 60, 7, 0);
+    assert_int_equal(parse(built, &log, &diag), 0);
+    assert_int_equal(log.nruns, 2);
+    assert_int_equal(log.runs[0].nsamples, 4);
+    assert_int_equal(log.runs[1].nsamples, 1);
+    assert_int_equal(diag.warnings, 1);
+    jr_log_free(&log);
+    free(built);
+}
+
+static void sorts_the_chunks_of_many_threads(void **state)
+{
+    struct built *built = calloc(1, sizeof *built);
+    struct jr_diag diag;
+    struct jr_log log;
+    uint64_t sum = 0;
+
+    (void)state;
+    put_header(built);
+    for (uint32_t chunk = 0; chunk < 12; chunk++) {
+        put_chunk(built, 4096);
+        for (uint32_t i = 0; i < 150; i++)
+            put_sample(built, chunk / 4 * 1000 + i * 7 + chunk % 4 * 3,
+                       chunk % 4 + 1, 0);
+    }
+    assert_int_equal(parse(built, &log, &diag), 0);
+    assert_int_equal(log.runs[0].nsamples, 12 * 150);
+    for (size_t i = 0; i < log.runs[0].nsamples; i++) {
+        const struct jr_sample *sample = &log.runs[0].samples[i];
+
+        if (i)
+            assert_true(sample[-1].time_ns <= sample->time_ns);
+        sum += sample->time_ns * sample->tid;
+    }
+    for (uint32_t chunk = 0; chunk < 12; chunk++) {
+        for (uint32_t i = 0; i < 150; i++)
+            sum -= (uint64_t)(chunk / 4 * 1000 + i * 7 + chunk % 4 * 3) *
+                   (chunk % 4 + 1);
+    }
+    assert_int_equal(sum, 0);
+    jr_log_free(&log);
+    free(built);
+}
+
+static void refuses_what_is_no_regular_file(void **state)
+{
+    char folder[] = "/tmp/jprof-test-XXXXXX", path[64];
+    struct jr_diag diag = {0};
+    struct jr_log log;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(jr_log_read(folder, &log, &diag), -1);
+    assert_int_equal(diag.warnings, 1);
+    jr_log_free(&log);
+    snprintf(path, sizeof path, "%s/fifo", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(jr_log_read(path, &log, &diag), -1);
+    assert_int_equal(diag.warnings, 2);
+    jr_log_free(&log);
+    unlink(path);
+    assert_int_equal(jr_log_read(path, &log, &diag), -1);
+    assert_int_equal(diag.warnings, 3);
+    jr_log_free(&log);
+    rmdir(folder);
+}
+
+/* More than one window of the file, and the same result as from memory. */
+static void reads_files_through_a_window(void **state)
+{
+    char path[] = "/tmp/jprof-test-XXXXXX";
+    struct built *built = calloc(1, sizeof *built);
+    struct jr_diag diag = {0};
+    struct jr_log log;
+    int fd = mkstemp(path);
+
+    (void)state;
+    put_header(built);
+    built->size += 4096 * 3;
+    for (int chunk = 0; chunk < 3; chunk++) {
+        put_chunk(built, 65536);
+        for (uint32_t i = 0; i < 2700; i++)
+            put_sample(built, (uint64_t)chunk * 10000 + i, 1, 0);
+    }
+    assert_true(fd >= 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(write(fd, built->data, built->size), built->size);
+    assert_int_equal(jr_log_read(path, &log, &diag), 0);
+    assert_int_equal(log.nruns, 2);
+    assert_int_equal(log.runs[0].nsamples, 3 * 2700);
+    /* The copy's chunks do not lie where they say. */
+    assert_int_equal(log.runs[1].nsamples, 0);
+    assert_int_equal(log.runs[1].bad_chunks, 3);
+    jr_log_free(&log);
+    close(fd);
+    unlink(path);
+    free(built);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_samples_in_order_of_time),
+        cmocka_unit_test(makes_stacks_whole_and_equal_ones_one),
+        cmocka_unit_test(survives_a_cut_at_every_byte),
+        cmocka_unit_test(refuses_what_it_cannot_read),
+        cmocka_unit_test(reads_the_log_of_another_machine),
+        cmocka_unit_test(leaves_out_cleared_samples),
+        cmocka_unit_test(sums_what_was_lost),
+        cmocka_unit_test(goes_on_after_a_damaged_chunk),
+        cmocka_unit_test(passes_over_damaged_records),
+        cmocka_unit_test(bounds_chains_of_stacks),
+        cmocka_unit_test(keeps_runs_apart),
+        cmocka_unit_test(sorts_the_chunks_of_many_threads),
+        cmocka_unit_test(refuses_what_is_no_regular_file),
+        cmocka_unit_test(reads_files_through_a_window),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
