@@ -127,9 +127,9 @@ static void ends_what_a_later_mapping_overlaps(void **state)
     } wanted[] = {
         {0x1000, 0x5000, 0x100, 2, 4},
         {0x8000, 0x9000, 0, 3, 4},
-        {0x2000, 0x8800, 0, 4, UINT64_MAX},
         {0x1000, 0x2000, 0x100, 4, 5},
         {0x8800, 0x9000, 0x800, 4, UINT64_MAX},
+        {0x2000, 0x8800, 0, 4, UINT64_MAX},
         {0x1000, 0x1400, 0x100, 5, UINT64_MAX},
         {0x1800, 0x2000, 0x900, 5, UINT64_MAX},
     };
