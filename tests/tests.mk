@@ -118,6 +118,7 @@ fuzz: $(FUZZ_LONG) ## long fuzzing with clang: FUZZ_SECONDS=60 a target
 lint: all ## gate, layers, shape, analyzers, manual pages, both compilers
 	@$(CHECK) --only lint
 
+-include tests/bench/bench.mk
 -include $(addsuffix .d,$(basename $(UNIT) $(PROGRAMS) $(FUZZ)))
 .PHONY: check check-build check-run check-golden golden-update unit lint fuzz
 .PHONY: fuzz-replay asan asan-build other-build objects programs fuzz-targets

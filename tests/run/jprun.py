@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""What the run tests share: a temporary folder, programs run in it under the
+library, the logs that they leave, and reports of them.
+
+Runs in: tests.  No time limit here measures anything: HANG_SECONDS ends what
+does not end by itself, and only the process group that was started here.
+"""
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import decode
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+BUILD = os.path.join(ROOT, os.environ.get("B", "build"))
+LIBRARY = os.path.join(BUILD, "libjprof.so")
+REPORT = os.path.join(BUILD, "jprof-report")
+PROGRAMS = os.path.join(BUILD, "tests", "programs")
+HANG_SECONDS = 240
+TICK_FLAGS = "JP_START JP_PERIOD=0.004"     # 250 Hz
+PERIOD_NS = 4000000
+
+
+def program(name):
+    return os.path.join(PROGRAMS, name)
+
+
+def need(name):
+    """The path of a command, or the test is skipped."""
+    path = shutil.which(name)
+    if path is None:
+        raise unittest.SkipTest("no %s here" % name)
+    return path
+
+
+def terminated(_number, _frame):
+    sys.exit(1)         # unittest is ended, and with it every Live, below
+
+
+signal.signal(signal.SIGTERM, terminated)
+
+
+class Done:
+    """How a command ended."""
+
+    def __init__(self, status, out, err, pid=None):
+        self.status, self.out, self.err, self.pid = status, out, err, pid
+
+
+class Live:
+    """A program that runs while the test goes on."""
+
+    def __init__(self, argv, env, cwd, stdin):
+        self.err = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            argv, env=env, cwd=cwd, stdin=stdin, stdout=subprocess.PIPE,
+            stderr=self.err, start_new_session=True)
+        self.pid = self.process.pid
+
+    def line(self):
+        """Its next line on stdout."""
+        return self.process.stdout.readline().decode().rstrip("\n")
+
+    def kill(self, number):
+        os.kill(self.pid, number)
+
+    def cpu_seconds(self):
+        with open("/proc/%d/stat" % self.pid, encoding="utf-8",
+                  errors="replace") as source:
+            fields = source.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def burn(self, seconds):
+        """Waits until it has used so much more CPU time."""
+        start = self.cpu_seconds()
+        wait_until(lambda: self.cpu_seconds() - start >= seconds,
+                   "the program to use the CPU")
+
+    def end(self, number=None):
+        """Sends a signal, waits for the end."""
+        if number is not None:
+            self.kill(number)
+        try:
+            out = self.process.communicate(timeout=HANG_SECONDS)[0]
+        finally:
+            self.stop()
+        self.err.seek(0)
+        return Done(self.process.returncode, out.decode(errors="replace"),
+                    self.err.read().decode(errors="replace"), self.pid)
+
+    def stop(self):
+        """Ends its process group, when any of it is left."""
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def wait_until(condition, what):
+    """Polls until the condition holds; a hang is a failure."""
+    end = time.monotonic() + HANG_SECONDS
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError("waited in vain for " + what)
+        time.sleep(0.01)
+
+
+def kernel_tick_hz():
+    """Timer signals a CPU second that this kernel gives to a fast CPU timer:
+    the most that a thread CPU timer can sample at."""
+    count = 0
+
+    def handler(_number, _frame):
+        nonlocal count
+        count += 1
+
+    before = signal.signal(signal.SIGPROF, handler)
+    start = time.process_time()
+    signal.setitimer(signal.ITIMER_PROF, 0.0005, 0.0005)
+    while time.process_time() - start < 1:
+        pass
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.signal(signal.SIGPROF, before)
+    return count / (time.process_time() - start)
+
+
+class Case(unittest.TestCase):
+    """A test in a folder of its own."""
+
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="jprof-run-")
+        self.live = []
+
+    def tearDown(self):
+        for live in self.live:
+            live.stop()
+            live.err.close()
+        for run in self.all_runs():
+            path = "/tmp/perf-%d.map" % run.header["pid"]
+            if os.path.exists(path):
+                os.unlink(path)
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def environment(self, flags, preload, extra):
+        env = dict(os.environ)
+        for name in ("LD_PRELOAD", "JPROF_FLAGS", "JPROF_ISCHILD"):
+            env.pop(name, None)
+        if preload:
+            env["LD_PRELOAD"] = preload
+        if flags is not None:
+            env["JPROF_FLAGS"] = flags
+        env.update(extra or {})
+        return env
+
+    # preload: False runs it alone.
+    def start(self, *argv, flags=TICK_FLAGS, preload=LIBRARY, env=None,
+              stdin=subprocess.PIPE):
+        live = Live(list(argv), self.environment(flags, preload, env),
+                    self.dir, stdin)
+        self.live.append(live)
+        return live
+
+    def run_program(self, *argv, **options):
+        options.setdefault("stdin", subprocess.DEVNULL)
+        return self.start(*argv, **options).end()
+
+    def busy(self, seconds, **options):
+        """Runs `busy`; returns (Done, the CPU seconds that it says)."""
+        done = self.run_program(program("busy"), str(seconds), **options)
+        self.assertEqual((done.status, done.err), (0, ""))
+        return done, float(re.search(r"(?m)^cpu ([\d.]+)$",
+                                     done.out).group(1))
+
+    def files(self):
+        return sorted(os.listdir(self.dir))
+
+    def log_names(self):
+        """The logs among the folder's files, by their magic."""
+        names = []
+        for name in self.files():
+            path = self.path(name)
+            if os.path.isfile(path):
+                with open(path, "rb") as source:
+                    if source.read(8) == b"JPROFLOG":
+                        names.append(name)
+        return names
+
+    def all_runs(self):
+        return [run for name in self.log_names()
+                for run in decode.load(self.path(name))]
+
+    def run_of(self, name="jprof-log"):
+        """The only run of a log, which must be undamaged."""
+        runs = decode.load(self.path(name))
+        self.assertEqual(len(runs), 1, "runs in " + name)
+        self.assertEqual(runs[0].damage, [])
+        return runs[0]
+
+    def report(self, app, *arguments, status=0):
+        """stdout of jprof-report; its exit status must be `status`."""
+        done = subprocess.run(
+            [REPORT] + list(arguments[:-1]) + [app] + list(arguments[-1:]),
+            cwd=self.dir, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, timeout=HANG_SECONDS, check=False)
+        self.assertEqual(done.returncode, status,
+                         done.stderr.decode(errors="replace"))
+        return done.stdout.decode("utf-8", "surrogateescape")
+
+    def summary(self, app, *arguments):
+        """The summary as {key: text}."""
+        text = self.report(app, "--format=summary", *arguments)
+        return dict(line.split(": ", 1) for line in text.splitlines()
+                    if ": " in line)
+
+    def collapsed(self, app, *arguments):
+        """[([root, ..., leaf], weight in periods)]."""
+        text = self.report(app, "--format=collapsed", *arguments)
+        stacks = []
+        for line in text.splitlines():
+            stack, weight = line.rsplit(" ", 1)
+            stacks.append((stack.split(";"), int(weight)))
+        return stacks
+
+
+def weight_s(run):
+    """The weight of a run's samples in seconds."""
+    return sum(sample[2] for sample in run.samples) / 1e9
+
+
+def share_bound(share, count):
+    """Four standard deviations of a share measured with `count` samples."""
+    return 4 * (share * (1 - share) / count) ** 0.5
+
+
+def shell(text):
+    return ["/bin/sh", "-c", text]
+
+
+def quote(path):
+    return shlex.quote(path)

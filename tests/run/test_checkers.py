@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: MIT
+"""The checkers themselves: each passes a good tree and fails a bad one; the
+packer, the decoder and the runner too.  Runs in: tests."""
+import os
+import subprocess
+import sys
+import unittest
+
+import decode
+import pack
+from jprun import ROOT, Case, need
+
+LONG_BODY = "    x++;\n" * 79
+SMALL = "/* SPDX */\nint f(int x);\nint f(int x)\n{\n    return x;\n}\n"
+
+
+class Checker(Case):
+    """A tree in the temporary folder, made of {path: text}."""
+
+    def tree(self, files):
+        for name, text in files.items():
+            path = self.path(name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as target:
+                target.write(text)
+
+    def check(self, script, *arguments):
+        """(exit status, output) of a checker on the tree."""
+        done = subprocess.run(
+            [os.path.join(ROOT, "scripts", script), self.dir] +
+            list(arguments), stdin=subprocess.DEVNULL, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return done.returncode, done.stdout.decode()
+
+    def refused(self, word, *arguments):
+        status, output = self.check(*arguments)
+        self.assertEqual(status, 1, output)
+        self.assertIn(word, output)
+
+    def accepted(self, *arguments):
+        self.assertEqual(self.check(*arguments), (0, ""))
+
+
+class Shape(Checker):
+    def test_good(self):
+        self.tree({"analyzer/a.c": SMALL,
+                   "tests/x.py": "def f():\n    return 1\n"})
+        self.accepted("check-shape")
+
+    def test_long_file(self):
+        self.tree({"analyzer/a.c": SMALL, "analyzer/b.c": "int x;\n" * 601})
+        self.refused("analyzer/b.c: 601 lines", "check-shape")
+
+    def test_file_at_the_limit(self):
+        self.tree({"analyzer/b.c": "int x;\n" * 600})
+        self.accepted("check-shape")
+
+    def test_long_function(self):
+        self.tree({"preload/a.c":
+                   "void f(int x)\n{\n" + LONG_BODY + "}\n"})
+        self.refused("preload/a.c:2: function of 81 lines", "check-shape")
+
+    def test_long_python_function(self):
+        self.tree({"tests/a.py": "def f(x):\n" + "    x += 1\n" * 80
+                   + "\n\nx = 1\n"})
+        self.refused("tests/a.py:1: function of 81 lines", "check-shape")
+
+    def test_long_method_at_the_end(self):
+        self.tree({"tests/a.py": "class A:\n    def f(x):\n"
+                   + "        x += 1\n" * 80})
+        self.refused("tests/a.py:2: function of 81 lines", "check-shape")
+
+    def test_empty_tree_is_no_success(self):
+        self.assertEqual(self.check("check-shape")[0], 2)
+
+
+class Layers(Checker):
+    GOOD = {
+        "include/jp_log.h": "",
+        "preload/flags.c": '#include "sig/config.h"\n#include <stdio.h>\n',
+        "preload/sig/config.h": '#include "jp_log.h"\n',
+        "preload/sig/a.c": '#include "arch/arch.h"\n#include "config.h"\n',
+        "preload/sig/arch/arch.h": "#include <stdint.h>\n",
+        "analyzer/main.c": '#include "write/w.h"\n#include "read/r.h"\n',
+        "analyzer/base/b.h": "",
+        "analyzer/read/r.h": '#include "../base/b.h"\n',
+        "analyzer/symbol/s.h": '#include "../read/r.h"\n',
+        "analyzer/model/m.h": '#include "../symbol/s.h"\n',
+        "analyzer/write/w.h": '#include "../model/m.h"\n',
+    }
+    BAD = (
+        ("preload/sig/x.c", '#include "../flags.h"\n'),
+        ("preload/sig/x.c", "#include <stdio.h>\n"),
+        ("preload/sig/x.c", "#include <pthread.h>\n"),
+        ("preload/x.c", "#include <elfutils/libdw.h>\n"),
+        ("preload/x.c", "#  include <libelf.h>\n"),
+        ("preload/x.c", '#include "../analyzer/base/b.h"\n'),
+        ("analyzer/base/x.c", '#include "../read/r.h"\n'),
+        ("analyzer/read/x.c", '#include "../symbol/s.h"\n'),
+        ("analyzer/read/x.c", '#include "../model/m.h"\n'),
+        ("analyzer/symbol/x.c", '#include "../model/m.h"\n'),
+        ("analyzer/model/x.c", '#include "../write/w.h"\n'),
+        ("analyzer/write/x.c", '#include "../main.h"\n'),
+        ("analyzer/read/x.c", '#include "../../preload/sig/config.h"\n'),
+        ("analyzer/main.c", '#include "../preload/flags.h"\n'),
+        ("analyzer/read/x.c", '#include "nowhere.h"\n'),
+    )
+
+    def test_good(self):
+        self.tree(self.GOOD)
+        self.accepted("check-layers")
+
+    def test_bad(self):
+        for name, text in self.BAD:
+            with self.subTest(name=name, text=text):
+                self.tree(self.GOOD)
+                self.tree({"preload/flags.h": "", "analyzer/main.h": ""})
+                self.accepted("check-layers")
+                self.tree({name: "\n" + text})
+                self.refused("check-layers: %s:2: " % name, "check-layers")
+                os.unlink(self.path(name))
+
+    def test_empty_tree_is_no_success(self):
+        self.assertEqual(self.check("check-layers")[0], 2)
+
+
+class Symbols(Checker):
+    """On a library of two small sources, built here."""
+    SIG = "void *memset(void *, int, unsigned long);\n" \
+        "void f_sig(char *x, int n);\n" \
+        "void f_sig(char *x, int n) { memset(x, n, 4096 + n); }\n"
+
+    def build(self, sig=SIG, library="", options=()):
+        cc = need("gcc")
+        self.tree({"a.c": sig, "b.c": library + "void api(void);\n"
+                   "void api(void) {}\n",
+                   "preload/sig/allowed-symbols": "memset  # compilers call\n",
+                   "preload/exported-symbols": "# the API\napi\n"})
+        os.makedirs(self.path("build/preload/sig"), exist_ok=True)
+        for source, target in (("a.c", "build/preload/sig/a.o"),
+                               ("b.c", "b.o")):
+            subprocess.run([cc, "-O0", "-w", "-fno-builtin", "-fPIC",
+                            "-fno-stack-protector", "-c", "-o",
+                            self.path(target), self.path(source)], check=True)
+        subprocess.run([cc, "-shared", "-o", self.path("build/libjprof.so"),
+                        self.path("b.o"), "-Wl,--no-as-needed"]
+                       + list(options), check=True)
+
+    def run_check(self):
+        return self.check("check-symbols", self.path("build"))
+
+    def test_good(self):
+        self.build()
+        self.assertEqual(self.run_check(), (0, ""))
+
+    def test_handler_calls_malloc(self):
+        self.build(sig=self.SIG + "void *malloc(unsigned long);\n"
+                   "void *g_sig(void) { return malloc(1); }\n")
+        status, output = self.run_check()
+        self.assertEqual(status, 1)
+        self.assertIn("malloc", output)
+        self.assertNotIn("memset", output)
+
+    def test_export_that_is_not_listed(self):
+        self.build(library="void leak(void) {}\n")
+        status, output = self.run_check()
+        self.assertEqual(status, 1)
+        self.assertIn("leak", output)
+
+    def test_listed_name_that_is_not_exported(self):
+        self.build()
+        self.tree({"preload/exported-symbols": "api\njprof_start\n"})
+        status, output = self.run_check()
+        self.assertEqual(status, 1)
+        self.assertIn("does not export: jprof_start", output)
+
+    def test_needed_library(self):
+        self.build(options=["-lm"])
+        status, output = self.run_check()
+        self.assertEqual(status, 1)
+        self.assertIn("libm.so.6", output)
+
+    def test_lists_that_are_missing(self):
+        self.build()
+        os.unlink(self.path("preload/sig/allowed-symbols"))
+        os.unlink(self.path("preload/exported-symbols"))
+        status, output = self.run_check()
+        self.assertEqual(status, 1)
+        self.assertIn("allowed-symbols is missing", output)
+        self.assertIn("exported-symbols is missing", output)
+
+    def test_build_that_is_missing(self):
+        status, output = self.run_check()
+        self.assertEqual(status, 1)
+        self.assertIn("build first", output)
+
+
+class Codec(Case):
+    """What pack.py writes, decode.py reads, and damage is seen."""
+    TEXT = """
+    header pid=7 start=9 counter.1=3 counter.7=1000 exe=/x/a cleared=15
+    chunk tid=7
+    stack id=A frames=0x1000,0x2000,0x3000
+    sample time=10 tid=7 weight=4000000 stack=A
+    stack id=B frames=0x1500 base=A shared=2 gap=1
+    sample time=20 tid=8 weight=8000000 event=raised reason=depth stack=B
+    free pages=2
+    chunk size=8192 tid=9
+    sample time=30 weight=5 reason=no_stack
+    raw 05 00 02 00 00000000 1122334455667788
+    sample time=40 weight=5 event=blocked
+    """
+
+    def decode(self, text):
+        with open(self.path("log"), "wb") as target:
+            target.write(pack.pack(text))
+        return decode.load(self.path("log"))
+
+    def test_round_trip(self):
+        for endian in ("little", "big"):
+            run, = self.decode(self.TEXT.replace(
+                "header ", "header endian=%s " % endian).replace(
+                    "02 00", "02 00" if endian == "little" else "00 02"))
+            self.assertEqual(run.samples, [
+                (20, 8, 8000000, "raised", "depth", (0x1500, 0x2000, 0x3000)),
+                (30, 1, 5, "cpu", "no_stack", ()),
+                (40, 1, 5, "blocked", "root", ())])
+            self.assertEqual(run.damage, [])
+            self.assertEqual(run.lost(), 3)
+            self.assertEqual(run.gaps, {(0x1500, 0x2000, 0x3000): 1})
+
+    def test_damage(self):
+        record = 4 * 4096 + 64 + 24 + 16 + 24   # after the second chunk's
+        chunk = 6 * 4096
+        for extra, where in (
+                ("sample time=50 words=9000", record),
+                ("sample time=50 event=9", record),
+                ("stack frames=1 base=3 shared=1", record),
+                ("chunk size=5000 room=4096", chunk),
+                ("chunk pid=8", chunk), ("chunk offset=7", chunk)):
+            run, = self.decode(self.TEXT + extra)
+            self.assertEqual([at for at, _ in run.damage], [where], extra)
+            self.assertEqual(len(run.samples), 3)
+
+    def test_packer_refuses_what_it_does_not_know(self):
+        for text in ("chunk colour=1", "frob", "sample time=x",
+                     "header bogus=1"):
+            with self.assertRaises(ValueError):
+                pack.pack("header\nchunk\n" + text)
+
+    def test_full_chunk(self):
+        with self.assertRaises(ValueError):
+            pack.pack("header\nchunk\n" + "sample time=1\n" * 169)
+
+
+class Runner(Case):
+    """The runner's last line and exit status, on tests made here."""
+
+    def run_with(self, body):
+        os.makedirs(self.path("tests/run"))
+        os.makedirs(self.path("tests/tools"))
+        for name in ("check.py", "golden.py", "tools/pack.py"):
+            with open(os.path.join(ROOT, "tests", name),
+                      encoding="utf-8") as source:
+                self.write("tests/" + name, source.read())
+        self.write("tests/run/test_x.py", "import unittest\n"
+                   "class T(unittest.TestCase):\n" + body)
+        done = subprocess.run(
+            [sys.executable, "-B", self.path("tests/check.py"), "--only",
+             "run"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, check=False)
+        return done.returncode, done.stdout.decode().splitlines()[-1]
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as target:
+            target.write(text)
+
+    def test_counts(self):
+        self.assertEqual(self.run_with(
+            "    def test_a(self): pass\n"
+            "    def test_b(self): self.fail()\n"
+            "    def test_c(self): self.skipTest('no')\n"
+            "    def test_d(self): raise KeyError\n"),
+            (1, "1 passed, 2 failed, 1 skipped"))
+
+    def test_success(self):
+        self.assertEqual(self.run_with("    def test_a(self): pass\n"),
+                         (0, "1 passed, 0 failed, 0 skipped"))
+
+    def test_module_that_dies(self):
+        self.assertEqual(self.run_with(
+            "    def test_a(self):\n        import os; os._exit(0)\n"),
+            (1, "0 passed, 1 failed, 0 skipped"))
+
+
+if __name__ == "__main__":
+    unittest.main()

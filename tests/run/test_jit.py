@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""Run-time generated code is named from the runtime's perf map, now and when
+the map in /tmp is gone.  Runs in: tests."""
+import html
+import os
+import unittest
+
+from jprun import TICK_FLAGS, Case, need, program
+
+NASTY = 'JS:*</script>&"hot" loop.js:1'
+
+SCRIPT = """
+'use strict';
+function leafWork(n) { let x = 1; for (let i = 0; i < n; i++)
+  x = (x * 1103515245 + 12345) % 2147483648; return x; }
+function middleStep(n) { let s = 0; for (let i = 0; i < 50; i++)
+  s += leafWork(n); return s; }
+function outerLoop() { const end = process.cpuUsage().user + 2000000;
+  let s = 0; while (process.cpuUsage().user < end) s += middleStep(20000);
+  return s; }
+console.log(typeof outerLoop());
+"""
+
+
+class Jitter(Case):
+    def test_names_in_every_format(self):
+        done = self.run_program(program("jitter"), "1")
+        self.assertEqual((done.status, done.err), (0, ""))
+        app = program("jitter")
+        page = self.report(app, "jprof-log")
+        self.assertNotIn("JS:*</script>", page)
+        self.assertIn("jit_second", page)
+        self.assertIn(html.escape(NASTY), page.replace("&#34;", "&quot;"))
+        self.assertIn(NASTY, self.report(app, "--format=text", "jprof-log"))
+        stacks = self.collapsed(app, "jprof-log")
+        total = sum(weight for _, weight in stacks)
+        first = sum(w for s, w in stacks if "JS:*" in s[-1])
+        second = sum(w for s, w in stacks if "jit_second" in s[-1])
+        self.assertLess(abs(first / total - 0.75), 0.15)
+        self.assertLess(abs(second / total - 0.25), 0.15)
+        self.assertTrue(all("run_code" in s for s, w in stacks
+                            if "jit_second" in s[-1]))
+
+    def test_map_is_saved_beside_the_log(self):
+        done = self.run_program(program("jitter"), "0.5")
+        saved = [keys["saved"] for _, keys in self.run_of().events("perfmap")
+                 if "saved" in keys]
+        self.assertTrue(saved)
+        self.assertTrue(os.path.exists(self.path(saved[-1])), saved)
+        os.unlink("/tmp/perf-%d.map" % done.pid)
+        stacks = self.collapsed(program("jitter"), "jprof-log")
+        self.assertTrue(any("jit_second" in s[-1] for s, _ in stacks))
+
+    def test_killed_before_the_copy(self):
+        """Without an orderly end the map in /tmp itself is read."""
+        done = self.run_program("/bin/sh", "-c", "exec %s 600 & "
+                                "sleep 1.5; kill -9 $!; wait; echo $!"
+                                % program("jitter"))
+        pid = int(done.out.split()[-1])
+        name = [n for n in self.log_names() if n.endswith("-%d" % pid)]
+        stacks = self.collapsed(program("jitter"), name[0])
+        self.assertTrue(any("jit_second" in s[-1] for s, _ in stacks))
+
+
+class Node(Case):
+    """A Node program's own functions stand in both reports by name."""
+
+    def test_functions_by_name(self):
+        node = need("node")
+        with open(self.path("work.js"), "w", encoding="utf-8") as target:
+            target.write(SCRIPT)
+        done = self.run_program(
+            node, "work.js", env={"NODE_OPTIONS":
+                                  "--perf-basic-prof "
+                                  "--interpreted-frames-native-stack"},
+            flags=TICK_FLAGS)
+        self.assertEqual((done.status, done.out, done.err),
+                         (0, "number\n", ""))
+        self.assertFalse([run.damage for run in self.all_runs()
+                          if run.damage])
+        page = html.unescape(self.report(node, "jprof-log"))
+        flat = page[page.rindex("Function Name"):]
+        for name in ("leafWork", "middleStep", "outerLoop"):
+            self.assertIn(name, page)
+        self.assertIn("leafWork", flat)
+        stacks = self.collapsed(node, "jprof-log")
+        total = sum(weight for _, weight in stacks)
+        leaf = sum(w for s, w in stacks if "leafWork" in s[-1])
+        self.assertGreater(leaf, 0.5 * total)
+        whole = [s for s, _ in stacks if "leafWork" in s[-1]
+                 and any("middleStep" in f for f in s)
+                 and any("outerLoop" in f for f in s)]
+        self.assertTrue(whole)
+        self.assertGreater(int(self.summary(node, "jprof-log")
+                               ["jit_frames"]), 0)
+        saved = [keys["saved"] for run in self.all_runs()
+                 for _, keys in run.events("perfmap") if "saved" in keys]
+        self.assertTrue(set(saved) & set(self.files()), self.files())
+
+
+if __name__ == "__main__":
+    unittest.main()

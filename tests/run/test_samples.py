@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""Samples tell how a program's CPU time was really spent: their number, their
+weight and the shares of functions, in each thread.  Runs in: tests."""
+import re
+import unittest
+
+from jprun import (PERIOD_NS, TICK_FLAGS, Case, kernel_tick_hz, program,
+                   share_bound, weight_s)
+
+SHARES = {"a": 0.5, "b": 0.3, "c": 0.2}
+WALKERS = ("fp", "libunwind")
+
+
+def parse_shares(out):
+    """({tid: CPU seconds}, total) as the program `shares` prints them."""
+    threads = {int(tid): float(cpu) for tid, cpu in
+               re.findall(r"(?m)^thread (\d+) ([\d.]+)", out)}
+    return threads, float(re.search(r"total ([\d.]+)", out).group(1))
+
+
+class Rate(Case):
+    def test_samples_a_cpu_second(self):
+        rate = min(250, kernel_tick_hz())
+        _, cpu = self.busy(2)
+        run = self.run_of()
+        self.assertLess(abs(len(run.samples) - rate * cpu), 0.1 * rate * cpu)
+        self.assertEqual(run.lost(), 0)
+        summary = self.summary(program("busy"), "jprof-log")
+        self.assertEqual(float(summary["rate_asked_hz"]), 250)
+        self.assertLess(abs(float(summary["rate_got_hz"]) - rate),
+                        0.1 * rate)
+
+    def test_weights_above_the_tick(self):
+        """Where the kernel's tick cannot give the rate, weights make up."""
+        _, cpu = self.busy(2, flags="JP_START JP_PERIOD=0.001")
+        self.assertLess(abs(weight_s(self.run_of()) - cpu), 0.05 * cpu)
+
+    def test_weights_of_a_slow_rate(self):
+        _, cpu = self.busy(2, flags="JP_START JP_PERIOD=0.02")
+        run = self.run_of()
+        self.assertLess(abs(weight_s(run) - cpu), 0.05 * cpu)
+        self.assertLess(abs(len(run.samples) - cpu / 0.02), 0.1 * cpu / 0.02)
+
+    def test_every_thread_has_its_time(self):
+        done = self.run_program(program("shares"), "4", "1")
+        threads, total = parse_shares(done.out)
+        run = self.run_of()
+        for tid, cpu in threads.items():
+            got = sum(s[2] for s in run.samples if s[1] == tid) / 1e9
+            self.assertLess(abs(got - cpu), 0.05 * cpu, "thread %d" % tid)
+        self.assertLess(abs(weight_s(run) - total), 0.05 * total)
+
+    def test_many_short_threads(self):
+        """Their time is sampled too: a tick lands in them as often as in
+        long ones, so the sum holds although no single thread's does."""
+        done = self.run_program(program("threads_many"), "300", "0.02")
+        total = float(re.search(r"total ([\d.]+)", done.out).group(1))
+        run = self.run_of()
+        self.assertEqual(run.lost(), 0)
+        self.assertGreater(len({s[1] for s in run.samples}), 200)
+        self.assertGreater(weight_s(run), 0.5 * total)
+        self.assertLess(weight_s(run), 1.1 * total)
+
+
+class Shares(Case):
+    """50:30:20 below a recursion of 20, in each thread and in total."""
+
+    def profile(self, walker, kind):
+        done = self.run_program(
+            program("shares"), "4", "2", kind,
+            flags=TICK_FLAGS + " JP_STACK=" + walker)
+        self.assertEqual((done.status, done.err), (0, ""))
+        threads, _ = parse_shares(done.out)
+        self.assertEqual(self.run_of().header["walker"],
+                         WALKERS.index(walker))
+        return threads
+
+    def check_stacks(self, stacks, count, kind):
+        """Checks the shares, and the recursion below each hot function."""
+        name = "hot_" if kind == "leaf" else "frame_"
+        found = dict.fromkeys(SHARES, 0)
+        total = sum(weight for _, weight in stacks)
+        for stack, weight in stacks:
+            for key in SHARES:
+                if name + key in stack:
+                    found[key] += weight
+                    self.assertEqual(stack.count("recurse"), 20, stack)
+                    if kind == "frame" and stack[-1] != name + key:
+                        self.assertEqual(stack[-2:], [name + key, "work"])
+        for key, share in SHARES.items():
+            self.assertLess(abs(found[key] / total - share),
+                            share_bound(share, count) + 0.002,
+                            "%s in %d samples" % (name + key, count))
+
+    def check(self, walker, kind):
+        threads = self.profile(walker, kind)
+        run = self.run_of()
+        app = program("shares")
+        self.check_stacks(self.collapsed(app, "jprof-log"),
+                          len(run.samples), kind)
+        for tid in threads:
+            count = sum(1 for s in run.samples if s[1] == tid)
+            self.assertGreater(count, 100)
+            self.check_stacks(
+                self.collapsed(app, "--only-thread", str(tid), "jprof-log"),
+                count, kind)
+        complete = sum(1 for s in run.samples if s[4] == "root")
+        self.assertGreater(complete, 0.99 * len(run.samples))
+
+    def test_frame_pointers_leaf(self):
+        self.check("fp", "leaf")
+
+    def test_frame_pointers_frame(self):
+        self.check("fp", "frame")
+
+    def test_libunwind_leaf(self):
+        self.check("libunwind", "leaf")
+
+    def test_libunwind_frame(self):
+        self.check("libunwind", "frame")
+
+    def test_no_frames_of_the_library(self):
+        self.profile("libunwind", "leaf")
+        modules = [(int(k["start"], 16), int(k["end"], 16))
+                   for _, k in self.run_of().events("module")
+                   if "libjprof" in k["path"] or "libunwind" in k["path"]]
+        self.assertTrue(modules)
+        inside = [frame for s in self.run_of().samples for frame in s[5]
+                  if any(low <= frame < high for low, high in modules)]
+        # A thread's root runs through the library's start routine, once.
+        self.assertTrue(all(len(s[5]) > 0 for s in self.run_of().samples))
+        leaves = {s[5][i] for s in self.run_of().samples
+                  for i in range(min(2, len(s[5])))}
+        self.assertFalse(leaves & set(inside))
+
+
+class Clocks(Case):
+    def test_raised_signals_are_samples(self):
+        done = self.run_program(program("raise_prof"), "100",
+                                flags="JP_START JP_PERIOD=10")
+        self.assertEqual((done.status, done.out), (0, "errno kept\n"))
+        run = self.run_of()
+        raised = [s for s in run.samples if s[3] == "raised"]
+        self.assertEqual(len(raised), 100)
+        self.assertEqual({s[2] for s in raised}, {10 * 10 ** 9})
+
+    def test_thread_past_the_hook_runs_undisturbed(self):
+        done = self.run_program(program("rawclone"), "1")
+        self.assertEqual((done.status, done.err), (0, ""))
+
+    def test_plugin_is_named_after_it_is_gone(self):
+        done = self.run_program(program("dlopener"),
+                                program("spinlib.so"), "1.5", "3")
+        self.assertEqual((done.status, done.err), (0, ""))
+        stacks = self.collapsed(program("dlopener"), "jprof-log")
+        total = sum(weight for _, weight in stacks)
+        inside = sum(w for stack, w in stacks if "plugin_spin" in stack)
+        self.assertGreater(inside, 0.8 * total)
+
+    def test_weights_are_whole_periods(self):
+        self.busy(0.5)
+        self.assertEqual({s[2] % PERIOD_NS for s in self.run_of().samples},
+                         {0})
+
+
+if __name__ == "__main__":
+    unittest.main()
