@@ -8,10 +8,10 @@ WERROR ?= -Werror
 
 WARN := -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes \
   -Wmissing-prototypes -Wvla -Wformat=2 -Wundef $(WERROR)
-LIBFLAGS := -fPIC -fvisibility=hidden -fno-omit-frame-pointer \
+LIBFLAGS := -D_GNU_SOURCE -fPIC -fvisibility=hidden -fno-omit-frame-pointer \
   -ftls-model=initial-exec
 SIGFLAGS := -Wframe-larger-than=1024 -fno-stack-protector -U_FORTIFY_SOURCE
-LIBLINK := -shared -Wl,-z,defs -Wl,-z,now -Wl,-soname,libjprof.so
+LIBLINK := -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,start-stop-visibility=hidden -Wl,-soname,libjprof.so
 
 SIG_SRC := $(wildcard preload/sig/*.c)
 PRE_SRC := $(wildcard preload/*.c)

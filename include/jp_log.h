@@ -116,7 +116,10 @@ struct jp_log_header {
     char map_name[256];       /* file name of the map, in the log's folder */
     char exe[1024];           /* path of the executable, NUL-terminated */
     char flags[1024];         /* JPROF_FLAGS, NUL-terminated, cut if longer */
-    uint8_t reserved[1128];   /* zero */
+    uint32_t owner_pid;       /* in a file's first header: the process that */
+    uint32_t reserved_pid;    /* writes to the file now, by proc_pid and */
+    uint64_t owner_ticks;     /* start_ticks (JP_APPEND: not the first run's) */
+    uint8_t reserved[1112];   /* zero */
 };
 
 /* Starts a chunk.  Records follow at JP_CHUNK_HEADER_SIZE. */
@@ -191,6 +194,8 @@ _Static_assert(offsetof(struct jp_log_header, counters) == 152, "counters");
 _Static_assert(offsetof(struct jp_log_header, map_name) == 664, "map name");
 _Static_assert(offsetof(struct jp_log_header, exe) == 920, "exe");
 _Static_assert(offsetof(struct jp_log_header, flags) == 1944, "flags");
+_Static_assert(offsetof(struct jp_log_header, owner_pid) == 2968, "owner");
+_Static_assert(offsetof(struct jp_log_header, owner_ticks) == 2976, "owner");
 _Static_assert(JP_COUNT_COUNT <= 64, "counters");
 _Static_assert(sizeof(struct jp_chunk_header) == JP_CHUNK_HEADER_SIZE,
                "chunk header");

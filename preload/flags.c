@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The text of JPROF_FLAGS -> struct jp_config.
+ * Runs in: constructor, tests. */
+#include "flags.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define SEPARATORS " \t\r\n,;"
+
+/* A flag's value: `length` bytes, not NUL-terminated. */
+struct value {
+    const char *text;
+    size_t length;
+};
+
+/* What is wrong with a value, or NULL. */
+typedef const char *set_function(struct jp_config *config, struct value value);
+
+/* Reads `digits[.digits]` as a number of 1e-9 units.  Returns 0 when it is
+ * none, or too large for a uint64_t. */
+static int parse_nano(struct value value, uint64_t *nano)
+{
+    uint64_t whole = 0, part = 0, scale = 1000000000ULL;
+    size_t i = 0, digits = 0;
+    for (; i < value.length && value.text[i] >= '0' && value.text[i] <= '9';
+         i++, digits++) {
+        whole = whole * 10 + (uint64_t)(value.text[i] - '0');
+        if (whole > UINT32_MAX)
+            return 0;
+    }
+    if (i < value.length && value.text[i] == '.')
+        i++;
+    for (; i < value.length && value.text[i] >= '0' && value.text[i] <= '9';
+         i++, digits++) {
+        scale /= 10;
+        part += scale * (uint64_t)(value.text[i] - '0');
+    }
+    *nano = whole * 1000000000ULL + part;
+    return digits > 0 && i == value.length;
+}
+
+/* Reads `digits[k|M|G]`. */
+static int parse_size(struct value value, uint64_t *size)
+{
+    uint64_t number = 0;
+    size_t i = 0;
+    for (; i < value.length && value.text[i] >= '0' && value.text[i] <= '9';
+         i++) {
+        if (number > UINT64_MAX / 10 - 1)
+            return 0;
+        number = number * 10 + (uint64_t)(value.text[i] - '0');
+    }
+    if (i == 0 || value.length - i > 1)
+        return 0;
+    unsigned shift = 0;
+    if (i < value.length) {
+        switch (value.text[i]) {
+        case 'k':
+        case 'K':
+            shift = 10;
+            break;
+        case 'M':
+            shift = 20;
+            break;
+        case 'G':
+            shift = 30;
+            break;
+        default:
+            return 0;
+        }
+    }
+    if (number > UINT64_MAX >> shift)
+        return 0;
+    *size = number << shift;
+    return 1;
+}
+
+static const char *set_start(struct jp_config *config, struct value value)
+{
+    (void)value;
+    config->wanted = 1;
+    return NULL;
+}
+
+static const char *set_defer(struct jp_config *config, struct value value)
+{
+    (void)value;
+    config->wanted = 1;
+    config->deferred = 1;
+    return NULL;
+}
+
+static const char *set_first(struct jp_config *config, struct value value)
+{
+    uint64_t nano;
+    if (!parse_nano(value, &nano))
+        return "is no number of seconds; flag ignored";
+    config->first_ns = nano;
+    return NULL;
+}
+
+static const char *set_period(struct jp_config *config, struct value value)
+{
+    uint64_t nano;
+    if (!parse_nano(value, &nano) || nano == 0)
+        return "is no number of seconds above 0; flag ignored";
+    config->period_ns = nano;
+    if (nano < JP_PERIOD_MIN_NS) {
+        config->period_ns = JP_PERIOD_MIN_NS;
+        return "is under 0.0001 s; raised to 0.0001";
+    }
+    if (nano > JP_PERIOD_MAX_NS) {
+        config->period_ns = JP_PERIOD_MAX_NS;
+        return "is over an hour; lowered to 3600";
+    }
+    return NULL;
+}
+
+static const char *set_realtime(struct jp_config *config, struct value value)
+{
+    (void)value;
+    config->realtime = 1;
+    return NULL;
+}
+
+static const char *set_rtc(struct jp_config *config, struct value value)
+{
+    uint64_t hz;
+    config->rtc_hz = JP_RTC_HZ_DEFAULT;
+    if (!parse_size(value, &hz) || hz < JP_RTC_HZ_MIN || hz > JP_RTC_HZ_MAX ||
+        (hz & (hz - 1)) != 0)
+        return "is no power of two from 2 to 8192; 2048 is used";
+    config->rtc_hz = (uint32_t)hz;
+    return NULL;
+}
+
+static const char *set_circular(struct jp_config *config, struct value value)
+{
+    uint64_t size;
+    if (!parse_size(value, &size))
+        return "is no number of bytes (k, M and G may follow); flag ignored";
+    config->ring_bytes = size;
+    if (size < JP_CIRCULAR_MIN) {
+        config->ring_bytes = JP_CIRCULAR_DEFAULT;
+        return "is under 1000 bytes; 10000 is used";
+    }
+    if (size > JP_CIRCULAR_MAX) {
+        config->ring_bytes = JP_CIRCULAR_MAX;
+        return "is over 1024G; lowered to it";
+    }
+    return NULL;
+}
+
+static const char *set_append(struct jp_config *config, struct value value)
+{
+    (void)value;
+    config->append = 1;
+    return NULL;
+}
+
+static const char *set_filename(struct jp_config *config, struct value value)
+{
+    if (value.length == 0 || value.length >= sizeof(config->filename))
+        return "is no file name of up to 1023 bytes; flag ignored";
+    memcpy(config->filename, value.text, value.length);
+    config->filename[value.length] = '\0';
+    return NULL;
+}
+
+static int equal(struct value value, const char *word)
+{
+    return strlen(word) == value.length &&
+           memcmp(value.text, word, value.length) == 0;
+}
+
+static const char *set_stack(struct jp_config *config, struct value value)
+{
+    if (equal(value, "fp"))
+        config->walker = JP_WALKER_FP;
+    else if (equal(value, "libunwind"))
+        config->walker = JP_WALKER_LIBUNWIND;
+    else
+        return "is neither fp nor libunwind; fp is used";
+    return NULL;
+}
+
+static const char *set_depth(struct jp_config *config, struct value value)
+{
+    uint64_t depth;
+    if (!parse_size(value, &depth) || depth < JP_DEPTH_MIN ||
+        depth > JP_DEPTH_MAX)
+        return "is no number of frames from 2 to 4096; flag ignored";
+    config->depth = (uint32_t)depth;
+    return NULL;
+}
+
+static const struct flag {
+    const char *name;
+    int has_value;
+    set_function *set;
+} flags[] = {
+    {"JP_START", 0, set_start},       {"JP_DEFER", 0, set_defer},
+    {"JP_FIRST", 1, set_first},       {"JP_PERIOD", 1, set_period},
+    {"JP_REALTIME", 0, set_realtime}, {"JP_RTC_HZ", 1, set_rtc},
+    {"JP_CIRCULAR", 1, set_circular}, {"JP_APPEND", 0, set_append},
+    {"JP_FILENAME", 1, set_filename}, {"JP_STACK", 1, set_stack},
+    {"JP_DEPTH", 1, set_depth},
+};
+
+static const char *set_flag(struct jp_config *config, struct value word)
+{
+    const char *sign = memchr(word.text, '=', word.length);
+    struct value name = word, value = {word.text + word.length, 0};
+    if (sign != NULL) {
+        name.length = (size_t)(sign - word.text);
+        value.text = sign + 1;
+        value.length = word.length - name.length - 1;
+    }
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+        if (!equal(name, flags[i].name))
+            continue;
+        if (sign == NULL && flags[i].has_value)
+            return "needs a value; flag ignored";
+        if (sign != NULL && !flags[i].has_value)
+            return "takes no value; flag ignored";
+        return flags[i].set(config, value);
+    }
+    return "is no flag of jprof; flag ignored";
+}
+
+static void set_defaults(struct jp_config *config)
+{
+    memset(config, 0, sizeof(*config));
+    config->period_ns = JP_PERIOD_DEFAULT_NS;
+    config->walker = JP_WALKER_FP;
+    config->depth = JP_DEPTH_DEFAULT;
+}
+
+void jp_flags_parse(const char *text, struct jp_config *config,
+                    jp_flags_complaint *complain, void *data)
+{
+    set_defaults(config);
+    if (text == NULL)
+        return;
+    size_t length = strlen(text);
+    if (length >= sizeof(config->flags))
+        length = sizeof(config->flags) - 1;
+    memcpy(config->flags, text, length);
+    while (*text != '\0') {
+        text += strspn(text, SEPARATORS);
+        struct value word = {text, strcspn(text, SEPARATORS)};
+        if (word.length == 0)
+            break;
+        const char *wrong = set_flag(config, word);
+        if (wrong != NULL)
+            complain(data, word.text, word.length, wrong);
+        text += word.length;
+    }
+    if (config->rtc_hz != 0)
+        config->period_ns = 1000000000ULL / config->rtc_hz;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fork.
+ * Runs in: any thread, not in a handler. */
+#include "fork.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "sig/clock.h"
+#include "sig/control.h"
+#include "sig/handler.h"
+#include "sig/jit.h"
+#include "sig/kit.h"
+#include "sig/logfile.h"
+#include "sig/process.h"
+#include "sig/rtc.h"
+#include "sig/slot.h"
+#include "sig/sys.h"
+
+/* Of the thread that forks; its slot is not in the child's memory. */
+static __thread struct {
+    uint64_t mask;
+    uint64_t stack_high;
+    uint8_t rooted, is_main;
+} forking;
+
+static void prepare(void)
+{
+    const struct jp_slot *slot;
+    if (!jp_owned_sig())
+        return;
+    jp_sys_sigmask_sig(SIG_BLOCK, jp_handler_signals_sig(), &forking.mask);
+    slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
+    forking.stack_high = slot != NULL ? slot->stack_high : 0;
+    forking.rooted = slot != NULL && slot->rooted;
+    forking.is_main = slot != NULL && slot->is_main;
+}
+
+static void parent(void)
+{
+    if (jp_owned_sig())
+        jp_sys_sigmask_sig(SIG_SETMASK, forking.mask, NULL);
+}
+
+static void restart(void)
+{
+    const int running = atomic_exchange(&jp_process.running, 0) != 0;
+    jp_slots_reset_sig();
+    jp_kits_reset_sig();
+    jp_logfile_reset_sig();
+    jp_jit_reset_sig();
+    jp_control_reset_sig();
+    atomic_store(&jp_process.sections, 0);
+    jp_process.is_child = 1;
+    jp_owner->pid = jp_sys_getpid_sig();
+    if (jp_process.clock == JP_CLOCK_RTC) {
+        jp_rtc_close_sig();
+        jp_rtc_open_sig();
+    }
+    struct jp_slot *slot = jp_handler_adopt_sig(forking.stack_high);
+    if (slot != NULL) {
+        slot->rooted = forking.rooted;
+        slot->is_main = forking.is_main;
+    }
+    if (running)
+        jp_control_sig(JP_CONTROL_START);
+}
+
+static void child(void)
+{
+    if (jp_owner == NULL)
+        return;
+    restart();
+    jp_sys_sigmask_sig(SIG_SETMASK, forking.mask, NULL);
+}
+
+int jp_fork_init(void)
+{
+    return pthread_atfork(prepare, parent, child);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Constructor and destructor: the only file that knows the order of things;
+ * and the public API.
+ * Runs in: constructor, destructor. */
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "flags.h"
+#include "fork.h"
+#include "jprof.h"
+#include "real.h"
+#include "sig/clock.h"
+#include "sig/control.h"
+#include "sig/handler.h"
+#include "sig/log.h"
+#include "sig/process.h"
+#include "sig/rtc.h"
+#include "sig/slot.h"
+#include "sig/sys.h"
+#include "sig/text.h"
+#include "sig/walk.h"
+#include "signals.h"
+#include "threads.h"
+
+static void complain(void *data, const char *flag, size_t length,
+                     const char *text)
+{
+    char line[160];
+    const size_t most = 60;
+    (void)data;
+    struct jp_text words;
+    jp_text_init_sig(&words, line, sizeof(line));
+    jp_text_add_sig(&words, JP_ENV_FLAGS ": ");
+    for (size_t i = 0; i < length && i < most; i++)
+        jp_text_char_sig(&words, flag[i] >= ' ' ? flag[i] : '?');
+    jp_text_add_sig(&words, length > most ? "... " : " ");
+    jp_complain_sig(line, text, 0);
+}
+
+/* Where relative names start: what the first process handed down, else the
+ * working directory. */
+static void find_folder(void)
+{
+    const char *handed = getenv(JP_ENV_CHILD);
+    jp_process.is_child = handed != NULL;
+    if (handed != NULL && handed[0] == '/' &&
+        strlen(handed) < sizeof(jp_process.folder)) {
+        memcpy(jp_process.folder, handed, strlen(handed) + 1);
+        return;
+    }
+    if (getcwd(jp_process.folder, sizeof(jp_process.folder)) == NULL)
+        memcpy(jp_process.folder, "/", 2);
+    setenv(JP_ENV_CHILD, jp_process.folder, 1);
+}
+
+/* The executable, for its build-id: PT_PHDR tells where its ELF addresses
+ * are, AT_PHDR where that header is. */
+static void find_program(void)
+{
+    const Elf64_Phdr *headers = (const Elf64_Phdr *)getauxval(AT_PHDR);
+    unsigned count = (unsigned)getauxval(AT_PHNUM);
+    jp_process.page_size = getauxval(AT_PAGESZ);
+    if (headers == NULL)
+        return;
+    jp_process.program_headers = (uint64_t)headers;
+    jp_process.program_header_count = count;
+    for (unsigned i = 0; i < count; i++) {
+        if (headers[i].p_type == PT_PHDR)
+            jp_process.program_bias = (uint64_t)headers - headers[i].p_vaddr;
+    }
+}
+
+static void *load_library(const char *name)
+{
+    return dlopen(name, RTLD_NOW | RTLD_LOCAL);
+}
+
+static void choose_means(void)
+{
+    if (jp_config.walker == JP_WALKER_LIBUNWIND &&
+        jp_walk_libunwind_load(load_library, dlsym) != 0) {
+        jp_config.walker = JP_WALKER_FP;
+        jp_note_sig(JP_NOTE_NO_LIBUNWIND);
+    }
+    if (jp_config.rtc_hz != 0 && jp_rtc_open_sig() != 0)
+        jp_note_sig(JP_NOTE_NO_RTC);
+    jp_clock_choose_sig();
+    jp_log_fit_depth_sig();
+}
+
+static int set_up(char **argv)
+{
+    int error = jp_slots_init_sig();
+    if (error != 0)
+        return error;
+    jp_owner = jp_sys_memory_sig(sizeof(*jp_owner), JP_FORK_WIPE);
+    if (jp_owner == NULL)
+        return -ENOMEM;
+    jp_owner->pid = jp_sys_getpid_sig();
+    find_folder();
+    find_program();
+    choose_means();
+    jp_threads_init();
+    /* The kernel leaves argc just below argv: the stack's root. */
+    struct jp_slot *slot = jp_handler_adopt_sig((uint64_t)(argv - 1));
+    if (slot == NULL)
+        return -ENOMEM;
+    slot->is_main = 1;
+    error = -jp_fork_init();
+    if (error == 0)
+        jp_signals_install();
+    return error;
+}
+
+__attribute__((constructor)) static void construct(int argc, char **argv)
+{
+    const char *flags = getenv(JP_ENV_FLAGS);
+    (void)argc;
+    if (flags == NULL || getauxval(AT_SECURE) != 0)
+        return;
+    jp_flags_parse(flags, &jp_config, complain, NULL);
+    if (!jp_config.wanted)
+        return;
+    int error = set_up(argv);
+    if (error != 0) {
+        jp_owner = NULL;
+        jp_complain_sig("profiling is off", NULL, -error);
+        return;
+    }
+    if (jp_config.deferred)
+        return;
+    if (jp_config.first_ns != 0)
+        jp_clock_first_sig();
+    else
+        jp_control_sig(JP_CONTROL_START);
+}
+
+__attribute__((destructor)) static void destruct(void)
+{
+    if (jp_owned_sig())
+        jp_control_exit_sig();
+}
+
+JP_EXPORT int jprof_start(void)
+{
+    if (!jp_owned_sig())
+        return -ENOSYS;
+    if (atomic_load(&jp_process.running))
+        return -EALREADY;
+    jp_control_sig(JP_CONTROL_START);
+    return 0;
+}
+
+JP_EXPORT int jprof_pause(void)
+{
+    if (!jp_owned_sig())
+        return -ENOSYS;
+    if (!atomic_load(&jp_process.running))
+        return -EALREADY;
+    jp_control_sig(JP_CONTROL_PAUSE);
+    return 0;
+}
+
+JP_EXPORT int jprof_clear(void)
+{
+    if (!jp_owned_sig())
+        return -ENOSYS;
+    if (jp_config.ring_bytes == 0)
+        return -EINVAL;
+    jp_control_sig(JP_CONTROL_CLEAR);
+    return 0;
+}
+
+JP_EXPORT int jprof_save(void)
+{
+    if (!jp_owned_sig())
+        return -ENOSYS;
+    jp_control_sig(JP_CONTROL_SAVE);
+    return 0;
+}

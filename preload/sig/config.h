@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What JPROF_FLAGS asked for.  Filled by flags.c before any signal comes,
+ * constant afterwards.
+ * Runs in: everywhere (types only). */
+#ifndef JP_CONFIG_H
+#define JP_CONFIG_H
+
+#include <stdint.h>
+
+#include "jp_limits.h"
+#include "jp_log.h"
+
+#define JP_PATH_MAX 4096
+#define JP_NAME_MAX 1024
+
+struct jp_config {
+    uint8_t wanted;       /* JP_START or JP_DEFER was given */
+    uint8_t deferred;     /* JP_DEFER */
+    uint8_t realtime;     /* JP_REALTIME */
+    uint8_t append;       /* JP_APPEND */
+    uint32_t walker;      /* enum jp_walker */
+    uint32_t depth;       /* frames */
+    uint32_t rtc_hz;      /* 0: no JP_RTC_HZ */
+    uint64_t first_ns;    /* JP_FIRST, 0: start at once */
+    uint64_t period_ns;
+    uint64_t ring_bytes;  /* JP_CIRCULAR, 0: no ring */
+    char filename[JP_NAME_MAX];  /* JP_FILENAME, "" for the default */
+    char flags[JP_NAME_MAX];     /* the text itself, for the log's header */
+};
+
+extern struct jp_config jp_config;
+
+#endif

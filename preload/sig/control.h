@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Starting, pausing, clearing and saving.
+ * Runs in: handler, any thread. */
+#ifndef JP_CONTROL_H
+#define JP_CONTROL_H
+
+#include "jp_limits.h"
+
+/* Carries out a command (enum jp_control).  While another thread is at one,
+ * the command is left for that thread.  Pausing a paused profile, starting a
+ * running one and clearing without a ring do nothing. */
+void jp_control_sig(enum jp_control command);
+
+/* Switches profiling off for good: the log cannot be made. */
+void jp_control_off_sig(void);
+
+/* The process ends in order: timers off, map brought up to date. */
+void jp_control_exit_sig(void);
+
+/* Forgets a command that was being carried out, as a forked child does. */
+void jp_control_reset_sig(void);
+
+#endif

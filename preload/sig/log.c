@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Chunks and records.  A chunk is the business of one kit alone, so records
+ * need no atomic operation but the release store that ends each.
+ * Runs in: handler, any thread. */
+#include "log.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "config.h"
+#include "kit.h"
+#include "process.h"
+#include "stacks.h"
+#include "sys.h"
+
+#define CHUNK_LARGEST 32768U /* unless one stack needs more */
+
+struct jp_log jp_log;
+
+int jp_log_open_sig(void)
+{
+    struct stat info;
+    int fd = jp_sys_open_sig(jp_log.path, O_RDWR | O_NOFOLLOW, 0);
+    if (fd < 0)
+        return fd;
+    if (jp_sys_fstat_sig(fd, &info) == 0 && info.st_dev == jp_log.device &&
+        info.st_ino == jp_log.inode)
+        return fd;
+    jp_sys_close_sig(fd);
+    return -ESTALE;
+}
+
+void jp_log_sync_sig(void)
+{
+    if (!jp_log.direct)
+        return;
+    int fd = jp_log_open_sig();
+    if (fd < 0)
+        return;
+    jp_sys_pwrite_sig(fd, jp_log.header, sizeof(*jp_log.header), jp_log.start);
+    jp_sys_close_sig(fd);
+}
+
+/* In a direct log, what was just written into the chunk's memory goes to the
+ * file as well. */
+static int push_sig(const struct jp_kit *kit, uint32_t at, uint32_t size)
+{
+    if (!jp_log.direct)
+        return 0;
+    int fd = jp_log_open_sig();
+    if (fd < 0)
+        return fd;
+    long done = -EFBIG;
+    if (kit->offset + at + size <= jp_sys_file_limit_sig())
+        done = jp_sys_pwrite_sig(fd, kit->chunk + at, size, kit->offset + at);
+    jp_sys_close_sig(fd);
+    return done == (long)size ? 0 : done < 0 ? (int)done : -ENOSPC;
+}
+
+uint32_t jp_log_ring_chunk_sig(void)
+{
+    uint32_t size = JP_CHUNK_MIN;
+    while (size < CHUNK_LARGEST && size * 16ULL <= jp_config.ring_bytes)
+        size *= 2;
+    return size;
+}
+
+uint32_t jp_log_ring_count_sig(void)
+{
+    uint64_t count = jp_config.ring_bytes / jp_log_ring_chunk_sig();
+    return count < 2 ? 2 : (uint32_t)count;
+}
+
+void jp_log_fit_depth_sig(void)
+{
+    const uint32_t chunk =
+        jp_config.ring_bytes != 0 ? jp_log_ring_chunk_sig() : JP_CHUNK_MAX;
+    const uint32_t most =
+        (chunk - JP_CHUNK_HEADER_SIZE -
+         (uint32_t)sizeof(struct jp_stack_record) -
+         (uint32_t)sizeof(struct jp_sample_record)) /
+        8U;
+    if (jp_config.depth > most)
+        jp_config.depth = most;
+}
+
+void jp_log_ring_keep_sig(void)
+{
+    if (jp_config.ring_bytes == 0 || atomic_load(&jp_log.ring_turn) == 0)
+        return;
+    uint64_t length =
+        (uint64_t)jp_log_ring_count_sig() * jp_log_ring_chunk_sig();
+    atomic_fetch_add(&jp_log.ring_epoch, 1);
+    atomic_fetch_add(&jp_log.ring_start, length);
+    atomic_store(&jp_log.ring_turn, 0);
+}
+
+/* The kit that has the chunk at `offset` gives it up, unless it is writing.
+ * Returns whether the place is free now. */
+static int evict_sig(uint64_t offset, const struct jp_kit *taker)
+{
+    uint32_t count = jp_kits_count_sig();
+    for (uint32_t i = 0; i < count; i++) {
+        struct jp_kit *kit = jp_kit_at_sig(i);
+        uint32_t idle = 0;
+        if (kit == NULL || kit == taker || kit->offset != offset)
+            continue;
+        if (!atomic_compare_exchange_strong(&kit->lock, &idle, 2))
+            return 0;
+        if (kit->chunk != NULL && kit->offset == offset) {
+            jp_sys_unmap_sig(kit->chunk, kit->size);
+            kit->chunk = NULL;
+            kit->offset = 0;
+        }
+        atomic_store(&kit->lock, 0);
+    }
+    return 1;
+}
+
+/* The place of the ring's next chunk, or 0 when all are being written. */
+static uint64_t ring_place_sig(struct jp_kit *kit)
+{
+    const uint32_t count = jp_log_ring_count_sig();
+    const uint64_t start = atomic_load(&jp_log.ring_start);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t turn = atomic_fetch_add(&jp_log.ring_turn, 1);
+        uint64_t offset = start + turn % count * jp_log_ring_chunk_sig();
+        if (!evict_sig(offset, kit))
+            continue;
+        if (turn >= count)
+            jp_count_sig(JP_COUNT_RING_REUSED, 1);
+        return offset;
+    }
+    return 0;
+}
+
+static uint32_t chunk_size_sig(const struct jp_kit *kit, uint32_t bytes)
+{
+    uint32_t size = kit->next_size < JP_CHUNK_MIN ? JP_CHUNK_MIN
+                                                  : kit->next_size;
+    while (size < bytes + JP_CHUNK_HEADER_SIZE && size < JP_CHUNK_MAX)
+        size *= 2;
+    return size;
+}
+
+static void *map_chunk_sig(uint64_t offset, uint32_t size, int *error)
+{
+    void *memory = NULL;
+    int fd = jp_log_open_sig();
+    *error = fd < 0 ? fd : 0;
+    if (fd < 0)
+        return NULL;
+    if (jp_log.direct) {
+        memory = jp_sys_memory_sig(size, JP_FORK_DROP);
+    } else {
+        *error = jp_sys_allocate_sig(fd, offset, size);
+        if (*error == 0)
+            memory = jp_sys_map_file_sig(fd, offset, size);
+    }
+    jp_sys_close_sig(fd);
+    if (memory == NULL && *error == 0)
+        *error = -ENOMEM;
+    return memory;
+}
+
+static void drop_chunk_sig(struct jp_kit *kit)
+{
+    if (kit->chunk != NULL)
+        jp_sys_unmap_sig(kit->chunk, kit->size);
+    kit->chunk = NULL;
+    kit->offset = 0;
+}
+
+/* A chunk's place in a ring holds an older chunk: its records must be gone
+ * before the new magic makes it a chunk again. */
+static void open_chunk_sig(struct jp_kit *kit, uint32_t tid)
+{
+    struct jp_chunk_header *header = (struct jp_chunk_header *)kit->chunk;
+    __atomic_store_n(&header->magic, 0, __ATOMIC_RELEASE);
+    if (jp_config.ring_bytes != 0)
+        memset(kit->chunk, 0, kit->size);
+    header->size = kit->size;
+    header->seq = atomic_fetch_add(&jp_log.seq, 1) + 1;
+    header->offset = kit->offset;
+    header->opened_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    header->pid = jp_log.pid;
+    header->tid = tid;
+    __atomic_store_n(&header->magic, JP_CHUNK_MAGIC, __ATOMIC_RELEASE);
+    kit->used = sizeof(*header);
+    jp_stacks_reset_sig(kit);
+}
+
+static int new_chunk_sig(struct jp_kit *kit, uint32_t bytes, uint32_t tid)
+{
+    const int ring = jp_config.ring_bytes != 0;
+    int error = 0;
+    drop_chunk_sig(kit);
+    kit->size = ring ? jp_log_ring_chunk_sig() : chunk_size_sig(kit, bytes);
+    if (bytes + JP_CHUNK_HEADER_SIZE > kit->size)
+        return -EMSGSIZE;
+    kit->ring_epoch = atomic_load(&jp_log.ring_epoch);
+    uint64_t offset = ring ? ring_place_sig(kit)
+                           : atomic_fetch_add(&jp_log.next, kit->size);
+    if (offset == 0)
+        return -EBUSY;
+    kit->chunk = map_chunk_sig(offset, kit->size, &error);
+    if (kit->chunk == NULL)
+        return error;
+    kit->offset = offset;
+    open_chunk_sig(kit, tid);
+    error = push_sig(kit, 0, kit->size);
+    if (error != 0)
+        drop_chunk_sig(kit);
+    kit->next_size = kit->size < CHUNK_LARGEST ? kit->size * 2 : CHUNK_LARGEST;
+    return error;
+}
+
+/* Ends a record with its first word, which makes it one. */
+static int commit_sig(struct jp_kit *kit, void *record, unsigned type,
+                      unsigned info_words)
+{
+    const struct jp_record head = {(uint8_t)type, (uint8_t)(info_words >> 16),
+                                   (uint16_t)info_words};
+    uint32_t word, at = kit->used;
+    memcpy(&word, &head, sizeof(word));
+    __atomic_store_n((uint32_t *)record, word, __ATOMIC_RELEASE);
+    kit->used += head.words * 8U;
+    return push_sig(kit, at, head.words * 8U);
+}
+
+static int put_stack_sig(struct jp_kit *kit, uint16_t *ref)
+{
+    struct jp_stack_record *record =
+        (struct jp_stack_record *)(kit->chunk + kit->used);
+    uint32_t shared = jp_stacks_shared_sig(kit);
+    uint32_t count = kit->depth - shared;
+    record->count = (uint16_t)count;
+    record->shared = (uint16_t)shared;
+    record->base = shared != 0 ? kit->last_ref : 0;
+    record->gap = (uint16_t)kit->gap;
+    record->reserved = 0;
+    memcpy(record->frames, kit->frames, count * sizeof(uint64_t));
+    *ref = (uint16_t)(kit->used / 8);
+    jp_stacks_add_sig(kit, *ref, shared);
+    return commit_sig(kit, record, JP_RECORD_STACK, 2 + count);
+}
+
+static int put_sample_sig(struct jp_kit *kit, const struct jp_sample *sample,
+                          uint16_t ref)
+{
+    struct jp_sample_record *record =
+        (struct jp_sample_record *)(kit->chunk + kit->used);
+    uint64_t weight = sample->weight_ns < JP_SAMPLE_WEIGHT_MAX
+                          ? sample->weight_ns
+                          : JP_SAMPLE_WEIGHT_MAX;
+    record->tid = sample->tid;
+    record->time_ns = sample->time_ns;
+    record->weight_stack = JP_SAMPLE_PACK(weight, ref);
+    return commit_sig(kit, record, JP_RECORD_SAMPLE,
+                      3U | (unsigned)JP_SAMPLE_INFO(sample->event,
+                                                    sample->reason)
+                               << 16);
+}
+
+static int write_sig(struct jp_kit *kit, const struct jp_sample *sample)
+{
+    const uint32_t sample_size = sizeof(struct jp_sample_record);
+    const uint32_t stack_size =
+        (uint32_t)sizeof(struct jp_stack_record) + kit->depth * 8U;
+    int error = 0;
+    if (kit->chunk != NULL &&
+        kit->ring_epoch != atomic_load(&jp_log.ring_epoch))
+        drop_chunk_sig(kit);
+    uint16_t ref = 0;
+    int known = kit->chunk != NULL && jp_stacks_find_sig(kit, &ref);
+    uint32_t need = sample_size + (known ? 0 : stack_size);
+    if (kit->chunk == NULL || kit->used + need > kit->size) {
+        error = new_chunk_sig(kit, sample_size + stack_size, sample->tid);
+        known = 0;
+    }
+    if (error == 0 && !known && kit->depth > 0)
+        error = put_stack_sig(kit, &ref);
+    if (error == 0)
+        error = put_sample_sig(kit, sample, ref);
+    return error;
+}
+
+int jp_log_write_sig(struct jp_kit *kit, const struct jp_sample *sample)
+{
+    uint32_t idle = 0;
+    int error = -EBUSY;
+    if (atomic_compare_exchange_strong(&kit->lock, &idle, 1)) {
+        error = write_sig(kit, sample);
+        atomic_store(&kit->lock, 0);
+    }
+    if (error == 0)
+        return 0;
+    jp_count_sig(JP_COUNT_LOST_NO_SPACE, 1);
+    jp_count_sig(JP_COUNT_LOST_NS, sample->weight_ns);
+    if (error != -EBUSY && atomic_exchange(&jp_log.space_complained, 1) == 0)
+        jp_complain_sig("samples are being lost, cannot add to ", jp_log.path,
+                        -error);
+    return error;
+}

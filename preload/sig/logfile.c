@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Making the log and the map.
+ * Runs in: handler, any thread. */
+#include "logfile.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "control.h"
+#include "jp_map.h"
+#include "log.h"
+#include "logname.h"
+#include "mapfile.h"
+#include "maps.h"
+#include "module.h"
+#include "process.h"
+#include "sys.h"
+#include "text.h"
+
+/* The one that makes the log (state CREATING) owns these. */
+static struct jp_logname name;
+static char line[JP_MAP_LINE_MAX];
+static char value[JP_MAP_LINE_MAX / 4];
+
+static uint64_t align_sig(uint64_t offset)
+{
+    return (offset + JP_LOG_ALIGN - 1) & ~(uint64_t)(JP_LOG_ALIGN - 1);
+}
+
+/* Opens a log for this run: a new file, or with JP_APPEND a finished run's.
+ * -EEXIST: this name is not to be had. */
+static int open_log_sig(const char *path)
+{
+    for (int attempt = 0; attempt < 2; attempt++) {
+        int fd = jp_sys_open_sig(
+            path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        if (fd != -EEXIST)
+            return fd;
+        if (jp_logname_owner_sig(path) != JP_OWNER_GONE)
+            return -EEXIST;
+        if (jp_config.append) {
+            fd = jp_sys_open_sig(path, O_RDWR | O_NOFOLLOW, 0);
+            return fd < 0 ? -EEXIST : fd;
+        }
+        jp_sys_unlink_sig(path);
+    }
+    return -EEXIST;
+}
+
+static void copy_sig(char *to, size_t size, const char *from)
+{
+    struct jp_text text;
+    jp_text_init_sig(&text, to, size);
+    jp_text_add_sig(&text, from);
+}
+
+static void fill_sig(struct jp_log_header *header)
+{
+    uint64_t headers = jp_process.program_headers;
+    header->byte_order = JP_LOG_BYTE_ORDER;
+    header->version = JP_LOG_VERSION;
+    header->header_size = JP_LOG_HEADER_SIZE;
+    header->machine = JP_ARCH_MACHINE;
+    header->address_size = sizeof(uint64_t);
+    header->page_size = (uint32_t)jp_process.page_size;
+    header->pid = jp_owner->pid;
+    jp_logname_self_sig(&header->proc_pid, &header->start_ticks,
+                        header->boot_id);
+    header->owner_pid = header->proc_pid;
+    header->owner_ticks = header->start_ticks;
+    header->mono_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    header->real_ns = jp_sys_clock_sig(CLOCK_REALTIME);
+    header->boot_ns = jp_sys_clock_sig(CLOCK_BOOTTIME);
+    header->period_ns = jp_config.period_ns;
+    header->clock = jp_process.clock;
+    header->walker = jp_config.walker;
+    header->options = (jp_config.ring_bytes ? JP_LOG_OPTION_CIRCULAR : 0) |
+                      (jp_config.append ? JP_LOG_OPTION_APPEND : 0) |
+                      (jp_config.realtime ? JP_LOG_OPTION_REALTIME : 0) |
+                      (jp_config.rtc_hz ? JP_LOG_OPTION_RTC : 0);
+    header->depth = jp_config.depth;
+    header->ring_bytes = jp_config.ring_bytes;
+    header->build_id_size = (uint8_t)jp_module_build_id_sig(
+        headers, jp_process.program_header_count, jp_process.program_bias,
+        header->build_id);
+    copy_sig(header->map_name, sizeof(header->map_name), name.map_name);
+    copy_sig(header->flags, sizeof(header->flags), jp_config.flags);
+    long got = jp_sys_readlink_sig("/proc/self/exe", header->exe,
+                                   sizeof(header->exe) - 1);
+    header->exe[got > 0 ? got : 0] = '\0';
+}
+
+/* A later run in the same file is its writer now. */
+static void take_over_sig(int fd, const struct jp_log_header *header)
+{
+    const size_t at = offsetof(struct jp_log_header, owner_pid);
+    const size_t end = offsetof(struct jp_log_header, reserved);
+    jp_sys_pwrite_sig(fd, (const uint8_t *)header + at, end - at, at);
+}
+
+static int make_header_sig(int fd)
+{
+    struct stat info;
+    int error = jp_sys_fstat_sig(fd, &info);
+    if (error != 0)
+        return error;
+    jp_log.device = info.st_dev;
+    jp_log.inode = info.st_ino;
+    jp_log.start = align_sig((uint64_t)info.st_size);
+    jp_log.path = name.log;
+    jp_log.pid = jp_owner->pid;
+    error = jp_sys_allocate_sig(fd, jp_log.start, JP_LOG_HEADER_SIZE);
+    jp_log.direct = error == -EOPNOTSUPP || error == -ENOSYS;
+    if (error != 0 && !jp_log.direct)
+        return error;
+    jp_log.header =
+        jp_log.direct
+            ? jp_sys_memory_sig(JP_LOG_HEADER_SIZE, JP_FORK_DROP)
+            : jp_sys_map_file_sig(fd, jp_log.start, JP_LOG_HEADER_SIZE);
+    if (jp_log.header == NULL)
+        return -ENOMEM;
+    atomic_store(&jp_log.seq, 0);
+    atomic_store(&jp_log.next, jp_log.start + JP_LOG_HEADER_SIZE);
+    atomic_store(&jp_log.ring_start, jp_log.start + JP_LOG_HEADER_SIZE);
+    atomic_store(&jp_log.ring_turn, 0);
+    fill_sig(jp_log.header);
+    if (jp_log.start != 0)
+        take_over_sig(fd, jp_log.header);
+    return 0;
+}
+
+static void put_file_sig(struct jp_text *text, const char *key,
+                         const char *path)
+{
+    int fd = jp_sys_open_sig(path, O_RDONLY, 0);
+    long got = fd < 0 ? 0 : jp_sys_read_sig(fd, value, sizeof(value));
+    if (fd >= 0)
+        jp_sys_close_sig(fd);
+    if (got <= 0)
+        return;
+    if (value[got - 1] == '\n')
+        got--;
+    jp_mapfile_key_sig(text, key);
+    jp_text_value_sig(text, value, (size_t)got);
+}
+
+static void put_process_sig(struct jp_text *text, uint64_t now)
+{
+    jp_mapfile_line_sig(text, now, JP_MAP_PROCESS);
+    jp_mapfile_decimal_sig(text, "pid", jp_owner->pid);
+    jp_mapfile_decimal_sig(text, "ppid", jp_sys_getppid_sig());
+    jp_mapfile_string_sig(text, "exe", jp_log.header->exe);
+    long got = jp_sys_readlink_sig("/proc/self/cwd", value, sizeof(value));
+    if (got > 0) {
+        jp_mapfile_key_sig(text, "cwd");
+        jp_text_value_sig(text, value, (size_t)got);
+    }
+    put_file_sig(text, "comm", "/proc/self/comm");
+    put_file_sig(text, "cmdline", "/proc/self/cmdline");
+    jp_mapfile_append_sig(text);
+}
+
+static int make_map_sig(void)
+{
+    struct jp_text text;
+    const uint64_t now = jp_log.header->mono_ns;
+    int error = jp_mapfile_create_sig(name.map, jp_config.append);
+    if (error != 0)
+        return error;
+    jp_text_init_sig(&text, line, sizeof(line));
+    jp_mapfile_line_sig(&text, now, JP_MAP_BEGIN);
+    jp_mapfile_decimal_sig(&text, "version", JP_MAP_VERSION);
+    jp_mapfile_decimal_sig(&text, "pid", jp_owner->pid);
+    jp_mapfile_decimal_sig(&text, "start", jp_log.header->start_ticks);
+    const char *log_name = name.log;
+    for (const char *at = name.log; *at != '\0'; at++) {
+        if (*at == '/')
+            log_name = at + 1;
+    }
+    jp_mapfile_string_sig(&text, "log", log_name);
+    jp_mapfile_append_sig(&text);
+    put_process_sig(&text, now);
+    jp_mapfile_line_sig(&text, jp_process.first_section_ns, JP_MAP_SECTION);
+    jp_mapfile_decimal_sig(&text, "n", 0);
+    jp_mapfile_decimal_sig(&text, "cpu", jp_process.first_section_cpu_ns);
+    jp_mapfile_append_sig(&text);
+    jp_mapfile_notes_sig(atomic_load(&jp_process.notes));
+    jp_maps_scan_sig(1);
+    return 0;
+}
+
+/* Gives up a log that could not be finished. */
+static void undo_sig(void)
+{
+    if (jp_log.header != NULL)
+        jp_sys_unmap_sig(jp_log.header, JP_LOG_HEADER_SIZE);
+    jp_log.header = NULL;
+    if (jp_log.start == 0)
+        jp_sys_unlink_sig(name.log);
+}
+
+static int try_sig(unsigned try)
+{
+    int error = jp_logname_build_sig(&name, try);
+    if (error != 0)
+        return error;
+    int fd = open_log_sig(name.log);
+    if (fd < 0)
+        return fd;
+    error = make_header_sig(fd);
+    jp_sys_close_sig(fd);
+    if (error == 0)
+        error = make_map_sig();
+    if (error != 0) {
+        undo_sig();
+        return error;
+    }
+    uint64_t magic;
+    memcpy(&magic, JP_LOG_MAGIC, sizeof(magic));
+    __atomic_store_n((uint64_t *)(void *)jp_log.header->magic, magic,
+                     __ATOMIC_RELEASE);
+    jp_counters_use_sig(jp_log.header->counters);
+    jp_log_sync_sig();
+    return 0;
+}
+
+static int create_sig(void)
+{
+    int error = -EEXIST;
+    for (unsigned try = 0; try < JP_LOGNAME_TRIES && error == -EEXIST; try++)
+        error = try_sig(try);
+    return error;
+}
+
+int jp_logfile_ready_sig(void)
+{
+    uint32_t state = JP_LOG_NONE;
+    if (atomic_load(&jp_log.state) == JP_LOG_READY)
+        return 0;
+    if (!atomic_compare_exchange_strong(&jp_log.state, &state,
+                                        JP_LOG_CREATING))
+        return state == JP_LOG_READY ? 0
+               : state == JP_LOG_FAILED ? -EIO
+                                        : -EAGAIN;
+    int error = create_sig();
+    if (error == 0) {
+        atomic_store(&jp_log.state, JP_LOG_READY);
+        return 0;
+    }
+    atomic_store(&jp_log.state, JP_LOG_FAILED);
+    jp_complain_sig("profiling is off, cannot create ", name.log, -error);
+    jp_control_off_sig();
+    return error;
+}
+
+void jp_logfile_finish_sig(void)
+{
+    if (atomic_load(&jp_log.state) == JP_LOG_READY)
+        jp_log_sync_sig();
+}
+
+void jp_logfile_reset_sig(void)
+{
+    atomic_store(&jp_log.state, JP_LOG_NONE);
+    jp_log.header = NULL;
+    jp_counters_use_sig(NULL);
+    atomic_store(&jp_log.space_complained, 0);
+    jp_mapfile_reset_sig();
+    jp_maps_reset_sig();
+}

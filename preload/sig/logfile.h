@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Making the log and the map: names, who owns what is already there, the
+ * header.  Both are made together, at the first sample of a process.
+ * Runs in: handler, any thread. */
+#ifndef JP_LOGFILE_H
+#define JP_LOGFILE_H
+
+/* Makes log and map if they are not there yet.  Returns 0 when there is a
+ * log, -EAGAIN while another thread is making it, or the -errno for which it
+ * cannot be made: that is said once on stderr and profiling is off. */
+int jp_logfile_ready_sig(void);
+
+/* Cuts off what was reserved and never used, at the process's end. */
+void jp_logfile_finish_sig(void);
+
+/* Forgets the log, as a forked child does. */
+void jp_logfile_reset_sig(void);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The process's code: which addresses are executable, and the map events that
+ * tell of modules coming and going.  A table of executable ranges is made from
+ * /proc/self/maps; an address that is not in it makes us look again.
+ * Runs in: handler, any thread. */
+#ifndef JP_MAPS_H
+#define JP_MAPS_H
+
+#include <stdint.h>
+
+struct jp_kit;
+
+/* Reads /proc/self/maps and writes an event to the map for each executable
+ * range that came or went since the last scan (all: for every one there is).
+ * Costs time linear in the number of mappings.  Returns 0, or -errno (-EBUSY
+ * when another thread is at it). */
+int jp_maps_scan_sig(int all);
+
+/* Scans again if a second has passed, or a library was closed. */
+void jp_maps_refresh_sig(uint64_t now_ns);
+
+/* Makes the next refresh scan in any case. */
+void jp_maps_dirty_sig(void);
+
+/* Forgets what the kit remembers of code pages, if a known range has gone or
+ * changed since: for the beginning of each sample. */
+void jp_maps_check_kit_sig(struct jp_kit *kit);
+
+/* Whether `address` is executable.  New ranges are noticed and recorded; the
+ * kit remembers pages. */
+int jp_maps_executable_sig(struct jp_kit *kit, uint64_t address);
+
+/* Whether the address is in executable memory without a file, as far as the
+ * table knows. */
+int jp_maps_anonymous_sig(uint64_t address);
+
+/* The readable mapping around `address`.  Returns 0 or -errno. */
+int jp_maps_region_sig(uint64_t address, uint64_t *start, uint64_t *end);
+
+/* Forgets the table, as a forked child does before its map is made. */
+void jp_maps_reset_sig(void);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Thread names, from /proc/self/task/TID/comm.
+ * Runs in: handler, any thread. */
+#include "names.h"
+
+#include <string.h>
+
+#include "jp_map.h"
+#include "mapfile.h"
+#include "slot.h"
+#include "sys.h"
+#include "text.h"
+
+void jp_names_update_sig(struct jp_slot *slot)
+{
+    char path[48], name[sizeof(slot->name) + 1];
+    char buffer[JP_MAPFILE_SHORT];
+    struct jp_text text;
+    jp_text_init_sig(&text, path, sizeof(path));
+    jp_text_add_sig(&text, "/proc/self/task/");
+    jp_text_decimal_sig(&text, slot->tid);
+    jp_text_add_sig(&text, "/comm");
+    int fd = jp_sys_open_sig(path, O_RDONLY, 0);
+    if (fd < 0)
+        return;
+    long got = jp_sys_read_sig(fd, name, sizeof(slot->name));
+    jp_sys_close_sig(fd);
+    if (got <= 0)
+        return;
+    name[name[got - 1] == '\n' ? got - 1 : got] = '\0';
+    if (!slot->unnamed && strncmp(name, slot->name, sizeof(slot->name)) == 0)
+        return;
+    memcpy(slot->name, name, sizeof(slot->name));
+    slot->name[sizeof(slot->name) - 1] = '\0';
+    slot->unnamed = 0;
+    jp_text_init_sig(&text, buffer, sizeof(buffer));
+    jp_mapfile_line_sig(&text, jp_sys_clock_sig(CLOCK_MONOTONIC),
+                        JP_MAP_THREAD);
+    jp_mapfile_decimal_sig(&text, "tid", slot->tid);
+    jp_mapfile_string_sig(&text, "name", name);
+    jp_mapfile_append_sig(&text);
+}
+
+void jp_names_all_sig(void)
+{
+    uint32_t count = jp_slots_count_sig();
+    for (uint32_t i = 0; i < count; i++) {
+        struct jp_slot *slot = jp_slot_at_sig(i);
+        if (atomic_load(&slot->state) >= JP_SLOT_IDLE && slot->kit != NULL)
+            jp_names_update_sig(slot);
+    }
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Thread names in the map.
+ * Runs in: handler, any thread. */
+#ifndef JP_NAMES_H
+#define JP_NAMES_H
+
+struct jp_slot;
+
+/* Writes the thread's name to the map if it is not there yet, or another. */
+void jp_names_update_sig(struct jp_slot *slot);
+
+/* The same for all threads that were sampled. */
+void jp_names_all_sig(void);
+
+#endif

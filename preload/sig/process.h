@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The state of this process's profile that every part of the handler shares:
+ * whose it is, whether it runs, what was lost, what it is called.
+ * Runs in: handler, any thread. */
+#ifndef JP_PROCESS_H
+#define JP_PROCESS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "config.h"
+
+/* In memory that fork wipes: a zero pid means that this is a forked child
+ * which has not been set up, and nothing here is its own. */
+struct jp_owner {
+    uint32_t pid;
+};
+extern struct jp_owner *jp_owner;
+
+/* Whether this process is set up: 0 before, and in a fresh forked child. */
+static inline int jp_owned_sig(void)
+{
+    return jp_owner != NULL && jp_owner->pid != 0;
+}
+
+struct jp_process {
+    uint8_t is_child;           /* not the first process of the tree */
+    char folder[JP_PATH_MAX];   /* absolute, for a relative file name */
+    uint64_t program_headers;   /* address of the executable's, and count */
+    uint32_t program_header_count;
+    uint64_t program_bias;      /* what its ELF addresses are off by */
+    uint64_t page_size;
+    _Atomic uint32_t running;   /* timers are wanted */
+    _Atomic uint32_t sections;  /* starts so far */
+    uint64_t first_section_ns;  /* when, and CPU time, of section 0: it may */
+    uint64_t first_section_cpu_ns; /* begin before there is a map */
+    _Atomic uint32_t notes;     /* JP_NOTE_*: to be written with the map */
+    uint32_t clock;             /* enum jp_clock in use */
+    int signal;                 /* the clock's signal */
+};
+extern struct jp_process jp_process;
+
+#define JP_NOTE_NO_RTC 0x1U
+#define JP_NOTE_PERIOD_RAISED 0x2U
+#define JP_NOTE_NO_LIBUNWIND 0x4U
+#define JP_NOTE_SIGUSR1_TAKEN 0x8U
+#define JP_NOTE_SIGUSR2_TAKEN 0x10U
+#define JP_NOTE_CLOCK_SHARED 0x20U
+#define JP_NOTE_COUNT 6
+
+/* The text of note bit 1 << index. */
+const char *jp_note_text_sig(unsigned index);
+
+/* Remembers a note; it is written now if the map exists, else with it. */
+void jp_note_sig(uint32_t note);
+
+/* Adds to a counter of the log's header (enum jp_counter), or keeps the count
+ * until there is a header. */
+void jp_count_sig(unsigned counter, uint64_t amount);
+
+/* Moves what was counted so far into the header's array and goes on there;
+ * NULL: back to the array of our own, emptied. */
+void jp_counters_use_sig(uint64_t *counters);
+
+/* One line `jprof: A B` on stderr about a failure of the profile; error is a
+ * positive errno, or 0 for none.  B may be NULL. */
+void jp_complain_sig(const char *a, const char *b, int error);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * JP_RTC_HZ through /dev/rtc.
+ * Runs in: handler, any thread. */
+#include "rtc.h"
+
+#include <errno.h>
+#include <linux/rtc.h>
+#include <sys/syscall.h>
+
+#include "process.h"
+#include "sys.h"
+
+static int device = -1;
+
+static long ioctl_sig(unsigned long request, unsigned long argument)
+{
+    return jp_sys_sig(SYS_ioctl, device, (long)request, (long)argument, 0, 0);
+}
+
+static long fcntl_sig(int command, long argument)
+{
+    return jp_sys_sig(SYS_fcntl, device, command, argument, 0, 0);
+}
+
+int jp_rtc_open_sig(void)
+{
+    device = jp_sys_open_sig("/dev/rtc", O_RDONLY | O_NONBLOCK, 0);
+    if (device < 0) {
+        int error = device;
+        device = -1;
+        return error;
+    }
+    long error = ioctl_sig(RTC_IRQP_SET, jp_config.rtc_hz);
+    if (error == 0)
+        error = fcntl_sig(F_SETOWN, jp_owner->pid);
+    /* With F_SETSIG the signal says which descriptor it is about. */
+    if (error == 0)
+        error = fcntl_sig(F_SETSIG, SIGIO);
+    if (error == 0)
+        error = fcntl_sig(F_SETFL, O_NONBLOCK | O_ASYNC);
+    if (error != 0)
+        jp_rtc_close_sig();
+    return (int)error;
+}
+
+void jp_rtc_run_sig(int on)
+{
+    if (device >= 0 && ioctl_sig(on ? RTC_PIE_ON : RTC_PIE_OFF, 0) != 0 && on)
+        jp_count_sig(JP_COUNT_NO_TIMER, 1);
+}
+
+int jp_rtc_is_open_sig(void)
+{
+    return device >= 0;
+}
+
+int jp_rtc_is_sig(int fd)
+{
+    return device >= 0 && fd == device;
+}
+
+uint64_t jp_rtc_count_sig(void)
+{
+    unsigned long data = 0;
+    if (jp_sys_read_sig(device, &data, sizeof(data)) != sizeof(data))
+        return 1;
+    /* The low byte says what kind of interrupt, the rest how many. */
+    return data >> 8 > 0 ? data >> 8 : 1;
+}
+
+void jp_rtc_close_sig(void)
+{
+    if (device >= 0)
+        jp_sys_close_sig(device);
+    device = -1;
+}

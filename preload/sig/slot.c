@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Thread slots.
+ * Runs in: handler, any thread. */
+#include "slot.h"
+
+#include <errno.h>
+
+#include "sys.h"
+
+uint64_t jp_thread_start_low, jp_thread_start_high;
+
+#define HINTS 4096U
+
+/* Tells our values from a program's: never a user-space address, whose bits
+ * from 47 on are zero, and the generation takes 32 of them. */
+#define VALUE_TAG 0x6a700000ULL
+#define VALUE_TAG_MASK 0xfff00000ULL
+#define VALUE_INDEX_MASK 0x000fffffULL
+
+static struct jp_slot *slots;
+static _Atomic uint32_t slots_used;
+
+/* The free list: index + 1 in the low half, a count against reuse above. */
+static _Atomic uint64_t free_head;
+
+/* Where a thread id was last seen; a wrong hint costs a search. */
+static _Atomic uint32_t hints[HINTS];
+
+int jp_slots_init_sig(void)
+{
+    if (slots != NULL)
+        return 0;
+    void *memory =
+        jp_sys_memory_sig(sizeof(*slots) * JP_SLOTS_MAX, JP_FORK_WIPE);
+    if (memory == NULL)
+        return -ENOMEM;
+    slots = memory;
+    return 0;
+}
+
+static struct jp_slot *pop_free_sig(void)
+{
+    uint64_t head = atomic_load(&free_head);
+    while ((uint32_t)head != 0) {
+        struct jp_slot *slot = &slots[(uint32_t)head - 1];
+        uint64_t next = ((head >> 32) + 1) << 32 | slot->next_free;
+        if (atomic_compare_exchange_weak(&free_head, &head, next))
+            return slot;
+    }
+    return NULL;
+}
+
+static void push_free_sig(struct jp_slot *slot)
+{
+    uint64_t head = atomic_load(&free_head), next;
+    do {
+        slot->next_free = (uint32_t)head;
+        next = ((head >> 32) + 1) << 32 | (uint32_t)(slot - slots + 1);
+    } while (!atomic_compare_exchange_weak(&free_head, &head, next));
+}
+
+struct jp_slot *jp_slot_new_sig(void)
+{
+    struct jp_slot *slot = pop_free_sig();
+    if (slot == NULL) {
+        uint32_t index = atomic_load(&slots_used);
+        do {
+            if (index >= JP_SLOTS_MAX)
+                return NULL;
+        } while (!atomic_compare_exchange_weak(&slots_used, &index, index + 1));
+        slot = &slots[index];
+    }
+    slot->generation++;
+    slot->tid = 0;
+    slot->timer = -1;
+    slot->stack_low = UINT64_MAX;
+    slot->stack_high = 0;
+    slot->rooted = slot->is_main = slot->adopted = 0;
+    slot->unnamed = 1;
+    slot->kit = NULL;
+    slot->cpu_ns = 0;
+    slot->name[0] = '\0';
+    atomic_store(&slot->busy, 0);
+    atomic_store(&slot->state, JP_SLOT_NEW);
+    return slot;
+}
+
+void jp_slot_begin_sig(struct jp_slot *slot, uint32_t tid)
+{
+    slot->tid = tid;
+    atomic_store(&hints[tid % HINTS], (uint32_t)(slot - slots));
+    atomic_store(&slot->state, JP_SLOT_IDLE);
+}
+
+void jp_slot_free_sig(struct jp_slot *slot)
+{
+    slot->generation++;
+    slot->tid = 0;
+    atomic_store(&slot->state, JP_SLOT_FREE);
+    push_free_sig(slot);
+}
+
+static int live_sig(const struct jp_slot *slot)
+{
+    return atomic_load(&slot->state) >= JP_SLOT_IDLE;
+}
+
+uint64_t jp_slot_value_sig(const struct jp_slot *slot)
+{
+    return (uint64_t)slot->generation << 32 | VALUE_TAG |
+           (uint64_t)(slot - slots);
+}
+
+int jp_slot_is_value_sig(uint64_t value)
+{
+    return (value & VALUE_TAG_MASK) == VALUE_TAG;
+}
+
+struct jp_slot *jp_slot_by_value_sig(uint64_t value)
+{
+    uint32_t index = value & VALUE_INDEX_MASK;
+    if (!jp_slot_is_value_sig(value) || index >= atomic_load(&slots_used))
+        return NULL;
+    struct jp_slot *slot = &slots[index];
+    return slot->generation == value >> 32 && live_sig(slot) ? slot : NULL;
+}
+
+struct jp_slot *jp_slot_by_tid_sig(uint32_t tid)
+{
+    uint32_t used = atomic_load(&slots_used);
+    uint32_t hint = atomic_load(&hints[tid % HINTS]);
+    if (hint < used && slots[hint].tid == tid && live_sig(&slots[hint]))
+        return &slots[hint];
+    for (uint32_t i = 0; i < used; i++) {
+        if (slots[i].tid == tid && live_sig(&slots[i])) {
+            atomic_store(&hints[tid % HINTS], i);
+            return &slots[i];
+        }
+    }
+    return NULL;
+}
+
+uint32_t jp_slots_count_sig(void)
+{
+    return atomic_load(&slots_used);
+}
+
+struct jp_slot *jp_slot_at_sig(uint32_t index)
+{
+    return &slots[index];
+}
+
+void jp_slots_reset_sig(void)
+{
+    uint32_t used = atomic_load(&slots_used);
+    for (uint32_t i = 0; i < used; i++) {
+        if (atomic_load(&slots[i].state) != JP_SLOT_FREE)
+            atomic_store(&slots[i].state, JP_SLOT_FREE);
+    }
+    atomic_store(&slots_used, 0);
+    atomic_store(&free_head, 0);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Thread slots: one small record a profiled thread, found by the value that
+ * a timer's signal carries or, for signals from outside, by thread id.
+ * Runs in: handler, any thread. */
+#ifndef JP_SLOT_H
+#define JP_SLOT_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define JP_SLOTS_MAX 16384
+
+struct jp_kit;
+
+enum jp_slot_state {
+    JP_SLOT_FREE = 0,
+    JP_SLOT_NEW,      /* taken, the thread has not begun yet */
+    JP_SLOT_IDLE,     /* live, no timer */
+    JP_SLOT_ARMING,   /* somebody makes or deletes its timer */
+    JP_SLOT_ARMED,    /* live, its timer runs */
+    JP_SLOT_ENDING    /* the thread is about to exit */
+};
+
+struct jp_slot {
+    _Atomic uint32_t state;       /* enum jp_slot_state */
+    uint32_t generation;          /* counts the slot's uses */
+    uint32_t tid;
+    int32_t timer;                /* the kernel's id, while armed */
+    uint64_t stack_low;           /* the thread's stack; UINT64_MAX: unknown */
+    uint64_t stack_high;          /* 0: unknown */
+    uint8_t rooted;               /* stack_high is the frame of jprof's own
+                                     thread start: a stack ends there */
+    uint8_t is_main;              /* stack_high is the program's entry */
+    uint8_t adopted;              /* found, not started through our hook */
+    uint8_t unnamed;              /* its name is not in the map yet */
+    _Atomic uint32_t busy;        /* its thread is in the handler */
+    struct jp_kit *kit;           /* from the first sample on */
+    uint64_t cpu_ns;              /* thread CPU time at the last sample */
+    char name[16];                /* as last written to the map */
+    void *(*function)(void *);    /* what pthread_create was asked to run */
+    void *argument;
+    uint32_t next_free;
+};
+
+/* Maps the table.  Returns 0 or -errno. */
+int jp_slots_init_sig(void);
+
+/* Takes a free slot (state NEW), or NULL when all are taken. */
+struct jp_slot *jp_slot_new_sig(void);
+
+/* Makes a NEW slot live for thread `tid` (state IDLE). */
+void jp_slot_begin_sig(struct jp_slot *slot, uint32_t tid);
+
+/* Gives a slot back; its signals no longer find it. */
+void jp_slot_free_sig(struct jp_slot *slot);
+
+/* The value for a timer's sigval, and the live slot that a value names, or
+ * NULL: not ours, or of a thread that is gone. */
+uint64_t jp_slot_value_sig(const struct jp_slot *slot);
+struct jp_slot *jp_slot_by_value_sig(uint64_t value);
+
+/* Whether a value has the form of jp_slot_value_sig's at all. */
+int jp_slot_is_value_sig(uint64_t value);
+
+/* The live slot of a thread, or NULL. */
+struct jp_slot *jp_slot_by_tid_sig(uint32_t tid);
+
+/* For loops over all: slots 0 to count - 1 have ever been used. */
+uint32_t jp_slots_count_sig(void);
+struct jp_slot *jp_slot_at_sig(uint32_t index);
+
+/* The code of jprof's own thread start: a stack's root is what it calls. */
+extern uint64_t jp_thread_start_low, jp_thread_start_high;
+static inline int jp_thread_is_start_sig(uint64_t address)
+{
+    return address >= jp_thread_start_low && address < jp_thread_start_high;
+}
+
+/* Forgets every slot, as a forked child does.  (The table is wiped by fork.) */
+void jp_slots_reset_sig(void);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Raw system calls, so that a handler reaches no libc function that could
+ * lock, cancel or set errno.  Every function returns -errno on failure.
+ * Runs in: handler, any thread. */
+#ifndef JP_SYS_H
+#define JP_SYS_H
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define JP_NS 1000000000ULL
+
+/* A signal set as the kernel knows it: 64 bits, signal n is bit n-1. */
+#define JP_SIGSET(signal) (1ULL << ((signal)-1))
+
+long jp_sys_sig(long number, long a, long b, long c, long d, long e);
+
+int jp_sys_open_sig(const char *path, int flags, int mode);
+void jp_sys_close_sig(int fd);
+long jp_sys_read_sig(int fd, void *buffer, size_t size);
+long jp_sys_pread_sig(int fd, void *buffer, size_t size, uint64_t offset);
+long jp_sys_pwrite_sig(int fd, const void *data, size_t size, uint64_t offset);
+
+/* Writes all of it, or returns -errno. */
+int jp_sys_write_sig(int fd, const void *data, size_t size);
+
+int jp_sys_unlink_sig(const char *path);
+int jp_sys_link_sig(const char *from, const char *to);
+int jp_sys_fstat_sig(int fd, struct stat *out);
+/* follow: whether a symbolic link at the end of the path is followed. */
+int jp_sys_stat_sig(const char *path, int follow, struct stat *out);
+long jp_sys_readlink_sig(const char *path, char *buffer, size_t size);
+int jp_sys_ftruncate_sig(int fd, uint64_t size);
+
+/* RLIMIT_FSIZE: the size that no file may pass; UINT64_MAX for none. */
+uint64_t jp_sys_file_limit_sig(void);
+
+/* Gives the range [offset, offset + size) of a file real blocks.  Honours
+ * RLIMIT_FSIZE by itself (-EFBIG), since the kernel would send SIGXFSZ. */
+int jp_sys_allocate_sig(int fd, uint64_t offset, uint64_t size);
+
+/* Zeroed private memory, or NULL.  What a forked child finds there: nothing at
+ * all, or zeros. */
+enum jp_on_fork { JP_FORK_DROP, JP_FORK_WIPE };
+void *jp_sys_memory_sig(size_t size, enum jp_on_fork on_fork);
+
+/* Maps a part of a file shared and writable, not inherited by fork; or NULL. */
+void *jp_sys_map_file_sig(int fd, uint64_t offset, size_t size);
+void jp_sys_unmap_sig(void *address, size_t size);
+
+/* Reads this process's memory without a fault: bytes read, or -errno. */
+long jp_sys_peek_sig(uint64_t address, void *buffer, size_t size);
+
+uint32_t jp_sys_getpid_sig(void);
+uint32_t jp_sys_getppid_sig(void);
+uint32_t jp_sys_gettid_sig(void);
+
+/* Nanoseconds of a clock, 0 on failure. */
+uint64_t jp_sys_clock_sig(clockid_t clock);
+
+/* Changes the calling thread's mask (how: SIG_BLOCK...), 64-bit kernel sets;
+ * old may be NULL. */
+int jp_sys_sigmask_sig(int how, uint64_t set, uint64_t *old);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Threads: the pthread_create hook.
+ * Runs in: any thread, not in a handler. */
+#include "threads.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "real.h"
+#include "sig/clock.h"
+#include "sig/kit.h"
+#include "sig/names.h"
+#include "sig/process.h"
+#include "sig/slot.h"
+#include "sig/sys.h"
+
+typedef int create_function(pthread_t *, const pthread_attr_t *,
+                            void *(*)(void *), void *);
+
+/* The linker's bounds of the section that start() is alone in: a stack whose
+ * walk comes to it has reached its root. */
+extern const char __start_jp_thread_start[]
+    __attribute__((visibility("hidden")));
+extern const char __stop_jp_thread_start[]
+    __attribute__((visibility("hidden")));
+
+void jp_threads_init(void)
+{
+    jp_thread_start_low = (uint64_t)__start_jp_thread_start;
+    jp_thread_start_high = (uint64_t)__stop_jp_thread_start;
+}
+
+static void begin(struct jp_slot *slot)
+{
+    const uint64_t clock = JP_SIGSET(jp_process.signal);
+    jp_slot_begin_sig(slot, jp_sys_gettid_sig());
+    /* The creator may have had the clock's signal blocked. */
+    jp_sys_sigmask_sig(SIG_UNBLOCK, clock, NULL);
+    if (atomic_load(&jp_process.running))
+        jp_clock_arm_sig(slot);
+}
+
+/* Also when the thread leaves by pthread_exit or is cancelled. */
+static void end(void *data)
+{
+    struct jp_slot *slot = data;
+    if (!jp_owned_sig())
+        return;
+    jp_clock_end_sig(slot);
+    if (slot->kit != NULL) {
+        jp_names_update_sig(slot);
+        jp_kit_return_sig(slot->kit);
+    }
+    jp_slot_free_sig(slot);
+}
+
+__attribute__((section("jp_thread_start"), noinline)) static void *
+start(void *data)
+{
+    struct jp_slot *slot = data;
+    void *(*function)(void *) = slot->function;
+    void *argument = slot->argument, *result;
+    slot->stack_high = (uint64_t)__builtin_frame_address(0);
+    slot->rooted = 1;
+    begin(slot);
+    pthread_cleanup_push(end, slot);
+    result = function(argument);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+JP_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                             void *(*function)(void *), void *argument)
+{
+    JP_REAL(create_function, pthread_create)
+    struct jp_slot *slot = jp_owned_sig() ? jp_slot_new_sig() : NULL;
+    if (slot == NULL)
+        return real(thread, attr, function, argument);
+    slot->function = function;
+    slot->argument = argument;
+    int error = real(thread, attr, start, slot);
+    if (error != 0)
+        jp_slot_free_sig(slot);
+    return error;
+}

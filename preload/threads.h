@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Threads: the pthread_create hook, through which each new thread opens a
+ * slot of its own before the program's code runs in it.
+ * Runs in: any thread, not in a handler. */
+#ifndef JP_THREADS_H
+#define JP_THREADS_H
+
+#include <stdint.h>
+
+/* Tells sig/ where jprof's own thread start is. */
+void jp_threads_init(void);
+
+#endif
