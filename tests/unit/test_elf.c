@@ -265,7 +265,7 @@ static void finds_addresses_with_and_without_bias(void **state)
 static void names_functions_of_libc(void **state)
 {
     struct jr_strings *strings = jr_strings_new();
-    void *symbol = dlsym(RTLD_DEFAULT, "qsort");
+    void *symbol = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
     const struct jr_name *name;
     struct link_map *module;
     struct jr_elf *elf;
@@ -278,7 +278,7 @@ static void names_functions_of_libc(void **state)
     assert_non_null(elf);
     name = jr_elf_name(elf, strings, (uintptr_t)symbol - module->l_addr + 1);
     assert_non_null(name);
-    assert_int_equal(strncmp(name->name, "qsort", 5), 0);
+    assert_string_equal(name->name, "gnu_get_libc_version");
     jr_elf_free(elf);
     jr_strings_free(strings);
 }

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Addresses at a time: modules that come and go, changed files, the vdso,
+ * perf maps whose lines have times.
+ * Runs in: unit tests. */
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <link.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "read/map.h"
+#include "symbol/symbol.h"
+
+#define BEGIN "0 jprof-map version=1 pid=7 start=99 log=jprof-log\n"
+
+/* A map, and everything over it. */
+struct world {
+    struct jr_diag diag;
+    struct jr_map map;
+    struct jr_symbols *symbols;
+    struct jr_space *space;
+};
+
+static char folder[] = "/tmp/jprof-test-XXXXXX";
+
+static int set_up(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    char *line;
+
+    (void)state;
+    if (asprintf(&line, "rm -rf %s", folder) < 0 || system(line) != 0)
+        return -1;
+    free(line);
+    return 0;
+}
+
+static void put_file(const char *name, const char *text)
+{
+    char path[128];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static struct world *build(const char *text)
+{
+    struct world *world = calloc(1, sizeof *world);
+
+    world->map.path = strdup("map");
+    world->map.pid = 7;
+    world->map.start_ticks = 99;
+    assert_int_equal(jr_map_parse((const uint8_t *)text, strlen(text),
+                                  &world->map, &world->diag),
+                     0);
+    assert_int_equal(world->diag.warnings, 0);
+    world->symbols = jr_symbols_new(&world->diag);
+    world->space = jr_space_new(world->symbols, &world->map, folder);
+    return world;
+}
+
+static void drop(struct world *world)
+{
+    jr_space_free(world->space);
+    jr_symbols_free(world->symbols);
+    jr_map_free(&world->map);
+    free(world);
+}
+
+static const struct jr_frame *find(struct world *world, uint64_t address,
+                                   uint64_t time_ns)
+{
+    struct jr_hit hit, again;
+
+    jr_space_find(world->space, address, time_ns, 0, &hit);
+    assert_int_equal(hit.nframes, 1);
+    assert_true(hit.from_ns <= time_ns);
+    assert_true(time_ns < hit.until_ns || time_ns == UINT64_MAX);
+    /* The answer holds to both ends of its time. */
+    jr_space_find(world->space, address, hit.from_ns, 0, &again);
+    assert_ptr_equal(again.frames, hit.frames);
+    jr_space_find(world->space, address, hit.until_ns - 1, 0, &again);
+    assert_ptr_equal(again.frames, hit.frames);
+    return hit.frames;
+}
+
+static void expect(struct world *world, uint64_t address, uint64_t time_ns,
+                   const char *name)
+{
+    assert_string_equal(find(world, address, time_ns)->name, name);
+}
+
+static void names_what_is_in_no_file(void **state)
+{
+    struct world *world =
+        build(BEGIN "10 anon start=1000 end=2000\n"
+                    "20 unmap start=1000 end=2000\n");
+
+    (void)state;
+    assert_int_equal(find(world, 0x1800, 10)->kind, JR_FRAME_JIT_UNNAMED);
+    /* The line was written after the sample. */
+    assert_int_equal(find(world, 0x1800, 5)->kind, JR_FRAME_JIT_UNNAMED);
+    assert_int_equal(find(world, 0x1800, 20)->kind, JR_FRAME_UNKNOWN);
+    assert_int_equal(find(world, 0x2000, 15)->kind, JR_FRAME_UNKNOWN);
+    expect(world, 0x2000, UINT64_MAX, "[unknown]");
+    assert_string_equal(find(world, 0x2000, 15)->module, "");
+    drop(world);
+}
+
+static struct world *build_with_libc(const char *more, const Dl_info *info,
+                                     uint64_t bias)
+{
+    uint64_t base = (uintptr_t)info->dli_fbase;
+    struct world *world;
+    char *text;
+
+    assert_true(asprintf(&text,
+                         BEGIN "1 module start=%" PRIx64 " end=%" PRIx64
+                               " offset=0 bias=%" PRIx64 " %s path=%s\n",
+                         base, base + 0x1000000, bias, more,
+                         info->dli_fname) > 0);
+    world = build(text);
+    free(text);
+    return world;
+}
+
+static void names_functions_of_this_process(void **state)
+{
+    void *symbol = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+    const struct jr_frame *frame;
+    struct link_map *module;
+    struct world *world;
+    struct jr_hit hit;
+    Dl_info info;
+
+    (void)state;
+    assert_true(dladdr1(symbol, &info, (void **)&module, RTLD_DL_LINKMAP));
+    world = build_with_libc("", &info, module->l_addr);
+    frame = find(world, (uintptr_t)symbol, 5);
+    assert_int_equal(frame->kind, JR_FRAME_NATIVE);
+    assert_int_equal(strncmp(frame->module, "libc", 4), 0);
+    /* One name, one pointer. */
+    assert_ptr_equal(find(world, (uintptr_t)symbol + 1, 5), frame);
+    /* A return address belongs to the call before it. */
+    jr_space_find(world->space, (uintptr_t)symbol + 1, 5, 1, &hit);
+    assert_ptr_equal(hit.frames, frame);
+    jr_space_find(world->space, (uintptr_t)symbol, 5, 1, &hit);
+    assert_ptr_not_equal(hit.frames, frame);
+    assert_int_equal(jr_symbols_changed(world->symbols), 0);
+    drop(world);
+}
+
+static void uses_no_symbols_of_a_changed_file(void **state)
+{
+    static const char *const signs[] = {"build_id=0102030405", "mtime=1",
+                                        "inode=1"};
+    void *symbol = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+    Dl_info info;
+
+    (void)state;
+    assert_true(dladdr(symbol, &info));
+    for (size_t i = 0; i < 3; i++) {
+        struct world *world =
+            build_with_libc(signs[i], &info, (uintptr_t)info.dli_fbase);
+        const struct jr_frame *frame = find(world, (uintptr_t)symbol, 5);
+        char wanted[128];
+
+        snprintf(wanted, sizeof wanted, "%s+0x%" PRIx64, frame->module,
+                 ((uintptr_t)symbol - (uintptr_t)info.dli_fbase) &
+                     ~(uint64_t)0xfff);
+        assert_int_equal(frame->kind, JR_FRAME_UNNAMED);
+        assert_string_equal(frame->name, wanted);
+        assert_int_equal(jr_symbols_changed(world->symbols), 1);
+        drop(world);
+    }
+}
+
+static void names_the_vdso_by_its_build_id(void **state)
+{
+    uint64_t base = getauxval(AT_SYSINFO_EHDR);
+    struct world *world;
+    char *text;
+
+    (void)state;
+    if (!base)
+        skip();
+    /* Another kernel's: its functions are not those of this one. */
+    assert_true(asprintf(&text,
+                         BEGIN "1 module start=%" PRIx64 " end=%" PRIx64
+                               " offset=0 build_id=00 path=[vdso]\n",
+                         base, base + 0x4000) > 0);
+    world = build(text);
+    assert_int_equal(find(world, base + 0x1000, 5)->kind, JR_FRAME_UNNAMED);
+    assert_string_equal(find(world, base, 5)->module, "[vdso]");
+    drop(world);
+    free(text);
+}
+
+static void gives_lines_the_time_of_their_sighting(void **state)
+{
+    struct world *world;
+
+    (void)state;
+    put_file("perf-7.map", "1000 100 old\n"     /* 13 bytes */
+                           "1080 100 new\n"     /* 26 */
+                           "1400 10 tail\n"     /* 39 */
+                           "2000 100 JS:~b\n"   /* 54 */
+                           "2000 100 code\n");
+    world = build(BEGIN
+        "1 anon start=1000 end=3000\n"
+        "10 perfmap path=/x/perf-7.map inode=5 size=13\n"
+        "20 perfmap path=/x/perf-7.map inode=5 size=26\n"
+        "30 perfmap path=/x/perf-7.map inode=5 size=30 saved=perf-7.map\n");
+    expect(world, 0x1000, 5, "old");
+    expect(world, 0x1000, 19, "old");
+    /* Newer code touched it: what is left of it is not known to live. */
+    expect(world, 0x1000, 20, "[jit]");
+    expect(world, 0x10c0, 19, "old");
+    expect(world, 0x10c0, 20, "new");
+    expect(world, 0x1150, 15, "new");
+    expect(world, 0x1400, 35, "tail");
+    expect(world, 0x1400, 15, "tail");
+    expect(world, 0x1500, 15, "[jit]");
+    expect(world, 0x2010, 40, "code");
+    assert_int_equal(find(world, 0x10c0, 20)->kind, JR_FRAME_JIT);
+    assert_string_equal(find(world, 0x10c0, 20)->module, "[jit]");
+    assert_int_equal(world->diag.warnings, 0);
+    drop(world);
+}
+
+static void lets_the_later_line_win(void **state)
+{
+    struct world *world;
+
+    (void)state;
+    put_file("perf-7.map", "1000 100 a\n1000 100 b\n1000 100 b\n"
+                           "1040 10 c\n2000 40 JS:~b\n");
+    world = build(BEGIN
+        "1 anon start=1000 end=3000\n"
+        "10 perfmap path=/x/perf-7.map inode=5 size=99 saved=perf-7.map\n");
+    expect(world, 0x1045, 50, "c");
+    /* Written over before it was ever seen; nothing else claims the place. */
+    expect(world, 0x1000, 50, "b");
+    expect(world, 0x2001, 50, "JS:~b");
+    drop(world);
+}
+
+static void replaces_the_content_with_the_inode(void **state)
+{
+    struct world *world;
+
+    (void)state;
+    put_file("first.map", "1000 100 first\n");
+    put_file("second.map", "1000 100 second\n2000 100 more\n");
+    world = build(BEGIN
+        "1 anon start=1000 end=3000\n"
+        "10 perfmap path=/x/p.map inode=5 size=15 saved=first.map\n"
+        "20 perfmap path=/x/p.map inode=6 size=31 saved=second.map\n");
+    expect(world, 0x1000, 5, "first");
+    expect(world, 0x1000, 19, "first");
+    expect(world, 0x1000, 20, "second");
+    expect(world, 0x2000, 5, "more");
+    drop(world);
+}
+
+static void says_when_a_perf_map_is_gone(void **state)
+{
+    struct world *world = build(BEGIN
+        "1 anon start=1000 end=3000\n"
+        "10 perfmap path=/nonexistent/p.map inode=5 size=15 saved=../p\n");
+
+    (void)state;
+    expect(world, 0x1000, 5, "[jit]");
+    expect(world, 0x1001, 5, "[jit]");
+    assert_int_equal(world->diag.warnings, 1);
+    drop(world);
+}
+
+static void uses_the_original_only_with_its_inode(void **state)
+{
+    struct stat info;
+    char path[128], *text;
+
+    (void)state;
+    put_file("original.map", "1000 100 f\n");
+    snprintf(path, sizeof path, "%s/original.map", folder);
+    assert_int_equal(stat(path, &info), 0);
+    for (int wrong = 0; wrong < 2; wrong++) {
+        struct world *world;
+
+        assert_true(asprintf(&text,
+                             BEGIN "1 anon start=1000 end=3000\n"
+                                   "10 perfmap path=%s inode=%" PRIu64
+                                   " size=11\n",
+                             path, (uint64_t)info.st_ino + (unsigned)wrong) >
+                    0);
+        world = build(text);
+        expect(world, 0x1000, 5, wrong ? "[jit]" : "f");
+        assert_int_equal(world->diag.warnings, wrong);
+        drop(world);
+        free(text);
+    }
+}
+
+static void prefers_symbols_of_files_to_perf_maps(void **state)
+{
+    void *symbol = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+    struct world *world;
+    Dl_info info;
+    char *text;
+
+    (void)state;
+    assert_true(dladdr(symbol, &info));
+    assert_true(asprintf(&text, "%" PRIxPTR " 10 builtin\n10 10 nowhere\n"
+                         "%" PRIxPTR " 10 header\n", (uintptr_t)symbol,
+                         (uintptr_t)info.dli_fbase) > 0);
+    put_file("perf-7.map", text);
+    free(text);
+    assert_true(asprintf(&text,
+                         "path=%s offset=0 bias=%" PRIxPTR "\n"
+                         "2 perfmap path=/x inode=1 size=9 saved=perf-7.map\n"
+                         "3 note text=",
+                         info.dli_fname, (uintptr_t)info.dli_fbase) > 0);
+    world = build_with_libc(text, &info, (uintptr_t)info.dli_fbase);
+    assert_int_equal(find(world, (uintptr_t)symbol, 5)->kind,
+                     JR_FRAME_NATIVE);
+    expect(world, (uintptr_t)info.dli_fbase, 5, "header");
+    expect(world, 0x10, 5, "nowhere");
+    drop(world);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_what_is_in_no_file),
+        cmocka_unit_test(names_functions_of_this_process),
+        cmocka_unit_test(uses_no_symbols_of_a_changed_file),
+        cmocka_unit_test(names_the_vdso_by_its_build_id),
+        cmocka_unit_test(gives_lines_the_time_of_their_sighting),
+        cmocka_unit_test(lets_the_later_line_win),
+        cmocka_unit_test(replaces_the_content_with_the_inode),
+        cmocka_unit_test(says_when_a_perf_map_is_gone),
+        cmocka_unit_test(uses_the_original_only_with_its_inode),
+        cmocka_unit_test(prefers_symbols_of_files_to_perf_maps),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
