@@ -20,7 +20,9 @@
 #include <cmocka.h>
 
 #include "read/map.h"
+#include "symbol/elf.h"
 #include "symbol/symbol.h"
+#include "symbol/vdso.h"
 
 #define BEGIN "0 jprof-map version=1 pid=7 start=99 log=jprof-log\n"
 
@@ -216,6 +218,38 @@ static void names_the_vdso_by_its_build_id(void **state)
     free(text);
 }
 
+static void names_functions_of_this_vdso(void **state)
+{
+    struct jr_elf *elf = jr_elf_open(jr_vdso_open(), "[vdso]");
+    uint64_t base = getauxval(AT_SYSINFO_EHDR), symbol;
+    char id[65] = "", *text;
+    struct world *world;
+    const uint8_t *bits;
+    size_t size;
+
+    (void)state;
+    if (!base || !elf)
+        skip();
+    size = jr_elf_build_id(elf, &bits);
+    for (size_t i = 0; i < size && i < 32; i++)
+        sprintf(id + 2 * i, "%02x", bits[i]);
+    jr_elf_free(elf);
+    assert_true(asprintf(&text,
+                         BEGIN "1 module start=%" PRIx64 " end=%" PRIx64
+                               " offset=0 build_id=%s path=[vdso]\n",
+                         base, base + 0x4000, id) > 0);
+    world = build(text);
+    symbol = (uintptr_t)dlvsym(dlopen("linux-vdso.so.1", RTLD_NOW),
+                               "__vdso_getcpu", "LINUX_2.6");
+    if (!symbol)
+        skip();
+    assert_int_equal(find(world, symbol, 5)->kind, JR_FRAME_NATIVE);
+    assert_non_null(strstr(find(world, symbol, 5)->name, "getcpu"));
+    assert_string_equal(find(world, symbol, 5)->module, "[vdso]");
+    drop(world);
+    free(text);
+}
+
 static void gives_lines_the_time_of_their_sighting(void **state)
 {
     struct world *world;
@@ -357,6 +391,7 @@ int main(void)
         cmocka_unit_test(names_functions_of_this_process),
         cmocka_unit_test(uses_no_symbols_of_a_changed_file),
         cmocka_unit_test(names_the_vdso_by_its_build_id),
+        cmocka_unit_test(names_functions_of_this_vdso),
         cmocka_unit_test(gives_lines_the_time_of_their_sighting),
         cmocka_unit_test(lets_the_later_line_win),
         cmocka_unit_test(replaces_the_content_with_the_inode),
