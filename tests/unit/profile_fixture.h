@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A small profile for the tests of model and writers: stacks are words, a
+ * letter a function, root first; letter X is the function "fX".  Names come
+ * from a perf map in a temporary folder, as in a real profile.
+ * Runs in: tests. */
+#ifndef PROFILE_FIXTURE_H
+#define PROFILE_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/diag.h"
+#include "base/mem.h"
+#include "model/part.h"
+
+#define PERIOD 1000
+#define BASE 0x10000
+
+struct profile {
+    struct jr_diag diag;
+    struct jr_run run;
+    struct jr_map map;
+    struct jr_symbols *symbols;
+    struct jr_space *space;
+    struct jr_model model;
+    char folder[64];
+};
+
+static inline void profile_init(struct profile *profile)
+{
+    *profile = (struct profile){.run.header = {.pid = 7,
+                                               .period_ns = PERIOD,
+                                               .clock = JP_CLOCK_THREAD_CPU,
+                                               .exe = "/x/app"}};
+    *JR_PUSH(profile->run.stacks, profile->run.nstacks,
+             profile->run.stacks_room) = (struct jr_stack){0};
+}
+
+/* Takes a sample of the stack `word`; '.' is an address without a name. */
+static inline void profile_sample(struct profile *profile, const char *word,
+                                  uint64_t time, uint64_t weight, uint32_t tid)
+{
+    struct jr_run *run = &profile->run;
+    size_t depth = strlen(word);
+    struct jr_stack stack = {.first = run->nframes, .depth = (uint32_t)depth};
+
+    for (size_t i = depth; i-- > 0;)
+        *JR_PUSH(run->frames, run->nframes, run->frames_room) =
+            word[i] == '.' ? 0x900010
+                           : BASE + (uint64_t)(word[i] - 'a') * 0x100 + 0x10;
+    if (depth > 0)
+        *JR_PUSH(run->stacks, run->nstacks, run->stacks_room) = stack;
+    *JR_PUSH(run->samples, run->nsamples, run->samples_room) =
+        (struct jr_sample){
+            .time_ns = time,
+            .weight_ns = weight,
+            .tid = tid,
+            .stack = depth > 0 ? (uint32_t)run->nstacks - 1 : 0};
+}
+
+/* Reads `events` (lines of a map) and models the samples with `filter`.
+ * `names` are those of a, b, c... where they are not "fa", "fb", "fc"... */
+static inline void profile_model(struct profile *profile, const char *events,
+                                 const struct jr_filter *filter,
+                                 const char *const *names)
+{
+    char *text = jr_printf("1 jprof-map version=1 pid=7 start=0 log=l\n"
+                           "1 process pid=7 ppid=1 exe=/x/app comm=app "
+                           "cmdline=app%%00-q%%00\n"
+                           "1 anon start=10000 end=20000\n"
+                           "1 perfmap path=/tmp/perf-7.map dev=0:1 inode=1 "
+                           "size=1 saved=perf-7.map\n%s",
+                           events);
+    char path[128];
+    FILE *file;
+
+    strcpy(profile->folder, "/tmp/jprof-unit-XXXXXX");
+    assert_non_null(mkdtemp(profile->folder));
+    snprintf(path, sizeof(path), "%s/perf-7.map", profile->folder);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    for (int i = 0; i < 26; i++)
+        if (names && i < 3 && names[i])
+            fprintf(file, "%x 100 %s\n", BASE + i * 0x100, names[i]);
+        else
+            fprintf(file, "%x 100 f%c\n", BASE + i * 0x100, 'a' + i);
+    fclose(file);
+    strcat(profile->folder, "/");
+    profile->map.pid = 7;
+    profile->map.path = jr_strdup("map");
+    assert_int_equal(jr_map_parse((const uint8_t *)text, strlen(text),
+                                  &profile->map, &profile->diag),
+                     0);
+    free(text);
+    profile->symbols = jr_symbols_new(&profile->diag);
+    profile->space = jr_space_new(profile->symbols, &profile->map,
+                                  profile->folder);
+    jr_model_init(&profile->model, filter);
+    jr_model_add(&profile->model, &profile->run, &profile->map,
+                 profile->space);
+    jr_model_finish(&profile->model);
+    assert_int_equal(profile->diag.warnings, 0);
+    unlink(path);
+}
+
+static inline void profile_free(struct profile *profile)
+{
+    jr_model_free(&profile->model);
+    jr_space_free(profile->space);
+    jr_symbols_free(profile->symbols);
+    jr_map_free(&profile->map);
+    free(profile->run.samples);
+    free(profile->run.stacks);
+    free(profile->run.frames);
+    profile->folder[strlen(profile->folder) - 1] = '\0';
+    rmdir(profile->folder);
+}
+
+/* All sections, all threads, whole stacks. */
+static inline struct jr_filter everything(void)
+{
+    return (struct jr_filter){.end = UINT64_MAX};
+}
+
+#endif
