@@ -80,18 +80,34 @@ static struct jr_map *load_map(struct jr_load *load, const struct jr_log *log,
     return map;
 }
 
-static void note_program(struct jr_load *load, const struct jr_run *run)
+static void check_program(struct jr_load *load, const struct jr_run *run)
 {
     const struct jp_log_header *header = &run->header;
 
     if (header->exe[0] == '\0' || jr_same_program(load->app, header->exe))
         return;
-    jr_say("pid %" PRIu32 " ran %s, not %s; its names come from the files "
-           "that its map lists",
-           header->pid, header->exe, load->app);
-    jr_load_note(load, jr_printf("pid %" PRIu32 " ran %s, not %s; its names "
-                                 "come from the files that its map lists",
-                                 header->pid, header->exe, load->app));
+    load->other = header;
+    load->nothers++;
+}
+
+void jr_load_finish(struct jr_load *load)
+{
+    const char *rest = "names come from the files that the maps list";
+    char *text;
+
+    jr_model_finish(&load->model);
+    if (load->nothers == 0)
+        return;
+    if (load->nothers == 1)
+        text = jr_printf("pid %" PRIu32 " ran %s, not %s; %s",
+                         load->other->pid, load->other->exe, load->app, rest);
+    else
+        text = jr_printf("%zu of %zu processes ran another program than %s "
+                         "(pid %" PRIu32 ": %s); %s",
+                         load->nothers, load->model.nprocesses, load->app,
+                         load->other->pid, load->other->exe, rest);
+    jr_say("%s", text);
+    jr_load_note(load, text);
 }
 
 /* What the header's counters and the reader found, short of lost samples. */
@@ -173,7 +189,7 @@ static void add_run(struct jr_load *load, const struct jr_log *log,
     free(folder);
     if (load->verbose)
         say_run(log, run, map);
-    note_program(load, run);
+    check_program(load, run);
     jr_model_add(&load->model, run, map, space);
     note_run(load, log, run);
     note_map(load, run, map);

@@ -23,6 +23,8 @@ struct jr_load {
     size_t nnotes, notes_room;
     struct jr_model model;
     const char *app;            /* as the user named the program */
+    const struct jp_log_header *other; /* of the last run of another program */
+    size_t nothers;             /* such runs */
     int verbose;
 };
 
@@ -35,6 +37,10 @@ void jr_load_free(struct jr_load *load);
 /* Adds every run of the log at `path`.  Returns 0, or -1 when nothing of it
  * could be read (said on stderr). */
 int jr_load_log(struct jr_load *load, const char *path);
+
+/* Sums up, after the last log: completes the model and says on stderr and in a
+ * note when processes ran another program than app. */
+void jr_load_finish(struct jr_load *load);
 
 /* Adds a note; takes the text over. */
 void jr_load_note(struct jr_load *load, char *text);

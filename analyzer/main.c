@@ -55,7 +55,7 @@ static void make_report(struct job *job, const char **logs, size_t count,
         jr_progress_wipe(&job->progress);
     }
     if (read > 0) {
-        jr_model_finish(&load.model);
+        jr_load_finish(&load);
         parts = jr_parts_list(&load.model, &report.nparts);
         report.parts = parts;
         report.model = &load.model;

@@ -1,0 +1,2 @@
+app big-endian
+status 2

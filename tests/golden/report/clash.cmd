@@ -1,0 +1,2 @@
+--output-dir . app jprof-log ./jprof-log
+status 64

@@ -1,0 +1,1 @@
+--cleo -s 3 app jprof-log

@@ -1,0 +1,1 @@
+--format=collapsed -t app jprof-log

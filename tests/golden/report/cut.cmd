@@ -1,0 +1,2 @@
+--format=collapsed app cut
+status 1

@@ -1,0 +1,2 @@
+app empty
+status 2

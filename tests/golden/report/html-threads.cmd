@@ -1,0 +1,1 @@
+-t app jprof-log

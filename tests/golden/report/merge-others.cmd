@@ -1,0 +1,1 @@
+--merge --format=summary java jprof-log-9 two-runs jprof-log-9

@@ -1,0 +1,2 @@
+app missing
+status 2

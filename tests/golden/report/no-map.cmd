@@ -1,0 +1,2 @@
+--format=text app no-map
+status 1

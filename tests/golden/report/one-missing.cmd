@@ -1,0 +1,2 @@
+--merge --format=collapsed app missing jprof-log
+status 1

@@ -1,0 +1,1 @@
+--format=collapsed node jprof-log

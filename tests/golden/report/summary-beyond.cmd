@@ -1,0 +1,1 @@
+--format=summary --start 7 app jprof-log

@@ -1,0 +1,1 @@
+--format=summary --start 0 --end 1 app jprof-log

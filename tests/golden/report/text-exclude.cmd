@@ -1,0 +1,1 @@
+--format=text -e main app jprof-log

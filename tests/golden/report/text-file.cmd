@@ -1,0 +1,2 @@
+app text-file
+status 2

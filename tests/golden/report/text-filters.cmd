@@ -1,0 +1,1 @@
+--format=text -i 'parse(std::map<int, char const*> const&)' -s 2 app jprof-log

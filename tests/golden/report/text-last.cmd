@@ -1,0 +1,1 @@
+--format=text --last app jprof-log

@@ -1,0 +1,1 @@
+--format text --only-thread 2 app jprof-log

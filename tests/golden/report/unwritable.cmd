@@ -1,0 +1,2 @@
+-o /nonexistent/x.html app jprof-log
+status 2

@@ -1,0 +1,2 @@
+--format=pdf app jprof-log
+status 64

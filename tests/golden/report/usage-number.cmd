@@ -1,0 +1,2 @@
+-s many app jprof-log
+status 64

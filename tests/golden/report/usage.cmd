@@ -1,0 +1,2 @@
+--colour app jprof-log
+status 64

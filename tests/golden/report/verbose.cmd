@@ -1,0 +1,1 @@
+-v --format=collapsed app jprof-log
