@@ -9,6 +9,7 @@
 
 #include "real.h"
 #include "sig/clock.h"
+#include "sig/handler.h"
 #include "sig/kit.h"
 #include "sig/names.h"
 #include "sig/process.h"
@@ -49,6 +50,7 @@ static void end(void *data)
         return;
     jp_clock_end_sig(slot);
     if (slot->kit != NULL) {
+        jp_handler_flush_sig(slot->kit);
         jp_names_update_sig(slot);
         jp_kit_return_sig(slot->kit);
     }

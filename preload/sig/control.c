@@ -111,7 +111,7 @@ static void start_sig(void)
 static void settle_sig(int at_exit)
 {
     jp_log_ring_keep_sig();
-    jp_maps_scan_sig(0);
+    jp_maps_scan_sig();
     jp_names_all_sig();
     jp_jit_save_sig(at_exit);
     jp_log_sync_sig();

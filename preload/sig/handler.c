@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 #include <ucontext.h>
 
 #include "clock.h"
@@ -41,23 +42,29 @@ static enum jp_event real_event_sig(struct jp_slot *slot, uint64_t weight_ns)
                                  : JP_EVENT_WALL_BLOCKED;
 }
 
-/* Gives the slot what it needs for samples.  Returns 0, or the counter of the
- * loss. */
-static int prepare_sig(struct jp_slot *slot, unsigned *counter)
+/* Keeps a sample in the kit until there is a log.  Returns 0 when one is kept
+ * already. */
+static int keep_sig(struct jp_kit *kit, const struct jp_sample *sample)
 {
-    int error = jp_logfile_ready_sig();
-    if (error != 0) {
-        *counter = error == -EAGAIN ? JP_COUNT_LOST_STARTING
-                                    : JP_COUNT_LOST_NO_LOG;
-        return error;
-    }
-    if (slot->kit == NULL)
-        slot->kit = jp_kit_take_sig();
-    if (slot->kit == NULL) {
-        *counter = JP_COUNT_LOST_NO_MEMORY;
-        return -ENOMEM;
-    }
-    return 0;
+    if (kit->waiting)
+        return 0;
+    memcpy(kit->last, kit->frames, kit->depth * sizeof(*kit->frames));
+    kit->waiting_sample = *sample;
+    kit->waiting_depth = kit->depth;
+    kit->waiting_gap = kit->gap;
+    kit->waiting = 1;
+    return 1;
+}
+
+void jp_handler_flush_sig(struct jp_kit *kit)
+{
+    if (!kit->waiting || jp_logfile_ready_sig() != 0)
+        return;
+    kit->waiting = 0;
+    memcpy(kit->frames, kit->last, kit->waiting_depth * sizeof(*kit->frames));
+    kit->depth = kit->waiting_depth;
+    kit->gap = kit->waiting_gap;
+    jp_log_write_sig(kit, &kit->waiting_sample);
 }
 
 static void take_sig(struct jp_slot *slot, enum jp_event event,
@@ -65,14 +72,26 @@ static void take_sig(struct jp_slot *slot, enum jp_event event,
 {
     struct jp_sample sample = {jp_sys_clock_sig(CLOCK_MONOTONIC), weight_ns,
                                slot->tid, (uint8_t)event, 0};
-    unsigned counter = 0;
-    if (prepare_sig(slot, &counter) != 0) {
-        lose_sig(counter, weight_ns);
+    const int error = jp_logfile_ready_sig();
+    if (error != 0 && error != -EAGAIN) {
+        lose_sig(JP_COUNT_LOST_NO_LOG, weight_ns);
         return;
     }
+    if (slot->kit == NULL)
+        slot->kit = jp_kit_take_sig();
+    if (slot->kit == NULL) {
+        lose_sig(JP_COUNT_LOST_NO_MEMORY, weight_ns);
+        return;
+    }
+    jp_handler_flush_sig(slot->kit);
     jp_maps_refresh_sig(sample.time_ns);
     jp_maps_check_kit_sig(slot->kit);
     sample.reason = (uint8_t)jp_walk_sig(slot, slot->kit, context);
+    if (error != 0) {
+        if (!keep_sig(slot->kit, &sample))
+            lose_sig(JP_COUNT_LOST_STARTING, weight_ns);
+        return;
+    }
     if (jp_log_write_sig(slot->kit, &sample) != 0)
         return;
     if (slot->unnamed)

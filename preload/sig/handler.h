@@ -24,6 +24,11 @@ struct jp_program_action {
 };
 extern struct jp_program_action jp_program_actions[65];
 
+struct jp_kit;
+
+/* Writes the sample that a kit keeps from the time before there was a log. */
+void jp_handler_flush_sig(struct jp_kit *kit);
+
 /* Opens a slot for the calling thread, whose stack ends at stack_high (0:
  * not known). */
 struct jp_slot *jp_handler_adopt_sig(uint64_t stack_high);

@@ -10,6 +10,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "sample.h"
+
 #define JP_KIT_TABLE 1024U
 #define JP_KIT_PAGES 64U
 #define JP_KITS_MAX 16384
@@ -42,6 +44,10 @@ struct jp_kit {
     uint32_t gap;
     uint64_t *frames;         /* room for jp_config.depth each */
     uint64_t *last;
+    /* A sample taken while the log was being made; its stack is in `last`. */
+    uint32_t waiting;
+    uint32_t waiting_depth, waiting_gap;
+    struct jp_sample waiting_sample;
     uint32_t index;           /* of this kit; next on the free list */
     uint32_t next_free;
 };

@@ -11,15 +11,9 @@
 #include <stdint.h>
 
 #include "jp_log.h"
+#include "sample.h"
 
 struct jp_kit;
-
-struct jp_sample {
-    uint64_t time_ns, weight_ns;
-    uint32_t tid;
-    uint8_t event;    /* enum jp_event */
-    uint8_t reason;   /* enum jp_reason */
-};
 
 enum jp_log_state {
     JP_LOG_NONE = 0,  /* not made yet */

@@ -162,32 +162,36 @@ static void put_process_sig(struct jp_text *text, uint64_t now)
     jp_mapfile_append_sig(text);
 }
 
-static int make_map_sig(void)
+static void first_line_sig(struct jp_text *text, uint64_t now)
 {
-    struct jp_text text;
-    const uint64_t now = jp_log.header->mono_ns;
-    int error = jp_mapfile_create_sig(name.map, jp_config.append);
-    if (error != 0)
-        return error;
-    jp_text_init_sig(&text, line, sizeof(line));
-    jp_mapfile_line_sig(&text, now, JP_MAP_BEGIN);
-    jp_mapfile_decimal_sig(&text, "version", JP_MAP_VERSION);
-    jp_mapfile_decimal_sig(&text, "pid", jp_owner->pid);
-    jp_mapfile_decimal_sig(&text, "start", jp_log.header->start_ticks);
     const char *log_name = name.log;
     for (const char *at = name.log; *at != '\0'; at++) {
         if (*at == '/')
             log_name = at + 1;
     }
-    jp_mapfile_string_sig(&text, "log", log_name);
-    jp_mapfile_append_sig(&text);
+    jp_mapfile_line_sig(text, now, JP_MAP_BEGIN);
+    jp_mapfile_decimal_sig(text, "version", JP_MAP_VERSION);
+    jp_mapfile_decimal_sig(text, "pid", jp_owner->pid);
+    jp_mapfile_decimal_sig(text, "start", jp_log.header->start_ticks);
+    jp_mapfile_string_sig(text, "log", log_name);
+}
+
+static int make_map_sig(void)
+{
+    struct jp_text text;
+    const uint64_t now = jp_log.header->mono_ns;
+    jp_text_init_sig(&text, line, sizeof(line));
+    first_line_sig(&text, now);
+    int error = jp_mapfile_create_sig(name.map, jp_config.append, &text);
+    if (error != 0)
+        return error;
     put_process_sig(&text, now);
     jp_mapfile_line_sig(&text, jp_process.first_section_ns, JP_MAP_SECTION);
     jp_mapfile_decimal_sig(&text, "n", 0);
     jp_mapfile_decimal_sig(&text, "cpu", jp_process.first_section_cpu_ns);
     jp_mapfile_append_sig(&text);
     jp_mapfile_notes_sig(atomic_load(&jp_process.notes));
-    jp_maps_scan_sig(1);
+    jp_maps_scan_sig();
     return 0;
 }
 

@@ -52,32 +52,6 @@ static int open_old_sig(const char *path)
     return fd;
 }
 
-int jp_mapfile_create_sig(const char *path, int append)
-{
-    const int flags = O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW;
-    struct stat info;
-    int fd = jp_sys_open_sig(path, flags, 0600);
-    if (fd == -EEXIST) {
-        fd = open_old_sig(path);
-        if (fd >= 0 && !append) {
-            jp_sys_close_sig(fd);
-            jp_sys_unlink_sig(path);
-            fd = jp_sys_open_sig(path, flags, 0600);
-        }
-    }
-    if (fd < 0)
-        return fd;
-    int result = jp_sys_fstat_sig(fd, &info);
-    jp_sys_close_sig(fd);
-    if (result != 0)
-        return result;
-    map_path = path;
-    map_device = info.st_dev;
-    map_inode = info.st_ino;
-    atomic_store(&ready, 1);
-    return 0;
-}
-
 int jp_mapfile_ready_sig(void)
 {
     return atomic_load(&ready);
@@ -157,6 +131,34 @@ void jp_mapfile_put_sig(int fd, struct jp_text *text)
     if (fd < 0 || !fits_sig(fd, text->length) ||
         jp_sys_write_sig(fd, text->data, text->length) != 0)
         jp_count_sig(JP_COUNT_MAP_LOST, 1);
+}
+
+int jp_mapfile_create_sig(const char *path, int append, struct jp_text *first)
+{
+    const int flags = O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW;
+    struct stat info;
+    int fd = jp_sys_open_sig(path, flags, 0600);
+    if (fd == -EEXIST) {
+        fd = open_old_sig(path);
+        if (fd >= 0 && !append) {
+            jp_sys_close_sig(fd);
+            jp_sys_unlink_sig(path);
+            fd = jp_sys_open_sig(path, flags, 0600);
+        }
+    }
+    if (fd < 0)
+        return fd;
+    int result = jp_sys_fstat_sig(fd, &info);
+    if (result == 0)
+        jp_mapfile_put_sig(fd, first);
+    jp_sys_close_sig(fd);
+    if (result != 0)
+        return result;
+    map_path = path;
+    map_device = info.st_dev;
+    map_inode = info.st_ino;
+    atomic_store(&ready, 1);
+    return 0;
 }
 
 void jp_mapfile_append_sig(struct jp_text *text)

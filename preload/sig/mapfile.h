@@ -15,9 +15,9 @@
 #define JP_MAPFILE_SHORT 384
 
 /* Makes the map at `path` (kept: the caller's string must last), or goes on
- * in the existing one when `append`.  Returns 0 or -errno; -EEXIST when
- * something else is there. */
-int jp_mapfile_create_sig(const char *path, int append);
+ * in the existing one when `append`, and writes `first` to it, the run's first
+ * line.  Returns 0 or -errno; -EEXIST when something else is there. */
+int jp_mapfile_create_sig(const char *path, int append, struct jp_text *first);
 
 /* Whether there is a map. */
 int jp_mapfile_ready_sig(void);

@@ -144,16 +144,14 @@ static void add_sig(struct scan *scan, const struct jp_vma *vma)
 }
 
 /* The scan itself; the lock is held. */
-static int scan_locked_sig(int all)
+static int scan_locked_sig(void)
 {
     const uint64_t begun = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    struct table *old = atomic_load(&table);
+    const struct table *old = atomic_load(&table);
     struct scan scan = {.old = old, .fd = -1};
     struct jp_vma vma;
     scan.fresh = old == &tables[0] ? &tables[1] : &tables[0];
     scan.fresh->count = 0;
-    if (all)
-        old->count = 0;
     int result = jp_procmaps_open_sig(&reader);
     if (result != 0)
         return result;
@@ -166,7 +164,7 @@ static int scan_locked_sig(int all)
     if (scan.fd >= 0)
         jp_sys_close_sig(scan.fd);
     atomic_store(&table, scan.fresh);
-    if (scan.changed || all)
+    if (scan.changed)
         atomic_fetch_add(&epoch, 1);
     const uint64_t done = jp_sys_clock_sig(CLOCK_MONOTONIC);
     atomic_store(&last_scan_ns, done);
@@ -175,11 +173,13 @@ static int scan_locked_sig(int all)
     return 0;
 }
 
-int jp_maps_scan_sig(int all)
+int jp_maps_scan_sig(void)
 {
+    if (!jp_mapfile_ready_sig())
+        return -EAGAIN;
     if (!lock_sig())
         return -EBUSY;
-    int result = scan_locked_sig(all);
+    int result = scan_locked_sig();
     unlock_sig();
     return result;
 }
@@ -194,7 +194,7 @@ static int due_sig(uint64_t now_ns, uint64_t interval)
 void jp_maps_refresh_sig(uint64_t now_ns)
 {
     if (atomic_load(&dirty) != 0 || due_sig(now_ns, PERIOD_NS))
-        jp_maps_scan_sig(0);
+        jp_maps_scan_sig();
 }
 
 void jp_maps_dirty_sig(void)
@@ -218,7 +218,7 @@ static void insert_sig(const struct jp_vma *vma)
 {
     const struct range range = {vma->start, vma->end, vma->offset, 0, 0};
     struct jp_text text;
-    if (!lock_sig())
+    if (!jp_mapfile_ready_sig() || !lock_sig())
         return;
     const struct table *old = atomic_load(&table);
     struct table *fresh = old == &tables[0] ? &tables[1] : &tables[0];
@@ -255,13 +255,13 @@ static int look_up_sig(uint64_t address)
         if ((vma.prot & JP_PROT_EXEC) == 0)
             return 0;
         if (vma.inode != 0)
-            jp_maps_scan_sig(0);
+            jp_maps_scan_sig();
         else
             insert_sig(&vma);
         return 1;
     }
     if (!due_sig(jp_sys_clock_sig(CLOCK_MONOTONIC), INTERVAL_NS) ||
-        jp_maps_scan_sig(0) != 0)
+        jp_maps_scan_sig() != 0)
         return 0;
     return find_sig(atomic_load(&table), address) != NULL;
 }

@@ -12,10 +12,11 @@
 struct jp_kit;
 
 /* Reads /proc/self/maps and writes an event to the map for each executable
- * range that came or went since the last scan (all: for every one there is).
- * Costs time linear in the number of mappings.  Returns 0, or -errno (-EBUSY
- * when another thread is at it). */
-int jp_maps_scan_sig(int all);
+ * range that came or went since the last scan; the first time, for every one
+ * there is.  Costs time linear in the number of mappings.  Returns 0, or
+ * -errno: -EAGAIN when there is no map yet, -EBUSY when another thread is at
+ * it. */
+int jp_maps_scan_sig(void);
 
 /* Scans again if a second has passed, or a library was closed. */
 void jp_maps_refresh_sig(uint64_t now_ns);
