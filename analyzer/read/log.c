@@ -13,7 +13,7 @@
 #include "chunk.h"
 #include "sort.h"
 
-#define WINDOW (4U * JP_CHUNK_MAX)  /* bytes of the file held at a time */
+#define WINDOW ((size_t)4 * JP_CHUNK_MAX)  /* bytes of the file held at a time */
 
 #if defined __x86_64__
 #define MACHINE_HERE 62

@@ -121,7 +121,7 @@ static uint64_t arm_slot(const uint8_t *code, size_t size, uint64_t address)
     page = (word[at] >> 29 & 3) | (word[at] >> 3 & 0x1ffffc);
     page = (page ^ 0x100000) - 0x100000; /* 21 bits, signed */
     return ((address + 4 * at) & ~0xfffULL) + (page << 12) +
-           (word[at + 1] >> 10 & 0xfff) * 8;
+           ((uint64_t)word[at + 1] >> 10 & 0xfff) * 8;
 }
 
 struct plt {

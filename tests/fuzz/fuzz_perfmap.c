@@ -11,14 +11,18 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* At any time one line at most may be live at an address. */
-static void check_address(const struct jr_jit *jit, uint64_t address,
-                          struct jr_indices *found)
+/* A line that ever lives is found then, and at the end of time one at most
+ * lives at an address. */
+static void check_line(const struct jr_jit *jit,
+                       const struct jr_jit_line *wanted,
+                       struct jr_indices *found)
 {
     size_t live = 0;
 
-    jr_ranges_find(&jit->ranges, address, found);
-    if (!jr_jit_pick(jit, found, 30))
+    jr_ranges_find(&jit->ranges, wanted->start, found);
+    if (!wanted->duplicate && !wanted->bytecode &&
+        wanted->from_ns < wanted->until_ns &&
+        jr_jit_pick(jit, found, wanted->from_ns) != wanted)
         abort();
     for (size_t i = 0; i < found->count; i++) {
         const struct jr_jit_line *line = &jit->lines[found->items[i]];
@@ -45,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (map.lines[i].start >= map.lines[i].end ||
             map.lines[i].length == 0)
             abort();
-        check_address(&jit, map.lines[i].start, &found);
+        check_line(&jit, &jit.lines[i], &found);
     }
     free(found.items);
     jr_jit_free(&jit);

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "read/log.h"
 
 #define LOG_MAX (64 * 4096)
@@ -426,6 +427,8 @@ static void refuses_what_is_no_regular_file(void **state)
     char folder[] = "/tmp/jprof-test-XXXXXX", path[64];
     struct jr_diag diag = {0};
     struct jr_log log;
+    struct stat info;
+    const char *why;
 
     (void)state;
     assert_non_null(mkdtemp(folder));
@@ -434,6 +437,8 @@ static void refuses_what_is_no_regular_file(void **state)
     jr_log_free(&log);
     snprintf(path, sizeof path, "%s/fifo", folder);
     assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(jr_file_open(path, &info, &why), -1);
+    assert_string_equal(why, "is not a regular file");
     assert_int_equal(jr_log_read(path, &log, &diag), -1);
     assert_int_equal(diag.warnings, 2);
     jr_log_free(&log);

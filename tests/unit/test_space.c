@@ -288,7 +288,8 @@ static void lets_the_later_line_win(void **state)
 
     (void)state;
     put_file("perf-7.map", "1000 100 a\n1000 100 b\n1000 100 b\n"
-                           "1040 10 c\n2000 40 JS:~b\n");
+                           "1040 10 c\n2000 40 JS:~b\n"
+                           "2800 40 code\n2800 40 JS:~c\n");
     world = build(BEGIN
         "1 anon start=1000 end=3000\n"
         "10 perfmap path=/x/perf-7.map inode=5 size=99 saved=perf-7.map\n");
@@ -296,6 +297,45 @@ static void lets_the_later_line_win(void **state)
     /* Written over before it was ever seen; nothing else claims the place. */
     expect(world, 0x1000, 50, "b");
     expect(world, 0x2001, 50, "JS:~b");
+    expect(world, 0x2801, 50, "code");
+    drop(world);
+}
+
+static void looks_at_sightings_after_a_rewrite_only(void **state)
+{
+    struct world *world;
+
+    (void)state;
+    put_file("perf-7.map", "1000 100 a\n1000 100 b\n");
+    world = build(BEGIN
+        "1 anon start=1000 end=3000\n"
+        "10 perfmap path=/x/perf-7.map inode=5 size=99\n"
+        "20 perfmap path=/x/perf-7.map inode=5 size=11\n"
+        "30 perfmap path=/x/perf-7.map inode=5 size=22 saved=perf-7.map\n");
+    expect(world, 0x1000, 25, "a");
+    expect(world, 0x1000, 30, "b");
+    drop(world);
+}
+
+static void keeps_what_is_written_twice(void **state)
+{
+    struct world *world;
+    struct jr_hit hit;
+
+    (void)state;
+    put_file("perf-7.map", "1000 100 a\n1000 100 a\n2000 1 x\n"
+                           "1800 100 b\n1800 100 c\n");
+    world = build(BEGIN
+        "0 anon start=1000 end=3000\n"
+        "10 perfmap path=/x/perf-7.map inode=5 size=11\n"
+        "20 perfmap path=/x/perf-7.map inode=5 size=31\n"
+        "30 perfmap path=/x/perf-7.map inode=5 size=42\n"
+        "40 perfmap path=/x/perf-7.map inode=5 size=53 saved=perf-7.map\n");
+    jr_space_find(world->space, 0x1000, 5, 0, &hit);
+    assert_true(hit.until_ns == UINT64_MAX);
+    /* Of the lines that came later, the first. */
+    expect(world, 0x1800, 25, "b");
+    expect(world, 0x1800, 45, "c");
     drop(world);
 }
 
@@ -304,16 +344,18 @@ static void replaces_the_content_with_the_inode(void **state)
     struct world *world;
 
     (void)state;
-    put_file("first.map", "1000 100 first\n");
+    put_file("first.map", "1000 100 first\n2800 10 gone\n");
     put_file("second.map", "1000 100 second\n2000 100 more\n");
     world = build(BEGIN
         "1 anon start=1000 end=3000\n"
-        "10 perfmap path=/x/p.map inode=5 size=15 saved=first.map\n"
+        "10 perfmap path=/x/p.map inode=5 size=28 saved=first.map\n"
         "20 perfmap path=/x/p.map inode=6 size=31 saved=second.map\n");
     expect(world, 0x1000, 5, "first");
     expect(world, 0x1000, 19, "first");
     expect(world, 0x1000, 20, "second");
     expect(world, 0x2000, 5, "more");
+    expect(world, 0x2800, 19, "gone");
+    expect(world, 0x2800, 20, "[jit]");
     drop(world);
 }
 
@@ -394,6 +436,8 @@ int main(void)
         cmocka_unit_test(names_functions_of_this_vdso),
         cmocka_unit_test(gives_lines_the_time_of_their_sighting),
         cmocka_unit_test(lets_the_later_line_win),
+        cmocka_unit_test(looks_at_sightings_after_a_rewrite_only),
+        cmocka_unit_test(keeps_what_is_written_twice),
         cmocka_unit_test(replaces_the_content_with_the_inode),
         cmocka_unit_test(says_when_a_perf_map_is_gone),
         cmocka_unit_test(uses_the_original_only_with_its_inode),
