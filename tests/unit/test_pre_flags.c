@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * JPROF_FLAGS: every flag, its limits, and what is said about wrong ones.
+ * Runs in: tests. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../preload/flags.h"
+
+static struct jp_config config;
+static char said[4096];
+
+static void complain(void *data, const char *flag, size_t length,
+                     const char *text)
+{
+    size_t used = strlen(said);
+    (void)data;
+    snprintf(said + used, sizeof(said) - used, "%.*s %s\n", (int)length, flag,
+             text);
+}
+
+static void parse(const char *text)
+{
+    said[0] = '\0';
+    jp_flags_parse(text, &config, complain, NULL);
+}
+
+static void test_nothing(void **state)
+{
+    (void)state;
+    parse(NULL);
+    assert_false(config.wanted);
+    parse("");
+    assert_false(config.wanted);
+    parse("JP_PERIOD=0.001");
+    assert_false(config.wanted);
+    assert_string_equal(said, "");
+    assert_int_equal(config.depth, 1024);
+}
+
+static void test_start_and_defer(void **state)
+{
+    (void)state;
+    parse("JP_START");
+    assert_true(config.wanted);
+    assert_false(config.deferred);
+    assert_int_equal(config.period_ns, 50000000);
+    parse("JP_DEFER");
+    assert_true(config.wanted);
+    assert_true(config.deferred);
+    parse("JP_DEFER JP_START");
+    assert_true(config.deferred);
+}
+
+static void test_separators(void **state)
+{
+    (void)state;
+    parse(" JP_START,JP_APPEND;JP_REALTIME\tJP_FIRST=1.5 ,; ");
+    assert_string_equal(said, "");
+    assert_true(config.wanted && config.append && config.realtime);
+    assert_int_equal(config.first_ns, 1500000000);
+}
+
+static void test_period(void **state)
+{
+    (void)state;
+    parse("JP_PERIOD=0.0001");
+    assert_int_equal(config.period_ns, 100000);
+    assert_string_equal(said, "");
+    parse("JP_PERIOD=.004");
+    assert_int_equal(config.period_ns, 4000000);
+    parse("JP_PERIOD=0.00009");
+    assert_int_equal(config.period_ns, 100000);
+    assert_string_equal(said, "JP_PERIOD=0.00009 is under 0.0001 s; raised to "
+                              "0.0001\n");
+    parse("JP_PERIOD=4000");
+    assert_int_equal(config.period_ns, 3600000000000);
+}
+
+static void test_malformed_values(void **state)
+{
+    static const char *const wrong[] = {
+        "JP_PERIOD",      "JP_PERIOD=",         "JP_PERIOD=fast",
+        "JP_PERIOD=1e-3", "JP_PERIOD=-1",       "JP_PERIOD=0",
+        "JP_PERIOD=.",    "JP_PERIOD=99999999999999999999",
+        "JP_FIRST=x",     "JP_CIRCULAR=10q",    "JP_CIRCULAR=1kk",
+        "JP_START=1",     "JP_DEPTH=1",         "JP_DEPTH=5000",
+        "JP_STACK=magic", "JP_FILENAME=",       "JP_BOGUS",
+        "JP_RTC_HZ=1000", "JP_STARTX",          "=",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        char text[128];
+        snprintf(text, sizeof(text), "%s JP_APPEND", wrong[i]);
+        parse(text);
+        /* One line that names it, and the rest holds. */
+        assert_int_equal(strncmp(said, wrong[i], strlen(wrong[i])), 0);
+        assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
+        assert_true(config.append);
+        assert_int_equal(config.depth, 1024);
+        assert_false(config.wanted);
+    }
+}
+
+static void test_rtc(void **state)
+{
+    (void)state;
+    parse("JP_START JP_RTC_HZ=1024");
+    assert_int_equal(config.rtc_hz, 1024);
+    assert_int_equal(config.period_ns, 976562);
+    parse("JP_START JP_RTC_HZ=1000 JP_PERIOD=1");
+    assert_int_equal(config.rtc_hz, 2048);
+    assert_int_equal(config.period_ns, 488281);
+}
+
+static void test_circular(void **state)
+{
+    (void)state;
+    parse("JP_CIRCULAR=64k");
+    assert_int_equal(config.ring_bytes, 65536);
+    parse("JP_CIRCULAR=2M");
+    assert_int_equal(config.ring_bytes, 2 << 20);
+    parse("JP_CIRCULAR=999");
+    assert_int_equal(config.ring_bytes, 10000);
+    parse("JP_CIRCULAR=18446744073709551615G");
+    assert_int_equal(config.ring_bytes, 0);
+    assert_string_not_equal(said, "");
+}
+
+static void test_filename(void **state)
+{
+    char text[2048];
+    (void)state;
+    parse("JP_FILENAME=/tmp/a=b%p.log");
+    assert_string_equal(config.filename, "/tmp/a=b%p.log");
+    memset(text, 'x', sizeof(text));
+    memcpy(text, "JP_FILENAME=", 12);
+    text[12 + 1023] = '\0';
+    parse(text);
+    assert_int_equal(strlen(config.filename), 1023);
+    memset(text + 12, 'x', 1024);
+    text[12 + 1024] = '\0';
+    parse(text);
+    assert_string_equal(config.filename, "");
+}
+
+static void test_long_flags_are_cut(void **state)
+{
+    char text[3000];
+    (void)state;
+    memset(text, ' ', sizeof(text));
+    memcpy(text + sizeof(text) - 10, " JP_START", 10);
+    parse(text);
+    assert_true(config.wanted);
+    assert_int_equal(strlen(config.flags), JP_NAME_MAX - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_start_and_defer),
+        cmocka_unit_test(test_separators),
+        cmocka_unit_test(test_period),
+        cmocka_unit_test(test_malformed_values),
+        cmocka_unit_test(test_rtc),
+        cmocka_unit_test(test_circular),
+        cmocka_unit_test(test_filename),
+        cmocka_unit_test(test_long_flags_are_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Thread slots: found by value and by thread id while live, and only then.
+ * Runs in: tests. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pthread.h>
+
+#include <cmocka.h>
+
+#include "../../preload/sig/slot.h"
+
+static int set_up(void **state)
+{
+    (void)state;
+    return jp_slots_init_sig();
+}
+
+static void test_found_while_live(void **state)
+{
+    (void)state;
+    struct jp_slot *slot = jp_slot_new_sig();
+    assert_non_null(slot);
+    uint64_t value = jp_slot_value_sig(slot);
+    assert_true(jp_slot_is_value_sig(value));
+    assert_null(jp_slot_by_value_sig(value)); /* its thread has not begun */
+    jp_slot_begin_sig(slot, 4242);
+    assert_ptr_equal(jp_slot_by_value_sig(value), slot);
+    assert_ptr_equal(jp_slot_by_tid_sig(4242), slot);
+    jp_slot_free_sig(slot);
+    assert_null(jp_slot_by_value_sig(value));
+    assert_null(jp_slot_by_tid_sig(4242));
+}
+
+static void test_next_user_is_another(void **state)
+{
+    (void)state;
+    struct jp_slot *first = jp_slot_new_sig();
+    jp_slot_begin_sig(first, 7);
+    uint64_t value = jp_slot_value_sig(first);
+    jp_slot_free_sig(first);
+    struct jp_slot *second = jp_slot_new_sig();
+    jp_slot_begin_sig(second, 8);
+    assert_ptr_equal(first, second);
+    assert_null(jp_slot_by_value_sig(value));
+    assert_ptr_equal(jp_slot_by_value_sig(jp_slot_value_sig(second)), second);
+    jp_slot_free_sig(second);
+}
+
+/* The hint of one thread id is overwritten by another with the same hash. */
+static void test_same_hint(void **state)
+{
+    (void)state;
+    struct jp_slot *a = jp_slot_new_sig(), *b = jp_slot_new_sig();
+    jp_slot_begin_sig(a, 100);
+    jp_slot_begin_sig(b, 100 + 4096);
+    assert_ptr_equal(jp_slot_by_tid_sig(100), a);
+    assert_ptr_equal(jp_slot_by_tid_sig(100 + 4096), b);
+    assert_null(jp_slot_by_tid_sig(100 + 2 * 4096));
+    jp_slot_free_sig(a);
+    jp_slot_free_sig(b);
+}
+
+static void test_foreign_values(void **state)
+{
+    (void)state;
+    assert_null(jp_slot_by_value_sig(0));
+    assert_null(jp_slot_by_value_sig(UINT64_MAX));
+    assert_null(jp_slot_by_value_sig((uint64_t)&state));
+    assert_false(jp_slot_is_value_sig((uint64_t)&state & ~0xfff00000ULL));
+}
+
+static void test_the_table_has_an_end(void **state)
+{
+    static struct jp_slot *all[JP_SLOTS_MAX];
+    unsigned count = 0;
+    (void)state;
+    while (count < JP_SLOTS_MAX && (all[count] = jp_slot_new_sig()) != NULL)
+        count++;
+    assert_int_equal(count, JP_SLOTS_MAX);
+    assert_null(jp_slot_new_sig());
+    jp_slot_free_sig(all[5]);
+    assert_ptr_equal(jp_slot_new_sig(), all[5]);
+    jp_slots_reset_sig();
+    assert_int_equal(jp_slots_count_sig(), 0);
+}
+
+static void *churn(void *data)
+{
+    uint32_t tid = *(uint32_t *)data;
+    for (int i = 0; i < 20000; i++) {
+        struct jp_slot *slot = jp_slot_new_sig();
+        jp_slot_begin_sig(slot, tid);
+        if (jp_slot_by_value_sig(jp_slot_value_sig(slot)) != slot ||
+            slot->tid != tid)
+            return "another thread has this slot";
+        jp_slot_free_sig(slot);
+    }
+    return NULL;
+}
+
+static void test_many_at_once(void **state)
+{
+    pthread_t threads[4];
+    uint32_t tids[4] = {11, 12, 13, 14};
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, churn, &tids[i]);
+    for (int i = 0; i < 4; i++) {
+        void *wrong;
+        pthread_join(threads[i], &wrong);
+        assert_null(wrong);
+    }
+    assert_true(jp_slots_count_sig() <= 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_found_while_live),
+        cmocka_unit_test(test_next_user_is_another),
+        cmocka_unit_test(test_same_hint),
+        cmocka_unit_test(test_foreign_values),
+        cmocka_unit_test(test_the_table_has_an_end),
+        cmocka_unit_test(test_many_at_once),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
