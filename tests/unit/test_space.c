@@ -339,6 +339,20 @@ static void keeps_what_is_written_twice(void **state)
     drop(world);
 }
 
+static void ends_no_code_for_bytecode(void **state)
+{
+    struct world *world;
+
+    (void)state;
+    put_file("perf-7.map", "1000 100 code\n1000 100 JS:~f\n");
+    world = build(BEGIN
+        "1 anon start=1000 end=3000\n"
+        "10 perfmap path=/x/perf-7.map inode=5 size=14\n"
+        "20 perfmap path=/x/perf-7.map inode=5 size=29 saved=perf-7.map\n");
+    expect(world, 0x1000, 25, "code");
+    drop(world);
+}
+
 static void replaces_the_content_with_the_inode(void **state)
 {
     struct world *world;
@@ -438,6 +452,7 @@ int main(void)
         cmocka_unit_test(lets_the_later_line_win),
         cmocka_unit_test(looks_at_sightings_after_a_rewrite_only),
         cmocka_unit_test(keeps_what_is_written_twice),
+        cmocka_unit_test(ends_no_code_for_bytecode),
         cmocka_unit_test(replaces_the_content_with_the_inode),
         cmocka_unit_test(says_when_a_perf_map_is_gone),
         cmocka_unit_test(uses_the_original_only_with_its_inode),
