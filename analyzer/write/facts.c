@@ -39,6 +39,15 @@ uint64_t jr_incomplete(const struct jr_stats *stats)
     return stats->samples - stats->reasons[JP_REASON_ROOT];
 }
 
+const char *jr_shown_module(const struct jr_function *function)
+{
+    size_t length = strlen(function->module);
+
+    return strncmp(function->name, function->module, length) == 0
+               ? ""
+               : function->module;
+}
+
 const char *jr_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -42,6 +42,9 @@ uint64_t jr_lost(const struct jr_stats *stats);
 /* Samples whose stack does not reach the root. */
 uint64_t jr_incomplete(const struct jr_stats *stats);
 
+/* The module to show beside a function's name: "" when the name says it. */
+const char *jr_shown_module(const struct jr_function *function);
+
 /* The last component of a path. */
 const char *jr_base_name(const char *path);
 /* The executable of a process as its log or map names it; "" when unknown. */

@@ -39,11 +39,12 @@ void jr_html_module(const struct jr_html_part *page, size_t row)
 {
     const struct jr_function *function =
         &page->report->model->functions[page->part->rows[row].function];
+    const char *module = jr_shown_module(function);
 
-    if (function->module[0] == '\0')
+    if (module[0] == '\0')
         return;
     fputs(" <small>", page->out);
-    jr_put_html(page->out, function->module);
+    jr_put_html(page->out, module);
     fputs("</small>", page->out);
 }
 

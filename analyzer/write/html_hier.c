@@ -8,8 +8,11 @@
 #include "facts.h"
 #include "html.h"
 
-/* Callers or callees shown of one function; the rest are summed up. */
+/* Callers or callees shown of one function; the rest are summed up.  A part
+ * with very many calls shows fewer, or a browser would choke on it. */
 #define LINKS_SHOWN 50
+#define LINKS_SHOWN_OF_MANY 15
+#define MANY_CALLS 100000
 
 static void put_link(const struct jr_html_part *page,
                      const struct jr_link *link, size_t of)
@@ -29,7 +32,9 @@ static void put_links(const struct jr_html_part *page,
                            ? "callers"
                            : "callees";
     uint64_t rest = 0;
-    size_t shown = count < LINKS_SHOWN ? count : LINKS_SHOWN;
+    size_t calls = page->part->nlinks / 2;
+    size_t most = calls > MANY_CALLS ? LINKS_SHOWN_OF_MANY : LINKS_SHOWN;
+    size_t shown = count < most ? count : most;
 
     for (size_t i = 0; i < shown; i++)
         put_link(page, &links[i], of);

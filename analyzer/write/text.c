@@ -67,11 +67,12 @@ static void put_name(const struct jr_report *report, const struct jr_row *row,
 {
     const struct jr_function *function =
         &report->model->functions[row->function];
+    const char *module = jr_shown_module(function);
 
     jr_put_text(out, function->name);
-    if (function->module[0]) {
+    if (module[0]) {
         fputs("  (", out);
-        jr_put_text(out, function->module);
+        jr_put_text(out, module);
         fputc(')', out);
     }
 }
