@@ -14,7 +14,7 @@
 
 #define JP_KIT_TABLE 1024U
 #define JP_KIT_PAGES 64U
-#define JP_KITS_MAX 16384
+#define JP_KITS_MAX 16384 /* JP_FREELIST_MAX */
 
 /* A stack of the current chunk, by the hash of its frames. */
 struct jp_kit_entry {
@@ -48,8 +48,7 @@ struct jp_kit {
     uint32_t waiting;
     uint32_t waiting_depth, waiting_gap;
     struct jp_sample waiting_sample;
-    uint32_t index;           /* of this kit; next on the free list */
-    uint32_t next_free;
+    uint32_t index;           /* of this kit */
 };
 
 /* Takes a kit for a thread, or NULL when there is no memory. */

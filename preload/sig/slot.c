@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "freelist.h"
 #include "sys.h"
 
 uint64_t jp_thread_start_low, jp_thread_start_high;
@@ -21,8 +22,7 @@ uint64_t jp_thread_start_low, jp_thread_start_high;
 static struct jp_slot *slots;
 static _Atomic uint32_t slots_used;
 
-/* The free list: index + 1 in the low half, a count against reuse above. */
-static _Atomic uint64_t free_head;
+static struct jp_freelist free_slots;
 
 /* Where a thread id was last seen; a wrong hint costs a search. */
 static _Atomic uint32_t hints[HINTS];
@@ -39,38 +39,14 @@ int jp_slots_init_sig(void)
     return 0;
 }
 
-static struct jp_slot *pop_free_sig(void)
-{
-    uint64_t head = atomic_load(&free_head);
-    while ((uint32_t)head != 0) {
-        struct jp_slot *slot = &slots[(uint32_t)head - 1];
-        uint64_t next = ((head >> 32) + 1) << 32 | slot->next_free;
-        if (atomic_compare_exchange_weak(&free_head, &head, next))
-            return slot;
-    }
-    return NULL;
-}
-
-static void push_free_sig(struct jp_slot *slot)
-{
-    uint64_t head = atomic_load(&free_head), next;
-    do {
-        slot->next_free = (uint32_t)head;
-        next = ((head >> 32) + 1) << 32 | (uint32_t)(slot - slots + 1);
-    } while (!atomic_compare_exchange_weak(&free_head, &head, next));
-}
-
 struct jp_slot *jp_slot_new_sig(void)
 {
-    struct jp_slot *slot = pop_free_sig();
-    if (slot == NULL) {
-        uint32_t index = atomic_load(&slots_used);
-        do {
-            if (index >= JP_SLOTS_MAX)
-                return NULL;
-        } while (!atomic_compare_exchange_weak(&slots_used, &index, index + 1));
-        slot = &slots[index];
-    }
+    uint32_t index = jp_freelist_pop_sig(&free_slots);
+    if (index == JP_FREELIST_NONE)
+        index = jp_freelist_extend_sig(&slots_used);
+    if (index == JP_FREELIST_NONE)
+        return NULL;
+    struct jp_slot *slot = &slots[index];
     slot->generation++;
     slot->tid = 0;
     slot->timer = -1;
@@ -98,7 +74,7 @@ void jp_slot_free_sig(struct jp_slot *slot)
     slot->generation++;
     slot->tid = 0;
     atomic_store(&slot->state, JP_SLOT_FREE);
-    push_free_sig(slot);
+    jp_freelist_push_sig(&free_slots, (uint32_t)(slot - slots));
 }
 
 static int live_sig(const struct jp_slot *slot)
@@ -159,5 +135,5 @@ void jp_slots_reset_sig(void)
             atomic_store(&slots[i].state, JP_SLOT_FREE);
     }
     atomic_store(&slots_used, 0);
-    atomic_store(&free_head, 0);
+    atomic_store(&free_slots.head, 0);
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JP_SLOTS_MAX 16384
+#define JP_SLOTS_MAX 16384 /* JP_FREELIST_MAX */
 
 struct jp_kit;
 
@@ -41,7 +41,6 @@ struct jp_slot {
     char name[16];                /* as last written to the map */
     void *(*function)(void *);    /* what pthread_create was asked to run */
     void *argument;
-    uint32_t next_free;
 };
 
 /* Maps the table.  Returns 0 or -errno. */
