@@ -19,25 +19,29 @@ void jr_load_init(struct jr_load *load, const char *app,
     jr_model_init(&load->model, filter);
 }
 
+static void free_files(const struct jr_held *held)
+{
+    if (held->map) {
+        jr_map_free(held->map);
+        free(held->map);
+    }
+    if (held->log) {
+        jr_log_free(held->log);
+        free(held->log);
+    }
+}
+
 void jr_load_free(struct jr_load *load)
 {
     jr_model_free(&load->model);
-    for (size_t i = 0; i < load->nspaces; i++)
-        jr_space_free(load->spaces[i]);
+    for (size_t i = 0; i < load->nheld; i++)
+        jr_space_free(load->held[i].space);
     jr_symbols_free(load->symbols);
-    for (size_t i = 0; i < load->nmaps; i++) {
-        jr_map_free(load->maps[i]);
-        free(load->maps[i]);
-    }
-    for (size_t i = 0; i < load->nlogs; i++) {
-        jr_log_free(load->logs[i]);
-        free(load->logs[i]);
-    }
+    for (size_t i = 0; i < load->nheld; i++)
+        free_files(&load->held[i]);
     for (size_t i = 0; i < load->nnotes; i++)
         free(load->notes[i]);
-    free(load->spaces);
-    free(load->maps);
-    free(load->logs);
+    free(load->held);
     free(load->notes);
     *load = (struct jr_load){0};
 }
@@ -60,7 +64,6 @@ static struct jr_map *load_map(struct jr_load *load, const struct jr_log *log,
     struct jr_map *map = jr_alloc(1, sizeof(*map));
     int failed;
 
-    *JR_PUSH(load->maps, load->nmaps, load->maps_room) = map;
     if (path == NULL) {
         jr_warn(load->diag, log->path, run->offset,
                 "its map \"%s\" is not beside the log; the report has "
@@ -185,7 +188,8 @@ static void add_run(struct jr_load *load, const struct jr_log *log,
     char *folder = jr_folder_of(log->path);
     struct jr_space *space = jr_space_new(load->symbols, map, folder);
 
-    *JR_PUSH(load->spaces, load->nspaces, load->spaces_room) = space;
+    *JR_PUSH(load->held, load->nheld, load->held_room) =
+        (struct jr_held){.map = map, .space = space};
     free(folder);
     if (load->verbose)
         say_run(log, run, map);
@@ -199,7 +203,8 @@ int jr_load_log(struct jr_load *load, const char *path)
 {
     struct jr_log *log = jr_alloc(1, sizeof(*log));
 
-    *JR_PUSH(load->logs, load->nlogs, load->logs_room) = log;
+    *JR_PUSH(load->held, load->nheld, load->held_room) =
+        (struct jr_held){.log = log};
     if (jr_log_read(path, log, load->diag) != 0)
         return -1;
     for (size_t i = 0; i < log->nruns; i++)

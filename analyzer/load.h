@@ -10,15 +10,19 @@
 #include "read/map.h"
 #include "symbol/symbol.h"
 
+/* What the model points into, so it stays where it is: a log, or the map and
+ * space of a run; the others NULL. */
+struct jr_held {
+    struct jr_log *log;
+    struct jr_map *map;
+    struct jr_space *space;
+};
+
 struct jr_load {
     struct jr_diag *diag;
     struct jr_symbols *symbols;
-    struct jr_log **logs;       /* each allocated: the model points into it */
-    size_t nlogs, logs_room;
-    struct jr_map **maps;       /* likewise, one a run */
-    size_t nmaps, maps_room;
-    struct jr_space **spaces;   /* one a run */
-    size_t nspaces, spaces_room;
+    struct jr_held *held;
+    size_t nheld, held_room;
     char **notes;               /* for the reader of the report */
     size_t nnotes, notes_room;
     struct jr_model model;
