@@ -2,7 +2,7 @@
 BENCH_BIN := $(addprefix $(B)/tests/bench/,spawn stacks handler empty.so)
 
 bench: all $(BENCH_BIN) ## measure against peers; table in build/bench.txt
-	python3 tests/bench/bench.py $(B)
+	$(PYTHON) tests/bench/bench.py $(B)
 
 $(B)/tests/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)

@@ -79,6 +79,16 @@ def run(command, env=None, stdout=subprocess.DEVNULL):
     return taken, usage.ru_maxrss * 1024
 
 
+def tool_output(command, env=None):
+    """What a helper prints; its stderr, on which gperftools says a line a
+    process, only when it fails."""
+    done = subprocess.run(command, env=env, text=True, capture_output=True,
+                          check=False)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.splitlines()[-1:] or command)
+    return done.stdout
+
+
 def environment(extra):
     env = {k: v for k, v in os.environ.items()
            if k not in ("LD_PRELOAD", "JPROF_FLAGS", "JPROF_ISCHILD")}
@@ -86,52 +96,52 @@ def environment(extra):
     return env
 
 
+def start_times(bench, variants):
+    """Median ns of a start of /bin/true in each environment."""
+    command = [bench.tool("spawn"), str(ROUNDS), "/bin/true"]
+    for name, env in variants.items():
+        command += [name, *env, "--"]
+    return {name: float(ns) for name, ns in
+            (line.split() for line in
+             tool_output(command[:-1]).splitlines())}
+
+
 def bench_start(bench):
     """posix_spawn to exit of /bin/true."""
     preload = f"LD_PRELOAD={bench.library}"
-    variants = {
+    times = start_times(bench, {
         "plain": [],
         "empty": [f"LD_PRELOAD={bench.tool('empty.so')}"],
         "idle": [preload],
         "started": [preload, bench.flags("start-%p")],
-    }
+    })
+    ratios = {name: ns / times["plain"] for name, ns in times.items()}
+    bench.notes.append(f"start-up: medians of {ROUNDS} starts each; plain "
+                       f"{times['plain'] / 1e3:.0f} us")
+    bench.row("start-up, empty shared object", f"{ratios['empty']:.2f}x")
+    bench.row("start-up, libjprof.so without JPROF_FLAGS",
+              f"{ratios['idle']:.2f}x", "< 1.10x", ratios["idle"] < 1.10)
+    bench.row("start-up, libjprof.so with JP_START",
+              f"{ratios['started']:.2f}x", "< 1.50x", ratios["started"] < 1.5)
+    if not glob.glob(bench.path("start-[0-9]*")):
+        bench.notes.append("start-up: with JP_START a log is made at the "
+                           "first sample, and /bin/true takes none")
     peer = find_gperftools()
     if peer:
-        variants["gperftools"] = [f"LD_PRELOAD={peer}",
-                                  f"CPUPROFILE={bench.path('start.prof')}"]
-    command = [bench.tool("spawn"), str(ROUNDS), "/bin/true"]
-    for name, env in variants.items():
-        command += [name, *env, "--"]
-    output = subprocess.run(command[:-1], check=True, text=True,
-                            stdout=subprocess.PIPE).stdout
-    times = {name: float(ns) for name, ns
-             in (line.split() for line in output.splitlines())}
-    plain = times["plain"]
-
-    def ratio(name):
-        return times[name] / plain
-
-    bench.notes.append(f"start-up: medians of {ROUNDS} starts each; plain "
-                       f"{plain / 1e3:.0f} us")
-    bench.row("start-up, empty shared object", f"{ratio('empty'):.2f}x")
-    bench.row("start-up, libjprof.so without JPROF_FLAGS",
-              f"{ratio('idle'):.2f}x", "< 1.10x", ratio("idle") < 1.10)
-    bench.row("start-up, libjprof.so with JP_START",
-              f"{ratio('started'):.2f}x", "< 1.50x", ratio("started") < 1.5)
-    if peer:
+        # By itself: it writes a file a start, and the next start pays too.
+        times = start_times(bench, {
+            "plain": [],
+            "peer": [f"LD_PRELOAD={peer}",
+                     f"CPUPROFILE={bench.path('start.prof')}"],
+        })
         bench.row("start-up, gperftools with CPUPROFILE",
-                  f"{ratio('gperftools'):.2f}x")
-    if not glob.glob(bench.path("start-[0-9]*")):
-        bench.notes.append("start-up: with JP_START no log was written, for "
-                           "/bin/true takes no sample")
+                  f"{times['peer'] / times['plain']:.2f}x")
 
 
-def summary(bench, log):
+def summary(bench, log, program="stacks"):
     """The report's own figures: a dict of strings."""
-    output = subprocess.run(
-        [os.path.join(bench.build, "jprof-report"), "--format=summary",
-         bench.tool("stacks"), log], check=True, text=True,
-        stdout=subprocess.PIPE).stdout
+    output = tool_output([os.path.join(bench.build, "jprof-report"),
+                          "--format=summary", bench.tool(program), log])
     return dict(line.split(": ", 1) for line in output.splitlines()
                 if ": " in line)
 
@@ -145,10 +155,9 @@ def bench_log(bench):
                      bench.flags("stacks-log", "JP_PERIOD=3600")]))
     facts = summary(bench, log)
     samples = int(facts["samples"])
-    collapsed = subprocess.run(
-        [os.path.join(bench.build, "jprof-report"), "--format=collapsed",
-         bench.tool("stacks"), log], check=True, text=True,
-        stdout=subprocess.PIPE).stdout.splitlines()
+    collapsed = tool_output([os.path.join(bench.build, "jprof-report"),
+                             "--format=collapsed", bench.tool("stacks"),
+                             log]).splitlines()
     depths = [line.count(";") + 1 for line in collapsed]
     size = os.path.getsize(log) / max(samples, 1)
     bench.notes.append(
@@ -239,7 +248,7 @@ def bench_handler(bench):
     variants = {
         "empty": ("empty", []),
         "jprof": ("preloaded",
-                  [preload, bench.flags("handler-%p", "JP_PERIOD=3600")]),
+                  [preload, bench.flags("handler-log", "JP_PERIOD=3600")]),
     }
     peer = find_gperftools()
     if peer:
@@ -249,11 +258,13 @@ def bench_handler(bench):
     times = {name: [] for name in variants}
     for _ in range(REPEATS):
         for name, (mode, env) in variants.items():
-            output = subprocess.run(
-                [bench.tool("handler"), mode, str(SIGNALS)], check=True,
-                text=True, env=environment(env), stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL).stdout
-            times[name].append(float(output))
+            times[name].append(float(tool_output(
+                [bench.tool("handler"), mode, str(SIGNALS)],
+                environment(env))))
+    taken = int(summary(bench, bench.path("handler-log"),
+                        "handler")["samples"])
+    if taken < SIGNALS:
+        raise RuntimeError(f"{taken} samples of {SIGNALS} signals")
     base = statistics.median(times["empty"])
     ratios = {name: statistics.median(values) / base
               for name, values in times.items()}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Measures the time from posix_spawn to the end of a program under several
- * environments, interleaved, and prints the median of each in ns.
+ * environments, in an order of chance, and prints the median of each in ns.
  * Runs in: `make bench`.
  *
  * spawn ROUNDS PROGRAM NAME [VAR=VALUE...] -- NAME [VAR=VALUE...] -- ... */
@@ -62,6 +62,26 @@ static int read_variants(char **argv, struct variant *variants)
     return *argv == NULL ? count : 0;
 }
 
+/* Runs every variant once in an order of chance: what ran before leaves the
+ * caches in a state that must not always be the same variant's luck. */
+static void run_round(char *program, struct variant *variants, int count,
+                      int round)
+{
+    int order[VARIANTS_MAX];
+
+    for (int v = 0; v < count; v++) {
+        int other = rand() % (v + 1);
+
+        order[v] = order[other];
+        order[other] = v;
+    }
+    for (int v = 0; v < count; v++) {
+        struct variant *variant = &variants[order[v]];
+
+        variant->times[round] = run_once(program, variant->env);
+    }
+}
+
 static int compare(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a;
@@ -87,8 +107,7 @@ int main(int argc, char **argv)
             return 1;
     }
     for (int i = 0; i < rounds; i++)
-        for (int v = 0; v < count; v++)
-            variants[v].times[i] = run_once(argv[2], variants[v].env);
+        run_round(argv[2], variants, count, i);
     for (int v = 0; v < count; v++) {
         qsort(variants[v].times, (size_t)rounds, sizeof(uint64_t), compare);
         printf("%s %llu\n", variants[v].name,
