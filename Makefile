@@ -46,6 +46,7 @@ $(B)/analyzer/%.o: analyzer/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE -Iinclude -MMD -MP -c -o $@ $<
 
+include analyzer/analyzer.mk
 include tests/tests.mk
 
 install: all ## install below DESTDIR/PREFIX

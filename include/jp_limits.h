@@ -9,8 +9,9 @@
 
 /* Environment. */
 #define JP_ENV_FLAGS "JPROF_FLAGS"
-/* Set by the first process for its children: the absolute folder that its
- * log is in, so that a chdir does not scatter the logs of a process tree. */
+/* Set by the first process for those it makes: `PID:FOLDER`, its pid and its
+ * working directory, so that a chdir does not scatter the logs of a process
+ * tree.  Any value marks a child, but for the program with that pid. */
 #define JP_ENV_CHILD "JPROF_ISCHILD"
 
 /* File names, as in the original. */

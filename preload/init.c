@@ -44,20 +44,36 @@ static void complain(void *data, const char *flag, size_t length,
     jp_complain_sig(line, text, 0);
 }
 
-/* Where relative names start: what the first process handed down, else the
- * working directory. */
+/* What the first process hands down: its pid, a colon, and the folder where
+ * relative names start.  A program that it execs is still the first process,
+ * every other is a child. */
+static int take_folder(const char *handed)
+{
+    const char *folder = strchr(handed, '/');
+    const char *digits = handed;
+    uint64_t pid = jp_text_number_sig(&digits, handed + strlen(handed), 10);
+    jp_process.is_child = pid != jp_owner->pid;
+    if (folder == NULL || strlen(folder) >= sizeof(jp_process.folder))
+        return 0;
+    memcpy(jp_process.folder, folder, strlen(folder) + 1);
+    return 1;
+}
+
 static void find_folder(void)
 {
+    char value[JP_PATH_MAX + 32];
+    struct jp_text text;
     const char *handed = getenv(JP_ENV_CHILD);
-    jp_process.is_child = handed != NULL;
-    if (handed != NULL && handed[0] == '/' &&
-        strlen(handed) < sizeof(jp_process.folder)) {
-        memcpy(jp_process.folder, handed, strlen(handed) + 1);
+    if (handed != NULL && take_folder(handed))
         return;
-    }
     if (getcwd(jp_process.folder, sizeof(jp_process.folder)) == NULL)
         memcpy(jp_process.folder, "/", 2);
-    setenv(JP_ENV_CHILD, jp_process.folder, 1);
+    jp_text_init_sig(&text, value, sizeof(value));
+    jp_text_decimal_sig(&text, jp_owner->pid);
+    jp_text_char_sig(&text, ':');
+    jp_text_add_sig(&text, jp_process.folder);
+    if (handed == NULL)
+        setenv(JP_ENV_CHILD, value, 1);
 }
 
 /* The executable, for its build-id: PT_PHDR tells where its ELF addresses
