@@ -24,6 +24,10 @@ static inline double cpu_seconds(clockid_t clock)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+/* Makes the function set up a frame pointer: GCC spares a function that calls
+ * no one, and a walk by frame pointers then misses its caller. */
+#define FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
+
 /* Arithmetic that depends on itself, `turns` times. */
 static inline __attribute__((always_inline)) uint64_t turn(uint64_t turns)
 {

@@ -38,6 +38,7 @@ NOINLINE void recurse(int depth, struct spent *spent);
 
 uint64_t work(uint64_t turns)
 {
+    FRAME();
     return turn(turns);
 }
 

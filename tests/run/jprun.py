@@ -24,7 +24,7 @@ BUILD = os.path.join(ROOT, os.environ.get("B", "build"))
 LIBRARY = os.path.join(BUILD, "libjprof.so")
 REPORT = os.path.join(BUILD, "jprof-report")
 PROGRAMS = os.path.join(BUILD, "tests", "programs")
-HANG_SECONDS = 240
+HANG_SECONDS = 120
 TICK_FLAGS = "JP_START JP_PERIOD=0.004"     # 250 Hz
 PERIOD_NS = 4000000
 
@@ -81,8 +81,18 @@ class Live:
     def burn(self, seconds):
         """Waits until it has used so much more CPU time."""
         start = self.cpu_seconds()
-        wait_until(lambda: self.cpu_seconds() - start >= seconds,
-                   "the program to use the CPU")
+        self.wait_until(lambda: self.cpu_seconds() - start >= seconds,
+                        "the program to use the CPU")
+
+    def wait_until(self, condition, what):
+        """As wait_until(), for as long as the program lives."""
+        def or_dead():
+            return condition() or self.process.poll() is not None
+
+        wait_until(or_dead, what)
+        if self.process.returncode is not None and not condition():
+            raise AssertionError("the program ended (%d) before %s" % (
+                self.process.returncode, what))
 
     def end(self, number=None):
         """Sends a signal, waits for the end."""

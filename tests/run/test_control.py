@@ -4,7 +4,7 @@ idle programs, and the sections that they make.  Runs in: tests."""
 import signal
 import unittest
 
-from jprun import Case, decode, program, wait_until
+from jprun import Case, decode, program
 
 DEFER = "JP_DEFER JP_PERIOD=0.004"
 
@@ -17,8 +17,8 @@ class Control(Case):
                 for event in run.events(name)]
 
     def await_events(self, name, count):
-        wait_until(lambda: len(self.events(name)) >= count,
-                   "%d x %s in the map" % (count, name))
+        self.live[-1].wait_until(lambda: len(self.events(name)) >= count,
+                                 "%d x %s in the map" % (count, name))
 
     def samples(self):
         return [s for run in self.all_runs() for s in run.samples]
@@ -101,16 +101,20 @@ class Busy(Control):
     def test_sigio_starts_with_rtc(self):
         self.start_by(signal.SIGIO, "JP_DEFER JP_RTC_HZ=256")
 
-    def test_sigalrm_starts_in_cpu_time(self):
-        self.start_by(signal.SIGALRM, DEFER)
+    def test_sigprof_starts_in_real_time_too(self):
+        self.start_by(signal.SIGPROF, DEFER + " JP_REALTIME")
 
-    def test_sigio_starts_in_cpu_time(self):
-        self.start_by(signal.SIGIO, DEFER)
+    def test_signals_of_other_modes_are_the_programs(self):
+        """As in the original: SIGALRM, SIGIO and SIGUSR2 are taken only by
+        the flags that need them."""
+        for number in (signal.SIGALRM, signal.SIGUSR2):
+            live = self.begin("busy", DEFER, "600")
+            live.kill(number)
+            self.assertEqual(live.end().status, -number)
 
     def test_pause_before_start_does_no_harm(self):
         live = self.begin("busy", DEFER, "600")
         live.kill(signal.SIGUSR1)
-        live.kill(signal.SIGUSR2)
         live.burn(0.2)
         live.kill(signal.SIGPROF)
         self.await_events("section", 1)
@@ -140,13 +144,13 @@ class Idle(Control):
         live = self.begin("idle", DEFER + " JP_REALTIME")
         live.kill(signal.SIGALRM)
         self.await_events("section", 1)
-        wait_until(lambda: len(self.samples()) > 50, "samples")
+        live.wait_until(lambda: len(self.samples()) > 50, "samples")
         live.kill(signal.SIGUSR1)
         self.await_events("pause", 1)
         first = len(self.samples())
         live.kill(signal.SIGALRM)
         self.await_events("section", 2)
-        wait_until(lambda: len(self.samples()) > first + 50, "samples")
+        live.wait_until(lambda: len(self.samples()) > first + 50, "samples")
         self.assertEqual(live.end(signal.SIGTERM).status, 0)
         app = program("idle")
         whole = int(self.summary(app, "jprof-log")["samples"])
@@ -159,7 +163,7 @@ class Ring(Control):
         live = self.begin("busy", "JP_START JP_PERIOD=0.004 JP_CIRCULAR=1M",
                           "600")
         live.burn(0.8)
-        wait_until(lambda: len(self.samples()) > 100, "samples")
+        live.wait_until(lambda: len(self.samples()) > 100, "samples")
         live.kill(signal.SIGUSR2)
         self.await_events("clear", 1)
         cleared = self.events("clear")[0][0]

@@ -59,11 +59,11 @@ class Accepted(Case):
         self.assertEqual(header["period_ns"], 100000)
 
     def test_depth(self):
-        self.busy(0.2, flags="JP_START JP_PERIOD=0.004 JP_DEPTH=2")
-        run = self.run_of()
-        self.assertGreater(len(run.samples), 0)
-        self.assertLessEqual(max(len(s[5]) for s in run.samples), 2)
-        self.assertIn("depth", {s[4] for s in run.samples})
+        self.run_program(program("shares"), "1", "0.3",
+                         flags="JP_START JP_PERIOD=0.004 JP_DEPTH=7")
+        deep = [s for s in self.run_of().samples if s[4] == "depth"]
+        self.assertGreater(len(deep), 20)
+        self.assertEqual({len(s[5]) for s in deep}, {7})
 
     def test_realtime(self):
         self.busy(0.4, flags="JP_START JP_REALTIME JP_PERIOD=0.004")

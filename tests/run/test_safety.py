@@ -61,7 +61,8 @@ class Spy(Case):
         self.assertGreater(self.seen(done.err), 500)
 
     def test_control(self):
-        live = self.start(program("busy"), "2.5", flags=TICK_FLAGS,
+        live = self.start(program("busy"), "2.5",
+                          flags=TICK_FLAGS + " JP_CIRCULAR=100k",
                           preload=SPY + " " + LIBRARY)
         live.line()
         live.burn(0.2)
