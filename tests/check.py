@@ -25,7 +25,7 @@ import golden       # noqa: E402  (needs the path above)
 
 KINDS = ("lint", "unit", "golden", "fuzz", "run")
 SKIP_STATUS = 77
-FUZZ_MUTATIONS = "300"
+FUZZ_MUTATIONS = "3000"
 # Seconds after which a job is taken for hung.  Far above what any needs: they
 # bound a dead lock, they measure nothing.
 TIMEOUT = {"lint": 1800, "unit": 300, "fuzz": 1800, "run": 1800}
@@ -132,15 +132,30 @@ def lint_jobs():
             yield "lint " + os.path.basename(path), [path]
 
 
-def fuzz_jobs():
-    corpus = sorted(
-        path for path in glob.glob(
-            os.path.join(ROOT, "tests/fuzz/corpus/**"), recursive=True)
-        if os.path.isfile(path))
+def fuzz_targets():
     for source in sorted(glob.glob(os.path.join(ROOT, "tests/fuzz/fuzz_*.c"))):
-        name = os.path.basename(source)[:-2]
-        target = os.path.join(build_folder(), "asan/tests/fuzz", name)
-        yield "fuzz " + name, [target, "-n", FUZZ_MUTATIONS] + corpus
+        yield os.path.basename(source)[:-2]
+
+
+def fuzz_job(name):
+    """A fuzz target on the corpus, on the inputs of the golden cases and on an
+    ELF file, each with mutations."""
+    target = os.path.join(build_folder(), "asan/tests/fuzz", name)
+    corpus = [path for path in glob.glob(
+        os.path.join(ROOT, "tests/fuzz/corpus/**"), recursive=True)
+              if os.path.isfile(path)]
+    corpus.append(os.path.join(build_folder(), "tests/programs/spinlib.so"))
+    with tempfile.TemporaryDirectory(prefix="jprof-fuzz-") as scratch:
+        for case in {case for case, _ in golden.cases(
+                os.path.join(ROOT, "tests", "golden"))}:
+            folder = os.path.join(scratch, os.path.basename(case))
+            os.mkdir(folder)
+            golden.prepare(case, folder)
+        corpus += [path for path in glob.glob(scratch + "/**", recursive=True)
+                   if os.path.isfile(path)]
+        return plain_job("fuzz " + name,
+                         [target, "-n", FUZZ_MUTATIONS] + sorted(corpus),
+                         TIMEOUT["fuzz"])
 
 
 def unit_executables():
@@ -162,8 +177,8 @@ def jobs(kinds, update):
         for name, argv in lint_jobs():
             yield name, plain_job, (name, argv, TIMEOUT["lint"])
     if "fuzz" in kinds:
-        for name, argv in fuzz_jobs():
-            yield name, plain_job, (name, argv, TIMEOUT["fuzz"])
+        for name in fuzz_targets():
+            yield "fuzz " + name, fuzz_job, (name,)
     if "unit" in kinds:
         for path in unit_executables():
             yield "unit " + os.path.basename(path), unit_job, (path,)

@@ -99,7 +99,7 @@ check-golden: all ## recorded inputs against expected reports
 golden-update: all ## rewrite the expected reports; read the diff
 	@$(CHECK) --only golden --update
 
-fuzz-replay: asan-build ## the fuzz corpus and mutations of it, with ASan
+fuzz-replay: asan-build $(PROGRAMS) ## the fuzz corpus and mutations of it, with ASan
 	@$(CHECK) --only fuzz
 
 asan: asan-build ## unit and golden tests of jprof-report with ASan

@@ -16,10 +16,11 @@ import tempfile
 import time
 import unittest
 
-import decode
-
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
+import decode       # noqa: E402  (needs the path above)
+
 BUILD = os.path.join(ROOT, os.environ.get("B", "build"))
 LIBRARY = os.path.join(BUILD, "libjprof.so")
 REPORT = os.path.join(BUILD, "jprof-report")
