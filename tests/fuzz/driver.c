@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define INPUT_MAX (16U << 20) /* bytes of a file that are read */
-#define CUT_MAX 64U           /* bytes that a mutation takes out at most */
+#define PIECE_MAX 64U         /* bytes that a mutation moves or takes out */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -44,21 +44,31 @@ static void store_edge(uint8_t *data, size_t size)
         memcpy(data + below(size - width + 1), &value, width);
 }
 
-/* Copies a piece of the input over another piece of it. */
+/* Copies a small piece of the input over another piece of it. */
 static void copy_piece(uint8_t *data, size_t size)
 {
     size_t from = below(size), to = below(size);
     size_t most = size - (from > to ? from : to);
-    memmove(data + to, data + from, below(most + 1));
+    size_t length = below(PIECE_MAX);
+    memmove(data + to, data + from, length < most ? length : most);
 }
 
-/* Applies one to eight changes to `data`; returns the new, never larger
+/* Takes a small piece out; returns the new size. */
+static size_t cut_piece(uint8_t *data, size_t size)
+{
+    size_t at = below(size), less = below(PIECE_MAX);
+    less = less < size - at ? less : size - at;
+    memmove(data + at, data + at + less, size - at - less);
+    return size - less;
+}
+
+/* Applies one to eight small changes to `data`; returns the new, never larger
  * size. */
 static size_t mutate(uint8_t *data, size_t size)
 {
     size_t changes = 1 + below(8);
     while (changes-- > 0 && size > 0) {
-        switch (below(6)) {
+        switch (below(4)) {
         case 0:
             data[below(size)] ^= (uint8_t)(1U << below(8));
             break;
@@ -68,20 +78,15 @@ static size_t mutate(uint8_t *data, size_t size)
         case 2:
             store_edge(data, size);
             break;
-        case 3:
-            copy_piece(data, size);
-            break;
-        case 4: {
-            size_t at = below(size), less = below(CUT_MAX);
-            less = less < size - at ? less : size - at;
-            memmove(data + at, data + at + less, size - at - less);
-            size -= less;
-            break;
-        }
         default:
-            size = below(16) == 0 ? below(size + 1) : size;
+            copy_piece(data, size);
         }
     }
+    /* Rarely, since what moves everything leaves little to parse. */
+    if (size > 0 && below(16) == 0)
+        size = cut_piece(data, size);
+    if (below(16) == 0)
+        size = below(size + 1);
     return size;
 }
 
