@@ -11,7 +11,10 @@ WARN := -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes \
 LIBFLAGS := -D_GNU_SOURCE -fPIC -fvisibility=hidden -fno-omit-frame-pointer \
   -ftls-model=initial-exec
 SIGFLAGS := -Wframe-larger-than=1024 -fno-stack-protector -U_FORTIFY_SOURCE
-LIBLINK := -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,start-stop-visibility=hidden -Wl,-soname,libjprof.so
+# noseparate-code and -O1 save the loader mappings and collisions: every
+# program that the library is preloaded into pays for them at its start.
+LIBLINK := -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,noseparate-code \
+  -Wl,-O1 -Wl,--hash-style=gnu -Wl,-soname,libjprof.so
 
 SIG_SRC := $(wildcard preload/sig/*.c)
 PRE_SRC := $(wildcard preload/*.c)
@@ -24,8 +27,14 @@ REP_LIBS := -ldw -lelf -liberty -lz
 
 all: $(B)/libjprof.so $(B)/jprof-report $(B)/jprof ## build everything
 
-$(B)/libjprof.so: $(SIG_OBJ) $(PRE_OBJ)
-	$(CC) $(CFLAGS) $(LDFLAGS) $(LIBLINK) -o $@ $^
+$(B)/libjprof.so: $(SIG_OBJ) $(PRE_OBJ) $(B)/preload/exports.ver Makefile
+	$(CC) $(CFLAGS) $(LDFLAGS) $(LIBLINK) \
+	  -Wl,--version-script=$(B)/preload/exports.ver -o $@ $(SIG_OBJ) $(PRE_OBJ)
+
+# What the library shows to a program is just this list.
+$(B)/preload/exports.ver: preload/exported-symbols
+	@mkdir -p $(@D)
+	{ echo '{ global:'; sed 's/$$/;/' $<; echo 'local: *; };'; } >$@
 
 $(B)/jprof-report: $(REP_OBJ)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(REP_LIBS)

@@ -39,9 +39,10 @@ static int bounds_sig(struct jp_walk *walk, uint64_t sp)
 int jp_walk_push_sig(struct jp_walk *walk, uint64_t address)
 {
     const uint32_t limit = jp_config.depth, head = limit / 2;
+    const uint32_t tail = limit - head;
     uint32_t index = walk->total;
-    if (index >= limit)
-        index = head + (index - head) % (limit - head);
+    if (index >= limit && tail > 0)
+        index = head + (index - head) % tail;
     walk->kit->frames[index] = address;
     return ++walk->total < JP_WALK_MAX;
 }
