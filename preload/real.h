@@ -7,8 +7,9 @@
 
 #define JP_EXPORT __attribute__((visibility("default")))
 
-/* The next definition of `name` in the link order.  Ends the program with a
- * line on stderr if there is none, which would be a broken libc. */
+/* The next definition of `name` in the link order, else the C library's.  If
+ * there is none, which would be a broken libc, says so on stderr and returns a
+ * function that fails with ENOSYS.  Never NULL. */
 void *jp_real(const char *name);
 
 /* Declares a pointer `real` to the function behind the one that it is in,

@@ -36,13 +36,19 @@ static int bounds_sig(struct jp_walk *walk, uint64_t sp)
     return 1;
 }
 
+/* How many root-most frames of too deep a stack are kept; at least one. */
+static uint32_t tail_sig(void)
+{
+    const uint32_t limit = jp_config.depth;
+    return limit > 1 ? limit - limit / 2 : 1;
+}
+
 int jp_walk_push_sig(struct jp_walk *walk, uint64_t address)
 {
     const uint32_t limit = jp_config.depth, head = limit / 2;
-    const uint32_t tail = limit - head;
     uint32_t index = walk->total;
-    if (index >= limit && tail > 0)
-        index = head + (index - head) % tail;
+    if (index >= limit)
+        index = head + (index - head) % tail_sig();
     walk->kit->frames[index] = address;
     return ++walk->total < JP_WALK_MAX;
 }
@@ -61,7 +67,7 @@ static void reverse_sig(uint64_t *frames, uint32_t count)
 static void settle_sig(struct jp_walk *walk)
 {
     const uint32_t limit = jp_config.depth, head = limit / 2;
-    const uint32_t tail = limit - head;
+    const uint32_t tail = tail_sig();
     struct jp_kit *kit = walk->kit;
     kit->gap = 0;
     kit->depth = walk->total;
