@@ -109,7 +109,9 @@ void jr_load_finish(struct jr_load *load)
                          "(pid %" PRIu32 ": %s); %s",
                          load->nothers, load->model.nprocesses, load->app,
                          load->other->pid, load->other->exe, rest);
-    jr_say("%s", text);
+    /* A tree of which one process ran app is what the user asked for. */
+    if (load->nothers == load->model.nprocesses)
+        jr_say("%s", text);
     jr_load_note(load, text);
 }
 
