@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Children that use the CPU, made in each way there is:
- *     forker [CPU_SECONDS_EACH=0.3]
+ *     forker [CPU_SECONDS_EACH=0.3] [CPU_SECONDS_OF_THE_PARENT_FIRST=0]
  * Prints `fork PID`, `exec PID`, `vfork PID`, `spawn PID`, one a child: the
  * first goes on in this image, the others execute it again as `forker -x`.
- * The parent uses no CPU time to speak of.  Exit status 0 when all children's
- * is 7.
+ * Afterwards the parent uses no CPU time to speak of.  Exit status 0 when all
+ * children's is 7.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
@@ -45,6 +45,7 @@ int main(int argc, char **argv)
         return 7;
     }
     double seconds = argument(argc, argv, 1, 0.3);
+    child_work(argument(argc, argv, 2, 0));
     pid_t pid = fork();
     if (pid == 0) {
         child_work(seconds);

@@ -27,6 +27,18 @@ class Trees(Case):
             self.assertEqual(
                 int(logs[pid].events("process")[0][1]["pid"]), pid)
 
+    def test_child_of_a_sampled_parent(self):
+        """A child's samples go into a log of its own, not its parent's."""
+        done = self.run_program(program("forker"), "0.4", "0.4")
+        self.assertEqual((done.status, done.err), (0, ""))
+        self.assertEqual(self.run_of().header["pid"], done.pid)
+        self.assertLess(abs(weight_s(self.run_of()) - 0.4), 0.08)
+        logs = self.logs_by_pid()
+        child = int(re.search(r"(?m)^fork (\d+)$", done.out).group(1))
+        self.assertLess(abs(weight_s(logs[child]) - 0.4), 0.08)
+        self.assertEqual({s[1] for s in logs[child].samples}, {child})
+        self.assertEqual({s[1] for s in self.run_of().samples}, {done.pid})
+
     def test_child_is_reported_by_name(self):
         done = self.run_program(program("forker"), "0.4")
         app = program("forker")

@@ -18,11 +18,11 @@ MAX_FRAMES = 4096
 EVENTS = "cpu running blocked raised".split()
 REASONS = "root depth bad_fp no_rule bounds no_stack walker".split()
 FIELDS = [field.split(":") for field in (
-    "byte_order:8:I version:12:H header_size:14:H machine:16:H "
-    "address_size:18:B build_id_size:19:B page_size:20:I pid:24:I "
-    "proc_pid:28:I start_ticks:32:Q mono_ns:40:Q real_ns:48:Q boot_ns:56:Q "
-    "period_ns:64:Q clock:72:I walker:76:I options:80:I depth:84:I "
-    "ring_bytes:88:Q cleared_ns:96:Q").split()]
+    "byte_order:8:I version:12:H header_size:14:H machine:16:H pid:24:I "
+    "address_size:18:B build_id_size:19:B page_size:20:I proc_pid:28:I "
+    "start_ticks:32:Q mono_ns:40:Q real_ns:48:Q boot_ns:56:Q period_ns:64:Q "
+    "clock:72:I walker:76:I options:80:I depth:84:I ring_bytes:88:Q "
+    "cleared_ns:96:Q owner_pid:2968:I owner_ticks:2976:Q").split()]
 STRINGS = (("map_name", 664, 256), ("exe", 920, 1024), ("flags", 1944, 1024))
 
 

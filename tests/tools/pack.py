@@ -36,6 +36,7 @@ HEADER = {
     "depth": (84, "I"), "ring": (88, "Q"), "cleared": (96, "Q"),
     "build_id": (104, "32x"), "boot_id": (136, "16x"), "map": (664, "256s"),
     "exe": (920, "1024s"), "flags": (1944, "1024s"),
+    "owner_pid": (2968, "I"), "owner_ticks": (2976, "Q"),
 }
 DEFAULTS = {
     "magic": "JPROFLOG", "byte_order": 0x01020304, "version": 1,
