@@ -65,6 +65,8 @@ static void restart(void)
     }
     if (running)
         jp_control_sig(JP_CONTROL_START);
+    else if (atomic_load(&jp_process.first_pending))
+        jp_clock_first_sig();
 }
 
 static void child(void)

@@ -142,6 +142,7 @@ void jp_clock_first_sig(void)
     event.sigev_value.sival_ptr =
         (void *)(uintptr_t)(JP_CONTROL_MAGIC | JP_CONTROL_START);
     int real = jp_process.clock != JP_CLOCK_THREAD_CPU;
+    atomic_store(&jp_process.first_pending, 1);
     if (make_sig(real ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &event,
                  jp_config.first_ns, 0) < 0)
         jp_count_sig(JP_COUNT_NO_TIMER, 1);

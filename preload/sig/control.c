@@ -91,6 +91,7 @@ static void start_sig(void)
 {
     if (atomic_load(&jp_process.running))
         return;
+    atomic_store(&jp_process.first_pending, 0);
     uint32_t section = atomic_fetch_add(&jp_process.sections, 1);
     if (section == 0) {
         jp_process.first_section_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);

@@ -154,14 +154,18 @@ static int timer_sig(const siginfo_t *info, const ucontext_t *context)
         return 0;
     uint64_t weight = jp_clock_weight_sig(info->si_overrun);
     struct jp_slot *slot = jp_slot_by_value_sig(value);
-    if (slot == NULL)
+    if (slot == NULL) {
         lose_sig(JP_COUNT_LOST_STALE, weight);
-    else
-        sample_sig(slot,
-                   jp_process.clock == JP_CLOCK_THREAD_CPU
-                       ? JP_EVENT_CPU
-                       : JP_EVENT_WALL_RUNNING,
-                   weight, context);
+        return 1;
+    }
+    sample_sig(slot,
+               jp_process.clock == JP_CLOCK_THREAD_CPU ? JP_EVENT_CPU
+                                                       : JP_EVENT_WALL_RUNNING,
+               weight, context);
+    /* A thread that began just as the profile was paused armed its timer
+     * behind the back of the one who disarmed all. */
+    if (!atomic_load(&jp_process.running))
+        jp_clock_disarm_sig(slot);
     return 1;
 }
 

@@ -32,6 +32,7 @@ struct jp_process {
     uint64_t program_bias;      /* what its ELF addresses are off by */
     uint64_t page_size;
     _Atomic uint32_t running;   /* timers are wanted */
+    _Atomic uint32_t first_pending; /* JP_FIRST has not passed yet */
     _Atomic uint32_t sections;  /* starts so far */
     uint64_t first_section_ns;  /* when, and CPU time, of section 0: it may */
     uint64_t first_section_cpu_ns; /* begin before there is a map */
