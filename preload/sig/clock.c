@@ -66,6 +66,18 @@ static int make_sig(clockid_t clock, struct sigevent *event, uint64_t first,
     return (int)result;
 }
 
+/* Each POSIX timer takes a place in the user's queue of pending signals
+ * (RLIMIT_SIGPENDING); EAGAIN is what a full one answers. */
+static void refused_sig(int error)
+{
+    static _Atomic uint32_t said;
+    jp_count_sig(JP_COUNT_NO_TIMER, 1);
+    if (atomic_exchange(&said, 1) == 0)
+        jp_complain_sig("a thread goes without samples, the kernel refused "
+                        "its timer",
+                        NULL, error);
+}
+
 void jp_clock_arm_sig(struct jp_slot *slot)
 {
     uint32_t idle = JP_SLOT_IDLE;
@@ -81,7 +93,7 @@ void jp_clock_arm_sig(struct jp_slot *slot)
     int timer = make_sig(cpu ? thread_clock_sig(slot->tid) : CLOCK_MONOTONIC,
                          &event, phase_sig(slot->tid), jp_config.period_ns);
     if (timer < 0) {
-        jp_count_sig(JP_COUNT_NO_TIMER, 1);
+        refused_sig(-timer);
         atomic_store(&slot->state, JP_SLOT_IDLE);
         return;
     }
@@ -143,9 +155,10 @@ void jp_clock_first_sig(void)
         (void *)(uintptr_t)(JP_CONTROL_MAGIC | JP_CONTROL_START);
     int real = jp_process.clock != JP_CLOCK_THREAD_CPU;
     atomic_store(&jp_process.first_pending, 1);
-    if (make_sig(real ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &event,
-                 jp_config.first_ns, 0) < 0)
-        jp_count_sig(JP_COUNT_NO_TIMER, 1);
+    int timer = make_sig(real ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID,
+                         &event, jp_config.first_ns, 0);
+    if (timer < 0)
+        refused_sig(-timer);
 }
 
 uint64_t jp_clock_weight_sig(int overrun)

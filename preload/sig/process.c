@@ -73,6 +73,7 @@ static const char *error_text_sig(int error)
         const char *text;
     } texts[] = {
         {EACCES, "permission denied"},
+        {EAGAIN, "out of resources (see ulimit -i)"},
         {EDQUOT, "disk quota exceeded"},
         {EEXIST, "the file exists"},
         {EFBIG, "file size limit reached"},

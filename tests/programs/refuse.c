@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs a program where the kernel refuses something, by a seccomp filter,
+ * which exec keeps: what is to be found on older kernels, on other file
+ * systems and in containers.
+ * Runs in: tests.
+ *
+ * refuse WHAT PROGRAM [ARGUMENT...] */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The request of struct procmap_query, 104 bytes (uapi linux/fs.h). */
+#define QUERY _IOC(_IOC_READ | _IOC_WRITE, 'f', 17, 104)
+
+#define FIELD(name) ((uint32_t)offsetof(struct seccomp_data, name))
+
+/* argument: what the call's second one must be; 0: anything. */
+static const struct refusal {
+    const char *name;
+    uint32_t number, argument, error;
+} refusals[] = {
+    {"procmap-query", SYS_ioctl, (uint32_t)QUERY, ENOTTY},
+    {"fallocate", SYS_fallocate, 0, EOPNOTSUPP},
+    {"process-vm-readv", SYS_process_vm_readv, 0, EPERM},
+    {"linkat", SYS_linkat, 0, EXDEV},
+    {"timer-create", SYS_timer_create, 0, EAGAIN},
+};
+
+static int install(const struct refusal *refusal)
+{
+    const uint32_t no_argument = refusal->argument == 0;
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIELD(nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, refusal->number, 0, 4),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                 no_argument ? FIELD(nr) : FIELD(args[1])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+                 no_argument ? refusal->number : refusal->argument, 0, 2),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | refusal->error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]),
+                                       filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    size_t which = 0;
+    const size_t count = sizeof(refusals) / sizeof(refusals[0]);
+    if (argc < 3)
+        return 64;
+    while (which < count && strcmp(refusals[which].name, argv[1]) != 0)
+        which++;
+    if (which == count)
+        return 64;
+    if (!install(&refusals[which])) {
+        perror("refuse");
+        return 2;
+    }
+    execv(argv[2], argv + 2);
+    perror(argv[2]);
+    return 127;
+}
