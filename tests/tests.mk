@@ -105,14 +105,23 @@ fuzz-replay: asan-build $(PROGRAMS) ## the fuzz corpus and mutations of it, with
 asan: asan-build ## unit and golden tests of jprof-report with ASan
 	@B=$(B)/asan $(PYTHON) tests/check.py --only unit,golden
 
-fuzz: $(FUZZ_LONG) ## long fuzzing with clang: FUZZ_SECONDS=60 a target
+# What the fuzzers start from: the golden inputs, packed, and an ELF file.
+fuzz-seeds: $(PROGRAMS)
+	@mkdir -p $(B)/libfuzzer/seeds
+	@cp tests/golden/perfmap/*.map tests/golden/report/jprof-map* \
+	  $(B)/tests/programs/spinlib.so $(B)/libfuzzer/seeds
+	@for text in tests/golden/report/*.pack; do \
+	  $(PYTHON) tests/tools/pack.py $$text \
+	    $(B)/libfuzzer/seeds/$$(basename $$text .pack) || exit 1; done
+
+fuzz: $(FUZZ_LONG) fuzz-seeds ## long fuzzing with clang: FUZZ_SECONDS=60 a target
 	@for target in $(FUZZ_LONG); do \
 	  name=$${target##*/}; \
 	  mkdir -p $(B)/libfuzzer/corpus-$$name; \
 	  $$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=200000 \
 	    -artifact_prefix=$(B)/libfuzzer/$$name- -print_final_stats=1 \
 	    $(B)/libfuzzer/corpus-$$name \
-	    $$(find tests/fuzz/corpus -type d) || exit 1; \
+	    $(B)/libfuzzer/seeds || exit 1; \
 	done
 
 lint: all ## gate, layers, shape, analyzers, manual pages, both compilers
@@ -121,5 +130,5 @@ lint: all ## gate, layers, shape, analyzers, manual pages, both compilers
 -include tests/bench/bench.mk
 -include $(addsuffix .d,$(basename $(UNIT) $(PROGRAMS) $(FUZZ)))
 .PHONY: check check-build check-run check-golden golden-update unit lint fuzz
-.PHONY: fuzz-replay asan asan-build other-build objects programs fuzz-targets
+.PHONY: fuzz-seeds fuzz-replay asan asan-build other-build objects programs fuzz-targets
 .PHONY: unit-build unit-rep-build
