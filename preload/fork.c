@@ -30,7 +30,7 @@ static void prepare(void)
     const struct jp_slot *slot;
     if (!jp_owned_sig())
         return;
-    jp_sys_sigmask_sig(SIG_BLOCK, jp_handler_signals_sig(), &forking.mask);
+    forking.mask = jp_sys_block_sig();
     slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
     forking.stack_high = slot != NULL ? slot->stack_high : 0;
     forking.rooted = slot != NULL && slot->rooted;
@@ -40,12 +40,13 @@ static void prepare(void)
 static void parent(void)
 {
     if (jp_owned_sig())
-        jp_sys_sigmask_sig(SIG_SETMASK, forking.mask, NULL);
+        jp_sys_unblock_sig(forking.mask);
 }
 
 static void restart(void)
 {
     const int running = atomic_exchange(&jp_process.running, 0) != 0;
+    jp_sys_close_inherited_sig();
     jp_slots_reset_sig();
     jp_kits_reset_sig();
     jp_logfile_reset_sig();
@@ -74,7 +75,7 @@ static void child(void)
     if (jp_owner == NULL)
         return;
     restart();
-    jp_sys_sigmask_sig(SIG_SETMASK, forking.mask, NULL);
+    jp_sys_unblock_sig(forking.mask);
 }
 
 int jp_fork_init(void)

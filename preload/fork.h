@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fork: the clock's signal is held during the call, which it would restart
+ * fork: signals are held during the call, which the clock's would restart
  * again and again, and the child gets a profile of its own.
  * Runs in: any thread, not in a handler. */
 #ifndef JP_FORK_H

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -107,8 +108,21 @@ static void choose_means(void)
     }
     if (jp_config.rtc_hz != 0 && jp_rtc_open_sig() != 0)
         jp_note_sig(JP_NOTE_NO_RTC);
+    /* The coarse clocks advance with the tick (clock_getres(2)). */
+    struct timespec tick = {0, 0};
+    clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+    jp_process.tick_ns = (uint64_t)tick.tv_nsec;
     jp_clock_choose_sig();
     jp_log_fit_depth_sig();
+}
+
+/* A command from the program's own code: none of its signal handlers may
+ * leave it half done. */
+static void command(enum jp_control what)
+{
+    uint64_t mask = jp_sys_block_sig();
+    jp_control_sig(what);
+    jp_sys_unblock_sig(mask);
 }
 
 static int set_up(char **argv)
@@ -130,9 +144,12 @@ static int set_up(char **argv)
         return -ENOMEM;
     slot->is_main = 1;
     error = -jp_fork_init();
-    if (error == 0)
-        jp_signals_install();
-    return error;
+    if (error != 0)
+        return error;
+    jp_signals_install();
+    /* Who started the program may have had it blocked. */
+    jp_sys_sigmask_sig(SIG_UNBLOCK, JP_SIGSET(jp_process.signal), NULL);
+    return 0;
 }
 
 __attribute__((constructor)) static void construct(int argc, char **argv)
@@ -155,13 +172,16 @@ __attribute__((constructor)) static void construct(int argc, char **argv)
     if (jp_config.first_ns != 0)
         jp_clock_first_sig();
     else
-        jp_control_sig(JP_CONTROL_START);
+        command(JP_CONTROL_START);
 }
 
 __attribute__((destructor)) static void destruct(void)
 {
-    if (jp_owned_sig())
-        jp_control_exit_sig();
+    if (!jp_owned_sig())
+        return;
+    uint64_t mask = jp_sys_block_sig();
+    jp_control_exit_sig();
+    jp_sys_unblock_sig(mask);
 }
 
 JP_EXPORT int jprof_start(void)
@@ -170,7 +190,7 @@ JP_EXPORT int jprof_start(void)
         return -ENOSYS;
     if (atomic_load(&jp_process.running))
         return -EALREADY;
-    jp_control_sig(JP_CONTROL_START);
+    command(JP_CONTROL_START);
     return 0;
 }
 
@@ -180,7 +200,7 @@ JP_EXPORT int jprof_pause(void)
         return -ENOSYS;
     if (!atomic_load(&jp_process.running))
         return -EALREADY;
-    jp_control_sig(JP_CONTROL_PAUSE);
+    command(JP_CONTROL_PAUSE);
     return 0;
 }
 
@@ -190,7 +210,7 @@ JP_EXPORT int jprof_clear(void)
         return -ENOSYS;
     if (jp_config.ring_bytes == 0)
         return -EINVAL;
-    jp_control_sig(JP_CONTROL_CLEAR);
+    command(JP_CONTROL_CLEAR);
     return 0;
 }
 
@@ -198,6 +218,6 @@ JP_EXPORT int jprof_save(void)
 {
     if (!jp_owned_sig())
         return -ENOSYS;
-    jp_control_sig(JP_CONTROL_SAVE);
+    command(JP_CONTROL_SAVE);
     return 0;
 }

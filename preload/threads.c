@@ -40,6 +40,8 @@ static void begin(struct jp_slot *slot)
     jp_sys_sigmask_sig(SIG_UNBLOCK, clock, NULL);
     if (atomic_load(&jp_process.running))
         jp_clock_arm_sig(slot);
+    if (!atomic_load(&jp_process.running))
+        jp_clock_disarm_sig(slot);
 }
 
 /* Also when the thread leaves by pthread_exit or is cancelled. */
@@ -49,12 +51,16 @@ static void end(void *data)
     if (!jp_owned_sig())
         return;
     jp_clock_end_sig(slot);
+    /* Of the timer's signals none is left; no other may find the slot while
+     * it goes. */
+    uint64_t mask = jp_sys_block_sig();
     if (slot->kit != NULL) {
         jp_handler_flush_sig(slot->kit);
         jp_names_update_sig(slot);
         jp_kit_return_sig(slot->kit);
     }
     jp_slot_free_sig(slot);
+    jp_sys_unblock_sig(mask);
 }
 
 __attribute__((section("jp_thread_start"), noinline)) static void *

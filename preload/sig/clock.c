@@ -39,15 +39,13 @@ static struct timespec time_sig(uint64_t ns)
     return (struct timespec){(time_t)(ns / JP_NS), (long)(ns % JP_NS)};
 }
 
-/* When the first period ends: anywhere in it, so that a thread that lives
- * for less than one is sampled as often as its share demands, and threads
- * that start together are not sampled together. */
-static uint64_t phase_sig(uint32_t tid)
+/* A number from 1 to `most`, another each time. */
+static uint64_t random_sig(uint32_t salt, uint64_t most)
 {
-    uint64_t mixed = jp_sys_clock_sig(CLOCK_MONOTONIC) + tid;
+    uint64_t mixed = jp_sys_clock_sig(CLOCK_MONOTONIC) + salt;
     mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9ULL;
     mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebULL;
-    return (mixed ^ mixed >> 31) % jp_config.period_ns + 1;
+    return (mixed ^ mixed >> 31) % most + 1;
 }
 
 static int make_sig(clockid_t clock, struct sigevent *event, uint64_t first,
@@ -78,6 +76,56 @@ static void refused_sig(int error)
                         NULL, error);
 }
 
+/* When the first period ends, in ns from now: anywhere in it, so that threads
+ * which start together are not sampled together.
+ *
+ * A CPU timer that has run out is noticed at the kernel's next tick, and a
+ * thread that has ended by then goes without its sample: of threads that live
+ * for less than some ticks, most would.  So the periods begin a tick before
+ * the thread does.  Where the first then ends before the thread begins, the
+ * timer is set to the first tick that the thread sees, and jp_clock_early_sig
+ * says what that is worth.  So every moment of every thread is as likely to be
+ * sampled as any other. */
+static uint64_t first_sig(struct jp_slot *slot, clockid_t clock)
+{
+    uint64_t first = random_sig(slot->tid, jp_config.period_ns);
+    atomic_store(&slot->early_ns, 0);
+    if (jp_process.clock != JP_CLOCK_THREAD_CPU)
+        return first;
+    if (first > jp_process.tick_ns)
+        return first - jp_process.tick_ns;
+    slot->cpu_ns = jp_sys_clock_sig(clock);
+    atomic_store(&slot->early_ns, first);
+    return 1;
+}
+
+/* How many periods end from `origin` to `until`, the first at origin. */
+static uint64_t ends_sig(int64_t until, int64_t origin)
+{
+    if (until < origin)
+        return 0;
+    return (uint64_t)(until - origin) / jp_config.period_ns + 1;
+}
+
+/* The tick stands for the periods that ended in the tick before it; where it
+ * comes late, for all since the thread was armed. */
+uint64_t jp_clock_early_sig(struct jp_slot *slot, uint64_t weight_ns)
+{
+    const int64_t first = (int64_t)atomic_exchange(&slot->early_ns, 0);
+    if (first == 0)
+        return weight_ns;
+    const int64_t tick = (int64_t)jp_process.tick_ns, origin = first - tick;
+    const int64_t now = (int64_t)(jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) -
+                                  slot->cpu_ns);
+    const uint64_t ended = ends_sig(now, origin);
+    const uint64_t before = ends_sig(now < tick ? now - tick : 0, origin);
+    const uint64_t next = (uint64_t)origin + ended * jp_config.period_ns;
+    const struct itimerspec when = {time_sig(jp_config.period_ns),
+                                    time_sig(next - (uint64_t)now)};
+    jp_sys_sig(SYS_timer_settime, slot->timer, 0, (long)&when, 0, 0);
+    return (ended - before) * jp_config.period_ns;
+}
+
 void jp_clock_arm_sig(struct jp_slot *slot)
 {
     uint32_t idle = JP_SLOT_IDLE;
@@ -89,9 +137,11 @@ void jp_clock_arm_sig(struct jp_slot *slot)
                              .sigev_notify = SIGEV_THREAD_ID};
     event.sigev_value.sival_ptr = (void *)jp_slot_value_sig(slot);
     event._sigev_un._tid = (pid_t)slot->tid;
-    int cpu = jp_process.clock == JP_CLOCK_THREAD_CPU;
-    int timer = make_sig(cpu ? thread_clock_sig(slot->tid) : CLOCK_MONOTONIC,
-                         &event, phase_sig(slot->tid), jp_config.period_ns);
+    clockid_t clock = jp_process.clock == JP_CLOCK_THREAD_CPU
+                          ? thread_clock_sig(slot->tid)
+                          : CLOCK_MONOTONIC;
+    int timer = make_sig(clock, &event, first_sig(slot, clock),
+                         jp_config.period_ns);
     if (timer < 0) {
         refused_sig(-timer);
         atomic_store(&slot->state, JP_SLOT_IDLE);

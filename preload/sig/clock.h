@@ -28,6 +28,10 @@ void jp_clock_all_sig(int arm);
  * that much CPU time of the process (JP_REALTIME: of real time). */
 void jp_clock_first_sig(void);
 
+/* The weight of a slot's timer signal: weight_ns, but for the first signal of
+ * a thread, which may have been set to come early; 0: it is worth nothing. */
+uint64_t jp_clock_early_sig(struct jp_slot *slot, uint64_t weight_ns);
+
 /* The weight of a timer's signal in ns, from its overrun count. */
 uint64_t jp_clock_weight_sig(int overrun);
 

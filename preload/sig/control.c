@@ -22,6 +22,8 @@
 #include "sys.h"
 #include "text.h"
 
+#define EXIT_YIELDS 10000U
+
 static _Atomic uint32_t requests; /* bit 1 << command */
 static _Atomic uint32_t busy;
 
@@ -183,13 +185,23 @@ void jp_control_off_sig(void)
     jp_clock_all_sig(0);
 }
 
+/* Waits a while for a command that another thread carries out. */
+static int take_over_sig(void)
+{
+    for (unsigned i = 0; i < EXIT_YIELDS; i++) {
+        uint32_t idle = 0;
+        if (atomic_compare_exchange_strong(&busy, &idle, 1))
+            return 1;
+        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+    }
+    return 0;
+}
+
 void jp_control_exit_sig(void)
 {
-    uint32_t idle = 0;
     atomic_store(&jp_process.running, 0);
     jp_clock_all_sig(0);
-    if (atomic_load(&jp_log.state) != JP_LOG_READY ||
-        !atomic_compare_exchange_strong(&busy, &idle, 1))
+    if (atomic_load(&jp_log.state) != JP_LOG_READY || !take_over_sig())
         return;
     settle_sig(1);
     jp_mapfile_event_sig(JP_MAP_EXIT, -1, 1);

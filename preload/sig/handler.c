@@ -123,16 +123,17 @@ struct jp_slot *jp_handler_adopt_sig(uint64_t stack_high)
     return slot;
 }
 
-/* The calling thread's slot; NULL in a vfork child, which only borrows this
- * memory, or when there are no more. */
+/* The calling thread's slot, or NULL when there are no more. */
 static struct jp_slot *own_slot_sig(void)
 {
     struct jp_slot *slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
-    if (slot != NULL || jp_sys_getpid_sig() != jp_owner->pid)
+    if (slot != NULL)
         return slot;
     slot = jp_handler_adopt_sig(0);
     if (slot == NULL)
         jp_count_sig(JP_COUNT_LOST_NO_SLOT, 1);
+    else if (atomic_load(&jp_process.running))
+        jp_clock_arm_sig(slot);
     return slot;
 }
 
@@ -158,10 +159,13 @@ static int timer_sig(const siginfo_t *info, const ucontext_t *context)
         lose_sig(JP_COUNT_LOST_STALE, weight);
         return 1;
     }
-    sample_sig(slot,
-               jp_process.clock == JP_CLOCK_THREAD_CPU ? JP_EVENT_CPU
-                                                       : JP_EVENT_WALL_RUNNING,
-               weight, context);
+    weight = jp_clock_early_sig(slot, weight);
+    if (weight != 0)
+        sample_sig(slot,
+                   jp_process.clock == JP_CLOCK_THREAD_CPU
+                       ? JP_EVENT_CPU
+                       : JP_EVENT_WALL_RUNNING,
+                   weight, context);
     /* A thread that began just as the profile was paused armed its timer
      * behind the back of the one who disarmed all. */
     if (!atomic_load(&jp_process.running))
@@ -181,12 +185,21 @@ static void raised_sig(const ucontext_t *context)
     sample_sig(slot, JP_EVENT_RAISED, jp_config.period_ns, context);
 }
 
-/* What the program wanted done with a signal that is none of jprof's. */
+/* What the program wanted done with a signal that is none of jprof's: its
+ * handler runs under the mask that it would have had. */
 static int forward_sig(int signal, siginfo_t *info, void *context)
 {
     const struct sigaction *action = &jp_program_actions[signal].action;
+    const ucontext_t *interrupted = context;
+    uint64_t mask, more;
     if (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN)
         return 0;
+    memcpy(&mask, &interrupted->uc_sigmask, sizeof(mask));
+    memcpy(&more, &action->sa_mask, sizeof(more));
+    mask |= more;
+    if ((action->sa_flags & SA_NODEFER) == 0)
+        mask |= JP_SIGSET(signal);
+    jp_sys_sigmask_sig(SIG_SETMASK, mask, NULL);
     if ((action->sa_flags & SA_SIGINFO) != 0)
         action->sa_sigaction(signal, info, context);
     else
@@ -197,6 +210,9 @@ static int forward_sig(int signal, siginfo_t *info, void *context)
 static void dispatch_sig(int signal, siginfo_t *info, void *context)
 {
     if (info->si_code == SI_TIMER && timer_sig(info, context))
+        return;
+    /* A vfork child only borrows this memory. */
+    if (jp_sys_getpid_sig() != jp_owner->pid)
         return;
     if (signal == SIGPROF && info->si_code == SI_QUEUE &&
         is_control_sig(info)) {

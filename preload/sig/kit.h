@@ -29,8 +29,8 @@ struct jp_kit {
     uint8_t *chunk;           /* mapped, or NULL */
     uint32_t size, used;      /* bytes of the chunk */
     uint32_t next_size;       /* of the next one */
-    uint64_t offset;          /* of the chunk in the file */
-    uint32_t ring_epoch;      /* the ring that the chunk is part of */
+    _Atomic uint64_t offset;  /* of the chunk in the file; 0: has none */
+    uint32_t ring;            /* the ring that the chunk is part of */
     uint16_t epoch;           /* for the table */
     uint16_t last_ref;        /* the last STACK record, 0: none */
     uint32_t last_depth;      /* frames in `last` */

@@ -85,15 +85,20 @@ void jp_log_fit_depth_sig(void)
         jp_config.depth = most;
 }
 
+static uint32_t ring_now_sig(void)
+{
+    return (uint32_t)(atomic_load(&jp_log.ring) >> JP_LOG_TURN_BITS);
+}
+
 void jp_log_ring_keep_sig(void)
 {
-    if (jp_config.ring_bytes == 0 || atomic_load(&jp_log.ring_turn) == 0)
-        return;
-    uint64_t length =
-        (uint64_t)jp_log_ring_count_sig() * jp_log_ring_chunk_sig();
-    atomic_fetch_add(&jp_log.ring_epoch, 1);
-    atomic_fetch_add(&jp_log.ring_start, length);
-    atomic_store(&jp_log.ring_turn, 0);
+    const uint64_t turns = (1ULL << JP_LOG_TURN_BITS) - 1;
+    uint64_t ring = atomic_load(&jp_log.ring);
+    do {
+        if (jp_config.ring_bytes == 0 || (ring & turns) == 0)
+            return;
+    } while (!atomic_compare_exchange_weak(&jp_log.ring, &ring,
+                                           (ring | turns) + 1));
 }
 
 /* The kit that has the chunk at `offset` gives it up, unless it is writing.
@@ -104,34 +109,43 @@ static int evict_sig(uint64_t offset, const struct jp_kit *taker)
     for (uint32_t i = 0; i < count; i++) {
         struct jp_kit *kit = jp_kit_at_sig(i);
         uint32_t idle = 0;
-        if (kit == NULL || kit == taker || kit->offset != offset)
+        if (kit == NULL || kit == taker || atomic_load(&kit->offset) != offset)
             continue;
         if (!atomic_compare_exchange_strong(&kit->lock, &idle, 2))
             return 0;
-        if (kit->chunk != NULL && kit->offset == offset) {
+        if (kit->chunk != NULL && atomic_load(&kit->offset) == offset) {
             jp_sys_unmap_sig(kit->chunk, kit->size);
             kit->chunk = NULL;
-            kit->offset = 0;
+            atomic_store(&kit->offset, 0);
         }
         atomic_store(&kit->lock, 0);
     }
     return 1;
 }
 
-/* The place of the ring's next chunk, or 0 when all are being written. */
-static uint64_t ring_place_sig(struct jp_kit *kit)
+/* Takes the ring's next chunk; its place is then in kit->offset.  The place is
+ * claimed there before the others' are looked at, so of two who come to the
+ * same place at once, one at least sees the other and goes on to the next.
+ * Returns 0 when all are being written. */
+static int ring_place_sig(struct jp_kit *kit)
 {
     const uint32_t count = jp_log_ring_count_sig();
-    const uint64_t start = atomic_load(&jp_log.ring_start);
+    const uint64_t size = jp_log_ring_chunk_sig();
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t turn = atomic_fetch_add(&jp_log.ring_turn, 1);
-        uint64_t offset = start + turn % count * jp_log_ring_chunk_sig();
+        uint64_t taken = atomic_fetch_add(&jp_log.ring, 1);
+        uint64_t ring = taken >> JP_LOG_TURN_BITS;
+        uint64_t turn = taken & ((1ULL << JP_LOG_TURN_BITS) - 1);
+        uint64_t offset =
+            jp_log.ring_start + (ring * count + turn % count) * size;
+        atomic_store(&kit->offset, offset);
         if (!evict_sig(offset, kit))
             continue;
+        kit->ring = (uint32_t)ring;
         if (turn >= count)
             jp_count_sig(JP_COUNT_RING_REUSED, 1);
-        return offset;
+        return 1;
     }
+    atomic_store(&kit->offset, 0);
     return 0;
 }
 
@@ -169,7 +183,7 @@ static void drop_chunk_sig(struct jp_kit *kit)
     if (kit->chunk != NULL)
         jp_sys_unmap_sig(kit->chunk, kit->size);
     kit->chunk = NULL;
-    kit->offset = 0;
+    atomic_store(&kit->offset, 0);
 }
 
 /* A chunk's place in a ring holds an older chunk: its records must be gone
@@ -199,15 +213,16 @@ static int new_chunk_sig(struct jp_kit *kit, uint32_t bytes, uint32_t tid)
     kit->size = ring ? jp_log_ring_chunk_sig() : chunk_size_sig(kit, bytes);
     if (bytes + JP_CHUNK_HEADER_SIZE > kit->size)
         return -EMSGSIZE;
-    kit->ring_epoch = atomic_load(&jp_log.ring_epoch);
-    uint64_t offset = ring ? ring_place_sig(kit)
-                           : atomic_fetch_add(&jp_log.next, kit->size);
-    if (offset == 0)
+    if (!ring)
+        atomic_store(&kit->offset,
+                     atomic_fetch_add(&jp_log.next, kit->size));
+    else if (!ring_place_sig(kit))
         return -EBUSY;
-    kit->chunk = map_chunk_sig(offset, kit->size, &error);
-    if (kit->chunk == NULL)
+    kit->chunk = map_chunk_sig(kit->offset, kit->size, &error);
+    if (kit->chunk == NULL) {
+        atomic_store(&kit->offset, 0);
         return error;
-    kit->offset = offset;
+    }
     open_chunk_sig(kit, tid);
     error = push_sig(kit, 0, kit->size);
     if (error != 0)
@@ -269,8 +284,8 @@ static int write_sig(struct jp_kit *kit, const struct jp_sample *sample)
     const uint32_t stack_size =
         (uint32_t)sizeof(struct jp_stack_record) + kit->depth * 8U;
     int error = 0;
-    if (kit->chunk != NULL &&
-        kit->ring_epoch != atomic_load(&jp_log.ring_epoch))
+    if (kit->chunk != NULL && jp_config.ring_bytes != 0 &&
+        kit->ring != ring_now_sig())
         drop_chunk_sig(kit);
     uint16_t ref = 0;
     int known = kit->chunk != NULL && jp_stacks_find_sig(kit, &ref);
@@ -283,6 +298,9 @@ static int write_sig(struct jp_kit *kit, const struct jp_sample *sample)
         error = put_stack_sig(kit, &ref);
     if (error == 0)
         error = put_sample_sig(kit, sample, ref);
+    /* Behind a record that did not get into the file nothing could be read. */
+    if (error != 0)
+        drop_chunk_sig(kit);
     return error;
 }
 

@@ -23,6 +23,8 @@ enum jp_log_state {
 };
 
 /* The file, shared by logfile.c, which makes it, and log.c, which fills it. */
+#define JP_LOG_TURN_BITS 40U
+
 struct jp_log {
     _Atomic uint32_t state;         /* enum jp_log_state */
     const char *path;               /* absolute */
@@ -33,9 +35,9 @@ struct jp_log {
     uint32_t pid;
     _Atomic uint64_t next;          /* offset of the next chunk */
     _Atomic uint64_t seq;           /* of the last chunk */
-    _Atomic uint32_t ring_epoch;    /* counts the rings */
-    _Atomic uint64_t ring_start;    /* offset of the current ring */
-    _Atomic uint64_t ring_turn;     /* chunks taken from it so far */
+    uint64_t ring_start;            /* offset of the first ring */
+    _Atomic uint64_t ring;          /* which ring it is now; in the lower
+                                       JP_LOG_TURN_BITS, chunks taken of it */
     _Atomic uint32_t space_complained;
 };
 extern struct jp_log jp_log;

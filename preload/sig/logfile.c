@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
 
 #include "arch/arch.h"
 #include "control.h"
@@ -29,6 +31,25 @@ static uint64_t align_sig(uint64_t offset)
     return (offset + JP_LOG_ALIGN - 1) & ~(uint64_t)(JP_LOG_ALIGN - 1);
 }
 
+/* Opens a finished run's log and locks it, so that of several processes that
+ * come upon it one takes it: whoever unlinks or continues a log holds its
+ * lock.  -EEXIST when it is not to be had. */
+static int claim_old_sig(const char *path)
+{
+    struct stat ours, there;
+    int fd = jp_sys_open_sig(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
+    if (fd < 0)
+        return -EEXIST;
+    if (jp_sys_sig(SYS_flock, fd, LOCK_EX | LOCK_NB, 0, 0, 0) == 0 &&
+        jp_sys_fstat_sig(fd, &ours) == 0 &&
+        jp_sys_stat_sig(path, 0, &there) == 0 &&
+        ours.st_dev == there.st_dev && ours.st_ino == there.st_ino &&
+        jp_logname_owner_sig(fd) == JP_OWNER_GONE)
+        return fd;
+    jp_sys_close_sig(fd);
+    return -EEXIST;
+}
+
 /* Opens a log for this run: a new file, or with JP_APPEND a finished run's.
  * -EEXIST: this name is not to be had. */
 static int open_log_sig(const char *path)
@@ -38,13 +59,11 @@ static int open_log_sig(const char *path)
             path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
         if (fd != -EEXIST)
             return fd;
-        if (jp_logname_owner_sig(path) != JP_OWNER_GONE)
-            return -EEXIST;
-        if (jp_config.append) {
-            fd = jp_sys_open_sig(path, O_RDWR | O_NOFOLLOW, 0);
-            return fd < 0 ? -EEXIST : fd;
-        }
+        fd = claim_old_sig(path);
+        if (fd < 0 || jp_config.append)
+            return fd;
         jp_sys_unlink_sig(path);
+        jp_sys_close_sig(fd);
     }
     return -EEXIST;
 }
@@ -123,8 +142,8 @@ static int make_header_sig(int fd)
         return -ENOMEM;
     atomic_store(&jp_log.seq, 0);
     atomic_store(&jp_log.next, jp_log.start + JP_LOG_HEADER_SIZE);
-    atomic_store(&jp_log.ring_start, jp_log.start + JP_LOG_HEADER_SIZE);
-    atomic_store(&jp_log.ring_turn, 0);
+    jp_log.ring_start = jp_log.start + JP_LOG_HEADER_SIZE;
+    atomic_store(&jp_log.ring, 0);
     fill_sig(jp_log.header);
     if (jp_log.start != 0)
         take_over_sig(fd, jp_log.header);

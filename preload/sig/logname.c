@@ -135,7 +135,7 @@ static int field_sig(int fd, uint64_t offset, void *field, size_t size)
     return jp_sys_pread_sig(fd, field, size, offset) == (long)size;
 }
 
-enum jp_logname_owner jp_logname_owner_sig(const char *path)
+enum jp_logname_owner jp_logname_owner_sig(int fd)
 {
     uint8_t magic[8], log_boot[16], boot_id[16];
     struct {
@@ -146,16 +146,12 @@ enum jp_logname_owner jp_logname_owner_sig(const char *path)
     struct jp_text text;
     struct stat info;
     int good = 0;
-    int fd = jp_sys_open_sig(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
-    if (fd < 0)
-        return JP_OWNER_FOREIGN;
     if (jp_sys_fstat_sig(fd, &info) == 0 && S_ISREG(info.st_mode))
         good = field_sig(fd, 0, magic, sizeof(magic)) &&
                field_sig(fd, offsetof(struct jp_log_header, boot_id), log_boot,
                          sizeof(log_boot)) &&
                field_sig(fd, offsetof(struct jp_log_header, owner_pid), &owner,
                          sizeof(owner));
-    jp_sys_close_sig(fd);
     if (!good || memcmp(magic, JP_LOG_MAGIC, sizeof(magic)) != 0)
         return JP_OWNER_FOREIGN;
     boot_id_sig(boot_id);

@@ -22,13 +22,13 @@ struct jp_logname {
 /* Builds the try-th pair of names.  Returns 0, or -ENAMETOOLONG. */
 int jp_logname_build_sig(struct jp_logname *name, unsigned try);
 
-/* Who wrote the log at `path`. */
+/* Who wrote the log that is open at `fd`. */
 enum jp_logname_owner {
-    JP_OWNER_FOREIGN,   /* not a log, or nothing that can be opened */
+    JP_OWNER_FOREIGN,   /* not a log */
     JP_OWNER_ALIVE,     /* a process that may still write to it */
     JP_OWNER_GONE       /* a finished run */
 };
-enum jp_logname_owner jp_logname_owner_sig(const char *path);
+enum jp_logname_owner jp_logname_owner_sig(int fd);
 
 /* Fields of this process that name it for good; 0 or zeros when unknown. */
 void jp_logname_self_sig(uint32_t *proc_pid, uint64_t *start_ticks,

@@ -24,9 +24,9 @@ static const char *const note_texts[JP_NOTE_COUNT] = {
     "JP_PERIOD was under 0.0001 s and was raised to it",
     "JP_STACK=libunwind: libunwind.so.8 could not be loaded; frame pointers "
     "were used instead",
-    "the program handles SIGUSR1 itself: it does not pause the profile (use "
+    "the program handles or ignores SIGUSR1 itself: it does not pause the profile (use "
     "jprof pause PID)",
-    "the program handles SIGUSR2 itself: it does not clear the ring (use "
+    "the program handles or ignores SIGUSR2 itself: it does not clear the ring (use "
     "jprof clear PID)",
     "the program installed a handler for the profiling clock's signal: it "
     "gets only those signals that are not jprof's",
@@ -87,6 +87,7 @@ static const char *error_text_sig(int error)
         {ENOSPC, "no space left"},
         {ENOTDIR, "not a directory"},
         {EPERM, "operation not permitted"},
+        {ESTALE, "it was removed or replaced"},
         {EROFS, "read-only file system"},
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

@@ -31,6 +31,7 @@ struct jp_process {
     uint32_t program_header_count;
     uint64_t program_bias;      /* what its ELF addresses are off by */
     uint64_t page_size;
+    uint64_t tick_ns;           /* of the kernel, at which CPU timers run out */
     _Atomic uint32_t running;   /* timers are wanted */
     _Atomic uint32_t first_pending; /* JP_FIRST has not passed yet */
     _Atomic uint32_t sections;  /* starts so far */

@@ -56,6 +56,7 @@ struct jp_slot *jp_slot_new_sig(void)
     slot->unnamed = 1;
     slot->kit = NULL;
     slot->cpu_ns = 0;
+    atomic_store(&slot->early_ns, 0);
     slot->name[0] = '\0';
     atomic_store(&slot->busy, 0);
     atomic_store(&slot->state, JP_SLOT_NEW);

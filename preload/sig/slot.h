@@ -29,7 +29,7 @@ struct jp_slot {
     uint32_t tid;
     int32_t timer;                /* the kernel's id, while armed */
     uint64_t stack_low;           /* the thread's stack; UINT64_MAX: unknown */
-    uint64_t stack_high;          /* 0: unknown */
+    uint64_t stack_high;          /* where its root is; 0: unknown */
     uint8_t rooted;               /* stack_high is the frame of jprof's own
                                      thread start: a stack ends there */
     uint8_t is_main;              /* stack_high is the program's entry */
@@ -37,7 +37,9 @@ struct jp_slot {
     uint8_t unnamed;              /* its name is not in the map yet */
     _Atomic uint32_t busy;        /* its thread is in the handler */
     struct jp_kit *kit;           /* from the first sample on */
-    uint64_t cpu_ns;              /* thread CPU time at the last sample */
+    uint64_t cpu_ns;              /* thread CPU time at the last sample, or
+                                     when the timer was armed */
+    _Atomic uint64_t early_ns;    /* see clock.c; 0: no early signal is due */
     char name[16];                /* as last written to the map */
     void *(*function)(void *);    /* what pthread_create was asked to run */
     void *argument;

@@ -5,6 +5,7 @@
 #include "sys.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -12,21 +13,50 @@
 
 #include "arch/arch.h"
 
+#define OPEN_MAX_NOW 64U
+
 long jp_sys_sig(long number, long a, long b, long c, long d, long e)
 {
     const long arguments[6] = {a, b, c, d, e, 0};
     return jp_arch_syscall_sig(number, arguments);
 }
 
+/* Descriptors that are open for a moment, + 1: a forked child has those of all
+ * threads.  One is entered after it was opened and taken out before it is
+ * closed, so a number here is never somebody else's. */
+static _Atomic int open_now[OPEN_MAX_NOW];
+
+static void replace_sig(int from, int to)
+{
+    for (unsigned i = 0; i < OPEN_MAX_NOW; i++) {
+        int seen = from;
+        if (atomic_compare_exchange_strong(&open_now[i], &seen, to))
+            return;
+    }
+}
+
 int jp_sys_open_sig(const char *path, int flags, int mode)
 {
-    return (int)jp_sys_sig(SYS_openat, AT_FDCWD, (long)path,
-                           flags | O_CLOEXEC, mode, 0);
+    int fd = (int)jp_sys_sig(SYS_openat, AT_FDCWD, (long)path,
+                             flags | O_CLOEXEC, mode, 0);
+    if (fd >= 0)
+        replace_sig(0, fd + 1);
+    return fd;
 }
 
 void jp_sys_close_sig(int fd)
 {
+    replace_sig(fd + 1, 0);
     jp_sys_sig(SYS_close, fd, 0, 0, 0, 0);
+}
+
+void jp_sys_close_inherited_sig(void)
+{
+    for (unsigned i = 0; i < OPEN_MAX_NOW; i++) {
+        int fd = atomic_exchange(&open_now[i], 0) - 1;
+        if (fd >= 0)
+            jp_sys_sig(SYS_close, fd, 0, 0, 0, 0);
+    }
 }
 
 long jp_sys_read_sig(int fd, void *buffer, size_t size)
@@ -179,4 +209,16 @@ int jp_sys_sigmask_sig(int how, uint64_t set, uint64_t *old)
 {
     return (int)jp_sys_sig(SYS_rt_sigprocmask, how, (long)&set, (long)old,
                            sizeof(set), 0);
+}
+
+uint64_t jp_sys_block_sig(void)
+{
+    uint64_t mask = 0;
+    jp_sys_sigmask_sig(SIG_SETMASK, UINT64_MAX, &mask);
+    return mask;
+}
+
+void jp_sys_unblock_sig(uint64_t mask)
+{
+    jp_sys_sigmask_sig(SIG_SETMASK, mask, NULL);
 }

@@ -22,6 +22,9 @@ long jp_sys_sig(long number, long a, long b, long c, long d, long e);
 
 int jp_sys_open_sig(const char *path, int flags, int mode);
 void jp_sys_close_sig(int fd);
+
+/* Closes what handlers in other threads had open when this child was forked. */
+void jp_sys_close_inherited_sig(void);
 long jp_sys_read_sig(int fd, void *buffer, size_t size);
 long jp_sys_pread_sig(int fd, void *buffer, size_t size, uint64_t offset);
 long jp_sys_pwrite_sig(int fd, const void *data, size_t size, uint64_t offset);
@@ -66,5 +69,10 @@ uint64_t jp_sys_clock_sig(clockid_t clock);
 /* Changes the calling thread's mask (how: SIG_BLOCK...), 64-bit kernel sets;
  * old may be NULL. */
 int jp_sys_sigmask_sig(int how, uint64_t set, uint64_t *old);
+
+/* Blocks every signal in the calling thread, the C library's own as well, for
+ * what must not be left half done; jp_sys_unblock_sig gives the mask back. */
+uint64_t jp_sys_block_sig(void);
+void jp_sys_unblock_sig(uint64_t mask);
 
 #endif

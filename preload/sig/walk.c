@@ -5,34 +5,45 @@
  * Runs in: handler, any thread. */
 #include "walk.h"
 
+#include <string.h>
+
 #include "arch/arch.h"
 #include "config.h"
 #include "kit.h"
 #include "maps.h"
 #include "slot.h"
+#include "sys.h"
 
-/* Finds the stack that sp is on.  That of the thread is kept in its slot; any
- * other (an alternate signal stack, a coroutine's) is looked up each time. */
+/* Finds the stack that sp is on.  That of a thread whose root is known is kept
+ * in its slot.  Any other (an adopted thread's, an alternate signal stack, a
+ * coroutine's) is looked up each time, and is only what is mapped there now:
+ * the stack may end before the mapping does, and the rest go at any time. */
 static int bounds_sig(struct jp_walk *walk, uint64_t sp)
 {
     struct jp_slot *slot = walk->slot;
     uint64_t start, end;
+    walk->low = sp;
     if (sp < slot->stack_low || sp >= slot->stack_high) {
         if (jp_maps_region_sig(sp, &start, &end) != 0)
             return 0;
-        int own = slot->stack_high > sp && slot->stack_high <= end;
-        if (!own && slot->stack_high != 0) {
-            walk->low = sp;
+        if (slot->stack_high <= sp || slot->stack_high > end) {
             walk->high = end;
             return 1;
         }
         slot->stack_low = start;
-        if (!own)
-            slot->stack_high = end;
     }
-    walk->low = sp;
     walk->high = slot->stack_high;
-    walk->rooted = slot->rooted || slot->is_main;
+    walk->rooted = 1;
+    return 1;
+}
+
+int jp_walk_read_sig(const struct jp_walk *walk, uint64_t address,
+                     uint64_t *words, uint32_t count)
+{
+    const long size = (long)(count * sizeof(*words));
+    if (!walk->rooted)
+        return jp_sys_peek_sig(address, words, (size_t)size) == size;
+    memcpy(words, (const void *)address, (size_t)size);
     return 1;
 }
 

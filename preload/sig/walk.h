@@ -21,7 +21,8 @@ struct jp_walk {
     struct jp_slot *slot;
     struct jp_kit *kit;
     uint64_t low, high;   /* the stack: reads stay inside [low, high) */
-    uint32_t rooted;      /* high is where the thread's own code begins */
+    uint32_t rooted;      /* high is where the thread's own code begins: all
+                             of the stack is there as long as the thread is */
     uint32_t total;       /* frames pushed; more than depth: both ends kept */
 };
 
@@ -29,6 +30,12 @@ struct jp_walk {
  * gap.  Returns why it ended. */
 enum jp_reason jp_walk_sig(struct jp_slot *slot, struct jp_kit *kit,
                            const ucontext_t *context);
+
+/* For walkers: reads `count` words of the stack at `address` (both within
+ * bounds).  A stack whose end is not proven is read so that what is no longer
+ * mapped is no fault.  Returns 0 when it could not be read. */
+int jp_walk_read_sig(const struct jp_walk *walk, uint64_t address,
+                     uint64_t *words, uint32_t count);
 
 /* For walkers: adds a frame; returns 0 when the walk is to stop. */
 int jp_walk_push_sig(struct jp_walk *walk, uint64_t address);

@@ -13,11 +13,6 @@
  * for __libc_start_main and what it calls). */
 #define ENTRY_BYTES 1024U
 
-static uint64_t load_sig(uint64_t address)
-{
-    return *(const uint64_t *)address;
-}
-
 /* Why a chain that led to `fp` from the frame at `last` is over. */
 static enum jp_reason end_sig(const struct jp_walk *walk, uint64_t fp,
                               uint64_t last)
@@ -38,8 +33,9 @@ static void push_frameless_sig(struct jp_walk *walk)
     uint64_t at = walk->low + (uint64_t)offset;
     if (offset < 0 || at + 8 > walk->high)
         return;
-    uint64_t caller = load_sig(at);
-    if (jp_maps_executable_sig(walk->kit, caller) &&
+    uint64_t caller;
+    if (jp_walk_read_sig(walk, at, &caller, 1) &&
+        jp_maps_executable_sig(walk->kit, caller) &&
         !jp_thread_is_start_sig(caller))
         jp_walk_push_sig(walk, caller);
 }
@@ -55,15 +51,17 @@ enum jp_reason jp_walk_fp_sig(struct jp_walk *walk)
     for (;;) {
         if (fp < last || (fp & 7) != 0 || fp + 16 > walk->high)
             break;
-        uint64_t caller = load_sig(fp + 8);
-        if (jp_thread_is_start_sig(caller))
-            return JP_REASON_ROOT;
-        if (!jp_maps_executable_sig(walk->kit, caller))
+        uint64_t frame[2]; /* the caller's frame pointer, the return address */
+        if (!jp_walk_read_sig(walk, fp, frame, 2))
             break;
-        if (!jp_walk_push_sig(walk, caller))
+        if (jp_thread_is_start_sig(frame[1]))
+            return JP_REASON_ROOT;
+        if (!jp_maps_executable_sig(walk->kit, frame[1]))
+            break;
+        if (!jp_walk_push_sig(walk, frame[1]))
             return JP_REASON_DEPTH;
         last = fp + 16;
-        fp = load_sig(fp);
+        fp = frame[0];
     }
     if (walk->slot->rooted && walk->rooted && fp == walk->high)
         return JP_REASON_ROOT;
