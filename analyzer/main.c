@@ -19,7 +19,8 @@ struct job {
     const struct jr_format *format;
     struct jr_diag diag;
     struct jr_progress progress;
-    size_t written, failed;        /* reports; what could not be read or written */
+    size_t written, unwritten;     /* reports */
+    size_t unread;                 /* logs */
 };
 
 static void say_totals(const struct jr_report *report)
@@ -51,7 +52,7 @@ static void make_report(struct job *job, const char **logs, size_t count,
         if (jr_load_log(&load, logs[i]) == 0)
             read++;
         else
-            job->failed++;
+            job->unread++;
         jr_progress_wipe(&job->progress);
     }
     if (read > 0) {
@@ -69,7 +70,7 @@ static void make_report(struct job *job, const char **logs, size_t count,
         if (jr_output_write(&report, job->format, path) == 0)
             job->written++;
         else
-            job->failed++;
+            job->unwritten++;
         jr_progress_wipe(&job->progress);
         free(parts);
     }
@@ -129,24 +130,33 @@ static int run(const struct jr_options *options)
         make_report(&job, options->logs, options->nlogs, options->output);
     }
     jr_diag_finish(&job.diag);
-    if (job.written == 0)
+    if (job.written == 0 || job.unwritten > 0)
         return JR_FAILED;
-    return job.failed || job.diag.warnings ? JR_PARTIAL : JR_COMPLETE;
+    return job.unread || job.diag.warnings ? JR_PARTIAL : JR_COMPLETE;
+}
+
+/* Closes stdout after a text for the user. */
+static int finish_text(const char *what)
+{
+    return jr_output_close_stdout(what) == 0 ? JR_COMPLETE : JR_FAILED;
 }
 
 int main(int argc, char **argv)
 {
     struct jr_options options;
-    int status = JR_COMPLETE;
+    int status;
 
-    if (jr_options_parse(argc, argv, &options) != 0)
+    if (jr_options_parse(argc, argv, &options) != 0) {
         status = JR_USAGE;
-    else if (options.help)
+    } else if (options.help) {
         jr_options_help(stdout);
-    else if (options.version)
+        status = finish_text("the help");
+    } else if (options.version) {
         puts("jprof-report " JP_VERSION);
-    else
+        status = finish_text("the version");
+    } else {
         status = run(&options);
+    }
     jr_options_free(&options);
     return status;
 }

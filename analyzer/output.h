@@ -11,9 +11,15 @@
  * NULL) under the log's own name.  The caller frees it. */
 char *jr_output_name(const char *log, const char *dir, const char *extension);
 
-/* Writes the report to the file `path`, or to stdout when it is NULL.  Returns
- * 0, or -1 after saying what went wrong; a file cut by an error is removed. */
+/* Writes the report to the file `path`, or to stdout, which is closed then,
+ * when it is NULL.  A regular file is replaced when all is written, and stays
+ * as it was after an error; a device or a FIFO is written to directly.
+ * Returns 0, or -1 after saying what went wrong. */
 int jr_output_write(const struct jr_report *report,
                     const struct jr_format *format, const char *path);
+
+/* Closes stdout.  Returns 0, or -1 after saying that `what` ("the help") could
+ * not be written to its end. */
+int jr_output_close_stdout(const char *what);
 
 #endif
