@@ -76,13 +76,24 @@ def plain_job(name, argv, seconds):
     return Result(name, passed=status == 0, failed=status != 0, output=output)
 
 
+def count_tap(output):
+    """(passed, failed, skipped) lines of TAP.  A skip may be printed as "ok"
+    or, by cmocka 1.1.5 (Debian 12), as "not ok"."""
+    counts = [0, 0, 0]
+    for line in output.splitlines():
+        found = re.match(r"(not )?ok\b", line)
+        if found and re.search(r"(?i)# skip", line):
+            counts[2] += 1
+        elif found:
+            counts[1 if found.group(1) else 0] += 1
+    return counts
+
+
 def unit_job(path):
     """A cmocka executable, whose tests report in TAP."""
     name = "unit " + os.path.basename(path)
     status, output = execute([path], TIMEOUT["unit"])
-    skipped = len(re.findall(r"(?im)^(not )?ok .*# skip", output))
-    passed = len(re.findall(r"(?m)^ok ", output)) - skipped
-    failed = len(re.findall(r"(?m)^not ok ", output))
+    passed, failed, skipped = count_tap(output)
     planned = re.search(r"(?m)^1\.\.(\d+)", output)
     missing = int(planned.group(1)) - passed - failed - skipped \
         if planned else 1
@@ -225,6 +236,10 @@ def main():
     todo = [(function, arguments)
             for name, function, arguments in jobs(kinds, args.update)
             if args.match in name]
+    # A shell starts what it puts into the background with these ignored, and
+    # programs inherit that; an exec turns a handler into the default again.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     total = Result("total")
     with concurrent.futures.ThreadPoolExecutor(max(args.jobs, 1)) as pool:
         waiting = [pool.submit(guarded, *job) for job in todo]

@@ -2,6 +2,7 @@
 """The checkers themselves: each passes a good tree and fails a bad one; the
 packer, the decoder and the runner too.  Runs in: tests."""
 import os
+import signal
 import subprocess
 import sys
 import unittest
@@ -256,20 +257,36 @@ class Codec(Case):
 class Runner(Case):
     """The runner's last line and exit status, on tests made here."""
 
-    def run_with(self, body):
-        os.makedirs(self.path("tests/run"))
+    def runner(self, kind, **more):
+        """(exit status, last line) of the runner on one kind of test."""
         os.makedirs(self.path("tests/tools"))
         for name in ("check.py", "golden.py", "tools/pack.py"):
             with open(os.path.join(ROOT, "tests", name),
                       encoding="utf-8") as source:
                 self.write("tests/" + name, source.read())
-        self.write("tests/run/test_x.py", "import unittest\n"
-                   "class T(unittest.TestCase):\n" + body)
         done = subprocess.run(
             [sys.executable, "-B", self.path("tests/check.py"), "--only",
-             "run"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, check=False)
+             kind], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, check=False,
+            env=dict(os.environ, B="build"), **more)
         return done.returncode, done.stdout.decode().splitlines()[-1]
+
+    def run_with(self, body, **more):
+        os.makedirs(self.path("tests/run"))
+        self.write("tests/run/test_x.py", "import unittest\n"
+                   "class T(unittest.TestCase):\n" + body)
+        return self.runner("run", **more)
+
+    def tap(self, text, status=0):
+        """The same for a unit test that prints `text`."""
+        for folder in ("tests/unit", "build/tests/unit"):
+            os.makedirs(self.path(folder))
+        self.write("tests/unit/test_x.c", "")
+        self.write("build/tests/unit/test_x",
+                   "#!/bin/sh\ncat <<'END'\n%sEND\nexit %d\n" % (text,
+                                                                status))
+        os.chmod(self.path("build/tests/unit/test_x"), 0o755)
+        return self.runner("unit")
 
     def write(self, name, text):
         with open(self.path(name), "w", encoding="utf-8") as target:
@@ -286,6 +303,33 @@ class Runner(Case):
     def test_success(self):
         self.assertEqual(self.run_with("    def test_a(self): pass\n"),
                          (0, "1 passed, 0 failed, 0 skipped"))
+
+    def test_tap_lines_count_once(self):
+        """A skip is "ok" in TAP's specification, "not ok" in cmocka 1.1.5."""
+        self.assertEqual(
+            self.tap("1..5\nok 1 - a\nnot ok 2 # SKIP b\nok 3 # skip c\n"
+                     "not ok 4 - d\n# not ok it says\nok 5 - e\n", 1),
+            (1, "2 passed, 1 failed, 2 skipped"))
+
+    def test_tap_with_skips_alone_is_no_failure(self):
+        self.assertEqual(self.tap("1..2\nnot ok 1 # SKIP a\nok 2 - b\n"),
+                         (0, "1 passed, 0 failed, 1 skipped"))
+
+    def test_tap_that_ends_early(self):
+        self.assertEqual(self.tap("1..3\nok 1 - a\n", 139),
+                         (1, "1 passed, 2 failed, 0 skipped"))
+
+    def test_ignored_signals_are_restored(self):
+        def ignore():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.signal(signal.SIGQUIT, signal.SIG_IGN)
+
+        self.assertEqual(self.run_with(
+            "    def test_a(self):\n        import signal\n"
+            "        for n in (signal.SIGINT, signal.SIGQUIT):\n"
+            "            self.assertNotEqual(signal.getsignal(n),\n"
+            "                                signal.SIG_IGN)\n",
+            preexec_fn=ignore), (0, "1 passed, 0 failed, 0 skipped"))
 
     def test_module_that_dies(self):
         self.assertEqual(self.run_with(
