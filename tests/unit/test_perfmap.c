@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The perf map reader: lines of real runtimes (tests/golden/perfmap, and
- * whole files in JPROF_SHARED where there are such) and made-up oddities.
+ * The perf map reader: lines of real runtimes (tests/golden/perfmap), whole
+ * files of theirs (in whole/ there) and made-up oddities.
  * Runs in: unit tests, in the top folder of the sources. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -73,29 +72,18 @@ static void reads_whole_files_of_runtimes(void **state)
         const char *name;
         size_t lines;
     } files[] = {
-        {"java/DumpPerfMapAtExit.map", 629},
-        {"java/jcmd-perfmap.map", 535},
-        {"node/churn.map", 2771},
-        {"node/perf-basic-prof-only-functions.map", 310},
-        {"node/perf-basic-prof.map", 2491},
-        {"node/workers.map", 6615},
-        {"python/3.12.1-perf-16446.map", 303},
-        {"python/3.13.0-perf-16502.map", 281},
-        {"wasmtime/perf-17949.map", 4},
+        {"whole/java.map", 629},           /* OpenJDK 17 */
+        {"whole/node.map", 2491},          /* Node 20 --perf-basic-prof */
+        {"whole/node-functions.map", 310}, /* -only-functions */
+        {"whole/node-churn.map", 2771},    /* code that comes and goes */
+        {"whole/python.map", 303},         /* CPython 3.12 */
     };
-    const char *shared = getenv("JPROF_SHARED"), *why;
-    char path[512];
 
     (void)state;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct jr_perfmap map;
 
-        snprintf(path, sizeof path, "%s/jit-samples/%s",
-                 shared ? shared : "../shared", files[i].name);
-        if (access(path, R_OK) != 0)
-            skip();
-        assert_int_equal(jr_perfmap_read(path, &map, &why), 0);
-        assert_int_equal(map.malformed, 0);
+        read_golden(files[i].name, &map);
         assert_int_equal(map.nlines, files[i].lines);
         jr_perfmap_free(&map);
     }
