@@ -158,18 +158,21 @@ static void note_run(struct jr_load *load, const struct jr_log *log,
 static void note_map(struct jr_load *load, const struct jr_run *run,
                      const struct jr_map *map)
 {
-    size_t selected = (size_t)load->model.processes
-                          [load->model.nprocesses - 1].stats.sections;
-
     for (size_t i = 0; i < map->nnotes; i++)
         jr_load_note(load, jr_printf("pid %" PRIu32 ": %s", run->header.pid,
                                      map->notes[i]));
-    if (selected == 0)
-        jr_say("pid %" PRIu32 ": the log has %zu section%s, none of them "
-               "asked for",
-               run->header.pid,
-               map->nsections ? map->nsections : 1,
-               map->nsections > 1 ? "s" : "");
+}
+
+/* Says it when none of a log's `sections` is selected; its processes are the
+ * last ones of the model, from `first` on. */
+static void say_selected(const struct jr_load *load, const struct jr_log *log,
+                         size_t first, uint64_t sections)
+{
+    for (size_t i = first; i < load->model.nprocesses; i++)
+        if (load->model.processes[i].stats.sections > 0)
+            return;
+    jr_say("%s: the log has %" PRIu64 " section%s, none of them asked for",
+           log->path, sections, sections > 1 ? "s" : "");
 }
 
 static void say_run(const struct jr_log *log, const struct jr_run *run,
@@ -183,33 +186,57 @@ static void say_run(const struct jr_log *log, const struct jr_run *run,
            map->njit);
 }
 
+/* Adds a run to the model; its map and space are in `held`. */
 static void add_run(struct jr_load *load, const struct jr_log *log,
-                    const struct jr_run *run)
+                    const struct jr_run *run, const struct jr_held *held,
+                    struct jr_neighbours neighbours)
 {
-    struct jr_map *map = load_map(load, log, run);
-    char *folder = jr_folder_of(log->path);
-    struct jr_space *space = jr_space_new(load->symbols, map, folder);
-
-    *JR_PUSH(load->held, load->nheld, load->held_room) =
-        (struct jr_held){.map = map, .space = space};
-    free(folder);
     if (load->verbose)
-        say_run(log, run, map);
+        say_run(log, run, held->map);
     check_program(load, run);
-    jr_model_add(&load->model, run, map, space);
+    jr_model_add(&load->model, run, held->map, held->space, neighbours);
     note_run(load, log, run);
-    note_map(load, run, map);
+    note_map(load, run, held->map);
+}
+
+/* Reads the maps of all runs of a log; returns how many sections they have. */
+static uint64_t hold_maps(struct jr_load *load, const struct jr_log *log)
+{
+    char *folder = jr_folder_of(log->path);
+    uint64_t sections = 0;
+
+    for (size_t i = 0; i < log->nruns; i++) {
+        struct jr_map *map = load_map(load, log, &log->runs[i]);
+        struct jr_space *space = jr_space_new(load->symbols, map, folder);
+
+        *JR_PUSH(load->held, load->nheld, load->held_room) =
+            (struct jr_held){.map = map, .space = space};
+        sections += jr_span_sections(map);
+    }
+    free(folder);
+    return sections;
 }
 
 int jr_load_log(struct jr_load *load, const char *path)
 {
     struct jr_log *log = jr_alloc(1, sizeof(*log));
+    struct jr_neighbours neighbours = {0};
+    size_t held, first = load->model.nprocesses;
+    uint64_t sections;
 
     *JR_PUSH(load->held, load->nheld, load->held_room) =
         (struct jr_held){.log = log};
-    if (jr_log_read(path, log, load->diag) != 0)
+    if (jr_log_read(path, log, load->diag) != 0 || log->nruns == 0)
         return -1;
-    for (size_t i = 0; i < log->nruns; i++)
-        add_run(load, log, &log->runs[i]);
-    return log->nruns > 0 ? 0 : -1;
+    held = load->nheld;
+    sections = hold_maps(load, log);
+    for (size_t i = 0; i < log->nruns; i++) {
+        size_t own = jr_span_sections(load->held[held + i].map);
+
+        neighbours.after = sections - neighbours.before - own;
+        add_run(load, log, &log->runs[i], &load->held[held + i], neighbours);
+        neighbours.before += own;
+    }
+    say_selected(load, log, first, sections);
+    return 0;
 }

@@ -226,13 +226,17 @@ static void count_lost(struct jr_process *process)
 }
 
 void jr_model_add(struct jr_model *model, const struct jr_run *run,
-                  const struct jr_map *map, struct jr_space *space)
+                  const struct jr_map *map, struct jr_space *space,
+                  struct jr_neighbours neighbours)
 {
     struct jr_process *process =
         JR_PUSH(model->processes, model->nprocesses, model->processes_room);
     struct adding adding = {.model = model, .process = process};
 
-    *process = (struct jr_process){.run = run, .map = map, .space = space};
+    *process = (struct jr_process){.run = run,
+                                   .map = map,
+                                   .space = space,
+                                   .neighbours = neighbours};
     if (model->period_ns == 0)
         model->period_ns = run->header.period_ns ? run->header.period_ns
                                                  : JP_PERIOD_DEFAULT_NS;

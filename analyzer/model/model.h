@@ -34,6 +34,12 @@ struct jr_span {
     uint64_t from_ns, until_ns;
 };
 
+/* How many sections the runs of its log have that are before and after a run:
+ * sections are numbered through a log. */
+struct jr_neighbours {
+    uint64_t before, after;
+};
+
 /* What was counted, for one process or for all. */
 struct jr_stats {
     uint64_t samples;       /* kept by the filter */
@@ -59,7 +65,8 @@ struct jr_process {
     const struct jr_map *map;   /* empty when there was none */
     struct jr_space *space;
     struct jr_span span;        /* of time that the filter selects */
-    size_t all_sections;        /* in the log */
+    struct jr_neighbours neighbours;
+    size_t all_sections;        /* in the run */
     struct jr_stats stats;
     size_t first_bucket, nbuckets;
 };
@@ -131,10 +138,11 @@ struct jr_model {
 void jr_model_init(struct jr_model *model, const struct jr_filter *filter);
 void jr_model_free(struct jr_model *model);
 
-/* Counts the samples of one more process.  The three must outlive the model.
- * A header whose period is 0 is counted with the default period. */
+/* Counts the samples of one more process.  Run, map and space must outlive the
+ * model.  A header whose period is 0 is counted with the default period. */
 void jr_model_add(struct jr_model *model, const struct jr_run *run,
-                  const struct jr_map *map, struct jr_space *space);
+                  const struct jr_map *map, struct jr_space *space,
+                  struct jr_neighbours neighbours);
 
 /* Sums up; call once, after the last jr_model_add. */
 void jr_model_finish(struct jr_model *model);
@@ -144,6 +152,9 @@ uint32_t jr_tree_function(struct jr_model *model, const char *name,
                           const char *module, int kind);
 uint32_t jr_tree_insert(struct jr_model *model, const uint32_t *path,
                         size_t length);
+
+/* span.c: sections of a run with this map, at least 1. */
+size_t jr_span_sections(const struct jr_map *map);
 
 /* span.c: the selected time of a process, and how much of it was profiled:
  * of each selected section the time from its start to its pause, else to the

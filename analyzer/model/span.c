@@ -63,13 +63,33 @@ static uint64_t wall_of(const struct jr_process *process, uint64_t first,
     return sum;
 }
 
+size_t jr_span_sections(const struct jr_map *map)
+{
+    return map->nsections ? map->nsections : 1;
+}
+
+/* The number within the run of section `n` of the log, 0 to `count`. */
+static uint64_t within(const struct jr_process *process, uint64_t n,
+                       uint64_t count)
+{
+    uint64_t before = process->neighbours.before;
+
+    if (n <= before)
+        return 0;
+    return n - before < count ? n - before : count;
+}
+
 void jr_span_select(const struct jr_filter *filter, struct jr_process *process)
 {
     const struct jr_map *map = process->map;
-    uint64_t count = map->nsections ? map->nsections : 1;
-    uint64_t first = filter->last ? count - 1 : filter->start;
-    uint64_t end = filter->last || filter->end > count ? count : filter->end;
+    uint64_t count = jr_span_sections(map);
+    uint64_t first = within(process, filter->start, count);
+    uint64_t end = within(process, filter->end, count);
 
+    if (filter->last) {
+        end = process->neighbours.after == 0 ? count : 0;
+        first = end > 0 ? end - 1 : 0;
+    }
     if (first > end)
         first = end;
     process->all_sections = (size_t)count;

@@ -32,6 +32,7 @@ struct profile {
     struct jr_symbols *symbols;
     struct jr_space *space;
     struct jr_model model;
+    struct jr_neighbours neighbours;
     char folder[64];
 };
 
@@ -106,7 +107,7 @@ static inline void profile_model(struct profile *profile, const char *events,
                                   profile->folder);
     jr_model_init(&profile->model, filter);
     jr_model_add(&profile->model, &profile->run, &profile->map,
-                 profile->space);
+                 profile->space, profile->neighbours);
     jr_model_finish(&profile->model);
     assert_int_equal(profile->diag.warnings, 0);
     unlink(path);

@@ -1,0 +1,1 @@
+--format=summary --start 3 app three-sections

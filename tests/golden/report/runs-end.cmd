@@ -1,0 +1,1 @@
+--format=collapsed --end 3 --start 2 app three-sections

@@ -1,0 +1,1 @@
+--format=collapsed --end 1 app three-sections

@@ -1,0 +1,1 @@
+--format=collapsed --last app three-sections

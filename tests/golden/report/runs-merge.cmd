@@ -1,0 +1,1 @@
+--format=collapsed --merge --last app jprof-log three-sections

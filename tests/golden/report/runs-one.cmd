@@ -1,0 +1,1 @@
+--format=collapsed --start 1 --end 2 app three-sections

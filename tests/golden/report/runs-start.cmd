@@ -1,0 +1,1 @@
+--format=collapsed --start 1 app three-sections
