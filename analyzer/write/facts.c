@@ -41,11 +41,11 @@ uint64_t jr_incomplete(const struct jr_stats *stats)
 
 const char *jr_shown_module(const struct jr_function *function)
 {
-    size_t length = strlen(function->module);
-
-    return strncmp(function->name, function->module, length) == 0
-               ? ""
-               : function->module;
+    /* module+0xSTART; or "[jit]" of [jit], and nothing of nothing. */
+    if (function->kind == JR_FRAME_UNNAMED ||
+        strcmp(function->name, function->module) == 0)
+        return "";
+    return function->module;
 }
 
 const char *jr_base_name(const char *path)
@@ -130,13 +130,27 @@ static void add_program(const struct jr_report *report, struct jr_facts *facts)
             0);
 }
 
-static void add_date(const struct jr_process *process, struct jr_facts *facts)
+/* When the first of all processes started, in seconds; 0: not known. */
+static time_t earliest(const struct jr_model *model)
 {
-    time_t when = (time_t)(process->run->header.real_ns / 1000000000);
+    uint64_t least = 0;
+
+    for (size_t i = 0; i < model->nprocesses; i++) {
+        uint64_t real_ns = model->processes[i].run->header.real_ns;
+
+        if (real_ns != 0 && (least == 0 || real_ns < least))
+            least = real_ns;
+    }
+    return (time_t)(least / 1000000000);
+}
+
+static void add_date(const struct jr_model *model, struct jr_facts *facts)
+{
+    time_t when = earliest(model);
     struct tm parts;
     char text[64];
 
-    if (process->run->header.real_ns == 0 || !gmtime_r(&when, &parts) ||
+    if (when == 0 || !gmtime_r(&when, &parts) ||
         strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
         return;
     add(facts, "Started", jr_strdup(text), 0);
@@ -213,7 +227,7 @@ void jr_facts_about(const struct jr_report *report, struct jr_facts *facts)
     for (size_t i = 0; i < model->nprocesses; i++)
         sections += model->processes[i].all_sections;
     add_program(report, facts);
-    add_date(first, facts);
+    add_date(model, facts);
     add(facts, "Profiled", jr_duration(total->wall_ns), 0);
     add(facts, "CPU time", jr_duration(total->cpu_ns), 0);
     add(facts, "Samples",

@@ -5,6 +5,7 @@
 #include "profile_fixture.h"
 
 #include "write/escape.h"
+#include "write/facts.h"
 #include "write/report.h"
 
 typedef void put_fn(FILE *out, const char *text);
@@ -179,6 +180,28 @@ static void test_text(void **state)
     profile_free(&profile);
 }
 
+static void assert_module(const char *name, const char *module, uint8_t kind,
+                          const char *shown)
+{
+    struct jr_function function = {.name = name, .module = module,
+                                   .kind = kind};
+
+    assert_string_equal(jr_shown_module(&function), shown);
+}
+
+/* Only where the name says it all is the module left out. */
+static void test_modules(void **state)
+{
+    (void)state;
+    assert_module("app_main", "app", JR_FRAME_NATIVE, "app");
+    assert_module("main", "app", JR_FRAME_NATIVE, "app");
+    assert_module("app", "app", JR_FRAME_NATIVE, "");
+    assert_module("app+0x1000", "app", JR_FRAME_UNNAMED, "");
+    assert_module("[jit]", "[jit]", JR_FRAME_JIT_UNNAMED, "");
+    assert_module("[jit]x", "[jit]", JR_FRAME_JIT, "[jit]");
+    assert_module("[unknown]", "", JR_FRAME_UNKNOWN, "");
+}
+
 static void test_formats(void **state)
 {
     (void)state;
@@ -192,7 +215,7 @@ int main(void)
         cmocka_unit_test(test_escapes),   cmocka_unit_test(test_utf8),
         cmocka_unit_test(test_collapsed), cmocka_unit_test(test_cleo),
         cmocka_unit_test(test_summary),   cmocka_unit_test(test_text),
-        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_modules),   cmocka_unit_test(test_formats),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,1 @@
+--merge --format=text other jprof-log-9 early
