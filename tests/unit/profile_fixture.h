@@ -46,7 +46,19 @@ static inline void profile_init(struct profile *profile)
              profile->run.stacks_room) = (struct jr_stack){0};
 }
 
-/* Takes a sample of the stack `word`; '.' is an address without a name. */
+/* Where the frame of a letter is: inside its function, for a capital letter at
+ * the function's start, which is the end of the one before; '.' is an address
+ * without a name. */
+static inline uint64_t profile_address(char letter)
+{
+    if (letter == '.')
+        return 0x900010;
+    if (letter >= 'A' && letter <= 'Z')
+        return BASE + (uint64_t)(letter - 'A') * 0x100;
+    return BASE + (uint64_t)(letter - 'a') * 0x100 + 0x10;
+}
+
+/* Takes a sample of the stack `word`. */
 static inline void profile_sample(struct profile *profile, const char *word,
                                   uint64_t time, uint64_t weight, uint32_t tid)
 {
@@ -56,8 +68,7 @@ static inline void profile_sample(struct profile *profile, const char *word,
 
     for (size_t i = depth; i-- > 0;)
         *JR_PUSH(run->frames, run->nframes, run->frames_room) =
-            word[i] == '.' ? 0x900010
-                           : BASE + (uint64_t)(word[i] - 'a') * 0x100 + 0x10;
+            profile_address(word[i]);
     if (depth > 0)
         *JR_PUSH(run->stacks, run->nstacks, run->stacks_room) = stack;
     *JR_PUSH(run->samples, run->nsamples, run->samples_room) =

@@ -303,6 +303,31 @@ static void test_pseudo_frames(void **state)
     profile_free(&profile);
 }
 
+/* A call that is the last of its function returns to the function's end; what
+ * is interrupted at its start has not run yet, but it is in that function. */
+static void test_ends_of_functions(void **state)
+{
+    struct jr_filter filter = everything();
+    struct profile profile;
+    struct jr_part part;
+
+    (void)state;
+    profile_init(&profile);
+    profile_sample(&profile, "aBD", 10, 1000, 1);
+    profile_sample(&profile, "aCc", 11, 200, 1);
+    profile_model(&profile, "", &filter, NULL);
+    build(&profile, &part);
+    assert_row(&profile, &part, "fa", 0, 1200);
+    assert_row(&profile, &part, "fd", 1000, 1000);
+    assert_row(&profile, &part, "fb", 0, 200);
+    assert_row(&profile, &part, "fc", 200, 200);
+    assert_int_equal(call(&profile, &part, "fa", "fa"), 1000);
+    assert_int_equal(call(&profile, &part, "fa", "fd"), 1000);
+    assert_int_equal(call(&profile, &part, "fb", "fc"), 200);
+    jr_part_free(&part);
+    profile_free(&profile);
+}
+
 /* The same stack means something else once its code is gone. */
 static void test_times_of_names(void **state)
 {
@@ -355,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_only_thread),
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_pseudo_frames),
+        cmocka_unit_test(test_ends_of_functions),
         cmocka_unit_test(test_times_of_names),
         cmocka_unit_test(test_periods),
     };
