@@ -386,6 +386,36 @@ static void says_when_a_perf_map_is_gone(void **state)
     drop(world);
 }
 
+/* A map that came from elsewhere must not make us read any file. */
+static void reads_copies_beside_the_log_only(void **state)
+{
+    char parent[64], path[160], *text;
+    const char *const prefixes[] = {"", "./", "sub/../", parent};
+    struct world *world;
+
+    (void)state;
+    snprintf(parent, sizeof parent, "..%s/", strrchr(folder, '/'));
+    snprintf(path, sizeof path, "%s/sub", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    put_file("copy.map", "1000 100 f\n");
+    for (int i = 0; i < 4; i++) {
+        int bad = i > 0;
+
+        snprintf(path, sizeof path, "%s/%scopy.map", folder, prefixes[i]);
+        assert_int_equal(access(path, R_OK), 0);
+        assert_true(asprintf(&text,
+                             BEGIN "1 anon start=1000 end=3000\n"
+                                   "10 perfmap path=/nonexistent/p.map "
+                                   "inode=5 size=11 saved=%scopy.map\n",
+                             prefixes[i]) > 0);
+        world = build(text);
+        expect(world, 0x1000, 5, bad ? "[jit]" : "f");
+        assert_int_equal(world->diag.warnings, bad);
+        drop(world);
+        free(text);
+    }
+}
+
 static void uses_the_original_only_with_its_inode(void **state)
 {
     struct stat info;
@@ -455,6 +485,7 @@ int main(void)
         cmocka_unit_test(ends_no_code_for_bytecode),
         cmocka_unit_test(replaces_the_content_with_the_inode),
         cmocka_unit_test(says_when_a_perf_map_is_gone),
+        cmocka_unit_test(reads_copies_beside_the_log_only),
         cmocka_unit_test(uses_the_original_only_with_its_inode),
         cmocka_unit_test(prefers_symbols_of_files_to_perf_maps),
     };
