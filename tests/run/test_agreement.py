@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: MIT
 """jprof-report and tests/tools/decode.py, which was written from
-doc/FORMAT.md alone, read the same from real logs.  Runs in: tests."""
+doc/FORMAT.md alone, read the same from real logs, and call it as nm and
+readelf do.  Runs in: tests."""
+import bisect
 import collections
+import os
+import re
+import shutil
+import subprocess
 import unittest
 
-from jprun import TICK_FLAGS, Case, program
+from jprun import TICK_FLAGS, Case, need, program
 
 SCENES = (
     ("shares", ("4", "0.5"), TICK_FLAGS),
@@ -16,6 +22,40 @@ SCENES = (
     ("raise_prof", ("500",), TICK_FLAGS),
     ("jitter", ("0.5",), TICK_FLAGS),
 )
+
+# Index, Count and Hits of a function in the hierarchical text report.
+ENTRY = re.compile(r"(?m)^ +\[\d+\] +(\d+) \( *[\d.]+%\) +(\d+) "
+                   r"\( *[\d.]+%\)  (.*?)(?:  \((.*)\))?$")
+
+
+def output_of(*argv):
+    return subprocess.run(argv, check=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE).stdout.decode()
+
+
+def functions_of(path):
+    """[(start, end, name)] of a file's code as nm sees it, in order."""
+    return sorted(
+        (int(start, 16), int(start, 16) + int(size, 16), name)
+        for start, size, kind, name in (
+            line.split() for line in output_of(
+                need("nm"), "-S", "--defined-only", path).splitlines()
+            if len(line.split()) == 4)
+        if kind in "tT")
+
+
+def name_at(functions, address):
+    at = bisect.bisect_right(functions, (address, float("inf"))) - 1
+    if at >= 0 and address < functions[at][1]:
+        return functions[at][2]
+    return None
+
+
+def biases_of(run, path):
+    """[(start, end, bias)] of the program's mappings."""
+    return [(int(keys["start"], 16), int(keys["end"], 16),
+             int(keys["bias"], 16)) for _, keys in run.events("module")
+            if os.path.realpath(keys["path"]) == os.path.realpath(path)]
 
 
 class Agreement(Case):
@@ -55,6 +95,36 @@ class Agreement(Case):
         for depth, weight in depths.items():
             self.assertAlmostEqual(got[depth], weight / period, delta=1.01)
 
+    def count_by_name(self, app, run):
+        """{name: (Count, Hits)} of the program's functions, in periods."""
+        functions, mappings = functions_of(app), biases_of(run, app)
+        self.assertTrue(functions and mappings)
+        counts, hits = collections.Counter(), collections.Counter()
+        for sample in run.samples:
+            names = []
+            for index, address in enumerate(sample[5]):
+                # A return address is behind the call that it belongs to.
+                place = address - (index > 0)
+                names += [name_at(functions, place - bias)
+                          for start, end, bias in mappings
+                          if start <= place < end] or [None]
+            counts.update({name: sample[2] for name in names[:1]})
+            hits.update({name: sample[2] for name in set(names)})
+        period = run.header["period_ns"]
+        return {name: tuple((value[name] + period // 2) // period
+                            for value in (counts, hits))
+                for name in hits if name is not None}
+
+    def compare_names(self, app, run):
+        known = {name for _, _, name in functions_of(app)}
+        got = {name: (int(count), int(hits))
+               for count, hits, name, module in ENTRY.findall(
+                   self.report(app, "--format=text", "jprof-log"))
+               if module == os.path.basename(app) and name in known}
+        expected = self.count_by_name(app, run)
+        self.assertIn("recurse", expected)
+        self.assertEqual(got, expected)
+
     def test_scenes(self):
         for name, arguments, flags in SCENES:
             with self.subTest(name=name, flags=flags):
@@ -67,6 +137,29 @@ class Agreement(Case):
                 self.compare_threads(app, run)
                 if name == "shares" and "DEPTH" not in flags:
                     self.compare_depths(app, run)
+                    self.compare_names(app, run)
+
+    def test_functions_without_symbols(self):
+        """They are told apart by their unwinding entries."""
+        app = self.path("bare")
+        shutil.copy(program("shares"), app)
+        subprocess.run([need("strip"), app], check=True)
+        done = self.run_program(app, "2", "1")
+        self.assertEqual((done.status, done.err), (0, ""))
+        starts = {int(start, 16) for start in re.findall(
+            r"\bpc=([0-9a-f]+)\.\.", output_of(
+                need("readelf"), "--debug-dump=frames", app))}
+        weights = collections.Counter()
+        for stack, weight in self.collapsed(app, "jprof-log"):
+            weights[stack[-1]] += weight
+        hot = [start for start, _, name in functions_of(program("shares"))
+               if name in ("hot_a", "hot_b", "hot_c")]
+        self.assertEqual(len({start >> 12 for start in hot}), 1, "one page")
+        self.assertLess(set(hot), starts)
+        total = sum(weights.values())
+        for start, share in zip(hot, (0.5, 0.3, 0.2)):
+            self.assertAlmostEqual(weights["bare+0x%x" % start] / total,
+                                   share, delta=0.15)
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ class Rate(Case):
         run = self.run_of()
         self.assertEqual(run.lost(), 0)
         self.assertGreater(len({s[1] for s in run.samples}), 200)
-        self.assertGreater(weight_s(run), 0.5 * total)
+        self.assertGreater(weight_s(run), 0.7 * total)
         self.assertLess(weight_s(run), 1.1 * total)
 
 
