@@ -58,29 +58,29 @@ $(B)/analyzer/%.o: analyzer/%.c
 include analyzer/analyzer.mk
 include tests/tests.mk
 
+# As one word of the shell, blanks and all.
+ROOT = '$(subst ','\'',$(DESTDIR)$(PREFIX))'
+
 install: all ## install below DESTDIR/PREFIX
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/jprof \
-	  $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 755 $(B)/libjprof.so $(DESTDIR)$(PREFIX)/lib/jprof/
-	install -m 755 $(B)/jprof-report $(B)/jprof $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 include/jprof.h $(DESTDIR)$(PREFIX)/include/
-	install -m 644 doc/jprof.1 doc/jprof-report.1 \
-	  $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -d $(ROOT)/bin $(ROOT)/lib/jprof $(ROOT)/include \
+	  $(ROOT)/share/man/man1
+	install -m 755 $(B)/libjprof.so $(ROOT)/lib/jprof/
+	install -m 755 $(B)/jprof-report $(B)/jprof $(ROOT)/bin/
+	install -m 644 include/jprof.h $(ROOT)/include/
+	install -m 644 doc/jprof.1 doc/jprof-report.1 $(ROOT)/share/man/man1/
 
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(PREFIX)/lib/jprof/libjprof.so \
-	  $(DESTDIR)$(PREFIX)/bin/jprof-report $(DESTDIR)$(PREFIX)/bin/jprof \
-	  $(DESTDIR)$(PREFIX)/include/jprof.h \
-	  $(DESTDIR)$(PREFIX)/share/man/man1/jprof.1 \
-	  $(DESTDIR)$(PREFIX)/share/man/man1/jprof-report.1
-	-rmdir $(DESTDIR)$(PREFIX)/lib/jprof 2>/dev/null
+	rm -f $(ROOT)/lib/jprof/libjprof.so $(ROOT)/bin/jprof-report \
+	  $(ROOT)/bin/jprof $(ROOT)/include/jprof.h \
+	  $(ROOT)/share/man/man1/jprof.1 $(ROOT)/share/man/man1/jprof-report.1
+	-rmdir $(ROOT)/lib/jprof 2>/dev/null
 
 clean: ## remove what was built
 	rm -rf $(B)
 
 help: ## show this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile tests/tests.mk | \
-	  expand -t 26
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' \
+	  $(filter Makefile %.mk,$(MAKEFILE_LIST)) | expand -t 26
 
 -include $(SIG_OBJ:.o=.d) $(PRE_OBJ:.o=.d) $(REP_OBJ:.o=.d)
 .PHONY: all install uninstall clean help
