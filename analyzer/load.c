@@ -93,12 +93,45 @@ static void check_program(struct jr_load *load, const struct jr_run *run)
     load->nothers++;
 }
 
+/* The model has the functions of dropped stacks too. */
+static int is_on_a_stack(const struct jr_model *model, const char *name)
+{
+    for (size_t i = 0; i < model->nfunctions; i++)
+        if (strcmp(model->functions[i].name, name) == 0)
+            return 1;
+    return 0;
+}
+
+static void say_absent(const struct jr_model *model, const char *option,
+                       const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!is_on_a_stack(model, names[i]))
+            jr_say("%s %s: no stack holds a function of this name", option,
+                   names[i]);
+}
+
+/* Says which filters found nothing that they could be about. */
+static void say_filters(const struct jr_model *model)
+{
+    const struct jr_filter *filter = &model->filter;
+
+    if (model->total.samples + model->total.filtered > 0) {
+        say_absent(model, "-e", filter->exclude, filter->nexclude);
+        say_absent(model, "-i", filter->include, filter->ninclude);
+    } else if (filter->tid != 0 && model->total.sections > 0) {
+        jr_say("--only-thread %" PRIu32 ": no sample is of this thread",
+               filter->tid);
+    }
+}
+
 void jr_load_finish(struct jr_load *load)
 {
     const char *rest = "names come from the files that the maps list";
     char *text;
 
     jr_model_finish(&load->model);
+    say_filters(&load->model);
     if (load->nothers == 0)
         return;
     if (load->nothers == 1)

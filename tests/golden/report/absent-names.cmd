@@ -1,0 +1,1 @@
+--format=collapsed -e nothing -e 'Lexer::next()' -i main -i none app jprof-log

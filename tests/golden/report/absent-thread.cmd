@@ -1,0 +1,1 @@
+--format=collapsed --only-thread 77 app jprof-log
