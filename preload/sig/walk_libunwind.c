@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "arch/arch.h"
+#include "config.h"
 #include "kit.h"
 #include "slot.h"
 #include "walk.h"
@@ -54,7 +55,10 @@ enum jp_reason jp_walk_libunwind_sig(struct jp_walk *walk)
             return JP_REASON_WALKER;
         if (address == 0 || jp_thread_is_start_sig(address))
             return JP_REASON_ROOT;
-        if (!jp_walk_push_sig(walk, address))
+        /* Half a microsecond and more a frame: here the limit ends the walk,
+         * the root-most frames are not gone to. */
+        if (!jp_walk_push_sig(walk, address) ||
+            walk->total >= jp_config.depth)
             return JP_REASON_DEPTH;
     }
 }

@@ -68,6 +68,30 @@ class Stacks(Case):
         self.assertGreater(len(run.samples), 20)
 
 
+    def deep(self, depth, flags):
+        done = self.run_program(program("deep"), str(depth), flags="JP_START "
+                                "JP_PERIOD=0.004 JP_DEPTH=100" + flags)
+        self.assertEqual((done.status, done.out, done.err),
+                         (0, "depth %d\n" % depth, ""))
+        run = self.run_of()
+        self.assertGreater(len(run.samples), 50)
+        self.assertEqual({len(s[5]) for s in run.samples}, {100})
+        self.assertEqual({s[4] for s in run.samples}, {"depth"})
+        return run
+
+    def test_deep_recursion(self):
+        """Both ends of the stack are kept, and it says so."""
+        run = self.deep(20000, "")
+        self.assertTrue(all(run.gaps[s[5]] == 50 for s in run.samples))
+        stacks = self.collapsed(program("deep"), "jprof-log")
+        self.assertTrue(all("main" in stack for stack, _ in stacks), stacks)
+
+    def test_deep_recursion_with_libunwind(self):
+        """Its walk is too slow to go on beyond the limit: the program would
+        hardly come to run between two samples."""
+        self.deep(100000, " JP_STACK=libunwind")
+
+
 class Together(Case):
     """Several processes come upon one old log at the same time."""
 
