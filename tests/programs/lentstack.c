@@ -45,9 +45,9 @@ void spin(uint64_t astray, uint64_t turns)
 static int on_lent_stack(void *unused)
 {
     (void)unused;
-    spin((uint64_t)region + HALF - 64, 300000000);
+    spin((uint64_t)region + HALF - 64, 1500000000);
     munmap(region + HALF, HALF);
-    spin((uint64_t)region + HALF + 4096, 300000000);
+    spin((uint64_t)region + HALF + 4096, 1500000000);
     done = 1;
     syscall(SYS_exit, 0);
     return 0;
