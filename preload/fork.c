@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "sig/cfi_module.h"
 #include "sig/clock.h"
 #include "sig/control.h"
 #include "sig/handler.h"
@@ -48,6 +49,7 @@ static void restart(void)
     const int running = atomic_exchange(&jp_process.running, 0) != 0;
     jp_slots_reset_sig();
     jp_kits_reset_sig();
+    jp_cfi_modules_reset_sig();
     jp_logfile_reset_sig();
     jp_jit_reset_sig();
     jp_control_reset_sig();

@@ -13,7 +13,7 @@
 
 /* Finds the stack that sp is on.  That of the thread is kept in its slot; any
  * other (an alternate signal stack, a coroutine's) is looked up each time. */
-static int bounds_sig(struct jp_walk *walk, uint64_t sp)
+int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp)
 {
     struct jp_slot *slot = walk->slot;
     uint64_t start, end;
@@ -87,10 +87,12 @@ enum jp_reason jp_walk_sig(struct jp_slot *slot, struct jp_kit *kit,
 {
     struct jp_walk walk = {.context = context, .slot = slot, .kit = kit};
     enum jp_reason reason = JP_REASON_NO_STACK;
-    if (!bounds_sig(&walk, jp_arch_sp_sig(context)))
+    if (!jp_walk_bounds_sig(&walk, jp_arch_sp_sig(context)))
         jp_walk_push_sig(&walk, jp_arch_pc_sig(context));
     else if (jp_config.walker == JP_WALKER_LIBUNWIND)
         reason = jp_walk_libunwind_sig(&walk);
+    else if (jp_config.walker == JP_WALKER_CFI)
+        reason = jp_walk_cfi_sig(&walk);
     else
         reason = jp_walk_fp_sig(&walk);
     settle_sig(&walk);

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The hybrid walker: by call-frame information where code has it, by the
+ * frame pointer where it has none (code of JIT compilers), frame by frame.
+ * Runs in: handler, any thread. */
+#include <errno.h>
+
+#include "arch/arch.h"
+#include "cfi_cache.h"
+#include "kit.h"
+#include "maps.h"
+#include "slot.h"
+#include "walk.h"
+
+#define SWITCHES_MAX 16U   /* stacks that one walk may lead through */
+#define GOING (-1)         /* no reason to end yet */
+#define AGAIN (-2)         /* a register is needed that was not followed */
+
+/* The frame that the walk is at. */
+struct frame {
+    uint64_t registers[JP_ARCH_REGISTERS];
+    uint64_t pc;
+    uint32_t interrupted;  /* pc is the next instruction to run, and every
+                              register is known; otherwise pc returns here,
+                              and those that calls preserve are known */
+    uint32_t follow;       /* these are really restored, not only sp and fp */
+    uint32_t lost;         /* a frame on the way restored none of them */
+    uint32_t switches;
+};
+
+static const uint8_t saved[JP_ARCH_SAVED_COUNT] = JP_ARCH_SAVED;
+
+static int inside_sig(const struct jp_walk *walk, uint64_t address)
+{
+    return address >= walk->low && address <= walk->high - 8 &&
+           (address & 7) == 0;
+}
+
+static uint64_t load_sig(uint64_t address)
+{
+    return *(const uint64_t *)address;
+}
+
+/* Why a walk is over whose frame pointer leads nowhere, in code without
+ * call-frame information. */
+static int end_sig(const struct jp_walk *walk, const struct frame *frame)
+{
+    const uint64_t fp = frame->registers[JP_ARCH_FP];
+    if (fp == 0 && (walk->slot->adopted || walk->slot->is_main))
+        return JP_REASON_ROOT;
+    return jp_maps_anonymous_sig(frame->pc) ? JP_REASON_BAD_FP
+                                            : JP_REASON_NO_RULE;
+}
+
+/* The interrupted function may not have made its frame yet, or have given it
+ * up: its caller is where sp says. */
+static int frameless_sig(struct jp_walk *walk, struct frame *frame)
+{
+    if (walk->total != 1)
+        return 0;
+    int offset = jp_arch_frameless_sig(walk->context);
+    uint64_t at = frame->registers[JP_ARCH_SP] + (uint64_t)offset;
+    if (offset < 0 || !inside_sig(walk, at))
+        return 0;
+    uint64_t caller = load_sig(at);
+    if (!jp_maps_executable_sig(walk->kit, caller))
+        return 0;
+    if (offset != 0)
+        frame->registers[JP_ARCH_FP] = load_sig(at - 8);
+    frame->registers[JP_ARCH_SP] = at + 8;
+    frame->pc = caller;
+    return 1;
+}
+
+static int step_fp_sig(struct jp_walk *walk, struct frame *frame)
+{
+    const uint64_t fp = frame->registers[JP_ARCH_FP];
+    if (frame->interrupted && frameless_sig(walk, frame)) {
+        frame->interrupted = 0;
+        return GOING;
+    }
+    if (fp < frame->registers[JP_ARCH_SP] || !inside_sig(walk, fp) ||
+        !inside_sig(walk, fp + 8))
+        return end_sig(walk, frame);
+    uint64_t caller = jp_arch_strip_sig(load_sig(fp + 8));
+    if (!jp_maps_executable_sig(walk->kit, caller))
+        return caller == 0 ? JP_REASON_ROOT : JP_REASON_BAD_FP;
+    frame->registers[JP_ARCH_SP] = fp + 16;
+    frame->registers[JP_ARCH_FP] = load_sig(fp);
+    frame->pc = caller;
+    frame->interrupted = 0;
+    frame->lost = 1;
+    return GOING;
+}
+
+/* The walk goes on at sp, on another stack. */
+static int switch_sig(struct jp_walk *walk, struct frame *frame, uint64_t sp)
+{
+    if (frame->switches++ == SWITCHES_MAX || !jp_walk_bounds_sig(walk, sp))
+        return 0;
+    return 1;
+}
+
+static int step_signal_sig(struct jp_walk *walk, struct frame *frame)
+{
+    const uint64_t at =
+        frame->registers[JP_ARCH_SP] + JP_ARCH_SIGNAL_CONTEXT;
+    if (!inside_sig(walk, at) ||
+        !inside_sig(walk, at + JP_ARCH_SIGNAL_BYTES - 8))
+        return JP_REASON_BOUNDS;
+    const ucontext_t *context = (const ucontext_t *)at;
+    const uint64_t before = frame->registers[JP_ARCH_SP];
+    jp_arch_registers_sig(context, frame->registers);
+    frame->pc = frame->registers[JP_ARCH_PC];
+    frame->interrupted = 1;
+    frame->lost = 0;
+    const uint64_t sp = frame->registers[JP_ARCH_SP];
+    if ((sp <= before || sp >= walk->high) && !switch_sig(walk, frame, sp))
+        return JP_REASON_BOUNDS;
+    return GOING;
+}
+
+/* Whether a register's value is known in this frame. */
+static int known_sig(const struct frame *frame, uint32_t number)
+{
+    if (frame->interrupted || number == JP_ARCH_SP || number == JP_ARCH_FP)
+        return GOING;
+    for (uint32_t i = 0; i < JP_ARCH_SAVED_COUNT; i++) {
+        if (saved[i] == number)
+            return !frame->follow ? AGAIN
+                   : frame->lost  ? JP_REASON_NO_RULE
+                                  : GOING;
+    }
+    return JP_REASON_NO_RULE;
+}
+
+/* Finds the CFA.  Returns GOING, or why not. */
+static int cfa_sig(struct jp_walk *walk, struct frame *frame,
+                   const struct jp_cfi_rule *rule, uint64_t *cfa)
+{
+    if (rule->base != JP_ARCH_SP && rule->base != JP_ARCH_FP) {
+        int known = known_sig(frame, rule->base);
+        if (known != GOING)
+            return known;
+    }
+    const uint64_t base = frame->registers[rule->base];
+    if (rule->kind == JP_CFI_REGISTER) {
+        *cfa = base + (uint64_t)(int64_t)rule->offset;
+    } else {
+        uint64_t at = base + (uint64_t)(int64_t)JP_CFI_AT(rule->offset);
+        if (!inside_sig(walk, at))
+            return JP_REASON_BOUNDS;
+        *cfa = load_sig(at) + (uint64_t)(int64_t)JP_CFI_ADD(rule->offset);
+    }
+    const uint64_t sp = frame->registers[JP_ARCH_SP];
+    if (*cfa <= walk->high &&
+        (*cfa > sp || (*cfa == sp && !JP_ARCH_CALL_PUSHES)))
+        return GOING;
+    /* Code that changes stacks keeps where it came from in memory. */
+    if (rule->kind == JP_CFI_MEMORY && switch_sig(walk, frame, *cfa - 8))
+        return GOING;
+    return JP_REASON_BOUNDS;
+}
+
+static int restore_sig(struct jp_walk *walk, struct frame *frame,
+                       const struct jp_cfi_rule *rule, uint64_t from)
+{
+    for (uint32_t i = 0; i < JP_ARCH_SAVED_COUNT; i++) {
+        uint64_t at = from + (uint64_t)(rule->saved[i] * 8);
+        if (rule->saved[i] == 0)
+            continue;
+        if (!inside_sig(walk, at))
+            return JP_REASON_BOUNDS;
+        frame->registers[saved[i]] = load_sig(at);
+    }
+    return GOING;
+}
+
+static int step_cfi_sig(struct jp_walk *walk, struct frame *frame,
+                        const struct jp_cfi_rule *rule)
+{
+    uint64_t cfa, ra;
+    int reason = cfa_sig(walk, frame, rule, &cfa);
+    if (reason != GOING)
+        return reason;
+    if ((rule->flags & JP_CFI_RA_REGISTER) == 0) {
+        uint64_t at = cfa + (uint64_t)((int64_t)rule->ra * 8);
+        if (!inside_sig(walk, at))
+            return JP_REASON_BOUNDS;
+        ra = load_sig(at);
+    } else {
+        if (!frame->interrupted)
+            return JP_REASON_NO_RULE;
+        ra = frame->registers[rule->ra];
+    }
+    uint64_t from = (rule->flags & JP_CFI_FP_BASED) != 0
+                        ? frame->registers[JP_ARCH_FP]
+                        : cfa;
+    if (frame->follow && (rule->flags & JP_CFI_HAS_SAVED) != 0) {
+        reason = restore_sig(walk, frame, rule, from);
+        if (reason != GOING)
+            return reason;
+    }
+    if ((rule->flags & JP_CFI_FP_SAVED) != 0) {
+        uint64_t at = from + (uint64_t)((int64_t)rule->fp * 8);
+        if (!inside_sig(walk, at))
+            return JP_REASON_BOUNDS;
+        frame->registers[JP_ARCH_FP] = load_sig(at);
+    }
+    frame->registers[JP_ARCH_SP] = cfa;
+    frame->pc = jp_arch_strip_sig(ra);
+    frame->interrupted = 0;
+    return GOING;
+}
+
+/* From one frame to the next.  Returns GOING, AGAIN, or why the walk ends. */
+static int step_sig(struct jp_walk *walk, struct frame *frame,
+                    const struct jp_cfi_rule *rule)
+{
+    switch (rule->kind) {
+    case JP_CFI_REGISTER:
+    case JP_CFI_MEMORY:
+        return step_cfi_sig(walk, frame, rule);
+    case JP_CFI_NONE:
+        return step_fp_sig(walk, frame);
+    case JP_CFI_SIGNAL:
+        return step_signal_sig(walk, frame);
+    case JP_CFI_ROOT:
+        return JP_REASON_ROOT;
+    default:
+        return JP_REASON_NO_RULE;
+    }
+}
+
+/* The rule for the frame's pc; a return address is behind its call.  Returns
+ * GOING, or why there is none. */
+static int find_sig(struct jp_walk *walk, const struct frame *frame,
+                    struct jp_cfi_rule *rule)
+{
+    const uint64_t pc = frame->pc - !frame->interrupted;
+    const uint32_t epoch = walk->kit->maps_epoch;
+    if (jp_cfi_cached_sig(pc, epoch, rule))
+        return GOING;
+    if (!jp_maps_executable_sig(walk->kit, pc))
+        return JP_REASON_NO_RULE;
+    return jp_cfi_lookup_sig(pc, epoch, rule) == 0 ? GOING
+                                                   : JP_REASON_NO_RULE;
+}
+
+static int walk_sig(struct jp_walk *walk, int follow)
+{
+    struct frame frame;
+    struct jp_cfi_rule rule;
+    jp_arch_registers_sig(walk->context, frame.registers);
+    frame.pc = frame.registers[JP_ARCH_PC];
+    frame.interrupted = 1;
+    frame.follow = (uint32_t)follow;
+    frame.lost = frame.switches = 0;
+    walk->total = 0;
+    int reason = find_sig(walk, &frame, &rule);
+    jp_walk_push_sig(walk, frame.pc);
+    while (reason == GOING) {
+        reason = step_sig(walk, &frame, &rule);
+        if (reason != GOING)
+            break;
+        if (frame.pc == 0 || jp_thread_is_start_sig(frame.pc))
+            return JP_REASON_ROOT;
+        reason = find_sig(walk, &frame, &rule);
+        if (reason == GOING && !jp_walk_push_sig(walk, frame.pc))
+            return JP_REASON_DEPTH;
+    }
+    return reason;
+}
+
+enum jp_reason jp_walk_cfi_sig(struct jp_walk *walk)
+{
+    const struct jp_walk begin = *walk;
+    int reason = walk_sig(walk, 0);
+    if (reason == AGAIN) {
+        *walk = begin;
+        reason = walk_sig(walk, 1);
+    }
+    return (enum jp_reason)reason;
+}
