@@ -36,7 +36,7 @@ SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 $(UNIT_PRE): $(B)/%: %.c $(SIG_OBJ) $(PRE_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARN) $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
-	  $(SIG_OBJ) $(PRE_OBJ) -lcmocka -ldl -pthread
+	  $(SIG_OBJ) $(PRE_OBJ) -lcmocka -ldw -lelf -ldl -pthread
 
 $(UNIT_REP): $(B)/%: %.c $(REP_LIB)
 	@mkdir -p $(@D)

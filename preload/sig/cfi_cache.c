@@ -38,12 +38,15 @@ int jp_cfi_lookup_sig(uint64_t pc, uint32_t epoch, struct jp_cfi_rule *rule)
     if (jp_cfi_cached_sig(pc, epoch, rule))
         return 0;
     memset(rule, 0, sizeof(*rule));
-    int error = jp_cfi_module_take_sig(pc, epoch, &module, &image);
+    uint64_t place = pc;
+    int error = jp_cfi_module_take_sig(&place, epoch, &module, &image);
     if (error == 0) {
-        error = jp_cfi_rule_sig(image, pc, rule);
+        error = jp_cfi_rule_sig(image, place, rule);
         jp_cfi_module_give_sig(module);
     } else if (error == -ENOENT) {
         error = 0; /* kind NONE */
+    } else if (error == -ESRCH) {
+        return 0; /* memory of a JIT that comes and goes: NONE, for now */
     }
     if (error == 0)
         jp_cfi_keep_sig(pc, epoch, rule);

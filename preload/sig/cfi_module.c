@@ -35,6 +35,9 @@ struct jp_cfi_module {
     _Atomic uint32_t epoch;      /* of the map when it was last compared */
     struct jp_maps_range range;
     struct jp_cfi_image image;   /* size 0: it has no information */
+    uint64_t shift;              /* the range is so far from its place in the
+                                    file's own image: V8 maps its builtins a
+                                    second time */
     uint64_t memory;             /* bytes mapped at image.filled */
 };
 
@@ -70,7 +73,9 @@ const uint8_t *jp_cfi_bytes_sig(const struct jp_cfi_image *image,
 
 /* What the program headers say. */
 struct layout {
-    uint64_t bias;             /* to add to the file's addresses */
+    uint64_t bias;             /* to add to the file's addresses: in the
+                                  range that was asked for */
+    uint64_t own_bias;         /* in the image that begins at its base */
     uint64_t frames;           /* of .eh_frame_hdr, 0: none */
     uint64_t start, end;       /* the loaded segment that it is in */
 };
@@ -104,6 +109,9 @@ static int read_layout_sig(const struct jp_maps_range *range,
             return -EAGAIN;
         if (header.p_type == PT_GNU_EH_FRAME)
             layout->frames = header.p_vaddr;
+        if (header.p_type == PT_LOAD && header.p_offset < 4096)
+            layout->own_bias =
+                range->base - header.p_vaddr + header.p_offset;
         if (header.p_type == PT_LOAD && !biased &&
             range->offset >= (header.p_offset & ~4095ULL) &&
             range->offset < header.p_offset + header.p_filesz &&
@@ -130,7 +138,7 @@ static int read_layout_sig(const struct jp_maps_range *range,
 /* Prepares the copy of a module's information; nothing is copied yet. */
 static int make_image_sig(struct jp_cfi_module *module)
 {
-    struct layout layout = {0, 0, 0, 0};
+    struct layout layout = {0, 0, 0, 0, 0};
     struct jp_cfi_image *image = &module->image;
     memset(image, 0, sizeof(*image));
     int error = read_layout_sig(&module->range, &layout);
@@ -147,8 +155,9 @@ static int make_image_sig(struct jp_cfi_module *module)
     image->filled = (_Atomic uint8_t *)memory;
     image->data = memory + flags;
     image->size = size;
-    image->address = layout.start + layout.bias;
+    image->address = layout.start + layout.own_bias;
     image->header = layout.frames - layout.start;
+    module->shift = layout.bias - layout.own_bias;
     module->memory = flags + blocks * BLOCK;
     return 0;
 }
@@ -230,8 +239,9 @@ static int make_sig(uint64_t pc, uint32_t epoch,
                     struct jp_cfi_module **result)
 {
     struct jp_maps_range range;
-    if (jp_maps_find_sig(pc, &range) != 0)
-        return -EAGAIN;
+    int error = jp_maps_find_sig(pc, &range);
+    if (error != 0)
+        return error == -ENOENT ? -ESRCH : error;
     if (range.base == 0)
         return -ENOENT;
     struct jp_cfi_module *module = claim_sig();
@@ -239,7 +249,7 @@ static int make_sig(uint64_t pc, uint32_t epoch,
         return -EAGAIN;
     module->range = range;
     atomic_store(&module->epoch, epoch);
-    int error = make_image_sig(module);
+    error = make_image_sig(module);
     if (error != 0) {
         atomic_store(&module->state, EMPTY);
         return error;
@@ -250,17 +260,18 @@ static int make_sig(uint64_t pc, uint32_t epoch,
     return 0;
 }
 
-int jp_cfi_module_take_sig(uint64_t pc, uint32_t epoch,
+int jp_cfi_module_take_sig(uint64_t *pc, uint32_t epoch,
                            struct jp_cfi_module **module,
                            const struct jp_cfi_image **image)
 {
-    *module = find_sig(pc, epoch);
+    *module = find_sig(*pc, epoch);
     if (*module == NULL) {
-        int error = make_sig(pc, epoch, module);
+        int error = make_sig(*pc, epoch, module);
         if (error != 0)
             return error;
     }
     *image = &(*module)->image;
+    *pc -= (*module)->shift;
     if ((*image)->size != 0)
         return 0;
     jp_cfi_module_give_sig(*module);

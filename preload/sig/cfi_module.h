@@ -11,10 +11,11 @@
 struct jp_cfi_image;
 struct jp_cfi_module;
 
-/* The module around pc, as the map knows it in `epoch`, held until it is
- * given back; *image is its information.  Returns 0, -ENOENT when code at pc
- * has none, -EAGAIN when the module cannot be told just now. */
-int jp_cfi_module_take_sig(uint64_t pc, uint32_t epoch,
+/* The module around *pc, as the map knows it in `epoch`, held until it is
+ * given back.  *image is its information, and *pc becomes what pc is in it.
+ * Returns 0, -ENOENT when code at pc has none, -ESRCH when the map has nothing
+ * there, -EAGAIN when the module cannot be told just now. */
+int jp_cfi_module_take_sig(uint64_t *pc, uint32_t epoch,
                            struct jp_cfi_module **module,
                            const struct jp_cfi_image **image);
 void jp_cfi_module_give_sig(struct jp_cfi_module *module);

@@ -285,10 +285,10 @@ int jp_maps_executable_sig(struct jp_kit *kit, uint64_t address)
 
 int jp_maps_find_sig(uint64_t address, struct jp_maps_range *range)
 {
-    const struct jp_maps_range *found =
-        find_sig(atomic_load(&table), address);
+    const struct table *now = atomic_load(&table);
+    const struct jp_maps_range *found = find_sig(now, address);
     if (found == NULL)
-        return -ENOENT;
+        return now->count == 0 ? -EAGAIN : -ENOENT;
     *range = *found;
     return 0;
 }

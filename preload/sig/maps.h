@@ -46,8 +46,8 @@ struct jp_maps_range {
     uint64_t base;     /* where the file's own start is mapped; 0: unknown */
 };
 
-/* The range around `address`, as far as the table knows.  Returns 0 or
- * -ENOENT. */
+/* The range around `address`, as far as the table knows.  Returns 0,
+ * -ENOENT, or -EAGAIN when there is no table yet. */
 int jp_maps_find_sig(uint64_t address, struct jp_maps_range *range);
 
 /* Whether two ranges are the same piece of the same file. */

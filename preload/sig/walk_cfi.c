@@ -93,11 +93,24 @@ static int step_fp_sig(struct jp_walk *walk, struct frame *frame)
     return GOING;
 }
 
+/* Lets a leaf's reads reach below sp, as far as the interruption has left it
+ * alone: a function saves registers there, and an epilogue has just read them
+ * back from there.  Not beyond what is known to be mapped. */
+static void lower_sig(struct jp_walk *walk, uint64_t sp)
+{
+    const struct jp_slot *slot = walk->slot;
+    const uint64_t page = sp & ~4095ULL;
+    uint64_t low = sp - JP_ARCH_RED_ZONE;
+    int own = slot->stack_low <= low && sp < slot->stack_high;
+    walk->low = own || low >= page ? low : page;
+}
+
 /* The walk goes on at sp, on another stack. */
 static int switch_sig(struct jp_walk *walk, struct frame *frame, uint64_t sp)
 {
     if (frame->switches++ == SWITCHES_MAX || !jp_walk_bounds_sig(walk, sp))
         return 0;
+    lower_sig(walk, sp);
     return 1;
 }
 
@@ -257,6 +270,7 @@ static int walk_sig(struct jp_walk *walk, int follow)
     frame.follow = (uint32_t)follow;
     frame.lost = frame.switches = 0;
     walk->total = 0;
+    lower_sig(walk, frame.registers[JP_ARCH_SP]);
     int reason = find_sig(walk, &frame, &rule);
     jp_walk_push_sig(walk, frame.pc);
     while (reason == GOING) {

@@ -66,6 +66,9 @@ static inline int jp_arch_frameless_sig(const ucontext_t *context)
 /* A leaf's frame may take no stack. */
 #define JP_ARCH_CALL_PUSHES 0
 
+/* Bytes below sp that a leaf may use: none. */
+#define JP_ARCH_RED_ZONE 0U
+
 /* The kernel puts siginfo_t before the context of a signal's frame. */
 #define JP_ARCH_SIGNAL_CONTEXT 128U
 #define JP_ARCH_SIGNAL_BYTES                                                  \

@@ -84,6 +84,9 @@ static inline int jp_arch_frameless_sig(const ucontext_t *context)
 /* A call pushes: the caller's stack begins above its callee's. */
 #define JP_ARCH_CALL_PUSHES 1
 
+/* Bytes below sp that a leaf may use and a signal leaves alone. */
+#define JP_ARCH_RED_ZONE 128U
+
 /* Where the return trampoline of a signal handler finds the interrupted
  * context, from its sp, and the bytes of it that are read. */
 #define JP_ARCH_SIGNAL_CONTEXT 0U
