@@ -245,6 +245,20 @@ static int step_sig(struct jp_walk *walk, struct frame *frame,
     }
 }
 
+/* The byte before a return address is in no function, but the address is:
+ * nobody called.  A stack made by hand (glibc's makecontext) ends in such
+ * code, and a signal's frame may return to it. */
+static void find_end_sig(const struct frame *frame, uint32_t epoch,
+                         struct jp_cfi_rule *rule)
+{
+    struct jp_cfi_rule first;
+    if (!jp_maps_anonymous_sig(frame->pc) &&
+        jp_cfi_lookup_sig(frame->pc, epoch, &first) == 0 &&
+        first.kind != JP_CFI_NONE && first.kind != JP_CFI_BAD)
+        rule->kind =
+            first.kind == JP_CFI_SIGNAL ? JP_CFI_SIGNAL : JP_CFI_ROOT;
+}
+
 /* The rule for the frame's pc; a return address is behind its call.  Returns
  * GOING, or why there is none. */
 static int find_sig(struct jp_walk *walk, const struct frame *frame,
@@ -252,12 +266,16 @@ static int find_sig(struct jp_walk *walk, const struct frame *frame,
 {
     const uint64_t pc = frame->pc - !frame->interrupted;
     const uint32_t epoch = walk->kit->maps_epoch;
-    if (jp_cfi_cached_sig(pc, epoch, rule))
+    if (jp_cfi_cached_sig(pc, epoch, rule) &&
+        (rule->kind != JP_CFI_NONE || frame->interrupted))
         return GOING;
     if (!jp_maps_executable_sig(walk->kit, pc))
         return JP_REASON_NO_RULE;
-    return jp_cfi_lookup_sig(pc, epoch, rule) == 0 ? GOING
-                                                   : JP_REASON_NO_RULE;
+    if (jp_cfi_lookup_sig(pc, epoch, rule) != 0)
+        return JP_REASON_NO_RULE;
+    if (rule->kind == JP_CFI_NONE && !frame->interrupted)
+        find_end_sig(frame, epoch, rule);
+    return GOING;
 }
 
 static int walk_sig(struct jp_walk *walk, int follow)
