@@ -8,7 +8,7 @@ from jprun import (PERIOD_NS, TICK_FLAGS, Case, kernel_tick_hz, program,
                    share_bound, weight_s)
 
 SHARES = {"a": 0.5, "b": 0.3, "c": 0.2}
-WALKERS = ("fp", "libunwind")
+WALKERS = ("fp", "cfi", "libunwind")
 
 
 def parse_shares(out):
@@ -112,6 +112,12 @@ class Shares(Case):
 
     def test_frame_pointers_frame(self):
         self.check("fp", "frame")
+
+    def test_cfi_leaf(self):
+        self.check("cfi", "leaf")
+
+    def test_cfi_frame(self):
+        self.check("cfi", "frame")
 
     def test_libunwind_leaf(self):
         self.check("libunwind", "leaf")
