@@ -29,22 +29,28 @@ static inline struct jp_cfi_entry *jp_cfi_entry_sig(uint64_t pc)
                          (64 - JP_CFI_CACHE_BITS)];
 }
 
-/* The rule for a pc, if it was made in `epoch` and is still here.  Returns
- * whether it is. */
-static inline int jp_cfi_cached_sig(uint64_t pc, uint32_t epoch,
-                                    struct jp_cfi_rule *rule)
+/* The rule for a pc as its two words, if it was made in `epoch` and is still
+ * here.  Returns whether it is. */
+static inline int jp_cfi_words_sig(uint64_t pc, uint32_t epoch,
+                                   uint64_t words[2])
 {
     struct jp_cfi_entry *entry = jp_cfi_entry_sig(pc);
     const uint64_t guard =
         atomic_load_explicit(&entry->guard, memory_order_acquire);
     const uint64_t key =
         atomic_load_explicit(&entry->pc, memory_order_relaxed);
-    const uint64_t words[2] = {
-        atomic_load_explicit(&entry->words[0], memory_order_relaxed),
-        atomic_load_explicit(&entry->words[1], memory_order_relaxed)};
+    words[0] = atomic_load_explicit(&entry->words[0], memory_order_relaxed);
+    words[1] = atomic_load_explicit(&entry->words[1], memory_order_relaxed);
     atomic_thread_fence(memory_order_acquire);
-    if (key != pc || (uint32_t)guard != epoch || (guard >> 32 & 1) != 0 ||
-        atomic_load_explicit(&entry->guard, memory_order_relaxed) != guard)
+    return key == pc && (uint32_t)guard == epoch && (guard >> 32 & 1) == 0 &&
+           atomic_load_explicit(&entry->guard, memory_order_relaxed) == guard;
+}
+
+static inline int jp_cfi_cached_sig(uint64_t pc, uint32_t epoch,
+                                    struct jp_cfi_rule *rule)
+{
+    uint64_t words[2];
+    if (!jp_cfi_words_sig(pc, epoch, words))
         return 0;
     memcpy(rule, words, sizeof(*rule));
     return 1;

@@ -3,7 +3,8 @@
  * The hybrid walker: by call-frame information where code has it, by the
  * frame pointer where it has none (code of JIT compilers), frame by frame.
  * Runs in: handler, any thread. */
-#include <errno.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "arch/arch.h"
 #include "cfi_cache.h"
@@ -278,6 +279,71 @@ static int find_sig(struct jp_walk *walk, const struct frame *frame,
     return GOING;
 }
 
+/* A rule taken apart in registers: both words of it, as they lie in memory on
+ * a little-endian machine. */
+#define WORD_OFFSET(w) ((int64_t)(int32_t)(w)[0])
+#define WORD_BASE(w) ((w)[0] >> 40 & 0xff)
+#define WORD_RA(w) ((int64_t)(w)[0] >> 48)
+#define WORD_FP(w) ((int64_t)(int16_t)(w)[1])
+#define WORD_FLAGS(w) ((w)[1] >> 56)
+#define WORD_KIND(w) ((w)[0] >> 32 & 0xff)
+_Static_assert(offsetof(struct jp_cfi_rule, kind) == 4 &&
+                   offsetof(struct jp_cfi_rule, base) == 5 &&
+                   offsetof(struct jp_cfi_rule, ra) == 6 &&
+                   offsetof(struct jp_cfi_rule, fp) == 8 &&
+                   offsetof(struct jp_cfi_rule, flags) == 15,
+               "the words of a rule");
+
+/* Goes on from frame to frame as long as it is simple: the CFA from sp or fp,
+ * everything where it should be, the next rule at hand.  What is not is left
+ * to step_sig, at the frame where it comes up.  Returns GOING or DEPTH. */
+static int hurry_sig(struct jp_walk *walk, struct frame *frame,
+                     struct jp_cfi_rule *rule)
+{
+    const uint64_t low = walk->low, room = walk->high - 8 - low;
+    const uint32_t epoch = walk->kit->maps_epoch;
+    uint64_t sp = frame->registers[JP_ARCH_SP];
+    uint64_t fp = frame->registers[JP_ARCH_FP];
+    uint64_t pc = frame->pc, words[2], next[2];
+    int reason = GOING, moved = 0;
+    memcpy(words, rule, sizeof(words));
+    while (reason == GOING && WORD_KIND(words) == JP_CFI_REGISTER) {
+        const uint64_t base = WORD_BASE(words), flags = WORD_FLAGS(words);
+        if ((base != JP_ARCH_SP && base != JP_ARCH_FP) ||
+            (flags & (JP_CFI_FP_BASED | JP_CFI_RA_REGISTER)) != 0)
+            break;
+        const uint64_t cfa =
+            (base == JP_ARCH_SP ? sp : fp) + (uint64_t)WORD_OFFSET(words);
+        const uint64_t ra_at = cfa + (uint64_t)WORD_RA(words) * 8;
+        const uint64_t fp_at = cfa + (uint64_t)WORD_FP(words) * 8;
+        const int saves = (flags & JP_CFI_FP_SAVED) != 0;
+        if (cfa <= sp || cfa > walk->high || (cfa & 7) != 0 ||
+            ra_at - low > room || (saves && fp_at - low > room))
+            break;
+        const uint64_t caller = jp_arch_strip_sig(load_sig(ra_at));
+        if (jp_thread_is_start_sig(caller) ||
+            !jp_cfi_words_sig(caller - 1, epoch, next) ||
+            WORD_KIND(next) == JP_CFI_NONE)
+            break;
+        fp = saves ? load_sig(fp_at) : fp;
+        sp = cfa;
+        pc = caller;
+        words[0] = next[0];
+        words[1] = next[1];
+        moved = 1;
+        if (!jp_walk_push_sig(walk, pc))
+            reason = JP_REASON_DEPTH;
+    }
+    if (moved) {
+        frame->registers[JP_ARCH_SP] = sp;
+        frame->registers[JP_ARCH_FP] = fp;
+        frame->pc = pc;
+        frame->interrupted = 0;
+        memcpy(rule, words, sizeof(words));
+    }
+    return reason;
+}
+
 static int walk_sig(struct jp_walk *walk, int follow)
 {
     struct frame frame;
@@ -292,6 +358,8 @@ static int walk_sig(struct jp_walk *walk, int follow)
     int reason = find_sig(walk, &frame, &rule);
     jp_walk_push_sig(walk, frame.pc);
     while (reason == GOING) {
+        if (!follow && hurry_sig(walk, &frame, &rule) != GOING)
+            return JP_REASON_DEPTH;
         reason = step_sig(walk, &frame, &rule);
         if (reason != GOING)
             break;
