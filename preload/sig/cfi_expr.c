@@ -129,7 +129,7 @@ static int64_t calculate_sig(struct machine *m, uint8_t op, int64_t a,
     case OP_SHR:
         return y < 64 ? (int64_t)(x >> y) : 0;
     case OP_SHRA:
-        return a >> (y < 64 ? y : 63);
+        return y < 63 ? a >> y : -(a < 0);
     case OP_EQ:
         return a == b;
     case OP_EQ + 1:

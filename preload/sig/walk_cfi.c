@@ -346,13 +346,10 @@ static int hurry_sig(struct jp_walk *walk, struct frame *frame,
 
 static int walk_sig(struct jp_walk *walk, int follow)
 {
-    struct frame frame;
+    struct frame frame = {.interrupted = 1, .follow = (uint32_t)follow};
     struct jp_cfi_rule rule;
     jp_arch_registers_sig(walk->context, frame.registers);
     frame.pc = frame.registers[JP_ARCH_PC];
-    frame.interrupted = 1;
-    frame.follow = (uint32_t)follow;
-    frame.lost = frame.switches = 0;
     walk->total = 0;
     lower_sig(walk, frame.registers[JP_ARCH_SP]);
     int reason = find_sig(walk, &frame, &rule);

@@ -110,6 +110,19 @@ class Complete(Case):
         self.reached(3, need("gcc"), "-O2", "-c", self.path("many.c"),
                      "-o", self.path("many.o"))
 
+    def test_modules_that_come_and_go(self):
+        """While other threads allocate: no crash, no hang, samples in all
+        of them.  A sample between two loads may have an unknown caller."""
+        done = self.run_program(
+            program("churn"), program("spinlib.so"), "3", "2",
+            flags="JP_START JP_REALTIME JP_PERIOD=0.0002 JP_STACK=cfi")
+        self.assertEqual((done.status, done.err), (0, ""))
+        self.assertGreater(int(done.out.split()[1]), 200)
+        run = self.run_of()
+        self.assertGreater(len(run.samples), 5000)
+        good = sum(1 for s in run.samples if s[4] in COMPLETE)
+        self.assertGreater(good, 0.97 * len(run.samples))
+
     def test_modules_that_go(self):
         """Rules of a library that was closed are not those of the next."""
         self.reached(3, program("dlopener"), program("spinlib.so"), "1",
