@@ -12,7 +12,7 @@
 #include "cfi_expr.h"
 #include "cursor.h"
 
-#define REMEMBER_MAX 6U
+#define REMEMBER_MAX 3U
 
 /* DW_CFA_* (DWARF 5, 7.24, and the extensions of GNU and Arm).  The first
  * three have their operand in the low six bits. */

@@ -8,7 +8,7 @@ from jprun import (PERIOD_NS, TICK_FLAGS, Case, kernel_tick_hz, program,
                    share_bound, weight_s)
 
 SHARES = {"a": 0.5, "b": 0.3, "c": 0.2}
-WALKERS = ("fp", "cfi", "libunwind")
+WALKERS = ("fp", "libunwind", "cfi")
 
 
 def parse_shares(out):
