@@ -179,10 +179,12 @@ static const char *set_stack(struct jp_config *config, struct value value)
 {
     if (equal(value, "fp"))
         config->walker = JP_WALKER_FP;
+    else if (equal(value, "cfi"))
+        config->walker = JP_WALKER_CFI;
     else if (equal(value, "libunwind"))
         config->walker = JP_WALKER_LIBUNWIND;
     else
-        return "is neither fp nor libunwind; fp is used";
+        return "is none of fp, cfi and libunwind; fp is used";
     return NULL;
 }
 

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "sig/cfi_module.h"
 #include "sig/clock.h"
 #include "sig/control.h"
 #include "sig/handler.h"
@@ -49,6 +50,7 @@ static void restart(void)
     jp_sys_close_inherited_sig();
     jp_slots_reset_sig();
     jp_kits_reset_sig();
+    jp_cfi_modules_reset_sig();
     jp_logfile_reset_sig();
     jp_jit_reset_sig();
     jp_control_reset_sig();

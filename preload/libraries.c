@@ -16,6 +16,7 @@ int dlclose(void *library);
 JP_EXPORT int dlclose(void *library)
 {
     JP_REAL(dlclose_function, dlclose)
+    jp_maps_dirty_sig();
     int result = real(library);
     jp_maps_dirty_sig();
     return result;

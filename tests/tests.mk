@@ -21,7 +21,7 @@ PROG_SRC := $(wildcard tests/programs/*.c)
 PROG_ALL := $(patsubst tests/programs/%.c,%,$(PROG_SRC))
 PROGRAMS := $(patsubst %,$(B)/tests/programs/%,$(filter-out $(PROG_SO),\
   $(PROG_ALL))) $(patsubst %,$(B)/tests/programs/%.so,$(filter $(PROG_SO),\
-  $(PROG_ALL)))
+  $(PROG_ALL))) $(B)/tests/programs/throws
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ := $(FUZZ_SRC:%.c=$(B)/%)
 FUZZ_LONG := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/libfuzzer/%)
@@ -36,7 +36,7 @@ SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 $(UNIT_PRE): $(B)/%: %.c $(SIG_OBJ) $(PRE_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARN) $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
-	  $(SIG_OBJ) $(PRE_OBJ) -lcmocka -ldl -pthread
+	  $(SIG_OBJ) $(PRE_OBJ) -lcmocka -ldw -lelf -ldl -pthread
 
 $(UNIT_REP): $(B)/%: %.c $(REP_LIB)
 	@mkdir -p $(@D)
@@ -47,6 +47,15 @@ $(B)/tests/programs/%.so: tests/programs/%.c
 	@mkdir -p $(@D)
 	$(CC) $(PROGFLAGS) $(WARN) -Iinclude -MMD -MP -fPIC -shared \
 	  -ftls-model=initial-exec -o $@ $< -ldl
+
+# As distributions build: no frame pointers, functions bound when first called.
+$(B)/tests/programs/noframe: PROGFLAGS := -O2 -g -fomit-frame-pointer \
+  -fno-inline -pthread -Wl,-z,lazy
+
+$(B)/tests/programs/throws: tests/programs/throws.cc
+	@mkdir -p $(@D)
+	$(CXX) -O2 -g -fomit-frame-pointer -Wall -Wextra $(WERROR) -pthread \
+	  -o $@ $<
 
 $(B)/tests/programs/%: tests/programs/%.c
 	@mkdir -p $(@D)

@@ -22,14 +22,9 @@
 #define INTERVAL_NS 100000000ULL  /* between scans for an unknown address */
 #define COST_FACTOR 100U          /* scans take at most 1% of the time */
 
-struct range {
-    uint64_t start, end, offset, inode;
-    uint64_t device;
-};
-
 struct table {
     uint32_t count;
-    struct range ranges[RANGES_MAX];
+    struct jp_maps_range ranges[RANGES_MAX];
 };
 
 static struct table tables[2];
@@ -54,12 +49,13 @@ static void unlock_sig(void)
     atomic_store(&scanning, 0);
 }
 
-static const struct range *find_sig(const struct table *in, uint64_t address)
+static const struct jp_maps_range *find_sig(const struct table *in,
+                                            uint64_t address)
 {
     uint32_t low = 0, high = in->count < RANGES_MAX ? in->count : RANGES_MAX;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        const struct range *range = &in->ranges[middle];
+        const struct jp_maps_range *range = &in->ranges[middle];
         if (address < range->start)
             high = middle;
         else if (address >= range->end)
@@ -81,7 +77,8 @@ struct scan {
     uint64_t base_inode, base_device;
 };
 
-static int same_sig(const struct range *a, const struct range *b)
+int jp_maps_same_sig(const struct jp_maps_range *a,
+                     const struct jp_maps_range *b)
 {
     return a->start == b->start && a->end == b->end &&
            a->offset == b->offset && a->inode == b->inode &&
@@ -90,14 +87,14 @@ static int same_sig(const struct range *a, const struct range *b)
 
 /* Writes off old ranges that begin before `end`; returns whether the one that
  * equals `range` was among them. */
-static int pass_old_sig(struct scan *scan, const struct range *range,
+static int pass_old_sig(struct scan *scan, const struct jp_maps_range *range,
                         uint64_t end)
 {
     int found = 0;
     while (scan->next_old < scan->old->count &&
            scan->old->ranges[scan->next_old].start < end) {
-        const struct range *old = &scan->old->ranges[scan->next_old++];
-        if (range != NULL && same_sig(old, range)) {
+        const struct jp_maps_range *old = &scan->old->ranges[scan->next_old++];
+        if (range != NULL && jp_maps_same_sig(old, range)) {
             found = 1;
             continue;
         }
@@ -110,17 +107,20 @@ static int pass_old_sig(struct scan *scan, const struct range *range,
 
 /* A JIT takes away the right to execute while it writes: anonymous memory
  * that was executable at the last scan stays in the table. */
-static int still_code_sig(const struct scan *scan, const struct range *range)
+static int still_code_sig(const struct scan *scan,
+                          const struct jp_maps_range *range)
 {
-    const struct range *old = find_sig(scan->old, range->start);
+    const struct jp_maps_range *old = find_sig(scan->old, range->start);
     return range->inode == 0 && old != NULL && old->inode == 0 &&
            old->start == range->start;
 }
 
 static void add_sig(struct scan *scan, const struct jp_vma *vma)
 {
-    const struct range range = {vma->start, vma->end, vma->offset, vma->inode,
-                                (uint64_t)vma->major << 32 | vma->minor};
+    struct jp_maps_range range = {
+        .start = vma->start, .end = vma->end,
+        .offset = vma->offset, .inode = vma->inode,
+        .device = (uint64_t)vma->major << 32 | vma->minor};
     struct jp_text text;
     if (vma->inode != 0 && vma->offset == 0) {
         scan->base = vma->start;
@@ -133,14 +133,17 @@ static void add_sig(struct scan *scan, const struct jp_vma *vma)
         jp_count_sig(JP_COUNT_MAP_LOST, 1);
         return;
     }
+    if (jp_module_is_vdso_sig(vma))
+        range.base = vma->start;
+    else if (scan->base_inode == vma->inode &&
+             scan->base_device == range.device)
+        range.base = scan->base;
     int known = pass_old_sig(scan, &range, range.end);
     scan->fresh->ranges[scan->fresh->count++] = range;
     if (known)
         return;
-    int ours = scan->base_inode == vma->inode &&
-               scan->base_device == range.device;
     jp_text_init_sig(&text, line, sizeof(line));
-    jp_module_put_sig(scan->fd, vma, ours ? scan->base : 0, &text);
+    jp_module_put_sig(scan->fd, vma, range.base, &text);
 }
 
 /* The scan itself; the lock is held. */
@@ -216,7 +219,8 @@ void jp_maps_check_kit_sig(struct jp_kit *kit)
  * dear. */
 static void insert_sig(const struct jp_vma *vma)
 {
-    const struct range range = {vma->start, vma->end, vma->offset, 0, 0};
+    const struct jp_maps_range range = {
+        .start = vma->start, .end = vma->end, .offset = vma->offset};
     struct jp_text text;
     if (!jp_mapfile_ready_sig() || !lock_sig())
         return;
@@ -279,9 +283,29 @@ int jp_maps_executable_sig(struct jp_kit *kit, uint64_t address)
     return 1;
 }
 
+int jp_maps_find_sig(uint64_t address, struct jp_maps_range *range)
+{
+    const struct table *now = atomic_load(&table);
+    const struct jp_maps_range *found = find_sig(now, address);
+    if (found == NULL)
+        return now->count == 0 ? -EAGAIN : -ENOENT;
+    *range = *found;
+    return 0;
+}
+
+uint32_t jp_maps_epoch_sig(void)
+{
+    return atomic_load(&epoch);
+}
+
+int jp_maps_is_dirty_sig(void)
+{
+    return atomic_load(&dirty) != 0;
+}
+
 int jp_maps_anonymous_sig(uint64_t address)
 {
-    const struct range *range = find_sig(atomic_load(&table), address);
+    const struct jp_maps_range *range = find_sig(atomic_load(&table), address);
     return range != NULL && range->inode == 0;
 }
 

@@ -39,6 +39,28 @@ int jp_maps_anonymous_sig(uint64_t address);
 /* The readable mapping around `address`.  Returns 0 or -errno. */
 int jp_maps_region_sig(uint64_t address, uint64_t *start, uint64_t *end);
 
+/* An executable range and the file that it is of. */
+struct jp_maps_range {
+    uint64_t start, end, offset, inode;
+    uint64_t device;
+    uint64_t base;     /* where the file's own start is mapped; 0: unknown */
+};
+
+/* The range around `address`, as far as the table knows.  Returns 0,
+ * -ENOENT, or -EAGAIN when there is no table yet. */
+int jp_maps_find_sig(uint64_t address, struct jp_maps_range *range);
+
+/* Whether two ranges are the same piece of the same file. */
+int jp_maps_same_sig(const struct jp_maps_range *a,
+                     const struct jp_maps_range *b);
+
+/* Counts the scans that found a known range gone or changed: what was learnt
+ * of code under another count is worth nothing. */
+uint32_t jp_maps_epoch_sig(void);
+
+/* Whether a library was closed since the last scan. */
+int jp_maps_is_dirty_sig(void);
+
 /* Forgets the table, as a forked child does before its map is made. */
 void jp_maps_reset_sig(void);
 

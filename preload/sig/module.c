@@ -156,7 +156,7 @@ static void put_file_sig(const struct jp_vma *vma, uint64_t base,
     jp_text_value_sig(text, file.path, file.path_length);
 }
 
-static int is_vdso_sig(const struct jp_vma *vma)
+int jp_module_is_vdso_sig(const struct jp_vma *vma)
 {
     return vma->path_length == 6 && memcmp(vma->path, "[vdso]", 6) == 0;
 }
@@ -165,12 +165,12 @@ void jp_module_put_sig(int fd, const struct jp_vma *vma, uint64_t base,
                        struct jp_text *text)
 {
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    const int file = vma->inode != 0 || is_vdso_sig(vma);
+    const int file = vma->inode != 0 || jp_module_is_vdso_sig(vma);
     jp_mapfile_line_sig(text, now, file ? JP_MAP_MODULE : JP_MAP_ANON);
     jp_mapfile_hex_sig(text, "start", vma->start);
     jp_mapfile_hex_sig(text, "end", vma->end);
     if (file) {
-        put_file_sig(vma, is_vdso_sig(vma) ? vma->start : base, text);
+        put_file_sig(vma, base, text);
     } else if (vma->path_length > 0) {
         jp_mapfile_key_sig(text, "name");
         jp_text_value_sig(text, vma->path, vma->path_length);

@@ -28,4 +28,7 @@ void jp_module_put_sig(int fd, const struct jp_vma *vma, uint64_t base,
 /* Writes an `unmap` line. */
 void jp_module_gone_sig(int fd, uint64_t start, uint64_t end);
 
+/* Whether a mapping is the kernel's shared object. */
+int jp_module_is_vdso_sig(const struct jp_vma *vma);
+
 #endif

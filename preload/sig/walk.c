@@ -18,7 +18,7 @@
  * in its slot.  Any other (an adopted thread's, an alternate signal stack, a
  * coroutine's) is looked up each time, and is only what is mapped there now:
  * the stack may end before the mapping does, and the rest go at any time. */
-static int bounds_sig(struct jp_walk *walk, uint64_t sp)
+int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp)
 {
     struct jp_slot *slot = walk->slot;
     uint64_t start, end;
@@ -28,6 +28,7 @@ static int bounds_sig(struct jp_walk *walk, uint64_t sp)
             return 0;
         if (slot->stack_high <= sp || slot->stack_high > end) {
             walk->high = end;
+            walk->rooted = 0;
             return 1;
         }
         slot->stack_low = start;
@@ -98,10 +99,12 @@ enum jp_reason jp_walk_sig(struct jp_slot *slot, struct jp_kit *kit,
 {
     struct jp_walk walk = {.context = context, .slot = slot, .kit = kit};
     enum jp_reason reason = JP_REASON_NO_STACK;
-    if (!bounds_sig(&walk, jp_arch_sp_sig(context)))
+    if (!jp_walk_bounds_sig(&walk, jp_arch_sp_sig(context)))
         jp_walk_push_sig(&walk, jp_arch_pc_sig(context));
     else if (jp_config.walker == JP_WALKER_LIBUNWIND)
         reason = jp_walk_libunwind_sig(&walk);
+    else if (jp_config.walker == JP_WALKER_CFI)
+        reason = jp_walk_cfi_sig(&walk);
     else
         reason = jp_walk_fp_sig(&walk);
     settle_sig(&walk);

@@ -40,8 +40,13 @@ int jp_walk_read_sig(const struct jp_walk *walk, uint64_t address,
 /* For walkers: adds a frame; returns 0 when the walk is to stop. */
 int jp_walk_push_sig(struct jp_walk *walk, uint64_t address);
 
+/* For walkers: sets low and high to the bounds of the stack that sp is on.
+ * Returns 0 when it is on none. */
+int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp);
+
 /* The walkers.  Each expects low and high to be set. */
 enum jp_reason jp_walk_fp_sig(struct jp_walk *walk);
+enum jp_reason jp_walk_cfi_sig(struct jp_walk *walk);
 enum jp_reason jp_walk_libunwind_sig(struct jp_walk *walk);
 
 /* Loads libunwind (RTLD_LOCAL).  Called by the constructor alone, never in a

@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 
+import walkers
+
 ROUNDS = 1000       # starts of /bin/true per environment
 SAMPLES = 1000000   # samples in the log and in perf.data
 SIGNALS = 200000    # signals at depth 50
@@ -294,6 +296,8 @@ def main():
         log, samples = bench_log(bench)
         bench_report(bench, log, samples)
         bench_handler(bench)
+        walkers.bench_cost(bench, environment)
+        walkers.bench_reach(bench, environment)
     finally:
         shutil.rmtree(scratch)
     text = bench.table()

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Raises SIGPROF at a depth of 50 frames and prints the time of one in ns:
- * with an empty handler of its own, or with that of a preloaded profiler.
+ * Raises SIGPROF at a depth of 50 or DEPTH frames and prints the time of one
+ * in ns: with an empty handler of its own, with one that calls libunwind's
+ * unw_backtrace, or with that of a preloaded profiler.
  * Runs in: `make bench`.
  *
- * handler empty|preloaded COUNT */
+ * handler empty|unw|preloaded COUNT [DEPTH] */
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,10 +19,19 @@
 #define DEPTH 50
 
 static volatile long done;
+static int (*backtrace)(void **, int);
 
 static void on_signal(int signal)
 {
     (void)signal;
+}
+
+static void on_signal_walk(int signal)
+{
+    static void *frames[2048];
+
+    (void)signal;
+    backtrace(frames, 2048);
 }
 
 /* Asks the kernel, since a preloaded profiler may answer for sigaction. */
@@ -61,13 +72,23 @@ __attribute__((noinline)) static uint64_t deeper(int depth, long count)
 
 int main(int argc, char **argv)
 {
-    long count = argc == 3 ? atol(argv[2]) : 0;
+    long count = argc >= 3 ? atol(argv[2]) : 0;
+    int depth = argc >= 4 ? atoi(argv[3]) : DEPTH;
 
     if (count <= 0) {
-        fprintf(stderr, "usage: handler empty|preloaded COUNT\n");
+        fprintf(stderr, "usage: handler empty|unw|preloaded COUNT [DEPTH]\n");
         return 64;
     }
-    if (strcmp(argv[1], "empty") == 0) {
+    if (strcmp(argv[1], "unw") == 0) {
+        struct sigaction action = {.sa_handler = on_signal_walk};
+        void *library = dlopen("libunwind.so.8", RTLD_NOW);
+
+        if (library != NULL)
+            *(void **)&backtrace = dlsym(library, "unw_backtrace");
+        if (backtrace == NULL)
+            return 1;
+        sigaction(SIGPROF, &action, NULL);
+    } else if (strcmp(argv[1], "empty") == 0) {
         struct sigaction action = {.sa_handler = on_signal};
 
         sigaction(SIGPROF, &action, NULL);
@@ -75,7 +96,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "handler: nobody handles SIGPROF\n");
         return 1;
     }
-    deeper(DEPTH, count / 10 + 1); /* warm up */
-    printf("%.1f\n", (double)deeper(DEPTH, count) / (double)count);
+    deeper(depth, count / 10 + 1); /* warm up */
+    printf("%.1f\n", (double)deeper(depth, count) / (double)count);
     return 0;
 }

@@ -60,6 +60,15 @@ class Spy(Case):
         self.assertEqual(done.status, 0, done.err)
         self.assertGreater(self.seen(done.err), 500)
 
+    def test_call_frame_information(self):
+        for argv in ((program("shares"), "4", "0.3"),
+                     (program("dlopener"), program("spinlib.so"), "0.5"),
+                     (program("jitter"), "0.5"),
+                     (program("noframe"), "0.2")):
+            done = self.spied(*argv, flags=TICK_FLAGS + " JP_STACK=cfi")
+            self.assertEqual(done.status, 0, done.err)
+            self.assertGreater(self.seen(done.err), 50)
+
     def test_control(self):
         live = self.start(program("busy"), "2.5",
                           flags=TICK_FLAGS + " JP_CIRCULAR=100k",
@@ -98,6 +107,14 @@ class Stack(Case):
         self.assertLess(used, STACK_LIMIT)
         wait_until(lambda: len(self.run_of().events("section")) == 2,
                    "the second section")
+
+    def test_call_frame_information(self):
+        used = self.used("1", flags=TICK_FLAGS + " JP_STACK=cfi")
+        self.assertGreater(used, 0)
+        self.assertLess(used, STACK_LIMIT)
+        run = self.run_of()
+        self.assertEqual(run.header["walker"], 2)
+        self.assertGreater(len(run.samples), 100)
 
     def test_ring_and_deferred(self):
         for flags in ("JP_START JP_PERIOD=0.001 JP_CIRCULAR=20k",

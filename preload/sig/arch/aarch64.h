@@ -6,6 +6,7 @@
 #define JP_ARCH_AARCH64_H
 
 #include <elf.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -50,6 +51,44 @@ static inline int jp_arch_frameless_sig(const ucontext_t *context)
 {
     (void)context;
     return -1;
+}
+
+/* DWARF's register numbers (DWARF for the Arm 64-bit Architecture, 4.1); 32
+ * stands for the pc.  Code keeps its CFA in sp or x29, so no other preserved
+ * register is followed (SAVED). */
+#define JP_ARCH_REGISTERS 33U
+#define JP_ARCH_SP 31U
+#define JP_ARCH_FP 29U
+#define JP_ARCH_RA 30U
+#define JP_ARCH_PC 32U
+#define JP_ARCH_SAVED {255}
+#define JP_ARCH_SAVED_COUNT 1U
+/* A leaf's frame may take no stack. */
+#define JP_ARCH_CALL_PUSHES 0
+
+/* Bytes below sp that a leaf may use: none. */
+#define JP_ARCH_RED_ZONE 0U
+
+/* The kernel puts siginfo_t before the context of a signal's frame. */
+#define JP_ARCH_SIGNAL_CONTEXT 128U
+#define JP_ARCH_SIGNAL_BYTES                                                  \
+    (offsetof(ucontext_t, uc_mcontext.pc) + 8U)
+
+/* Stores the registers by their DWARF numbers. */
+static inline void jp_arch_registers_sig(const ucontext_t *context,
+                                         uint64_t registers[])
+{
+    for (unsigned i = 0; i < 31; i++)
+        registers[i] = context->uc_mcontext.regs[i];
+    registers[31] = context->uc_mcontext.sp;
+    registers[32] = context->uc_mcontext.pc;
+}
+
+/* A return address without what signs it: user addresses have at most 48
+ * bits (pointer authentication and tags use those above). */
+static inline uint64_t jp_arch_strip_sig(uint64_t address)
+{
+    return address & 0xffffffffffffULL;
 }
 
 #endif

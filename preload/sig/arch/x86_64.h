@@ -6,6 +6,7 @@
 #define JP_ARCH_X86_64_H
 
 #include <elf.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -68,6 +69,46 @@ static inline int jp_arch_frameless_sig(const ucontext_t *context)
     default:
         return -1;
     }
+}
+
+/* DWARF's register numbers (System V ABI for AMD64, 3.6.2); the return
+ * address is one of them.  SAVED lists those that calls preserve, besides the
+ * stack and frame pointers. */
+#define JP_ARCH_REGISTERS 17U
+#define JP_ARCH_SP 7U
+#define JP_ARCH_FP 6U
+#define JP_ARCH_RA 16U
+#define JP_ARCH_PC 16U
+#define JP_ARCH_SAVED {3, 12, 13, 14, 15}
+#define JP_ARCH_SAVED_COUNT 5U
+/* A call pushes: the caller's stack begins above its callee's. */
+#define JP_ARCH_CALL_PUSHES 1
+
+/* Bytes below sp that a leaf may use and a signal leaves alone. */
+#define JP_ARCH_RED_ZONE 128U
+
+/* Where the return trampoline of a signal handler finds the interrupted
+ * context, from its sp, and the bytes of it that are read. */
+#define JP_ARCH_SIGNAL_CONTEXT 0U
+#define JP_ARCH_SIGNAL_BYTES                                                  \
+    (offsetof(ucontext_t, uc_mcontext.gregs) + (REG_RIP + 1) * 8U)
+
+/* Stores the registers by their DWARF numbers. */
+static inline void jp_arch_registers_sig(const ucontext_t *context,
+                                         uint64_t registers[])
+{
+    static const uint8_t from[JP_ARCH_REGISTERS] = {
+        REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+        REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+        REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+    for (unsigned i = 0; i < JP_ARCH_REGISTERS; i++)
+        registers[i] = (uint64_t)context->uc_mcontext.gregs[from[i]];
+}
+
+/* A return address without what signs it. */
+static inline uint64_t jp_arch_strip_sig(uint64_t address)
+{
+    return address;
 }
 
 #endif
