@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -70,6 +71,9 @@ int main(int argc, char **argv)
         perror("refuse");
         return 2;
     }
+    /* What is to be preloaded into the program, but not into this one. */
+    if (getenv("REFUSE_PRELOAD") != NULL)
+        setenv("LD_PRELOAD", getenv("REFUSE_PRELOAD"), 1);
     execv(argv[2], argv + 2);
     perror(argv[2]);
     return 127;

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import unittest
 
-from jprun import Case, decode, need, program, wait_until
+from jprun import LIBRARY, Case, decode, need, program, wait_until
 
 
 def weight_s(run):
@@ -51,8 +51,9 @@ class Signals(Case):
         if subprocess.run([env, "--block-signal=PROF", "true"],
                           stderr=subprocess.DEVNULL, check=False).returncode:
             self.skipTest("env has no --block-signal")
-        done = self.run_program(env, "--block-signal=PROF", program("busy"),
-                                "0.5")
+        done = self.run_program(env, "--block-signal=PROF",
+                                "LD_PRELOAD=" + LIBRARY, program("busy"),
+                                "0.5", preload=None)
         self.assertEqual((done.status, done.err), (0, ""))
         self.assertGreater(weight_s(self.run_of()), 0.4)
 

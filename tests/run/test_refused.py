@@ -4,12 +4,14 @@ with less, and says so where something is missing.  Runs in: tests."""
 import os
 import unittest
 
-from jprun import TICK_FLAGS, Case, program
+from jprun import LIBRARY, TICK_FLAGS, Case, program, share_bound
 
 
 class Refused(Case):
     def run_without(self, what, *argv, flags=TICK_FLAGS, lines=0):
-        done = self.run_program(program("refuse"), what, *argv, flags=flags)
+        done = self.run_program(program("refuse"), what, *argv, flags=flags,
+                                preload=None,
+                                env={"REFUSE_PRELOAD": LIBRARY})
         self.assertEqual((done.status, done.err.count("\n")), (0, lines))
         return done
 
@@ -21,7 +23,10 @@ class Refused(Case):
         stacks = self.collapsed(program("shares"), "jprof-log")
         total = sum(weight for _, weight in stacks)
         hot = sum(w for s, w in stacks if any("frame_a" in f for f in s))
-        self.assertLess(abs(hot / total - 0.5), 0.15)
+        weights = [s[2] for s in run.samples]
+        worth = sum(weights) ** 2 / sum(w * w for w in weights)
+        self.assertGreater(worth, 20)
+        self.assertLess(abs(hot / total - 0.5), share_bound(0.5, worth) + 0.01)
         return run
 
     def check_plugin(self):
