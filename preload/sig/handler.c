@@ -42,18 +42,19 @@ static enum jp_event real_event_sig(struct jp_slot *slot, uint64_t weight_ns)
                                  : JP_EVENT_WALL_BLOCKED;
 }
 
-/* Keeps a sample in the kit until there is a log.  Returns 0 when one is kept
- * already. */
-static int keep_sig(struct jp_kit *kit, const struct jp_sample *sample)
+/* Keeps a sample in the kit until there is a log.  Where one is kept already,
+ * it stands for this one's time as well, as with what a tick merges. */
+static void keep_sig(struct jp_kit *kit, const struct jp_sample *sample)
 {
-    if (kit->waiting)
-        return 0;
+    if (kit->waiting) {
+        kit->waiting_sample.weight_ns += sample->weight_ns;
+        return;
+    }
     memcpy(kit->last, kit->frames, kit->depth * sizeof(*kit->frames));
     kit->waiting_sample = *sample;
     kit->waiting_depth = kit->depth;
     kit->waiting_gap = kit->gap;
     kit->waiting = 1;
-    return 1;
 }
 
 void jp_handler_flush_sig(struct jp_kit *kit)
@@ -88,8 +89,7 @@ static void take_sig(struct jp_slot *slot, enum jp_event event,
     jp_maps_check_kit_sig(slot->kit);
     sample.reason = (uint8_t)jp_walk_sig(slot, slot->kit, context);
     if (error != 0) {
-        if (!keep_sig(slot->kit, &sample))
-            lose_sig(JP_COUNT_LOST_STARTING, weight_ns);
+        keep_sig(slot->kit, &sample);
         return;
     }
     if (jp_log_write_sig(slot->kit, &sample) != 0)
