@@ -33,31 +33,35 @@ static inline int64_t jp_cursor_signed_sig(struct jp_cursor *c, unsigned size)
     return (int64_t)(jp_cursor_fixed_sig(c, size) << shift) >> shift;
 }
 
-/* LEB128 (DWARF 5, 7.6); bits beyond 64 are dropped. */
+/* LEB128 (DWARF 5, 7.6); bits beyond 64 are dropped.  Sets *last to the last
+ * byte and *shift to the number of bits that came. */
+static inline uint64_t jp_cursor_leb_sig(struct jp_cursor *c, uint64_t *last,
+                                         unsigned *shift)
+{
+    uint64_t value = 0;
+    *shift = 0;
+    do {
+        *last = jp_cursor_fixed_sig(c, 1);
+        if (*shift < 64)
+            value |= (*last & 0x7f) << *shift;
+        *shift += 7;
+    } while ((*last & 0x80) != 0 && !c->bad);
+    return value;
+}
+
 static inline uint64_t jp_cursor_uleb_sig(struct jp_cursor *c)
 {
-    uint64_t value = 0, byte;
-    unsigned shift = 0;
-    do {
-        byte = jp_cursor_fixed_sig(c, 1);
-        if (shift < 64)
-            value |= (byte & 0x7f) << shift;
-        shift += 7;
-    } while ((byte & 0x80) != 0 && !c->bad);
-    return value;
+    uint64_t last;
+    unsigned shift;
+    return jp_cursor_leb_sig(c, &last, &shift);
 }
 
 static inline int64_t jp_cursor_sleb_sig(struct jp_cursor *c)
 {
-    uint64_t value = 0, byte;
-    unsigned shift = 0;
-    do {
-        byte = jp_cursor_fixed_sig(c, 1);
-        if (shift < 64)
-            value |= (byte & 0x7f) << shift;
-        shift += 7;
-    } while ((byte & 0x80) != 0 && !c->bad);
-    if (shift < 64 && (byte & 0x40) != 0)
+    uint64_t last;
+    unsigned shift;
+    uint64_t value = jp_cursor_leb_sig(c, &last, &shift);
+    if (shift < 64 && (last & 0x40) != 0)
         value |= UINT64_MAX << shift;
     return (int64_t)value;
 }

@@ -278,12 +278,6 @@ int jp_logfile_ready_sig(void)
     return error;
 }
 
-void jp_logfile_finish_sig(void)
-{
-    if (atomic_load(&jp_log.state) == JP_LOG_READY)
-        jp_log_sync_sig();
-}
-
 void jp_logfile_reset_sig(void)
 {
     atomic_store(&jp_log.state, JP_LOG_NONE);

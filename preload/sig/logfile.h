@@ -11,9 +11,6 @@
  * cannot be made: that is said once on stderr and profiling is off. */
 int jp_logfile_ready_sig(void);
 
-/* Cuts off what was reserved and never used, at the process's end. */
-void jp_logfile_finish_sig(void);
-
 /* Forgets the log, as a forked child does. */
 void jp_logfile_reset_sig(void);
 
