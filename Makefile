@@ -23,9 +23,12 @@ SIG_OBJ := $(SIG_SRC:%.c=$(B)/%.o)
 PRE_OBJ := $(PRE_SRC:%.c=$(B)/%.o)
 REP_OBJ := $(REP_SRC:%.c=$(B)/%.o)
 REP_LIB := $(filter-out $(B)/analyzer/main.o,$(REP_OBJ))
-REP_LIBS := -ldw -lelf -liberty -lz
+REP_LIBS := -ldw -lelf -liberty -lcapstone -lz
 
-all: $(B)/libjprof.so $(B)/jprof-report $(B)/jprof ## build everything
+# The launcher and the parts that it reads in.
+JPROF_PARTS := $(B)/jprof-checks $(B)/jprof-runtimes
+
+all: $(B)/libjprof.so $(B)/jprof-report $(B)/jprof $(JPROF_PARTS) ## build everything
 
 $(B)/libjprof.so: $(SIG_OBJ) $(PRE_OBJ) $(B)/preload/exports.ver Makefile
 	$(CC) $(CFLAGS) $(LDFLAGS) $(LIBLINK) \
@@ -42,6 +45,10 @@ $(B)/jprof-report: $(REP_OBJ)
 $(B)/jprof: scripts/jprof
 	@mkdir -p $(@D)
 	install -m 755 $< $@
+
+$(JPROF_PARTS): $(B)/%: scripts/%
+	@mkdir -p $(@D)
+	install -m 644 $< $@
 
 $(B)/preload/sig/%.o: preload/sig/%.c
 	@mkdir -p $(@D)
@@ -65,12 +72,14 @@ install: all ## install below DESTDIR/PREFIX
 	install -d $(ROOT)/bin $(ROOT)/lib/jprof $(ROOT)/include \
 	  $(ROOT)/share/man/man1
 	install -m 755 $(B)/libjprof.so $(ROOT)/lib/jprof/
+	install -m 644 $(JPROF_PARTS) $(ROOT)/lib/jprof/
 	install -m 755 $(B)/jprof-report $(B)/jprof $(ROOT)/bin/
 	install -m 644 include/jprof.h $(ROOT)/include/
 	install -m 644 doc/jprof.1 doc/jprof-report.1 $(ROOT)/share/man/man1/
 
 uninstall: ## remove what install put there
-	rm -f $(ROOT)/lib/jprof/libjprof.so $(ROOT)/bin/jprof-report \
+	rm -f $(ROOT)/lib/jprof/libjprof.so $(ROOT)/lib/jprof/jprof-checks \
+	  $(ROOT)/lib/jprof/jprof-runtimes $(ROOT)/bin/jprof-report \
 	  $(ROOT)/bin/jprof $(ROOT)/include/jprof.h \
 	  $(ROOT)/share/man/man1/jprof.1 $(ROOT)/share/man/man1/jprof-report.1
 	-rmdir $(ROOT)/lib/jprof 2>/dev/null

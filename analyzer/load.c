@@ -93,20 +93,12 @@ static void check_program(struct jr_load *load, const struct jr_run *run)
     load->nothers++;
 }
 
-/* The model has the functions of dropped stacks too. */
-static int is_on_a_stack(const struct jr_model *model, const char *name)
-{
-    for (size_t i = 0; i < model->nfunctions; i++)
-        if (strcmp(model->functions[i].name, name) == 0)
-            return 1;
-    return 0;
-}
-
-static void say_absent(const struct jr_model *model, const char *option,
+/* `named` says of which names there was a frame, on dropped stacks too. */
+static void say_absent(const uint8_t *named, const char *option,
                        const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!is_on_a_stack(model, names[i]))
+        if (!named[i])
             jr_say("%s %s: no stack holds a function of this name", option,
                    names[i]);
 }
@@ -117,8 +109,9 @@ static void say_filters(const struct jr_model *model)
     const struct jr_filter *filter = &model->filter;
 
     if (model->total.samples + model->total.filtered > 0) {
-        say_absent(model, "-e", filter->exclude, filter->nexclude);
-        say_absent(model, "-i", filter->include, filter->ninclude);
+        say_absent(model->named + filter->ninclude, "-e", filter->exclude,
+                   filter->nexclude);
+        say_absent(model->named, "-i", filter->include, filter->ninclude);
     } else if (filter->tid != 0 && model->total.sections > 0) {
         jr_say("--only-thread %" PRIu32 ": no sample is of this thread",
                filter->tid);
@@ -148,6 +141,30 @@ void jr_load_finish(struct jr_load *load)
     jr_load_note(load, text);
 }
 
+/* How much time the samples of a ring cover, and what came before them.  A
+ * process whose log went out of its reach leaves a ring too. */
+static void note_ring(struct jr_load *load, const struct jr_run *run)
+{
+    const struct jp_log_header *header = &run->header;
+    const int cut = header->counters[JP_COUNT_RING_REUSED] != 0;
+    uint64_t first, covered;
+
+    if ((!cut && header->ring_bytes == 0) || run->nsamples == 0)
+        return;
+    first = run->samples[0].time_ns;
+    covered = run->samples[run->nsamples - 1].time_ns - first;
+    if (cut && first > header->mono_ns)
+        jr_load_note(load,
+                     jr_printf("pid %" PRIu32 ": the ring was overwritten; "
+                               "the report covers %.3f s, and not all of the "
+                               "%.3f s before",
+                               header->pid, (double)covered / 1e9,
+                               (double)(first - header->mono_ns) / 1e9));
+    else
+        jr_load_note(load, jr_printf("pid %" PRIu32 ": the ring covers %.3f s",
+                                     header->pid, (double)covered / 1e9));
+}
+
 /* What the header's counters and the reader found, short of lost samples. */
 static void note_run(struct jr_load *load, const struct jr_log *log,
                      const struct jr_run *run)
@@ -157,19 +174,29 @@ static void note_run(struct jr_load *load, const struct jr_log *log,
 
     if (counters[JP_COUNT_NO_TIMER])
         jr_load_note(load, jr_printf("pid %" PRIu32 ": %" PRIu64
-                                     " threads have no samples, for the "
-                                     "kernel refused their timers",
+                                     " threads were sampled only ten times "
+                                     "a CPU second of the process, or not at "
+                                     "all, for the kernel refused their "
+                                     "timers (pending signals)",
                                      pid, counters[JP_COUNT_NO_TIMER]));
+    if (counters[JP_COUNT_NO_PERF])
+        jr_load_note(load, jr_printf("pid %" PRIu32 ": %" PRIu64
+                                     " threads were sampled with the kernel's "
+                                     "tick, for it refused them the perf "
+                                     "clock (locked memory, descriptors)",
+                                     pid, counters[JP_COUNT_NO_PERF]));
+    if (counters[JP_COUNT_NO_WAKER])
+        jr_load_note(load, jr_printf("pid %" PRIu32 ": %" PRIu64
+                                     " waiting threads were woken at the full "
+                                     "rate, for the kernel refused them a "
+                                     "second timer (pending signals)",
+                                     pid, counters[JP_COUNT_NO_WAKER]));
     if (counters[JP_COUNT_MAP_LOST])
         jr_load_note(load, jr_printf("pid %" PRIu32 ": %" PRIu64
                                      " events could not be written to the "
                                      "map; names may be missing",
                                      pid, counters[JP_COUNT_MAP_LOST]));
-    if (counters[JP_COUNT_RING_REUSED])
-        jr_load_note(load, jr_printf("pid %" PRIu32 ": the ring was "
-                                     "overwritten; the report shows the end "
-                                     "of the profile",
-                                     pid));
+    note_ring(load, run);
     if (run->bad_chunks)
         jr_load_note(load, jr_printf("pid %" PRIu32 ": %zu of %zu chunks of "
                                      "%s are damaged and were left out or "

@@ -12,6 +12,7 @@
 #include "options.h"
 #include "output.h"
 #include "progress.h"
+#include "write/annotate.h"
 #include "write/report.h"
 
 struct job {
@@ -41,6 +42,7 @@ static void make_report(struct job *job, const char **logs, size_t count,
     struct jr_scope_key *parts;
     struct jr_load load;
     size_t read = 0;
+    char *folder;
 
     jr_load_init(&load, options->app, &options->filter, &job->diag);
     load.verbose = options->verbose;
@@ -63,6 +65,11 @@ static void make_report(struct job *job, const char **logs, size_t count,
         report.notes = load.notes;
         report.nnotes = load.nnotes;
         report.changed = jr_symbols_changed(load.symbols);
+        report.annotate = options->annotate;
+        report.nannotate = options->nannotate;
+        folder = jr_folder_of(logs[0]);
+        report.folder = folder;
+        jr_annotate_say_absent(&report);
         if (options->verbose)
             say_totals(&report);
         job->progress.what = "writing";
@@ -73,6 +80,7 @@ static void make_report(struct job *job, const char **logs, size_t count,
             job->unwritten++;
         jr_progress_wipe(&job->progress);
         free(parts);
+        free(folder);
     }
     jr_load_free(&load);
 }
@@ -117,7 +125,7 @@ static int run(const struct jr_options *options)
 
     if (job.format == NULL) {
         jr_say("--format %s: no such format; there are html, text, collapsed, "
-               "summary and cleo",
+               "summary, cleo and annotate",
                options->format);
         jr_say("try 'jprof-report --help'");
         return JR_USAGE;

@@ -107,6 +107,31 @@ static int take_depth(struct jr_options *options, const char *name,
     return 0;
 }
 
+static int take_tiers(struct jr_options *options, const char *name,
+                      const char *value)
+{
+    static const char *const words[] = {[JR_TIERS_MERGE] = "merge",
+                                        [JR_TIERS_SPLIT] = "split",
+                                        [JR_TIERS_RAW] = "raw"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(value, words[i]) == 0) {
+            options->filter.tiers = (uint8_t)i;
+            return 0;
+        }
+    jr_say("%s %s: must be merge, split or raw", name, value);
+    return -1;
+}
+
+static int take_annotate(struct jr_options *options, const char *name,
+                         const char *value)
+{
+    (void)name;
+    *JR_PUSH(options->annotate, options->nannotate, options->annotate_room) =
+        value;
+    return 0;
+}
+
 static int take_last(struct jr_options *options, const char *name,
                      const char *value)
 {
@@ -206,9 +231,14 @@ static const struct option table[] = {
     {0, "--last", NULL, take_last, "only the last section"},
     {0, "--start", "N", take_start, "sections from N on, counted from 0"},
     {0, "--end", "M", take_end, "sections before M"},
+    {0, "--jit-tiers", "HOW", take_tiers,
+     "JIT functions: merge their tiers (default), split, raw"},
+    {0, "--annotate", "NAME", take_annotate,
+     "list the machine code of JIT function NAME"},
     {0, "--merge", NULL, take_merge, "all logs in one report"},
     {0, "--format", "FORMAT", take_format,
-     "html (default), text, collapsed, summary or cleo"},
+     "html (default), text, collapsed, summary, cleo,\n"
+     "                       annotate (default with --annotate)"},
     {0, "--cleo", NULL, take_cleo, "the same as --format=cleo"},
     {'o', NULL, "FILE", take_output, "write to FILE instead of stdout"},
     {0, "--output-dir", "DIR", take_output_dir,
@@ -343,7 +373,13 @@ static int check(const struct jr_options *options)
 {
     const char *wrong = NULL;
 
-    if (options->app == NULL)
+    if (options->nannotate == 0 && strcmp(options->format, "annotate") == 0)
+        wrong = "--format=annotate needs --annotate=NAME";
+    else if (options->nannotate > 0 &&
+             strcmp(options->format, "annotate") != 0 &&
+             strcmp(options->format, "html") != 0)
+        wrong = "--annotate goes with the formats annotate and html only";
+    else if (options->app == NULL)
         wrong = "no program and no log given";
     else if (options->nlogs == 0)
         wrong = "no log given (the program comes first, then the logs)";
@@ -368,7 +404,7 @@ int jr_options_parse(int argc, char **argv, struct jr_options *options)
     struct words words = {argv + (argc > 0), argv + argc};
     int only_operands = 0, result = 0;
 
-    *options = (struct jr_options){.format = "html", .filter.end = UINT64_MAX};
+    *options = (struct jr_options){.filter.end = UINT64_MAX};
     while (result == 0 && words.at < words.end) {
         const char *text = *words.at++;
 
@@ -381,6 +417,8 @@ int jr_options_parse(int argc, char **argv, struct jr_options *options)
         else
             result = take_letters(options, text, &words);
     }
+    if (options->format == NULL)
+        options->format = options->nannotate ? "annotate" : "html";
     if (result == 0 && !options->help && !options->version)
         result = check(options);
     if (result != 0)
@@ -391,6 +429,7 @@ int jr_options_parse(int argc, char **argv, struct jr_options *options)
 void jr_options_free(struct jr_options *options)
 {
     free(options->logs);
+    free(options->annotate);
     free(options->filter.include);
     free(options->filter.exclude);
     *options = (struct jr_options){0};

@@ -16,6 +16,8 @@ struct jr_options {
     const char *output;         /* -o: file; NULL */
     const char *output_dir;     /* NULL */
     const char *format;         /* its name; the caller checks it */
+    const char **annotate;      /* --annotate: functions by name */
+    size_t nannotate, annotate_room;
     struct jr_filter filter;
     int merge, verbose;
     int help, version;          /* asked for: nothing else counts */

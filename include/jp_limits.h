@@ -49,4 +49,7 @@ enum jp_control {
 /* JIT files are copied up to this size where they cannot be linked. */
 #define JP_SAVE_MAX (16ULL << 20)
 
+/* Bytes of JIT code that are kept of one process. */
+#define JP_CODE_MAX (4ULL << 20)
+
 #endif

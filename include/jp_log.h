@@ -39,7 +39,9 @@ enum jp_clock {
 enum jp_walker {
     JP_WALKER_FP = 0,       /* frame pointers */
     JP_WALKER_LIBUNWIND,    /* libunwind's unw_step */
-    JP_WALKER_CFI,          /* call-frame information, frame pointers for JIT */
+    JP_WALKER_CFI,          /* call-frame information alone */
+    JP_WALKER_AUTO,         /* call-frame information where code has it, frame
+                               pointers where it has none (JIT code) */
     JP_WALKER_COUNT
 };
 
@@ -69,7 +71,7 @@ enum jp_reason {
 enum jp_counter {
     JP_COUNT_LOST_STALE = 0,   /* timer signals whose slot was not live */
     JP_COUNT_LOST_REENTRANT,   /* signals inside the handler itself */
-    JP_COUNT_LOST_STARTING,    /* samples while the log was being created */
+    JP_COUNT_LOST_RESERVED,    /* never counted; the place is kept */
     JP_COUNT_LOST_NO_LOG,      /* samples after the log could not be made */
     JP_COUNT_LOST_NO_SPACE,    /* samples for which no chunk could be had */
     JP_COUNT_LOST_NO_MEMORY,   /* samples for which no buffer could be had */
@@ -79,6 +81,11 @@ enum jp_counter {
     JP_COUNT_MAP_LOST,         /* map events that could not be written */
     JP_COUNT_RING_REUSED,      /* chunks of a ring that were overwritten */
     JP_COUNT_MAPS_SCANS,       /* scans of /proc/self/maps (not a loss) */
+    JP_COUNT_RULE_HITS,        /* frames whose unwinding rule was at hand, */
+    JP_COUNT_RULE_MISSES,      /* and rules that had to be made (no losses) */
+    JP_COUNT_NO_PERF,          /* threads whose perf clock was refused */
+    JP_COUNT_NO_WAKER,         /* real time: threads that are woken at the full
+                                  rate while they wait, for want of a timer */
     JP_COUNT_COUNT
 };
 

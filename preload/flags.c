@@ -4,6 +4,7 @@
  * Runs in: constructor, tests. */
 #include "flags.h"
 
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -177,14 +178,31 @@ static int equal(struct value value, const char *word)
 
 static const char *set_stack(struct jp_config *config, struct value value)
 {
-    if (equal(value, "fp"))
+    if (equal(value, "auto"))
+        config->walker = JP_WALKER_AUTO;
+    else if (equal(value, "fp"))
         config->walker = JP_WALKER_FP;
     else if (equal(value, "cfi"))
         config->walker = JP_WALKER_CFI;
     else if (equal(value, "libunwind"))
         config->walker = JP_WALKER_LIBUNWIND;
     else
-        return "is none of fp, cfi and libunwind; fp is used";
+        return "is none of auto, fp, cfi and libunwind; auto is used";
+    return NULL;
+}
+
+static const char *set_clock(struct jp_config *config, struct value value)
+{
+    if (equal(value, "auto"))
+        config->clock = JP_WANT_AUTO;
+    else if (equal(value, "perf"))
+        config->clock = JP_WANT_PERF;
+    else if (equal(value, "timer"))
+        config->clock = JP_WANT_TIMER;
+    else if (equal(value, "itimer"))
+        config->clock = JP_WANT_ITIMER;
+    else
+        return "is none of auto, perf, timer and itimer; auto is used";
     return NULL;
 }
 
@@ -198,6 +216,78 @@ static const char *set_depth(struct jp_config *config, struct value value)
     return NULL;
 }
 
+static const struct {
+    const char *name;
+    int number;
+} signal_names[] = {
+    {"NONE", 0},         {"HUP", SIGHUP},     {"INT", SIGINT},
+    {"QUIT", SIGQUIT},   {"USR1", SIGUSR1},   {"USR2", SIGUSR2},
+    {"PIPE", SIGPIPE},   {"ALRM", SIGALRM},   {"TERM", SIGTERM},
+    {"CHLD", SIGCHLD},   {"CONT", SIGCONT},   {"TSTP", SIGTSTP},
+    {"TTIN", SIGTTIN},   {"TTOU", SIGTTOU},   {"URG", SIGURG},
+    {"XCPU", SIGXCPU},   {"VTALRM", SIGVTALRM}, {"WINCH", SIGWINCH},
+    {"IO", SIGIO},       {"PWR", SIGPWR},
+};
+
+/* Reads USR1, SIGUSR1 or 10; NONE for no signal.  SIGKILL and SIGSTOP cannot
+ * be caught, faults and the clock's signals have other uses. */
+static const char *set_signal(uint8_t *signal, struct value value)
+{
+    static const char wrong[] = "is no signal that can be used for that; flag "
+                                "ignored";
+    uint64_t number;
+    if (value.length > 3 && memcmp(value.text, "SIG", 3) == 0) {
+        value.text += 3;
+        value.length -= 3;
+    }
+    for (size_t i = 0; i < sizeof(signal_names) / sizeof(signal_names[0]);
+         i++) {
+        if (equal(value, signal_names[i].name)) {
+            *signal = (uint8_t)signal_names[i].number;
+            return NULL;
+        }
+    }
+    if (!parse_size(value, &number))
+        return wrong;
+    /* Real-time signals below 35 are glibc's, SIGRTMAX is the spare one. */
+    if (number >= 35 && number < 64) {
+        *signal = (uint8_t)number;
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof(signal_names) / sizeof(signal_names[0]);
+         i++) {
+        if (number == (uint64_t)signal_names[i].number) {
+            *signal = (uint8_t)number;
+            return NULL;
+        }
+    }
+    return wrong;
+}
+
+static const char *set_pause_signal(struct jp_config *config,
+                                    struct value value)
+{
+    return set_signal(&config->pause_signal, value);
+}
+
+static const char *set_clear_signal(struct jp_config *config,
+                                    struct value value)
+{
+    return set_signal(&config->clear_signal, value);
+}
+
+static const char *set_save_signal(struct jp_config *config,
+                                   struct value value)
+{
+    return set_signal(&config->save_signal, value);
+}
+
+static const char *set_start_signal(struct jp_config *config,
+                                    struct value value)
+{
+    return set_signal(&config->start_signal, value);
+}
+
 static const struct flag {
     const char *name;
     int has_value;
@@ -208,7 +298,11 @@ static const struct flag {
     {"JP_REALTIME", 0, set_realtime}, {"JP_RTC_HZ", 1, set_rtc},
     {"JP_CIRCULAR", 1, set_circular}, {"JP_APPEND", 0, set_append},
     {"JP_FILENAME", 1, set_filename}, {"JP_STACK", 1, set_stack},
-    {"JP_DEPTH", 1, set_depth},
+    {"JP_DEPTH", 1, set_depth},       {"JP_CLOCK", 1, set_clock},
+    {"JP_PAUSE_SIGNAL", 1, set_pause_signal},
+    {"JP_CLEAR_SIGNAL", 1, set_clear_signal},
+    {"JP_SAVE_SIGNAL", 1, set_save_signal},
+    {"JP_START_SIGNAL", 1, set_start_signal},
 };
 
 static const char *set_flag(struct jp_config *config, struct value word)
@@ -236,8 +330,10 @@ static void set_defaults(struct jp_config *config)
 {
     memset(config, 0, sizeof(*config));
     config->period_ns = JP_PERIOD_DEFAULT_NS;
-    config->walker = JP_WALKER_FP;
+    config->walker = JP_WALKER_AUTO;
     config->depth = JP_DEPTH_DEFAULT;
+    config->pause_signal = SIGUSR1;
+    config->clear_signal = SIGUSR2;
 }
 
 void jp_flags_parse(const char *text, struct jp_config *config,
@@ -262,4 +358,8 @@ void jp_flags_parse(const char *text, struct jp_config *config,
     }
     if (config->rtc_hz != 0)
         config->period_ns = 1000000000ULL / config->rtc_hz;
+    if (config->clock != JP_WANT_AUTO &&
+        (config->rtc_hz != 0 || config->realtime))
+        complain(data, "JP_CLOCK", strlen("JP_CLOCK"),
+                 "is for CPU time; flag ignored");
 }

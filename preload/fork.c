@@ -7,10 +7,13 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "local.h"
+#include "sig/adopt.h"
 #include "sig/cfi_module.h"
 #include "sig/clock.h"
 #include "sig/control.h"
 #include "sig/handler.h"
+#include "sig/inherit.h"
 #include "sig/jit.h"
 #include "sig/kit.h"
 #include "sig/logfile.h"
@@ -18,27 +21,30 @@
 #include "sig/rtc.h"
 #include "sig/slot.h"
 #include "sig/sys.h"
+#include "signals.h"
 
 /* Of the thread that forks; its slot is not in the child's memory. */
 static __thread struct {
     uint64_t mask;
+    uint64_t opened;      /* jp_sys_opened_sig */
     uint64_t stack_high;
     uint8_t rooted, is_main;
 } forking;
 
-static void prepare(void)
+void jp_fork_before(void)
 {
     const struct jp_slot *slot;
     if (!jp_owned_sig())
         return;
     forking.mask = jp_sys_block_sig();
+    forking.opened = jp_sys_opened_sig();
     slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
     forking.stack_high = slot != NULL ? slot->stack_high : 0;
     forking.rooted = slot != NULL && slot->rooted;
     forking.is_main = slot != NULL && slot->is_main;
 }
 
-static void parent(void)
+void jp_fork_parent(void)
 {
     if (jp_owned_sig())
         jp_sys_unblock_sig(forking.mask);
@@ -47,8 +53,9 @@ static void parent(void)
 static void restart(void)
 {
     const int running = atomic_exchange(&jp_process.running, 0) != 0;
-    jp_sys_close_inherited_sig();
+    jp_inherit_close_sig(forking.opened);
     jp_slots_reset_sig();
+    jp_adopt_reset_sig();
     jp_kits_reset_sig();
     jp_cfi_modules_reset_sig();
     jp_logfile_reset_sig();
@@ -61,7 +68,9 @@ static void restart(void)
         jp_rtc_close_sig();
         jp_rtc_open_sig();
     }
-    struct jp_slot *slot = jp_handler_adopt_sig(forking.stack_high);
+    jp_signals_forked();
+    jp_local_forked();
+    struct jp_slot *slot = jp_adopt_self_sig(forking.stack_high);
     if (slot != NULL) {
         slot->rooted = forking.rooted;
         slot->is_main = forking.is_main;
@@ -72,15 +81,17 @@ static void restart(void)
         jp_clock_first_sig();
 }
 
-static void child(void)
+void jp_fork_child(void)
 {
     if (jp_owner == NULL)
         return;
-    restart();
+    /* Where a filter keeps us from knowing who we are, there is no profile. */
+    if (jp_sys_getpid_sig() != 0)
+        restart();
     jp_sys_unblock_sig(forking.mask);
 }
 
 int jp_fork_init(void)
 {
-    return pthread_atfork(prepare, parent, child);
+    return pthread_atfork(jp_fork_before, jp_fork_parent, jp_fork_child);
 }

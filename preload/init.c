@@ -16,7 +16,9 @@
 #include "flags.h"
 #include "fork.h"
 #include "jprof.h"
+#include "local.h"
 #include "real.h"
+#include "sig/adopt.h"
 #include "sig/clock.h"
 #include "sig/control.h"
 #include "sig/handler.h"
@@ -67,8 +69,10 @@ static void find_folder(void)
     const char *handed = getenv(JP_ENV_CHILD);
     if (handed != NULL && take_folder(handed))
         return;
-    if (getcwd(jp_process.folder, sizeof(jp_process.folder)) == NULL)
-        memcpy(jp_process.folder, "/", 2);
+    /* The folder may have been deleted. */
+    if (getcwd(jp_process.folder, sizeof(jp_process.folder)) == NULL ||
+        jp_process.folder[0] != '/')
+        jp_process.folder[0] = '\0';
     jp_text_init_sig(&text, value, sizeof(value));
     jp_text_decimal_sig(&text, jp_owner->pid);
     jp_text_char_sig(&text, ':');
@@ -103,7 +107,7 @@ static void choose_means(void)
 {
     if (jp_config.walker == JP_WALKER_LIBUNWIND &&
         jp_walk_libunwind_load(load_library, dlsym) != 0) {
-        jp_config.walker = JP_WALKER_FP;
+        jp_config.walker = JP_WALKER_AUTO;
         jp_note_sig(JP_NOTE_NO_LIBUNWIND);
     }
     if (jp_config.rtc_hz != 0 && jp_rtc_open_sig() != 0)
@@ -134,12 +138,13 @@ static int set_up(char **argv)
     if (jp_owner == NULL)
         return -ENOMEM;
     jp_owner->pid = jp_sys_getpid_sig();
+    jp_real_all();
     find_folder();
     find_program();
     choose_means();
     jp_threads_init();
     /* The kernel leaves argc just below argv: the stack's root. */
-    struct jp_slot *slot = jp_handler_adopt_sig((uint64_t)(argv - 1));
+    struct jp_slot *slot = jp_adopt_self_sig((uint64_t)(argv - 1));
     if (slot == NULL)
         return -ENOMEM;
     slot->is_main = 1;
@@ -147,8 +152,8 @@ static int set_up(char **argv)
     if (error != 0)
         return error;
     jp_signals_install();
-    /* Who started the program may have had it blocked. */
-    jp_sys_sigmask_sig(SIG_UNBLOCK, JP_SIGSET(jp_process.signal), NULL);
+    /* Who started the program may have had the clock blocked. */
+    jp_local_begin(slot);
     return 0;
 }
 

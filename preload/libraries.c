@@ -1,23 +1,50 @@
 /* SPDX-License-Identifier: MIT
  *
- * dlclose: tells sig/ that code has gone.  (dlopen is not interposed: it
- * looks at its caller to find libraries; new code is noticed by its
- * addresses.)
+ * What unmaps libraries: tells sig/ that code has gone.  dlclose, and what
+ * makes the C library drop its character-set modules, which it unmaps without
+ * calling dlclose.  (dlopen is not interposed: it looks at its caller to find
+ * libraries; new code is noticed by its addresses.)
  * Runs in: any thread, not in a handler. */
+#include <iconv.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <wchar.h>
 
 #include "real.h"
 #include "sig/maps.h"
 
 typedef int dlclose_function(void *);
+typedef int iconv_close_function(iconv_t);
+typedef int fclose_function(FILE *);
 
 int dlclose(void *library);
 
+/* Samples taken while a library's own last code runs are its own; those taken
+ * afterwards are of what comes to its place. */
 JP_EXPORT int dlclose(void *library)
 {
     JP_REAL(dlclose_function, dlclose)
     jp_maps_dirty_sig();
     int result = real(library);
     jp_maps_dirty_sig();
+    return result;
+}
+
+JP_EXPORT int iconv_close(iconv_t descriptor)
+{
+    JP_REAL(iconv_close_function, iconv_close)
+    int result = real(descriptor);
+    jp_maps_dirty_sig();
+    return result;
+}
+
+/* A wide stream has a converter: fopen's `ccs=`, or the locale's. */
+JP_EXPORT int fclose(FILE *stream)
+{
+    JP_REAL(fclose_function, fclose)
+    const int wide = stream != NULL && fwide(stream, 0) > 0;
+    int result = real(stream);
+    if (wide)
+        jp_maps_dirty_sig();
     return result;
 }

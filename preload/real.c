@@ -18,15 +18,34 @@ static long missing(void)
     return -1;
 }
 
-void *jp_real(const char *name)
+/* The linker's bounds of the section that the entries are in. */
+extern const struct jp_real_entry __start_jp_reals[]
+    __attribute__((visibility("hidden")));
+extern const struct jp_real_entry __stop_jp_reals[]
+    __attribute__((visibility("hidden")));
+
+static void *find(const char *name)
 {
     void *function = dlsym(RTLD_NEXT, name);
     if (function != NULL)
         return function;
     /* Nothing comes after us where the C library itself was preloaded first. */
     void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-    if (libc != NULL)
-        function = dlsym(libc, name);
+    return libc != NULL ? dlsym(libc, name) : NULL;
+}
+
+void jp_real_all(void)
+{
+    for (const struct jp_real_entry *entry = __start_jp_reals;
+         entry != __stop_jp_reals; entry++) {
+        if (*entry->found == NULL)
+            *entry->found = find(entry->name);
+    }
+}
+
+void *jp_real(const char *name)
+{
+    void *function = find(name);
     if (function != NULL)
         return function;
     jp_complain_sig("the C library has no ", name, 0);

@@ -12,14 +12,30 @@
  * function that fails with ENOSYS.  Never NULL. */
 void *jp_real(const char *name);
 
+/* One hook's: where its pointer is kept. */
+struct jp_real_entry {
+    const char *name;
+    void *_Atomic *found;
+};
+
+/* Looks them all up, for a process that is to be profiled: some of the hooks
+ * may be called in a signal handler, where dlsym must not be.  What is not
+ * found is looked for again when it is called. */
+void jp_real_all(void);
+
 /* Declares a pointer `real` to the function behind the one that it is in,
  * looked up at its first use. */
 #define JP_REAL(type, name)                                                   \
-    static type *_Atomic found;                                               \
-    type *real = found;                                                       \
-    if (real == NULL) {                                                       \
-        *(void **)&real = jp_real(#name);                                     \
-        found = real;                                                         \
-    }
+    static void *_Atomic found;                                               \
+    static const struct jp_real_entry entry                                   \
+        __attribute__((section("jp_reals"), used)) = {#name, &found};         \
+    void *at_ = found;                                                        \
+    if (at_ == NULL) {                                                        \
+        at_ = jp_real(#name);                                                 \
+        found = at_;                                                          \
+    }                                                                         \
+    type *real;                                                               \
+    *(void **)&real = at_;                                                    \
+    (void)entry;
 
 #endif

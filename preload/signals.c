@@ -3,32 +3,75 @@
  * Signal dispositions.  Some runtimes set every signal back to its default
  * when they start (Node does), which would turn the next timer's signal into
  * the program's death; so the kernel keeps jprof's handler, and the program's
- * wish is remembered and answered.  A real handler for a control signal gets
- * that signal for good.
- * Runs in: any thread. */
+ * wish is remembered and answered.  A signal for which the program has a
+ * handler, or that it waits for, is the program's from then on, with all the
+ * flags and the mask that it asked for; the clock then takes another.
+ * Runs in: any thread, the program's handlers. */
 #include "signals.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/syscall.h>
 
+#include "local.h"
+#include "program.h"
 #include "real.h"
+#include "sig/clock.h"
 #include "sig/handler.h"
+#include "sig/own.h"
 #include "sig/process.h"
 #include "sig/sys.h"
+
+/* Sets of more signals than this are "all", not a choice. */
+#define CHOICE_MAX 24
+/* Real-time signals below this one are glibc's own. */
+#define FIRST_FREE 35
 
 typedef int sigaction_function(int, const struct sigaction *,
                                struct sigaction *);
 
-typedef void handler_function(int);
-typedef handler_function *signal_function(int, handler_function *);
+static _Atomic int locked;
 
 static int real_sigaction(int signal, const struct sigaction *action,
                           struct sigaction *old)
 {
     JP_REAL(sigaction_function, sigaction)
     return real(signal, action, old);
+}
+
+static uint64_t lock(void)
+{
+    uint64_t mask = jp_sys_block_sig();
+    while (atomic_exchange(&locked, 1) != 0)
+        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+    return mask;
+}
+
+/* What was jprof's and is the program's now is blocked where the calling
+ * thread wished so. */
+static void unlock(uint64_t mask)
+{
+    const uint64_t clock = atomic_load(&jp_own.unblocked);
+    atomic_store(&locked, 0);
+    mask = (mask | jp_local.view) & ~clock;
+    jp_local.view &= clock;
+    jp_sys_unblock_sig(mask);
+}
+
+void jp_signals_forked(void)
+{
+    atomic_store(&locked, 0);
+}
+
+static int is_in(int signal, const _Atomic uint64_t *set)
+{
+    return (atomic_load(set) & JP_SIGSET(signal)) != 0;
+}
+
+static int is_handler(const struct sigaction *action)
+{
+    return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
 static void install(int signal)
@@ -43,80 +86,280 @@ static void install(int signal)
     real_sigaction(signal, &action, NULL);
 }
 
-static int is_control(int signal)
+/* A real-time signal that has no handler and is not ignored, from the top
+ * down; 0: there is none. */
+static int find_spare(void)
 {
-    return (signal == SIGUSR1 || signal == SIGUSR2) &&
-           signal != jp_process.signal;
+    for (int signal = 64; signal >= FIRST_FREE; signal--) {
+        struct sigaction action;
+        if (!is_in(signal, &jp_own.ever) &&
+            real_sigaction(signal, NULL, &action) == 0 &&
+            action.sa_handler == SIG_DFL)
+            return signal;
+    }
+    return 0;
 }
 
-/* The program's wish for one of jprof's signals: a handler of its own for a
- * control signal, or its being ignored (which exec hands on), is granted. */
-static int change(int signal, const struct sigaction *action)
+/* Wishes about signals that synchronous faults raise stay with the kernel:
+ * they interrupt no call, and such handlers look at the frame that called
+ * them. */
+static int is_fault(int signal)
 {
-    struct jp_program_action *program = &jp_program_actions[signal];
-    program->action = *action;
-    if (!is_control(signal)) {
-        if (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN)
-            jp_note_sig(JP_NOTE_CLOCK_SHARED);
-        return 0;
+    return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL ||
+           signal == SIGFPE || signal == SIGTRAP || signal == SIGSYS;
+}
+
+/* The action that the kernel gets for one of the program's. */
+static struct sigaction wrapped(int signal, const struct sigaction *action)
+{
+    struct sigaction kernel = *action;
+    const uint64_t mask = jp_local_set(&action->sa_mask);
+    const uint64_t clock = atomic_load(&jp_own.unblocked);
+    uint64_t handler = (uint64_t)action->sa_handler;
+    const int was_ours = is_in(signal, &jp_own.ever);
+    jp_programs[signal].stripped = mask & clock;
+    jp_programs[signal].asked = *action;
+    /* The kernel leaves these out of any mask. */
+    jp_local_get(&jp_programs[signal].asked.sa_mask,
+                 mask & ~(JP_SIGSET(SIGKILL) | JP_SIGSET(SIGSTOP)));
+    jp_local_get(&kernel.sa_mask, mask & ~clock);
+    if (action->sa_handler == SIG_IGN ||
+        (action->sa_handler == SIG_DFL && !was_ours) || is_fault(signal))
+        return kernel;
+    if (is_handler(action) && (action->sa_flags & SA_SIGINFO) != 0)
+        handler |= JP_PROGRAM_SIGINFO;
+    /* The kernel would reset it for one of jprof's signals, too. */
+    if (was_ours && (action->sa_flags & SA_RESETHAND) != 0) {
+        handler |= is_handler(action) ? JP_PROGRAM_ONCE : 0;
+        kernel.sa_flags &= ~(int)SA_RESETHAND;
     }
+    atomic_store(&jp_programs[signal].handler, handler);
+    kernel.sa_sigaction = jp_program_handler;
+    kernel.sa_flags |= SA_SIGINFO;
+    return kernel;
+}
+
+/* What the program is to see of what the kernel has; program: as it was
+ * before that was changed. */
+static void unwrap(int signal, struct sigaction *kernel,
+                   const struct jp_program *program)
+{
+    const uint64_t handler = atomic_load(&program->handler);
+    if (kernel->sa_sigaction == jp_program_handler) {
+        if (is_in(signal, &jp_own.ever)) {
+            *kernel = program->asked;
+            if (handler == (uint64_t)SIG_DFL)
+                kernel->sa_handler = SIG_DFL;
+            return;
+        }
+        const uint64_t address = handler & JP_PROGRAM_ADDRESS;
+        memcpy(&kernel->sa_handler, &address, sizeof(address));
+        if ((handler & JP_PROGRAM_SIGINFO) == 0)
+            kernel->sa_flags &= ~SA_SIGINFO;
+    }
+    jp_local_get(&kernel->sa_mask,
+                 jp_local_set(&kernel->sa_mask) | program->stripped);
+}
+
+/* sigaction for a signal that is the program's. */
+static int theirs(int signal, const struct sigaction *action,
+                  struct sigaction *old)
+{
+    struct jp_program before = jp_programs[signal];
+    struct sigaction kernel, seen;
+    if (action != NULL)
+        kernel = wrapped(signal, action);
+    int result =
+        real_sigaction(signal, action != NULL ? &kernel : NULL, &seen);
+    if (result != 0) {
+        jp_programs[signal] = before;
+        return result;
+    }
+    if (old != NULL) {
+        unwrap(signal, &seen, &before);
+        *old = seen;
+    }
+    return 0;
+}
+
+void jp_signals_default(int signal)
+{
+    const struct sigaction action = {.sa_handler = SIG_DFL};
+    real_sigaction(signal, &action, NULL);
+}
+
+/* A signal is the program's now: its handlers' masks may hold it. */
+static void give_back_masks(uint64_t bit)
+{
+    for (int signal = 1; signal <= 64; signal++) {
+        struct sigaction action;
+        if ((jp_programs[signal].stripped & bit) == 0 ||
+            real_sigaction(signal, NULL, &action) != 0)
+            continue;
+        jp_programs[signal].stripped &= ~bit;
+        jp_local_get(&action.sa_mask, jp_local_set(&action.sa_mask) | bit);
+        real_sigaction(signal, &action, NULL);
+    }
+}
+
+static void replace_spare(void)
+{
+    const int spare = find_spare();
+    jp_own.spare = spare;
+    if (spare == 0)
+        return;
+    install(spare);
+    atomic_fetch_or(&jp_own.ever, JP_SIGSET(spare));
+    atomic_fetch_or(&jp_own.ours, JP_SIGSET(spare));
+    atomic_fetch_or(&jp_own.unblocked, JP_SIGSET(spare));
+}
+
+/* The signal is jprof's no longer.  Where nothing is left for the clock, it
+ * stays where it is: jp_program_handler tells its signals from others. */
+static void give(int signal)
+{
+    const uint64_t bit = JP_SIGSET(signal);
+    const int is_clock = signal == jp_process.signal;
+    if (signal == jp_config.pause_signal)
+        jp_note_sig(JP_NOTE_PAUSE_TAKEN);
+    if (signal == jp_config.clear_signal)
+        jp_note_sig(JP_NOTE_CLEAR_TAKEN);
+    if (signal == jp_own.spare)
+        replace_spare();
+    const int next = is_clock ? jp_own_next_sig(signal) : 0;
+    atomic_fetch_and(&jp_own.ours, ~bit);
+    if (is_clock) {
+        jp_note_sig(next != 0 ? JP_NOTE_CLOCK_MOVED : JP_NOTE_CLOCK_SHARED);
+        if (next != 0)
+            jp_clock_move_sig(next);
+    }
+    atomic_fetch_and(&jp_own.unblocked, ~bit);
+    give_back_masks(bit);
+}
+
+/* The program uses a signal without having set an action for it just now. */
+static void use(int signal)
+{
+    const int control = jp_own_is_control_sig(signal);
+    const struct sigaction asked = jp_programs[signal].asked;
+    give(signal);
+    /* Nothing of jprof's comes by a control signal. */
+    if (control)
+        atomic_fetch_and(&jp_own.ever, ~JP_SIGSET(signal));
+    theirs(signal, &asked, NULL);
+}
+
+void jp_signals_use(uint64_t set)
+{
+    if (!jp_owned_sig() || (atomic_load(&jp_own.ours) & set) == 0 ||
+        jp_local_is_borrowed())
+        return;
+    uint64_t mask = lock();
+    for (int signal = 1; signal <= 64; signal++) {
+        if ((set & JP_SIGSET(signal)) != 0 && is_in(signal, &jp_own.ours))
+            use(signal);
+    }
+    unlock(mask);
+}
+
+void jp_signals_meant(uint64_t set, int waits)
+{
+    const uint64_t clock = atomic_load(&jp_own.unblocked);
+    uint64_t used = set & atomic_load(&jp_own.ours);
+    if (__builtin_popcountll(set) > CHOICE_MAX)
+        used &= ~clock;
+    if (!waits)
+        used &= clock;
+    if (used != 0)
+        jp_signals_use(used);
+}
+
+/* sigaction for a signal that is jprof's. */
+static int ours(int signal, const struct sigaction *action,
+                struct sigaction *old)
+{
+    const struct sigaction before = jp_programs[signal].asked;
+    if (old != NULL)
+        *old = before;
+    if (action == NULL)
+        return 0;
     if (action->sa_handler == SIG_DFL) {
-        if (program->given)
-            install(signal);
-        program->given = 0;
+        jp_programs[signal].asked = *action;
         return 0;
     }
-    program->given = 1;
-    jp_note_sig(signal == SIGUSR1 ? JP_NOTE_SIGUSR1_TAKEN
-                                  : JP_NOTE_SIGUSR2_TAKEN);
-    return real_sigaction(signal, action, NULL);
+    give(signal);
+    return theirs(signal, action, NULL);
+}
+
+static int change(int signal, const struct sigaction *action,
+                  struct sigaction *old)
+{
+    if (is_in(signal, &jp_own.ours))
+        return ours(signal, action, old);
+    if (action != NULL && action->sa_handler == SIG_DFL &&
+        jp_own_is_control_sig(signal)) {
+        struct sigaction seen;
+        theirs(signal, action, &seen);
+        if (old != NULL)
+            *old = seen;
+        install(signal);
+        atomic_fetch_or(&jp_own.ours, JP_SIGSET(signal));
+        return 0;
+    }
+    return theirs(signal, action, old);
+}
+
+/* A vfork child changes its own kernel table, and not the parent's memory. */
+static int borrowed(int signal, const struct sigaction *action,
+                    struct sigaction *old)
+{
+    struct sigaction seen;
+    int result = real_sigaction(signal, action, &seen);
+    if (result != 0 || old == NULL)
+        return result;
+    if (seen.sa_sigaction == jp_handler_sig)
+        seen = jp_programs[signal].asked;
+    else
+        unwrap(signal, &seen, &jp_programs[signal]);
+    *old = seen;
+    return 0;
+}
+
+int jp_signals_action(int signal, const struct sigaction *action,
+                      struct sigaction *old)
+{
+    if (!jp_owned_sig() || signal < 1 || signal > 64)
+        return real_sigaction(signal, action, old);
+    if (action != NULL && jp_local_is_borrowed())
+        return borrowed(signal, action, old);
+    struct sigaction asked, seen;
+    /* Memory of the program's is not touched under the lock. */
+    if (action != NULL)
+        asked = *action;
+    uint64_t mask = lock();
+    int result = change(signal, action != NULL ? &asked : NULL, &seen);
+    const int error = errno;
+    unlock(mask);
+    errno = error;
+    if (result == 0 && old != NULL)
+        *old = seen;
+    return result;
 }
 
 void jp_signals_install(void)
 {
-    const uint64_t ours = jp_handler_signals_sig();
-    for (int signal = 1; signal < 64; signal++) {
-        if ((ours & JP_SIGSET(signal)) == 0)
-            continue;
+    jp_own_init_sig(find_spare());
+    for (int signal = 1; signal <= 64; signal++) {
         struct sigaction before;
+        if (!is_in(signal, &jp_own.ours))
+            continue;
         real_sigaction(signal, NULL, &before);
-        if (change(signal, &before) == 0 &&
-            !jp_program_actions[signal].given)
+        jp_programs[signal].asked = before;
+        if (before.sa_handler == SIG_DFL) {
             install(signal);
+        } else {
+            give(signal);
+            theirs(signal, &before, NULL);
+        }
     }
-}
-
-static int is_ours(int signal)
-{
-    return jp_owned_sig() && signal > 0 && signal < 64 &&
-           (jp_handler_signals_sig() & JP_SIGSET(signal)) != 0;
-}
-
-JP_EXPORT int sigaction(int signal, const struct sigaction *action,
-                        struct sigaction *old)
-{
-    if (!is_ours(signal))
-        return real_sigaction(signal, action, old);
-    const struct sigaction before = jp_program_actions[signal].action;
-    int result = action != NULL ? change(signal, action) : 0;
-    if (result == 0 && old != NULL)
-        *old = before;
-    return result;
-}
-
-JP_EXPORT handler_function *signal(int number, handler_function *handler)
-{
-    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
-    struct sigaction old;
-    if (!is_ours(number)) {
-        JP_REAL(signal_function, signal)
-        return real(number, handler);
-    }
-    if (handler == SIG_ERR) {
-        errno = EINVAL;
-        return SIG_ERR;
-    }
-    sigemptyset(&action.sa_mask);
-    sigaddset(&action.sa_mask, number);
-    return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }

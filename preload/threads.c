@@ -7,7 +7,10 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "altstack.h"
+#include "local.h"
 #include "real.h"
+#include "sig/adopt.h"
 #include "sig/clock.h"
 #include "sig/handler.h"
 #include "sig/kit.h"
@@ -34,10 +37,11 @@ void jp_threads_init(void)
 
 static void begin(struct jp_slot *slot)
 {
-    const uint64_t clock = JP_SIGSET(jp_process.signal);
-    jp_slot_begin_sig(slot, jp_sys_gettid_sig());
-    /* The creator may have had the clock's signal blocked. */
-    jp_sys_sigmask_sig(SIG_UNBLOCK, clock, NULL);
+    const uint32_t tid = jp_sys_gettid_sig();
+    if (tid == 0)
+        return;     /* a filter keeps us from knowing who it is */
+    jp_adopt_begin_sig(slot, tid);
+    jp_local_begin(slot);
     if (atomic_load(&jp_process.running))
         jp_clock_arm_sig(slot);
     if (!atomic_load(&jp_process.running))
@@ -50,10 +54,14 @@ static void end(void *data)
     struct jp_slot *slot = data;
     if (!jp_owned_sig())
         return;
+    const uint32_t source = slot->source;
     jp_clock_end_sig(slot);
+    jp_altstack_end();
     /* Of the timer's signals none is left; no other may find the slot while
      * it goes. */
     uint64_t mask = jp_sys_block_sig();
+    jp_handler_rest_sig(slot);
+    jp_handler_overdue_sig(slot, source);
     if (slot->kit != NULL) {
         jp_handler_flush_sig(slot->kit);
         jp_names_update_sig(slot);
@@ -78,6 +86,16 @@ start(void *data)
     return result;
 }
 
+void *jp_threads_run(void *(*function)(void *), void *argument)
+{
+    struct jp_slot *slot = jp_owned_sig() ? jp_slot_new_sig() : NULL;
+    if (slot == NULL)
+        return function(argument);
+    slot->function = function;
+    slot->argument = argument;
+    return start(slot);
+}
+
 JP_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
                              void *(*function)(void *), void *argument)
 {
@@ -87,6 +105,7 @@ JP_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
         return real(thread, attr, function, argument);
     slot->function = function;
     slot->argument = argument;
+    slot->view = jp_local.view;
     int error = real(thread, attr, start, slot);
     if (error != 0)
         jp_slot_free_sig(slot);

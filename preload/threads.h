@@ -11,4 +11,8 @@
 /* Tells sig/ where jprof's own thread start is. */
 void jp_threads_init(void);
 
+/* Runs a function in the calling thread, which began without the hook, as if
+ * it had begun with it; returns what the function does. */
+void *jp_threads_run(void *(*function)(void *), void *argument);
+
 #endif

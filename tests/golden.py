@@ -5,6 +5,7 @@ Runs in: tests.  A case is a folder below tests/golden:
 
   *.pack     text that tests/tools/pack.py turns into the file without .pack
              (jprof-log.pack -> jprof-log)
+  *.jit      text that tests/tools/packjit.py turns into a jitdump, likewise
   X.cmd      a command: its first line holds the arguments of jprof-report,
              quoted as in a shell; a further line `status N` the exit status
              when it is not 0
@@ -26,6 +27,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "tools"))
 import pack         # noqa: E402  (needs the path above)
+import packjit      # noqa: E402
 
 SECONDS = 120       # a hung reader, not a measure
 EXPECTED = (".cmd", ".out", ".err")
@@ -45,6 +47,10 @@ def prepare(case, scratch):
             with open(path, encoding="utf-8") as source, \
                     open(os.path.join(scratch, name[:-5]), "wb") as target:
                 target.write(pack.pack(source.read()))
+        elif name.endswith(".jit"):
+            with open(path, encoding="utf-8") as source, \
+                    open(os.path.join(scratch, name[:-4]), "wb") as target:
+                target.write(packjit.pack(source.read()))
         elif os.path.isdir(path):
             shutil.copytree(path, os.path.join(scratch, name))
         elif not name.endswith(EXPECTED):

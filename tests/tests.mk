@@ -8,6 +8,8 @@
 # tests/check.py          runs it all and counts
 
 PYTHON ?= python3
+include tests/oracle/oracle.mk
+include tests/cross/cross.mk
 FUZZ_SECONDS ?= 60
 FUZZ_CC ?= clang
 CHECK_ARGS ?=
@@ -16,15 +18,20 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT := $(UNIT_SRC:%.c=$(B)/%)
 UNIT_PRE := $(filter $(B)/tests/unit/test_pre_%,$(UNIT))
 UNIT_REP := $(filter-out $(UNIT_PRE),$(UNIT))
-PROG_SO := mallocspy spinlib
+PROG_SO := mallocspy spinlib swap_a swap_b twin_a twin_b
 PROG_SRC := $(wildcard tests/programs/*.c)
 PROG_ALL := $(patsubst tests/programs/%.c,%,$(PROG_SRC))
 PROGRAMS := $(patsubst %,$(B)/tests/programs/%,$(filter-out $(PROG_SO),\
   $(PROG_ALL))) $(patsubst %,$(B)/tests/programs/%.so,$(filter $(PROG_SO),\
-  $(PROG_ALL))) $(B)/tests/programs/throws
+  $(PROG_ALL))) $(B)/tests/programs/throws $(B)/tests/programs/storm \
+  $(B)/tests/programs/static_busy $(B)/tests/programs/forkcost
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ := $(FUZZ_SRC:%.c=$(B)/%)
 FUZZ_LONG := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/libfuzzer/%)
+# Those of the library's parsers; the others are of jprof-report's.
+FUZZ_PRE := cfi
+FUZZ_PRE := $(FUZZ_PRE:%=$(B)/tests/fuzz/fuzz_%)
+FUZZ_PRE_LONG := $(FUZZ_PRE:$(B)/tests/fuzz/%=$(B)/libfuzzer/%)
 
 # Frame pointers for the default walker; functions stay what the source says.
 PROGFLAGS := -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
@@ -52,21 +59,44 @@ $(B)/tests/programs/%.so: tests/programs/%.c
 $(B)/tests/programs/noframe: PROGFLAGS := -O2 -g -fomit-frame-pointer \
   -fno-inline -pthread -Wl,-z,lazy
 
-$(B)/tests/programs/throws: tests/programs/throws.cc
+$(B)/tests/programs/swap_a.so $(B)/tests/programs/swap_b.so: \
+  PROGFLAGS := -O2 -g -fomit-frame-pointer
+
+$(B)/tests/programs/throws $(B)/tests/programs/storm: $(B)/%: %.cc
 	@mkdir -p $(@D)
 	$(CXX) -O2 -g -fomit-frame-pointer -Wall -Wextra $(WERROR) -pthread \
-	  -o $@ $<
+	  -o $@ $< -ldl
+
+# The bench's own.
+$(B)/tests/programs/forkcost: tests/bench/forkcost.c
+	@mkdir -p $(@D)
+	$(CC) $(PROGFLAGS) $(WARN) -o $@ $<
+
+# No library is ever preloaded into it.
+$(B)/tests/programs/static_busy: tests/programs/busy.c
+	@mkdir -p $(@D)
+	$(CC) $(PROGFLAGS) $(WARN) -Iinclude -static -o $@ $<
 
 $(B)/tests/programs/%: tests/programs/%.c
 	@mkdir -p $(@D)
 	$(CC) $(PROGFLAGS) $(WARN) -Iinclude -MMD -MP -o $@ $< -ldl
 
-$(FUZZ): $(B)/%: %.c tests/fuzz/driver.c $(REP_LIB)
+$(FUZZ_PRE): $(B)/%: %.c tests/fuzz/driver.c $(SIG_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
+	  tests/fuzz/driver.c $(SIG_OBJ)
+
+$(FUZZ_PRE_LONG): $(B)/libfuzzer/%: tests/fuzz/%.c $(SIG_SRC)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(SANITIZE) -fsanitize=fuzzer $(WARN) -D_GNU_SOURCE \
+	  $(UNITFLAGS) -o $@ $< $(SIG_SRC)
+
+$(filter-out $(FUZZ_PRE),$(FUZZ)): $(B)/%: %.c tests/fuzz/driver.c $(REP_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
 	  tests/fuzz/driver.c $(REP_LIB) $(REP_LIBS)
 
-$(FUZZ_LONG): $(B)/libfuzzer/%: tests/fuzz/%.c
+$(filter-out $(FUZZ_PRE_LONG),$(FUZZ_LONG)): $(B)/libfuzzer/%: tests/fuzz/%.c
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(SANITIZE) -fsanitize=fuzzer $(WARN) -D_GNU_SOURCE \
 	  $(UNITFLAGS) -o $@ $< $(filter-out analyzer/main.c,$(REP_SRC)) \
@@ -80,27 +110,38 @@ unit-build: $(UNIT)
 # checks: the fuzz corpus is replayed through these.
 asan-build:
 	+@$(MAKE) --no-print-directory B=$(B)/asan CFLAGS="$(SANITIZE)" \
-	  fuzz-targets $(B)/asan/jprof-report unit-rep-build
+	  SIGFLAGS= fuzz-targets $(B)/asan/jprof-report unit-rep-build
 unit-rep-build: $(UNIT_REP)
 
 # Every source through the other compiler, warnings being errors.
 other-build:
 	+@$(MAKE) --no-print-directory B=$(B)/other CC=$(FUZZ_CC) \
 	  CFLAGS="-O1 -g" objects
-objects: $(SIG_OBJ) $(PRE_OBJ) $(REP_OBJ) $(UNIT) $(PROGRAMS) $(FUZZ)
+objects: $(SIG_OBJ) $(PRE_OBJ) $(REP_OBJ) $(UNIT) $(PROGRAMS) $(FUZZ) \
+  $(filter-out %_rs,$(ORACLE_BIN))
 
-check-build: all $(UNIT) $(PROGRAMS) asan-build
+include tests/sanitize.mk
+
+check-build: all $(UNIT) $(PROGRAMS) $(ORACLE_BIN) $(CROSS) asan-build \
+  asan-pre-build tsan-build
 
 CHECK = B=$(B) $(PYTHON) tests/check.py $(CHECK_ARGS)
 
 check: check-build ## build and run every short test
 	@$(CHECK)
 
+$(B)/tests/unit/test_pre_race: | $(B)/tests/programs/swap_a.so \
+  $(B)/tests/programs/swap_b.so
+
 unit: $(UNIT) ## unit tests
 	@$(CHECK) --only unit
 
-check-run: all $(PROGRAMS) ## real programs under the library
+check-run: all $(PROGRAMS) $(ORACLE_BIN) $(CROSS) ## real programs under the library
 	@$(CHECK) --only run
+
+check-churn: all $(PROGRAMS) $(B)/tests/unit/test_pre_race ## a race test of 100,000 turns, 100,000 samples in a storm of exceptions, loads and allocations
+	JP_RACE_TURNS=100000 $(B)/tests/unit/test_pre_race
+	cd tests/run && B=$(abspath $(B)) JP_CHURN=100000 $(PYTHON) -m unittest test_churn
 
 check-golden: all ## recorded inputs against expected reports
 	@$(CHECK) --only golden
@@ -118,26 +159,32 @@ asan: asan-build ## unit and golden tests of jprof-report with ASan
 fuzz-seeds: $(PROGRAMS)
 	@mkdir -p $(B)/libfuzzer/seeds
 	@cp tests/golden/perfmap/*.map tests/golden/report/jprof-map* \
+	  tests/data/jit/lli/*.dump tests/data/jit/wasmtime/*.dump \
 	  $(B)/tests/programs/spinlib.so $(B)/libfuzzer/seeds
+	@for text in tests/golden/*/*.jit; do \
+	  $(PYTHON) tests/tools/packjit.py $$text \
+	    $(B)/libfuzzer/seeds/$$(basename $$text) || exit 1; done
 	@for text in tests/golden/report/*.pack; do \
 	  $(PYTHON) tests/tools/pack.py $$text \
 	    $(B)/libfuzzer/seeds/$$(basename $$text .pack) || exit 1; done
+	@$(PYTHON) tests/tools/cfiseeds.py $(B)/libfuzzer/seeds-fuzz_cfi
 
 fuzz: $(FUZZ_LONG) fuzz-seeds ## long fuzzing with clang: FUZZ_SECONDS=60 a target
 	@for target in $(FUZZ_LONG); do \
 	  name=$${target##*/}; \
-	  mkdir -p $(B)/libfuzzer/corpus-$$name; \
+	  mkdir -p $(B)/libfuzzer/corpus-$$name $(B)/libfuzzer/seeds-$$name; \
 	  $$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=200000 \
 	    -artifact_prefix=$(B)/libfuzzer/$$name- -print_final_stats=1 \
 	    $(B)/libfuzzer/corpus-$$name \
-	    $(B)/libfuzzer/seeds || exit 1; \
+	    $(B)/libfuzzer/seeds-$$name $(B)/libfuzzer/seeds || exit 1; \
 	done
 
 lint: all ## gate, layers, shape, analyzers, manual pages, both compilers
 	@$(CHECK) --only lint
 
 -include tests/bench/bench.mk
+-include tests/transparency/transparency.mk
 -include $(addsuffix .d,$(basename $(UNIT) $(PROGRAMS) $(FUZZ)))
-.PHONY: check check-build check-run check-golden golden-update unit lint fuzz
+.PHONY: check check-build check-churn check-run check-golden golden-update unit lint fuzz
 .PHONY: fuzz-seeds fuzz-replay asan asan-build other-build objects programs fuzz-targets
 .PHONY: unit-build unit-rep-build

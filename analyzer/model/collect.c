@@ -5,6 +5,7 @@
  * holds, so that the work grows with distinct stacks, not with samples.
  * Runs in: analyzer. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "../base/mem.h"
 #include "jp_limits.h"
@@ -22,9 +23,13 @@ struct answer {
     uint64_t from_ns, until_ns;  /* when it holds; 0, 0: not resolved yet */
     uint32_t node;
     uint32_t leaf, bucket;       /* the leaf last used; valid has_leaf */
-    uint32_t frames, unnamed, jit;
+    uint32_t frames, unnamed;
+    uint32_t jit, jit_named, jit_late;
+    uint32_t spot;               /* of the leaf, or NO_SPOT */
     uint8_t dropped, has_leaf;
 };
+
+#define NO_SPOT UINT32_MAX
 
 struct adding {
     struct jr_model *model;
@@ -33,22 +38,64 @@ struct adding {
     uint32_t bucket, bucket_tid; /* the last one used; valid has_bucket */
     uint8_t has_bucket;
     struct jr_table tids;
+    struct jr_table spots;       /* by address and when its code began */
 };
+
+/* What -i and -e say of the frames of a stack. */
+struct verdict {
+    int included, excluded;
+};
+
+/* Whether one of the names is the frame's, readable or as its runtime wrote
+ * it; marks it in `named`. */
+static int listed(const char *const *names, size_t count,
+                  const struct jr_frame *frame, uint8_t *named)
+{
+    int found = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], frame->name) == 0 ||
+            (frame->raw && strcmp(names[i], frame->raw) == 0))
+            found = named[i] = 1;
+    return found;
+}
+
+static void judge(struct jr_model *model, const struct jr_frame *frame,
+                  struct verdict *verdict)
+{
+    const struct jr_filter *filter = &model->filter;
+
+    verdict->included |= listed(filter->include, filter->ninclude, frame,
+                                model->named);
+    verdict->excluded |= listed(filter->exclude, filter->nexclude, frame,
+                                model->named + filter->ninclude);
+}
+
+static void push_frame(struct jr_model *model, const struct jr_frame *frame,
+                       struct verdict *verdict)
+{
+    judge(model, frame, verdict);
+    *JR_PUSH(model->path, model->npath, model->path_room) =
+        jr_tree_tier(model, frame);
+}
 
 /* Adds the functions at one address to the path. */
 static void add_hit(struct jr_model *model, const struct jr_hit *hit,
-                    struct answer *answer)
+                    struct answer *answer, struct verdict *verdict)
 {
     for (size_t i = 0; i < hit->nframes; i++) {
         const struct jr_frame *frame = &hit->frames[i];
 
-        *JR_PUSH(model->path, model->npath, model->path_room) =
-            jr_tree_function(model, frame->name, frame->module, frame->kind);
+        push_frame(model, frame, verdict);
         answer->frames++;
-        if (frame->kind == JR_FRAME_JIT)
-            answer->jit++;
-        else if (frame->kind != JR_FRAME_NATIVE)
+        if (frame->kind == JR_FRAME_JIT) {
+            answer->jit_named++;
+            answer->jit_late += frame->late;
+        } else if (frame->kind != JR_FRAME_NATIVE) {
             answer->unnamed++;
+        }
+        answer->jit += frame->kind == JR_FRAME_JIT ||
+                       frame->kind == JR_FRAME_JIT_UNNAMED;
     }
     if (hit->from_ns > answer->from_ns)
         answer->from_ns = hit->from_ns;
@@ -56,25 +103,33 @@ static void add_hit(struct jr_model *model, const struct jr_hit *hit,
         answer->until_ns = hit->until_ns;
 }
 
-static int is_dropped(const struct jr_model *model)
+/* The spot of a stack's leaf, when that is JIT code with a name. */
+static uint32_t spot_of(struct adding *adding, const struct jr_sample *sample,
+                        uint64_t address, const struct jr_hit *hit)
 {
-    int included = model->filter.ninclude == 0;
+    struct jr_model *model = adding->model;
+    uint32_t fresh = (uint32_t)model->nspots, id;
 
-    for (size_t i = 0; i < model->npath; i++) {
-        const struct jr_function *function = &model->functions[model->path[i]];
-
-        if (function->excluded)
-            return 1;
-        included |= function->included;
-    }
-    return !included;
+    if (hit->frames[0].kind != JR_FRAME_JIT)
+        return NO_SPOT;
+    id = jr_table_put(&adding->spots, address, hit->from_ns, fresh);
+    if (id == fresh)
+        *JR_PUSH(model->spots, model->nspots, model->spots_room) =
+            (struct jr_spot){
+                .address = address,
+                .time_ns = sample->time_ns,
+                .process = (uint32_t)(adding->process - model->processes),
+                .tier = model->path[0]};
+    return id;
 }
 
-static void push_pseudo(struct jr_model *model, const char *name)
+static void push_pseudo(struct jr_model *model, const char *name,
+                        struct verdict *verdict)
 {
-    uint32_t id = jr_tree_function(model, name, no_module, JR_FRAME_UNKNOWN);
+    struct jr_frame frame = {
+        .name = name, .module = no_module, .kind = JR_FRAME_UNKNOWN};
 
-    *JR_PUSH(model->path, model->npath, model->path_room) = id;
+    push_frame(model, &frame, verdict);
 }
 
 static void resolve(struct adding *adding, const struct jr_sample *sample)
@@ -83,20 +138,24 @@ static void resolve(struct adding *adding, const struct jr_sample *sample)
     const struct jr_run *run = adding->process->run;
     const struct jr_stack *stack = &run->stacks[sample->stack];
     struct answer *answer = &adding->answers[sample->stack];
+    struct verdict verdict = {.included = model->filter.ninclude == 0};
     struct jr_hit hit;
 
-    *answer = (struct answer){.until_ns = UINT64_MAX};
+    *answer = (struct answer){.until_ns = UINT64_MAX, .spot = NO_SPOT};
     model->npath = 0;
     for (uint32_t i = 0; i < stack->depth; i++) {
         if (stack->gap != 0 && stack->gap == i)
-            push_pseudo(model, gap_name);
+            push_pseudo(model, gap_name, &verdict);
         jr_space_find(adding->process->space, run->frames[stack->first + i],
                       sample->time_ns, i > 0, &hit);
-        add_hit(model, &hit, answer);
+        add_hit(model, &hit, answer, &verdict);
+        if (i == 0)
+            answer->spot = spot_of(adding, sample,
+                                   run->frames[stack->first], &hit);
     }
     if (model->npath == 0)
-        push_pseudo(model, no_stack_name);
-    answer->dropped = (uint8_t)is_dropped(model);
+        push_pseudo(model, no_stack_name, &verdict);
+    answer->dropped = verdict.excluded || !verdict.included;
     if (answer->dropped)
         return;
     if (model->filter.depth != 0 && model->npath > model->filter.depth)
@@ -154,7 +213,11 @@ static void count(struct jr_stats *stats, const struct jr_sample *sample,
     if (sample->event == JP_EVENT_CPU ||
         sample->event == JP_EVENT_WALL_RUNNING)
         stats->cpu_ns = jr_add(stats->cpu_ns, weight);
-    if (sample->event != JP_EVENT_RAISED) {
+    if (sample->event == JP_EVENT_WALL_BLOCKED)
+        stats->blocked_ns = jr_add(stats->blocked_ns, weight);
+    /* A thread that waits is left alone: its samples say nothing of a rate. */
+    if (sample->event == JP_EVENT_CPU ||
+        sample->event == JP_EVENT_WALL_RUNNING) {
         stats->timer_samples++;
         stats->timer_ns = jr_add(stats->timer_ns, weight);
     }
@@ -162,6 +225,8 @@ static void count(struct jr_stats *stats, const struct jr_sample *sample,
     stats->frames += answer->frames;
     stats->unnamed_frames += answer->unnamed;
     stats->jit_frames += answer->jit;
+    stats->jit_named += answer->jit_named;
+    stats->jit_late += answer->jit_late;
 }
 
 /* Returns whether the stack had to be resolved, which may take long. */
@@ -188,6 +253,12 @@ static int add_sample(struct adding *adding, const struct jr_sample *sample)
     leaf->weight_ns = jr_add(leaf->weight_ns, sample->weight_ns);
     bucket->samples++;
     bucket->weight_ns = jr_add(bucket->weight_ns, sample->weight_ns);
+    if (answer->spot != NO_SPOT) {
+        struct jr_spot *spot = &adding->model->spots[answer->spot];
+
+        spot->samples++;
+        spot->weight_ns = jr_add(spot->weight_ns, sample->weight_ns);
+    }
     count(stats, sample, answer);
     return slow;
 }
@@ -223,6 +294,8 @@ static void count_lost(struct jr_process *process)
     for (size_t i = 0; i < JR_LOST_COUNT; i++)
         process->stats.lost[i] = counters[i];
     process->stats.lost_ns = counters[JP_COUNT_LOST_NS];
+    process->stats.rule_hits = counters[JP_COUNT_RULE_HITS];
+    process->stats.rule_misses = counters[JP_COUNT_RULE_MISSES];
 }
 
 void jr_model_add(struct jr_model *model, const struct jr_run *run,
@@ -232,6 +305,7 @@ void jr_model_add(struct jr_model *model, const struct jr_run *run,
     struct jr_process *process =
         JR_PUSH(model->processes, model->nprocesses, model->processes_room);
     struct adding adding = {.model = model, .process = process};
+    struct jr_space_jit jit;
 
     *process = (struct jr_process){.run = run,
                                    .map = map,
@@ -246,7 +320,11 @@ void jr_model_add(struct jr_model *model, const struct jr_run *run,
     adding.answers = jr_alloc(run->nstacks ? run->nstacks : 1,
                               sizeof(*adding.answers));
     add_samples(&adding);
+    jit = jr_space_jit(space);
+    process->stats.jit_files = jit.files;
+    process->stats.jit_bad_lines = jit.bad_lines;
     process->nbuckets = model->nbuckets - process->first_bucket;
     jr_table_free(&adding.tids);
+    jr_table_free(&adding.spots);
     free(adding.answers);
 }

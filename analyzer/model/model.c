@@ -11,6 +11,7 @@
 void jr_model_init(struct jr_model *model, const struct jr_filter *filter)
 {
     *model = (struct jr_model){.filter = *filter};
+    model->named = jr_alloc(filter->ninclude + filter->nexclude + 1, 1);
     *JR_PUSH(model->nodes, model->nnodes, model->nodes_room) =
         (struct jr_node){.function = UINT32_MAX, .arc = JR_NO_ARC};
 }
@@ -19,12 +20,16 @@ void jr_model_free(struct jr_model *model)
 {
     free(model->processes);
     free(model->functions);
+    free(model->tiers);
     free(model->arcs);
     free(model->nodes);
     free(model->leaves);
     free(model->buckets);
+    free(model->spots);
     free(model->path);
+    free(model->named);
     jr_table_free(&model->by_name);
+    jr_table_free(&model->by_tier);
     jr_table_free(&model->by_arc);
     jr_table_free(&model->by_path);
     jr_table_free(&model->by_leaf);
@@ -46,6 +51,7 @@ static void add_stats(struct jr_stats *sum, const struct jr_stats *part)
     sum->samples += part->samples;
     sum->weight_ns = jr_add(sum->weight_ns, part->weight_ns);
     sum->cpu_ns = jr_add(sum->cpu_ns, part->cpu_ns);
+    sum->blocked_ns = jr_add(sum->blocked_ns, part->blocked_ns);
     sum->timer_samples += part->timer_samples;
     sum->timer_ns = jr_add(sum->timer_ns, part->timer_ns);
     sum->wall_ns = jr_add(sum->wall_ns, part->wall_ns);
@@ -55,9 +61,15 @@ static void add_stats(struct jr_stats *sum, const struct jr_stats *part)
     sum->frames += part->frames;
     sum->unnamed_frames += part->unnamed_frames;
     sum->jit_frames += part->jit_frames;
+    sum->jit_named += part->jit_named;
+    sum->jit_late += part->jit_late;
+    sum->jit_files += part->jit_files;
+    sum->jit_bad_lines += part->jit_bad_lines;
     for (size_t i = 0; i < JR_LOST_COUNT; i++)
         sum->lost[i] = jr_add(sum->lost[i], part->lost[i]);
     sum->lost_ns = jr_add(sum->lost_ns, part->lost_ns);
+    sum->rule_hits = jr_add(sum->rule_hits, part->rule_hits);
+    sum->rule_misses = jr_add(sum->rule_misses, part->rule_misses);
     sum->threads += part->threads;
     sum->sections += part->sections;
 }

@@ -16,6 +16,13 @@
 
 #define JR_LOST_COUNT (JP_COUNT_LOST_NO_SLOT + 1)
 
+/* How functions that a runtime compiled more than once are told apart. */
+enum jr_tiers {
+    JR_TIERS_MERGE = 0,     /* one function, whatever its tier */
+    JR_TIERS_SPLIT,         /* one a tier */
+    JR_TIERS_RAW            /* one a name, as the runtime wrote it */
+};
+
 /* Which samples count, and how much of their stacks. */
 struct jr_filter {
     const char **include;   /* keep stacks that hold one of these names */
@@ -27,6 +34,7 @@ struct jr_filter {
     uint32_t tid;           /* this thread only; 0: all */
     uint8_t last;           /* the last section only, whatever start is */
     uint8_t by_thread;      /* a part of the report for each thread */
+    uint8_t tiers;          /* enum jr_tiers */
 };
 
 /* A stretch of time, [from_ns, until_ns). */
@@ -45,6 +53,7 @@ struct jr_stats {
     uint64_t samples;       /* kept by the filter */
     uint64_t weight_ns;     /* of those */
     uint64_t cpu_ns;        /* of those that stand for CPU time */
+    uint64_t blocked_ns;    /* real time in which the thread was waiting */
     uint64_t timer_samples; /* those that a timer took, */
     uint64_t timer_ns;      /* and their weight */
     uint64_t wall_ns;       /* time profiled */
@@ -52,9 +61,15 @@ struct jr_stats {
     uint64_t reasons[JP_REASON_COUNT]; /* why the stacks of samples end */
     uint64_t frames;        /* of the kept samples, before -s cuts; */
     uint64_t unnamed_frames; /* those without a name, */
-    uint64_t jit_frames;    /* those named as JIT code */
+    uint64_t jit_frames;    /* those in JIT code, */
+    uint64_t jit_named;     /* of them those with a name, */
+    uint64_t jit_late;      /* of these those described only later */
+    uint64_t jit_files;     /* perf maps and jitdumps read */
+    uint64_t jit_bad_lines; /* their line tables that were garbage */
     uint64_t lost[JR_LOST_COUNT];      /* by enum jp_counter */
     uint64_t lost_ns;
+    uint64_t rule_hits;     /* frames whose unwinding rule was at hand, */
+    uint64_t rule_misses;   /* and rules that had to be made; whole run */
     uint64_t threads;       /* seen in the kept samples */
     uint64_t sections;      /* that the filter selects */
 };
@@ -73,9 +88,18 @@ struct jr_process {
 
 struct jr_function {
     const char *name, *module;  /* belong to the jr_symbols */
+    const char *tier;           /* that tells it from others; NULL */
+    const char *raw;            /* as a runtime wrote it first; NULL: `name` */
     uint32_t stamp;             /* last stack that it was seen on */
     uint8_t kind;               /* enum jr_frame_kind */
-    uint8_t included, excluded; /* named by -i, by -e */
+};
+
+/* A function in one of its tiers.  Each has one at least. */
+struct jr_tier {
+    uint32_t function;
+    const char *word;           /* "TurboFan"; NULL: its runtime says none */
+    const char *raw;            /* its name as the runtime wrote it first */
+    uint32_t stamp;
 };
 
 struct jr_arc {
@@ -85,11 +109,14 @@ struct jr_arc {
 
 #define JR_NO_ARC UINT32_MAX
 
-/* A call path.  A node comes after its parent. */
+/* A call path.  A node comes after its parent.  Paths that differ in tiers
+ * have nodes of their own, even where the functions are the same. */
 struct jr_node {
     uint32_t parent, function;
+    uint32_t tier;              /* of the function */
     uint32_t arc;               /* from the parent's function; JR_NO_ARC */
     uint8_t first_function;     /* no ancestor has this function */
+    uint8_t first_tier;         /* nor, in this tier */
     uint8_t first_arc;          /* nor is this arc on the way to the root */
 };
 
@@ -97,6 +124,14 @@ struct jr_node {
 struct jr_leaf {
     uint32_t bucket, node;
     uint64_t weight_ns, samples;
+};
+
+/* An address of JIT code that was the leaf of samples.  An address that held
+ * different code over time has several. */
+struct jr_spot {
+    uint64_t address, time_ns;  /* time: of the first sample */
+    uint64_t weight_ns, samples;
+    uint32_t process, tier;
 };
 
 /* What is counted apart: a thread with by_thread, else a process. */
@@ -115,6 +150,8 @@ struct jr_model {
     size_t nprocesses, processes_room;
     struct jr_function *functions;
     size_t nfunctions, functions_room;
+    struct jr_tier *tiers;
+    size_t ntiers, tiers_room;
     struct jr_arc *arcs;
     size_t narcs, arcs_room;
     struct jr_node *nodes;      /* [0] is above every root */
@@ -123,12 +160,15 @@ struct jr_model {
     size_t nleaves, leaves_room;
     struct jr_bucket *buckets;
     size_t nbuckets, buckets_room;
+    struct jr_spot *spots;
+    size_t nspots, spots_room;
     struct jr_stats total;      /* after jr_model_finish */
     uint64_t period_ns;         /* the unit of weights: that of process 0 */
-    struct jr_table by_name, by_arc, by_path, by_leaf, by_thread;
+    struct jr_table by_name, by_tier, by_arc, by_path, by_leaf, by_thread;
     uint32_t stamp;
-    uint32_t *path;             /* scratch: functions of a stack */
+    uint32_t *path;             /* scratch: tiers of a stack */
     size_t npath, path_room;
+    uint8_t *named;             /* -i, then -e: a frame had this name */
     jr_progress_fn *progress;   /* may be NULL */
     void *progress_data;
 };
@@ -147,9 +187,9 @@ void jr_model_add(struct jr_model *model, const struct jr_run *run,
 /* Sums up; call once, after the last jr_model_add. */
 void jr_model_finish(struct jr_model *model);
 
-/* tree.c: the function of a frame; the node of a path, given leaf first. */
-uint32_t jr_tree_function(struct jr_model *model, const char *name,
-                          const char *module, int kind);
+/* tree.c: the tier of a frame, its function being part of the model then; the
+ * node of a path of tiers, given leaf first. */
+uint32_t jr_tree_tier(struct jr_model *model, const struct jr_frame *frame);
 uint32_t jr_tree_insert(struct jr_model *model, const uint32_t *path,
                         size_t length);
 

@@ -16,6 +16,7 @@
 struct sums {
     uint64_t *self, *total; /* by function */
     uint64_t *arc;          /* by arc */
+    uint64_t *tier_self, *tier_total; /* by tier */
     uint32_t *row;          /* by function: its row, or NO_ROW */
 };
 
@@ -61,6 +62,8 @@ static void sum_up(const struct jr_model *model, uint64_t *weights,
 
         sums->self[node->function] =
             jr_add(sums->self[node->function], weights[i]);
+        sums->tier_self[node->tier] =
+            jr_add(sums->tier_self[node->tier], weights[i]);
     }
     for (size_t i = model->nnodes; i-- > 1;) {
         const struct jr_node *node = &model->nodes[i];
@@ -70,6 +73,9 @@ static void sum_up(const struct jr_model *model, uint64_t *weights,
         if (node->first_function)
             sums->total[node->function] =
                 jr_add(sums->total[node->function], weights[i]);
+        if (node->first_tier)
+            sums->tier_total[node->tier] =
+                jr_add(sums->tier_total[node->tier], weights[i]);
         if (node->first_arc)
             sums->arc[node->arc] = jr_add(sums->arc[node->arc], weights[i]);
         weights[node->parent] = jr_add(weights[node->parent], weights[i]);
@@ -87,9 +93,13 @@ static int compare_functions(const struct jr_model *model, uint32_t a,
 {
     const struct jr_function *x = &model->functions[a];
     const struct jr_function *y = &model->functions[b];
-    int by_name = strcmp(x->name, y->name);
+    int by = strcmp(x->name, y->name);
 
-    return by_name ? by_name : strcmp(x->module, y->module);
+    if (by == 0)
+        by = strcmp(x->module, y->module);
+    if (by == 0)
+        by = strcmp(x->tier ? x->tier : "", y->tier ? y->tier : "");
+    return by;
 }
 
 static int heavier(uint64_t a, uint64_t b)
@@ -204,6 +214,8 @@ void jr_part_build(const struct jr_model *model,
         .self = jr_alloc(model->nfunctions + 1, sizeof(*sums.self)),
         .total = jr_alloc(model->nfunctions + 1, sizeof(*sums.total)),
         .arc = jr_alloc(model->narcs + 1, sizeof(*sums.arc)),
+        .tier_self = jr_alloc(model->ntiers + 1, sizeof(*sums.tier_self)),
+        .tier_total = jr_alloc(model->ntiers + 1, sizeof(*sums.tier_total)),
         .row = jr_alloc(model->nfunctions + 1, sizeof(*sums.row))};
 
     *part = (struct jr_part){.weight_ns = key->weight_ns,
@@ -211,7 +223,10 @@ void jr_part_build(const struct jr_model *model,
     sum_up(model, weights, &sums);
     build_rows(&order, part, &sums);
     build_links(model, part, &sums);
+    jr_part_add_tiers(model, part, sums.tier_self, sums.tier_total);
     free(weights);
+    free(sums.tier_self);
+    free(sums.tier_total);
     free(sums.self);
     free(sums.total);
     free(sums.arc);
@@ -223,6 +238,7 @@ void jr_part_free(struct jr_part *part)
     free(part->rows);
     free(part->flat);
     free(part->links);
+    free(part->tiers);
     *part = (struct jr_part){0};
 }
 

@@ -31,12 +31,20 @@ struct jr_link {
     uint64_t weight_ns;     /* of stacks that hold the call, once a stack */
 };
 
+/* What a function weighs in one of its tiers. */
+struct jr_part_tier {
+    uint32_t tier;          /* into jr_model.tiers */
+    uint64_t self_ns, total_ns;
+};
+
 struct jr_row {
     uint32_t function;
     uint64_t self_ns;       /* "Count": it is the leaf */
     uint64_t total_ns;      /* "Hits": it is on the stack, once a stack */
     size_t callers, ncallers;   /* slice of jr_part.links, heaviest first */
     size_t callees, ncallees;
+    size_t tiers, ntiers;       /* slice of jr_part.tiers, by descending self,
+                                   then total; empty when none has a word */
 };
 
 struct jr_part {
@@ -47,6 +55,8 @@ struct jr_part {
     size_t nflat;
     struct jr_link *links;
     size_t nlinks;
+    struct jr_part_tier *tiers;
+    size_t ntiers;
 };
 
 /* Builds the part; the caller frees it with jr_part_free. */
@@ -58,5 +68,27 @@ void jr_part_free(struct jr_part *part);
  * frees. */
 uint64_t *jr_part_weights(const struct jr_model *model,
                           const struct jr_scope_key *key);
+
+/* tiers.c: the tiers of the part's rows; `self` and `total` are the weights by
+ * tier. */
+void jr_part_add_tiers(const struct jr_model *model, struct jr_part *part,
+                       const uint64_t *self, const uint64_t *total);
+
+/* tiers.c: for each node the first one whose functions are the same up to the
+ * root, in whatever tiers: itself, or one before it.  An array of
+ * model->nnodes that the caller frees. */
+uint32_t *jr_part_same_paths(const struct jr_model *model);
+
+/* A word of a tier over all functions. */
+struct jr_tier_sum {
+    const char *word;
+    uint64_t self_ns;
+    size_t functions;
+};
+
+/* tiers.c: the self weight of each tier of the whole profile, by descending
+ * weight.  An array of *count that the caller frees. */
+struct jr_tier_sum *jr_part_tier_sums(const struct jr_model *model,
+                                      size_t *count);
 
 #endif

@@ -1,40 +1,56 @@
 /* SPDX-License-Identifier: MIT
  *
- * Functions, arcs and the tree of call paths.
+ * Functions, their tiers, arcs and the tree of call paths.
  * Runs in: analyzer. */
-#include <string.h>
-
 #include "../base/mem.h"
 #include "model.h"
 
-static uint8_t listed(const char *const *names, size_t count,
-                      const char *name)
+/* The word of a frame's tier when it is part of the function's identity, else
+ * NULL. */
+static const char *telling_tier(const struct jr_model *model,
+                                const struct jr_frame *frame)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(names[i], name) == 0)
-            return 1;
-    return 0;
+    if (model->filter.tiers == JR_TIERS_SPLIT ||
+        (model->filter.tiers == JR_TIERS_MERGE && frame->is_kind))
+        return frame->tier;
+    return NULL;
 }
 
-uint32_t jr_tree_function(struct jr_model *model, const char *name,
-                          const char *module, int kind)
+static uint32_t function_of(struct jr_model *model,
+                            const struct jr_frame *frame)
 {
-    const struct jr_filter *filter = &model->filter;
+    int raw = model->filter.tiers == JR_TIERS_RAW && frame->raw;
+    const char *name = raw ? frame->raw : frame->name;
+    const char *tier = telling_tier(model, frame);
     uint32_t fresh = (uint32_t)model->nfunctions;
-    uint32_t id = jr_table_put(&model->by_name, (uintptr_t)name,
-                               (uintptr_t)module, fresh);
-    struct jr_function *function;
+    uint32_t id;
 
-    if (id != fresh)
-        return id;
-    function = JR_PUSH(model->functions, model->nfunctions,
-                       model->functions_room);
-    *function = (struct jr_function){
-        .name = name,
-        .module = module,
-        .kind = (uint8_t)kind,
-        .included = listed(filter->include, filter->ninclude, name),
-        .excluded = listed(filter->exclude, filter->nexclude, name)};
+    /* Code with a tier is always of the module "[jit]". */
+    id = jr_table_put(&model->by_name, (uintptr_t)name,
+                      (uintptr_t)(tier ? tier : frame->module), fresh);
+    if (id == fresh)
+        *JR_PUSH(model->functions, model->nfunctions,
+                 model->functions_room) =
+            (struct jr_function){.name = name,
+                                 .module = frame->module,
+                                 .tier = tier,
+                                 .raw = frame->raw,
+                                 .kind = frame->kind};
+    return id;
+}
+
+uint32_t jr_tree_tier(struct jr_model *model, const struct jr_frame *frame)
+{
+    uint32_t function = function_of(model, frame);
+    uint32_t fresh = (uint32_t)model->ntiers;
+    uint32_t id = jr_table_put(&model->by_tier, function,
+                               (uintptr_t)frame->tier, fresh);
+
+    if (id == fresh)
+        *JR_PUSH(model->tiers, model->ntiers, model->tiers_room) =
+            (struct jr_tier){.function = function,
+                             .word = frame->tier,
+                             .raw = frame->raw ? frame->raw : frame->name};
     return id;
 }
 
@@ -50,13 +66,13 @@ static uint32_t arc_of(struct jr_model *model, uint32_t caller,
     return id;
 }
 
-/* The node below `parent`; marks its function and arc as seen on the stack
- * that is being inserted, whose number is model->stamp. */
-static uint32_t step(struct jr_model *model, uint32_t parent,
-                     uint32_t function)
+/* The node below `parent`; marks its tier, function and arc as seen on the
+ * stack that is being inserted, whose number is model->stamp. */
+static uint32_t step(struct jr_model *model, uint32_t parent, uint32_t tier)
 {
+    uint32_t function = model->tiers[tier].function;
     uint32_t fresh = (uint32_t)model->nnodes;
-    uint32_t id = jr_table_put(&model->by_path, parent, function, fresh);
+    uint32_t id = jr_table_put(&model->by_path, parent, tier, fresh);
     struct jr_node *node;
 
     if (id == fresh) {
@@ -66,14 +82,16 @@ static uint32_t step(struct jr_model *model, uint32_t parent,
             arc = arc_of(model, model->nodes[parent].function, function);
         node = JR_PUSH(model->nodes, model->nnodes, model->nodes_room);
         *node = (struct jr_node){
-            .parent = parent, .function = function, .arc = arc};
+            .parent = parent, .function = function, .tier = tier, .arc = arc};
         node->first_function =
             model->functions[function].stamp != model->stamp;
+        node->first_tier = model->tiers[tier].stamp != model->stamp;
         node->first_arc = arc != JR_NO_ARC &&
                           model->arcs[arc].stamp != model->stamp;
     }
     node = &model->nodes[id];
     model->functions[function].stamp = model->stamp;
+    model->tiers[tier].stamp = model->stamp;
     if (node->arc != JR_NO_ARC)
         model->arcs[node->arc].stamp = model->stamp;
     return id;
@@ -86,6 +104,8 @@ static void next_stamp(struct jr_model *model)
         return;
     for (size_t i = 0; i < model->nfunctions; i++)
         model->functions[i].stamp = 0;
+    for (size_t i = 0; i < model->ntiers; i++)
+        model->tiers[i].stamp = 0;
     for (size_t i = 0; i < model->narcs; i++)
         model->arcs[i].stamp = 0;
     model->stamp = 1;

@@ -23,7 +23,8 @@ static const struct word clocks[JP_CLOCK_COUNT] = {
 static const struct word walkers[JP_WALKER_COUNT] = {
     [JP_WALKER_FP] = {"fp", "frame pointers"},
     [JP_WALKER_LIBUNWIND] = {"libunwind", "libunwind"},
-    [JP_WALKER_CFI] = {"cfi", "call-frame information"},
+    [JP_WALKER_CFI] = {"cfi", "call-frame information alone"},
+    [JP_WALKER_AUTO] = {"auto", "call-frame information and frame pointers"},
 };
 
 static const struct word reasons[JP_REASON_COUNT] = {
@@ -39,7 +40,7 @@ static const struct word reasons[JP_REASON_COUNT] = {
 static const struct word losses[JR_LOST_COUNT] = {
     [JP_COUNT_LOST_STALE] = {"stale", "the thread was no longer known"},
     [JP_COUNT_LOST_REENTRANT] = {"reentrant", "a sample was being taken"},
-    [JP_COUNT_LOST_STARTING] = {"starting", "the log was being made"},
+    [JP_COUNT_LOST_RESERVED] = {"reserved", "no longer in use"},
     [JP_COUNT_LOST_NO_LOG] = {"no_log", "the log could not be made"},
     [JP_COUNT_LOST_NO_SPACE] = {"no_space", "no space in the file system"},
     [JP_COUNT_LOST_NO_MEMORY] = {"no_memory", "no memory"},

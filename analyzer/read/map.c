@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "../base/file.h"
 #include "../base/mem.h"
@@ -174,6 +175,23 @@ static int on_thread(struct parser *parser)
     return 0;
 }
 
+/* MAJOR:MINOR as st_dev; 0 when there is none. */
+static uint64_t take_device(const struct jr_line *line)
+{
+    const struct jr_line_pair *pair = jr_line_find(line, "dev");
+    const char *colon = pair ? memchr(pair->value, ':', pair->length) : NULL;
+    uint64_t major, minor;
+    size_t length;
+
+    if (!colon)
+        return 0;
+    length = (size_t)(colon - pair->value);
+    if (jr_parse_number(pair->value, length, 10, &major) < 0 ||
+        jr_parse_number(colon + 1, pair->length - length - 1, 10, &minor) < 0)
+        return 0;
+    return makedev((unsigned)major, (unsigned)minor);
+}
+
 static int take_jit(struct parser *parser, uint8_t is_dump)
 {
     struct jr_map *map = parser->map;
@@ -184,6 +202,7 @@ static int take_jit(struct parser *parser, uint8_t is_dump)
         return -1;
     if (jr_line_number(&parser->line, "inode", 10, &file.inode) < 0)
         file.inode = 0;
+    file.device = take_device(&parser->line);
     file.path = jr_line_text(&parser->line, "path");
     if (!file.path)
         return -1;
@@ -200,6 +219,23 @@ static int on_perfmap(struct parser *parser)
 static int on_jitdump(struct parser *parser)
 {
     return take_jit(parser, 1);
+}
+
+static int on_code(struct parser *parser)
+{
+    struct jr_map *map = parser->map;
+    struct jr_code_copy copy = {.time_ns = parser->line.time_ns};
+
+    if (jr_line_number(&parser->line, "start", 16, &copy.start) < 0 ||
+        jr_line_number(&parser->line, "end", 16, &copy.end) < 0 ||
+        jr_line_number(&parser->line, "offset", 16, &copy.offset) < 0 ||
+        copy.start >= copy.end)
+        return -1;
+    copy.saved = jr_line_text(&parser->line, "saved");
+    if (!copy.saved)
+        return -1;
+    *JR_PUSH(map->copies, map->ncopies, map->copies_room) = copy;
+    return 0;
 }
 
 static int on_section(struct parser *parser)
@@ -251,7 +287,8 @@ static const struct {
     {JP_MAP_PROCESS, on_process}, {JP_MAP_MODULE, on_module},
     {JP_MAP_ANON, on_anon},       {JP_MAP_UNMAP, on_unmap},
     {JP_MAP_THREAD, on_thread},   {JP_MAP_PERFMAP, on_perfmap},
-    {JP_MAP_JITDUMP, on_jitdump}, {JP_MAP_SECTION, on_section},
+    {JP_MAP_JITDUMP, on_jitdump}, {JP_MAP_CODE, on_code},
+    {JP_MAP_SECTION, on_section},
     {JP_MAP_PAUSE, on_pause},     {JP_MAP_EXIT, on_exit_line},
     {JP_MAP_NOTE, on_note},
 };
@@ -297,6 +334,8 @@ static int find_lines(struct parser *parser)
                     "is no line of a map; left out");
         } else if (!strcmp(parser->line.event, JP_MAP_BEGIN)) {
             inside = begins_run(parser);
+            if (inside && !seen)
+                parser->map->begin_ns = parser->line.time_ns;
             seen |= inside;
         } else if (inside) {
             *JR_PUSH(parser->found, parser->nfound, parser->found_room) =
@@ -394,8 +433,11 @@ void jr_map_free(struct jr_map *map)
         free(map->jit[i].path);
         free(map->jit[i].saved);
     }
+    for (size_t i = 0; i < map->ncopies; i++)
+        free(map->copies[i].saved);
     for (size_t i = 0; i < map->nnotes; i++)
         free(map->notes[i]);
+    free(map->copies);
     free(map->mappings);
     free(map->threads);
     free(map->jit);

@@ -35,9 +35,18 @@ struct jr_thread_name {
 /* A sighting of a perf map or jitdump. */
 struct jr_jit_file {
     uint64_t time_ns, inode, size;
+    uint64_t device;          /* as st_dev; 0: not known */
     char *path;
     char *saved;              /* file name beside the map, or NULL */
     uint8_t is_dump;
+};
+
+/* Executable memory that was kept in a file. */
+struct jr_code_copy {
+    uint64_t time_ns;
+    uint64_t start, end;      /* addresses, start < end */
+    uint64_t offset;          /* in the file */
+    char *saved;              /* file name beside the map */
 };
 
 struct jr_section {
@@ -49,6 +58,7 @@ struct jr_map {
     char *path;               /* of the map itself */
     uint32_t pid, ppid;
     uint64_t start_ticks;
+    uint64_t begin_ns;                 /* of the run's first line */
     char *exe, *comm, *cmdline;        /* "" when not known; the arguments of
                                           cmdline are joined by blanks */
     struct jr_mapping *mappings;       /* in order of from_ns */
@@ -57,6 +67,8 @@ struct jr_map {
     size_t nthreads, threads_room;
     struct jr_jit_file *jit;           /* in order of time */
     size_t njit, jit_room;
+    struct jr_code_copy *copies;       /* in order of time */
+    size_t ncopies, copies_room;
     struct jr_section *sections;       /* in order of time */
     size_t nsections, sections_room;
     uint64_t *pauses;                  /* times, in order */

@@ -129,7 +129,6 @@ int jr_perfmap_read(const char *path, struct jr_perfmap *perfmap,
         return -1;
     jr_perfmap_parse(bytes.data, bytes.size, perfmap);
     perfmap->data = bytes.data;
-    perfmap->inode = bytes.info.st_ino;
     return 0;
 }
 

@@ -24,7 +24,6 @@ struct jr_perfmap {
     size_t nlines, lines_room;
     size_t malformed;               /* lines that are none; left out */
     uint64_t first_malformed;       /* where the first of them starts */
-    uint64_t inode;                 /* of the file */
     uint8_t *data;                  /* the file, when jr_perfmap_read did it */
 };
 

@@ -29,7 +29,9 @@ static void append(const char *text, size_t length, void *opaque)
 
     if (length > sizeof output->text - output->used)
         longjmp(output->too_long, 1);
-    memcpy(output->text + output->used, text, length);
+    /* libiberty tells of nothing with a null pointer ("_RC0"). */
+    if (length > 0)
+        memcpy(output->text + output->used, text, length);
     output->used += length;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gives the lines of perf maps their times.
+ * Takes the lines of perf maps and the records of jitdumps as pieces of code,
+ * each with the time from which it is known.
  * Runs in: analyzer. */
 #include "jit.h"
 
@@ -8,193 +9,232 @@
 #include <string.h>
 
 #include "../base/mem.h"
-#include "rankset.h"
 
-void jr_jit_append(struct jr_jit *jit, const struct jr_perfmap *perfmap,
-                   const struct jr_jit_file *const *sightings, size_t count,
-                   uint64_t first_ns)
+#define FILES_MAX 65535U              /* what a piece can number */
+#define PIECES_MAX 0x7fffffffU
+#define OFFSET_MAX ((1ULL << 48) - 1)
+#define BACK_MAX ((1U << 24) - 1)
+/* Of the line tables whose first entry could say it, so many at least must
+ * start before the bias for a writer to be one that adds none: of the writers
+ * that add none 17 to 100% of the tables do (SpiderMonkey, JVMTI), of those
+ * that add it none does, but for a table of garbage now and then. */
+#define UNBIASED_SHARE 16
+
+static uint64_t enter(struct jr_jit *jit, struct jr_jit_origin *origin)
 {
-    uint32_t group = jit->nlines ? jit->lines[jit->nlines - 1].group + 1 : 0;
-    size_t first = 0, at;
-
-    /* A file that shrank was written anew: what was seen before that is not
-     * in it any more. */
-    for (size_t i = 1; i < count; i++) {
-        if (sightings[i]->size < sightings[i - 1]->size)
-            first = i;
-    }
-    at = first;
-    for (size_t i = 0; i < perfmap->nlines; i++) {
-        const struct jr_perfmap_line *line = &perfmap->lines[i];
-        uint64_t from;
-
-        while (at + 1 < count && sightings[at]->size < line->covered_by)
-            at++;
-        from = first_ns;
-        if (count && (at || sightings[at]->size < line->covered_by))
-            from = sightings[at]->time_ns;
-        *JR_PUSH(jit->lines, jit->nlines, jit->lines_room) =
-            (struct jr_jit_line){.start = line->start,
-                                 .end = line->end,
-                                 .from_ns = from,
-                                 .until_ns = UINT64_MAX,
-                                 .name = line->name,
-                                 .length = line->length,
-                                 .group = group,
-                                 .bytecode = line->bytecode};
-    }
+    *JR_PUSH(jit->files, jit->nfiles, jit->files_room) = origin;
+    return jit->nfiles - 1;
 }
 
-/* Replaying the lines: which of them is alive at each start address. */
-struct replay {
-    struct jr_jit *jit;
-    uint64_t *starts;     /* distinct start addresses, in order */
-    size_t nstarts;
-    uint32_t *owners;     /* by rank of start: line, when in `alive` */
-    struct jr_rankset alive;
+static int is_full(const struct jr_jit *jit)
+{
+    return jit->npieces >= PIECES_MAX || jit->nfiles > FILES_MAX;
+}
+
+static struct jr_jit_piece *push(struct jr_jit *jit)
+{
+    return JR_PUSH(jit->pieces, jit->npieces, jit->pieces_room);
+}
+
+/* Walks along the sightings of a file with its content. */
+struct sighted {
+    const struct jr_jit_sightings *all;
+    size_t at;
 };
 
-static int by_value(const void *one, const void *other)
+static void begin_sighted(struct sighted *sighted,
+                          const struct jr_jit_sightings *all)
 {
-    uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
-
-    return a < b ? -1 : a > b;
-}
-
-static size_t rank_of(const struct replay *replay, uint64_t start)
-{
-    size_t from = 0, to = replay->nstarts;
-
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (replay->starts[middle] < start)
-            from = middle + 1;
-        else
-            to = middle;
+    sighted->all = all;
+    sighted->at = 0;
+    /* A file that shrank was written anew: what was seen before that is not
+     * in it any more. */
+    for (size_t i = 1; i < all->count; i++) {
+        if (all->items[i]->size < all->items[i - 1]->size)
+            sighted->at = i;
     }
-    return from;
 }
 
-static void init_replay(struct replay *replay, struct jr_jit *jit)
+/* Gives a piece, which the file holds once it has `size` bytes, its time. */
+static void date(struct sighted *sighted, uint64_t size,
+                 struct jr_jit_piece *piece)
 {
-    size_t kept = 0;
+    const struct jr_jit_sightings *all = sighted->all;
 
-    replay->jit = jit;
-    replay->starts = jr_alloc(jit->nlines, sizeof *replay->starts);
-    for (size_t i = 0; i < jit->nlines; i++)
-        replay->starts[i] = jit->lines[i].start;
-    qsort(replay->starts, jit->nlines, sizeof *replay->starts, by_value);
-    for (size_t i = 0; i < jit->nlines; i++) {
-        if (kept == 0 || replay->starts[kept - 1] != replay->starts[i])
-            replay->starts[kept++] = replay->starts[i];
-    }
-    replay->nstarts = kept;
-    replay->owners = jr_alloc(kept, sizeof *replay->owners);
-    jr_rankset_init(&replay->alive, kept);
-}
-
-/* The line that is alive at `rank` ends. */
-static void end_at(struct replay *replay, size_t rank, uint64_t time_ns)
-{
-    struct jr_jit_line *old = &replay->jit->lines[replay->owners[rank]];
-
-    if (time_ns < old->until_ns)
-        old->until_ns = time_ns;
-    jr_rankset_remove(&replay->alive, rank);
-}
-
-static int same_line(const struct jr_jit_line *one,
-                     const struct jr_jit_line *other)
-{
-    return one->start == other->start && one->end == other->end &&
-           one->group == other->group && one->length == other->length &&
-           !memcmp(one->name, other->name, one->length);
-}
-
-/* Ends every older line that line `index` touches, in part or whole. */
-static void replay_line(struct replay *replay, size_t index)
-{
-    struct jr_jit_line *line = &replay->jit->lines[index];
-    size_t rank = rank_of(replay, line->start), at;
-
-    at = jr_rankset_next(&replay->alive, rank);
-    if (at == rank &&
-        same_line(&replay->jit->lines[replay->owners[rank]], line)) {
-        line->duplicate = 1;
+    if (all->count == 0) {
+        piece->always = 1;
         return;
     }
-    for (; at != JR_RANK_NONE && replay->starts[at] < line->end;
-         at = jr_rankset_next(&replay->alive, at))
-        end_at(replay, at, line->from_ns);
-    /* Those alive do not overlap: only the nearest below can reach up. */
-    at = jr_rankset_before(&replay->alive, rank);
-    if (at != JR_RANK_NONE &&
-        replay->jit->lines[replay->owners[at]].end > line->start)
-        end_at(replay, at, line->from_ns);
-    replay->owners[rank] = (uint32_t)index;
-    jr_rankset_add(&replay->alive, rank);
+    while (sighted->at + 1 < all->count &&
+           all->items[sighted->at]->size < size)
+        sighted->at++;
+    piece->from_ns = all->items[sighted->at]->time_ns;
+}
+
+void jr_jit_append_map(struct jr_jit *jit, struct jr_jit_origin *origin,
+                       const struct jr_jit_sightings *sightings)
+{
+    uint64_t file = enter(jit, origin);
+    struct sighted sighted;
+
+    begin_sighted(&sighted, sightings);
+    for (size_t i = 0; i < origin->map.nlines && !is_full(jit); i++) {
+        const struct jr_perfmap_line *line = &origin->map.lines[i];
+        uint64_t size = line->end - line->start;
+        struct jr_jit_piece piece = {.start = line->start,
+                                     .until_ns = sightings->replaced_ns,
+                                     .offset = i,
+                                     .file = file & FILES_MAX};
+
+        piece.size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+        piece.layer = line->bytecode ? JR_LAYER_BYTECODE : JR_LAYER_SIGHTED;
+        date(&sighted, line->covered_by, &piece);
+        *push(jit) = piece;
+    }
+}
+
+/* Line tables that wait for their LOAD: a writer with several threads may mix
+ * their records. */
+#define WAITING 16
+
+struct records {
+    struct jr_jit *jit;
+    struct jr_jit_origin *origin;
+    struct sighted sighted;
+    struct jr_jitdump_record tables[WAITING]; /* a ring */
+    size_t ntables;
+    size_t paired, unbiased;  /* line tables; those that show no bias */
+    size_t first;             /* piece of this file */
+    uint64_t file;
+    int has_own;              /* a record of the process itself was there */
+};
+
+/* The distance back to the line table of a LOAD; 0: none. */
+static uint32_t take_table(struct records *records,
+                           const struct jr_jitdump_record *load)
+{
+    for (size_t i = 0; i < WAITING && i < records->ntables; i++) {
+        struct jr_jitdump_record *table =
+            &records->tables[(records->ntables - 1 - i) % WAITING];
+
+        if (!table->size || table->start != load->start)
+            continue;
+        table->size = 0;
+        if (table->first_line) {
+            records->paired++;
+            records->unbiased +=
+                table->first_line - load->start < JR_JITDUMP_BIAS;
+        }
+        if (load->offset - table->offset <= BACK_MAX)
+            return (uint32_t)(load->offset - table->offset);
+        return 0;
+    }
+    return 0;
+}
+
+static void take_record(struct records *records,
+                        const struct jr_jitdump_record *record)
+{
+    const struct jr_jitdump *dump = &records->origin->dump;
+    struct jr_jit_piece piece = {.start = record->start,
+                                 .from_ns = record->time_ns,
+                                 .until_ns = UINT64_MAX,
+                                 .offset = record->offset & OFFSET_MAX,
+                                 .file = records->file & FILES_MAX,
+                                 .layer = JR_LAYER_EXACT};
+
+    if (record->offset > OFFSET_MAX || record->type > JR_JITDUMP_CLOSE)
+        return;
+    if (record->type == JR_JITDUMP_DEBUG) {
+        records->tables[records->ntables++ % WAITING] = *record;
+        return;
+    }
+    piece.size = record->code_size < UINT32_MAX ? (uint32_t)record->code_size
+                                                : UINT32_MAX;
+    if (record->type == JR_JITDUMP_CLOSE) {
+        piece.event = JR_JIT_CLOSED;
+    } else {
+        piece.foreign = record->pid != records->jit->map->pid;
+        records->has_own |= !piece.foreign;
+    }
+    if (record->type == JR_JITDUMP_LOAD) {
+        piece.back = take_table(records, record) & BACK_MAX;
+    } else if (record->type == JR_JITDUMP_MOVE) {
+        piece.event = JR_JIT_MOVED;
+        piece.until_ns = record->old_start;
+    }
+    if (dump->has_arch_time) {
+        piece.layer = JR_LAYER_SIGHTED;
+        date(&records->sighted, record->offset + record->size, &piece);
+    }
+    *push(records->jit) = piece;
+}
+
+/* A forked child may go on writing into its parent's dump.  Where the records
+ * tell who wrote them, those of others are left out: all but what the parent
+ * had written before the child began. */
+static void leave_out_foreign(struct records *records)
+{
+    struct jr_jit *jit = records->jit;
+    int is_child = records->origin->dump.pid != jit->map->pid;
+
+    if (!records->has_own)
+        return;
+    for (size_t i = records->first; i < jit->npieces; i++) {
+        struct jr_jit_piece *piece = &jit->pieces[i];
+
+        if (piece->foreign &&
+            !(is_child && piece->from_ns <= jit->map->begin_ns))
+            piece->void_ = 1;
+    }
+}
+
+void jr_jit_append_dump(struct jr_jit *jit, struct jr_jit_origin *origin,
+                        const struct jr_jit_sightings *sightings)
+{
+    struct records *records = jr_alloc(1, sizeof *records);
+    struct jr_jitdump_record record;
+
+    records->jit = jit;
+    records->origin = origin;
+    records->first = jit->npieces;
+    records->file = enter(jit, origin);
+    begin_sighted(&records->sighted, sightings);
+    while (!is_full(jit) && jr_jitdump_next(&origin->dump, &record))
+        take_record(records, &record);
+    leave_out_foreign(records);
+    if (records->paired && records->unbiased * UNBIASED_SHARE <
+                               records->paired)
+        origin->bias = JR_JITDUMP_BIAS;
+    /* The window is of no more use. */
+    jr_jitdump_free(&origin->dump);
+    free(records);
 }
 
 void jr_jit_finish(struct jr_jit *jit)
 {
-    struct replay replay;
+    size_t kept = 0;
 
-    if (jit->nlines == 0)
-        return;
-    init_replay(&replay, jit);
-    for (size_t i = 0; i < jit->nlines; i++) {
-        if (!jit->lines[i].bytecode)
-            replay_line(&replay, i);
+    jr_jit_replay(jit);
+    for (size_t i = 0; i < jit->npieces; i++) {
+        if (!jit->pieces[i].void_ && jit->pieces[i].size)
+            jit->pieces[kept++] = jit->pieces[i];
     }
-    jr_rankset_free(&replay.alive);
-    free(replay.starts);
-    free(replay.owners);
-    for (size_t i = 0; i < jit->nlines; i++) {
-        const struct jr_jit_line *line = &jit->lines[i];
-
-        if (!line->duplicate)
-            *JR_PUSH(jit->ranges.items, jit->ranges.count, jit->ranges.room) =
-                (struct jr_range){line->start, line->end, (uint32_t)i};
-    }
-    jr_ranges_build(&jit->ranges);
-}
-
-const struct jr_jit_line *jr_jit_pick(const struct jr_jit *jit,
-                                      const struct jr_indices *found,
-                                      uint64_t time_ns)
-{
-    const struct jr_jit_line *live = NULL, *later = NULL, *unseen = NULL;
-    const struct jr_jit_line *bytecode = NULL;
-
-    for (size_t i = 0; i < found->count; i++) {
-        const struct jr_jit_line *line = &jit->lines[found->items[i]];
-
-        if (line->bytecode) {
-            if (line->from_ns <= time_ns && time_ns < line->until_ns)
-                bytecode = line;
-        } else if (line->from_ns > time_ns) {
-            if (!later)
-                later = line;
-        } else if (time_ns < line->until_ns) {
-            live = line;
-        } else if (line->from_ns >= line->until_ns) {
-            unseen = line;
-        }
-    }
-    if (live)
-        return live;
-    if (later)
-        return later;
-    return unseen ? unseen : bytecode;
+    jit->npieces = kept;
+    jr_jit_index(jit);
 }
 
 void jr_jit_free(struct jr_jit *jit)
 {
-    for (size_t i = 0; i < jit->nfiles; i++)
-        jr_perfmap_free(&jit->files[i]);
+    for (size_t i = 0; i < jit->nfiles; i++) {
+        jr_perfmap_free(&jit->files[i]->map);
+        jr_jitdump_free(&jit->files[i]->dump);
+        jr_source_free(&jit->files[i]->source);
+        free(jit->files[i]);
+    }
+    jr_jit_texts_free(jit->texts);
     free(jit->files);
-    free(jit->lines);
-    jr_ranges_free(&jit->ranges);
+    free(jit->pieces);
+    free(jit->ends);
     memset(jit, 0, sizeof *jit);
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the perf maps that a map names: one content for each inode that was
- * seen under a path.
+ * Finds the perf maps and jitdumps that a map names: one content for each
+ * inode that was seen under a path.
  * Runs in: analyzer. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
+#include "../base/file.h"
 #include "../base/mem.h"
 #include "jit.h"
 
@@ -13,11 +17,12 @@
 struct content {
     const char *path;
     const char *saved;                    /* the last copy, or NULL */
-    uint64_t inode;                       /* 0: not known */
+    uint64_t device, inode;               /* 0: not known */
+    uint64_t size;                        /* when it was seen last */
     const struct jr_jit_file **sightings; /* in order of time */
     size_t count, room;
     uint64_t replaced_ns;                 /* by the next content */
-    int is_first;                         /* under its path */
+    uint8_t is_dump;
 };
 
 struct contents {
@@ -25,24 +30,32 @@ struct contents {
     size_t count, room;
 };
 
-/* The last content under `path`, or NULL. */
+/* The last content under the path of `file`, or NULL. */
 static struct content *last_of(const struct contents *contents,
-                               const char *path)
+                               const struct jr_jit_file *file)
 {
     for (size_t i = contents->count; i > 0; i--) {
-        if (!strcmp(contents->items[i - 1].path, path))
-            return &contents->items[i - 1];
+        struct content *content = &contents->items[i - 1];
+
+        if (content->is_dump == file->is_dump &&
+            !strcmp(content->path, file->path))
+            return content;
     }
     return NULL;
+}
+
+static int differ(uint64_t one, uint64_t other)
+{
+    return one && other && one != other;
 }
 
 static void add_sighting(struct contents *contents,
                          const struct jr_jit_file *file)
 {
-    struct content *last = last_of(contents, file->path);
-    int is_first = !last;
+    struct content *last = last_of(contents, file);
 
-    if (last && last->inode && file->inode && last->inode != file->inode) {
+    if (last && (differ(last->inode, file->inode) ||
+                 differ(last->device, file->device))) {
         last->replaced_ns = file->time_ns;
         /* A copy of this name is now one of the new content. */
         if (last->saved && file->saved && !strcmp(last->saved, file->saved))
@@ -53,69 +66,145 @@ static void add_sighting(struct contents *contents,
         last = JR_PUSH(contents->items, contents->count, contents->room);
         *last = (struct content){.path = file->path,
                                  .replaced_ns = UINT64_MAX,
-                                 .is_first = is_first};
+                                 .is_dump = file->is_dump};
     }
     if (file->inode)
         last->inode = file->inode;
+    if (file->device)
+        last->device = file->device;
     if (file->saved)
         last->saved = file->saved;
+    last->size = file->size;
     *JR_PUSH(last->sightings, last->count, last->room) = file;
 }
 
-/* Reads the copy beside the log.  A name with a slash is none of ours. */
-static int read_saved(const struct content *content, const char *log_dir,
-                      struct jr_perfmap *perfmap)
+/* The path of the copy beside the log, or NULL.  A name with a slash is none
+ * of ours. */
+static char *saved_path(const struct content *content, const char *log_dir)
 {
-    const char *why;
-    char *path;
-    int result;
-
     if (!content->saved || strchr(content->saved, '/'))
-        return -1;
-    path = *log_dir ? jr_printf("%s/%s", log_dir, content->saved)
+        return NULL;
+    return *log_dir ? jr_printf("%s/%s", log_dir, content->saved)
                     : jr_strdup(content->saved);
-    result = jr_perfmap_read(path, perfmap, &why);
-    free(path);
-    return result;
 }
 
-/* Reads the content, wherever it still is. */
-static int read_content(const struct content *content, const char *log_dir,
-                        struct jr_perfmap *perfmap, struct jr_diag *diag)
+/* Fills *info of the regular file at `path`. */
+static int look_at(const char *path, struct stat *info, const char **why)
 {
-    const char *why;
+    int fd = jr_file_open(path, info, why);
 
-    if (read_saved(content, log_dir, perfmap) == 0)
+    if (fd >= 0)
+        close(fd);
+    return fd < 0 ? -1 : 0;
+}
+
+/* Is the file still the one that the process had?  Some file systems (btrfs,
+ * overlayfs) show a process's mappings with another device than stat does: the
+ * inode alone will do then, if nothing else speaks against it. */
+static int is_same(const struct content *content, const struct stat *info)
+{
+    if (differ(content->inode, (uint64_t)info->st_ino))
         return 0;
-    if (jr_perfmap_read(content->path, perfmap, &why) == 0) {
-        if (!content->inode || content->inode == perfmap->inode)
-            return 0;
-        jr_perfmap_free(perfmap);
-        why = "is another file by now, and no copy of it was saved";
+    return !differ(content->device, (uint64_t)info->st_dev) ||
+           (uint64_t)info->st_size >= content->size;
+}
+
+/* Where the content is: the copy, or where that is not there or not whole the
+ * original.  The caller frees the path; NULL: nowhere, *why says why. */
+static char *find_content(const struct content *content, const char *log_dir,
+                          const char **why)
+{
+    char *saved = saved_path(content, log_dir);
+    struct stat copy, original;
+    int has_copy = saved && look_at(saved, &copy, why) == 0;
+
+    if (has_copy && (uint64_t)copy.st_size >= content->size)
+        return saved;
+    if (look_at(content->path, &original, why) == 0) {
+        if (is_same(content, &original) &&
+            (!has_copy || original.st_size > copy.st_size)) {
+            free(saved);
+            return jr_strdup(content->path);
+        }
+        *why = "is another file by now, and no copy of it was saved";
     }
+    if (has_copy)
+        return saved;
+    free(saved);
+    return NULL;
+}
+
+static const char *kind_of(const struct content *content)
+{
+    return content->is_dump ? "jitdump" : "perf map";
+}
+
+/* Reads the content, wherever it still is.  NULL: nowhere. */
+static struct jr_jit_origin *open_content(const struct content *content,
+                                          const char *log_dir,
+                                          struct jr_diag *diag)
+{
+    struct jr_jit_origin *origin = jr_alloc(1, sizeof *origin);
+    const char *why = "";
+    char *path = find_content(content, log_dir, &why);
+    int result = -1;
+
+    origin->is_dump = content->is_dump;
+    origin->path = content->path;
+    if (path && !content->is_dump)
+        result = jr_perfmap_read(path, &origin->map, &why);
+    else if (path)
+        result = jr_source_open(&origin->source, path, NULL, &why) == 0
+                     ? jr_jitdump_begin(&origin->dump, &origin->source, &why)
+                     : -1;
+    free(path);
+    if (result == 0)
+        return origin;
     jr_warn(diag, content->path, JR_NO_OFFSET,
-            "perf map: %s; its JIT code stays unnamed", why);
-    return -1;
+            "%s: %s; its JIT code stays unnamed", kind_of(content), why);
+    jr_perfmap_free(&origin->map);
+    jr_jitdump_free(&origin->dump);
+    jr_source_free(&origin->source);
+    free(origin);
+    return NULL;
+}
+
+/* Says what of a dump could not be read.  That its end is cut is normal. */
+static void say_dump(const struct jr_jit_origin *origin, struct jr_diag *diag)
+{
+    const struct jr_jitdump *dump = &origin->dump;
+
+    if (dump->malformed)
+        jr_warn(diag, origin->path, dump->first_malformed,
+                "%" PRIu64 " records that a jitdump cannot hold, the first "
+                "one here; left out",
+                dump->malformed);
+    if (dump->lost_at != JR_NO_OFFSET)
+        jr_warn(diag, origin->path, dump->lost_at,
+                "no jitdump record; the rest of the file is left out");
 }
 
 static void read_one(struct jr_jit *jit, const struct content *content,
                      const char *log_dir, struct jr_diag *diag)
 {
-    struct jr_perfmap perfmap;
-    size_t first = jit->nlines;
+    struct jr_jit_origin *origin = open_content(content, log_dir, diag);
+    struct jr_jit_sightings sightings = {.items = content->sightings,
+                                         .count = content->count,
+                                         .replaced_ns = content->replaced_ns};
 
-    if (read_content(content, log_dir, &perfmap, diag) < 0)
+    if (!origin)
         return;
-    if (perfmap.malformed)
-        jr_warn(diag, content->path, perfmap.first_malformed,
+    if (origin->is_dump) {
+        jr_jit_append_dump(jit, origin, &sightings);
+        say_dump(origin, diag);
+        return;
+    }
+    if (origin->map.malformed)
+        jr_warn(diag, content->path, origin->map.first_malformed,
                 "%zu lines that a perf map cannot hold, the first one here; "
                 "left out",
-                perfmap.malformed);
-    *JR_PUSH(jit->files, jit->nfiles, jit->files_room) = perfmap;
-    jr_jit_append(jit, &perfmap, content->sightings, content->count,
-                  content->is_first ? 0 : content->sightings[0]->time_ns);
-    for (size_t i = first; i < jit->nlines; i++)
-        jit->lines[i].until_ns = content->replaced_ns;
+                origin->map.malformed);
+    jr_jit_append_map(jit, origin, &sightings);
 }
 
 void jr_jit_read(struct jr_jit *jit, const struct jr_map *map,
@@ -123,10 +212,10 @@ void jr_jit_read(struct jr_jit *jit, const struct jr_map *map,
 {
     struct contents contents = {0};
 
-    for (size_t i = 0; i < map->njit; i++) {
-        if (!map->jit[i].is_dump)
-            add_sighting(&contents, &map->jit[i]);
-    }
+    jit->map = map;
+    jit->log_dir = log_dir;
+    for (size_t i = 0; i < map->njit; i++)
+        add_sighting(&contents, &map->jit[i]);
     for (size_t i = 0; i < contents.count; i++) {
         read_one(jit, &contents.items[i], log_dir, diag);
         free(contents.items[i].sightings);

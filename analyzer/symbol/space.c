@@ -7,6 +7,7 @@
 
 #include "../base/mem.h"
 #include "jit.h"
+#include "jit_names.h"
 #include "modules.h"
 #include "ranges.h"
 
@@ -33,7 +34,7 @@ struct jr_space {
     struct jr_module **modules; /* by mapping, once looked up */
     struct jr_jit jit;
     int jit_read;
-    struct jr_indices found;
+    struct jr_indices found;    /* scratch */
     struct answer *answers;
     size_t nanswers, answers_room;
     struct slot *slots;
@@ -121,30 +122,89 @@ static const struct jr_mapping *find_mapping(struct jr_space *space,
     return live ? live : later;
 }
 
-static const struct jr_frame *find_jit(struct jr_space *space,
-                                       uint64_t address, uint64_t time_ns,
-                                       struct answer *answer)
+/* The JIT code at an address, NULL when no file describes it. */
+static const struct jr_jit_text *find_code(struct jr_space *space,
+                                           uint64_t address, uint64_t time_ns,
+                                           struct jr_jit_span *span, int *late)
 {
-    struct jr_strings *strings = space->symbols->strings;
-    const struct jr_jit_line *line;
+    const struct jr_jit_piece *piece;
 
     if (!space->jit_read) {
         space->jit_read = 1;
         jr_jit_read(&space->jit, space->map, space->log_dir,
                     space->symbols->diag);
     }
-    jr_ranges_find(&space->jit.ranges, address, &space->found);
-    for (size_t i = 0; i < space->found.count; i++) {
-        line = &space->jit.lines[space->found.items[i]];
-        narrow(answer, line->from_ns, time_ns);
-        narrow(answer, line->until_ns, time_ns);
-    }
-    line = jr_jit_pick(&space->jit, &space->found, time_ns);
-    if (!line)
+    piece = jr_jit_find(&space->jit, address, time_ns, span, late);
+    return piece ? jr_jit_text(&space->jit, space->symbols->strings, piece)
+                 : NULL;
+}
+
+static const struct jr_frame *find_jit(struct jr_space *space,
+                                       uint64_t address, uint64_t time_ns,
+                                       struct answer *answer)
+{
+    struct jr_strings *strings = space->symbols->strings;
+    struct jr_jit_span span = {answer->from_ns, answer->until_ns};
+    const struct jr_jit_source_line *line;
+    const struct jr_jit_text *text;
+    struct jr_frame frame;
+    int late;
+
+    text = find_code(space, address, time_ns, &span, &late);
+    answer->from_ns = span.from_ns;
+    answer->until_ns = span.until_ns;
+    /* A name may be empty, which says as little as none. */
+    if (!text || !*text->name)
         return NULL;
-    return jr_strings_frame(strings, JR_FRAME_JIT,
-                            jr_strings_add(strings, line->name, line->length),
-                            jr_strings_add(strings, "[jit]", 5));
+    jr_jit_name_frame(strings, text->name, text->length, &frame);
+    frame.late = (uint8_t)late;
+    line = jr_jit_line(text, address);
+    if (line) {
+        frame.file = *line->file ? line->file : NULL;
+        frame.line = line->line;
+    }
+    return jr_strings_frame_of(strings, &frame);
+}
+
+int jr_jit_code_find(struct jr_space *space, uint64_t address,
+                     uint64_t time_ns, struct jr_jit_code *code)
+{
+    struct jr_jit_span span = {0, UINT64_MAX};
+    const struct jr_jit_origin *origin;
+    const struct jr_jit_text *text;
+    int late;
+
+    text = find_code(space, address, time_ns, &span, &late);
+    if (!text || !*text->name)
+        return -1;
+    origin = space->jit.files[text->piece->file];
+    *code = (struct jr_jit_code){
+        .start = text->piece->start,
+        .end = jr_jit_end(text->piece),
+        .loaded_ns = text->piece->always ? 0 : text->piece->from_ns,
+        .until_ns = text->piece->until_ns,
+        .name = text->name,
+        .length = text->length,
+        .machine = (uint16_t)origin->dump.machine,
+        .source = origin->is_dump ? JR_JIT_DUMP : JR_JIT_PERFMAP,
+        .late = (uint8_t)late,
+        .lines = text->lines,
+        .nlines = text->nlines,
+        .jit = &space->jit,
+        .text = text};
+    return 0;
+}
+
+size_t jr_jit_code_bytes(const struct jr_jit_code *code, uint8_t *into,
+                         size_t room)
+{
+    return jr_jit_bytes(code->jit, code->text, into, room);
+}
+
+struct jr_space_jit jr_space_jit(const struct jr_space *space)
+{
+    return (struct jr_space_jit){.files = space->jit.nfiles,
+                                 .bad_lines = space->jit.garbage};
 }
 
 /* The frame of code that neither a file nor a perf map describes. */

@@ -157,8 +157,45 @@ const char *jr_strings_add(struct jr_strings *strings, const char *text,
 
 static int same_frame(const struct jr_frame *one, const struct jr_frame *other)
 {
-    return one->name == other->name && one->module == other->module &&
-           one->kind == other->kind;
+    return one->name == other->name && one->raw == other->raw &&
+           one->module == other->module && one->tier == other->tier &&
+           one->file == other->file && one->line == other->line &&
+           one->kind == other->kind && one->is_kind == other->is_kind &&
+           one->late == other->late;
+}
+
+static uint64_t hash_frame(const struct jr_frame *frame)
+{
+    uint64_t hash = (uintptr_t)frame->name * 31 + (uintptr_t)frame->module;
+
+    hash = hash * 31 + (uintptr_t)frame->raw;
+    hash = hash * 31 + (uintptr_t)frame->file;
+    hash += frame->line * 64ULL + frame->late * 32U + frame->kind;
+    hash *= 0x9e3779b97f4a7c15ULL;
+    return hash ^ hash >> 32;
+}
+
+const struct jr_frame *jr_strings_frame_of(struct jr_strings *strings,
+                                           const struct jr_frame *frame)
+{
+    struct table *table = &strings->frames;
+    uint64_t hash = hash_frame(frame);
+    struct jr_frame *kept;
+    size_t at;
+
+    make_room(table);
+    at = hash & (table->nslots - 1);
+    while ((kept = table->slots[at].item)) {
+        if (same_frame(kept, frame))
+            return kept;
+        at = (at + 1) & (table->nslots - 1);
+    }
+    kept = take(strings, sizeof *kept);
+    *kept = *frame;
+    table->slots[at].hash = hash;
+    table->slots[at].item = kept;
+    table->count++;
+    return kept;
 }
 
 const struct jr_frame *jr_strings_frame(struct jr_strings *strings,
@@ -166,24 +203,6 @@ const struct jr_frame *jr_strings_frame(struct jr_strings *strings,
                                         const char *module)
 {
     struct jr_frame frame = {.name = name, .module = module, .kind = kind};
-    struct table *table = &strings->frames;
-    uint64_t hash = ((uintptr_t)name * 31 + (uintptr_t)module + kind) *
-                    0x9e3779b97f4a7c15ULL;
-    struct jr_frame *kept;
-    size_t at;
 
-    hash ^= hash >> 32;
-    make_room(table);
-    at = hash & (table->nslots - 1);
-    while ((kept = table->slots[at].item)) {
-        if (same_frame(kept, &frame))
-            return kept;
-        at = (at + 1) & (table->nslots - 1);
-    }
-    kept = take(strings, sizeof *kept);
-    *kept = frame;
-    table->slots[at].hash = hash;
-    table->slots[at].item = kept;
-    table->count++;
-    return kept;
+    return jr_strings_frame_of(strings, &frame);
 }

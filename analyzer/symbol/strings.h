@@ -20,8 +20,12 @@ void jr_strings_free(struct jr_strings *strings);
 const char *jr_strings_add(struct jr_strings *strings, const char *text,
                            size_t length);
 
-/* The one frame of this kind, name and module (both from jr_strings_add),
- * without file and line.  It lives until jr_strings_free. */
+/* The one frame that equals *frame, whose strings are from jr_strings_add but
+ * for the tier, a literal.  It lives until jr_strings_free. */
+const struct jr_frame *jr_strings_frame_of(struct jr_strings *strings,
+                                           const struct jr_frame *frame);
+
+/* The same of this kind, name and module, without file and line. */
 const struct jr_frame *jr_strings_frame(struct jr_strings *strings,
                                         uint8_t kind, const char *name,
                                         const char *module);

@@ -22,10 +22,16 @@ enum jr_frame_kind {
 /* One function at one place.  Strings belong to the jr_symbols. */
 struct jr_frame {
     const char *name;    /* demangled; never NULL or empty */
+    const char *raw;     /* as the file has it; NULL: as `name` */
+    const char *tier;    /* of JIT code, static: "TurboFan"; NULL: not said */
     const char *module;  /* base name of the file, "[jit]", "[vdso]", "" */
     const char *file;    /* source file or NULL */
     uint32_t line;       /* 0: not known */
     uint8_t kind;        /* enum jr_frame_kind */
+    uint8_t late;        /* JIT code that was described only after the time
+                            asked for */
+    uint8_t is_kind;     /* `tier` is a kind of code, as "builtin": it tells
+                            functions of one name apart */
 };
 
 /* What an address is, and for which times this answer holds. */
@@ -50,6 +56,15 @@ struct jr_space;
 struct jr_space *jr_space_new(struct jr_symbols *symbols,
                               const struct jr_map *map, const char *log_dir);
 void jr_space_free(struct jr_space *space);
+
+/* What was read for the JIT code of a space, once the last address has been
+ * looked up. */
+struct jr_space_jit {
+    size_t files;       /* perf maps and jitdumps that could be read */
+    size_t bad_lines;   /* line tables of functions looked up whose names, or
+                           all of which, were garbage */
+};
+struct jr_space_jit jr_space_jit(const struct jr_space *space);
 
 /* Resolves `address` at `time_ns`; a return address is looked up minus one.
  * Always fills *hit; its frames stay valid until jr_symbols_free.  Equal

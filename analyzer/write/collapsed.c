@@ -42,6 +42,22 @@ static uint64_t round_next(const struct jr_model *model,
     return rounding->given - before;
 }
 
+/* Moves the weights of paths that differ in merged tiers only to one of
+ * them. */
+static uint64_t *one_node_a_path(const struct jr_model *model,
+                                 uint64_t *weights)
+{
+    uint32_t *same = jr_part_same_paths(model);
+
+    for (uint32_t i = 1; i < model->nnodes; i++)
+        if (same[i] != i) {
+            weights[same[i]] = jr_add(weights[same[i]], weights[i]);
+            weights[i] = 0;
+        }
+    free(same);
+    return weights;
+}
+
 typedef void put_line_fn(const struct jr_report *report, const char *prefix,
                          const struct path *path, uint64_t count, FILE *out);
 
@@ -50,7 +66,7 @@ static void put_stacks(const struct jr_report *report,
                        FILE *out)
 {
     const struct jr_model *model = report->model;
-    uint64_t *weights = jr_part_weights(model, key);
+    uint64_t *weights = one_node_a_path(model, jr_part_weights(model, key));
     char *prefix = key->scope == JR_SCOPE_ALL ? NULL
                                               : jr_part_title(report, key);
     struct rounding rounding = {0};
@@ -84,6 +100,7 @@ static void put_collapsed_line(const struct jr_report *report,
     }
     for (size_t i = path->count; i-- > 0;) {
         jr_put_collapsed(out, functions[path->functions[i]].name);
+        jr_put_tier(&functions[path->functions[i]], out);
         fputc(i ? ';' : ' ', out);
     }
     fprintf(out, "%" PRIu64 "\n", count);
@@ -117,6 +134,7 @@ static void put_cleo_line(const struct jr_report *report, const char *prefix,
         for (size_t i = path->count; i-- > 0;) {
             fputs(i == path->count - 1 ? "s-" : "c-", out);
             jr_put_text(out, functions[path->functions[i]].name);
+            jr_put_tier(&functions[path->functions[i]], out);
             fputc('\n', out);
         }
 }

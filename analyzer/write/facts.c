@@ -34,6 +34,11 @@ uint64_t jr_lost(const struct jr_stats *stats)
     return sum;
 }
 
+uint64_t jr_rules(const struct jr_stats *stats)
+{
+    return jr_add(stats->rule_hits, stats->rule_misses);
+}
+
 uint64_t jr_incomplete(const struct jr_stats *stats)
 {
     return stats->samples - stats->reasons[JP_REASON_ROOT];
@@ -46,6 +51,12 @@ const char *jr_shown_module(const struct jr_function *function)
         strcmp(function->name, function->module) == 0)
         return "";
     return function->module;
+}
+
+void jr_put_tier(const struct jr_function *function, FILE *out)
+{
+    if (function->tier)
+        fprintf(out, " [%s]", function->tier);
 }
 
 const char *jr_base_name(const char *path)
@@ -230,6 +241,8 @@ void jr_facts_about(const struct jr_report *report, struct jr_facts *facts)
     add_date(model, facts);
     add(facts, "Profiled", jr_duration(total->wall_ns), 0);
     add(facts, "CPU time", jr_duration(total->cpu_ns), 0);
+    if (total->blocked_ns)
+        add(facts, "Waiting", jr_duration(total->blocked_ns), 0);
     add(facts, "Samples",
         jr_printf("%" PRIu64 ", weighing %" PRIu64 " periods of %.6g ms",
                   total->samples, jr_periods(model, total->weight_ns),
@@ -291,6 +304,12 @@ void jr_facts_worth(const struct jr_report *report, struct jr_facts *facts)
                               jr_percent(truncated, total->samples))
                   : jr_strdup("none"),
         truncated > 0);
+    if (jr_rules(total))
+        add(facts, "Unwinding rules",
+            jr_printf("%.2f%% of %" PRIu64 " were at hand",
+                      jr_percent(total->rule_hits, jr_rules(total)),
+                      jr_rules(total)),
+            0);
     add(facts, "Unnamed frames",
         total->unnamed_frames
             ? jr_printf("%.2f%% of %" PRIu64,
@@ -300,10 +319,13 @@ void jr_facts_worth(const struct jr_report *report, struct jr_facts *facts)
         jr_percent(total->unnamed_frames, total->frames) >= 5.0);
     if (total->jit_frames)
         add(facts, "JIT frames",
-            jr_printf("%.2f%% of %" PRIu64,
+            jr_printf("%.2f%% of %" PRIu64 "; %.2f%% of them named%s",
                       jr_percent(total->jit_frames, total->frames),
-                      total->frames),
-            0);
+                      total->frames,
+                      jr_percent(total->jit_named, total->jit_frames),
+                      total->jit_late ? ", some only by what was there later"
+                                      : ""),
+            jr_percent(total->jit_named, total->jit_frames) < 95.0);
     add(facts, "Changed binaries",
         report->changed ? jr_printf("%zu", report->changed)
                         : jr_strdup("none"),

@@ -40,10 +40,15 @@ double jr_rate_got(const struct jr_stats *stats);
 /* Sum of the lost samples. */
 uint64_t jr_lost(const struct jr_stats *stats);
 /* Samples whose stack does not reach the root. */
+/* Unwinding rules that walks asked for. */
+uint64_t jr_rules(const struct jr_stats *stats);
 uint64_t jr_incomplete(const struct jr_stats *stats);
 
 /* The module to show beside a function's name: "" when the name says it. */
 const char *jr_shown_module(const struct jr_function *function);
+
+/* " [tier]" of a function that its tier tells from others, else nothing. */
+void jr_put_tier(const struct jr_function *function, FILE *out);
 
 /* The last component of a path. */
 const char *jr_base_name(const char *path);

@@ -12,6 +12,7 @@ const struct jr_format jr_formats[] = {
     {"collapsed", ".collapsed", jr_write_collapsed},
     {"summary", ".summary", jr_write_summary},
     {"cleo", ".cleo", jr_write_cleo},
+    {"annotate", ".annotate", jr_write_annotate},
     {NULL, NULL, NULL},
 };
 

@@ -7,10 +7,35 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "../base/mem.h"
 #include "escape.h"
 #include "facts.h"
 #include "jp_limits.h"
+
+/* Bytes of a name that are shown, and of one that is shown when pointed at:
+ * some are hundreds of kilobytes long. */
+#define SHOWN_MAX 1000
+#define TITLE_MAX 4000
+
+void jr_html_text(FILE *out, const char *text, size_t most)
+{
+    size_t length = strnlen(text, most + 1);
+    char *head;
+
+    if (length <= most) {
+        jr_put_html(out, text);
+        return;
+    }
+    /* Not in the middle of a character. */
+    while (most > 0 && ((unsigned char)text[most] & 0xc0) == 0x80)
+        most--;
+    head = jr_strndup(text, most);
+    jr_put_html(out, head);
+    fputs("\xe2\x80\xa6", out);
+    free(head);
+}
 
 const char *jr_html_kind(const struct jr_function *function)
 {
@@ -24,18 +49,50 @@ const char *jr_html_kind(const struct jr_function *function)
     }
 }
 
-void jr_html_name(const struct jr_html_part *page, size_t row)
+/* With the tier, where it is part of the name and `link` asks for it. */
+static void put_name(const struct jr_html_part *page, size_t row, int link)
 {
     const struct jr_function *function =
         &page->report->model->functions[page->part->rows[row].function];
 
     fprintf(page->out, "<a class=\"k%s\" href=\"#f%zu-%zu\">",
             jr_html_kind(function), page->number, row);
-    jr_put_html(page->out, function->name);
+    jr_html_text(page->out, function->name, SHOWN_MAX);
     fputs("</a>", page->out);
+    if (link && function->tier)
+        fprintf(page->out, " <em>%s</em>", function->tier);
 }
 
-void jr_html_module(const struct jr_html_part *page, size_t row)
+void jr_html_name(const struct jr_html_part *page, size_t row)
+{
+    put_name(page, row, 1);
+}
+
+/* The tiers of the function in a row, each with its Count, or with `hits` its
+ * Hits, where there are several; or nothing. */
+static void put_tiers(const struct jr_html_part *page, size_t row, int hits)
+{
+    const struct jr_model *model = page->report->model;
+    const struct jr_row *of = &page->part->rows[row];
+
+    for (size_t i = 0; i < of->ntiers; i++) {
+        const struct jr_part_tier *weight = &page->part->tiers[of->tiers + i];
+        const struct jr_tier *tier = &model->tiers[weight->tier];
+
+        if (!hits && weight->self_ns == 0)
+            continue;
+        fputs(" <em title=\"", page->out);
+        jr_html_text(page->out, tier->raw, TITLE_MAX);
+        fprintf(page->out, "\">%s", tier->word ? tier->word : "other");
+        if (of->ntiers > 1)
+            fprintf(page->out, " <b>%" PRIu64 "</b>",
+                    jr_periods(model, hits ? weight->total_ns
+                                           : weight->self_ns));
+        fputs("</em>", page->out);
+    }
+}
+
+static void put_module(const struct jr_html_part *page, size_t row)
 {
     const struct jr_function *function =
         &page->report->model->functions[page->part->rows[row].function];
@@ -46,6 +103,28 @@ void jr_html_module(const struct jr_html_part *page, size_t row)
     fputs(" <small>", page->out);
     jr_put_html(page->out, module);
     fputs("</small>", page->out);
+}
+
+void jr_html_title(const struct jr_html_part *page, size_t row, int hits)
+{
+    const struct jr_row *of = &page->part->rows[row];
+    const struct jr_function *function =
+        &page->report->model->functions[of->function];
+
+    fputs("<span", page->out);
+    if (of->ntiers == 0 && function->raw && function->raw != function->name) {
+        fputs(" title=\"", page->out);
+        jr_html_text(page->out, function->raw, TITLE_MAX);
+        fputs("\"", page->out);
+    }
+    fputs(">", page->out);
+    put_name(page, row, 0);
+    put_tiers(page, row, hits);
+    put_module(page, row);
+    if (page->has_code && page->has_code[of->function])
+        fprintf(page->out, " <a class=\"c\" href=\"#c%" PRIu32 "\">code</a>",
+                of->function);
+    fputs("</span>", page->out);
 }
 
 /* The list of threads or processes, each with its share. */
@@ -91,10 +170,11 @@ static void put_nothing(const struct jr_report *report, FILE *out)
     fputs("</p>\n", out);
 }
 
-static void put_part(const struct jr_report *report, size_t number, FILE *out)
+static void put_part(const struct jr_report *report, size_t number,
+                     const uint8_t *has_code, FILE *out)
 {
     struct jr_part part;
-    struct jr_html_part page = {report, &part, number, out};
+    struct jr_html_part page = {report, &part, number, out, has_code};
     char *title = jr_part_title(report, &report->parts[number]);
 
     jr_part_build(report->model, &report->parts[number], &part);
@@ -120,6 +200,10 @@ static void put_part(const struct jr_report *report, size_t number, FILE *out)
 
 void jr_write_html(const struct jr_report *report, FILE *out)
 {
+    uint32_t *functions;
+    uint8_t *has_code;
+    size_t count;
+
     fputs("<!DOCTYPE html>\n<html lang=\"en\" id=\"top\">\n<head>\n"
           "<meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width, "
@@ -135,8 +219,15 @@ void jr_write_html(const struct jr_report *report, FILE *out)
     fputs("<main>\n", out);
     if (report->nparts == 0)
         put_nothing(report, out);
+    functions = jr_html_code_functions(report, &count);
+    has_code = jr_alloc(report->model->nfunctions + 1, 1);
+    for (size_t i = 0; i < count; i++)
+        has_code[functions[i]] = 1;
     for (size_t i = 0; i < report->nparts; i++)
-        put_part(report, i, out);
+        put_part(report, i, has_code, out);
+    jr_html_code(report, functions, count, out);
+    free(functions);
+    free(has_code);
     fputs("</main>\n<footer>jprof-report " JP_VERSION
           ". Count: samples in the function itself. Hits: samples with it "
           "anywhere on the stack, once a stack. Both are weights in sampling "

@@ -17,8 +17,7 @@ static void put_row(const struct jr_html_part *page, size_t row)
             "<tr><td>%" PRIu64 "</td><td style=\"--w:%.4f\"><i>%.1f%%</i></td>"
             "<td>",
             count, share / 100, share);
-    jr_html_name(page, row);
-    jr_html_module(page, row);
+    jr_html_title(page, row, 0);
     fputs("</td></tr>\n", page->out);
 }
 

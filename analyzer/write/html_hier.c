@@ -63,12 +63,11 @@ static void put_function(const struct jr_html_part *page, size_t at)
     fprintf(page->out,
             "<h4 style=\"--w:%.4f\"><a href=\"#f%zu-%zu\">[%zu]</a>"
             "<b>%" PRIu64 "</b><i>%.1f%%</i>"
-            "<b>%" PRIu64 "</b><i>%.1f%%</i><span>",
+            "<b>%" PRIu64 "</b><i>%.1f%%</i>",
             hits / 100, page->number, at, at, jr_periods(model, row->self_ns),
             count, jr_periods(model, row->total_ns), hits);
-    jr_html_name(page, at);
-    jr_html_module(page, at);
-    fputs("</span></h4>\n", page->out);
+    jr_html_title(page, at, 1);
+    fputs("</h4>\n", page->out);
     put_links(page, part->links + row->callees, row->ncallees, at);
     fputs("</article>\n", page->out);
 }

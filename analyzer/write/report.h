@@ -17,6 +17,9 @@ struct jr_report {
     char **notes;           /* what a reader of the report should know */
     size_t nnotes;
     size_t changed;         /* binaries that are not those of the profile */
+    const char *const *annotate; /* names of functions whose code is listed */
+    size_t nannotate;
+    const char *folder;     /* of the first log, with its slash, or "" */
 };
 
 /* Writes the report to `out`; errors stay in the stream for the caller, who
@@ -36,6 +39,6 @@ const struct jr_format *jr_format_find(const char *name);
 extern const struct jr_format jr_formats[];
 
 jr_write_fn jr_write_html, jr_write_text, jr_write_collapsed, jr_write_summary,
-    jr_write_cleo;
+    jr_write_cleo, jr_write_annotate;
 
 #endif

@@ -4,6 +4,7 @@
  * page jprof-report(1) defines each.
  * Runs in: analyzer. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "escape.h"
 #include "facts.h"
@@ -35,9 +36,38 @@ static void worth(const struct jr_stats *total, FILE *out)
         if (total->reasons[i])
             fprintf(out, "incomplete_%s: %" PRIu64 "\n", jr_reason_word(i),
                     total->reasons[i]);
+    if (jr_rules(total)) {
+        number(out, "rule_hits", total->rule_hits);
+        number(out, "rule_misses", total->rule_misses);
+        fprintf(out, "rule_hit_rate: %.4f\n",
+                jr_percent(total->rule_hits, jr_rules(total)) / 100);
+    }
     number(out, "frames", total->frames);
     number(out, "unnamed_frames", total->unnamed_frames);
     number(out, "jit_frames", total->jit_frames);
+    number(out, "jit_named", total->jit_named);
+    number(out, "jit_late", total->jit_late);
+    number(out, "jit_files", total->jit_files);
+    if (total->jit_bad_lines)
+        number(out, "jit_bad_lines", total->jit_bad_lines);
+}
+
+/* Tiers and kinds of JIT code. */
+static void tiers(const struct jr_model *model, FILE *out)
+{
+    size_t count;
+    struct jr_tier_sum *sums = jr_part_tier_sums(model, &count);
+
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "jit_tier: weight=%" PRIu64 " functions=%zu name=%s\n",
+                jr_periods(model, sums[i].self_ns), sums[i].functions,
+                sums[i].word);
+    free(sums);
+}
+
+static int is_real(uint32_t clock)
+{
+    return clock == JP_CLOCK_MONOTONIC || clock == JP_CLOCK_RTC;
 }
 
 static void processes(const struct jr_model *model, FILE *out)
@@ -64,6 +94,10 @@ void jr_write_summary(const struct jr_report *report, FILE *out)
     number(out, "samples", total->samples);
     number(out, "weight", jr_periods(model, total->weight_ns));
     fprintf(out, "cpu_s: %.6f\n", (double)total->cpu_ns / 1e9);
+    if (is_real(header->clock) || total->blocked_ns) {
+        fprintf(out, "running_s: %.6f\n", (double)total->cpu_ns / 1e9);
+        fprintf(out, "blocked_s: %.6f\n", (double)total->blocked_ns / 1e9);
+    }
     fprintf(out, "wall_s: %.6f\n", (double)total->wall_ns / 1e9);
     worth(total, out);
     text(out, "clock", jr_clock_word(header->clock));
@@ -78,5 +112,6 @@ void jr_write_summary(const struct jr_report *report, FILE *out)
     number(out, "notes", report->nnotes);
     for (size_t i = 0; i < report->nnotes; i++)
         text(out, "note", report->notes[i]);
+    tiers(model, out);
     processes(model, out);
 }

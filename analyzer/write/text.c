@@ -62,19 +62,63 @@ static void put_contents(const struct jr_report *report, FILE *out)
     }
 }
 
-static void put_name(const struct jr_report *report, const struct jr_row *row,
-                     FILE *out)
+/* The tiers that make up a function: " [TurboFan 120, Sparkplug 3]", with its
+ * Count (or its Hits) in each when there are several. */
+static void put_tiers(const struct jr_report *report,
+                      const struct jr_part *part, const struct jr_row *row,
+                      int hits, FILE *out)
 {
-    const struct jr_function *function =
-        &report->model->functions[row->function];
-    const char *module = jr_shown_module(function);
+    const struct jr_model *model = report->model;
+    const struct jr_part_tier *tiers = part->tiers + row->tiers;
+    size_t put = 0;
 
-    jr_put_text(out, function->name);
+    for (size_t i = 0; i < row->ntiers; i++) {
+        const char *word = model->tiers[tiers[i].tier].word;
+
+        if (!hits && tiers[i].self_ns == 0)
+            continue;
+        fprintf(out, "%s%s", put++ ? ", " : " [", word ? word : "other");
+        if (row->ntiers > 1)
+            fprintf(out, " %" PRIu64,
+                    jr_periods(model, hits ? tiers[i].total_ns
+                                           : tiers[i].self_ns));
+    }
+    if (put)
+        fputc(']', out);
+}
+
+static void put_module(const struct jr_report *report,
+                       const struct jr_row *row, FILE *out)
+{
+    const char *module =
+        jr_shown_module(&report->model->functions[row->function]);
+
     if (module[0]) {
         fputs("  (", out);
         jr_put_text(out, module);
         fputc(')', out);
     }
+}
+
+static void put_name(const struct jr_report *report, const struct jr_row *row,
+                     FILE *out)
+{
+    const struct jr_function *function =
+        &report->model->functions[row->function];
+
+    jr_put_text(out, function->name);
+    jr_put_tier(function, out);
+    put_module(report, row, out);
+}
+
+/* The name of the function that a line is about: with all its tiers. */
+static void put_title(const struct jr_report *report,
+                      const struct jr_part *part, const struct jr_row *row,
+                      int hits, FILE *out)
+{
+    jr_put_text(out, report->model->functions[row->function].name);
+    put_tiers(report, part, row, hits, out);
+    put_module(report, row, out);
 }
 
 static void put_flat(const struct jr_report *report,
@@ -89,7 +133,7 @@ static void put_flat(const struct jr_report *report,
         fprintf(out, "%8" PRIu64 "  %5.1f%%  ",
                 jr_periods(report->model, row->self_ns),
                 jr_percent(row->self_ns, part->weight_ns));
-        put_name(report, row, out);
+        put_title(report, part, row, 0, out);
         fputc('\n', out);
     }
 }
@@ -131,7 +175,7 @@ static void put_hierarchical(const struct jr_report *report,
                 jr_percent(row->self_ns, part->weight_ns),
                 jr_periods(report->model, row->total_ns),
                 jr_percent(row->total_ns, part->weight_ns));
-        put_name(report, row, out);
+        put_title(report, part, row, 1, out);
         fputc('\n', out);
         put_links(report, part, i, 1, out);
     }

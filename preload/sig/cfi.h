@@ -36,6 +36,9 @@ enum jp_cfi_kind {
     JP_CFI_MEMORY,      /* CFA = 8 bytes at (register + offset), + add */
     JP_CFI_SIGNAL,      /* the frame that the kernel makes for a signal */
     JP_CFI_ROOT,        /* no caller: the outermost frame */
+    JP_CFI_JUMP,        /* longjmp about to leave: the registers `base`, `ra`
+                           and `fp` have the sp, pc and frame pointer of where
+                           it goes */
     JP_CFI_BAD          /* there is information, but not of use here */
 };
 

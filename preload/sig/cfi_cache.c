@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "cfi_module.h"
+#include "sys.h"
 
 struct jp_cfi_entry jp_cfi_cache[1U << JP_CFI_CACHE_BITS]
     __attribute__((aligned(64)));
@@ -31,6 +32,15 @@ void jp_cfi_keep_sig(uint64_t pc, uint32_t epoch,
                           memory_order_release);
 }
 
+/* Whether the code at pc is what a signal's handler returns to. */
+static int is_sigreturn_sig(uint64_t pc)
+{
+    static const uint8_t expected[] = JP_ARCH_SIGRETURN;
+    uint8_t code[sizeof(expected)];
+    return jp_sys_peek_sig(pc, code, sizeof(code)) == (long)sizeof(code) &&
+           memcmp(code, expected, sizeof(code)) == 0;
+}
+
 int jp_cfi_lookup_sig(uint64_t pc, uint32_t epoch, struct jp_cfi_rule *rule)
 {
     struct jp_cfi_module *module;
@@ -48,6 +58,8 @@ int jp_cfi_lookup_sig(uint64_t pc, uint32_t epoch, struct jp_cfi_rule *rule)
     } else if (error == -ESRCH) {
         return 0; /* memory of a JIT that comes and goes: NONE, for now */
     }
+    if (error == 0 && rule->kind == JP_CFI_NONE && is_sigreturn_sig(pc))
+        rule->kind = JP_CFI_SIGNAL;
     if (error == 0)
         jp_cfi_keep_sig(pc, epoch, rule);
     return error;

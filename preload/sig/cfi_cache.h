@@ -23,10 +23,11 @@ struct jp_cfi_entry {
 
 extern struct jp_cfi_entry jp_cfi_cache[1U << JP_CFI_CACHE_BITS];
 
+/* The low bits of a code address are as good as any hash of it, and a walk
+ * waits for this.  (pc is a return address minus one, mostly.) */
 static inline struct jp_cfi_entry *jp_cfi_entry_sig(uint64_t pc)
 {
-    return &jp_cfi_cache[pc * 0x9e3779b97f4a7c15ULL >>
-                         (64 - JP_CFI_CACHE_BITS)];
+    return &jp_cfi_cache[(pc + 1) % (1U << JP_CFI_CACHE_BITS)];
 }
 
 /* The rule for a pc as its two words, if it was made in `epoch` and is still

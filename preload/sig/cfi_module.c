@@ -150,8 +150,9 @@ static int make_image_sig(struct jp_cfi_module *module)
     const uint64_t blocks = (size + BLOCK - 1) / BLOCK;
     uint64_t flags = (blocks + 4095) & ~4095ULL;
     uint8_t *memory = jp_sys_memory_sig(flags + blocks * BLOCK, JP_FORK_DROP);
+    /* A limit on the address space: the frame pointer has to do. */
     if (memory == NULL)
-        return -EAGAIN;
+        return 0;
     image->filled = (_Atomic uint8_t *)memory;
     image->data = memory + flags;
     image->size = size;
@@ -181,6 +182,24 @@ static void clear_sig(struct jp_cfi_module *module)
     atomic_store(&module->state, EMPTY);
 }
 
+/* Whether memory still says what was copied from the head of a module's
+ * information: its table begins there, and no other file has the same. */
+static int same_bytes_sig(const struct jp_cfi_image *image)
+{
+    uint64_t now[32];
+    const uint64_t block = image->header / BLOCK;
+    uint64_t size = (block + 1) * BLOCK - image->header;
+    if (image->size == 0 || image->filled == NULL ||
+        atomic_load(&image->filled[block]) == 0)
+        return 1;
+    size = size < sizeof(now) ? size : sizeof(now);
+    if (size > image->size - image->header)
+        size = image->size - image->header;
+    return jp_sys_peek_sig(image->address + image->header, now, size) ==
+               (long)size &&
+           memcmp(now, image->data + image->header, size) == 0;
+}
+
 /* Whether a module is still what the map has at its place. */
 static int still_there_sig(struct jp_cfi_module *module, uint32_t epoch)
 {
@@ -190,7 +209,7 @@ static int still_there_sig(struct jp_cfi_module *module, uint32_t epoch)
         return 1;
     if (jp_maps_find_sig(module->range.start, &range) == 0 &&
         jp_maps_same_sig(&range, &module->range) &&
-        range.base == module->range.base) {
+        range.base == module->range.base && same_bytes_sig(&module->image)) {
         atomic_store(&module->epoch, epoch);
         return 1;
     }
@@ -205,8 +224,10 @@ static struct jp_cfi_module *find_sig(uint64_t pc, uint32_t epoch)
         struct jp_cfi_module *module = &modules[i];
         if (atomic_load(&module->state) == GONE)
             clear_sig(module);
-        if (atomic_load(&module->state) != LIVE || pc < module->range.start ||
-            pc >= module->range.end)
+        /* Its range is sure only once it is held. */
+        if (atomic_load(&module->state) != LIVE ||
+            pc < __atomic_load_n(&module->range.start, __ATOMIC_RELAXED) ||
+            pc >= __atomic_load_n(&module->range.end, __ATOMIC_RELAXED))
             continue;
         atomic_fetch_add(&module->users, 1);
         if (atomic_load(&module->state) == LIVE &&
@@ -247,7 +268,12 @@ static int make_sig(uint64_t pc, uint32_t epoch,
     struct jp_cfi_module *module = claim_sig();
     if (module == NULL)
         return -EAGAIN;
-    module->range = range;
+    module->range.offset = range.offset;
+    module->range.inode = range.inode;
+    module->range.device = range.device;
+    module->range.base = range.base;
+    __atomic_store_n(&module->range.start, range.start, __ATOMIC_RELAXED);
+    __atomic_store_n(&module->range.end, range.end, __ATOMIC_RELAXED);
     atomic_store(&module->epoch, epoch);
     error = make_image_sig(module);
     if (error != 0) {

@@ -58,15 +58,17 @@ enum how {
     OTHER          /* a value that is computed: not followed */
 };
 
+/* Packed: five rows of these stand on the handler's stack. */
 struct place {
     int32_t value;
-    uint32_t how;
-};
+    uint8_t how; /* enum how */
+} __attribute__((packed));
 
-/* The return address, the frame pointer, then JP_ARCH_SAVED. */
+/* The return address, the frame and stack pointers, then JP_ARCH_SAVED. */
 #define RA 0U
 #define FP 1U
-#define SAVED 2U
+#define SP 2U
+#define SAVED 3U
 #define FOLLOWED (SAVED + JP_ARCH_SAVED_COUNT)
 
 struct row {
@@ -96,6 +98,8 @@ static uint32_t index_sig(uint64_t number)
         return RA;
     if (number == JP_ARCH_FP)
         return FP;
+    if (number == JP_ARCH_SP)
+        return SP;
     for (uint32_t i = 0; i < JP_ARCH_SAVED_COUNT; i++) {
         if (saved[i] == number)
             return SAVED + i;
@@ -111,7 +115,7 @@ static void set_sig(struct machine *m, uint64_t number, enum how how,
         return;
     if (value < INT32_MIN || value > INT32_MAX)
         m->cursor.bad = 1;
-    m->row.places[index] = (struct place){(int32_t)value, how};
+    m->row.places[index] = (struct place){(int32_t)value, (uint8_t)how};
 }
 
 /* An offset in units of the CIE's factor, in bytes. */
@@ -386,6 +390,24 @@ static int rule_ra_sig(const struct machine *m, uint64_t pc,
     return 1;
 }
 
+/* A frame that is described by the registers that hold another's: returns
+ * whether it is one, and then that is the rule. */
+static int rule_jump_sig(const struct machine *m, struct jp_cfi_rule *rule)
+{
+    const struct place *sp = &m->row.places[SP], *fp = &m->row.places[FP];
+    const struct place *ra = &m->row.places[RA];
+    const int32_t limit = (int32_t)JP_ARCH_REGISTERS;
+    if (sp->how != REGISTER || fp->how != REGISTER || ra->how != REGISTER ||
+        sp->value >= limit || fp->value >= limit || ra->value >= limit)
+        return 0;
+    rule->kind = JP_CFI_JUMP;
+    rule->flags = 0;
+    rule->base = (uint8_t)sp->value;
+    rule->fp = (int16_t)fp->value;
+    rule->ra = (int16_t)ra->value;
+    return 1;
+}
+
 /* The preserved registers.  A rule has one base for all of them, so that of
  * one that has another is lost: of those after the frame pointer, that is no
  * matter but for the few frames whose CFA depends on them. */
@@ -441,6 +463,8 @@ int jp_cfi_run_sig(const struct jp_cfi_image *image,
         error = execute_sig(&m, fde->program, fde->program_size, pc);
     if (error == -EAGAIN)
         return error;
+    if (error == 0 && rule_jump_sig(&m, rule))
+        return 0;
     if (error != 0 || !rule_ra_sig(&m, pc, rule) ||
         (rule->kind != JP_CFI_ROOT &&
          (!rule_cfa_sig(&m, pc, rule) || rule->base >= JP_ARCH_REGISTERS ||

@@ -1,160 +1,175 @@
 /* SPDX-License-Identifier: MIT
  *
- * POSIX timers, one a thread, that signal their own thread
- * (SIGEV_THREAD_ID, timer_create(2)).
+ * Which clock interrupts the threads, and arming it thread by thread.
  * Runs in: handler, any thread. */
 #include "clock.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>
 
+#include "adopt.h"
+#include "clock_itimer.h"
+#include "clock_perf.h"
+#include "clock_timer.h"
+#include "filter.h"
+#include "log.h"
 #include "process.h"
 #include "rtc.h"
 #include "slot.h"
 #include "sys.h"
 
-/* The CPU clock of any thread of the process: ~tid in the upper bits, then
- * "per thread" (4) and "scheduler time" (2); Linux posix-timers_types.h. */
-static clockid_t thread_clock_sig(uint32_t tid)
+#define FIRST_REAL_TIME_SIGNAL 32 /* the kernel's SIGRTMIN, signal(7) */
+
+/* Which signal the clock sends. */
+static int choose_signal_sig(void)
 {
-    return (clockid_t)(~tid << 3 | 6U);
+    if (jp_config.rtc_hz != 0)
+        return SIGIO;
+    return jp_config.realtime ? SIGALRM : SIGPROF;
+}
+
+/* A full queue of a real-time signal given to F_SETSIG degrades to SIGIO,
+ * whose default kills. */
+static int perf_may_send_sig(void)
+{
+    return jp_process.signal < FIRST_REAL_TIME_SIGNAL;
+}
+
+/* A timer on CPU time interrupts no system call, and is exact up to the
+ * kernel's tick; above it there is the perf clock. */
+static uint32_t choose_cpu_clock_sig(void)
+{
+    const uint32_t want = jp_config.clock;
+    if (want == JP_WANT_ITIMER && jp_process.signal == SIGPROF) {
+        jp_note_sig(JP_NOTE_ITIMER);
+        return JP_CLOCK_ITIMER;
+    }
+    if (want == JP_WANT_PERF ||
+        (want == JP_WANT_AUTO && jp_config.period_ns < jp_process.tick_ns)) {
+        if (perf_may_send_sig() && jp_clock_perf_allowed_sig())
+            return JP_CLOCK_PERF;
+        jp_note_sig(JP_NOTE_NO_PERF);
+    }
+    return JP_CLOCK_THREAD_CPU;
 }
 
 void jp_clock_choose_sig(void)
 {
-    jp_process.clock = JP_CLOCK_THREAD_CPU;
-    jp_process.signal = SIGPROF;
-    if (jp_config.rtc_hz != 0) {
+    jp_process.signal = choose_signal_sig();
+    if (jp_config.rtc_hz != 0)
         jp_process.clock =
             jp_rtc_is_open_sig() ? JP_CLOCK_RTC : JP_CLOCK_MONOTONIC;
-        jp_process.signal = SIGIO;
-    } else if (jp_config.realtime) {
+    else if (jp_config.realtime)
         jp_process.clock = JP_CLOCK_MONOTONIC;
-        jp_process.signal = SIGALRM;
-    }
+    else
+        jp_process.clock = choose_cpu_clock_sig();
 }
 
-static struct timespec time_sig(uint64_t ns)
+int jp_clock_is_cpu_sig(void)
 {
-    return (struct timespec){(time_t)(ns / JP_NS), (long)(ns % JP_NS)};
+    return jp_process.clock != JP_CLOCK_RTC &&
+           jp_process.clock != JP_CLOCK_MONOTONIC;
 }
 
-/* A number from 1 to `most`, another each time. */
-static uint64_t random_sig(uint32_t salt, uint64_t most)
+/* Whether the clock is one for each thread. */
+static int is_per_thread_sig(void)
 {
-    uint64_t mixed = jp_sys_clock_sig(CLOCK_MONOTONIC) + salt;
-    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9ULL;
-    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebULL;
-    return (mixed ^ mixed >> 31) % most + 1;
+    return jp_process.clock != JP_CLOCK_RTC &&
+           jp_process.clock != JP_CLOCK_ITIMER;
 }
 
-static int make_sig(clockid_t clock, struct sigevent *event, uint64_t first,
-                    uint64_t period)
+int jp_clock_is_thread_cpu_sig(void)
 {
-    int timer = -1;
-    const struct itimerspec when = {time_sig(period), time_sig(first)};
-    long result = jp_sys_sig(SYS_timer_create, clock, (long)event,
-                             (long)&timer, 0, 0);
-    if (result != 0)
-        return (int)result;
-    result = jp_sys_sig(SYS_timer_settime, timer, 0, (long)&when, 0, 0);
-    if (result == 0)
-        return timer;
-    jp_sys_sig(SYS_timer_delete, timer, 0, 0, 0, 0);
-    return (int)result;
+    return jp_clock_is_cpu_sig() && is_per_thread_sig();
+}
+
+/* Counts a refusal, once for a thread. */
+static int refused_sig(struct jp_slot *slot, uint8_t what, unsigned counter)
+{
+    if ((slot->refused & what) != 0)
+        return 0;
+    slot->refused |= what;
+    jp_count_sig(counter, 1);
+    return 1;
 }
 
 /* Each POSIX timer takes a place in the user's queue of pending signals
  * (RLIMIT_SIGPENDING); EAGAIN is what a full one answers. */
-static void refused_sig(int error)
+void jp_clock_refused_sig(int error)
 {
     static _Atomic uint32_t said;
-    jp_count_sig(JP_COUNT_NO_TIMER, 1);
-    if (atomic_exchange(&said, 1) == 0)
+    if (jp_filter_number_sig(SYS_timer_create) == 0 &&
+        atomic_exchange(&said, 1) == 0)
         jp_complain_sig("a thread goes without samples, the kernel refused "
                         "its timer",
                         NULL, error);
 }
 
-/* When the first period ends, in ns from now: anywhere in it, so that threads
- * which start together are not sampled together.
- *
- * A CPU timer that has run out is noticed at the kernel's next tick, and a
- * thread that has ended by then goes without its sample: of threads that live
- * for less than some ticks, most would.  So the periods begin a tick before
- * the thread does.  Where the first then ends before the thread begins, the
- * timer is set to the first tick that the thread sees, and jp_clock_early_sig
- * says what that is worth.  So every moment of every thread is as likely to be
- * sampled as any other. */
-static uint64_t first_sig(struct jp_slot *slot, clockid_t clock)
+/* Returns what the slot is armed with now.  JP_CLOCK_NONE: nothing is left but
+ * the process's slow timer. */
+static uint32_t make_sig(struct jp_slot *slot)
 {
-    uint64_t first = random_sig(slot->tid, jp_config.period_ns);
-    atomic_store(&slot->early_ns, 0);
-    if (jp_process.clock != JP_CLOCK_THREAD_CPU)
-        return first;
-    if (first > jp_process.tick_ns)
-        return first - jp_process.tick_ns;
-    slot->cpu_ns = jp_sys_clock_sig(clock);
-    atomic_store(&slot->early_ns, first);
-    return 1;
+    const uint32_t source = jp_process.clock == JP_CLOCK_MONOTONIC
+                                ? JP_CLOCK_MONOTONIC
+                                : JP_CLOCK_THREAD_CPU;
+    slot->opening = jp_process.clock == JP_CLOCK_PERF;
+    const int error = jp_clock_timer_arm_sig(slot, source);
+    if (error == 0)
+        return source;
+    /* EINVAL: the thread has ended meanwhile. */
+    if (error != -EINVAL && refused_sig(slot, JP_REFUSED_TIMER, JP_COUNT_NO_TIMER))
+        slot->seen_ns = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
+    return JP_CLOCK_NONE;
 }
 
-/* How many periods end from `origin` to `until`, the first at origin. */
-static uint64_t ends_sig(int64_t until, int64_t origin)
+void jp_clock_stop_held_sig(struct jp_slot *slot)
 {
-    if (until < origin)
-        return 0;
-    return (uint64_t)(until - origin) / jp_config.period_ns + 1;
+    if (slot->source == JP_CLOCK_PERF)
+        jp_clock_perf_disarm_sig(slot);
+    else if (slot->source != JP_CLOCK_NONE)
+        jp_clock_timer_disarm_sig(slot);
+    slot->source = JP_CLOCK_NONE;
 }
 
-/* The tick stands for the periods that ended in the tick before it; where it
- * comes late, for all since the thread was armed. */
-uint64_t jp_clock_early_sig(struct jp_slot *slot, uint64_t weight_ns)
+int jp_clock_hold_sig(struct jp_slot *slot)
 {
-    const int64_t first = (int64_t)atomic_exchange(&slot->early_ns, 0);
-    if (first == 0)
-        return weight_ns;
-    const int64_t tick = (int64_t)jp_process.tick_ns, origin = first - tick;
-    const int64_t now = (int64_t)(jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) -
-                                  slot->cpu_ns);
-    const uint64_t ended = ends_sig(now, origin);
-    const uint64_t before = ends_sig(now < tick ? now - tick : 0, origin);
-    const uint64_t next = (uint64_t)origin + ended * jp_config.period_ns;
-    const struct itimerspec when = {time_sig(jp_config.period_ns),
-                                    time_sig(next - (uint64_t)now)};
-    jp_sys_sig(SYS_timer_settime, slot->timer, 0, (long)&when, 0, 0);
-    return (ended - before) * jp_config.period_ns;
+    uint32_t state = JP_SLOT_IDLE;
+    if (atomic_compare_exchange_strong(&slot->state, &state, JP_SLOT_ARMING))
+        return 1;
+    state = JP_SLOT_ARMED;
+    return atomic_compare_exchange_strong(&slot->state, &state,
+                                          JP_SLOT_ARMING);
+}
+
+void jp_clock_release_sig(struct jp_slot *slot)
+{
+    atomic_store(&slot->state, slot->source != JP_CLOCK_NONE ? JP_SLOT_ARMED
+                                                             : JP_SLOT_IDLE);
+}
+
+static void arm_sig(struct jp_slot *slot)
+{
+    uint32_t idle = JP_SLOT_IDLE;
+    if (!is_per_thread_sig() ||
+        !atomic_compare_exchange_strong(&slot->state, &idle, JP_SLOT_ARMING))
+        return;
+    if (slot->tid != 0) {
+        slot->signal = jp_process.signal;
+        slot->source = make_sig(slot);
+    }
+    jp_clock_release_sig(slot);
 }
 
 void jp_clock_arm_sig(struct jp_slot *slot)
 {
-    uint32_t idle = JP_SLOT_IDLE;
-    if (jp_process.clock == JP_CLOCK_RTC)
-        return;
-    if (!atomic_compare_exchange_strong(&slot->state, &idle, JP_SLOT_ARMING))
-        return;
-    struct sigevent event = {.sigev_signo = jp_process.signal,
-                             .sigev_notify = SIGEV_THREAD_ID};
-    event.sigev_value.sival_ptr = (void *)jp_slot_value_sig(slot);
-    event._sigev_un._tid = (pid_t)slot->tid;
-    clockid_t clock = jp_process.clock == JP_CLOCK_THREAD_CPU
-                          ? thread_clock_sig(slot->tid)
-                          : CLOCK_MONOTONIC;
-    int timer = make_sig(clock, &event, first_sig(slot, clock),
-                         jp_config.period_ns);
-    if (timer < 0) {
-        refused_sig(-timer);
-        atomic_store(&slot->state, JP_SLOT_IDLE);
-        return;
+    arm_sig(slot);
+    /* The clock has moved meanwhile (jp_clock_move_sig). */
+    if (atomic_load(&slot->state) == JP_SLOT_ARMED &&
+        slot->signal != jp_process.signal) {
+        jp_clock_disarm_sig(slot);
+        arm_sig(slot);
     }
-    slot->timer = timer;
-    atomic_store(&slot->state, JP_SLOT_ARMED);
-}
-
-static void delete_sig(struct jp_slot *slot)
-{
-    jp_sys_sig(SYS_timer_delete, slot->timer, 0, 0, 0, 0);
-    slot->timer = -1;
 }
 
 void jp_clock_disarm_sig(struct jp_slot *slot)
@@ -162,8 +177,68 @@ void jp_clock_disarm_sig(struct jp_slot *slot)
     uint32_t armed = JP_SLOT_ARMED;
     if (!atomic_compare_exchange_strong(&slot->state, &armed, JP_SLOT_ARMING))
         return;
-    delete_sig(slot);
-    atomic_store(&slot->state, JP_SLOT_IDLE);
+    jp_clock_stop_held_sig(slot);
+    jp_clock_release_sig(slot);
+}
+
+/* The thread's first tick comes to it with a probability that grows with its
+ * age, until it is sure at the age of a tick.  From then on samples come a
+ * period after another, and what is left of a period at the end is not seen.
+ * Weighed like this, the first tick makes up for the threads that end before
+ * theirs, and the sum is right for threads of every length: with C(s) the whole
+ * periods in s, the integral of w(u) + C(T - u) over the ages u up to T must be
+ * T ticks, so w(u) = tick - C(u).  (A tick that comes late is worth what the
+ * thread did.) */
+static uint64_t first_weight_sig(uint64_t age)
+{
+    const uint64_t tick = jp_process.tick_ns, period = jp_config.period_ns;
+    return age < tick ? tick - age / period * period : age;
+}
+
+uint64_t jp_clock_promote_sig(struct jp_slot *slot, uint64_t weight_ns)
+{
+    uint32_t armed = JP_SLOT_ARMED;
+    if (!slot->opening ||
+        !atomic_compare_exchange_strong(&slot->state, &armed, JP_SLOT_ARMING))
+        return weight_ns;
+    slot->opening = 0;
+    const uint64_t age =
+        jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) - slot->cpu_ns;
+    if (jp_clock_perf_arm_sig(slot) == 0) {
+        jp_clock_timer_disarm_sig(slot);
+        slot->source = JP_CLOCK_PERF;
+    } else {
+        jp_clock_set_timer_sig(slot->timer, jp_config.period_ns,
+                               jp_config.period_ns);
+        refused_sig(slot, JP_REFUSED_PERF, JP_COUNT_NO_PERF);
+    }
+    jp_clock_release_sig(slot);
+    return first_weight_sig(age);
+}
+
+uint64_t jp_clock_debt_sig(struct jp_slot *slot)
+{
+    const uint64_t debt = slot->debt_ns;
+    if (debt != 0)
+        slot->debt_ns = 0;
+    return debt;
+}
+
+uint64_t jp_clock_unseen_sig(struct jp_slot *slot)
+{
+    uint64_t debt = jp_clock_debt_sig(slot);
+    if ((slot->refused & JP_REFUSED_TIMER) == 0 ||
+        !jp_clock_is_thread_cpu_sig())
+        return debt;
+    const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
+    if (cpu > slot->seen_ns)
+        debt += cpu - slot->seen_ns;
+    slot->seen_ns = cpu;
+    /* Perhaps a timer is to be had now. */
+    jp_clock_arm_sig(slot);
+    if (atomic_load(&slot->state) == JP_SLOT_ARMED)
+        slot->refused &= (uint8_t)~JP_REFUSED_TIMER;
+    return debt;
 }
 
 void jp_clock_end_sig(struct jp_slot *slot)
@@ -179,7 +254,7 @@ void jp_clock_end_sig(struct jp_slot *slot)
                                             JP_SLOT_ENDING))
             continue;
         if (state == JP_SLOT_ARMED)
-            delete_sig(slot);
+            jp_clock_stop_held_sig(slot);
         return;
     }
 }
@@ -195,24 +270,75 @@ void jp_clock_all_sig(int arm)
     }
     if (jp_process.clock == JP_CLOCK_RTC)
         jp_rtc_run_sig(arm);
+    else if (jp_process.clock == JP_CLOCK_ITIMER)
+        jp_clock_itimer_run_sig(arm);
 }
 
-void jp_clock_first_sig(void)
+static int first_timer = -1;
+
+/* JP_FIRST's timer; after: in ns. */
+static void set_first_sig(uint64_t after)
 {
     struct sigevent event = {.sigev_signo = jp_process.signal,
                              .sigev_notify = SIGEV_SIGNAL};
     event.sigev_value.sival_ptr =
         (void *)(uintptr_t)(JP_CONTROL_MAGIC | JP_CONTROL_START);
-    int real = jp_process.clock != JP_CLOCK_THREAD_CPU;
     atomic_store(&jp_process.first_pending, 1);
-    int timer = make_sig(real ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID,
-                         &event, jp_config.first_ns, 0);
-    if (timer < 0)
-        refused_sig(-timer);
+    first_timer = jp_clock_make_timer_sig(
+        jp_clock_is_cpu_sig() ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC,
+        &event, after, 0);
+    if (first_timer >= 0)
+        return;
+    jp_count_sig(JP_COUNT_NO_TIMER, 1);
+    jp_clock_refused_sig(-first_timer);
 }
 
-uint64_t jp_clock_weight_sig(int overrun)
+void jp_clock_first_sig(void)
 {
-    uint64_t periods = overrun > 0 ? 1 + (uint64_t)overrun : 1;
-    return periods * jp_config.period_ns;
+    set_first_sig(jp_config.first_ns);
+}
+
+/* JP_FIRST's time goes on under the new signal. */
+static void move_first_sig(void)
+{
+    struct itimerspec left;
+    if (first_timer < 0 || !atomic_load(&jp_process.first_pending) ||
+        jp_sys_sig(SYS_timer_gettime, first_timer, (long)&left, 0, 0, 0) != 0)
+        return;
+    uint64_t after =
+        (uint64_t)left.it_value.tv_sec * JP_NS + (uint64_t)left.it_value.tv_nsec;
+    jp_sys_sig(SYS_timer_delete, first_timer, 0, 0, 0, 0);
+    set_first_sig(after != 0 ? after : 1);
+}
+
+/* The clocks that send a certain signal only give way to timers. */
+static void leave_signal_sig(void)
+{
+    if (jp_process.clock == JP_CLOCK_RTC) {
+        jp_rtc_run_sig(0);
+        jp_rtc_close_sig();
+        jp_process.clock = JP_CLOCK_MONOTONIC;
+    } else if (jp_process.clock == JP_CLOCK_ITIMER) {
+        jp_clock_itimer_run_sig(0);
+        jp_process.clock = JP_CLOCK_THREAD_CPU;
+    } else if (jp_process.clock == JP_CLOCK_PERF && !perf_may_send_sig()) {
+        jp_note_sig(JP_NOTE_NO_PERF);
+        jp_process.clock = JP_CLOCK_THREAD_CPU;
+    }
+    if (atomic_load(&jp_log.state) == JP_LOG_READY)
+        jp_log.header->clock = jp_process.clock;
+}
+
+void jp_clock_move_sig(int signal)
+{
+    jp_process.signal = signal;
+    leave_signal_sig();
+    move_first_sig();
+    /* Whoever arms a slot meanwhile looks at the signal again. */
+    jp_adopt_run_sig(0);
+    jp_clock_all_sig(0);
+    if (atomic_load(&jp_process.running)) {
+        jp_adopt_run_sig(1);
+        jp_clock_all_sig(1);
+    }
 }

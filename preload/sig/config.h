@@ -14,6 +14,14 @@
 #define JP_PATH_MAX 4096
 #define JP_NAME_MAX 1024
 
+/* JP_CLOCK: what is to interrupt the threads in CPU mode. */
+enum jp_want {
+    JP_WANT_AUTO = 0,
+    JP_WANT_PERF,
+    JP_WANT_TIMER,
+    JP_WANT_ITIMER
+};
+
 struct jp_config {
     uint8_t wanted;       /* JP_START or JP_DEFER was given */
     uint8_t deferred;     /* JP_DEFER */
@@ -21,7 +29,12 @@ struct jp_config {
     uint8_t append;       /* JP_APPEND */
     uint32_t walker;      /* enum jp_walker */
     uint32_t depth;       /* frames */
+    uint32_t clock;       /* enum jp_want */
     uint32_t rtc_hz;      /* 0: no JP_RTC_HZ */
+    uint8_t pause_signal; /* JP_PAUSE_SIGNAL and its siblings; 0: none */
+    uint8_t clear_signal;
+    uint8_t save_signal;
+    uint8_t start_signal;
     uint64_t first_ns;    /* JP_FIRST, 0: start at once */
     uint64_t period_ns;
     uint64_t ring_bytes;  /* JP_CIRCULAR, 0: no ring */

@@ -6,9 +6,13 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/syscall.h>
 
+#include "adopt.h"
 #include "clock.h"
+#include "filter.h"
+#include "handler.h"
 #include "jit.h"
 #include "jp_map.h"
 #include "kit.h"
@@ -17,81 +21,28 @@
 #include "mapfile.h"
 #include "maps.h"
 #include "names.h"
+#include "own.h"
 #include "process.h"
+#include "reserve.h"
 #include "slot.h"
 #include "sys.h"
-#include "text.h"
 
 #define EXIT_YIELDS 10000U
 
-static _Atomic uint32_t requests; /* bit 1 << command */
+/* Commands that wait, four bits each, the first to be carried out lowest. */
+static _Atomic uint64_t requests;
 static _Atomic uint32_t busy;
 
-/* Of the one who is busy. */
-static char entries[2048];
+#define REQUEST_BITS 4U
+#define REQUEST_MASK 15U
+_Static_assert(JP_CONTROL_SAVE <= REQUEST_MASK, "commands fit");
 
-/* struct linux_dirent64, getdents64(2). */
-struct entry {
-    uint64_t inode, offset;
-    uint16_t length;
-    uint8_t type;
-    char name[];
-};
-
-/* A thread that began without our hook. */
-static void adopt_sig(uint32_t tid)
-{
-    if (tid == 0 || jp_slot_by_tid_sig(tid) != NULL)
-        return;
-    struct jp_slot *slot = jp_slot_new_sig();
-    if (slot == NULL) {
-        jp_count_sig(JP_COUNT_NO_TIMER, 1);
-        return;
-    }
-    slot->adopted = 1;
-    jp_slot_begin_sig(slot, tid);
-}
-
-static void adopt_all_sig(void)
-{
-    int fd = jp_sys_open_sig("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
-    if (fd < 0)
-        return;
-    for (;;) {
-        long got = jp_sys_sig(SYS_getdents64, fd, (long)entries,
-                              sizeof(entries), 0, 0);
-        if (got <= 0)
-            break;
-        for (long at = 0; at < got;) {
-            const struct entry *entry = (const struct entry *)(entries + at);
-            const char *digits = entry->name;
-            adopt_sig((uint32_t)jp_text_number_sig(&digits, entries + got,
-                                                   10));
-            at += entry->length;
-        }
-    }
-    jp_sys_close_sig(fd);
-}
-
-/* Threads that we did not see begin, we do not see end either. */
-static void drop_dead_sig(void)
-{
-    uint32_t count = jp_slots_count_sig();
-    for (uint32_t i = 0; i < count; i++) {
-        struct jp_slot *slot = jp_slot_at_sig(i);
-        if (slot->adopted && atomic_load(&slot->state) == JP_SLOT_IDLE &&
-            jp_sys_sig(SYS_tgkill, jp_owner->pid, slot->tid, 0, 0, 0) ==
-                -ESRCH) {
-            if (slot->kit != NULL)
-                jp_kit_return_sig(slot->kit);
-            jp_slot_free_sig(slot);
-        }
-    }
-}
+static _Atomic uint32_t ended; /* the process ends: nothing starts again */
 
 static void start_sig(void)
 {
-    if (atomic_load(&jp_process.running))
+    if (atomic_load(&jp_process.running) || atomic_load(&ended) ||
+        jp_filter_number_sig(SYS_timer_create) != 0)
         return;
     atomic_store(&jp_process.first_pending, 0);
     uint32_t section = atomic_fetch_add(&jp_process.sections, 1);
@@ -105,19 +56,44 @@ static void start_sig(void)
         return;
     }
     atomic_store(&jp_process.running, 1);
-    drop_dead_sig();
-    adopt_all_sig();
+    /* First: where the kernel gives out few timers, this one stands in. */
+    jp_adopt_run_sig(1);
+    jp_adopt_all_sig();
     jp_clock_all_sig(1);
+}
+
+static void tell_kits_sig(void)
+{
+    const uint32_t count = jp_kits_count_sig();
+    for (uint32_t i = 0; i < count; i++) {
+        struct jp_kit *kit = jp_kit_at_sig(i);
+        if (kit != NULL)
+            jp_kit_tell_sig(kit);
+    }
 }
 
 /* What a reader needs to understand the samples so far. */
 static void settle_sig(int at_exit)
 {
+    jp_own_check_sig();
     jp_log_ring_keep_sig();
     jp_maps_scan_sig();
     jp_names_all_sig();
     jp_jit_save_sig(at_exit);
+    tell_kits_sig();
     jp_log_sync_sig();
+}
+
+static void stop_sig(void)
+{
+    const uint32_t count = jp_slots_count_sig();
+    jp_adopt_run_sig(0);
+    jp_clock_all_sig(0);
+    for (uint32_t i = 0; i < count; i++) {
+        struct jp_slot *slot = jp_slot_at_sig(i);
+        if (atomic_load(&slot->state) == JP_SLOT_IDLE)
+            jp_handler_rest_sig(slot);
+    }
 }
 
 static void pause_sig(void)
@@ -125,7 +101,7 @@ static void pause_sig(void)
     if (!atomic_load(&jp_process.running))
         return;
     atomic_store(&jp_process.running, 0);
-    jp_clock_all_sig(0);
+    stop_sig();
     if (jp_logfile_ready_sig() != 0)
         return;
     settle_sig(0);
@@ -151,6 +127,35 @@ static void save_sig(void)
     jp_mapfile_event_sig(JP_MAP_SAVE, -1, 0);
 }
 
+/* Adds a command behind those that wait.  The same twice in a row is once; of
+ * more than sixteen, which only a flood of signals while another thread is at
+ * one makes, the last takes the place of the one before it. */
+static void request_sig(unsigned command)
+{
+    uint64_t old = atomic_load(&requests), new;
+    do {
+        unsigned used = 0;
+        while (used < 64 && (old >> used & REQUEST_MASK) != 0)
+            used += REQUEST_BITS;
+        if (used > 0 &&
+            (old >> (used - REQUEST_BITS) & REQUEST_MASK) == command)
+            return;
+        if (used == 64)
+            used -= REQUEST_BITS;
+        new = (old & ~((uint64_t)REQUEST_MASK << used)) |
+              (uint64_t)command << used;
+    } while (!atomic_compare_exchange_weak(&requests, &old, new));
+}
+
+static unsigned next_sig(void)
+{
+    uint64_t old = atomic_load(&requests);
+    while (old != 0 && !atomic_compare_exchange_weak(&requests, &old,
+                                                     old >> REQUEST_BITS))
+        ;
+    return old & REQUEST_MASK;
+}
+
 static void run_sig(void)
 {
     static void (*const commands[])(void) = {
@@ -159,29 +164,28 @@ static void run_sig(void)
         [JP_CONTROL_CLEAR] = clear_sig,
         [JP_CONTROL_SAVE] = save_sig,
     };
-    const unsigned count = sizeof(commands) / sizeof(commands[0]);
     while (atomic_load(&requests) != 0) {
         uint32_t idle = 0;
         if (!atomic_compare_exchange_strong(&busy, &idle, 1))
             return;
-        uint32_t todo = atomic_exchange(&requests, 0);
-        for (unsigned i = 0; i < count; i++) {
-            if ((todo & 1U << i) != 0 && commands[i] != NULL)
-                commands[i]();
-        }
+        for (unsigned next = next_sig(); next != 0; next = next_sig())
+            commands[next]();
         atomic_store(&busy, 0);
     }
 }
 
 void jp_control_sig(enum jp_control command)
 {
-    atomic_fetch_or(&requests, 1U << command);
+    if (command < JP_CONTROL_START || command > JP_CONTROL_SAVE)
+        return;
+    request_sig(command);
     run_sig();
 }
 
 void jp_control_off_sig(void)
 {
     atomic_store(&jp_process.running, 0);
+    jp_adopt_run_sig(0);
     jp_clock_all_sig(0);
 }
 
@@ -199,13 +203,46 @@ static int take_over_sig(void)
 
 void jp_control_exit_sig(void)
 {
+    atomic_store(&ended, 1);
     atomic_store(&jp_process.running, 0);
-    jp_clock_all_sig(0);
+    stop_sig();
     if (atomic_load(&jp_log.state) != JP_LOG_READY || !take_over_sig())
         return;
     settle_sig(1);
     jp_mapfile_event_sig(JP_MAP_EXIT, -1, 1);
     atomic_store(&busy, 0);
+}
+
+/* Kits for the threads that have none yet: later there may be no memory. */
+static void equip_sig(void)
+{
+    uint32_t count = jp_slots_count_sig();
+    for (uint32_t i = 0; i < count; i++) {
+        struct jp_slot *slot = jp_slot_at_sig(i);
+        if (atomic_load(&slot->state) < JP_SLOT_IDLE || slot->kit != NULL)
+            continue;
+        struct jp_kit *none = NULL, *kit = jp_kit_take_sig();
+        if (kit != NULL &&
+            !atomic_compare_exchange_strong(&slot->kit, &none, kit))
+            jp_kit_return_sig(kit);
+    }
+}
+
+void jp_control_brace_sig(void)
+{
+    if (!atomic_load(&jp_process.running) &&
+        atomic_load(&jp_log.state) != JP_LOG_READY)
+        return;
+    if (jp_logfile_ready_sig() != 0 || !take_over_sig())
+        return;
+    jp_maps_scan_sig();
+    jp_names_all_sig();
+    jp_jit_save_sig(0);
+    jp_log_sync_sig();
+    equip_sig();
+    jp_reserve_make_sig();
+    atomic_store(&busy, 0);
+    run_sig();
 }
 
 void jp_control_reset_sig(void)

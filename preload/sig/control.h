@@ -18,6 +18,11 @@ void jp_control_off_sig(void);
 /* The process ends in order: timers off, map brought up to date. */
 void jp_control_exit_sig(void);
 
+/* Before something after which the files may be out of reach (a seccomp filter,
+ * a chroot, another user): if the profile runs, makes the log, writes the map,
+ * and maps a reserve of the log. */
+void jp_control_brace_sig(void);
+
 /* Forgets a command that was being carried out, as a forked child does. */
 void jp_control_reset_sig(void);
 

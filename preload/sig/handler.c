@@ -9,7 +9,12 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "adopt.h"
 #include "clock.h"
+#include "clock_itimer.h"
+#include "clock_perf.h"
+#include "clock_real.h"
+#include "clock_timer.h"
 #include "control.h"
 #include "jit.h"
 #include "kit.h"
@@ -23,7 +28,7 @@
 #include "sys.h"
 #include "walk.h"
 
-struct jp_program_action jp_program_actions[65];
+#define HITS_UNTOLD 10000U  /* that a kit may keep for itself */
 
 static void lose_sig(unsigned counter, uint64_t weight_ns)
 {
@@ -51,6 +56,7 @@ static void keep_sig(struct jp_kit *kit, const struct jp_sample *sample)
         return;
     }
     memcpy(kit->last, kit->frames, kit->depth * sizeof(*kit->frames));
+    kit->last_ref = 0;
     kit->waiting_sample = *sample;
     kit->waiting_depth = kit->depth;
     kit->waiting_gap = kit->gap;
@@ -78,24 +84,34 @@ static void take_sig(struct jp_slot *slot, enum jp_event event,
         lose_sig(JP_COUNT_LOST_NO_LOG, weight_ns);
         return;
     }
-    if (slot->kit == NULL)
-        slot->kit = jp_kit_take_sig();
+    if (slot->kit == NULL) {
+        struct jp_kit *none = NULL, *kit = jp_kit_take_sig();
+        /* Another thread may give it one (jp_control_brace_sig). */
+        if (kit != NULL &&
+            !atomic_compare_exchange_strong(&slot->kit, &none, kit))
+            jp_kit_return_sig(kit);
+    }
     if (slot->kit == NULL) {
         lose_sig(JP_COUNT_LOST_NO_MEMORY, weight_ns);
         return;
     }
     jp_handler_flush_sig(slot->kit);
-    jp_maps_refresh_sig(sample.time_ns);
+    if (error != 0)
+        jp_maps_early_sig();
+    else
+        jp_maps_refresh_sig(sample.time_ns);
     jp_maps_check_kit_sig(slot->kit);
     sample.reason = (uint8_t)jp_walk_sig(slot, slot->kit, context);
+    if (slot->kit->rule_misses != 0 || slot->kit->rule_hits > HITS_UNTOLD)
+        jp_kit_tell_sig(slot->kit);
+    slot->reason = sample.reason;
     if (error != 0) {
         keep_sig(slot->kit, &sample);
         return;
     }
     if (jp_log_write_sig(slot->kit, &sample) != 0)
         return;
-    if (slot->unnamed)
-        jp_names_update_sig(slot);
+    jp_names_follow_sig(slot, sample.time_ns);
     jp_jit_check_sig(slot->kit, sample.time_ns);
 }
 
@@ -112,29 +128,28 @@ static void sample_sig(struct jp_slot *slot, enum jp_event event,
     atomic_store(&slot->busy, 0);
 }
 
-struct jp_slot *jp_handler_adopt_sig(uint64_t stack_high)
+/* A slot for the calling thread, which has none; NULL when there are no
+ * more. */
+static struct jp_slot *adopt_self_sig(void)
 {
-    struct jp_slot *slot = jp_slot_new_sig();
-    if (slot == NULL)
-        return NULL;
-    slot->stack_high = stack_high;
-    slot->adopted = stack_high == 0;
-    jp_slot_begin_sig(slot, jp_sys_gettid_sig());
-    return slot;
-}
-
-/* The calling thread's slot, or NULL when there are no more. */
-static struct jp_slot *own_slot_sig(void)
-{
-    struct jp_slot *slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
-    if (slot != NULL)
-        return slot;
-    slot = jp_handler_adopt_sig(0);
+    struct jp_slot *slot = jp_sys_gettid_sig() != 0
+                               ? jp_adopt_self_sig(0)
+                               : NULL;
     if (slot == NULL)
         jp_count_sig(JP_COUNT_LOST_NO_SLOT, 1);
     else if (atomic_load(&jp_process.running))
         jp_clock_arm_sig(slot);
     return slot;
+}
+
+/* Tells the hooks of the calling thread that a call may have ended early. */
+static void ran_sig(struct jp_slot *slot)
+{
+    const uint32_t tid = slot == NULL ? jp_sys_gettid_sig() : 0;
+    if (tid != 0)
+        slot = jp_slot_by_tid_sig(tid);
+    if (slot != NULL)
+        atomic_fetch_add(&slot->runs, 1);
 }
 
 static int is_control_sig(const siginfo_t *info)
@@ -143,12 +158,103 @@ static int is_control_sig(const siginfo_t *info)
            JP_CONTROL_MAGIC;
 }
 
+/* A thread that began just as the profile was paused armed its timer behind
+ * the back of the one who disarmed all. */
+static void stop_late_sig(struct jp_slot *slot)
+{
+    if (!atomic_load(&jp_process.running))
+        jp_clock_disarm_sig(slot);
+}
+
+/* Writes a sample where the thread was last seen: the kit still has that
+ * stack.  Returns whether it could. */
+static int write_again_sig(struct jp_slot *slot, enum jp_event event,
+                           uint64_t weight_ns)
+{
+    const struct jp_sample sample = {jp_sys_clock_sig(CLOCK_MONOTONIC),
+                                     weight_ns, slot->tid, (uint8_t)event,
+                                     slot->reason};
+    if (slot->kit == NULL || slot->kit->waiting || jp_logfile_ready_sig() != 0)
+        return 0;
+    jp_log_write_sig(slot->kit, &sample);
+    return 1;
+}
+
+void jp_handler_rest_sig(struct jp_slot *slot)
+{
+    struct jp_real real;
+    if (jp_process.clock != JP_CLOCK_MONOTONIC ||
+        atomic_exchange(&slot->busy, 1) != 0)
+        return;
+    if (jp_clock_real_rest_sig(slot, &real))
+        write_again_sig(slot, JP_EVENT_WALL_BLOCKED, real.blocked_ns);
+    atomic_store(&slot->busy, 0);
+}
+
+void jp_handler_overdue_sig(struct jp_slot *slot, uint32_t source)
+{
+    if (source != JP_CLOCK_THREAD_CPU || slot->opening ||
+        atomic_load(&slot->early_ns) != 0)
+        return;
+    const uint64_t overdue = jp_clock_timer_overdue_sig(slot);
+    if (overdue != 0)
+        write_again_sig(slot, JP_EVENT_CPU, overdue);
+}
+
+/* A signal of the thread's timer on real time. */
+static void real_sig(struct jp_slot *slot, const siginfo_t *info,
+                     const ucontext_t *context)
+{
+    struct jp_real real;
+    if (atomic_exchange(&slot->busy, 1) != 0) {
+        lose_sig(JP_COUNT_LOST_REENTRANT,
+                 jp_clock_weight_sig(info->si_overrun));
+        return;
+    }
+    if (jp_clock_real_sig(slot, info, context, &real)) {
+        if (real.before && real.blocked_ns != 0 &&
+            write_again_sig(slot, JP_EVENT_WALL_BLOCKED, real.blocked_ns))
+            real.blocked_ns = 0;
+        if (real.blocked_ns != 0)
+            take_sig(slot, JP_EVENT_WALL_BLOCKED, real.blocked_ns, context);
+        if (real.running_ns != 0)
+            take_sig(slot, JP_EVENT_WALL_RUNNING, real.running_ns, context);
+        jp_clock_real_done_sig(slot);
+    }
+    atomic_store(&slot->busy, 0);
+}
+
+/* The process's slow timer has come to the calling thread.  One that it did
+ * not know has run unseen since it began. */
+static void watch_sig(const ucontext_t *context)
+{
+    const uint32_t tid = jp_sys_gettid_sig();
+    if (tid == 0)
+        return;     /* a filter keeps us from knowing who it is */
+    struct jp_slot *slot = jp_slot_by_tid_sig(tid);
+    if (slot == NULL)
+        slot = adopt_self_sig();
+    ran_sig(slot);
+    if (slot != NULL) {
+        const uint64_t weight = jp_clock_unseen_sig(slot);
+        if (weight != 0)
+            sample_sig(slot, JP_EVENT_CPU, weight, context);
+        jp_names_follow_sig(slot, jp_sys_clock_sig(CLOCK_MONOTONIC));
+    }
+    jp_adopt_step_sig();
+}
+
 /* A timer's signal.  Returns whether it was jprof's. */
 static int timer_sig(const siginfo_t *info, const ucontext_t *context)
 {
     uint64_t value = (uint64_t)info->si_value.sival_ptr;
     if (value == (JP_CONTROL_MAGIC | JP_CONTROL_START)) {
+        ran_sig(NULL);
         jp_control_sig(JP_CONTROL_START);
+        return 1;
+    }
+    if (jp_adopt_is_sig(info)) {
+        watch_sig(context);
         return 1;
     }
     if (!jp_slot_is_value_sig(value))
@@ -157,84 +263,108 @@ static int timer_sig(const siginfo_t *info, const ucontext_t *context)
     struct jp_slot *slot = jp_slot_by_value_sig(value);
     if (slot == NULL) {
         lose_sig(JP_COUNT_LOST_STALE, weight);
+        ran_sig(NULL);
+        return 1;
+    }
+    ran_sig(slot);
+    if (jp_process.clock == JP_CLOCK_MONOTONIC) {
+        real_sig(slot, info, context);
+        stop_late_sig(slot);
         return 1;
     }
     weight = jp_clock_early_sig(slot, weight);
+    weight = jp_clock_promote_sig(slot, weight) + jp_clock_debt_sig(slot);
     if (weight != 0)
-        sample_sig(slot,
-                   jp_process.clock == JP_CLOCK_THREAD_CPU
-                       ? JP_EVENT_CPU
-                       : JP_EVENT_WALL_RUNNING,
-                   weight, context);
-    /* A thread that began just as the profile was paused armed its timer
-     * behind the back of the one who disarmed all. */
-    if (!atomic_load(&jp_process.running))
-        jp_clock_disarm_sig(slot);
+        sample_sig(slot, JP_EVENT_CPU, weight, context);
+    stop_late_sig(slot);
     return 1;
+}
+
+/* A signal of the perf clock. */
+static void perf_sig(const siginfo_t *info, const ucontext_t *context)
+{
+    struct jp_slot *slot = jp_clock_perf_slot_sig(info);
+    ran_sig(slot);
+    if (slot == NULL)
+        return;
+    const uint64_t weight =
+        jp_clock_perf_weight_sig(slot, jp_sys_clock_sig(CLOCK_MONOTONIC)) +
+        jp_clock_debt_sig(slot);
+    if (weight != 0)
+        sample_sig(slot, JP_EVENT_CPU, weight, context);
+    stop_late_sig(slot);
+}
+
+/* A signal of the process's one timer. */
+static void itimer_sig(struct jp_slot *slot, const ucontext_t *context)
+{
+    const uint64_t weight = jp_clock_itimer_weight_sig();
+    if (slot == NULL)
+        slot = adopt_self_sig();
+    if (slot != NULL && weight != 0)
+        sample_sig(slot, JP_EVENT_CPU, weight, context);
 }
 
 /* A signal that somebody sent: starts the profile if it does not run, and is
  * a sample of the thread that it came to, as in the original. */
-static void raised_sig(const ucontext_t *context)
+static void raised_sig(struct jp_slot *slot, const ucontext_t *context)
 {
-    struct jp_slot *slot = own_slot_sig();
-    if (slot == NULL)
+    if (slot == NULL && (slot = adopt_self_sig()) == NULL)
         return;
     if (!atomic_load(&jp_process.running))
         jp_control_sig(JP_CONTROL_START);
     sample_sig(slot, JP_EVENT_RAISED, jp_config.period_ns, context);
 }
 
-/* What the program wanted done with a signal that is none of jprof's: its
- * handler runs under the mask that it would have had. */
-static int forward_sig(int signal, siginfo_t *info, void *context)
+/* A signal of jprof's with no value of its own. */
+static void plain_sig(struct jp_slot *slot, int signal,
+                      const ucontext_t *context)
 {
-    const struct sigaction *action = &jp_program_actions[signal].action;
-    const ucontext_t *interrupted = context;
-    uint64_t mask, more;
-    if (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN)
-        return 0;
-    memcpy(&mask, &interrupted->uc_sigmask, sizeof(mask));
-    memcpy(&more, &action->sa_mask, sizeof(more));
-    mask |= more;
-    if ((action->sa_flags & SA_NODEFER) == 0)
-        mask |= JP_SIGSET(signal);
-    jp_sys_sigmask_sig(SIG_SETMASK, mask, NULL);
-    if ((action->sa_flags & SA_SIGINFO) != 0)
-        action->sa_sigaction(signal, info, context);
+    if (signal == jp_config.pause_signal)
+        jp_control_sig(JP_CONTROL_PAUSE);
+    else if (signal == jp_config.clear_signal && jp_config.ring_bytes != 0)
+        jp_control_sig(JP_CONTROL_CLEAR);
+    else if (signal == jp_config.save_signal)
+        jp_control_sig(JP_CONTROL_SAVE);
+    else if (signal == jp_config.start_signal)
+        jp_control_sig(JP_CONTROL_START);
     else
-        action->sa_handler(signal);
-    return 1;
+        raised_sig(slot, context);
 }
 
 static void dispatch_sig(int signal, siginfo_t *info, void *context)
 {
     if (info->si_code == SI_TIMER && timer_sig(info, context))
         return;
-    /* A vfork child only borrows this memory. */
-    if (jp_sys_getpid_sig() != jp_owner->pid)
+    if (jp_clock_perf_is_sig(signal, info)) {
+        perf_sig(info, context);
         return;
-    if (signal == SIGPROF && info->si_code == SI_QUEUE &&
-        is_control_sig(info)) {
+    }
+    /* A thread with a slot is this process's.  A vfork child has none, and
+     * only borrows this memory.  (0: a filter keeps us from asking.) */
+    const uint32_t tid = jp_sys_gettid_sig();
+    struct jp_slot *slot = tid != 0 ? jp_slot_by_tid_sig(tid) : NULL;
+    const uint32_t pid = slot == NULL ? jp_sys_getpid_sig() : 0;
+    if (pid != 0 && pid != jp_owner->pid)
+        return;
+    if (slot != NULL)
+        ran_sig(slot);
+    if (info->si_code == SI_QUEUE && is_control_sig(info)) {
         jp_control_sig((enum jp_control)(info->si_value.sival_int & 0xff));
         return;
     }
+    if (jp_clock_itimer_is_sig(signal, info)) {
+        itimer_sig(slot, context);
+        return;
+    }
     if (signal == SIGIO && info->si_code > 0 && jp_rtc_is_sig(info->si_fd)) {
-        struct jp_slot *slot = own_slot_sig();
         uint64_t count = jp_rtc_count_sig();
-        if (slot != NULL)
+        if (slot != NULL || (slot = adopt_self_sig()) != NULL)
             sample_sig(slot, JP_EVENT_WALL_RUNNING,
                        count * jp_config.period_ns, context);
         return;
     }
-    if (forward_sig(signal, info, context))
-        return;
-    if (signal == SIGUSR1)
-        jp_control_sig(JP_CONTROL_PAUSE);
-    else if (signal == SIGUSR2)
-        jp_control_sig(JP_CONTROL_CLEAR);
-    else
-        raised_sig(context);
+    plain_sig(slot, signal, context);
 }
 
 void jp_handler_sig(int signal, siginfo_t *info, void *context)
@@ -243,13 +373,4 @@ void jp_handler_sig(int signal, siginfo_t *info, void *context)
     if (jp_owned_sig())
         dispatch_sig(signal, info, context);
     errno = error;
-}
-
-uint64_t jp_handler_signals_sig(void)
-{
-    uint64_t set = JP_SIGSET(SIGPROF) | JP_SIGSET(SIGUSR1);
-    set |= JP_SIGSET(jp_process.signal);
-    if (jp_config.ring_bytes != 0)
-        set |= JP_SIGSET(SIGUSR2);
-    return set;
 }

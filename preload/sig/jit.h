@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The files in which a runtime describes its JIT code: noticed, their growth
- * logged with times, and kept beside the log.
+ * What tells of a process's JIT code: the perf map and the jitdumps in which a
+ * runtime describes it, noticed, their growth logged with times, and kept
+ * beside the log; and the bytes of code that samples hit.
  * Runs in: handler, any thread. */
 #ifndef JP_JIT_H
 #define JP_JIT_H
@@ -9,13 +10,24 @@
 #include <stdint.h>
 
 struct jp_kit;
+struct jp_vma;
 
-/* Logs how far the perf map has grown, if the kit's stack has JIT code in it
- * and a tenth of a second has passed since the last look. */
+/* After a sample: remembers which code without a file it hit, and logs how far
+ * the perf map has grown, as of the sample's time: a line is written before its
+ * code runs, so the sample's code is in the file.  Ten times a second it notices
+ * jitdumps and keeps a few of the pages. */
 void jp_jit_check_sig(const struct jp_kit *kit, uint64_t now_ns);
 
-/* Keeps the perf map beside the log: a hard link, or where that cannot be a
- * copy, of at most JP_SAVE_MAX bytes unless `whole`. */
+/* An executable mapping of a file that is new in the table of ranges: if the
+ * file may be a jitdump, it is remembered for jp_jit_look_sig. */
+void jp_jit_mapped_sig(const struct jp_vma *vma);
+
+/* After a scan: records the jitdumps that it found. */
+void jp_jit_look_sig(void);
+
+/* Keeps perf map, jitdumps and code pages beside the log: a file by a hard
+ * link, or where that cannot be by a copy, of at most JP_SAVE_MAX bytes unless
+ * `whole`. */
 void jp_jit_save_sig(int whole);
 
 /* Forgets what was seen, as a forked child does. */

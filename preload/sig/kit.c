@@ -8,6 +8,7 @@
 
 #include "config.h"
 #include "freelist.h"
+#include "process.h"
 #include "sys.h"
 
 static struct jp_kit *_Atomic kits[JP_KITS_MAX];
@@ -41,6 +42,20 @@ struct jp_kit *jp_kit_take_sig(void)
 void jp_kit_return_sig(struct jp_kit *kit)
 {
     jp_freelist_push_sig(&free_kits, kit->index);
+}
+
+static void tell_sig(_Atomic uint64_t *count, unsigned counter)
+{
+    const uint64_t amount =
+        atomic_exchange_explicit(count, 0, memory_order_relaxed);
+    if (amount != 0)
+        jp_count_sig(counter, amount);
+}
+
+void jp_kit_tell_sig(struct jp_kit *kit)
+{
+    tell_sig(&kit->rule_hits, JP_COUNT_RULE_HITS);
+    tell_sig(&kit->rule_misses, JP_COUNT_RULE_MISSES);
 }
 
 uint32_t jp_kits_count_sig(void)

@@ -23,6 +23,25 @@ struct jp_kit_entry {
     uint16_t epoch;           /* the chunk that it is in; another: empty */
 };
 
+/* Where the last walk came through: see walk_quick.c and walk_fp.c.  The frames from `first`
+ * on, the root-most last; one more behind them that ends every search. */
+#define JP_KIT_TRAIL 512U
+
+struct jp_kit_step {
+    uint64_t sp, pc, fp;      /* a frame, */
+    uint64_t ra_at, fp_at;    /* and where its return address and its caller's
+                                 frame pointer are; 0: the last, unchanged */
+};
+
+struct jp_kit_trail {
+    uint32_t first;
+    uint32_t epoch;           /* of the map */
+    uint32_t ready;
+    struct jp_kit_step steps[JP_KIT_TRAIL + 1];
+    struct jp_kit_step fresh[JP_KIT_TRAIL + 1]; /* of the walk under way; the
+                                                   last: no more room */
+};
+
 struct jp_kit {
     _Atomic uint32_t lock;    /* 1: in use by a sample, 2: a ring takes its
                                  chunk away */
@@ -33,12 +52,17 @@ struct jp_kit {
     uint32_t ring;            /* the ring that the chunk is part of */
     uint16_t epoch;           /* for the table */
     uint16_t last_ref;        /* the last STACK record, 0: none */
-    uint32_t last_depth;      /* frames in `last` */
+    uint32_t last_depth;      /* frames in `last`, */
+    uint32_t last_gap;        /* and its gap */
     uint32_t chain;           /* records that last_ref leads through */
     uint32_t maps_epoch;      /* scan that `pages` and the table rely on */
     uint64_t pages[JP_KIT_PAGES]; /* code pages found executable */
     struct jp_kit_entry table[JP_KIT_TABLE];
     uint64_t walker[288];     /* scratch of the walker (libunwind's cursor) */
+    uint64_t window[128];     /* a piece of a stack, for walk.c */
+    _Atomic uint64_t rule_hits; /* frames whose rule was there, and */
+    _Atomic uint64_t rule_misses; /* rules made, since both were last told */
+    struct jp_kit_trail trail;
     /* The stack being collected: frames[0] to frames[depth - 1]. */
     uint32_t depth;
     uint32_t gap;
@@ -51,11 +75,22 @@ struct jp_kit {
     uint32_t index;           /* of this kit */
 };
 
+/* Whether `address` is in a page that was found executable lately. */
+static inline int jp_kit_knows_sig(const struct jp_kit *kit, uint64_t address)
+{
+    const uint64_t page = address >> 12;
+    return kit->pages[page % JP_KIT_PAGES] == page && page != 0;
+}
+
 /* Takes a kit for a thread, or NULL when there is no memory. */
 struct jp_kit *jp_kit_take_sig(void);
 
 /* Passes a kit on.  Its chunk stays open for the next user. */
 void jp_kit_return_sig(struct jp_kit *kit);
+
+/* Adds what the kit has counted to the log's counters.  Once in some samples:
+ * threads would wait for each other at the counters. */
+void jp_kit_tell_sig(struct jp_kit *kit);
 
 /* For loops over all: kits 0 to count - 1 have ever been made; an entry may
  * be NULL for a moment while it is made. */

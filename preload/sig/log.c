@@ -11,6 +11,7 @@
 #include "config.h"
 #include "kit.h"
 #include "process.h"
+#include "reserve.h"
 #include "stacks.h"
 #include "sys.h"
 
@@ -90,15 +91,36 @@ static uint32_t ring_now_sig(void)
     return (uint32_t)(atomic_load(&jp_log.ring) >> JP_LOG_TURN_BITS);
 }
 
+static int can_open_sig(void)
+{
+    int fd = jp_log_open_sig();
+    if (fd >= 0)
+        jp_sys_close_sig(fd);
+    return fd >= 0;
+}
+
 void jp_log_ring_keep_sig(void)
 {
     const uint64_t turns = (1ULL << JP_LOG_TURN_BITS) - 1;
     uint64_t ring = atomic_load(&jp_log.ring);
+    /* Where the file cannot be opened any more, there is this ring alone. */
+    if (jp_config.ring_bytes == 0 || !can_open_sig())
+        return;
     do {
-        if (jp_config.ring_bytes == 0 || (ring & turns) == 0)
+        if ((ring & turns) == 0)
             return;
     } while (!atomic_compare_exchange_weak(&jp_log.ring, &ring,
                                            (ring | turns) + 1));
+}
+
+/* A chunk of the reserve stays mapped. */
+static void drop_chunk_sig(struct jp_kit *kit)
+{
+    if (kit->chunk != NULL &&
+        jp_reserve_at_sig(atomic_load(&kit->offset), kit->size) != kit->chunk)
+        jp_sys_unmap_sig(kit->chunk, kit->size);
+    kit->chunk = NULL;
+    atomic_store(&kit->offset, 0);
 }
 
 /* The kit that has the chunk at `offset` gives it up, unless it is writing.
@@ -113,11 +135,8 @@ static int evict_sig(uint64_t offset, const struct jp_kit *taker)
             continue;
         if (!atomic_compare_exchange_strong(&kit->lock, &idle, 2))
             return 0;
-        if (kit->chunk != NULL && atomic_load(&kit->offset) == offset) {
-            jp_sys_unmap_sig(kit->chunk, kit->size);
-            kit->chunk = NULL;
-            atomic_store(&kit->offset, 0);
-        }
+        if (kit->chunk != NULL && atomic_load(&kit->offset) == offset)
+            drop_chunk_sig(kit);
         atomic_store(&kit->lock, 0);
     }
     return 1;
@@ -160,7 +179,9 @@ static uint32_t chunk_size_sig(const struct jp_kit *kit, uint32_t bytes)
 
 static void *map_chunk_sig(uint64_t offset, uint32_t size, int *error)
 {
-    void *memory = NULL;
+    void *memory = jp_reserve_at_sig(offset, size);
+    if (memory != NULL)
+        return memory;
     int fd = jp_log_open_sig();
     *error = fd < 0 ? fd : 0;
     if (fd < 0)
@@ -178,21 +199,13 @@ static void *map_chunk_sig(uint64_t offset, uint32_t size, int *error)
     return memory;
 }
 
-static void drop_chunk_sig(struct jp_kit *kit)
-{
-    if (kit->chunk != NULL)
-        jp_sys_unmap_sig(kit->chunk, kit->size);
-    kit->chunk = NULL;
-    atomic_store(&kit->offset, 0);
-}
-
 /* A chunk's place in a ring holds an older chunk: its records must be gone
  * before the new magic makes it a chunk again. */
-static void open_chunk_sig(struct jp_kit *kit, uint32_t tid)
+static void open_chunk_sig(struct jp_kit *kit, uint32_t tid, int reused)
 {
     struct jp_chunk_header *header = (struct jp_chunk_header *)kit->chunk;
     __atomic_store_n(&header->magic, 0, __ATOMIC_RELEASE);
-    if (jp_config.ring_bytes != 0)
+    if (jp_config.ring_bytes != 0 || reused)
         memset(kit->chunk, 0, kit->size);
     header->size = kit->size;
     header->seq = atomic_fetch_add(&jp_log.seq, 1) + 1;
@@ -205,10 +218,34 @@ static void open_chunk_sig(struct jp_kit *kit, uint32_t tid)
     jp_stacks_reset_sig(kit);
 }
 
+/* Takes the reserve's next chunk.  *reused: it held another before.  Returns
+ * 0 when there is none that is large enough or not being written. */
+static int reserve_chunk_sig(struct jp_kit *kit, uint32_t bytes, int *reused)
+{
+    const uint32_t size = jp_reserve_piece_sig();
+    const uint32_t count = size != 0 ? jp_reserve_count_sig() : 0;
+    if (bytes + JP_CHUNK_HEADER_SIZE > size)
+        return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t turn;
+        const uint64_t offset = jp_reserve_next_sig(&turn);
+        atomic_store(&kit->offset, offset);
+        if (!evict_sig(offset, kit))
+            continue;
+        kit->size = size;
+        kit->chunk = jp_reserve_at_sig(offset, size);
+        *reused = turn >= count;
+        if (*reused)
+            jp_count_sig(JP_COUNT_RING_REUSED, 1);
+        return 1;
+    }
+    return 0;
+}
+
 static int new_chunk_sig(struct jp_kit *kit, uint32_t bytes, uint32_t tid)
 {
     const int ring = jp_config.ring_bytes != 0;
-    int error = 0;
+    int error = 0, reused = 0;
     drop_chunk_sig(kit);
     kit->size = ring ? jp_log_ring_chunk_sig() : chunk_size_sig(kit, bytes);
     if (bytes + JP_CHUNK_HEADER_SIZE > kit->size)
@@ -219,11 +256,11 @@ static int new_chunk_sig(struct jp_kit *kit, uint32_t bytes, uint32_t tid)
     else if (!ring_place_sig(kit))
         return -EBUSY;
     kit->chunk = map_chunk_sig(kit->offset, kit->size, &error);
-    if (kit->chunk == NULL) {
+    if (kit->chunk == NULL && !reserve_chunk_sig(kit, bytes, &reused)) {
         atomic_store(&kit->offset, 0);
         return error;
     }
-    open_chunk_sig(kit, tid);
+    open_chunk_sig(kit, tid, reused);
     error = push_sig(kit, 0, kit->size);
     if (error != 0)
         drop_chunk_sig(kit);

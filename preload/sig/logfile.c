@@ -5,6 +5,7 @@
 #include "logfile.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
@@ -18,8 +19,11 @@
 #include "maps.h"
 #include "module.h"
 #include "process.h"
+#include "reserve.h"
 #include "sys.h"
 #include "text.h"
+
+#define CREATE_WAIT_NS 20000000L
 
 /* The one that makes the log (state CREATING) owns these. */
 static struct jp_logname name;
@@ -257,22 +261,43 @@ static int create_sig(void)
     return error;
 }
 
+/* The one that makes the log waits for nobody else, and it takes less than a
+ * millisecond: a sample that comes meanwhile waits for it, so that what is
+ * sampled is in the file.  Not for long, though. */
+static uint32_t await_sig(void)
+{
+    const struct timespec most = {0, CREATE_WAIT_NS};
+    jp_sys_sig(SYS_futex, (long)&jp_log.state, FUTEX_WAIT_PRIVATE,
+               JP_LOG_CREATING, (long)&most, 0);
+    return atomic_load(&jp_log.state);
+}
+
+static void settle_sig(enum jp_log_state state)
+{
+    atomic_store(&jp_log.state, state);
+    jp_sys_sig(SYS_futex, (long)&jp_log.state, FUTEX_WAKE_PRIVATE, INT32_MAX,
+               0, 0);
+}
+
 int jp_logfile_ready_sig(void)
 {
     uint32_t state = JP_LOG_NONE;
     if (atomic_load(&jp_log.state) == JP_LOG_READY)
         return 0;
     if (!atomic_compare_exchange_strong(&jp_log.state, &state,
-                                        JP_LOG_CREATING))
+                                        JP_LOG_CREATING)) {
+        if (state == JP_LOG_CREATING)
+            state = await_sig();
         return state == JP_LOG_READY ? 0
                : state == JP_LOG_FAILED ? -EIO
                                         : -EAGAIN;
+    }
     int error = create_sig();
     if (error == 0) {
-        atomic_store(&jp_log.state, JP_LOG_READY);
+        settle_sig(JP_LOG_READY);
         return 0;
     }
-    atomic_store(&jp_log.state, JP_LOG_FAILED);
+    settle_sig(JP_LOG_FAILED);
     jp_complain_sig("profiling is off, cannot create ", name.log, -error);
     jp_control_off_sig();
     return error;
@@ -282,6 +307,7 @@ void jp_logfile_reset_sig(void)
 {
     atomic_store(&jp_log.state, JP_LOG_NONE);
     jp_log.header = NULL;
+    jp_reserve_reset_sig();
     jp_counters_use_sig(NULL);
     atomic_store(&jp_log.space_complained, 0);
     jp_mapfile_reset_sig();

@@ -58,7 +58,8 @@ int jp_logname_build_sig(struct jp_logname *name, unsigned try)
     jp_text_init_sig(&map, name->map, sizeof(name->map));
     if (file[0] == '\0')
         file = JP_LOG_NAME;
-    if (file[0] != '/') {
+    const int lost = file[0] != '/' && jp_process.folder[0] == '\0';
+    if (file[0] != '/' && !lost) {
         jp_text_add_sig(&log, jp_process.folder);
         jp_text_char_sig(&log, '/');
     }
@@ -74,6 +75,8 @@ int jp_logname_build_sig(struct jp_logname *name, unsigned try)
         if (*at == '/')
             name->map_name = at + 1;
     }
+    if (lost)
+        return -ENOENT;
     return log.cut || map.cut || jp_text_length_sig(name->map_name) > 255
                ? -ENAMETOOLONG
                : 0;

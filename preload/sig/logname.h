@@ -19,7 +19,8 @@ struct jp_logname {
     const char *map_name;   /* the last part of map */
 };
 
-/* Builds the try-th pair of names.  Returns 0, or -ENAMETOOLONG. */
+/* Builds the try-th pair of names.  Returns 0, -ENAMETOOLONG, or
+ * -ENOENT when the name is relative to a folder that is not there. */
 int jp_logname_build_sig(struct jp_logname *name, unsigned try);
 
 /* Who wrote the log that is open at `fd`. */

@@ -62,6 +62,12 @@ void jp_mapfile_reset_sig(void)
     atomic_store(&ready, 0);
 }
 
+int jp_mapfile_is_sig(const struct stat *info)
+{
+    return atomic_load(&ready) && info->st_dev == map_device &&
+           info->st_ino == map_inode;
+}
+
 int jp_mapfile_open_sig(void)
 {
     struct stat info;
@@ -70,8 +76,7 @@ int jp_mapfile_open_sig(void)
     int fd = jp_sys_open_sig(map_path, O_WRONLY | O_APPEND | O_NOFOLLOW, 0);
     if (fd < 0)
         return fd;
-    if (jp_sys_fstat_sig(fd, &info) == 0 && info.st_dev == map_device &&
-        info.st_ino == map_inode)
+    if (jp_sys_fstat_sig(fd, &info) == 0 && jp_mapfile_is_sig(&info))
         return fd;
     jp_sys_close_sig(fd);
     return -ESTALE;

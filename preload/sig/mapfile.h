@@ -8,6 +8,7 @@
 #define JP_MAPFILE_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "text.h"
 
@@ -24,6 +25,9 @@ int jp_mapfile_ready_sig(void);
 
 /* Forgets the map, as a forked child does. */
 void jp_mapfile_reset_sig(void);
+
+/* Whether a file is the map. */
+int jp_mapfile_is_sig(const struct stat *info);
 
 /* Opens the map for appending; the caller closes the descriptor.  -errno when
  * there is none, or it is no longer the file that was made. */

@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
 
+#include "jit.h"
 #include "jp_map.h"
 #include "kit.h"
 #include "mapfile.h"
@@ -20,10 +22,13 @@
 #define RANGES_MAX 8192U
 #define PERIOD_NS 1000000000ULL   /* between scans without a cause */
 #define INTERVAL_NS 100000000ULL  /* between scans for an unknown address */
+#define YIELDS 1000U              /* waiting for another thread's scan */
 #define COST_FACTOR 100U          /* scans take at most 1% of the time */
 
 struct table {
-    uint32_t count;
+    _Atomic uint32_t count;
+    _Atomic uint32_t anonymous; /* ranges without a file: JIT code, */
+    _Atomic uint64_t low, high; /* all of it in here */
     struct jp_maps_range ranges[RANGES_MAX];
 };
 
@@ -32,11 +37,13 @@ static struct table *_Atomic table = &tables[0];
 static _Atomic uint32_t epoch;
 static _Atomic uint64_t last_scan_ns, scan_cost_ns;
 static _Atomic uint32_t dirty;
+static _Atomic uint64_t dirty_ns;  /* when a library was closed last */
 
 /* One scan at a time; the rest of this block belongs to it. */
 static _Atomic uint32_t scanning;
 static struct jp_procmaps reader;
 static char line[JP_MAP_LINE_MAX];
+static _Atomic uint32_t told; /* the table's ranges have their lines in the map */
 
 static int lock_sig(void)
 {
@@ -49,6 +56,17 @@ static void unlock_sig(void)
     atomic_store(&scanning, 0);
 }
 
+/* From one table's entry, which the next scan but one may be writing over, or
+ * into one: a word at a time. */
+static void copy_sig(struct jp_maps_range *to, const struct jp_maps_range *from)
+{
+    uint64_t *out = (uint64_t *)to;
+    const uint64_t *in = (const uint64_t *)from;
+    for (size_t i = 0; i < sizeof(*to) / sizeof(*out); i++)
+        __atomic_store_n(&out[i], __atomic_load_n(&in[i], __ATOMIC_RELAXED),
+                         __ATOMIC_RELAXED);
+}
+
 static const struct jp_maps_range *find_sig(const struct table *in,
                                             uint64_t address)
 {
@@ -56,14 +74,33 @@ static const struct jp_maps_range *find_sig(const struct table *in,
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         const struct jp_maps_range *range = &in->ranges[middle];
-        if (address < range->start)
+        if (address < __atomic_load_n(&range->start, __ATOMIC_RELAXED))
             high = middle;
-        else if (address >= range->end)
+        else if (address >= __atomic_load_n(&range->end, __ATOMIC_RELAXED))
             low = middle + 1;
         else
             return range;
     }
     return NULL;
+}
+
+/* Code without a file: not the vdso, which has a base, nor the kernel's page
+ * for vsyscalls, in the upper half. */
+static int is_anonymous_sig(const struct jp_maps_range *range)
+{
+    return range->inode == 0 && range->base == 0 && range->start >> 63 == 0;
+}
+
+/* Counts one more of them: most addresses that are asked about are far from
+ * all of them, and need no search. */
+static void count_anonymous_sig(struct table *in,
+                                const struct jp_maps_range *range)
+{
+    if (in->anonymous == 0 || range->start < in->low)
+        in->low = range->start;
+    if (in->anonymous == 0 || range->end > in->high)
+        in->high = range->end;
+    in->anonymous++;
 }
 
 /* What one scan carries along. */
@@ -73,6 +110,9 @@ struct scan {
     uint32_t next_old;    /* ranges of old before this one are dealt with */
     int fd;               /* of the map */
     int changed;          /* something went or changed */
+    uint64_t time_ns;     /* of the events: since when it is so */
+    int told;             /* the old ranges have their lines in the map */
+    int telling;          /* there is a map */
     uint64_t base;        /* of the file seen last with offset 0 */
     uint64_t base_inode, base_device;
 };
@@ -99,8 +139,10 @@ static int pass_old_sig(struct scan *scan, const struct jp_maps_range *range,
             continue;
         }
         scan->changed = 1;
-        if (range == NULL || old->start != range->start)
-            jp_module_gone_sig(scan->fd, old->start, old->end);
+        if (scan->told && scan->telling &&
+            (range == NULL || old->start != range->start))
+            jp_module_gone_sig(scan->fd, scan->time_ns, old->start,
+                               old->end);
     }
     return found;
 }
@@ -139,27 +181,41 @@ static void add_sig(struct scan *scan, const struct jp_vma *vma)
              scan->base_device == range.device)
         range.base = scan->base;
     int known = pass_old_sig(scan, &range, range.end);
-    scan->fresh->ranges[scan->fresh->count++] = range;
-    if (known)
+    copy_sig(&scan->fresh->ranges[scan->fresh->count++], &range);
+    if (is_anonymous_sig(&range))
+        count_anonymous_sig(scan->fresh, &range);
+    if (!scan->telling || (known && scan->told))
         return;
+    if (vma->inode != 0)
+        jp_jit_mapped_sig(vma);
     jp_text_init_sig(&text, line, sizeof(line));
+    jp_mapfile_line_sig(&text, scan->time_ns, jp_module_event_sig(vma));
     jp_module_put_sig(scan->fd, vma, range.base, &text);
 }
 
-/* The scan itself; the lock is held. */
+/* The scan itself; the lock is held.  What a dlclose made room for came, at
+ * the earliest, when it returned: a sample taken since belongs to what is there
+ * now, and so the events have that time. */
 static int scan_locked_sig(void)
 {
     const uint64_t begun = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const struct table *old = atomic_load(&table);
-    struct scan scan = {.old = old, .fd = -1};
+    struct scan scan = {.old = old, .fd = -1, .told = atomic_load(&told) != 0,
+                        .telling = jp_mapfile_ready_sig()};
     struct jp_vma vma;
     scan.fresh = old == &tables[0] ? &tables[1] : &tables[0];
-    scan.fresh->count = 0;
+    scan.fresh->count = scan.fresh->anonymous = 0;
     int result = jp_procmaps_open_sig(&reader);
     if (result != 0)
         return result;
-    atomic_store(&dirty, 0);
-    scan.fd = jp_mapfile_open_sig();
+    scan.time_ns = begun;
+    /* A library was closed.  Another may have come to its place that looks the
+     * same: even the inode, when its file was written over. */
+    if (atomic_exchange(&dirty, 0) != 0) {
+        scan.time_ns = atomic_load(&dirty_ns);
+        scan.changed = 1;
+    }
+    scan.fd = scan.telling ? jp_mapfile_open_sig() : -1;
     while (jp_procmaps_next_sig(&reader, &vma))
         add_sig(&scan, &vma);
     pass_old_sig(&scan, NULL, UINT64_MAX);
@@ -167,6 +223,7 @@ static int scan_locked_sig(void)
     if (scan.fd >= 0)
         jp_sys_close_sig(scan.fd);
     atomic_store(&table, scan.fresh);
+    atomic_store(&told, (uint32_t)scan.telling);
     if (scan.changed)
         atomic_fetch_add(&epoch, 1);
     const uint64_t done = jp_sys_clock_sig(CLOCK_MONOTONIC);
@@ -184,7 +241,24 @@ int jp_maps_scan_sig(void)
         return -EBUSY;
     int result = scan_locked_sig();
     unlock_sig();
+    jp_jit_look_sig();
     return result;
+}
+
+/* Whoever has the lock is another thread, at most a scan away from its end. */
+void jp_maps_early_sig(void)
+{
+    for (unsigned i = 0; i < YIELDS; i++) {
+        if (atomic_load(&table)->count != 0)
+            return;
+        if (lock_sig()) {
+            if (atomic_load(&table)->count == 0)
+                scan_locked_sig();
+            unlock_sig();
+            return;
+        }
+        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+    }
 }
 
 static int due_sig(uint64_t now_ns, uint64_t interval)
@@ -196,12 +270,19 @@ static int due_sig(uint64_t now_ns, uint64_t interval)
 
 void jp_maps_refresh_sig(uint64_t now_ns)
 {
-    if (atomic_load(&dirty) != 0 || due_sig(now_ns, PERIOD_NS))
+    if (atomic_load(&dirty) != 0 || atomic_load(&told) == 0 ||
+        due_sig(now_ns, PERIOD_NS))
         jp_maps_scan_sig();
+}
+
+int jp_maps_look_sig(uint64_t now_ns)
+{
+    return due_sig(now_ns, INTERVAL_NS) && jp_maps_scan_sig() == 0;
 }
 
 void jp_maps_dirty_sig(void)
 {
+    atomic_store(&dirty_ns, jp_sys_clock_sig(CLOCK_MONOTONIC));
     atomic_store(&dirty, 1);
 }
 
@@ -228,17 +309,23 @@ static void insert_sig(const struct jp_vma *vma)
     struct table *fresh = old == &tables[0] ? &tables[1] : &tables[0];
     uint32_t count = 0, i = 0;
     for (; i < old->count && old->ranges[i].end <= range.start; i++)
-        fresh->ranges[count++] = old->ranges[i];
+        copy_sig(&fresh->ranges[count++], &old->ranges[i]);
     while (i < old->count && old->ranges[i].start < range.end)
         i++;
     if (count + 1 + (old->count - i) <= RANGES_MAX) {
-        fresh->ranges[count++] = range;
+        copy_sig(&fresh->ranges[count++], &range);
         for (; i < old->count; i++)
-            fresh->ranges[count++] = old->ranges[i];
+            copy_sig(&fresh->ranges[count++], &old->ranges[i]);
         fresh->count = count;
+        fresh->anonymous = old->anonymous; /* maybe of what went, too */
+        fresh->low = old->low;
+        fresh->high = old->high;
+        count_anonymous_sig(fresh, &range);
         atomic_store(&table, fresh);
         int fd = jp_mapfile_open_sig();
         jp_text_init_sig(&text, line, sizeof(line));
+        jp_mapfile_line_sig(&text, jp_sys_clock_sig(CLOCK_MONOTONIC),
+                            jp_module_event_sig(vma));
         jp_module_put_sig(fd, vma, 0, &text);
         if (fd >= 0)
             jp_sys_close_sig(fd);
@@ -289,7 +376,7 @@ int jp_maps_find_sig(uint64_t address, struct jp_maps_range *range)
     const struct jp_maps_range *found = find_sig(now, address);
     if (found == NULL)
         return now->count == 0 ? -EAGAIN : -ENOENT;
-    *range = *found;
+    copy_sig(range, found);
     return 0;
 }
 
@@ -305,8 +392,21 @@ int jp_maps_is_dirty_sig(void)
 
 int jp_maps_anonymous_sig(uint64_t address)
 {
-    const struct jp_maps_range *range = find_sig(atomic_load(&table), address);
-    return range != NULL && range->inode == 0;
+    const struct table *now = atomic_load(&table);
+    const struct jp_maps_range *range =
+        now->anonymous != 0 && address >= now->low && address < now->high
+            ? find_sig(now, address)
+            : NULL;
+    struct jp_maps_range copy;
+    if (range == NULL)
+        return 0;
+    copy_sig(&copy, range);
+    return is_anonymous_sig(&copy);
+}
+
+int jp_maps_any_anonymous_sig(void)
+{
+    return atomic_load(&table)->anonymous != 0;
 }
 
 int jp_maps_region_sig(uint64_t address, uint64_t *start, uint64_t *end)
@@ -341,6 +441,8 @@ void jp_maps_reset_sig(void)
 {
     atomic_store(&scanning, 0);
     tables[0].count = tables[1].count = 0;
+    tables[0].anonymous = tables[1].anonymous = 0;
+    atomic_store(&told, 0);
     atomic_store(&table, &tables[0]);
     atomic_store(&epoch, atomic_load(&epoch) + 1);
 }

@@ -21,6 +21,14 @@ int jp_maps_scan_sig(void);
 /* Scans again if a second has passed, or a library was closed. */
 void jp_maps_refresh_sig(uint64_t now_ns);
 
+/* Scans again if a tenth of a second has passed.  Returns whether it did. */
+int jp_maps_look_sig(uint64_t now_ns);
+
+/* For a sample that is taken while another thread makes the log and the map:
+ * fills the table without writing events; the first scan with a map writes
+ * them all.  Waits, a while, for a scan that is under way. */
+void jp_maps_early_sig(void);
+
 /* Makes the next refresh scan in any case. */
 void jp_maps_dirty_sig(void);
 
@@ -35,6 +43,9 @@ int jp_maps_executable_sig(struct jp_kit *kit, uint64_t address);
 /* Whether the address is in executable memory without a file, as far as the
  * table knows. */
 int jp_maps_anonymous_sig(uint64_t address);
+
+/* Whether there is any such memory. */
+int jp_maps_any_anonymous_sig(void);
 
 /* The readable mapping around `address`.  Returns 0 or -errno. */
 int jp_maps_region_sig(uint64_t address, uint64_t *start, uint64_t *end);
@@ -54,8 +65,9 @@ int jp_maps_find_sig(uint64_t address, struct jp_maps_range *range);
 int jp_maps_same_sig(const struct jp_maps_range *a,
                      const struct jp_maps_range *b);
 
-/* Counts the scans that found a known range gone or changed: what was learnt
- * of code under another count is worth nothing. */
+/* Counts the scans that found a known range gone or changed, or that came
+ * after a library was closed: what was learnt of code under another count is
+ * worth nothing. */
 uint32_t jp_maps_epoch_sig(void);
 
 /* Whether a library was closed since the last scan. */

@@ -14,7 +14,9 @@
 #include "sys.h"
 
 #define HEADERS_MAX 64U  /* program headers looked at */
-#define NOTES_MAX 512U   /* bytes of a note segment looked at */
+/* Bytes of a note segment looked at: the build-id comes first or second, and
+ * this is the deepest place of the handler's stack. */
+#define NOTES_MAX 256U
 
 static const char deleted_suffix[] = " (deleted)";
 
@@ -91,8 +93,9 @@ static int bias_sig(const Elf64_Ehdr *elf, const struct jp_vma *vma,
     return found;
 }
 
-static void put_image_sig(const struct jp_vma *vma, uint64_t base,
-                          struct jp_text *text)
+__attribute__((noinline)) static void
+put_image_sig(const struct jp_vma *vma, uint64_t base,
+              struct jp_text *text)
 {
     Elf64_Ehdr elf;
     uint8_t build_id[JP_BUILD_ID_MAX];
@@ -116,10 +119,11 @@ static void put_image_sig(const struct jp_vma *vma, uint64_t base,
     }
 }
 
-static void put_time_sig(struct jp_vma *vma, struct jp_text *text)
+/* Apart from put_image_sig: the handler's stack holds one of the two. */
+__attribute__((noinline)) static void put_time_sig(struct jp_vma *vma, struct jp_text *text)
 {
     struct stat info;
-    char path[PATH_MAX / 8];
+    char path[PATH_MAX / 11];
     /* Longer paths do without: the handler's stack is small. */
     if (vma->path_length >= sizeof(path))
         return;
@@ -161,15 +165,22 @@ int jp_module_is_vdso_sig(const struct jp_vma *vma)
     return vma->path_length == 6 && memcmp(vma->path, "[vdso]", 6) == 0;
 }
 
+static int has_file_sig(const struct jp_vma *vma)
+{
+    return vma->inode != 0 || jp_module_is_vdso_sig(vma);
+}
+
+const char *jp_module_event_sig(const struct jp_vma *vma)
+{
+    return has_file_sig(vma) ? JP_MAP_MODULE : JP_MAP_ANON;
+}
+
 void jp_module_put_sig(int fd, const struct jp_vma *vma, uint64_t base,
                        struct jp_text *text)
 {
-    const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    const int file = vma->inode != 0 || jp_module_is_vdso_sig(vma);
-    jp_mapfile_line_sig(text, now, file ? JP_MAP_MODULE : JP_MAP_ANON);
     jp_mapfile_hex_sig(text, "start", vma->start);
     jp_mapfile_hex_sig(text, "end", vma->end);
-    if (file) {
+    if (has_file_sig(vma)) {
         put_file_sig(vma, base, text);
     } else if (vma->path_length > 0) {
         jp_mapfile_key_sig(text, "name");
@@ -178,13 +189,13 @@ void jp_module_put_sig(int fd, const struct jp_vma *vma, uint64_t base,
     jp_mapfile_put_sig(fd, text);
 }
 
-void jp_module_gone_sig(int fd, uint64_t start, uint64_t end)
+void jp_module_gone_sig(int fd, uint64_t time_ns, uint64_t start,
+                        uint64_t end)
 {
     char buffer[JP_MAPFILE_SHORT];
     struct jp_text text;
     jp_text_init_sig(&text, buffer, sizeof(buffer));
-    jp_mapfile_line_sig(&text, jp_sys_clock_sig(CLOCK_MONOTONIC),
-                        JP_MAP_UNMAP);
+    jp_mapfile_line_sig(&text, time_ns, JP_MAP_UNMAP);
     jp_mapfile_hex_sig(&text, "start", start);
     jp_mapfile_hex_sig(&text, "end", end);
     jp_mapfile_put_sig(fd, &text);

@@ -19,14 +19,18 @@
 unsigned jp_module_build_id_sig(uint64_t headers, unsigned count,
                                 uint64_t bias, uint8_t *build_id);
 
-/* Writes the `module` or `anon` line of an executable mapping.  `base` is
- * where the same file's offset 0 is mapped, 0 when it is not.  text is room
- * for a line of JP_MAP_LINE_MAX. */
+/* The event of an executable mapping: `module` or `anon`. */
+const char *jp_module_event_sig(const struct jp_vma *vma);
+
+/* Ends the line in `text`, which has its time and event and room for
+ * JP_MAP_LINE_MAX, with the mapping and writes it.  `base` is where the same
+ * file's offset 0 is mapped, 0 when it is not. */
 void jp_module_put_sig(int fd, const struct jp_vma *vma, uint64_t base,
                        struct jp_text *text);
 
 /* Writes an `unmap` line. */
-void jp_module_gone_sig(int fd, uint64_t start, uint64_t end);
+void jp_module_gone_sig(int fd, uint64_t time_ns, uint64_t start,
+                        uint64_t end);
 
 /* Whether a mapping is the kernel's shared object. */
 int jp_module_is_vdso_sig(const struct jp_vma *vma);

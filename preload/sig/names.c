@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Thread names, from /proc/self/task/TID/comm.
+ * Thread names: a thread asks for its own, another's is in
+ * /proc/self/task/TID/comm.
  * Runs in: handler, any thread. */
 #include "names.h"
 
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include "jp_map.h"
 #include "mapfile.h"
@@ -12,10 +15,49 @@
 #include "sys.h"
 #include "text.h"
 
+#define EVERY_NS 100000000U
+
+/* Writes the name that the thread has now, if it is new. */
+static void put_sig(struct jp_slot *slot, const char *name)
+{
+    char buffer[JP_MAPFILE_SHORT];
+    struct jp_text text;
+    if (!slot->unnamed && strncmp(name, slot->name, sizeof(slot->name)) == 0)
+        return;
+    memcpy(slot->name, name, sizeof(slot->name));
+    slot->name[sizeof(slot->name) - 1] = '\0';
+    slot->unnamed = 0;
+    jp_text_init_sig(&text, buffer, sizeof(buffer));
+    jp_mapfile_line_sig(&text, jp_sys_clock_sig(CLOCK_MONOTONIC),
+                        JP_MAP_THREAD);
+    jp_mapfile_decimal_sig(&text, "tid", slot->tid);
+    jp_mapfile_string_sig(&text, "name", slot->name);
+    jp_mapfile_append_sig(&text);
+}
+
+/* The thread itself and one who names all may come at once: one is enough. */
+static void write_sig(struct jp_slot *slot, const char *name)
+{
+    if (atomic_exchange(&slot->naming, 1) != 0)
+        return;
+    put_sig(slot, name);
+    atomic_store(&slot->naming, 0);
+}
+
+void jp_names_follow_sig(struct jp_slot *slot, uint64_t now_ns)
+{
+    char name[sizeof(slot->name) + 1] = "";
+    if ((!slot->unnamed && now_ns - slot->named_ns < EVERY_NS) ||
+        !jp_mapfile_ready_sig())
+        return;
+    slot->named_ns = now_ns;
+    if (jp_sys_sig(SYS_prctl, PR_GET_NAME, (long)name, 0, 0, 0) == 0)
+        write_sig(slot, name);
+}
+
 void jp_names_update_sig(struct jp_slot *slot)
 {
     char path[48], name[sizeof(slot->name) + 1];
-    char buffer[JP_MAPFILE_SHORT];
     struct jp_text text;
     jp_text_init_sig(&text, path, sizeof(path));
     jp_text_add_sig(&text, "/proc/self/task/");
@@ -29,17 +71,7 @@ void jp_names_update_sig(struct jp_slot *slot)
     if (got <= 0)
         return;
     name[name[got - 1] == '\n' ? got - 1 : got] = '\0';
-    if (!slot->unnamed && strncmp(name, slot->name, sizeof(slot->name)) == 0)
-        return;
-    memcpy(slot->name, name, sizeof(slot->name));
-    slot->name[sizeof(slot->name) - 1] = '\0';
-    slot->unnamed = 0;
-    jp_text_init_sig(&text, buffer, sizeof(buffer));
-    jp_mapfile_line_sig(&text, jp_sys_clock_sig(CLOCK_MONOTONIC),
-                        JP_MAP_THREAD);
-    jp_mapfile_decimal_sig(&text, "tid", slot->tid);
-    jp_mapfile_string_sig(&text, "name", name);
-    jp_mapfile_append_sig(&text);
+    write_sig(slot, name);
 }
 
 void jp_names_all_sig(void)

@@ -22,14 +22,23 @@ static const char *const note_texts[JP_NOTE_COUNT] = {
     "JP_RTC_HZ: no usable /dev/rtc here; real-time timers at that rate were "
     "used instead",
     "JP_PERIOD was under 0.0001 s and was raised to it",
-    "JP_STACK=libunwind: libunwind.so.8 could not be loaded; frame pointers "
-    "were used instead",
-    "the program handles or ignores SIGUSR1 itself: it does not pause the profile (use "
-    "jprof pause PID)",
-    "the program handles or ignores SIGUSR2 itself: it does not clear the ring (use "
-    "jprof clear PID)",
-    "the program installed a handler for the profiling clock's signal: it "
-    "gets only those signals that are not jprof's",
+    "JP_STACK=libunwind: libunwind.so.8 could not be loaded; "
+    "JP_STACK=auto was used instead",
+    "the program uses the pause signal (SIGUSR1) itself: it does not pause "
+    "the profile (use jprof pause PID)",
+    "the program uses the clear signal (SIGUSR2) itself: it does not clear "
+    "the ring (use jprof clear PID)",
+    "the program uses the profiling clock's signal itself, and no other is "
+    "free: the clock shares it",
+    "the program uses the profiling clock's signal itself: the clock took "
+    "another",
+    "the program replaced the handler of the profiling clock's signal by a "
+    "system call: from then on it was not sampled",
+    "the perf clock is not to be had here (kernel.perf_event_paranoid above 1 "
+    "without CAP_PERFMON, or the clock's signal is a real-time one): samples "
+    "come with the kernel's tick and stand for several periods each",
+    "JP_CLOCK=itimer: one timer for the whole process; what a sample stands "
+    "for is given to the thread that ran at the tick",
 };
 
 const char *jp_note_text_sig(unsigned index)

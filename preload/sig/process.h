@@ -26,7 +26,8 @@ static inline int jp_owned_sig(void)
 
 struct jp_process {
     uint8_t is_child;           /* not the first process of the tree */
-    char folder[JP_PATH_MAX];   /* absolute, for a relative file name */
+    char folder[JP_PATH_MAX];   /* absolute, for a relative file name; "" when
+                                   it is not known */
     uint64_t program_headers;   /* address of the executable's, and count */
     uint32_t program_header_count;
     uint64_t program_bias;      /* what its ELF addresses are off by */
@@ -35,8 +36,8 @@ struct jp_process {
     _Atomic uint32_t running;   /* timers are wanted */
     _Atomic uint32_t first_pending; /* JP_FIRST has not passed yet */
     _Atomic uint32_t sections;  /* starts so far */
-    uint64_t first_section_ns;  /* when, and CPU time, of section 0: it may */
-    uint64_t first_section_cpu_ns; /* begin before there is a map */
+    /* When section 0 began, and its CPU time: there may be no map yet. */
+    _Atomic uint64_t first_section_ns, first_section_cpu_ns;
     _Atomic uint32_t notes;     /* JP_NOTE_*: to be written with the map */
     uint32_t clock;             /* enum jp_clock in use */
     int signal;                 /* the clock's signal */
@@ -46,10 +47,14 @@ extern struct jp_process jp_process;
 #define JP_NOTE_NO_RTC 0x1U
 #define JP_NOTE_PERIOD_RAISED 0x2U
 #define JP_NOTE_NO_LIBUNWIND 0x4U
-#define JP_NOTE_SIGUSR1_TAKEN 0x8U
-#define JP_NOTE_SIGUSR2_TAKEN 0x10U
+#define JP_NOTE_PAUSE_TAKEN 0x8U
+#define JP_NOTE_CLEAR_TAKEN 0x10U
 #define JP_NOTE_CLOCK_SHARED 0x20U
-#define JP_NOTE_COUNT 6
+#define JP_NOTE_CLOCK_MOVED 0x40U
+#define JP_NOTE_CLOCK_LOST 0x80U
+#define JP_NOTE_NO_PERF 0x100U
+#define JP_NOTE_ITIMER 0x200U
+#define JP_NOTE_COUNT 10
 
 /* The text of note bit 1 << index. */
 const char *jp_note_text_sig(unsigned index);

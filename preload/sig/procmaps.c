@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading /proc/self/maps.
+ * Reading the list of mappings (/proc/self/maps).
  * Runs in: handler, any thread. */
 #include "procmaps.h"
 
@@ -22,9 +22,17 @@ struct query {
 #define QUERY _IOWR('f', 17, struct query)
 _Static_assert(sizeof(struct query) == 104, "struct procmap_query");
 
+/* /proc/self is the process's first thread, and reads as empty when that has
+ * ended before the others. */
+#ifdef JP_TEST_QEMU /* qemu-user emulates this one alone (7.2) */
+#define MAPS "/proc/self/maps"
+#else
+#define MAPS "/proc/thread-self/maps"
+#endif
+
 int jp_procmaps_open_sig(struct jp_procmaps *reader)
 {
-    reader->fd = jp_sys_open_sig("/proc/self/maps", O_RDONLY, 0);
+    reader->fd = jp_sys_open_sig(MAPS, O_RDONLY, 0);
     reader->at = reader->end = 0;
     return reader->fd < 0 ? reader->fd : 0;
 }
@@ -131,7 +139,7 @@ int jp_procmaps_next_sig(struct jp_procmaps *reader, struct jp_vma *vma)
 int jp_procmaps_query_sig(uint64_t address, struct jp_vma *vma)
 {
     struct query query = {.size = sizeof(query), .query_addr = address};
-    int fd = jp_sys_open_sig("/proc/self/maps", O_RDONLY, 0);
+    int fd = jp_sys_open_sig(MAPS, O_RDONLY, 0);
     if (fd < 0)
         return fd;
     long result = jp_sys_sig(SYS_ioctl, fd, (long)QUERY, (long)&query, 0, 0);

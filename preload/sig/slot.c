@@ -21,11 +21,16 @@ uint64_t jp_thread_start_low, jp_thread_start_high;
 
 static struct jp_slot *slots;
 static _Atomic uint32_t slots_used;
+static _Atomic uint32_t adoptions;
 
 static struct jp_freelist free_slots;
 
 /* Where a thread id was last seen; a wrong hint costs a search. */
 static _Atomic uint32_t hints[HINTS];
+
+/* Thread ids whose slots were given back: the threads may still be there for
+ * a moment. */
+static _Atomic uint32_t ended[HINTS];
 
 int jp_slots_init_sig(void)
 {
@@ -49,22 +54,39 @@ struct jp_slot *jp_slot_new_sig(void)
     struct jp_slot *slot = &slots[index];
     slot->generation++;
     slot->tid = 0;
+    slot->number = -1;
     slot->timer = -1;
+    slot->waker = -1;
+    slot->alone = slot->was_alone = slot->no_waker = 0;
+    slot->source = 0;
+    slot->adoptions = atomic_load(&adoptions);
+    slot->debt_ns = slot->seen_ns = slot->named_ns = 0;
+    slot->event = NULL;
+    slot->refused = slot->unread = 0;
+    slot->opening = 0;
+    slot->time_ns = 0;
     slot->stack_low = UINT64_MAX;
     slot->stack_high = 0;
-    slot->rooted = slot->is_main = slot->adopted = 0;
+    slot->rooted = slot->is_main = 0;
+    slot->adopted = 0;
     slot->unnamed = 1;
     slot->kit = NULL;
     slot->cpu_ns = 0;
+    slot->view = 0;
     atomic_store(&slot->early_ns, 0);
-    slot->name[0] = '\0';
     atomic_store(&slot->busy, 0);
     atomic_store(&slot->state, JP_SLOT_NEW);
     return slot;
 }
 
+static int live_sig(const struct jp_slot *slot)
+{
+    return atomic_load(&slot->state) >= JP_SLOT_IDLE;
+}
+
 void jp_slot_begin_sig(struct jp_slot *slot, uint32_t tid)
 {
+    atomic_compare_exchange_strong(&ended[tid % HINTS], &(uint32_t){tid}, 0);
     slot->tid = tid;
     atomic_store(&hints[tid % HINTS], (uint32_t)(slot - slots));
     atomic_store(&slot->state, JP_SLOT_IDLE);
@@ -72,15 +94,11 @@ void jp_slot_begin_sig(struct jp_slot *slot, uint32_t tid)
 
 void jp_slot_free_sig(struct jp_slot *slot)
 {
+    atomic_store(&ended[slot->tid % HINTS], slot->tid);
     slot->generation++;
     slot->tid = 0;
     atomic_store(&slot->state, JP_SLOT_FREE);
     jp_freelist_push_sig(&free_slots, (uint32_t)(slot - slots));
-}
-
-static int live_sig(const struct jp_slot *slot)
-{
-    return atomic_load(&slot->state) >= JP_SLOT_IDLE;
 }
 
 uint64_t jp_slot_value_sig(const struct jp_slot *slot)
@@ -103,12 +121,21 @@ struct jp_slot *jp_slot_by_value_sig(uint64_t value)
     return slot->generation == value >> 32 && live_sig(slot) ? slot : NULL;
 }
 
+struct jp_slot *jp_slot_hinted_sig(uint32_t tid)
+{
+    const uint32_t hint = atomic_load(&hints[tid % HINTS]);
+    return hint < atomic_load(&slots_used) && slots[hint].tid == tid &&
+                   live_sig(&slots[hint])
+               ? &slots[hint]
+               : NULL;
+}
+
 struct jp_slot *jp_slot_by_tid_sig(uint32_t tid)
 {
-    uint32_t used = atomic_load(&slots_used);
-    uint32_t hint = atomic_load(&hints[tid % HINTS]);
-    if (hint < used && slots[hint].tid == tid && live_sig(&slots[hint]))
-        return &slots[hint];
+    struct jp_slot *hinted = jp_slot_hinted_sig(tid);
+    const uint32_t used = atomic_load(&slots_used);
+    if (hinted != NULL)
+        return hinted;
     for (uint32_t i = 0; i < used; i++) {
         if (slots[i].tid == tid && live_sig(&slots[i])) {
             atomic_store(&hints[tid % HINTS], i);
@@ -116,6 +143,38 @@ struct jp_slot *jp_slot_by_tid_sig(uint32_t tid)
         }
     }
     return NULL;
+}
+
+uint32_t jp_slot_adoptions_sig(uint32_t more)
+{
+    return atomic_fetch_add(&adoptions, more) + more;
+}
+
+int jp_slot_has_ended_sig(uint32_t tid)
+{
+    return atomic_load(&ended[tid % HINTS]) == tid;
+}
+
+struct jp_slot *jp_slot_other_sig(const struct jp_slot *slot)
+{
+    const uint32_t used = atomic_load(&slots_used);
+    for (uint32_t i = 0; i < used; i++) {
+        if (&slots[i] != slot && slots[i].tid == slot->tid &&
+            live_sig(&slots[i]))
+            return &slots[i];
+    }
+    return NULL;
+}
+
+void jp_slot_doom_sig(struct jp_slot *slot)
+{
+    slot->adopted = 1;
+    slot->tid = 0;
+}
+
+uint32_t jp_slot_index_sig(const struct jp_slot *slot)
+{
+    return (uint32_t)(slot - slots);
 }
 
 uint32_t jp_slots_count_sig(void)

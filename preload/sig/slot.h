@@ -25,21 +25,52 @@ enum jp_slot_state {
 
 struct jp_slot {
     _Atomic uint32_t state;       /* enum jp_slot_state */
-    uint32_t generation;          /* counts the slot's uses */
-    uint32_t tid;
-    int32_t timer;                /* the kernel's id, while armed */
+    _Atomic uint32_t generation;  /* counts the slot's uses */
+    _Atomic uint32_t tid;
+    _Atomic int32_t timer;        /* the kernel's id, while armed by one */
+    int32_t signal;               /* that its clock sends */
+    uint32_t source;              /* enum jp_clock: what it is armed with */
+    int32_t number;               /* the perf clock's descriptor was this */
+    void *event;                  /* the page that keeps the perf clock */
+    uint32_t adoptions;           /* when it was taken: see adopt.c */
+    _Atomic uint64_t debt_ns;     /* CPU time before the slot was armed, for
+                                     its first sample to stand for */
+    _Atomic uint64_t seen_ns;     /* where it goes without a clock: thread CPU
+                                     time that samples stand for */
+    uint64_t named_ns;            /* when its name was last looked at */
+    uint8_t refused;              /* JP_REFUSED_*, each counted once */
+    /* Real time: see clock_real.c. */
+    _Atomic int32_t waker;        /* the timer on its CPU clock, or -1 */
+    uint8_t no_waker;             /* it was refused */
+    uint8_t alone, was_alone;     /* left alone: now, before this sample */
+    int64_t due_ns;               /* CPU time that no sample stands for yet */
+    uint64_t pc, sp, switches;    /* where the last sample found it, and how
+                                     often it had blocked */
+    _Atomic uint8_t opening;      /* its CPU timer gives way to the perf
+                                     clock when it runs out */
+    uint8_t reason;               /* the last stack's, enum jp_reason */
+    uint8_t unread;               /* samples since the CPU clock was read */
     uint64_t stack_low;           /* the thread's stack; UINT64_MAX: unknown */
     uint64_t stack_high;          /* where its root is; 0: unknown */
     uint8_t rooted;               /* stack_high is the frame of jprof's own
                                      thread start: a stack ends there */
     uint8_t is_main;              /* stack_high is the program's entry */
-    uint8_t adopted;              /* found, not started through our hook */
-    uint8_t unnamed;              /* its name is not in the map yet */
+    _Atomic uint8_t adopted;      /* found, not started through our hook */
+    _Atomic uint8_t unnamed;      /* its name is not in the map yet */
     _Atomic uint32_t busy;        /* its thread is in the handler */
-    struct jp_kit *kit;           /* from the first sample on */
+    struct jp_kit *_Atomic kit;   /* from the first sample on */
     uint64_t cpu_ns;              /* thread CPU time at the last sample, or
                                      when the timer was armed */
+    uint64_t time_ns;             /* when the last sample was (perf clock) */
+    int64_t origin_ns;            /* a CPU timer's first period ends so long
+                                     after it was made, in thread CPU time */
+    uint64_t ended;               /* how many of its periods were noticed */
     _Atomic uint64_t early_ns;    /* see clock.c; 0: no early signal is due */
+    _Atomic uint32_t runs;        /* of jprof's handler in this thread: hooks
+                                     look whether one ended a call early */
+    uint64_t view;                /* what the creator believed blocked of
+                                     jprof's signals (local.h) */
+    _Atomic uint32_t naming;      /* somebody compares and writes its name */
     char name[16];                /* as last written to the map */
     void *(*function)(void *);    /* what pthread_create was asked to run */
     void *argument;
@@ -67,6 +98,25 @@ int jp_slot_is_value_sig(uint64_t value);
 
 /* The live slot of a thread, or NULL. */
 struct jp_slot *jp_slot_by_tid_sig(uint32_t tid);
+
+/* The same, looked for in one place only, where it nearly always is. */
+struct jp_slot *jp_slot_hinted_sig(uint32_t tid);
+
+/* How many threads were adopted so far, `more` of them just now. */
+uint32_t jp_slot_adoptions_sig(uint32_t more);
+
+/* Whether the thread gave its slot back, and is about to exit. */
+int jp_slot_has_ended_sig(uint32_t tid);
+
+/* Another live slot of the same thread, or NULL. */
+struct jp_slot *jp_slot_other_sig(const struct jp_slot *slot);
+
+/* Takes a live slot from its thread, which has another; what looks for dead
+ * threads' slots frees it. */
+void jp_slot_doom_sig(struct jp_slot *slot);
+
+/* Its place in the table. */
+uint32_t jp_slot_index_sig(const struct jp_slot *slot);
 
 /* For loops over all: slots 0 to count - 1 have ever been used. */
 uint32_t jp_slots_count_sig(void);

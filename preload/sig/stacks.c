@@ -24,16 +24,28 @@ void jp_stacks_reset_sig(struct jp_kit *kit)
     }
 }
 
-/* Multiply and rotate, a frame a step: quick, and what it confuses is caught
+static uint64_t mix_sig(uint64_t hash, uint64_t frame)
+{
+    hash = (hash ^ frame) * 0x9e3779b97f4a7c15ULL;
+    return hash << 29 | hash >> 35;
+}
+
+/* Multiply and rotate, a frame a step, for two halves of the stack by turns,
+ * which need not wait for each other: quick, and what it confuses is caught
  * by comparing. */
 static uint64_t hash_sig(const struct jp_kit *kit)
 {
-    uint64_t hash = kit->gap;
-    for (uint32_t i = 0; i < kit->depth; i++) {
-        hash = (hash ^ kit->frames[i]) * 0x9e3779b97f4a7c15ULL;
-        hash = hash << 29 | hash >> 35;
+    const uint64_t *frames = kit->frames;
+    const uint32_t half = kit->depth / 2;
+    uint64_t a = kit->gap, b = kit->depth;
+    for (uint32_t i = 0; i < half; i++) {
+        a = mix_sig(a, frames[i]);
+        b = mix_sig(b, frames[half + i]);
     }
-    return hash ^ hash >> 32;
+    if (kit->depth % 2 != 0)
+        a = mix_sig(a, frames[kit->depth - 1]);
+    a = mix_sig(a, b);
+    return a ^ a >> 32;
 }
 
 /* Compares the kit's stack with the record at ref and those it builds on.
@@ -79,6 +91,13 @@ int jp_stacks_find_sig(const struct jp_kit *kit, uint16_t *ref)
     *ref = 0;
     if (kit->depth == 0)
         return 1;
+    /* Most often it is the last one again. */
+    if (kit->last_ref != 0 && kit->depth == kit->last_depth &&
+        kit->gap == kit->last_gap &&
+        memcmp(kit->frames, kit->last, kit->depth * sizeof(uint64_t)) == 0) {
+        *ref = kit->last_ref;
+        return 1;
+    }
     uint64_t hash = hash_sig(kit);
     for (uint32_t i = 0; i < PROBES; i++) {
         const struct jp_kit_entry *entry =
@@ -121,6 +140,7 @@ void jp_stacks_add_sig(struct jp_kit *kit, uint16_t ref, uint32_t shared)
         (struct jp_kit_entry){(uint32_t)(hash >> 32), ref, kit->epoch};
     memcpy(kit->last, kit->frames, kit->depth * sizeof(uint64_t));
     kit->last_depth = kit->depth;
+    kit->last_gap = kit->gap;
     kit->last_ref = ref;
     kit->chain = shared != 0 ? kit->chain + 1 : 0;
 }

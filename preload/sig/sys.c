@@ -12,51 +12,83 @@
 #include <sys/uio.h>
 
 #include "arch/arch.h"
+#include "filter.h"
 
-#define OPEN_MAX_NOW 64U
+/* On files opened for reading these flags do nothing, and nobody sets them:
+ * by them a forked child knows the descriptors that are jprof's. */
+#define READ_MARK (O_APPEND | O_NONBLOCK)
+
+/* The one way of jprof's into the kernel: not past a filter of the program's
+ * that would end it. */
+static long call_sig(long number, const long arguments[6])
+{
+    if (atomic_load_explicit(&jp_filters, memory_order_acquire) != NULL) {
+        const int refused = jp_filter_verdict_sig(number, arguments);
+        if (refused != 0)
+            return refused;
+    }
+    return jp_arch_syscall_sig(number, arguments);
+}
 
 long jp_sys_sig(long number, long a, long b, long c, long d, long e)
 {
     const long arguments[6] = {a, b, c, d, e, 0};
-    return jp_arch_syscall_sig(number, arguments);
+    return call_sig(number, arguments);
 }
 
-/* Descriptors that are open for a moment, + 1: a forked child has those of all
- * threads.  One is entered after it was opened and taken out before it is
- * closed, so a number here is never somebody else's. */
-static _Atomic int open_now[OPEN_MAX_NOW];
+/* Descriptors are open for a moment only, but a fork in another thread may
+ * come just then, and its child has them too.  Every opening is counted before
+ * it is made and every closing after it: where the two counts were equal when
+ * the fork began and have not moved since, the child has none. */
+static _Atomic uint64_t opened, closed;
 
-static void replace_sig(int from, int to)
+void jp_sys_opening_sig(void)
 {
-    for (unsigned i = 0; i < OPEN_MAX_NOW; i++) {
-        int seen = from;
-        if (atomic_compare_exchange_strong(&open_now[i], &seen, to))
-            return;
-    }
+    atomic_fetch_add(&opened, 1);
+}
+
+int jp_sys_entered_sig(int fd)
+{
+    if (fd < 0)
+        atomic_fetch_add(&closed, 1);
+    return fd;
 }
 
 int jp_sys_open_sig(const char *path, int flags, int mode)
 {
-    int fd = (int)jp_sys_sig(SYS_openat, AT_FDCWD, (long)path,
-                             flags | O_CLOEXEC, mode, 0);
-    if (fd >= 0)
-        replace_sig(0, fd + 1);
-    return fd;
+    if ((flags & O_ACCMODE) == O_RDONLY)
+        flags |= READ_MARK;
+    jp_sys_opening_sig();
+    return jp_sys_entered_sig((int)jp_sys_sig(SYS_openat, AT_FDCWD, (long)path,
+                                              flags | O_CLOEXEC, mode, 0));
 }
 
 void jp_sys_close_sig(int fd)
 {
-    replace_sig(fd + 1, 0);
     jp_sys_sig(SYS_close, fd, 0, 0, 0, 0);
+    atomic_fetch_add(&closed, 1);
 }
 
-void jp_sys_close_inherited_sig(void)
+uint64_t jp_sys_opened_sig(void)
 {
-    for (unsigned i = 0; i < OPEN_MAX_NOW; i++) {
-        int fd = atomic_exchange(&open_now[i], 0) - 1;
-        if (fd >= 0)
-            jp_sys_sig(SYS_close, fd, 0, 0, 0, 0);
-    }
+    const uint64_t done = atomic_load(&closed);
+    return atomic_load(&opened) == done ? done : UINT64_MAX;
+}
+
+int jp_sys_may_inherit_sig(uint64_t before)
+{
+    const uint64_t now = atomic_load(&opened);
+    atomic_store(&closed, now);
+    return before != now;
+}
+
+int jp_sys_is_marked_sig(int fd)
+{
+    const long flags = jp_sys_sig(SYS_fcntl, fd, F_GETFL, 0, 0, 0);
+    const long close = jp_sys_sig(SYS_fcntl, fd, F_GETFD, 0, 0, 0);
+    return flags >= 0 && close >= 0 && (close & FD_CLOEXEC) != 0 &&
+           (flags & O_ACCMODE) == O_RDONLY &&
+           (flags & READ_MARK) == READ_MARK;
 }
 
 long jp_sys_read_sig(int fd, void *buffer, size_t size)
@@ -138,11 +170,12 @@ int jp_sys_allocate_sig(int fd, uint64_t offset, uint64_t size)
     return (int)jp_sys_sig(SYS_fallocate, fd, 0, (long)offset, (long)size, 0);
 }
 
-static void *map_sig(size_t size, int flags, int fd, uint64_t offset)
+static void *map_sig(size_t size, int rights, int flags, int fd,
+                     uint64_t offset)
 {
-    const long arguments[6] = {0,     (long)size, PROT_READ | PROT_WRITE,
+    const long arguments[6] = {0,     (long)size, rights,
                                flags, fd,         (long)offset};
-    long result = jp_arch_syscall_sig(SYS_mmap, arguments);
+    long result = call_sig(SYS_mmap, arguments);
     return result < 0 && result > -4096 ? NULL : (void *)result;
 }
 
@@ -155,15 +188,31 @@ static void advise_sig(void *memory, size_t size, int advice)
 void *jp_sys_memory_sig(size_t size, enum jp_on_fork on_fork)
 {
     void *memory = map_sig(
-        size, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    advise_sig(memory, size,
-               on_fork == JP_FORK_WIPE ? MADV_WIPEONFORK : MADV_DONTFORK);
+        size, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (on_fork != JP_FORK_KEEP)
+        advise_sig(memory, size,
+                   on_fork == JP_FORK_WIPE ? MADV_WIPEONFORK : MADV_DONTFORK);
     return memory;
+}
+
+void *jp_sys_stack_sig(size_t size)
+{
+    return map_sig(size, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 }
 
 void *jp_sys_map_file_sig(int fd, uint64_t offset, size_t size)
 {
-    void *memory = map_sig(size, MAP_SHARED, fd, offset);
+    void *memory =
+        map_sig(size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+    advise_sig(memory, size, MADV_DONTFORK);
+    return memory;
+}
+
+void *jp_sys_map_read_sig(int fd, size_t size)
+{
+    void *memory = map_sig(size, PROT_READ, MAP_SHARED, fd, 0);
     advise_sig(memory, size, MADV_DONTFORK);
     return memory;
 }
@@ -173,34 +222,74 @@ void jp_sys_unmap_sig(void *address, size_t size)
     jp_sys_sig(SYS_munmap, (long)address, (long)size, 0, 0, 0);
 }
 
-long jp_sys_peek_sig(uint64_t address, void *buffer, size_t size)
+/* Set once the kernel has refused process_vm_readv. */
+static _Atomic uint32_t peek_by_file;
+
+/* Both ways go through the calling thread: the first thread of the process may
+ * have ended, and its memory with it.  In functions of their own, as the
+ * deepest place of the handler's stack is here. */
+__attribute__((noinline)) static long peek_mem_sig(uint64_t address,
+                                                   void *buffer, size_t size)
+{
+    int fd = jp_sys_open_sig("/proc/thread-self/mem", O_RDONLY, 0);
+    if (fd < 0)
+        return -EPERM;
+    long got = jp_sys_pread_sig(fd, buffer, size, address);
+    jp_sys_close_sig(fd);
+    return got;
+}
+
+__attribute__((noinline)) static long peek_call_sig(uint64_t address,
+                                                    void *buffer, size_t size,
+                                                    uint32_t tid)
 {
     const struct iovec local = {buffer, size};
     const struct iovec remote = {(void *)address, size};
-    const long arguments[6] = {jp_sys_getpid_sig(), (long)&local, 1,
-                               (long)&remote,       1,            0};
-    return jp_arch_syscall_sig(SYS_process_vm_readv, arguments);
+    const long arguments[6] = {tid, (long)&local, 1, (long)&remote, 1, 0};
+    return call_sig(SYS_process_vm_readv, arguments);
+}
+
+long jp_sys_peek_sig(uint64_t address, void *buffer, size_t size)
+{
+    long got = -ENOSYS;
+    if (atomic_load_explicit(&peek_by_file, memory_order_relaxed) == 0)
+        got = peek_call_sig(address, buffer, size, jp_sys_gettid_sig());
+    if (got != -EPERM && got != -ENOSYS)
+        return got;
+    atomic_store_explicit(&peek_by_file, 1, memory_order_relaxed);
+    return peek_mem_sig(address, buffer, size);
+}
+
+__attribute__((noinline)) static uint32_t number_sig(long call)
+{
+    const long number = jp_sys_sig(call, 0, 0, 0, 0, 0);
+    return number > 0 ? (uint32_t)number : 0;
 }
 
 uint32_t jp_sys_getpid_sig(void)
 {
-    return (uint32_t)jp_sys_sig(SYS_getpid, 0, 0, 0, 0, 0);
+    return number_sig(SYS_getpid);
 }
 
 uint32_t jp_sys_getppid_sig(void)
 {
-    return (uint32_t)jp_sys_sig(SYS_getppid, 0, 0, 0, 0, 0);
+    return number_sig(SYS_getppid);
 }
 
 uint32_t jp_sys_gettid_sig(void)
 {
-    return (uint32_t)jp_sys_sig(SYS_gettid, 0, 0, 0, 0, 0);
+    return number_sig(SYS_gettid);
 }
 
 uint64_t jp_sys_clock_sig(clockid_t clock)
 {
-    struct timespec now;
-    if (clock_gettime(clock, &now) != 0)
+    struct timespec now = {0, 0};
+    /* The vdso reads those by itself; for CPU clocks it asks the kernel. */
+    const int direct = clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME ||
+                       clock == CLOCK_BOOTTIME;
+    if ((direct ? clock_gettime(clock, &now)
+                : jp_sys_sig(SYS_clock_gettime, clock, (long)&now, 0, 0, 0)) !=
+        0)
         return 0;
     return (uint64_t)now.tv_sec * JP_NS + (uint64_t)now.tv_nsec;
 }

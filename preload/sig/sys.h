@@ -21,10 +21,19 @@
 long jp_sys_sig(long number, long a, long b, long c, long d, long e);
 
 int jp_sys_open_sig(const char *path, int flags, int mode);
+/* To be called before and after a call of another kind that opens one, which
+ * jp_sys_close_sig is to close; fd: what it returned, and is returned. */
+void jp_sys_opening_sig(void);
+int jp_sys_entered_sig(int fd);
 void jp_sys_close_sig(int fd);
 
-/* Closes what handlers in other threads had open when this child was forked. */
-void jp_sys_close_inherited_sig(void);
+/* Descriptors that handlers in other threads have open when a child is forked:
+ * the forking thread asks jp_sys_opened_sig first and gives the answer to
+ * jp_sys_may_inherit_sig in the child, which says, once, whether there may be
+ * any; jp_sys_is_marked_sig knows those that were opened for reading only. */
+uint64_t jp_sys_opened_sig(void);
+int jp_sys_may_inherit_sig(uint64_t before);
+int jp_sys_is_marked_sig(int fd);
 long jp_sys_read_sig(int fd, void *buffer, size_t size);
 long jp_sys_pread_sig(int fd, void *buffer, size_t size, uint64_t offset);
 long jp_sys_pwrite_sig(int fd, const void *data, size_t size, uint64_t offset);
@@ -48,17 +57,26 @@ uint64_t jp_sys_file_limit_sig(void);
 int jp_sys_allocate_sig(int fd, uint64_t offset, uint64_t size);
 
 /* Zeroed private memory, or NULL.  What a forked child finds there: nothing at
- * all, or zeros. */
-enum jp_on_fork { JP_FORK_DROP, JP_FORK_WIPE };
+ * all, zeros, or what the parent has there. */
+enum jp_on_fork { JP_FORK_DROP, JP_FORK_WIPE, JP_FORK_KEEP };
 void *jp_sys_memory_sig(size_t size, enum jp_on_fork on_fork);
+
+/* Memory for a signal stack, or NULL.  A forked child has it too. */
+void *jp_sys_stack_sig(size_t size);
 
 /* Maps a part of a file shared and writable, not inherited by fork; or NULL. */
 void *jp_sys_map_file_sig(int fd, uint64_t offset, size_t size);
+/* Maps the first `size` bytes of a file, or where it is to grow to, for the
+ * kernel alone to read from: not inherited by fork; or NULL. */
+void *jp_sys_map_read_sig(int fd, size_t size);
 void jp_sys_unmap_sig(void *address, size_t size);
 
-/* Reads this process's memory without a fault: bytes read, or -errno. */
+/* Reads this process's memory without a fault: bytes read, or -errno.  By
+ * process_vm_readv, or by the memory's file where a container refuses that;
+ * all or nothing within a page. */
 long jp_sys_peek_sig(uint64_t address, void *buffer, size_t size);
 
+/* 0 where a filter of the program's forbids to ask. */
 uint32_t jp_sys_getpid_sig(void);
 uint32_t jp_sys_getppid_sig(void);
 uint32_t jp_sys_gettid_sig(void);

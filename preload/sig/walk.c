@@ -38,31 +38,59 @@ int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp)
     return 1;
 }
 
-int jp_walk_read_sig(const struct jp_walk *walk, uint64_t address,
-                     uint64_t *words, uint32_t count)
+/* A call of the kernel a word would be dear: a piece of the stack is copied,
+ * as far as its page goes, which is there or is not. */
+int jp_walk_peek_sig(struct jp_walk *walk, uint64_t address, uint64_t *word)
 {
-    const long size = (long)(count * sizeof(*words));
-    if (!walk->rooted)
-        return jp_sys_peek_sig(address, words, (size_t)size) == size;
-    memcpy(words, (const void *)address, (size_t)size);
+    if (address - walk->window >= walk->window_size) {
+        const uint64_t page_end = (address | 4095) + 1;
+        const uint64_t end = page_end < walk->high ? page_end : walk->high;
+        uint64_t size = sizeof(walk->kit->window);
+        if (size > end - address)
+            size = end - address;
+        walk->window_size = 0;
+        if (jp_sys_peek_sig(address, walk->kit->window, size) != (long)size)
+            return 0;
+        walk->window = address;
+        walk->window_size = (uint32_t)size;
+    }
+    *word = walk->kit->window[(address - walk->window) / 8];
     return 1;
 }
 
-/* How many root-most frames of too deep a stack are kept; at least one. */
-static uint32_t tail_sig(void)
+/* Of the frames that are kept of too deep a stack, half are the leaf-most,
+ * and the rest the root-most. */
+void jp_walk_begin_sig(struct jp_walk *walk)
 {
     const uint32_t limit = jp_config.depth;
-    return limit > 1 ? limit - limit / 2 : 1;
+    walk->total = 0;
+    walk->next = walk->kit->frames;
+    walk->turn = walk->kit->frames + limit / 2;
+    walk->end = walk->kit->frames + limit;
 }
 
-int jp_walk_push_sig(struct jp_walk *walk, uint64_t address)
+void jp_walk_trail_begin_sig(struct jp_kit *kit)
 {
-    const uint32_t limit = jp_config.depth, head = limit / 2;
-    uint32_t index = walk->total;
-    if (index >= limit)
-        index = head + (index - head) % tail_sig();
-    walk->kit->frames[index] = address;
-    return ++walk->total < JP_WALK_MAX;
+    struct jp_kit_trail *trail = &kit->trail;
+    if (trail->ready && trail->epoch == kit->maps_epoch)
+        return;
+    trail->ready = 1;
+    trail->epoch = kit->maps_epoch;
+    trail->first = JP_KIT_TRAIL;
+    trail->steps[JP_KIT_TRAIL].sp = UINT64_MAX;
+}
+
+void jp_walk_trail_end_sig(struct jp_walk *walk)
+{
+    struct jp_kit_trail *trail = &walk->kit->trail;
+    if (!walk->moved)
+        return;
+    trail->first = JP_KIT_TRAIL;
+    if (walk->fresh > walk->kept)
+        return; /* deeper than the trail is long */
+    trail->first = walk->kept - walk->fresh;
+    memcpy(trail->steps + trail->first, trail->fresh,
+           walk->fresh * sizeof(trail->fresh[0]));
 }
 
 static void reverse_sig(uint64_t *frames, uint32_t count)
@@ -79,13 +107,13 @@ static void reverse_sig(uint64_t *frames, uint32_t count)
 static void settle_sig(struct jp_walk *walk)
 {
     const uint32_t limit = jp_config.depth, head = limit / 2;
-    const uint32_t tail = tail_sig();
+    const uint32_t tail = limit - head;
     struct jp_kit *kit = walk->kit;
     kit->gap = 0;
     kit->depth = walk->total;
     if (walk->total <= limit)
         return;
-    uint32_t turn = (walk->total - head) % tail;
+    const uint32_t turn = (uint32_t)(walk->next - walk->turn);
     uint64_t *frames = kit->frames + head;
     reverse_sig(frames, turn);
     reverse_sig(frames + turn, tail - turn);
@@ -99,15 +127,24 @@ enum jp_reason jp_walk_sig(struct jp_slot *slot, struct jp_kit *kit,
 {
     struct jp_walk walk = {.context = context, .slot = slot, .kit = kit};
     enum jp_reason reason = JP_REASON_NO_STACK;
+    jp_walk_begin_sig(&walk);
+    /* A library may have come whose code nobody has returned to yet. */
+    jp_maps_executable_sig(kit, jp_arch_pc_sig(context));
     if (!jp_walk_bounds_sig(&walk, jp_arch_sp_sig(context)))
         jp_walk_push_sig(&walk, jp_arch_pc_sig(context));
     else if (jp_config.walker == JP_WALKER_LIBUNWIND)
         reason = jp_walk_libunwind_sig(&walk);
-    else if (jp_config.walker == JP_WALKER_CFI)
-        reason = jp_walk_cfi_sig(&walk);
-    else
+    else if (jp_config.walker == JP_WALKER_FP)
         reason = jp_walk_fp_sig(&walk);
+    else
+        reason = jp_walk_cfi_sig(&walk);
     settle_sig(&walk);
+    if (walk.misses <= walk.total)
+        atomic_fetch_add_explicit(&kit->rule_hits, walk.total - walk.misses,
+                                  memory_order_relaxed);
+    if (walk.misses != 0)
+        atomic_fetch_add_explicit(&kit->rule_misses, walk.misses,
+                                  memory_order_relaxed);
     return kit->gap != 0 || walk.total >= JP_WALK_MAX ? JP_REASON_DEPTH
                                                        : reason;
 }

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "foreign.h"
+#include "jp_limits.h"
 #include "jp_log.h"
 
 struct jp_kit;
@@ -24,6 +26,13 @@ struct jp_walk {
     uint32_t rooted;      /* high is where the thread's own code begins: all
                              of the stack is there as long as the thread is */
     uint32_t total;       /* frames pushed; more than depth: both ends kept */
+    uint32_t misses;      /* rules that had to be made */
+    uint64_t *next;       /* where the next frame goes, in kit->frames; */
+    uint64_t *turn, *end; /* at end it goes on at turn: the root-most ones */
+    uint32_t moved;       /* the trail: a stretch is recorded, of so many */
+    uint32_t fresh, kept; /* frames, in front of this place on the trail */
+    uint64_t window;      /* of a stack that is not rooted: what kit->window */
+    uint32_t window_size; /* has a copy of; bytes, 0: nothing */
 };
 
 /* Collects the stack of the interrupted context into kit->frames, depth and
@@ -31,14 +40,49 @@ struct jp_walk {
 enum jp_reason jp_walk_sig(struct jp_slot *slot, struct jp_kit *kit,
                            const ucontext_t *context);
 
-/* For walkers: reads `count` words of the stack at `address` (both within
- * bounds).  A stack whose end is not proven is read so that what is no longer
- * mapped is no fault.  Returns 0 when it could not be read. */
-int jp_walk_read_sig(const struct jp_walk *walk, uint64_t address,
-                     uint64_t *words, uint32_t count);
+/* For walkers: whether a word at `address` lies in the stack, in its place. */
+static inline int jp_walk_inside_sig(const struct jp_walk *walk,
+                                     uint64_t address)
+{
+    return address >= walk->low && address <= walk->high - 8 &&
+           (address & 7) == 0;
+}
+
+/* The word at `address`, which is inside, of a stack whose end is not proven:
+ * read so that what is no longer mapped is no fault.  Returns 0 when it could
+ * not be read. */
+int jp_walk_peek_sig(struct jp_walk *walk, uint64_t address, uint64_t *word);
+
+/* For walkers: reads a word of the stack (inside).  Returns 0 when it could
+ * not be read. */
+static inline int jp_walk_read_sig(struct jp_walk *walk, uint64_t address,
+                                   uint64_t *word)
+{
+    if (!walk->rooted)
+        return jp_walk_peek_sig(walk, address, word);
+    *word = jp_foreign_word_sig(address);
+    return 1;
+}
 
 /* For walkers: adds a frame; returns 0 when the walk is to stop. */
-int jp_walk_push_sig(struct jp_walk *walk, uint64_t address);
+static inline int jp_walk_push_sig(struct jp_walk *walk, uint64_t address)
+{
+    *walk->next++ = address;
+    if (walk->next == walk->end)
+        walk->next = walk->turn;
+    return ++walk->total < JP_WALK_MAX;
+}
+
+/* For walkers that begin anew: no frame has been pushed. */
+void jp_walk_begin_sig(struct jp_walk *walk);
+
+/* For walkers: makes the kit's trail fit for use, empty when it is that of
+ * another map. */
+void jp_walk_trail_begin_sig(struct jp_kit *kit);
+
+/* For walkers, at the end of a walk: what is recorded in trail.fresh goes in
+ * front of what the trail still holds, for the next walk. */
+void jp_walk_trail_end_sig(struct jp_walk *walk);
 
 /* For walkers: sets low and high to the bounds of the stack that sp is on.
  * Returns 0 when it is on none. */

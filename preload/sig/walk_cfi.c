@@ -1,57 +1,33 @@
 /* SPDX-License-Identifier: MIT
  *
- * The hybrid walker: by call-frame information where code has it, by the
- * frame pointer where it has none (code of JIT compilers), frame by frame.
+ * The hybrid walker (JP_STACK=auto): by call-frame information where code has
+ * it, by the frame pointer where it has none (code of JIT compilers), frame by
+ * frame.  JP_STACK=cfi is the same without frame pointers: code without
+ * call-frame information ends the stack.
  * Runs in: handler, any thread. */
-#include <stddef.h>
 #include <string.h>
 
 #include "arch/arch.h"
 #include "cfi_cache.h"
+#include "config.h"
 #include "kit.h"
 #include "maps.h"
 #include "slot.h"
 #include "sys.h"
-#include "walk.h"
+#include "walk_cfi.h"
 
 #define SWITCHES_MAX 16U   /* stacks that one walk may lead through */
-#define GOING (-1)         /* no reason to end yet */
-#define AGAIN (-2)         /* a register is needed that was not followed */
-
-/* The frame that the walk is at. */
-struct frame {
-    uint64_t registers[JP_ARCH_REGISTERS];
-    uint64_t pc;
-    uint32_t interrupted;  /* pc is the next instruction to run, and every
-                              register is known; otherwise pc returns here,
-                              and those that calls preserve are known */
-    uint32_t follow;       /* these are really restored, not only sp and fp */
-    uint32_t lost;         /* a frame on the way restored none of them */
-    uint32_t switches;
-};
+#define GOING JP_WALK_GOING
+#define AGAIN JP_WALK_AGAIN
 
 static const uint8_t saved[JP_ARCH_SAVED_COUNT] = JP_ARCH_SAVED;
 
 _Static_assert(JP_ARCH_SIGNAL_BYTES <= sizeof(((struct jp_kit *)0)->walker),
                "a kit has room for an interrupted context");
 
-static int inside_sig(const struct jp_walk *walk, uint64_t address)
-{
-    return address >= walk->low && address <= walk->high - 8 &&
-           (address & 7) == 0;
-}
-
-/* A word of the stack.  What cannot be read leads nowhere: 1 is no code and no
- * frame pointer. */
-static uint64_t load_sig(const struct jp_walk *walk, uint64_t address)
-{
-    uint64_t word;
-    return jp_walk_read_sig(walk, address, &word, 1) ? word : 1;
-}
-
 /* Why a walk is over whose frame pointer leads nowhere, in code without
  * call-frame information. */
-static int end_sig(const struct jp_walk *walk, const struct frame *frame)
+static int end_sig(const struct jp_walk *walk, const struct jp_walk_frame *frame)
 {
     const uint64_t fp = frame->registers[JP_ARCH_FP];
     if (fp == 0 && (walk->slot->adopted || walk->slot->is_main))
@@ -62,39 +38,39 @@ static int end_sig(const struct jp_walk *walk, const struct frame *frame)
 
 /* The interrupted function may not have made its frame yet, or have given it
  * up: its caller is where sp says. */
-static int frameless_sig(struct jp_walk *walk, struct frame *frame)
+static int frameless_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 {
     if (walk->total != 1)
         return 0;
     int offset = jp_arch_frameless_sig(walk->context);
     uint64_t at = frame->registers[JP_ARCH_SP] + (uint64_t)offset;
-    if (offset < 0 || !inside_sig(walk, at))
+    if (offset < 0 || !jp_walk_inside_sig(walk, at))
         return 0;
-    uint64_t caller = load_sig(walk, at);
+    uint64_t caller = jp_walk_load_sig(walk, at);
     if (!jp_maps_executable_sig(walk->kit, caller))
         return 0;
     if (offset != 0)
-        frame->registers[JP_ARCH_FP] = load_sig(walk, at - 8);
+        frame->registers[JP_ARCH_FP] = jp_walk_load_sig(walk, at - 8);
     frame->registers[JP_ARCH_SP] = at + 8;
     frame->pc = caller;
     return 1;
 }
 
-static int step_fp_sig(struct jp_walk *walk, struct frame *frame)
+static int step_fp_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 {
     const uint64_t fp = frame->registers[JP_ARCH_FP];
     if (frame->interrupted && frameless_sig(walk, frame)) {
         frame->interrupted = 0;
         return GOING;
     }
-    if (fp < frame->registers[JP_ARCH_SP] || !inside_sig(walk, fp) ||
-        !inside_sig(walk, fp + 8))
+    if (fp < frame->registers[JP_ARCH_SP] || !jp_walk_inside_sig(walk, fp) ||
+        !jp_walk_inside_sig(walk, fp + 8))
         return end_sig(walk, frame);
-    uint64_t caller = jp_arch_strip_sig(load_sig(walk, fp + 8));
+    uint64_t caller = jp_arch_strip_sig(jp_walk_load_sig(walk, fp + 8));
     if (!jp_maps_executable_sig(walk->kit, caller))
         return caller == 0 ? JP_REASON_ROOT : JP_REASON_BAD_FP;
     frame->registers[JP_ARCH_SP] = fp + 16;
-    frame->registers[JP_ARCH_FP] = load_sig(walk, fp);
+    frame->registers[JP_ARCH_FP] = jp_walk_load_sig(walk, fp);
     frame->pc = caller;
     frame->interrupted = 0;
     frame->lost = 1;
@@ -114,7 +90,7 @@ static void lower_sig(struct jp_walk *walk, uint64_t sp)
 }
 
 /* The walk goes on at sp, on another stack. */
-static int switch_sig(struct jp_walk *walk, struct frame *frame, uint64_t sp)
+static int switch_sig(struct jp_walk *walk, struct jp_walk_frame *frame, uint64_t sp)
 {
     if (frame->switches++ == SWITCHES_MAX || !jp_walk_bounds_sig(walk, sp))
         return 0;
@@ -122,12 +98,12 @@ static int switch_sig(struct jp_walk *walk, struct frame *frame, uint64_t sp)
     return 1;
 }
 
-static int step_signal_sig(struct jp_walk *walk, struct frame *frame)
+static int step_signal_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 {
     const uint64_t at =
         frame->registers[JP_ARCH_SP] + JP_ARCH_SIGNAL_CONTEXT;
-    if (!inside_sig(walk, at) ||
-        !inside_sig(walk, at + JP_ARCH_SIGNAL_BYTES - 8))
+    if (!jp_walk_inside_sig(walk, at) ||
+        !jp_walk_inside_sig(walk, at + JP_ARCH_SIGNAL_BYTES - 8))
         return JP_REASON_BOUNDS;
     const ucontext_t *context = (const ucontext_t *)at;
     if (!walk->rooted) {
@@ -148,7 +124,7 @@ static int step_signal_sig(struct jp_walk *walk, struct frame *frame)
 }
 
 /* Whether a register's value is known in this frame. */
-static int known_sig(const struct frame *frame, uint32_t number)
+static int known_sig(const struct jp_walk_frame *frame, uint32_t number)
 {
     if (frame->interrupted || number == JP_ARCH_SP || number == JP_ARCH_FP)
         return GOING;
@@ -158,11 +134,14 @@ static int known_sig(const struct frame *frame, uint32_t number)
                    : frame->lost  ? JP_REASON_NO_RULE
                                   : GOING;
     }
-    return JP_REASON_NO_RULE;
+    /* One that calls do not preserve: only hand-written code counts on it
+     * over a call, because it knows that its callee leaves it alone
+     * (libcrypto's aesni_gcm_encrypt: rax). */
+    return frame->lost ? JP_REASON_NO_RULE : GOING;
 }
 
 /* Finds the CFA.  Returns GOING, or why not. */
-static int cfa_sig(struct jp_walk *walk, struct frame *frame,
+static int cfa_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                    const struct jp_cfi_rule *rule, uint64_t *cfa)
 {
     if (rule->base != JP_ARCH_SP && rule->base != JP_ARCH_FP) {
@@ -175,9 +154,9 @@ static int cfa_sig(struct jp_walk *walk, struct frame *frame,
         *cfa = base + (uint64_t)(int64_t)rule->offset;
     } else {
         uint64_t at = base + (uint64_t)(int64_t)JP_CFI_AT(rule->offset);
-        if (!inside_sig(walk, at))
+        if (!jp_walk_inside_sig(walk, at))
             return JP_REASON_BOUNDS;
-        *cfa = load_sig(walk, at) + (uint64_t)(int64_t)JP_CFI_ADD(rule->offset);
+        *cfa = jp_walk_load_sig(walk, at) + (uint64_t)(int64_t)JP_CFI_ADD(rule->offset);
     }
     const uint64_t sp = frame->registers[JP_ARCH_SP];
     if (*cfa <= walk->high &&
@@ -189,21 +168,21 @@ static int cfa_sig(struct jp_walk *walk, struct frame *frame,
     return JP_REASON_BOUNDS;
 }
 
-static int restore_sig(struct jp_walk *walk, struct frame *frame,
+static int restore_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                        const struct jp_cfi_rule *rule, uint64_t from)
 {
     for (uint32_t i = 0; i < JP_ARCH_SAVED_COUNT; i++) {
         uint64_t at = from + (uint64_t)(rule->saved[i] * 8);
         if (rule->saved[i] == 0)
             continue;
-        if (!inside_sig(walk, at))
+        if (!jp_walk_inside_sig(walk, at))
             return JP_REASON_BOUNDS;
-        frame->registers[saved[i]] = load_sig(walk, at);
+        frame->registers[saved[i]] = jp_walk_load_sig(walk, at);
     }
     return GOING;
 }
 
-static int step_cfi_sig(struct jp_walk *walk, struct frame *frame,
+static int step_cfi_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                         const struct jp_cfi_rule *rule)
 {
     uint64_t cfa, ra;
@@ -212,9 +191,9 @@ static int step_cfi_sig(struct jp_walk *walk, struct frame *frame,
         return reason;
     if ((rule->flags & JP_CFI_RA_REGISTER) == 0) {
         uint64_t at = cfa + (uint64_t)((int64_t)rule->ra * 8);
-        if (!inside_sig(walk, at))
+        if (!jp_walk_inside_sig(walk, at))
             return JP_REASON_BOUNDS;
-        ra = load_sig(walk, at);
+        ra = jp_walk_load_sig(walk, at);
     } else {
         if (!frame->interrupted)
             return JP_REASON_NO_RULE;
@@ -228,11 +207,13 @@ static int step_cfi_sig(struct jp_walk *walk, struct frame *frame,
         if (reason != GOING)
             return reason;
     }
-    if ((rule->flags & JP_CFI_FP_SAVED) != 0) {
+    if ((rule->flags & JP_CFI_FP_SAVED) != 0 &&
+        (walk->total != 1 || (rule->flags & JP_CFI_FP_BASED) == 0 ||
+         !jp_arch_fp_popped_sig(walk->context))) {
         uint64_t at = from + (uint64_t)((int64_t)rule->fp * 8);
-        if (!inside_sig(walk, at))
+        if (!jp_walk_inside_sig(walk, at))
             return JP_REASON_BOUNDS;
-        frame->registers[JP_ARCH_FP] = load_sig(walk, at);
+        frame->registers[JP_ARCH_FP] = jp_walk_load_sig(walk, at);
     }
     frame->registers[JP_ARCH_SP] = cfa;
     frame->pc = jp_arch_strip_sig(ra);
@@ -240,8 +221,29 @@ static int step_cfi_sig(struct jp_walk *walk, struct frame *frame,
     return GOING;
 }
 
+/* To where longjmp goes, from among the instructions with which it leaves.
+ * There is no going back on this stack. */
+static int step_jump_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                         const struct jp_cfi_rule *rule)
+{
+    const uint64_t sp = frame->registers[rule->base];
+    const uint64_t fp = frame->registers[rule->fp];
+    const uint64_t pc = frame->registers[rule->ra];
+    if (!frame->interrupted)
+        return JP_REASON_NO_RULE;
+    if ((sp < frame->registers[JP_ARCH_SP] || sp > walk->high) &&
+        !switch_sig(walk, frame, sp))
+        return JP_REASON_BOUNDS;
+    frame->registers[JP_ARCH_SP] = sp;
+    frame->registers[JP_ARCH_FP] = fp;
+    frame->pc = jp_arch_strip_sig(pc);
+    frame->interrupted = 0;
+    frame->lost = 1;
+    return GOING;
+}
+
 /* From one frame to the next.  Returns GOING, AGAIN, or why the walk ends. */
-static int step_sig(struct jp_walk *walk, struct frame *frame,
+static int step_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                     const struct jp_cfi_rule *rule)
 {
     switch (rule->kind) {
@@ -249,11 +251,14 @@ static int step_sig(struct jp_walk *walk, struct frame *frame,
     case JP_CFI_MEMORY:
         return step_cfi_sig(walk, frame, rule);
     case JP_CFI_NONE:
-        return step_fp_sig(walk, frame);
+        return jp_config.walker == JP_WALKER_CFI ? JP_REASON_NO_RULE
+                                                 : step_fp_sig(walk, frame);
     case JP_CFI_SIGNAL:
         return step_signal_sig(walk, frame);
     case JP_CFI_ROOT:
         return JP_REASON_ROOT;
+    case JP_CFI_JUMP:
+        return step_jump_sig(walk, frame, rule);
     default:
         return JP_REASON_NO_RULE;
     }
@@ -262,115 +267,78 @@ static int step_sig(struct jp_walk *walk, struct frame *frame,
 /* The byte before a return address is in no function, but the address is:
  * nobody called.  A stack made by hand (glibc's makecontext) ends in such
  * code, and a signal's frame may return to it. */
-static void find_end_sig(const struct frame *frame, uint32_t epoch,
+static void find_end_sig(const struct jp_walk_frame *frame, uint32_t epoch,
                          struct jp_cfi_rule *rule)
 {
     struct jp_cfi_rule first;
-    if (!jp_maps_anonymous_sig(frame->pc) &&
-        jp_cfi_lookup_sig(frame->pc, epoch, &first) == 0 &&
+    if (jp_cfi_lookup_sig(frame->pc, epoch, &first) == 0 &&
         first.kind != JP_CFI_NONE && first.kind != JP_CFI_BAD)
         rule->kind =
             first.kind == JP_CFI_SIGNAL ? JP_CFI_SIGNAL : JP_CFI_ROOT;
 }
 
+/* Code without information whose caller is where sp says: looked for where
+ * call-frame information led here, not behind a frame pointer, which V8's and
+ * the JVM's code has.  The memory may be going. */
+static void find_bare_sig(const struct jp_walk_frame *frame, uint64_t pc,
+                          uint32_t epoch, struct jp_cfi_rule *rule)
+{
+    uint8_t code[JP_ARCH_BARE_BYTES];
+    if (frame->lost || !jp_maps_anonymous_sig(frame->pc) ||
+        jp_sys_peek_sig(frame->pc, code, sizeof(code)) != sizeof(code))
+        return;
+    const int given = jp_arch_bare_return_sig(code);
+    if (given < 0)
+        return;
+    rule->kind = JP_CFI_REGISTER;
+    rule->base = JP_ARCH_SP;
+    rule->offset = given + 8;
+    rule->ra = -1;
+    jp_cfi_keep_sig(pc, epoch, rule);
+}
+
 /* The rule for the frame's pc; a return address is behind its call.  Returns
  * GOING, or why there is none. */
-static int find_sig(struct jp_walk *walk, const struct frame *frame,
+static int find_sig(struct jp_walk *walk, const struct jp_walk_frame *frame,
                     struct jp_cfi_rule *rule)
 {
     const uint64_t pc = frame->pc - !frame->interrupted;
     const uint32_t epoch = walk->kit->maps_epoch;
-    if (jp_cfi_cached_sig(pc, epoch, rule) &&
-        (rule->kind != JP_CFI_NONE || frame->interrupted))
+    const int cached = jp_cfi_cached_sig(pc, epoch, rule);
+    if (cached && (rule->kind != JP_CFI_NONE || frame->interrupted))
         return GOING;
     if (!jp_maps_executable_sig(walk->kit, pc))
         return JP_REASON_NO_RULE;
+    walk->misses += !cached;
+    /* What cannot be had just now (the kernel refuses to read it) may come
+     * later; until then, the frame pointer. */
     if (jp_cfi_lookup_sig(pc, epoch, rule) != 0)
-        return JP_REASON_NO_RULE;
-    if (rule->kind == JP_CFI_NONE && !frame->interrupted)
+        rule->kind = JP_CFI_NONE;
+    if (rule->kind == JP_CFI_NONE && !frame->interrupted) {
+        find_bare_sig(frame, pc, epoch, rule);
         find_end_sig(frame, epoch, rule);
+    }
     return GOING;
-}
-
-/* A rule taken apart in registers: both words of it, as they lie in memory on
- * a little-endian machine. */
-#define WORD_OFFSET(w) ((int64_t)(int32_t)(w)[0])
-#define WORD_BASE(w) ((w)[0] >> 40 & 0xff)
-#define WORD_RA(w) ((int64_t)(w)[0] >> 48)
-#define WORD_FP(w) ((int64_t)(int16_t)(w)[1])
-#define WORD_FLAGS(w) ((w)[1] >> 56)
-#define WORD_KIND(w) ((w)[0] >> 32 & 0xff)
-_Static_assert(offsetof(struct jp_cfi_rule, kind) == 4 &&
-                   offsetof(struct jp_cfi_rule, base) == 5 &&
-                   offsetof(struct jp_cfi_rule, ra) == 6 &&
-                   offsetof(struct jp_cfi_rule, fp) == 8 &&
-                   offsetof(struct jp_cfi_rule, flags) == 15,
-               "the words of a rule");
-
-/* Goes on from frame to frame as long as it is simple: the CFA from sp or fp,
- * everything where it should be, the next rule at hand.  What is not is left
- * to step_sig, at the frame where it comes up.  Returns GOING or DEPTH. */
-static int hurry_sig(struct jp_walk *walk, struct frame *frame,
-                     struct jp_cfi_rule *rule)
-{
-    const uint64_t low = walk->low, room = walk->high - 8 - low;
-    const uint32_t epoch = walk->kit->maps_epoch;
-    uint64_t sp = frame->registers[JP_ARCH_SP];
-    uint64_t fp = frame->registers[JP_ARCH_FP];
-    uint64_t pc = frame->pc, words[2], next[2];
-    int reason = GOING, moved = 0;
-    memcpy(words, rule, sizeof(words));
-    while (reason == GOING && WORD_KIND(words) == JP_CFI_REGISTER) {
-        const uint64_t base = WORD_BASE(words), flags = WORD_FLAGS(words);
-        if ((base != JP_ARCH_SP && base != JP_ARCH_FP) ||
-            (flags & (JP_CFI_FP_BASED | JP_CFI_RA_REGISTER)) != 0)
-            break;
-        const uint64_t cfa =
-            (base == JP_ARCH_SP ? sp : fp) + (uint64_t)WORD_OFFSET(words);
-        const uint64_t ra_at = cfa + (uint64_t)WORD_RA(words) * 8;
-        const uint64_t fp_at = cfa + (uint64_t)WORD_FP(words) * 8;
-        const int saves = (flags & JP_CFI_FP_SAVED) != 0;
-        if (cfa <= sp || cfa > walk->high || (cfa & 7) != 0 ||
-            ra_at - low > room || (saves && fp_at - low > room))
-            break;
-        const uint64_t caller = jp_arch_strip_sig(load_sig(walk, ra_at));
-        if (jp_thread_is_start_sig(caller) ||
-            !jp_cfi_words_sig(caller - 1, epoch, next) ||
-            WORD_KIND(next) == JP_CFI_NONE)
-            break;
-        fp = saves ? load_sig(walk, fp_at) : fp;
-        sp = cfa;
-        pc = caller;
-        words[0] = next[0];
-        words[1] = next[1];
-        moved = 1;
-        if (!jp_walk_push_sig(walk, pc))
-            reason = JP_REASON_DEPTH;
-    }
-    if (moved) {
-        frame->registers[JP_ARCH_SP] = sp;
-        frame->registers[JP_ARCH_FP] = fp;
-        frame->pc = pc;
-        frame->interrupted = 0;
-        memcpy(rule, words, sizeof(words));
-    }
-    return reason;
 }
 
 static int walk_sig(struct jp_walk *walk, int follow)
 {
-    struct frame frame = {.interrupted = 1, .follow = (uint32_t)follow};
+    struct jp_walk_frame frame = {.interrupted = 1, .follow = (uint32_t)follow};
     struct jp_cfi_rule rule;
     jp_arch_registers_sig(walk->context, frame.registers);
     frame.pc = frame.registers[JP_ARCH_PC];
-    walk->total = 0;
+    jp_walk_begin_sig(walk);
     lower_sig(walk, frame.registers[JP_ARCH_SP]);
     int reason = find_sig(walk, &frame, &rule);
     jp_walk_push_sig(walk, frame.pc);
     while (reason == GOING) {
-        if (!follow && walk->rooted &&
-            hurry_sig(walk, &frame, &rule) != GOING)
-            return JP_REASON_DEPTH;
+        if (!follow && walk->rooted) {
+            reason = jp_walk_quick_sig(walk, &frame, &rule);
+            if (reason == JP_WALK_LOOKUP)
+                reason = find_sig(walk, &frame, &rule);
+            if (reason != GOING)
+                break;
+        }
         reason = step_sig(walk, &frame, &rule);
         if (reason != GOING)
             break;
@@ -391,5 +359,6 @@ enum jp_reason jp_walk_cfi_sig(struct jp_walk *walk)
         *walk = begin;
         reason = walk_sig(walk, 1);
     }
+    jp_walk_trail_end_sig(walk);
     return (enum jp_reason)reason;
 }

@@ -4,6 +4,7 @@
  * as it is plausible.
  * Runs in: handler, any thread. */
 #include "arch/arch.h"
+#include "kit.h"
 #include "maps.h"
 #include "slot.h"
 #include "walk.h"
@@ -34,36 +35,149 @@ static void push_frameless_sig(struct jp_walk *walk)
     if (offset < 0 || at + 8 > walk->high)
         return;
     uint64_t caller;
-    if (jp_walk_read_sig(walk, at, &caller, 1) &&
+    if (jp_walk_read_sig(walk, at, &caller) &&
         jp_maps_executable_sig(walk->kit, caller) &&
         !jp_thread_is_start_sig(caller))
         jp_walk_push_sig(walk, caller);
 }
 
+/* The walk along the chain.  A step of its trail is a pair that was read: at
+ * sp, the next frame pointer fp and the return address pc; the last step is the
+ * pair at which the chain ended, with ra_at 0. */
+struct chain {
+    uint64_t fp;          /* the pair to read next */
+    uint64_t last;        /* it must not be below this */
+    uint32_t at;          /* the trail before this index is below fp */
+    uint32_t kept;        /* the trail holds from here on, or NONE */
+    uint32_t fresh;       /* pairs recorded in trail.fresh */
+};
+
+#define NONE JP_KIT_TRAIL
+
+static inline void record_sig(struct jp_kit_trail *trail, struct chain *chain,
+                              struct jp_kit_step step)
+{
+    trail->fresh[chain->fresh < NONE ? chain->fresh : NONE] = step;
+    chain->fresh += chain->fresh <= NONE;
+}
+
+/* The steps from `kept` on are not what the next walk will find: they become
+ * part of what is recorded, but for the end. */
+static void rewrite_sig(struct jp_kit_trail *trail, struct chain *chain)
+{
+    const struct jp_kit_step *step = &trail->steps[chain->kept];
+    for (; step->ra_at != 0; step++)
+        record_sig(trail, chain, *step);
+    chain->kept = NONE;
+}
+
+/* Where the trail came through the pair to read next, goes along it as far as
+ * the stack says the same.  Such loads do not wait for each other, as those
+ * from pair to pair do.  A step's sp is always above that of the one before.
+ * Returns 0 at the limit of all walks. */
+static int retrace_sig(struct jp_walk *walk, struct jp_kit_trail *trail,
+                       struct chain *chain)
+{
+    const struct jp_kit_step *step = &trail->steps[chain->at];
+    while (step->sp < chain->fp)
+        step++;
+    chain->at = (uint32_t)(step - trail->steps);
+    const uint64_t high = walk->high - 16;
+    if (step->sp != chain->fp || step->sp > high)
+        return 1;
+    const struct jp_kit_step *const begin = step;
+    uint64_t *next = walk->next, *const end = walk->end;
+    for (; step->ra_at != 0 && step->sp <= high; step++) {
+        const uint64_t *pair = (const uint64_t *)step->sp;
+        if (pair[0] != step->fp || jp_arch_strip_sig(pair[1]) != step->pc)
+            break;
+        *next++ = step->pc;
+        if (next == end)
+            next = walk->turn;
+    }
+    if (step == begin && step->ra_at != 0)
+        return 1;
+    walk->next = next;
+    walk->total += (uint32_t)(step - begin);
+    if (step > begin) {
+        chain->last = step[-1].sp + 16;
+        chain->fp = step[-1].fp;
+    }
+    if (step->ra_at == 0) {
+        chain->kept = chain->at;
+    } else {
+        for (const struct jp_kit_step *s = begin; s < step; s++)
+            record_sig(trail, chain, *s);
+        chain->at = (uint32_t)(step - trail->steps);
+    }
+    return walk->total < JP_WALK_MAX;
+}
+
+/* Follows the chain to its end.  Returns DEPTH or ROOT, or BAD_FP for an end
+ * of which the caller knows more. */
+static enum jp_reason follow_sig(struct jp_walk *walk, struct chain *chain)
+{
+    struct jp_kit_trail *trail = &walk->kit->trail;
+    const uint64_t high = walk->high - 16;
+    const uint64_t start = jp_thread_start_low;
+    const uint64_t start_size = jp_thread_start_high - start;
+    for (;;) {
+        uint64_t caller, next;
+        if (chain->fp < chain->last || (chain->fp & 7) != 0 ||
+            chain->fp > high)
+            return JP_REASON_BAD_FP;
+        if (chain->kept == NONE && walk->rooted) {
+            const uint64_t last = chain->last;
+            if (!retrace_sig(walk, trail, chain))
+                return JP_REASON_DEPTH;
+            if (chain->last != last)
+                continue; /* and look where it led to */
+        }
+        if (!jp_walk_read_sig(walk, chain->fp, &next) ||
+            !jp_walk_read_sig(walk, chain->fp + 8, &caller))
+            return JP_REASON_BAD_FP;
+        caller = jp_arch_strip_sig(caller);
+        if (caller - start < start_size)
+            return JP_REASON_ROOT;
+        if (!jp_kit_knows_sig(walk->kit, caller) &&
+            !jp_maps_executable_sig(walk->kit, caller))
+            return JP_REASON_BAD_FP;
+        if (chain->kept != NONE)
+            rewrite_sig(trail, chain);
+        record_sig(trail, chain,
+                   (struct jp_kit_step){chain->fp, caller, next, 1, 0});
+        if (!jp_walk_push_sig(walk, caller))
+            return JP_REASON_DEPTH;
+        chain->last = chain->fp + 16;
+        chain->fp = next;
+    }
+}
+
 enum jp_reason jp_walk_fp_sig(struct jp_walk *walk)
 {
-    uint64_t fp = jp_arch_fp_sig(walk->context);
-    uint64_t last = walk->low;
+    struct jp_kit_trail *trail = &walk->kit->trail;
+    struct chain chain = {.fp = jp_arch_fp_sig(walk->context),
+                          .last = walk->low,
+                          .kept = NONE};
     jp_walk_push_sig(walk, jp_arch_pc_sig(walk->context));
     /* A misaligned stack would be misread; it ends here. */
     if ((walk->low & 7) == 0)
         push_frameless_sig(walk);
-    for (;;) {
-        if (fp < last || (fp & 7) != 0 || fp + 16 > walk->high)
-            break;
-        uint64_t frame[2]; /* the caller's frame pointer, the return address */
-        if (!jp_walk_read_sig(walk, fp, frame, 2))
-            break;
-        if (jp_thread_is_start_sig(frame[1]))
-            return JP_REASON_ROOT;
-        if (!jp_maps_executable_sig(walk->kit, frame[1]))
-            break;
-        if (!jp_walk_push_sig(walk, frame[1]))
-            return JP_REASON_DEPTH;
-        last = fp + 16;
-        fp = frame[0];
+    jp_walk_trail_begin_sig(walk->kit);
+    chain.at = trail->first;
+    const enum jp_reason reason = follow_sig(walk, &chain);
+    if (walk->rooted) {
+        if (chain.kept == NONE)
+            record_sig(trail, &chain,
+                       (struct jp_kit_step){chain.fp, 0, 0, 0, 0});
+        walk->moved = 1;
+        walk->kept = chain.kept;
+        walk->fresh = chain.fresh;
+        jp_walk_trail_end_sig(walk);
     }
-    if (walk->slot->rooted && walk->rooted && fp == walk->high)
+    if (reason != JP_REASON_BAD_FP)
+        return reason;
+    if (walk->slot->rooted && walk->rooted && chain.fp == walk->high)
         return JP_REASON_ROOT;
-    return end_sig(walk, fp, last);
+    return end_sig(walk, chain.fp, chain.last);
 }

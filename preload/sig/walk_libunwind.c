@@ -4,8 +4,14 @@
  * dl_iterate_phdr and uses up to 9 KiB of stack: it is not safe against a
  * lock that the interrupted code holds, and is used only when asked for.
  * Runs in: handler (exempt from its rules, doc/DESIGN.md). */
+/* A cross compiler may have no libunwind beside it. */
+#if __has_include(<libunwind.h>)
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
+#define HAVE_LIBUNWIND 1
+#else
+#define HAVE_LIBUNWIND 0
+#endif
 
 #include <errno.h>
 #include <stddef.h>
@@ -16,6 +22,7 @@
 #include "slot.h"
 #include "walk.h"
 
+#if HAVE_LIBUNWIND
 /* libunwind.h's UNW_OBJ names these for the architecture at hand. */
 #define TEXT_OF(symbol) #symbol
 #define NAME_OF(symbol) TEXT_OF(symbol)
@@ -62,3 +69,19 @@ enum jp_reason jp_walk_libunwind_sig(struct jp_walk *walk)
             return JP_REASON_DEPTH;
     }
 }
+#else
+int jp_walk_libunwind_load(void *(*load)(const char *name),
+                           void *(*find)(void *library, const char *name))
+{
+    (void)load;
+    (void)find;
+    return -ENOENT;
+}
+
+/* Never chosen when it cannot be loaded. */
+enum jp_reason jp_walk_libunwind_sig(struct jp_walk *walk)
+{
+    jp_walk_push_sig(walk, jp_arch_pc_sig(walk->context));
+    return JP_REASON_WALKER;
+}
+#endif

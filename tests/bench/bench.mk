@@ -1,6 +1,6 @@
 # `make bench`: figures as ratios against peers, in one run.
 BENCH_BIN := $(addprefix $(B)/tests/bench/,spawn stacks handler handler-nofp \
-  empty.so)
+  jitgig forkcost walk walk-nofp empty.so roots timed.so)
 
 bench: all $(BENCH_BIN) ## measure against peers; table in build/bench.txt
 	$(PYTHON) tests/bench/bench.py $(B)
@@ -13,8 +13,30 @@ $(B)/tests/bench/handler-nofp: tests/bench/handler.c
 	@mkdir -p $(@D)
 	$(CC) -O2 -g $(WARN) -D_GNU_SOURCE -fomit-frame-pointer -o $@ $< -ldl
 
+WALK_BENCH = $(CC) -O2 -g $(WARN) -D_GNU_SOURCE -Iinclude -Ipreload -o $@ $< \
+  $(SIG_OBJ) $(PRE_OBJ) -ldl -pthread
+
+$(B)/tests/bench/walk: tests/bench/walk.c $(SIG_OBJ) $(PRE_OBJ)
+	@mkdir -p $(@D)
+	$(WALK_BENCH) -fno-omit-frame-pointer
+
+$(B)/tests/bench/walk-nofp: tests/bench/walk.c $(SIG_OBJ) $(PRE_OBJ)
+	@mkdir -p $(@D)
+	$(WALK_BENCH) -fomit-frame-pointer
+
 $(B)/tests/bench/empty.so: tests/bench/empty.c
 	@mkdir -p $(@D)
 	$(CC) -O2 $(WARN) -fPIC -shared -o $@ $<
 
-.PHONY: bench
+# jprof with its handler timed.
+$(B)/tests/bench/timed.so: tests/bench/timed.c $(SIG_OBJ) $(PRE_OBJ) \
+  $(B)/preload/exports.ver
+	@mkdir -p $(@D)
+	$(CC) -O2 -g $(WARN) -D_GNU_SOURCE -fPIC -shared -Wl,-z,defs \
+	  -Wl,--wrap=jp_handler_sig -Wl,--version-script=$(B)/preload/exports.ver \
+	  -o $@ $< $(SIG_OBJ) $(PRE_OBJ)
+
+bench-stacks: all $(B)/tests/bench/roots ## the table of doc/bench.md: roots reached, beside perf
+	$(PYTHON) tests/bench/reach.py $(B)
+
+.PHONY: bench bench-stacks

@@ -17,8 +17,12 @@ import sys
 import tempfile
 import time
 
+import clocks
+import jits
+import reach
 import walkers
 
+FORK_ROUNDS = 3
 ROUNDS = 1000       # starts of /bin/true per environment
 SAMPLES = 1000000   # samples in the log and in perf.data
 SIGNALS = 200000    # signals at depth 50
@@ -281,6 +285,24 @@ def bench_handler(bench):
         bench.row("handler at depth 50, jprof", f"{ratios['jprof']:.1f}x")
 
 
+def bench_fork(bench):
+    """fork of a process with 2 GiB resident, until it returns."""
+    least = {"plain": [], "fast": []}
+    variants = {"plain": [], "fast": [
+        f"LD_PRELOAD={bench.library}",
+        bench.flags("fork-%p", "JP_REALTIME JP_PERIOD=0.0001")]}
+    for _ in range(FORK_ROUNDS):
+        for name, extra in variants.items():
+            text = tool_output([bench.tool("forkcost"), "2048"],
+                               environment(extra))
+            least[name].append(float(text.split()[0]))
+    plain, fast = (min(least[name]) for name in ("plain", "fast"))
+    bench.notes.append(f"fork: the least of {15 * FORK_ROUNDS} forks of 2 GiB "
+                       f"each; plain {plain / 1e3:.1f} ms")
+    bench.row("fork, 2 GiB resident, 10 kHz real time", f"{fast / plain:.2f}x",
+              "< 1.10x", fast / plain < 1.1)
+
+
 def main():
     if len(sys.argv) != 2:
         print("usage: bench.py BUILD-FOLDER", file=sys.stderr)
@@ -293,11 +315,17 @@ def main():
             bench.notes.append("gperftools (libgoogle-perftools4) is not "
                                "installed: not compared with")
         bench_start(bench)
+        bench_fork(bench)
         log, samples = bench_log(bench)
         bench_report(bench, log, samples)
         bench_handler(bench)
+        clocks.bench_rates(bench, environment, find_gperftools())
+        clocks.bench_memory(bench, environment)
+        clocks.bench_program(bench, environment)
         walkers.bench_cost(bench, environment)
-        walkers.bench_reach(bench, environment)
+        reach.bench_reach(bench)
+        jits.bench_gigabyte(bench, run, summary)
+        jits.bench_node(bench, environment, summary)
     finally:
         shutil.rmtree(scratch)
     text = bench.table()

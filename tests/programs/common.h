@@ -46,6 +46,32 @@ static inline double argument(int argc, char **argv, int index,
     return argc > index ? strtod(argv[index], NULL) : otherwise;
 }
 
+/* rt_sigaction past the C library, whose syscall() jprof interposes; the
+ * kernel's structures.  0 or -errno. */
+static inline long raw_sigaction(long number, const void *action, void *old)
+{
+#ifdef __x86_64__
+    long result = 13; /* SYS_rt_sigaction */
+    register long size __asm__("r10") = 8;
+    __asm__ volatile("syscall"
+                     : "+a"(result)
+                     : "D"(number), "S"(action), "d"(old), "r"(size)
+                     : "rcx", "r11", "memory");
+    return result;
+#else
+    register long call __asm__("x8") = 134; /* SYS_rt_sigaction */
+    register long result __asm__("x0") = number;
+    register long second __asm__("x1") = (long)action;
+    register long third __asm__("x2") = (long)old;
+    register long size __asm__("x3") = 8;
+    __asm__ volatile("svc 0"
+                     : "+r"(result)
+                     : "r"(call), "r"(second), "r"(third), "r"(size)
+                     : "memory");
+    return result;
+#endif
+}
+
 static inline void die(const char *what)
 {
     perror(what);

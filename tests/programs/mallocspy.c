@@ -16,6 +16,8 @@
  * installed them; that is how the spy itself is tested (spyproof.c).
  * Runs in: tests. */
 #define _GNU_SOURCE
+#include "common.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -24,7 +26,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FAILED_STATUS 99
@@ -75,13 +76,13 @@ void mallocspy_wrap(void)
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         struct kernel_action action;
         int number = numbers[i];
-        if (syscall(SYS_rt_sigaction, number, NULL, &action, 8) != 0)
+        if (raw_sigaction(number, NULL, &action) != 0)
             continue;
         if ((uintptr_t)action.handler <= 1 || action.handler == spy)
             continue; /* SIG_DFL, SIG_IGN */
         real[number] = action.handler;
         action.handler = spy;
-        syscall(SYS_rt_sigaction, number, &action, NULL, 8);
+        raw_sigaction(number, &action, NULL);
     }
 }
 

@@ -18,6 +18,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The request of struct procmap_query, 104 bytes (uapi linux/fs.h). */
@@ -25,16 +26,20 @@
 
 #define FIELD(name) ((uint32_t)offsetof(struct seccomp_data, name))
 
-/* argument: what the call's second one must be; 0: anything. */
+/* argument: what the call's second one must be; 0: anything.  spared: with
+ * that as its first one the call is allowed; 0: none is. */
 static const struct refusal {
     const char *name;
-    uint32_t number, argument, error;
+    uint32_t number, argument, error, spared;
 } refusals[] = {
-    {"procmap-query", SYS_ioctl, (uint32_t)QUERY, ENOTTY},
-    {"fallocate", SYS_fallocate, 0, EOPNOTSUPP},
-    {"process-vm-readv", SYS_process_vm_readv, 0, EPERM},
-    {"linkat", SYS_linkat, 0, EXDEV},
-    {"timer-create", SYS_timer_create, 0, EAGAIN},
+    {"procmap-query", SYS_ioctl, (uint32_t)QUERY, ENOTTY, 0},
+    {"fallocate", SYS_fallocate, 0, EOPNOTSUPP, 0},
+    {"process-vm-readv", SYS_process_vm_readv, 0, EPERM, 0},
+    {"linkat", SYS_linkat, 0, EXDEV, 0},
+    {"quota", SYS_fallocate, 0, EDQUOT, 0},
+    {"timer-create", SYS_timer_create, 0, EAGAIN, 0},
+    {"thread-timers", SYS_timer_create, 0, EAGAIN, CLOCK_PROCESS_CPUTIME_ID},
+    {"perf-event-open", SYS_perf_event_open, 0, EACCES, 0},
 };
 
 static int install(const struct refusal *refusal)
@@ -42,7 +47,10 @@ static int install(const struct refusal *refusal)
     const uint32_t no_argument = refusal->argument == 0;
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIELD(nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, refusal->number, 0, 4),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, refusal->number, 0, 6),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIELD(args[0])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+                 refusal->spared != 0 ? refusal->spared : UINT32_MAX, 4, 0),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
                  no_argument ? FIELD(nr) : FIELD(args[1])),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,

@@ -6,7 +6,7 @@ import unittest
 
 from jprun import Case, need, program
 
-FLAGS = "JP_START JP_PERIOD=0.001 JP_STACK=cfi"
+FLAGS = "JP_START JP_PERIOD=0.001"
 COMPLETE = ("root", "depth")
 
 SCRIPT = """
@@ -42,7 +42,7 @@ class Complete(Case):
         taken = [s for run in runs for s in run.samples]
         good = [s for s in taken if s[4] in COMPLETE]
         self.assertGreater(len(taken), samples)
-        self.assertTrue(all(run.header["walker"] == 2 for run in runs))
+        self.assertTrue(all(run.header["walker"] == 3 for run in runs))
         # The first sample of other threads may come before the map is there.
         self.assertGreaterEqual(len(good) + least, share * len(taken),
                                 "%d of %d" % (len(good), len(taken)))
@@ -79,10 +79,33 @@ class Complete(Case):
         stacks = self.functions(program("throws"))
         self.assertTrue([s for s in stacks if "_Unwind_RaiseException" in s])
 
+    def test_first_thread_has_ended(self):
+        """What /proc/self and the process's pid name is gone then."""
+        self.reached(1, program("deadmain"), "0.8")
+        stacks = self.functions(program("deadmain"))
+        handled = [s for s in stacks if "in_handler" in s]
+        self.assertTrue(handled)
+        for stack in handled:
+            self.assertIn("in_survivor", stack)
+
+    def test_alone(self):
+        """JP_STACK=cfi ends where code has none, JP_STACK=auto does not."""
+        for walker, reason in (("cfi", "no_rule"), ("auto", "root")):
+            self.run_program(program("jitter"), "0.5", flags=FLAGS + " JP_STACK="
+                             + walker)
+            ended = [s[4] for s in self.run_of().samples]
+            self.assertGreater(ended.count(reason), 0.97 * len(ended), walker)
+
     def test_summary(self):
-        self.run_program(program("busy"), "0.3", flags=FLAGS)
-        self.assertTrue(self.summary(program("busy"), "jprof-log")["stack"]
-                        .startswith("cfi"))
+        """What the default is, and what it is called."""
+        self.run_program(program("busy"), "1", flags=FLAGS)
+        facts = self.summary(program("busy"), "jprof-log")
+        self.assertEqual(facts["stack"], "auto")
+        hits, misses = int(facts["rule_hits"]), int(facts["rule_misses"])
+        self.assertEqual(hits + misses, sum(
+            len(s[5]) for s in self.run_of().samples))
+        self.assertGreater(misses, 0)
+        self.assertGreater(float(facts["rule_hit_rate"]), 0.8)
 
     def test_node(self):
         with open(self.path("work.js"), "w", encoding="utf-8") as script:
@@ -112,14 +135,15 @@ class Complete(Case):
 
     def test_modules_that_come_and_go(self):
         """While other threads allocate: no crash, no hang, samples in all
-        of them.  A sample between two loads may have an unknown caller."""
+        of them.  A sample between two loads may have an unknown caller, and
+        threads that a busy machine lets wait are sampled seldom."""
         done = self.run_program(
             program("churn"), program("spinlib.so"), "3", "2",
-            flags="JP_START JP_REALTIME JP_PERIOD=0.0002 JP_STACK=cfi")
+            flags="JP_START JP_REALTIME JP_PERIOD=0.0002")
         self.assertEqual((done.status, done.err), (0, ""))
         self.assertGreater(int(done.out.split()[1]), 200)
         run = self.run_of()
-        self.assertGreater(len(run.samples), 5000)
+        self.assertGreater(len(run.samples), 500)
         good = sum(1 for s in run.samples if s[4] in COMPLETE)
         self.assertGreater(good, 0.97 * len(run.samples))
 

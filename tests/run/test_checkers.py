@@ -297,6 +297,7 @@ class Make(Case):
         self.assertEqual(self.installed(), sorted(
             top + name for name in (
                 "bin/jprof", "bin/jprof-report", "include/jprof.h",
+                "lib/jprof/jprof-checks", "lib/jprof/jprof-runtimes",
                 "lib/jprof/libjprof.so", "share/man/man1/jprof.1",
                 "share/man/man1/jprof-report.1")))
         with open(self.path(top + "bin/keep"), "w", encoding="ascii"):
@@ -324,6 +325,8 @@ class InstallDeps(Case):
     def test_node_may_come_from_anywhere(self):
         os.mkdir(self.path("bin"))
         os.symlink(need("tr"), self.path("bin/tr"))
+        for name in ("jcmd", "javac", "lli", "python3", "rustc"):
+            self.command(name, "")
         self.command("dpkg-query", "case $* in *nodejs*) exit 1 ;; esac\n"
                      "echo installed\n")
         status, output = self.check()
@@ -382,6 +385,15 @@ class Runner(Case):
     def test_success(self):
         self.assertEqual(self.run_with("    def test_a(self): pass\n"),
                          (0, "1 passed, 0 failed, 0 skipped"))
+
+    def test_fails_beside_others_passes_alone(self):
+        self.assertEqual(self.run_with(
+            "    def test_a(self):\n"
+            "        import os\n"
+            "        if not os.path.exists('been'):\n"
+            "            open('been', 'w').close()\n"
+            "            self.fail()\n"),
+            (0, "1 passed, 0 failed, 0 skipped"))
 
     def test_tap_lines_count_once(self):
         """A skip is "ok" in TAP's specification, "not ok" in cmocka 1.1.5."""

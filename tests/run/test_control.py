@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Start, pause, resume, clear and save from outside by kill, on busy and on
 idle programs, and the sections that they make.  Runs in: tests."""
+import re
 import signal
 import unittest
 
@@ -123,6 +124,22 @@ class Busy(Control):
         self.assertGreater(len(self.samples()), 30)
 
 
+class Order(Control):
+    def test_commands_while_another_is_carried_out(self):
+        """Pause and start do not change places, nor does one of them go."""
+        done = self.run_program(program("commander"),
+                                flags="JP_DEFER JP_PERIOD=0.004")
+        self.assertEqual((done.status, done.err), (0, ""))
+        pairs = int(done.out.split()[1])
+        self.assertEqual(len(self.events("pause")), pairs)
+        self.assertEqual(len(self.events("section")), pairs + 1)
+        run = self.run_of()
+        order = [event for _, event in sorted(
+            (keys[0], event) for event in ("pause", "section")
+            for keys in run.events(event))]
+        self.assertEqual(order, ["section"] + ["pause", "section"] * pairs)
+
+
 class Idle(Control):
     def test_start_pause_resume(self):
         """A program that waits all the time is started by a signal too; each
@@ -193,6 +210,20 @@ class Ring(Control):
         # What it keeps is the end of the run.
         times = [s[0] for s in run.samples]
         self.assertGreater(min(times), run.header["mono_ns"] + 10 ** 8)
+        text = self.report(program("busy"), "--format=text", "jprof-log")
+        covered = re.search(r"the report covers ([\d.]+) s", text)
+        self.assertAlmostEqual(float(covered.group(1)),
+                               (max(times) - min(times)) / 1e9, 2)
+
+    def test_keeps_every_thread(self):
+        """And whole chunks: each can be decoded, none is damaged."""
+        done = self.run_program(
+            program("threads_many"), "4", "0.5",
+            flags="JP_START JP_REALTIME JP_PERIOD=0.0005 JP_CIRCULAR=256k")
+        self.assertEqual((done.status, done.err), (0, ""))
+        run = self.run_of()
+        self.assertEqual({c[2] for c in run.chunks}, {32768})
+        self.assertGreaterEqual(len({s[1] for s in run.samples}), 5)
 
     def test_pause_keeps_it(self):
         live = self.begin("busy", "JP_START JP_PERIOD=0.004 JP_CIRCULAR=1M",

@@ -43,7 +43,7 @@ class Accepted(Case):
         self.assertEqual(header["period_ns"], 50000000)
         self.assertEqual(header["flags"], "JP_START")
         self.assertEqual(header["clock"], 1)
-        self.assertEqual(header["walker"], 0)
+        self.assertEqual(header["walker"], 3)
 
     def test_period(self):
         self.assertEqual(

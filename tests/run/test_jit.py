@@ -7,7 +7,7 @@ import unittest
 
 from jprun import TICK_FLAGS, Case, need, program
 
-NASTY = 'JS:*</script>&"hot" loop.js:1'
+NASTY = '</script>&"hot" loop.js:1'     # its raw name has JS:* before it
 
 SCRIPT = """
 'use strict';
@@ -28,11 +28,14 @@ class Jitter(Case):
         self.assertEqual((done.status, done.err), (0, ""))
         app = program("jitter")
         page = self.report(app, "jprof-log")
+        self.assertNotIn(NASTY, page)
         self.assertNotIn("JS:*</script>", page)
         self.assertIn("jit_second", page)
         self.assertIn(html.escape(NASTY), page.replace("&#34;", "&quot;"))
-        self.assertIn(NASTY, self.report(app, "--format=text", "jprof-log"))
-        stacks = self.collapsed(app, "jprof-log")
+        text = self.report(app, "--format=text", "jprof-log")
+        self.assertIn(NASTY + " [TurboFan]  ([jit])", text)
+        self.assertNotIn("JS:*", text)
+        stacks = self.collapsed(app, "--jit-tiers=raw", "jprof-log")
         total = sum(weight for _, weight in stacks)
         first = sum(w for s, w in stacks if "JS:*" in s[-1])
         second = sum(w for s, w in stacks if "jit_second" in s[-1])

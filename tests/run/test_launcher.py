@@ -40,6 +40,8 @@ def read(path):
 
 
 class LauncherTest(unittest.TestCase):
+    JPROF = JPROF
+
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="launcher-")
         self.addCleanup(shutil.rmtree, self.dir)
@@ -326,7 +328,8 @@ class LauncherTest(unittest.TestCase):
     def install(self, home):
         """A copy of the build in the folder HOME; its launcher."""
         os.makedirs(home)
-        for name in ("jprof", "jprof-report", "libjprof.so"):
+        for name in ("jprof", "jprof-checks", "jprof-runtimes",
+                     "jprof-report", "libjprof.so"):
             shutil.copy2(os.path.join(BUILD, name), home)
         return os.path.join(home, "jprof")
 

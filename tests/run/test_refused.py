@@ -39,7 +39,7 @@ class Refused(Case):
         stacks = self.collapsed(program("jitter"), "jprof-log")
         total = sum(weight for _, weight in stacks)
         named = sum(w for s, w in stacks if "jit_second" in s[-1]
-                    or "JS:*" in s[-1])
+                    or "</script>" in s[-1])
         self.assertGreater(named, 0.9 * total)
 
 
@@ -88,11 +88,11 @@ class NoFallocate(Refused):
 
 class Containers(Refused):
     def test_no_process_vm_readv(self):
-        """Build-ids and biases are then the reporter's to find."""
+        """Memory is then read by its file in /proc."""
         self.run_without("process-vm-readv", program("shares"), "4", "0.5",
                          "frame")
         keys = [keys for _, keys in self.run_of().events("module")]
-        self.assertFalse(any("build_id" in k for k in keys))
+        self.assertTrue(any("build_id" in k for k in keys))
         self.check_shares()
 
     def test_perf_map_is_copied_where_it_cannot_be_linked(self):

@@ -170,8 +170,8 @@ static void test_long_list(void **state)
         uint32_t path[2] = {0, 0};
 
         snprintf(names[i], sizeof(names[i]), "n%zu", i);
-        frames[i].name = names[i];
-        path[0] = jr_tree_function(&profile.model, frames[i].name, "", 0);
+        frames[i] = (struct jr_frame){.name = names[i], .module = ""};
+        path[0] = jr_tree_tier(&profile.model, &frames[i]);
         *JR_PUSH(profile.model.leaves, profile.model.nleaves,
                  profile.model.leaves_room) =
             (struct jr_leaf){.node = jr_tree_insert(&profile.model, path, 2),

@@ -46,6 +46,46 @@ static void test_defaults(void **state)
     assert_int_equal(options.filter.depth, 0);
     assert_false(options.filter.last || options.filter.by_thread ||
                  options.merge || options.verbose);
+    assert_int_equal(options.filter.tiers, JR_TIERS_MERGE);
+    jr_options_free(&options);
+}
+
+static void test_tiers(void **state)
+{
+    static const char *const words[] = {"merge", "split", "raw"};
+    struct jr_options options;
+    char line[64];
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        snprintf(line, sizeof(line), "--jit-tiers=%s app log", words[i]);
+        assert_int_equal(parse(line, &options), 0);
+        assert_int_equal(options.filter.tiers, i);
+        jr_options_free(&options);
+        snprintf(line, sizeof(line), "--jit-tiers=%sx app log", words[i]);
+        assert_int_equal(parse(line, &options), -1);
+        jr_options_free(&options);
+    }
+}
+
+static void test_annotate(void **state)
+{
+    struct jr_options options;
+
+    (void)state;
+    assert_int_equal(parse("--annotate=f --annotate g app log", &options), 0);
+    assert_int_equal(options.nannotate, 2);
+    assert_string_equal(options.annotate[1], "g");
+    assert_string_equal(options.format, "annotate");
+    jr_options_free(&options);
+    assert_int_equal(parse("--format=html --annotate=f app log", &options),
+                     0);
+    assert_string_equal(options.format, "html");
+    jr_options_free(&options);
+    assert_int_equal(parse("--format=text --annotate=f app log", &options),
+                     -1);
+    jr_options_free(&options);
+    assert_int_equal(parse("--format=annotate app log", &options), -1);
     jr_options_free(&options);
 }
 
@@ -204,6 +244,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_every_option),
+        cmocka_unit_test(test_tiers),
+        cmocka_unit_test(test_annotate),
         cmocka_unit_test(test_usage),
         cmocka_unit_test(test_map_names),
         cmocka_unit_test(test_output_names),

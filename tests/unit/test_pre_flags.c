@@ -3,6 +3,7 @@
  * JPROF_FLAGS: every flag, its limits, and what is said about wrong ones.
  * Runs in: tests. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -83,6 +84,24 @@ static void test_period(void **state)
     assert_int_equal(config.period_ns, 3600000000000);
 }
 
+static void test_walkers(void **state)
+{
+    (void)state;
+    parse("JP_START");
+    assert_int_equal(config.walker, JP_WALKER_AUTO);
+    parse("JP_STACK=fp");
+    assert_int_equal(config.walker, JP_WALKER_FP);
+    parse("JP_STACK=cfi");
+    assert_int_equal(config.walker, JP_WALKER_CFI);
+    parse("JP_STACK=libunwind");
+    assert_int_equal(config.walker, JP_WALKER_LIBUNWIND);
+    parse("JP_STACK=fp JP_STACK=auto");
+    assert_int_equal(config.walker, JP_WALKER_AUTO);
+    assert_string_equal(said, "");
+    parse("JP_STACK=fps");
+    assert_int_equal(config.walker, JP_WALKER_AUTO);
+}
+
 static void test_malformed_values(void **state)
 {
     static const char *const wrong[] = {
@@ -91,6 +110,7 @@ static void test_malformed_values(void **state)
         "JP_PERIOD=.",    "JP_PERIOD=99999999999999999999",
         "JP_FIRST=x",     "JP_CIRCULAR=10q",    "JP_CIRCULAR=1kk",
         "JP_START=1",     "JP_DEPTH=1",         "JP_DEPTH=5000",
+        "JP_CLOCK=sun",   "JP_CLOCK",           "JP_CLOCK=",
         "JP_STACK=magic", "JP_FILENAME=",       "JP_BOGUS",
         "JP_RTC_HZ=1000", "JP_STARTX",          "=",
     };
@@ -117,6 +137,25 @@ static void test_rtc(void **state)
     parse("JP_START JP_RTC_HZ=1000 JP_PERIOD=1");
     assert_int_equal(config.rtc_hz, 2048);
     assert_int_equal(config.period_ns, 488281);
+}
+
+static void test_clock(void **state)
+{
+    static const char *const words[] = {"auto", "perf", "timer", "itimer"};
+    (void)state;
+    parse("JP_START");
+    assert_int_equal(config.clock, JP_WANT_AUTO);
+    for (unsigned i = 0; i < 4; i++) {
+        char text[64];
+        snprintf(text, sizeof(text), "JP_START JP_CLOCK=%s", words[i]);
+        parse(text);
+        assert_int_equal(config.clock, i);
+        assert_string_equal(said, "");
+    }
+    parse("JP_START JP_CLOCK=perf JP_REALTIME");
+    assert_string_equal(said, "JP_CLOCK is for CPU time; flag ignored\n");
+    parse("JP_START JP_CLOCK=timer JP_RTC_HZ=2");
+    assert_string_equal(said, "JP_CLOCK is for CPU time; flag ignored\n");
 }
 
 static void test_circular(void **state)
@@ -150,6 +189,32 @@ static void test_filename(void **state)
     assert_string_equal(config.filename, "");
 }
 
+static void test_signals(void **state)
+{
+    int lines = 0;
+    (void)state;
+    parse("");
+    assert_int_equal(config.pause_signal, SIGUSR1);
+    assert_int_equal(config.clear_signal, SIGUSR2);
+    assert_int_equal(config.save_signal, 0);
+    assert_int_equal(config.start_signal, 0);
+    parse("JP_PAUSE_SIGNAL=SIGUSR2 JP_CLEAR_SIGNAL=NONE JP_SAVE_SIGNAL=40 "
+          "JP_START_SIGNAL=WINCH");
+    assert_string_equal(said, "");
+    assert_int_equal(config.pause_signal, SIGUSR2);
+    assert_int_equal(config.clear_signal, 0);
+    assert_int_equal(config.save_signal, 40);
+    assert_int_equal(config.start_signal, SIGWINCH);
+    parse("JP_PAUSE_SIGNAL=9 JP_CLEAR_SIGNAL=SEGV JP_SAVE_SIGNAL=64 "
+          "JP_START_SIGNAL=");
+    for (const char *at = strchr(said, '\n'); at != NULL;
+         at = strchr(at + 1, '\n'))
+        lines++;
+    assert_int_equal(lines, 4);
+    assert_int_equal(config.pause_signal, SIGUSR1);
+    assert_int_equal(config.start_signal, 0);
+}
+
 static void test_long_flags_are_cut(void **state)
 {
     char text[3000];
@@ -168,10 +233,13 @@ int main(void)
         cmocka_unit_test(test_start_and_defer),
         cmocka_unit_test(test_separators),
         cmocka_unit_test(test_period),
+        cmocka_unit_test(test_walkers),
         cmocka_unit_test(test_malformed_values),
         cmocka_unit_test(test_rtc),
+        cmocka_unit_test(test_clock),
         cmocka_unit_test(test_circular),
         cmocka_unit_test(test_filename),
+        cmocka_unit_test(test_signals),
         cmocka_unit_test(test_long_flags_are_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

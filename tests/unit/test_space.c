@@ -294,9 +294,11 @@ static void lets_the_later_line_win(void **state)
         "1 anon start=1000 end=3000\n"
         "10 perfmap path=/x/perf-7.map inode=5 size=99 saved=perf-7.map\n");
     expect(world, 0x1045, 50, "c");
-    /* Written over before it was ever seen; nothing else claims the place. */
-    expect(world, 0x1000, 50, "b");
-    expect(world, 0x2001, 50, "JS:~b");
+    expect(world, 0x1045, 5, "c");
+    /* It was written over before the file was first looked at. */
+    expect(world, 0x1000, 5, "b");
+    expect(world, 0x1000, 50, "[jit]");
+    expect(world, 0x2001, 50, "b");
     expect(world, 0x2801, 50, "code");
     drop(world);
 }
@@ -331,8 +333,8 @@ static void keeps_what_is_written_twice(void **state)
         "20 perfmap path=/x/perf-7.map inode=5 size=31\n"
         "30 perfmap path=/x/perf-7.map inode=5 size=42\n"
         "40 perfmap path=/x/perf-7.map inode=5 size=53 saved=perf-7.map\n");
-    jr_space_find(world->space, 0x1000, 5, 0, &hit);
-    assert_true(hit.until_ns == UINT64_MAX);
+    jr_space_find(world->space, 0x1000, 10, 0, &hit);
+    assert_true(hit.until_ns == UINT64_MAX && !hit.frames->late);
     /* Of the lines that came later, the first. */
     expect(world, 0x1800, 25, "b");
     expect(world, 0x1800, 45, "c");

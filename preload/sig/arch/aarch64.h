@@ -6,23 +6,27 @@
 #define JP_ARCH_AARCH64_H
 
 #include <elf.h>
+#include <linux/audit.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
 
 #define JP_ARCH_MACHINE EM_AARCH64
+#define JP_ARCH_AUDIT AUDIT_ARCH_AARCH64 /* seccomp_data.arch */
 
 /* A system call with up to six arguments; returns what the kernel does:
  * -errno from -4095 to -1 on failure.  Leaves errno alone. */
 static inline long jp_arch_syscall_sig(long number, const long a[6])
 {
+    const long a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3], a4 = a[4],
+               a5 = a[5]; /* first: see x86_64.h */
     register long x8 __asm__("x8") = number;
-    register long x0 __asm__("x0") = a[0];
-    register long x1 __asm__("x1") = a[1];
-    register long x2 __asm__("x2") = a[2];
-    register long x3 __asm__("x3") = a[3];
-    register long x4 __asm__("x4") = a[4];
-    register long x5 __asm__("x5") = a[5];
+    register long x0 __asm__("x0") = a0;
+    register long x1 __asm__("x1") = a1;
+    register long x2 __asm__("x2") = a2;
+    register long x3 __asm__("x3") = a3;
+    register long x4 __asm__("x4") = a4;
+    register long x5 __asm__("x5") = a5;
     __asm__ volatile("svc 0"
                      : "+r"(x0)
                      : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
@@ -53,16 +57,23 @@ static inline int jp_arch_frameless_sig(const ucontext_t *context)
     return -1;
 }
 
+/* Saved registers lie at offsets from the CFA alone. */
+static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
+{
+    (void)context;
+    return 0;
+}
+
 /* DWARF's register numbers (DWARF for the Arm 64-bit Architecture, 4.1); 32
- * stands for the pc.  Code keeps its CFA in sp or x29, so no other preserved
- * register is followed (SAVED). */
+ * stands for the pc.  SAVED are the first of the registers that calls preserve
+ * besides sp and x29; compilers keep a CFA in none of them. */
 #define JP_ARCH_REGISTERS 33U
 #define JP_ARCH_SP 31U
 #define JP_ARCH_FP 29U
 #define JP_ARCH_RA 30U
 #define JP_ARCH_PC 32U
-#define JP_ARCH_SAVED {255}
-#define JP_ARCH_SAVED_COUNT 1U
+#define JP_ARCH_SAVED {19, 20, 21, 22, 23}
+#define JP_ARCH_SAVED_COUNT 5U
 /* A leaf's frame may take no stack. */
 #define JP_ARCH_CALL_PUSHES 0
 
@@ -71,6 +82,9 @@ static inline int jp_arch_frameless_sig(const ucontext_t *context)
 
 /* The kernel puts siginfo_t before the context of a signal's frame. */
 #define JP_ARCH_SIGNAL_CONTEXT 128U
+/* The trampoline itself: mov x8, #__NR_rt_sigreturn; svc #0.  The kernel's, in
+ * the vdso, has no call-frame information since Linux 5.8. */
+#define JP_ARCH_SIGRETURN {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4}
 #define JP_ARCH_SIGNAL_BYTES                                                  \
     (offsetof(ucontext_t, uc_mcontext.pc) + 8U)
 
@@ -89,6 +103,14 @@ static inline void jp_arch_registers_sig(const ucontext_t *context,
 static inline uint64_t jp_arch_strip_sig(uint64_t address)
 {
     return address & 0xffffffffffffULL;
+}
+
+/* See x86_64.h; here CPython's trampolines keep a frame pointer. */
+#define JP_ARCH_BARE_BYTES 4
+static inline int jp_arch_bare_return_sig(const uint8_t *code)
+{
+    (void)code;
+    return -1;
 }
 
 #endif

@@ -6,23 +6,29 @@
 #define JP_ARCH_X86_64_H
 
 #include <elf.h>
+#include <linux/audit.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
 
 #define JP_ARCH_MACHINE EM_X86_64
+#define JP_ARCH_AUDIT AUDIT_ARCH_X86_64 /* seccomp_data.arch */
 
 /* A system call with up to six arguments; returns what the kernel does:
- * -errno from -4095 to -1 on failure.  Leaves errno alone. */
+ * -errno from -4095 to -1 on failure.  Leaves errno alone.  The arguments are
+ * read first: in a build with ThreadSanitizer a read is a call, which takes
+ * registers that have their values already. */
 static inline long jp_arch_syscall_sig(long number, const long a[6])
 {
-    register long r10 __asm__("r10") = a[3];
-    register long r8 __asm__("r8") = a[4];
-    register long r9 __asm__("r9") = a[5];
+    const long a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3], a4 = a[4],
+               a5 = a[5];
+    register long r10 __asm__("r10") = a3;
+    register long r8 __asm__("r8") = a4;
+    register long r9 __asm__("r9") = a5;
     long result;
     __asm__ volatile("syscall"
                      : "=a"(result)
-                     : "a"(number), "D"(a[0]), "S"(a[1]), "d"(a[2]), "r"(r10),
+                     : "a"(number), "D"(a0), "S"(a1), "d"(a2), "r"(r10),
                        "r"(r8), "r"(r9)
                      : "rcx", "r11", "memory");
     return result;
@@ -71,6 +77,29 @@ static inline int jp_arch_frameless_sig(const ucontext_t *context)
     }
 }
 
+/* Where a function without a frame pointer gives its stack back right behind a
+ * call, `add $N,%rsp; ret`: N, else -1.  CPython's perf trampolines are such
+ * (Python/asm_trampoline.S), in memory without call-frame information. */
+#define JP_ARCH_BARE_BYTES 5
+static inline int jp_arch_bare_return_sig(const uint8_t *code)
+{
+    return code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xc4 &&
+                   code[3] < 0x80 && code[3] % 8 == 0 && code[4] == 0xc3
+               ? code[3]
+               : -1;
+}
+
+/* Whether the interrupted function has given its frame pointer back, where the
+ * call-frame information has it saved at an offset from itself: GCC says so
+ * to the end of a function that realigned its stack, past `leave`.  What is
+ * left to run is lea -8(%r10),%rsp, then ret. */
+static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
+{
+    const uint8_t *code = (const uint8_t *)jp_arch_pc_sig(context);
+    return code[0] == 0xc3 || (code[0] == 0x49 && code[1] == 0x8d &&
+                               code[2] == 0x62 && code[3] == 0xf8);
+}
+
 /* DWARF's register numbers (System V ABI for AMD64, 3.6.2); the return
  * address is one of them.  SAVED lists those that calls preserve, besides the
  * stack and frame pointers. */
@@ -90,6 +119,9 @@ static inline int jp_arch_frameless_sig(const ucontext_t *context)
 /* Where the return trampoline of a signal handler finds the interrupted
  * context, from its sp, and the bytes of it that are read. */
 #define JP_ARCH_SIGNAL_CONTEXT 0U
+/* The trampoline itself: mov $__NR_rt_sigreturn,%rax; syscall.  That of glibc
+ * has call-frame information, others may have none. */
+#define JP_ARCH_SIGRETURN {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}
 #define JP_ARCH_SIGNAL_BYTES                                                  \
     (offsetof(ucontext_t, uc_mcontext.gregs) + (REG_RIP + 1) * 8U)
 

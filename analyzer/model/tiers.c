@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Functions that a runtime compiled more than once: what they weigh in each
+ * tier, and the paths that are one when tiers do not count.
+ * Runs in: analyzer. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/mem.h"
+#include "part.h"
+
+static int heavier(uint64_t a, uint64_t b)
+{
+    return a > b ? -1 : a < b;
+}
+
+struct order {
+    const struct jr_model *model;
+};
+
+static int compare_tiers(const void *left, const void *right, void *data)
+{
+    const struct jr_part_tier *a = left, *b = right;
+    const struct jr_model *model = ((const struct order *)data)->model;
+    const char *x = model->tiers[a->tier].word;
+    const char *y = model->tiers[b->tier].word;
+    int by = heavier(a->self_ns, b->self_ns);
+
+    if (by == 0)
+        by = heavier(a->total_ns, b->total_ns);
+    return by ? by : strcmp(x ? x : "", y ? y : "");
+}
+
+/* Rows by function, for those that have a tier with a word. */
+static struct jr_row **rows_with_words(const struct jr_model *model,
+                                       struct jr_part *part)
+{
+    struct jr_row **rows = jr_alloc(model->nfunctions + 1, sizeof(*rows));
+    uint8_t *has_word = jr_alloc(model->nfunctions + 1, 1);
+
+    for (size_t i = 0; i < model->ntiers; i++)
+        has_word[model->tiers[i].function] |= model->tiers[i].word != NULL;
+    for (size_t i = 0; i < part->nrows; i++)
+        if (has_word[part->rows[i].function])
+            rows[part->rows[i].function] = &part->rows[i];
+    free(has_word);
+    return rows;
+}
+
+void jr_part_add_tiers(const struct jr_model *model, struct jr_part *part,
+                       const uint64_t *self, const uint64_t *total)
+{
+    struct order order = {model};
+    struct jr_row **rows = rows_with_words(model, part);
+    size_t at = 0;
+
+    for (size_t i = 0; i < model->ntiers; i++)
+        if (rows[model->tiers[i].function] && total[i] > 0) {
+            rows[model->tiers[i].function]->ntiers++;
+            part->ntiers++;
+        }
+    part->tiers = jr_alloc(part->ntiers + 1, sizeof(*part->tiers));
+    for (size_t i = 0; i < part->nrows; i++) {
+        part->rows[i].tiers = at;
+        at += part->rows[i].ntiers;
+        part->rows[i].ntiers = 0;
+    }
+    for (uint32_t i = 0; i < model->ntiers; i++) {
+        struct jr_row *row = rows[model->tiers[i].function];
+
+        if (row && total[i] > 0)
+            part->tiers[row->tiers + row->ntiers++] =
+                (struct jr_part_tier){i, self[i], total[i]};
+    }
+    for (size_t i = 0; i < part->nrows; i++)
+        qsort_r(part->tiers + part->rows[i].tiers, part->rows[i].ntiers,
+                sizeof(*part->tiers), compare_tiers, &order);
+    free(rows);
+}
+
+uint32_t *jr_part_same_paths(const struct jr_model *model)
+{
+    uint32_t *same = jr_alloc(model->nnodes, sizeof(*same));
+    struct jr_table paths = {0};
+
+    for (uint32_t i = 1; i < model->nnodes; i++)
+        same[i] = jr_table_put(&paths, same[model->nodes[i].parent],
+                               model->nodes[i].function, i);
+    jr_table_free(&paths);
+    return same;
+}
+
+static int compare_sums(const void *left, const void *right)
+{
+    const struct jr_tier_sum *a = left, *b = right;
+    int by = heavier(a->self_ns, b->self_ns);
+
+    return by ? by : strcmp(a->word, b->word);
+}
+
+struct jr_tier_sum *jr_part_tier_sums(const struct jr_model *model,
+                                      size_t *count)
+{
+    struct jr_scope_key all = {.scope = JR_SCOPE_ALL};
+    uint64_t *weights = jr_part_weights(model, &all);
+    uint64_t *self = jr_alloc(model->ntiers + 1, sizeof(*self));
+    struct jr_tier_sum *sums = NULL;
+    struct jr_table words = {0};
+    size_t room = 0;
+
+    *count = 0;
+    for (size_t i = 1; i < model->nnodes; i++)
+        self[model->nodes[i].tier] =
+            jr_add(self[model->nodes[i].tier], weights[i]);
+    for (size_t i = 0; i < model->ntiers; i++) {
+        const char *word = model->tiers[i].word;
+        uint32_t at;
+
+        if (!word || self[i] == 0)
+            continue;
+        at = jr_table_put(&words, (uintptr_t)word, 0, (uint32_t)*count);
+        if (at == *count)
+            *JR_PUSH(sums, *count, room) = (struct jr_tier_sum){.word = word};
+        if (!sums)
+            continue;
+        sums[at].self_ns = jr_add(sums[at].self_ns, self[i]);
+        sums[at].functions++;
+    }
+    if (*count > 0)
+        qsort(sums, *count, sizeof(*sums), compare_sums);
+    jr_table_free(&words);
+    free(self);
+    free(weights);
+    return sums;
+}

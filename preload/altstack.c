@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sigaltstack.  The kernel puts a signal's frame on the alternate stack, where
+ * it may be larger than the stack itself, and jprof's handler comes on top of
+ * what a handler of the program's uses there.  A stack with no room for that
+ * is replaced by one of ours; the program is told of its own.
+ * Runs in: any thread, the program's handlers. */
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/auxv.h>
+
+#include "altstack.h"
+#include "real.h"
+#include "sig/process.h"
+#include "sig/sys.h"
+
+typedef int stack_function(const stack_t *, stack_t *);
+
+/* jprof's handler, with some room to spare: DESIGN, invariant 3. */
+#define HANDLER_BYTES 3072U
+/* What a handler of the program's may need besides the kernel's frame. */
+#define PROGRAM_BYTES 8192U
+/* MINSIGSTKSZ of the ABI, where the kernel does not say (it does since 5.14,
+ * getauxval(3)). */
+#define FRAME_BYTES 2048U
+/* Smaller ones the kernel refuses: MINSIGSTKSZ, sigaltstack(2). */
+#ifdef __aarch64__
+#define KERNEL_LEAST 5120U
+#else
+#define KERNEL_LEAST 2048U
+#endif
+
+/* The stacks that stand in for the program's, of this thread.  Which of them
+ * is in use only the kernel knows: it also changes when a handler returns. */
+#define STANDINS 4
+struct standin {
+    void *memory;      /* ours, NULL: none */
+    size_t size;
+    void *program;     /* whose place it takes */
+    size_t program_size;
+};
+static __thread struct standin standins[STANDINS];
+static __thread unsigned next_standin;
+
+static size_t frame_bytes(void)
+{
+    size_t bytes = getauxval(AT_MINSIGSTKSZ);
+    return bytes > FRAME_BYTES ? bytes : FRAME_BYTES;
+}
+
+static int is_small(const stack_t *stack)
+{
+    return stack->ss_size >= KERNEL_LEAST &&
+           stack->ss_size < 2 * frame_bytes() + HANDLER_BYTES + PROGRAM_BYTES;
+}
+
+static struct standin *find(const void *memory)
+{
+    for (unsigned i = 0; memory != NULL && i < STANDINS; i++) {
+        if (standins[i].memory == memory)
+            return &standins[i];
+    }
+    return NULL;
+}
+
+/* One for the program's stack: the same as last time, an empty one, or the
+ * next that the kernel does not use now. */
+static struct standin *choose(const stack_t *stack, const void *in_use)
+{
+    struct standin *empty = NULL;
+    for (unsigned i = 0; i < STANDINS; i++) {
+        struct standin *at = &standins[i];
+        if (at->memory != NULL && at->program == stack->ss_sp &&
+            at->program_size == stack->ss_size)
+            return at;
+        if (at->memory == NULL && empty == NULL)
+            empty = at;
+    }
+    if (empty != NULL)
+        return empty;
+    struct standin *at = &standins[next_standin++ % STANDINS];
+    return at->memory != in_use ? at : &standins[next_standin++ % STANDINS];
+}
+
+/* Makes it fit; returns whether there is memory. */
+static int fill(struct standin *standin, const stack_t *stack)
+{
+    const size_t size = (stack->ss_size + 2 * frame_bytes() + HANDLER_BYTES +
+                         PROGRAM_BYTES + jp_process.page_size - 1) &
+                        ~(jp_process.page_size - 1);
+    if (standin->memory != NULL && standin->size < size) {
+        jp_sys_unmap_sig(standin->memory, standin->size);
+        standin->memory = NULL;
+    }
+    if (standin->memory == NULL) {
+        standin->memory = jp_sys_stack_sig(size);
+        standin->size = size;
+    }
+    standin->program = stack->ss_sp;
+    standin->program_size = stack->ss_size;
+    return standin->memory != NULL;
+}
+
+static int set(stack_function *real, const stack_t *stack, stack_t *old)
+{
+    stack_t now, wanted = *stack;
+    if (real(NULL, &now) != 0)
+        return -1;
+    if ((wanted.ss_flags & SS_DISABLE) != 0 || !is_small(&wanted) ||
+        (now.ss_flags & SS_ONSTACK) != 0)
+        return real(&wanted, old);
+    struct standin *standin = choose(&wanted, now.ss_sp);
+    /* Without memory, the program's own will have to do. */
+    if (fill(standin, &wanted)) {
+        wanted.ss_sp = standin->memory;
+        wanted.ss_size = standin->size;
+    }
+    return real(&wanted, old);
+}
+
+JP_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
+{
+    JP_REAL(stack_function, sigaltstack)
+    stack_t before;
+    if (!jp_owned_sig())
+        return real(stack, old);
+    const int result =
+        stack != NULL ? set(real, stack, &before) : real(NULL, &before);
+    if (result != 0 || old == NULL)
+        return result;
+    const struct standin *standin = find(before.ss_sp);
+    if (standin != NULL) {
+        before.ss_sp = standin->program;
+        before.ss_size = standin->program_size;
+    }
+    *old = before;
+    return 0;
+}
+
+/* The thread is sampled no more: it goes on with its own. */
+void jp_altstack_end(void)
+{
+    JP_REAL(stack_function, sigaltstack)
+    stack_t now;
+    if (real(NULL, &now) != 0 || (now.ss_flags & SS_ONSTACK) != 0)
+        return;
+    const struct standin *standin = find(now.ss_sp);
+    if (standin != NULL) {
+        now.ss_sp = standin->program;
+        now.ss_size = standin->program_size;
+        if (real(&now, NULL) != 0)
+            return;
+    }
+    for (unsigned i = 0; i < STANDINS; i++) {
+        if (standins[i].memory != NULL)
+            jp_sys_unmap_sig(standins[i].memory, standins[i].size);
+        standins[i].memory = NULL;
+    }
+}

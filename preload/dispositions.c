@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sigaction, and its older relatives, which are made of it here: the C
+ * library's own would not come through our sigaction.
+ * Runs in: any thread, the program's handlers. */
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "local.h"
+#include "real.h"
+#include "sig/process.h"
+#include "sig/sys.h"
+#include "signals.h"
+
+typedef void handler_function(int);
+typedef handler_function *signal_function(int, handler_function *);
+typedef int interrupt_function(int, int);
+typedef int number_function(int);
+
+/* The public header gives these other names, or none. */
+handler_function *sysv_signal(int, handler_function *);
+handler_function *__sysv_signal(int, handler_function *);
+handler_function *bsd_signal(int, handler_function *);
+handler_function *ssignal(int, handler_function *);
+int __sigaction(int, const struct sigaction *, struct sigaction *);
+
+/* What siginterrupt asked for: signal() goes by it. */
+static _Atomic uint64_t interrupting;
+
+static handler_function *set(int number, handler_function *handler, int flags,
+                             uint64_t mask)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    struct sigaction old;
+    if (handler == SIG_ERR || number < 1 || number > 64) {
+        errno = EINVAL;
+        return SIG_ERR;
+    }
+    jp_local_get(&action.sa_mask, mask);
+    return jp_signals_action(number, &action, &old) == 0 ? old.sa_handler
+                                                         : SIG_ERR;
+}
+
+JP_EXPORT int sigaction(int signal, const struct sigaction *action,
+                        struct sigaction *old)
+{
+    return jp_signals_action(signal, action, old);
+}
+
+JP_EXPORT int __sigaction(int signal, const struct sigaction *action,
+                          struct sigaction *old)
+{
+    return jp_signals_action(signal, action, old);
+}
+
+static handler_function *bsd(int number, handler_function *handler)
+{
+    const uint64_t bit = number > 0 && number <= 64 ? JP_SIGSET(number) : 0;
+    return set(number, handler,
+               (atomic_load(&interrupting) & bit) != 0 ? 0 : SA_RESTART, bit);
+}
+
+JP_EXPORT handler_function *signal(int number, handler_function *handler)
+{
+    JP_REAL(signal_function, signal)
+    return jp_owned_sig() ? bsd(number, handler) : real(number, handler);
+}
+
+JP_EXPORT handler_function *bsd_signal(int number, handler_function *handler)
+{
+    JP_REAL(signal_function, bsd_signal)
+    return jp_owned_sig() ? bsd(number, handler) : real(number, handler);
+}
+
+JP_EXPORT handler_function *ssignal(int number, handler_function *handler)
+{
+    JP_REAL(signal_function, ssignal)
+    return jp_owned_sig() ? bsd(number, handler) : real(number, handler);
+}
+
+/* System V: once, and not blocked meanwhile (signal(2)). */
+static handler_function *sysv(int number, handler_function *handler)
+{
+    return set(number, handler, (int)(SA_RESETHAND | SA_NODEFER), 0);
+}
+
+JP_EXPORT handler_function *sysv_signal(int number, handler_function *handler)
+{
+    JP_REAL(signal_function, sysv_signal)
+    return jp_owned_sig() ? sysv(number, handler) : real(number, handler);
+}
+
+JP_EXPORT handler_function *__sysv_signal(int number,
+                                          handler_function *handler)
+{
+    JP_REAL(signal_function, __sysv_signal)
+    return jp_owned_sig() ? sysv(number, handler) : real(number, handler);
+}
+
+JP_EXPORT int siginterrupt(int number, int flag)
+{
+    JP_REAL(interrupt_function, siginterrupt)
+    struct sigaction action;
+    if (!jp_owned_sig())
+        return real(number, flag);
+    if (sigaction(number, NULL, &action) != 0)
+        return -1;
+    if (flag) {
+        atomic_fetch_or(&interrupting, JP_SIGSET(number));
+        action.sa_flags &= ~SA_RESTART;
+    } else {
+        atomic_fetch_and(&interrupting, ~JP_SIGSET(number));
+        action.sa_flags |= SA_RESTART;
+    }
+    return sigaction(number, &action, NULL);
+}
+
+JP_EXPORT int sigignore(int number)
+{
+    JP_REAL(number_function, sigignore)
+    if (!jp_owned_sig())
+        return real(number);
+    return set(number, SIG_IGN, 0, 0) == SIG_ERR ? -1 : 0;
+}
+
+/* sigset(3): also changes the mask, and SIG_HOLD stands for "blocked". */
+JP_EXPORT handler_function *sigset(int number, handler_function *handler)
+{
+    JP_REAL(signal_function, sigset)
+    sigset_t one, before;
+    struct sigaction old;
+    if (!jp_owned_sig())
+        return real(number, handler);
+    sigemptyset(&one);
+    if (handler == SIG_ERR || sigaddset(&one, number) != 0) {
+        errno = EINVAL;
+        return SIG_ERR;
+    }
+    if (handler != SIG_HOLD)
+        old.sa_handler = set(number, handler, 0, 0);
+    else if (sigaction(number, NULL, &old) != 0)
+        return SIG_ERR;
+    if (old.sa_handler == SIG_ERR)
+        return SIG_ERR;
+    if (sigprocmask(handler == SIG_HOLD ? SIG_BLOCK : SIG_UNBLOCK, &one,
+                    &before) != 0)
+        return SIG_ERR;
+    return sigismember(&before, number) ? SIG_HOLD : old.sa_handler;
+}

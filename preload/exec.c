@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * exec.  POSIX timers end with the program that made them, but a signal of the
+ * perf clock that is pending then, or an interval timer, would come to the new
+ * one, which has no handler for it.  So these clocks are stopped first, and go
+ * on if the exec fails.
+ * Runs in: any thread, vfork children. */
+#include "exec.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "local.h"
+#include "real.h"
+#include "sig/clock.h"
+#include "sig/process.h"
+#include "sig/sys.h"
+
+extern char **environ;
+
+typedef int execve_function(const char *, char *const[], char *const[]);
+typedef int execv_function(const char *, char *const[]);
+typedef int fexecve_function(int, char *const[], char *const[]);
+typedef int execveat_function(int, const char *, char *const[], char *const[],
+                              int);
+
+int execveat(int fd, const char *path, char *const argv[], char *const envp[],
+             int flags);
+
+/* What jp_exec_before did: the process is jprof's; its clocks are stopped. */
+#define OURS 1
+#define STOPPED 2
+
+int jp_exec_before(void)
+{
+    if (!jp_owned_sig() || jp_sys_getpid_sig() != jp_owner->pid)
+        return 0;
+    jp_local_exec(SIG_BLOCK);
+    if (jp_process.clock == JP_CLOCK_THREAD_CPU ||
+        jp_process.clock == JP_CLOCK_MONOTONIC ||
+        !atomic_load(&jp_process.running))
+        return OURS;
+    jp_clock_all_sig(0);
+    return OURS | STOPPED;
+}
+
+long jp_exec_failed(int stopped, long result)
+{
+    const int error = errno;
+    if ((stopped & STOPPED) != 0 && atomic_load(&jp_process.running))
+        jp_clock_all_sig(1);
+    if ((stopped & OURS) != 0)
+        jp_local_exec(SIG_UNBLOCK);
+    errno = error;
+    return result;
+}
+
+#define EXEC(name, declared, used)                                            \
+    JP_EXPORT int name declared                                               \
+    {                                                                         \
+        JP_REAL(name##_function, name)                                        \
+        const int stopped = jp_exec_before();                                 \
+        return (int)jp_exec_failed(stopped, real used);                       \
+    }
+
+typedef execv_function execvp_function;
+typedef execve_function execvpe_function;
+
+EXEC(execve, (const char *path, char *const argv[], char *const envp[]),
+     (path, argv, envp))
+EXEC(execv, (const char *path, char *const argv[]), (path, argv))
+EXEC(execvp, (const char *file, char *const argv[]), (file, argv))
+EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]),
+     (file, argv, envp))
+EXEC(fexecve, (int fd, char *const argv[], char *const envp[]),
+     (fd, argv, envp))
+EXEC(execveat,
+     (int fd, const char *path, char *const argv[], char *const envp[],
+      int flags),
+     (fd, path, argv, envp, flags))
+
+/* The arguments with the NULL that ends them, counted. */
+static size_t count_rest(va_list list)
+{
+    size_t count = 1;
+    while (va_arg(list, char *) != NULL)
+        count++;
+    return count;
+}
+
+static void collect(char **argv, const char *first, va_list *list,
+                    size_t count)
+{
+    argv[0] = (char *)(uintptr_t)first;
+    for (size_t i = 1; i <= count; i++)
+        argv[i] = va_arg(*list, char *);
+}
+
+/* Room for them on the stack: a vfork child must not allocate. */
+#define ROOM(count) __builtin_alloca(((count) + 1) * sizeof(char *))
+
+JP_EXPORT int execl(const char *path, const char *first, ...)
+{
+    va_list list;
+    va_start(list, first);
+    const size_t count = count_rest(list);
+    va_end(list);
+    char **argv = ROOM(count);
+    va_start(list, first);
+    collect(argv, first, &list, count);
+    va_end(list);
+    return execve(path, argv, environ);
+}
+
+JP_EXPORT int execlp(const char *file, const char *first, ...)
+{
+    va_list list;
+    va_start(list, first);
+    const size_t count = count_rest(list);
+    va_end(list);
+    char **argv = ROOM(count);
+    va_start(list, first);
+    collect(argv, first, &list, count);
+    va_end(list);
+    return execvp(file, argv);
+}
+
+JP_EXPORT int execle(const char *path, const char *first, ...)
+{
+    va_list list;
+    va_start(list, first);
+    const size_t count = count_rest(list);
+    va_end(list);
+    char **argv = ROOM(count);
+    va_start(list, first);
+    collect(argv, first, &list, count);
+    char *const *envp = va_arg(list, char *const *);
+    va_end(list);
+    return execve(path, argv, envp);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Semaphores, message queues and the kernel's asynchronous reads and writes:
+ * calls that are made again as they were, after a signal of jprof's alone.
+ * Runs in: any thread, the program's handlers. */
+#include <errno.h>
+#include <semaphore.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "real.h"
+#include "retry.h"
+#include "sig/sys.h"
+
+typedef int wait_function(sem_t *);
+typedef int timed_function(sem_t *, const struct timespec *);
+typedef int clock_function(sem_t *, clockid_t, const struct timespec *);
+typedef ssize_t receive_function(int, void *, size_t, long, int);
+typedef int send_function(int, const void *, size_t, int);
+typedef int operate_function(int, struct sembuf *, size_t);
+typedef int operate_timed_function(int, struct sembuf *, size_t,
+                                   const struct timespec *);
+
+/* libaio's; this needs none of its headers. */
+int io_getevents(void *, long, long, void *, struct timespec *);
+
+/* `call` until it is done, or a handler of the program's ran. */
+#define JP_AGAIN(call)                                                        \
+    ({                                                                        \
+        struct jp_retry retry_;                                               \
+        const int may_ = jp_retry_begin(&retry_);                             \
+        __typeof__(call) result_;                                             \
+        do                                                                    \
+            result_ = call;                                                   \
+        while (result_ < 0 && errno == EINTR && may_ &&                       \
+               jp_retry_ours(&retry_));                                       \
+        result_;                                                              \
+    })
+
+JP_EXPORT int sem_wait(sem_t *semaphore)
+{
+    JP_REAL(wait_function, sem_wait)
+    return JP_AGAIN(real(semaphore));
+}
+
+JP_EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *until)
+{
+    JP_REAL(timed_function, sem_timedwait)
+    return JP_AGAIN(real(semaphore, until));
+}
+
+JP_EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock,
+                            const struct timespec *until)
+{
+    JP_REAL(clock_function, sem_clockwait)
+    return JP_AGAIN(real(semaphore, clock, until));
+}
+
+JP_EXPORT ssize_t msgrcv(int queue, void *message, size_t size, long type,
+                         int flags)
+{
+    JP_REAL(receive_function, msgrcv)
+    return JP_AGAIN(real(queue, message, size, type, flags));
+}
+
+JP_EXPORT int msgsnd(int queue, const void *message, size_t size, int flags)
+{
+    JP_REAL(send_function, msgsnd)
+    return JP_AGAIN(real(queue, message, size, flags));
+}
+
+JP_EXPORT int semop(int set, struct sembuf *operations, size_t count)
+{
+    JP_REAL(operate_function, semop)
+    return JP_AGAIN(real(set, operations, count));
+}
+
+JP_EXPORT int semtimedop(int set, struct sembuf *operations, size_t count,
+                         const struct timespec *timeout)
+{
+    JP_REAL(operate_timed_function, semtimedop)
+    struct jp_retry retry;
+    if (!jp_retry_begin(&retry))
+        return real(set, operations, count, timeout);
+    const int64_t deadline = jp_retry_deadline(timeout);
+    int result = real(set, operations, count, timeout);
+    while (result < 0 && errno == EINTR && jp_retry_ours(&retry)) {
+        const struct timespec left = jp_retry_left(deadline);
+        result = real(set, operations, count,
+                      deadline == JP_NEVER ? timeout : &left);
+    }
+    return result;
+}
+
+/* Made by the system call: a program that loaded libaio with dlopen has it
+ * where dlsym does not find it from here.  libaio returns -errno. */
+JP_EXPORT int io_getevents(void *context, long least, long most, void *events,
+                           struct timespec *timeout)
+{
+    struct jp_retry retry;
+    const int may = jp_retry_begin(&retry);
+    const int64_t deadline = may ? jp_retry_deadline(timeout) : JP_NEVER;
+    long result = jp_sys_sig(SYS_io_getevents, (long)context, least, most,
+                             (long)events, (long)timeout);
+    while (result == -EINTR && may && jp_retry_ours(&retry)) {
+        struct timespec left = jp_retry_left(deadline);
+        result = jp_sys_sig(
+            SYS_io_getevents, (long)context, least, most, (long)events,
+            (long)(deadline == JP_NEVER ? timeout : &left));
+    }
+    return (int)result;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Timers of the program's own: the signal that they send is the program's.
+ * Runs in: any thread. */
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "notify.h"
+#include "real.h"
+#include "sig/process.h"
+#include "sig/sys.h"
+#include "signals.h"
+
+typedef unsigned alarm_function(unsigned);
+typedef useconds_t ualarm_function(useconds_t, useconds_t);
+typedef int itimer_function(__itimer_which_t, const struct itimerval *,
+                            struct itimerval *);
+typedef int timer_function(clockid_t, struct sigevent *, timer_t *);
+
+JP_EXPORT unsigned alarm(unsigned seconds)
+{
+    JP_REAL(alarm_function, alarm)
+    if (seconds != 0)
+        jp_signals_use(JP_SIGSET(SIGALRM));
+    return real(seconds);
+}
+
+JP_EXPORT useconds_t ualarm(useconds_t value, useconds_t interval)
+{
+    JP_REAL(ualarm_function, ualarm)
+    if (value != 0)
+        jp_signals_use(JP_SIGSET(SIGALRM));
+    return real(value, interval);
+}
+
+JP_EXPORT int setitimer(__itimer_which_t which, const struct itimerval *value,
+                        struct itimerval *old)
+{
+    static const int signals[] = {[ITIMER_REAL] = SIGALRM,
+                                  [ITIMER_VIRTUAL] = SIGVTALRM,
+                                  [ITIMER_PROF] = SIGPROF};
+    JP_REAL(itimer_function, setitimer)
+    if ((unsigned)which < sizeof(signals) / sizeof(signals[0]) &&
+        value != NULL &&
+        (value->it_value.tv_sec != 0 || value->it_value.tv_usec != 0))
+        jp_signals_use(JP_SIGSET(signals[which]));
+    return real(which, value, old);
+}
+
+JP_EXPORT int timer_create(clockid_t clock, struct sigevent *event,
+                           timer_t *timer)
+{
+    JP_REAL(timer_function, timer_create)
+    /* timer_create(2): without an event it is SIGALRM. */
+    if (event == NULL)
+        jp_signals_use(JP_SIGSET(SIGALRM));
+    else if ((event->sigev_notify == SIGEV_SIGNAL ||
+              event->sigev_notify == SIGEV_THREAD_ID) &&
+             event->sigev_signo > 0 && event->sigev_signo <= 64)
+        jp_signals_use(JP_SIGSET(event->sigev_signo));
+    struct sigevent ours;
+    return real(clock, event != NULL ? jp_notify_event(event, &ours) : NULL,
+                timer);
+}

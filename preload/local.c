@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the hooks remember for each thread.
+ * Runs in: any thread, the program's handlers. */
+#include "local.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "sig/clock.h"
+#include "sig/adopt.h"
+#include "sig/own.h"
+#include "sig/process.h"
+#include "sig/sys.h"
+
+__thread struct jp_local jp_local;
+
+static void keep(struct jp_slot *slot)
+{
+    jp_local.slot = slot;
+    jp_local.generation = slot != NULL ? slot->generation : 0;
+}
+
+static struct jp_slot *find(void)
+{
+    const uint32_t tid = jp_sys_gettid_sig();
+    if (tid == 0)
+        return NULL; /* a filter keeps us from knowing who it is */
+    struct jp_slot *slot = jp_slot_by_tid_sig(tid);
+    if (slot != NULL)
+        return slot;
+    uint64_t mask = jp_sys_block_sig();
+    slot = jp_adopt_self_sig(0);
+    if (slot != NULL && atomic_load(&jp_process.running))
+        jp_clock_arm_sig(slot);
+    jp_sys_unblock_sig(mask);
+    return slot;
+}
+
+struct jp_slot *jp_local_slot(void)
+{
+    struct jp_slot *slot = jp_local.slot;
+    if (slot == NULL || slot->generation != jp_local.generation) {
+        slot = find();
+        keep(slot);
+    }
+    return slot;
+}
+
+void jp_local_begin(struct jp_slot *slot)
+{
+    const uint64_t clock = atomic_load(&jp_own.unblocked);
+    uint64_t before = 0;
+    keep(slot);
+    jp_sys_sigmask_sig(SIG_UNBLOCK, clock, &before);
+    jp_local.view = before & clock;
+    if (slot != NULL)
+        jp_local.view |= slot->view & clock;
+}
+
+void jp_local_exec(int how)
+{
+    if (jp_local.view != 0)
+        jp_sys_sigmask_sig(how, jp_local.view, NULL);
+}
+
+void jp_local_forked(void)
+{
+    jp_local.slot = NULL;
+}
+
+int jp_local_is_borrowed(void)
+{
+    return jp_sys_getpid_sig() != jp_owner->pid;
+}
+
+uint64_t jp_local_set(const sigset_t *set)
+{
+    uint64_t bits;
+    memcpy(&bits, set, sizeof(bits));
+    return bits;
+}
+
+void jp_local_get(sigset_t *set, uint64_t bits)
+{
+    memcpy(set, &bits, sizeof(bits));
+}

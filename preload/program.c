@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The program's own signal handlers.
+ * Runs in: the program's handlers. */
+#include "program.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include "local.h"
+#include "sig/handler.h"
+#include "sig/own.h"
+#include "sig/process.h"
+#include "sig/sys.h"
+#include "signals.h"
+
+struct jp_program jp_programs[65];
+
+/* Sends a signal once more, as it came: what was sent to the thread to the
+ * thread, anything else to the process.  (A process may give itself any
+ * si_code.) */
+static void again(int signal, siginfo_t *info)
+{
+    const uint32_t pid = jp_sys_getpid_sig();
+    if (info->si_code == SI_TKILL)
+        jp_sys_sig(SYS_rt_tgsigqueueinfo, pid, jp_sys_gettid_sig(), signal,
+                   (long)info, 0);
+    else
+        jp_sys_sig(SYS_rt_sigqueueinfo, pid, signal, (long)info, 0, 0);
+}
+
+/* The signal was jprof's when the thread asked to have it blocked, and stayed
+ * unblocked; now it is the program's.  So it is blocked from here on, and
+ * waits, or finds another thread. */
+static void defer(int signal, siginfo_t *info, ucontext_t *context)
+{
+    const uint64_t bit = JP_SIGSET(signal);
+    jp_sys_sigmask_sig(SIG_BLOCK, bit, NULL);
+    jp_local_get(&context->uc_sigmask,
+                 jp_local_set(&context->uc_sigmask) | bit);
+    struct jp_slot *slot = jp_local.slot;
+    if (slot != NULL)
+        slot->runs++;
+    again(signal, info);
+}
+
+/* SIG_DFL, where jprof's handler stays installed for late signals of its own:
+ * the kernel is to do what it does. */
+static void by_default(int signal, siginfo_t *info)
+{
+    jp_sys_sigmask_sig(SIG_BLOCK, JP_SIGSET(signal), NULL);
+    jp_signals_default(signal);
+    again(signal, info);
+}
+
+static void call(uint64_t handler, int signal, siginfo_t *info, void *context)
+{
+    void (*function)(int, siginfo_t *, void *);
+    const uint64_t address = handler & JP_PROGRAM_ADDRESS;
+    jp_local.theirs++;
+    memcpy(&function, &address, sizeof(function));
+    if ((handler & JP_PROGRAM_SIGINFO) != 0)
+        function(signal, info, context);
+    else
+        ((void (*)(int))(void *)function)(signal);
+}
+
+void jp_program_handler(int signal, siginfo_t *info, void *context)
+{
+    const uint64_t bit = JP_SIGSET(signal);
+    if ((atomic_load(&jp_own.ever) & bit) != 0) {
+        if (jp_own_value_sig(info)) {
+            uint64_t mask = jp_sys_block_sig();
+            jp_handler_sig(signal, info, context);
+            jp_sys_unblock_sig(mask);
+            return;
+        }
+        if ((jp_local.view & ~atomic_load(&jp_own.unblocked) & bit) != 0) {
+            defer(signal, info, context);
+            return;
+        }
+    }
+    uint64_t handler = atomic_load(&jp_programs[signal].handler);
+    if ((handler & JP_PROGRAM_ONCE) != 0)
+        atomic_store(&jp_programs[signal].handler, (uint64_t)SIG_DFL);
+    if (handler == (uint64_t)SIG_DFL)
+        by_default(signal, info);
+    else if (handler != (uint64_t)SIG_IGN)
+        call(handler, signal, info, context);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Calls that a signal ends early: whether it was jprof's alone, so that the
+ * hook makes the call again, or one of the program's, too.
+ * Runs in: any thread, the program's handlers. */
+#ifndef JP_RETRY_H
+#define JP_RETRY_H
+
+#include <stdint.h>
+#include <time.h>
+
+#include "local.h"
+
+struct jp_retry {
+    struct jp_slot *slot;
+    uint32_t runs, theirs;
+};
+
+/* Before a call.  Returns 0 where no signal of jprof's can come: then the call
+ * is made as it is. */
+int jp_retry_begin(struct jp_retry *retry);
+
+/* After a call that failed with EINTR, or did less than it was asked to:
+ * whether jprof's handler ran since the last question, and none of the
+ * program's since the beginning.  errno is kept. */
+int jp_retry_ours(struct jp_retry *retry);
+
+/* For a call that can be made with a mask of its own (ppoll and its like):
+ * blocks every signal but the clock's, and asks again whether a handler of the
+ * program's ran; so none is missed between question and call.  Returns whether
+ * the call may be made, with the mask in *before; then comes unseal. */
+int jp_retry_seal(const struct jp_retry *retry, uint64_t *before);
+void jp_retry_unseal(uint64_t before);
+
+/* Moments of CLOCK_MONOTONIC in ns. */
+#define JP_NEVER INT64_MAX
+int64_t jp_retry_now(void);
+
+/* The moment `wait` from now; NULL: JP_NEVER. */
+int64_t jp_retry_deadline(const struct timespec *wait);
+
+/* The time left until then, not under 0. */
+struct timespec jp_retry_left(int64_t deadline);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Threads that nobody announced.
+ * Runs in: handler, any thread.
+ *
+ * A thread may be found here in the moment before the hook's own start makes
+ * its slot live.  Both sides publish first and look afterwards: whoever comes
+ * here counts `adoptions` up, looks for the thread, publishes, looks again;
+ * the hook publishes and looks when the count has changed.  So one of them at
+ * least sees the other, and the hook's slot always stays. */
+#include "adopt.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+
+#include "clock.h"
+#include "clock_timer.h"
+#include "dirent.h"
+#include "handler.h"
+#include "kit.h"
+#include "process.h"
+#include "slot.h"
+#include "sys.h"
+
+#define PERIOD_NS 100000000U /* of the process's CPU time */
+#define SLICE 64U            /* slots looked at in a step */
+#define PARTS 4U             /* of the folder, likewise */
+#define YIELDS 1000U
+
+/* Beside the commands that JP_CONTROL_MAGIC goes with, and never queued. */
+#define VALUE (JP_CONTROL_MAGIC | 0xf0U)
+
+static _Atomic uint32_t searching; /* the rest is whose it is */
+static long position;              /* in the folder, for the next slice */
+static uint32_t cursor;            /* likewise in the slots */
+static _Atomic int timer = -1;
+
+static int enter_sig(unsigned yields)
+{
+    while (atomic_exchange(&searching, 1) != 0) {
+        if (yields-- == 0)
+            return 0;
+        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+    }
+    return 1;
+}
+
+static void leave_sig(void)
+{
+    atomic_store(&searching, 0);
+}
+
+/* data: whether the thread began under a running profile, which has missed
+ * what it did so far; its first sample stands for that as well.  Where /proc
+ * is that of an outer pid namespace, the number is none of ours. */
+static void adopt_sig(uint32_t tid, void *data)
+{
+    const int *late = data;
+    jp_slot_adoptions_sig(1);
+    if (tid == 0 || jp_slot_by_tid_sig(tid) != NULL ||
+        jp_slot_has_ended_sig(tid) ||
+        jp_sys_sig(SYS_tgkill, jp_owner->pid, tid, 0, 0, 0) != 0)
+        return;
+    struct jp_slot *slot = jp_slot_new_sig();
+    if (slot == NULL)
+        return;
+    slot->adopted = 1;
+    if (*late && jp_clock_is_thread_cpu_sig())
+        slot->debt_ns = jp_sys_clock_sig(jp_clock_of_thread_sig(tid));
+    jp_slot_begin_sig(slot, tid);
+    if (jp_slot_other_sig(slot) != NULL)
+        jp_slot_doom_sig(slot);
+    else if (atomic_load(&jp_process.running))
+        jp_clock_arm_sig(slot);
+    /* The hook's start may have come just before the clock. */
+    if (slot->tid == 0)
+        jp_clock_disarm_sig(slot);
+}
+
+/* Looks at all threads, or at some from `position` on. */
+static void look_for_new_sig(int all)
+{
+    int late = !all;
+    const int fd =
+        jp_sys_open_sig("/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0)
+        return;
+    if (all)
+        position = 0;
+    jp_sys_sig(SYS_lseek, fd, position, SEEK_SET, 0, 0);
+    for (unsigned i = 0; i < PARTS || all; i++) {
+        position = jp_dirent_part_sig(fd, adopt_sig, &late);
+        if (position == 0)
+            break;
+    }
+    jp_sys_close_sig(fd);
+}
+
+static int is_gone_sig(uint32_t tid)
+{
+    return tid == 0 || jp_sys_sig(SYS_tgkill, jp_owner->pid, tid, 0, 0, 0) ==
+                           -ESRCH;
+}
+
+/* Frees the slot of a thread that ended without a word: one made past the
+ * hook, or one that left by the system call. */
+static void drop_if_gone_sig(struct jp_slot *slot)
+{
+    const uint32_t tid = slot->tid, generation = slot->generation;
+    const uint32_t state = atomic_load(&slot->state);
+    if ((state != JP_SLOT_IDLE && state != JP_SLOT_ARMED) ||
+        !is_gone_sig(tid))
+        return;
+    if (!jp_clock_hold_sig(slot))
+        return;
+    /* It may be another thread's by now. */
+    if (slot->tid != tid || slot->generation != generation) {
+        jp_clock_release_sig(slot);
+        return;
+    }
+    jp_clock_stop_held_sig(slot);
+    if (slot->kit != NULL) {
+        jp_handler_flush_sig(slot->kit);
+        jp_kit_return_sig(slot->kit);
+    }
+    jp_slot_free_sig(slot);
+}
+
+static void drop_dead_sig(uint32_t most)
+{
+    const uint32_t count = jp_slots_count_sig();
+    for (uint32_t i = 0; i < count && i < most; i++) {
+        if (cursor >= count)
+            cursor = 0;
+        drop_if_gone_sig(jp_slot_at_sig(cursor++));
+    }
+}
+
+void jp_adopt_all_sig(void)
+{
+    if (!enter_sig(YIELDS))
+        return;
+    drop_dead_sig(UINT32_MAX);
+    look_for_new_sig(1);
+    leave_sig();
+}
+
+void jp_adopt_step_sig(void)
+{
+    if (!enter_sig(0))
+        return;
+    look_for_new_sig(0);
+    drop_dead_sig(SLICE);
+    leave_sig();
+}
+
+struct jp_slot *jp_adopt_self_sig(uint64_t stack_high)
+{
+    jp_slot_adoptions_sig(1);
+    struct jp_slot *slot = jp_slot_new_sig();
+    if (slot == NULL)
+        return NULL;
+    slot->stack_high = stack_high;
+    slot->adopted = stack_high == 0;
+    if (atomic_load(&jp_process.running) && jp_clock_is_thread_cpu_sig())
+        slot->debt_ns = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
+    jp_slot_begin_sig(slot, jp_sys_gettid_sig());
+    return slot;
+}
+
+static void take_away_sig(struct jp_slot *slot)
+{
+    if (!slot->adopted)
+        return;
+    jp_slot_doom_sig(slot);
+    jp_clock_disarm_sig(slot);
+}
+
+void jp_adopt_begin_sig(struct jp_slot *slot, uint32_t tid)
+{
+    struct jp_slot *other = jp_slot_hinted_sig(tid);
+    jp_slot_begin_sig(slot, tid);
+    if (other != NULL)
+        take_away_sig(other);
+    if (slot->adoptions != jp_slot_adoptions_sig(0) &&
+        (other = jp_slot_other_sig(slot)) != NULL)
+        take_away_sig(other);
+}
+
+void jp_adopt_run_sig(int on)
+{
+    const int before = atomic_exchange(&timer, -1);
+    if (before >= 0)
+        jp_sys_sig(SYS_timer_delete, before, 0, 0, 0, 0);
+    if (!on)
+        return;
+    struct sigevent event = {.sigev_signo = jp_process.signal,
+                             .sigev_notify = SIGEV_SIGNAL};
+    event.sigev_value.sival_ptr = (void *)(uintptr_t)VALUE;
+    const int made = jp_clock_make_timer_sig(CLOCK_PROCESS_CPUTIME_ID, &event,
+                                             PERIOD_NS, PERIOD_NS);
+    if (made < 0)
+        jp_clock_refused_sig(-made);
+    else
+        atomic_store(&timer, made);
+}
+
+int jp_adopt_is_sig(const siginfo_t *info)
+{
+    return (uintptr_t)info->si_value.sival_ptr == VALUE;
+}
+
+void jp_adopt_reset_sig(void)
+{
+    atomic_store(&searching, 0);
+    atomic_store(&timer, -1);
+    position = 0;
+    cursor = 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Threads that nobody announced: made past the pthread_create hook, they are
+ * found by a timer on the process's CPU time, which interrupts whoever runs,
+ * and in /proc/self/task; and their slots are freed when they are gone.
+ * Runs in: handler, any thread. */
+#ifndef JP_ADOPT_H
+#define JP_ADOPT_H
+
+#include <signal.h>
+#include <stdint.h>
+
+struct jp_slot;
+
+/* Finds every thread there is (at a start) and gives it a slot. */
+void jp_adopt_all_sig(void);
+
+/* Sets the timer, or deletes it: ten signals a second of CPU time, so that a
+ * process that waits pays nothing. */
+void jp_adopt_run_sig(int on);
+
+/* Whether a timer's signal carries this timer's value. */
+int jp_adopt_is_sig(const siginfo_t *info);
+
+/* A bounded piece of the search for new threads and for the slots of dead
+ * ones.  Called at each signal of the timer. */
+void jp_adopt_step_sig(void);
+
+/* Opens a slot for the calling thread, which has none and whose stack ends at
+ * stack_high (0: not known).  NULL when there are no more. */
+struct jp_slot *jp_adopt_self_sig(uint64_t stack_high);
+
+/* Makes the slot of a thread of the hook's live, for the calling thread, tid; takes
+ * away one that the search gave it meanwhile, or that is left of another
+ * thread with its id. */
+void jp_adopt_begin_sig(struct jp_slot *slot, uint32_t tid);
+
+/* Forgets a search that another thread was at when this process forked. */
+void jp_adopt_reset_sig(void);
+
+#endif

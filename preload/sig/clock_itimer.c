@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The process's profiling timer.
+ * Runs in: handler, any thread. */
+#include "clock_itimer.h"
+
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+
+#include "process.h"
+#include "sys.h"
+
+static _Atomic uint64_t cpu_ns; /* of the process, at the last sample */
+
+static void set_sig(uint64_t period_ns)
+{
+    const struct timeval period = {
+        (time_t)(period_ns / JP_NS),
+        (suseconds_t)((period_ns % JP_NS + 999) / 1000)};
+    const struct itimerval timer = {period, period};
+    if (jp_sys_sig(SYS_setitimer, ITIMER_PROF, (long)&timer, 0, 0, 0) != 0)
+        jp_count_sig(JP_COUNT_NO_TIMER, 1);
+}
+
+void jp_clock_itimer_run_sig(int on)
+{
+    atomic_store(&cpu_ns, jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID));
+    set_sig(on ? jp_config.period_ns : 0);
+}
+
+int jp_clock_itimer_is_sig(int signal, const siginfo_t *info)
+{
+    return jp_process.clock == JP_CLOCK_ITIMER && signal == SIGPROF &&
+           info->si_code == SI_KERNEL;
+}
+
+uint64_t jp_clock_itimer_weight_sig(void)
+{
+    const uint64_t now = jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID);
+    const uint64_t before = atomic_exchange(&cpu_ns, now);
+    return now > before ? now - before : 0;
+}

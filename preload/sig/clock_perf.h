@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The perf software clock, one event a thread (perf_event_open(2)): CPU time
+ * at full rate, not bound to the kernel's tick.  No descriptor stays open: the
+ * event lives in a mapping of one page.
+ * Runs in: handler, any thread. */
+#ifndef JP_CLOCK_PERF_H
+#define JP_CLOCK_PERF_H
+
+#include <signal.h>
+#include <stdint.h>
+
+struct jp_slot;
+
+/* Whether this process may have such events with the kernel's time in them:
+ * without it, what a program spends in the kernel would go unseen. */
+int jp_clock_perf_allowed_sig(void);
+
+/* Makes the event of the slot, which is the calling thread's, or ends it.
+ * What the thread did up to now is for others to count.  Returns 0 or -errno: the limits on locked memory (EPERM) and on descriptors (EMFILE,
+ * EINVAL) count.
+ *
+ * The period is never under JP_PERIOD_MIN_NS.  An interrupt may take 30 us and
+ * more on a virtual machine; with periods of 10 us, which is what the kernel
+ * allows, a thread was seen to do nothing else for half a minute. */
+int jp_clock_perf_arm_sig(struct jp_slot *slot);
+void jp_clock_perf_disarm_sig(struct jp_slot *slot);
+
+/* Whether a signal is of such an event. */
+int jp_clock_perf_is_sig(int signal, const siginfo_t *info);
+
+/* Whether a signal may be of an event that is gone, after the clock has moved
+ * to another signal. */
+int jp_clock_perf_value_sig(const siginfo_t *info);
+
+/* The slot of the calling thread, whose event the signal is of; NULL when the
+ * event has ended since. */
+struct jp_slot *jp_clock_perf_slot_sig(const siginfo_t *info);
+
+/* What a signal of the event that comes at now_ns is worth, in ns; 0:
+ * nothing. */
+uint64_t jp_clock_perf_weight_sig(struct jp_slot *slot, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Real time, a timer a thread.
+ * Runs in: handler.
+ *
+ * A thread that two samples find in the same call, having done nothing between
+ * them, is left alone: the next signal comes in a second, or as soon as the
+ * thread has used the CPU for a moment, of which a timer on its CPU clock
+ * tells. */
+#include "clock_real.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "arch/arch.h"
+#include "clock_timer.h"
+#include "process.h"
+#include "slot.h"
+#include "sys.h"
+
+/* How long a blocked thread is left alone. */
+#define ALONE_NS JP_NS
+
+/* CPU time that says that a thread runs again.  It must cover the rest of our
+ * own handler and the way back into the call. */
+#define RUNS_NS 200000U
+
+/* Between two samples of the same call there is this much at most. */
+#define SAME_NS 100000U
+
+/* A sixteenth of a gap or less is added to the other part. */
+#define SMALL 16
+
+void jp_clock_real_begin_sig(struct jp_slot *slot, uint64_t first_ns)
+{
+    slot->time_ns = jp_sys_clock_sig(CLOCK_MONOTONIC) + first_ns -
+                    jp_config.period_ns;
+    slot->cpu_ns = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
+    slot->due_ns = 0;
+    slot->alone = slot->was_alone = 0;
+    slot->pc = slot->sp = 0;
+}
+
+static uint64_t switches_sig(void)
+{
+    struct rusage usage;
+    if (jp_sys_sig(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0) != 0)
+        return 0;
+    return (uint64_t)usage.ru_nvcsw;
+}
+
+/* Whether the thread is still in the call that the last sample found: at the
+ * same place, and blocked once since, when it went back into the call. */
+static int same_call_sig(struct jp_slot *slot, const ucontext_t *context,
+                         uint64_t used)
+{
+    const uint64_t pc = jp_arch_pc_sig(context), sp = jp_arch_sp_sig(context);
+    const uint64_t before = slot->switches;
+    const int there = slot->pc == pc && slot->sp == sp;
+    slot->pc = pc;
+    slot->sp = sp;
+    slot->switches = switches_sig();
+    return there && used <= SAME_NS && slot->switches - before <= 1;
+}
+
+/* At the full rate a sample is of one kind, so that weights stay whole
+ * periods; what it leaves of the other is due with the next.  woken: the
+ * thread was left alone and runs again. */
+static void divide_sig(struct jp_slot *slot, uint64_t gap, int woken,
+                       struct jp_real *real)
+{
+    const int64_t all = (int64_t)gap;
+    int64_t running = slot->due_ns;
+    if (!slot->alone)
+        running = running * 2 >= all ? all : 0;
+    else if (running < 0 || (!woken && running * SMALL < all))
+        running = 0;
+    else if ((all - running) * SMALL < all)
+        running = all;
+    slot->due_ns -= running;
+    real->running_ns = (uint64_t)running;
+    real->blocked_ns = gap - (uint64_t)running;
+}
+
+int jp_clock_real_sig(struct jp_slot *slot, const siginfo_t *info,
+                      const ucontext_t *context, struct jp_real *real)
+{
+    const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    const uint64_t used =
+        jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) - slot->cpu_ns;
+    const int woken = info->si_timerid != slot->timer;
+    uint64_t gap = jp_clock_weight_sig(info->si_overrun);
+    /* One that was on its way when the thread was no longer left alone. */
+    if (woken && !slot->alone)
+        return 0;
+    if (slot->alone)
+        gap = now > slot->time_ns ? now - slot->time_ns : 0;
+    slot->time_ns += gap;
+    slot->due_ns += (int64_t)used;
+    real->before = slot->alone && woken;
+    divide_sig(slot, gap, woken, real);
+    slot->was_alone = slot->alone;
+    slot->alone = same_call_sig(slot, context, used) &&
+                  !woken && real->running_ns == 0 &&
+                  jp_config.period_ns < ALONE_NS;
+    return gap != 0;
+}
+
+int jp_clock_real_rest_sig(struct jp_slot *slot, struct jp_real *real)
+{
+    const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
+    if (!slot->alone || now <= slot->time_ns)
+        return 0;
+    uint64_t ran = cpu > slot->cpu_ns ? cpu - slot->cpu_ns : 0;
+    const uint64_t gap = now - slot->time_ns;
+    if (ran > gap)
+        ran = gap;
+    *real = (struct jp_real){ran, gap - ran, 1};
+    slot->time_ns = now;
+    slot->alone = slot->was_alone = 0;
+    return real->blocked_ns != 0;
+}
+
+/* Makes, when it is first wanted, the timer that tells of CPU time. */
+static int has_waker_sig(struct jp_slot *slot)
+{
+    if (slot->waker >= 0)
+        return 1;
+    const int timer = jp_clock_slot_timer_sig(
+        slot, jp_clock_of_thread_sig(slot->tid), RUNS_NS, 0);
+    if (timer >= 0)
+        slot->waker = timer;
+    else if (!slot->no_waker)
+        jp_count_sig(JP_COUNT_NO_WAKER, 1);
+    slot->no_waker = timer < 0;
+    return timer >= 0;
+}
+
+void jp_clock_real_done_sig(struct jp_slot *slot)
+{
+    if (slot->alone && !has_waker_sig(slot))
+        slot->alone = slot->was_alone;
+    if (slot->alone)
+        jp_clock_set_timer_sig(slot->waker, RUNS_NS, 0);
+    if (slot->alone && !slot->was_alone) {
+        jp_clock_set_timer_sig(slot->timer, ALONE_NS, ALONE_NS);
+    } else if (!slot->alone && slot->was_alone) {
+        jp_clock_set_timer_sig(slot->timer, jp_config.period_ns,
+                               jp_config.period_ns);
+        jp_clock_set_timer_sig(slot->waker, 0, 0);
+    }
+    slot->was_alone = slot->alone;
+    /* What our own handler used is not the thread's. */
+    slot->cpu_ns = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Hard links and copies of JIT files beside the log.
+ * Runs in: handler, any thread. */
+#include "jit_keep.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "config.h"
+#include "log.h"
+#include "mapfile.h"
+
+#define PIECE (1ULL << 20)
+
+static char path_buffer[JP_PATH_MAX];
+
+const char *jp_keep_path_sig(const struct jp_keep *keep)
+{
+    struct jp_text text;
+    jp_text_init_sig(&text, path_buffer, sizeof(path_buffer));
+    jp_text_add_sig(&text, jp_log.path);
+    jp_text_char_sig(&text, '.');
+    jp_text_add_sig(&text, keep->stem);
+    jp_text_char_sig(&text, '-');
+    jp_text_decimal_sig(&text, keep->pid);
+    if (keep->number > 1) {
+        jp_text_char_sig(&text, '-');
+        jp_text_decimal_sig(&text, keep->number);
+    }
+    jp_text_add_sig(&text, keep->suffix);
+    return text.cut ? "" : path_buffer;
+}
+
+const char *jp_keep_name_sig(const struct jp_keep *keep)
+{
+    if (keep->inode == 0)
+        return NULL;
+    const char *name = jp_keep_path_sig(keep);
+    for (const char *at = name; *at != '\0'; at++) {
+        if (*at == '/')
+            name = at + 1;
+    }
+    return name;
+}
+
+int jp_keep_link_sig(struct jp_keep *keep, const char *path,
+                     const struct stat *info)
+{
+    struct stat old;
+    int error = -EEXIST;
+    if (keep->linked && keep->inode == info->st_ino &&
+        jp_sys_stat_sig(jp_keep_path_sig(keep), 0, &old) == 0 &&
+        old.st_ino == info->st_ino)
+        return 0;
+    struct jp_keep fresh = *keep;
+    fresh.number = keep->inode == 0 ? 1 : keep->number + 1;
+    for (; error == -EEXIST && fresh.number <= JP_KEEP_NUMBER_MAX;
+         fresh.number++) {
+        const char *to = jp_keep_path_sig(&fresh);
+        error = jp_sys_link_sig(path, to);
+        if (error == -EEXIST && jp_sys_stat_sig(to, 0, &old) == 0 &&
+            old.st_ino == info->st_ino && old.st_dev == info->st_dev)
+            error = 0;
+        if (error != -EEXIST)
+            break;
+    }
+    if (error != 0)
+        return error;
+    fresh.inode = info->st_ino;
+    fresh.linked = 1;
+    *keep = fresh;
+    return 0;
+}
+
+int jp_keep_create_sig(struct jp_keep *keep)
+{
+    int fd = -EEXIST;
+    if (keep->number == 0)
+        keep->number = 1;
+    for (; keep->number <= JP_KEEP_NUMBER_MAX; keep->number++) {
+        fd = jp_sys_open_sig(jp_keep_path_sig(keep),
+                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        if (fd != -EEXIST)
+            break;
+    }
+    return fd;
+}
+
+/* A new file for a copy: in place of the last copy of the same original. */
+static int create_copy_sig(struct jp_keep *keep, uint64_t inode)
+{
+    if (keep->inode != 0 && keep->inode == inode && !keep->linked)
+        jp_sys_unlink_sig(jp_keep_path_sig(keep));
+    else if (keep->inode != 0)
+        keep->number++;
+    keep->inode = 0;
+    return jp_keep_create_sig(keep);
+}
+
+static uint64_t limit_sig(uint64_t limit)
+{
+    uint64_t ceiling = jp_sys_file_limit_sig();
+    return limit < ceiling ? limit : ceiling;
+}
+
+int jp_keep_copy_sig(struct jp_keep *keep, int from, uint64_t inode,
+                     uint64_t limit)
+{
+    int to = create_copy_sig(keep, inode);
+    long done = to < 0 ? to : 1;
+    off_t at = 0;
+    uint64_t left = limit_sig(limit);
+    while (done > 0 && left > 0) {
+        done = jp_sys_sig(SYS_sendfile, to, from, (long)&at,
+                          (long)(left < PIECE ? left : PIECE), 0);
+        left -= done > 0 ? (uint64_t)done : 0;
+    }
+    if (to >= 0) {
+        jp_sys_close_sig(to);
+        keep->inode = inode;
+        keep->linked = 0;
+    }
+    return done < 0 ? (int)done : 0;
+}
+
+int jp_keep_mapping_sig(struct jp_keep *keep, void **memory, uint64_t *size,
+                        uint64_t inode, uint64_t limit)
+{
+    int to = create_copy_sig(keep, inode);
+    long done = to < 0 ? to : 1;
+    uint64_t at = 0, end = limit_sig(limit);
+    while (done > 0 && at < end) {
+        if (at == *size) {
+            /* Behind the file's end nothing is ever touched: the kernel
+             * reads for us, and says EFAULT there. */
+            long moved = jp_sys_sig(SYS_mremap, (long)*memory, (long)*size,
+                                    (long)(*size * 2), MREMAP_MAYMOVE, 0);
+            if (moved < 0 && moved > -4096)
+                break;
+            *memory = (void *)moved;
+            *size *= 2;
+        }
+        uint64_t piece = *size - at < PIECE ? *size - at : PIECE;
+        piece = piece < end - at ? piece : end - at;
+        done = jp_sys_sig(SYS_write, to, (long)*memory + (long)at,
+                          (long)piece, 0, 0);
+        at += done > 0 ? (uint64_t)done : 0;
+    }
+    if (to >= 0) {
+        jp_sys_close_sig(to);
+        keep->inode = inode;
+        keep->linked = 0;
+    }
+    return at > 0 ? 0 : (int)done;
+}
+
+void jp_keep_put_sig(struct jp_text *text, const struct stat *info,
+                     const struct jp_keep *keep)
+{
+    jp_mapfile_key_sig(text, "dev");
+    jp_text_decimal_sig(text, (info->st_dev >> 8) & 0xfff);
+    jp_text_char_sig(text, ':');
+    jp_text_decimal_sig(text,
+                        (info->st_dev & 0xff) | (info->st_dev >> 12 & 0xfff00));
+    jp_mapfile_decimal_sig(text, "inode", info->st_ino);
+    jp_mapfile_decimal_sig(text, "size", (uint64_t)info->st_size);
+    if (keep->inode != 0 && keep->inode == info->st_ino)
+        jp_mapfile_string_sig(text, "saved", jp_keep_name_sig(keep));
+}

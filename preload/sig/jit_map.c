@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The perf map, /tmp/perf-PID.map (Linux tools/perf/Documentation,
+ * jit-interface.txt), PID being any of the numbers that this process has: a
+ * runtime may know the one of its own pid namespace or one further out.
+ * Runs in: handler, any thread. */
+#include "jit_map.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+
+#include "jit_keep.h"
+#include "jp_map.h"
+#include "log.h"
+#include "mapfile.h"
+#include "process.h"
+#include "sys.h"
+#include "text.h"
+
+#define PIDS_MAX 8U          /* namespaces may be nested 32 deep */
+#define TICK_NS 10000000ULL  /* of start_ticks: USER_HZ is 100 everywhere */
+#define SLACK_NS JP_NS       /* between the clocks of files and of processes */
+
+struct perfmap {
+    uint32_t pid;
+    uint64_t inode, size, changed_ns; /* when it was logged last */
+    struct jp_keep keep;
+};
+
+static struct perfmap maps[PIDS_MAX];
+static uint32_t count;
+static uint64_t last_ns; /* of the last line: a later one is not earlier */
+static char status[4096];
+
+static void add_sig(uint32_t pid)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (maps[i].pid == pid)
+            return;
+    }
+    if (pid == 0 || count == PIDS_MAX)
+        return;
+    maps[count++] = (struct perfmap){
+        .pid = pid, .keep = {.stem = "perf", .suffix = ".map", .pid = pid}};
+}
+
+/* The pid as the program sees itself, then all in `NSpid:`, see proc(5). */
+static void find_pids_sig(void)
+{
+    static const char word[] = "\nNSpid:";
+    add_sig(jp_owner->pid);
+    int fd = jp_sys_open_sig("/proc/self/status", O_RDONLY, 0);
+    long got = fd < 0 ? 0 : jp_sys_read_sig(fd, status, sizeof(status));
+    if (fd >= 0)
+        jp_sys_close_sig(fd);
+    for (long i = 0, matched = 0; i < got; i++) {
+        matched = status[i] == word[matched] ? matched + 1
+                  : status[i] == word[0]     ? 1
+                                             : 0;
+        if (word[matched] != '\0')
+            continue;
+        const char *at = status + i + 1, *end = status + got;
+        while (at < end && (*at == '\t' || *at == ' ')) {
+            at++;
+            add_sig((uint32_t)jp_text_number_sig(&at, end, 10));
+        }
+        return;
+    }
+}
+
+static void path_sig(const struct perfmap *map, struct jp_text *text)
+{
+    jp_text_add_sig(text, "/tmp/perf-");
+    jp_text_decimal_sig(text, map->pid);
+    jp_text_add_sig(text, ".map");
+}
+
+/* When this process began, as CLOCK_REALTIME. */
+static uint64_t born_ns_sig(void)
+{
+    const struct jp_log_header *header = jp_log.header;
+    uint64_t age = header->boot_ns - header->start_ticks * TICK_NS;
+    return header->start_ticks == 0 || header->real_ns < age
+               ? 0
+               : header->real_ns - age;
+}
+
+static uint64_t changed_ns_sig(const struct stat *info)
+{
+    return (uint64_t)info->st_mtim.tv_sec * JP_NS +
+           (uint64_t)info->st_mtim.tv_nsec;
+}
+
+/* A perf map of ours: a plain file that this user owns, others may put
+ * anything into /tmp; and written to since this process began, the last one
+ * with its pid may have left one behind. */
+static int stat_sig(const char *path, struct stat *info)
+{
+    return jp_sys_stat_sig(path, 0, info) == 0 && S_ISREG(info->st_mode) &&
+           info->st_uid == (uid_t)jp_sys_sig(SYS_geteuid, 0, 0, 0, 0, 0) &&
+           changed_ns_sig(info) + SLACK_NS >= born_ns_sig();
+}
+
+static void event_sig(uint64_t now_ns, const char *path,
+                      const struct stat *info, const struct jp_keep *keep)
+{
+    char buffer[JP_MAPFILE_SHORT];
+    struct jp_text text;
+    if (now_ns > last_ns)
+        last_ns = now_ns;
+    jp_text_init_sig(&text, buffer, sizeof(buffer));
+    jp_mapfile_line_sig(&text, last_ns, JP_MAP_PERFMAP);
+    jp_mapfile_string_sig(&text, "path", path);
+    jp_keep_put_sig(&text, info, keep);
+    jp_mapfile_append_sig(&text);
+}
+
+static void look_sig(struct perfmap *map, uint64_t now_ns)
+{
+    char path[48];
+    struct jp_text text;
+    struct stat info;
+    jp_text_init_sig(&text, path, sizeof(path));
+    path_sig(map, &text);
+    if (!stat_sig(path, &info) ||
+        (info.st_ino == map->inode && (uint64_t)info.st_size == map->size &&
+         changed_ns_sig(&info) == map->changed_ns))
+        return;
+    map->inode = info.st_ino;
+    map->size = (uint64_t)info.st_size;
+    map->changed_ns = changed_ns_sig(&info);
+    /* At once, where a link can be: the file may be replaced or removed. */
+    jp_keep_link_sig(&map->keep, path, &info);
+    event_sig(now_ns, path, &info, &map->keep);
+}
+
+void jp_jitmap_look_sig(uint64_t now_ns)
+{
+    if (count == 0)
+        find_pids_sig();
+    for (uint32_t i = 0; i < count; i++)
+        look_sig(&maps[i], now_ns);
+}
+
+static void save_sig(struct perfmap *map, int whole)
+{
+    char path[48];
+    struct jp_text text;
+    struct stat info;
+    jp_text_init_sig(&text, path, sizeof(path));
+    path_sig(map, &text);
+    if (!stat_sig(path, &info))
+        return;
+    if (jp_keep_link_sig(&map->keep, path, &info) != 0) {
+        int fd = jp_sys_open_sig(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+        if (fd >= 0) {
+            jp_keep_copy_sig(&map->keep, fd, info.st_ino,
+                             whole ? UINT64_MAX : JP_SAVE_MAX);
+            jp_sys_close_sig(fd);
+        }
+    }
+    map->inode = info.st_ino;
+    event_sig(jp_sys_clock_sig(CLOCK_MONOTONIC), path, &info, &map->keep);
+}
+
+void jp_jitmap_save_sig(int whole)
+{
+    if (count == 0)
+        find_pids_sig();
+    for (uint32_t i = 0; i < count; i++)
+        save_sig(&maps[i], whole);
+}
+
+int jp_jitmap_seen_sig(void)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (maps[i].inode != 0)
+            return 1;
+    }
+    return 0;
+}
+
+void jp_jitmap_reset_sig(void)
+{
+    count = 0;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which signals are jprof's.
+ * Runs in: handler, any thread. */
+#include "own.h"
+
+#include <sys/syscall.h>
+
+#include "clock_perf.h"
+#include "handler.h"
+#include "process.h"
+#include "slot.h"
+#include "sys.h"
+
+struct jp_own jp_own;
+
+static uint64_t bit_sig(int signal)
+{
+    return signal > 0 ? JP_SIGSET(signal) : 0;
+}
+
+void jp_own_init_sig(int spare)
+{
+    uint64_t unblocked =
+        bit_sig(SIGPROF) | bit_sig(jp_process.signal) | bit_sig(spare);
+    uint64_t ours = unblocked | bit_sig(jp_config.pause_signal) |
+                    bit_sig(jp_config.save_signal) |
+                    bit_sig(jp_config.start_signal);
+    if (jp_config.ring_bytes != 0)
+        ours |= bit_sig(jp_config.clear_signal);
+    jp_own.spare = spare;
+    atomic_store(&jp_own.ours, ours);
+    atomic_store(&jp_own.ever, ours);
+    atomic_store(&jp_own.unblocked, unblocked);
+}
+
+int jp_own_is_control_sig(int signal)
+{
+    if ((atomic_load(&jp_own.unblocked) & bit_sig(signal)) != 0)
+        return 0;
+    return signal == jp_config.pause_signal ||
+           signal == jp_config.save_signal ||
+           signal == jp_config.start_signal ||
+           (signal == jp_config.clear_signal && jp_config.ring_bytes != 0);
+}
+
+int jp_own_value_sig(const siginfo_t *info)
+{
+    const uint64_t value = (uint64_t)info->si_value.sival_ptr;
+    if (info->si_code == SI_TIMER && jp_slot_is_value_sig(value))
+        return 1;
+    if (jp_clock_perf_value_sig(info))
+        return 1;
+    return (info->si_code == SI_TIMER || info->si_code == SI_QUEUE) &&
+           ((uint32_t)info->si_value.sival_int & JP_CONTROL_MASK) ==
+               JP_CONTROL_MAGIC;
+}
+
+void jp_own_check_sig(void)
+{
+    /* struct sigaction of the kernel: the handler is first in it, after which
+     * come flags, restorer and mask (rt_sigaction(2)). */
+    uint64_t action[4] = {0};
+    const uint64_t ours = (uint64_t)jp_handler_sig;
+    if ((atomic_load(&jp_own.ours) & bit_sig(jp_process.signal)) != 0 &&
+        jp_sys_sig(SYS_rt_sigaction, jp_process.signal, 0, (long)action,
+                   sizeof(uint64_t), 0) == 0 &&
+        action[0] != ours)
+        jp_note_sig(JP_NOTE_CLOCK_LOST);
+}
+
+int jp_own_next_sig(int taken)
+{
+    const uint64_t ours = atomic_load(&jp_own.ours) & ~bit_sig(taken);
+    if ((ours & JP_SIGSET(SIGPROF)) != 0)
+        return SIGPROF;
+    return (ours & bit_sig(jp_own.spare)) != 0 ? jp_own.spare : 0;
+}

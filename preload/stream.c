@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Calls that wait for a descriptor.
+ * Runs in: any thread, the program's handlers. */
+#include "stream.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include "local.h"
+#include "real.h"
+#include "sig/process.h"
+#include "sig/sys.h"
+
+typedef int ppoll_function(struct pollfd *, nfds_t, const struct timespec *,
+                           const sigset_t *);
+
+int jp_stream_begin(struct jp_stream *stream, int fd, enum jp_stream_way way)
+{
+    if (!jp_retry_begin(&stream->retry))
+        return 0;
+    /* The coarse clock is cheap, and behind by up to a tick. */
+    stream->begin = (int64_t)(jp_sys_clock_sig(CLOCK_MONOTONIC_COARSE) +
+                              jp_process.tick_ns);
+    stream->fd = fd;
+    stream->way = way;
+    return 1;
+}
+
+int jp_stream_cut_short(struct jp_stream *stream)
+{
+    return jp_retry_ours(&stream->retry);
+}
+
+/* When the socket's time-out ends; JP_NEVER without one, or no socket. */
+static int64_t deadline(const struct jp_stream *stream)
+{
+    struct timeval time = {0, 0};
+    socklen_t size = sizeof(time);
+    if (getsockopt(stream->fd, SOL_SOCKET,
+                   stream->way == JP_STREAM_IN ? SO_RCVTIMEO : SO_SNDTIMEO,
+                   &time, &size) != 0 ||
+        (time.tv_sec == 0 && time.tv_usec == 0))
+        return JP_NEVER;
+    return stream->begin + time.tv_sec * (int64_t)JP_NS +
+           time.tv_usec * 1000;
+}
+
+/* Waits until it is ready: 0, or an errno. */
+static int wait_ready(struct jp_stream *stream, int64_t until)
+{
+    JP_REAL(ppoll_function, ppoll)
+    struct pollfd one = {
+        .fd = stream->fd,
+        .events = stream->way == JP_STREAM_IN ? POLLIN : POLLOUT};
+    for (;;) {
+        uint64_t before;
+        sigset_t mask;
+        if (!jp_retry_seal(&stream->retry, &before))
+            return EINTR;
+        sigemptyset(&mask);
+        jp_local_get(&mask, before);
+        const struct timespec left = jp_retry_left(until);
+        const int result = real(&one, 1, &left, &mask);
+        const int error = errno;
+        jp_retry_unseal(before);
+        if (result > 0)
+            return 0;
+        if (result == 0)
+            return EAGAIN;
+        if (error != EINTR || !jp_retry_ours(&stream->retry))
+            return error;
+    }
+}
+
+int jp_stream_go_on(struct jp_stream *stream)
+{
+    int error = errno;
+    if (error != EINTR || !jp_retry_ours(&stream->retry))
+        return 0;
+    const int64_t until = deadline(stream);
+    error = until == JP_NEVER ? 0 : wait_ready(stream, until);
+    errno = error != 0 ? error : EINTR;
+    return error == 0;
+}
+
+int jp_stream_ask_again(struct jp_stream *stream)
+{
+    if (errno != EINTR || !jp_retry_ours(&stream->retry))
+        return 0;
+    if (deadline(stream) > jp_retry_now())
+        return 1;
+    errno = EAGAIN;
+    return 0;
+}

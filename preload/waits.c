@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Calls that wait for signals.  jprof's handler does not end them, and a
+ * signal that the program waits for is the program's.
+ * Runs in: any thread, the program's handlers. */
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "local.h"
+#include "real.h"
+#include "retry.h"
+#include "sig/own.h"
+#include "sig/process.h"
+#include "sig/sys.h"
+#include "signals.h"
+
+typedef int suspend_function(const sigset_t *);
+typedef int pause_function(void);
+typedef int wait_function(const sigset_t *, int *);
+typedef int info_function(const sigset_t *, siginfo_t *);
+typedef int timed_function(const sigset_t *, siginfo_t *,
+                           const struct timespec *);
+typedef int descriptor_function(int, const sigset_t *, int);
+typedef int number_function(int);
+
+int __sigpause(int, int);
+int __xpg_sigpause(int);
+
+static sigset_t without_clock(const sigset_t *set)
+{
+    sigset_t kernel = *set;
+    jp_local_get(&kernel,
+                 jp_local_set(set) & ~atomic_load(&jp_own.unblocked));
+    return kernel;
+}
+
+/* The same for a set to wait for; what is waited for is the program's. */
+static sigset_t waited(const sigset_t *set)
+{
+    jp_signals_meant(jp_local_set(set), 1);
+    return without_clock(set);
+}
+
+JP_EXPORT int sigsuspend(const sigset_t *set)
+{
+    JP_REAL(suspend_function, sigsuspend)
+    struct jp_retry retry;
+    if (!jp_retry_begin(&retry))
+        return real(set);
+    int result;
+    do {
+        const sigset_t kernel = without_clock(set);
+        result = real(&kernel);
+    } while (errno == EINTR && jp_retry_ours(&retry));
+    return result;
+}
+
+JP_EXPORT int pause(void)
+{
+    JP_REAL(pause_function, pause)
+    struct jp_retry retry;
+    if (!jp_retry_begin(&retry))
+        return real();
+    int result = real();
+    while (errno == EINTR && jp_retry_ours(&retry)) {
+        uint64_t before;
+        sigset_t mask;
+        if (!jp_retry_seal(&retry, &before))
+            break;
+        sigemptyset(&mask);
+        jp_local_get(&mask, before);
+        result = sigsuspend(&mask);
+        jp_retry_unseal(before);
+        errno = EINTR;
+    }
+    return result;
+}
+
+/* sigpause(3): of a signal that is let in meanwhile, or of a whole mask. */
+static int suspend_without(int signal)
+{
+    sigset_t mask;
+    if (sigprocmask(SIG_BLOCK, NULL, &mask) != 0 ||
+        sigdelset(&mask, signal) != 0)
+        return -1;
+    return sigsuspend(&mask);
+}
+
+static int suspend_with(int bits)
+{
+    sigset_t mask;
+    sigemptyset(&mask);
+    jp_local_get(&mask, (uint32_t)bits);
+    return sigsuspend(&mask);
+}
+
+JP_EXPORT int __sigpause(int what, int is_signal)
+{
+    typedef int both_function(int, int);
+    JP_REAL(both_function, __sigpause)
+    if (!jp_owned_sig())
+        return real(what, is_signal);
+    return is_signal ? suspend_without(what) : suspend_with(what);
+}
+
+JP_EXPORT int __xpg_sigpause(int signal)
+{
+    JP_REAL(number_function, __xpg_sigpause)
+    return jp_owned_sig() ? suspend_without(signal) : real(signal);
+}
+
+JP_EXPORT int sigwait(const sigset_t *set, int *signal)
+{
+    JP_REAL(wait_function, sigwait)
+    if (!jp_owned_sig())
+        return real(set, signal);
+    const sigset_t kernel = waited(set);
+    return real(&kernel, signal);
+}
+
+JP_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+    JP_REAL(info_function, sigwaitinfo)
+    struct jp_retry retry;
+    if (!jp_retry_begin(&retry))
+        return real(set, info);
+    const sigset_t kernel = waited(set);
+    int result;
+    do
+        result = real(&kernel, info);
+    while (result < 0 && errno == EINTR && jp_retry_ours(&retry));
+    return result;
+}
+
+JP_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info,
+                           const struct timespec *timeout)
+{
+    JP_REAL(timed_function, sigtimedwait)
+    struct jp_retry retry;
+    if (!jp_retry_begin(&retry))
+        return real(set, info, timeout);
+    const sigset_t kernel = waited(set);
+    const int64_t deadline = jp_retry_deadline(timeout);
+    int result = real(&kernel, info, timeout);
+    while (result < 0 && errno == EINTR && jp_retry_ours(&retry)) {
+        const struct timespec left = jp_retry_left(deadline);
+        result = real(&kernel, info, deadline == JP_NEVER ? timeout : &left);
+    }
+    return result;
+}
+
+JP_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
+{
+    JP_REAL(descriptor_function, signalfd)
+    if (!jp_owned_sig())
+        return real(fd, set, flags);
+    const sigset_t kernel = waited(set);
+    return real(fd, &kernel, flags);
+}

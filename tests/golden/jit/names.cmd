@@ -1,0 +1,2 @@
+--format=collapsed app jprof-log
+status 1

@@ -1,0 +1,1 @@
+--format=cleo --jit-tiers=split app jprof-log

@@ -1,0 +1,1 @@
+--format=collapsed --jit-tiers=raw app jprof-log

@@ -1,0 +1,1 @@
+--format=collapsed --jit-tiers=split app jprof-log

@@ -1,0 +1,1 @@
+--format=collapsed -e 'JS:^work /srv/app.js:9:14' app jprof-log

@@ -1,0 +1,1 @@
+--format=collapsed --jit-tiers=raw -i 'pkg.Cls.run(int[])' app jprof-log

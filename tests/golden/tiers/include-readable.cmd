@@ -1,0 +1,1 @@
+--format=collapsed -i 'len' -e 'absent' app jprof-log

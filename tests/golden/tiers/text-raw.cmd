@@ -1,0 +1,1 @@
+--format=text --jit-tiers raw app jprof-log

@@ -1,0 +1,1 @@
+--format=text --jit-tiers=split app jprof-log

@@ -1,0 +1,2 @@
+--jit-tiers=both app jprof-log
+status 64

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shuts itself in and goes on working:
+ *     sandboxed HOW [CPU_SECONDS=0.5] [THREADS=0] [TIMES=1]
+ * HOW: strict (SECCOMP_MODE_STRICT; ends by the bare exit system call); kill
+ * (a filter that kills the process on everything but read, write, exit,
+ * exit_group and rt_sigreturn, by prctl); tsync (the same by seccomp(2) for
+ * all threads); errno (a filter that answers EPERM to all but those); chroot
+ * (into an empty folder), setuid, closefrom, chain (all of the last three,
+ * then kill).  Before it, it works CPU_SECONDS in `before`, behind it
+ * TIMES as much in `behind`; further threads work all the time.  Prints `before`, then
+ * `behind`; exit status 5.
+ * Runs in: tests. */
+#define _GNU_SOURCE
+#include "common.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+NOINLINE uint64_t before(uint64_t turns);
+NOINLINE uint64_t behind(uint64_t turns);
+
+uint64_t before(uint64_t turns)
+{
+    return turn(turns);
+}
+
+uint64_t behind(uint64_t turns)
+{
+    return turn(turns);
+}
+
+static void *work(void *data)
+{
+    for (;;)
+        before(200000);
+    return data;
+}
+
+static int filter(uint32_t otherwise, int tsync)
+{
+    const uint32_t number = (uint32_t)offsetof(struct seccomp_data, nr);
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 5, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 4, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, otherwise),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return -1;
+    if (tsync)
+        return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                            SECCOMP_FILTER_FLAG_TSYNC, &program);
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static int into_chroot(void)
+{
+    char folder[] = "sandbox-XXXXXX";
+    return mkdtemp(folder) == NULL || chroot(folder) != 0 ? -1 : chdir("/");
+}
+
+static int shut_in(const char *how)
+{
+    if (strcmp(how, "strict") == 0)
+        return prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+    if (strcmp(how, "kill") == 0)
+        return filter(SECCOMP_RET_KILL_PROCESS, 0);
+    if (strcmp(how, "tsync") == 0)
+        return filter(SECCOMP_RET_KILL_PROCESS, 1);
+    if (strcmp(how, "errno") == 0)
+        return filter(SECCOMP_RET_ERRNO | EPERM, 0);
+    if (strcmp(how, "chroot") == 0)
+        return into_chroot();
+    if (strcmp(how, "setuid") == 0)
+        return setuid(65534);
+    closefrom(3);
+    if (strcmp(how, "closefrom") == 0)
+        return 0;
+    return into_chroot() != 0 || setuid(65534) != 0
+               ? -1
+               : filter(SECCOMP_RET_KILL_PROCESS, 0);
+}
+
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "kill";
+    double seconds = argument(argc, argv, 2, 0.5);
+    int threads = (int)argument(argc, argv, 3, 0);
+    uint64_t times = (uint64_t)argument(argc, argv, 4, 1);
+    uint64_t turns = 0;
+    pthread_t thread;
+    for (int i = 0; i < threads; i++) {
+        if (pthread_create(&thread, NULL, work, NULL) != 0)
+            die("pthread_create");
+    }
+    for (; cpu_seconds(CLOCK_THREAD_CPUTIME_ID) < seconds; turns++)
+        before(200000);
+    if (write(1, "before\n", 7) != 7 || shut_in(how) != 0)
+        die(how);
+    /* By turns, not by time: the clock of the thread may be forbidden. */
+    for (uint64_t i = 0; i < turns * times; i++)
+        behind(200000);
+    if (write(1, "behind\n", 7) != 7)
+        return 1;
+    if (strcmp(how, "strict") == 0)
+        syscall(SYS_exit, 5);
+    return 5;
+}

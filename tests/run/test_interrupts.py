@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""Calls that a signal ends early return EINTR only for the program's own
+signals, keep their time-outs, and what they transfer is whole: every line is
+the same as without the library, in real time, where a call is interrupted
+some hundred times.  Runs in: tests."""
+import unittest
+
+from jprun import Case, program
+
+REAL = "JP_START JP_REALTIME JP_PERIOD=0.001"
+
+
+class Interrupts(Case):
+    def same(self, *argv):
+        alone = self.run_program(*argv, preload=None, flags=None)
+        self.assertEqual((alone.status, alone.err), (0, ""))
+        done = self.run_program(*argv, flags=REAL)
+        self.assertEqual(done.err, "")
+        self.agree(argv, alone.out.splitlines(), done.out.splitlines())
+        # Were there any?
+        self.assertGreater(len(self.run_of().samples), 100)
+        return alone.out
+
+    def agree(self, argv, alone, done):
+        """Where a busy machine let a signal come after a time-out, with or
+        without the library, the call is made again, by itself."""
+        self.assertEqual(len(alone), len(done))
+        differing = {line.split()[0] for pair in zip(alone, done)
+                     for line in pair if pair[0] != pair[1]}
+        self.assertLess(len(differing), 4, (alone, done))
+        for name in differing:
+            self.assertEqual(
+                self.run_program(argv[0], name, flags=REAL).out,
+                self.run_program(argv[0], name, preload=None, flags=None).out)
+
+    def test_waiting(self):
+        self.assertEqual(
+            len(self.same(program("interrupts"), "all").splitlines()), 108)
+
+    def test_transfers(self):
+        self.assertNotIn("short", self.same(program("transfers")))
+
+
+if __name__ == "__main__":
+    unittest.main()

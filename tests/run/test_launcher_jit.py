@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: MIT
+"""The launcher knows the runtimes, asks each for a description of its code,
+and saves what is written.  Runs in: tests."""
+import glob
+import lzma
+import os
+import shutil
+import tempfile
+import unittest
+
+from test_launcher import BUSY, ROOT, LauncherTest as Base, read
+
+# A program of any name that shows what it was given.
+SHOW = "#!/bin/sh\nenv | grep -E '^(%s)=' | sort\n"
+VARIABLES = "|".join((
+    "NODE_OPTIONS", "JAVA_TOOL_OPTIONS", "PYTHONPERFSUPPORT",
+    "PYTHON_PERF_JIT_SUPPORT", "PERF_SPEW_DIR", "IONPERF",
+    "DOTNET_PerfMapEnabled", "ERL_FLAGS", "DENO_V8_FLAGS",
+    "BUN_JSC_[A-Za-z]*", "JSC_[A-Za-z]*", "JITDUMPDIR", "ENABLE_JITPROFILING"))
+NODE = "--perf-basic-prof --interpreted-frames-native-stack"
+
+# A SpiderMonkey shell as far as its profiler's files go: a dump in
+# PERF_SPEW_DIR, mapped executable while it is empty.
+JS = """#!/usr/bin/env python3
+import mmap, os, sys, time
+detail = os.environ["IONPERF"]
+folder = os.environ["PERF_SPEW_DIR"]
+assert os.path.isdir(folder)
+with open(sys.argv[1], "rb") as source:
+    data = source.read()
+with open("%s/jit-%d.dump" % (folder, os.getpid()), "w+b") as dump:
+    dump.truncate(1)
+    marker = mmap.mmap(dump.fileno(), 1, mmap.MAP_PRIVATE,
+                       mmap.PROT_READ | mmap.PROT_EXEC)
+    dump.truncate(0)
+    dump.write(data[:4096])
+    dump.flush()
+    with open("%s/jitdump-script-1.%d.txt" % (folder, os.getpid()), "w") as ir:
+        ir.write(detail + "\\n")
+    while time.process_time() < 1.5:
+        pass
+    dump.write(data[4096:])
+    marker.close()
+print(detail)
+"""
+
+
+class LauncherJitTest(Base):
+    # Its tests are run from its own module.
+    for name in dir(Base):
+        if name.startswith("test_"):
+            locals()[name] = None
+    del name
+
+    def setUp(self):
+        super().setUp()
+        self.folder = tempfile.mkdtemp(prefix="jprof-bin-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.env["PATH"] = self.folder + ":" + self.env["PATH"]
+        for name in VARIABLES.split("|"):
+            self.env.pop(name, None)
+
+    def script(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="ascii") as out:
+            out.write(text)
+        os.chmod(path, 0o755)
+        return path
+
+    def shown(self, *words, env=None):
+        """({variable: value} that the program was given, stderr)"""
+        run = self.jprof(*words, env=dict(self.env, **(env or {})))
+        self.assertEqual(run.returncode in (0, 1), True, run.stderr)
+        pairs = [line.split("=", 1) for line in run.stdout.splitlines()]
+        for folder in self.folders():
+            shutil.rmtree(folder)
+        return dict(pairs), run.stderr
+
+    def check(self, name, jit, want):
+        self.script(name, SHOW % VARIABLES)
+        env, said = self.shown("--jit=" + jit, name)
+        spew = [key for key, value in env.items()
+                if value.endswith("/jit") and "/jprof-" in value]
+        for key in spew:
+            env[key] = "%D"
+        self.assertEqual(env, want, name)
+        lines = [line for line in said.splitlines() if " added " in line]
+        self.assertEqual(len(lines), 1 if want else 0, said)
+        for key in want:
+            self.assertIn(" " + key + "=", lines[0])
+
+    def test_each_runtime(self):
+        dump = NODE.replace("basic-prof", "prof")
+        spew = {"PERF_SPEW_DIR": "%D", "IONPERF": "src"}
+        bun = {"BUN_JSC_useJITDump": "1", "BUN_JSC_jitDumpDirectory": "%D"}
+        for name, jit, want in (
+                ("node", "map", {"NODE_OPTIONS": NODE}),
+                ("node", "dump", {"NODE_OPTIONS": dump}),
+                ("node", "off", {}),
+                ("npm", "map", {"NODE_OPTIONS": NODE}),
+                ("python3.13", "map", {"PYTHONPERFSUPPORT": "1"}),
+                ("python3", "dump", {"PYTHON_PERF_JIT_SUPPORT": "1"}),
+                ("js", "map", spew), ("js140", "dump", spew),
+                ("dotnet", "map", {"DOTNET_PerfMapEnabled": "3"}),
+                ("dotnet", "dump", {"DOTNET_PerfMapEnabled": "1"}),
+                ("erl", "map", {"ERL_FLAGS": "+JPperf true"}),
+                ("mix", "dump", {"ERL_FLAGS": "+JPperf dump +JPperf fp"}),
+                ("deno", "map", {"DENO_V8_FLAGS": NODE.replace(" ", ",")}),
+                ("bun", "map", bun), ("bun", "dump", bun),
+                ("jsc", "map", {"JSC_useJITDump": "1",
+                                "JSC_jitDumpDirectory": "%D"}),
+                ("lli-14", "map", {"JITDUMPDIR": "%D"}),
+                ("julia", "dump", {"ENABLE_JITPROFILING": "1",
+                                   "JITDUMPDIR": "%D"}),
+                ("nodelike", "map", {}), ("mypython", "map", {})):
+            self.check(name, jit, want)
+
+    def test_java(self):
+        self.script("java", SHOW % VARIABLES)
+        env, said = self.shown("java")
+        words = env["JAVA_TOOL_OPTIONS"].split()
+        self.assertIn("-XX:+PreserveFramePointer", words)
+        self.assertIn("-XX:+DumpPerfMapAtExit", words)
+        self.assertLess(words.index("-XX:+UnlockDiagnosticVMOptions"),
+                        words.index("-XX:+DumpPerfMapAtExit"))
+        self.assertIn("jprof: java: added to the environment: ", said)
+        # What the user has switched off stays off.
+        env, _ = self.shown("java", env={
+            "JAVA_TOOL_OPTIONS": "-Xmx1g -XX:-PreserveFramePointer"})
+        self.assertTrue(env["JAVA_TOOL_OPTIONS"].startswith(
+            "-Xmx1g -XX:-PreserveFramePointer -XX:+"))
+        self.assertNotIn("+PreserveFramePointer", env["JAVA_TOOL_OPTIONS"])
+
+    def test_detail(self):
+        self.script("js", SHOW % VARIABLES)
+        for detail in ("func", "src", "ir"):
+            env, _ = self.shown("--jit=dump", "--jit-detail=" + detail, "js")
+            self.assertEqual(env["IONPERF"], detail)
+        # The user's own settings are not changed.
+        env, said = self.shown("js", env={"IONPERF": "ir",
+                                          "PERF_SPEW_DIR": "/else"})
+        self.assertEqual(env, {"IONPERF": "ir", "PERF_SPEW_DIR": "/else"})
+        self.assertNotIn(" added ", said)
+
+    def test_appends(self):
+        self.script("node", SHOW % VARIABLES)
+        for had, want in (
+                ("--max-old-space-size=100",
+                 "--max-old-space-size=100 " + NODE),
+                (NODE, NODE),
+                ("--perf-basic-prof-only-functions",
+                 "--perf-basic-prof-only-functions "
+                 "--interpreted-frames-native-stack")):
+            env, said = self.shown("node", env={"NODE_OPTIONS": had})
+            self.assertEqual(env["NODE_OPTIONS"], want)
+            self.assertEqual(" added " in said, had != want, said)
+
+    def test_wrong_words(self):
+        for word, kinds in (("--jit=", "--jit=off, map or dump"),
+                            ("--jit=all", "--jit=off, map or dump"),
+                            ("--jit", "--jit=off, map or dump"),
+                            ("--jit-detail=x", "--jit-detail=func, src")):
+            run = self.jprof(word, "true")
+            self.assertEqual(run.returncode, 64, word)
+            self.assertIn(word + ": must be " + kinds, run.stderr)
+
+    def test_recognised_through_links_and_scripts(self):
+        node = self.script("node", SHOW % VARIABLES)
+        os.symlink(node, os.path.join(self.folder, "runner"))
+        os.symlink(node, os.path.join(self.folder, "js"))
+        self.script("tool", "#!/usr/bin/env node\n")
+        self.script("direct", "#! %s --flag\n" % node)
+        self.script("split", "#!/usr/bin/env -S A=1 node --flag\n")
+        self.script("twice", "#!%s/tool\n" % self.folder)
+        self.script("shell", "#!/bin/sh\nexec node\n")
+        for words in (["node"], [node], ["runner"], ["js"], ["tool"],
+                      ["direct"], ["split"], ["twice"],
+                      ["env", "node"], ["env", "-u", "X", "A=1", "node"],
+                      ["nice", "-n", "1", "node"], ["env", "tool"]):
+            env, said = self.shown(*words)
+            self.assertEqual(env, {"NODE_OPTIONS": NODE}, (words, said))
+        for words in (["shell"], ["env"], ["env", "missing-thing"]):
+            run = self.jprof(*words)
+            self.assertNotIn(" added ", run.stderr)
+
+    def test_spidermonkey_s_files(self):
+        self.script("js", JS)
+        sample = self.path("sample")
+        with lzma.open(os.path.join(
+                ROOT, "tests", "data", "jit", "spidermonkey",
+                "prog-ir.jit.dump.xz")) as source:
+            data = source.read()
+        with open(sample, "wb") as out:
+            out.write(data)
+        run = self.jprof("--jit=dump", "--jit-detail=ir", "-o", "out", "js",
+                         sample)
+        self.assertEqual((run.returncode, run.stdout), (0, "ir\n"), run.stderr)
+        saved = glob.glob(self.path("out", "jprof-log*.jit-*.dump"))
+        self.assertEqual(len(saved), 1, os.listdir(self.path("out")))
+        with open(saved[0], "rb") as source:
+            self.assertEqual(source.read(), data)
+        # The dump has moved, the listing that it names stays.
+        left = os.listdir(self.path("out", "jit"))
+        self.assertEqual([name.split(".")[0] for name in left],
+                         ["jitdump-script-1"])
+
+    def test_killed_program_s_dump(self):
+        """On another file system: the library could not link it, and the
+        program died before it could be copied."""
+        other = tempfile.mkdtemp(prefix="jprof-run-", dir="/dev/shm")
+        self.addCleanup(shutil.rmtree, other)
+        dumper = os.path.join(os.path.dirname(self.JPROF), "tests", "programs",
+                              "dumper")
+        name = os.path.join(other, "a dump%")
+        run = self.jprof("-o", "out", "sh", "-c",
+                         '"$@" & sleep 1.5; kill -9 $!', "sh", dumper, "600",
+                         "plain:" + name)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        saved = glob.glob(self.path("out", "jprof-log*.jit-*.dump"))
+        self.assertEqual(len(saved), 1, os.listdir(self.path("out")))
+        with open(saved[0], "rb") as have, open(name, "rb") as want:
+            self.assertEqual(have.read(), want.read())
+        self.assertIn(" saved=" + os.path.basename(saved[0]),
+                      self.maps(self.path("out")))
+
+    def test_nothing_is_left_behind(self):
+        """What was written for our sake alone is in the profile's folder."""
+        program = ("const end = Date.now() + 700; function burn() { let x = 0;"
+                   "for (let i = 0; i < 1e6; i++) x += i; return x; }"
+                   "while (Date.now() < end) burn();"
+                   "console.log(process.pid)")
+        for jit, kept in (("map", "perf"), ("dump", "jit")):
+            run = self.jprof("--jit=" + jit, "-o", jit, "node", "-e", program)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            pid = run.stdout.strip()
+            self.assertFalse(os.path.exists("/tmp/perf-%s.map" % pid))
+            self.assertEqual(len(glob.glob(self.path(
+                jit, "jprof-log*.%s-%s.*" % (kept, pid)))), 1)
+        self.assertEqual(sorted(os.listdir(self.dir)), ["dump", "map"])
+        # A file that the user asked for stays where it is.
+        run = self.jprof("-o", "own", "node", "--perf-basic-prof", "-e",
+                         program)
+        path = "/tmp/perf-%s.map" % run.stdout.strip()
+        self.addCleanup(os.unlink, path)
+        self.assertIn("burn", read(path))
+
+    def test_other_programs_gain_nothing(self):
+        run = self.jprof("--jit=dump", "sh", "-c", BUSY + "; env")
+        for name in ("NODE_OPTIONS", "PERF_SPEW_DIR", "JITDUMPDIR"):
+            self.assertNotIn(name, run.stdout)
+
+
+del Base    # not to be run from here
+
+if __name__ == "__main__":
+    unittest.main()

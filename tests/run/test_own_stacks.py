@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Stacks that a program made itself, and programs with little room.
+
+Runs in: tests."""
+import resource
+import subprocess
+import unittest
+
+from jprun import LIBRARY, Case, program
+
+
+class Switched(Case):
+    def walked(self, flags):
+        """What is above in_coroutine and at_home, root first."""
+        done = self.run_program(program("handswitch"), "1", flags="JP_START "
+                                "JP_PERIOD=0.001" + flags)
+        self.assertEqual((done.status, done.err), (0, ""))
+        self.assertRegex(done.out, r"\Aswitched [1-9]\d+\n\Z")
+        run = self.run_of()
+        self.assertEqual(run.lost(), 0)
+        self.assertGreater(len(run.samples), 50)
+        stacks = self.collapsed(program("handswitch"), "jprof-log")
+        return run, {name: {tuple(stack) for stack, _ in stacks
+                            if stack[-1] == name}
+                     for name in ("in_coroutine", "at_home")}
+
+    def test_by_call_frame_information(self):
+        """A walk on a stack switched to by hand comes to the coroutine's base,
+        which says that there is nothing above it."""
+        run, stacks = self.walked("")
+        self.assertEqual(stacks["in_coroutine"],
+                         {("coroutine_base", "coroutine_body",
+                           "in_coroutine")})
+        self.assertTrue(all("main" in stack for stack in stacks["at_home"]))
+        rooted = sum(s[4] == "root" for s in run.samples)
+        self.assertGreaterEqual(rooted, 0.95 * len(run.samples))
+
+    def test_by_frame_pointers(self):
+        """Nothing tells the end there, but no walk leaves the stack."""
+        run, stacks = self.walked(" JP_STACK=fp")
+        self.assertTrue(stacks["in_coroutine"])
+        self.assertTrue(all(stack[-2:] == ("coroutine_body", "in_coroutine")
+                            and "main" not in stack
+                            for stack in stacks["in_coroutine"]), stacks)
+
+
+class LittleRoom(Case):
+    def under(self, kilobytes):
+        """Runs busy with so much address space; (status, stderr, log)."""
+        log = "log-%d" % kilobytes
+        size = (kilobytes << 10, kilobytes << 10)
+        done = subprocess.run(
+            [program("busy"), "0.02"], text=True, capture_output=True,
+            cwd=self.path("."), check=False,
+            env=self.environment("JP_START JP_PERIOD=0.004 JP_FILENAME=" + log,
+                                 LIBRARY, None),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, size))
+        return done.returncode, done.stderr, log
+
+    def test_limit_of_address_space(self):
+        """Under `ulimit -v`, from where there is room to load the library at
+        all, the program runs whatever else there is no room for."""
+        kilobytes = 2048
+        while self.under(kilobytes)[0] == 127:
+            kilobytes += 64
+            self.assertLess(kilobytes, 1 << 20)
+        # From there until all is well, and a little further.
+        runs, well = [], 0
+        while well < 16 and len(runs) < 200:
+            runs.append(self.under(kilobytes))
+            well = well + 1 if runs[-1][:2] == (0, "") else 0
+            kilobytes += 64
+        self.assertEqual({status for status, _, _ in runs}, {0})
+        for _, error, _ in runs:
+            self.assertRegex(error, r"\A(jprof: .*\n)?\Z")
+        self.assertIn("out of memory", runs[0][1])
+        self.assertEqual(runs[-1][1], "")
+        run = self.run_of(runs[-1][2])
+        self.assertEqual(run.lost(), 0)
+        self.assertTrue(run.samples)
+
+
+if __name__ == "__main__":
+    unittest.main()

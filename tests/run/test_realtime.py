@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""Real time: every thread is sampled, what it waited is told from what it ran,
+and a thread that waits is hardly woken for it.  Runs in: tests."""
+import re
+import time
+import unittest
+
+from jprun import Case, program
+
+FLAGS = "JP_START JP_REALTIME JP_PERIOD=0.002"
+
+
+def threads_of(run):
+    """{tid: [(event, weight in s, stack)]}"""
+    threads = {}
+    for _, tid, weight, event, _, stack in run.samples:
+        threads.setdefault(tid, []).append((event, weight / 1e9, stack))
+    return threads
+
+
+def weight(samples, event):
+    return sum(s[1] for s in samples if s[0] == event)
+
+
+class Waiting(Case):
+    def test_time_is_counted_in_full_and_costs_little(self):
+        done = self.run_program(program("loads"), "idle", "3", "4",
+                                flags=FLAGS)
+        self.assertEqual((done.status, done.err), (0, ""))
+        threads = threads_of(self.run_of())
+        self.assertEqual(len(threads), 5)
+        for tid, samples in threads.items():
+            with self.subTest(tid=tid):
+                blocked = weight(samples, "blocked")
+                self.assertGreater(blocked, 2.9)
+                # At the full rate there would be 1500 samples.  One wake-up
+                # a second, and some until it is known that it waits.
+                self.assertLess(len(samples), 40 + 2 * blocked)
+        summary = self.summary(program("loads"), "jprof-log")
+        self.assertGreater(float(summary["blocked_s"]), 14.5)
+        self.assertLess(float(summary["running_s"]), 0.5)
+        self.assertIn("Waiting", self.report(program("loads"), "jprof-log"))
+
+    def test_wake_ups(self):
+        """As the kernel counts them."""
+        live = self.start(program("idle"), flags="JP_START JP_REALTIME "
+                          "JP_PERIOD=0.001")
+        self.assertIn("pid", live.line())
+        time.sleep(0.5)
+        before, start = self.switches(live.pid), time.monotonic()
+        time.sleep(3)
+        after, took = self.switches(live.pid), time.monotonic() - start
+        live.end(15)
+        self.assertLessEqual(after - before, 2 * took + 4)
+        self.assertGreater(after - before, 0)
+
+    @staticmethod
+    def switches(pid):
+        with open("/proc/%d/status" % pid, encoding="ascii",
+                  errors="replace") as status:
+            return int(re.search(r"voluntary_ctxt_switches:\s*(\d+)",
+                                 status.read()).group(1))
+
+
+class Phases(Case):
+    """Waiting in one function, working in another."""
+
+    def setUp(self):
+        super().setUp()
+        done = self.run_program(program("phases"), "2", "1.5", "0.4",
+                                flags=FLAGS)
+        self.assertEqual((done.status, done.err), (0, ""))
+        found = re.search(r"thread (\d+) waited ([\d.]+) worked ([\d.]+)",
+                          done.out)
+        self.tid = int(found.group(1))
+        self.waited, self.worked = map(float, found.groups()[1:])
+        self.samples = threads_of(self.run_of())[self.tid]
+
+    def test_parts(self):
+        self.assertLess(abs(weight(self.samples, "running") - self.worked),
+                        0.1 * self.worked)
+        # What it waits for a CPU, on a busy machine, is not running either.
+        self.assertGreater(weight(self.samples, "blocked"),
+                           0.95 * self.waited)
+
+    def test_full_rate_is_back(self):
+        """A running thread is sampled twice a millisecond of its time, but
+        for the tick or two until it is noticed."""
+        running = [s for s in self.samples if s[0] == "running"]
+        self.assertGreater(len(running), 0.4 * self.worked / 0.002)
+        self.assertLess(max(s[1] for s in running), 0.2)
+
+    def test_waiting_is_where_it_waited(self):
+        stacks = self.collapsed(program("phases"), "--only-thread",
+                                str(self.tid), "jprof-log")
+        there = sum(w for s, w in stacks if "wait_for_byte" in s) * 0.002
+        self.assertLess(abs(there - self.waited), 0.1 * self.waited)
+
+
+if __name__ == "__main__":
+    unittest.main()

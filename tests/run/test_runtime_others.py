@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""CPython's perf trampolines and LLVM's lli, where the machine has them.
+Runs in: tests."""
+import glob
+import os
+import shutil
+import subprocess
+import unittest
+
+from runtimes import RuntimeCase, dump_loads
+
+WORK = """
+import time
+def leaf_work(n):
+    x = 1
+    for i in range(n):
+        x = (x * 1103515245 + 12345) % 2147483648
+    return x
+def middle_step(n):
+    return sum(leaf_work(n) for _ in range(5))
+def outer_loop(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        middle_step(2000)
+outer_loop(1)
+print("done")
+"""
+
+FIB = """
+#include <stdio.h>
+#include <time.h>
+__attribute__((noinline)) long leaf_work(long n)
+{
+    volatile long s = 0;
+    for (long i = 0; i < n; i++)
+        s = (s + i * 7L) % 1000003;
+    return s;
+}
+__attribute__((noinline)) long middle_step(long n)
+{
+    return leaf_work(n) + 1;
+}
+int main(void)
+{
+    long t = 0;
+    while (clock() < 1.2 * CLOCKS_PER_SEC)
+        t += middle_step(20000);
+    puts(t > 0 ? "done" : "");
+    return 0;
+}
+"""
+
+
+def works(path, *arguments):
+    return path is not None and os.access(path, os.X_OK) and subprocess.run(
+        [path, *arguments], stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+class CPython(RuntimeCase):
+    def python(self, option, *names):
+        """A python that knows `-X OPTION`, or the test is skipped."""
+        places = [shutil.which(name) for name in names]
+        for name in names:
+            places += glob.glob(os.path.expanduser(
+                "~/.pyenv/versions/*/bin/" + name))
+        check = ("import sys; sys.exit(0 if sys.version_info >= (3, %d) and "
+                 "getattr(sys, 'activate_stack_trampoline', None) else 1)"
+                 % (13 if option == "perf_jit" else 12))
+        for place in places:
+            if works(place, "-c", check):
+                return place
+        self.skipTest("no python with -X %s here" % option)
+
+    def profile(self, option, *names):
+        self.write("work.py", WORK)
+        self.unharmed(self.python(option, *names), "-X", option, "work.py",
+                      out="done\n")
+        run = self.main_run()
+        self.check_roots(run)
+        return run
+
+    def check_names(self, run):
+        self.remove_originals(run)
+        stacks = self.stacks_of(run)
+        self.assertGreater(self.share(
+            stacks, "outer_loop", "middle_step", "leaf_work"), 0.5)
+
+    def test_perf_map(self):
+        self.check_names(self.profile("perf", "python3.12", "python3.13",
+                                      "python3"))
+
+    def test_jitdump(self):
+        run = self.profile("perf_jit", "python3.13", "python3")
+        self.assertTrue([load for load in
+                         dump_loads(self.saved(run, "jitdump"))
+                         if "leaf_work" in load.name])
+        self.check_names(run)
+
+
+class Lli(RuntimeCase):
+    def test_jitdump(self):
+        lli, clang = shutil.which("lli"), shutil.which("clang")
+        if not works(lli, "--version") or not works(clang, "--version"):
+            self.skipTest("no lli and clang here")
+        self.write("fib.c", FIB)
+        subprocess.run([clang, "-g", "-O1", "-fno-omit-frame-pointer", "-c",
+                        "-emit-llvm", "-o", "fib.bc", "fib.c"], cwd=self.dir,
+                       check=True)
+        self.unharmed(lli, "--jit-kind=mcjit", "fib.bc",
+                      out="done\n", env={"JITDUMPDIR": self.dir})
+        run = self.main_run()
+        names = [load.name for load in
+                 dump_loads(self.saved(run, "jitdump"))]
+        self.assertIn("leaf_work", names)
+        self.remove_originals(run)
+        stacks = self.stacks_of(run)
+        self.assertGreater(self.leaf_share(stacks, "leaf_work"), 0.4)
+
+
+if __name__ == "__main__":
+    unittest.main()

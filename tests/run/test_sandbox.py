@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""Programs that shut themselves in: they run on as without the library, what
+was sampled is kept, and samples go on.  Runs in: tests."""
+import unittest
+
+from jprun import Case, decode, program, shell
+
+FLAGS = "JP_START JP_PERIOD=0.004"
+
+
+class Sandbox(Case):
+    def check(self, how, threads=0, flags=FLAGS, behind=True):
+        argv = [program("sandboxed"), how, "0.4", str(threads)]
+        plain = self.run_program(*argv, preload=False)
+        self.assertEqual((plain.status, plain.out, plain.err),
+                         (5, "before\nbehind\n", ""))
+        done = self.run_program(*argv, flags=flags)
+        self.assertEqual((done.status, done.out, done.err),
+                         (plain.status, plain.out, plain.err))
+        run = decode.load(self.path("jprof-log"))[0]
+        self.assertEqual(run.damage, [])
+        self.assertEqual(run.header["pid"], done.pid)
+        weights = {"before": 0, "behind": 0}
+        for stack, weight in self.collapsed(program("sandboxed"),
+                                            "jprof-log"):
+            for name in weights:
+                weights[name] += weight if name in stack else 0
+        self.assertGreater(weights["before"], 70, weights)
+        if behind:
+            self.assertGreater(weights["behind"], 0.6 * 100, weights)
+        self.assertEqual(sum(run.header["counters"][:7]), 0)
+        return run
+
+    def test_filter_that_kills(self):
+        self.check("kill")
+
+    def test_strict_mode(self):
+        """It takes the time stamp counter away: no samples behind it."""
+        self.check("strict", behind=False)
+
+    def test_filter_for_all_threads(self):
+        self.check("tsync", threads=3)
+
+    def test_filter_with_other_threads(self):
+        self.check("kill", threads=3)
+
+    def test_filter_that_answers(self):
+        self.check("errno")
+
+    def test_chroot(self):
+        self.check("chroot")
+
+    def test_setuid(self):
+        self.check("setuid")
+
+    def test_closefrom(self):
+        self.check("closefrom", threads=2)
+
+    def test_all_of_them(self):
+        self.check("chain", threads=1)
+
+    def test_ring(self):
+        run = self.check("chain", flags=FLAGS + " JP_CIRCULAR=1M")
+        self.assertEqual({c[2] for c in run.chunks}, {32768})
+
+    def test_real_time(self):
+        self.check("kill", flags=FLAGS + " JP_REALTIME")
+
+    def test_the_reserve_is_a_ring(self):
+        """The last samples stay where more come than there is room for."""
+        command = "ulimit -f 250; exec %s kill 0.05 0 40" % program("sandboxed")
+        done = self.run_program(
+            *shell(command),
+            flags="JP_START JP_PERIOD=0.0001 JP_FILENAME=%p.log")
+        self.assertEqual((done.status, done.err), (5, ""))
+        run = [run for run in self.all_runs()
+               if run.header["exe"].endswith("sandboxed")][0]
+        self.assertEqual(run.damage, [])
+        self.assertEqual(sum(run.header["counters"][:7]), 0)
+        self.assertGreater(run.header["counters"][10], 0)
+        times = sorted(sample[0] for sample in run.samples)
+        self.assertGreater(times[-1] - times[0], 10 ** 9)
+
+    def test_deferred(self):
+        argv = [program("sandboxed"), "kill", "0.1"]
+        done = self.run_program(*argv, flags="JP_DEFER")
+        self.assertEqual((done.status, done.err), (5, ""))
+        self.assertEqual(self.files(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""What a program does with signals of its own is answered as if jprof were
+not there, and jprof goes on sampling: each case prints the same with the
+library as without.  Runs in: tests."""
+import signal
+import unittest
+
+from jprun import Case, program, weight_s
+
+CPU = "JP_START JP_PERIOD=0.001"
+REAL = "JP_START JP_REALTIME JP_PERIOD=0.002"
+RTC = "JP_START JP_RTC_HZ=512 JP_CIRCULAR=100k"
+# The modes in which a signal is one of jprof's.
+MODES = {signal.SIGPROF: (CPU, REAL), signal.SIGALRM: (REAL,),
+         signal.SIGIO: (RTC,), signal.SIGUSR1: (CPU,),
+         signal.SIGUSR2: (RTC,), signal.SIGRTMAX: (CPU,)}
+
+
+class Same(Case):
+    def same(self, *case, modes=(CPU, REAL)):
+        """The runs that it took under the library."""
+        argv = [program("sigcases")] + [c if isinstance(c, str)
+                                        else str(int(c)) for c in case]
+        alone = self.run_program(*argv, preload=None, flags=None)
+        self.assertNotEqual(alone.status, 64)
+        runs = []
+        for flags in modes:
+            name = "log-%d" % len(self.files())
+            done = self.run_program(
+                *argv, flags=flags + " JP_FILENAME=" + name)
+            self.assertEqual((done.status, done.out, done.err),
+                             (alone.status, alone.out, alone.err),
+                             (case, flags))
+            runs.append(self.run_of(name) if name in self.files() else None)
+        return runs
+
+    def notes(self, run):
+        return " ".join(str(event) for event in run.events("note"))
+
+
+class Dispositions(Same):
+    def test_handlers_and_siginfo(self):
+        for number, modes in MODES.items():
+            for run in self.same("actions", number, modes=modes):
+                self.assertGreater(weight_s(run), 0.03)
+
+    def test_once(self):
+        for number, modes in MODES.items():
+            self.same("once", number, modes=modes)
+
+    def test_nodefer(self):
+        self.same("nodefer", signal.SIGPROF)
+
+    def test_handed_on_by_exec(self):
+        for run in self.same("exec"):
+            self.assertGreater(weight_s(run), 0.1)
+
+    def test_left_by_siglongjmp(self):
+        self.same("jumped", signal.SIGPROF)
+
+    def test_raw_system_call(self):
+        run, = self.same("syscall", signal.SIGPROF, modes=(CPU,))
+        self.assertIn("the clock took another", self.notes(run))
+        self.assertGreater(weight_s(run), 0.4)
+        cpu, real = self.same("raw", signal.SIGPROF)
+        self.assertIn("by a system call", self.notes(cpu))
+        self.assertNotIn("by a system call", self.notes(real))
+
+
+class Waits(Same):
+    def test_waited_for(self):
+        for number, modes in MODES.items():
+            run = self.same("waited", number, modes=modes)[0]
+            if number in (signal.SIGUSR1, signal.SIGUSR2):
+                self.assertIn(signal.Signals(number).name, self.notes(run))
+
+    def test_timers_of_its_own(self):
+        cpu, real = self.same("profiled")
+        for run in cpu, real:
+            self.assertGreater(weight_s(run), 0.8)
+        self.assertIn("the clock took another", self.notes(cpu))
+        self.assertNotIn("the clock took another", self.notes(real))
+        real, = self.same("alarmed", modes=(REAL,))
+        self.assertIn("the clock took another", self.notes(real))
+
+    def test_killed_by_a_timer_of_its_own(self):
+        self.same("killed", signal.SIGPROF)
+        self.same("killed", signal.SIGALRM, modes=(REAL,))
+
+
+class Masks(Same):
+    def test_masks(self):
+        for run in self.same("masks"):
+            self.assertGreater(weight_s(run), 0.2)
+
+    def test_thread_that_blocks_all_is_sampled(self):
+        for run in self.same("blockall"):
+            by_thread = {}
+            for sample in run.samples:
+                by_thread.setdefault(sample[1], 0)
+                by_thread[sample[1]] += sample[2]
+            self.assertEqual(len(by_thread), 2)
+            for weight in by_thread.values():
+                self.assertGreater(weight, 0.4e9)
+
+
+class AlternateStack(Same):
+    def test_small(self):
+        """2 KiB, into which the kernel's frame does not fit."""
+        for run in self.same("altstack"):
+            self.assertGreater(weight_s(run), 0.2)
+
+    def test_handler_on_it_is_interrupted(self):
+        for run in self.same("onaltstack"):
+            self.assertGreater(weight_s(run), 0.1)
+
+
+class Chosen(Case):
+    """JP_PAUSE_SIGNAL and its siblings."""
+
+    def test_other_signals(self):
+        live = self.start(program("busy"), "600",
+                          flags="JP_DEFER JP_PERIOD=0.004 JP_CIRCULAR=100k "
+                          "JP_START_SIGNAL=SIGWINCH JP_PAUSE_SIGNAL=URG "
+                          "JP_CLEAR_SIGNAL=40 JP_SAVE_SIGNAL=USR1")
+        live.line()
+
+        def events(name):
+            return [event for run in self.all_runs()
+                    for event in run.events(name)]
+
+        for number, name in ((signal.SIGWINCH, "section"),
+                             (signal.SIGUSR1, "save"), (40, "clear"),
+                             (signal.SIGURG, "pause")):
+            if name == "clear":
+                live.burn(0.2)
+            live.kill(number)
+            if name == "section":
+                live.burn(0.3)
+            live.wait_until(lambda n=name: events(n), name)
+        live.kill(signal.SIGUSR2)
+        self.assertEqual(live.end().status, -signal.SIGUSR2)
+
+    def test_none(self):
+        live = self.start(program("busy"), "600",
+                          flags="JP_START JP_PAUSE_SIGNAL=NONE")
+        live.line()
+        live.kill(signal.SIGUSR1)
+        self.assertEqual(live.end().status, -signal.SIGUSR1)
+
+
+if __name__ == "__main__":
+    unittest.main()

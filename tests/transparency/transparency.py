@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs test suites that others wrote without jprof and under it, and compares
+what each of their tests came to:
+    transparency.py [--short] [--suite NAME] [--unit NAME]... [--jobs N]
+                    [--seconds N] [--keep FOLDER]
+A test that came out otherwise under jprof is run again, with and without, to
+tell what the library did from what the test does now and then by itself.
+Exits 0 when the lists of passed and failed tests agree.  B is the build folder.
+Runs in: tests."""
+
+import argparse
+import concurrent.futures
+import glob
+import os
+import shutil
+import signal
+import sys
+import tempfile
+
+from suites import SUITES, Suite
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+BUILD = os.path.abspath(os.path.join(ROOT, os.environ.get("B", "build")))
+LIBRARY = os.path.join(BUILD, "libjprof.so")
+# SIGUSR1 pauses a program that leaves it alone, which is what jprof promises;
+# some of these tests want to see what the signal does by default: end it.
+MODES = {
+    "1000 Hz of CPU": "JP_START;JP_PERIOD=0.001;JP_PAUSE_SIGNAL=NONE",
+    "100 Hz of real time":
+        "JP_START;JP_REALTIME;JP_PERIOD=0.01;JP_PAUSE_SIGNAL=NONE",
+}
+# How often what differs is run again, and how many more failures under the
+# library than without it are taken for its doing.
+AGAIN = 5
+MARGIN = 2
+
+
+def environment_of(mode, folder):
+    """The environment of a run in `mode` (None: without jprof)."""
+    environment = {key: value for key, value in os.environ.items()
+                   if not key.startswith("JP") and key != "LD_PRELOAD"}
+    environment["TMPDIR"] = folder
+    if mode is not None:
+        environment["LD_PRELOAD"] = LIBRARY
+        environment["JPROF_FLAGS"] = (
+            f"{MODES[mode]};JP_FILENAME={folder}-logs/%p.log")
+    return environment
+
+
+def run_unit(suite, unit, mode):
+    """Returns ({test: outcome}, output, number of logs)."""
+    top = tempfile.mkdtemp(prefix="jprof-tr-")
+    folder = os.path.join(top, "run")
+    os.mkdir(folder)
+    os.mkdir(folder + "-logs")
+    try:
+        outcomes, output = suite.run(unit, folder, environment_of(mode, folder))
+        logs = len(glob.glob(folder + "-logs/*.log*"))
+    finally:
+        shutil.rmtree(top, ignore_errors=True)
+    return outcomes, output, logs
+
+
+def compare(without, under):
+    """The tests that came out otherwise, those that one list lacks included."""
+    return sorted(test for test in set(without) | set(under)
+                  if without.get(test) != under.get(test))
+
+
+def is_bad(outcome):
+    """Whether an outcome says that a test did not do what it should."""
+    return outcome not in ("pass", "skipped", "exit 0", "exit 77")
+
+
+class Verdict:
+    """What was found out about one unit in one mode."""
+
+    def __init__(self, suite, unit, mode):
+        self.suite, self.unit, self.mode = suite, unit, mode
+        self.tests = self.logs = 0
+        self.different, self.unstable = [], []
+        self.output = b""
+
+    def judge(self, without, under):
+        """Runs what differs again and sorts it."""
+        differing = compare(without[0], under[0])
+        self.tests, self.logs = len(without[0]), under[2]
+        if not differing:
+            return
+        runs = {None: [without[0]], self.mode: [under[0]]}
+        # What hung once is not waited for as often again.
+        hung = "exit hang" in under[0].values()
+        for _ in range(1 if hung else AGAIN):
+            for mode, done in runs.items():
+                outcomes, output, _ = run_unit(self.suite, self.unit, mode)
+                done.append(outcomes)
+                if mode is not None and compare(without[0], outcomes):
+                    self.output = output
+        for test in differing:
+            seen = {mode: [done.get(test, "absent") for done in all_done]
+                    for mode, all_done in runs.items()}
+            bad = {mode: sum(map(is_bad, outcomes))
+                   for mode, outcomes in seen.items()}
+            text = (f"{test}: under jprof {summary(seen[self.mode])}; "
+                    f"without {summary(seen[None])}")
+            same = set(seen[self.mode]) & set(seen[None])
+            if bad[self.mode] >= bad[None] + MARGIN or not same:
+                self.different.append(text)
+            else:
+                self.unstable.append(text)
+
+
+def summary(outcomes):
+    """`4 pass, 2 failure`."""
+    kinds = sorted(set(outcomes))
+    return ", ".join(f"{outcomes.count(kind)} {kind}" for kind in kinds)
+
+
+def examine(suite, unit):
+    """The verdicts on a unit, one a mode."""
+    without = run_unit(suite, unit, None)
+    verdicts = []
+    for mode in MODES:
+        verdict = Verdict(suite, unit, mode)
+        verdict.judge(without, run_unit(suite, unit, mode))
+        verdicts.append(verdict)
+    return verdicts
+
+
+def show(verdict, keep):
+    """Prints what there is to say of a verdict."""
+    head = f"{verdict.suite.name}: {verdict.unit}, {verdict.mode}"
+    print(f"{'ok' if not verdict.different else 'NOT THE SAME'}: {head}: "
+          f"{verdict.tests} tests, {verdict.logs} logs", flush=True)
+    for text in verdict.unstable:
+        print(f"    now and then by itself: {text}", flush=True)
+    for text in verdict.different:
+        print(f"    different: {text}", flush=True)
+    if verdict.different and keep:
+        name = f"{verdict.suite.name}-{verdict.unit}-{verdict.mode}.txt"
+        with open(os.path.join(keep, name.replace(" ", "_")), "wb") as file:
+            file.write(verdict.output)
+
+
+def give_up(number, _frame):
+    """Ends what runs, and then this process."""
+    for group in list(Suite.groups):
+        os.killpg(group, signal.SIGKILL)
+    os._exit(128 + number)
+
+
+def main():
+    """Returns the exit status."""
+    signal.signal(signal.SIGTERM, give_up)
+    signal.signal(signal.SIGINT, give_up)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--short", action="store_true")
+    parser.add_argument("--suite", choices=[suite.name for suite in SUITES])
+    parser.add_argument("--unit", action="append")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--seconds", type=int, default=400,
+                        help="a unit that runs on for longer hangs")
+    parser.add_argument("--keep", help="folder for the output of what differs")
+    options = parser.parse_args()
+    Suite.seconds = options.seconds
+    suites = [suite for suite in SUITES
+              if options.suite in (None, suite.name)]
+    for suite in suites:
+        if not suite.present():
+            print(f"{suite.name}: not installed (package {suite.package})")
+            return 2
+    if not os.path.exists(LIBRARY):
+        print(f"no {LIBRARY}")
+        return 2
+    work = [(suite, unit) for suite in suites
+            for unit in suite.units(options.short)
+            if not options.unit or unit in options.unit]
+    tests = different = logs = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        jobs = [pool.submit(examine, *each) for each in work]
+        for job in concurrent.futures.as_completed(jobs):
+            for verdict in job.result():
+                show(verdict, options.keep)
+                tests += verdict.tests
+                different += len(verdict.different)
+                logs += verdict.logs
+    print(f"{len(work)} units, {tests} outcomes compared, {logs} logs, "
+          f"{different} different")
+    if logs == 0:
+        print("nothing was profiled: this says nothing")
+        return 1
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

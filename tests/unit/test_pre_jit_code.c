@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The code that is kept: whole pages with their neighbours, again only when
+ * they have changed, and never more than JP_CODE_MAX.
+ * Runs in: tests. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../preload/sig/jit_code.h"
+#include "../../preload/sig/log.h"
+#include "../../preload/sig/mapfile.h"
+#include "../../preload/sig/maps.h"
+#include "../../preload/sig/process.h"
+#include "jp_limits.h"
+
+#define PAGE 4096U
+#define PAGES 1500U /* more than JP_CODE_MAX holds */
+
+static char folder[64], log_path[96], map_path[96], kept_path[128];
+static uint8_t *memory;
+static struct jp_owner owner;
+
+/* A byte of page `i`'s content. */
+static uint8_t content(unsigned i)
+{
+    return (uint8_t)(i * 7 + i / 256 + 1);
+}
+
+static int set_up(void **state)
+{
+    char line[256];
+    struct jp_text text;
+    const char *base = getenv("TMPDIR");
+    (void)state;
+    snprintf(folder, sizeof(folder), "%.40s/jprof-code-XXXXXX",
+             base != NULL ? base : "/tmp");
+    if (mkdtemp(folder) == NULL)
+        return -1;
+    snprintf(log_path, sizeof(log_path), "%s/log", folder);
+    snprintf(map_path, sizeof(map_path), "%s/map", folder);
+    owner.pid = (uint32_t)getpid();
+    jp_owner = &owner;
+    jp_log.path = log_path;
+    snprintf(kept_path, sizeof(kept_path), "%s.code-%u.bin", log_path,
+             owner.pid);
+    memory = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return -1;
+    for (unsigned i = 0; i < PAGES; i++)
+        memset(memory + i * PAGE, content(i), PAGE);
+    jp_text_init_sig(&text, line, sizeof(line));
+    jp_mapfile_line_sig(&text, 1, "jprof-map");
+    return jp_mapfile_create_sig(map_path, 0, &text) != 0 ||
+           jp_maps_scan_sig() != 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    munmap(memory, PAGES * PAGE);
+    jp_code_reset_sig();
+    jp_mapfile_reset_sig();
+    unlink(kept_path);
+    unlink(map_path);
+    rmdir(folder);
+    jp_owner = NULL;
+    return 0;
+}
+
+static void hit(unsigned page)
+{
+    jp_code_hit_sig((uint64_t)(memory + page * PAGE) + 17);
+}
+
+static uint64_t kept_size(void)
+{
+    struct stat info;
+    return stat(kept_path, &info) == 0 ? (uint64_t)info.st_size : 0;
+}
+
+/* Checks every `code` line against the bytes that are in memory now, if `now`;
+ * counts the pages. */
+static unsigned check_lines(int now)
+{
+    static char line[8192];
+    uint8_t bytes[PAGE];
+    unsigned count = 0;
+    FILE *map = fopen(map_path, "r"), *kept = fopen(kept_path, "r");
+    assert_non_null(map);
+    while (fgets(line, sizeof(line), map) != NULL) {
+        unsigned long start, end, offset;
+        char *keys = strstr(line, " code ");
+        if (keys == NULL)
+            continue;
+        assert_int_equal(sscanf(keys, " code start=%lx end=%lx offset=%lx",
+                                &start, &end, &offset), 3);
+        assert_in_range(start, (uint64_t)memory, (uint64_t)memory +
+                        PAGES * PAGE - 1);
+        for (unsigned long at = start; at < end; at += PAGE, count++) {
+            assert_int_equal(fseek(kept, (long)(offset + at - start),
+                                   SEEK_SET), 0);
+            assert_int_equal(fread(bytes, 1, PAGE, kept), PAGE);
+            if (now)
+                assert_memory_equal(bytes, (void *)at, PAGE);
+        }
+    }
+    fclose(map);
+    if (kept != NULL)
+        fclose(kept);
+    return count;
+}
+
+static void test_neighbours_and_change(void **state)
+{
+    (void)state;
+    hit(10);
+    hit(20);
+    hit(21);
+    jp_code_keep_sig(0);
+    assert_int_equal(kept_size(), 0); /* hot is what is hit again */
+    jp_code_keep_sig(1);
+    assert_int_equal(kept_size(), 7 * PAGE); /* 9-11, 19-22 */
+    assert_int_equal(check_lines(1), 7);
+    jp_code_keep_sig(1);
+    assert_int_equal(kept_size(), 7 * PAGE);
+    memset(memory + 20 * PAGE, 1, 8);
+    jp_code_keep_sig(1);
+    assert_int_equal(kept_size(), 8 * PAGE);
+    assert_int_equal(check_lines(0), 8);
+}
+
+static void test_during_the_run(void **state)
+{
+    (void)state;
+    for (unsigned i = 100; i < 200; i += 2) {
+        hit(i);
+        hit(i);
+    }
+    jp_code_keep_sig(0);
+    const uint64_t once = kept_size();
+    assert_in_range(once, 8 * PAGE, 3 * 8 * PAGE);
+    for (unsigned i = 0; i < 20; i++)
+        jp_code_keep_sig(0);
+    assert_int_equal(kept_size(), 101 * PAGE); /* 99-199 */
+    assert_int_equal(check_lines(1), 101);
+}
+
+static void test_bounded(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < PAGES; i++) {
+        hit(i);
+        if (i >= 700 && i < 720) { /* the hottest */
+            for (unsigned more = 0; more < 100; more++)
+                hit(i);
+        }
+    }
+    jp_code_keep_sig(1);
+    assert_in_range(kept_size(), 20 * PAGE, JP_CODE_MAX);
+    for (unsigned turn = 0; turn < 3; turn++) {
+        for (unsigned i = 0; i < PAGES; i++) {
+            memory[i * PAGE] ^= (uint8_t)(turn + 1);
+            hit(i);
+        }
+        jp_code_keep_sig(1);
+        jp_code_keep_sig(0);
+    }
+    assert_in_range(kept_size(), 20 * PAGE, JP_CODE_MAX);
+    assert_int_equal(check_lines(0), kept_size() / PAGE);
+}
+
+static void test_gone(void **state)
+{
+    (void)state;
+    hit(5);
+    munmap(memory, 100 * PAGE);
+    jp_code_keep_sig(1);
+    assert_int_equal(kept_size(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_neighbours_and_change, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_during_the_run, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_bounded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_gone, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
