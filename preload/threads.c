@@ -67,7 +67,7 @@ static void end(void *data)
         jp_names_update_sig(slot);
         jp_kit_return_sig(slot->kit);
     }
-    jp_slot_free_sig(slot);
+    jp_slot_end_sig(slot, jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID));
     jp_sys_unblock_sig(mask);
 }
 

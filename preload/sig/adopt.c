@@ -27,6 +27,9 @@
 #define PARTS 4U             /* of the folder, likewise */
 #define YIELDS 1000U
 
+/* A thread that has ended is adopted again if that takes it so long. */
+#define OUT_NS 1000000U
+
 /* Beside the commands that JP_CONTROL_MAGIC goes with, and never queued. */
 #define VALUE (JP_CONTROL_MAGIC | 0xf0U)
 
@@ -50,6 +53,20 @@ static void leave_sig(void)
     atomic_store(&searching, 0);
 }
 
+/* What a thread did without a slot: all, or what it does on its way out, once
+ * its slot is given back (the destructors of its thread-local objects). */
+static uint64_t unseen_sig(uint32_t tid)
+{
+    const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(tid));
+    const uint64_t ended = jp_slot_ended_sig(tid);
+    return cpu > ended ? cpu - ended : 0;
+}
+
+int jp_adopt_has_run_sig(uint32_t tid)
+{
+    return jp_slot_ended_sig(tid) == 0 || unseen_sig(tid) >= OUT_NS;
+}
+
 /* data: whether the thread began under a running profile, which has missed
  * what it did so far; its first sample stands for that as well.  Where /proc
  * is that of an outer pid namespace, the number is none of ours. */
@@ -58,7 +75,7 @@ static void adopt_sig(uint32_t tid, void *data)
     const int *late = data;
     jp_slot_adoptions_sig(1);
     if (tid == 0 || jp_slot_by_tid_sig(tid) != NULL ||
-        jp_slot_has_ended_sig(tid) ||
+        !jp_adopt_has_run_sig(tid) ||
         jp_sys_sig(SYS_tgkill, jp_owner->pid, tid, 0, 0, 0) != 0)
         return;
     struct jp_slot *slot = jp_slot_new_sig();
@@ -66,7 +83,7 @@ static void adopt_sig(uint32_t tid, void *data)
         return;
     slot->adopted = 1;
     if (*late && jp_clock_is_thread_cpu_sig())
-        slot->debt_ns = jp_sys_clock_sig(jp_clock_of_thread_sig(tid));
+        slot->debt_ns = unseen_sig(tid);
     jp_slot_begin_sig(slot, tid);
     if (jp_slot_other_sig(slot) != NULL)
         jp_slot_doom_sig(slot);
@@ -156,6 +173,7 @@ void jp_adopt_step_sig(void)
 
 struct jp_slot *jp_adopt_self_sig(uint64_t stack_high)
 {
+    const uint32_t tid = jp_sys_gettid_sig();
     jp_slot_adoptions_sig(1);
     struct jp_slot *slot = jp_slot_new_sig();
     if (slot == NULL)
@@ -163,8 +181,8 @@ struct jp_slot *jp_adopt_self_sig(uint64_t stack_high)
     slot->stack_high = stack_high;
     slot->adopted = stack_high == 0;
     if (atomic_load(&jp_process.running) && jp_clock_is_thread_cpu_sig())
-        slot->debt_ns = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
-    jp_slot_begin_sig(slot, jp_sys_gettid_sig());
+        slot->debt_ns = unseen_sig(tid);
+    jp_slot_begin_sig(slot, tid);
     return slot;
 }
 

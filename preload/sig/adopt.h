@@ -26,6 +26,10 @@ int jp_adopt_is_sig(const siginfo_t *info);
  * ones.  Called at each signal of the timer. */
 void jp_adopt_step_sig(void);
 
+/* Whether a thread without a slot is to have one: not in the moment between
+ * giving it back and the thread's end. */
+int jp_adopt_has_run_sig(uint32_t tid);
+
 /* Opens a slot for the calling thread, which has none and whose stack ends at
  * stack_high (0: not known).  NULL when there are no more. */
 struct jp_slot *jp_adopt_self_sig(uint64_t stack_high);

@@ -32,12 +32,16 @@
 /* A sixteenth of a gap or less is added to the other part. */
 #define SMALL 16
 
+/* Our own handler is taken for seven eighths of a gap at most. */
+#define OURS_MOST 8
+
 void jp_clock_real_begin_sig(struct jp_slot *slot, uint64_t first_ns)
 {
     slot->time_ns = jp_sys_clock_sig(CLOCK_MONOTONIC) + first_ns -
                     jp_config.period_ns;
     slot->cpu_ns = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
     slot->due_ns = 0;
+    slot->ours_ns = 0;
     slot->alone = slot->was_alone = 0;
     slot->pc = slot->sp = 0;
 }
@@ -51,7 +55,9 @@ static uint64_t switches_sig(void)
 }
 
 /* Whether the thread is still in the call that the last sample found: at the
- * same place, and blocked once since, when it went back into the call. */
+ * same place, and blocked once since, when it went back into the call.  One
+ * that did not block is not waiting: the next signal was there when our handler
+ * returned, or others had the CPU. */
 static int same_call_sig(struct jp_slot *slot, const ucontext_t *context,
                          uint64_t used)
 {
@@ -61,7 +67,19 @@ static int same_call_sig(struct jp_slot *slot, const ucontext_t *context,
     slot->pc = pc;
     slot->sp = sp;
     slot->switches = switches_sig();
-    return there && used <= SAME_NS && slot->switches - before <= 1;
+    return there && used <= SAME_NS && slot->switches - before == 1;
+}
+
+/* What the thread used of a gap, had our handler not taken a part of it. */
+static int64_t share_sig(const struct jp_slot *slot, uint64_t used,
+                         uint64_t gap)
+{
+    uint64_t ours = slot->ours_ns;
+    if (ours > gap - gap / OURS_MOST)
+        ours = gap - gap / OURS_MOST;
+    if (ours == 0 || used >= gap)
+        return (int64_t)used;
+    return (int64_t)((double)used * (double)gap / (double)(gap - ours));
 }
 
 /* At the full rate a sample is of one kind, so that weights stay whole
@@ -87,8 +105,8 @@ int jp_clock_real_sig(struct jp_slot *slot, const siginfo_t *info,
                       const ucontext_t *context, struct jp_real *real)
 {
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    const uint64_t used =
-        jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) - slot->cpu_ns;
+    const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
+    const uint64_t used = cpu - slot->cpu_ns;
     const int woken = info->si_timerid != slot->timer;
     uint64_t gap = jp_clock_weight_sig(info->si_overrun);
     /* One that was on its way when the thread was no longer left alone. */
@@ -97,7 +115,8 @@ int jp_clock_real_sig(struct jp_slot *slot, const siginfo_t *info,
     if (slot->alone)
         gap = now > slot->time_ns ? now - slot->time_ns : 0;
     slot->time_ns += gap;
-    slot->due_ns += (int64_t)used;
+    slot->due_ns += share_sig(slot, used, gap);
+    slot->cpu_ns = cpu;
     real->before = slot->alone && woken;
     divide_sig(slot, gap, woken, real);
     slot->was_alone = slot->alone;
@@ -153,5 +172,7 @@ void jp_clock_real_done_sig(struct jp_slot *slot)
     }
     slot->was_alone = slot->alone;
     /* What our own handler used is not the thread's. */
-    slot->cpu_ns = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
+    const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
+    slot->ours_ns = cpu - slot->cpu_ns;
+    slot->cpu_ns = cpu;
 }

@@ -105,6 +105,7 @@ static void take_sig(struct jp_slot *slot, enum jp_event event,
     if (slot->kit->rule_misses != 0 || slot->kit->rule_hits > HITS_UNTOLD)
         jp_kit_tell_sig(slot->kit);
     slot->reason = sample.reason;
+    slot->sampled_ns = sample.time_ns;
     if (error != 0) {
         keep_sig(slot->kit, &sample);
         return;
@@ -167,15 +168,18 @@ static void stop_late_sig(struct jp_slot *slot)
 }
 
 /* Writes a sample where the thread was last seen: the kit still has that
- * stack.  Returns whether it could. */
+ * stack.  Its time is that stack's, since the libraries at its addresses may
+ * have gone, but not before a ring was cleared.  Returns whether it could. */
 static int write_again_sig(struct jp_slot *slot, enum jp_event event,
                            uint64_t weight_ns)
 {
-    const struct jp_sample sample = {jp_sys_clock_sig(CLOCK_MONOTONIC),
-                                     weight_ns, slot->tid, (uint8_t)event,
-                                     slot->reason};
     if (slot->kit == NULL || slot->kit->waiting || jp_logfile_ready_sig() != 0)
         return 0;
+    const uint64_t cleared =
+        __atomic_load_n(&jp_log.header->cleared_ns, __ATOMIC_RELAXED);
+    const struct jp_sample sample = {
+        slot->sampled_ns > cleared ? slot->sampled_ns : cleared, weight_ns,
+        slot->tid, (uint8_t)event, slot->reason};
     jp_log_write_sig(slot->kit, &sample);
     return 1;
 }
@@ -232,10 +236,10 @@ static void watch_sig(const ucontext_t *context)
     if (tid == 0)
         return;     /* a filter keeps us from knowing who it is */
     struct jp_slot *slot = jp_slot_by_tid_sig(tid);
-    if (slot == NULL)
+    if (slot == NULL && jp_adopt_has_run_sig(tid))
         slot = adopt_self_sig();
-    ran_sig(slot);
     if (slot != NULL) {
+        ran_sig(slot);
         const uint64_t weight = jp_clock_unseen_sig(slot);
         if (weight != 0)
             sample_sig(slot, JP_EVENT_CPU, weight, context);

@@ -31,6 +31,7 @@ static _Atomic uint32_t hints[HINTS];
 /* Thread ids whose slots were given back: the threads may still be there for
  * a moment. */
 static _Atomic uint32_t ended[HINTS];
+static _Atomic uint64_t ended_ns[HINTS];
 
 int jp_slots_init_sig(void)
 {
@@ -64,7 +65,7 @@ struct jp_slot *jp_slot_new_sig(void)
     slot->event = NULL;
     slot->refused = slot->unread = 0;
     slot->opening = 0;
-    slot->time_ns = 0;
+    slot->time_ns = slot->sampled_ns = 0;
     slot->stack_low = UINT64_MAX;
     slot->stack_high = 0;
     slot->rooted = slot->is_main = 0;
@@ -92,9 +93,17 @@ void jp_slot_begin_sig(struct jp_slot *slot, uint32_t tid)
     atomic_store(&slot->state, JP_SLOT_IDLE);
 }
 
+void jp_slot_end_sig(struct jp_slot *slot, uint64_t cpu_ns)
+{
+    const uint32_t hint = slot->tid % HINTS;
+    atomic_store(&ended[hint], 0);
+    atomic_store(&ended_ns[hint], cpu_ns);
+    atomic_store(&ended[hint], slot->tid);
+    jp_slot_free_sig(slot);
+}
+
 void jp_slot_free_sig(struct jp_slot *slot)
 {
-    atomic_store(&ended[slot->tid % HINTS], slot->tid);
     slot->generation++;
     slot->tid = 0;
     atomic_store(&slot->state, JP_SLOT_FREE);
@@ -150,9 +159,10 @@ uint32_t jp_slot_adoptions_sig(uint32_t more)
     return atomic_fetch_add(&adoptions, more) + more;
 }
 
-int jp_slot_has_ended_sig(uint32_t tid)
+uint64_t jp_slot_ended_sig(uint32_t tid)
 {
-    return atomic_load(&ended[tid % HINTS]) == tid;
+    const uint64_t cpu_ns = atomic_load(&ended_ns[tid % HINTS]);
+    return atomic_load(&ended[tid % HINTS]) == tid ? cpu_ns : 0;
 }
 
 struct jp_slot *jp_slot_other_sig(const struct jp_slot *slot)

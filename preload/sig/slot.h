@@ -44,6 +44,8 @@ struct jp_slot {
     uint8_t no_waker;             /* it was refused */
     uint8_t alone, was_alone;     /* left alone: now, before this sample */
     int64_t due_ns;               /* CPU time that no sample stands for yet */
+    uint64_t ours_ns;             /* CPU time of our own handler, last time */
+    uint64_t sampled_ns;          /* when the last stack was walked */
     uint64_t pc, sp, switches;    /* where the last sample found it, and how
                                      often it had blocked */
     _Atomic uint8_t opening;      /* its CPU timer gives way to the perf
@@ -88,6 +90,10 @@ void jp_slot_begin_sig(struct jp_slot *slot, uint32_t tid);
 /* Gives a slot back; its signals no longer find it. */
 void jp_slot_free_sig(struct jp_slot *slot);
 
+/* The same for the slot of the calling thread, which is about to exit and has
+ * used so much CPU time. */
+void jp_slot_end_sig(struct jp_slot *slot, uint64_t cpu_ns);
+
 /* The value for a timer's sigval, and the live slot that a value names, or
  * NULL: not ours, or of a thread that is gone. */
 uint64_t jp_slot_value_sig(const struct jp_slot *slot);
@@ -105,8 +111,9 @@ struct jp_slot *jp_slot_hinted_sig(uint32_t tid);
 /* How many threads were adopted so far, `more` of them just now. */
 uint32_t jp_slot_adoptions_sig(uint32_t more);
 
-/* Whether the thread gave its slot back, and is about to exit. */
-int jp_slot_has_ended_sig(uint32_t tid);
+/* Of a thread that gave its slot back by jp_slot_end_sig: the CPU time that it
+ * had used then; of any other 0. */
+uint64_t jp_slot_ended_sig(uint32_t tid);
 
 /* Another live slot of the same thread, or NULL. */
 struct jp_slot *jp_slot_other_sig(const struct jp_slot *slot);

@@ -3,7 +3,8 @@
  * Threads made in every way:
  *     strays KIND [SECONDS=0.5] [COUNT=2] [GO]
  * KIND: pthread, c11 (thrd_create), sigev (timer_create's SIGEV_THREAD),
- * clone (the system call).  Each uses SECONDS of CPU time; the main thread
+ * clone (the system call), key (pthread_create; half of the work is in the
+ * destructor of thread-specific data).  Each uses SECONDS of CPU time; the main thread
  * waits, with all its signals blocked.  With GO, prints `ready` when the
  * threads are there, and they begin when a byte comes on stdin.
  * Prints `thread TID CPU_SECONDS` for each.
@@ -54,6 +55,21 @@ static void *by_pthread(void *data)
     return NULL;
 }
 
+static pthread_key_t key;
+
+static void *by_key(void *data)
+{
+    pthread_setspecific(key, data);
+    while (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) < seconds / 2)
+        turn(20000);
+    return NULL;
+}
+
+static void in_destructor(void *data)
+{
+    stray_work(data);
+}
+
 static int by_c11(void *data)
 {
     stray_work(data);
@@ -76,6 +92,13 @@ static void start_pthread(struct stray *stray)
 {
     pthread_t thread;
     if (pthread_create(&thread, NULL, by_pthread, stray) != 0)
+        die("pthread_create");
+}
+
+static void start_key(struct stray *stray)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, by_key, stray) != 0)
         die("pthread_create");
 }
 
@@ -124,13 +147,16 @@ int main(int argc, char **argv)
     } ways[] = {{"pthread", start_pthread},
                 {"c11", start_c11},
                 {"sigev", start_timer},
-                {"clone", start_clone}};
+                {"clone", start_clone},
+                {"key", start_key}};
     const int count = (int)argument(argc, argv, 3, 2);
     size_t way = 0;
-    while (way < 4 && (argc < 2 || strcmp(argv[1], ways[way].kind) != 0))
+    while (way < 5 && (argc < 2 || strcmp(argv[1], ways[way].kind) != 0))
         way++;
-    if (way == 4 || count < 1 || count > MOST)
+    if (way == 5 || count < 1 || count > MOST)
         return 64;
+    if (pthread_key_create(&key, in_destructor) != 0)
+        die("pthread_key_create");
     seconds = argument(argc, argv, 2, 0.5);
     go = argc <= 4;
     for (int i = 0; i < count; i++)

@@ -192,8 +192,6 @@ class Weights(ClockCase):
     def test_long_system_calls(self):
         self.check("populate", 0.5, 1)
 
-    @unittest.skip("open: a thread that mostly sleeps was given up to twice "
-                   "its time on a busy machine (issue 3, weights within 2%)")
     def test_sleeping_mostly(self):
         self.check("sleep", 0.3, 2)
 

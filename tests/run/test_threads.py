@@ -38,6 +38,13 @@ class Strays(Case):
     def test_sigev_thread(self):
         self.run_kind("sigev", "JP_PERIOD=0.004")
 
+    def test_on_the_way_out(self):
+        """The destructors of thread-specific data run when the hook's own end
+        has been; what came before is not counted twice."""
+        for period in ("0.004", "0.001"):
+            with self.subTest(period=period):
+                self.run_kind("key", "JP_PERIOD=" + period)
+
     def test_raw_clone(self):
         self.run_kind("clone", "JP_PERIOD=0.004")
 
