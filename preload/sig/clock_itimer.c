@@ -25,7 +25,8 @@ static void set_sig(uint64_t period_ns)
 
 void jp_clock_itimer_run_sig(int on)
 {
-    atomic_store(&cpu_ns, jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID));
+    if (on)
+        atomic_store(&cpu_ns, jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID));
     set_sig(on ? jp_config.period_ns : 0);
 }
 
@@ -33,6 +34,16 @@ int jp_clock_itimer_is_sig(int signal, const siginfo_t *info)
 {
     return jp_process.clock == JP_CLOCK_ITIMER && signal == SIGPROF &&
            info->si_code == SI_KERNEL;
+}
+
+uint64_t jp_clock_itimer_overdue_sig(void)
+{
+    uint64_t before = atomic_load(&cpu_ns);
+    const uint64_t now = jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID);
+    if (now < before + jp_process.tick_ns ||
+        !atomic_compare_exchange_strong(&cpu_ns, &before, now))
+        return 0;
+    return now - before;
 }
 
 uint64_t jp_clock_itimer_weight_sig(void)

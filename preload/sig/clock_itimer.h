@@ -18,4 +18,8 @@ int jp_clock_itimer_is_sig(int signal, const siginfo_t *info);
 /* What a signal stands for: the CPU time of the process since the last. */
 uint64_t jp_clock_itimer_weight_sig(void);
 
+/* The same when a thread or the profile ends, for ticks that were not
+ * delivered: 0 up to a tick. */
+uint64_t jp_clock_itimer_overdue_sig(void);
+
 #endif

@@ -187,11 +187,17 @@ static int write_again_sig(struct jp_slot *slot, enum jp_event event,
 void jp_handler_rest_sig(struct jp_slot *slot)
 {
     struct jp_real real;
-    if (jp_process.clock != JP_CLOCK_MONOTONIC ||
-        atomic_exchange(&slot->busy, 1) != 0)
+    uint64_t overdue;
+    if ((jp_process.clock != JP_CLOCK_MONOTONIC &&
+         jp_process.clock != JP_CLOCK_ITIMER) ||
+        slot->kit == NULL || atomic_exchange(&slot->busy, 1) != 0)
         return;
-    if (jp_clock_real_rest_sig(slot, &real))
+    if (jp_process.clock == JP_CLOCK_ITIMER) {
+        if ((overdue = jp_clock_itimer_overdue_sig()) != 0)
+            write_again_sig(slot, JP_EVENT_CPU, overdue);
+    } else if (jp_clock_real_rest_sig(slot, &real)) {
         write_again_sig(slot, JP_EVENT_WALL_BLOCKED, real.blocked_ns);
+    }
     atomic_store(&slot->busy, 0);
 }
 

@@ -14,8 +14,9 @@ void jp_handler_sig(int signal, siginfo_t *info, void *context);
 struct jp_kit;
 struct jp_slot;
 
-/* Real time: writes what a blocked thread has been left alone for, when its
- * timer is gone. */
+/* When a thread or the profile ends, and the timer is gone: writes what no
+ * sample stands for yet.  In real time, what a blocked thread has been left
+ * alone for; by the process's one timer, the time of ticks that did not come. */
 void jp_handler_rest_sig(struct jp_slot *slot);
 
 /* For the calling thread at its end: the same for what the kernel's tick did

@@ -66,7 +66,7 @@ class Choice(ClockCase):
 
     def test_refused_perf_is_said(self):
         done = self.run_program(
-            program("refuse"), "perf-event-open", program("busy"), "0.3",
+            program("refuse"), "perf-event-open", program("busy"), "1",
             flags="JP_START JP_PERIOD=0.001", preload=None,
             env={"REFUSE_PRELOAD": LIBRARY})
         self.assertEqual((done.status, done.err), (0, ""))
