@@ -67,9 +67,14 @@ class LittleRoom(Case):
         # From there until all is well, and a little further.
         runs, well = [], 0
         while well < 16 and len(runs) < 200:
-            runs.append(self.under(kilobytes))
-            well = well + 1 if runs[-1][:2] == (0, "") else 0
+            done = self.under(kilobytes)
             kilobytes += 64
+            # What the loader needs varies by some pages from run to run.
+            if done[0] == 127 and len(runs) < 4:
+                runs = []
+                continue
+            runs.append(done)
+            well = well + 1 if done[:2] == (0, "") else 0
         self.assertEqual({status for status, _, _ in runs}, {0})
         for _, error, _ in runs:
             self.assertRegex(error, r"\A(jprof: .*\n)?\Z")
