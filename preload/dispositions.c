@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * sigaction, and its older relatives, which are made of it here: the C
- * library's own would not come through our sigaction.
+ * library's own would not come through our sigaction; and the bare system
+ * call, by syscall.
  * Runs in: any thread, the program's handlers. */
+#include "dispositions.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "local.h"
 #include "real.h"
@@ -42,6 +46,60 @@ static handler_function *set(int number, handler_function *handler, int flags,
     jp_local_get(&action.sa_mask, mask);
     return jp_signals_action(number, &action, &old) == 0 ? old.sa_handler
                                                          : SIG_ERR;
+}
+
+/* What the system call is given and gives back; sa_mask is 64 bits there
+ * (rt_sigaction(2)). */
+struct kernel_action {
+    handler_function *handler;
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+static void from_kernel(struct sigaction *action,
+                        const struct kernel_action *kernel)
+{
+    memset(action, 0, sizeof(*action));
+    action->sa_handler = kernel->handler;
+    action->sa_flags = (int)kernel->flags;
+    action->sa_restorer = kernel->restorer;
+    jp_local_get(&action->sa_mask, kernel->mask);
+}
+
+static void to_kernel(struct kernel_action *kernel,
+                      const struct sigaction *action)
+{
+    kernel->handler = action->sa_handler;
+    kernel->flags = (unsigned)action->sa_flags;
+    kernel->restorer = action->sa_restorer;
+    kernel->mask = jp_local_set(&action->sa_mask);
+}
+
+/* The C library refuses its own two signals; the kernel does not. */
+long jp_dispositions_syscall(jp_syscall_function *real, const long a[7])
+{
+    const int signal = (int)a[1];
+    struct kernel_action kernel;
+    struct sigaction asked, old;
+    if (a[4] != sizeof(uint64_t) || signal < 1 || signal > 64 ||
+        signal == 32 || signal == 33 ||
+        (a[2] != 0 &&
+         jp_sys_peek_sig((uint64_t)a[2], &kernel, sizeof(kernel)) !=
+             (long)sizeof(kernel)))
+        return real(a[0], a[1], a[2], a[3], a[4], a[5], a[6]);
+    if (a[2] != 0)
+        from_kernel(&asked, &kernel);
+    /* Fails where it cannot write there. */
+    if (a[3] != 0 && real(a[0], signal, 0, a[3], a[4], 0, 0) != 0)
+        return -1;
+    const int result =
+        jp_signals_action(signal, a[2] != 0 ? &asked : NULL, &old);
+    if (result == 0 && a[3] != 0) {
+        to_kernel(&kernel, &old);
+        memcpy((void *)(uintptr_t)a[3], &kernel, sizeof(kernel));
+    }
+    return result;
 }
 
 JP_EXPORT int sigaction(int signal, const struct sigaction *action,

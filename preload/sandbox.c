@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "clones.h"
+#include "dispositions.h"
 #include "exec.h"
 #include "jp_limits.h"
 #include "real.h"
@@ -208,8 +209,8 @@ JP_EXPORT long jp_syscall(long number, long a, long b, long c, long d, long e,
         return executed(real, all);
     if (is_bracing(number))
         brace();
-    if (number == SYS_rt_sigaction && b != 0 && a > 0 && a <= 64)
-        jp_signals_use(JP_SIGSET(a));
+    if (number == SYS_rt_sigaction && jp_owned_sig())
+        return jp_dispositions_syscall(real, all);
     return real(number, a, b, c, d, e, f);
 }
 

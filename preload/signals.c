@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "drain.h"
 #include "local.h"
 #include "program.h"
 #include "real.h"
@@ -230,8 +231,10 @@ static void give(int signal)
     atomic_fetch_and(&jp_own.ours, ~bit);
     if (is_clock) {
         jp_note_sig(next != 0 ? JP_NOTE_CLOCK_MOVED : JP_NOTE_CLOCK_SHARED);
-        if (next != 0)
+        if (next != 0) {
             jp_clock_move_sig(next);
+            jp_drain(signal);
+        }
     }
     atomic_fetch_and(&jp_own.unblocked, ~bit);
     give_back_masks(bit);

@@ -31,9 +31,9 @@ static int choose_signal_sig(void)
 
 /* A full queue of a real-time signal given to F_SETSIG degrades to SIGIO,
  * whose default kills. */
-static int perf_may_send_sig(void)
+static int perf_may_send_sig(int signal)
 {
-    return jp_process.signal < FIRST_REAL_TIME_SIGNAL;
+    return signal < FIRST_REAL_TIME_SIGNAL;
 }
 
 /* A timer on CPU time interrupts no system call, and is exact up to the
@@ -47,7 +47,8 @@ static uint32_t choose_cpu_clock_sig(void)
     }
     if (want == JP_WANT_PERF ||
         (want == JP_WANT_AUTO && jp_config.period_ns < jp_process.tick_ns)) {
-        if (perf_may_send_sig() && jp_clock_perf_allowed_sig())
+        if (perf_may_send_sig(jp_process.signal) &&
+            jp_clock_perf_allowed_sig())
             return JP_CLOCK_PERF;
         jp_note_sig(JP_NOTE_NO_PERF);
     }
@@ -161,15 +162,40 @@ static void arm_sig(struct jp_slot *slot)
     jp_clock_release_sig(slot);
 }
 
+/* Disarms a slot because the clock moves.  What the perf clock counted since
+ * the last sample, or the timer that is to give way to it, is in the next. */
+static void leave_slot_sig(struct jp_slot *slot)
+{
+    uint32_t armed = JP_SLOT_ARMED;
+    if (!atomic_compare_exchange_strong(&slot->state, &armed, JP_SLOT_ARMING))
+        return;
+    const int exact = slot->source == JP_CLOCK_PERF || slot->opening;
+    jp_clock_stop_held_sig(slot);
+    slot->opening = 0;
+    if (exact) {
+        const uint64_t cpu =
+            jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
+        if (cpu > slot->cpu_ns)
+            atomic_fetch_add(&slot->debt_ns, cpu - slot->cpu_ns);
+        slot->cpu_ns = cpu;
+    }
+    jp_clock_release_sig(slot);
+}
+
+/* The clock has moved while somebody armed the slot (jp_clock_move_sig). */
+static void catch_up_sig(struct jp_slot *slot)
+{
+    if (atomic_load(&slot->state) == JP_SLOT_ARMED &&
+        slot->signal != jp_process.signal) {
+        leave_slot_sig(slot);
+        arm_sig(slot);
+    }
+}
+
 void jp_clock_arm_sig(struct jp_slot *slot)
 {
     arm_sig(slot);
-    /* The clock has moved meanwhile (jp_clock_move_sig). */
-    if (atomic_load(&slot->state) == JP_SLOT_ARMED &&
-        slot->signal != jp_process.signal) {
-        jp_clock_disarm_sig(slot);
-        arm_sig(slot);
-    }
+    catch_up_sig(slot);
 }
 
 void jp_clock_disarm_sig(struct jp_slot *slot)
@@ -204,7 +230,10 @@ uint64_t jp_clock_promote_sig(struct jp_slot *slot, uint64_t weight_ns)
     slot->opening = 0;
     const uint64_t age =
         jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) - slot->cpu_ns;
-    if (jp_clock_perf_arm_sig(slot) == 0) {
+    if (jp_process.clock != JP_CLOCK_PERF) {
+        /* It has moved just now, to a signal that is not for it. */
+        slot->cpu_ns += age;
+    } else if (jp_clock_perf_arm_sig(slot) == 0) {
         jp_clock_timer_disarm_sig(slot);
         slot->source = JP_CLOCK_PERF;
     } else {
@@ -213,15 +242,13 @@ uint64_t jp_clock_promote_sig(struct jp_slot *slot, uint64_t weight_ns)
         refused_sig(slot, JP_REFUSED_PERF, JP_COUNT_NO_PERF);
     }
     jp_clock_release_sig(slot);
+    catch_up_sig(slot);
     return first_weight_sig(age);
 }
 
 uint64_t jp_clock_debt_sig(struct jp_slot *slot)
 {
-    const uint64_t debt = slot->debt_ns;
-    if (debt != 0)
-        slot->debt_ns = 0;
-    return debt;
+    return slot->debt_ns != 0 ? atomic_exchange(&slot->debt_ns, 0) : 0;
 }
 
 uint64_t jp_clock_unseen_sig(struct jp_slot *slot)
@@ -312,7 +339,7 @@ static void move_first_sig(void)
 }
 
 /* The clocks that send a certain signal only give way to timers. */
-static void leave_signal_sig(void)
+static void leave_signal_sig(int next)
 {
     if (jp_process.clock == JP_CLOCK_RTC) {
         jp_rtc_run_sig(0);
@@ -321,7 +348,7 @@ static void leave_signal_sig(void)
     } else if (jp_process.clock == JP_CLOCK_ITIMER) {
         jp_clock_itimer_run_sig(0);
         jp_process.clock = JP_CLOCK_THREAD_CPU;
-    } else if (jp_process.clock == JP_CLOCK_PERF && !perf_may_send_sig()) {
+    } else if (jp_process.clock == JP_CLOCK_PERF && !perf_may_send_sig(next)) {
         jp_note_sig(JP_NOTE_NO_PERF);
         jp_process.clock = JP_CLOCK_THREAD_CPU;
     }
@@ -331,12 +358,14 @@ static void leave_signal_sig(void)
 
 void jp_clock_move_sig(int signal)
 {
+    /* Before the signal: who arms a slot with the new one sees the new clock,
+     * and who arms it meanwhile with the old one looks at the signal again. */
+    leave_signal_sig(signal);
     jp_process.signal = signal;
-    leave_signal_sig();
     move_first_sig();
-    /* Whoever arms a slot meanwhile looks at the signal again. */
     jp_adopt_run_sig(0);
-    jp_clock_all_sig(0);
+    for (uint32_t i = 0, count = jp_slots_count_sig(); i < count; i++)
+        leave_slot_sig(jp_slot_at_sig(i));
     if (atomic_load(&jp_process.running)) {
         jp_adopt_run_sig(1);
         jp_clock_all_sig(1);

@@ -71,13 +71,13 @@ static int number_sig(uint32_t index)
     return most > low ? (int)(low + index % (most - low)) : 0;
 }
 
-/* Has the event's signals sent, as descriptor `fd`, to its thread. */
-static long direct_sig(int fd, uint32_t tid)
+/* Has the event's signal sent, as descriptor `fd`, to its thread. */
+static long direct_sig(int fd, uint32_t tid, int signal)
 {
     const struct owner owner = {F_OWNER_TID, (int)tid};
     long error = fcntl_sig(fd, F_SETOWN_EX, (long)&owner);
     if (error == 0)
-        error = fcntl_sig(fd, F_SETSIG, jp_process.signal);
+        error = fcntl_sig(fd, F_SETSIG, signal);
     if (error == 0)
         error = fcntl_sig(fd, F_SETFL, O_RDONLY | O_NONBLOCK | O_ASYNC);
     return error;
@@ -86,7 +86,7 @@ static long direct_sig(int fd, uint32_t tid)
 /* Moves the event into a mapping and sets it going. */
 static int keep_sig(struct jp_slot *slot, int fd)
 {
-    long error = direct_sig(fd, slot->tid);
+    long error = direct_sig(fd, slot->tid, slot->signal);
     if (error != 0)
         return (int)error;
     void *page = jp_sys_map_file_sig(fd, 0, jp_process.page_size);
@@ -131,12 +131,6 @@ void jp_clock_perf_disarm_sig(struct jp_slot *slot)
     jp_sys_unmap_sig(slot->event, jp_process.page_size);
     slot->event = NULL;
     slot->number = -1;
-}
-
-int jp_clock_perf_is_sig(int signal, const siginfo_t *info)
-{
-    return jp_process.clock == JP_CLOCK_PERF && signal == jp_process.signal &&
-           info->si_code == POLL_IN;
 }
 
 int jp_clock_perf_value_sig(const siginfo_t *info)

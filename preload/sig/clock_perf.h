@@ -26,11 +26,8 @@ int jp_clock_perf_allowed_sig(void);
 int jp_clock_perf_arm_sig(struct jp_slot *slot);
 void jp_clock_perf_disarm_sig(struct jp_slot *slot);
 
-/* Whether a signal is of such an event. */
-int jp_clock_perf_is_sig(int signal, const siginfo_t *info);
-
-/* Whether a signal may be of an event that is gone, after the clock has moved
- * to another signal. */
+/* Whether a signal is of such an event.  It may be gone since: the clock has
+ * moved, or was stopped. */
 int jp_clock_perf_value_sig(const siginfo_t *info);
 
 /* The slot of the calling thread, whose event the signal is of; NULL when the

@@ -346,7 +346,7 @@ static void dispatch_sig(int signal, siginfo_t *info, void *context)
 {
     if (info->si_code == SI_TIMER && timer_sig(info, context))
         return;
-    if (jp_clock_perf_is_sig(signal, info)) {
+    if (jp_clock_perf_value_sig(info)) {
         perf_sig(info, context);
         return;
     }

@@ -138,6 +138,45 @@ class PerfClock(ClockCase):
             program("loads"), "--format=summary", "jprof-log"))
 
 
+@unittest.skipUnless(perf_allowed(), "the perf clock is not allowed here")
+class TakesSigprof(ClockCase):
+    """The program takes the perf clock's signal while its threads work: no
+    other is for that clock, so CPU timers go on.  The program gets its own
+    signals, each of them and no others; what was counted is not lost."""
+
+    def takes(self, way, seconds):
+        argv = program("takesprof"), way, str(seconds)
+        alone = self.run_program(*argv, preload=None, flags=None)
+        done = self.run_program(
+            *argv, flags="JP_START JP_PERIOD=0.0001 JP_CLOCK=perf")
+        self.assertEqual((done.status, done.err), (0, ""))
+        self.assertEqual(done.out.splitlines()[:2],
+                         alone.out.splitlines()[:2])
+        run = self.run_of()
+        self.assertEqual(run.header["clock"], TIMER)
+        notes = str(run.events("note"))
+        self.assertIn("the clock took another", notes)
+        self.assertIn("the perf clock is not to be had", notes)
+        self.assertEqual({s[3] for s in run.samples}, {"cpu"})
+        self.assertEqual(sum(run.header["counters"][:7]), 0)
+        return weight_s(run), float(done.out.split()[-1])
+
+    def test_by_sigaction(self):
+        weight, cpu = self.takes("sigaction", 1)
+        self.assertLess(abs(weight - cpu), 0.05 * cpu)
+
+    def test_by_system_call(self):
+        weight, cpu = self.takes("syscall", 1)
+        self.assertLess(abs(weight - cpu), 0.05 * cpu)
+
+    def test_while_threads_begin(self):
+        """Some are just about to be given a perf event.  (Threads that last
+        for two ticks: their beginnings and ends are in no sample.)"""
+        for _ in range(4):
+            weight, cpu = self.takes("early", 0.3)
+            self.assertGreater(weight, 0.75 * cpu)
+
+
 class NoTimers(ClockCase):
     def test_pending_signals(self):
         """RLIMIT_SIGPENDING is what timers take."""
