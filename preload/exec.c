@@ -37,15 +37,22 @@ int execveat(int fd, const char *path, char *const argv[], char *const envp[],
 
 int jp_exec_before(void)
 {
-    if (!jp_owned_sig() || jp_sys_getpid_sig() != jp_owner->pid)
+    int done = OURS;
+    if (!jp_owned_sig())
         return 0;
+    if (jp_local_is_borrowed()) {
+        jp_local_lend();
+        return 0;
+    }
+    if (jp_process.clock != JP_CLOCK_THREAD_CPU &&
+        jp_process.clock != JP_CLOCK_MONOTONIC &&
+        atomic_load(&jp_process.running)) {
+        jp_clock_all_sig(0);
+        done |= STOPPED;
+    }
+    /* Last: what the clocks sent until now must not wait for the new program. */
     jp_local_exec(SIG_BLOCK);
-    if (jp_process.clock == JP_CLOCK_THREAD_CPU ||
-        jp_process.clock == JP_CLOCK_MONOTONIC ||
-        !atomic_load(&jp_process.running))
-        return OURS;
-    jp_clock_all_sig(0);
-    return OURS | STOPPED;
+    return done;
 }
 
 long jp_exec_failed(int stopped, long result)

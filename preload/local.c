@@ -60,8 +60,20 @@ void jp_local_begin(struct jp_slot *slot)
 
 void jp_local_exec(int how)
 {
-    if (jp_local.view != 0)
-        jp_sys_sigmask_sig(how, jp_local.view, NULL);
+    uint64_t set = jp_local.view;
+    if (how == SIG_UNBLOCK)
+        set &= atomic_load(&jp_own.unblocked);
+    if (set != 0)
+        jp_sys_sigmask_sig(how, set, NULL);
+}
+
+void jp_local_lend(void)
+{
+    const uint32_t pid = jp_sys_getpid_sig();
+    if (pid == 0 || pid == jp_local.lent)
+        return;
+    jp_local.lent = pid;
+    jp_local_exec(SIG_BLOCK);
 }
 
 void jp_local_forked(void)

@@ -17,6 +17,7 @@ struct jp_local {
     volatile uint32_t theirs; /* handlers of the program's that ran here */
     uint64_t view;         /* of the signals that jprof keeps unblocked, those
                               that the program believes it has blocked */
+    uint32_t lent;         /* the last vfork child that jp_local_lend saw */
 };
 extern __thread struct jp_local jp_local;
 
@@ -34,6 +35,11 @@ void jp_local_forked(void);
 /* Around an exec: SIG_BLOCK makes the mask what the program believes that it
  * is, as the new program inherits it; SIG_UNBLOCK, if that failed, ends it. */
 void jp_local_exec(int how);
+
+/* In a vfork child, before it changes its mask or hands it on: makes the mask,
+ * which is its own, what the program believes that it is.  It stays so, as no
+ * clock runs there. */
+void jp_local_lend(void);
 
 /* Whether this is a vfork child, which only borrows the memory: tables of the
  * parent's must not be changed.  A system call. */

@@ -77,7 +77,12 @@ static int change_set(int how, const sigset_t *set, sigset_t *old)
  * hand it on; only the memory is the parent's. */
 static int is_mine(void)
 {
-    return jp_owned_sig() && !jp_local_is_borrowed();
+    if (!jp_owned_sig())
+        return 0;
+    if (!jp_local_is_borrowed())
+        return 1;
+    jp_local_lend();
+    return 0;
 }
 
 JP_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)

@@ -349,20 +349,35 @@ int jp_signals_action(int signal, const struct sigaction *action,
     return result;
 }
 
+/* Signals that are not jprof's though nobody has set an action for them: who
+ * started the program has them pending for it, or blocked them by name. */
+static uint64_t inherited(void)
+{
+    uint64_t waiting = 0, blocked = 0;
+    jp_sys_sig(SYS_rt_sigpending, (long)&waiting, sizeof(waiting), 0, 0, 0);
+    jp_sys_sigmask_sig(SIG_BLOCK, 0, &blocked);
+    return waiting | (__builtin_popcountll(blocked) <= CHOICE_MAX
+                          ? blocked & atomic_load(&jp_own.unblocked)
+                          : 0);
+}
+
 void jp_signals_install(void)
 {
     jp_own_init_sig(find_spare());
+    const uint64_t used = inherited();
     for (int signal = 1; signal <= 64; signal++) {
         struct sigaction before;
         if (!is_in(signal, &jp_own.ours))
             continue;
         real_sigaction(signal, NULL, &before);
         jp_programs[signal].asked = before;
-        if (before.sa_handler == SIG_DFL) {
+        if (before.sa_handler == SIG_DFL && (used & JP_SIGSET(signal)) == 0) {
             install(signal);
-        } else {
-            give(signal);
-            theirs(signal, &before, NULL);
+            continue;
         }
+        give(signal);
+        /* To ignore it anew would discard what is pending. */
+        if (before.sa_handler != SIG_IGN)
+            theirs(signal, &before, NULL);
     }
 }

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Programs that the C library starts by itself: past the exec functions, with
+ * the calling thread's mask as the kernel has it.  So it is made what the
+ * program believes that it is, for the time of the call.
+ * Runs in: any thread, vfork children. */
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "local.h"
+#include "real.h"
+#include "sig/process.h"
+
+typedef int spawn_function(pid_t *, const char *,
+                           const posix_spawn_file_actions_t *,
+                           const posix_spawnattr_t *, char *const[],
+                           char *const[]);
+typedef int system_function(const char *);
+typedef FILE *popen_function(const char *, const char *);
+
+/* Returns whether there is something to be undone. */
+static int before(void)
+{
+    if (!jp_owned_sig() || jp_local.view == 0)
+        return 0;
+    if (jp_local_is_borrowed()) {
+        jp_local_lend();
+        return 0;
+    }
+    jp_local_exec(SIG_BLOCK);
+    return 1;
+}
+
+static void after(int changed)
+{
+    const int error = errno;
+    if (changed)
+        jp_local_exec(SIG_UNBLOCK);
+    errno = error;
+}
+
+JP_EXPORT int posix_spawn(pid_t *pid, const char *path,
+                          const posix_spawn_file_actions_t *actions,
+                          const posix_spawnattr_t *attributes,
+                          char *const argv[], char *const envp[])
+{
+    JP_REAL(spawn_function, posix_spawn)
+    const int changed = before();
+    const int error = real(pid, path, actions, attributes, argv, envp);
+    after(changed);
+    return error;
+}
+
+JP_EXPORT int posix_spawnp(pid_t *pid, const char *file,
+                           const posix_spawn_file_actions_t *actions,
+                           const posix_spawnattr_t *attributes,
+                           char *const argv[], char *const envp[])
+{
+    JP_REAL(spawn_function, posix_spawnp)
+    const int changed = before();
+    const int error = real(pid, file, actions, attributes, argv, envp);
+    after(changed);
+    return error;
+}
+
+JP_EXPORT int system(const char *command)
+{
+    JP_REAL(system_function, system)
+    const int changed = before();
+    const int status = real(command);
+    after(changed);
+    return status;
+}
+
+JP_EXPORT FILE *popen(const char *command, const char *mode)
+{
+    JP_REAL(popen_function, popen)
+    const int changed = before();
+    FILE *stream = real(command, mode);
+    after(changed);
+    return stream;
+}
