@@ -46,9 +46,22 @@ static int lines(const char *path, const char *word)
     return count;
 }
 
+/* The kernel gives out a page at a time, and counts on from there: where a
+ * timer goes meanwhile (the main thread's, for a perf event) it skips one. */
+static int timers(void)
+{
+    int most = 0;
+    for (int i = 0; i < 3; i++) {
+        const int count = lines("/proc/self/timers", "signal:");
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
 static void print(void)
 {
-    printf("timers %d events %d\n", lines("/proc/self/timers", "signal:"),
+    const int count = timers();
+    printf("timers %d events %d\n", count,
            lines("/proc/self/maps", "perf_event"));
     fflush(stdout);
 }
