@@ -94,7 +94,9 @@ uint64_t jp_clock_early_sig(struct jp_slot *slot, uint64_t weight_ns)
 {
     const int64_t first = (int64_t)atomic_exchange(&slot->early_ns, 0);
     if (first == 0) {
-        slot->ended += weight_ns / jp_config.period_ns;
+        atomic_fetch_add_explicit(&slot->ended,
+                                  weight_ns / jp_config.period_ns,
+                                  memory_order_relaxed);
         return weight_ns;
     }
     const int64_t tick = (int64_t)jp_process.tick_ns, origin = first - tick;

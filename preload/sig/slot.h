@@ -64,9 +64,9 @@ struct jp_slot {
     uint64_t cpu_ns;              /* thread CPU time at the last sample, or
                                      when the timer was armed */
     uint64_t time_ns;             /* when the last sample was (perf clock) */
-    int64_t origin_ns;            /* a CPU timer's first period ends so long
+    _Atomic int64_t origin_ns;    /* a CPU timer's first period ends so long
                                      after it was made, in thread CPU time */
-    uint64_t ended;               /* how many of its periods were noticed */
+    _Atomic uint64_t ended;       /* how many of its periods were noticed */
     _Atomic uint64_t early_ns;    /* see clock.c; 0: no early signal is due */
     _Atomic uint32_t runs;        /* of jprof's handler in this thread: hooks
                                      look whether one ended a call early */

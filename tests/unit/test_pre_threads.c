@@ -131,7 +131,7 @@ static void end_life(struct jp_slot *slot)
         jp_names_update_sig(slot);
         jp_kit_return_sig(slot->kit);
     }
-    jp_slot_free_sig(slot);
+    jp_slot_end_sig(slot, jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID));
 }
 
 /* Lives of a thread, one after the other, by turns with a root that is known
