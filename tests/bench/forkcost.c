@@ -6,7 +6,6 @@
  *     forkcost [RESIDENT_MIB=2048] [ROUNDS=15]
  * The child ends at once; the memory is touched page by page, huge pages off.
  * Runs in: benchmarks. */
-#define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
