@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What unmaps libraries: tells sig/ that code has gone.  dlclose, and what
- * makes the C library drop its character-set modules, which it unmaps without
- * calling dlclose.  (dlopen is not interposed: it looks at its caller to find
+ * makes the C library drop its modules (character sets, name services), which
+ * it unmaps without calling dlclose.  (dlopen is not interposed: it looks at its caller to find
  * libraries; new code is noticed by its addresses.)
  * Runs in: any thread, not in a handler. */
 #include <iconv.h>
@@ -16,8 +16,10 @@
 typedef int dlclose_function(void *);
 typedef int iconv_close_function(iconv_t);
 typedef int fclose_function(FILE *);
+typedef void free_function(void);
 
 int dlclose(void *library);
+void __libc_freeres(void);
 
 /* Samples taken while a library's own last code runs are its own; those taken
  * afterwards are of what comes to its place. */
@@ -47,4 +49,13 @@ JP_EXPORT int fclose(FILE *stream)
     if (wide)
         jp_maps_dirty_sig();
     return result;
+}
+
+/* For memory checkers, at a program's end; name services' modules go here
+ * only. */
+JP_EXPORT void __libc_freeres(void)
+{
+    JP_REAL(free_function, __libc_freeres)
+    real();
+    jp_maps_dirty_sig();
 }

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Libraries that come to the addresses which another has left: samples go to
 the one that was there at the time.  Runs in: tests."""
+import os
 import re
+import shutil
 import unittest
 
 from jprun import Case, program
@@ -100,6 +102,96 @@ class Gconv(Case):
                 at += 1
         self.assertGreater(right, 500)
         self.assertEqual(wrong, 0)
+
+
+class NameServices(Case):
+    """Modules that the C library loads by itself at the first look-up."""
+
+    def setUp(self):
+        super().setUp()
+        self.modules = self.path("modules")
+        os.mkdir(self.modules)
+
+    def put(self, letter, name=None):
+        """Puts a module into the folder, in place of one that is there."""
+        shutil.copy(program("nssmod_%s.so" % letter), self.path("new"))
+        os.rename(self.path("new"), os.path.join(
+            self.modules, "libnss_jptest%s.so.2" % (name or letter)))
+
+    def lookups(self):
+        return self.start(program("lookups"), env={
+            "LD_LIBRARY_PATH": self.modules})
+
+    def ask(self, live, line):
+        live.process.stdin.write(line.encode() + b"\n")
+        live.process.stdin.flush()
+
+    def seen(self):
+        """{(module that was asked, module that a function is of, or "" where
+        it has no name): periods} of the look-ups' time."""
+        found = {}
+        for stack, weight in self.collapsed(program("lookups"), "jprof-log"):
+            asked = [f[-1] for f in stack if f.startswith("by_jptest")]
+            spins = [f[4] for f in stack
+                     if re.fullmatch("nss_[ab]_spin", f)] or [""]
+            if asked:
+                key = asked[0], spins[0]
+                found[key] = found.get(key, 0) + weight
+        return found
+
+    def check(self, live, least):
+        done = live.end()
+        self.assertEqual((done.status, done.err), (0, ""))
+        self.assertEqual(sum(self.run_of().header["counters"][:7]), 0)
+        found = self.seen()
+        for letter in least:
+            self.assertGreater(found.pop((letter, letter), 0), least[letter],
+                               found)
+            # Of the C library's look for the module.
+            self.assertLess(found.pop((letter, ""), 0), 8)
+        self.assertEqual(found, {})
+
+    def test_users_and_hosts(self):
+        """The second module's file comes when the program runs."""
+        self.put("a")
+        live = self.lookups()
+        for line in ("users jptesta 200ms", "hosts jptesta 200ms"):
+            self.ask(live, line)
+            self.assertEqual(live.line(), "2")
+        self.put("b")
+        for line in ("hosts jptestb 200ms", "users jptestb 400ms"):
+            self.ask(live, line)
+            self.assertEqual(live.line(), "3")
+        self.check(live, {"a": 80, "b": 120})
+
+    def test_replaced_file(self):
+        """An upgrade: the module that runs is the one that was loaded, and
+        the names of the file that is there now are not its."""
+        self.put("a")
+        live = self.lookups()
+        self.ask(live, "users jptesta 200ms")
+        self.assertEqual(live.line(), "2")
+        self.put("b", "a")
+        self.ask(live, "users jptesta 200ms")
+        self.assertEqual(live.line(), "2")
+        self.assertEqual(live.end().status, 0)
+        found = self.seen()
+        self.assertGreater(sum(found.values()), 80)
+        self.assertNotIn(("a", "b"), found)
+        self.put("a")
+        self.assertGreater(self.seen()["a", "a"], 80)
+
+    def test_dropped_module(self):
+        """Another comes to the addresses that it leaves."""
+        self.put("a")
+        self.put("b")
+        live = self.lookups()
+        self.ask(live, "forget jptesta jptestb 400ms")
+        self.check(live, {"a": 80, "b": 80})
+        places = [keys["start"] for _, event, keys in self.run_of().map
+                  if event == "module" and "libnss_jptest" in keys["path"]]
+        self.assertEqual(len(places), 2)
+        self.assertEqual(len(set(places)), 1)
 
 
 if __name__ == "__main__":
