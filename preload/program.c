@@ -10,6 +10,7 @@
 #include <ucontext.h>
 
 #include "local.h"
+#include "retry.h"
 #include "sig/handler.h"
 #include "sig/own.h"
 #include "sig/process.h"
@@ -87,6 +88,9 @@ void jp_program_handler(int signal, siginfo_t *info, void *context)
         atomic_store(&jp_programs[signal].handler, (uint64_t)SIG_DFL);
     if (handler == (uint64_t)SIG_DFL)
         by_default(signal, info);
-    else if (handler != (uint64_t)SIG_IGN)
-        call(handler, signal, info, context);
+    if (handler == (uint64_t)SIG_DFL || handler == (uint64_t)SIG_IGN)
+        return;
+    if ((jp_programs[signal].asked.sa_flags & SA_RESTART) == 0)
+        jp_retry_cut_off(context);
+    call(handler, signal, info, context);
 }

@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 
+#include "sig/arch/arch.h"
 #include "sig/own.h"
 #include "sig/process.h"
 #include "sig/sys.h"
@@ -50,6 +52,42 @@ int jp_retry_seal(const struct jp_retry *retry, uint64_t *before)
 void jp_retry_unseal(uint64_t before)
 {
     jp_sys_sigmask_sig(SIG_SETMASK, before, NULL);
+}
+
+/* System calls that any handler ends, but for SA_RESTART (signal(7)); others
+ * are made again in any case. */
+static int is_interruptible(long number)
+{
+    static const int numbers[] = {
+#ifdef SYS_open
+        SYS_open,
+#endif
+        SYS_read,       SYS_readv,          SYS_write,        SYS_writev,
+        SYS_pread64,    SYS_pwrite64,       SYS_preadv,       SYS_pwritev,
+        SYS_openat,     SYS_openat2,        SYS_ioctl,        SYS_fcntl,
+        SYS_flock,      SYS_futex,          SYS_wait4,        SYS_waitid,
+        SYS_accept,     SYS_accept4,        SYS_connect,      SYS_recvfrom,
+        SYS_recvmsg,    SYS_recvmmsg,       SYS_sendto,       SYS_sendmsg,
+        SYS_sendmmsg,   SYS_mq_timedreceive, SYS_mq_timedsend, SYS_getrandom,
+        SYS_splice,     SYS_sendfile,       SYS_copy_file_range};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        if (number == numbers[i])
+            return 1;
+    }
+    return 0;
+}
+
+/* Nothing ran in the thread since jprof's handler returned: the program's
+ * signal came while that ran, and so while the thread was in the call. */
+void jp_retry_cut_off(ucontext_t *context)
+{
+    const struct jp_slot *slot = jp_local.slot;
+    if (slot == NULL || slot->generation != jp_local.generation)
+        slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
+    if (slot != NULL && slot->resumed_pc == jp_arch_pc_sig(context) &&
+        slot->resumed_sp == jp_arch_sp_sig(context) &&
+        is_interruptible(jp_arch_call_sig(context)))
+        jp_arch_skip_call_sig(context, -EINTR);
 }
 
 int64_t jp_retry_now(void)

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 #include <time.h>
+#include <ucontext.h>
 
 #include "local.h"
 
@@ -31,6 +32,12 @@ int jp_retry_ours(struct jp_retry *retry);
  * the call may be made, with the mask in *before; then comes unseal. */
 int jp_retry_seal(const struct jp_retry *retry, uint64_t *before);
 void jp_retry_unseal(uint64_t before);
+
+/* In a handler of the program's that is to end calls (without SA_RESTART),
+ * before it does anything, with its context.  Where jprof's handler came first,
+ * the kernel has the call made again when both have returned, and the thread
+ * would go on waiting: has it fail with EINTR instead. */
+void jp_retry_cut_off(ucontext_t *context);
 
 /* Moments of CLOCK_MONOTONIC in ns. */
 #define JP_NEVER INT64_MAX

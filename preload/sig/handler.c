@@ -10,6 +10,7 @@
 #include <ucontext.h>
 
 #include "adopt.h"
+#include "arch/arch.h"
 #include "clock.h"
 #include "clock_itimer.h"
 #include "clock_perf.h"
@@ -143,14 +144,18 @@ static struct jp_slot *adopt_self_sig(void)
     return slot;
 }
 
-/* Tells the hooks of the calling thread that a call may have ended early. */
-static void ran_sig(struct jp_slot *slot)
+/* Tells the hooks of the calling thread that a call may have ended early, and
+ * where it goes on. */
+static void ran_sig(struct jp_slot *slot, const ucontext_t *context)
 {
     const uint32_t tid = slot == NULL ? jp_sys_gettid_sig() : 0;
     if (tid != 0)
         slot = jp_slot_by_tid_sig(tid);
-    if (slot != NULL)
-        atomic_fetch_add(&slot->runs, 1);
+    if (slot == NULL)
+        return;
+    slot->resumed_pc = jp_arch_pc_sig(context);
+    slot->resumed_sp = jp_arch_sp_sig(context);
+    atomic_fetch_add(&slot->runs, 1);
 }
 
 static int is_control_sig(const siginfo_t *info)
@@ -245,7 +250,7 @@ static void watch_sig(const ucontext_t *context)
     if (slot == NULL && jp_adopt_has_run_sig(tid))
         slot = adopt_self_sig();
     if (slot != NULL) {
-        ran_sig(slot);
+        ran_sig(slot, context);
         const uint64_t weight = jp_clock_unseen_sig(slot);
         if (weight != 0)
             sample_sig(slot, JP_EVENT_CPU, weight, context);
@@ -259,7 +264,7 @@ static int timer_sig(const siginfo_t *info, const ucontext_t *context)
 {
     uint64_t value = (uint64_t)info->si_value.sival_ptr;
     if (value == (JP_CONTROL_MAGIC | JP_CONTROL_START)) {
-        ran_sig(NULL);
+        ran_sig(NULL, context);
         jp_control_sig(JP_CONTROL_START);
         return 1;
     }
@@ -273,10 +278,10 @@ static int timer_sig(const siginfo_t *info, const ucontext_t *context)
     struct jp_slot *slot = jp_slot_by_value_sig(value);
     if (slot == NULL) {
         lose_sig(JP_COUNT_LOST_STALE, weight);
-        ran_sig(NULL);
+        ran_sig(NULL, context);
         return 1;
     }
-    ran_sig(slot);
+    ran_sig(slot, context);
     if (jp_process.clock == JP_CLOCK_MONOTONIC) {
         real_sig(slot, info, context);
         stop_late_sig(slot);
@@ -294,7 +299,7 @@ static int timer_sig(const siginfo_t *info, const ucontext_t *context)
 static void perf_sig(const siginfo_t *info, const ucontext_t *context)
 {
     struct jp_slot *slot = jp_clock_perf_slot_sig(info);
-    ran_sig(slot);
+    ran_sig(slot, context);
     if (slot == NULL)
         return;
     const uint64_t weight =
@@ -358,7 +363,7 @@ static void dispatch_sig(int signal, siginfo_t *info, void *context)
     if (pid != 0 && pid != jp_owner->pid)
         return;
     if (slot != NULL)
-        ran_sig(slot);
+        ran_sig(slot, context);
     if (info->si_code == SI_QUEUE && is_control_sig(info)) {
         jp_control_sig((enum jp_control)(info->si_value.sival_int & 0xff));
         return;

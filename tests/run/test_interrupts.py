@@ -41,5 +41,20 @@ class Interrupts(Case):
         self.assertNotIn("short", self.same(program("transfers")))
 
 
+class CutOff(Case):
+    """A signal of the program's whose handler is to end calls may come at any
+    moment of one, and while jprof's handler runs, which does not end it."""
+
+    def test_at_any_moment(self):
+        for kind in ("read", "wait", "lock"):
+            for flags in (REAL.replace("0.001", "0.0001"),
+                          "JP_START JP_PERIOD=0.0001"):
+                with self.subTest(kind=kind, flags=flags):
+                    done = self.run_program(program("cutoff"), kind, "3000",
+                                            flags=flags)
+                    self.assertEqual((done.status, done.out, done.err),
+                                     (0, "rounds 3000 missed 0\n", ""))
+
+
 if __name__ == "__main__":
     unittest.main()

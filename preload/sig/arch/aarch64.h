@@ -49,6 +49,22 @@ static inline uint64_t jp_arch_fp_sig(const ucontext_t *context)
     return context->uc_mcontext.regs[29];
 }
 
+/* The number of the system call that the interrupted thread is about to make,
+ * for the first time or anew, or -1; and having it return `result` instead. */
+static inline long jp_arch_call_sig(const ucontext_t *context)
+{
+    const uint32_t *code = (const uint32_t *)jp_arch_pc_sig(context);
+    return *code == 0xd4000001U /* svc #0 */
+               ? (long)context->uc_mcontext.regs[8]
+               : -1;
+}
+
+static inline void jp_arch_skip_call_sig(ucontext_t *context, long result)
+{
+    context->uc_mcontext.pc += 4;
+    context->uc_mcontext.regs[0] = (uint64_t)result;
+}
+
 /* The return address of a leaf is in x30, not on the stack, and nothing in
  * the code at pc tells whether it still is: always -1 here. */
 static inline int jp_arch_frameless_sig(const ucontext_t *context)

@@ -49,6 +49,22 @@ static inline uint64_t jp_arch_fp_sig(const ucontext_t *context)
     return (uint64_t)context->uc_mcontext.gregs[REG_RBP];
 }
 
+/* The number of the system call that the interrupted thread is about to make,
+ * for the first time or anew, or -1; and having it return `result` instead. */
+static inline long jp_arch_call_sig(const ucontext_t *context)
+{
+    const uint8_t *code = (const uint8_t *)jp_arch_pc_sig(context);
+    return code[0] == 0x0f && code[1] == 0x05 /* syscall */
+               ? (long)context->uc_mcontext.gregs[REG_RAX]
+               : -1;
+}
+
+static inline void jp_arch_skip_call_sig(ucontext_t *context, long result)
+{
+    context->uc_mcontext.gregs[REG_RIP] += 2;
+    context->uc_mcontext.gregs[REG_RAX] = result;
+}
+
 /* Where the caller's return address is when the interrupted function has not
  * made its frame yet, or has given it up: the offset from sp in bytes, or -1
  * when the frame pointer is the function's own.  The instruction at pc is the
