@@ -80,7 +80,7 @@ static void to_kernel(struct kernel_action *kernel,
 long jp_dispositions_syscall(jp_syscall_function *real, const long a[7])
 {
     const int signal = (int)a[1];
-    struct kernel_action kernel;
+    struct kernel_action kernel = {0};
     struct sigaction asked, old;
     if (a[4] != sizeof(uint64_t) || signal < 1 || signal > 64 ||
         signal == 32 || signal == 33 ||
