@@ -1,12 +1,12 @@
 # `make bench`: figures as ratios against peers, in one run.
 BENCH_BIN := $(addprefix $(B)/tests/bench/,spawn stacks handler handler-nofp \
-  jitgig forkcost walk walk-nofp empty.so roots timed.so)
+  jitgig forkcost spin walk walk-nofp empty.so roots timed.so)
 
 # So that the bench still builds when somebody wants it.
 check-build: $(BENCH_BIN)
 
 bench: all $(BENCH_BIN) ## measure against peers; table in build/bench.txt
-	$(PYTHON) tests/bench/bench.py $(B)
+	$(PYTHON) tests/bench/bench.py $(B) $(BENCH)
 
 $(B)/tests/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)

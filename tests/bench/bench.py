@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 
 import clocks
 import jits
@@ -51,6 +52,7 @@ class Bench:
     def row(self, figure, text, bar=None, kept=None):
         verdict = "-" if kept is None else "pass" if kept else "FAIL"
         self.rows.append((figure, text, bar or "-", verdict))
+        print(f"{verdict:4} {figure}: {text}", file=sys.stderr, flush=True)
 
     def table(self):
         head = ("figure", "measured", "bar", "")
@@ -303,36 +305,52 @@ def bench_fork(bench):
               "< 1.10x", fast / plain < 1.1)
 
 
+def sections(bench):
+    """{name: what measures it}, in their order."""
+    peer = find_gperftools()
+    return {
+        "start": lambda: bench_start(bench),
+        "fork": lambda: bench_fork(bench),
+        "report": lambda: bench_report(bench, *bench_log(bench)),
+        "handler": lambda: bench_handler(bench),
+        "rates": lambda: clocks.bench_rates(bench, environment, peer),
+        "memory": lambda: clocks.bench_memory(bench, environment),
+        "program": lambda: clocks.bench_program(bench, environment),
+        "walkers": lambda: walkers.bench_cost(bench, environment),
+        "reach": lambda: reach.bench_reach(bench),
+        "gigabyte": lambda: jits.bench_gigabyte(bench, run, summary),
+        "node": lambda: jits.bench_node(bench, environment, summary),
+    }
+
+
 def main():
-    if len(sys.argv) != 2:
-        print("usage: bench.py BUILD-FOLDER", file=sys.stderr)
+    if len(sys.argv) < 2:
+        print("usage: bench.py BUILD-FOLDER [SECTION...]", file=sys.stderr)
         return 64
-    build = sys.argv[1]
+    build, chosen = sys.argv[1], sys.argv[2:]
     scratch = tempfile.mkdtemp(prefix="bench-", dir=build)
     bench = Bench(build, os.path.abspath(scratch))
+    broken = []
     try:
         if not find_gperftools():
             bench.notes.append("gperftools (libgoogle-perftools4) is not "
                                "installed: not compared with")
-        bench_start(bench)
-        bench_fork(bench)
-        log, samples = bench_log(bench)
-        bench_report(bench, log, samples)
-        bench_handler(bench)
-        clocks.bench_rates(bench, environment, find_gperftools())
-        clocks.bench_memory(bench, environment)
-        clocks.bench_program(bench, environment)
-        walkers.bench_cost(bench, environment)
-        reach.bench_reach(bench)
-        jits.bench_gigabyte(bench, run, summary)
-        jits.bench_node(bench, environment, summary)
+        for name, measure in sections(bench).items():
+            if chosen and name not in chosen:
+                continue
+            try:
+                measure()
+            except Exception:  # the other figures are wanted all the same
+                traceback.print_exc()
+                broken.append(name)
+                bench.notes.append(f"{name}: could not be measured")
     finally:
         shutil.rmtree(scratch)
     text = bench.table()
     sys.stdout.write(text)
     with open(os.path.join(build, "bench.txt"), "w", encoding="ascii") as out:
         out.write(text)
-    return 0
+    return 1 if broken else 0
 
 
 if __name__ == "__main__":
