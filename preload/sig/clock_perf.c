@@ -153,14 +153,22 @@ static struct jp_slot *by_number_sig(int number)
     return NULL;
 }
 
-struct jp_slot *jp_clock_perf_slot_sig(const siginfo_t *info)
+static int is_event_of_sig(const struct jp_slot *slot, const siginfo_t *info)
 {
+    return slot != NULL && slot->event != NULL && slot->number == info->si_fd;
+}
+
+struct jp_slot *jp_clock_perf_slot_sig(const siginfo_t *info, uint64_t sp)
+{
+    struct jp_slot *slot = jp_slot_here_sig(sp);
+    if (is_event_of_sig(slot, info))
+        return slot;
     const uint32_t tid = jp_sys_gettid_sig();
-    struct jp_slot *slot =
-        tid != 0 ? jp_slot_by_tid_sig(tid) : by_number_sig(info->si_fd);
-    return slot != NULL && slot->event != NULL && slot->number == info->si_fd
-               ? slot
-               : NULL;
+    slot = tid != 0 ? jp_slot_by_tid_sig(tid) : by_number_sig(info->si_fd);
+    if (!is_event_of_sig(slot, info))
+        return NULL;
+    jp_slot_remember_sig(slot);
+    return slot;
 }
 
 /* Weights follow the thread's own CPU clock: what the kernel merged in one

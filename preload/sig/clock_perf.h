@@ -30,9 +30,9 @@ void jp_clock_perf_disarm_sig(struct jp_slot *slot);
  * moved, or was stopped. */
 int jp_clock_perf_value_sig(const siginfo_t *info);
 
-/* The slot of the calling thread, whose event the signal is of; NULL when the
- * event has ended since. */
-struct jp_slot *jp_clock_perf_slot_sig(const siginfo_t *info);
+/* The slot of the calling thread, whose event the signal is of and whose stack
+ * pointer was sp; NULL when the event has ended since. */
+struct jp_slot *jp_clock_perf_slot_sig(const siginfo_t *info, uint64_t sp);
 
 /* What a signal of the event that comes at now_ns is worth, in ns; 0:
  * nothing. */

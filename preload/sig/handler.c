@@ -298,7 +298,8 @@ static int timer_sig(const siginfo_t *info, const ucontext_t *context)
 /* A signal of the perf clock. */
 static void perf_sig(const siginfo_t *info, const ucontext_t *context)
 {
-    struct jp_slot *slot = jp_clock_perf_slot_sig(info);
+    struct jp_slot *slot =
+        jp_clock_perf_slot_sig(info, jp_arch_sp_sig(context));
     ran_sig(slot, context);
     if (slot == NULL)
         return;
@@ -347,6 +348,30 @@ static void plain_sig(struct jp_slot *slot, int signal,
         raised_sig(slot, context);
 }
 
+/* The slot of the calling thread, NULL when it has none.  *ours: whether the
+ * thread is this process's.  One with a slot is.  A vfork child has none, and
+ * only borrows this memory; a signal that it sends itself has its own pid. */
+static struct jp_slot *whose_sig(const siginfo_t *info,
+                                 const ucontext_t *context, int *ours)
+{
+    struct jp_slot *slot = NULL;
+    *ours = 1;
+    if (info->si_code == SI_TKILL && (uint32_t)info->si_pid == jp_owner->pid)
+        slot = jp_slot_here_sig(jp_arch_sp_sig(context));
+    if (slot != NULL)
+        return slot;
+    /* 0: a filter keeps us from asking. */
+    const uint32_t tid = jp_sys_gettid_sig();
+    slot = tid != 0 ? jp_slot_by_tid_sig(tid) : NULL;
+    if (slot != NULL) {
+        jp_slot_remember_sig(slot);
+        return slot;
+    }
+    const uint32_t pid = jp_sys_getpid_sig();
+    *ours = pid == 0 || pid == jp_owner->pid;
+    return NULL;
+}
+
 static void dispatch_sig(int signal, siginfo_t *info, void *context)
 {
     if (info->si_code == SI_TIMER && timer_sig(info, context))
@@ -355,12 +380,9 @@ static void dispatch_sig(int signal, siginfo_t *info, void *context)
         perf_sig(info, context);
         return;
     }
-    /* A thread with a slot is this process's.  A vfork child has none, and
-     * only borrows this memory.  (0: a filter keeps us from asking.) */
-    const uint32_t tid = jp_sys_gettid_sig();
-    struct jp_slot *slot = tid != 0 ? jp_slot_by_tid_sig(tid) : NULL;
-    const uint32_t pid = slot == NULL ? jp_sys_getpid_sig() : 0;
-    if (pid != 0 && pid != jp_owner->pid)
+    int ours;
+    struct jp_slot *slot = whose_sig(info, context, &ours);
+    if (!ours)
         return;
     if (slot != NULL)
         ran_sig(slot, context);

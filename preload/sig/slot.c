@@ -25,6 +25,8 @@ static _Atomic uint32_t adoptions;
 
 static struct jp_freelist free_slots;
 
+static _Thread_local struct jp_slot *mine;
+
 /* Where a thread id was last seen; a wrong hint costs a search. */
 static _Atomic uint32_t hints[HINTS];
 
@@ -152,6 +154,20 @@ struct jp_slot *jp_slot_by_tid_sig(uint32_t tid)
         }
     }
     return NULL;
+}
+
+struct jp_slot *jp_slot_here_sig(uint64_t sp)
+{
+    struct jp_slot *slot = mine;
+    return slot != NULL && live_sig(slot) && sp >= slot->stack_low &&
+                   sp < slot->stack_high
+               ? slot
+               : NULL;
+}
+
+void jp_slot_remember_sig(struct jp_slot *slot)
+{
+    mine = slot;
 }
 
 uint32_t jp_slot_adoptions_sig(uint32_t more)

@@ -109,6 +109,16 @@ struct jp_slot *jp_slot_by_tid_sig(uint32_t tid);
 /* The same, looked for in one place only, where it nearly always is. */
 struct jp_slot *jp_slot_hinted_sig(uint32_t tid);
 
+/* The live slot of the calling thread, whose stack pointer is sp, without
+ * asking the kernel who it is; NULL: ask.  Thread-local memory says which slot
+ * it was last, and its stack that it still is: a thread made by the system
+ * call may share the memory with its maker, but has another stack.  A vfork
+ * child has its parent's. */
+struct jp_slot *jp_slot_here_sig(uint64_t sp);
+
+/* Has the calling thread remember its slot. */
+void jp_slot_remember_sig(struct jp_slot *slot);
+
 /* How many threads were adopted so far, `more` of them just now. */
 uint32_t jp_slot_adoptions_sig(uint32_t more);
 

@@ -53,6 +53,17 @@ class Everything(Case):
                          (0, "leaks 0\n", ""))
 
 
+class Borrower(Case):
+    def test_a_vfork_child_is_nobodys_thread(self):
+        """Its own signals find its parent's memory, stack and slot."""
+        done = self.run_program(program("borrower"),
+                                flags="JP_DEFER JP_PERIOD=10")
+        self.assertEqual((done.status, done.err), (0, ""))
+        run = self.run_of()
+        self.assertEqual(sum(s[3] == "raised" for s in run.samples), 20)
+        self.assertEqual(len({s[1] for s in run.samples}), 1)
+
+
 class Server(Case):
     def test_children_past_the_c_librarys_fork(self):
         """Each has a log of its own, with its own time alone in it."""

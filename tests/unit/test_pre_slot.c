@@ -64,6 +64,36 @@ static void test_same_hint(void **state)
     jp_slot_free_sig(b);
 }
 
+static void *look_here(void *data)
+{
+    return jp_slot_here_sig((uint64_t)data);
+}
+
+/* By what the thread remembers, and only on its stack. */
+static void test_here(void **state)
+{
+    (void)state;
+    void *elsewhere;
+    pthread_t thread;
+    struct jp_slot *slot = jp_slot_new_sig();
+    jp_slot_begin_sig(slot, 9);
+    jp_slot_remember_sig(slot);
+    assert_null(jp_slot_here_sig(0x5000)); /* its stack is not known yet */
+    slot->stack_low = 0x5000;
+    slot->stack_high = 0x9000;
+    assert_ptr_equal(jp_slot_here_sig(0x5000), slot);
+    assert_ptr_equal(jp_slot_here_sig(0x8fff), slot);
+    assert_null(jp_slot_here_sig(0x4fff));
+    assert_null(jp_slot_here_sig(0x9000));
+    assert_int_equal(
+        pthread_create(&thread, NULL, look_here, (void *)0x6000), 0);
+    assert_int_equal(pthread_join(thread, &elsewhere), 0);
+    assert_null(elsewhere);
+    jp_slot_free_sig(slot);
+    assert_null(jp_slot_here_sig(0x6000));
+    jp_slot_remember_sig(NULL);
+}
+
 static void test_foreign_values(void **state)
 {
     (void)state;
@@ -123,6 +153,7 @@ int main(void)
         cmocka_unit_test(test_found_while_live),
         cmocka_unit_test(test_next_user_is_another),
         cmocka_unit_test(test_same_hint),
+        cmocka_unit_test(test_here),
         cmocka_unit_test(test_foreign_values),
         cmocka_unit_test(test_the_table_has_an_end),
         cmocka_unit_test(test_many_at_once),

@@ -54,6 +54,8 @@ static inline uint64_t jp_arch_fp_sig(const ucontext_t *context)
 static inline long jp_arch_call_sig(const ucontext_t *context)
 {
     const uint8_t *code = (const uint8_t *)jp_arch_pc_sig(context);
+    if ((intptr_t)code < 0)
+        return -1; /* the page for vsyscalls may not be read */
     return code[0] == 0x0f && code[1] == 0x05 /* syscall */
                ? (long)context->uc_mcontext.gregs[REG_RAX]
                : -1;
