@@ -20,7 +20,8 @@
 #include "sys.h"
 
 #define RANGES_MAX 8192U
-#define PERIOD_NS 1000000000ULL   /* between scans without a cause */
+#define PERIOD_NS 1000000000ULL   /* between looks without a cause */
+#define ANYWAY_NS 10000000000ULL  /* between scans, if all looks the same */
 #define INTERVAL_NS 100000000ULL  /* between scans for an unknown address */
 #define YIELDS 1000U              /* waiting for another thread's scan */
 #define COST_FACTOR 100U          /* scans take at most 1% of the time */
@@ -42,6 +43,8 @@ static _Atomic uint64_t dirty_ns;  /* when a library was closed last */
 /* One scan at a time; the rest of this block belongs to it. */
 static _Atomic uint32_t scanning;
 static struct jp_procmaps reader;
+static uint64_t seen_mark;   /* of the mappings of files, at the last scan */
+static uint64_t scanned_ns;  /* when that was; 0: it has no mark */
 static char line[JP_MAP_LINE_MAX];
 static _Atomic uint32_t told; /* the table's ranges have their lines in the map */
 
@@ -205,6 +208,9 @@ static int scan_locked_sig(void)
     struct jp_vma vma;
     scan.fresh = old == &tables[0] ? &tables[1] : &tables[0];
     scan.fresh->count = scan.fresh->anonymous = 0;
+    /* What comes while we read is another mark's business. */
+    scanned_ns =
+        jp_procmaps_mark_sig(RANGES_MAX, &seen_mark) == 0 ? begun : 0;
     int result = jp_procmaps_open_sig(&reader);
     if (result != 0)
         return result;
@@ -233,16 +239,41 @@ static int scan_locked_sig(void)
     return 0;
 }
 
-int jp_maps_scan_sig(void)
+/* Whether all mappings of files are as the last scan found them.  (Of memory
+ * without a file, what is new is found by its addresses.) */
+static int same_files_sig(void)
+{
+    uint64_t mark;
+    const uint64_t begun = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    if (atomic_load(&dirty) != 0 || scanned_ns == 0 ||
+        begun - scanned_ns >= ANYWAY_NS ||
+        jp_procmaps_mark_sig(RANGES_MAX, &mark) != 0 || mark != seen_mark)
+        return 0;
+    const uint64_t done = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    atomic_store(&last_scan_ns, done);
+    atomic_store(&scan_cost_ns, done - begun);
+    return 1;
+}
+
+/* Scans; if_other: only if mappings of files came or went.  Returns 0, -EALREADY
+ * when there was no need to, or as jp_maps_scan_sig. */
+static int scan_sig(int if_other)
 {
     if (!jp_mapfile_ready_sig())
         return -EAGAIN;
     if (!lock_sig())
         return -EBUSY;
-    int result = scan_locked_sig();
+    const int result =
+        if_other && same_files_sig() ? -EALREADY : scan_locked_sig();
     unlock_sig();
-    jp_jit_look_sig();
+    if (result != -EALREADY)
+        jp_jit_look_sig();
     return result;
+}
+
+int jp_maps_scan_sig(void)
+{
+    return scan_sig(0);
 }
 
 /* Whoever has the lock is another thread, at most a scan away from its end. */
@@ -270,14 +301,15 @@ static int due_sig(uint64_t now_ns, uint64_t interval)
 
 void jp_maps_refresh_sig(uint64_t now_ns)
 {
-    if (atomic_load(&dirty) != 0 || atomic_load(&told) == 0 ||
-        due_sig(now_ns, PERIOD_NS))
-        jp_maps_scan_sig();
+    if (atomic_load(&dirty) != 0 || atomic_load(&told) == 0)
+        scan_sig(0);
+    else if (due_sig(now_ns, PERIOD_NS))
+        scan_sig(1);
 }
 
 int jp_maps_look_sig(uint64_t now_ns)
 {
-    return due_sig(now_ns, INTERVAL_NS) && jp_maps_scan_sig() == 0;
+    return due_sig(now_ns, INTERVAL_NS) && scan_sig(1) == 0;
 }
 
 void jp_maps_dirty_sig(void)

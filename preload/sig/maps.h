@@ -18,10 +18,11 @@ struct jp_kit;
  * it. */
 int jp_maps_scan_sig(void);
 
-/* Scans again if a second has passed, or a library was closed. */
+/* Scans again if a library was closed, or if a second has passed and mappings
+ * of files came or went since. */
 void jp_maps_refresh_sig(uint64_t now_ns);
 
-/* Scans again if a tenth of a second has passed.  Returns whether it did. */
+/* The same after a tenth of a second.  Returns whether it did. */
 int jp_maps_look_sig(uint64_t now_ns);
 
 /* For a sample that is taken while another thread makes the log and the map:

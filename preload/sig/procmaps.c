@@ -20,6 +20,9 @@ struct query {
     uint64_t vma_name_addr, build_id_addr;
 };
 #define QUERY _IOWR('f', 17, struct query)
+#define QUERY_EXECUTABLE 0x04U   /* only such mappings, */
+#define QUERY_OR_NEXT 0x10U      /* the next one if none is there, */
+#define QUERY_OF_FILE 0x20U      /* only such: enum procmap_query_flags */
 _Static_assert(sizeof(struct query) == 104, "struct procmap_query");
 
 /* /proc/self is the process's first thread, and reads as empty when that has
@@ -156,4 +159,38 @@ int jp_procmaps_query_sig(uint64_t address, struct jp_vma *vma)
     vma->path = NULL;
     vma->path_length = 0;
     return 0;
+}
+
+/* Mixes one more word into a mark (FNV-1a over 64-bit words; Fowler, Noll,
+ * Vo). */
+static uint64_t mix_sig(uint64_t mark, uint64_t word)
+{
+    mark = (mark ^ word) * 0x100000001b3ULL;
+    return mark ^ mark >> 32;
+}
+
+int jp_procmaps_mark_sig(uint32_t most, uint64_t *mark)
+{
+    uint64_t address = 0, sum = 0xcbf29ce484222325ULL;
+    long result = 0;
+    const int fd = jp_sys_open_sig(MAPS, O_RDONLY, 0);
+    if (fd < 0)
+        return fd;
+    for (uint32_t i = 0; i < most; i++) {
+        struct query query = {
+            .size = sizeof(query), .query_addr = address,
+            .query_flags = QUERY_EXECUTABLE | QUERY_OR_NEXT | QUERY_OF_FILE};
+        result = jp_sys_sig(SYS_ioctl, fd, (long)QUERY, (long)&query, 0, 0);
+        if (result != 0)
+            break;
+        sum = mix_sig(sum, query.vma_start);
+        sum = mix_sig(sum, query.vma_end);
+        sum = mix_sig(sum, query.vma_offset);
+        sum = mix_sig(sum, query.inode);
+        sum = mix_sig(sum, (uint64_t)query.dev_major << 32 | query.dev_minor);
+        address = query.vma_end;
+    }
+    jp_sys_close_sig(fd);
+    *mark = sum;
+    return result == 0 || result == -ENOENT ? 0 : (int)result;
 }

@@ -41,4 +41,10 @@ int jp_procmaps_next_sig(struct jp_procmaps *reader, struct jp_vma *vma);
  * there is none, -ENOTTY when the kernel cannot tell, or another -errno. */
 int jp_procmaps_query_sig(uint64_t address, struct jp_vma *vma);
 
+/* Makes one number of all executable mappings of files, `most` at most: where
+ * they are, and of which piece of which file.  Another number: something came
+ * or went.  Costs a small part of reading the whole.  Returns 0, or -errno:
+ * -ENOTTY when the kernel cannot tell. */
+int jp_procmaps_mark_sig(uint32_t most, uint64_t *mark);
+
 #endif

@@ -2,6 +2,7 @@
 """Libraries that come to the addresses which another has left: samples go to
 the one that was there at the time.  Runs in: tests."""
 import os
+import os
 import re
 import shutil
 import unittest
@@ -40,6 +41,19 @@ class Twins(Case):
 
     def test_by_call_frame_information(self):
         self.check(" JP_STACK=cfi")
+
+
+class Unchanged(Case):
+    """Where the kernel tells about single mappings (Linux 6.11), all of them
+    are read again only when mappings of files came or went."""
+    SCANS = 11   # JP_COUNT_MAPS_SCANS
+
+    def test_few_scans(self):
+        self.busy(3.2, flags="JP_START JP_PERIOD=0.01")
+        release = [int(n) for n in os.uname().release.split(".", 2)[:2]]
+        scans = self.run_of().header["counters"][self.SCANS]
+        self.assertGreater(scans, 0)
+        self.assertLessEqual(scans, 2 if release >= [6, 11] else 8)
 
 
 class Gconv(Case):

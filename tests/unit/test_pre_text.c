@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cmocka.h>
 
 #include "../../preload/sig/procmaps.h"
@@ -99,6 +104,41 @@ static void test_procmaps(void **state)
     assert_int_not_equal(jp_procmaps_query_sig(16, &asked), 0);
 }
 
+static uint64_t mark(void)
+{
+    uint64_t mark = 0;
+    assert_int_equal(jp_procmaps_mark_sig(1000, &mark), 0);
+    return mark;
+}
+
+/* Of executable mappings of files, and of nothing else. */
+static void test_mark(void **state)
+{
+    uint64_t first;
+    const int how = PROT_READ | PROT_EXEC, fd = open("/proc/self/exe", O_RDONLY);
+    const int old = jp_procmaps_mark_sig(1000, &first);
+    (void)state;
+    if (old == -ENOTTY)
+        return; /* before Linux 6.11 */
+    assert_int_equal(old, 0);
+    void *data = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, fd, 0);
+    void *jit = mmap(NULL, 8192, how, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(fd >= 0 && data != MAP_FAILED && jit != MAP_FAILED);
+    assert_true(mark() == first);
+    void *code = mmap(data, 8192, how, MAP_PRIVATE | MAP_FIXED, fd, 0);
+    assert_ptr_equal(code, data);
+    const uint64_t with = mark();
+    assert_true(with != first);
+    /* Another piece of it in the same place. */
+    code = mmap(data, 8192, how, MAP_PRIVATE | MAP_FIXED, fd, 4096);
+    assert_ptr_equal(code, data);
+    assert_true(mark() != first && mark() != with);
+    munmap(data, 8192);
+    assert_true(mark() == first);
+    munmap(jit, 8192);
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +147,7 @@ int main(void)
         cmocka_unit_test(test_cut_but_never_over),
         cmocka_unit_test(test_reads_numbers),
         cmocka_unit_test(test_procmaps),
+        cmocka_unit_test(test_mark),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
