@@ -16,7 +16,8 @@
 #include "maps.h"
 #include "sys.h"
 
-#define GROWTH_NS 500000ULL      /* between looks at the perf map */
+#define GROWTH_NS 500000ULL      /* between looks at the perf map, */
+#define ABSENT_NS 10000000ULL    /* and while there is none */
 #define INTERVAL_NS 100000000ULL /* between looks at everything */
 #define EARLY_SCANS 20U  /* one each interval, when JIT code is first seen */
 #define YIELDS 1000U
@@ -76,7 +77,8 @@ void jp_jit_check_sig(const struct jp_kit *kit, uint64_t now_ns)
     if (kit->depth > 0 && jp_maps_anonymous_sig(kit->frames[0]))
         jp_code_hit_sig(kit->frames[0]);
     if (now_ns < atomic_load(&next_growth_ns) || !has_jit_sig(kit) ||
-        !due_sig(&next_growth_ns, now_ns, GROWTH_NS))
+        !due_sig(&next_growth_ns, now_ns,
+                 jp_jitmap_seen_sig() ? GROWTH_NS : ABSENT_NS))
         return;
     const int all = due_sig(&next_check_ns, now_ns, INTERVAL_NS);
     if (all)

@@ -7,6 +7,7 @@
 #include "jit_map.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 
@@ -30,6 +31,7 @@ struct perfmap {
 
 static struct perfmap maps[PIDS_MAX];
 static uint32_t count;
+static _Atomic uint32_t seen;  /* there is one */
 static uint64_t last_ns; /* of the last line: a later one is not earlier */
 static char status[4096];
 
@@ -128,6 +130,7 @@ static void look_sig(struct perfmap *map, uint64_t now_ns)
          changed_ns_sig(&info) == map->changed_ns))
         return;
     map->inode = info.st_ino;
+    atomic_store(&seen, 1);
     map->size = (uint64_t)info.st_size;
     map->changed_ns = changed_ns_sig(&info);
     /* At once, where a link can be: the file may be replaced or removed. */
@@ -161,6 +164,7 @@ static void save_sig(struct perfmap *map, int whole)
         }
     }
     map->inode = info.st_ino;
+    atomic_store(&seen, 1);
     event_sig(jp_sys_clock_sig(CLOCK_MONOTONIC), path, &info, &map->keep);
 }
 
@@ -174,14 +178,11 @@ void jp_jitmap_save_sig(int whole)
 
 int jp_jitmap_seen_sig(void)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        if (maps[i].inode != 0)
-            return 1;
-    }
-    return 0;
+    return atomic_load(&seen) != 0;
 }
 
 void jp_jitmap_reset_sig(void)
 {
     count = 0;
+    atomic_store(&seen, 0);
 }
