@@ -19,11 +19,11 @@
 #define GROWTH_NS 500000ULL      /* between looks at the perf map, */
 #define ABSENT_NS 10000000ULL    /* and while there is none */
 #define INTERVAL_NS 100000000ULL /* between looks at everything */
-#define EARLY_SCANS 20U  /* one each interval, when JIT code is first seen */
+#define EARLY_LOOKS 20U  /* one each interval, when JIT code is first seen */
 #define YIELDS 1000U
 
 static _Atomic uint64_t next_growth_ns, next_check_ns;
-static _Atomic uint32_t early_scans;
+static _Atomic uint32_t early_looks;
 
 /* One at a time has the files in hand. */
 static _Atomic uint32_t busy;
@@ -57,8 +57,8 @@ static int has_jit_sig(const struct jp_kit *kit)
  * without a file first runs, its description is not far. */
 static void scan_early_sig(uint64_t now_ns)
 {
-    if (atomic_load(&early_scans) < EARLY_SCANS && jp_maps_look_sig(now_ns))
-        atomic_fetch_add(&early_scans, 1);
+    if (atomic_load(&early_looks) < EARLY_LOOKS && jp_maps_look_sig(now_ns))
+        atomic_fetch_add(&early_looks, 1);
 }
 
 /* Whether the time has come; the first to ask has the turn. */
@@ -130,7 +130,7 @@ void jp_jit_reset_sig(void)
 {
     atomic_store(&next_growth_ns, 0);
     atomic_store(&next_check_ns, 0);
-    atomic_store(&early_scans, 0);
+    atomic_store(&early_looks, 0);
     jp_jitmap_reset_sig();
     jp_jitdump_reset_sig();
     jp_code_reset_sig();

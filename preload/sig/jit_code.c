@@ -26,11 +26,14 @@
 struct page {
     _Atomic uint64_t number;   /* address >> SHIFT; 0: free */
     _Atomic uint32_t hits;
-    uint32_t kept_hits;        /* when it was kept */
+    _Atomic uint32_t kept_hits; /* when it was kept */
     uint64_t hash;             /* of the bytes kept; 0: none */
 };
 
 static struct page pages[PAGES];
+
+/* Some page is to be kept: else nobody need look through the table. */
+static _Atomic uint32_t some_wanted;
 
 /* Of the one who keeps. */
 static uint64_t wanted[3 * PAGES];
@@ -62,8 +65,15 @@ static struct page *find_sig(uint64_t number)
 void jp_code_hit_sig(uint64_t address)
 {
     struct page *page = find_sig(address >> SHIFT);
-    if (page != NULL)
-        atomic_fetch_add_explicit(&page->hits, 1, memory_order_relaxed);
+    if (page == NULL)
+        return;
+    const uint32_t hits =
+        atomic_fetch_add_explicit(&page->hits, 1, memory_order_relaxed) + 1;
+    const uint32_t kept =
+        atomic_load_explicit(&page->kept_hits, memory_order_relaxed);
+    if (hits >= HOT_HITS && hits / 2 >= kept &&
+        atomic_load_explicit(&some_wanted, memory_order_relaxed) == 0)
+        atomic_store(&some_wanted, 1);
 }
 
 /* Whether a page is to be kept (again), with at least `least` hits. */
@@ -203,8 +213,14 @@ static int open_sig(void)
 
 void jp_code_keep_sig(int all)
 {
-    if (JP_CODE_MAX - used < PAGE || count_sig(all ? 1 : HOT_HITS, all) == 0)
+    if (JP_CODE_MAX - used < PAGE ||
+        (!all && atomic_exchange(&some_wanted, 0) == 0))
         return;
+    const uint32_t waiting = count_sig(all ? 1 : HOT_HITS, all);
+    if (waiting == 0)
+        return;
+    if (waiting > AT_ONCE)
+        atomic_store(&some_wanted, 1); /* the rest, next time */
     struct run run = {.fd = open_sig()};
     if (run.fd < 0)
         return;
@@ -226,6 +242,7 @@ void jp_code_reset_sig(void)
         pages[i].kept_hits = 0;
         pages[i].hash = 0;
     }
+    atomic_store(&some_wanted, 0);
     keep.inode = 0;
     used = 0;
 }

@@ -309,7 +309,10 @@ void jp_maps_refresh_sig(uint64_t now_ns)
 
 int jp_maps_look_sig(uint64_t now_ns)
 {
-    return due_sig(now_ns, INTERVAL_NS) && scan_sig(1) == 0;
+    if (!due_sig(now_ns, INTERVAL_NS))
+        return 0;
+    const int result = scan_sig(1);
+    return result == 0 || result == -EALREADY;
 }
 
 void jp_maps_dirty_sig(void)
