@@ -55,7 +55,7 @@ void jp_local_begin(struct jp_slot *slot)
     jp_sys_sigmask_sig(SIG_UNBLOCK, clock, &before);
     jp_local.view = before & clock;
     if (slot != NULL)
-        jp_local.view |= slot->view & clock;
+        jp_local.view |= slot->view; /* also what is the program's by now */
 }
 
 void jp_local_exec(int how)

@@ -7,6 +7,7 @@
  * Runs in: any thread, the program's handlers. */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -90,10 +91,12 @@ static int finish(struct wait *wait, int result)
         if (wait->mask != NULL)
             mask = kernel_mask(wait->mask);
         const struct timespec left = jp_retry_left(wait->deadline);
+        int error;
+        pthread_cleanup_push(jp_retry_unseal, &before);
         result = wait->again(
             wait, wait->deadline == JP_NEVER ? NULL : &left, &mask);
-        const int error = errno;
-        jp_retry_unseal(before);
+        error = errno;
+        pthread_cleanup_pop(1);
         errno = error;
     }
     return result;

@@ -56,16 +56,24 @@ static void by_default(int signal, siginfo_t *info)
     again(signal, info);
 }
 
+/* The kernel adds the handler's mask to the thread's, and brings that back
+ * afterwards, past the hooks. */
 static void call(uint64_t handler, int signal, siginfo_t *info, void *context)
 {
     void (*function)(int, siginfo_t *, void *);
     const uint64_t address = handler & JP_PROGRAM_ADDRESS;
+    const uint64_t view = jp_local.view;
+    const struct sigaction *asked = &jp_programs[signal].asked;
+    jp_local.view |= jp_signals_view(
+        jp_local_set(&asked->sa_mask) |
+        ((asked->sa_flags & SA_NODEFER) != 0 ? 0 : JP_SIGSET(signal)));
     jp_local.theirs++;
     memcpy(&function, &address, sizeof(function));
     if ((handler & JP_PROGRAM_SIGINFO) != 0)
         function(signal, info, context);
     else
         ((void (*)(int))(void *)function)(signal);
+    jp_local.view = view;
 }
 
 void jp_program_handler(int signal, siginfo_t *info, void *context)

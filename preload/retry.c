@@ -5,6 +5,7 @@
 #include "retry.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -49,14 +50,22 @@ int jp_retry_seal(const struct jp_retry *retry, uint64_t *before)
     return 0;
 }
 
-void jp_retry_unseal(uint64_t before)
+void jp_retry_unseal(void *before)
 {
-    jp_sys_sigmask_sig(SIG_SETMASK, before, NULL);
+    jp_sys_sigmask_sig(SIG_SETMASK, *(uint64_t *)before, NULL);
+}
+
+/* Whether a call of futex waits; those that lock are made again always, and
+ * whoever makes them does not expect EINTR. */
+static int is_futex_wait(long operation)
+{
+    operation &= FUTEX_CMD_MASK;
+    return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
 }
 
 /* System calls that any handler ends, but for SA_RESTART (signal(7)); others
  * are made again in any case. */
-static int is_interruptible(long number)
+static int is_interruptible(long number, long second)
 {
     static const int numbers[] = {
 #ifdef SYS_open
@@ -65,11 +74,13 @@ static int is_interruptible(long number)
         SYS_read,       SYS_readv,          SYS_write,        SYS_writev,
         SYS_pread64,    SYS_pwrite64,       SYS_preadv,       SYS_pwritev,
         SYS_openat,     SYS_openat2,        SYS_ioctl,        SYS_fcntl,
-        SYS_flock,      SYS_futex,          SYS_wait4,        SYS_waitid,
+        SYS_flock,      SYS_wait4,        SYS_waitid,
         SYS_accept,     SYS_accept4,        SYS_connect,      SYS_recvfrom,
         SYS_recvmsg,    SYS_recvmmsg,       SYS_sendto,       SYS_sendmsg,
         SYS_sendmmsg,   SYS_mq_timedreceive, SYS_mq_timedsend, SYS_getrandom,
         SYS_splice,     SYS_sendfile,       SYS_copy_file_range};
+    if (number == SYS_futex)
+        return is_futex_wait(second);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         if (number == numbers[i])
             return 1;
@@ -86,7 +97,8 @@ void jp_retry_cut_off(ucontext_t *context)
         slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
     if (slot != NULL && slot->resumed_pc == jp_arch_pc_sig(context) &&
         slot->resumed_sp == jp_arch_sp_sig(context) &&
-        is_interruptible(jp_arch_call_sig(context)))
+        is_interruptible(jp_arch_call_sig(context),
+                         jp_arch_second_sig(context)))
         jp_arch_skip_call_sig(context, -EINTR);
 }
 

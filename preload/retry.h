@@ -29,9 +29,11 @@ int jp_retry_ours(struct jp_retry *retry);
 /* For a call that can be made with a mask of its own (ppoll and its like):
  * blocks every signal but the clock's, and asks again whether a handler of the
  * program's ran; so none is missed between question and call.  Returns whether
- * the call may be made, with the mask in *before; then comes unseal. */
+ * the call may be made, with the mask in *before; then comes unseal, by
+ * pthread_cleanup_push and pop, since the call may be where the thread is
+ * cancelled. */
 int jp_retry_seal(const struct jp_retry *retry, uint64_t *before);
-void jp_retry_unseal(uint64_t before);
+void jp_retry_unseal(void *before);
 
 /* In a handler of the program's that is to end calls (without SA_RESTART),
  * before it does anything, with its context.  Where jprof's handler came first,

@@ -265,6 +265,12 @@ void jp_signals_use(uint64_t set)
     unlock(mask);
 }
 
+uint64_t jp_signals_view(uint64_t mask)
+{
+    const uint64_t clock = atomic_load(&jp_own.unblocked);
+    return __builtin_popcountll(mask) > CHOICE_MAX ? clock : mask & clock;
+}
+
 void jp_signals_meant(uint64_t set, int waits)
 {
     const uint64_t clock = atomic_load(&jp_own.unblocked);

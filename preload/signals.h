@@ -22,6 +22,11 @@ void jp_signals_use(uint64_t set);
  * signals in it are the program's too. */
 void jp_signals_meant(uint64_t set, int waits);
 
+/* Of a mask that the kernel had, or that a handler of the program's begins
+ * with: the clock's signals that the program takes for blocked.  Those that are
+ * in it, and all of them where it holds nearly all signals. */
+uint64_t jp_signals_view(uint64_t mask);
+
 /* sigaction on one of any signals; as sigaction(2). */
 int jp_signals_action(int signal, const struct sigaction *action,
                       struct sigaction *old);

@@ -5,6 +5,7 @@
  * Runs in: any thread, the program's handlers. */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,9 +39,11 @@ static int sleep_on(struct jp_retry *retry, int64_t deadline)
         sigemptyset(&mask);
         jp_local_get(&mask, before);
         const struct timespec left = jp_retry_left(deadline);
-        const int result = real(NULL, 0, &left, &mask);
-        const int error = errno;
-        jp_retry_unseal(before);
+        int result, error;
+        pthread_cleanup_push(jp_retry_unseal, &before);
+        result = real(NULL, 0, &left, &mask);
+        error = errno;
+        pthread_cleanup_pop(1);
         if (result == 0)
             return 0;
         if (error != EINTR)

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -64,9 +65,11 @@ static int wait_ready(struct jp_stream *stream, int64_t until)
         sigemptyset(&mask);
         jp_local_get(&mask, before);
         const struct timespec left = jp_retry_left(until);
-        const int result = real(&one, 1, &left, &mask);
-        const int error = errno;
-        jp_retry_unseal(before);
+        int result, error;
+        pthread_cleanup_push(jp_retry_unseal, &before);
+        result = real(&one, 1, &left, &mask);
+        error = errno;
+        pthread_cleanup_pop(1);
         if (result > 0)
             return 0;
         if (result == 0)

@@ -4,6 +4,7 @@
  * signal that the program waits for is the program's.
  * Runs in: any thread, the program's handlers. */
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -73,8 +74,9 @@ JP_EXPORT int pause(void)
             break;
         sigemptyset(&mask);
         jp_local_get(&mask, before);
+        pthread_cleanup_push(jp_retry_unseal, &before);
         result = sigsuspend(&mask);
-        jp_retry_unseal(before);
+        pthread_cleanup_pop(1);
         errno = EINTR;
     }
     return result;

@@ -55,6 +55,15 @@ class CutOff(Case):
                     self.assertEqual((done.status, done.out, done.err),
                                      (0, "rounds 3000 missed 0\n", ""))
 
+    def test_locks_are_not_cut_off(self):
+        """The C library does not expect it of FUTEX_LOCK_PI."""
+        for flags in (REAL.replace("0.001", "0.0001"),
+                      "JP_START JP_PERIOD=0.001"):
+            with self.subTest(flags=flags):
+                done = self.run_program(program("pimutex"), "1.5", flags=flags)
+                self.assertEqual((done.status, done.out, done.err),
+                                 (0, "both inside 0\n", ""))
+
 
 if __name__ == "__main__":
     unittest.main()

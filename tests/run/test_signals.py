@@ -104,6 +104,23 @@ class Masks(Same):
                 self.assertGreater(weight, 0.4e9)
 
 
+class Restored(Case):
+    """Masks that the kernel, siglongjmp or a cancellation bring back."""
+
+    def test_as_without(self):
+        for kind in ("handler", "inside", "jump", "back", "cancel"):
+            alone = self.run_program(program("restored"), kind, preload=None,
+                                     flags=None)
+            self.assertEqual((alone.status, alone.err), (0, ""))
+            self.assertIn("came 2", alone.out)
+            for flags in (CPU, "JP_START JP_REALTIME JP_PERIOD=0.0002"):
+                with self.subTest(kind=kind, flags=flags):
+                    done = self.run_program(program("restored"), kind,
+                                            flags=flags)
+                    self.assertEqual((done.status, done.out, done.err),
+                                     (0, alone.out, ""))
+
+
 class AlternateStack(Same):
     def test_small(self):
         """2 KiB, into which the kernel's frame does not fit."""

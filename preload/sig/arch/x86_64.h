@@ -61,6 +61,12 @@ static inline long jp_arch_call_sig(const ucontext_t *context)
                : -1;
 }
 
+/* Its second argument. */
+static inline long jp_arch_second_sig(const ucontext_t *context)
+{
+    return (long)context->uc_mcontext.gregs[REG_RSI];
+}
+
 static inline void jp_arch_skip_call_sig(ucontext_t *context, long result)
 {
     context->uc_mcontext.gregs[REG_RIP] += 2;
