@@ -31,9 +31,14 @@ int jp_retry_begin(struct jp_retry *retry)
 int jp_retry_ours(struct jp_retry *retry)
 {
     const uint32_t runs = atomic_load(&retry->slot->runs);
-    const int ours = runs != retry->runs && jp_local.theirs == retry->theirs;
+    const int ours = runs != retry->runs && jp_retry_undisturbed(retry);
     retry->runs = runs;
     return ours;
+}
+
+int jp_retry_undisturbed(const struct jp_retry *retry)
+{
+    return jp_local.theirs == retry->theirs;
 }
 
 /* Of the signals in the thread's way, not those of jprof's and of glibc's
@@ -44,7 +49,7 @@ int jp_retry_seal(const struct jp_retry *retry, uint64_t *before)
                        ~(atomic_load(&jp_own.unblocked) | JP_SIGSET(32) |
                          JP_SIGSET(33)),
                        before);
-    if (jp_local.theirs == retry->theirs)
+    if (jp_retry_undisturbed(retry))
         return 1;
     jp_sys_sigmask_sig(SIG_SETMASK, *before, NULL);
     return 0;

@@ -26,6 +26,9 @@ int jp_retry_begin(struct jp_retry *retry);
  * program's since the beginning.  errno is kept. */
 int jp_retry_ours(struct jp_retry *retry);
 
+/* Whether none of the program's handlers ran since the beginning. */
+int jp_retry_undisturbed(const struct jp_retry *retry);
+
 /* For a call that can be made with a mask of its own (ppoll and its like):
  * blocks every signal but the clock's, and asks again whether a handler of the
  * program's ran; so none is missed between question and call.  Returns whether

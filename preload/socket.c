@@ -101,7 +101,18 @@ JP_EXPORT int connect(int fd, const struct sockaddr *address, socklen_t length)
     return result;
 }
 
-/* The rest of a receive that wanted all (MSG_WAITALL). */
+/* Whether a receive wants all that it asks for.  Datagrams come one by one,
+ * whatever the flags. */
+static int wants_all(int fd, int flags)
+{
+    int type = 0;
+    socklen_t size = sizeof(type);
+    return (flags & (MSG_WAITALL | MSG_PEEK | MSG_DONTWAIT)) == MSG_WAITALL &&
+           getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
+           type == SOCK_STREAM;
+}
+
+/* The rest of a receive that wanted all. */
 static ssize_t receive_rest(struct jp_stream *stream, char *data, size_t size,
                             size_t done, int flags)
 {
@@ -117,11 +128,6 @@ static ssize_t receive_rest(struct jp_stream *stream, char *data, size_t size,
     return (ssize_t)done;
 }
 
-static int wants_all(int flags)
-{
-    return (flags & (MSG_WAITALL | MSG_PEEK | MSG_DONTWAIT)) == MSG_WAITALL;
-}
-
 JP_EXPORT ssize_t recv(int fd, void *data, size_t size, int flags)
 {
     JP_REAL(recv_function, recv)
@@ -133,7 +139,7 @@ JP_EXPORT ssize_t recv(int fd, void *data, size_t size, int flags)
     do
         result = real(fd, data, size, flags);
     while (result < 0 && jp_stream_go_on(&stream));
-    if (result > 0 && wants_all(flags))
+    if (result > 0 && (size_t)result < size && wants_all(fd, flags))
         return receive_rest(&stream, data, size, (size_t)result, flags);
     return result;
 }
@@ -150,9 +156,73 @@ JP_EXPORT ssize_t recvfrom(int fd, void *data, size_t size, int flags,
     do
         result = real(fd, data, size, flags, from, length);
     while (result < 0 && jp_stream_go_on(&stream));
-    if (result > 0 && wants_all(flags))
+    if (result > 0 && (size_t)result < size && wants_all(fd, flags))
         return receive_rest(&stream, data, size, (size_t)result, flags);
     return result;
+}
+
+/* Receives more, with the control data where none has come yet: the kernel
+ * ends a receive with the data that it came with (unix(7), SCM_RIGHTS). */
+static ssize_t receive_more(struct jp_stream *stream, struct msghdr *message,
+                            size_t room, struct msghdr *more, int flags)
+{
+    JP_REAL(recvmsg_function, recvmsg)
+    ssize_t result;
+    do {
+        more->msg_control = message->msg_control;
+        more->msg_controllen = room;
+        result = real(stream->fd, more, flags);
+    } while (result < 0 && jp_stream_go_on(stream));
+    if (result > 0) {
+        message->msg_controllen = more->msg_controllen;
+        message->msg_flags |= more->msg_flags;
+    }
+    return result;
+}
+
+static int has_control(const struct msghdr *message)
+{
+    return message->msg_controllen != 0 ||
+           (message->msg_flags & MSG_CTRUNC) != 0;
+}
+
+/* The rest of a message that was to come in whole: of the part in which it
+ * stopped, and then those behind it.  room: for the control data. */
+static ssize_t receive_parts(struct jp_stream *stream, struct msghdr *message,
+                             size_t room, size_t done, int flags)
+{
+    struct iovec *parts = message->msg_iov;
+    size_t count = message->msg_iovlen, skip = done;
+    while (!has_control(message)) {
+        for (; count > 0 && skip >= parts->iov_len; parts++, count--)
+            skip -= parts->iov_len;
+        if (count == 0 || !jp_stream_cut_short(stream))
+            break;
+        struct iovec rest = {(char *)parts->iov_base + skip,
+                             parts->iov_len - skip};
+        struct msghdr more = {.msg_iov = &rest, .msg_iovlen = 1};
+        ssize_t result = receive_more(stream, message, room, &more, flags);
+        if (result <= 0)
+            break;
+        done += (size_t)result;
+        skip += (size_t)result;
+        if (skip < parts->iov_len)
+            continue;
+        skip = 0;
+        parts++;
+        count--;
+        if (count == 0 || has_control(message) ||
+            !jp_stream_undisturbed(stream))
+            break;
+        more.msg_iov = parts;
+        more.msg_iovlen = count;
+        result = receive_more(stream, message, room, &more, flags);
+        if (result <= 0)
+            break;
+        done += (size_t)result;
+        skip = (size_t)result;
+    }
+    return (ssize_t)done;
 }
 
 JP_EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
@@ -162,10 +232,14 @@ JP_EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
     if ((flags & MSG_DONTWAIT) != 0 ||
         !jp_stream_begin(&stream, fd, JP_STREAM_IN))
         return real(fd, message, flags);
+    const size_t room =
+        (flags & MSG_WAITALL) != 0 ? message->msg_controllen : 0;
     ssize_t result;
     do
         result = real(fd, message, flags);
     while (result < 0 && jp_stream_go_on(&stream));
+    if (result > 0 && wants_all(fd, flags))
+        return receive_parts(&stream, message, room, (size_t)result, flags);
     return result;
 }
 

@@ -36,6 +36,11 @@ int jp_stream_cut_short(struct jp_stream *stream)
     return jp_retry_ours(&stream->retry);
 }
 
+int jp_stream_undisturbed(const struct jp_stream *stream)
+{
+    return jp_retry_undisturbed(&stream->retry);
+}
+
 /* When the socket's time-out ends; JP_NEVER without one, or no socket. */
 static int64_t deadline(const struct jp_stream *stream)
 {

@@ -36,4 +36,8 @@ int jp_stream_ask_again(struct jp_stream *stream);
  * jprof's signal alone. */
 int jp_stream_cut_short(struct jp_stream *stream);
 
+/* Before the next of several calls that stand for one: whether no handler of
+ * the program's ran yet. */
+int jp_stream_undisturbed(const struct jp_stream *stream);
+
 #endif

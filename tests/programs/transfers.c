@@ -2,7 +2,8 @@
  *
  * Reads and writes of megabytes at a time through a pipe and a socket, on the
  * other end of which a slow thread works, and from a device.  Prints how much
- * of each came through in one call, and whether it is what was sent.
+ * of each came through in one call, and whether it is what was sent.  Then
+ * receives that are to end before all has come.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
@@ -50,13 +51,13 @@ static ssize_t by_write(void)
 }
 
 /* Parts of all sizes, empty ones among them. */
-static int cut(struct iovec *parts)
+static int cut(struct iovec *parts, unsigned char *data)
 {
     size_t at = 0;
     int count = 0;
     for (size_t size = 0; at < SIZE; size = size * 3 + 1000 * (count % 3)) {
         size_t length = size < SIZE - at ? size : SIZE - at;
-        parts[count++] = (struct iovec){sent + at, length};
+        parts[count++] = (struct iovec){data + at, length};
         at += length;
     }
     return count;
@@ -65,7 +66,7 @@ static int cut(struct iovec *parts)
 static ssize_t by_writev(void)
 {
     struct iovec parts[64];
-    return writev(channel[1], parts, cut(parts));
+    return writev(channel[1], parts, cut(parts, sent));
 }
 
 static ssize_t by_send(void)
@@ -82,7 +83,7 @@ static ssize_t by_sendmsg(void)
 {
     struct iovec parts[64];
     struct msghdr message = {.msg_iov = parts};
-    message.msg_iovlen = (size_t)cut(parts);
+    message.msg_iovlen = (size_t)cut(parts, sent);
     return sendmsg(channel[1], &message, 0);
 }
 
@@ -94,6 +95,24 @@ static ssize_t by_recv(void)
 static ssize_t by_recvfrom(void)
 {
     return recvfrom(channel[0], received, SIZE, MSG_WAITALL, NULL, NULL);
+}
+
+/* With room for a descriptor; says what the kernel said. */
+static ssize_t by_recvmsg(void)
+{
+    struct iovec parts[64];
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct msghdr message = {.msg_iov = parts,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof(control)};
+    message.msg_iovlen = (size_t)cut(parts, received);
+    ssize_t result = recvmsg(channel[0], &message, MSG_WAITALL);
+    printf("flags %x control %zu ", (unsigned)message.msg_flags,
+           message.msg_controllen);
+    return result;
 }
 
 /* Whether there is no more to come, and it was the same. */
@@ -116,6 +135,62 @@ static void one(const char *name, ssize_t (*call)(void),
     close(channel[0]);
     if (other != reader)
         close(channel[1]);
+}
+
+/* A slice with a descriptor: a receive ends with it (unix(7)). */
+static void send_descriptor(void)
+{
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
+                            .cmsg_level = SOL_SOCKET,
+                            .cmsg_type = SCM_RIGHTS}};
+    struct iovec part = {sent, SLICE};
+    const struct msghdr message = {.msg_iov = &part,
+                                   .msg_iovlen = 1,
+                                   .msg_control = &control,
+                                   .msg_controllen = sizeof(control)};
+    memcpy(CMSG_DATA(&control.header), &channel[1], sizeof(int));
+    if (sendmsg(channel[1], &message, 0) != SLICE)
+        die("sendmsg");
+}
+
+static void *descriptor_sender(void *unused)
+{
+    for (int i = 0; i < 72; i++) {
+        if (i == 70)
+            send_descriptor();
+        else if (write(channel[1], sent, SLICE) != SLICE)
+            die("write");
+        usleep(1000);
+    }
+    return unused;
+}
+
+/* Datagrams come one by one, whatever the flags. */
+static void *datagram_sender(void *unused)
+{
+    for (int i = 1; i <= 2; i++) {
+        usleep(50000);
+        if (write(channel[1], sent, 1000) != 1000)
+            die("write");
+    }
+    return unused;
+}
+
+static void ending(const char *name, int type, ssize_t (*call)(void),
+                   void *(*other)(void *))
+{
+    pthread_t thread;
+    if (socketpair(AF_UNIX, type, 0, channel) != 0)
+        die("channel");
+    pthread_create(&thread, NULL, other, NULL);
+    printf("%s: ", name);
+    printf("%zd\n", call());
+    pthread_join(thread, NULL);
+    close(channel[0]);
+    close(channel[1]);
 }
 
 static void device(const char *path)
@@ -153,6 +228,10 @@ int main(void)
     one("write to a socket", by_write, reader, 1);
     one("recv", by_recv, writer, 1);
     one("recvfrom", by_recvfrom, writer, 1);
+    one("recvmsg", by_recvmsg, writer, 1);
+    ending("with a descriptor", SOCK_STREAM, by_recvmsg, descriptor_sender);
+    ending("recv of a datagram", SOCK_DGRAM, by_recv, datagram_sender);
+    ending("recvmsg of one", SOCK_DGRAM, by_recvmsg, datagram_sender);
     device("/dev/zero");
     without_waiting();
     return 0;
