@@ -93,7 +93,7 @@ class Many(Case):
         self.check("JP_PERIOD=0.004", 100000)
 
     def test_in_a_row_above_the_tick(self):
-        self.check("JP_PERIOD=0.001", 40000)
+        self.check("JP_PERIOD=0.001", 100000)
 
     def test_at_once(self):
         done = self.run_program(program("brief"), "crowd", "1000",
