@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * read and write, and their kin: what jprof's signal cut short is continued.
+ * read and write, their kin, and getrandom: what jprof's signal cut short is
+ * continued.
  * Runs in: any thread, the program's handlers. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "real.h"
+#include "retry.h"
 #include "sig/sys.h"
 #include "stream.h"
 
@@ -18,6 +21,7 @@ typedef ssize_t read_function(int, void *, size_t);
 typedef ssize_t read_check_function(int, void *, size_t, size_t);
 typedef ssize_t write_function(int, const void *, size_t);
 typedef ssize_t vector_function(int, const struct iovec *, int);
+typedef ssize_t random_function(void *, size_t, unsigned);
 
 /* What glibc's headers turn read into under _FORTIFY_SOURCE. */
 ssize_t __read_chk(int, void *, size_t, size_t);
@@ -163,4 +167,26 @@ JP_EXPORT ssize_t writev(int fd, const struct iovec *parts, int count)
     return result > 0
                ? write_parts(&stream, real, parts, count, (size_t)result)
                : result;
+}
+
+/* getrandom(2): a signal may end it beyond 256 bytes, and before the kernel
+ * has gathered enough to begin with.  getentropy gives no more than 256, and
+ * waits by itself. */
+JP_EXPORT ssize_t getrandom(void *data, size_t size, unsigned flags)
+{
+    JP_REAL(random_function, getrandom)
+    struct jp_retry retry;
+    if (!jp_retry_begin(&retry))
+        return real(data, size, flags);
+    size_t done = 0;
+    for (;;) {
+        ssize_t more = real((char *)data + done, size - done, flags);
+        if (more < 0 && errno == EINTR && jp_retry_ours(&retry))
+            continue;
+        if (more < 0)
+            return done > 0 ? (ssize_t)done : -1;
+        done += (size_t)more;
+        if (done >= size || !jp_retry_ours(&retry))
+            return (ssize_t)done;
+    }
 }

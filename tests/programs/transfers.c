@@ -11,7 +11,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -204,6 +206,38 @@ static void device(const char *path)
     free(memory);
 }
 
+static void nothing(int number)
+{
+    (void)number;
+}
+
+static void *interrupter(void *thread)
+{
+    usleep(50000);
+    pthread_kill(*(pthread_t *)thread, SIGWINCH);
+    return NULL;
+}
+
+/* Takes the kernel the better part of a second.  A signal of the program's
+ * ends it. */
+static void random_bytes(void)
+{
+    const size_t size = 256U << 20;
+    const struct sigaction action = {.sa_handler = nothing,
+                                     .sa_flags = SA_RESTART};
+    pthread_t self = pthread_self(), other;
+    char *memory = malloc(size);
+    ssize_t result = getrandom(memory, size, 0);
+    printf("getrandom: %s\n", result == (ssize_t)size ? "whole" : "short");
+    sigaction(SIGWINCH, &action, NULL);
+    pthread_create(&other, NULL, interrupter, &self);
+    result = getrandom(memory, size, 0);
+    printf("getrandom, interrupted: %s\n",
+           result > 0 && result < (ssize_t)size ? "ended" : "whole");
+    pthread_join(other, NULL);
+    free(memory);
+}
+
 /* A pipe that cannot take it all says so at once. */
 static void without_waiting(void)
 {
@@ -233,6 +267,7 @@ int main(void)
     ending("recv of a datagram", SOCK_DGRAM, by_recv, datagram_sender);
     ending("recvmsg of one", SOCK_DGRAM, by_recvmsg, datagram_sender);
     device("/dev/zero");
+    random_bytes();
     without_waiting();
     return 0;
 }
