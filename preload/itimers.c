@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Timers of the program's own: the signal that they send is the program's.
+ * Timers of the program's own: the signal that they send is the program's,
+ * and they are all that it sees.
  * Runs in: any thread. */
 #include <errno.h>
 #include <signal.h>
@@ -9,8 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "local.h"
 #include "notify.h"
 #include "real.h"
+#include "sig/own.h"
 #include "sig/process.h"
 #include "sig/sys.h"
 #include "signals.h"
@@ -19,6 +22,7 @@ typedef unsigned alarm_function(unsigned);
 typedef useconds_t ualarm_function(useconds_t, useconds_t);
 typedef int itimer_function(__itimer_which_t, const struct itimerval *,
                             struct itimerval *);
+typedef int get_function(__itimer_which_t, struct itimerval *);
 typedef int timer_function(clockid_t, struct sigevent *, timer_t *);
 
 JP_EXPORT unsigned alarm(unsigned seconds)
@@ -37,6 +41,30 @@ JP_EXPORT useconds_t ualarm(useconds_t value, useconds_t interval)
     return real(value, interval);
 }
 
+/* Whether that timer of the process's is jprof's clock, and the program has
+ * none of the kind. */
+static int is_clock(__itimer_which_t which)
+{
+    return which == ITIMER_PROF && jp_owned_sig() &&
+           jp_process.clock == JP_CLOCK_ITIMER &&
+           (atomic_load(&jp_own.ours) & JP_SIGSET(SIGPROF)) != 0 &&
+           !jp_local_is_borrowed();
+}
+
+static int is_time(const struct timeval *time)
+{
+    return time->tv_sec >= 0 && time->tv_usec >= 0 && time->tv_usec < 1000000;
+}
+
+JP_EXPORT int getitimer(__itimer_which_t which, struct itimerval *value)
+{
+    JP_REAL(get_function, getitimer)
+    const int result = real(which, value);
+    if (result == 0 && is_clock(which))
+        *value = (struct itimerval){{0, 0}, {0, 0}};
+    return result;
+}
+
 JP_EXPORT int setitimer(__itimer_which_t which, const struct itimerval *value,
                         struct itimerval *old)
 {
@@ -44,11 +72,19 @@ JP_EXPORT int setitimer(__itimer_which_t which, const struct itimerval *value,
                                   [ITIMER_VIRTUAL] = SIGVTALRM,
                                   [ITIMER_PROF] = SIGPROF};
     JP_REAL(itimer_function, setitimer)
-    if ((unsigned)which < sizeof(signals) / sizeof(signals[0]) &&
-        value != NULL &&
-        (value->it_value.tv_sec != 0 || value->it_value.tv_usec != 0))
+    const int had_none = is_clock(which);
+    /* Linux takes NULL for zeros, setitimer(2). */
+    const int sets = value != NULL && (value->it_value.tv_sec != 0 ||
+                                       value->it_value.tv_usec != 0);
+    if (sets && (unsigned)which < sizeof(signals) / sizeof(signals[0]))
         jp_signals_use(JP_SIGSET(signals[which]));
-    return real(which, value, old);
+    /* Where it is no time, the kernel refuses it, and changes nothing. */
+    const int leaves = had_none && !sets &&
+                       (value == NULL || is_time(&value->it_interval));
+    const int result = leaves ? 0 : real(which, value, old);
+    if (result == 0 && had_none && old != NULL)
+        *old = (struct itimerval){{0, 0}, {0, 0}};
+    return result;
 }
 
 JP_EXPORT int timer_create(clockid_t clock, struct sigevent *event,

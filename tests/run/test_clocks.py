@@ -248,6 +248,24 @@ class Itimer(ClockCase):
                                  (0, "", "done\n"))
                 self.assertGreater(weight_s(self.run_of()), 0.15)
 
+    def test_seen_by_the_program(self):
+        """It sees its own timer, in a child too; to set it off leaves the
+        clock alone, and to set it moves the clock."""
+        argv = program("intervals"), "0.3"
+        alone = self.run_program(*argv, preload=None, flags=None)
+        self.assertEqual((alone.status, alone.err), (0, ""))
+        self.assertIn("on: timer 2 left none", alone.out)
+        for clock in "itimer", "timer":
+            with self.subTest(clock=clock):
+                done = self.run_program(*argv, flags="JP_START JP_PERIOD=0.004"
+                                        " JP_FILENAME=%s JP_CLOCK=%s" % (
+                                            clock, clock))
+                self.assertEqual((done.status, done.err), (0, ""))
+                seen, cpu = done.out.split("cpu ")
+                self.assertEqual(seen, alone.out.split("cpu ")[0])
+                self.assertGreater(weight_s(self.run_of(clock)),
+                                   0.8 * float(cpu))
+
 
 if __name__ == "__main__":
     unittest.main()
