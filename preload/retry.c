@@ -24,6 +24,8 @@ int jp_retry_begin(struct jp_retry *retry)
         return 0;
     retry->runs = atomic_load_explicit(&retry->slot->runs,
                                        memory_order_relaxed);
+    retry->shared = atomic_load_explicit(&jp_process.shared,
+                                         memory_order_relaxed);
     retry->theirs = jp_local.theirs;
     return 1;
 }
@@ -31,8 +33,11 @@ int jp_retry_begin(struct jp_retry *retry)
 int jp_retry_ours(struct jp_retry *retry)
 {
     const uint32_t runs = atomic_load(&retry->slot->runs);
-    const int ours = runs != retry->runs && jp_retry_undisturbed(retry);
+    const uint32_t shared = atomic_load(&jp_process.shared);
+    const int ours = (runs != retry->runs || shared != retry->shared) &&
+                     jp_retry_undisturbed(retry);
     retry->runs = runs;
+    retry->shared = shared;
     return ours;
 }
 

@@ -14,7 +14,7 @@
 
 struct jp_retry {
     struct jp_slot *slot;
-    uint32_t runs, theirs;
+    uint32_t runs, shared, theirs;
 };
 
 /* Before a call.  Returns 0 where no signal of jprof's can come: then the call
@@ -22,7 +22,8 @@ struct jp_retry {
 int jp_retry_begin(struct jp_retry *retry);
 
 /* After a call that failed with EINTR, or did less than it was asked to:
- * whether jprof's handler ran since the last question, and none of the
+ * whether jprof's handler ran since the last question (in another thread, for a
+ * signal to the process: that may have woken this one first), and none of the
  * program's since the beginning.  errno is kept. */
 int jp_retry_ours(struct jp_retry *retry);
 

@@ -158,6 +158,13 @@ static void ran_sig(struct jp_slot *slot, const ucontext_t *context)
     atomic_fetch_add(&slot->runs, 1);
 }
 
+/* A signal that was sent to the process.  The kernel may have woken another
+ * thread for it, whose call ended early though no handler ran there. */
+static void ran_shared_sig(void)
+{
+    atomic_fetch_add(&jp_process.shared, 1);
+}
+
 static int is_control_sig(const siginfo_t *info)
 {
     return ((uint32_t)info->si_value.sival_int & JP_CONTROL_MASK) ==
@@ -243,6 +250,7 @@ static void real_sig(struct jp_slot *slot, const siginfo_t *info,
  * not know has run unseen since it began. */
 static void watch_sig(const ucontext_t *context)
 {
+    ran_shared_sig();
     const uint32_t tid = jp_sys_gettid_sig();
     if (tid == 0)
         return;     /* a filter keeps us from knowing who it is */
@@ -264,6 +272,7 @@ static int timer_sig(const siginfo_t *info, const ucontext_t *context)
 {
     uint64_t value = (uint64_t)info->si_value.sival_ptr;
     if (value == (JP_CONTROL_MAGIC | JP_CONTROL_START)) {
+        ran_shared_sig();
         ran_sig(NULL, context);
         jp_control_sig(JP_CONTROL_START);
         return 1;
@@ -381,6 +390,8 @@ static void dispatch_sig(int signal, siginfo_t *info, void *context)
         return;
     }
     int ours;
+    if (info->si_code != SI_TKILL)
+        ran_shared_sig();
     struct jp_slot *slot = whose_sig(info, context, &ours);
     if (!ours)
         return;

@@ -36,6 +36,8 @@ struct jp_process {
     _Atomic uint32_t running;   /* timers are wanted */
     _Atomic uint32_t first_pending; /* JP_FIRST has not passed yet */
     _Atomic uint32_t sections;  /* starts so far */
+    _Atomic uint32_t shared;    /* signals to the process that jprof's handler
+                                   got: each may have woken another thread */
     /* When section 0 began, and its CPU time: there may be no map yet. */
     _Atomic uint64_t first_section_ns, first_section_cpu_ns;
     _Atomic uint32_t notes;     /* JP_NOTE_*: to be written with the map */

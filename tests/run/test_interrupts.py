@@ -40,6 +40,13 @@ class Interrupts(Case):
     def test_transfers(self):
         self.assertNotIn("short", self.same(program("transfers")))
 
+    def test_signal_handled_by_another_thread(self):
+        done = self.run_program(program("stolen"),
+                                flags="JP_START JP_PERIOD=0.01")
+        self.assertEqual((done.status, done.out, done.err),
+                         (0, "short 0\n", ""))
+        self.assertGreater(len(self.run_of().samples), 40)
+
 
 class CutOff(Case):
     """A signal of the program's whose handler is to end calls may come at any

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A signal for the process wakes the main thread in the middle of a receive,
+ * and another thread handles it before that runs:
+ *     stolen [ROUNDS=40]
+ * Both are on one processor, where the main thread takes no one's place.
+ * Prints how many receives came back short.
+ * Runs in: tests. */
+#define _GNU_SOURCE
+#include "common.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#define HALF 1000
+
+static int channel[2], rounds;
+
+static void *steal(void *unused)
+{
+    const char data[HALF] = {0};
+    for (int i = 0; i < rounds; i++) {
+        int left = 1;
+        send(channel[1], data, HALF, 0);
+        while (ioctl(channel[0], FIONREAD, &left) == 0 && left != 0)
+            usleep(1000);
+        usleep(1000); /* It waits for the other half by then. */
+        kill(getpid(), SIGPROF);
+        raise(SIGPROF); /* That one, and the first, in this thread. */
+        usleep(1000);
+        send(channel[1], data, HALF, 0);
+    }
+    return unused;
+}
+
+static void share_processor(void)
+{
+    cpu_set_t one;
+    const struct sched_param none = {0};
+    CPU_ZERO(&one);
+    CPU_SET((unsigned)sched_getcpu(), &one);
+    if (sched_setaffinity(0, sizeof(one), &one) != 0)
+        die("sched_setaffinity");
+    pthread_t thief;
+    if (pthread_create(&thief, NULL, steal, NULL) != 0)
+        die("pthread_create");
+    if (sched_setscheduler(0, SCHED_IDLE, &none) != 0)
+        die("sched_setscheduler");
+}
+
+int main(int argc, char **argv)
+{
+    char data[2 * HALF];
+    int count = 0;
+    rounds = (int)argument(argc, argv, 1, 40);
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, channel) != 0)
+        die("socketpair");
+    share_processor();
+    for (int i = 0; i < rounds; i++) {
+        ssize_t done = recv(channel[0], data, sizeof(data), MSG_WAITALL);
+        if (done < 0)
+            die("recv");
+        count += done < (ssize_t)sizeof(data);
+        while (done < (ssize_t)sizeof(data))
+            done += recv(channel[0], data, sizeof(data) - (size_t)done, 0);
+    }
+    printf("short %d\n", count);
+    return 0;
+}
