@@ -12,6 +12,10 @@
 #include "sig/process.h"
 #include "signals.h"
 
+/* In a build with AddressSanitizer a frame that is left by the jump would leave
+ * its marks on the stack. */
+#define UNMARKED __attribute__((no_sanitize("address")))
+
 typedef void jump_function(struct __jmp_buf_tag *, int);
 
 void __longjmp_chk(struct __jmp_buf_tag *place, int value)
@@ -24,7 +28,7 @@ static void bring_back(const struct __jmp_buf_tag *place)
         jp_local.view = jp_signals_view(jp_local_set(&place->__saved_mask));
 }
 
-JP_EXPORT void siglongjmp(sigjmp_buf place, int value)
+JP_EXPORT UNMARKED void siglongjmp(sigjmp_buf place, int value)
 {
     JP_REAL(jump_function, siglongjmp)
     bring_back(place);
@@ -32,7 +36,7 @@ JP_EXPORT void siglongjmp(sigjmp_buf place, int value)
     __builtin_unreachable();
 }
 
-JP_EXPORT void longjmp(jmp_buf place, int value)
+JP_EXPORT UNMARKED void longjmp(jmp_buf place, int value)
 {
     JP_REAL(jump_function, longjmp)
     bring_back(place);
@@ -41,7 +45,7 @@ JP_EXPORT void longjmp(jmp_buf place, int value)
 }
 
 /* What both are with _FORTIFY_SOURCE. */
-JP_EXPORT void __longjmp_chk(struct __jmp_buf_tag *place, int value)
+JP_EXPORT UNMARKED void __longjmp_chk(struct __jmp_buf_tag *place, int value)
 {
     JP_REAL(jump_function, __longjmp_chk)
     bring_back(place);
