@@ -22,7 +22,7 @@
 #include "slot.h"
 #include "sys.h"
 
-#define PERIOD_NS 100000000U /* of the process's CPU time */
+#define PERIOD_NS 100000000U /* of CPU time; without the timer, of time */
 #define SLICE 64U            /* slots looked at in a step */
 #define PARTS 4U             /* of the folder, likewise */
 #define YIELDS 1000U
@@ -37,6 +37,7 @@ static _Atomic uint32_t searching; /* the rest is whose it is */
 static long position;              /* in the folder, for the next slice */
 static uint32_t cursor;            /* likewise in the slots */
 static _Atomic int timer = -1;
+static _Atomic uint64_t looked_ns; /* without the timer: the last step */
 
 static int enter_sig(unsigned yields)
 {
@@ -205,22 +206,37 @@ void jp_adopt_begin_sig(struct jp_slot *slot, uint32_t tid)
         take_away_sig(other);
 }
 
-void jp_adopt_run_sig(int on)
+int jp_adopt_run_sig(int on)
 {
     const int before = atomic_exchange(&timer, -1);
     if (before >= 0)
         jp_sys_sig(SYS_timer_delete, before, 0, 0, 0, 0);
     if (!on)
-        return;
+        return 0;
     struct sigevent event = {.sigev_signo = jp_process.signal,
                              .sigev_notify = SIGEV_SIGNAL};
     event.sigev_value.sival_ptr = (void *)(uintptr_t)VALUE;
     const int made = jp_clock_make_timer_sig(CLOCK_PROCESS_CPUTIME_ID, &event,
                                              PERIOD_NS, PERIOD_NS);
     if (made < 0)
-        jp_clock_refused_sig(-made);
-    else
-        atomic_store(&timer, made);
+        return made;
+    atomic_store(&timer, made);
+    return 0;
+}
+
+int jp_adopt_runs_sig(void)
+{
+    return atomic_load(&timer) >= 0;
+}
+
+void jp_adopt_instead_sig(uint64_t now_ns)
+{
+    if (jp_adopt_runs_sig())
+        return;
+    uint64_t last = atomic_load(&looked_ns);
+    if (now_ns - last >= PERIOD_NS &&
+        atomic_compare_exchange_strong(&looked_ns, &last, now_ns))
+        jp_adopt_step_sig();
 }
 
 int jp_adopt_is_sig(const siginfo_t *info)

@@ -16,8 +16,15 @@ struct jp_slot;
 void jp_adopt_all_sig(void);
 
 /* Sets the timer, or deletes it: ten signals a second of CPU time, so that a
- * process that waits pays nothing. */
-void jp_adopt_run_sig(int on);
+ * process that waits pays nothing.  Returns 0 or -errno. */
+int jp_adopt_run_sig(int on);
+
+/* Whether the timer is set: it stands in for what threads are refused. */
+int jp_adopt_runs_sig(void);
+
+/* To be called now and then where another clock's signals come: where the
+ * timer was refused, they do its work, at most ten times a second. */
+void jp_adopt_instead_sig(uint64_t now_ns);
 
 /* Whether a timer's signal carries this timer's value. */
 int jp_adopt_is_sig(const siginfo_t *info);

@@ -95,9 +95,10 @@ static int refused_sig(struct jp_slot *slot, uint8_t what, unsigned counter)
     return 1;
 }
 
-/* Each POSIX timer takes a place in the user's queue of pending signals
+/* Says, once, that a timer was refused and nothing is left instead.  Each
+ * POSIX timer takes a place in the user's queue of pending signals
  * (RLIMIT_SIGPENDING); EAGAIN is what a full one answers. */
-void jp_clock_refused_sig(int error)
+static void complain_sig(int error)
 {
     static _Atomic uint32_t said;
     if (jp_filter_number_sig(SYS_timer_create) == 0 &&
@@ -118,9 +119,17 @@ static uint32_t make_sig(struct jp_slot *slot)
     const int error = jp_clock_timer_arm_sig(slot, source);
     if (error == 0)
         return source;
-    /* EINVAL: the thread has ended meanwhile. */
-    if (error != -EINVAL && refused_sig(slot, JP_REFUSED_TIMER, JP_COUNT_NO_TIMER))
+    slot->opening = 0;
+    /* The thread has ended meanwhile. */
+    if (error == -EINVAL)
+        return JP_CLOCK_NONE;
+    /* The event's signals need no place among the pending ones. */
+    if (jp_process.clock == JP_CLOCK_PERF && jp_clock_perf_arm_sig(slot) == 0)
+        return JP_CLOCK_PERF;
+    if (refused_sig(slot, JP_REFUSED_TIMER, JP_COUNT_NO_TIMER))
         slot->seen_ns = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
+    if (!jp_adopt_runs_sig())
+        complain_sig(-error);
     return JP_CLOCK_NONE;
 }
 
@@ -286,8 +295,74 @@ void jp_clock_end_sig(struct jp_slot *slot)
     }
 }
 
+/* The log's header says which clock it is. */
+static void tell_clock_sig(void)
+{
+    if (atomic_load(&jp_log.state) == JP_LOG_READY)
+        jp_log.header->clock = jp_process.clock;
+}
+
+/* The clocks that send a certain signal only give way to timers. */
+static void leave_signal_sig(int next)
+{
+    if (jp_process.clock == JP_CLOCK_RTC) {
+        jp_rtc_run_sig(0);
+        jp_rtc_close_sig();
+        jp_process.clock = JP_CLOCK_MONOTONIC;
+    } else if (jp_process.clock == JP_CLOCK_ITIMER) {
+        jp_clock_itimer_run_sig(0);
+        jp_process.clock = JP_CLOCK_THREAD_CPU;
+    } else if (jp_process.clock == JP_CLOCK_PERF && !perf_may_send_sig(next)) {
+        jp_note_sig(JP_NOTE_NO_PERF);
+        jp_process.clock = JP_CLOCK_THREAD_CPU;
+    }
+    tell_clock_sig();
+}
+
+/* Whether the calling thread may have a perf event, tried out. */
+static int may_have_event_sig(void)
+{
+    const uint32_t tid = jp_sys_gettid_sig();
+    struct jp_slot *slot = tid != 0 ? jp_slot_by_tid_sig(tid) : NULL;
+    if (slot == NULL || !jp_clock_hold_sig(slot))
+        return 1;   /* it will be seen */
+    jp_clock_stop_held_sig(slot);
+    slot->signal = jp_process.signal;
+    const int error = jp_clock_perf_arm_sig(slot);
+    if (error == 0)
+        jp_clock_perf_disarm_sig(slot);
+    jp_clock_release_sig(slot);
+    return error == 0;
+}
+
+void jp_clock_share_sig(void)
+{
+    if (!jp_clock_is_thread_cpu_sig() || jp_process.signal != SIGPROF ||
+        (jp_process.clock == JP_CLOCK_PERF && may_have_event_sig()))
+        return;
+    jp_process.clock = JP_CLOCK_ITIMER;
+    jp_note_sig(JP_NOTE_SHARED_TIMER);
+    tell_clock_sig();
+}
+
+/* Sets the process's timer.  If the program takes the signal at this moment,
+ * this thread sees that or jp_clock_move_sig sees the timer. */
+static void run_shared_sig(void)
+{
+    jp_clock_itimer_run_sig(1);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (jp_process.signal != SIGPROF)
+        leave_signal_sig(jp_process.signal);
+}
+
 void jp_clock_all_sig(int arm)
 {
+    if (jp_process.clock == JP_CLOCK_RTC)
+        jp_rtc_run_sig(arm);
+    else if (jp_process.clock == JP_CLOCK_ITIMER && arm)
+        run_shared_sig();
+    else if (jp_process.clock == JP_CLOCK_ITIMER)
+        jp_clock_itimer_run_sig(0);
     uint32_t count = jp_slots_count_sig();
     for (uint32_t i = 0; i < count; i++) {
         if (arm)
@@ -295,10 +370,6 @@ void jp_clock_all_sig(int arm)
         else
             jp_clock_disarm_sig(jp_slot_at_sig(i));
     }
-    if (jp_process.clock == JP_CLOCK_RTC)
-        jp_rtc_run_sig(arm);
-    else if (jp_process.clock == JP_CLOCK_ITIMER)
-        jp_clock_itimer_run_sig(arm);
 }
 
 static int first_timer = -1;
@@ -317,7 +388,7 @@ static void set_first_sig(uint64_t after)
     if (first_timer >= 0)
         return;
     jp_count_sig(JP_COUNT_NO_TIMER, 1);
-    jp_clock_refused_sig(-first_timer);
+    complain_sig(-first_timer);
 }
 
 void jp_clock_first_sig(void)
@@ -338,30 +409,15 @@ static void move_first_sig(void)
     set_first_sig(after != 0 ? after : 1);
 }
 
-/* The clocks that send a certain signal only give way to timers. */
-static void leave_signal_sig(int next)
-{
-    if (jp_process.clock == JP_CLOCK_RTC) {
-        jp_rtc_run_sig(0);
-        jp_rtc_close_sig();
-        jp_process.clock = JP_CLOCK_MONOTONIC;
-    } else if (jp_process.clock == JP_CLOCK_ITIMER) {
-        jp_clock_itimer_run_sig(0);
-        jp_process.clock = JP_CLOCK_THREAD_CPU;
-    } else if (jp_process.clock == JP_CLOCK_PERF && !perf_may_send_sig(next)) {
-        jp_note_sig(JP_NOTE_NO_PERF);
-        jp_process.clock = JP_CLOCK_THREAD_CPU;
-    }
-    if (atomic_load(&jp_log.state) == JP_LOG_READY)
-        jp_log.header->clock = jp_process.clock;
-}
-
 void jp_clock_move_sig(int signal)
 {
     /* Before the signal: who arms a slot with the new one sees the new clock,
      * and who arms it meanwhile with the old one looks at the signal again. */
     leave_signal_sig(signal);
     jp_process.signal = signal;
+    atomic_thread_fence(memory_order_seq_cst);
+    if (jp_process.clock == JP_CLOCK_ITIMER)
+        leave_signal_sig(signal); /* a start has just chosen it */
     move_first_sig();
     jp_adopt_run_sig(0);
     for (uint32_t i = 0, count = jp_slots_count_sig(); i < count; i++)

@@ -50,8 +50,11 @@ uint64_t jp_clock_debt_sig(struct jp_slot *slot);
  * its CPU time that no clock of its own has seen, in ns. */
 uint64_t jp_clock_unseen_sig(struct jp_slot *slot);
 
-/* Says, once, that a timer was refused and nothing is left instead. */
-void jp_clock_refused_sig(int error);
+/* To be called before a profile starts when the kernel has refused the
+ * process's slow timer: threads would be refused theirs as well.  Where CPU
+ * time is counted, and no thread is to have a perf event, one timer for the
+ * whole process, which takes no place among the pending signals, counts it. */
+void jp_clock_share_sig(void);
 
 /* Makes a slot that nobody arms any more, for the end of its thread.  Its
  * last signals have come when this returns. */

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include "clock_timer.h"
 #include "process.h"
 #include "slot.h"
 #include "sys.h"
@@ -122,7 +123,7 @@ int jp_clock_perf_arm_sig(struct jp_slot *slot)
     /* A signal may come as soon as the event is there. */
     slot->unread = 0;
     slot->time_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    slot->cpu_ns = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
+    slot->cpu_ns = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
     return make_sig(slot);
 }
 

@@ -16,9 +16,10 @@ struct jp_slot;
  * without it, what a program spends in the kernel would go unseen. */
 int jp_clock_perf_allowed_sig(void);
 
-/* Makes the event of the slot, which is the calling thread's, or ends it.
- * What the thread did up to now is for others to count.  Returns 0 or -errno: the limits on locked memory (EPERM) and on descriptors (EMFILE,
- * EINVAL) count.
+/* Makes the event of a slot that the caller holds, or ends it.  What the
+ * thread did up to now is for others to count.  Returns 0 or -errno: the
+ * limits on locked memory (EPERM) and on descriptors (EMFILE, EINVAL) count,
+ * that on pending signals does not.
  *
  * The period is never under JP_PERIOD_MIN_NS.  An interrupt may take 30 us and
  * more on a virtual machine; with periods of 10 us, which is what the kernel

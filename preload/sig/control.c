@@ -55,9 +55,10 @@ static void start_sig(void)
     } else {
         return;
     }
-    atomic_store(&jp_process.running, 1);
     /* First: where the kernel gives out few timers, this one stands in. */
-    jp_adopt_run_sig(1);
+    if (jp_adopt_run_sig(1) != 0)
+        jp_clock_share_sig();
+    atomic_store(&jp_process.running, 1);
     jp_adopt_all_sig();
     jp_clock_all_sig(1);
 }

@@ -307,16 +307,17 @@ static int timer_sig(const siginfo_t *info, const ucontext_t *context)
 /* A signal of the perf clock. */
 static void perf_sig(const siginfo_t *info, const ucontext_t *context)
 {
+    const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     struct jp_slot *slot =
         jp_clock_perf_slot_sig(info, jp_arch_sp_sig(context));
     ran_sig(slot, context);
     if (slot == NULL)
         return;
     const uint64_t weight =
-        jp_clock_perf_weight_sig(slot, jp_sys_clock_sig(CLOCK_MONOTONIC)) +
-        jp_clock_debt_sig(slot);
+        jp_clock_perf_weight_sig(slot, now) + jp_clock_debt_sig(slot);
     if (weight != 0)
         sample_sig(slot, JP_EVENT_CPU, weight, context);
+    jp_adopt_instead_sig(now);
     stop_late_sig(slot);
 }
 
@@ -328,6 +329,7 @@ static void itimer_sig(struct jp_slot *slot, const ucontext_t *context)
         slot = adopt_self_sig();
     if (slot != NULL && weight != 0)
         sample_sig(slot, JP_EVENT_CPU, weight, context);
+    jp_adopt_instead_sig(jp_sys_clock_sig(CLOCK_MONOTONIC));
 }
 
 /* A signal that somebody sent: starts the profile if it does not run, and is

@@ -39,6 +39,9 @@ static const char *const note_texts[JP_NOTE_COUNT] = {
     "come with the kernel's tick and stand for several periods each",
     "JP_CLOCK=itimer: one timer for the whole process; what a sample stands "
     "for is given to the thread that ran at the tick",
+    "the kernel refused timers (pending signals, ulimit -i): one timer for the "
+    "whole process; what a sample stands for is given to the thread that ran "
+    "at the tick",
 };
 
 const char *jp_note_text_sig(unsigned index)

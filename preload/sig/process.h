@@ -56,7 +56,8 @@ extern struct jp_process jp_process;
 #define JP_NOTE_CLOCK_LOST 0x80U
 #define JP_NOTE_NO_PERF 0x100U
 #define JP_NOTE_ITIMER 0x200U
-#define JP_NOTE_COUNT 10
+#define JP_NOTE_SHARED_TIMER 0x400U
+#define JP_NOTE_COUNT 11
 
 /* The text of note bit 1 << index. */
 const char *jp_note_text_sig(unsigned index);

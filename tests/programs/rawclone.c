@@ -2,7 +2,7 @@
  *
  * A thread that no pthread_create hook sees: made by the C11 interface, which
  * calls glibc's own thread creation directly.
- *     rawclone [CPU_SECONDS=1]
+ *     rawclone [CPU_SECONDS=1] [CPU_SECONDS_OF_THE_MAIN_THREAD=0]
  * Prints `thread TID CPU_SECONDS`.
  * Runs in: tests. */
 #define _GNU_SOURCE
@@ -30,6 +30,9 @@ int main(int argc, char **argv)
     seconds = argument(argc, argv, 1, 1);
     if (thrd_create(&thread, unseen, NULL) != thrd_success)
         return 2;
+    const double own = argument(argc, argv, 2, 0);
+    while (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) < own)
+        turn(200000);
     thrd_join(thread, NULL);
     return 0;
 }

@@ -4,6 +4,7 @@ weights that add up to the CPU time whatever it is spent in.  Runs in: tests."""
 import ctypes
 import os
 import re
+import signal
 import unittest
 
 from jprun import LIBRARY, Case, kernel_tick_hz, need, program, quote, weight_s
@@ -178,30 +179,138 @@ class TakesSigprof(ClockCase):
 
 
 class NoTimers(ClockCase):
-    def test_pending_signals(self):
-        """RLIMIT_SIGPENDING is what timers take."""
+    """RLIMIT_SIGPENDING is what timers take; other clocks' signals need no
+    place in that queue."""
+
+    def limited(self, flags, *argv, limits=("--sigpending=0",), err=""):
         done = self.run_program(
-            need("prlimit"), "--sigpending=0", "env",
-            "LD_PRELOAD=" + LIBRARY, program("loads"), "spin", "0.1", "3",
-            preload=None, flags="JP_START JP_PERIOD=0.004")
-        self.assertEqual((done.status, done.err.count("\n")), (0, 1))
-        self.assertIn("refused its timer", done.err)
+            need("prlimit"), *limits, "env", "LD_PRELOAD=" + LIBRARY,
+            *argv, preload=None, flags="JP_START " + flags)
+        self.assertEqual((done.status, done.err), (0, err))
+        return done
+
+    def spins(self, flags, seconds=0.5, threads=3, **options):
+        """Returns the run, whose weight must be the CPU time."""
+        done = self.limited(flags, program("loads"), "spin", str(seconds),
+                            str(threads), **options)
+        cpu = float(re.search(r"cpu ([\d.]+)", done.out).group(1))
+        run = self.run_of()
+        # The last ticks of a thread may not come, on a busy machine.
+        self.assertLess(abs(weight_s(run) - cpu), 0.05 * cpu + 0.02 * threads)
+        return run
+
+    def is_one_timer(self, run):
+        self.assertEqual(run.header["clock"], ITIMER)
+        self.assertEqual(run.header["counters"][NO_TIMER], 0)
+        summary = self.summary(program("loads"), "jprof-log")
+        self.assertEqual(summary["clock"], "itimer")
+        self.assertIn("the kernel refused timers", summary["note"])
+
+    def test_pending_signals(self):
+        """One timer for the process is left."""
+        for flags in ("JP_PERIOD=0.004", "JP_PERIOD=0.001 JP_CLOCK=timer"):
+            with self.subTest(flags=flags):
+                self.is_one_timer(self.spins(flags))
+
+    def test_itimer_is_not_concerned(self):
+        run = self.spins("JP_PERIOD=0.004 JP_CLOCK=itimer")
+        self.assertEqual(run.header["clock"], ITIMER)
+
+    @unittest.skipUnless(perf_allowed(), "the perf clock is not allowed here")
+    def test_perf_needs_none(self):
+        for flags in ("JP_PERIOD=0.001", "JP_PERIOD=0.02 JP_CLOCK=perf"):
+            with self.subTest(flags=flags):
+                run = self.spins(flags)
+                self.assertEqual(run.header["clock"], PERF)
+                self.assertEqual(run.header["counters"][NO_TIMER], 0)
+                self.assertEqual(run.header["counters"][NO_PERF], 0)
+                self.assertEqual(run.events("note"), [])
+
+    @unittest.skipUnless(perf_allowed(), "the perf clock is not allowed here")
+    def test_perf_from_another_thread(self):
+        """A start in the main thread, which has used nothing, arms threads
+        that have: what they used before is in no sample."""
+        live = self.start(
+            need("prlimit"), "--sigpending=0", "env", "LD_PRELOAD=" + LIBRARY,
+            program("loads"), "spin", "1", "2", preload=None,
+            flags="JP_DEFER JP_PERIOD=0.001")
+        live.burn(1)
+        done = live.end(signal.SIGPROF)
+        self.assertEqual((done.status, done.err), (0, ""))
+        run = self.run_of()
+        self.assertEqual(run.header["clock"], PERF)
+        cpu = (float(re.search(r"cpu ([\d.]+)", done.out).group(1)) -
+               int(run.events("section")[0][1]["cpu"]) / 1e9)
+        self.assertLess(abs(weight_s(run) - cpu), 0.05 * cpu + 0.01)
+
+    @unittest.skipUnless(perf_allowed(), "the perf clock is not allowed here")
+    def test_neither_timers_nor_events(self):
+        """Three descriptors are open, and the library's files need one more,
+        an event two."""
+        self.is_one_timer(self.spins("JP_PERIOD=0.001", limits=(
+            "--sigpending=0", "--nofile=4")))
+
+    @unittest.skipUnless(perf_allowed(), "the perf clock is not allowed here")
+    def test_unannounced_thread(self):
+        """One made past the hook, with the process's slow timer that would
+        find it refused: the main thread's signals must do."""
+        done = self.limited("JP_PERIOD=0.001", program("rawclone"), "1", "1")
+        _, tid, cpu = done.out.split()
+        weight = sum(s[2] for s in self.run_of().samples
+                     if s[1] == int(tid)) / 1e9
+        self.assertLess(abs(weight - float(cpu)), 0.1 * float(cpu))
+
+    def test_unannounced_thread_of_one_timer(self):
+        """The timer's signals come to it."""
+        done = self.limited("JP_PERIOD=0.004", program("rawclone"), "0.5")
+        cpu = float(done.out.split()[-1])
+        self.assertLess(abs(weight_s(self.run_of()) - cpu), 0.05 * cpu)
+
+    def test_a_child_has_it_too(self):
+        self.limited("JP_PERIOD=0.004", program("forker"), "0.5")
+        for name in os.listdir(self.dir):
+            if name.startswith("jprof-log"):
+                self.assertEqual(self.run_of(name).header["clock"], ITIMER)
+
+    def test_nothing_is_left(self):
+        """The program takes the one timer: it has what it would have without
+        jprof, and a line says that the profile ends there."""
+        argv = program("sigcases"), "profiled"
+        alone = self.run_program(*argv, preload=None, flags=None)
+        done = self.limited(
+            "JP_PERIOD=0.004 JP_CLOCK=timer", *argv,
+            err="jprof: a thread goes without samples, the kernel refused "
+                "its timer: out of resources (see ulimit -i)\n")
+        self.assertEqual(done.out, alone.out)
+
+    def thread_timers(self, flags):
+        """Two threads, where the process's slow timer alone is to be had."""
+        done = self.run_program(
+            program("refuse"), "thread-timers", program("loads"), "spin",
+            "1.5", "2", flags="JP_START " + flags, preload=None,
+            env={"REFUSE_PRELOAD": LIBRARY})
+        self.assertEqual((done.status, done.err), (0, ""))
+        return self.run_of()
 
     def test_the_process_has_one(self):
         """What has no timer of its own is sampled by the process's."""
         for period in ("0.004", "0.001"):
             with self.subTest(period=period):
-                done = self.run_program(
-                    program("refuse"), "thread-timers", program("loads"),
-                    "spin", "1.5", "2", flags="JP_START JP_PERIOD=" + period,
-                    preload=None, env={"REFUSE_PRELOAD": LIBRARY})
-                self.assertEqual((done.status, done.err), (0, ""))
-                run = self.run_of()
+                run = self.thread_timers("JP_CLOCK=timer JP_PERIOD=" + period)
+                self.assertEqual(run.header["clock"], TIMER)
                 self.assertGreaterEqual(run.header["counters"][NO_TIMER], 2)
                 # Ten a CPU second of the process; the last come to no end.
                 self.assertLess(abs(weight_s(run) - 3), 0.5)
                 self.assertIn("refused their timers", self.report(
                     program("loads"), "--format=summary", "jprof-log"))
+
+    @unittest.skipUnless(perf_allowed(), "the perf clock is not allowed here")
+    def test_perf_at_once(self):
+        """An event does not wait for the timer that would open the thread."""
+        run = self.thread_timers("JP_PERIOD=0.001")
+        self.assertEqual(run.header["clock"], PERF)
+        self.assertEqual(run.header["counters"][NO_TIMER], 0)
+        self.assertLess(abs(weight_s(run) - 3), 0.15)
 
 
 class Weights(ClockCase):
