@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 
 #include "drain.h"
 #include "local.h"
@@ -355,14 +356,27 @@ int jp_signals_action(int signal, const struct sigaction *action,
     return result;
 }
 
+static int is_armed(int which)
+{
+    struct itimerval timer = {{0, 0}, {0, 0}};
+    jp_sys_sig(SYS_getitimer, which, (long)&timer, 0, 0, 0);
+    return timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0;
+}
+
 /* Signals that are not jprof's though nobody has set an action for them: who
- * started the program has them pending for it, or blocked them by name. */
+ * started the program has them pending for it, blocked them by name, or set a
+ * timer (alarm and exec is how a program is given its time). */
 static uint64_t inherited(void)
 {
     uint64_t waiting = 0, blocked = 0;
-    jp_sys_sig(SYS_rt_sigpending, (long)&waiting, sizeof(waiting), 0, 0, 0);
+    if (is_armed(ITIMER_REAL))
+        waiting |= JP_SIGSET(SIGALRM);
+    if (jp_config.clock != JP_WANT_ITIMER && is_armed(ITIMER_PROF))
+        waiting |= JP_SIGSET(SIGPROF);
+    uint64_t pending = 0;
+    jp_sys_sig(SYS_rt_sigpending, (long)&pending, sizeof(pending), 0, 0, 0);
     jp_sys_sigmask_sig(SIG_BLOCK, 0, &blocked);
-    return waiting | (__builtin_popcountll(blocked) <= CHOICE_MAX
+    return waiting | pending | (__builtin_popcountll(blocked) <= CHOICE_MAX
                           ? blocked & atomic_load(&jp_own.unblocked)
                           : 0);
 }

@@ -3,9 +3,10 @@
 not there, and jprof goes on sampling: each case prints the same with the
 library as without.  Runs in: tests."""
 import signal
+import subprocess
 import unittest
 
-from jprun import Case, program, weight_s
+from jprun import LIBRARY, Case, program, weight_s
 
 CPU = "JP_START JP_PERIOD=0.001"
 REAL = "JP_START JP_REALTIME JP_PERIOD=0.002"
@@ -119,6 +120,22 @@ class Restored(Case):
                                             flags=flags)
                     self.assertEqual((done.status, done.out, done.err),
                                      (0, alone.out, ""))
+
+
+class Timed(Case):
+    def test_time_given_by_exec(self):
+        """alarm, or setitimer, and exec: the program is ended in time."""
+        for number, which in ((signal.SIGALRM, signal.ITIMER_REAL),
+                              (signal.SIGPROF, signal.ITIMER_PROF)):
+            for flags in (CPU, REAL, "JP_DEFER"):
+                with self.subTest(signal=number, flags=flags):
+                    done = subprocess.run(
+                        [program("busy"), "30"], capture_output=True,
+                        cwd=self.path("."), check=False,
+                        env=self.environment(flags, LIBRARY, None),
+                        preexec_fn=lambda: signal.setitimer(which, 0.3))
+                    self.assertEqual((done.returncode, done.stderr),
+                                     (-number, b""))
 
 
 class AlternateStack(Same):
