@@ -208,7 +208,6 @@ static ssize_t receive_parts(struct jp_stream *stream, struct msghdr *message,
         skip += (size_t)result;
         if (skip < parts->iov_len)
             continue;
-        skip = 0;
         parts++;
         count--;
         if (count == 0 || has_control(message) ||
