@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "config.h"
 #include "kit.h"
@@ -16,6 +17,7 @@
 #include "sys.h"
 
 #define CHUNK_LARGEST 32768U /* unless one stack needs more */
+#define YIELDS 100U          /* waiting for a descriptor */
 
 struct jp_log jp_log;
 
@@ -177,12 +179,24 @@ static uint32_t chunk_size_sig(const struct jp_kit *kit, uint32_t bytes)
     return size;
 }
 
+/* Where the program may have few descriptors (RLIMIT_NOFILE), handlers in other
+ * threads may have the last ones for a moment. */
+static int open_patiently_sig(void)
+{
+    int fd = jp_log_open_sig();
+    for (unsigned i = 0; i < YIELDS && fd == -EMFILE; i++) {
+        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+        fd = jp_log_open_sig();
+    }
+    return fd;
+}
+
 static void *map_chunk_sig(uint64_t offset, uint32_t size, int *error)
 {
     void *memory = jp_reserve_at_sig(offset, size);
     if (memory != NULL)
         return memory;
-    int fd = jp_log_open_sig();
+    int fd = open_patiently_sig();
     *error = fd < 0 ? fd : 0;
     if (fd < 0)
         return NULL;

@@ -108,10 +108,18 @@ class Containers(Refused):
         self.check_jit()
 
     def test_no_timers(self):
+        """One timer of the process, setitimer, stands in."""
+        self.run_without("timer-create", program("shares"), "4", "0.5",
+                         "frame")
+        run = self.check_shares()
+        self.assertEqual(run.header["clock"], 5)
+        self.assertEqual(run.lost(), 0)
+
+    def test_no_timers_in_real_time(self):
         """Nothing can be sampled then; it is said once, and the program goes
         on."""
         done = self.run_without("timer-create", program("shares"), "4", "0.1",
-                                "leaf", lines=1)
+                                "leaf", flags="JP_START JP_REALTIME", lines=1)
         self.assertIn("refused its timer", done.err)
         self.assertIn("total", done.out)
         self.assertEqual(self.log_names(), [])
