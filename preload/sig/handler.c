@@ -215,10 +215,12 @@ void jp_handler_rest_sig(struct jp_slot *slot)
 
 void jp_handler_overdue_sig(struct jp_slot *slot, uint32_t source)
 {
-    if (source != JP_CLOCK_THREAD_CPU || slot->opening ||
-        atomic_load(&slot->early_ns) != 0)
-        return;
-    const uint64_t overdue = jp_clock_timer_overdue_sig(slot);
+    uint64_t overdue = 0;
+    if (source == JP_CLOCK_NONE && atomic_load(&jp_process.running))
+        overdue = jp_clock_unseen_sig(slot);
+    else if (source == JP_CLOCK_THREAD_CPU && !slot->opening &&
+             atomic_load(&slot->early_ns) == 0)
+        overdue = jp_clock_timer_overdue_sig(slot);
     if (overdue != 0)
         write_again_sig(slot, JP_EVENT_CPU, overdue);
 }

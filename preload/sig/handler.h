@@ -20,7 +20,8 @@ struct jp_slot;
 void jp_handler_rest_sig(struct jp_slot *slot);
 
 /* For the calling thread at its end: the same for what the kernel's tick did
- * not notice of its CPU timer.  source: what it was armed with, enum
+ * not notice of its CPU timer or, where it was refused one, the process's slow
+ * timer of it.  source: what it was armed with, enum
  * jp_clock. */
 void jp_handler_overdue_sig(struct jp_slot *slot, uint32_t source);
 
