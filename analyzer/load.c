@@ -169,33 +169,29 @@ static void note_ring(struct jr_load *load, const struct jr_run *run)
 static void note_run(struct jr_load *load, const struct jr_log *log,
                      const struct jr_run *run)
 {
+    static const struct {
+        enum jp_counter counter;
+        const char *what;
+    } told[] = {
+        {JP_COUNT_NO_TIMER, "threads were sampled only ten times a CPU second "
+                            "of the process, or not at all, for the kernel "
+                            "refused their timers (pending signals)"},
+        {JP_COUNT_NO_PERF, "threads were sampled with the kernel's tick, for "
+                           "it refused them the perf clock (locked memory, "
+                           "descriptors)"},
+        {JP_COUNT_NO_WAKER, "waiting threads were woken at the full rate, for "
+                            "the kernel refused them a second timer (pending "
+                            "signals)"},
+        {JP_COUNT_MAP_LOST, "events could not be written to the map; names "
+                            "may be missing"}};
     const uint64_t *counters = run->header.counters;
     uint32_t pid = run->header.pid;
 
-    if (counters[JP_COUNT_NO_TIMER])
-        jr_load_note(load, jr_printf("pid %" PRIu32 ": %" PRIu64
-                                     " threads were sampled only ten times "
-                                     "a CPU second of the process, or not at "
-                                     "all, for the kernel refused their "
-                                     "timers (pending signals)",
-                                     pid, counters[JP_COUNT_NO_TIMER]));
-    if (counters[JP_COUNT_NO_PERF])
-        jr_load_note(load, jr_printf("pid %" PRIu32 ": %" PRIu64
-                                     " threads were sampled with the kernel's "
-                                     "tick, for it refused them the perf "
-                                     "clock (locked memory, descriptors)",
-                                     pid, counters[JP_COUNT_NO_PERF]));
-    if (counters[JP_COUNT_NO_WAKER])
-        jr_load_note(load, jr_printf("pid %" PRIu32 ": %" PRIu64
-                                     " waiting threads were woken at the full "
-                                     "rate, for the kernel refused them a "
-                                     "second timer (pending signals)",
-                                     pid, counters[JP_COUNT_NO_WAKER]));
-    if (counters[JP_COUNT_MAP_LOST])
-        jr_load_note(load, jr_printf("pid %" PRIu32 ": %" PRIu64
-                                     " events could not be written to the "
-                                     "map; names may be missing",
-                                     pid, counters[JP_COUNT_MAP_LOST]));
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        if (counters[told[i].counter])
+            jr_load_note(load, jr_printf("pid %" PRIu32 ": %" PRIu64 " %s",
+                                         pid, counters[told[i].counter],
+                                         told[i].what));
     note_ring(load, run);
     if (run->bad_chunks)
         jr_load_note(load, jr_printf("pid %" PRIu32 ": %zu of %zu chunks of "

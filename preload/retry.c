@@ -6,14 +6,19 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 
+#include "real.h"
 #include "sig/arch/arch.h"
 #include "sig/own.h"
 #include "sig/process.h"
 #include "sig/sys.h"
+
+typedef int ppoll_function(struct pollfd *, nfds_t, const struct timespec *,
+                           const sigset_t *);
 
 int jp_retry_begin(struct jp_retry *retry)
 {
@@ -63,6 +68,30 @@ int jp_retry_seal(const struct jp_retry *retry, uint64_t *before)
 void jp_retry_unseal(void *before)
 {
     jp_sys_sigmask_sig(SIG_SETMASK, *(uint64_t *)before, NULL);
+}
+
+int jp_retry_poll(struct jp_retry *retry, struct pollfd *fds, nfds_t count,
+                  int64_t deadline)
+{
+    JP_REAL(ppoll_function, ppoll)
+    for (;;) {
+        uint64_t before;
+        sigset_t mask;
+        if (!jp_retry_seal(retry, &before))
+            return -EINTR;
+        sigemptyset(&mask);
+        jp_local_get(&mask, before);
+        const struct timespec left = jp_retry_left(deadline);
+        int result, error;
+        pthread_cleanup_push(jp_retry_unseal, &before);
+        result = real(fds, count, &left, &mask);
+        error = errno;
+        pthread_cleanup_pop(1);
+        if (result >= 0)
+            return result;
+        if (error != EINTR || !jp_retry_ours(retry))
+            return -error;
+    }
 }
 
 /* Whether a call of futex waits; those that lock are made again always, and

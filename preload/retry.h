@@ -6,6 +6,7 @@
 #ifndef JP_RETRY_H
 #define JP_RETRY_H
 
+#include <poll.h>
 #include <stdint.h>
 #include <time.h>
 #include <ucontext.h>
@@ -38,6 +39,12 @@ int jp_retry_undisturbed(const struct jp_retry *retry);
  * cancelled. */
 int jp_retry_seal(const struct jp_retry *retry, uint64_t *before);
 void jp_retry_unseal(void *before);
+
+/* ppoll until a moment of jp_retry_now, made like that, and again as long as
+ * only jprof's signals end it.  Returns how many are ready, 0 when the time is
+ * over, or -errno: -EINTR when a handler of the program's ran. */
+int jp_retry_poll(struct jp_retry *retry, struct pollfd *fds, nfds_t count,
+                  int64_t deadline);
 
 /* In a handler of the program's that is to end calls (without SA_RESTART),
  * before it does anything, with its context.  Where jprof's handler came first,

@@ -4,8 +4,6 @@
  * handler of the program's has run.
  * Runs in: any thread, the program's handlers. */
 #include <errno.h>
-#include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,8 +19,6 @@
 typedef int sleep_function(const struct timespec *, struct timespec *);
 typedef int clock_function(clockid_t, int, const struct timespec *,
                            struct timespec *);
-typedef int ppoll_function(struct pollfd *, nfds_t, const struct timespec *,
-                           const sigset_t *);
 typedef unsigned seconds_function(unsigned);
 typedef int micro_function(useconds_t);
 
@@ -30,26 +26,7 @@ typedef int micro_function(useconds_t);
  * Returns 0, or EINTR when a handler of the program's ran. */
 static int sleep_on(struct jp_retry *retry, int64_t deadline)
 {
-    JP_REAL(ppoll_function, ppoll)
-    do {
-        uint64_t before;
-        sigset_t mask;
-        if (!jp_retry_seal(retry, &before))
-            return EINTR;
-        sigemptyset(&mask);
-        jp_local_get(&mask, before);
-        const struct timespec left = jp_retry_left(deadline);
-        int result, error;
-        pthread_cleanup_push(jp_retry_unseal, &before);
-        result = real(NULL, 0, &left, &mask);
-        error = errno;
-        pthread_cleanup_pop(1);
-        if (result == 0)
-            return 0;
-        if (error != EINTR)
-            return error;
-    } while (jp_retry_ours(retry));
-    return EINTR;
+    return -jp_retry_poll(retry, NULL, 0, deadline);
 }
 
 static int is_valid(const struct timespec *time)

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -16,8 +15,6 @@
 #include "sig/process.h"
 #include "sig/sys.h"
 
-typedef int ppoll_function(struct pollfd *, nfds_t, const struct timespec *,
-                           const sigset_t *);
 
 int jp_stream_begin(struct jp_stream *stream, int fd, enum jp_stream_way way)
 {
@@ -58,30 +55,11 @@ static int64_t deadline(const struct jp_stream *stream)
 /* Waits until it is ready: 0, or an errno. */
 static int wait_ready(struct jp_stream *stream, int64_t until)
 {
-    JP_REAL(ppoll_function, ppoll)
     struct pollfd one = {
         .fd = stream->fd,
         .events = stream->way == JP_STREAM_IN ? POLLIN : POLLOUT};
-    for (;;) {
-        uint64_t before;
-        sigset_t mask;
-        if (!jp_retry_seal(&stream->retry, &before))
-            return EINTR;
-        sigemptyset(&mask);
-        jp_local_get(&mask, before);
-        const struct timespec left = jp_retry_left(until);
-        int result, error;
-        pthread_cleanup_push(jp_retry_unseal, &before);
-        result = real(&one, 1, &left, &mask);
-        error = errno;
-        pthread_cleanup_pop(1);
-        if (result > 0)
-            return 0;
-        if (result == 0)
-            return EAGAIN;
-        if (error != EINTR || !jp_retry_ours(&stream->retry))
-            return error;
-    }
+    const int result = jp_retry_poll(&stream->retry, &one, 1, until);
+    return result > 0 ? 0 : result == 0 ? EAGAIN : -result;
 }
 
 int jp_stream_go_on(struct jp_stream *stream)

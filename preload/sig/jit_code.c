@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "hash.h"
 #include "jit_keep.h"
 #include "jp_limits.h"
 #include "jp_map.h"
@@ -142,15 +143,14 @@ static uint32_t choose_sig(int all)
     return count;
 }
 
-/* FNV-1a over 64-bit words (Fowler, Noll, Vo); never 0. */
+/* Of a page's bytes; never 0. */
 static uint64_t hash_sig(void)
 {
-    uint64_t hash = 0xcbf29ce484222325ULL;
+    uint64_t hash = JP_HASH_BEGIN;
     for (uint32_t i = 0; i < PAGE; i += 8) {
         uint64_t word;
         __builtin_memcpy(&word, bytes + i, sizeof(word));
-        hash = (hash ^ word) * 0x100000001b3ULL;
-        hash ^= hash >> 32;
+        hash = jp_hash_word_sig(hash, word);
     }
     return hash | 1;
 }

@@ -104,6 +104,16 @@ static int stat_sig(const char *path, struct stat *info)
            changed_ns_sig(info) + SLACK_NS >= born_ns_sig();
 }
 
+/* Writes its path and looks at the file; as stat_sig. */
+static int find_sig(const struct perfmap *map, char *path, size_t size,
+                    struct stat *info)
+{
+    struct jp_text text;
+    jp_text_init_sig(&text, path, size);
+    path_sig(map, &text);
+    return stat_sig(path, info);
+}
+
 static void event_sig(uint64_t now_ns, const char *path,
                       const struct stat *info, const struct jp_keep *keep)
 {
@@ -121,11 +131,8 @@ static void event_sig(uint64_t now_ns, const char *path,
 static void look_sig(struct perfmap *map, uint64_t now_ns)
 {
     char path[48];
-    struct jp_text text;
     struct stat info;
-    jp_text_init_sig(&text, path, sizeof(path));
-    path_sig(map, &text);
-    if (!stat_sig(path, &info) ||
+    if (!find_sig(map, path, sizeof(path), &info) ||
         (info.st_ino == map->inode && (uint64_t)info.st_size == map->size &&
          changed_ns_sig(&info) == map->changed_ns))
         return;
@@ -149,11 +156,8 @@ void jp_jitmap_look_sig(uint64_t now_ns)
 static void save_sig(struct perfmap *map, int whole)
 {
     char path[48];
-    struct jp_text text;
     struct stat info;
-    jp_text_init_sig(&text, path, sizeof(path));
-    path_sig(map, &text);
-    if (!stat_sig(path, &info))
+    if (!find_sig(map, path, sizeof(path), &info))
         return;
     if (jp_keep_link_sig(&map->keep, path, &info) != 0) {
         int fd = jp_sys_open_sig(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);

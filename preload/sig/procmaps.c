@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
+#include "hash.h"
 #include "sys.h"
 #include "text.h"
 
@@ -161,17 +162,9 @@ int jp_procmaps_query_sig(uint64_t address, struct jp_vma *vma)
     return 0;
 }
 
-/* Mixes one more word into a mark (FNV-1a over 64-bit words; Fowler, Noll,
- * Vo). */
-static uint64_t mix_sig(uint64_t mark, uint64_t word)
-{
-    mark = (mark ^ word) * 0x100000001b3ULL;
-    return mark ^ mark >> 32;
-}
-
 int jp_procmaps_mark_sig(uint32_t most, uint64_t *mark)
 {
-    uint64_t address = 0, sum = 0xcbf29ce484222325ULL;
+    uint64_t address = 0, sum = JP_HASH_BEGIN;
     long result = 0;
     const int fd = jp_sys_open_sig(MAPS, O_RDONLY, 0);
     if (fd < 0)
@@ -183,11 +176,12 @@ int jp_procmaps_mark_sig(uint32_t most, uint64_t *mark)
         result = jp_sys_sig(SYS_ioctl, fd, (long)QUERY, (long)&query, 0, 0);
         if (result != 0)
             break;
-        sum = mix_sig(sum, query.vma_start);
-        sum = mix_sig(sum, query.vma_end);
-        sum = mix_sig(sum, query.vma_offset);
-        sum = mix_sig(sum, query.inode);
-        sum = mix_sig(sum, (uint64_t)query.dev_major << 32 | query.dev_minor);
+        sum = jp_hash_word_sig(sum, query.vma_start);
+        sum = jp_hash_word_sig(sum, query.vma_end);
+        sum = jp_hash_word_sig(sum, query.vma_offset);
+        sum = jp_hash_word_sig(sum, query.inode);
+        sum = jp_hash_word_sig(sum, (uint64_t)query.dev_major << 32 |
+                                        query.dev_minor);
         address = query.vma_end;
     }
     jp_sys_close_sig(fd);
