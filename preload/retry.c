@@ -127,6 +127,19 @@ static int is_interruptible(long number, long second)
     return 0;
 }
 
+/* Whether jprof's handler returned to where the program's was called.  The last
+ * time, or the time before: another of jprof's signals may have come since, at
+ * the first instruction of the program's handler. */
+static int returned_to(const struct jp_slot *slot, const ucontext_t *context)
+{
+    for (int i = 0; i < 2; i++) {
+        if (slot->resumed[i].pc == jp_arch_pc_sig(context) &&
+            slot->resumed[i].sp == jp_arch_sp_sig(context))
+            return 1;
+    }
+    return 0;
+}
+
 /* Nothing ran in the thread since jprof's handler returned: the program's
  * signal came while that ran, and so while the thread was in the call. */
 void jp_retry_cut_off(ucontext_t *context)
@@ -134,8 +147,7 @@ void jp_retry_cut_off(ucontext_t *context)
     const struct jp_slot *slot = jp_local.slot;
     if (slot == NULL || slot->generation != jp_local.generation)
         slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
-    if (slot != NULL && slot->resumed_pc == jp_arch_pc_sig(context) &&
-        slot->resumed_sp == jp_arch_sp_sig(context) &&
+    if (slot != NULL && returned_to(slot, context) &&
         is_interruptible(jp_arch_call_sig(context),
                          jp_arch_second_sig(context)))
         jp_arch_skip_call_sig(context, -EINTR);

@@ -153,8 +153,11 @@ static void ran_sig(struct jp_slot *slot, const ucontext_t *context)
         slot = jp_slot_by_tid_sig(tid);
     if (slot == NULL)
         return;
-    slot->resumed_pc = jp_arch_pc_sig(context);
-    slot->resumed_sp = jp_arch_sp_sig(context);
+    const uint64_t pc = jp_arch_pc_sig(context), sp = jp_arch_sp_sig(context);
+    if (slot->resumed[0].pc != pc || slot->resumed[0].sp != sp) {
+        slot->resumed[1] = slot->resumed[0];
+        slot->resumed[0] = (struct jp_resumed){pc, sp};
+    }
     atomic_fetch_add(&slot->runs, 1);
 }
 

@@ -70,7 +70,11 @@ struct jp_slot {
     _Atomic uint64_t early_ns;    /* see clock.c; 0: no early signal is due */
     _Atomic uint32_t runs;        /* of jprof's handler in this thread: hooks
                                      look whether one ended a call early */
-    uint64_t resumed_pc, resumed_sp; /* where the last of them returned to */
+    struct jp_resumed {
+        uint64_t pc, sp;
+    } resumed[2];                 /* where the last of them returned to, and
+                                     where the one before did that returned to
+                                     another place */
     uint64_t view;                /* what the creator believed blocked of
                                      jprof's signals (local.h) */
     _Atomic uint32_t naming;      /* somebody compares and writes its name */

@@ -62,6 +62,16 @@ class CutOff(Case):
                     self.assertEqual((done.status, done.out, done.err),
                                      (0, "rounds 3000 missed 0\n", ""))
 
+    def test_while_the_log_is_made(self):
+        """The first sample takes long; the next is due when it is over, and
+        comes at the first instruction of the program's handler."""
+        for _ in range(60):
+            done = self.run_program(
+                program("cutoff"), "read", "20",
+                flags=REAL.replace("0.001", "0.0001"))
+            self.assertEqual((done.status, done.out, done.err),
+                             (0, "rounds 20 missed 0\n", ""))
+
     def test_locks_are_not_cut_off(self):
         """The C library does not expect it of FUTEX_LOCK_PI."""
         for flags in (REAL.replace("0.001", "0.0001"),
