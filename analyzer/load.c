@@ -56,14 +56,69 @@ void jr_load_note(struct jr_load *load, char *text)
     *JR_PUSH(load->notes, load->nnotes, load->notes_room) = text;
 }
 
+/* A run's map has its file, and what stands in the log; one that branched off
+ * from others has theirs instead of a file. */
+#define PARTS_MAX 32
+
+/* Adds a run's own lines; what is of a base holds until then. */
+static size_t add_parts(const struct jr_log *log, const struct jr_run *run,
+                        char *path, struct jr_map_part *parts)
+{
+    size_t count = 0;
+
+    if (run->base == (size_t)(run - log->runs))
+        parts[count++] = (struct jr_map_part){
+            .path = path, .pid = run->header.pid,
+            .start_ticks = run->header.start_ticks};
+    if (run->ntext)
+        parts[count++] = (struct jr_map_part){
+            .path = log->path, .data = (const uint8_t *)run->text,
+            .size = run->ntext, .is_text = 1};
+    return count;
+}
+
+/* All parts of a run's map, those of its bases behind its own; *path is for
+ * the caller to free, NULL: the file is not there. */
+static size_t find_parts(const struct jr_log *log, const struct jr_run *run,
+                         struct jr_map_part *parts, char **path)
+{
+    const struct jr_run *root = run, *at = run;
+    uint64_t until = UINT64_MAX;
+    size_t count = 0;
+
+    for (size_t i = 0; i < PARTS_MAX && root != &log->runs[root->base]; i++)
+        root = &log->runs[root->base];
+    *path = jr_map_path(log->path, root->header.map_name);
+    while (*path && count + 2 <= PARTS_MAX) {
+        size_t more = add_parts(log, at, *path, parts + count);
+
+        for (size_t i = count; i < count + more; i++) {
+            parts[i].until_ns = until;
+            parts[i].of_base = at != run;
+        }
+        count += more;
+        if (at == &log->runs[at->base])
+            break;
+        if (at->header.forked_ns < until)
+            until = at->header.forked_ns;
+        at = &log->runs[at->base];
+    }
+    return count;
+}
+
 static struct jr_map *load_map(struct jr_load *load, const struct jr_log *log,
                                const struct jr_run *run)
 {
     const struct jp_log_header *header = &run->header;
-    char *path = jr_map_path(log->path, header->map_name);
+    struct jr_map_part parts[PARTS_MAX];
     struct jr_map *map = jr_alloc(1, sizeof(*map));
+    char *path;
+    size_t count = find_parts(log, run, parts, &path);
     int failed;
 
+    map->path = path ? jr_strdup(path) : NULL;
+    map->pid = header->pid;
+    map->start_ticks = header->start_ticks;
     if (path == NULL) {
         jr_warn(load->diag, log->path, run->offset,
                 "its map \"%s\" is not beside the log; the report has "
@@ -71,9 +126,10 @@ static struct jr_map *load_map(struct jr_load *load, const struct jr_log *log,
                 header->map_name);
         failed = 1;
     } else {
-        failed = jr_map_read(path, header->pid, header->start_ticks, map,
-                             load->diag);
+        failed = jr_map_join(parts, count, map, load->diag);
     }
+    if (map->begin_ns == 0)
+        map->begin_ns = header->mono_ns;
     if (failed)
         jr_load_note(load, jr_printf("pid %" PRIu32 ": the map of the log "
                                      "could not be read, so its addresses "
@@ -176,6 +232,13 @@ static void note_run(struct jr_load *load, const struct jr_log *log,
         {JP_COUNT_NO_TIMER, "threads were sampled only ten times a CPU second "
                             "of the process, or not at all, for the kernel "
                             "refused their timers (pending signals)"},
+        {JP_COUNT_NO_TIMER_FILTER, "threads that began behind a seccomp filter "
+                                   "of the program's, which forbids them a "
+                                   "timer, were sampled by the one of their "
+                                   "process"},
+        {JP_COUNT_NO_PERF_FILTER, "threads were sampled with the kernel's "
+                                  "tick, for a seccomp filter of the program's "
+                                  "forbids the perf clock"},
         {JP_COUNT_NO_PERF, "threads were sampled with the kernel's tick, for "
                            "it refused them the perf clock (locked memory, "
                            "descriptors)"},

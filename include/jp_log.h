@@ -15,7 +15,8 @@
 
 #define JP_LOG_MAGIC "JPROFLOG"     /* 8 bytes, no NUL */
 #define JP_LOG_BYTE_ORDER 0x01020304U
-#define JP_LOG_VERSION 1
+#define JP_LOG_VERSION 2
+#define JP_LOG_VERSION_OLD 1        /* still read: has no `run`, no `base` */
 #define JP_LOG_HEADER_SIZE 4096
 #define JP_LOG_ALIGN 4096           /* headers and chunks start on multiples */
 
@@ -86,6 +87,9 @@ enum jp_counter {
     JP_COUNT_NO_PERF,          /* threads whose perf clock was refused */
     JP_COUNT_NO_WAKER,         /* real time: threads that are woken at the full
                                   rate while they wait, for want of a timer */
+    JP_COUNT_NO_TIMER_FILTER,  /* threads whose timer a seccomp filter of the
+                                  program's forbids: begun behind it */
+    JP_COUNT_NO_PERF_FILTER,   /* the same of the perf clock */
     JP_COUNT_COUNT
 };
 
@@ -126,7 +130,13 @@ struct jp_log_header {
     uint32_t owner_pid;       /* in a file's first header: the process that */
     uint32_t reserved_pid;    /* writes to the file now, by proc_pid and */
     uint64_t owner_ticks;     /* start_ticks (JP_APPEND: not the first run's) */
-    uint8_t reserved[1112];   /* zero */
+    uint8_t reserved[1088];   /* zero */
+    uint64_t base_run;        /* of a run in another process's log: where the
+                                 header of the run that it branched off from
+                                 is in the file, plus 1; else 0 */
+    uint64_t forked_ns;       /* and when: what that run's map says of code
+                                 until then holds here too */
+    uint8_t reserved_end[8];  /* zero */
 };
 
 /* Starts a chunk.  Records follow at JP_CHUNK_HEADER_SIZE. */
@@ -138,7 +148,9 @@ struct jp_chunk_header {
     uint64_t opened_ns;       /* when it was allocated */
     uint32_t pid;             /* of the process that writes it */
     uint32_t tid;             /* of the thread that allocated it */
-    uint8_t reserved[24];
+    uint64_t run;             /* where the header of its run is, plus 1; 0: the
+                                 last one before it (version 1) */
+    uint8_t reserved[16];
 };
 
 /* Every record starts with this word; it is stored last, with release order,
@@ -151,7 +163,8 @@ struct jp_record {
 
 enum jp_record_type {
     JP_RECORD_STACK = 1,
-    JP_RECORD_SAMPLE = 2
+    JP_RECORD_SAMPLE = 2,
+    JP_RECORD_TEXT = 3
 };
 
 /* A distinct stack of this chunk.  The whole stack, leaf first, is the
@@ -179,6 +192,13 @@ struct jp_sample_record {
                                  the chunk / 8 of its STACK record, 0: none */
 };
 
+/* A line of the map that could not be written there. */
+struct jp_text_record {
+    struct jp_record head;    /* info: 0 */
+    uint32_t length;          /* bytes of text; what follows is zero */
+    char text[];              /* without a newline */
+};
+
 #define JP_SAMPLE_EVENT(info) ((info) & 0xf)
 #define JP_SAMPLE_REASON(info) ((info) >> 4)
 #define JP_SAMPLE_INFO(event, reason) ((uint8_t)((event) | (reason) << 4))
@@ -203,12 +223,15 @@ _Static_assert(offsetof(struct jp_log_header, exe) == 920, "exe");
 _Static_assert(offsetof(struct jp_log_header, flags) == 1944, "flags");
 _Static_assert(offsetof(struct jp_log_header, owner_pid) == 2968, "owner");
 _Static_assert(offsetof(struct jp_log_header, owner_ticks) == 2976, "owner");
+_Static_assert(offsetof(struct jp_log_header, base_run) == 4072, "base");
 _Static_assert(JP_COUNT_COUNT <= 64, "counters");
 _Static_assert(sizeof(struct jp_chunk_header) == JP_CHUNK_HEADER_SIZE,
                "chunk header");
 _Static_assert(offsetof(struct jp_chunk_header, pid) == 32, "chunk pid");
+_Static_assert(offsetof(struct jp_chunk_header, run) == 40, "chunk run");
 _Static_assert(sizeof(struct jp_record) == 4, "record word");
 _Static_assert(sizeof(struct jp_stack_record) == 16, "stack record");
 _Static_assert(sizeof(struct jp_sample_record) == 24, "sample record");
+_Static_assert(sizeof(struct jp_text_record) == 8, "text record");
 
 #endif

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 
 #include "altstack.h"
 #include "real.h"
@@ -142,15 +143,16 @@ JP_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
 /* The thread is sampled no more: it goes on with its own. */
 void jp_altstack_end(void)
 {
-    JP_REAL(stack_function, sigaltstack)
     stack_t now;
-    if (real(NULL, &now) != 0 || (now.ss_flags & SS_ONSTACK) != 0)
+    /* Past the hook: a filter of the program's may forbid it. */
+    if (jp_sys_sig(SYS_sigaltstack, 0, (long)&now, 0, 0, 0) != 0 ||
+        (now.ss_flags & SS_ONSTACK) != 0)
         return;
     const struct standin *standin = find(now.ss_sp);
     if (standin != NULL) {
         now.ss_sp = standin->program;
         now.ss_size = standin->program_size;
-        if (real(&now, NULL) != 0)
+        if (jp_sys_sig(SYS_sigaltstack, (long)&now, 0, 0, 0, 0) != 0)
             return;
     }
     for (unsigned i = 0; i < STANDINS; i++) {

@@ -17,6 +17,7 @@
 
 #include "fork.h"
 #include "real.h"
+#include "sandbox.h"
 #include "sig/sys.h"
 
 typedef pid_t fork_function(void);
@@ -66,6 +67,9 @@ JP_EXPORT int clone(int (*function)(void *), void *stack, int flags,
     void *tls = va_arg(more, void *);
     void *child_tid = va_arg(more, void *);
     va_end(more);
+    /* A child that shares our root may change it: Chromium's does. */
+    if ((flags & (CLONE_FS | CLONE_THREAD)) == CLONE_FS)
+        jp_sandbox_brace();
     if ((flags & CLONE_VM) != 0)
         return real(function, stack, flags, argument, parent_tid, tls,
                     child_tid);

@@ -18,6 +18,7 @@
 #include "real.h"
 #include "sig/clock.h"
 #include "sig/process.h"
+#include "sig/share.h"
 #include "sig/sys.h"
 
 extern char **environ;
@@ -50,6 +51,7 @@ int jp_exec_before(void)
         jp_clock_all_sig(0);
         done |= STOPPED;
     }
+    jp_share_count_sig(-1);
     /* Last: what the clocks sent until now must not wait for the new program. */
     jp_local_exec(SIG_BLOCK);
     return done;
@@ -60,8 +62,10 @@ long jp_exec_failed(int stopped, long result)
     const int error = errno;
     if ((stopped & STOPPED) != 0 && atomic_load(&jp_process.running))
         jp_clock_all_sig(1);
-    if ((stopped & OURS) != 0)
+    if ((stopped & OURS) != 0) {
+        jp_share_count_sig(1);
         jp_local_exec(SIG_UNBLOCK);
+    }
     errno = error;
     return result;
 }

@@ -19,6 +19,7 @@
 #include "sig/logfile.h"
 #include "sig/process.h"
 #include "sig/rtc.h"
+#include "sig/share.h"
 #include "sig/slot.h"
 #include "sig/sys.h"
 #include "signals.h"
@@ -27,7 +28,7 @@
 static __thread struct {
     uint64_t mask;
     uint64_t opened;      /* jp_sys_opened_sig */
-    uint64_t stack_high;
+    uint64_t stack_high, stack_floor;
     uint8_t rooted, is_main;
 } forking;
 
@@ -38,8 +39,10 @@ void jp_fork_before(void)
         return;
     forking.mask = jp_sys_block_sig();
     forking.opened = jp_sys_opened_sig();
+    jp_share_count_sig(1);
     slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
     forking.stack_high = slot != NULL ? slot->stack_high : 0;
+    forking.stack_floor = slot != NULL ? slot->stack_floor : UINT64_MAX;
     forking.rooted = slot != NULL && slot->rooted;
     forking.is_main = slot != NULL && slot->is_main;
 }
@@ -72,6 +75,7 @@ static void restart(void)
     jp_local_forked();
     struct jp_slot *slot = jp_adopt_self_sig(forking.stack_high);
     if (slot != NULL) {
+        slot->stack_floor = forking.stack_floor;
         slot->rooted = forking.rooted;
         slot->is_main = forking.is_main;
     }

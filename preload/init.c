@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "flags.h"
@@ -20,6 +21,7 @@
 #include "real.h"
 #include "sig/adopt.h"
 #include "sig/clock.h"
+#include "sig/command.h"
 #include "sig/control.h"
 #include "sig/handler.h"
 #include "sig/log.h"
@@ -98,6 +100,22 @@ static void find_program(void)
     }
 }
 
+/* The kernel puts the arguments' texts one behind the other, and then those
+ * of the environment; the program may have given either other places. */
+static void find_arguments(char **argv)
+{
+    const char *start = argv[0], *end = start;
+    char **at = argv;
+    for (; *at != NULL && *at == end; at++)
+        end += strlen(*at) + 1;
+    const char *limit = end;
+    if (*at == NULL) {
+        for (at++; *at != NULL && *at == limit; at++)
+            limit += strlen(*at) + 1;
+    }
+    jp_command_init_sig((uint64_t)start, (uint64_t)end, (uint64_t)limit);
+}
+
 static void *load_library(const char *name)
 {
     return dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -129,6 +147,17 @@ static void command(enum jp_control what)
     jp_sys_unblock_sig(mask);
 }
 
+/* The kernel puts nothing else where the main thread's stack may grow to, and
+ * not within 8 MiB of it in any case (mmap_base in Linux mm/util.c). */
+static uint64_t main_floor(uint64_t high)
+{
+    const uint64_t most = 8U << 20;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0)
+        return UINT64_MAX;
+    return high - (limit.rlim_cur < most ? limit.rlim_cur : most);
+}
+
 static int set_up(char **argv)
 {
     int error = jp_slots_init_sig();
@@ -141,6 +170,7 @@ static int set_up(char **argv)
     jp_real_all();
     find_folder();
     find_program();
+    find_arguments(argv);
     choose_means();
     jp_threads_init();
     /* The kernel leaves argc just below argv: the stack's root. */
@@ -148,6 +178,7 @@ static int set_up(char **argv)
     if (slot == NULL)
         return -ENOMEM;
     slot->is_main = 1;
+    slot->stack_floor = main_floor(slot->stack_high);
     error = -jp_fork_init();
     if (error != 0)
         return error;

@@ -18,10 +18,13 @@
 #include <unistd.h>
 
 #include "clones.h"
+#include "code.h"
 #include "dispositions.h"
 #include "exec.h"
 #include "jp_limits.h"
 #include "real.h"
+#include "sandbox.h"
+#include "sig/adopt.h"
 #include "sig/clock.h"
 #include "sig/control.h"
 #include "sig/filter.h"
@@ -57,16 +60,16 @@ static int time_is_direct(void)
 /* 1: yes, -1: no; asked before /sys may be out of reach. */
 static int time_known;
 
-static void brace(void)
+void jp_sandbox_brace(void)
 {
+    if (!jp_owned_sig() || jp_sys_getpid_sig() != jp_owner->pid)
+        return;
     const int error = errno;
-    if (jp_owned_sig() && jp_sys_getpid_sig() == jp_owner->pid) {
-        uint64_t mask = jp_sys_block_sig();
-        if (time_known == 0)
-            time_known = time_is_direct() ? 1 : -1;
-        jp_control_brace_sig();
-        jp_sys_unblock_sig(mask);
-    }
+    uint64_t mask = jp_sys_block_sig();
+    if (time_known == 0)
+        time_known = time_is_direct() ? 1 : -1;
+    jp_control_brace_sig();
+    jp_sys_unblock_sig(mask);
     errno = error;
 }
 
@@ -113,7 +116,7 @@ static struct jp_filter *expect(uint64_t program)
     if (!jp_owned_sig() || jp_sys_getpid_sig() != jp_owner->pid)
         return NULL;
     const int error = errno;
-    brace();
+    jp_sandbox_brace();
     /* The strict mode takes the time stamp counter away as well. */
     if (time_known != 1 || program == 0)
         jp_control_off_sig();
@@ -123,6 +126,8 @@ static struct jp_filter *expect(uint64_t program)
     else if (jp_sys_peek_sig(program, &code, sizeof(code)) ==
              (long)sizeof(code))
         filter = jp_filter_add_sig((uint64_t)code.filter, code.len);
+    if (filter != NULL && jp_filter_number_sig(SYS_timer_create) != 0)
+        jp_adopt_hasten_sig();
     if (filter != NULL)
         await_handlers();
     errno = error;
@@ -208,9 +213,12 @@ JP_EXPORT long jp_syscall(long number, long a, long b, long c, long d, long e,
     if (number == SYS_execve || number == SYS_execveat)
         return executed(real, all);
     if (is_bracing(number))
-        brace();
+        jp_sandbox_brace();
     if (number == SYS_rt_sigaction && jp_owned_sig())
         return jp_dispositions_syscall(real, all);
+    if (number == SYS_mprotect || number == SYS_pkey_mprotect)
+        return jp_code_protected((uint64_t)a, (uint64_t)b, (int)c,
+                                 real(number, a, b, c, d, e, f));
     return real(number, a, b, c, d, e, f);
 }
 
@@ -220,7 +228,7 @@ JP_EXPORT long jp_syscall(long number, long a, long b, long c, long d, long e,
     JP_EXPORT int name declared                                               \
     {                                                                         \
         JP_REAL(name##_function, name)                                        \
-        brace();                                                              \
+        jp_sandbox_brace();                                                   \
         return real used;                                                     \
     }
 

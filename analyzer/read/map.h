@@ -80,17 +80,35 @@ struct jr_map {
     size_t nnotes, notes_room;
 };
 
+/* Where lines of a run's map stand. */
+struct jr_map_part {
+    const char *path;         /* of the file; for text, of what it stands in */
+    const uint8_t *data;      /* text; of a file, jr_map_read reads it */
+    size_t size;
+    uint64_t start_ticks;     /* of a file, with pid: whose lines count */
+    uint64_t until_ns;        /* lines of a later time do not */
+    uint32_t pid;
+    uint8_t is_text;          /* lines alone, all of one run */
+    uint8_t of_base;          /* of a process that the run branched off from:
+                                 what it says of code alone */
+};
+
+/* Reads a run's map from its parts into *map, which the caller has zeroed and
+ * given its pid, start_ticks and path (allocated; for messages).  Files are
+ * read: their data is not set.  Damage is reported and passed over.  Returns
+ * 0, or -1 when a part is not there (said with jr_warn; *map is usable).  The
+ * caller frees *map with jr_map_free. */
+int jr_map_join(struct jr_map_part *parts, size_t nparts, struct jr_map *map,
+                struct jr_diag *diag);
+
 /* Reads the part of the map at `path` that belongs to the process (pid,
- * start_ticks) into *map.  Damage is reported and passed over.  Returns 0, or
- * -1 when there is no such file or no such part (said with jr_warn; *map is
- * then empty and usable).  The caller frees *map with jr_map_free. */
+ * start_ticks) into *map, likewise, but sets all of it. */
 int jr_map_read(const char *path, uint32_t pid, uint64_t start_ticks,
                 struct jr_map *map, struct jr_diag *diag);
 void jr_map_free(struct jr_map *map);
 
-/* The same for a map that is in memory.  The caller has zeroed *map and set
- * its pid and start_ticks, which select the part, and its path (allocated;
- * for messages). */
+/* The same for a map that is in memory; the caller has prepared *map as for
+ * jr_map_join. */
 int jr_map_parse(const uint8_t *data, size_t size, struct jr_map *map,
                  struct jr_diag *diag);
 

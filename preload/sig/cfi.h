@@ -75,6 +75,18 @@ struct jp_cfi_fde {
     uint8_t is_signal;               /* 'S': the frame of a signal */
 };
 
+/* What an .eh_frame_hdr says; offsets in the image. */
+struct jp_cfi_table {
+    uint64_t frames;           /* the .eh_frame */
+    uint64_t pairs, count;     /* the table, if it is there: two distances of
+                                  4 bytes from the header, of code and FDE */
+    int is_there;
+};
+
+/* Returns 0, -ENOENT, -EAGAIN or -EINVAL, as jp_cfi_find_sig. */
+int jp_cfi_table_sig(const struct jp_cfi_image *image,
+                     struct jp_cfi_table *table);
+
 /* The FDE around pc.  Returns 0, -ENOENT when there is none, -EAGAIN when the
  * bytes were not to be had, -EINVAL when they are damaged. */
 int jp_cfi_find_sig(const struct jp_cfi_image *image, uint64_t pc,

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "adopt.h"
+#include "cfi_ready.h"
 #include "clock.h"
 #include "filter.h"
 #include "handler.h"
@@ -24,6 +25,7 @@
 #include "own.h"
 #include "process.h"
 #include "reserve.h"
+#include "share.h"
 #include "slot.h"
 #include "sys.h"
 
@@ -211,6 +213,7 @@ void jp_control_exit_sig(void)
         return;
     settle_sig(1);
     jp_mapfile_event_sig(JP_MAP_EXIT, -1, 1);
+    jp_log_trim_sig();
     atomic_store(&busy, 0);
 }
 
@@ -240,6 +243,7 @@ void jp_control_brace_sig(void)
     jp_names_all_sig();
     jp_jit_save_sig(0);
     jp_log_sync_sig();
+    jp_cfi_ready_sig();
     equip_sig();
     jp_reserve_make_sig();
     atomic_store(&busy, 0);

@@ -16,6 +16,7 @@
 #include "clock_perf.h"
 #include "clock_real.h"
 #include "clock_timer.h"
+#include "command.h"
 #include "control.h"
 #include "jit.h"
 #include "kit.h"
@@ -114,6 +115,7 @@ static void take_sig(struct jp_slot *slot, enum jp_event event,
     if (jp_log_write_sig(slot->kit, &sample) != 0)
         return;
     jp_names_follow_sig(slot, sample.time_ns);
+    jp_command_follow_sig(sample.time_ns);
     jp_jit_check_sig(slot->kit, sample.time_ns);
 }
 

@@ -210,6 +210,11 @@ void *jp_sys_map_file_sig(int fd, uint64_t offset, size_t size)
     return memory;
 }
 
+void *jp_sys_map_shared_sig(int fd, uint64_t offset, size_t size)
+{
+    return map_sig(size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+}
+
 void *jp_sys_map_read_sig(int fd, size_t size)
 {
     void *memory = map_sig(size, PROT_READ, MAP_SHARED, fd, 0);

@@ -66,6 +66,8 @@ void *jp_sys_stack_sig(size_t size);
 
 /* Maps a part of a file shared and writable, not inherited by fork; or NULL. */
 void *jp_sys_map_file_sig(int fd, uint64_t offset, size_t size);
+/* The same, and a forked child has it too. */
+void *jp_sys_map_shared_sig(int fd, uint64_t offset, size_t size);
 /* Maps the first `size` bytes of a file, or where it is to grow to, for the
  * kernel alone to read from: not inherited by fork; or NULL. */
 void *jp_sys_map_read_sig(int fd, size_t size);

@@ -24,8 +24,12 @@ int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp)
     uint64_t start, end;
     walk->low = sp;
     if (sp < slot->stack_low || sp >= slot->stack_high) {
-        if (jp_maps_region_sig(sp, &start, &end) != 0)
-            return 0;
+        if (jp_maps_region_sig(sp, &start, &end) != 0) {
+            if (sp < slot->stack_floor || sp >= slot->stack_high)
+                return 0;
+            start = slot->stack_floor;
+            end = slot->stack_high;
+        }
         if (slot->stack_high <= sp || slot->stack_high > end) {
             walk->high = end;
             walk->rooted = 0;
