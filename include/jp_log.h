@@ -89,6 +89,14 @@ enum jp_counter {
     JP_COUNT_COUNT
 };
 
+/* Why a process's profile ended before the process did. */
+enum jp_off {
+    JP_OFF_NONE = 0,
+    JP_OFF_FILTER,          /* a seccomp mode or filter in which no profile can
+                               go on */
+    JP_OFF_COUNT
+};
+
 #define JP_LOG_OPTION_CIRCULAR 0x1U  /* chunks are reused: ring_bytes */
 #define JP_LOG_OPTION_APPEND 0x2U    /* JP_APPEND was given */
 #define JP_LOG_OPTION_REALTIME 0x4U  /* JP_REALTIME was given */
@@ -126,7 +134,14 @@ struct jp_log_header {
     uint32_t owner_pid;       /* in a file's first header: the process that */
     uint32_t reserved_pid;    /* writes to the file now, by proc_pid and */
     uint64_t owner_ticks;     /* start_ticks (JP_APPEND: not the first run's) */
-    uint8_t reserved[1112];   /* zero */
+    uint64_t cpu_ns;          /* CPU time of the process, and of the children */
+    uint64_t children_ns;     /* that it waited for, both */
+    uint64_t cpu_read_ns;     /* as of this time */
+    uint64_t cpu_before_ns;   /* CPU time when the library came into it */
+    uint32_t root_pid;        /* of the tree's first process */
+    uint32_t off;             /* enum jp_off */
+    char tree_name[256];      /* file name of the tree's file, beside the log */
+    uint8_t reserved[816];    /* zero */
 };
 
 /* Starts a chunk.  Records follow at JP_CHUNK_HEADER_SIZE. */
@@ -203,6 +218,9 @@ _Static_assert(offsetof(struct jp_log_header, exe) == 920, "exe");
 _Static_assert(offsetof(struct jp_log_header, flags) == 1944, "flags");
 _Static_assert(offsetof(struct jp_log_header, owner_pid) == 2968, "owner");
 _Static_assert(offsetof(struct jp_log_header, owner_ticks) == 2976, "owner");
+_Static_assert(offsetof(struct jp_log_header, cpu_ns) == 2984, "cpu");
+_Static_assert(offsetof(struct jp_log_header, root_pid) == 3016, "root");
+_Static_assert(offsetof(struct jp_log_header, tree_name) == 3024, "tree");
 _Static_assert(JP_COUNT_COUNT <= 64, "counters");
 _Static_assert(sizeof(struct jp_chunk_header) == JP_CHUNK_HEADER_SIZE,
                "chunk header");

@@ -24,9 +24,19 @@
 #define JP_MAP_CODE "code"        /* start end offset saved: bytes kept */
 #define JP_MAP_SECTION "section"  /* n cpu */
 #define JP_MAP_PAUSE "pause"      /* cpu */
-#define JP_MAP_CLEAR "clear"
+#define JP_MAP_CLEAR "clear"      /* cpu */
 #define JP_MAP_SAVE "save"
 #define JP_MAP_EXIT "exit"        /* cpu */
 #define JP_MAP_NOTE "note"        /* text */
+
+/* Words of the tree's file (jprof-tree), which has lines of the same form, the
+ * first key being root: the pid of the tree's first process. */
+#define JP_TREE_CHILD "jprof-child" /* root pid ppid cpu */
+#define JP_TREE_EXEC "jprof-exec"   /* root pid why path args */
+#define JP_TREE_NOLOG "jprof-nolog" /* root pid why text */
+#define JP_TREE_RUN "jprof-run"     /* root pid cpu wall status why path args */
+
+/* A child that used less, with the children that it waited for, has no line. */
+#define JP_TREE_CPU_MIN_NS 50000000ULL
 
 #endif

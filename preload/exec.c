@@ -8,6 +8,7 @@
 #include "exec.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,6 +20,8 @@
 #include "sig/clock.h"
 #include "sig/process.h"
 #include "sig/sys.h"
+#include "sig/usage.h"
+#include "target.h"
 
 extern char **environ;
 
@@ -44,6 +47,7 @@ int jp_exec_before(void)
         jp_local_lend();
         return 0;
     }
+    jp_usage_note_sig();
     if (jp_process.clock != JP_CLOCK_THREAD_CPU &&
         jp_process.clock != JP_CLOCK_MONOTONIC &&
         atomic_load(&jp_process.running)) {
@@ -66,10 +70,12 @@ long jp_exec_failed(int stopped, long result)
     return result;
 }
 
-#define EXEC(name, declared, used)                                            \
+/* The rest: the program, as jp_target_tell takes it. */
+#define EXEC(name, declared, used, ...)                                       \
     JP_EXPORT int name declared                                               \
     {                                                                         \
         JP_REAL(name##_function, name)                                        \
+        jp_target_tell(&(const struct jp_target)__VA_ARGS__);                 \
         const int stopped = jp_exec_before();                                 \
         return (int)jp_exec_failed(stopped, real used);                       \
     }
@@ -78,17 +84,19 @@ typedef execv_function execvp_function;
 typedef execve_function execvpe_function;
 
 EXEC(execve, (const char *path, char *const argv[], char *const envp[]),
-     (path, argv, envp))
-EXEC(execv, (const char *path, char *const argv[]), (path, argv))
-EXEC(execvp, (const char *file, char *const argv[]), (file, argv))
+     (path, argv, envp), {path, argv, envp, AT_FDCWD, 0})
+EXEC(execv, (const char *path, char *const argv[]), (path, argv),
+     {path, argv, environ, AT_FDCWD, 0})
+EXEC(execvp, (const char *file, char *const argv[]), (file, argv),
+     {file, argv, environ, AT_FDCWD, 1})
 EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]),
-     (file, argv, envp))
+     (file, argv, envp), {file, argv, envp, AT_FDCWD, 1})
 EXEC(fexecve, (int fd, char *const argv[], char *const envp[]),
-     (fd, argv, envp))
+     (fd, argv, envp), {NULL, argv, envp, fd, 0})
 EXEC(execveat,
      (int fd, const char *path, char *const argv[], char *const envp[],
       int flags),
-     (fd, path, argv, envp, flags))
+     (fd, path, argv, envp, flags), {path, argv, envp, fd, 0})
 
 /* The arguments with the NULL that ends them, counted. */
 static size_t count_rest(va_list list)

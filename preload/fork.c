@@ -21,6 +21,7 @@
 #include "sig/rtc.h"
 #include "sig/slot.h"
 #include "sig/sys.h"
+#include "sig/usage.h"
 #include "signals.h"
 
 /* Of the thread that forks; its slot is not in the child's memory. */
@@ -64,6 +65,7 @@ static void restart(void)
     atomic_store(&jp_process.sections, 0);
     jp_process.is_child = 1;
     jp_owner->pid = jp_sys_getpid_sig();
+    jp_usage_begin_sig();
     if (jp_process.clock == JP_CLOCK_RTC) {
         jp_rtc_close_sig();
         jp_rtc_open_sig();

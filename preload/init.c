@@ -28,6 +28,8 @@
 #include "sig/slot.h"
 #include "sig/sys.h"
 #include "sig/text.h"
+#include "sig/tree.h"
+#include "sig/usage.h"
 #include "sig/walk.h"
 #include "signals.h"
 #include "threads.h"
@@ -56,6 +58,7 @@ static int take_folder(const char *handed)
     const char *digits = handed;
     uint64_t pid = jp_text_number_sig(&digits, handed + strlen(handed), 10);
     jp_process.is_child = pid != jp_owner->pid;
+    jp_process.root = (uint32_t)pid;
     if (folder == NULL || strlen(folder) >= sizeof(jp_process.folder))
         return 0;
     memcpy(jp_process.folder, folder, strlen(folder) + 1);
@@ -67,6 +70,7 @@ static void find_folder(void)
     char value[JP_PATH_MAX + 32];
     struct jp_text text;
     const char *handed = getenv(JP_ENV_CHILD);
+    jp_process.root = jp_owner->pid;
     if (handed != NULL && take_folder(handed))
         return;
     /* The folder may have been deleted. */
@@ -140,6 +144,8 @@ static int set_up(char **argv)
     jp_owner->pid = jp_sys_getpid_sig();
     jp_real_all();
     find_folder();
+    jp_tree_init();
+    jp_usage_begin_sig();
     find_program();
     choose_means();
     jp_threads_init();

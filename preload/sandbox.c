@@ -28,7 +28,9 @@
 #include "sig/process.h"
 #include "sig/slot.h"
 #include "sig/sys.h"
+#include "sig/usage.h"
 #include "signals.h"
+#include "target.h"
 
 #define HANDLER_YIELDS 1000
 
@@ -115,8 +117,10 @@ static struct jp_filter *expect(uint64_t program)
     const int error = errno;
     brace();
     /* The strict mode takes the time stamp counter away as well. */
-    if (time_known != 1 || program == 0)
+    if (time_known != 1 || program == 0) {
+        jp_usage_off_sig(JP_OFF_FILTER);
         jp_control_off_sig();
+    }
     struct jp_filter *filter = NULL;
     if (program == 0)
         filter = jp_filter_strict_sig();
@@ -152,8 +156,10 @@ JP_EXPORT int prctl(int option, ...)
     for (unsigned i = 0; i < 4; i++)
         a[i] = va_arg(more, unsigned long);
     va_end(more);
-    if (option == PR_SET_TSC && a[0] == PR_TSC_SIGSEGV && jp_owned_sig())
+    if (option == PR_SET_TSC && a[0] == PR_TSC_SIGSEGV && jp_owned_sig()) {
+        jp_usage_off_sig(JP_OFF_FILTER);
         jp_control_off_sig();   /* the vdso's clock reads it */
+    }
     if (option != PR_SET_SECCOMP)
         return real(option, a[0], a[1], a[2], a[3]);
     struct jp_filter *filter =
@@ -183,6 +189,11 @@ static long filtered(jp_syscall_function *real, const long a[7], int strict,
 
 static long executed(jp_syscall_function *real, const long a[7])
 {
+    const int at = a[0] == SYS_execveat;
+    const struct jp_target target = {
+        (const char *)a[at + 1], (char *const *)a[at + 2],
+        (char *const *)a[at + 3], at ? (int)a[1] : AT_FDCWD, 0};
+    jp_target_tell(&target);
     const int stopped = jp_exec_before();
     return jp_exec_failed(
         stopped, real(a[0], a[1], a[2], a[3], a[4], a[5], a[6]));

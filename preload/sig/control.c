@@ -26,6 +26,7 @@
 #include "reserve.h"
 #include "slot.h"
 #include "sys.h"
+#include "usage.h"
 
 #define EXIT_YIELDS 10000U
 
@@ -82,6 +83,7 @@ static void settle_sig(int at_exit)
     jp_names_all_sig();
     jp_jit_save_sig(at_exit);
     tell_kits_sig();
+    jp_usage_note_sig();
     jp_log_sync_sig();
 }
 
@@ -117,7 +119,7 @@ static void clear_sig(void)
     __atomic_store_n(&jp_log.header->cleared_ns,
                      jp_sys_clock_sig(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
     jp_log_sync_sig();
-    jp_mapfile_event_sig(JP_MAP_CLEAR, -1, 0);
+    jp_mapfile_event_sig(JP_MAP_CLEAR, -1, 1);
 }
 
 static void save_sig(void)

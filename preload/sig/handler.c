@@ -27,6 +27,7 @@
 #include "rtc.h"
 #include "slot.h"
 #include "sys.h"
+#include "usage.h"
 #include "walk.h"
 
 #define HITS_UNTOLD 10000U  /* that a kit may keep for itself */
@@ -115,6 +116,7 @@ static void take_sig(struct jp_slot *slot, enum jp_event event,
         return;
     jp_names_follow_sig(slot, sample.time_ns);
     jp_jit_check_sig(slot->kit, sample.time_ns);
+    jp_usage_follow_sig(sample.time_ns);
 }
 
 static void sample_sig(struct jp_slot *slot, enum jp_event event,

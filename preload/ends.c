@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Processes that end without their destructors: what they used is noted.
+ * Runs in: any thread, the program's handlers, vfork children. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "real.h"
+#include "sig/process.h"
+#include "sig/sys.h"
+#include "sig/usage.h"
+
+typedef void exit_function(int);
+
+static void note(void)
+{
+    if (jp_owned_sig() && jp_sys_getpid_sig() == jp_owner->pid)
+        jp_usage_note_sig();
+}
+
+JP_EXPORT void _exit(int status)
+{
+    JP_REAL(exit_function, _exit)
+    note();
+    real(status);
+    __builtin_unreachable();
+}
+
+JP_EXPORT void _Exit(int status)
+{
+    JP_REAL(exit_function, _Exit)
+    note();
+    real(status);
+    __builtin_unreachable();
+}
