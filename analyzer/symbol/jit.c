@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../base/mem.h"
+#include "ranges.h"
 
 #define FILES_MAX 65535U              /* what a piece can number */
 #define PIECES_MAX 0x7fffffffU
@@ -71,13 +72,56 @@ static void date(struct sighted *sighted, uint64_t size,
     piece->from_ns = all->items[sighted->at]->time_ns;
 }
 
+/* Executable memory in time, to look ranges up in. */
+struct executable {
+    const struct jr_map *map;
+    struct jr_ranges ranges;
+    struct jr_indices found;   /* scratch */
+};
+
+static void init_executable(struct executable *executable,
+                            const struct jr_map *map)
+{
+    *executable = (struct executable){.map = map};
+    for (size_t i = 0; i < map->nmappings; i++) {
+        const struct jr_mapping *mapping = &map->mappings[i];
+
+        *JR_PUSH(executable->ranges.items, executable->ranges.count,
+                 executable->ranges.room) =
+            (struct jr_range){mapping->start, mapping->end, (uint32_t)i};
+    }
+    jr_ranges_build(&executable->ranges);
+}
+
+static void free_executable(struct executable *executable)
+{
+    jr_ranges_free(&executable->ranges);
+    free(executable->found.items);
+}
+
+/* Was there executable memory at the address then, or afterwards?  A mapping
+ * may be seen later than the map's line for what is in it. */
+static int was_executable(struct executable *executable, uint64_t address,
+                          uint64_t time_ns)
+{
+    jr_ranges_find(&executable->ranges, address, &executable->found);
+    for (size_t i = 0; i < executable->found.count; i++) {
+        if (executable->map->mappings[executable->found.items[i]].until_ns >
+            time_ns)
+            return 1;
+    }
+    return 0;
+}
+
 void jr_jit_append_map(struct jr_jit *jit, struct jr_jit_origin *origin,
                        const struct jr_jit_sightings *sightings)
 {
     uint64_t file = enter(jit, origin);
+    struct executable executable;
     struct sighted sighted;
 
     begin_sighted(&sighted, sightings);
+    init_executable(&executable, jit->map);
     for (size_t i = 0; i < origin->map.nlines && !is_full(jit); i++) {
         const struct jr_perfmap_line *line = &origin->map.lines[i];
         uint64_t size = line->end - line->start;
@@ -87,10 +131,15 @@ void jr_jit_append_map(struct jr_jit *jit, struct jr_jit_origin *origin,
                                      .file = file & FILES_MAX};
 
         piece.size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
-        piece.layer = line->bytecode ? JR_LAYER_BYTECODE : JR_LAYER_SIGHTED;
         date(&sighted, line->covered_by, &piece);
+        piece.layer = line->interpreted &&
+                              !was_executable(&executable, line->start,
+                                              piece.from_ns)
+                          ? JR_LAYER_BYTECODE
+                          : JR_LAYER_SIGHTED;
         *push(jit) = piece;
     }
+    free_executable(&executable);
 }
 
 /* Line tables that wait for their LOAD: a writer with several threads may mix

@@ -20,7 +20,8 @@ enum jr_jit_layer {
     JR_LAYER_EXACT,    /* a jitdump, whose records have times */
     JR_LAYER_SIGHTED,  /* known since the file was first seen to have it: a
                           perf map, or a jitdump with times of another clock */
-    JR_LAYER_BYTECODE, /* a line of V8's for bytecode, which may be data */
+    JR_LAYER_BYTECODE, /* a line of V8's for bytecode outside of executable
+                          memory: data */
     JR_LAYERS
 };
 
