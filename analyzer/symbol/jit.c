@@ -44,10 +44,17 @@ struct sighted {
 };
 
 static void begin_sighted(struct sighted *sighted,
-                          const struct jr_jit_sightings *all)
+                          const struct jr_jit_sightings *all,
+                          struct jr_jit_origin *origin)
 {
     sighted->all = all;
     sighted->at = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->items[i]->since_ns)
+            *JR_PUSH(origin->windows, origin->nwindows,
+                     origin->windows_room) = (struct jr_jit_window){
+                all->items[i]->since_ns + 1, all->items[i]->time_ns};
+    }
     /* A file that shrank was written anew: what was seen before that is not
      * in it any more. */
     for (size_t i = 1; i < all->count; i++) {
@@ -120,7 +127,7 @@ void jr_jit_append_map(struct jr_jit *jit, struct jr_jit_origin *origin,
     struct executable executable;
     struct sighted sighted;
 
-    begin_sighted(&sighted, sightings);
+    begin_sighted(&sighted, sightings, origin);
     init_executable(&executable, jit->map);
     for (size_t i = 0; i < origin->map.nlines && !is_full(jit); i++) {
         const struct jr_perfmap_line *line = &origin->map.lines[i];
@@ -248,7 +255,7 @@ void jr_jit_append_dump(struct jr_jit *jit, struct jr_jit_origin *origin,
     records->origin = origin;
     records->first = jit->npieces;
     records->file = enter(jit, origin);
-    begin_sighted(&records->sighted, sightings);
+    begin_sighted(&records->sighted, sightings, origin);
     while (!is_full(jit) && jr_jitdump_next(&origin->dump, &record))
         take_record(records, &record);
     leave_out_foreign(records);
@@ -279,6 +286,7 @@ void jr_jit_free(struct jr_jit *jit)
         jr_perfmap_free(&jit->files[i]->map);
         jr_jitdump_free(&jit->files[i]->dump);
         jr_source_free(&jit->files[i]->source);
+        free(jit->files[i]->windows);
         free(jit->files[i]);
     }
     jr_jit_texts_free(jit->texts);

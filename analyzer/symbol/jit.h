@@ -47,6 +47,11 @@ struct jr_jit_piece {
     uint32_t void_ : 1;      /* says nothing (any more) */
 };
 
+/* What is known from one sighting on came at this time or later. */
+struct jr_jit_window {
+    uint64_t since_ns, from_ns;
+};
+
 /* One content of one file. */
 struct jr_jit_origin {
     uint8_t is_dump;
@@ -54,6 +59,8 @@ struct jr_jit_origin {
     struct jr_jitdump dump;
     struct jr_source source;    /* of the dump */
     uint64_t bias;              /* in the addresses of its lines */
+    struct jr_jit_window *windows; /* of the sightings that tell, by time */
+    size_t nwindows, windows_room;
     size_t alive;               /* pieces, during the replay */
     const char *path;           /* for messages; belongs to the map */
 };
@@ -118,6 +125,11 @@ void jr_jit_index(struct jr_jit *jit);
 const struct jr_jit_piece *jr_jit_find(const struct jr_jit *jit,
                                        uint64_t address, uint64_t time_ns,
                                        struct jr_jit_span *span, int *late);
+
+/* From which time on the piece may have been there: where it is known from a
+ * sighting on, the look before that. */
+uint64_t jr_jit_since(const struct jr_jit *jit,
+                      const struct jr_jit_piece *piece);
 
 static inline uint64_t jr_jit_end(const struct jr_jit_piece *piece)
 {

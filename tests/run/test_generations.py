@@ -75,6 +75,9 @@ class Asked(Judged):
     def test_both(self):
         self.churn(DUMP, MAP, NATIVE)
 
+    def test_workers(self):
+        self.churn(MAP, NATIVE, how=("workers",))
+
     def test_cluster(self):
         self.churn(MAP, NATIVE, how=("cluster",))
 

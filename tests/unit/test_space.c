@@ -341,6 +341,29 @@ static void keeps_what_is_written_twice(void **state)
     drop(world);
 }
 
+/* Between the look that found the file as it was and the one that found it
+ * grown, old and new code are as likely: neither is named. */
+static void names_nothing_between_two_looks(void **state)
+{
+    struct world *world;
+
+    (void)state;
+    put_file("perf-7.map", "1000 100 a\n1000 100 b\n1100 100 c\n");
+    world = build(BEGIN
+        "1 anon start=1000 end=3000\n"
+        "10 perfmap path=/x/perf-7.map inode=5 size=11\n"
+        "40 perfmap path=/x/perf-7.map inode=5 size=33 saved=perf-7.map "
+        "since=30\n");
+    expect(world, 0x1000, 10, "a");
+    expect(world, 0x1000, 30, "a");
+    expect(world, 0x1000, 31, "[jit]");
+    expect(world, 0x1000, 39, "[jit]");
+    expect(world, 0x1000, 40, "b");
+    /* Nothing else was ever there. */
+    expect(world, 0x1100, 31, "c");
+    drop(world);
+}
+
 /* With --interpreted-frames-native-stack each function has a copy of the
  * interpreter's trampoline, which is code like any other; its bytecode lies in
  * the heap.  The map's mappings tell them apart. */
@@ -506,6 +529,7 @@ int main(void)
         cmocka_unit_test(lets_the_later_line_win),
         cmocka_unit_test(looks_at_sightings_after_a_rewrite_only),
         cmocka_unit_test(keeps_what_is_written_twice),
+        cmocka_unit_test(names_nothing_between_two_looks),
         cmocka_unit_test(ends_code_for_trampolines),
         cmocka_unit_test(replaces_the_content_with_the_inode),
         cmocka_unit_test(says_when_a_perf_map_is_gone),
