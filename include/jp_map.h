@@ -19,7 +19,7 @@
 #define JP_MAP_ANON "anon"        /* start end name: executable, no file */
 #define JP_MAP_UNMAP "unmap"      /* start end */
 #define JP_MAP_THREAD "thread"    /* tid name */
-#define JP_MAP_PERFMAP "perfmap"  /* path dev inode size saved */
+#define JP_MAP_PERFMAP "perfmap"  /* path dev inode size saved since */
 #define JP_MAP_JITDUMP "jitdump"  /* path dev inode size saved deleted */
 #define JP_MAP_CODE "code"        /* start end offset saved: bytes kept */
 #define JP_MAP_SECTION "section"  /* n cpu */

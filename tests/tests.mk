@@ -24,7 +24,8 @@ PROG_ALL := $(patsubst tests/programs/%.c,%,$(PROG_SRC))
 PROGRAMS := $(patsubst %,$(B)/tests/programs/%,$(filter-out $(PROG_SO),\
   $(PROG_ALL))) $(patsubst %,$(B)/tests/programs/%.so,$(filter $(PROG_SO),\
   $(PROG_ALL))) $(B)/tests/programs/throws $(B)/tests/programs/storm \
-  $(B)/tests/programs/static_busy $(B)/tests/programs/forkcost
+  $(B)/tests/programs/static_busy $(B)/tests/programs/forkcost \
+  $(B)/tests/tools/timeline
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ := $(FUZZ_SRC:%.c=$(B)/%)
 FUZZ_LONG := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/libfuzzer/%)
@@ -66,6 +67,11 @@ $(B)/tests/programs/throws $(B)/tests/programs/storm: $(B)/%: %.cc
 	@mkdir -p $(@D)
 	$(CXX) -O2 -g -fomit-frame-pointer -Wall -Wextra $(WERROR) -pthread \
 	  -o $@ $< -ldl
+
+$(B)/tests/tools/timeline: tests/tools/timeline.c $(REP_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
+	  $(REP_LIB) $(REP_LIBS)
 
 # The bench's own.
 $(B)/tests/programs/forkcost: tests/bench/forkcost.c

@@ -202,6 +202,9 @@ static int take_jit(struct parser *parser, uint8_t is_dump)
         return -1;
     if (jr_line_number(&parser->line, "inode", 10, &file.inode) < 0)
         file.inode = 0;
+    if (jr_line_number(&parser->line, "since", 10, &file.since_ns) < 0 ||
+        file.since_ns >= file.time_ns)
+        file.since_ns = 0;
     file.device = take_device(&parser->line);
     file.path = jr_line_text(&parser->line, "path");
     if (!file.path)

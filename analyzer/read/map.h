@@ -35,6 +35,8 @@ struct jr_thread_name {
 /* A sighting of a perf map or jitdump. */
 struct jr_jit_file {
     uint64_t time_ns, inode, size;
+    uint64_t since_ns;        /* it was as the sighting before says until then
+                                 at least; 0: not known */
     uint64_t device;          /* as st_dev; 0: not known */
     char *path;
     char *saved;              /* file name beside the map, or NULL */
