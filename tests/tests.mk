@@ -9,6 +9,7 @@
 
 PYTHON ?= python3
 include tests/oracle/oracle.mk
+include tests/twice/twice.mk
 include tests/cross/cross.mk
 FUZZ_SECONDS ?= 60
 FUZZ_CC ?= clang
@@ -128,7 +129,7 @@ objects: $(SIG_OBJ) $(PRE_OBJ) $(REP_OBJ) $(UNIT) $(PROGRAMS) $(FUZZ) \
 
 include tests/sanitize.mk
 
-check-build: all $(UNIT) $(PROGRAMS) $(ORACLE_BIN) $(CROSS) asan-build \
+check-build: all $(UNIT) $(PROGRAMS) $(ORACLE_BIN) $(TWICE_BIN) $(CROSS) asan-build \
   asan-pre-build tsan-build
 
 CHECK = B=$(B) $(PYTHON) tests/check.py $(CHECK_ARGS)
@@ -142,7 +143,7 @@ $(B)/tests/unit/test_pre_race: | $(B)/tests/programs/swap_a.so \
 unit: $(UNIT) ## unit tests
 	@$(CHECK) --only unit
 
-check-run: all $(PROGRAMS) $(ORACLE_BIN) $(CROSS) ## real programs under the library
+check-run: all $(PROGRAMS) $(ORACLE_BIN) $(TWICE_BIN) $(CROSS) ## real programs under the library
 	@$(CHECK) --only run
 
 check-churn: all $(PROGRAMS) $(B)/tests/unit/test_pre_race ## a race test of 100,000 turns, 100,000 samples in a storm of exceptions, loads and allocations

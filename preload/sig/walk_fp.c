@@ -57,7 +57,7 @@ struct chain {
 static inline void record_sig(struct jp_kit_trail *trail, struct chain *chain,
                               struct jp_kit_step step)
 {
-    trail->fresh[chain->fresh < NONE ? chain->fresh : NONE] = step;
+    trail->fresh[0][chain->fresh < NONE ? chain->fresh : NONE] = step;
     chain->fresh += chain->fresh <= NONE;
 }
 
@@ -167,9 +167,12 @@ enum jp_reason jp_walk_fp_sig(struct jp_walk *walk)
     chain.at = trail->first;
     const enum jp_reason reason = follow_sig(walk, &chain);
     if (walk->rooted) {
+        /* The end is above all pairs, wherever it leads. */
+        const uint64_t end = chain.fp >= chain.last && chain.fp < UINT64_MAX
+                                 ? chain.fp
+                                 : UINT64_MAX - 1;
         if (chain.kept == NONE)
-            record_sig(trail, &chain,
-                       (struct jp_kit_step){chain.fp, 0, 0, 0, 0});
+            record_sig(trail, &chain, (struct jp_kit_step){end, 0, 0, 0, 0});
         walk->moved = 1;
         walk->kept = chain.kept;
         walk->fresh = chain.fresh;
