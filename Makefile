@@ -9,8 +9,8 @@ WERROR ?= -Werror
 WARN := -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes \
   -Wmissing-prototypes -Wvla -Wformat=2 -Wundef $(WERROR)
 LIBFLAGS := -D_GNU_SOURCE -fPIC -fvisibility=hidden -fno-omit-frame-pointer \
-  -ftls-model=initial-exec
-SIGFLAGS := -Wframe-larger-than=1024 -fno-stack-protector -U_FORTIFY_SOURCE
+  -ftls-model=initial-exec -fno-stack-protector
+SIGFLAGS := -Wframe-larger-than=1024 -U_FORTIFY_SOURCE
 # noseparate-code and -O1 save the loader mappings and collisions: every
 # program that the library is preloaded into pays for them at its start.
 LIBLINK := -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,noseparate-code \

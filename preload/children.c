@@ -52,7 +52,7 @@ static pid_t wait_for(pid_t pid, int *status, int options,
 
 #define WAIT(name, declared, used, as_wait4)                                  \
     typedef pid_t name##_function declared;                                   \
-    JP_EXPORT pid_t name declared                                             \
+    JP_HOOK(pid_t, name, declared)                                            \
     {                                                                         \
         JP_REAL(name##_function, name)                                        \
         return is_wanted() ? wait_for as_wait4 : real used;                   \
@@ -77,7 +77,7 @@ static uint64_t children(void)
 
 /* waitid tells no times: the difference is the child's, and that of what
  * another thread waited for at the same moment. */
-JP_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+JP_HOOK(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options))
 {
     JP_REAL(waitid_function, waitid)
     if (!is_wanted() || info == NULL || (options & WEXITED) == 0 ||

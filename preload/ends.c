@@ -18,7 +18,7 @@ static void note(void)
         jp_usage_note_sig();
 }
 
-JP_EXPORT void _exit(int status)
+JP_HOOK(void, _exit, (int status))
 {
     JP_REAL(exit_function, _exit)
     note();
@@ -26,7 +26,7 @@ JP_EXPORT void _exit(int status)
     __builtin_unreachable();
 }
 
-JP_EXPORT void _Exit(int status)
+JP_HOOK(void, _Exit, (int status))
 {
     JP_REAL(exit_function, _Exit)
     note();

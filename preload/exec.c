@@ -31,9 +31,6 @@ typedef int fexecve_function(int, char *const[], char *const[]);
 typedef int execveat_function(int, const char *, char *const[], char *const[],
                               int);
 
-int execveat(int fd, const char *path, char *const argv[], char *const envp[],
-             int flags);
-
 /* What jp_exec_before did: the process is jprof's; its clocks are stopped. */
 #define OURS 1
 #define STOPPED 2
@@ -41,8 +38,6 @@ int execveat(int fd, const char *path, char *const argv[], char *const envp[],
 int jp_exec_before(void)
 {
     int done = OURS;
-    if (!jp_owned_sig())
-        return 0;
     if (jp_local_is_borrowed()) {
         jp_local_lend();
         return 0;
@@ -72,7 +67,7 @@ long jp_exec_failed(int stopped, long result)
 
 /* The rest: the program, as jp_target_tell takes it. */
 #define EXEC(name, declared, used, ...)                                       \
-    JP_EXPORT int name declared                                               \
+    JP_HOOK(int, name, declared)                                              \
     {                                                                         \
         JP_REAL(name##_function, name)                                        \
         jp_target_tell(&(const struct jp_target)__VA_ARGS__);                 \
@@ -118,7 +113,7 @@ static void collect(char **argv, const char *first, va_list *list,
 /* Room for them on the stack: a vfork child must not allocate. */
 #define ROOM(count) __builtin_alloca(((count) + 1) * sizeof(char *))
 
-JP_EXPORT int execl(const char *path, const char *first, ...)
+JP_HOOK(int, execl, (const char *path, const char *first, ...))
 {
     va_list list;
     va_start(list, first);
@@ -131,7 +126,7 @@ JP_EXPORT int execl(const char *path, const char *first, ...)
     return execve(path, argv, environ);
 }
 
-JP_EXPORT int execlp(const char *file, const char *first, ...)
+JP_HOOK(int, execlp, (const char *file, const char *first, ...))
 {
     va_list list;
     va_start(list, first);
@@ -144,7 +139,7 @@ JP_EXPORT int execlp(const char *file, const char *first, ...)
     return execvp(file, argv);
 }
 
-JP_EXPORT int execle(const char *path, const char *first, ...)
+JP_HOOK(int, execle, (const char *path, const char *first, ...))
 {
     va_list list;
     va_start(list, first);

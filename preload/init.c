@@ -21,6 +21,7 @@
 #include "sig/adopt.h"
 #include "sig/clock.h"
 #include "sig/control.h"
+#include "sig/gate.h"
 #include "sig/handler.h"
 #include "sig/log.h"
 #include "sig/process.h"
@@ -142,6 +143,8 @@ static int set_up(char **argv)
     if (jp_owner == NULL)
         return -ENOMEM;
     jp_owner->pid = jp_sys_getpid_sig();
+    jp_gate_init_sig(getauxval(AT_HWCAP2));
+    jp_gate_enter_sig();
     jp_real_all();
     find_folder();
     jp_tree_init();
@@ -195,9 +198,15 @@ __attribute__((destructor)) static void destruct(void)
     jp_sys_unblock_sig(mask);
 }
 
+/* A vfork child has no profile to give commands to. */
+static int is_ours(void)
+{
+    return jp_owned_sig() && jp_sys_getpid_sig() == jp_owner->pid;
+}
+
 JP_EXPORT int jprof_start(void)
 {
-    if (!jp_owned_sig())
+    if (!is_ours())
         return -ENOSYS;
     if (atomic_load(&jp_process.running))
         return -EALREADY;
@@ -207,7 +216,7 @@ JP_EXPORT int jprof_start(void)
 
 JP_EXPORT int jprof_pause(void)
 {
-    if (!jp_owned_sig())
+    if (!is_ours())
         return -ENOSYS;
     if (!atomic_load(&jp_process.running))
         return -EALREADY;
@@ -217,7 +226,7 @@ JP_EXPORT int jprof_pause(void)
 
 JP_EXPORT int jprof_clear(void)
 {
-    if (!jp_owned_sig())
+    if (!is_ours())
         return -ENOSYS;
     if (jp_config.ring_bytes == 0)
         return -EINVAL;
@@ -227,7 +236,7 @@ JP_EXPORT int jprof_clear(void)
 
 JP_EXPORT int jprof_save(void)
 {
-    if (!jp_owned_sig())
+    if (!is_ours())
         return -ENOSYS;
     command(JP_CONTROL_SAVE);
     return 0;

@@ -27,7 +27,7 @@ typedef FILE *popen_function(const char *, const char *);
 /* Returns whether there is something to be undone. */
 static int before(void)
 {
-    if (!jp_owned_sig() || jp_local.view == 0)
+    if (jp_local.view == 0)
         return 0;
     if (jp_local_is_borrowed()) {
         jp_local_lend();
@@ -45,10 +45,11 @@ static void after(int changed)
     errno = error;
 }
 
-JP_EXPORT int posix_spawn(pid_t *pid, const char *path,
-                          const posix_spawn_file_actions_t *actions,
-                          const posix_spawnattr_t *attributes,
-                          char *const argv[], char *const envp[])
+JP_HOOK(int, posix_spawn,
+        (pid_t *pid, const char *path,
+         const posix_spawn_file_actions_t *actions,
+         const posix_spawnattr_t *attributes, char *const argv[],
+         char *const envp[]))
 {
     JP_REAL(spawn_function, posix_spawn)
     pid_t made = 0;
@@ -63,10 +64,11 @@ JP_EXPORT int posix_spawn(pid_t *pid, const char *path,
     return error;
 }
 
-JP_EXPORT int posix_spawnp(pid_t *pid, const char *file,
-                           const posix_spawn_file_actions_t *actions,
-                           const posix_spawnattr_t *attributes,
-                           char *const argv[], char *const envp[])
+JP_HOOK(int, posix_spawnp,
+        (pid_t *pid, const char *file,
+         const posix_spawn_file_actions_t *actions,
+         const posix_spawnattr_t *attributes, char *const argv[],
+         char *const envp[]))
 {
     JP_REAL(spawn_function, posix_spawnp)
     pid_t made = 0;
@@ -81,7 +83,7 @@ JP_EXPORT int posix_spawnp(pid_t *pid, const char *file,
     return error;
 }
 
-JP_EXPORT int system(const char *command)
+JP_HOOK(int, system, (const char *command))
 {
     JP_REAL(system_function, system)
     const int changed = before();
@@ -90,7 +92,7 @@ JP_EXPORT int system(const char *command)
     return status;
 }
 
-JP_EXPORT FILE *popen(const char *command, const char *mode)
+JP_HOOK(FILE *, popen, (const char *command, const char *mode))
 {
     JP_REAL(popen_function, popen)
     const int changed = before();

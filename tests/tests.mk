@@ -19,7 +19,8 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT := $(UNIT_SRC:%.c=$(B)/%)
 UNIT_PRE := $(filter $(B)/tests/unit/test_pre_%,$(UNIT))
 UNIT_REP := $(filter-out $(UNIT_PRE),$(UNIT))
-PROG_SO := mallocspy nssmod_a nssmod_b spinlib swap_a swap_b twin_a twin_b
+PROG_SO := mallocspy nssmod_a nssmod_b spinlib stubs swap_a swap_b twin_a \
+  twin_b
 PROG_SRC := $(wildcard tests/programs/*.c)
 PROG_ALL := $(patsubst tests/programs/%.c,%,$(PROG_SRC))
 PROGRAMS := $(patsubst %,$(B)/tests/programs/%,$(filter-out $(PROG_SO),\
@@ -78,6 +79,12 @@ $(B)/tests/tools/timeline: tests/tools/timeline.c $(REP_LIB)
 $(B)/tests/programs/forkcost: tests/bench/forkcost.c
 	@mkdir -p $(@D)
 	$(CC) $(PROGFLAGS) $(WARN) -o $@ $<
+
+$(B)/tests/programs/strangers: tests/programs/strangers.c \
+    $(B)/tests/programs/stubs.so
+	@mkdir -p $(@D)
+	$(CC) $(PROGFLAGS) $(WARN) -Iinclude -MMD -MP -o $@ $< \
+	  -L$(@D) -l:stubs.so -Wl,-rpath,'$$ORIGIN'
 
 # No library is ever preloaded into it.
 $(B)/tests/programs/static_busy: tests/programs/busy.c

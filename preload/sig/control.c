@@ -40,6 +40,16 @@ _Static_assert(JP_CONTROL_SAVE <= REQUEST_MASK, "commands fit");
 
 static _Atomic uint32_t ended; /* the process ends: nothing starts again */
 
+void jp_control_on_sig(void)
+{
+    /* First: where the kernel gives out few timers, this one stands in. */
+    if (jp_adopt_run_sig(1) != 0)
+        jp_clock_share_sig();
+    atomic_store(&jp_process.running, 1);
+    jp_adopt_all_sig();
+    jp_clock_all_sig(1);
+}
+
 static void start_sig(void)
 {
     if (atomic_load(&jp_process.running) || atomic_load(&ended) ||
@@ -56,12 +66,7 @@ static void start_sig(void)
     } else {
         return;
     }
-    /* First: where the kernel gives out few timers, this one stands in. */
-    if (jp_adopt_run_sig(1) != 0)
-        jp_clock_share_sig();
-    atomic_store(&jp_process.running, 1);
-    jp_adopt_all_sig();
-    jp_clock_all_sig(1);
+    jp_control_on_sig();
 }
 
 static void tell_kits_sig(void)

@@ -17,6 +17,7 @@
 #include "clock_real.h"
 #include "clock_timer.h"
 #include "control.h"
+#include "gate.h"
 #include "jit.h"
 #include "kit.h"
 #include "log.h"
@@ -426,8 +427,14 @@ static void dispatch_sig(int signal, siginfo_t *info, void *context)
 
 void jp_handler_sig(int signal, siginfo_t *info, void *context)
 {
+    if (!jp_owned_sig())
+        return;
+    if (!jp_gate_ask_sig()) {
+        if (info->si_code == SI_TIMER)
+            jp_count_sig(JP_COUNT_LOST_NO_SLOT, 1);
+        return;
+    }
     const int error = errno;
-    if (jp_owned_sig())
-        dispatch_sig(signal, info, context);
+    dispatch_sig(signal, info, context);
     errno = error;
 }
