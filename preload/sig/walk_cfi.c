@@ -16,6 +16,8 @@
 #include "sys.h"
 #include "walk_cfi.h"
 
+#define ENTRY_BYTES 64U    /* of the stack: the frame of the program's entry */
+#define CALLED_BYTES 4096U /* of code: a function without a frame is shorter */
 #define GOING JP_WALK_GOING
 #define AGAIN JP_WALK_AGAIN
 
@@ -28,15 +30,21 @@ _Static_assert(JP_ARCH_SIGNAL_BYTES <= sizeof(((struct jp_kit *)0)->walker),
 #define SAVED_BYTES 512U
 
 /* Why a walk is over whose frame pointer leads nowhere, in code without
- * call-frame information. */
+ * call-frame information.  Code may use the frame pointer as it likes: that it
+ * is zero tells the root only in the frame of the program's entry, or in what
+ * an adopted thread was started by. */
 static int end_sig(const struct jp_walk *walk, const struct jp_walk_frame *frame)
 {
-    const uint64_t fp = frame->registers[JP_ARCH_FP];
-    if (fp == 0 && (walk->slot->adopted || walk->slot->is_main) &&
-        !frame->unsure)
-        return JP_REASON_ROOT;
-    return jp_maps_anonymous_sig(frame->pc) ? JP_REASON_BAD_FP
-                                            : JP_REASON_NO_RULE;
+    const struct jp_slot *slot = walk->slot;
+    if (jp_maps_anonymous_sig(frame->pc))
+        return JP_REASON_BAD_FP;
+    if (frame->registers[JP_ARCH_FP] != 0 || frame->unsure)
+        return JP_REASON_NO_RULE;
+    const int outermost =
+        slot->is_main ? walk->rooted && walk->high - ENTRY_BYTES <=
+                                            frame->registers[JP_ARCH_SP]
+                      : slot->adopted && !frame->interrupted;
+    return outermost ? JP_REASON_ROOT : JP_REASON_NO_RULE;
 }
 
 /* Lets reads reach below sp: a leaf saves registers there, as far as an
@@ -77,6 +85,43 @@ static int turn_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
     return 1;
 }
 
+/* The function that is interrupted may make no frame at all, as many of V8's
+ * builtins: its caller is where sp says if a call to this very function stands
+ * before that. */
+static int called_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
+{
+    const uint64_t at = frame->registers[JP_ARCH_SP];
+    struct jp_maps_range range;
+    uint8_t code[JP_ARCH_CALL_BYTES];
+    uint64_t target = 0;
+    if (!jp_walk_inside_sig(walk, at))
+        return 0;
+    const uint64_t caller = jp_walk_load_sig(walk, at);
+    const uint64_t from = caller - JP_ARCH_CALL_BEFORE;
+    if (jp_maps_find_sig(caller, &range) != 0 ||
+        jp_sys_peek_sig(from, code, sizeof(code)) != sizeof(code))
+        return 0;
+    switch (jp_arch_call_before_sig(code, caller, frame->registers, &target)) {
+    case JP_ARCH_CALL_HANDLER:
+        break;
+    case JP_ARCH_CALL_MEMORY:
+        if (jp_sys_peek_sig(target, &target, sizeof(target)) !=
+            sizeof(target))
+            return 0;
+        /* fall through */
+    case JP_ARCH_CALL_DIRECT:
+        if (frame->pc - target >= CALLED_BYTES)
+            return 0;
+        break;
+    default:
+        return 0;
+    }
+    if (!rise_sig(walk, frame, at + 8, 8))
+        return 0;
+    frame->pc = caller;
+    return 1;
+}
+
 /* The interrupted function may not have made its frame yet, or have given it
  * up: its caller is where sp says. */
 static int frameless_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
@@ -101,7 +146,8 @@ static int frameless_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 static int step_fp_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 {
     const uint64_t fp = frame->registers[JP_ARCH_FP];
-    if (frame->interrupted && frameless_sig(walk, frame)) {
+    if (frame->interrupted &&
+        (frameless_sig(walk, frame) || called_sig(walk, frame))) {
         frame->interrupted = 0;
         return GOING;
     }
@@ -110,7 +156,9 @@ static int step_fp_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
         return end_sig(walk, frame);
     uint64_t caller = jp_arch_strip_sig(jp_walk_load_sig(walk, fp + 8));
     if (!jp_maps_executable_sig(walk->kit, caller))
-        return caller == 0 ? JP_REASON_ROOT : JP_REASON_BAD_FP;
+        return caller == 0 && !walk->rooted && !frame->interrupted
+                   ? JP_REASON_ROOT
+                   : JP_REASON_BAD_FP;
     if (!rise_sig(walk, frame, fp + 16, 16))
         return end_sig(walk, frame);
     frame->registers[JP_ARCH_FP] = jp_walk_load_sig(walk, fp);

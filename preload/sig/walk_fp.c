@@ -14,11 +14,15 @@
  * for __libc_start_main and what it calls). */
 #define ENTRY_BYTES 1024U
 
-/* Why a chain that led to `fp` from the frame at `last` is over. */
+/* Why a chain that led to `fp` from the frame at `last` is over.  Where no pair
+ * was read, or none but those of JIT code, the frame pointer may hold anything. */
 static enum jp_reason end_sig(const struct jp_walk *walk, uint64_t fp,
                               uint64_t last)
 {
     const struct jp_slot *slot = walk->slot;
+    if (last == walk->low || walk->next == walk->kit->frames ||
+        jp_maps_anonymous_sig(walk->next[-1]))
+        return JP_REASON_BAD_FP;
     if (slot->is_main && walk->rooted && walk->high - last <= ENTRY_BYTES)
         return JP_REASON_ROOT;
     if (slot->adopted && fp == 0)

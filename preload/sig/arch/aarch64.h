@@ -236,4 +236,24 @@ static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
     ".size jp_door_seek,.-jp_door_seek\n"                                     \
     ".popsection\n"
 
+/* See x86_64.h; here a call leaves no return address on the stack. */
+enum jp_arch_call {
+    JP_ARCH_CALL_OTHER,
+    JP_ARCH_CALL_DIRECT,
+    JP_ARCH_CALL_MEMORY,
+    JP_ARCH_CALL_HANDLER
+};
+#define JP_ARCH_CALL_BEFORE 4U
+#define JP_ARCH_CALL_BYTES 4U
+static inline enum jp_arch_call
+jp_arch_call_before_sig(const uint8_t code[JP_ARCH_CALL_BYTES], uint64_t to,
+                        const uint64_t registers[], uint64_t *target)
+{
+    (void)code;
+    (void)to;
+    (void)registers;
+    (void)target;
+    return JP_ARCH_CALL_OTHER;
+}
+
 #endif

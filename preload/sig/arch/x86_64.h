@@ -9,6 +9,7 @@
 #include <linux/audit.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 
@@ -112,6 +113,49 @@ static inline int jp_arch_bare_return_sig(const uint8_t *code)
                    code[3] < 0x80 && code[3] % 8 == 0 && code[4] == 0xc3
                ? code[3]
                : -1;
+}
+
+/* What the call before a return address says of the function that it leads to:
+ * where that is, in *target or in the word at *target; or nothing but that it
+ * is one which makes no frame of its own. */
+enum jp_arch_call {
+    JP_ARCH_CALL_OTHER,
+    JP_ARCH_CALL_DIRECT,
+    JP_ARCH_CALL_MEMORY,
+    JP_ARCH_CALL_HANDLER
+};
+
+/* `code` has the bytes around the return address `to`.  Besides a plain call
+ * those of V8: call *N(%r13), r13 being its root register; mov $T,%r10; call
+ * *%r10; and call *%rcx; mov N(%rbp),%r12, by which its interpreter calls the
+ * handler of a bytecode (builtins-x64.cc, Generate_InterpreterEntryTrampoline,
+ * macro-assembler-x64.cc). */
+#define JP_ARCH_CALL_BEFORE 13U
+#define JP_ARCH_CALL_BYTES 16U
+static inline enum jp_arch_call
+jp_arch_call_before_sig(const uint8_t code[JP_ARCH_CALL_BYTES], uint64_t to,
+                        const uint64_t registers[], uint64_t *target)
+{
+    const uint8_t *at = code + JP_ARCH_CALL_BEFORE;
+    int32_t offset;
+    memcpy(&offset, at - 4, sizeof(offset));
+    if (at[-5] == 0xe8) {
+        *target = to + (uint64_t)(int64_t)offset;
+        return JP_ARCH_CALL_DIRECT;
+    }
+    if (at[-7] == 0x41 && at[-6] == 0xff && at[-5] == 0x95) {
+        *target = registers[13] + (uint64_t)(int64_t)offset;
+        return JP_ARCH_CALL_MEMORY;
+    }
+    if (at[-13] == 0x49 && at[-12] == 0xba && at[-3] == 0x41 &&
+        at[-2] == 0xff && at[-1] == 0xd2) {
+        memcpy(target, at - 11, sizeof(*target));
+        return JP_ARCH_CALL_DIRECT;
+    }
+    return at[-2] == 0xff && at[-1] == 0xd1 && at[0] == 0x4c &&
+                   at[1] == 0x8b && at[2] == 0x65
+               ? JP_ARCH_CALL_HANDLER
+               : JP_ARCH_CALL_OTHER;
 }
 
 /* Whether the interrupted function has given its frame pointer back, where the
