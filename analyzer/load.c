@@ -34,6 +34,7 @@ static void free_files(const struct jr_held *held)
 void jr_load_free(struct jr_load *load)
 {
     jr_model_free(&load->model);
+    jr_load_free_cover(load);
     for (size_t i = 0; i < load->nheld; i++)
         jr_space_free(load->held[i].space);
     jr_symbols_free(load->symbols);
@@ -124,6 +125,7 @@ void jr_load_finish(struct jr_load *load)
     char *text;
 
     jr_model_finish(&load->model);
+    jr_cover_finish(&load->cover, load->merged);
     say_filters(&load->model);
     if (load->nothers == 0)
         return;
@@ -251,6 +253,7 @@ static void add_run(struct jr_load *load, const struct jr_log *log,
         say_run(log, run, held->map);
     check_program(load, run);
     jr_model_add(&load->model, run, held->map, held->space, neighbours);
+    jr_load_cover(load, log, run, held->map);
     note_run(load, log, run);
     note_map(load, run, held->map);
 }

@@ -46,6 +46,7 @@ static void make_report(struct job *job, const char **logs, size_t count,
 
     jr_load_init(&load, options->app, &options->filter, &job->diag);
     load.verbose = options->verbose;
+    load.merged = report.merged = options->merge;
     load.model.progress = jr_progress_show;
     load.model.progress_data = &job->progress;
     for (size_t i = 0; i < count; i++) {
@@ -62,6 +63,7 @@ static void make_report(struct job *job, const char **logs, size_t count,
         parts = jr_parts_list(&load.model, &report.nparts);
         report.parts = parts;
         report.model = &load.model;
+        report.cover = &load.cover;
         report.notes = load.notes;
         report.nnotes = load.nnotes;
         report.changed = jr_symbols_changed(load.symbols);

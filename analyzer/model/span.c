@@ -28,8 +28,8 @@ static uint64_t last_moment(const struct jr_process *process)
 static uint64_t first_pause_after(const struct jr_map *map, uint64_t start)
 {
     for (size_t i = 0; i < map->npauses; i++)
-        if (map->pauses[i] >= start)
-            return map->pauses[i];
+        if (map->pauses[i].time_ns >= start)
+            return map->pauses[i].time_ns;
     return UINT64_MAX;
 }
 

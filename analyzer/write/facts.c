@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "../base/mem.h"
+#include "coverage.h"
 
 #define NS 1e9
 
@@ -291,7 +292,11 @@ void jr_facts_worth(const struct jr_report *report, struct jr_facts *facts)
 {
     const struct jr_stats *total = &report->model->total;
     uint64_t truncated = total->reasons[JP_REASON_DEPTH];
+    int bad = 0;
+    char *covered = jr_coverage_text(report, &bad);
 
+    if (covered)
+        add(facts, "Coverage", covered, bad);
     add(facts, "Lost samples",
         counted(total, total->lost, 0, JR_LOST_COUNT, jr_lost_text),
         jr_lost(total) > 0);

@@ -2,6 +2,9 @@
  *
  * The head of the HTML report: what was profiled and what it is worth.
  * Runs in: analyzer. */
+#include <stdlib.h>
+
+#include "coverage.h"
 #include "escape.h"
 #include "facts.h"
 #include "html.h"
@@ -21,16 +24,28 @@ static void put_facts(FILE *out, const char *class, const char *title,
     fputs("</dl>", out);
 }
 
+static void put_note(FILE *out, const char *text)
+{
+    fputs("<li>", out);
+    jr_put_html(out, text);
+    fputs("</li>\n", out);
+}
+
+/* What is not covered, then what else there is to know. */
 static void put_notes(const struct jr_report *report, FILE *out)
 {
-    if (report->nnotes == 0)
+    char *gap = jr_coverage_gap(report, 0);
+
+    if (report->nnotes == 0 && gap == NULL)
         return;
     fputs("<ul class=\"notes\">\n", out);
-    for (size_t i = 0; i < report->nnotes; i++) {
-        fputs("<li>", out);
-        jr_put_html(out, report->notes[i]);
-        fputs("</li>\n", out);
+    for (size_t i = 1; gap != NULL; i++) {
+        put_note(out, gap);
+        free(gap);
+        gap = jr_coverage_gap(report, i);
     }
+    for (size_t i = 0; i < report->nnotes; i++)
+        put_note(out, report->notes[i]);
     fputs("</ul>", out);
 }
 
