@@ -7,6 +7,7 @@
 
 #include "model/cover.h"
 #include "model/model.h"
+#include "notes.h"
 #include "read/log.h"
 #include "read/map.h"
 #include "read/tree.h"
@@ -25,8 +26,9 @@ struct jr_load {
     struct jr_symbols *symbols;
     struct jr_held *held;
     size_t nheld, held_room;
-    char **notes;               /* for the reader of the report */
-    size_t nnotes, notes_room;
+    struct jr_notes gathered;
+    char **notes;               /* for the reader of the report, in words; */
+    size_t nnotes;              /* after jr_load_finish */
     struct jr_model model;
     const char *app;            /* as the user named the program */
     const struct jp_log_header *other; /* of the last run of another program */
@@ -51,9 +53,6 @@ int jr_load_log(struct jr_load *load, const char *path);
 /* Sums up, after the last log: completes the model and notes when processes
  * ran another program than app; says it on stderr too when all of them did. */
 void jr_load_finish(struct jr_load *load);
-
-/* Adds a note; takes the text over. */
-void jr_load_note(struct jr_load *load, char *text);
 
 /* load_cover.c: counts a run in the coverage; frees what is kept for it. */
 void jr_load_cover(struct jr_load *load, const struct jr_log *log,

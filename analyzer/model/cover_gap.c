@@ -53,8 +53,8 @@ static const char *guessed(const struct jr_cover_process *process,
         return "the kernel refused its threads their timers";
     if (process->own_ns > last->cpu_ns &&
         process->own_ns - last->cpu_ns >= missing_ns / 2)
-        return "it went on where the library no longer was: past an exec or "
-               "its destructors, or killed";
+        return "it went on where it had no log: past an exec or its "
+               "destructors, killed, or not allowed to write here";
     if (last->before_ns >= missing_ns / 2)
         return "it used that before the library was loaded";
     return "the reason is not known";

@@ -8,6 +8,7 @@
 #include "escape.h"
 #include "facts.h"
 #include "html.h"
+#include "program.h"
 
 static void put_facts(FILE *out, const char *class, const char *title,
                       const struct jr_facts *facts)
@@ -51,14 +52,14 @@ static void put_notes(const struct jr_report *report, FILE *out)
 
 void jr_html_head(const struct jr_report *report, FILE *out)
 {
-    const struct jr_process *first = &report->model->processes[0];
-    const char *name = jr_base_name(jr_exe_of(first));
+    char *name = jr_program_name(report);
     struct jr_facts about = {0}, worth = {0};
 
     jr_facts_about(report, &about);
     jr_facts_worth(report, &worth);
     fputs("<header>\n<h1>Jprof Profile Report</h1>\n<p class=\"of\">", out);
-    jr_put_html(out, *name ? name : report->app);
+    jr_put_html(out, name);
+    free(name);
     fputs("</p>\n<div class=\"facts\">\n", out);
     put_facts(out, "about", "What was profiled", &about);
     fputs("</section>\n", out);
