@@ -131,12 +131,34 @@ static void note_others(struct jr_load *load)
     jr_notes_add(&load->gathered, text);
 }
 
+/* JIT code without names, and a runtime that gives none. */
+static void note_jit(struct jr_load *load)
+{
+    const struct jr_stats *total = &load->model.total;
+    const char *why = load->cover.jit;
+    char *text;
+
+    if (total->jit_named > 0 || total->jit_frames < total->samples / 100 + 1) {
+        if (why && total->jit_named == 0)
+            jr_notes_add(&load->gathered,
+                         jr_printf("%s; see doc/jit.md", why));
+        return;
+    }
+    text = jr_printf("JIT code ran, and no names of it came: %s; see "
+                     "doc/jit.md",
+                     why ? why : "its runtime was not asked to write them, or "
+                                 "writes none");
+    jr_say("%s", text);
+    jr_notes_add(&load->gathered, text);
+}
+
 void jr_load_finish(struct jr_load *load)
 {
     jr_model_finish(&load->model);
     jr_cover_finish(&load->cover, load->merged);
     say_filters(&load->model);
     note_others(load);
+    note_jit(load);
     load->notes = jr_notes_texts(&load->gathered, &load->nnotes);
 }
 

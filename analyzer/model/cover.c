@@ -223,6 +223,7 @@ static void add_run(struct jr_cover *cover, size_t sorted, uint32_t tree,
         return;
     cover->wall_ns = line->wall_ns;
     cover->command = line->args[0] ? line->args : NULL;
+    cover->jit = line->text[0] ? line->text : NULL;
     cover->nruns++;
 }
 

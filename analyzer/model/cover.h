@@ -84,6 +84,7 @@ struct jr_cover {
     uint64_t cut_ns;        /* and of processes whose samples were overwritten */
     uint64_t children_ns;   /* not in it: of children, when logs are few */
     uint64_t wall_ns;       /* of the run, as the launcher saw it; 0: not known */
+    const char *jit;        /* why there are no names of JIT code, or NULL */
     const char *command;    /* that the launcher was given, or NULL */
     size_t nruns;           /* that a launcher made */
     uint8_t known;          /* there is something to say */

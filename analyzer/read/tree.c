@@ -68,7 +68,8 @@ static int take_line(struct jr_tree *tree, const struct jr_line *line)
     taken.why = take_text(line, "why");
     taken.path = take_text(line, "path");
     taken.args = take_text(line, "args");
-    taken.text = take_text(line, "text");
+    taken.text =
+        take_text(line, taken.kind == JR_TREE_RUN ? "jit" : "text");
     *JR_PUSH(tree->lines, tree->nlines, tree->lines_room) = taken;
     return 0;
 }

@@ -26,7 +26,7 @@ struct jr_tree_line {
     uint8_t kind;           /* enum jr_tree_kind */
     char *why;              /* a word, "" when there is none */
     char *path, *args;      /* "" likewise; arguments joined by blanks */
-    char *text;
+    char *text;             /* more of it; of a run, of its JIT code */
 };
 
 struct jr_tree {
