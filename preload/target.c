@@ -36,7 +36,7 @@
 static const char why_static[] = "static", why_musl[] = "musl",
                   why_machine[] = "machine", why_secure[] = "setuid",
                   why_capable[] = "caps", why_preload[] = "preload",
-                  why_flags[] = "flags";
+                  why_flags[] = "flags", why_filter[] = "filter";
 
 /* The loader drops LD_PRELOAD in a program that gains rights. */
 static const char *secure(int fd, const struct stat *info)
@@ -154,11 +154,14 @@ static int holds(const char *variable, const char *what)
 /* Looks at a variable for the library and its flags; bits of what was found. */
 #define HAS_PRELOAD 1
 #define HAS_FLAGS 2
+#define HAS_EMPTY 4     /* flags that a filter's hook has emptied */
 #define HAS_ALL (HAS_PRELOAD | HAS_FLAGS)
 static int variable(const char *at, const char *start)
 {
     if (strncmp(start, "LD_PRELOAD=", 11) == 0)
         return holds(at, "libjprof") ? HAS_PRELOAD : 0;
+    if (strcmp(start, JP_ENV_FLAGS "=") == 0)
+        return HAS_EMPTY;
     if (strncmp(start, JP_ENV_FLAGS "=", sizeof(JP_ENV_FLAGS)) == 0)
         return holds(at, "JP_START") || holds(at, "JP_DEFER") ? HAS_FLAGS : 0;
     return 0;
@@ -197,9 +200,11 @@ static const char *environment_reason(char *const *envp)
             return NULL;
     }
     const int found = environment(envp);
-    if (found < 0 || found == HAS_ALL)
+    if (found < 0 || (found & HAS_ALL) == HAS_ALL)
         return NULL;
-    return (found & HAS_PRELOAD) == 0 ? why_preload : why_flags;
+    if ((found & HAS_PRELOAD) == 0)
+        return why_preload;
+    return (found & HAS_EMPTY) != 0 ? why_filter : why_flags;
 }
 
 /* Sets `path` to the first file of that name in PATH; 0 when there is none. */

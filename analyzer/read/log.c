@@ -105,6 +105,7 @@ static void add_run(struct reader *reader, const struct jp_log_header *header,
     memset(run, 0, sizeof *run);
     run->header = *header;
     run->offset = offset;
+    run->header.tree_name[sizeof run->header.tree_name - 1] = '\0';
     run->header.map_name[sizeof run->header.map_name - 1] = '\0';
     run->header.exe[sizeof run->header.exe - 1] = '\0';
     run->header.flags[sizeof run->header.flags - 1] = '\0';

@@ -241,15 +241,22 @@ static int on_code(struct parser *parser)
     return 0;
 }
 
+static struct jr_section take_moment(struct parser *parser)
+{
+    struct jr_section moment = {.time_ns = parser->line.time_ns};
+
+    take_cpu(parser);
+    if (jr_line_number(&parser->line, "cpu", 10, &moment.cpu_ns) < 0)
+        moment.cpu_ns = 0;
+    return moment;
+}
+
 static int on_section(struct parser *parser)
 {
     struct jr_map *map = parser->map;
-    struct jr_section section = {.time_ns = parser->line.time_ns};
 
-    take_cpu(parser);
-    if (jr_line_number(&parser->line, "cpu", 10, &section.cpu_ns) < 0)
-        section.cpu_ns = 0;
-    *JR_PUSH(map->sections, map->nsections, map->sections_room) = section;
+    *JR_PUSH(map->sections, map->nsections, map->sections_room) =
+        take_moment(parser);
     return 0;
 }
 
@@ -257,9 +264,14 @@ static int on_pause(struct parser *parser)
 {
     struct jr_map *map = parser->map;
 
-    take_cpu(parser);
     *JR_PUSH(map->pauses, map->npauses, map->pauses_room) =
-        parser->line.time_ns;
+        take_moment(parser);
+    return 0;
+}
+
+static int on_clear(struct parser *parser)
+{
+    parser->map->clear = take_moment(parser);
     return 0;
 }
 
@@ -291,8 +303,8 @@ static const struct {
     {JP_MAP_ANON, on_anon},       {JP_MAP_UNMAP, on_unmap},
     {JP_MAP_THREAD, on_thread},   {JP_MAP_PERFMAP, on_perfmap},
     {JP_MAP_JITDUMP, on_jitdump}, {JP_MAP_CODE, on_code},
-    {JP_MAP_SECTION, on_section},
-    {JP_MAP_PAUSE, on_pause},     {JP_MAP_EXIT, on_exit_line},
+    {JP_MAP_SECTION, on_section}, {JP_MAP_PAUSE, on_pause},
+    {JP_MAP_CLEAR, on_clear},     {JP_MAP_EXIT, on_exit_line},
     {JP_MAP_NOTE, on_note},
 };
 

@@ -51,6 +51,7 @@ struct jr_code_copy {
     char *saved;              /* file name beside the map */
 };
 
+/* A moment at which the profile starts, stops or is emptied. */
 struct jr_section {
     uint64_t time_ns;
     uint64_t cpu_ns;          /* CPU time of the process then */
@@ -73,8 +74,9 @@ struct jr_map {
     size_t ncopies, copies_room;
     struct jr_section *sections;       /* in order of time */
     size_t nsections, sections_room;
-    uint64_t *pauses;                  /* times, in order */
+    struct jr_section *pauses;         /* where the sections end, in order */
     size_t npauses, pauses_room;
+    struct jr_section clear;           /* the last one; time 0: none */
     uint64_t end_ns;                   /* of `exit`, else of the last line */
     uint64_t end_cpu_ns;               /* the last cpu= seen */
     uint8_t exited;                    /* an `exit` line was there */
