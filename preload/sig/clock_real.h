@@ -18,6 +18,8 @@ struct jp_real {
     uint64_t blocked_ns;
     int before;           /* the blocked part was spent where the last sample
                              was taken, not where the thread is now */
+    uint64_t counted_ns;  /* what the handler's budget grows with: the thread's
+                             CPU time, or its part of real time among all */
 };
 
 /* Works out what the signal of the calling thread's timer is worth.  Returns
