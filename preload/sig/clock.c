@@ -140,7 +140,7 @@ static uint64_t rest_sig(struct jp_slot *slot)
     if (!jp_budget_exact_sig(&slot->budget) || slot->opening)
         return 0;
     if (slot->source == JP_CLOCK_PERF)
-        return jp_clock_perf_rest_sig(slot, jp_process.tick_ns);
+        return jp_clock_perf_rest_sig(slot, JP_CLOCK_REST_NS);
     if (slot->source == JP_CLOCK_THREAD_CPU)
         return jp_clock_timer_overdue_sig(slot, jp_process.tick_ns);
     return 0;

@@ -14,6 +14,10 @@ struct jp_slot;
 #define JP_REFUSED_PERF 0x1U
 #define JP_REFUSED_TIMER 0x2U
 
+/* With a period that is longer than asked for, what is left of it when the clock
+ * stops is written from this length on. */
+#define JP_CLOCK_REST_NS 1000000U
+
 /* Sets the clock and its signal (jp_process.clock, .signal) by the flags and
  * by what the kernel allows. */
 void jp_clock_choose_sig(void);

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 
 #include "arch/arch.h"
+#include "clock.h"
 #include "clock_timer.h"
 #include "process.h"
 #include "slot.h"
@@ -120,7 +121,8 @@ int jp_clock_real_sig(struct jp_slot *slot, const siginfo_t *info,
     const uint64_t used = cpu - slot->cpu_ns;
     const uint64_t before = slot->switches;
     const int woken = info->si_timerid != slot->timer;
-    uint64_t gap = jp_clock_weight_sig(info->si_overrun);
+    const uint64_t nested = jp_clock_debt_sig(slot);
+    uint64_t gap = jp_clock_weight_sig(info->si_overrun) + nested;
     /* One that was on its way when the thread was no longer left alone. */
     if (woken && !slot->alone)
         return 0;
@@ -143,7 +145,8 @@ int jp_clock_real_rest_sig(struct jp_slot *slot, struct jp_real *real)
 {
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
-    if (!slot->alone || now <= slot->time_ns)
+    if ((!slot->alone && !jp_budget_exact_sig(&slot->budget)) ||
+        now <= slot->time_ns + (slot->alone ? 0 : JP_CLOCK_REST_NS))
         return 0;
     uint64_t ran = cpu > slot->cpu_ns ? cpu - slot->cpu_ns : 0;
     const uint64_t gap = now - slot->time_ns;
@@ -152,7 +155,7 @@ int jp_clock_real_rest_sig(struct jp_slot *slot, struct jp_real *real)
     *real = (struct jp_real){ran, gap - ran, 1, 0};
     slot->time_ns = now;
     slot->alone = slot->was_alone = 0;
-    return real->blocked_ns != 0;
+    return 1;
 }
 
 /* Makes, when it is first wanted, the timer that tells of CPU time. */

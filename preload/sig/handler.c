@@ -238,7 +238,10 @@ void jp_handler_rest_sig(struct jp_slot *slot)
             write_again_sig(slot, JP_EVENT_CPU, overdue);
     } else if (jp_process.clock == JP_CLOCK_MONOTONIC &&
                jp_clock_real_rest_sig(slot, &real)) {
-        write_again_sig(slot, JP_EVENT_WALL_BLOCKED, real.blocked_ns);
+        if (real.blocked_ns != 0)
+            write_again_sig(slot, JP_EVENT_WALL_BLOCKED, real.blocked_ns);
+        if (real.running_ns >= JP_CLOCK_REST_NS)
+            write_again_sig(slot, JP_EVENT_WALL_RUNNING, real.running_ns);
     }
     atomic_store(&slot->busy, 0);
 }
@@ -255,6 +258,16 @@ void jp_handler_overdue_sig(struct jp_slot *slot, uint32_t source)
         write_again_sig(slot, JP_EVENT_CPU, overdue);
 }
 
+/* Whether a signal of the thread's clock came while one was at work in it:
+ * libunwind unblocks signals.  Then the next sample stands for its time. */
+static int is_nested_sig(struct jp_slot *slot, uint64_t weight_ns)
+{
+    if (atomic_load(&slot->busy) == 0)
+        return 0;
+    atomic_fetch_add(&slot->debt_ns, weight_ns);
+    return 1;
+}
+
 /* A signal of the thread's timer on real time. */
 static void real_sig(struct jp_slot *slot, const siginfo_t *info,
                      const ucontext_t *context)
@@ -262,8 +275,9 @@ static void real_sig(struct jp_slot *slot, const siginfo_t *info,
     struct jp_real real = {0, 0, 0, 0};
     struct jp_visit visit;
     if (atomic_exchange(&slot->busy, 1) != 0) {
-        lose_sig(JP_COUNT_LOST_REENTRANT,
-                 jp_clock_weight_sig(info->si_overrun));
+        if (info->si_timerid == slot->timer)
+            atomic_fetch_add(&slot->debt_ns,
+                             jp_clock_weight_sig(info->si_overrun));
         return;
     }
     jp_budget_enter_sig(&slot->budget, &visit,
@@ -283,16 +297,6 @@ static void real_sig(struct jp_slot *slot, const siginfo_t *info,
     }
     leave_sig(slot, &visit, real.counted_ns);
     atomic_store(&slot->busy, 0);
-}
-
-/* Whether a signal of the thread's clock came while one was at work in it:
- * libunwind unblocks signals.  Then the next sample stands for its time. */
-static int is_nested_sig(struct jp_slot *slot, uint64_t weight_ns)
-{
-    if (atomic_load(&slot->busy) == 0)
-        return 0;
-    atomic_fetch_add(&slot->debt_ns, weight_ns);
-    return 1;
 }
 
 /* A signal of the thread's own timer on CPU time. */
@@ -395,6 +399,8 @@ static void perf_sig(const siginfo_t *info, const ucontext_t *context)
 static void itimer_sig(struct jp_slot *slot, const ucontext_t *context)
 {
     struct jp_visit visit;
+    if (slot != NULL && is_nested_sig(slot, 0))
+        return;
     struct jp_budget *budget = jp_clock_itimer_take_sig();
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const uint64_t weight = jp_clock_itimer_weight_sig();
@@ -416,6 +422,8 @@ static void itimer_sig(struct jp_slot *slot, const ucontext_t *context)
 static void rtc_sig(struct jp_slot *slot, const ucontext_t *context)
 {
     struct jp_visit visit;
+    if (slot != NULL && is_nested_sig(slot, 0))
+        return;
     struct jp_budget *budget = jp_rtc_take_sig();
     const uint64_t weight = jp_rtc_weight_sig();
     if (budget != NULL)
