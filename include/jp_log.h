@@ -86,6 +86,9 @@ enum jp_counter {
     JP_COUNT_NO_PERF,          /* threads whose perf clock was refused */
     JP_COUNT_NO_WAKER,         /* real time: threads that are woken at the full
                                   rate while they wait, for want of a timer */
+    JP_COUNT_LOWERED,          /* samples taken at a lower rate than was asked
+                                  for, to bound the handler's time, */
+    JP_COUNT_LOWERED_NS,       /* and their weight, ns (no losses) */
     JP_COUNT_COUNT
 };
 

@@ -11,6 +11,7 @@
 
 #include "local.h"
 #include "sig/adopt.h"
+#include "sig/budget.h"
 #include "sig/cfi_module.h"
 #include "sig/clock.h"
 #include "sig/control.h"
@@ -78,6 +79,7 @@ static void restart(void)
     jp_inherit_close_sig(forking.opened);
     jp_slots_reset_sig();
     jp_adopt_reset_sig();
+    jp_budget_reset_sig();
     jp_kits_reset_sig();
     jp_cfi_modules_reset_sig();
     jp_logfile_reset_sig();

@@ -296,6 +296,8 @@ static void count_lost(struct jr_process *process)
     process->stats.lost_ns = counters[JP_COUNT_LOST_NS];
     process->stats.rule_hits = counters[JP_COUNT_RULE_HITS];
     process->stats.rule_misses = counters[JP_COUNT_RULE_MISSES];
+    process->stats.lowered = counters[JP_COUNT_LOWERED];
+    process->stats.lowered_ns = counters[JP_COUNT_LOWERED_NS];
 }
 
 void jr_model_add(struct jr_model *model, const struct jr_run *run,

@@ -70,6 +70,8 @@ static void add_stats(struct jr_stats *sum, const struct jr_stats *part)
     sum->lost_ns = jr_add(sum->lost_ns, part->lost_ns);
     sum->rule_hits = jr_add(sum->rule_hits, part->rule_hits);
     sum->rule_misses = jr_add(sum->rule_misses, part->rule_misses);
+    sum->lowered = jr_add(sum->lowered, part->lowered);
+    sum->lowered_ns = jr_add(sum->lowered_ns, part->lowered_ns);
     sum->threads += part->threads;
     sum->sections += part->sections;
 }

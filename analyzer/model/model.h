@@ -70,6 +70,8 @@ struct jr_stats {
     uint64_t lost_ns;
     uint64_t rule_hits;     /* frames whose unwinding rule was at hand, */
     uint64_t rule_misses;   /* and rules that had to be made; whole run */
+    uint64_t lowered;       /* samples at a lower rate than was asked for, */
+    uint64_t lowered_ns;    /* and their weight; whole run */
     uint64_t threads;       /* seen in the kept samples */
     uint64_t sections;      /* that the filter selects */
 };

@@ -27,6 +27,13 @@ double jr_rate_got(const struct jr_stats *stats)
                : 0.0;
 }
 
+double jr_rate_lowered(const struct jr_stats *stats)
+{
+    return stats->lowered_ns
+               ? (double)stats->lowered * NS / (double)stats->lowered_ns
+               : 0.0;
+}
+
 uint64_t jr_lost(const struct jr_stats *stats)
 {
     uint64_t sum = 0;
@@ -203,6 +210,15 @@ static void add_rate(const struct jr_model *model, struct jr_facts *facts)
         add(facts, "Rate",
             jr_printf("%.4g Hz asked, %.4g Hz got", asked, got),
             got < 0.9 * asked);
+    if (model->total.lowered_ns) {
+        char *lowered = jr_duration(model->total.lowered_ns);
+
+        add(facts, "Rate lowered",
+            jr_printf("handler time: to %.4g Hz on average, for %s",
+                      jr_rate_lowered(&model->total), lowered),
+            1);
+        free(lowered);
+    }
 }
 
 /* Appends `text` to a list in *list. */

@@ -132,6 +132,11 @@ void jr_write_summary(const struct jr_report *report, FILE *out)
     text(out, "stack", jr_walker_word(header->walker));
     fprintf(out, "rate_asked_hz: %.3f\n", 1e9 / (double)model->period_ns);
     fprintf(out, "rate_got_hz: %.3f\n", jr_rate_got(total));
+    if (total->lowered_ns) {
+        text(out, "rate_lowered", "handler time");
+        fprintf(out, "lowered_hz: %.3f\nlowered_s: %.6f\n",
+                jr_rate_lowered(total), (double)total->lowered_ns / 1e9);
+    }
     number(out, "processes", model->nprocesses);
     number(out, "threads", total->threads);
     number(out, "sections", total->sections);
