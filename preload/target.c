@@ -91,7 +91,7 @@ static int interpreter(char *path, const char *line)
     size_t length = 0;
     while (*line == ' ' || *line == '\t')
         line++;
-    while (line[length] > ' ' || line[length] < 0)
+    while ((unsigned char)line[length] > ' ')
         length++;
     if (length == 0 || length >= PATH_ROOM)
         return 0;
