@@ -3,10 +3,12 @@
 the map in /tmp is gone.  Runs in: tests."""
 import html
 import os
+import signal
 import subprocess
 import time
 import unittest
 
+import roots
 from jprun import REPORT, TICK_FLAGS, Case, need, program
 
 NASTY = '</script>&"hot" loop.js:1'     # its raw name has JS:* before it
@@ -65,6 +67,45 @@ class Jitter(Case):
         name = [n for n in self.log_names() if n.endswith("-%d" % pid)]
         stacks = self.collapsed(program("jitter"), name[0])
         self.assertTrue(any("jit_second" in s[-1] for s, _ in stacks))
+
+
+class SharedMemory(Case):
+    """Code in memory that has a file without a name is JIT code."""
+
+    def check_way(self, way):
+        """Killed: what is known of the map was seen while it ran."""
+        live = self.start(program("jitter"), "30", way)
+        live.line()
+        live.burn(0.6)
+        self.assertEqual(live.end(signal.SIGKILL).err, "")
+        run = self.run_of()
+        self.assertTrue(run.events("perfmap"))
+        self.assertTrue(run.events("code"))
+        done = subprocess.run(
+            [REPORT, "--format=collapsed", program("jitter"), "jprof-log"],
+            cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertIn(b"jit_second", done.stdout)
+        leaf = [sample[5][0] for sample in run.samples]
+        written = roots.Roots(run).written
+        self.assertTrue(any(start <= pc < end for pc in leaf
+                            for start, end in written))
+
+    def test_shared(self):
+        self.check_way("shared")
+
+    def test_memfd(self):
+        self.check_way("memfd")
+
+    def test_mapped_twice(self):
+        self.check_way("dual")
+
+    def test_sysv(self):
+        self.check_way("sysv")
+
+    def test_deleted(self):
+        self.check_way("deleted")
 
 
 class WrittenOver(Case):
