@@ -272,6 +272,33 @@ int jr_name_spidermonkey_wasm(struct jr_piece rest, struct jr_jit_name *name)
     return 1;
 }
 
+static int is_text(struct jr_piece piece, const char *text)
+{
+    return piece.length == strlen(text) && jr_piece_starts(piece, text);
+}
+
+/* The stubs that bear nothing but their name. */
+int jr_name_spidermonkey_stub(struct jr_piece rest, struct jr_jit_name *name)
+{
+    static const char *const stubs[] = {
+        "DebugTrapHandler",    "StringConcatStub",   "RegExpMatcherStub",
+        "RegExpExecMatchStub", "RegExpExecTestStub", "RegExpSearcherStub",
+        "RegExpTesterStub"};
+
+    for (size_t i = 0; i < sizeof stubs / sizeof *stubs; i++) {
+        if (is_text(rest, stubs[i]))
+            return jr_name_plain(rest, name);
+    }
+    return 0;
+}
+
+/* The code of an expression has no other name. */
+int jr_name_spidermonkey_regexp(struct jr_piece rest,
+                                struct jr_jit_name *name)
+{
+    return is_text(rest, "RegExp") && jr_name_plain(rest, name);
+}
+
 /* `f#HASH`; the hash tells functions of one name apart. */
 int jr_name_jsc(struct jr_piece rest, struct jr_jit_name *name)
 {

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import unittest
 
+from jprun import BUILD
 from runtimes import RuntimeCase, dump_loads, required
 
 WORK = """
@@ -134,6 +135,53 @@ class Lli(RuntimeCase):
         self.remove_originals(run)
         stacks = self.stacks_of(run)
         self.assertGreater(self.leaf_share(stacks, "leaf_work"), 0.4)
+
+
+ERLANG = """-module(work).
+-export([main/0, leaf_work/2, middle_step/1]).
+leaf_work(0, S) -> S;
+leaf_work(N, S) -> leaf_work(N - 1, (S * 31 + N) rem 1000003).
+middle_step(0) -> ok;
+middle_step(N) -> leaf_work(20000, 1), middle_step(N - 1).
+main() ->
+    middle_step(50),
+    {T, _} = statistics(runtime),
+    if T < 1200 -> main(); true -> io:format("done~n"), halt() end.
+"""
+
+
+class Erlang(RuntimeCase):
+    """As the launcher starts it."""
+
+    def launch(self, jit):
+        self.write("work.erl", ERLANG)
+        subprocess.run([required("erlc"), "work.erl"], cwd=self.dir,
+                       check=True, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            [os.path.join(BUILD, "jprof"), "-o", "out", "--jit=" + jit, "erl",
+             "-noshell", "-s", "work", "main"], cwd=self.dir,
+            env=self.environment(None, None, None), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, b"done\n"),
+                         done.stderr)
+        for name in os.listdir(self.path("out")):
+            os.rename(self.path("out/" + name), self.path(name))
+        log = [name for name in self.log_names()
+               if "beam" in self.run_of(name).header["exe"]][0]
+        run = self.run_of(log)
+        self.check_jit_named(run, 1, log)
+        self.assertGreater(self.leaf_share(self.stacks_of(run, log),
+                                           "work:leaf_work/2"), 0.3)
+        return run, log
+
+    def test_map(self):
+        self.launch("map")
+
+    def test_dump(self):
+        run, log = self.launch("dump")
+        text = self.report(run.header["exe"],
+                           "--annotate=work:leaf_work/2", log)
+        self.assertRegex(text, r"work\.erl:4")
 
 
 class Php(RuntimeCase):
