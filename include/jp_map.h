@@ -12,15 +12,17 @@
 #define JP_MAP_VERSION 1
 #define JP_MAP_LINE_MAX 8192      /* bytes with the newline */
 
-#define JP_MAP_BEGIN "jprof-map"  /* version pid start log */
+#define JP_MAP_BEGIN "jprof-map"  /* version pid start log real */
 #define JP_MAP_PROCESS "process"  /* pid ppid exe cwd cmdline comm */
 #define JP_MAP_MODULE "module"    /* start end offset dev inode mtime bias
                                      build_id deleted path */
 #define JP_MAP_ANON "anon"        /* start end name: executable, no file */
 #define JP_MAP_UNMAP "unmap"      /* start end */
 #define JP_MAP_THREAD "thread"    /* tid name */
-#define JP_MAP_PERFMAP "perfmap"  /* path dev inode size saved since */
-#define JP_MAP_JITDUMP "jitdump"  /* path dev inode size saved deleted */
+#define JP_MAP_PERFMAP "perfmap"  /* path dev inode size tail saved
+                                    since */
+#define JP_MAP_JITDUMP "jitdump"  /* path dev inode size tail saved
+                                    deleted */
 #define JP_MAP_CODE "code"        /* start end offset saved: bytes kept */
 #define JP_MAP_SECTION "section"  /* n cpu */
 #define JP_MAP_PAUSE "pause"      /* cpu */

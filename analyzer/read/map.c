@@ -205,6 +205,8 @@ static int take_jit(struct parser *parser, uint8_t is_dump)
     if (jr_line_number(&parser->line, "since", 10, &file.since_ns) < 0 ||
         file.since_ns >= file.time_ns)
         file.since_ns = 0;
+    if (jr_line_number(&parser->line, "tail", 16, &file.tail) < 0)
+        file.tail = 0;
     file.device = take_device(&parser->line);
     file.path = jr_line_text(&parser->line, "path");
     if (!file.path)
@@ -349,8 +351,12 @@ static int find_lines(struct parser *parser)
                     "is no line of a map; left out");
         } else if (!strcmp(parser->line.event, JP_MAP_BEGIN)) {
             inside = begins_run(parser);
-            if (inside && !seen)
+            if (inside && !seen) {
                 parser->map->begin_ns = parser->line.time_ns;
+                if (jr_line_number(&parser->line, "real", 10,
+                                   &parser->map->real_ns) < 0)
+                    parser->map->real_ns = 0;
+            }
             seen |= inside;
         } else if (inside) {
             *JR_PUSH(parser->found, parser->nfound, parser->found_room) =

@@ -38,6 +38,7 @@ struct jr_jit_file {
     uint64_t since_ns;        /* it was as the sighting before says until then
                                  at least; 0: not known */
     uint64_t device;          /* as st_dev; 0: not known */
+    uint64_t tail;            /* jr_jit_tail of the file then; 0: not known */
     char *path;
     char *saved;              /* file name beside the map, or NULL */
     uint8_t is_dump;
@@ -62,6 +63,8 @@ struct jr_map {
     uint32_t pid, ppid;
     uint64_t start_ticks;
     uint64_t begin_ns;                 /* of the run's first line */
+    uint64_t real_ns;                  /* the same by CLOCK_REALTIME; 0: not
+                                          known */
     char *exe, *comm, *cmdline;        /* "" when not known; the arguments of
                                           cmdline are joined by blanks */
     struct jr_mapping *mappings;       /* in order of from_ns */

@@ -179,6 +179,7 @@ static uint32_t take_table(struct records *records,
         if (table->first_line) {
             records->paired++;
             records->unbiased +=
+                table->first_line < load->start ||
                 table->first_line - load->start < JR_JITDUMP_BIAS;
         }
         if (load->offset - table->offset <= BACK_MAX)

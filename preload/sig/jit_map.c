@@ -127,7 +127,10 @@ static void event_sig(uint64_t now_ns, const char *path,
     jp_text_init_sig(&text, buffer, sizeof(buffer));
     jp_mapfile_line_sig(&text, now_ns, JP_MAP_PERFMAP);
     jp_mapfile_string_sig(&text, "path", path);
-    jp_keep_put_sig(&text, info, &map->keep);
+    int fd = jp_sys_open_sig(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    jp_keep_put_sig(&text, info, &map->keep, fd);
+    if (fd >= 0)
+        jp_sys_close_sig(fd);
     if (map->looked_ns != 0 && map->inode == info->st_ino)
         jp_mapfile_decimal_sig(&text, "since", map->looked_ns);
     jp_mapfile_append_sig(&text);
@@ -183,6 +186,8 @@ static void save_sig(struct perfmap *map, int whole)
             jp_sys_close_sig(fd);
         }
     }
+    if (whole)
+        jp_keep_own_sig(&map->keep);
     event_sig(now_ns, path, &info, map);
     know_sig(map, now_ns, &info);
 }

@@ -202,6 +202,7 @@ static void first_line_sig(struct jp_text *text, uint64_t now)
     jp_mapfile_decimal_sig(text, "pid", jp_owner->pid);
     jp_mapfile_decimal_sig(text, "start", jp_log.header->start_ticks);
     jp_mapfile_string_sig(text, "log", log_name);
+    jp_mapfile_decimal_sig(text, "real", jp_log.header->real_ns);
 }
 
 static int make_map_sig(void)

@@ -91,6 +91,32 @@ class LauncherJitTest(Base):
         for key in want:
             self.assertIn(" " + key + "=", lines[0])
 
+    def test_refused_options(self):
+        """What a runtime does not start with is left out, and said."""
+        for name, pattern, wanted, left_out in (
+                ("erl", "*fp*", {"ERL_FLAGS": "+JPperf dump"}, "+JPperf fp"),
+                ("node", "*native*", {"NODE_OPTIONS": "--perf-prof"},
+                 "--interpreted-frames-native-stack"),
+                ("deno", "*perf*", {"DENO_V8_FLAGS":
+                                    "--interpreted-frames-native-stack"},
+                 "--perf-prof")):
+            flags = next(iter(wanted))
+            self.script(name, "#!/bin/sh\ncase $%s in %s) exit 9 ;; esac\n%s"
+                        % (flags, pattern, SHOW % VARIABLES))
+            env, said = self.shown("--jit=dump", name)
+            self.assertEqual(env, wanted)
+            refused = [line for line in said.splitlines() if "refuses" in line]
+            self.assertEqual(refused, ["jprof: %s refuses %s: left out" % (
+                {"erl": "erlang"}.get(name, name), left_out)])
+
+    def test_never_starts(self):
+        """One that does not start without options either keeps them."""
+        self.script("node", "#!/bin/sh\n[ \"$1\" != --version ] || exit 9\n" +
+                    SHOW % VARIABLES)
+        env, said = self.shown("node")
+        self.assertEqual(env, {"NODE_OPTIONS": NODE})
+        self.assertNotIn("refuses", said)
+
     def test_each_runtime(self):
         dump = NODE.replace("basic-prof", "prof")
         spew = {"PERF_SPEW_DIR": "%D", "IONPERF": "src"}
