@@ -87,10 +87,21 @@ enum jp_counter {
     JP_COUNT_NO_PERF,          /* threads whose perf clock was refused */
     JP_COUNT_NO_WAKER,         /* real time: threads that are woken at the full
                                   rate while they wait, for want of a timer */
+    JP_COUNT_LOWERED,          /* samples taken at a lower rate than was asked
+                                  for, to bound the handler's time, */
+    JP_COUNT_LOWERED_NS,       /* and their weight, ns (no losses) */
     JP_COUNT_NO_TIMER_FILTER,  /* threads whose timer a seccomp filter of the
                                   program's forbids: begun behind it */
     JP_COUNT_NO_PERF_FILTER,   /* the same of the perf clock */
     JP_COUNT_COUNT
+};
+
+/* Why a process's profile ended before the process did. */
+enum jp_off {
+    JP_OFF_NONE = 0,
+    JP_OFF_FILTER,          /* a seccomp mode or filter in which no profile can
+                               go on */
+    JP_OFF_COUNT
 };
 
 #define JP_LOG_OPTION_CIRCULAR 0x1U  /* chunks are reused: ring_bytes */
@@ -130,7 +141,14 @@ struct jp_log_header {
     uint32_t owner_pid;       /* in a file's first header: the process that */
     uint32_t reserved_pid;    /* writes to the file now, by proc_pid and */
     uint64_t owner_ticks;     /* start_ticks (JP_APPEND: not the first run's) */
-    uint8_t reserved[1088];   /* zero */
+    uint64_t cpu_ns;          /* CPU time of the process, and of the children */
+    uint64_t children_ns;     /* that it waited for, both */
+    uint64_t cpu_read_ns;     /* as of this time */
+    uint64_t cpu_before_ns;   /* CPU time when the library came into it */
+    uint32_t root_pid;        /* of the tree's first process */
+    uint32_t off;             /* enum jp_off */
+    char tree_name[256];      /* file name of the tree's file, beside the log */
+    uint8_t reserved[792];    /* zero */
     uint64_t base_run;        /* of a run in another process's log: where the
                                  header of the run that it branched off from
                                  is in the file, plus 1; else 0 */
@@ -223,6 +241,9 @@ _Static_assert(offsetof(struct jp_log_header, exe) == 920, "exe");
 _Static_assert(offsetof(struct jp_log_header, flags) == 1944, "flags");
 _Static_assert(offsetof(struct jp_log_header, owner_pid) == 2968, "owner");
 _Static_assert(offsetof(struct jp_log_header, owner_ticks) == 2976, "owner");
+_Static_assert(offsetof(struct jp_log_header, cpu_ns) == 2984, "cpu");
+_Static_assert(offsetof(struct jp_log_header, root_pid) == 3016, "root");
+_Static_assert(offsetof(struct jp_log_header, tree_name) == 3024, "tree");
 _Static_assert(offsetof(struct jp_log_header, base_run) == 4072, "base");
 _Static_assert(JP_COUNT_COUNT <= 64, "counters");
 _Static_assert(sizeof(struct jp_chunk_header) == JP_CHUNK_HEADER_SIZE,

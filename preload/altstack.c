@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 
 #include "altstack.h"
+#include "local.h"
 #include "real.h"
 #include "sig/process.h"
 #include "sig/sys.h"
@@ -109,7 +110,8 @@ static int set(stack_function *real, const stack_t *stack, stack_t *old)
     stack_t now, wanted = *stack;
     if (real(NULL, &now) != 0)
         return -1;
-    if ((wanted.ss_flags & SS_DISABLE) != 0 || !is_small(&wanted) ||
+    /* A vfork child's stack is its own, the memory here is its parent's. */
+    if (jp_local_is_borrowed() || (wanted.ss_flags & SS_DISABLE) != 0 || !is_small(&wanted) ||
         (now.ss_flags & SS_ONSTACK) != 0)
         return real(&wanted, old);
     struct standin *standin = choose(&wanted, now.ss_sp);
@@ -121,12 +123,10 @@ static int set(stack_function *real, const stack_t *stack, stack_t *old)
     return real(&wanted, old);
 }
 
-JP_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
+JP_HOOK(int, sigaltstack, (const stack_t *stack, stack_t *old))
 {
     JP_REAL(stack_function, sigaltstack)
     stack_t before;
-    if (!jp_owned_sig())
-        return real(stack, old);
     const int result =
         stack != NULL ? set(real, stack, &before) : real(NULL, &before);
     if (result != 0 || old == NULL)

@@ -23,6 +23,7 @@
 #include "sig/clock.h"
 #include "sig/command.h"
 #include "sig/control.h"
+#include "sig/gate.h"
 #include "sig/handler.h"
 #include "sig/log.h"
 #include "sig/process.h"
@@ -30,6 +31,8 @@
 #include "sig/slot.h"
 #include "sig/sys.h"
 #include "sig/text.h"
+#include "sig/tree.h"
+#include "sig/usage.h"
 #include "sig/walk.h"
 #include "signals.h"
 #include "threads.h"
@@ -58,6 +61,7 @@ static int take_folder(const char *handed)
     const char *digits = handed;
     uint64_t pid = jp_text_number_sig(&digits, handed + strlen(handed), 10);
     jp_process.is_child = pid != jp_owner->pid;
+    jp_process.root = (uint32_t)pid;
     if (folder == NULL || strlen(folder) >= sizeof(jp_process.folder))
         return 0;
     memcpy(jp_process.folder, folder, strlen(folder) + 1);
@@ -69,6 +73,7 @@ static void find_folder(void)
     char value[JP_PATH_MAX + 32];
     struct jp_text text;
     const char *handed = getenv(JP_ENV_CHILD);
+    jp_process.root = jp_owner->pid;
     if (handed != NULL && take_folder(handed))
         return;
     /* The folder may have been deleted. */
@@ -167,8 +172,12 @@ static int set_up(char **argv)
     if (jp_owner == NULL)
         return -ENOMEM;
     jp_owner->pid = jp_sys_getpid_sig();
+    jp_gate_init_sig(getauxval(AT_HWCAP2));
+    jp_gate_enter_sig();
     jp_real_all();
     find_folder();
+    jp_tree_init();
+    jp_usage_begin_sig();
     find_program();
     find_arguments(argv);
     choose_means();
@@ -220,9 +229,15 @@ __attribute__((destructor)) static void destruct(void)
     jp_sys_unblock_sig(mask);
 }
 
+/* A vfork child has no profile to give commands to. */
+static int is_ours(void)
+{
+    return jp_owned_sig() && jp_sys_getpid_sig() == jp_owner->pid;
+}
+
 JP_EXPORT int jprof_start(void)
 {
-    if (!jp_owned_sig())
+    if (!is_ours())
         return -ENOSYS;
     if (atomic_load(&jp_process.running))
         return -EALREADY;
@@ -232,7 +247,7 @@ JP_EXPORT int jprof_start(void)
 
 JP_EXPORT int jprof_pause(void)
 {
-    if (!jp_owned_sig())
+    if (!is_ours())
         return -ENOSYS;
     if (!atomic_load(&jp_process.running))
         return -EALREADY;
@@ -242,7 +257,7 @@ JP_EXPORT int jprof_pause(void)
 
 JP_EXPORT int jprof_clear(void)
 {
-    if (!jp_owned_sig())
+    if (!is_ours())
         return -ENOSYS;
     if (jp_config.ring_bytes == 0)
         return -EINVAL;
@@ -252,7 +267,7 @@ JP_EXPORT int jprof_clear(void)
 
 JP_EXPORT int jprof_save(void)
 {
-    if (!jp_owned_sig())
+    if (!is_ours())
         return -ENOSYS;
     command(JP_CONTROL_SAVE);
     return 0;

@@ -11,6 +11,7 @@
 
 #include "local.h"
 #include "retry.h"
+#include "sig/gate.h"
 #include "sig/handler.h"
 #include "sig/own.h"
 #include "sig/process.h"
@@ -56,30 +57,37 @@ static void by_default(int signal, siginfo_t *info)
     again(signal, info);
 }
 
+static void run(uint64_t handler, int signal, siginfo_t *info, void *context)
+{
+    void (*function)(int, siginfo_t *, void *);
+    const uint64_t address = handler & JP_PROGRAM_ADDRESS;
+    memcpy(&function, &address, sizeof(function));
+    if ((handler & JP_PROGRAM_SIGINFO) != 0)
+        function(signal, info, context);
+    else
+        ((void (*)(int))(void *)function)(signal);
+}
+
 /* The kernel adds the handler's mask to the thread's, and brings that back
  * afterwards, past the hooks. */
 static void call(uint64_t handler, int signal, siginfo_t *info, void *context)
 {
-    void (*function)(int, siginfo_t *, void *);
-    const uint64_t address = handler & JP_PROGRAM_ADDRESS;
     const uint64_t view = jp_local.view;
     const struct sigaction *asked = &jp_programs[signal].asked;
     jp_local.view |= jp_signals_view(
         jp_local_set(&asked->sa_mask) |
         ((asked->sa_flags & SA_NODEFER) != 0 ? 0 : JP_SIGSET(signal)));
     jp_local.theirs++;
-    memcpy(&function, &address, sizeof(function));
-    if ((handler & JP_PROGRAM_SIGINFO) != 0)
-        function(signal, info, context);
-    else
-        ((void (*)(int))(void *)function)(signal);
+    run(handler, signal, info, context);
     jp_local.view = view;
 }
 
 void jp_program_handler(int signal, siginfo_t *info, void *context)
 {
     const uint64_t bit = JP_SIGSET(signal);
-    if ((atomic_load(&jp_own.ever) & bit) != 0) {
+    /* A thread that is none of this process's has nothing but the handler. */
+    const int known = jp_owned_sig() && jp_gate_ask_sig();
+    if (known && (atomic_load(&jp_own.ever) & bit) != 0) {
         if (jp_own_value_sig(info)) {
             uint64_t mask = jp_sys_block_sig();
             jp_handler_sig(signal, info, context);
@@ -98,6 +106,10 @@ void jp_program_handler(int signal, siginfo_t *info, void *context)
         by_default(signal, info);
     if (handler == (uint64_t)SIG_DFL || handler == (uint64_t)SIG_IGN)
         return;
+    if (!known) {
+        run(handler, signal, info, context);
+        return;
+    }
     if ((jp_programs[signal].asked.sa_flags & SA_RESTART) == 0)
         jp_retry_cut_off(context);
     call(handler, signal, info, context);

@@ -22,8 +22,6 @@ typedef int ppoll_function(struct pollfd *, nfds_t, const struct timespec *,
 
 int jp_retry_begin(struct jp_retry *retry)
 {
-    if (!jp_owned_sig())
-        return 0;
     retry->slot = jp_local_slot();
     if (retry->slot == NULL)
         return 0;

@@ -12,6 +12,7 @@
 #include "real.h"
 #include "sig/adopt.h"
 #include "sig/clock.h"
+#include "sig/gate.h"
 #include "sig/handler.h"
 #include "sig/kit.h"
 #include "sig/names.h"
@@ -38,6 +39,7 @@ void jp_threads_init(void)
 static void begin(struct jp_slot *slot)
 {
     const uint32_t tid = jp_sys_gettid_sig();
+    jp_gate_enter_sig();
     if (tid == 0)
         return;     /* a filter keeps us from knowing who it is */
     jp_adopt_begin_sig(slot, tid);
@@ -68,6 +70,7 @@ static void end(void *data)
         jp_kit_return_sig(slot->kit);
     }
     jp_slot_end_sig(slot, jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID));
+    jp_gate_leave_sig();
     jp_sys_unblock_sig(mask);
 }
 
@@ -125,11 +128,13 @@ void *jp_threads_run(void *(*function)(void *), void *argument)
     return start(slot);
 }
 
-JP_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-                             void *(*function)(void *), void *argument)
+JP_HOOK(int, pthread_create,
+        (pthread_t *thread, const pthread_attr_t *attr,
+         void *(*function)(void *), void *argument))
 {
     JP_REAL(create_function, pthread_create)
-    struct jp_slot *slot = jp_owned_sig() ? jp_slot_new_sig() : NULL;
+    struct jp_slot *slot =
+        !jp_local_is_borrowed() ? jp_slot_new_sig() : NULL;
     if (slot == NULL)
         return real(thread, attr, function, argument);
     slot->function = function;

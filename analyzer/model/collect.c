@@ -296,6 +296,8 @@ static void count_lost(struct jr_process *process)
     process->stats.lost_ns = counters[JP_COUNT_LOST_NS];
     process->stats.rule_hits = counters[JP_COUNT_RULE_HITS];
     process->stats.rule_misses = counters[JP_COUNT_RULE_MISSES];
+    process->stats.lowered = counters[JP_COUNT_LOWERED];
+    process->stats.lowered_ns = counters[JP_COUNT_LOWERED_NS];
 }
 
 void jr_model_add(struct jr_model *model, const struct jr_run *run,
@@ -314,7 +316,7 @@ void jr_model_add(struct jr_model *model, const struct jr_run *run,
     if (model->period_ns == 0)
         model->period_ns = run->header.period_ns ? run->header.period_ns
                                                  : JP_PERIOD_DEFAULT_NS;
-    jr_span_select(&model->filter, process);
+    jr_span_select(model, process);
     count_lost(process);
     process->first_bucket = model->nbuckets;
     adding.answers = jr_alloc(run->nstacks ? run->nstacks : 1,

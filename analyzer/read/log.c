@@ -100,6 +100,7 @@ static void add_run(struct reader *reader, const struct jp_log_header *header,
     run->base = log->nruns - 1;
     memset(JR_PUSH(reader->tables, reader->ntables, reader->tables_room), 0,
            sizeof *reader->tables);
+    run->header.tree_name[sizeof run->header.tree_name - 1] = '\0';
     run->header.map_name[sizeof run->header.map_name - 1] = '\0';
     run->header.exe[sizeof run->header.exe - 1] = '\0';
     run->header.flags[sizeof run->header.flags - 1] = '\0';

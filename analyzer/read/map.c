@@ -201,6 +201,11 @@ static int take_jit(struct parser *parser, uint8_t is_dump)
         return -1;
     if (jr_line_number(&parser->line, "inode", 10, &file.inode) < 0)
         file.inode = 0;
+    if (jr_line_number(&parser->line, "since", 10, &file.since_ns) < 0 ||
+        file.since_ns >= file.time_ns)
+        file.since_ns = 0;
+    if (jr_line_number(&parser->line, "tail", 16, &file.tail) < 0)
+        file.tail = 0;
     file.device = take_device(&parser->line);
     file.path = jr_line_text(&parser->line, "path");
     if (!file.path)
@@ -237,15 +242,22 @@ static int on_code(struct parser *parser)
     return 0;
 }
 
+static struct jr_section take_moment(struct parser *parser)
+{
+    struct jr_section moment = {.time_ns = parser->line.time_ns};
+
+    take_cpu(parser);
+    if (jr_line_number(&parser->line, "cpu", 10, &moment.cpu_ns) < 0)
+        moment.cpu_ns = 0;
+    return moment;
+}
+
 static int on_section(struct parser *parser)
 {
     struct jr_map *map = parser->map;
-    struct jr_section section = {.time_ns = parser->line.time_ns};
 
-    take_cpu(parser);
-    if (jr_line_number(&parser->line, "cpu", 10, &section.cpu_ns) < 0)
-        section.cpu_ns = 0;
-    *JR_PUSH(map->sections, map->nsections, map->sections_room) = section;
+    *JR_PUSH(map->sections, map->nsections, map->sections_room) =
+        take_moment(parser);
     return 0;
 }
 
@@ -253,9 +265,14 @@ static int on_pause(struct parser *parser)
 {
     struct jr_map *map = parser->map;
 
-    take_cpu(parser);
     *JR_PUSH(map->pauses, map->npauses, map->pauses_room) =
-        parser->line.time_ns;
+        take_moment(parser);
+    return 0;
+}
+
+static int on_clear(struct parser *parser)
+{
+    parser->map->clear = take_moment(parser);
     return 0;
 }
 
@@ -289,8 +306,8 @@ static const struct {
     {JP_MAP_ANON, on_anon, 1},       {JP_MAP_UNMAP, on_unmap, 1},
     {JP_MAP_THREAD, on_thread, 0},   {JP_MAP_PERFMAP, on_perfmap, 0},
     {JP_MAP_JITDUMP, on_jitdump, 0}, {JP_MAP_CODE, on_code, 0},
-    {JP_MAP_SECTION, on_section, 0},
-    {JP_MAP_PAUSE, on_pause, 0},     {JP_MAP_EXIT, on_exit_line, 0},
+    {JP_MAP_SECTION, on_section, 0}, {JP_MAP_PAUSE, on_pause, 0},
+    {JP_MAP_CLEAR, on_clear, 0},     {JP_MAP_EXIT, on_exit_line, 0},
     {JP_MAP_NOTE, on_note, 0},
 };
 
@@ -347,8 +364,12 @@ static int find_lines(struct parser *parser, const struct jr_map_part *part)
         } else if (!part->is_text &&
                    !strcmp(parser->line.event, JP_MAP_BEGIN)) {
             inside = begins_run(parser, part);
-            if (inside && !seen && !part->of_base)
+            if (inside && !seen && !part->of_base) {
                 parser->map->begin_ns = parser->line.time_ns;
+                if (jr_line_number(&parser->line, "real", 10,
+                                   &parser->map->real_ns) < 0)
+                    parser->map->real_ns = 0;
+            }
             seen |= inside;
         } else if (inside) {
             find_line(parser, part, (struct found){0, part, at, length});

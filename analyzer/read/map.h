@@ -35,7 +35,10 @@ struct jr_thread_name {
 /* A sighting of a perf map or jitdump. */
 struct jr_jit_file {
     uint64_t time_ns, inode, size;
+    uint64_t since_ns;        /* it was as the sighting before says until then
+                                 at least; 0: not known */
     uint64_t device;          /* as st_dev; 0: not known */
+    uint64_t tail;            /* jr_jit_tail of the file then; 0: not known */
     char *path;
     char *saved;              /* file name beside the map, or NULL */
     uint8_t is_dump;
@@ -49,6 +52,7 @@ struct jr_code_copy {
     char *saved;              /* file name beside the map */
 };
 
+/* A moment at which the profile starts, stops or is emptied. */
 struct jr_section {
     uint64_t time_ns;
     uint64_t cpu_ns;          /* CPU time of the process then */
@@ -59,6 +63,8 @@ struct jr_map {
     uint32_t pid, ppid;
     uint64_t start_ticks;
     uint64_t begin_ns;                 /* of the run's first line */
+    uint64_t real_ns;                  /* the same by CLOCK_REALTIME; 0: not
+                                          known */
     char *exe, *comm, *cmdline;        /* "" when not known; the arguments of
                                           cmdline are joined by blanks */
     struct jr_mapping *mappings;       /* in order of from_ns */
@@ -71,8 +77,9 @@ struct jr_map {
     size_t ncopies, copies_room;
     struct jr_section *sections;       /* in order of time */
     size_t nsections, sections_room;
-    uint64_t *pauses;                  /* times, in order */
+    struct jr_section *pauses;         /* where the sections end, in order */
     size_t npauses, pauses_room;
+    struct jr_section clear;           /* the last one; time 0: none */
     uint64_t end_ns;                   /* of `exit`, else of the last line */
     uint64_t end_cpu_ns;               /* the last cpu= seen */
     uint8_t exited;                    /* an `exit` line was there */

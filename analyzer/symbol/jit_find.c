@@ -41,9 +41,32 @@ void jr_jit_index(struct jr_jit *jit)
     }
 }
 
+uint64_t jr_jit_since(const struct jr_jit *jit,
+                      const struct jr_jit_piece *piece)
+{
+    const struct jr_jit_origin *file = jit->files[piece->file];
+    size_t from = 0, to = file->nwindows;
+
+    if (piece->layer == JR_LAYER_EXACT)
+        return piece->from_ns;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+
+        if (file->windows[middle].from_ns < piece->from_ns)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < file->nwindows &&
+                   file->windows[from].from_ns == piece->from_ns
+               ? file->windows[from].since_ns
+               : piece->from_ns;
+}
+
 struct query {
     const struct jr_jit *jit;
     uint64_t address, time_ns;
+    uint64_t ended_ns;     /* the last time before when a piece ended */
     struct jr_jit_span *span;
     const struct jr_jit_piece *live[JR_LAYERS];
     const struct jr_jit_piece *later;
@@ -93,9 +116,12 @@ static void consider(struct query *query, const struct jr_jit_piece *piece)
         narrow(query, piece->from_ns);
     narrow(query, piece->until_ns);
     if (piece->always || piece->from_ns <= query->time_ns) {
-        if (query->time_ns < piece->until_ns &&
-            (!*live || is_newer(piece, *live)))
+        if (query->time_ns >= piece->until_ns) {
+            if (piece->until_ns > query->ended_ns)
+                query->ended_ns = piece->until_ns;
+        } else if (!*live || is_newer(piece, *live)) {
             *live = piece;
+        }
     } else if (!query->later || is_sooner(piece, query->later)) {
         query->later = piece;
     }
@@ -139,6 +165,10 @@ const struct jr_jit_piece *jr_jit_find(const struct jr_jit *jit,
         if (query.live[i])
             return query.live[i];
     }
+    /* One took the other's place between two looks: which was it? */
+    if (query.later && query.ended_ns &&
+        jr_jit_since(jit, query.later) <= query.ended_ns)
+        return NULL;
     *late = query.later != NULL;
     return query.later;
 }

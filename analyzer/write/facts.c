@@ -10,6 +10,8 @@
 #include <time.h>
 
 #include "../base/mem.h"
+#include "coverage.h"
+#include "program.h"
 
 #define NS 1e9
 
@@ -22,6 +24,13 @@ double jr_rate_got(const struct jr_stats *stats)
 {
     return stats->timer_ns
                ? (double)stats->timer_samples * NS / (double)stats->timer_ns
+               : 0.0;
+}
+
+double jr_rate_lowered(const struct jr_stats *stats)
+{
+    return stats->lowered_ns
+               ? (double)stats->lowered * NS / (double)stats->lowered_ns
                : 0.0;
 }
 
@@ -128,17 +137,40 @@ static void add(struct jr_facts *facts, const char *label, char *text, int bad)
 static void add_program(const struct jr_report *report, struct jr_facts *facts)
 {
     const struct jr_model *model = report->model;
-    const struct jr_process *first = &model->processes[0];
-    const char *exe = jr_exe_of(first);
+    char *command = jr_program_command(report);
 
-    add(facts, "Program", jr_strdup(*exe ? exe : report->app), 0);
-    if (first->map->cmdline && first->map->cmdline[0])
-        add(facts, "Command", jr_strdup(first->map->cmdline), 0);
+    add(facts, "Program", jr_program_text(report), 0);
+    if (command)
+        add(facts, "Command", command, 0);
     if (model->nprocesses > 1)
         add(facts, "Processes", jr_printf("%zu", model->nprocesses), 0);
     else
-        add(facts, "Process id", jr_printf("%" PRIu32, first->run->header.pid),
-            0);
+        add(facts, "Process id",
+            jr_printf("%" PRIu32, model->processes[0].run->header.pid), 0);
+}
+
+/* The run's own time, and what of it was profiled where that is less. */
+static void add_times(const struct jr_report *report, struct jr_facts *facts)
+{
+    const struct jr_stats *total = &report->model->total;
+    uint64_t run_ns = report->cover ? report->cover->wall_ns : 0;
+    char *profiled = jr_duration(total->wall_ns), *run;
+
+    if (run_ns > total->wall_ns) {
+        run = jr_duration(run_ns);
+        if (total->wall_ns < run_ns / 10 * 9)
+            add(facts, "Wall time",
+                jr_printf("%s, of which %s were profiled", run, profiled), 0);
+        else
+            add(facts, "Wall time", jr_strdup(run), 0);
+        free(run);
+        free(profiled);
+    } else {
+        add(facts, "Wall time", profiled, 0);
+    }
+    add(facts, "CPU time", jr_duration(total->cpu_ns), 0);
+    if (total->blocked_ns)
+        add(facts, "Waiting", jr_duration(total->blocked_ns), 0);
 }
 
 /* When the first of all processes started, in seconds; 0: not known. */
@@ -178,6 +210,15 @@ static void add_rate(const struct jr_model *model, struct jr_facts *facts)
         add(facts, "Rate",
             jr_printf("%.4g Hz asked, %.4g Hz got", asked, got),
             got < 0.9 * asked);
+    if (model->total.lowered_ns) {
+        char *lowered = jr_duration(model->total.lowered_ns);
+
+        add(facts, "Rate lowered",
+            jr_printf("handler time: to %.4g Hz on average, for %s",
+                      jr_rate_lowered(&model->total), lowered),
+            1);
+        free(lowered);
+    }
 }
 
 /* Appends `text` to a list in *list. */
@@ -239,10 +280,7 @@ void jr_facts_about(const struct jr_report *report, struct jr_facts *facts)
         sections += model->processes[i].all_sections;
     add_program(report, facts);
     add_date(model, facts);
-    add(facts, "Profiled", jr_duration(total->wall_ns), 0);
-    add(facts, "CPU time", jr_duration(total->cpu_ns), 0);
-    if (total->blocked_ns)
-        add(facts, "Waiting", jr_duration(total->blocked_ns), 0);
+    add_times(report, facts);
     add(facts, "Samples",
         jr_printf("%" PRIu64 ", weighing %" PRIu64 " periods of %.6g ms",
                   total->samples, jr_periods(model, total->weight_ns),
@@ -291,7 +329,11 @@ void jr_facts_worth(const struct jr_report *report, struct jr_facts *facts)
 {
     const struct jr_stats *total = &report->model->total;
     uint64_t truncated = total->reasons[JP_REASON_DEPTH];
+    int bad = 0;
+    char *covered = jr_coverage_text(report, &bad);
 
+    if (covered)
+        add(facts, "Coverage", covered, bad);
     add(facts, "Lost samples",
         counted(total, total->lost, 0, JR_LOST_COUNT, jr_lost_text),
         jr_lost(total) > 0);

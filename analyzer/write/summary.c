@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "coverage.h"
 #include "escape.h"
 #include "facts.h"
 #include "report.h"
@@ -84,6 +85,32 @@ static void processes(const struct jr_model *model, FILE *out)
     }
 }
 
+/* Coverage, and what is missing, each gap in a line. */
+static void coverage(const struct jr_cover *cover, FILE *out)
+{
+    if (!cover || !cover->known)
+        return;
+    fprintf(out, "coverage: %.4f\n", jr_coverage_percent(cover) / 100);
+    fprintf(out, "covered_s: %.6f\n", (double)cover->sampled_ns / 1e9);
+    fprintf(out, "cpu_all_s: %.6f\n", (double)cover->cpu_ns / 1e9);
+    fprintf(out, "cpu_untraced_s: %.6f\n", (double)cover->rest_ns / 1e9);
+    fprintf(out, "cpu_paused_s: %.6f\n", (double)cover->paused_ns / 1e9);
+    fprintf(out, "cpu_overwritten_s: %.6f\n", (double)cover->cut_ns / 1e9);
+    number(out, "coverage_whole", cover->whole);
+    for (size_t i = 0; i < cover->ngaps; i++) {
+        const struct jr_gap *gap = &cover->gaps[i];
+
+        fprintf(out, "uncovered: processes=%zu pid=%" PRIu32
+                     " cpu_s=%.6f sampled_s=%.6f log=%u command=",
+                gap->count, gap->pid, (double)gap->cpu_ns / 1e9,
+                (double)gap->sampled_ns / 1e9, gap->has_log);
+        jr_put_text(out, gap->command);
+        fputs(" why=", out);
+        jr_put_text(out, gap->why);
+        fputc('\n', out);
+    }
+}
+
 void jr_write_summary(const struct jr_report *report, FILE *out)
 {
     const struct jr_model *model = report->model;
@@ -99,11 +126,17 @@ void jr_write_summary(const struct jr_report *report, FILE *out)
         fprintf(out, "blocked_s: %.6f\n", (double)total->blocked_ns / 1e9);
     }
     fprintf(out, "wall_s: %.6f\n", (double)total->wall_ns / 1e9);
+    coverage(report->cover, out);
     worth(total, out);
     text(out, "clock", jr_clock_word(header->clock));
     text(out, "stack", jr_walker_word(header->walker));
     fprintf(out, "rate_asked_hz: %.3f\n", 1e9 / (double)model->period_ns);
     fprintf(out, "rate_got_hz: %.3f\n", jr_rate_got(total));
+    if (total->lowered_ns) {
+        text(out, "rate_lowered", "handler time");
+        fprintf(out, "lowered_hz: %.3f\nlowered_s: %.6f\n",
+                jr_rate_lowered(total), (double)total->lowered_ns / 1e9);
+    }
     number(out, "processes", model->nprocesses);
     number(out, "threads", total->threads);
     number(out, "sections", total->sections);

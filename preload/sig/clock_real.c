@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 
 #include "arch/arch.h"
+#include "clock.h"
 #include "clock_timer.h"
 #include "process.h"
 #include "slot.h"
@@ -38,7 +39,7 @@
 void jp_clock_real_begin_sig(struct jp_slot *slot, uint64_t first_ns)
 {
     slot->time_ns = jp_sys_clock_sig(CLOCK_MONOTONIC) + first_ns -
-                    jp_config.period_ns;
+                    slot->budget.period_ns;
     slot->cpu_ns = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
     slot->due_ns = 0;
     slot->ours_ns = 0;
@@ -101,18 +102,31 @@ static void divide_sig(struct jp_slot *slot, uint64_t gap, int woken,
     real->blocked_ns = gap - (uint64_t)running;
 }
 
+/* What of a gap the handler's budget grows with.  A thread that blocked had
+ * time left over; all of those together have as much as one would.  One that
+ * did not was kept waiting for the CPU, and our handler keeps it longer. */
+static uint64_t counted_sig(const struct jp_slot *slot, uint64_t used,
+                            uint64_t gap, uint64_t switches)
+{
+    const uint64_t threads = jp_slots_taken_sig();
+    const uint64_t part = threads > 1 ? gap / threads : gap;
+    return slot->switches == switches || used > part ? used : part;
+}
+
 int jp_clock_real_sig(struct jp_slot *slot, const siginfo_t *info,
                       const ucontext_t *context, struct jp_real *real)
 {
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
     const uint64_t used = cpu - slot->cpu_ns;
+    const uint64_t before = slot->switches;
     const int woken = info->si_timerid != slot->timer;
-    uint64_t gap = jp_clock_weight_sig(info->si_overrun);
+    const uint64_t nested = jp_clock_debt_sig(slot);
+    uint64_t gap = jp_clock_weight_sig(info->si_overrun) + nested;
     /* One that was on its way when the thread was no longer left alone. */
     if (woken && !slot->alone)
         return 0;
-    if (slot->alone)
+    if (slot->alone || jp_budget_exact_sig(&slot->budget))
         gap = now > slot->time_ns ? now - slot->time_ns : 0;
     slot->time_ns += gap;
     slot->due_ns += share_sig(slot, used, gap);
@@ -123,6 +137,7 @@ int jp_clock_real_sig(struct jp_slot *slot, const siginfo_t *info,
     slot->alone = same_call_sig(slot, context, used) &&
                   !woken && real->running_ns == 0 &&
                   jp_config.period_ns < ALONE_NS;
+    real->counted_ns = counted_sig(slot, used, gap, before);
     return gap != 0;
 }
 
@@ -130,16 +145,17 @@ int jp_clock_real_rest_sig(struct jp_slot *slot, struct jp_real *real)
 {
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
-    if (!slot->alone || now <= slot->time_ns)
+    if ((!slot->alone && !jp_budget_exact_sig(&slot->budget)) ||
+        now <= slot->time_ns + (slot->alone ? 0 : JP_CLOCK_REST_NS))
         return 0;
     uint64_t ran = cpu > slot->cpu_ns ? cpu - slot->cpu_ns : 0;
     const uint64_t gap = now - slot->time_ns;
     if (ran > gap)
         ran = gap;
-    *real = (struct jp_real){ran, gap - ran, 1};
+    *real = (struct jp_real){ran, gap - ran, 1, 0};
     slot->time_ns = now;
     slot->alone = slot->was_alone = 0;
-    return real->blocked_ns != 0;
+    return 1;
 }
 
 /* Makes, when it is first wanted, the timer that tells of CPU time. */
@@ -166,8 +182,8 @@ void jp_clock_real_done_sig(struct jp_slot *slot)
     if (slot->alone && !slot->was_alone) {
         jp_clock_set_timer_sig(slot->timer, ALONE_NS, ALONE_NS);
     } else if (!slot->alone && slot->was_alone) {
-        jp_clock_set_timer_sig(slot->timer, jp_config.period_ns,
-                               jp_config.period_ns);
+        jp_clock_set_timer_sig(slot->timer, slot->budget.period_ns,
+                               slot->budget.period_ns);
         jp_clock_set_timer_sig(slot->waker, 0, 0);
     }
     slot->was_alone = slot->alone;

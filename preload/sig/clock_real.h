@@ -18,6 +18,8 @@ struct jp_real {
     uint64_t blocked_ns;
     int before;           /* the blocked part was spent where the last sample
                              was taken, not where the thread is now */
+    uint64_t counted_ns;  /* what the handler's budget grows with: the thread's
+                             CPU time, or its part of real time among all */
 };
 
 /* Works out what the signal of the calling thread's timer is worth.  Returns
@@ -29,8 +31,9 @@ int jp_clock_real_sig(struct jp_slot *slot, const siginfo_t *info,
  * thread is to be left alone, or no longer. */
 void jp_clock_real_done_sig(struct jp_slot *slot);
 
-/* The same for a thread that is left alone and will get no more signals: what
- * it was blocked for until now.  May be called by another thread. */
+/* The same for a thread that is left alone, or sampled at a longer period than
+ * was asked for, and will get no more signals: what it did until now.  May be
+ * called by another thread. */
 int jp_clock_real_rest_sig(struct jp_slot *slot, struct jp_real *real);
 
 /* The beginning: when the timer is made, the first period ending in first_ns

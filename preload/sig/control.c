@@ -28,6 +28,7 @@
 #include "share.h"
 #include "slot.h"
 #include "sys.h"
+#include "usage.h"
 
 #define EXIT_YIELDS 10000U
 
@@ -40,6 +41,16 @@ static _Atomic uint32_t busy;
 _Static_assert(JP_CONTROL_SAVE <= REQUEST_MASK, "commands fit");
 
 static _Atomic uint32_t ended; /* the process ends: nothing starts again */
+
+void jp_control_on_sig(void)
+{
+    /* First: where the kernel gives out few timers, this one stands in. */
+    if (jp_adopt_run_sig(1) != 0)
+        jp_clock_share_sig();
+    atomic_store(&jp_process.running, 1);
+    jp_adopt_all_sig();
+    jp_clock_all_sig(1);
+}
 
 static void start_sig(void)
 {
@@ -57,12 +68,7 @@ static void start_sig(void)
     } else {
         return;
     }
-    /* First: where the kernel gives out few timers, this one stands in. */
-    if (jp_adopt_run_sig(1) != 0)
-        jp_clock_share_sig();
-    atomic_store(&jp_process.running, 1);
-    jp_adopt_all_sig();
-    jp_clock_all_sig(1);
+    jp_control_on_sig();
 }
 
 static void tell_kits_sig(void)
@@ -84,6 +90,7 @@ static void settle_sig(int at_exit)
     jp_names_all_sig();
     jp_jit_save_sig(at_exit);
     tell_kits_sig();
+    jp_usage_note_sig();
     jp_log_sync_sig();
 }
 
@@ -119,7 +126,7 @@ static void clear_sig(void)
     __atomic_store_n(&jp_log.header->cleared_ns,
                      jp_sys_clock_sig(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
     jp_log_sync_sig();
-    jp_mapfile_event_sig(JP_MAP_CLEAR, -1, 0);
+    jp_mapfile_event_sig(JP_MAP_CLEAR, -1, 1);
 }
 
 static void save_sig(void)
@@ -213,7 +220,7 @@ void jp_control_exit_sig(void)
         return;
     settle_sig(1);
     jp_mapfile_event_sig(JP_MAP_EXIT, -1, 1);
-    jp_log_trim_sig();
+    jp_share_end_sig();
     atomic_store(&busy, 0);
 }
 

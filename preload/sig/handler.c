@@ -11,6 +11,7 @@
 
 #include "adopt.h"
 #include "arch/arch.h"
+#include "budget.h"
 #include "clock.h"
 #include "clock_itimer.h"
 #include "clock_perf.h"
@@ -18,6 +19,7 @@
 #include "clock_timer.h"
 #include "command.h"
 #include "control.h"
+#include "gate.h"
 #include "jit.h"
 #include "kit.h"
 #include "log.h"
@@ -28,6 +30,7 @@
 #include "rtc.h"
 #include "slot.h"
 #include "sys.h"
+#include "usage.h"
 #include "walk.h"
 
 #define HITS_UNTOLD 10000U  /* that a kit may keep for itself */
@@ -117,6 +120,31 @@ static void take_sig(struct jp_slot *slot, enum jp_event event,
     jp_names_follow_sig(slot, sample.time_ns);
     jp_command_follow_sig(sample.time_ns);
     jp_jit_check_sig(slot->kit, sample.time_ns);
+    jp_usage_follow_sig(sample.time_ns);
+}
+
+/* Counts what is sampled at a longer period than was asked for. */
+static void count_lowered_sig(const struct jp_budget *budget,
+                              uint64_t weight_ns)
+{
+    if (!jp_budget_lowered_sig(budget))
+        return;
+    jp_count_sig(JP_COUNT_LOWERED, 1);
+    jp_count_sig(JP_COUNT_LOWERED_NS, weight_ns);
+}
+
+/* The end of a signal of the slot's own clock: what it cost, and where that is
+ * too much, or no longer is, another period. */
+static void leave_sig(struct jp_slot *slot, const struct jp_visit *visit,
+                      uint64_t elapsed_ns)
+{
+    struct jp_budget *budget = &slot->budget;
+    if (!jp_budget_leave_sig(budget, visit, elapsed_ns,
+                             jp_clock_interrupts_sig()))
+        return;
+    const uint64_t begin_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    jp_clock_pace_sig(slot);
+    jp_budget_changed_sig(budget, begin_ns);
 }
 
 static void sample_sig(struct jp_slot *slot, enum jp_event event,
@@ -205,15 +233,20 @@ void jp_handler_rest_sig(struct jp_slot *slot)
 {
     struct jp_real real;
     uint64_t overdue;
-    if ((jp_process.clock != JP_CLOCK_MONOTONIC &&
-         jp_process.clock != JP_CLOCK_ITIMER) ||
-        slot->kit == NULL || atomic_exchange(&slot->busy, 1) != 0)
+    if (slot->kit == NULL || atomic_exchange(&slot->busy, 1) != 0)
         return;
+    if (jp_clock_is_thread_cpu_sig() &&
+        (overdue = jp_clock_debt_sig(slot)) != 0)
+        write_again_sig(slot, JP_EVENT_CPU, overdue);
     if (jp_process.clock == JP_CLOCK_ITIMER) {
         if ((overdue = jp_clock_itimer_overdue_sig()) != 0)
             write_again_sig(slot, JP_EVENT_CPU, overdue);
-    } else if (jp_clock_real_rest_sig(slot, &real)) {
-        write_again_sig(slot, JP_EVENT_WALL_BLOCKED, real.blocked_ns);
+    } else if (jp_process.clock == JP_CLOCK_MONOTONIC &&
+               jp_clock_real_rest_sig(slot, &real)) {
+        if (real.blocked_ns != 0)
+            write_again_sig(slot, JP_EVENT_WALL_BLOCKED, real.blocked_ns);
+        if (real.running_ns >= JP_CLOCK_REST_NS)
+            write_again_sig(slot, JP_EVENT_WALL_RUNNING, real.running_ns);
     }
     atomic_store(&slot->busy, 0);
 }
@@ -225,21 +258,35 @@ void jp_handler_overdue_sig(struct jp_slot *slot, uint32_t source)
         overdue = jp_clock_unseen_sig(slot);
     else if (source == JP_CLOCK_THREAD_CPU && !slot->opening &&
              atomic_load(&slot->early_ns) == 0)
-        overdue = jp_clock_timer_overdue_sig(slot);
+        overdue = jp_clock_timer_overdue_sig(slot, jp_process.tick_ns);
     if (overdue != 0)
         write_again_sig(slot, JP_EVENT_CPU, overdue);
+}
+
+/* Whether a signal of the thread's clock came while one was at work in it:
+ * libunwind unblocks signals.  Then the next sample stands for its time. */
+static int is_nested_sig(struct jp_slot *slot, uint64_t weight_ns)
+{
+    if (atomic_load(&slot->busy) == 0)
+        return 0;
+    atomic_fetch_add(&slot->debt_ns, weight_ns);
+    return 1;
 }
 
 /* A signal of the thread's timer on real time. */
 static void real_sig(struct jp_slot *slot, const siginfo_t *info,
                      const ucontext_t *context)
 {
-    struct jp_real real;
+    struct jp_real real = {0, 0, 0, 0};
+    struct jp_visit visit;
     if (atomic_exchange(&slot->busy, 1) != 0) {
-        lose_sig(JP_COUNT_LOST_REENTRANT,
-                 jp_clock_weight_sig(info->si_overrun));
+        if (info->si_timerid == slot->timer)
+            atomic_fetch_add(&slot->debt_ns,
+                             jp_clock_weight_sig(info->si_overrun));
         return;
     }
+    jp_budget_enter_sig(&slot->budget, &visit,
+                        jp_sys_clock_sig(CLOCK_MONOTONIC));
     if (jp_clock_real_sig(slot, info, context, &real)) {
         if (real.before && real.blocked_ns != 0 &&
             write_again_sig(slot, JP_EVENT_WALL_BLOCKED, real.blocked_ns))
@@ -249,8 +296,30 @@ static void real_sig(struct jp_slot *slot, const siginfo_t *info,
         if (real.running_ns != 0)
             take_sig(slot, JP_EVENT_WALL_RUNNING, real.running_ns, context);
         jp_clock_real_done_sig(slot);
+        count_lowered_sig(&slot->budget, real.running_ns + real.blocked_ns);
+        if (real.running_ns != 0)
+            jp_budget_probe_sig(&slot->budget, &visit);
     }
+    leave_sig(slot, &visit, real.counted_ns);
     atomic_store(&slot->busy, 0);
+}
+
+/* A signal of the thread's own timer on CPU time. */
+static void cpu_sig(struct jp_slot *slot, uint64_t weight,
+                    const ucontext_t *context)
+{
+    struct jp_visit visit;
+    weight = jp_clock_early_sig(slot, weight);
+    if (is_nested_sig(slot, weight))
+        return;
+    jp_budget_enter_sig(&slot->budget, &visit,
+                        jp_sys_clock_sig(CLOCK_MONOTONIC));
+    weight = jp_clock_promote_sig(slot, weight) + jp_clock_debt_sig(slot);
+    if (weight != 0) {
+        sample_sig(slot, JP_EVENT_CPU, weight, context);
+        count_lowered_sig(&slot->budget, weight);
+    }
+    leave_sig(slot, &visit, weight);
 }
 
 /* The process's slow timer has come to the calling thread.  One that it did
@@ -298,15 +367,10 @@ static int timer_sig(const siginfo_t *info, const ucontext_t *context)
         return 1;
     }
     ran_sig(slot, context);
-    if (jp_process.clock == JP_CLOCK_MONOTONIC) {
+    if (jp_process.clock == JP_CLOCK_MONOTONIC)
         real_sig(slot, info, context);
-        stop_late_sig(slot);
-        return 1;
-    }
-    weight = jp_clock_early_sig(slot, weight);
-    weight = jp_clock_promote_sig(slot, weight) + jp_clock_debt_sig(slot);
-    if (weight != 0)
-        sample_sig(slot, JP_EVENT_CPU, weight, context);
+    else
+        cpu_sig(slot, weight, context);
     stop_late_sig(slot);
     return 1;
 }
@@ -317,26 +381,64 @@ static void perf_sig(const siginfo_t *info, const ucontext_t *context)
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     struct jp_slot *slot =
         jp_clock_perf_slot_sig(info, jp_arch_sp_sig(context));
+    struct jp_visit visit;
     ran_sig(slot, context);
     if (slot == NULL)
         return;
+    if (is_nested_sig(slot, 0))
+        return;
+    jp_budget_enter_sig(&slot->budget, &visit, now);
     const uint64_t weight =
         jp_clock_perf_weight_sig(slot, now) + jp_clock_debt_sig(slot);
-    if (weight != 0)
+    if (weight != 0) {
         sample_sig(slot, JP_EVENT_CPU, weight, context);
+        count_lowered_sig(&slot->budget, weight);
+        jp_budget_probe_sig(&slot->budget, &visit);
+    }
     jp_adopt_instead_sig(now);
+    leave_sig(slot, &visit, weight);
     stop_late_sig(slot);
 }
 
 /* A signal of the process's one timer. */
 static void itimer_sig(struct jp_slot *slot, const ucontext_t *context)
 {
+    struct jp_visit visit;
+    if (slot != NULL && is_nested_sig(slot, 0))
+        return;
+    struct jp_budget *budget = jp_clock_itimer_take_sig();
+    const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const uint64_t weight = jp_clock_itimer_weight_sig();
+    if (budget != NULL)
+        jp_budget_enter_sig(budget, &visit, now);
     if (slot == NULL)
         slot = adopt_self_sig();
     if (slot != NULL && weight != 0)
         sample_sig(slot, JP_EVENT_CPU, weight, context);
-    jp_adopt_instead_sig(jp_sys_clock_sig(CLOCK_MONOTONIC));
+    jp_adopt_instead_sig(now);
+    if (budget == NULL)
+        return;
+    count_lowered_sig(budget, weight);
+    jp_clock_itimer_give_sig(
+        jp_budget_leave_sig(budget, &visit, weight, 0));
+}
+
+/* An interrupt of /dev/rtc. */
+static void rtc_sig(struct jp_slot *slot, const ucontext_t *context)
+{
+    struct jp_visit visit;
+    if (slot != NULL && is_nested_sig(slot, 0))
+        return;
+    struct jp_budget *budget = jp_rtc_take_sig();
+    const uint64_t weight = jp_rtc_weight_sig();
+    if (budget != NULL)
+        jp_budget_enter_sig(budget, &visit, jp_sys_clock_sig(CLOCK_MONOTONIC));
+    if (slot != NULL || (slot = adopt_self_sig()) != NULL)
+        sample_sig(slot, JP_EVENT_WALL_RUNNING, weight, context);
+    if (budget == NULL)
+        return;
+    count_lowered_sig(budget, weight);
+    jp_rtc_give_sig(jp_budget_leave_sig(budget, &visit, weight, 1));
 }
 
 /* A signal that somebody sent: starts the profile if it does not run, and is
@@ -415,10 +517,7 @@ static void dispatch_sig(int signal, siginfo_t *info, void *context)
         return;
     }
     if (signal == SIGIO && info->si_code > 0 && jp_rtc_is_sig(info->si_fd)) {
-        uint64_t count = jp_rtc_count_sig();
-        if (slot != NULL || (slot = adopt_self_sig()) != NULL)
-            sample_sig(slot, JP_EVENT_WALL_RUNNING,
-                       count * jp_config.period_ns, context);
+        rtc_sig(slot, context);
         return;
     }
     plain_sig(slot, signal, context);
@@ -426,8 +525,14 @@ static void dispatch_sig(int signal, siginfo_t *info, void *context)
 
 void jp_handler_sig(int signal, siginfo_t *info, void *context)
 {
+    if (!jp_owned_sig())
+        return;
+    if (!jp_gate_ask_sig()) {
+        if (info->si_code == SI_TIMER)
+            jp_count_sig(JP_COUNT_LOST_NO_SLOT, 1);
+        return;
+    }
     const int error = errno;
-    if (jp_owned_sig())
-        dispatch_sig(signal, info, context);
+    dispatch_sig(signal, info, context);
     errno = error;
 }

@@ -226,13 +226,13 @@ static void hold_sig(struct dump *dump, int fd)
 }
 
 /* Writes the dump's line. */
-static void event_sig(struct dump *dump)
+static void event_sig(struct dump *dump, int fd)
 {
     struct jp_text text;
     jp_text_init_sig(&text, line, sizeof(line));
     jp_mapfile_line_sig(&text, jp_sys_clock_sig(CLOCK_MONOTONIC),
                         JP_MAP_JITDUMP);
-    jp_keep_put_sig(&text, &dump->info, &dump->keep);
+    jp_keep_put_sig(&text, &dump->info, &dump->keep, fd);
     if (dump->deleted)
         jp_mapfile_decimal_sig(&text, "deleted", 1);
     jp_mapfile_string_sig(&text, "path", dump->path);
@@ -267,7 +267,7 @@ static void record_sig(struct dump *dump)
         else
             from_maps_sig(dump);
         serial++;
-        event_sig(dump);
+        event_sig(dump, fd);
         atomic_store(&dump->state, DUMP);
     }
     if (fd >= 0)
@@ -301,6 +301,8 @@ static void save_sig(struct dump *dump, int whole)
     if (dump->keep.linked) {
         if (jp_sys_stat_sig(jp_keep_path_sig(&dump->keep), 0, &info) == 0)
             dump->info = info;
+        if (whole)
+            jp_keep_own_sig(&dump->keep);
     } else if (fd >= 0) {
         jp_keep_copy_sig(&dump->keep, fd, dump->info.st_ino, limit);
     } else if (dump->held != NULL) {
@@ -310,9 +312,9 @@ static void save_sig(struct dump *dump, int whole)
         if (jp_sys_stat_sig(jp_keep_path_sig(&dump->keep), 0, &info) == 0)
             dump->info.st_size = info.st_size;
     }
+    event_sig(dump, fd);
     if (fd >= 0)
         jp_sys_close_sig(fd);
-    event_sig(dump);
 }
 
 void jp_jitdump_save_sig(int whole)

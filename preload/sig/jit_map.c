@@ -26,6 +26,7 @@
 struct perfmap {
     uint32_t pid;
     uint64_t inode, size, changed_ns; /* when it was logged last */
+    uint64_t looked_ns;               /* the last look, which found that */
     struct jp_keep keep;
 };
 
@@ -115,34 +116,51 @@ static int find_sig(const struct perfmap *map, char *path, size_t size,
 }
 
 static void event_sig(uint64_t now_ns, const char *path,
-                      const struct stat *info, const struct jp_keep *keep)
+                      const struct stat *info, const struct perfmap *map)
 {
     char buffer[JP_MAPFILE_SHORT];
     struct jp_text text;
-    if (now_ns > last_ns)
-        last_ns = now_ns;
+    /* The look of a sample that another thread's overtook. */
+    if (now_ns < last_ns)
+        now_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    last_ns = now_ns;
     jp_text_init_sig(&text, buffer, sizeof(buffer));
-    jp_mapfile_line_sig(&text, last_ns, JP_MAP_PERFMAP);
+    jp_mapfile_line_sig(&text, now_ns, JP_MAP_PERFMAP);
     jp_mapfile_string_sig(&text, "path", path);
-    jp_keep_put_sig(&text, info, keep);
+    int fd = jp_sys_open_sig(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    jp_keep_put_sig(&text, info, &map->keep, fd);
+    if (fd >= 0)
+        jp_sys_close_sig(fd);
+    if (map->looked_ns != 0 && map->inode == info->st_ino)
+        jp_mapfile_decimal_sig(&text, "since", map->looked_ns);
     jp_mapfile_append_sig(&text);
+}
+
+/* What was found is known, and was there from `now_ns` on. */
+static void know_sig(struct perfmap *map, uint64_t now_ns,
+                     const struct stat *info)
+{
+    map->inode = info->st_ino;
+    map->size = (uint64_t)info->st_size;
+    map->changed_ns = changed_ns_sig(info);
+    if (now_ns > map->looked_ns)
+        map->looked_ns = now_ns;
+    atomic_store(&seen, 1);
 }
 
 static void look_sig(struct perfmap *map, uint64_t now_ns)
 {
     char path[48];
     struct stat info;
-    if (!find_sig(map, path, sizeof(path), &info) ||
-        (info.st_ino == map->inode && (uint64_t)info.st_size == map->size &&
-         changed_ns_sig(&info) == map->changed_ns))
+    if (!find_sig(map, path, sizeof(path), &info))
         return;
-    map->inode = info.st_ino;
-    atomic_store(&seen, 1);
-    map->size = (uint64_t)info.st_size;
-    map->changed_ns = changed_ns_sig(&info);
-    /* At once, where a link can be: the file may be replaced or removed. */
-    jp_keep_link_sig(&map->keep, path, &info);
-    event_sig(now_ns, path, &info, &map->keep);
+    if (info.st_ino != map->inode || (uint64_t)info.st_size != map->size ||
+        changed_ns_sig(&info) != map->changed_ns) {
+        /* At once, where a link can be: it may be replaced or removed. */
+        jp_keep_link_sig(&map->keep, path, &info);
+        event_sig(now_ns, path, &info, map);
+    }
+    know_sig(map, now_ns, &info);
 }
 
 void jp_jitmap_look_sig(uint64_t now_ns)
@@ -155,6 +173,7 @@ void jp_jitmap_look_sig(uint64_t now_ns)
 
 static void save_sig(struct perfmap *map, int whole)
 {
+    const uint64_t now_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
     char path[48];
     struct stat info;
     if (!find_sig(map, path, sizeof(path), &info))
@@ -167,9 +186,10 @@ static void save_sig(struct perfmap *map, int whole)
             jp_sys_close_sig(fd);
         }
     }
-    map->inode = info.st_ino;
-    atomic_store(&seen, 1);
-    event_sig(jp_sys_clock_sig(CLOCK_MONOTONIC), path, &info, &map->keep);
+    if (whole)
+        jp_keep_own_sig(&map->keep);
+    event_sig(now_ns, path, &info, map);
+    know_sig(map, now_ns, &info);
 }
 
 void jp_jitmap_save_sig(int whole)

@@ -312,22 +312,6 @@ static int new_chunk_sig(struct jp_kit *kit, uint32_t bytes, uint32_t tid)
     return error;
 }
 
-void jp_log_trim_sig(void)
-{
-    uint64_t end, next = atomic_load(&jp_log.next);
-    struct stat info;
-    if (!jp_share_end_sig(&end) || jp_log.shared)
-        return;
-    int fd = jp_log_open_sig();
-    if (fd < 0)
-        return;
-    /* Unless something of the log comes behind the area. */
-    if (jp_sys_fstat_sig(fd, &info) == 0 && end < next &&
-        (uint64_t)info.st_size == next && jp_share_at_sig(next - 1, 1) != NULL)
-        jp_sys_ftruncate_sig(fd, end);
-    jp_sys_close_sig(fd);
-}
-
 /* Ends a record with its first word, which makes it one. */
 static int commit_sig(struct jp_kit *kit, void *record, unsigned type,
                       unsigned info_words)

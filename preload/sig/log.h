@@ -69,10 +69,6 @@ void jp_log_ring_keep_sig(void);
  * otherwise. */
 int jp_log_open_sig(void);
 
-/* The process ends in order: gives back what was mapped in advance and not
- * used. */
-void jp_log_trim_sig(void);
-
 /* Writes the header again where it is not mapped (direct). */
 void jp_log_sync_sig(void);
 

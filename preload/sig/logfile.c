@@ -24,6 +24,8 @@
 #include "share.h"
 #include "sys.h"
 #include "text.h"
+#include "tree.h"
+#include "usage.h"
 
 #define CREATE_WAIT_NS 20000000L
 
@@ -114,13 +116,16 @@ static void fill_sig(struct jp_log_header *header)
     long got = jp_sys_readlink_sig("/proc/self/exe", header->exe,
                                    sizeof(header->exe) - 1);
     header->exe[got > 0 ? got : 0] = '\0';
+    header->root_pid = jp_process.root;
+    copy_sig(header->tree_name, sizeof(header->tree_name), jp_tree_name_sig());
+    header->cpu_before_ns = jp_process.cpu_before_ns;
 }
 
 /* A later run in the same file is its writer now. */
 static void take_over_sig(int fd, const struct jp_log_header *header)
 {
     const size_t at = offsetof(struct jp_log_header, owner_pid);
-    const size_t end = offsetof(struct jp_log_header, reserved);
+    const size_t end = offsetof(struct jp_log_header, cpu_ns);
     jp_sys_pwrite_sig(fd, (const uint8_t *)header + at, end - at, at);
 }
 
@@ -168,6 +173,7 @@ static void first_line_sig(struct jp_text *text, uint64_t now)
     jp_mapfile_decimal_sig(text, "pid", jp_owner->pid);
     jp_mapfile_decimal_sig(text, "start", jp_log.header->start_ticks);
     jp_mapfile_string_sig(text, "log", log_name);
+    jp_mapfile_decimal_sig(text, "real", jp_log.header->real_ns);
 }
 
 static void first_lines_sig(struct jp_text *text, uint64_t now)
@@ -309,8 +315,10 @@ int jp_logfile_ready_sig(void)
     int error = create_sig();
     if (error == 0) {
         settle_sig(JP_LOG_READY);
+        jp_usage_note_sig();
         return 0;
     }
+    jp_tree_nolog_sig(line, sizeof(line), -error);
     settle_sig(JP_LOG_FAILED);
     jp_complain_sig("profiling is off, cannot create ", name.log, -error);
     jp_control_off_sig();

@@ -161,18 +161,36 @@ static int still_code_sig(const struct scan *scan,
            old->start == range->start;
 }
 
-static void add_sig(struct scan *scan, const struct jp_vma *vma)
+/* Ranges of files without a name, as a JIT compiler has for code that processes
+ * share or that it maps twice, become ranges without a file. */
+static struct jp_vma as_code_sig(struct scan *scan,
+                                 const struct jp_vma *vma,
+                                 struct jp_maps_range *range)
 {
-    struct jp_maps_range range = {
-        .start = vma->start, .end = vma->end,
-        .offset = vma->offset, .inode = vma->inode,
-        .device = (uint64_t)vma->major << 32 | vma->minor};
-    struct jp_text text;
+    struct jp_vma code = *vma;
     if (vma->inode != 0 && vma->offset == 0) {
         scan->base = vma->start;
         scan->base_inode = vma->inode;
-        scan->base_device = range.device;
+        scan->base_device = range->device;
     }
+    const int whole = scan->base_inode == vma->inode &&
+                      scan->base_device == range->device;
+    if (vma->inode != 0 &&
+        jp_module_is_nameless_sig(vma, whole ? scan->base : 0)) {
+        code.inode = code.major = code.minor = 0;
+        range->inode = range->device = 0;
+    }
+    return code;
+}
+
+static void add_sig(struct scan *scan, const struct jp_vma *found)
+{
+    struct jp_maps_range range = {
+        .start = found->start, .end = found->end,
+        .offset = found->offset, .inode = found->inode,
+        .device = (uint64_t)found->major << 32 | found->minor};
+    const struct jp_vma code = as_code_sig(scan, found, &range), *vma = &code;
+    struct jp_text text;
     if ((vma->prot & JP_PROT_EXEC) == 0 && !still_code_sig(scan, &range))
         return;
     if (scan->fresh->count >= RANGES_MAX) {
@@ -190,8 +208,8 @@ static void add_sig(struct scan *scan, const struct jp_vma *vma)
         count_anonymous_sig(scan->fresh, &range);
     if (!scan->telling || (known && scan->told))
         return;
-    if (vma->inode != 0)
-        jp_jit_mapped_sig(vma);
+    if (found->inode != 0)
+        jp_jit_mapped_sig(found);
     jp_text_init_sig(&text, line, sizeof(line));
     jp_mapfile_line_sig(&text, scan->time_ns, jp_module_event_sig(vma));
     jp_module_put_sig(scan->fd, vma, range.base, &text);

@@ -42,6 +42,7 @@ static struct area *_Atomic area;
 static uint64_t start;          /* in the file */
 static _Atomic int inherited;
 static uint64_t base_run, base_ns;
+static int ended;               /* this process does not count any more */
 
 /* The chunk that lines of the map go to. */
 static struct {
@@ -261,6 +262,10 @@ void jp_share_forked_sig(int had_run, uint64_t run)
         base_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
     }
     atomic_store(&inherited, 1);
+    ended = 0;
+    /* Who forked this process may have ended since, as the last one. */
+    if ((atomic_fetch_add(&atomic_load(&area)->users, 1) & CLOSED) != 0)
+        jp_share_drop_sig();
 }
 
 uint64_t jp_share_base_sig(uint64_t *forked_ns)
@@ -280,19 +285,18 @@ void jp_share_drop_sig(void)
     jp_sys_unmap_sig(now, size);
 }
 
-int jp_share_end_sig(uint64_t *end)
+void jp_share_end_sig(void)
 {
     struct area *now = atomic_load(&area);
     uint32_t last = 1;
-    if (now == NULL)
-        return 0;
+    if (now == NULL || ended)
+        return;
+    ended = 1;
     if (!atomic_compare_exchange_strong(&now->users, &last, CLOSED)) {
         atomic_fetch_sub(&now->users, 1);
-        return 0;
+        return;
     }
-    const uint32_t fresh = atomic_load(&now->fresh);
-    *end = start + (uint64_t)fresh * PAGE;
+    const uint32_t fresh = atomic_exchange(&now->fresh, now->pages);
     jp_sys_sig(SYS_madvise, (long)((uint8_t *)now + (uint64_t)fresh * PAGE),
                (long)(now->pages - fresh) * PAGE, MADV_REMOVE, 0, 0);
-    return 1;
 }

@@ -39,11 +39,11 @@ void jp_share_give_sig(uint64_t offset);
  * run.  Returns 0 or -errno. */
 int jp_share_text_sig(const char *line, size_t length);
 
-/* Counts a process that may use the area: `more` is 1 before a fork or when an
- * exec has failed, -1 before an exec. */
+/* Counts who may use the area: `more` is -1 before an exec, 1 when that has
+ * failed. */
 void jp_share_count_sig(int more);
 
-/* In a forked child: the area is inherited; its parent's run began at `run`,
+/* In a forked child: the area is inherited, and has one more to use it; its parent's run began at `run`,
  * if it had one. */
 void jp_share_forked_sig(int had_run, uint64_t run);
 
@@ -54,9 +54,8 @@ uint64_t jp_share_base_sig(uint64_t *forked_ns);
 /* Lets go of an inherited area: there is a log of its own. */
 void jp_share_drop_sig(void);
 
-/* The process ends in order.  The last one gives the space back that nobody
- * has used; *end is where the area's used part ends in the file, and the
- * result whether nobody will use the rest. */
-int jp_share_end_sig(uint64_t *end);
+/* The process ends.  The last one gives back the space that nobody has used;
+ * other threads may still be at work, and find none then. */
+void jp_share_end_sig(void);
 
 #endif

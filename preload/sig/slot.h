@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "budget.h"
+
 #define JP_SLOTS_MAX 16384 /* JP_FREELIST_MAX */
 
 struct jp_kit;
@@ -52,6 +54,7 @@ struct jp_slot {
                                      clock when it runs out */
     uint8_t reason;               /* the last stack's, enum jp_reason */
     uint8_t unread;               /* samples since the CPU clock was read */
+    struct jp_budget budget;      /* of its own clock */
     uint64_t stack_low;           /* the thread's stack; UINT64_MAX: unknown */
     uint64_t stack_high;          /* where its root is; 0: unknown */
     uint64_t stack_floor;         /* what lies between it and stack_high is
@@ -143,6 +146,9 @@ void jp_slot_doom_sig(struct jp_slot *slot);
 
 /* Its place in the table. */
 uint32_t jp_slot_index_sig(const struct jp_slot *slot);
+
+/* How many are taken now. */
+uint32_t jp_slots_taken_sig(void);
 
 /* For loops over all: slots 0 to count - 1 have ever been used. */
 uint32_t jp_slots_count_sig(void);

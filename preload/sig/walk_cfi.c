@@ -16,7 +16,8 @@
 #include "sys.h"
 #include "walk_cfi.h"
 
-#define SWITCHES_MAX 16U   /* stacks that one walk may lead through */
+#define ENTRY_BYTES 64U    /* of the stack: the frame of the program's entry */
+#define CALLED_BYTES 4096U /* of code: a function without a frame is shorter */
 #define GOING JP_WALK_GOING
 #define AGAIN JP_WALK_AGAIN
 
@@ -25,15 +26,100 @@ static const uint8_t saved[JP_ARCH_SAVED_COUNT] = JP_ARCH_SAVED;
 _Static_assert(JP_ARCH_SIGNAL_BYTES <= sizeof(((struct jp_kit *)0)->walker),
                "a kit has room for an interrupted context");
 
+/* Below a CFA on another stack, what the function that left it has saved. */
+#define SAVED_BYTES 512U
+
 /* Why a walk is over whose frame pointer leads nowhere, in code without
- * call-frame information. */
+ * call-frame information.  Code may use the frame pointer as it likes: that it
+ * is zero tells the root only in the frame of the program's entry, or in what
+ * an adopted thread was started by. */
 static int end_sig(const struct jp_walk *walk, const struct jp_walk_frame *frame)
 {
-    const uint64_t fp = frame->registers[JP_ARCH_FP];
-    if (fp == 0 && (walk->slot->adopted || walk->slot->is_main))
-        return JP_REASON_ROOT;
-    return jp_maps_anonymous_sig(frame->pc) ? JP_REASON_BAD_FP
-                                            : JP_REASON_NO_RULE;
+    const struct jp_slot *slot = walk->slot;
+    if (jp_maps_anonymous_sig(frame->pc))
+        return JP_REASON_BAD_FP;
+    if (frame->registers[JP_ARCH_FP] != 0 || frame->unsure)
+        return JP_REASON_NO_RULE;
+    const int outermost =
+        slot->is_main ? walk->rooted && walk->high - ENTRY_BYTES <=
+                                            frame->registers[JP_ARCH_SP]
+                      : slot->adopted && !frame->interrupted;
+    return outermost ? JP_REASON_ROOT : JP_REASON_NO_RULE;
+}
+
+/* Lets reads reach below sp: a leaf saves registers there, as far as an
+ * interruption leaves it alone, and an epilogue has just read them back from
+ * there.  Not beyond what is known to be mapped. */
+static void lower_sig(struct jp_walk *walk, uint64_t sp, uint64_t bytes)
+{
+    const struct jp_slot *slot = walk->slot;
+    const uint64_t page = sp & ~4095ULL;
+    uint64_t low = sp - bytes;
+    int own = slot->stack_low <= low && sp < slot->stack_high;
+    walk->low = own || low >= page ? low : page;
+}
+
+/* No step sets sp but by the next two, so none leads away from the root.
+ *
+ * To a caller on this stack, at least `by` bytes up.  Returns whether sp is
+ * there. */
+static int rise_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                    uint64_t sp, uint64_t by)
+{
+    if (sp < frame->registers[JP_ARCH_SP] + by || sp > walk->high ||
+        (sp > walk->limit && !jp_walk_rise_sig(walk, sp)))
+        return 0;
+    frame->registers[JP_ARCH_SP] = sp;
+    return 1;
+}
+
+/* To another stack, `top` bytes below whose end sp may be at most; `below` it
+ * there is something to read. */
+static int turn_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                    uint64_t sp, uint64_t top, uint64_t below)
+{
+    if (!jp_walk_turn_sig(walk, frame->registers[JP_ARCH_SP], sp, sp - top))
+        return 0;
+    lower_sig(walk, sp - top, below);
+    frame->registers[JP_ARCH_SP] = sp;
+    return 1;
+}
+
+/* The function that is interrupted may make no frame at all, as many of V8's
+ * builtins: its caller is where sp says if a call to this very function stands
+ * before that. */
+static int called_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
+{
+    const uint64_t at = frame->registers[JP_ARCH_SP];
+    struct jp_maps_range range;
+    uint8_t code[JP_ARCH_CALL_BYTES];
+    uint64_t target = 0;
+    if (!jp_walk_inside_sig(walk, at))
+        return 0;
+    const uint64_t caller = jp_walk_load_sig(walk, at);
+    const uint64_t from = caller - JP_ARCH_CALL_BEFORE;
+    if (jp_maps_find_sig(caller, &range) != 0 ||
+        jp_sys_peek_sig(from, code, sizeof(code)) != sizeof(code))
+        return 0;
+    switch (jp_arch_call_before_sig(code, caller, frame->registers, &target)) {
+    case JP_ARCH_CALL_HANDLER:
+        break;
+    case JP_ARCH_CALL_MEMORY:
+        if (jp_sys_peek_sig(target, &target, sizeof(target)) !=
+            sizeof(target))
+            return 0;
+        /* fall through */
+    case JP_ARCH_CALL_DIRECT:
+        if (frame->pc - target >= CALLED_BYTES)
+            return 0;
+        break;
+    default:
+        return 0;
+    }
+    if (!rise_sig(walk, frame, at + 8, 8))
+        return 0;
+    frame->pc = caller;
+    return 1;
 }
 
 /* The interrupted function may not have made its frame yet, or have given it
@@ -49,9 +135,10 @@ static int frameless_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     uint64_t caller = jp_walk_load_sig(walk, at);
     if (!jp_maps_executable_sig(walk->kit, caller))
         return 0;
+    if (!rise_sig(walk, frame, at + 8, 8))
+        return 0;
     if (offset != 0)
         frame->registers[JP_ARCH_FP] = jp_walk_load_sig(walk, at - 8);
-    frame->registers[JP_ARCH_SP] = at + 8;
     frame->pc = caller;
     return 1;
 }
@@ -59,7 +146,8 @@ static int frameless_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 static int step_fp_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 {
     const uint64_t fp = frame->registers[JP_ARCH_FP];
-    if (frame->interrupted && frameless_sig(walk, frame)) {
+    if (frame->interrupted &&
+        (frameless_sig(walk, frame) || called_sig(walk, frame))) {
         frame->interrupted = 0;
         return GOING;
     }
@@ -68,34 +156,16 @@ static int step_fp_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
         return end_sig(walk, frame);
     uint64_t caller = jp_arch_strip_sig(jp_walk_load_sig(walk, fp + 8));
     if (!jp_maps_executable_sig(walk->kit, caller))
-        return caller == 0 ? JP_REASON_ROOT : JP_REASON_BAD_FP;
-    frame->registers[JP_ARCH_SP] = fp + 16;
+        return caller == 0 && !walk->rooted && !frame->interrupted
+                   ? JP_REASON_ROOT
+                   : JP_REASON_BAD_FP;
+    if (!rise_sig(walk, frame, fp + 16, 16))
+        return end_sig(walk, frame);
     frame->registers[JP_ARCH_FP] = jp_walk_load_sig(walk, fp);
     frame->pc = caller;
     frame->interrupted = 0;
     frame->lost = 1;
     return GOING;
-}
-
-/* Lets a leaf's reads reach below sp, as far as the interruption has left it
- * alone: a function saves registers there, and an epilogue has just read them
- * back from there.  Not beyond what is known to be mapped. */
-static void lower_sig(struct jp_walk *walk, uint64_t sp)
-{
-    const struct jp_slot *slot = walk->slot;
-    const uint64_t page = sp & ~4095ULL;
-    uint64_t low = sp - JP_ARCH_RED_ZONE;
-    int own = slot->stack_low <= low && sp < slot->stack_high;
-    walk->low = own || low >= page ? low : page;
-}
-
-/* The walk goes on at sp, on another stack. */
-static int switch_sig(struct jp_walk *walk, struct jp_walk_frame *frame, uint64_t sp)
-{
-    if (frame->switches++ == SWITCHES_MAX || !jp_walk_bounds_sig(walk, sp))
-        return 0;
-    lower_sig(walk, sp);
-    return 1;
 }
 
 static int step_signal_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
@@ -114,13 +184,15 @@ static int step_signal_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     }
     const uint64_t before = frame->registers[JP_ARCH_SP];
     jp_arch_registers_sig(context, frame->registers);
+    const uint64_t sp = frame->registers[JP_ARCH_SP];
+    frame->registers[JP_ARCH_SP] = before;
     frame->pc = frame->registers[JP_ARCH_PC];
     frame->interrupted = 1;
     frame->lost = 0;
-    const uint64_t sp = frame->registers[JP_ARCH_SP];
-    if ((sp <= before || sp >= walk->high) && !switch_sig(walk, frame, sp))
-        return JP_REASON_BOUNDS;
-    return GOING;
+    return rise_sig(walk, frame, sp, 8) ||
+                   turn_sig(walk, frame, sp, 0, JP_ARCH_RED_ZONE)
+               ? GOING
+               : JP_REASON_BOUNDS;
 }
 
 /* Whether a register's value is known in this frame. */
@@ -158,14 +230,21 @@ static int cfa_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
             return JP_REASON_BOUNDS;
         *cfa = jp_walk_load_sig(walk, at) + (uint64_t)(int64_t)JP_CFI_ADD(rule->offset);
     }
-    const uint64_t sp = frame->registers[JP_ARCH_SP];
-    if (*cfa <= walk->high &&
-        (*cfa > sp || (*cfa == sp && !JP_ARCH_CALL_PUSHES)))
+    return GOING;
+}
+
+/* Goes to the CFA.  Code that changes stacks keeps where it came from in
+ * memory, or in the register that its CFA counts from. */
+static int to_cfa_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                      const struct jp_cfi_rule *rule, uint64_t cfa)
+{
+    const int level = frame->interrupted && !JP_ARCH_CALL_PUSHES;
+    if (rise_sig(walk, frame, cfa, level ? 0 : 1))
         return GOING;
-    /* Code that changes stacks keeps where it came from in memory. */
-    if (rule->kind == JP_CFI_MEMORY && switch_sig(walk, frame, *cfa - 8))
-        return GOING;
-    return JP_REASON_BOUNDS;
+    if (rule->kind == JP_CFI_REGISTER && rule->base == JP_ARCH_SP)
+        return JP_REASON_BOUNDS;
+    return turn_sig(walk, frame, cfa, 8, SAVED_BYTES) ? GOING
+                                                      : JP_REASON_BOUNDS;
 }
 
 static int restore_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
@@ -187,6 +266,8 @@ static int step_cfi_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
 {
     uint64_t cfa, ra;
     int reason = cfa_sig(walk, frame, rule, &cfa);
+    if (reason == GOING)
+        reason = to_cfa_sig(walk, frame, rule, cfa);
     if (reason != GOING)
         return reason;
     if ((rule->flags & JP_CFI_RA_REGISTER) == 0) {
@@ -215,7 +296,6 @@ static int step_cfi_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
             return JP_REASON_BOUNDS;
         frame->registers[JP_ARCH_FP] = jp_walk_load_sig(walk, at);
     }
-    frame->registers[JP_ARCH_SP] = cfa;
     frame->pc = jp_arch_strip_sig(ra);
     frame->interrupted = 0;
     return GOING;
@@ -231,10 +311,9 @@ static int step_jump_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
     const uint64_t pc = frame->registers[rule->ra];
     if (!frame->interrupted)
         return JP_REASON_NO_RULE;
-    if ((sp < frame->registers[JP_ARCH_SP] || sp > walk->high) &&
-        !switch_sig(walk, frame, sp))
+    if (!rise_sig(walk, frame, sp, 0) &&
+        !turn_sig(walk, frame, sp, 0, JP_ARCH_RED_ZONE))
         return JP_REASON_BOUNDS;
-    frame->registers[JP_ARCH_SP] = sp;
     frame->registers[JP_ARCH_FP] = fp;
     frame->pc = jp_arch_strip_sig(pc);
     frame->interrupted = 0;
@@ -299,11 +378,12 @@ static void find_bare_sig(const struct jp_walk_frame *frame, uint64_t pc,
 
 /* The rule for the frame's pc; a return address is behind its call.  Returns
  * GOING, or why there is none. */
-static int find_sig(struct jp_walk *walk, const struct jp_walk_frame *frame,
+static int find_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                     struct jp_cfi_rule *rule)
 {
     const uint64_t pc = frame->pc - !frame->interrupted;
     const uint32_t epoch = walk->kit->maps_epoch;
+    frame->unsure = 0;
     const int cached = jp_cfi_cached_sig(pc, epoch, rule);
     if (cached && (rule->kind != JP_CFI_NONE || frame->interrupted))
         return GOING;
@@ -312,7 +392,8 @@ static int find_sig(struct jp_walk *walk, const struct jp_walk_frame *frame,
     walk->misses += !cached;
     /* What cannot be had just now (the kernel refuses to read it) may come
      * later; until then, the frame pointer. */
-    if (jp_cfi_lookup_sig(pc, epoch, rule) != 0)
+    frame->unsure = jp_cfi_lookup_sig(pc, epoch, rule) != 0;
+    if (frame->unsure)
         rule->kind = JP_CFI_NONE;
     if (rule->kind == JP_CFI_NONE && !frame->interrupted) {
         find_bare_sig(frame, pc, epoch, rule);
@@ -328,11 +409,11 @@ static int walk_sig(struct jp_walk *walk, int follow)
     jp_arch_registers_sig(walk->context, frame.registers);
     frame.pc = frame.registers[JP_ARCH_PC];
     jp_walk_begin_sig(walk);
-    lower_sig(walk, frame.registers[JP_ARCH_SP]);
+    lower_sig(walk, frame.registers[JP_ARCH_SP], JP_ARCH_RED_ZONE);
     int reason = find_sig(walk, &frame, &rule);
     jp_walk_push_sig(walk, frame.pc);
     while (reason == GOING) {
-        if (!follow && walk->rooted) {
+        if (!follow && walk->rooted && walk->limit == walk->high) {
             reason = jp_walk_quick_sig(walk, &frame, &rule);
             if (reason == JP_WALK_LOOKUP)
                 reason = find_sig(walk, &frame, &rule);

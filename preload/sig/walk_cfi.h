@@ -26,7 +26,7 @@ struct jp_walk_frame {
                               and those that calls preserve are known */
     uint32_t follow;       /* these are really restored, not only sp and fp */
     uint32_t lost;         /* a frame on the way restored none of them */
-    uint32_t switches;
+    uint32_t unsure;       /* its rule could not be had just now */
 };
 
 /* A word of the stack.  What cannot be read leads nowhere: 1 is no code and no

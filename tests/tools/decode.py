@@ -22,9 +22,11 @@ FIELDS = [field.split(":") for field in (
     "address_size:18:B build_id_size:19:B page_size:20:I proc_pid:28:I "
     "start_ticks:32:Q mono_ns:40:Q real_ns:48:Q boot_ns:56:Q period_ns:64:Q "
     "clock:72:I walker:76:I options:80:I depth:84:I ring_bytes:88:Q "
-    "cleared_ns:96:Q owner_pid:2968:I owner_ticks:2976:Q base_run:4072:Q "
-    "forked_ns:4080:Q").split()]
-STRINGS = (("map_name", 664, 256), ("exe", 920, 1024), ("flags", 1944, 1024))
+    "cleared_ns:96:Q owner_pid:2968:I owner_ticks:2976:Q cpu_ns:2984:Q "
+    "children_ns:2992:Q cpu_read_ns:3000:Q cpu_before_ns:3008:Q "
+    "root_pid:3016:I off:3020:I base_run:4072:Q forked_ns:4080:Q").split()]
+STRINGS = (("map_name", 664, 256), ("exe", 920, 1024), ("flags", 1944, 1024),
+           ("tree_name", 3024, 256))
 
 
 class Run:

@@ -353,6 +353,37 @@ static void gives_lines(void **state)
     drop(world);
 }
 
+/* Erlang's tables begin before the code, one of SpiderMonkey's ends behind it:
+ * entries are fitted in, and say that nothing is added to addresses. */
+static void fits_lines_to_the_code(void **state)
+{
+    static const struct entry outer[] = {{0x0fd0, 2, 0, "zoo.erl"},
+                                         {0x0fe0, 3, 0, "\xff"},
+                                         {0x1030, 5, 0, "\xff"},
+                                         {0x1105, 9, 0, "\xff"}};
+    static const struct entry far[] = {{0x1000, 2, 0, "zoo.erl"},
+                                       {0x9000, 3, 0, "\xff"}};
+    struct bytes dump = {0};
+    struct world *world;
+
+    (void)state;
+    put_header(&dump, 1, 40, 0);
+    put_debug(&dump, 10, 0x1000, outer, 4);
+    put_load(&dump, 10, 0x1000, 0x100, "f");
+    put_debug(&dump, 10, 0x2000, far, 2);
+    put_load(&dump, 10, 0x2000, 0x100, "g");
+    world = build_with(&dump, BEGIN DUMP);
+    assert_int_equal(find(world, 0x1000, 20)->line, 3);
+    assert_string_equal(find(world, 0x1000, 20)->file, "zoo.erl");
+    assert_int_equal(find(world, 0x102f, 20)->line, 3);
+    assert_int_equal(find(world, 0x1030, 20)->line, 5);
+    assert_int_equal(find(world, 0x10ff, 20)->line, 5);
+    assert_int_equal(jr_space_jit(world->space).bad_lines, 0);
+    assert_int_equal(find(world, 0x2000, 20)->line, 0);
+    assert_int_equal(jr_space_jit(world->space).bad_lines, 1);
+    drop(world);
+}
+
 /* Node 20's freed file names: of 44 tables 14 are garbage, that of the hot
  * function among them. */
 static void saves_lines_from_garbage(void **state)
@@ -529,6 +560,7 @@ int main(void)
         cmocka_unit_test(dates_arch_times_by_sightings),
         cmocka_unit_test(leaves_out_another_process),
         cmocka_unit_test(gives_lines),
+        cmocka_unit_test(fits_lines_to_the_code),
         cmocka_unit_test(saves_lines_from_garbage),
         cmocka_unit_test(reads_bytes_of_kept_memory),
         cmocka_unit_test(says_once_what_is_missing),

@@ -122,6 +122,7 @@ static void keeps_processes_apart(void **state)
         if (fork() == 0) {
             jp_share_forked_sig(1, 0);
             fill(i);
+            jp_share_end_sig();
             _exit(0);
         }
     }
@@ -162,19 +163,24 @@ static void writes_lines(void **state)
 static void the_last_one_gives_the_rest_back(void **state)
 {
     struct stat before, after;
-    uint64_t offset, end;
+    uint64_t offset;
     (void)state;
     make_area();
     assert_int_equal(jp_share_take_sig(100, 4096, &offset), 4096);
-    jp_share_count_sig(1);
-    assert_false(jp_share_end_sig(&end));
     assert_int_equal(fstat(fd, &before), 0);
-    assert_true(jp_share_end_sig(&end));
-    assert_int_equal(end, offset + 4096);
+    jp_share_count_sig(1);
+    jp_share_end_sig();
+    assert_int_equal(fstat(fd, &after), 0);
+    assert_int_equal(after.st_blocks, before.st_blocks);
+    jp_share_forked_sig(0, 0);      /* the other one, and a child */
+    jp_share_count_sig(-1);
+    jp_share_end_sig();
     assert_int_equal(fstat(fd, &after), 0);
     assert_true(after.st_blocks < before.st_blocks / 4);
     assert_int_equal(jp_share_take_sig(100, 4096, &offset), 0);
-    drop_area();
+    jp_share_forked_sig(0, 0);      /* too late */
+    assert_false(jp_share_is_there_sig());
+    close(fd);
 }
 
 int main(void)
