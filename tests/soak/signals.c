@@ -23,13 +23,16 @@
 #define PENDED (SIGRTMIN + 2)   /* blocked, then waited for */
 #define TIMED (SIGRTMIN + 3)    /* of a timer */
 #define READ (SIGRTMIN + 4)     /* by a signalfd */
+#define FLOODED (SIGRTMIN + 5) /* to the process, whichever thread gets it */
 #define JUMPED SIGHUP           /* its handler jumps away */
 #define KILLED SIGWINCH         /* pthread_kill, a standard signal */
 #define ALARMED SIGALRM
 #define BATCH 20
+#define FLOOD 300
+#define FLOOD_THREADS 4
 
 static _Atomic unsigned long queued_count, queued_sum, timed_count, killed,
-    alarms;
+    alarms, flooded_count, flooded_sum;
 static _Atomic int off_stack;
 static sigjmp_buf jump;
 
@@ -39,6 +42,14 @@ static void on_queued(int signal, siginfo_t *info, void *context)
     (void)context;
     queued_count++;
     queued_sum += (unsigned long)info->si_value.sival_int;
+}
+
+static void on_flooded(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)context;
+    flooded_count++;
+    flooded_sum += (unsigned long)info->si_value.sival_int;
 }
 
 static void on_timed(int signal, siginfo_t *info, void *context)
@@ -82,6 +93,7 @@ void storm_signals_init(void)
 {
     sigset_t set;
     handle(QUEUED, (void *)on_queued, SA_SIGINFO);
+    handle(FLOODED, (void *)on_flooded, SA_SIGINFO);
     handle(TIMED, (void *)on_timed, SA_SIGINFO);
     handle(JUMPED, (void *)on_jumped, SA_ONSTACK);
     handle(KILLED, (void *)on_killed, 0);
@@ -90,6 +102,7 @@ void storm_signals_init(void)
     sigaddset(&set, QUEUED);
     sigaddset(&set, PENDED);
     sigaddset(&set, READ);
+    sigaddset(&set, FLOODED);
     sigaddset(&set, ALARMED);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
@@ -126,6 +139,39 @@ static void queues(struct storm_activity *self)
             STORM_CHECK(self, queued_count == before + 1);
     }
     unblock(SIG_BLOCK, QUEUED);
+}
+
+static void *flooded(void *data)
+{
+    unblock(SIG_UNBLOCK, FLOODED);
+    storm_work((unsigned)(uintptr_t)data);
+    return NULL;
+}
+
+/* Signals to the process come to threads that begin, work and end meanwhile.
+ * None is lost, whoever of them gets it. */
+static void floods(struct storm_activity *self)
+{
+    pthread_t threads[FLOOD_THREADS];
+    unsigned long sent = 0, values = 0;
+    const unsigned long count = flooded_count, sum = flooded_sum;
+    for (uintptr_t i = 0; i < FLOOD_THREADS; i++)
+        STORM_CHECK(self, pthread_create(&threads[i], NULL, flooded,
+                                         (void *)(300 + 400 * i)) == 0);
+    for (int i = 0; i < FLOOD; i++) {
+        if (sigqueue(getpid(), FLOODED, (union sigval){.sival_int = i}) == 0) {
+            sent++;
+            values += (unsigned long)i;
+        } else {
+            STORM_CHECK(self, errno == EAGAIN);
+        }
+    }
+    for (unsigned i = 0; i < FLOOD_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    unblock(SIG_UNBLOCK, FLOODED);
+    unblock(SIG_BLOCK, FLOODED);
+    STORM_CHECK(self, flooded_count == count + sent);
+    STORM_CHECK(self, flooded_sum == sum + values);
 }
 
 static void waits(struct storm_activity *self)
@@ -272,6 +318,7 @@ static void actions(struct storm_activity *self)
 
 struct storm_activity storm_signals[] = {
     {"queues", queues, 500, 0, 0},
+    {"floods", floods, 500, 0, 0},
     {"waits", waits, 500, 0, 0},
     {"timers", timers, 1000, 0, 0},
     {"descriptors", descriptors, 1000, 0, 0},
