@@ -139,8 +139,7 @@ static void leave_sig(struct jp_slot *slot, const struct jp_visit *visit,
                       uint64_t elapsed_ns)
 {
     struct jp_budget *budget = &slot->budget;
-    if (!jp_budget_leave_sig(budget, visit, elapsed_ns,
-                             jp_clock_interrupts_sig()))
+    if (!jp_budget_leave_sig(budget, visit, elapsed_ns))
         return;
     const uint64_t begin_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
     jp_clock_pace_sig(slot);
@@ -419,8 +418,7 @@ static void itimer_sig(struct jp_slot *slot, const ucontext_t *context)
     if (budget == NULL)
         return;
     count_lowered_sig(budget, weight);
-    jp_clock_itimer_give_sig(
-        jp_budget_leave_sig(budget, &visit, weight, 0));
+    jp_clock_itimer_give_sig(jp_budget_leave_sig(budget, &visit, weight));
 }
 
 /* An interrupt of /dev/rtc. */
@@ -438,7 +436,7 @@ static void rtc_sig(struct jp_slot *slot, const ucontext_t *context)
     if (budget == NULL)
         return;
     count_lowered_sig(budget, weight);
-    jp_rtc_give_sig(jp_budget_leave_sig(budget, &visit, weight, 1));
+    jp_rtc_give_sig(jp_budget_leave_sig(budget, &visit, weight));
 }
 
 /* A signal that somebody sent: starts the profile if it does not run, and is
