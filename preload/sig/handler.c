@@ -423,7 +423,18 @@ static void dispatch_sig(int signal, siginfo_t *info, void *context)
     plain_sig(slot, signal, context);
 }
 
-void jp_handler_sig(int signal, siginfo_t *info, void *context)
+/* The linker's bounds of the section that the handler is alone in. */
+extern const char __start_jp_handler[] __attribute__((visibility("hidden")));
+extern const char __stop_jp_handler[] __attribute__((visibility("hidden")));
+
+int jp_handler_is_at_sig(uint64_t pc)
+{
+    return pc >= (uint64_t)__start_jp_handler &&
+           pc < (uint64_t)__stop_jp_handler;
+}
+
+__attribute__((section("jp_handler"), noinline)) void
+jp_handler_sig(int signal, siginfo_t *info, void *context)
 {
     if (!jp_owned_sig())
         return;
@@ -432,7 +443,9 @@ void jp_handler_sig(int signal, siginfo_t *info, void *context)
             jp_count_sig(JP_COUNT_LOST_NO_SLOT, 1);
         return;
     }
+    jp_sys_inside++;
     const int error = errno;
     dispatch_sig(signal, info, context);
     errno = error;
+    jp_sys_inside--;
 }
