@@ -50,8 +50,8 @@ static void defer(int signal, siginfo_t *info, ucontext_t *context)
 }
 
 /* Whether the thread was about something that jprof must not leave half done:
- * in its handler, or with signals blocked.  In a call that is made with the
- * program's mask meanwhile (jp_retry_seal) it is not. */
+ * in its handler, or with signals blocked (jp_sys_block_sig).  The count alone
+ * does not say so: a program's handler may have left by a jump. */
 static int is_inside(const ucontext_t *context)
 {
     uint64_t mask = 0;

@@ -49,22 +49,23 @@ int jp_retry_undisturbed(const struct jp_retry *retry)
     return jp_local.theirs == retry->theirs;
 }
 
+/* Of the signals in the thread's way, not those of jprof's, those that do
+ * nothing, and glibc's (cancellation and setxid, nptl(7)). */
 int jp_retry_seal(const struct jp_retry *retry, uint64_t *before)
 {
-    jp_sys_inside++;
     jp_sys_sigmask_sig(SIG_BLOCK,
                        ~(atomic_load(&jp_own.unblocked) |
-                         atomic_load(&jp_own.open)),
+                         atomic_load(&jp_own.ignored) | JP_SIGNALS_LIBC),
                        before);
     if (jp_retry_undisturbed(retry))
         return 1;
-    jp_retry_unseal(before);
+    jp_sys_sigmask_sig(SIG_SETMASK, *before, NULL);
     return 0;
 }
 
 void jp_retry_unseal(void *before)
 {
-    jp_sys_unblock_sig(*(uint64_t *)before);
+    jp_sys_sigmask_sig(SIG_SETMASK, *(uint64_t *)before, NULL);
 }
 
 int jp_retry_poll(struct jp_retry *retry, struct pollfd *fds, nfds_t count,

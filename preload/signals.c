@@ -112,6 +112,10 @@ static void sort(int signal, const struct sigaction *kernel)
     const uint64_t now =
         may_come(signal, kernel) ? before | bit : before & ~bit;
     atomic_store(&jp_own.open, now);
+    if ((now & bit) != 0 && kernel->sa_sigaction != jp_program_handler)
+        atomic_fetch_or(&jp_own.ignored, bit);
+    else
+        atomic_fetch_and(&jp_own.ignored, ~bit);
     for (int other = 1; now != before && other <= 64; other++) {
         if (is_in(other, &jp_own.ours) && other != signal)
             install(other);
@@ -423,8 +427,10 @@ void jp_signals_install(void)
     for (int signal = 1; signal <= 64; signal++) {
         struct sigaction action = {.sa_flags = 0};
         if (real_sigaction(signal, NULL, &action) == 0 &&
-            may_come(signal, &action))
+            may_come(signal, &action)) {
             atomic_fetch_or(&jp_own.open, JP_SIGSET(signal));
+            atomic_fetch_or(&jp_own.ignored, JP_SIGSET(signal));
+        }
     }
     for (int signal = 1; signal <= 64; signal++) {
         struct sigaction before;

@@ -22,6 +22,8 @@ struct jp_own {
                                    (jp_sys_block_sig): what a thread has
                                    blocked goes to another one of the process,
                                    where it ends calls */
+    _Atomic uint64_t ignored;   /* of these, those that do nothing, by
+                                   default or by the program's wish */
     int spare;                  /* a real-time signal; 0: none is free */
 };
 extern struct jp_own jp_own;
