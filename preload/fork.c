@@ -38,6 +38,7 @@ void jp_fork_before(void)
         return;
     forking.mask = jp_sys_block_sig();
     forking.opened = jp_sys_opened_sig();
+    jp_jit_forking_sig();
     slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
     forking.stack_high = slot != NULL ? slot->stack_high : 0;
     forking.rooted = slot != NULL && slot->rooted;

@@ -102,6 +102,8 @@ struct jr_jit_sightings {
     const struct jr_jit_file *const *items;
     size_t count;
     uint64_t replaced_ns;       /* when another file took the path */
+    uint64_t inherited;         /* bytes of a process that this one was forked
+                                   from; 0: it is the process's own */
 };
 void jr_jit_append_map(struct jr_jit *jit, struct jr_jit_origin *origin,
                        const struct jr_jit_sightings *sightings);
