@@ -13,6 +13,7 @@
 #include "jitdump_fields.h"
 
 #define WINDOW_SIZE (256U << 10)
+#define ZEROS_STEP (64U << 10)     /* zeros that are looked at in one go */
 #define MAGIC 0x4A695444U          /* "JiTD", of the specification */
 #define HEADER_SIZE 40U
 #define HEADER_LEAST 24U           /* up to the pid */
@@ -262,16 +263,18 @@ static int skip_zeros(struct jr_jitdump *dump)
     const uint8_t *bytes;
     size_t got, zeros = 0;
 
-    for (;; at += zeros) {
-        bytes = look(dump, at, 4096, &got);
-        for (zeros = 0; zeros < got && bytes[zeros] == 0; zeros++)
-            ;
+    for (;; at = jr_source_data(dump->source, at + zeros)) {
+        bytes = look(dump, at, ZEROS_STEP, &got);
         if (got == 0) {
             dump->at = dump->source->size;
             return 0;
         }
-        if (zeros < got)
-            break;
+        zeros = got;
+        if (bytes[0] == 0 && memcmp(bytes, bytes + 1, got - 1) == 0)
+            continue;
+        for (zeros = 0; bytes[zeros] == 0; zeros++)
+            ;
+        break;
     }
     at += zeros;
     for (uint64_t start = at - from < 8 ? from : at - 7; start <= at;
@@ -281,6 +284,9 @@ static int skip_zeros(struct jr_jitdump *dump)
             return 1;
         }
     }
+    dump->at = at;
+    if (find_next(dump))
+        return 1;
     dump->lost_at = from;
     dump->at = dump->source->size;
     return 0;

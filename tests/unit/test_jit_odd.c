@@ -26,6 +26,38 @@ static void reads_on_behind_damage(void **state)
     drop(world);
 }
 
+/* A hole of 5 GiB, as a runtime leaves that makes its file ready in advance, is
+ * passed over, not read: the test has no more time than others. */
+static void passes_over_holes(void **state)
+{
+    struct bytes dump = {0}, more = {0};
+    struct world *world;
+    char path[128];
+    FILE *file;
+
+    (void)state;
+    put_header(&dump, 1, 40, 0);
+    put_load(&dump, 20, 0x1000, 0x100, "before");
+    put_load(&more, 30, 0x2000, 0x100, "behind");
+    put_load(&more, 40, 0x3000, 0x100, "more");
+    put_file("dump", dump.data, dump.size);
+    snprintf(path, sizeof path, "%s/dump", folder);
+    file = fopen(path, "r+");
+    assert_non_null(file);
+    assert_int_equal(fseeko(file, 5LL << 30, SEEK_SET), 0);
+    assert_int_equal(fwrite(more.data, 1, more.size, file), more.size);
+    assert_int_equal(fclose(file), 0);
+    free(dump.data);
+    free(more.data);
+    world = build(BEGIN DUMP);
+    expect(world, 0x1000, 50, "before");
+    expect(world, 0x2000, 50, "behind");
+    expect(world, 0x3000, 50, "more");
+    assert_int_equal(world->diag.warnings, 0);
+    drop(world);
+    unlink(path);
+}
+
 /* What a child has of its parent's files is what they held at the fork. */
 static void takes_the_parents_until_the_fork(void **state)
 {
@@ -86,6 +118,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_on_behind_damage),
+        cmocka_unit_test(passes_over_holes),
         cmocka_unit_test(takes_the_parents_until_the_fork),
         cmocka_unit_test(fits_lines_to_the_code),
     };
