@@ -223,6 +223,8 @@ static void take_record(struct records *records,
         piece.event = JR_JIT_MOVED;
         piece.until_ns = record->old_start;
     }
+    if (record->time_ns > records->origin->last_ns)
+        records->origin->last_ns = record->time_ns;
     if (dump->has_arch_time) {
         piece.layer = JR_LAYER_SIGHTED;
         date(&records->sighted, record->offset + record->size, &piece);
@@ -263,6 +265,7 @@ void jr_jit_append_dump(struct jr_jit *jit, struct jr_jit_origin *origin,
     begin_sighted(&records->sighted, sightings, origin);
     while (!is_full(jit) && jr_jitdump_next(&origin->dump, &record))
         take_record(records, &record);
+    origin->cut = !jit->map->exited;
     leave_out_foreign(records);
     if (records->paired && records->unbiased * UNBIASED_SHARE <
                                records->paired)

@@ -26,6 +26,40 @@ static void reads_on_behind_damage(void **state)
     drop(world);
 }
 
+/* The end of a killed process's dump is missing: V8 writes 4 KiB at a time.
+ * What its perf map has since then counts. */
+static void goes_by_the_map_behind_a_cut(void **state)
+{
+    static const char map[] = "1000 100 old\n"           /* 13 */
+                              "2000 100 stays\n"         /* 28 */
+                              "1000 100 new\n";          /* 41 */
+    static const char text[] = BEGIN DUMP
+        "25 perfmap path=/nonexistent/p inode=6 size=28\n"
+        "60 perfmap path=/nonexistent/p inode=6 size=41 saved=map since=50\n";
+    struct bytes dump = {0}, again = {0};
+    struct world *world;
+
+    (void)state;
+    put_header(&dump, 1, 40, 0);
+    put_load(&dump, 20, 0x1000, 0x100, "old");
+    put_load(&dump, 21, 0x2000, 0x100, "stays");
+    put(&again, dump.data, dump.size);
+    put_file("map", map, sizeof map - 1);
+    world = build_with(&dump, text);
+    expect(world, 0x1000, 40, "old");
+    expect(world, 0x1000, 60, "new");
+    expect(world, 0x2000, 60, "stays");
+    drop(world);
+    /* One that ended wrote all that there was; so the map is late. */
+    world = build_with(&again,
+        BEGIN DUMP
+        "25 perfmap path=/nonexistent/p inode=6 size=28\n"
+        "60 perfmap path=/nonexistent/p inode=6 size=41 saved=map since=50\n"
+        "70 exit cpu=1\n");
+    expect(world, 0x1000, 60, "old");
+    drop(world);
+}
+
 /* A hole of 5 GiB, as a runtime leaves that makes its file ready in advance, is
  * passed over, not read: the test has no more time than others. */
 static void passes_over_holes(void **state)
@@ -118,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_on_behind_damage),
+        cmocka_unit_test(goes_by_the_map_behind_a_cut),
         cmocka_unit_test(passes_over_holes),
         cmocka_unit_test(takes_the_parents_until_the_fork),
         cmocka_unit_test(fits_lines_to_the_code),
