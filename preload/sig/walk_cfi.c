@@ -21,10 +21,6 @@
 
 static const uint8_t saved[JP_ARCH_SAVED_COUNT] = JP_ARCH_SAVED;
 
-/* The main thread's stack ends so close to the program's entry, in start-up
- * code without frame pointers (see walk_fp.c). */
-#define ENTRY_BYTES 1024U
-
 /* Why a walk is over whose frame pointer leads nowhere, in code without
  * call-frame information.  One of zero ends a chain of them; code that has
  * none may have a zero there, too. */
@@ -32,11 +28,9 @@ static int end_sig(const struct jp_walk *walk,
                    const struct jp_walk_frame *frame)
 {
     const struct jp_slot *slot = walk->slot;
-    const uint64_t sp = frame->registers[JP_ARCH_SP];
     if (frame->registers[JP_ARCH_FP] == 0 && !frame->unsure &&
-        (slot->adopted || frame->lost ||
-         (slot->is_main && walk->rooted && walk->high - sp <= ENTRY_BYTES)) &&
-        (slot->adopted || slot->is_main || !walk->rooted))
+        (slot->adopted ||
+         (frame->lost && (slot->is_main || !walk->rooted))))
         return jp_walk_root_sig(walk, 0);
     return jp_maps_anonymous_sig(frame->pc) ? JP_REASON_BAD_FP
                                             : JP_REASON_NO_RULE;
