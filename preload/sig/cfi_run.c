@@ -155,7 +155,8 @@ static int64_t block_sig(struct machine *m)
 
 static void define_sig(struct machine *m, uint64_t base, int64_t offset)
 {
-    if (base >= JP_ARCH_REGISTERS)
+    /* An offset may come before there is a register: an expression follows. */
+    if (base >= JP_ARCH_REGISTERS && base != m->row.base)
         m->cursor.bad = 1;
     m->row.base = (uint32_t)base;
     m->row.offset = offset;

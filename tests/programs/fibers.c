@@ -80,7 +80,7 @@ __asm__(".text\n"
 
 /* CFA: DW_OP_reg7, DW_OP_deref, DW_OP_plus_uconst 56. */
 __asm__(".type link_start, @function\n"
-        "link_start: .cfi_startproc simple\n"
+        "link_start: .cfi_startproc simple\n .cfi_def_cfa_offset 0\n"
         ".cfi_escape 0x0f, 4, 0x57, 0x06, 0x23, 56\n"
         ".cfi_offset 16, -8\n .cfi_offset 6, -16\n .cfi_offset 3, -24\n"
         ".cfi_offset 12, -32\n .cfi_offset 13, -40\n"

@@ -2,6 +2,7 @@
 """Stacks that a program makes and switches itself: where call-frame
 information leads back to the caller's, so does the walk; where nothing does,
 the stack ends at the fiber's first frame, is complete, and is counted apart.
+And other ends of stacks, and pcs that are no return addresses.
 Runs in: tests."""
 import os
 import platform
@@ -89,6 +90,40 @@ class Fibers(Case):
         """The stack ends at the fiber's first frame, which has its own name,
         and counts as complete."""
         self.each(ENDING, self.not_led_back)
+
+
+class Ends(Case):
+    def test_first_instruction(self):
+        """A function interrupted by the program's own signal at its first
+        instruction has its own name above the signal's frame, not that of
+        the function before it; and so has what the handler returns to."""
+        for walker in ("auto", "libunwind"):
+            done = self.run_program(
+                program("firstbyte"), "0.4", flags=TICK_FLAGS +
+                " JP_FILENAME=%s JP_STACK=%s" % (walker, walker))
+            self.assertEqual(done.status, 0)
+            text = self.report(program("firstbyte"), "--format=collapsed",
+                               walker)
+            stacks = [line.rsplit(" ", 1)[0].split(";")
+                      for line in text.splitlines()]
+            handled = [stack for stack in stacks if "in_handler" in stack]
+            self.assertTrue(handled)
+            for stack in handled:
+                self.assertNotIn("before_it", stack)
+                at = stack.index("at_first")
+                self.assertEqual(stack[at - 1], "main")
+                if walker == "auto" and platform.machine() == "x86_64":
+                    self.assertEqual(stack[at + 1], "__restore_rt")
+
+    @unittest.skipIf(platform.machine() != "x86_64", "made of x86's code")
+    def test_zero_in_the_frame_pointer(self):
+        """A frame pointer of zero in code without information is no root
+        where no frame pointer led there."""
+        done = self.run_program(program("zerofp"), "0.4", flags=TICK_FLAGS)
+        self.assertEqual(done.status, 0)
+        short = [s for s in self.run_of().samples if len(s[5]) == 1]
+        self.assertGreater(sum(s[2] for s in short), 200000000)
+        self.assertEqual({s[4] for s in short}, {"bad_fp"})
 
 
 if __name__ == "__main__":

@@ -165,18 +165,18 @@ jp_arch_call_before_sig(const uint8_t code[JP_ARCH_CALLER_BYTES], uint64_t to,
 #define JP_ARCH_CALL_BYTES 8U
 static inline int jp_arch_is_call_sig(const uint8_t *code)
 {
-    const uint8_t *end = code + JP_ARCH_CALL_BYTES;
-    if (end[-5] == 0xe8)
+    if (code[JP_ARCH_CALL_BYTES - 5] == 0xe8)
         return 1;
-    for (int size = 2; size <= 7; size++) {
-        const uint8_t mode = end[1 - size] >> 6, base = end[1 - size] & 7;
-        int whole = 2 + (mode == 1) + (mode == 2) * 4;
-        if (end[-size] != 0xff || (end[1 - size] >> 3 & 7) != 2)
+    for (unsigned size = 2; size <= 7; size++) {
+        const uint8_t *at = code + (JP_ARCH_CALL_BYTES - size);
+        const uint8_t mode = at[1] >> 6, base = at[1] & 7;
+        unsigned whole = 2 + (mode == 1) + (mode == 2) * 4U;
+        if (at[0] != 0xff || (at[1] >> 3 & 7) != 2)
             continue;
         if (mode == 0 && base == 5)
             whole += 4;
-        else if (mode != 3 && base == 4)
-            whole += 1 + (mode == 0 && (end[2 - size] & 7) == 5) * 4;
+        else if (size > 2 && mode != 3 && base == 4)
+            whole += 1 + (mode == 0 && (at[2] & 7) == 5) * 4U;
         if (whole == size)
             return 1;
     }
