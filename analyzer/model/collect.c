@@ -316,7 +316,7 @@ void jr_model_add(struct jr_model *model, const struct jr_run *run,
     if (model->period_ns == 0)
         model->period_ns = run->header.period_ns ? run->header.period_ns
                                                  : JP_PERIOD_DEFAULT_NS;
-    jr_span_select(&model->filter, process);
+    jr_span_select(model, process);
     count_lost(process);
     process->first_bucket = model->nbuckets;
     adding.answers = jr_alloc(run->nstacks ? run->nstacks : 1,

@@ -26,6 +26,7 @@ void jr_model_free(struct jr_model *model)
     free(model->leaves);
     free(model->buckets);
     free(model->spots);
+    free(model->times);
     free(model->path);
     free(model->named);
     jr_table_free(&model->by_name);
@@ -54,7 +55,6 @@ static void add_stats(struct jr_stats *sum, const struct jr_stats *part)
     sum->blocked_ns = jr_add(sum->blocked_ns, part->blocked_ns);
     sum->timer_samples += part->timer_samples;
     sum->timer_ns = jr_add(sum->timer_ns, part->timer_ns);
-    sum->wall_ns = jr_add(sum->wall_ns, part->wall_ns);
     sum->filtered += part->filtered;
     for (size_t i = 0; i < JP_REASON_COUNT; i++)
         sum->reasons[i] += part->reasons[i];
@@ -89,6 +89,7 @@ void jr_model_finish(struct jr_model *model)
     }
     for (size_t i = 0; i < model->nprocesses; i++)
         add_stats(&model->total, &model->processes[i].stats);
+    model->total.wall_ns = jr_span_union(model->times, model->ntimes);
 }
 
 uint64_t jr_periods(const struct jr_model *model, uint64_t weight_ns)

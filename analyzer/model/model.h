@@ -56,7 +56,7 @@ struct jr_stats {
     uint64_t blocked_ns;    /* real time in which the thread was waiting */
     uint64_t timer_samples; /* those that a timer took, */
     uint64_t timer_ns;      /* and their weight */
-    uint64_t wall_ns;       /* time profiled */
+    uint64_t wall_ns;       /* real time profiled; of all: by any of them */
     uint64_t filtered;      /* samples that -e or -i dropped */
     uint64_t reasons[JP_REASON_COUNT]; /* why the stacks of samples end */
     uint64_t frames;        /* of the kept samples, before -s cuts; */
@@ -164,6 +164,8 @@ struct jr_model {
     size_t nbuckets, buckets_room;
     struct jr_spot *spots;
     size_t nspots, spots_room;
+    struct jr_span *times;      /* profiled, of all processes */
+    size_t ntimes, times_room;
     struct jr_stats total;      /* after jr_model_finish */
     uint64_t period_ns;         /* the unit of weights: that of process 0 */
     struct jr_table by_name, by_tier, by_arc, by_path, by_leaf, by_thread;
@@ -201,7 +203,10 @@ size_t jr_span_sections(const struct jr_map *map);
 /* span.c: the selected time of a process, and how much of it was profiled:
  * of each selected section the time from its start to its pause, else to the
  * next section, else to the end of the process or its last sample. */
-void jr_span_select(const struct jr_filter *filter, struct jr_process *process);
+void jr_span_select(struct jr_model *model, struct jr_process *process);
+
+/* span.c: the time that stretches cover together; puts them in order. */
+uint64_t jr_span_union(struct jr_span *spans, size_t count);
 
 /* Weight in periods, rounded to the nearest. */
 uint64_t jr_periods(const struct jr_model *model, uint64_t weight_ns);

@@ -10,6 +10,8 @@
 #include <time.h>
 
 #include "../base/mem.h"
+#include "coverage.h"
+#include "program.h"
 
 #define NS 1e9
 
@@ -48,7 +50,8 @@ uint64_t jr_rules(const struct jr_stats *stats)
 
 uint64_t jr_incomplete(const struct jr_stats *stats)
 {
-    return stats->samples - stats->reasons[JP_REASON_ROOT];
+    return stats->samples - stats->reasons[JP_REASON_ROOT] -
+           stats->reasons[JP_REASON_FIBER];
 }
 
 const char *jr_shown_module(const struct jr_function *function)
@@ -135,17 +138,40 @@ static void add(struct jr_facts *facts, const char *label, char *text, int bad)
 static void add_program(const struct jr_report *report, struct jr_facts *facts)
 {
     const struct jr_model *model = report->model;
-    const struct jr_process *first = &model->processes[0];
-    const char *exe = jr_exe_of(first);
+    char *command = jr_program_command(report);
 
-    add(facts, "Program", jr_strdup(*exe ? exe : report->app), 0);
-    if (first->map->cmdline && first->map->cmdline[0])
-        add(facts, "Command", jr_strdup(first->map->cmdline), 0);
+    add(facts, "Program", jr_program_text(report), 0);
+    if (command)
+        add(facts, "Command", command, 0);
     if (model->nprocesses > 1)
         add(facts, "Processes", jr_printf("%zu", model->nprocesses), 0);
     else
-        add(facts, "Process id", jr_printf("%" PRIu32, first->run->header.pid),
-            0);
+        add(facts, "Process id",
+            jr_printf("%" PRIu32, model->processes[0].run->header.pid), 0);
+}
+
+/* The run's own time, and what of it was profiled where that is less. */
+static void add_times(const struct jr_report *report, struct jr_facts *facts)
+{
+    const struct jr_stats *total = &report->model->total;
+    uint64_t run_ns = report->cover ? report->cover->wall_ns : 0;
+    char *profiled = jr_duration(total->wall_ns), *run;
+
+    if (run_ns > total->wall_ns) {
+        run = jr_duration(run_ns);
+        if (total->wall_ns < run_ns / 10 * 9)
+            add(facts, "Wall time",
+                jr_printf("%s, of which %s were profiled", run, profiled), 0);
+        else
+            add(facts, "Wall time", jr_strdup(run), 0);
+        free(run);
+        free(profiled);
+    } else {
+        add(facts, "Wall time", profiled, 0);
+    }
+    add(facts, "CPU time", jr_duration(total->cpu_ns), 0);
+    if (total->blocked_ns)
+        add(facts, "Waiting", jr_duration(total->blocked_ns), 0);
 }
 
 /* When the first of all processes started, in seconds; 0: not known. */
@@ -255,10 +281,7 @@ void jr_facts_about(const struct jr_report *report, struct jr_facts *facts)
         sections += model->processes[i].all_sections;
     add_program(report, facts);
     add_date(model, facts);
-    add(facts, "Profiled", jr_duration(total->wall_ns), 0);
-    add(facts, "CPU time", jr_duration(total->cpu_ns), 0);
-    if (total->blocked_ns)
-        add(facts, "Waiting", jr_duration(total->blocked_ns), 0);
+    add_times(report, facts);
     add(facts, "Samples",
         jr_printf("%" PRIu64 ", weighing %" PRIu64 " periods of %.6g ms",
                   total->samples, jr_periods(model, total->weight_ns),
@@ -307,14 +330,24 @@ void jr_facts_worth(const struct jr_report *report, struct jr_facts *facts)
 {
     const struct jr_stats *total = &report->model->total;
     uint64_t truncated = total->reasons[JP_REASON_DEPTH];
+    int bad = 0;
+    char *covered = jr_coverage_text(report, &bad);
+    uint64_t fibers = total->reasons[JP_REASON_FIBER];
 
+    if (covered)
+        add(facts, "Coverage", covered, bad);
     add(facts, "Lost samples",
         counted(total, total->lost, 0, JR_LOST_COUNT, jr_lost_text),
         jr_lost(total) > 0);
     add(facts, "Incomplete stacks",
-        counted(total, total->reasons, JP_REASON_ROOT + 1, JP_REASON_COUNT,
+        counted(total, total->reasons, JP_REASON_ROOT + 1, JP_REASON_FIBER,
                 jr_reason_text),
         jr_incomplete(total) > 0);
+    if (fibers)
+        add(facts, "Stacks of fibers",
+            jr_printf("%" PRIu64 " (%.2f%%) end at a fiber's outermost frame",
+                      fibers, jr_percent(fibers, total->samples)),
+            0);
     add(facts, "Truncated stacks",
         truncated ? jr_printf("%" PRIu64 " (%.2f%%)", truncated,
                               jr_percent(truncated, total->samples))

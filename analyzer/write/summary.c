@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "coverage.h"
 #include "escape.h"
 #include "facts.h"
 #include "report.h"
@@ -32,7 +33,9 @@ static void worth(const struct jr_stats *total, FILE *out)
     fprintf(out, "lost_s: %.6f\n", (double)total->lost_ns / 1e9);
     number(out, "truncated", total->reasons[JP_REASON_DEPTH]);
     number(out, "incomplete", jr_incomplete(total));
-    for (unsigned i = JP_REASON_ROOT + 1; i < JP_REASON_COUNT; i++)
+    if (total->reasons[JP_REASON_FIBER])
+        number(out, "fibers", total->reasons[JP_REASON_FIBER]);
+    for (unsigned i = JP_REASON_ROOT + 1; i < JP_REASON_FIBER; i++)
         if (total->reasons[i])
             fprintf(out, "incomplete_%s: %" PRIu64 "\n", jr_reason_word(i),
                     total->reasons[i]);
@@ -84,6 +87,32 @@ static void processes(const struct jr_model *model, FILE *out)
     }
 }
 
+/* Coverage, and what is missing, each gap in a line. */
+static void coverage(const struct jr_cover *cover, FILE *out)
+{
+    if (!cover || !cover->known)
+        return;
+    fprintf(out, "coverage: %.4f\n", jr_coverage_percent(cover) / 100);
+    fprintf(out, "covered_s: %.6f\n", (double)cover->sampled_ns / 1e9);
+    fprintf(out, "cpu_all_s: %.6f\n", (double)cover->cpu_ns / 1e9);
+    fprintf(out, "cpu_untraced_s: %.6f\n", (double)cover->rest_ns / 1e9);
+    fprintf(out, "cpu_paused_s: %.6f\n", (double)cover->paused_ns / 1e9);
+    fprintf(out, "cpu_overwritten_s: %.6f\n", (double)cover->cut_ns / 1e9);
+    number(out, "coverage_whole", cover->whole);
+    for (size_t i = 0; i < cover->ngaps; i++) {
+        const struct jr_gap *gap = &cover->gaps[i];
+
+        fprintf(out, "uncovered: processes=%zu pid=%" PRIu32
+                     " cpu_s=%.6f sampled_s=%.6f log=%u command=",
+                gap->count, gap->pid, (double)gap->cpu_ns / 1e9,
+                (double)gap->sampled_ns / 1e9, gap->has_log);
+        jr_put_text(out, gap->command);
+        fputs(" why=", out);
+        jr_put_text(out, gap->why);
+        fputc('\n', out);
+    }
+}
+
 void jr_write_summary(const struct jr_report *report, FILE *out)
 {
     const struct jr_model *model = report->model;
@@ -99,6 +128,7 @@ void jr_write_summary(const struct jr_report *report, FILE *out)
         fprintf(out, "blocked_s: %.6f\n", (double)total->blocked_ns / 1e9);
     }
     fprintf(out, "wall_s: %.6f\n", (double)total->wall_ns / 1e9);
+    coverage(report->cover, out);
     worth(total, out);
     text(out, "clock", jr_clock_word(header->clock));
     text(out, "stack", jr_walker_word(header->walker));

@@ -126,7 +126,10 @@ static uint32_t make_sig(struct jp_slot *slot)
     /* The event's signals need no place among the pending ones. */
     if (jp_process.clock == JP_CLOCK_PERF && jp_clock_perf_arm_sig(slot) == 0)
         return JP_CLOCK_PERF;
-    if (refused_sig(slot, JP_REFUSED_TIMER, JP_COUNT_NO_TIMER))
+    if (refused_sig(slot, JP_REFUSED_TIMER,
+                    jp_filter_number_sig(SYS_timer_create) != 0
+                        ? JP_COUNT_NO_TIMER_FILTER
+                        : JP_COUNT_NO_TIMER))
         slot->seen_ns = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
     if (!jp_adopt_runs_sig())
         complain_sig(-error);
@@ -251,7 +254,10 @@ static void fall_back_sig(struct jp_slot *slot)
 {
     slot->budget.period_ns = jp_config.period_ns;
     jp_clock_timer_restart_sig(slot);
-    refused_sig(slot, JP_REFUSED_PERF, JP_COUNT_NO_PERF);
+    refused_sig(slot, JP_REFUSED_PERF,
+                jp_filter_number_sig(SYS_perf_event_open) != 0
+                    ? JP_COUNT_NO_PERF_FILTER
+                    : JP_COUNT_NO_PERF);
 }
 
 uint64_t jp_clock_promote_sig(struct jp_slot *slot, uint64_t weight_ns)

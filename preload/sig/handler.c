@@ -17,7 +17,9 @@
 #include "clock_perf.h"
 #include "clock_real.h"
 #include "clock_timer.h"
+#include "command.h"
 #include "control.h"
+#include "gate.h"
 #include "jit.h"
 #include "kit.h"
 #include "log.h"
@@ -28,6 +30,7 @@
 #include "rtc.h"
 #include "slot.h"
 #include "sys.h"
+#include "usage.h"
 #include "walk.h"
 
 #define HITS_UNTOLD 10000U  /* that a kit may keep for itself */
@@ -115,7 +118,9 @@ static void take_sig(struct jp_slot *slot, enum jp_event event,
     if (jp_log_write_sig(slot->kit, &sample) != 0)
         return;
     jp_names_follow_sig(slot, sample.time_ns);
+    jp_command_follow_sig(sample.time_ns);
     jp_jit_check_sig(slot->kit, sample.time_ns);
+    jp_usage_follow_sig(sample.time_ns);
 }
 
 /* Counts what is sampled at a longer period than was asked for. */
@@ -168,6 +173,10 @@ static struct jp_slot *adopt_self_sig(void)
     return slot;
 }
 
+/* The linker's bounds of the library's code. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
 /* Tells the hooks of the calling thread that a call may have ended early, and
  * where it goes on. */
 static void ran_sig(struct jp_slot *slot, const ucontext_t *context)
@@ -178,11 +187,15 @@ static void ran_sig(struct jp_slot *slot, const ucontext_t *context)
     if (slot == NULL)
         return;
     const uint64_t pc = jp_arch_pc_sig(context), sp = jp_arch_sp_sig(context);
+    atomic_fetch_add(&slot->runs, 1);
+    /* Not in jp_program_handler on its way to the question where the thread
+     * was: however many of jprof's signals come there. */
+    if (pc >= (uint64_t)__ehdr_start && pc < (uint64_t)etext)
+        return;
     if (slot->resumed[0].pc != pc || slot->resumed[0].sp != sp) {
         slot->resumed[1] = slot->resumed[0];
         slot->resumed[0] = (struct jp_resumed){pc, sp};
     }
-    atomic_fetch_add(&slot->runs, 1);
 }
 
 /* A signal that was sent to the process.  The kernel may have woken another
@@ -516,10 +529,29 @@ static void dispatch_sig(int signal, siginfo_t *info, void *context)
     plain_sig(slot, signal, context);
 }
 
-void jp_handler_sig(int signal, siginfo_t *info, void *context)
+/* The linker's bounds of the section that the handler is alone in. */
+extern const char __start_jp_handler[] __attribute__((visibility("hidden")));
+extern const char __stop_jp_handler[] __attribute__((visibility("hidden")));
+
+int jp_handler_is_at_sig(uint64_t pc)
 {
+    return pc >= (uint64_t)__start_jp_handler &&
+           pc < (uint64_t)__stop_jp_handler;
+}
+
+__attribute__((section("jp_handler"), noinline)) void
+jp_handler_sig(int signal, siginfo_t *info, void *context)
+{
+    if (!jp_owned_sig())
+        return;
+    if (!jp_gate_ask_sig()) {
+        if (info->si_code == SI_TIMER)
+            jp_count_sig(JP_COUNT_LOST_NO_SLOT, 1);
+        return;
+    }
+    jp_sys_inside++;
     const int error = errno;
-    if (jp_owned_sig())
-        dispatch_sig(signal, info, context);
+    dispatch_sig(signal, info, context);
     errno = error;
+    jp_sys_inside--;
 }

@@ -70,7 +70,7 @@ struct jp_slot *jp_slot_new_sig(void)
     slot->refused = slot->unread = 0;
     slot->opening = 0;
     slot->time_ns = slot->sampled_ns = 0;
-    slot->stack_low = UINT64_MAX;
+    slot->stack_low = slot->stack_floor = UINT64_MAX;
     slot->stack_high = 0;
     slot->rooted = slot->is_main = 0;
     slot->adopted = 0;

@@ -57,6 +57,9 @@ struct jp_slot {
     struct jp_budget budget;      /* of its own clock */
     uint64_t stack_low;           /* the thread's stack; UINT64_MAX: unknown */
     uint64_t stack_high;          /* where its root is; 0: unknown */
+    uint64_t stack_floor;         /* what lies between it and stack_high is
+                                     this stack, where the kernel cannot be
+                                     asked; UINT64_MAX: unknown */
     uint8_t rooted;               /* stack_high is the frame of jprof's own
                                      thread start: a stack ends there */
     uint8_t is_main;              /* stack_high is the program's entry */
@@ -82,6 +85,7 @@ struct jp_slot {
                                      jprof's signals (local.h) */
     _Atomic uint32_t naming;      /* somebody compares and writes its name */
     char name[16];                /* as last written to the map */
+    uint64_t stack_room;          /* threads.c: see there */
     void *(*function)(void *);    /* what pthread_create was asked to run */
     void *argument;
 };
