@@ -87,7 +87,8 @@ void jp_budget_begin_sig(struct jp_budget *budget)
     budget->credit_ns = CREDIT_NS;
     budget->charged_ns = 0;
     budget->count = 0;
-    budget->wary = budget->settling = 0;
+    budget->wary = 0;
+    budget->settling = 0;
     budget->period_ns = interrupts && atomic_load(&interrupt_ns) != 0 &&
                                 least > jp_config.period_ns
                             ? least
