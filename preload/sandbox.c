@@ -130,7 +130,7 @@ static void stop(struct expected *expected)
  * where only the kernel can read it. */
 static int read_program(uint64_t address, struct sock_fprog *code)
 {
-    struct sock_filter last;
+    struct sock_filter last = {0, 0, 0, 0};
     long got = jp_sys_peek_sig(address, code, sizeof(*code));
     if (got == (long)sizeof(*code)) {
         if (code->len == 0 || code->len > BPF_MAXINSNS)

@@ -78,7 +78,7 @@ static void fail_for_all(const struct sock_fprog *program)
 {
     int there[2], back[2], *pipes[2] = {there, back};
     char byte = 1;
-    pthread_t thread;
+    pthread_t thread = 0;
     if (pipe(there) != 0 || pipe(back) != 0 ||
         pthread_create(&thread, NULL, apart, pipes) != 0 ||
         read(there[0], &byte, 1) != 1 || byte != 0)
