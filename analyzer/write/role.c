@@ -45,9 +45,9 @@ static char *of_firefox(const char *cmdline, const struct jr_process *process)
 
     if (!strstr(cmdline, " -contentproc ") || !last || !last[1])
         return NULL;
-    if (!name || !strncmp(jr_exe_of(process), name, strlen(name)))
+    if (!name)
         name = process->map->comm;
-    if (!name || !*name ||
+    if (!name || !*name || !strcmp(name, last + 1) ||
         !strncmp(jr_base_name(jr_exe_of(process)), name, strlen(name)))
         return jr_strdup(last + 1);
     return jr_printf("%s %s", last + 1, name);
