@@ -34,6 +34,7 @@ static __thread struct {
     uint64_t held;        /* signals that jp_fork_before blocked */
     uint64_t opened;      /* jp_sys_opened_sig */
     uint64_t stack_high, stack_floor;
+    uint32_t pid;
     uint8_t rooted, is_main;
 } forking;
 
@@ -56,6 +57,7 @@ void jp_fork_before(void)
     hold();
     forking.opened = jp_sys_opened_sig();
     jp_jit_forking_sig();
+    forking.pid = jp_owner->pid;
     slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
     forking.stack_high = slot != NULL ? slot->stack_high : 0;
     forking.stack_floor = slot != NULL ? slot->stack_floor : UINT64_MAX;
@@ -89,6 +91,7 @@ static void restart(void)
     jp_control_reset_sig();
     atomic_store(&jp_process.sections, 0);
     jp_process.is_child = 1;
+    jp_process.forked_by = forking.pid;
     jp_owner->pid = jp_sys_getpid_sig();
     jp_usage_begin_sig();
     if (jp_process.clock == JP_CLOCK_RTC) {

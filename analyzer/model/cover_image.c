@@ -103,6 +103,10 @@ void jr_cover_image(const struct jr_run *run, const struct jr_map *map,
         .off = (uint8_t)(header->off < JP_OFF_COUNT ? header->off : 0),
         .refused = header->counters[JP_COUNT_NO_TIMER] != 0,
     };
+    /* Of those behind a sandbox, several may be process 1, and none knows when
+     * it began. */
+    if (image->start_ticks == 0 && header->base_run != 0)
+        image->start_ticks = 1ULL << 63 | run->offset;
     sum_samples(run, image);
     /* One that was to wait, JP_DEFER or JP_FIRST, did not run at first. */
     if (map->nsections &&

@@ -12,6 +12,7 @@
 #include "../base/mem.h"
 #include "coverage.h"
 #include "program.h"
+#include "role.h"
 
 #define NS 1e9
 
@@ -101,9 +102,13 @@ char *jr_duration(uint64_t ns)
 static char *process_title(const struct jr_process *process)
 {
     const char *name = jr_base_name(jr_exe_of(process));
+    char *role = jr_role_of(process), *title;
 
-    return jr_printf("%s (pid %" PRIu32 ")", *name ? name : "process",
-                     process->run->header.pid);
+    title = jr_printf("%s%s%s (pid %" PRIu32 ")", *name ? name : "process",
+                      role ? " " : "", role ? role : "",
+                      process->run->header.pid);
+    free(role);
+    return title;
 }
 
 char *jr_part_title(const struct jr_report *report,

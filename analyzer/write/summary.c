@@ -10,6 +10,7 @@
 #include "escape.h"
 #include "facts.h"
 #include "report.h"
+#include "role.h"
 
 static void number(FILE *out, const char *key, uint64_t value)
 {
@@ -78,10 +79,20 @@ static void processes(const struct jr_model *model, FILE *out)
     for (size_t i = 0; i < model->nprocesses; i++) {
         const struct jr_process *process = &model->processes[i];
 
+        char *role = jr_role_of(process);
+
         fprintf(out, "process: pid=%" PRIu32 " samples=%" PRIu64
-                     " weight=%" PRIu64 " exe=",
+                     " weight=%" PRIu64,
                 process->run->header.pid, process->stats.samples,
                 jr_periods(model, process->stats.weight_ns));
+        if (role) {
+            for (char *at = role; *at; at++)
+                *at = *at == ' ' ? '_' : *at;
+            fputs(" role=", out);
+            jr_put_text(out, role);
+        }
+        free(role);
+        fputs(" exe=", out);
         jr_put_text(out, jr_exe_of(process));
         fputc('\n', out);
     }

@@ -96,7 +96,10 @@ static void write_sig(struct jp_text *text, uint64_t now_ns)
     seen = mark_sig();
     jp_mapfile_line_sig(text, now_ns, JP_MAP_PROCESS);
     jp_mapfile_decimal_sig(text, "pid", jp_owner->pid);
-    jp_mapfile_decimal_sig(text, "ppid", jp_sys_getppid_sig());
+    /* The first process of a pid namespace has no parent there. */
+    const uint32_t parent = jp_sys_getppid_sig();
+    jp_mapfile_decimal_sig(text, "ppid",
+                           parent != 0 ? parent : jp_process.forked_by);
     if (jp_log.header->exe[0] != '\0')
         jp_mapfile_string_sig(text, "exe", jp_log.header->exe);
     long got = jp_sys_readlink_sig("/proc/self/cwd", value, sizeof(value));

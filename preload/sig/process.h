@@ -26,6 +26,8 @@ static inline int jp_owned_sig(void)
 
 struct jp_process {
     uint8_t is_child;           /* not the first process of the tree */
+    uint32_t forked_by;         /* the pid that its maker has for itself; 0:
+                                   it began with exec */
     uint32_t root;              /* pid of that first process */
     uint64_t cpu_before_ns;     /* CPU time when the library came into it */
     char folder[JP_PATH_MAX];   /* absolute, for a relative file name; "" when

@@ -174,6 +174,7 @@ def read_map(path, run, runs):
     events = read_lines(run.text)
     base = runs.get(run.header["base_run"] - 1)
     if base is not None:
+        run.header["exe"] = run.header["exe"] or base.header["exe"]
         events = [event for event in base.map
                   if event[0] <= run.header["forked_ns"] and
                   event[1] in ("module", "anon", "unmap")] + events
