@@ -55,7 +55,7 @@ static const char *guessed(const struct jr_cover_process *process,
         process->own_ns - last->cpu_ns >= missing_ns / 2)
         return "it went on where it had no log: past an exec or its "
                "destructors, killed, or not allowed to write here";
-    if (last->before_ns >= missing_ns / 2)
+    if (process->before_ns >= missing_ns / 2)
         return "it used that before the library was loaded";
     return "the reason is not known";
 }
