@@ -23,8 +23,8 @@ static const struct {
     {"preload", "it was executed without the library: LD_PRELOAD was not "
                 "handed on"},
     {"flags", "it was executed without JPROF_FLAGS"},
-    {"filter", "it was executed behind a seccomp filter that forbids what "
-               "profiling begins with"},
+    {"filter", "its JPROF_FLAGS was empty, as it is made behind a seccomp "
+               "filter that forbids what profiling begins with"},
 };
 
 static char *told(const struct jr_tree_line *line)
