@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "jp_limits.h"
@@ -30,7 +31,8 @@
 #define SCRIPTS_MOST 4      /* scripts whose interpreter is a script */
 #define HEADERS_MOST 64
 #define ENV_MOST 4096       /* variables */
-#define BATCH 16
+#define BATCH 32
+#define START 16            /* bytes of a variable that are looked at first */
 
 /* Words of the tree's file; doc/FORMAT.md lists them. */
 static const char why_static[] = "static", why_musl[] = "musl",
@@ -160,32 +162,58 @@ static int variable(const char *at, const char *start)
 {
     if (strncmp(start, "LD_PRELOAD=", 11) == 0)
         return holds(at, "libjprof") ? HAS_PRELOAD : 0;
-    if (strcmp(start, JP_ENV_FLAGS "=") == 0)
+    if (memcmp(start, JP_ENV_FLAGS "=", sizeof(JP_ENV_FLAGS) + 1) == 0)
         return HAS_EMPTY;
     if (strncmp(start, JP_ENV_FLAGS "=", sizeof(JP_ENV_FLAGS)) == 0)
         return holds(at, "JP_START") || holds(at, "JP_DEFER") ? HAS_FLAGS : 0;
     return 0;
 }
 
+/* Reads where some variables begin, all in one system call; returns for how
+ * many that went well. */
+static long starts(const char *const *at, long count, char start[][START])
+{
+    struct iovec remote[BATCH];
+    const struct iovec local = {start, (size_t)count * START};
+    for (long i = 0; i < count; i++)
+        remote[i] = (struct iovec){(void *)(uintptr_t)at[i], START};
+    const long got =
+        jp_sys_sig(SYS_process_vm_readv, (long)jp_sys_gettid_sig(),
+                   (long)&local, 1, (long)remote, count);
+    return got < 0 ? 0 : got / START;
+}
+
+/* Looks at `count` variables; adds to *found, 0 if one cannot be read. */
+static int batch(const char *const *at, long count, int *found)
+{
+    char start[BATCH][START];
+    const long good = starts(at, count, start);
+    for (long i = 0; i < count; i++) {
+        /* One that ends with its memory. */
+        if (i >= good && string(at[i], start[i], START) < 0)
+            return 0;
+        *found |= variable(at[i], start[i]);
+    }
+    return 1;
+}
+
 /* Those that the library was started with; -1: it cannot be read. */
 static int environment(char *const *envp)
 {
     const char *at[BATCH];
-    char start[16];
     int found = 0;
     for (unsigned i = 0; i < ENV_MOST; i += BATCH) {
         const long got = jp_sys_peek_sig((uint64_t)(envp + i), at, sizeof(at));
-        for (long j = 0; j < BATCH; j++) {
-            if ((j + 1) * (long)sizeof(at[0]) > got)
-                return -1;
-            if (at[j] == NULL)
-                return found;
-            if (string(at[j], start, sizeof(start)) < 0)
-                return -1;
-            found |= variable(at[j], start);
-            if (found == HAS_ALL)
-                return found;
-        }
+        const long most = got < 0 ? 0 : got / (long)sizeof(at[0]);
+        long count = 0;
+        while (count < most && at[count] != NULL)
+            count++;
+        if (!batch(at, count, &found))
+            return -1;
+        if (count < most || (found & HAS_ALL) == HAS_ALL)
+            return found;
+        if (most < BATCH)
+            return -1;
     }
     return -1;
 }

@@ -71,6 +71,7 @@ void jr_cover_add(struct jr_cover *cover, const struct jr_cover_image *image)
     *JR_PUSH(cover->processes, cover->nprocesses, cover->processes_room) =
         (struct jr_cover_process){
             .last = *image,
+            .before_ns = image->before_ns,
             .off_ns = less(less(image->cpu_ns, image->before_ns),
                            image->on_ns),
             .has_log = 1};
@@ -93,6 +94,8 @@ static void join(struct jr_cover_process *process,
     to->refused |= before.refused;
     if (to->ppid == 0)
         to->ppid = before.ppid;
+    process->before_ns = jr_add(process->before_ns,
+                                less(later->last.before_ns, before.cpu_ns));
     process->off_ns = jr_add(process->off_ns, later->off_ns);
     /* Between a paused program and the next the profile did not run. */
     if (before.paused)
@@ -287,6 +290,7 @@ static void sum_process(struct jr_cover *cover,
         cover->cut_ns = jr_add(cover->cut_ns, process->own_ns);
         return;
     }
+    cover->before_ns = jr_add(cover->before_ns, process->before_ns);
     cover->paused_ns = jr_add(cover->paused_ns, process->off_ns);
     cover->cpu_ns =
         jr_add(cover->cpu_ns, process->own_ns - process->off_ns);

@@ -44,6 +44,7 @@ struct jr_cover_image {
 /* A process, all its programs together. */
 struct jr_cover_process {
     struct jr_cover_image last; /* sampled_ns, lost_ns, children_ns: of all */
+    uint64_t before_ns;     /* CPU time before the library was in its programs */
     uint64_t off_ns;        /* CPU time while the profile did not run */
     uint64_t reaped_ns;     /* its and its children's, as its parent saw it */
     uint64_t kids_ns;       /* of the children that are known */
@@ -80,6 +81,7 @@ struct jr_cover {
     uint64_t cpu_ns;        /* all CPU time that was to be covered, */
     uint64_t sampled_ns;    /* and what of it is in samples */
     uint64_t rest_ns;       /* in it: of processes nothing else is known of */
+    uint64_t before_ns;     /* in it: before the library was in a program */
     uint64_t paused_ns;     /* not in it: while profiles did not run, */
     uint64_t cut_ns;        /* and of processes whose samples were overwritten */
     uint64_t children_ns;   /* not in it: of children, when logs are few */

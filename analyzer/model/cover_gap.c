@@ -23,8 +23,8 @@ static const struct {
     {"preload", "it was executed without the library: LD_PRELOAD was not "
                 "handed on"},
     {"flags", "it was executed without JPROF_FLAGS"},
-    {"filter", "it was executed behind a seccomp filter that forbids what "
-               "profiling begins with"},
+    {"filter", "its JPROF_FLAGS was empty, as it is made behind a seccomp "
+               "filter that forbids what profiling begins with"},
 };
 
 static char *told(const struct jr_tree_line *line)
@@ -55,7 +55,7 @@ static const char *guessed(const struct jr_cover_process *process,
         process->own_ns - last->cpu_ns >= missing_ns / 2)
         return "it went on where it had no log: past an exec or its "
                "destructors, killed, or not allowed to write here";
-    if (last->before_ns >= missing_ns / 2)
+    if (process->before_ns >= missing_ns / 2)
         return "it used that before the library was loaded";
     return "the reason is not known";
 }

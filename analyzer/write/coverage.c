@@ -120,17 +120,16 @@ static char *more_gaps(const struct jr_cover *cover)
     return text;
 }
 
-static char *rest_text(const struct jr_cover *cover)
+/* "TIME of CPU time WHAT", of what is worth a word; else NULL. */
+static char *part_text(const struct jr_cover *cover, uint64_t ns,
+                       const char *what)
 {
     char *time, *text;
 
-    if (cover->rest_ns < REST_MIN_NS ||
-        cover->rest_ns < cover->cpu_ns / 100)
+    if (ns < REST_MIN_NS || ns < cover->cpu_ns / 100)
         return NULL;
-    time = jr_duration(cover->rest_ns);
-    text = jr_printf("%s of CPU time in processes that left no trace: of less "
-                     "than one period each, or with a parent that is not "
-                     "profiled", time);
+    time = jr_duration(ns);
+    text = jr_printf("%s of CPU time %s", time, what);
     free(time);
     return text;
 }
@@ -139,6 +138,7 @@ char *jr_coverage_gap(const struct jr_report *report, size_t i)
 {
     const struct jr_cover *cover = report->cover;
     size_t shown;
+    char *text;
 
     if (!cover || !cover->known)
         return NULL;
@@ -148,5 +148,15 @@ char *jr_coverage_gap(const struct jr_report *report, size_t i)
     i -= shown;
     if (shown < cover->ngaps && i-- == 0)
         return more_gaps(cover);
-    return i == 0 ? rest_text(cover) : NULL;
+    text = part_text(cover, cover->before_ns,
+                     "before the library was in the programs: in exec and the "
+                     "loader");
+    if (text && i-- == 0)
+        return text;
+    free(text);
+    return i == 0 ? part_text(cover, cover->rest_ns,
+                              "in processes that left no trace: of less than "
+                              "one period each, or with a parent that is not "
+                              "profiled")
+                  : NULL;
 }

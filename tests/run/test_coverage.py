@@ -130,6 +130,10 @@ class Missing(CoverageCase):
         self.check("env -u JPROF_FLAGS %s 0.4 >/dev/null" %
                    quote(program("busy")), "busy", "JPROF_FLAGS")
 
+    def test_flags_emptied(self):
+        self.check("JPROF_FLAGS= %s 0.4 >/dev/null" % quote(program("busy")),
+                   "busy", "as it is made behind a seccomp filter")
+
     @unittest.skipUnless(os.geteuid() == 0, "only root gives files away")
     def test_set_uid(self):
         path = self.compile("other")

@@ -204,6 +204,7 @@ static void joins_programs_of_a_process(void **state)
     assert_int_equal(cover.nprocesses, 1);
     assert_int_equal(cover.cpu_ns, 900 * MS);
     assert_int_equal(cover.sampled_ns, 890 * MS);
+    assert_int_equal(cover.before_ns, 5 * MS);
     assert_string_equal(cover.processes[0].last.command, "second");
     jr_cover_free(&cover);
 }
