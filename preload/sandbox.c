@@ -31,6 +31,7 @@
 #include "sig/clock.h"
 #include "sig/control.h"
 #include "sig/filter.h"
+#include "sig/own.h"
 #include "sig/process.h"
 #include "sig/slot.h"
 #include "sig/sys.h"
@@ -39,6 +40,7 @@
 #include "target.h"
 
 #define HANDLER_YIELDS 1000
+#define LAST_SIGNAL 64
 
 /* Whether the vdso tells the time without asking the kernel (the clock sources
  * that have a vdso mode in Linux arch/x86 and arch/arm64). */
@@ -90,7 +92,8 @@ static void hand_down(void)
         SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_sigaltstack, SYS_tgkill,
         SYS_getpid, SYS_getppid, SYS_gettid, SYS_geteuid, SYS_futex,
         SYS_clock_gettime, SYS_sched_yield, SYS_linkat, SYS_sendfile,
-        SYS_process_vm_readv, SYS_perf_event_open, SYS_ftruncate};
+        SYS_process_vm_readv, SYS_perf_event_open, SYS_ftruncate,
+        SYS_rt_sigreturn};
     for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
         char *flags = getenv(JP_ENV_FLAGS);
         if (flags != NULL && jp_filter_number_sig(needed[i]) != 0)
@@ -123,6 +126,41 @@ static void stop(struct expected *expected)
     expected->stopped = atomic_load(&jp_process.running) != 0;
     jp_usage_off_sig(JP_OFF_FILTER);
     jp_control_off_sig();
+}
+
+/* Where no handler could return any more, none must begin: what is pending of
+ * the clock's in a thread that is in the kernel just now goes away when the
+ * signal is ignored for a moment (signal(7)). */
+static void forget_pending(void)
+{
+    const uint64_t clocks = atomic_load(&jp_own.unblocked);
+    for (int signal = 1; signal <= LAST_SIGNAL; signal++) {
+        /* The kernel's: the handler, flags, restorer, mask. */
+        uint64_t ours[4], ignored[4] = {(uint64_t)SIG_IGN, 0, 0, 0};
+        if ((clocks & JP_SIGSET(signal)) == 0 ||
+            jp_sys_sig(SYS_rt_sigaction, signal, 0, (long)ours,
+                       sizeof(uint64_t), 0) != 0)
+            continue;
+        jp_sys_sig(SYS_rt_sigaction, signal, (long)ignored, 0,
+                   sizeof(uint64_t), 0);
+        jp_sys_sig(SYS_rt_sigaction, signal, (long)ours, 0, sizeof(uint64_t),
+                   0);
+    }
+}
+
+/* Makes a filter known.  One that forbids the return from handlers, as sshd's
+ * does, ends the profile first. */
+static void add_filter(struct expected *expected, const struct sock_fprog *code)
+{
+    expected->filter = jp_filter_add_sig((uint64_t)code->filter, code->len);
+    if (expected->filter == NULL || expected->stopped ||
+        jp_filter_number_sig(SYS_rt_sigreturn) == 0)
+        return;
+    jp_filter_drop_sig(expected->filter);
+    stop(expected);
+    await_handlers();
+    forget_pending();
+    expected->filter = jp_filter_add_sig((uint64_t)code->filter, code->len);
 }
 
 /* Reads the program that `address` leads to.  Returns 1, 0 where the kernel
@@ -160,8 +198,7 @@ static struct expected expect(int strict, uint64_t address)
         if (strict)
             expected.filter = jp_filter_strict_sig();
         else if (known > 0)
-            expected.filter =
-                jp_filter_add_sig((uint64_t)code.filter, code.len);
+            add_filter(&expected, &code);
         if (expected.filter != NULL &&
             jp_filter_number_sig(SYS_timer_create) != 0)
             jp_adopt_hasten_sig();

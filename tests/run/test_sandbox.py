@@ -39,6 +39,14 @@ class Sandbox(Case):
         """It takes the time stamp counter away: no samples behind it."""
         self.check("strict", behind=False)
 
+    def test_filter_without_a_way_back(self):
+        """No handler can return behind it, so none may begin: the profile ends
+        there."""
+        for flags in (FLAGS, FLAGS + " JP_REALTIME",
+                      "JP_START JP_PERIOD=0.001"):
+            self.check("final", flags=flags, behind=False)
+        self.check("final-tsync", threads=3, behind=False)
+
     def test_filter_for_all_threads(self):
         self.check("tsync", threads=3)
 

@@ -8,6 +8,7 @@ import os
 import socket
 import struct
 import threading
+import time
 
 GENL_ID_CTRL = 0x10
 CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_ID, CTRL_ATTR_FAMILY_NAME = 3, 1, 2
@@ -15,7 +16,8 @@ TASKSTATS_CMD_GET = 1
 TASKSTATS_CMD_ATTR_REGISTER_CPUMASK, TASKSTATS_CMD_ATTR_DEREGISTER_CPUMASK = 3, 4
 TASKSTATS_TYPE_STATS, TASKSTATS_TYPE_AGGR_PID = 3, 4
 # Offsets in struct taskstats; the thread group's id came with version 11.
-CPU_RUN_VIRTUAL_TOTAL, AC_COMM, AC_PPID, AC_TGID = 72, 80, 132, 368
+CPU_RUN_VIRTUAL_TOTAL, AC_COMM, AC_PID, AC_PPID = 72, 80, 128, 132
+AC_BTIME64, AC_TGID = 360, 368
 AC_COMM_SIZE = 32
 TGID_VERSION = 11
 BUFFER = 1 << 24
@@ -47,16 +49,17 @@ def request(family, command, payload, version=1):
 class Ended:
     """What the kernel said of a process that ended."""
 
-    def __init__(self):
+    def __init__(self, pid, parent, began):
+        self.pid, self.parent, self.began = pid, parent, began
         self.seconds = 0.0      # of CPU, all threads'
         self.names = set()      # as the threads were called when they ended
-        self.parent = 0         # as the first thread had it
+        self.leader = None      # when the first thread ended
 
 
 class CpuTimes:
-    """Listens from start() to stop(); `ended` has an Ended for each process
-    of the machine that ended meanwhile, or some thread of which did, by its
-    number.  `lost` says that the kernel could not tell us all."""
+    """Listens from start() to stop(); `ended` has, for each number, those
+    processes of the machine that had it and ended meanwhile, or some thread
+    of which did.  `lost` says that the kernel could not tell us all."""
 
     def __init__(self):
         self.ended = {}
@@ -124,22 +127,39 @@ class CpuTimes:
         if len(stats) < AC_TGID + 4 or \
                 struct.unpack_from("=H", stats)[0] < TGID_VERSION:
             return
-        spent, = struct.unpack_from("=Q", stats, CPU_RUN_VIRTUAL_TOTAL)
-        process, = struct.unpack_from("=I", stats, AC_TGID)
-        name = stats[AC_COMM:AC_COMM + AC_COMM_SIZE].partition(b"\0")[0]
-        ended = self.ended.setdefault(process, Ended())
-        ended.parent, = struct.unpack_from("=I", stats, AC_PPID)
-        ended.seconds += spent / 1e9
-        ended.names.add(name.decode("utf-8", "replace"))
+        def number(code, at):
+            return struct.unpack_from("=" + code, stats, at)[0]
+
+        began, parent = number("Q", AC_BTIME64), number("I", AC_PPID)
+        process, thread = number("I", AC_TGID), number("I", AC_PID)
+        all_ended = self.ended.setdefault(process, [])
+        # Numbers are used again, even within a minute.
+        if not all_ended or (all_ended[-1].leader is not None and
+                             began > all_ended[-1].leader - 1):
+            all_ended.append(Ended(process, parent, began))
+        ended = all_ended[-1]
+        ended.seconds += number("Q", CPU_RUN_VIRTUAL_TOTAL) / 1e9
+        ended.names.add(stats[AC_COMM:AC_COMM + AC_COMM_SIZE].partition(
+            b"\0")[0].decode("utf-8", "replace"))
+        if thread == process:
+            ended.leader, ended.parent = time.time(), parent
+            ended.began = began
+
+    def parent(self, ended):
+        """The Ended of a process's parent, or None."""
+        for other in self.ended.get(ended.parent, ()):
+            if other.leader is None or other.leader >= ended.began:
+                return other
+        return None
 
     def below(self, top):
-        """{pid: Ended} of the processes that came from `top`.  As it takes in
+        """The Ended of the processes that came from `top`.  As it takes in
         orphans (PR_SET_CHILD_SUBREAPER), all of their parents lead to it."""
-        found = {}
-        for pid, ended in self.ended.items():
-            at, steps = pid, 0
-            while at in self.ended and at != top and steps < 1000:
-                at, steps = self.ended[at].parent, steps + 1
-            if at == top and pid != top:
-                found[pid] = ended
+        found = []
+        for ended in [one for some in self.ended.values() for one in some]:
+            at, steps = self.parent(ended), 0
+            while at is not None and at.pid != top and steps < 100:
+                at, steps = self.parent(at), steps + 1
+            if at is not None and at.pid == top:
+                found.append(ended)
         return found

@@ -63,7 +63,8 @@ class Regress(PostgreSQL):
         if len(found) < 150:
             raise Failure(f"{len(found)} tests: {done}")
         found["exit"] = str(done.status)
-        found["stop"] = str(server.command("pg_ctl", "stop", "-m", "fast"))
+        done = server.command("pg_ctl", "stop", "-m", "fast")
+        found["stop"] = str(done.status)
         return found
 
 

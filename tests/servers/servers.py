@@ -89,6 +89,8 @@ def work(program, mode, folder, pipe):
         results = {"failure": str(error)}
     except Exception as error:      # pylint: disable=broad-except
         results = {"failure": f"{type(error).__name__}: {error}"}
+    results = {key: value.replace(folder, "FOLDER")
+               for key, value in results.items()}
     results["left over"] = str(stage.settle())
     os.write(pipe, json.dumps(results).encode())
     os._exit(0)
@@ -137,6 +139,11 @@ def run_once(program, mode, keep):
         shutil.rmtree(os.path.join(keep, name), ignore_errors=True)
         shutil.copytree(top, os.path.join(keep, name), symlinks=True,
                         ignore=special)
+        with open(os.path.join(keep, name, "processes"), "w",
+                  encoding="utf-8") as file:
+            for process in sorted(outcome.processes, key=lambda one:
+                                  one["weight"] - one["cpu"]):
+                print(json.dumps(process), file=file)
     shutil.rmtree(top, ignore_errors=True)
     return outcome
 
@@ -144,16 +151,18 @@ def run_once(program, mode, keep):
 def measure(logs, ended):
     """Of each process: its name, CPU time, the weight of its samples, those
     lost, and those whose stacks reach the root."""
-    found = {pid: {"pid": pid, "name": "/".join(sorted(end.names)),
-                   "cpu": end.seconds, "weight": 0.0, "logs": 0, "samples": 0,
-                   "whole": 0, "lost": 0, "damage": 0}
-             for pid, end in ended.items()}
+    found = {}
+
+    def entry(pid, name="?", cpu=0.0):
+        return found.setdefault(pid, {
+            "pid": pid, "name": name, "cpu": cpu, "weight": 0.0, "logs": 0,
+            "samples": 0, "whole": 0, "lost": 0, "damage": 0})
+
+    for end in ended:
+        entry(end.pid, "/".join(sorted(end.names)), end.seconds)
     for path in glob.glob(logs + "/*.log*"):
         for run in decode.load(path):
-            mine = found.setdefault(run.header["proc_pid"], {
-                "pid": run.header["pid"], "name": "?", "cpu": 0.0,
-                "weight": 0.0, "logs": 0, "samples": 0, "whole": 0, "lost": 0,
-                "damage": 0})
+            mine = entry(run.header["proc_pid"])
             cpu = [sample for sample in run.samples
                    if sample[3] in ("cpu", "running")]
             mine["weight"] += sum(sample[2] for sample in cpu) / 1e9

@@ -56,10 +56,13 @@ class Stage:
         return path
 
     def read(self, name):
-        """The text of a file in the run's folder."""
-        with open(self.path(name), encoding="utf-8",
-                  errors="replace") as file:
-            return file.read()
+        """The text of a file in the run's folder; '' while there is none."""
+        try:
+            with open(self.path(name), encoding="utf-8",
+                      errors="replace") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
 
     def give(self, user, *names):
         """Gives the folder or something in it to a user, where we are root."""
