@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "nameless.h"
 
 void jr_load_init(struct jr_load *load, const char *app,
                   const struct jr_filter *filter, struct jr_diag *diag)
@@ -125,6 +126,7 @@ void jr_load_finish(struct jr_load *load)
 
     jr_model_finish(&load->model);
     say_filters(&load->model);
+    jr_note_nameless(load);
     if (load->nothers == 0)
         return;
     if (load->nothers == 1)
