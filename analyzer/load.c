@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "nameless.h"
 
 void jr_load_init(struct jr_load *load, const char *app,
                   const struct jr_filter *filter, struct jr_diag *diag)
@@ -214,7 +215,8 @@ void jr_load_finish(struct jr_load *load)
     jr_cover_finish(&load->cover, load->merged);
     say_filters(&load->model);
     note_others(load);
-    note_jit(load);
+    if (jr_note_nameless(load) == 0 || load->cover.jit)
+        note_jit(load);
     load->notes = jr_notes_texts(&load->gathered, &load->nnotes);
 }
 

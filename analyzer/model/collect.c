@@ -325,6 +325,7 @@ void jr_model_add(struct jr_model *model, const struct jr_run *run,
     jit = jr_space_jit(space);
     process->stats.jit_files = jit.files;
     process->stats.jit_bad_lines = jit.bad_lines;
+    process->stats.jit_mismatched = jit.mismatched;
     process->nbuckets = model->nbuckets - process->first_bucket;
     jr_table_free(&adding.tids);
     jr_table_free(&adding.spots);

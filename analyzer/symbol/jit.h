@@ -169,6 +169,12 @@ void jr_jit_texts_free(struct jr_jit_texts *texts);
 const struct jr_jit_source_line *jr_jit_line(const struct jr_jit_text *text,
                                              uint64_t address);
 
+/* Was other code at `address` then than the jitdump says, by the copies of memory
+ * that the map names?  A runtime may leave records out.  *span is narrowed. */
+int jr_jit_differs(const struct jr_jit *jit, const struct jr_jit_text *text,
+                   uint64_t address, uint64_t time_ns,
+                   struct jr_jit_span *span);
+
 /* Reads the first `room` bytes of a piece at most; as jr_jit_code_bytes. */
 size_t jr_jit_bytes(const struct jr_jit *jit, const struct jr_jit_text *text,
                     uint8_t *into, size_t room);

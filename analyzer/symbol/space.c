@@ -34,6 +34,7 @@ struct jr_space {
     struct jr_module **modules; /* by mapping, once looked up */
     struct jr_jit jit;
     int jit_read;
+    size_t mismatched;
     struct jr_indices found;    /* scratch */
     struct answer *answers;
     size_t nanswers, answers_room;
@@ -129,6 +130,7 @@ static const struct jr_jit_text *find_code(struct jr_space *space,
 {
     struct jr_strings *strings = space->symbols->strings;
     const struct jr_jit_piece *piece, *newer;
+    const struct jr_jit_text *text;
 
     if (!space->jit_read) {
         space->jit_read = 1;
@@ -141,7 +143,15 @@ static const struct jr_jit_text *find_code(struct jr_space *space,
     newer = *late ? NULL
                   : jr_jit_newer(&space->jit, strings, piece, address,
                                  time_ns, span);
-    return jr_jit_text(&space->jit, strings, newer ? newer : piece);
+    if (newer)
+        piece = newer;
+    text = jr_jit_text(&space->jit, strings, piece);
+    if (text && !*late && piece->layer == JR_LAYER_EXACT &&
+        jr_jit_differs(&space->jit, text, address, time_ns, span)) {
+        space->mismatched++;
+        return NULL;
+    }
+    return text;
 }
 
 static const struct jr_frame *find_jit(struct jr_space *space,
@@ -209,7 +219,8 @@ size_t jr_jit_code_bytes(const struct jr_jit_code *code, uint8_t *into,
 struct jr_space_jit jr_space_jit(const struct jr_space *space)
 {
     return (struct jr_space_jit){.files = space->jit.nfiles,
-                                 .bad_lines = space->jit.garbage};
+                                 .bad_lines = space->jit.garbage,
+                                 .mismatched = space->mismatched};
 }
 
 /* The frame of code that neither a file nor a perf map describes. */

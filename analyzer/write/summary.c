@@ -54,6 +54,8 @@ static void worth(const struct jr_stats *total, FILE *out)
     number(out, "jit_files", total->jit_files);
     if (total->jit_bad_lines)
         number(out, "jit_bad_lines", total->jit_bad_lines);
+    if (total->jit_mismatched)
+        number(out, "jit_mismatched", total->jit_mismatched);
 }
 
 /* Tiers and kinds of JIT code. */

@@ -49,7 +49,6 @@ struct dump {
 };
 
 static struct dump dumps[DUMPS_MAX];
-static uint32_t serial;       /* dumps recorded */
 static char line[JP_MAP_LINE_MAX];
 static char entries[2048];
 
@@ -262,7 +261,6 @@ static void record_inherited_sig(struct dump *dump)
         return;
     }
     hold_sig(dump, fd);
-    serial++;
     event_sig(dump, fd);
     atomic_store(&dump->state, DUMP);
     jp_sys_close_sig(fd);
@@ -290,7 +288,6 @@ static void record_sig(struct dump *dump)
             hold_sig(dump, fd);
         else
             from_maps_sig(dump);
-        serial++;
         event_sig(dump, fd);
         atomic_store(&dump->state, DUMP);
     }
@@ -350,11 +347,6 @@ void jp_jitdump_save_sig(int whole)
     }
 }
 
-int jp_jitdump_seen_sig(void)
-{
-    return serial != 0;
-}
-
 void jp_jitdump_reset_sig(void)
 {
     for (unsigned i = 0; i < DUMPS_MAX; i++) {
@@ -368,5 +360,4 @@ void jp_jitdump_reset_sig(void)
         dump->keep.linked = 0;
         atomic_store(&dump->state, known ? MAPPED : FREE);
     }
-    serial = 0;
 }

@@ -65,7 +65,7 @@ def cpu_of(argv, folder, env=None):
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     size = 0
     for path in ["/tmp/perf-%d.map" % process.pid] + glob.glob(
-            folder + "/*.dump") + glob.glob(folder + "/isolate*"):
+            folder + "/jit-*.dump") + glob.glob(folder + "/isolate*"):
         if os.path.exists(path):
             size += os.path.getsize(path)
             os.unlink(path)
@@ -74,7 +74,7 @@ def cpu_of(argv, folder, env=None):
 
 
 def judge(options, folder):
-    """Shares of the time in JIT code: with a wrong name, without any."""
+    """Of the named time, the wrong share; of all, the named share."""
     env = dict(os.environ, LD_PRELOAD=LIBRARY,
                JPROF_FLAGS="JP_START JP_PERIOD=0.004")
     cpu_of(["node", "--expose-gc", *options, generations.PROGRAM, "4", "eval",
@@ -83,7 +83,7 @@ def judge(options, folder):
                                    generations.read_list(folder + "/list"))
     named = weights["right"] + weights["wrong"]
     return (weights["wrong"] / max(1, named),
-            named / max(1, weights["jit"] + weights["bare"]))
+            named / max(1, weights["all"]))
 
 
 def main(turns):
@@ -101,7 +101,7 @@ def main(turns):
                 work[way].append(cpu)
                 disk[way].append(size / cpu * 60 / 1e6)
     print("| options | start-up | a server's work | MB a minute | wrong names |"
-          " of the time, with the function's name |")
+          " time that has its function's name |")
     print("| --- | --- | --- | --- | --- | --- |")
     for way, options in WAYS.items():
         with tempfile.TemporaryDirectory() as folder:

@@ -51,6 +51,7 @@ def judge(log, times):
         links = [LINK.match(frame) for frame in sample.frames]
         links = [(link[2], int(link[3])) for link in links if link]
         jit = [frame for frame in sample.frames if frame[0] == "J"]
+        weights["all"] += sample.weight
         weights["jit"] += sample.weight if jit else 0
         if any(frame.startswith("u[jit]") for frame in sample.frames):
             weights["bare"] += sample.weight

@@ -222,6 +222,38 @@ class Erlang(RuntimeCase):
         self.assertRegex(text, r"work\.erl:4")
 
 
+class Nameless(RuntimeCase):
+    """Runtimes that describe nothing: the report says so, by the program."""
+    LUA = ("local t, s = os.clock(), 0 while os.clock() - t < 0.5 do "
+           "for i = 1, 1e5 do s = (s * 31 + i) % 1000003 end end")
+    RUBY = ("def fib(n) n < 2 ? n : fib(n - 1) + fib(n - 2) end\n"
+            "t = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)\n"
+            "fib(18) while Process.clock_gettime("
+            "Process::CLOCK_PROCESS_CPUTIME_ID) - t < 0.8")
+    LISP = ("(defun fib (n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))"
+            "(let ((e (+ (get-internal-run-time) 500000))) "
+            "(loop while (< (get-internal-run-time) e) do (fib 20)))")
+
+    def check_note(self, text, source, *argv):
+        self.write("work", source)
+        self.run_program(required(argv[0]), *argv[1:], "work")
+        run = self.run_of()
+        shown = subprocess.run(
+            [REPORT, "--format=text", run.header["exe"], "jprof-log"],
+            cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            check=False).stdout.decode()
+        self.assertRegex(shown, r"frames have no name: .*" + text)
+
+    def test_luajit(self):
+        self.check_note("LuaJIT writes no map", self.LUA, "luajit")
+
+    def test_ruby(self):
+        self.check_note("--yjit-perf", self.RUBY, "ruby", "--yjit")
+
+    def test_sbcl(self):
+        self.check_note("in its core", self.LISP, "sbcl", "--script")
+
+
 class Php(RuntimeCase):
     """Its code lies in memory that its processes share."""
 

@@ -60,6 +60,34 @@ static void goes_by_the_map_behind_a_cut(void **state)
     drop(world);
 }
 
+/* JavaScriptCore's dump lacks code that still ran at the end: where memory had
+ * other bytes than the last record says, the dead function's name is wrong. */
+static void names_nothing_where_other_code_was(void **state)
+{
+    struct bytes dump = {0};
+    uint8_t memory[3][0x100];
+    struct world *world;
+
+    (void)state;
+    put_header(&dump, 1, 40, 0);
+    put_load(&dump, 20, 0x1000, 0x100, "f");
+    memcpy(memory[0], dump.data + dump.size - 0x100, 0x100);
+    memcpy(memory[1], memory[0], 0x100);
+    memset(memory[1] + 0x20, 0x55, 0x60);       /* patched */
+    memset(memory[2], 0x55, 0x100);
+    put_file("code", memory, sizeof memory);
+    world = build_with(&dump, BEGIN DUMP
+        "30 code start=1000 end=1100 offset=0 saved=code\n"
+        "40 code start=1000 end=1100 offset=100 saved=code\n"
+        "60 code start=1000 end=1100 offset=200 saved=code\n");
+    expect(world, 0x1010, 25, "f");
+    expect(world, 0x1010, 40, "f");
+    expect(world, 0x1010, 41, "[jit]");
+    expect(world, 0x1010, 70, "[jit]");
+    assert_true(jr_space_jit(world->space).mismatched > 0);
+    drop(world);
+}
+
 /* A hole of 5 GiB, as a runtime leaves that makes its file ready in advance, is
  * passed over, not read: the test has no more time than others. */
 static void passes_over_holes(void **state)
@@ -153,6 +181,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_on_behind_damage),
         cmocka_unit_test(goes_by_the_map_behind_a_cut),
+        cmocka_unit_test(names_nothing_where_other_code_was),
         cmocka_unit_test(passes_over_holes),
         cmocka_unit_test(takes_the_parents_until_the_fork),
         cmocka_unit_test(fits_lines_to_the_code),
