@@ -23,7 +23,7 @@ def tap_outcome(match):
     directive = match[3].partition("#")[2].strip().upper()
     if directive.startswith("SKIP"):
         return "skipped"
-    if directive.startswith("TODO"):
+    if directive.lower().startswith("todo"):
         return "todo"
     return "failure" if match[1] else "pass"
 
