@@ -118,8 +118,13 @@ static void add_sig(struct machine *m, struct jp_expr_value a,
         return;
     }
     uint64_t by = negative ? -(uint64_t)b.offset : (uint64_t)b.offset;
-    int64_t *sum = a.kind == JP_EXPR_MEMORY ? &a.add : &a.offset;
-    *sum = (int64_t)((uint64_t)*sum + by);
+    if (a.kind == JP_EXPR_MEMORY) {
+        by += (uint64_t)(int64_t)a.add;
+        a.add = (int32_t)by;
+        m->cursor.bad |= (uint64_t)(int64_t)a.add != by;
+    } else {
+        a.offset = (int64_t)((uint64_t)a.offset + by);
+    }
     push_sig(m, a);
 }
 

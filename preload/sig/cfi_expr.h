@@ -22,7 +22,7 @@ enum jp_expr_kind {
 
 struct jp_expr_value {
     int64_t offset;     /* of a CONSTANT: itself */
-    int64_t add;
+    int32_t add;        /* small: an expression's stack is on the handler's */
     uint8_t kind;
     uint8_t base;
 };

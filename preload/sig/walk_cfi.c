@@ -372,10 +372,11 @@ static int walk_sig(struct jp_walk *walk, int follow)
 
 enum jp_reason jp_walk_cfi_sig(struct jp_walk *walk)
 {
-    const struct jp_walk begin = *walk;
     int reason = walk_sig(walk, 0);
     if (reason == AGAIN) {
-        *walk = begin;
+        walk->moved = 0;
+        if (!jp_walk_bounds_sig(walk, jp_arch_sp_sig(walk->context)))
+            return JP_REASON_NO_STACK;
         reason = walk_sig(walk, 1);
     }
     jp_walk_trail_end_sig(walk);
