@@ -80,7 +80,10 @@ static void cancels(struct storm_activity *self)
     STORM_CHECK(self, pthread_create(&thread, NULL, to_be_cancelled,
                                      (void *)self->rounds) == 0);
     usleep((useconds_t)(self->rounds % 5) * 300);
-    STORM_CHECK(self, pthread_cancel(thread) == 0);
+    int error;      /* the queue of pending signals may be full */
+    while ((error = pthread_cancel(thread)) == EAGAIN)
+        usleep(1000);
+    STORM_CHECK(self, error == 0);
     STORM_CHECK(self, pthread_join(thread, &result) == 0);
     STORM_CHECK(self, result == PTHREAD_CANCELED);
     /* It may not have come so far as to have something to clean up. */
