@@ -64,6 +64,8 @@ enum jp_reason {
     JP_REASON_BOUNDS,       /* a frame lies outside the stack */
     JP_REASON_NO_STACK,     /* the stack of this thread could not be found */
     JP_REASON_WALKER,       /* the walker gave up by itself (libunwind) */
+    JP_REASON_FIBER,        /* complete, too: the outermost frame of a stack
+                               that the program made, which leads nowhere */
     JP_REASON_COUNT
 };
 
@@ -188,7 +190,8 @@ enum jp_record_type {
 /* A distinct stack of this chunk.  The whole stack, leaf first, is the
  * `count` frames that follow and then the last `shared` frames of the whole
  * stack of the record at `base`.  A frame is a code address: the interrupted
- * one first, return addresses after it. */
+ * one first, return addresses after it, to be looked up minus one; one that
+ * is no return address (above a signal's frame) is stored plus one. */
 struct jp_stack_record {
     struct jp_record head;    /* info: 0; words: 2 + count */
     uint16_t count;           /* frames in this record */

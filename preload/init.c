@@ -206,7 +206,9 @@ __attribute__((constructor)) static void construct(int argc, char **argv)
     jp_flags_parse(flags, &jp_config, complain, NULL);
     if (!jp_config.wanted)
         return;
+    const int before = errno;
     int error = set_up(argv);
+    errno = before;
     if (error != 0) {
         jp_owner = NULL;
         jp_complain_sig("profiling is off", NULL, -error);

@@ -20,10 +20,6 @@ typedef int mask_function(int, const sigset_t *, sigset_t *);
 typedef int number_function(int);
 typedef int none_function(void);
 
-/* glibc's own two signals (cancellation and setxid, nptl(7)), which its
- * functions never block. */
-#define LIBC_SIGNALS (JP_SIGSET(32) | JP_SIGSET(33))
-
 /* The view after the program's call. */
 static uint64_t change_view(int how, uint64_t view, uint64_t set)
 {
@@ -50,7 +46,7 @@ static int change(int how, const uint64_t *set, uint64_t *old)
         jp_sys_sigmask_sig(SIG_BLOCK, 0, &kernel);
         jp_local.view &= clock;
     } else {
-        uint64_t wanted = *set & ~LIBC_SIGNALS;
+        uint64_t wanted = *set & ~JP_SIGNALS_LIBC; /* as glibc */
         if (how != SIG_UNBLOCK)
             wanted &= ~clock;
         jp_local.view = change_view(how, before, *set) & clock;

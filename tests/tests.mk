@@ -27,7 +27,9 @@ PROGRAMS := $(patsubst %,$(B)/tests/programs/%,$(filter-out $(PROG_SO),\
   $(PROG_ALL))) $(patsubst %,$(B)/tests/programs/%.so,$(filter $(PROG_SO),\
   $(PROG_ALL))) $(B)/tests/programs/throws $(B)/tests/programs/storm \
   $(B)/tests/programs/static_busy $(B)/tests/programs/forkcost \
-  $(B)/tests/tools/timeline
+  $(B)/tests/tools/timeline $(B)/tests/soak/storm
+SOAK_SRC := $(wildcard tests/soak/*.c tests/soak/*.cc)
+SOAK_OBJ := $(SOAK_SRC:%=$(B)/%.o)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ := $(FUZZ_SRC:%.c=$(B)/%)
 FUZZ_LONG := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/libfuzzer/%)
@@ -74,6 +76,17 @@ $(B)/tests/tools/timeline: tests/tools/timeline.c $(REP_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
 	  $(REP_LIB) $(REP_LIBS)
+
+$(B)/tests/soak/%.c.o: tests/soak/%.c tests/soak/storm.h
+	@mkdir -p $(@D)
+	$(CC) -O2 -g -std=gnu11 -pthread $(WARN) -c -o $@ $<
+
+$(B)/tests/soak/%.cc.o: tests/soak/%.cc tests/soak/storm.h
+	@mkdir -p $(@D)
+	$(CXX) -O2 -g -Wall -Wextra $(WERROR) -pthread -c -o $@ $<
+
+$(B)/tests/soak/storm: $(SOAK_OBJ)
+	$(CXX) -pthread -o $@ $^ -ldl
 
 # The bench's own.
 $(B)/tests/programs/forkcost: tests/bench/forkcost.c
@@ -157,6 +170,11 @@ check-churn: all $(PROGRAMS) $(B)/tests/unit/test_pre_race ## a race test of 100
 	JP_RACE_TURNS=100000 $(B)/tests/unit/test_pre_race
 	cd tests/run && B=$(abspath $(B)) JP_CHURN=100000 $(PYTHON) -m unittest test_churn
 
+SOAK_SECONDS ?= 3600
+check-soak: all $(PROGRAMS) ## everything at once for an hour (SOAK_SECONDS)
+	cd tests/run && B=$(abspath $(B)) SOAK_SECONDS=$(SOAK_SECONDS) \
+	  $(PYTHON) -m unittest -v test_soak
+
 check-golden: all ## recorded inputs against expected reports
 	@$(CHECK) --only golden
 
@@ -200,6 +218,6 @@ lint: all ## gate, layers, shape, analyzers, manual pages, both compilers
 -include tests/transparency/transparency.mk
 -include tests/servers/servers.mk
 -include $(addsuffix .d,$(basename $(UNIT) $(PROGRAMS) $(FUZZ)))
-.PHONY: check check-build check-churn check-run check-golden golden-update unit lint fuzz
+.PHONY: check check-build check-churn check-soak check-run check-golden golden-update unit lint fuzz
 .PHONY: fuzz-seeds fuzz-replay asan asan-build other-build objects programs fuzz-targets
 .PHONY: unit-build unit-rep-build

@@ -206,6 +206,7 @@ static int take_jit(struct parser *parser, uint8_t is_dump)
         file.since_ns = 0;
     if (jr_line_number(&parser->line, "tail", 16, &file.tail) < 0)
         file.tail = 0;
+    file.inherited = jr_line_find(&parser->line, "inherited") != NULL;
     file.device = take_device(&parser->line);
     file.path = jr_line_text(&parser->line, "path");
     if (!file.path)

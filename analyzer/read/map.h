@@ -42,6 +42,8 @@ struct jr_jit_file {
     char *path;
     char *saved;              /* file name beside the map, or NULL */
     uint8_t is_dump;
+    uint8_t inherited;        /* of a process that this one was forked from,
+                                 with this size then */
 };
 
 /* Executable memory that was kept in a file. */

@@ -69,7 +69,7 @@ static void date(struct sighted *sighted, uint64_t size,
 {
     const struct jr_jit_sightings *all = sighted->all;
 
-    if (all->count == 0) {
+    if (all->count == 0 || all->inherited) {
         piece->always = 1;
         return;
     }
@@ -137,6 +137,9 @@ void jr_jit_append_map(struct jr_jit *jit, struct jr_jit_origin *origin,
                                      .offset = i,
                                      .file = file & FILES_MAX};
 
+        /* What came after the fork is the parent's alone. */
+        if (sightings->inherited && line->covered_by > sightings->inherited)
+            break;
         piece.size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
         date(&sighted, line->covered_by, &piece);
         piece.layer = line->interpreted &&
@@ -220,6 +223,8 @@ static void take_record(struct records *records,
         piece.event = JR_JIT_MOVED;
         piece.until_ns = record->old_start;
     }
+    if (record->time_ns > records->origin->last_ns)
+        records->origin->last_ns = record->time_ns;
     if (dump->has_arch_time) {
         piece.layer = JR_LAYER_SIGHTED;
         date(&records->sighted, record->offset + record->size, &piece);
@@ -233,9 +238,10 @@ static void take_record(struct records *records,
 static void leave_out_foreign(struct records *records)
 {
     struct jr_jit *jit = records->jit;
-    int is_child = records->origin->dump.pid != jit->map->pid;
+    int is_inherited = records->sighted.all->inherited != 0;
+    int is_child = records->origin->dump.pid != jit->map->pid || is_inherited;
 
-    if (!records->has_own)
+    if (!records->has_own && !is_inherited)
         return;
     for (size_t i = records->first; i < jit->npieces; i++) {
         struct jr_jit_piece *piece = &jit->pieces[i];
@@ -259,6 +265,7 @@ void jr_jit_append_dump(struct jr_jit *jit, struct jr_jit_origin *origin,
     begin_sighted(&records->sighted, sightings, origin);
     while (!is_full(jit) && jr_jitdump_next(&origin->dump, &record))
         take_record(records, &record);
+    origin->cut = !jit->map->exited;
     leave_out_foreign(records);
     if (records->paired && records->unbiased * UNBIASED_SHARE <
                                records->paired)

@@ -61,6 +61,9 @@ struct jr_jit_origin {
     uint64_t bias;              /* in the addresses of its lines */
     struct jr_jit_window *windows; /* of the sightings that tell, by time */
     size_t nwindows, windows_room;
+    uint64_t last_ns;           /* of the dump's last record with a time of
+                                   ours; 0: none */
+    uint8_t cut;                /* the dump's end is missing */
     size_t alive;               /* pieces, during the replay */
     const char *path;           /* for messages; belongs to the map */
 };
@@ -102,6 +105,8 @@ struct jr_jit_sightings {
     const struct jr_jit_file *const *items;
     size_t count;
     uint64_t replaced_ns;       /* when another file took the path */
+    uint64_t inherited;         /* bytes of a process that this one was forked
+                                   from; 0: it is the process's own */
 };
 void jr_jit_append_map(struct jr_jit *jit, struct jr_jit_origin *origin,
                        const struct jr_jit_sightings *sightings);
@@ -125,6 +130,15 @@ void jr_jit_index(struct jr_jit *jit);
 const struct jr_jit_piece *jr_jit_find(const struct jr_jit *jit,
                                        uint64_t address, uint64_t time_ns,
                                        struct jr_jit_span *span, int *late);
+
+/* The piece of a perf map that is live there and came after the last record of
+ * the dump that `piece` is of, whose end is missing: a killed process's last
+ * code.  NULL: none, or it is the same code. */
+const struct jr_jit_piece *jr_jit_newer(struct jr_jit *jit,
+                                        struct jr_strings *strings,
+                                        const struct jr_jit_piece *piece,
+                                        uint64_t address, uint64_t time_ns,
+                                        struct jr_jit_span *span);
 
 /* From which time on the piece may have been there: where it is known from a
  * sighting on, the look before that. */

@@ -22,7 +22,7 @@ struct content {
     const struct jr_jit_file **sightings; /* in order of time */
     size_t count, room;
     uint64_t replaced_ns;                 /* by the next content */
-    uint8_t is_dump;
+    uint8_t is_dump, inherited;
 };
 
 struct contents {
@@ -76,6 +76,7 @@ static void add_sighting(struct contents *contents,
         last->saved = file->saved;
     last->size = file->size;
     last->tail = file->tail;
+    last->inherited = file->inherited;
     *JR_PUSH(last->sightings, last->count, last->room) = file;
 }
 
@@ -249,6 +250,11 @@ static void say_dump(const struct jr_jit_origin *origin, struct jr_diag *diag)
                 "%" PRIu64 " records that a jitdump cannot hold, the first "
                 "one here; left out",
                 dump->malformed);
+    if (dump->damages)
+        jr_warn(diag, origin->path, dump->first_damage,
+                "no jitdump record in %" PRIu64 " places, the first one here; "
+                "what is whole behind them is read",
+                dump->damages);
     if (dump->lost_at != JR_NO_OFFSET)
         jr_warn(diag, origin->path, dump->lost_at,
                 "no jitdump record; the rest of the file is left out");
@@ -261,6 +267,9 @@ static void read_one(struct jr_jit *jit, const struct content *content,
     struct jr_jit_sightings sightings = {.items = content->sightings,
                                          .count = content->count,
                                          .replaced_ns = content->replaced_ns};
+
+    if (content->inherited)
+        sightings.inherited = content->size ? content->size : 1;
 
     if (!origin)
         return;

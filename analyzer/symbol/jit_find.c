@@ -150,6 +150,33 @@ static void search(struct query *query, size_t node, size_t first,
     }
 }
 
+const struct jr_jit_piece *jr_jit_newer(struct jr_jit *jit,
+                                        struct jr_strings *strings,
+                                        const struct jr_jit_piece *piece,
+                                        uint64_t address, uint64_t time_ns,
+                                        struct jr_jit_span *span)
+{
+    const struct jr_jit_origin *file = jit->files[piece->file];
+    struct query query = {
+        .jit = jit, .address = address, .time_ns = time_ns, .span = span};
+    const struct jr_jit_piece *other;
+    const struct jr_jit_text *one, *two;
+
+    if (piece->layer != JR_LAYER_EXACT || !file->cut)
+        return NULL;
+    search(&query, 1, 0, jit->leaves);
+    other = query.live[JR_LAYER_SIGHTED];
+    if (!other || other->always ||
+        jr_jit_since(jit, other) <= file->last_ns)
+        return NULL;
+    one = jr_jit_text(jit, strings, piece);
+    two = jr_jit_text(jit, strings, other);
+    return one && two && piece->start == other->start &&
+                   piece->size == other->size && one->name == two->name
+               ? NULL
+               : other;
+}
+
 const struct jr_jit_piece *jr_jit_find(const struct jr_jit *jit,
                                        uint64_t address, uint64_t time_ns,
                                        struct jr_jit_span *span, int *late)

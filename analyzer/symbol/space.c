@@ -127,7 +127,8 @@ static const struct jr_jit_text *find_code(struct jr_space *space,
                                            uint64_t address, uint64_t time_ns,
                                            struct jr_jit_span *span, int *late)
 {
-    const struct jr_jit_piece *piece;
+    struct jr_strings *strings = space->symbols->strings;
+    const struct jr_jit_piece *piece, *newer;
 
     if (!space->jit_read) {
         space->jit_read = 1;
@@ -135,8 +136,12 @@ static const struct jr_jit_text *find_code(struct jr_space *space,
                     space->symbols->diag);
     }
     piece = jr_jit_find(&space->jit, address, time_ns, span, late);
-    return piece ? jr_jit_text(&space->jit, space->symbols->strings, piece)
-                 : NULL;
+    if (!piece)
+        return NULL;
+    newer = *late ? NULL
+                  : jr_jit_newer(&space->jit, strings, piece, address,
+                                 time_ns, span);
+    return jr_jit_text(&space->jit, strings, newer ? newer : piece);
 }
 
 static const struct jr_frame *find_jit(struct jr_space *space,

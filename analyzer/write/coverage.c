@@ -12,6 +12,7 @@
 #include "facts.h"
 
 #define GAPS_SHOWN 20
+#define COMMAND_SHOWN 100   /* bytes */
 #define GOOD_PERCENT 95.0
 #define REST_MIN_NS 50000000ULL
 
@@ -67,19 +68,22 @@ char *jr_coverage_text(const struct jr_report *report, int *bad)
 /* "12 processes of busybox", "busybox sh (pid 3)". */
 static char *gap_title(const struct jr_gap *gap)
 {
-    int word = (int)strcspn(gap->command, " ");
+    const char *command = gap->command;
+    const char *rest = strlen(command) > COMMAND_SHOWN ? "..." : "";
 
     if (gap->count > 1)
         return jr_printf("%zu %s of %.*s", gap->count,
                          gap->parent ? "children" : "processes",
-                         gap->command[0] ? word : 1,
-                         gap->command[0] ? gap->command : "?");
+                         command[0] ? (int)strcspn(command, " ") : 1,
+                         command[0] ? command : "?");
     if (gap->parent)
-        return jr_printf("pid %" PRIu32 ", a child of %s (pid %" PRIu32 ")",
-                         gap->pid, gap->command, gap->parent);
-    if (gap->command[0] == '\0')
+        return jr_printf("pid %" PRIu32 ", a child of %.*s%s (pid %" PRIu32
+                         ")", gap->pid, COMMAND_SHOWN, command, rest,
+                         gap->parent);
+    if (command[0] == '\0')
         return jr_printf("pid %" PRIu32, gap->pid);
-    return jr_printf("%s (pid %" PRIu32 ")", gap->command, gap->pid);
+    return jr_printf("%.*s%s (pid %" PRIu32 ")", COMMAND_SHOWN, command, rest,
+                     gap->pid);
 }
 
 static char *gap_text(const struct jr_gap *gap)

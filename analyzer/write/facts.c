@@ -51,7 +51,8 @@ uint64_t jr_rules(const struct jr_stats *stats)
 
 uint64_t jr_incomplete(const struct jr_stats *stats)
 {
-    return stats->samples - stats->reasons[JP_REASON_ROOT];
+    return stats->samples - stats->reasons[JP_REASON_ROOT] -
+           stats->reasons[JP_REASON_FIBER];
 }
 
 const char *jr_shown_module(const struct jr_function *function)
@@ -336,6 +337,7 @@ void jr_facts_worth(const struct jr_report *report, struct jr_facts *facts)
     uint64_t truncated = total->reasons[JP_REASON_DEPTH];
     int bad = 0;
     char *covered = jr_coverage_text(report, &bad);
+    uint64_t fibers = total->reasons[JP_REASON_FIBER];
 
     if (covered)
         add(facts, "Coverage", covered, bad);
@@ -343,9 +345,14 @@ void jr_facts_worth(const struct jr_report *report, struct jr_facts *facts)
         counted(total, total->lost, 0, JR_LOST_COUNT, jr_lost_text),
         jr_lost(total) > 0);
     add(facts, "Incomplete stacks",
-        counted(total, total->reasons, JP_REASON_ROOT + 1, JP_REASON_COUNT,
+        counted(total, total->reasons, JP_REASON_ROOT + 1, JP_REASON_FIBER,
                 jr_reason_text),
         jr_incomplete(total) > 0);
+    if (fibers)
+        add(facts, "Stacks of fibers",
+            jr_printf("%" PRIu64 " (%.2f%%) end at a fiber's outermost frame",
+                      fibers, jr_percent(fibers, total->samples)),
+            0);
     add(facts, "Truncated stacks",
         truncated ? jr_printf("%" PRIu64 " (%.2f%%)", truncated,
                               jr_percent(truncated, total->samples))

@@ -34,7 +34,9 @@ static void worth(const struct jr_stats *total, FILE *out)
     fprintf(out, "lost_s: %.6f\n", (double)total->lost_ns / 1e9);
     number(out, "truncated", total->reasons[JP_REASON_DEPTH]);
     number(out, "incomplete", jr_incomplete(total));
-    for (unsigned i = JP_REASON_ROOT + 1; i < JP_REASON_COUNT; i++)
+    if (total->reasons[JP_REASON_FIBER])
+        number(out, "fibers", total->reasons[JP_REASON_FIBER]);
+    for (unsigned i = JP_REASON_ROOT + 1; i < JP_REASON_FIBER; i++)
         if (total->reasons[i])
             fprintf(out, "incomplete_%s: %" PRIu64 "\n", jr_reason_word(i),
                     total->reasons[i]);

@@ -4,8 +4,7 @@
  * Runs in: handler. */
 #include "budget.h"
 
-#include <stdatomic.h>
-
+#include "process.h"
 #include "sys.h"
 
 /* A thread's signals may take a fifth of its time in all, with what the kernel
@@ -66,6 +65,14 @@ static uint64_t gaps[PROBES];
 static uint32_t gap_count;
 static _Atomic uint64_t next_probe;   /* when; who sets it has those two */
 
+/* Whether each of the clock's signals is an interrupt of its own. */
+static int interrupts_sig(void)
+{
+    return jp_process.clock == JP_CLOCK_PERF ||
+           jp_process.clock == JP_CLOCK_MONOTONIC ||
+           jp_process.clock == JP_CLOCK_RTC;
+}
+
 static uint64_t signal_cost_sig(int interrupts)
 {
     return interrupts ? SIGNAL_NS + atomic_load_explicit(&interrupt_ns,
@@ -73,14 +80,18 @@ static uint64_t signal_cost_sig(int interrupts)
                       : TICK_SIGNAL_NS;
 }
 
-void jp_budget_begin_sig(struct jp_budget *budget, int interrupts)
+void jp_budget_begin_sig(struct jp_budget *budget)
 {
+    const int interrupts = interrupts_sig();
     const uint64_t least = NEEDED(signal_cost_sig(interrupts));
-    *budget = (struct jp_budget){.period_ns = jp_config.period_ns,
-                                 .credit_ns = CREDIT_NS};
-    if (interrupts && atomic_load(&interrupt_ns) != 0 &&
-        least > budget->period_ns)
-        budget->period_ns = least;
+    budget->credit_ns = CREDIT_NS;
+    budget->charged_ns = 0;
+    budget->count = 0;
+    budget->wary = budget->settling = 0;
+    budget->period_ns = interrupts && atomic_load(&interrupt_ns) != 0 &&
+                                least > jp_config.period_ns
+                            ? least
+                            : jp_config.period_ns;
 }
 
 void jp_budget_enter_sig(const struct jp_budget *budget,
@@ -173,10 +184,10 @@ static int shorten_sig(struct jp_budget *budget)
 }
 
 int jp_budget_leave_sig(struct jp_budget *budget, const struct jp_visit *visit,
-                        uint64_t elapsed_ns, int interrupts)
+                        uint64_t elapsed_ns)
 {
     const uint64_t taken = taken_sig(budget, visit);
-    const uint64_t cost = signal_cost_sig(interrupts);
+    const uint64_t cost = signal_cost_sig(interrupts_sig());
     const uint64_t charge = taken + (taken > cost ? taken : cost);
     const uint64_t allowed = elapsed_ns / ALLOWED;
     budget->settling = 0;

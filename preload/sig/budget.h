@@ -9,19 +9,21 @@
 #ifndef JP_BUDGET_H
 #define JP_BUDGET_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "config.h"
 
 /* Of a thread, or of the process where it has one clock; used by one thread
- * at a time. */
+ * at a time.  Whoever arms or stops the clock reads what is atomic. */
 struct jp_budget {
-    uint64_t period_ns;  /* in force: as asked for, or longer */
+    _Atomic uint64_t period_ns; /* in force: as asked for, or longer */
     int64_t credit_ns;   /* allowance left */
     uint64_t charged_ns; /* of late: the sum of charges, */
     uint32_t count;      /* and of how many signals */
     uint8_t wary;        /* signals that are timed by the CPU clock, too */
-    uint8_t settling;    /* the period has changed since the last signal */
+    _Atomic uint8_t settling;   /* the period has changed since the last
+                                   signal */
 };
 
 /* One signal: when its handler began. */
@@ -30,9 +32,8 @@ struct jp_visit {
     uint64_t cpu_ns;     /* of the thread; 0: not asked for */
 };
 
-/* Opens a budget.  interrupts: whether each of the clock's signals is an
- * interrupt of its own, which is charged; the kernel's tick comes anyway. */
-void jp_budget_begin_sig(struct jp_budget *budget, int interrupts);
+/* Opens a budget. */
+void jp_budget_begin_sig(struct jp_budget *budget);
 
 /* Whether the period is longer than asked for. */
 static inline int jp_budget_lowered_sig(const struct jp_budget *budget)
@@ -53,7 +54,7 @@ static inline int jp_budget_exact_sig(const struct jp_budget *budget)
 void jp_budget_enter_sig(const struct jp_budget *budget,
                          struct jp_visit *visit, uint64_t now_ns);
 int jp_budget_leave_sig(struct jp_budget *budget, const struct jp_visit *visit,
-                        uint64_t elapsed_ns, int interrupts);
+                        uint64_t elapsed_ns);
 
 /* Charges what setting the clock took. */
 void jp_budget_changed_sig(struct jp_budget *budget, uint64_t begin_ns);

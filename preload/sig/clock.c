@@ -177,13 +177,6 @@ void jp_clock_release_sig(struct jp_slot *slot)
                                                              : JP_SLOT_IDLE);
 }
 
-int jp_clock_interrupts_sig(void)
-{
-    return jp_process.clock == JP_CLOCK_PERF ||
-           jp_process.clock == JP_CLOCK_MONOTONIC ||
-           jp_process.clock == JP_CLOCK_RTC;
-}
-
 static void arm_sig(struct jp_slot *slot)
 {
     uint32_t idle = JP_SLOT_IDLE;
@@ -192,10 +185,7 @@ static void arm_sig(struct jp_slot *slot)
         return;
     if (slot->tid != 0) {
         slot->signal = jp_process.signal;
-        jp_budget_begin_sig(&slot->budget, jp_clock_interrupts_sig());
         slot->source = make_sig(slot);
-        if (slot->source == JP_CLOCK_THREAD_CPU && !slot->opening)
-            slot->budget.period_ns = jp_config.period_ns;
     }
     jp_clock_release_sig(slot);
 }

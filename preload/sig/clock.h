@@ -28,9 +28,6 @@ int jp_clock_is_cpu_sig(void);
 /* Whether each thread has a clock of its own that counts its CPU time. */
 int jp_clock_is_thread_cpu_sig(void);
 
-/* Whether its signals are interrupts of their own, not the kernel's tick. */
-int jp_clock_interrupts_sig(void);
-
 /* Arms the slot with the clock, or, where that is refused, with what is left;
  * or disarms it.  Does nothing when that is done already, or being done by
  * another thread. */

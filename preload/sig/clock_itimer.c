@@ -31,10 +31,11 @@ void jp_clock_itimer_run_sig(int on)
 {
     if (on) {
         atomic_store(&cpu_ns, jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID));
-        jp_budget_begin_sig(&budget, 0);
+        if (budget.period_ns == 0)
+            jp_budget_begin_sig(&budget);
         atomic_store(&taken, 0);
     }
-    set_sig(on ? jp_config.period_ns : 0);
+    set_sig(on ? budget.period_ns : 0);
 }
 
 struct jp_budget *jp_clock_itimer_take_sig(void)

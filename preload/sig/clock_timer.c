@@ -124,7 +124,7 @@ uint64_t jp_clock_early_sig(struct jp_slot *slot, uint64_t weight_ns)
     const uint64_t next = (uint64_t)origin + ended * jp_config.period_ns;
     slot->ended = ended;
     jp_clock_set_timer_sig(slot->timer, next - (uint64_t)now,
-                           jp_config.period_ns);
+                           slot->budget.period_ns);
     return (ended - before) * jp_config.period_ns;
 }
 
@@ -144,12 +144,10 @@ int jp_clock_timer_arm_sig(struct jp_slot *slot, uint32_t source)
                                 ? jp_clock_of_thread_sig(slot->tid)
                                 : CLOCK_MONOTONIC;
     const uint64_t first = first_sig(slot, clock);
-    uint64_t period = jp_config.period_ns;
-    if (source == JP_CLOCK_MONOTONIC) {
+    if (source == JP_CLOCK_MONOTONIC)
         jp_clock_real_begin_sig(slot, first);
-        period = slot->budget.period_ns;
-    }
-    const int timer = jp_clock_slot_timer_sig(slot, clock, first, period);
+    const int timer =
+        jp_clock_slot_timer_sig(slot, clock, first, slot->budget.period_ns);
     if (timer < 0)
         return timer;
     slot->timer = timer;

@@ -31,6 +31,7 @@
 #include "usage.h"
 
 #define EXIT_YIELDS 10000U
+#define FULL_YIELDS 100000U
 
 /* Commands that wait, four bits each, the first to be carried out lowest. */
 static _Atomic uint64_t requests;
@@ -137,10 +138,10 @@ static void save_sig(void)
     jp_mapfile_event_sig(JP_MAP_SAVE, -1, 0);
 }
 
-/* Adds a command behind those that wait.  The same twice in a row is once; of
- * more than sixteen, which only a flood of signals while another thread is at
- * one makes, the last takes the place of the one before it. */
-static void request_sig(unsigned command)
+/* Adds a command behind those that wait.  The same twice in a row is once.
+ * Returns whether there was a place; without one and by `force`, the command
+ * takes that of the last. */
+static int request_sig(unsigned command, int force)
 {
     uint64_t old = atomic_load(&requests), new;
     do {
@@ -149,12 +150,15 @@ static void request_sig(unsigned command)
             used += REQUEST_BITS;
         if (used > 0 &&
             (old >> (used - REQUEST_BITS) & REQUEST_MASK) == command)
-            return;
+            return 1;
+        if (used == 64 && !force)
+            return 0;
         if (used == 64)
             used -= REQUEST_BITS;
         new = (old & ~((uint64_t)REQUEST_MASK << used)) |
               (uint64_t)command << used;
     } while (!atomic_compare_exchange_weak(&requests, &old, new));
+    return 1;
 }
 
 static unsigned next_sig(void)
@@ -188,7 +192,12 @@ void jp_control_sig(enum jp_control command)
 {
     if (command < JP_CONTROL_START || command > JP_CONTROL_SAVE)
         return;
-    request_sig(command);
+    /* The thread that is at one needs nothing of this one to go on: only where
+     * it was stopped for good is a command lost. */
+    for (unsigned i = 0; !request_sig(command, i == FULL_YIELDS); i++) {
+        run_sig();
+        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+    }
     run_sig();
 }
 

@@ -139,8 +139,7 @@ static void leave_sig(struct jp_slot *slot, const struct jp_visit *visit,
                       uint64_t elapsed_ns)
 {
     struct jp_budget *budget = &slot->budget;
-    if (!jp_budget_leave_sig(budget, visit, elapsed_ns,
-                             jp_clock_interrupts_sig()))
+    if (!jp_budget_leave_sig(budget, visit, elapsed_ns))
         return;
     const uint64_t begin_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
     jp_clock_pace_sig(slot);
@@ -174,6 +173,10 @@ static struct jp_slot *adopt_self_sig(void)
     return slot;
 }
 
+/* The linker's bounds of the library's code. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
 /* Tells the hooks of the calling thread that a call may have ended early, and
  * where it goes on. */
 static void ran_sig(struct jp_slot *slot, const ucontext_t *context)
@@ -184,11 +187,15 @@ static void ran_sig(struct jp_slot *slot, const ucontext_t *context)
     if (slot == NULL)
         return;
     const uint64_t pc = jp_arch_pc_sig(context), sp = jp_arch_sp_sig(context);
+    atomic_fetch_add(&slot->runs, 1);
+    /* Not in jp_program_handler on its way to the question where the thread
+     * was: however many of jprof's signals come there. */
+    if (pc >= (uint64_t)__ehdr_start && pc < (uint64_t)etext)
+        return;
     if (slot->resumed[0].pc != pc || slot->resumed[0].sp != sp) {
         slot->resumed[1] = slot->resumed[0];
         slot->resumed[0] = (struct jp_resumed){pc, sp};
     }
-    atomic_fetch_add(&slot->runs, 1);
 }
 
 /* A signal that was sent to the process.  The kernel may have woken another
@@ -419,8 +426,7 @@ static void itimer_sig(struct jp_slot *slot, const ucontext_t *context)
     if (budget == NULL)
         return;
     count_lowered_sig(budget, weight);
-    jp_clock_itimer_give_sig(
-        jp_budget_leave_sig(budget, &visit, weight, 0));
+    jp_clock_itimer_give_sig(jp_budget_leave_sig(budget, &visit, weight));
 }
 
 /* An interrupt of /dev/rtc. */
@@ -438,7 +444,7 @@ static void rtc_sig(struct jp_slot *slot, const ucontext_t *context)
     if (budget == NULL)
         return;
     count_lowered_sig(budget, weight);
-    jp_rtc_give_sig(jp_budget_leave_sig(budget, &visit, weight, 1));
+    jp_rtc_give_sig(jp_budget_leave_sig(budget, &visit, weight));
 }
 
 /* A signal that somebody sent: starts the profile if it does not run, and is
@@ -523,7 +529,18 @@ static void dispatch_sig(int signal, siginfo_t *info, void *context)
     plain_sig(slot, signal, context);
 }
 
-void jp_handler_sig(int signal, siginfo_t *info, void *context)
+/* The linker's bounds of the section that the handler is alone in. */
+extern const char __start_jp_handler[] __attribute__((visibility("hidden")));
+extern const char __stop_jp_handler[] __attribute__((visibility("hidden")));
+
+int jp_handler_is_at_sig(uint64_t pc)
+{
+    return pc >= (uint64_t)__start_jp_handler &&
+           pc < (uint64_t)__stop_jp_handler;
+}
+
+__attribute__((section("jp_handler"), noinline)) void
+jp_handler_sig(int signal, siginfo_t *info, void *context)
 {
     if (!jp_owned_sig())
         return;
@@ -532,7 +549,9 @@ void jp_handler_sig(int signal, siginfo_t *info, void *context)
             jp_count_sig(JP_COUNT_LOST_NO_SLOT, 1);
         return;
     }
+    jp_sys_inside++;
     const int error = errno;
     dispatch_sig(signal, info, context);
     errno = error;
+    jp_sys_inside--;
 }

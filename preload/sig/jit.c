@@ -126,6 +126,11 @@ void jp_jit_save_sig(int whole)
     unlock_sig();
 }
 
+void jp_jit_forking_sig(void)
+{
+    jp_jitmap_forking_sig();
+}
+
 void jp_jit_reset_sig(void)
 {
     atomic_store(&next_growth_ns, 0);

@@ -36,6 +36,7 @@ enum state {
 struct dump {
     _Atomic uint32_t state;
     uint8_t deleted;          /* when it was seen, or since */
+    uint8_t inherited;        /* from a process that this one was forked from */
     uint64_t start, end;      /* as /proc/self/maps has them */
     uint64_t inode;
     uint32_t major, minor;
@@ -105,6 +106,7 @@ void jp_jitdump_mapped_sig(const struct jp_vma *vma)
     free->keep = (struct jp_keep){
         .stem = "jit", .suffix = ".dump", .pid = jp_owner->pid};
     free->held = NULL;
+    free->inherited = 0;
     atomic_store(&free->state, MAPPED);
 }
 
@@ -235,6 +237,8 @@ static void event_sig(struct dump *dump, int fd)
     jp_keep_put_sig(&text, &dump->info, &dump->keep, fd);
     if (dump->deleted)
         jp_mapfile_decimal_sig(&text, "deleted", 1);
+    if (dump->inherited)
+        jp_mapfile_decimal_sig(&text, "inherited", 1);
     jp_mapfile_string_sig(&text, "path", dump->path);
     jp_mapfile_append_sig(&text);
 }
@@ -248,9 +252,29 @@ static void from_maps_sig(struct dump *dump)
     dump->info.st_ino = dump->inode;
 }
 
+/* One of the process that this one was forked from: it may be mapped no more,
+ * for the runtime has let go of it. */
+static void record_inherited_sig(struct dump *dump)
+{
+    int fd = open_sig(dump, dump->path, 0);
+    if (fd < 0) {
+        atomic_store(&dump->state, FREE);
+        return;
+    }
+    hold_sig(dump, fd);
+    serial++;
+    event_sig(dump, fd);
+    atomic_store(&dump->state, DUMP);
+    jp_sys_close_sig(fd);
+}
+
 static void record_sig(struct dump *dump)
 {
     uint8_t bytes[4];
+    if (dump->inherited) {
+        record_inherited_sig(dump);
+        return;
+    }
     int peeked = jp_sys_peek_sig(dump->start, bytes, 4) == 4;
     if (peeked && !is_magic_sig(bytes)) {
         atomic_store(&dump->state, FREE);
@@ -301,7 +325,7 @@ static void save_sig(struct dump *dump, int whole)
     if (dump->keep.linked) {
         if (jp_sys_stat_sig(jp_keep_path_sig(&dump->keep), 0, &info) == 0)
             dump->info = info;
-        if (whole)
+        if (whole && !dump->inherited)
             jp_keep_own_sig(&dump->keep);
     } else if (fd >= 0) {
         jp_keep_copy_sig(&dump->keep, fd, dump->info.st_ino, limit);
@@ -333,8 +357,16 @@ int jp_jitdump_seen_sig(void)
 
 void jp_jitdump_reset_sig(void)
 {
-    /* Mappings of ours are not in a child. */
-    for (unsigned i = 0; i < DUMPS_MAX; i++)
-        atomic_store(&dumps[i].state, FREE);
+    for (unsigned i = 0; i < DUMPS_MAX; i++) {
+        struct dump *dump = &dumps[i];
+        const int known = atomic_load(&dump->state) == DUMP && !dump->deleted;
+        /* Mappings of ours are not in a child. */
+        dump->held = NULL;
+        dump->inherited = 1;
+        dump->keep.number = 0;
+        dump->keep.inode = 0;
+        dump->keep.linked = 0;
+        atomic_store(&dump->state, known ? MAPPED : FREE);
+    }
     serial = 0;
 }

@@ -106,16 +106,45 @@ static uint64_t limit_sig(uint64_t limit)
     return limit < ceiling ? limit : ceiling;
 }
 
-/* Copies `left` bytes at most and closes `to`. */
-static int copy_sig(int to, int from, uint64_t left)
+/* Skips a hole of `from` at *at in both files.  Returns where the next hole is;
+ * the far end, where the file system knows of none. */
+static uint64_t skip_hole_sig(int to, int from, off_t *at)
+{
+    const long data = jp_sys_sig(SYS_lseek, from, *at, SEEK_DATA, 0, 0);
+    const long hole =
+        data < 0 ? data : jp_sys_sig(SYS_lseek, from, data, SEEK_HOLE, 0, 0);
+    if (data == -ENXIO)
+        return 0; /* nothing but a hole */
+    if (data > *at)
+        *at = data;
+    jp_sys_sig(SYS_lseek, to, *at, SEEK_SET, 0, 0);
+    return hole > *at ? (uint64_t)hole : UINT64_MAX;
+}
+
+/* Copies the first `limit` bytes at most, holes as holes, and closes `to`. */
+static int copy_sig(int to, int from, uint64_t limit)
 {
     long done = 1;
     off_t at = 0;
-    while (done > 0 && left > 0) {
+    uint64_t hole = 0;
+    struct stat info;
+    if (jp_sys_fstat_sig(from, &info) != 0)
+        info.st_size = 0;
+    while (done > 0 && (uint64_t)at < limit) {
+        if ((uint64_t)at >= hole)
+            hole = skip_hole_sig(to, from, &at);
+        uint64_t end = hole < limit ? hole : limit;
+        if ((uint64_t)at >= end)
+            break;
+        end -= (uint64_t)at;
         done = jp_sys_sig(SYS_sendfile, to, from, (long)&at,
-                          (long)(left < PIECE ? left : PIECE), 0);
-        left -= done > 0 ? (uint64_t)done : 0;
+                          (long)(end < PIECE ? end : PIECE), 0);
     }
+    /* A hole at the end. */
+    if (done >= 0 && hole == 0 && (uint64_t)info.st_size > (uint64_t)at)
+        jp_sys_ftruncate_sig(to, (uint64_t)info.st_size < limit
+                                     ? (uint64_t)info.st_size
+                                     : limit);
     jp_sys_close_sig(to);
     return done < 0 ? (int)done : 0;
 }

@@ -44,6 +44,7 @@ int jp_rtc_open_sig(void)
         error = fcntl_sig(F_SETSIG, SIGIO);
     if (error == 0)
         error = fcntl_sig(F_SETFL, O_NONBLOCK | O_ASYNC);
+    atomic_store(&period_ns, 0);
     if (error != 0)
         jp_rtc_close_sig();
     return (int)error;
@@ -51,11 +52,12 @@ int jp_rtc_open_sig(void)
 
 static void begin_sig(void)
 {
-    jp_budget_begin_sig(&budget, 1);
+    atomic_store(&taken, 0);
+    if (atomic_load(&period_ns) != 0)
+        return;
+    jp_budget_begin_sig(&budget);
     budget.period_ns = jp_config.period_ns;
     atomic_store(&period_ns, jp_config.period_ns);
-    atomic_store(&taken, 0);
-    ioctl_sig(RTC_IRQP_SET, jp_config.rtc_hz);
 }
 
 void jp_rtc_run_sig(int on)

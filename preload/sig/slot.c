@@ -76,6 +76,7 @@ struct jp_slot *jp_slot_new_sig(void)
     slot->adopted = 0;
     slot->unnamed = 1;
     slot->kit = NULL;
+    jp_budget_begin_sig(&slot->budget);
     slot->cpu_ns = 0;
     slot->view = 0;
     atomic_store(&slot->early_ns, 0);

@@ -13,6 +13,7 @@
 
 #include "arch/arch.h"
 #include "filter.h"
+#include "own.h"
 
 /* On files opened for reading these flags do nothing, and nobody sets them:
  * by them a forked child knows the descriptors that are jprof's. */
@@ -305,14 +306,18 @@ int jp_sys_sigmask_sig(int how, uint64_t set, uint64_t *old)
                            sizeof(set), 0);
 }
 
+_Thread_local volatile uint32_t jp_sys_inside;
+
 uint64_t jp_sys_block_sig(void)
 {
     uint64_t mask = 0;
-    jp_sys_sigmask_sig(SIG_SETMASK, UINT64_MAX, &mask);
+    jp_sys_inside++;
+    jp_sys_sigmask_sig(SIG_BLOCK, ~atomic_load(&jp_own.open), &mask);
     return mask;
 }
 
 void jp_sys_unblock_sig(uint64_t mask)
 {
     jp_sys_sigmask_sig(SIG_SETMASK, mask, NULL);
+    jp_sys_inside--;
 }

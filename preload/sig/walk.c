@@ -64,6 +64,7 @@ int jp_walk_turn_sig(struct jp_walk *walk, uint64_t from, uint64_t sp,
     walk->kit->stretches[walk->left++] =
         (struct jp_kit_stretch){walk->begin, from};
     walk->begin = sp;
+    walk->arrived = walk->total;
     return jp_walk_bounds_sig(walk, inside) && jp_walk_rise_sig(walk, sp);
 }
 
@@ -96,6 +97,7 @@ void jp_walk_begin_sig(struct jp_walk *walk)
     walk->limit = walk->high;
     walk->left = 0;
     walk->total = 0;
+    walk->arrived = 1;
     walk->next = walk->kit->frames;
     walk->turn = walk->kit->frames + limit / 2;
     walk->end = walk->kit->frames + limit;

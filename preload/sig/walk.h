@@ -30,6 +30,8 @@ struct jp_walk {
     uint32_t rooted;      /* high is where the thread's own code begins: all
                              of the stack is there as long as the thread is */
     uint32_t total;       /* frames pushed; more than depth: both ends kept */
+    uint32_t arrived;     /* of these, before the return addresses on the stack
+                             that it is on now */
     uint32_t misses;      /* rules that had to be made */
     uint64_t *next;       /* where the next frame goes, in kit->frames; */
     uint64_t *turn, *end; /* at end it goes on at turn: the root-most ones */

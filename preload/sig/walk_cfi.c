@@ -23,17 +23,12 @@
 
 static const uint8_t saved[JP_ARCH_SAVED_COUNT] = JP_ARCH_SAVED;
 
-_Static_assert(JP_ARCH_SIGNAL_BYTES <= sizeof(((struct jp_kit *)0)->walker),
-               "a kit has room for an interrupted context");
-
-/* Below a CFA on another stack, what the function that left it has saved. */
-#define SAVED_BYTES 512U
-
 /* Why a walk is over whose frame pointer leads nowhere, in code without
  * call-frame information.  Code may use the frame pointer as it likes: that it
- * is zero tells the root only in the frame of the program's entry, or in what
- * an adopted thread was started by. */
-static int end_sig(const struct jp_walk *walk, const struct jp_walk_frame *frame)
+ * is zero tells the root only in the frame of the program's entry, in what an
+ * adopted thread was started by, or at the end of a fiber's chain. */
+static int end_sig(const struct jp_walk *walk,
+                   const struct jp_walk_frame *frame)
 {
     const struct jp_slot *slot = walk->slot;
     if (jp_maps_anonymous_sig(frame->pc))
@@ -41,48 +36,11 @@ static int end_sig(const struct jp_walk *walk, const struct jp_walk_frame *frame
     if (frame->registers[JP_ARCH_FP] != 0 || frame->unsure)
         return JP_REASON_NO_RULE;
     const int outermost =
-        slot->is_main ? walk->rooted && walk->high - ENTRY_BYTES <=
-                                            frame->registers[JP_ARCH_SP]
-                      : slot->adopted && !frame->interrupted;
-    return outermost ? JP_REASON_ROOT : JP_REASON_NO_RULE;
-}
-
-/* Lets reads reach below sp: a leaf saves registers there, as far as an
- * interruption leaves it alone, and an epilogue has just read them back from
- * there.  Not beyond what is known to be mapped. */
-static void lower_sig(struct jp_walk *walk, uint64_t sp, uint64_t bytes)
-{
-    const struct jp_slot *slot = walk->slot;
-    const uint64_t page = sp & ~4095ULL;
-    uint64_t low = sp - bytes;
-    int own = slot->stack_low <= low && sp < slot->stack_high;
-    walk->low = own || low >= page ? low : page;
-}
-
-/* No step sets sp but by the next two, so none leads away from the root.
- *
- * To a caller on this stack, at least `by` bytes up.  Returns whether sp is
- * there. */
-static int rise_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
-                    uint64_t sp, uint64_t by)
-{
-    if (sp < frame->registers[JP_ARCH_SP] + by || sp > walk->high ||
-        (sp > walk->limit && !jp_walk_rise_sig(walk, sp)))
-        return 0;
-    frame->registers[JP_ARCH_SP] = sp;
-    return 1;
-}
-
-/* To another stack, `top` bytes below whose end sp may be at most; `below` it
- * there is something to read. */
-static int turn_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
-                    uint64_t sp, uint64_t top, uint64_t below)
-{
-    if (!jp_walk_turn_sig(walk, frame->registers[JP_ARCH_SP], sp, sp - top))
-        return 0;
-    lower_sig(walk, sp - top, below);
-    frame->registers[JP_ARCH_SP] = sp;
-    return 1;
+        slot->is_main && walk->rooted
+            ? walk->high - ENTRY_BYTES <= frame->registers[JP_ARCH_SP]
+            : !frame->interrupted &&
+                  (slot->adopted || (frame->lost && !walk->rooted));
+    return outermost ? jp_walk_root_sig(walk, 0) : JP_REASON_NO_RULE;
 }
 
 /* The function that is interrupted may make no frame at all, as many of V8's
@@ -92,12 +50,12 @@ static int called_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 {
     const uint64_t at = frame->registers[JP_ARCH_SP];
     struct jp_maps_range range;
-    uint8_t code[JP_ARCH_CALL_BYTES];
+    uint8_t code[JP_ARCH_CALLER_BYTES];
     uint64_t target = 0;
     if (!jp_walk_inside_sig(walk, at))
         return 0;
     const uint64_t caller = jp_walk_load_sig(walk, at);
-    const uint64_t from = caller - JP_ARCH_CALL_BEFORE;
+    const uint64_t from = caller - JP_ARCH_CALLER_BEFORE;
     if (jp_maps_find_sig(caller, &range) != 0 ||
         jp_sys_peek_sig(from, code, sizeof(code)) != sizeof(code))
         return 0;
@@ -116,7 +74,7 @@ static int called_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     default:
         return 0;
     }
-    if (!rise_sig(walk, frame, at + 8, 8))
+    if (!jp_walk_up_sig(walk, frame, at + 8, 8))
         return 0;
     frame->pc = caller;
     return 1;
@@ -135,7 +93,7 @@ static int frameless_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     uint64_t caller = jp_walk_load_sig(walk, at);
     if (!jp_maps_executable_sig(walk->kit, caller))
         return 0;
-    if (!rise_sig(walk, frame, at + 8, 8))
+    if (!jp_walk_up_sig(walk, frame, at + 8, 8))
         return 0;
     if (offset != 0)
         frame->registers[JP_ARCH_FP] = jp_walk_load_sig(walk, at - 8);
@@ -148,7 +106,7 @@ static int step_fp_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     const uint64_t fp = frame->registers[JP_ARCH_FP];
     if (frame->interrupted &&
         (frameless_sig(walk, frame) || called_sig(walk, frame))) {
-        frame->interrupted = 0;
+        frame->interrupted = frame->exact = 0;
         return GOING;
     }
     if (fp < frame->registers[JP_ARCH_SP] || !jp_walk_inside_sig(walk, fp) ||
@@ -157,42 +115,15 @@ static int step_fp_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     uint64_t caller = jp_arch_strip_sig(jp_walk_load_sig(walk, fp + 8));
     if (!jp_maps_executable_sig(walk->kit, caller))
         return caller == 0 && !walk->rooted && !frame->interrupted
-                   ? JP_REASON_ROOT
+                   ? jp_walk_root_sig(walk, 0)
                    : JP_REASON_BAD_FP;
-    if (!rise_sig(walk, frame, fp + 16, 16))
+    if (!jp_walk_up_sig(walk, frame, fp + 16, 16))
         return end_sig(walk, frame);
     frame->registers[JP_ARCH_FP] = jp_walk_load_sig(walk, fp);
     frame->pc = caller;
-    frame->interrupted = 0;
+    frame->interrupted = frame->exact = 0;
     frame->lost = 1;
     return GOING;
-}
-
-static int step_signal_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
-{
-    const uint64_t at =
-        frame->registers[JP_ARCH_SP] + JP_ARCH_SIGNAL_CONTEXT;
-    if (!jp_walk_inside_sig(walk, at) ||
-        !jp_walk_inside_sig(walk, at + JP_ARCH_SIGNAL_BYTES - 8))
-        return JP_REASON_BOUNDS;
-    const ucontext_t *context = (const ucontext_t *)at;
-    if (!walk->rooted) {
-        if (jp_sys_peek_sig(at, walk->kit->walker, JP_ARCH_SIGNAL_BYTES) !=
-            JP_ARCH_SIGNAL_BYTES)
-            return JP_REASON_BOUNDS;
-        context = (const ucontext_t *)walk->kit->walker;
-    }
-    const uint64_t before = frame->registers[JP_ARCH_SP];
-    jp_arch_registers_sig(context, frame->registers);
-    const uint64_t sp = frame->registers[JP_ARCH_SP];
-    frame->registers[JP_ARCH_SP] = before;
-    frame->pc = frame->registers[JP_ARCH_PC];
-    frame->interrupted = 1;
-    frame->lost = 0;
-    return rise_sig(walk, frame, sp, 8) ||
-                   turn_sig(walk, frame, sp, 0, JP_ARCH_RED_ZONE)
-               ? GOING
-               : JP_REASON_BOUNDS;
 }
 
 /* Whether a register's value is known in this frame. */
@@ -239,11 +170,11 @@ static int to_cfa_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                       const struct jp_cfi_rule *rule, uint64_t cfa)
 {
     const int level = frame->interrupted && !JP_ARCH_CALL_PUSHES;
-    if (rise_sig(walk, frame, cfa, level ? 0 : 1))
+    if (jp_walk_up_sig(walk, frame, cfa, level ? 0 : 1))
         return GOING;
     if (rule->kind == JP_CFI_REGISTER && rule->base == JP_ARCH_SP)
         return JP_REASON_BOUNDS;
-    return turn_sig(walk, frame, cfa, 8, SAVED_BYTES) ? GOING
+    return jp_walk_over_sig(walk, frame, cfa, 8, JP_WALK_SAVED_BYTES) ? GOING
                                                       : JP_REASON_BOUNDS;
 }
 
@@ -298,26 +229,7 @@ static int step_cfi_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
     }
     frame->pc = jp_arch_strip_sig(ra);
     frame->interrupted = 0;
-    return GOING;
-}
-
-/* To where longjmp goes, from among the instructions with which it leaves.
- * There is no going back on this stack. */
-static int step_jump_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
-                         const struct jp_cfi_rule *rule)
-{
-    const uint64_t sp = frame->registers[rule->base];
-    const uint64_t fp = frame->registers[rule->fp];
-    const uint64_t pc = frame->registers[rule->ra];
-    if (!frame->interrupted)
-        return JP_REASON_NO_RULE;
-    if (!rise_sig(walk, frame, sp, 0) &&
-        !turn_sig(walk, frame, sp, 0, JP_ARCH_RED_ZONE))
-        return JP_REASON_BOUNDS;
-    frame->registers[JP_ARCH_FP] = fp;
-    frame->pc = jp_arch_strip_sig(pc);
-    frame->interrupted = 0;
-    frame->lost = 1;
+    frame->exact = (rule->flags & JP_CFI_EXACT) != 0;
     return GOING;
 }
 
@@ -333,11 +245,13 @@ static int step_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
         return jp_config.walker == JP_WALKER_CFI ? JP_REASON_NO_RULE
                                                  : step_fp_sig(walk, frame);
     case JP_CFI_SIGNAL:
-        return step_signal_sig(walk, frame);
+        return jp_walk_signal_sig(walk, frame);
+    case JP_CFI_COMPUTED:
+        return jp_walk_computed_sig(walk, frame);
     case JP_CFI_ROOT:
-        return JP_REASON_ROOT;
+        return jp_walk_root_sig(walk, (rule->flags & JP_CFI_BY_HAND) != 0);
     case JP_CFI_JUMP:
-        return step_jump_sig(walk, frame, rule);
+        return jp_walk_jump_sig(walk, frame, rule);
     default:
         return JP_REASON_NO_RULE;
     }
@@ -346,14 +260,16 @@ static int step_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
 /* The byte before a return address is in no function, but the address is:
  * nobody called.  A stack made by hand (glibc's makecontext) ends in such
  * code, and a signal's frame may return to it. */
-static void find_end_sig(const struct jp_walk_frame *frame, uint32_t epoch,
+static void find_end_sig(struct jp_walk_frame *frame, uint32_t epoch,
                          struct jp_cfi_rule *rule)
 {
     struct jp_cfi_rule first;
-    if (jp_cfi_lookup_sig(frame->pc, epoch, &first) == 0 &&
-        first.kind != JP_CFI_NONE && first.kind != JP_CFI_BAD)
-        rule->kind =
-            first.kind == JP_CFI_SIGNAL ? JP_CFI_SIGNAL : JP_CFI_ROOT;
+    if (jp_cfi_lookup_sig(frame->pc, epoch, &first) != 0 ||
+        first.kind == JP_CFI_NONE || first.kind == JP_CFI_BAD)
+        return;
+    frame->exact = 1;
+    rule->kind = first.kind == JP_CFI_SIGNAL ? JP_CFI_SIGNAL : JP_CFI_ROOT;
+    rule->flags = JP_CFI_BY_HAND;
 }
 
 /* Code without information whose caller is where sp says: looked for where
@@ -376,16 +292,16 @@ static void find_bare_sig(const struct jp_walk_frame *frame, uint64_t pc,
     jp_cfi_keep_sig(pc, epoch, rule);
 }
 
-/* The rule for the frame's pc; a return address is behind its call.  Returns
- * GOING, or why there is none. */
-static int find_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
-                    struct jp_cfi_rule *rule)
+/* find_sig without what it says of the frame. */
+static int look_up_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                       struct jp_cfi_rule *rule)
 {
-    const uint64_t pc = frame->pc - !frame->interrupted;
+    const int exact = frame->interrupted || frame->exact;
+    const uint64_t pc = frame->pc - !exact;
     const uint32_t epoch = walk->kit->maps_epoch;
     frame->unsure = 0;
     const int cached = jp_cfi_cached_sig(pc, epoch, rule);
-    if (cached && (rule->kind != JP_CFI_NONE || frame->interrupted))
+    if (cached && (rule->kind != JP_CFI_NONE || exact))
         return GOING;
     if (!jp_maps_executable_sig(walk->kit, pc))
         return JP_REASON_NO_RULE;
@@ -395,11 +311,31 @@ static int find_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
     frame->unsure = jp_cfi_lookup_sig(pc, epoch, rule) != 0;
     if (frame->unsure)
         rule->kind = JP_CFI_NONE;
-    if (rule->kind == JP_CFI_NONE && !frame->interrupted) {
+    if (rule->kind == JP_CFI_NONE && !exact) {
         find_bare_sig(frame, pc, epoch, rule);
         find_end_sig(frame, epoch, rule);
     }
     return GOING;
+}
+
+/* The rule for the frame's pc; a return address is behind its call, but not
+ * that of a signal's handler.  Returns GOING, or why there is none. */
+static int find_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                    struct jp_cfi_rule *rule)
+{
+    const int reason = look_up_sig(walk, frame, rule);
+    if (reason == GOING && rule->kind == JP_CFI_SIGNAL)
+        frame->exact = 1;
+    return reason;
+}
+
+/* Adds the frame.  Readers look a frame that is not the first up minus one. */
+static int push_sig(struct jp_walk *walk, const struct jp_walk_frame *frame)
+{
+    const int exact = frame->interrupted || frame->exact;
+    if (exact)
+        walk->arrived = walk->total + 1;
+    return jp_walk_push_sig(walk, frame->pc + exact);
 }
 
 static int walk_sig(struct jp_walk *walk, int follow)
@@ -409,7 +345,7 @@ static int walk_sig(struct jp_walk *walk, int follow)
     jp_arch_registers_sig(walk->context, frame.registers);
     frame.pc = frame.registers[JP_ARCH_PC];
     jp_walk_begin_sig(walk);
-    lower_sig(walk, frame.registers[JP_ARCH_SP], JP_ARCH_RED_ZONE);
+    jp_walk_lower_sig(walk, frame.registers[JP_ARCH_SP], JP_ARCH_RED_ZONE);
     int reason = find_sig(walk, &frame, &rule);
     jp_walk_push_sig(walk, frame.pc);
     while (reason == GOING) {
@@ -423,10 +359,12 @@ static int walk_sig(struct jp_walk *walk, int follow)
         reason = step_sig(walk, &frame, &rule);
         if (reason != GOING)
             break;
-        if (frame.pc == 0 || jp_thread_is_start_sig(frame.pc))
+        if (jp_thread_is_start_sig(frame.pc))
             return JP_REASON_ROOT;
+        if (frame.pc == 0)
+            return jp_walk_root_sig(walk, 0);
         reason = find_sig(walk, &frame, &rule);
-        if (reason == GOING && !jp_walk_push_sig(walk, frame.pc))
+        if (reason == GOING && !push_sig(walk, &frame))
             return JP_REASON_DEPTH;
     }
     return reason;
@@ -441,5 +379,5 @@ enum jp_reason jp_walk_cfi_sig(struct jp_walk *walk)
         reason = walk_sig(walk, 1);
     }
     jp_walk_trail_end_sig(walk);
-    return (enum jp_reason)reason;
+    return (enum jp_reason)jp_walk_end_sig(walk, reason);
 }

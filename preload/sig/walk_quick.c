@@ -142,7 +142,8 @@ static inline uint64_t places_sig(const struct quick *q, uint64_t limit,
     } else {
         if (WORD_KIND(q->words) != JP_CFI_REGISTER ||
             (base != JP_ARCH_SP && base != JP_ARCH_FP) ||
-            (flags & (JP_CFI_FP_BASED | JP_CFI_RA_REGISTER)) != 0)
+            (flags & (JP_CFI_FP_BASED | JP_CFI_RA_REGISTER |
+                      JP_CFI_EXACT)) != 0)
             return 0;
         cfa = (base == JP_ARCH_SP ? q->sp : q->fp) +
               (uint64_t)WORD_OFFSET(q->words);
@@ -171,14 +172,16 @@ static inline int advance_sig(struct jp_walk *walk, struct quick *q,
         return 0;
     /* Without information: code must it be, and not code that nobody called
      * or that has its caller where sp says (find_end_sig and find_bare_sig in
-     * walk_cfi.c). */
+     * walk_cfi.c).  Where a signal's handler returns to, nobody called. */
     if (WORD_KIND(q->words) == JP_CFI_NONE &&
         !jp_kit_knows_sig(walk->kit, caller) &&
         !jp_maps_executable_sig(walk->kit, caller))
         return 0;
-    if (WORD_KIND(next) == JP_CFI_NONE &&
-        (q->lost == 0 || !jp_cfi_words_sig(caller, q->epoch, own) ||
-         WORD_KIND(own) != JP_CFI_NONE))
+    if (WORD_KIND(next) != JP_CFI_REGISTER &&
+        (WORD_KIND(next) == JP_CFI_SIGNAL ||
+         (WORD_KIND(next) == JP_CFI_NONE &&
+          (q->lost == 0 || !jp_cfi_words_sig(caller, q->epoch, own) ||
+           WORD_KIND(own) != JP_CFI_NONE))))
         return 0;
     q->fp = step->fp_at != 0 ? jp_foreign_word_sig(step->fp_at) : q->fp;
     if (q->lost != 0)
@@ -240,11 +243,11 @@ int jp_walk_quick_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                       .lost = frame->lost ? LOST : 0};
     /* Not what could not be had just now, and may come: the trail would keep
      * it. */
-    if (rule->kind == JP_CFI_NONE && !frame->interrupted &&
+    if (rule->kind == JP_CFI_NONE && !frame->interrupted && !frame->exact &&
         !jp_cfi_words_sig(q.pc - 1, q.epoch, q.words))
         return JP_WALK_GOING;
     memcpy(q.words, rule, sizeof(q.words));
-    int result = go_sig(walk, &q, frame->interrupted != 0);
+    int result = go_sig(walk, &q, frame->interrupted || frame->exact);
     if (walk->total == total)
         return result;
     if (q.kept == NONE) {
@@ -258,7 +261,7 @@ int jp_walk_quick_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
     frame->registers[JP_ARCH_SP] = q.sp;
     frame->registers[JP_ARCH_FP] = q.fp;
     frame->pc = q.pc;
-    frame->interrupted = 0;
+    frame->interrupted = frame->exact = 0;
     frame->lost = q.lost != 0;
     memcpy(rule, q.words, sizeof(q.words));
     return result;

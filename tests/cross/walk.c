@@ -234,8 +234,9 @@ KEEP static void in_handler(const char *name, int number)
     int found = 0, code = 0;
     raises(number);
     for (unsigned i = 0; i < walked.depth; i++) {
-        found |= walked.frames[i] == raised_from;
-        code |= walked.frames[i] == (uint64_t)trampoline;
+        /* What is no return address is stored plus one. */
+        found |= walked.frames[i] == raised_from + 1;
+        code |= walked.frames[i] == (uint64_t)trampoline + 1;
     }
     printf("%s: %u frames\n", name, walked.depth);
     if (hits == before || walked.reason != JP_REASON_ROOT || !found || !code)

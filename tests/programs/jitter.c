@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * A program with run-time generated code and a perf map:
- *     jitter [CPU_SECONDS=1] [shared|memfd|sysv|deleted|dual]
+ *     jitter [CPU_SECONDS=1] [shared|memfd|sysv|deleted|dual|fork]
  * Maps executable memory, its own or as the second word says (dual: a memfd,
  * once to write and once to run), puts two small functions with frame pointers in it,
  * writes /tmp/perf-PID.map as runtimes do, and spends three quarters of the
  * time in the first function, whose name has what breaks HTML, and one in the
- * second.  Prints `pid PID`.
+ * second.  Prints `pid PID`.  With `fork` it forks then, writes into the map
+ * that other code lies there by now, and the child runs what there was.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
@@ -15,6 +16,7 @@
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/wait.h>
 
 /* void code(uint64_t turns): counts down, with a frame pointer. */
 #if defined(__x86_64__)
@@ -51,6 +53,18 @@ void run_code(void (*first)(uint64_t), void (*second)(uint64_t),
     BARRIER();
 }
 
+/* Other names, at the same addresses. */
+static void write_more(const char *memory)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+    FILE *map = fopen(path, "a");
+    if (map == NULL)
+        die(path);
+    fprintf(map, "%lx %x of_the_parent_alone\n", (long)memory, 2 * APART);
+    fclose(map);
+}
+
 static void write_map(const char *memory)
 {
     char path[64];
@@ -69,7 +83,7 @@ static void write_map(const char *memory)
 static char *map_memory(const char *way, int *fd)
 {
     char name[] = "/tmp/jitter-XXXXXX";
-    int shared = *way ? MAP_SHARED : MAP_PRIVATE;
+    int shared = *way && strcmp(way, "fork") != 0 ? MAP_SHARED : MAP_PRIVATE;
     *fd = -1;
     if (strcmp(way, "sysv") == 0) {
         int id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0700);
@@ -111,5 +125,14 @@ int main(int argc, char **argv)
     printf("pid %d\n", (int)getpid());
     fflush(stdout);
     run_code(first, second, argument(argc, argv, 1, 1));
+    if (strcmp(way, "fork") == 0) {
+        pid_t child = fork();
+        if (child < 0)
+            die("fork");
+        if (child > 0)
+            write_more(memory);
+        run_code(first, second, cpu_seconds(CLOCK_THREAD_CPUTIME_ID) + 0.6);
+        return child > 0 && waitpid(child, NULL, 0) != child;
+    }
     return 0;
 }

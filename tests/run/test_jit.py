@@ -108,6 +108,29 @@ class SharedMemory(Case):
         self.check_way("deleted")
 
 
+class Forked(Case):
+    """A child without exec has the code of its parent, and the parent's map up
+    to the fork."""
+
+    def names(self, log):
+        return {stack[-1] for stack, _ in
+                self.collapsed(program("jitter"), log)}
+
+    def test_child(self):
+        done = self.run_program(program("jitter"), "0.6", "fork")
+        self.assertEqual((done.status, done.err), (0, ""))
+        child = [name for name in self.log_names() if name != "jprof-log"]
+        self.assertEqual(len(child), 1)
+        os.unlink("/tmp/perf-%s.map" % done.out.split()[1])
+        named = self.names(child[0])
+        self.assertIn("jit_second", named)
+        self.assertFalse([name for name in named if "parent" in name or
+                          "[jit]" in name], named)
+        facts = self.summary(program("jitter"), child[0])
+        self.assertEqual(facts["jit_named"], facts["jit_frames"])
+        self.assertIn("of_the_parent_alone", self.names("jprof-log"))
+
+
 class WrittenOver(Case):
     """A later process with the same pid, as the next in a container, opens the
     perf map that is there and writes over it."""

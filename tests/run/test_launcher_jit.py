@@ -95,11 +95,11 @@ class LauncherJitTest(Base):
         """What a runtime does not start with is left out, and said."""
         for name, pattern, wanted, left_out in (
                 ("erl", "*fp*", {"ERL_FLAGS": "+JPperf dump"}, "+JPperf fp"),
-                ("node", "*native*", {"NODE_OPTIONS": "--perf-prof"},
+                ("node", "*native*",
+                 {"NODE_OPTIONS": "--perf-prof --perf-basic-prof"},
                  "--interpreted-frames-native-stack"),
-                ("deno", "*perf*", {"DENO_V8_FLAGS":
-                                    "--interpreted-frames-native-stack"},
-                 "--perf-prof")):
+                ("deno", "*perf-prof*",
+                 {"DENO_V8_FLAGS": NODE.replace(" ", ",")}, "--perf-prof")):
             flags = next(iter(wanted))
             self.script(name, "#!/bin/sh\ncase $%s in %s) exit 9 ;; esac\n%s"
                         % (flags, pattern, SHOW % VARIABLES))
@@ -118,7 +118,7 @@ class LauncherJitTest(Base):
         self.assertNotIn("refuses", said)
 
     def test_each_runtime(self):
-        dump = NODE.replace("basic-prof", "prof")
+        dump = "--perf-prof " + NODE
         spew = {"PERF_SPEW_DIR": "%D", "IONPERF": "src"}
         bun = {"BUN_JSC_useJITDump": "1", "BUN_JSC_jitDumpDirectory": "%D"}
         for name, jit, want in (

@@ -34,8 +34,9 @@ class Switched(Case):
                          {("coroutine_base", "coroutine_body",
                            "in_coroutine")})
         self.assertTrue(all("main" in stack for stack in stacks["at_home"]))
-        rooted = sum(s[4] == "root" for s in run.samples)
+        rooted = sum(s[4] in ("root", "fiber") for s in run.samples)
         self.assertGreaterEqual(rooted, 0.95 * len(run.samples))
+        self.assertGreater(sum(s[4] == "fiber" for s in run.samples), 10)
 
     def test_by_frame_pointers(self):
         """Nothing tells the end there, but no walk leaves the stack."""

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import unittest
 
-from jprun import BUILD
+from jprun import BUILD, REPORT
 from runtimes import RuntimeCase, dump_loads, required
 
 WORK = """
@@ -27,6 +27,16 @@ def outer_loop(seconds):
 outer_loop(1)
 print("done")
 """
+FORK = WORK.replace('print("done")', """
+import os
+child = os.fork()
+def later():
+    outer_loop(0.8)
+later()
+if child:
+    os.waitpid(child, 0)
+    print("done")
+""")
 
 FIB = """
 #include <stdio.h>
@@ -76,6 +86,7 @@ while (cpu() < $end)
 echo "done\\n";
 """
 
+
 class CPython(RuntimeCase):
     def python(self, option, *names):
         """A python that knows `-X OPTION`, or the test is skipped."""
@@ -115,6 +126,33 @@ class CPython(RuntimeCase):
                          dump_loads(self.saved(run, "jitdump"))
                          if "leaf_work" in load.name])
         self.check_names(run)
+
+
+    def check_fork(self, option, *names):
+        """Parent and child run code that only the parent compiled."""
+        self.write("fork.py", FORK)
+        python = self.python(option, *names)
+        self.run_program(python, "-X", option, "fork.py")
+        logs = self.log_names()
+        self.assertEqual(len(logs), 2)
+        runs = {log: self.run_of(log) for log in logs}
+        for run in runs.values():
+            self.remove_originals(run)
+        for log, run in runs.items():
+            text = subprocess.run(
+                [REPORT, "--format=summary", run.header["exe"], log],
+                cwd=self.dir, stdout=subprocess.PIPE, check=False,
+                stderr=subprocess.DEVNULL).stdout.decode()
+            facts = dict(line.split(": ", 1) for line in text.splitlines())
+            self.assertGreater(int(facts["jit_frames"]), 100, log)
+            self.assertGreaterEqual(int(facts["jit_named"]),
+                                    0.99 * int(facts["jit_frames"]), log)
+
+    def test_forked_map(self):
+        self.check_fork("perf", "python3.13", "python3.12", "python3")
+
+    def test_forked_jitdump(self):
+        self.check_fork("perf_jit", "python3.13", "python3")
 
 
 class Lli(RuntimeCase):

@@ -99,7 +99,7 @@ class Twice(Case):
             if os.path.basename(path).startswith(("twice.", "jprof-")):
                 os.unlink(path)
 
-    def walk(self, *argv, status=0):
+    def walk(self, *argv, trailing=0.8):
         """Runs a program in all ways, as often as it takes."""
         while True:
             for flags, steps in WAYS:
@@ -107,7 +107,7 @@ class Twice(Case):
                     *argv, flags=flags, preload=LIBRARY,
                     env={"TWICE_OUT": self.path("twice"),
                          "TWICE_STEPS": str(steps)})
-                self.assertEqual(done.status, status, done.err)
+                self.assertEqual(done.status, 0, done.err)
                 self.collect()
             if self.totals["walks"] >= ENOUGH / 10:
                 break
@@ -117,7 +117,7 @@ class Twice(Case):
         self.assertEqual(self.totals["bad_trails"], 0)
         # The memory was there to be wrong, and the map seldom in the way.
         self.assertGreater(self.totals["on_trail"],
-                           0.8 * self.totals["walks"])
+                           trailing * self.totals["walks"])
         self.assertLess(self.totals["moved"], 0.1 * self.totals["walks"])
 
     def oracle(self, name):
@@ -140,6 +140,9 @@ class Twice(Case):
 
     def test_libraries_come_and_go(self):
         self.walk(program("storm"), *LIBRARIES, "2000" if LONG else "300")
+
+    def test_fibers(self):
+        self.walk(program("fibers"), "all", SECONDS)
 
     def test_python(self):
         python = "/usr/bin/python3"

@@ -49,7 +49,7 @@ DEFAULTS = {
 }
 EVENTS = {"cpu": 0, "running": 1, "blocked": 2, "raised": 3}
 REASONS = {"root": 0, "depth": 1, "bad_fp": 2, "no_rule": 3, "bounds": 4,
-           "no_stack": 5, "walker": 6}
+           "no_stack": 5, "walker": 6, "fiber": 7}
 CHUNK_HEADER = 64
 
 

@@ -15,108 +15,7 @@
 
 #include <cmocka.h>
 
-#include "jitdump_fixture.h"
-#include "read/map.h"
-#include "symbol/jit.h"
-#include "symbol/jit_code.h"
-#include "symbol/symbol.h"
-
-#define BEGIN "100 jprof-map version=1 pid=7 start=99 log=jprof-log\n"        \
-              "1 anon start=1000 end=9000\n"
-#define DUMP "10 jitdump path=/nonexistent/d inode=5 size=1 saved=dump\n"
-
-struct world {
-    struct jr_diag diag;
-    struct jr_map map;
-    struct jr_symbols *symbols;
-    struct jr_space *space;
-};
-
-static char folder[] = "/tmp/jprof-test-XXXXXX";
-
-static int set_up(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    char command[64];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command) == 0 ? 0 : -1;
-}
-
-static void put_file(const char *name, const void *data, size_t size)
-{
-    char path[128];
-    FILE *file;
-
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(data, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-}
-
-static struct world *build(const char *text)
-{
-    struct world *world = calloc(1, sizeof *world);
-
-    world->map.path = strdup("map");
-    world->map.pid = 7;
-    world->map.start_ticks = 99;
-    assert_int_equal(jr_map_parse((const uint8_t *)text, strlen(text),
-                                  &world->map, &world->diag),
-                     0);
-    world->symbols = jr_symbols_new(&world->diag);
-    world->space = jr_space_new(world->symbols, &world->map, folder);
-    return world;
-}
-
-/* A world with one dump; takes its bytes. */
-static struct world *build_with(struct bytes *dump, const char *text)
-{
-    put_file("dump", dump->data, dump->size);
-    free(dump->data);
-    return build(text);
-}
-
-static void drop(struct world *world)
-{
-    jr_space_free(world->space);
-    jr_symbols_free(world->symbols);
-    jr_map_free(&world->map);
-    free(world);
-}
-
-static const struct jr_frame *find(struct world *world, uint64_t address,
-                                   uint64_t time_ns)
-{
-    struct jr_hit hit, again;
-
-    jr_space_find(world->space, address, time_ns, 0, &hit);
-    assert_true(hit.from_ns <= time_ns && time_ns < hit.until_ns);
-    /* The answer holds to both ends of its time. */
-    jr_space_find(world->space, address, hit.from_ns, 0, &again);
-    assert_ptr_equal(again.frames, hit.frames);
-    jr_space_find(world->space, address, hit.until_ns - 1, 0, &again);
-    assert_ptr_equal(again.frames, hit.frames);
-    return hit.frames;
-}
-
-/* `name` at the address and time; with a `?` before it, known only later. */
-static void expect(struct world *world, uint64_t address, uint64_t time_ns,
-                   const char *name)
-{
-    const struct jr_frame *frame = find(world, address, time_ns);
-    int late = *name == '?';
-
-    assert_string_equal(frame->name, name + late);
-    assert_int_equal(frame->late, late);
-}
+#include "jit_world.h"
 
 static void ends_what_a_load_touches(void **state)
 {
@@ -353,37 +252,6 @@ static void gives_lines(void **state)
     drop(world);
 }
 
-/* Erlang's tables begin before the code, one of SpiderMonkey's ends behind it:
- * entries are fitted in, and say that nothing is added to addresses. */
-static void fits_lines_to_the_code(void **state)
-{
-    static const struct entry outer[] = {{0x0fd0, 2, 0, "zoo.erl"},
-                                         {0x0fe0, 3, 0, "\xff"},
-                                         {0x1030, 5, 0, "\xff"},
-                                         {0x1105, 9, 0, "\xff"}};
-    static const struct entry far[] = {{0x1000, 2, 0, "zoo.erl"},
-                                       {0x9000, 3, 0, "\xff"}};
-    struct bytes dump = {0};
-    struct world *world;
-
-    (void)state;
-    put_header(&dump, 1, 40, 0);
-    put_debug(&dump, 10, 0x1000, outer, 4);
-    put_load(&dump, 10, 0x1000, 0x100, "f");
-    put_debug(&dump, 10, 0x2000, far, 2);
-    put_load(&dump, 10, 0x2000, 0x100, "g");
-    world = build_with(&dump, BEGIN DUMP);
-    assert_int_equal(find(world, 0x1000, 20)->line, 3);
-    assert_string_equal(find(world, 0x1000, 20)->file, "zoo.erl");
-    assert_int_equal(find(world, 0x102f, 20)->line, 3);
-    assert_int_equal(find(world, 0x1030, 20)->line, 5);
-    assert_int_equal(find(world, 0x10ff, 20)->line, 5);
-    assert_int_equal(jr_space_jit(world->space).bad_lines, 0);
-    assert_int_equal(find(world, 0x2000, 20)->line, 0);
-    assert_int_equal(jr_space_jit(world->space).bad_lines, 1);
-    drop(world);
-}
-
 /* Node 20's freed file names: of 44 tables 14 are garbage, that of the hot
  * function among them. */
 static void saves_lines_from_garbage(void **state)
@@ -560,7 +428,6 @@ int main(void)
         cmocka_unit_test(dates_arch_times_by_sightings),
         cmocka_unit_test(leaves_out_another_process),
         cmocka_unit_test(gives_lines),
-        cmocka_unit_test(fits_lines_to_the_code),
         cmocka_unit_test(saves_lines_from_garbage),
         cmocka_unit_test(reads_bytes_of_kept_memory),
         cmocka_unit_test(says_once_what_is_missing),

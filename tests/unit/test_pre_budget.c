@@ -42,7 +42,7 @@ static void signal_comes(struct thread *thread, uint64_t taken_ns)
     /* It was never off the CPU. */
     if (visit.cpu_ns != 0)
         visit.cpu_ns -= taken_ns;
-    jp_budget_leave_sig(&thread->budget, &visit, elapsed, 0);
+    jp_budget_leave_sig(&thread->budget, &visit, elapsed);
     thread->time_ns += elapsed;
     thread->taken_ns += taken_ns;
 }
@@ -68,7 +68,7 @@ static void test_bound(void **state)
     (void)state;
     for (uint64_t taken = 1000; taken < MS; taken = taken * 3 / 2) {
         struct thread thread = {.time_ns = 0};
-        jp_budget_begin_sig(&thread.budget, 0);
+        jp_budget_begin_sig(&thread.budget);
         go_on(&thread, taken, 200 * MS);
         assert_true(share_of(&thread, taken) < 0.105);
     }
@@ -80,7 +80,7 @@ static void test_no_more_than_needed(void **state)
     (void)state;
     for (uint64_t taken = 10000; taken < MS; taken *= 2) {
         struct thread thread = {.time_ns = 0};
-        jp_budget_begin_sig(&thread.budget, 0);
+        jp_budget_begin_sig(&thread.budget);
         go_on(&thread, taken, 500 * MS);
         assert_true(share_of(&thread, taken) > 0.06);
     }
@@ -90,7 +90,7 @@ static void test_cheap_signals(void **state)
 {
     (void)state;
     struct thread thread = {.time_ns = 0};
-    jp_budget_begin_sig(&thread.budget, 0);
+    jp_budget_begin_sig(&thread.budget);
     go_on(&thread, 2000, 1000 * MS);
     assert_int_equal(thread.budget.period_ns, ASKED);
     assert_false(jp_budget_exact_sig(&thread.budget));
@@ -101,7 +101,7 @@ static void test_once(void **state)
 {
     (void)state;
     struct thread thread = {.time_ns = 0};
-    jp_budget_begin_sig(&thread.budget, 0);
+    jp_budget_begin_sig(&thread.budget);
     for (int i = 0; i < 20; i++) {
         signal_comes(&thread, 2 * MS);
         go_on(&thread, 2000, 1000 * MS);
@@ -114,7 +114,7 @@ static void test_comes_back(void **state)
     (void)state;
     for (uint64_t taken = 50000; taken < MS; taken *= 2) {
         struct thread thread = {.time_ns = 0};
-        jp_budget_begin_sig(&thread.budget, 0);
+        jp_budget_begin_sig(&thread.budget);
         go_on(&thread, taken, 300 * MS);
         assert_true(jp_budget_lowered_sig(&thread.budget));
         assert_true(jp_budget_exact_sig(&thread.budget));
@@ -128,7 +128,7 @@ static void test_starving(void **state)
 {
     (void)state;
     struct thread thread = {.time_ns = 0};
-    jp_budget_begin_sig(&thread.budget, 0);
+    jp_budget_begin_sig(&thread.budget);
     go_on(&thread, 30 * MS, 400 * MS);
     assert_true(thread.budget.period_ns > 3 * MS);
 }
@@ -139,7 +139,7 @@ static void test_long_period(void **state)
     (void)state;
     struct thread thread = {.time_ns = 0};
     jp_config.period_ns = 5000 * MS;
-    jp_budget_begin_sig(&thread.budget, 1);
+    jp_budget_begin_sig(&thread.budget);
     for (int i = 0; i < 100; i++)
         signal_comes(&thread, 900 * MS);
     assert_int_equal(thread.budget.period_ns, 5000 * MS);

@@ -107,6 +107,7 @@ static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
 /* The trampoline itself: mov x8, #__NR_rt_sigreturn; svc #0.  The kernel's, in
  * the vdso, has no call-frame information since Linux 5.8. */
 #define JP_ARCH_SIGRETURN {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4}
+#define JP_ARCH_SIGRETURN_FIRST 4U /* bytes of its first instruction */
 #define JP_ARCH_SIGNAL_BYTES                                                  \
     (offsetof(ucontext_t, uc_mcontext.pc) + 8U)
 
@@ -125,6 +126,15 @@ static inline void jp_arch_registers_sig(const ucontext_t *context,
 static inline uint64_t jp_arch_strip_sig(uint64_t address)
 {
     return address & 0xffffffffffffULL;
+}
+
+/* See x86_64.h: bl, or blr in all forms (Arm ARM, C4.1.93). */
+#define JP_ARCH_CALL_BYTES 4U
+static inline int jp_arch_is_call_sig(const uint8_t *code)
+{
+    const uint32_t word = (uint32_t)code[0] | (uint32_t)code[1] << 8 |
+                          (uint32_t)code[2] << 16 | (uint32_t)code[3] << 24;
+    return word >> 26 == 0x25 || (word & 0xfefff000) == 0xd63f0000;
 }
 
 /* See x86_64.h; here CPython's trampolines keep a frame pointer. */
@@ -243,10 +253,10 @@ enum jp_arch_call {
     JP_ARCH_CALL_MEMORY,
     JP_ARCH_CALL_HANDLER
 };
-#define JP_ARCH_CALL_BEFORE 4U
-#define JP_ARCH_CALL_BYTES 4U
+#define JP_ARCH_CALLER_BEFORE 4U
+#define JP_ARCH_CALLER_BYTES 4U
 static inline enum jp_arch_call
-jp_arch_call_before_sig(const uint8_t code[JP_ARCH_CALL_BYTES], uint64_t to,
+jp_arch_call_before_sig(const uint8_t code[JP_ARCH_CALLER_BYTES], uint64_t to,
                         const uint64_t registers[], uint64_t *target)
 {
     (void)code;

@@ -130,13 +130,13 @@ enum jp_arch_call {
  * *%r10; and call *%rcx; mov N(%rbp),%r12, by which its interpreter calls the
  * handler of a bytecode (builtins-x64.cc, Generate_InterpreterEntryTrampoline,
  * macro-assembler-x64.cc). */
-#define JP_ARCH_CALL_BEFORE 13U
-#define JP_ARCH_CALL_BYTES 16U
+#define JP_ARCH_CALLER_BEFORE 13U
+#define JP_ARCH_CALLER_BYTES 16U
 static inline enum jp_arch_call
-jp_arch_call_before_sig(const uint8_t code[JP_ARCH_CALL_BYTES], uint64_t to,
+jp_arch_call_before_sig(const uint8_t code[JP_ARCH_CALLER_BYTES], uint64_t to,
                         const uint64_t registers[], uint64_t *target)
 {
-    const uint8_t *at = code + JP_ARCH_CALL_BEFORE;
+    const uint8_t *at = code + JP_ARCH_CALLER_BEFORE;
     int32_t offset;
     memcpy(&offset, at - 4, sizeof(offset));
     if (at[-5] == 0xe8) {
@@ -156,6 +156,31 @@ jp_arch_call_before_sig(const uint8_t code[JP_ARCH_CALL_BYTES], uint64_t to,
                    at[1] == 0x8b && at[2] == 0x65
                ? JP_ARCH_CALL_HANDLER
                : JP_ARCH_CALL_OTHER;
+}
+
+/* Whether the JP_ARCH_CALL_BYTES before an address, at `code`, end with a call:
+ * e8 and 4 bytes, or ff /2 with its address in all forms.  What has a return
+ * address that is behind no call was put there by hand.  (Intel SDM, volume 2,
+ * 2.1.5.) */
+#define JP_ARCH_CALL_BYTES 8U
+static inline int jp_arch_is_call_sig(const uint8_t *code)
+{
+    const uint8_t *end = code + JP_ARCH_CALL_BYTES;
+    if (end[-5] == 0xe8)
+        return 1;
+    for (int size = 2; size <= 7; size++) {
+        const uint8_t mode = end[1 - size] >> 6, base = end[1 - size] & 7;
+        int whole = 2 + (mode == 1) + (mode == 2) * 4;
+        if (end[-size] != 0xff || (end[1 - size] >> 3 & 7) != 2)
+            continue;
+        if (mode == 0 && base == 5)
+            whole += 4;
+        else if (mode != 3 && base == 4)
+            whole += 1 + (mode == 0 && (end[2 - size] & 7) == 5) * 4;
+        if (whole == size)
+            return 1;
+    }
+    return 0;
 }
 
 /* Whether the interrupted function has given its frame pointer back, where the
@@ -191,6 +216,7 @@ static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
 /* The trampoline itself: mov $__NR_rt_sigreturn,%rax; syscall.  That of glibc
  * has call-frame information, others may have none. */
 #define JP_ARCH_SIGRETURN {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}
+#define JP_ARCH_SIGRETURN_FIRST 7U /* bytes of its first instruction */
 #define JP_ARCH_SIGNAL_BYTES                                                  \
     (offsetof(ucontext_t, uc_mcontext.gregs) + (REG_RIP + 1) * 8U)
 
