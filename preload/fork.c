@@ -56,8 +56,8 @@ void jp_fork_before(void)
         return;
     hold();
     forking.opened = jp_sys_opened_sig();
-    jp_jit_forking_sig();
     forking.pid = jp_owner->pid;
+    jp_jit_forking_sig();
     slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
     forking.stack_high = slot != NULL ? slot->stack_high : 0;
     forking.stack_floor = slot != NULL ? slot->stack_floor : UINT64_MAX;

@@ -160,14 +160,11 @@ uint32_t jp_share_take_sig(uint32_t bytes, uint32_t wanted, uint64_t *offset)
     struct area *now = atomic_load(&area);
     const unsigned least = order_sig(bytes);
     unsigned order = order_sig(wanted > bytes ? wanted : bytes);
-    uint32_t page = 0;
     if (now == NULL || bytes > JP_CHUNK_MAX)
         return 0;
-    for (; page == 0; order--) {
-        page = fresh_sig(now, order);
-        if (page != 0 || order == least)
-            break;
-    }
+    uint32_t page = fresh_sig(now, order);
+    while (page == 0 && order > least)
+        page = fresh_sig(now, --order);
     if (page == 0) {
         page = again_sig(now, &order);
         if (page == 0)

@@ -85,6 +85,9 @@ class Zygote(Case):
         for run in self.check("chroot+filter+title"):
             self.assertEqual(run.events("process")[-1][1]["cmdline"]
                              .split("\0")[0], "zygote: at work")
+        summary = self.report(program("zygote"), "--format=summary",
+                              "jprof-log")
+        self.assertEqual(summary.count(" role=at_work"), 2)
 
     def test_exec(self):
         """A child that executes another program stays as it was until then."""
