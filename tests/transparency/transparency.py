@@ -90,7 +90,8 @@ def compare(without, under):
 
 def is_bad(outcome):
     """Whether an outcome says that a test did not do what it should."""
-    return outcome not in ("pass", "skipped", "todo", "exit 0", "exit 77")
+    return outcome not in ("pass", "skipped", "undone", "exit 0",
+                           "exit 77")
 
 
 class Verdict:
