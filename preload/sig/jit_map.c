@@ -25,12 +25,12 @@
 
 struct perfmap {
     uint32_t pid;
-    uint64_t inode, size, changed_ns; /* when it was logged last */
-    uint64_t looked_ns;               /* the last look, which found that */
-    uint64_t fork_size;               /* before the last fork; 0: not known */
     uint8_t inherited;                /* of a process that this one was forked
                                          from, as it was then */
     uint8_t told;                     /* and there is a line about it */
+    uint64_t inode, size, changed_ns; /* when it was logged last */
+    uint64_t looked_ns;               /* the last look, which found that */
+    uint64_t fork_size;               /* before the last fork; 0: not known */
     struct jp_keep keep;
 };
 
