@@ -432,12 +432,15 @@ void jp_signals_install(void)
             atomic_fetch_or(&jp_own.ignored, JP_SIGSET(signal));
         }
     }
+    /* All that there was first: what is sorted installs others anew. */
     for (int signal = 1; signal <= 64; signal++) {
-        struct sigaction before;
+        if (is_in(signal, &jp_own.ours))
+            real_sigaction(signal, NULL, &jp_programs[signal].asked);
+    }
+    for (int signal = 1; signal <= 64; signal++) {
+        const struct sigaction before = jp_programs[signal].asked;
         if (!is_in(signal, &jp_own.ours))
             continue;
-        real_sigaction(signal, NULL, &before);
-        jp_programs[signal].asked = before;
         if (before.sa_handler == SIG_DFL && (used & JP_SIGSET(signal)) == 0) {
             install(signal);
             continue;
