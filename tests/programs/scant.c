@@ -126,7 +126,7 @@ int main(int argc, char **argv)
     struct sigaction action = {.sa_handler = handler};
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     pthread_attr_t attributes;
-    pthread_t thread;
+    pthread_t thread = 0;
     nested = (long)argument(argc, argv, 1, 0);
     seconds = argument(argc, argv, 2, 0.3);
     frame = getauxval(AT_MINSIGSTKSZ);
