@@ -84,9 +84,11 @@ static int is_small(const stack_t *stack)
     return stack->ss_size >= KERNEL_LEAST && stack->ss_size < extra_bytes();
 }
 
+/* A thread that is none of this process's has no variables, and asks with no
+ * stack set. */
 static int is_ours(const stack_t *stack)
 {
-    return ours.memory != NULL && stack->ss_sp == ours.memory;
+    return stack->ss_sp != NULL && stack->ss_sp == ours.memory;
 }
 
 static stack_t own_stack(void)
