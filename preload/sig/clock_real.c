@@ -30,6 +30,9 @@
 /* Between two samples of the same call there is this much at most. */
 #define SAME_NS 100000U
 
+/* Periods that a signal's own count may lack. */
+#define FORGOTTEN 2U
+
 /* A sixteenth of a gap or less is added to the other part. */
 #define SMALL 16
 
@@ -126,8 +129,12 @@ int jp_clock_real_sig(struct jp_slot *slot, const siginfo_t *info,
     /* One that was on its way when the thread was no longer left alone. */
     if (woken && !slot->alone)
         return 0;
-    if (slot->alone || jp_budget_exact_sig(&slot->budget))
-        gap = now > slot->time_ns ? now - slot->time_ns : 0;
+    /* A timer that was set anew while the thread waited for a CPU has forgotten
+     * its overruns. */
+    const uint64_t since = now > slot->time_ns ? now - slot->time_ns : 0;
+    if (slot->alone || jp_budget_exact_sig(&slot->budget) ||
+        since > gap + FORGOTTEN * jp_config.period_ns)
+        gap = since;
     slot->time_ns += gap;
     slot->due_ns += share_sig(slot, used, gap);
     slot->cpu_ns = cpu;
@@ -138,7 +145,8 @@ int jp_clock_real_sig(struct jp_slot *slot, const siginfo_t *info,
                   !woken && real->running_ns == 0 &&
                   jp_config.period_ns < ALONE_NS;
     real->counted_ns = counted_sig(slot, used, gap, before);
-    return gap != 0;
+    /* Also with nothing to give: the timers must go with `alone`. */
+    return 1;
 }
 
 int jp_clock_real_rest_sig(struct jp_slot *slot, struct jp_real *real)
