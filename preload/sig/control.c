@@ -229,6 +229,7 @@ void jp_control_exit_sig(void)
         return;
     settle_sig(1);
     jp_mapfile_event_sig(JP_MAP_EXIT, -1, 1);
+    jp_logfile_end_sig();
     jp_share_end_sig();
     atomic_store(&busy, 0);
 }

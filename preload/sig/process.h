@@ -28,7 +28,8 @@ struct jp_process {
     uint8_t is_child;           /* not the first process of the tree */
     uint32_t forked_by;         /* the pid that its maker has for itself; 0:
                                    it began with exec */
-    uint32_t root;              /* pid of that first process */
+    uint32_t root;              /* pid of that first process, */
+    uint32_t root_space;        /* and its pid namespace's inode; 0: unknown */
     uint64_t cpu_before_ns;     /* CPU time when the library came into it */
     char folder[JP_PATH_MAX];   /* absolute, for a relative file name; "" when
                                    it is not known */

@@ -59,6 +59,9 @@ int jp_sys_open_sig(const char *path, int flags, int mode)
 {
     if ((flags & O_ACCMODE) == O_RDONLY)
         flags |= READ_MARK;
+    /* A FIFO in a file's place does not stop the program, nor a lease on it;
+     * a terminal does not become its own. */
+    flags |= O_NONBLOCK | O_NOCTTY;
     jp_sys_opening_sig();
     return jp_sys_entered_sig((int)jp_sys_sig(SYS_openat, AT_FDCWD, (long)path,
                                               flags | O_CLOEXEC, mode, 0));
@@ -120,11 +123,6 @@ int jp_sys_write_sig(int fd, const void *data, size_t size)
         size -= (size_t)done;
     }
     return 0;
-}
-
-int jp_sys_unlink_sig(const char *path)
-{
-    return (int)jp_sys_sig(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0);
 }
 
 int jp_sys_link_sig(const char *from, const char *to)
