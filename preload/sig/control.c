@@ -208,6 +208,19 @@ void jp_control_off_sig(void)
     jp_clock_all_sig(0);
 }
 
+void jp_control_cut_sig(void)
+{
+    uint32_t untold = 1;
+    if (!atomic_compare_exchange_strong(&jp_log.cut, &untold, 2))
+        return;
+    atomic_store(&jp_log.state, JP_LOG_FAILED);
+    jp_counters_use_sig(NULL);
+    jp_note_sig(JP_NOTE_LOG_CUT);
+    jp_complain_sig("profiling is off, the log was cut short: ", jp_log.path,
+                    0);
+    jp_control_off_sig();
+}
+
 /* Waits a while for a command that another thread carries out. */
 static int take_over_sig(void)
 {

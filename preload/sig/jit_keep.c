@@ -67,7 +67,7 @@ int jp_keep_link_sig(struct jp_keep *keep, const char *path,
         /* Another file may have come to the path since it was looked at. */
         if (error == 0 && (jp_sys_stat_sig(to, 0, &old) != 0 ||
                            !jp_mine_same_sig(info, &old))) {
-            jp_mine_unlink_sig(to, &old);
+            jp_mine_unlink_sig(to, old.st_dev, old.st_ino);
             return -ESTALE;
         }
         if (error == -EEXIST && jp_sys_stat_sig(to, 0, &old) == 0 &&
@@ -123,9 +123,8 @@ int jp_keep_open_sig(const struct jp_keep *keep)
 /* Removes the file that was made for a copy. */
 static void remove_sig(const struct jp_keep *keep)
 {
-    const struct stat made = {.st_dev = keep->made_device,
-                              .st_ino = keep->made_inode};
-    jp_mine_unlink_sig(jp_keep_path_sig(keep), &made);
+    jp_mine_unlink_sig(jp_keep_path_sig(keep), keep->made_device,
+                       keep->made_inode);
 }
 
 /* A new file for a copy: in place of the last copy of the same original. */

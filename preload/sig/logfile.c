@@ -61,7 +61,7 @@ static int claim_old_sig(const char *path, struct stat *ours)
 
 /* Opens a log for this run: a new file, or with JP_APPEND a finished run's.
  * -EEXIST: this name is not to be had. */
-static int open_log_sig(const char *path)
+__attribute__((noinline)) static int open_log_sig(const char *path)
 {
     struct stat old;
     for (int attempt = 0; attempt < 2; attempt++) {
@@ -72,7 +72,7 @@ static int open_log_sig(const char *path)
         fd = claim_old_sig(path, &old);
         if (fd < 0 || jp_config.append)
             return fd;
-        jp_mine_unlink_sig(path, &old);
+        jp_mine_unlink_sig(path, old.st_dev, old.st_ino);
         jp_sys_close_sig(fd);
     }
     return -EEXIST;
@@ -144,6 +144,8 @@ static int make_header_sig(int fd)
     if (jp_log.header == NULL)
         return -ENOMEM;
     atomic_store(&jp_log.seq, 0);
+    atomic_store(&jp_log.grown,
+                 jp_log.direct ? 0 : jp_log.start + JP_LOG_HEADER_SIZE);
     atomic_store(&jp_log.next, jp_log.start + JP_LOG_HEADER_SIZE);
     jp_log.ring_start = jp_log.start + JP_LOG_HEADER_SIZE;
     atomic_store(&jp_log.ring, 0);
@@ -199,10 +201,8 @@ static void undo_sig(void)
     if (jp_log.header != NULL)
         jp_sys_unmap_sig(jp_log.header, JP_LOG_HEADER_SIZE);
     jp_log.header = NULL;
-    const struct stat made = {.st_dev = jp_log.device,
-                              .st_ino = jp_log.inode};
     if (jp_log.start == 0)
-        jp_mine_unlink_sig(name.log, &made);
+        jp_mine_unlink_sig(name.log, jp_log.device, jp_log.inode);
 }
 
 static void finish_header_sig(void)
@@ -341,6 +341,7 @@ void jp_logfile_reset_sig(void)
     jp_reserve_reset_sig();
     jp_counters_use_sig(NULL);
     atomic_store(&jp_log.space_complained, 0);
+    atomic_store(&jp_log.cut, 0);
     jp_mapfile_reset_sig();
     jp_maps_reset_sig();
 }

@@ -155,7 +155,7 @@ int jp_mapfile_create_sig(const char *path, int append, struct jp_text *first)
         fd = open_old_sig(path, &info);
         if (fd >= 0 && !append) {
             jp_sys_close_sig(fd);
-            jp_mine_unlink_sig(path, &info);
+            jp_mine_unlink_sig(path, info.st_dev, info.st_ino);
             fd = jp_sys_open_sig(path, flags, 0600);
         }
     }

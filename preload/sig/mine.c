@@ -43,7 +43,7 @@ static int open_folder_sig(const char *path, const char **part)
     return jp_sys_open_sig(folder, O_RDONLY | O_DIRECTORY, 0);
 }
 
-static int unlink_sig(const char *path, const struct stat *info)
+static int unlink_sig(const char *path, dev_t device, ino_t inode)
 {
     struct stat there;
     const char *part = path;
@@ -53,18 +53,18 @@ static int unlink_sig(const char *path, const struct stat *info)
     long result = jp_sys_sig(SYS_newfstatat, fd, (long)part, (long)&there,
                              AT_SYMLINK_NOFOLLOW, 0);
     if (result == 0)
-        result = jp_mine_same_sig(info, &there)
+        result = there.st_dev == device && there.st_ino == inode
                      ? jp_sys_sig(SYS_unlinkat, fd, (long)part, 0, 0, 0)
                      : -ESTALE;
     jp_sys_close_sig(fd);
     return (int)result;
 }
 
-int jp_mine_unlink_sig(const char *path, const struct stat *info)
+int jp_mine_unlink_sig(const char *path, dev_t device, ino_t inode)
 {
     if (atomic_exchange(&busy, 1) != 0)
         return -EBUSY;
-    const int result = unlink_sig(path, info);
+    const int result = unlink_sig(path, device, inode);
     atomic_store(&busy, 0);
     return result;
 }

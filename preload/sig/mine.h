@@ -19,9 +19,9 @@ static inline int jp_mine_same_sig(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Removes what is at the path, if it is the file `info` is of.  The folder is
+/* Removes what is at the path, if it is this file.  The folder is
  * held open meanwhile: who can rename folders in the path cannot have a file in
  * another one removed.  Returns 0 or -errno; -ESTALE: it is another file. */
-int jp_mine_unlink_sig(const char *path, const struct stat *info);
+int jp_mine_unlink_sig(const char *path, dev_t device, ino_t inode);
 
 #endif

@@ -62,7 +62,8 @@ extern struct jp_process jp_process;
 #define JP_NOTE_NO_PERF 0x100U
 #define JP_NOTE_ITIMER 0x200U
 #define JP_NOTE_SHARED_TIMER 0x400U
-#define JP_NOTE_COUNT 11
+#define JP_NOTE_LOG_CUT 0x800U
+#define JP_NOTE_COUNT 12
 
 /* The text of note bit 1 << index. */
 const char *jp_note_text_sig(unsigned index);

@@ -40,6 +40,7 @@ _Static_assert(JP_CHUNK_MIN == PAGE, "a page is a chunk");
 
 static struct area *_Atomic area;
 static uint64_t start;          /* in the file */
+static uint32_t area_size;      /* bytes */
 static _Atomic int inherited;
 static uint64_t base_run, base_ns;
 static int ended;               /* this process does not count any more */
@@ -59,6 +60,7 @@ static void begin_sig(struct area *memory, uint64_t offset, uint32_t bytes)
     atomic_store(&memory->fresh, 1);
     atomic_store(&memory->cursor, 1);
     start = offset;
+    area_size = bytes;
     atomic_store(&inherited, 0);
     atomic_store(&area, memory);
 }
@@ -98,6 +100,13 @@ uint8_t *jp_share_at_sig(uint64_t offset, uint32_t size)
         offset + size > start + (uint64_t)now->pages * PAGE)
         return NULL;
     return (uint8_t *)now + (offset - start);
+}
+
+int jp_share_has_sig(uint64_t address)
+{
+    const struct area *now = atomic_load(&area);
+    /* The first page may be the one that is gone: its size is not asked. */
+    return now != NULL && address - (uint64_t)now < area_size;
 }
 
 static unsigned order_sig(uint32_t bytes)

@@ -14,6 +14,7 @@
 #include "arch/arch.h"
 #include "filter.h"
 #include "own.h"
+#include "trap.h"
 
 /* On files opened for reading these flags do nothing, and nobody sets them:
  * by them a forked child knows the descriptors that are jprof's. */
@@ -221,6 +222,15 @@ void *jp_sys_map_read_sig(int fd, size_t size)
     return memory;
 }
 
+int jp_sys_patch_sig(uint64_t address, size_t size)
+{
+    const long arguments[6] = {
+        (long)address, (long)size, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0};
+    const long result = call_sig(SYS_mmap, arguments);
+    return result == (long)address ? 0 : -ENOMEM;
+}
+
 void jp_sys_unmap_sig(void *address, size_t size)
 {
     jp_sys_sig(SYS_munmap, (long)address, (long)size, 0, 0, 0);
@@ -311,11 +321,13 @@ uint64_t jp_sys_block_sig(void)
     uint64_t mask = 0;
     jp_sys_inside++;
     jp_sys_sigmask_sig(SIG_BLOCK, ~atomic_load(&jp_own.open), &mask);
+    jp_trap_open_sig(mask);
     return mask;
 }
 
 void jp_sys_unblock_sig(uint64_t mask)
 {
     jp_sys_sigmask_sig(SIG_SETMASK, mask, NULL);
-    jp_sys_inside--;
+    if (--jp_sys_inside == 0)
+        jp_trap_close_sig();
 }

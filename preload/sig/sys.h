@@ -71,6 +71,9 @@ void *jp_sys_map_shared_sig(int fd, uint64_t offset, size_t size);
 /* Maps the first `size` bytes of a file, or where it is to grow to, for the
  * kernel alone to read from: not inherited by fork; or NULL. */
 void *jp_sys_map_read_sig(int fd, size_t size);
+/* Puts memory of zeros, which a forked child has too, in place of what is
+ * mapped there.  Returns 0 or -errno. */
+int jp_sys_patch_sig(uint64_t address, size_t size);
 void jp_sys_unmap_sig(void *address, size_t size);
 
 /* Reads this process's memory without a fault: bytes read, or -errno.  By

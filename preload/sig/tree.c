@@ -84,7 +84,7 @@ static int whose_sig(int fd, struct stat *info)
 static void remove_sig(int fd, const struct stat *ours)
 {
     if (jp_sys_sig(SYS_flock, fd, LOCK_EX | LOCK_NB, 0, 0, 0) == 0)
-        jp_mine_unlink_sig(name.map, ours);
+        jp_mine_unlink_sig(name.map, ours->st_dev, ours->st_ino);
 }
 
 static int open_sig(void)
