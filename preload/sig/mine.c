@@ -31,7 +31,7 @@ static _Atomic uint32_t busy;
 static int open_folder_sig(const char *path, const char **part)
 {
     size_t length = 0, end = 0;
-    for (; path[length] != '\0' && length < sizeof(folder) - 1; length++) {
+    for (; length < sizeof(folder) - 1 && path[length] != '\0'; length++) {
         folder[length] = path[length];
         if (path[length] == '/')
             end = length + 1;

@@ -8,12 +8,17 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "arch/arch.h"
 #include "log.h"
 #include "process.h"
 #include "sys.h"
 
 _Atomic uint64_t jp_trapped;
 _Thread_local struct jp_trap *volatile jp_trap_here;
+
+_Static_assert(JP_ARCH_TRAP_REGISTERS * sizeof(uint64_t) <=
+                   sizeof(struct jp_trap),
+               "a trap has room for them");
 
 /* The code of jp_trap_walk_sig, and where a fault goes on. */
 __asm__(JP_ARCH_TRAP);

@@ -14,8 +14,6 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-#include "arch/arch.h"
-
 struct jp_kit;
 struct jp_slot;
 
@@ -28,7 +26,7 @@ void jp_trap_sig(int signal, siginfo_t *info, void *context);
 /* Where a walk goes back to when it reads what is not there: the registers
  * that a function keeps for its caller. */
 struct jp_trap {
-    uint64_t registers[JP_ARCH_TRAP_REGISTERS];
+    uint64_t registers[24];   /* enough on any machine */
 };
 
 /* jp_walk_sig, or JP_TRAP_FAULT: it has come to memory that cannot be read. */
