@@ -215,6 +215,8 @@ static void count(struct jr_stats *stats, const struct jr_sample *sample,
         stats->cpu_ns = jr_add(stats->cpu_ns, weight);
     if (sample->event == JP_EVENT_WALL_BLOCKED)
         stats->blocked_ns = jr_add(stats->blocked_ns, weight);
+    if (sample->event == JP_EVENT_WALL_READY)
+        stats->ready_ns = jr_add(stats->ready_ns, weight);
     /* A thread that waits is left alone: its samples say nothing of a rate. */
     if (sample->event == JP_EVENT_CPU ||
         sample->event == JP_EVENT_WALL_RUNNING) {

@@ -52,6 +52,7 @@ static void add_stats(struct jr_stats *sum, const struct jr_stats *part)
     sum->weight_ns = jr_add(sum->weight_ns, part->weight_ns);
     sum->cpu_ns = jr_add(sum->cpu_ns, part->cpu_ns);
     sum->blocked_ns = jr_add(sum->blocked_ns, part->blocked_ns);
+    sum->ready_ns = jr_add(sum->ready_ns, part->ready_ns);
     sum->timer_samples += part->timer_samples;
     sum->timer_ns = jr_add(sum->timer_ns, part->timer_ns);
     sum->wall_ns = jr_add(sum->wall_ns, part->wall_ns);

@@ -53,7 +53,8 @@ struct jr_stats {
     uint64_t samples;       /* kept by the filter */
     uint64_t weight_ns;     /* of those */
     uint64_t cpu_ns;        /* of those that stand for CPU time */
-    uint64_t blocked_ns;    /* real time in which the thread was waiting */
+    uint64_t blocked_ns;    /* real time in which the thread was waiting, */
+    uint64_t ready_ns;      /* and in which it waited for a CPU */
     uint64_t timer_samples; /* those that a timer took, */
     uint64_t timer_ns;      /* and their weight */
     uint64_t wall_ns;       /* time profiled */

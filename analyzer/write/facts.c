@@ -243,6 +243,8 @@ void jr_facts_about(const struct jr_report *report, struct jr_facts *facts)
     add(facts, "CPU time", jr_duration(total->cpu_ns), 0);
     if (total->blocked_ns)
         add(facts, "Waiting", jr_duration(total->blocked_ns), 0);
+    if (total->ready_ns)
+        add(facts, "Waiting for a CPU", jr_duration(total->ready_ns), 0);
     add(facts, "Samples",
         jr_printf("%" PRIu64 ", weighing %" PRIu64 " periods of %.6g ms",
                   total->samples, jr_periods(model, total->weight_ns),

@@ -94,9 +94,10 @@ void jr_write_summary(const struct jr_report *report, FILE *out)
     number(out, "samples", total->samples);
     number(out, "weight", jr_periods(model, total->weight_ns));
     fprintf(out, "cpu_s: %.6f\n", (double)total->cpu_ns / 1e9);
-    if (is_real(header->clock) || total->blocked_ns) {
+    if (is_real(header->clock) || total->blocked_ns || total->ready_ns) {
         fprintf(out, "running_s: %.6f\n", (double)total->cpu_ns / 1e9);
         fprintf(out, "blocked_s: %.6f\n", (double)total->blocked_ns / 1e9);
+        fprintf(out, "ready_s: %.6f\n", (double)total->ready_ns / 1e9);
     }
     fprintf(out, "wall_s: %.6f\n", (double)total->wall_ns / 1e9);
     worth(total, out);

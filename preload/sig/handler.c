@@ -192,16 +192,20 @@ static int write_again_sig(struct jp_slot *slot, enum jp_event event,
         return 0;
     const uint64_t cleared =
         __atomic_load_n(&jp_log.header->cleared_ns, __ATOMIC_RELAXED);
-    const struct jp_sample sample = {
-        slot->sampled_ns > cleared ? slot->sampled_ns : cleared, weight_ns,
-        slot->tid, (uint8_t)event, slot->reason};
+    struct jp_sample sample = {slot->sampled_ns, weight_ns, slot->tid,
+                               (uint8_t)event, slot->reason};
+    if (sample.time_ns < cleared) {
+        const uint64_t since = jp_sys_clock_sig(CLOCK_MONOTONIC) - cleared;
+        sample.time_ns = cleared;
+        if (sample.weight_ns > since)
+            sample.weight_ns = since;
+    }
     jp_log_write_sig(slot->kit, &sample);
     return 1;
 }
 
 void jp_handler_rest_sig(struct jp_slot *slot)
 {
-    struct jp_real real;
     uint64_t overdue;
     if ((jp_process.clock != JP_CLOCK_MONOTONIC &&
          jp_process.clock != JP_CLOCK_ITIMER) ||
@@ -210,8 +214,8 @@ void jp_handler_rest_sig(struct jp_slot *slot)
     if (jp_process.clock == JP_CLOCK_ITIMER) {
         if ((overdue = jp_clock_itimer_overdue_sig()) != 0)
             write_again_sig(slot, JP_EVENT_CPU, overdue);
-    } else if (jp_clock_real_rest_sig(slot, &real)) {
-        write_again_sig(slot, JP_EVENT_WALL_BLOCKED, real.blocked_ns);
+    } else if ((overdue = jp_clock_real_rest_sig(slot)) != 0) {
+        write_again_sig(slot, JP_EVENT_WALL_BLOCKED, overdue);
     }
     atomic_store(&slot->busy, 0);
 }
@@ -239,13 +243,17 @@ static void real_sig(struct jp_slot *slot, const siginfo_t *info,
         return;
     }
     if (jp_clock_real_sig(slot, info, context, &real)) {
-        if (real.before && real.blocked_ns != 0 &&
-            write_again_sig(slot, JP_EVENT_WALL_BLOCKED, real.blocked_ns))
-            real.blocked_ns = 0;
-        if (real.blocked_ns != 0)
-            take_sig(slot, JP_EVENT_WALL_BLOCKED, real.blocked_ns, context);
-        if (real.running_ns != 0)
-            take_sig(slot, JP_EVENT_WALL_RUNNING, real.running_ns, context);
+        if (real.before != 0 &&
+            !write_again_sig(slot, JP_EVENT_WALL_BLOCKED, real.before))
+            real.blocked += real.before;
+        if (real.blocked != 0)
+            take_sig(slot, JP_EVENT_WALL_BLOCKED, real.blocked, context);
+        if (real.running != 0)
+            take_sig(slot, JP_EVENT_WALL_RUNNING, real.running, context);
+        if (real.ready != 0 &&
+            (real.running == 0 ||
+             !write_again_sig(slot, JP_EVENT_WALL_READY, real.ready)))
+            take_sig(slot, JP_EVENT_WALL_READY, real.ready, context);
         jp_clock_real_done_sig(slot);
     }
     atomic_store(&slot->busy, 0);
@@ -279,7 +287,8 @@ static int timer_sig(const siginfo_t *info, const ucontext_t *context)
     if (value == (JP_CONTROL_MAGIC | JP_CONTROL_START)) {
         ran_shared_sig();
         ran_sig(NULL, context);
-        jp_control_sig(JP_CONTROL_START);
+        if (atomic_load(&jp_process.first_pending))
+            jp_control_sig(JP_CONTROL_START);
         return 1;
     }
     if (jp_adopt_is_sig(info)) {
