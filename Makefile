@@ -23,7 +23,7 @@ SIG_OBJ := $(SIG_SRC:%.c=$(B)/%.o)
 PRE_OBJ := $(PRE_SRC:%.c=$(B)/%.o)
 REP_OBJ := $(REP_SRC:%.c=$(B)/%.o)
 REP_LIB := $(filter-out $(B)/analyzer/main.o,$(REP_OBJ))
-REP_LIBS := -ldw -lelf -liberty -lcapstone -lz
+REP_LIBS := -ldw -lelf -liberty -lcapstone -lz -lm
 
 # The launcher and the parts that it reads in.
 JPROF_PARTS := $(B)/jprof-checks $(B)/jprof-runtimes

@@ -28,6 +28,7 @@ void jr_model_free(struct jr_model *model)
     free(model->spots);
     free(model->path);
     free(model->named);
+    jr_times_free(&model->times);
     jr_table_free(&model->by_name);
     jr_table_free(&model->by_tier);
     jr_table_free(&model->by_arc);
@@ -56,6 +57,7 @@ static void add_stats(struct jr_stats *sum, const struct jr_stats *part)
     sum->timer_samples += part->timer_samples;
     sum->timer_ns = jr_add(sum->timer_ns, part->timer_ns);
     sum->wall_ns = jr_add(sum->wall_ns, part->wall_ns);
+    sum->kept_ns = jr_add(sum->kept_ns, part->kept_ns);
     sum->filtered += part->filtered;
     for (size_t i = 0; i < JP_REASON_COUNT; i++)
         sum->reasons[i] += part->reasons[i];

@@ -189,6 +189,8 @@ static size_t read_chunk(struct reader *reader, uint64_t offset)
                 "chunk %s; looking on at the next page", why);
         return JP_LOG_ALIGN;
     }
+    if (run->oldest_ns == 0 || head.opened_ns < run->oldest_ns)
+        run->oldest_ns = head.opened_ns;
     got = peek(&reader->source, offset, head.size, &at);
     jr_chunk_read(&reader->chunk, run, at, got, offset);
     return head.size;

@@ -25,6 +25,13 @@ double jr_rate_got(const struct jr_stats *stats)
                : 0.0;
 }
 
+double jr_rate_all(const struct jr_stats *stats)
+{
+    return stats->weight_ns
+               ? (double)stats->samples * NS / (double)stats->weight_ns
+               : 0.0;
+}
+
 uint64_t jr_lost(const struct jr_stats *stats)
 {
     uint64_t sum = 0;
@@ -167,17 +174,56 @@ static void add_date(const struct jr_model *model, struct jr_facts *facts)
     add(facts, "Started", jr_strdup(text), 0);
 }
 
+/* "250 Hz"; never with an exponent. */
+static char *hertz(double rate)
+{
+    return jr_printf(rate < 1000 ? "%.4g Hz" : "%.0f Hz", rate);
+}
+
+/* In real time, where waiting threads are looked at rarely, two rates. */
 static void add_rate(const struct jr_model *model, struct jr_facts *facts)
 {
-    double asked = NS / (double)model->period_ns;
-    double got = jr_rate_got(&model->total);
+    const struct jr_stats *total = &model->total;
+    double rate = NS / (double)model->period_ns, got = jr_rate_got(total);
+    char *asked = hertz(rate), *running = hertz(got < rate ? got : rate);
+    char *all = hertz(jr_rate_all(total));
+    int real = model->times.nthreads > 0, low = got < 0.9 * rate;
 
-    if (model->total.timer_samples == 0)
-        add(facts, "Rate", jr_printf("%.4g Hz asked", asked), 0);
+    if (total->timer_samples == 0 && !real)
+        add(facts, "Rate", jr_printf("%s asked", asked), 0);
+    else if (!real)
+        add(facts, "Rate", jr_printf("%s asked, %s got", asked, running), low);
+    else if (total->timer_samples == 0)
+        add(facts, "Rate",
+            jr_printf("%s asked; %s on average, waiting threads being looked "
+                      "at more rarely",
+                      asked, all),
+            0);
     else
         add(facts, "Rate",
-            jr_printf("%.4g Hz asked, %.4g Hz got", asked, got),
-            got < 0.9 * asked);
+            jr_printf("%s asked, %s got of running threads; %s of all, "
+                      "waiting ones being looked at more rarely",
+                      asked, running, all),
+            low);
+    free(asked);
+    free(running);
+    free(all);
+}
+
+/* What a ring lost at its beginning is said here, too. */
+static void add_profiled(const struct jr_stats *total, struct jr_facts *facts)
+{
+    char *wall = jr_duration(total->wall_ns), *kept;
+
+    if (total->kept_ns >= total->wall_ns) {
+        add(facts, "Profiled", wall, 0);
+        return;
+    }
+    kept = jr_duration(total->kept_ns);
+    add(facts, "Profiled",
+        jr_printf("%s, of which the ring keeps the last %s", wall, kept), 0);
+    free(wall);
+    free(kept);
 }
 
 /* Appends `text` to a list in *list. */
@@ -239,7 +285,7 @@ void jr_facts_about(const struct jr_report *report, struct jr_facts *facts)
         sections += model->processes[i].all_sections;
     add_program(report, facts);
     add_date(model, facts);
-    add(facts, "Profiled", jr_duration(total->wall_ns), 0);
+    add_profiled(total, facts);
     add(facts, "CPU time", jr_duration(total->cpu_ns), 0);
     if (total->blocked_ns)
         add(facts, "Waiting", jr_duration(total->blocked_ns), 0);

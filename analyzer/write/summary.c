@@ -4,11 +4,13 @@
  * page jprof-report(1) defines each.
  * Runs in: analyzer. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "escape.h"
 #include "facts.h"
 #include "report.h"
+#include "waits.h"
 
 static void number(FILE *out, const char *key, uint64_t value)
 {
@@ -104,7 +106,10 @@ void jr_write_summary(const struct jr_report *report, FILE *out)
     text(out, "clock", jr_clock_word(header->clock));
     text(out, "stack", jr_walker_word(header->walker));
     fprintf(out, "rate_asked_hz: %.3f\n", 1e9 / (double)model->period_ns);
-    fprintf(out, "rate_got_hz: %.3f\n", jr_rate_got(total));
+    fprintf(out, "rate_got_hz: %.3f\n",
+            fmin(jr_rate_got(total), 1e9 / (double)model->period_ns));
+    if (model->times.nthreads > 0)
+        fprintf(out, "rate_all_hz: %.3f\n", jr_rate_all(total));
     number(out, "processes", model->nprocesses);
     number(out, "threads", total->threads);
     number(out, "sections", total->sections);
@@ -114,5 +119,6 @@ void jr_write_summary(const struct jr_report *report, FILE *out)
     for (size_t i = 0; i < report->nnotes; i++)
         text(out, "note", report->notes[i]);
     tiers(model, out);
+    jr_waits_summary(report, out);
     processes(model, out);
 }

@@ -73,6 +73,74 @@ class Running(Phases):
                                 0.06 * phase.cpu + 0.06)
 
 
+class Reports(Phases):
+    """What the report says of it, with the errors that it says."""
+
+    @staticmethod
+    def lines(text, key):
+        """{name: {field: number}} of the summary's lines of one kind."""
+        found = {}
+        for line in text.splitlines():
+            if line.startswith(key + ": "):
+                fields, name = line[len(key) + 2:].split(" name=", 1)
+                found[name] = {field.split("=")[0]: float(field.split("=")[1])
+                               for field in fields.split()}
+        return found
+
+    def test_three_waits_and_an_idle_thread(self):
+        phases = {phase.function: phase
+                  for phase in self.phases(250, "mix", "8", "0.4")}
+        summary = self.report(program("waits"), "--format=summary",
+                              "jprof-log")
+        waits = self.lines(summary, "wait")
+        times = self.lines(summary, "time")
+        for function, call in (("do_mutex", "pthread_mutex_lock"),
+                               ("do_pipe", "read")):
+            with self.subTest(function=function):
+                row = waits["%s: %s" % (function, call)]
+                wall = phases[function].wall
+                self.assertLess(abs(row["blocked_s"] - wall),
+                                ERRORS * row["error_s"] + SHARE * wall)
+        for function, phase in phases.items():
+            with self.subTest(function=function):
+                row = times[function]
+                self.assertLess(abs(row["all_s"] - phase.wall),
+                                ERRORS * row["error_s"] + SHARE * phase.wall)
+                self.assertAlmostEqual(row["all_s"], phase.seen(), places=3)
+                self.assertAlmostEqual(row["running_s"],
+                                       phase.got["running"], places=3)
+                # The report's estimate is the one that truth.py makes.
+                self.assertAlmostEqual(row["error_s"], phase.error(),
+                                       places=3)
+        idle = [row for name, row in waits.items() if name.startswith("main")]
+        self.assertEqual(sum(row["idle"] for row in idle), 1)
+        text = self.report(program("waits"), "--format=text", "jprof-log")
+        self.assertLess(text.index("What Blocked"), text.index("Flat Profile"))
+        self.assertRegex(text, r"Rate .* of all, waiting ones")
+        html = self.report(program("waits"), "jprof-log")
+        self.assertLess(html.index("What Blocked"), html.index("Flat Profile"))
+
+    def test_by_event(self):
+        phases = {phase.function: phase
+                  for phase in self.phases(250, "mix", "4", "0.4")}
+        def weight(*options):
+            return sum(count for stack, count in self.collapsed(
+                program("waits"), *options, "jprof-log")
+                       if "do_compute" in stack) * 0.004
+        compute = phases["do_compute"].got
+        self.assertLess(abs(weight("--event=running") - compute["running"]),
+                        0.1)
+        self.assertLess(abs(weight("--event=ready,blocked") -
+                            compute["ready"] - compute["blocked"]), 0.1)
+        self.assertEqual(weight("--event=cpu"), 0)
+        split = self.collapsed(program("waits"), "--split-events",
+                               "jprof-log")
+        self.assertEqual({stack[-1] for stack, _ in split} -
+                         {"[running]", "[blocked]", "[ready]"}, set())
+        self.report(program("waits"), "--event=asleep", "jprof-log",
+                    status=64)
+
+
 class First(Case):
     """A pause before JP_FIRST has passed: nothing starts any more."""
 

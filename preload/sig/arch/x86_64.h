@@ -63,7 +63,7 @@ static inline long jp_arch_call_sig(const ucontext_t *context)
 
 /* Whether the signal came to the thread as it waited in a system call, which is
  * about to be made again or has just failed with EINTR.  short_too: a call that
- * has just returned anything (a transfer cut short) counts as well. */
+ * has just returned a number (a transfer cut short) counts as well. */
 static inline int jp_arch_waited_sig(const ucontext_t *context, int short_too)
 {
     const uint8_t *code = (const uint8_t *)jp_arch_pc_sig(context);
@@ -72,7 +72,8 @@ static inline int jp_arch_waited_sig(const ucontext_t *context, int short_too)
     if (code[0] == 0x0f && code[1] == 0x05)
         return 1;
     return code[-2] == 0x0f && code[-1] == 0x05 &&
-           (short_too || context->uc_mcontext.gregs[REG_RAX] == -4);
+           (context->uc_mcontext.gregs[REG_RAX] == -4 ||
+            (short_too && context->uc_mcontext.gregs[REG_RAX] > 0));
 }
 
 /* Its second argument. */
