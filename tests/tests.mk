@@ -184,6 +184,7 @@ lint: all ## gate, layers, shape, analyzers, manual pages, both compilers
 
 -include tests/bench/bench.mk
 -include tests/transparency/transparency.mk
+include tests/wall/wall.mk
 -include $(addsuffix .d,$(basename $(UNIT) $(PROGRAMS) $(FUZZ)))
 .PHONY: check check-build check-churn check-run check-golden golden-update unit lint fuzz
 .PHONY: fuzz-seeds fuzz-replay asan asan-build other-build objects programs fuzz-targets
