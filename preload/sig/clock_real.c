@@ -54,6 +54,9 @@
  * the CPU. */
 #define LATE_NS 80000U
 
+/* Unless so many strata of CPU time are due: then the signals are late. */
+#define MANY 4
+
 /* How often the thread blocked, if the kernel tells. */
 #define UNKNOWN UINT64_MAX
 
@@ -206,7 +209,8 @@ static void give_sig(struct jp_watch *watch, const struct found *found,
         real->running = due > 0 ? min_sig((uint64_t)due, all) : 0;
         watch->due_ns -= (int64_t)real->running;
         real->before += all - real->running;
-    } else if (found->now - watch->moment_ns > LATE_NS && due < (int64_t)all) {
+    } else if (found->now - watch->moment_ns > LATE_NS &&
+               due < MANY * (int64_t)all) {
         real->ready = all;
     } else {
         running_sig(watch, all, real);
@@ -318,10 +322,11 @@ void jp_clock_real_done_sig(struct jp_slot *slot)
     else if (watch->was_calm)
         jp_clock_set_timer_sig(slot->waker, 0, 0);
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    /* The period is for a signal that something kept from us. */
+    /* The period is for when the timer cannot be set any more, behind a filter
+     * of the program's. */
     jp_clock_set_timer_sig(slot->timer,
                            watch->moment_ns > now ? watch->moment_ns - now : 1,
-                           LONGEST_NS);
+                           watch->end_ns - watch->begin_ns);
     /* What our own handler used is not the thread's, nor are its waits. */
     watch->switches = switches_sig();
     const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
