@@ -36,7 +36,7 @@
  * wait, for RESTLESS_NS from then on; and for the first WATCHED_NS of each of
  * its waits it is looked at period by period. */
 #define PART 4U
-#define PART_OF_RESTLESS 16U
+#define PART_OF_RESTLESS 64U
 #define RESTLESS_NS (60 * JP_NS)
 #define WATCHED_NS JP_NS
 
