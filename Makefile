@@ -9,8 +9,8 @@ WERROR ?= -Werror
 WARN := -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes \
   -Wmissing-prototypes -Wvla -Wformat=2 -Wundef $(WERROR)
 LIBFLAGS := -D_GNU_SOURCE -fPIC -fvisibility=hidden -fno-omit-frame-pointer \
-  -ftls-model=initial-exec
-SIGFLAGS := -Wframe-larger-than=1024 -fno-stack-protector -U_FORTIFY_SOURCE
+  -ftls-model=initial-exec -fno-stack-protector
+SIGFLAGS := -Wframe-larger-than=1024 -U_FORTIFY_SOURCE
 # noseparate-code and -O1 save the loader mappings and collisions: every
 # program that the library is preloaded into pays for them at its start.
 LIBLINK := -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,noseparate-code \
@@ -26,7 +26,7 @@ REP_LIB := $(filter-out $(B)/analyzer/main.o,$(REP_OBJ))
 REP_LIBS := -ldw -lelf -liberty -lcapstone -lz -lm
 
 # The launcher and the parts that it reads in.
-JPROF_PARTS := $(B)/jprof-checks $(B)/jprof-runtimes
+JPROF_PARTS := $(B)/jprof-checks $(B)/jprof-runtimes $(B)/jprof-tree
 
 all: $(B)/libjprof.so $(B)/jprof-report $(B)/jprof $(JPROF_PARTS) ## build everything
 
@@ -79,7 +79,8 @@ install: all ## install below DESTDIR/PREFIX
 
 uninstall: ## remove what install put there
 	rm -f $(ROOT)/lib/jprof/libjprof.so $(ROOT)/lib/jprof/jprof-checks \
-	  $(ROOT)/lib/jprof/jprof-runtimes $(ROOT)/bin/jprof-report \
+	  $(ROOT)/lib/jprof/jprof-runtimes $(ROOT)/lib/jprof/jprof-tree \
+	  $(ROOT)/bin/jprof-report \
 	  $(ROOT)/bin/jprof $(ROOT)/include/jprof.h \
 	  $(ROOT)/share/man/man1/jprof.1 $(ROOT)/share/man/man1/jprof-report.1
 	-rmdir $(ROOT)/lib/jprof 2>/dev/null

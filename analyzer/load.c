@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "nameless.h"
 
 void jr_load_init(struct jr_load *load, const char *app,
                   const struct jr_filter *filter, struct jr_diag *diag)
@@ -34,6 +35,7 @@ static void free_files(const struct jr_held *held)
 void jr_load_free(struct jr_load *load)
 {
     jr_model_free(&load->model);
+    jr_load_free_cover(load);
     for (size_t i = 0; i < load->nheld; i++)
         jr_space_free(load->held[i].space);
     jr_symbols_free(load->symbols);
@@ -43,27 +45,73 @@ void jr_load_free(struct jr_load *load)
         free(load->notes[i]);
     free(load->held);
     free(load->notes);
+    jr_notes_free(&load->gathered);
     *load = (struct jr_load){0};
 }
 
-void jr_load_note(struct jr_load *load, char *text)
+/* A run's map has its file, and what stands in the log; one that branched off
+ * from others has theirs instead of a file. */
+#define PARTS_MAX 32
+
+/* Adds a run's own lines; what is of a base holds until then. */
+static size_t add_parts(const struct jr_log *log, const struct jr_run *run,
+                        char *path, struct jr_map_part *parts)
 {
-    for (size_t i = 0; i < load->nnotes; i++)
-        if (strcmp(load->notes[i], text) == 0) {
-            free(text);
-            return;
+    size_t count = 0;
+
+    if (run->base == (size_t)(run - log->runs))
+        parts[count++] = (struct jr_map_part){
+            .path = path, .pid = run->header.pid,
+            .start_ticks = run->header.start_ticks};
+    if (run->ntext)
+        parts[count++] = (struct jr_map_part){
+            .path = log->path, .data = (const uint8_t *)run->text,
+            .size = run->ntext, .is_text = 1};
+    return count;
+}
+
+/* All parts of a run's map, those of its bases behind its own; *path is for
+ * the caller to free, NULL: the file is not there. */
+static size_t find_parts(const struct jr_log *log, const struct jr_run *run,
+                         struct jr_map_part *parts, char **path)
+{
+    const struct jr_run *root = run, *at = run;
+    uint64_t until = UINT64_MAX;
+    size_t count = 0;
+
+    for (size_t i = 0; i < PARTS_MAX && root != &log->runs[root->base]; i++)
+        root = &log->runs[root->base];
+    *path = jr_map_path(log->path, root->header.map_name);
+    while (*path && count + 2 <= PARTS_MAX) {
+        size_t more = add_parts(log, at, *path, parts + count);
+
+        for (size_t i = count; i < count + more; i++) {
+            parts[i].until_ns = until;
+            parts[i].of_base = at != run;
         }
-    *JR_PUSH(load->notes, load->nnotes, load->notes_room) = text;
+        count += more;
+        if (at == &log->runs[at->base])
+            break;
+        if (at->header.forked_ns < until)
+            until = at->header.forked_ns;
+        at = &log->runs[at->base];
+    }
+    return count;
 }
 
 static struct jr_map *load_map(struct jr_load *load, const struct jr_log *log,
                                const struct jr_run *run)
 {
     const struct jp_log_header *header = &run->header;
-    char *path = jr_map_path(log->path, header->map_name);
+    struct jr_map_part parts[PARTS_MAX];
     struct jr_map *map = jr_alloc(1, sizeof(*map));
+    char *path;
+    size_t count = find_parts(log, run, parts, &path);
     int failed;
 
+    map->path = path ? jr_strdup(path) : NULL;
+    map->pid = header->pid;
+    map->start_ticks = header->start_ticks;
     if (path == NULL) {
         jr_warn(load->diag, log->path, run->offset,
                 "its map \"%s\" is not beside the log; the report has "
@@ -71,14 +119,14 @@ static struct jr_map *load_map(struct jr_load *load, const struct jr_log *log,
                 header->map_name);
         failed = 1;
     } else {
-        failed = jr_map_read(path, header->pid, header->start_ticks, map,
-                             load->diag);
+        failed = jr_map_join(parts, count, map, load->diag);
     }
+    if (map->begin_ns == 0)
+        map->begin_ns = header->mono_ns;
     if (failed)
-        jr_load_note(load, jr_printf("pid %" PRIu32 ": the map of the log "
-                                     "could not be read, so its addresses "
-                                     "have no names",
-                                     header->pid));
+        jr_notes_add_of(&load->gathered, header->pid, 0,
+                        "the map of the log could not be read, so its "
+                        "addresses have no names");
     free(path);
     return map;
 }
@@ -118,14 +166,13 @@ static void say_filters(const struct jr_model *model)
     }
 }
 
-void jr_load_finish(struct jr_load *load)
+/* Of a whole run it is known what the user gave. */
+static void note_others(struct jr_load *load)
 {
     const char *rest = "names come from the files that the maps list";
     char *text;
 
-    jr_model_finish(&load->model);
-    say_filters(&load->model);
-    if (load->nothers == 0)
+    if (load->nothers == 0 || load->cover.command)
         return;
     if (load->nothers == 1)
         text = jr_printf("pid %" PRIu32 " ran %s, not %s; %s",
@@ -138,7 +185,39 @@ void jr_load_finish(struct jr_load *load)
     /* A tree of which one process ran app is what the user asked for. */
     if (load->nothers == load->model.nprocesses)
         jr_say("%s", text);
-    jr_load_note(load, text);
+    jr_notes_add(&load->gathered, text);
+}
+
+/* JIT code without names, and a runtime that gives none. */
+static void note_jit(struct jr_load *load)
+{
+    const struct jr_stats *total = &load->model.total;
+    const char *why = load->cover.jit;
+    char *text;
+
+    if (total->jit_named > 0 || total->jit_frames < total->samples / 100 + 1) {
+        if (why && total->jit_named == 0)
+            jr_notes_add(&load->gathered,
+                         jr_printf("%s; see doc/jit.md", why));
+        return;
+    }
+    text = jr_printf("JIT code ran, and no names of it came: %s; see "
+                     "doc/jit.md",
+                     why ? why : "its runtime was not asked to write them, or "
+                                 "writes none");
+    jr_say("%s", text);
+    jr_notes_add(&load->gathered, text);
+}
+
+void jr_load_finish(struct jr_load *load)
+{
+    jr_model_finish(&load->model);
+    jr_cover_finish(&load->cover, load->merged);
+    say_filters(&load->model);
+    note_others(load);
+    if (jr_note_nameless(load) == 0 || load->cover.jit)
+        note_jit(load);
+    load->notes = jr_notes_texts(&load->gathered, &load->nnotes);
 }
 
 /* How much time the samples of a ring cover, and what came before them.  A
@@ -157,15 +236,29 @@ static void note_ring(struct jr_load *load, const struct jr_run *run)
     covered = run->samples[run->nsamples - 1].time_ns;
     covered -= covered < first ? covered : first;
     if (cut && first > header->mono_ns)
-        jr_load_note(load,
-                     jr_printf("pid %" PRIu32 ": the ring was overwritten; "
-                               "the report covers %.3f s, and not all of the "
-                               "%.3f s before",
-                               header->pid, (double)covered / 1e9,
-                               (double)(first - header->mono_ns) / 1e9));
+        jr_notes_add_time(
+            &load->gathered, header->pid, covered,
+            "the ring was overwritten, and not all of the time before is in "
+            "the report; what it covers of each is",
+            jr_printf("the ring was overwritten; the report covers %.3f s, "
+                      "and not all of the %.3f s before",
+                      (double)covered / 1e9,
+                      (double)(first - header->mono_ns) / 1e9));
     else
-        jr_load_note(load, jr_printf("pid %" PRIu32 ": the ring covers %.3f s",
-                                     header->pid, (double)covered / 1e9));
+        jr_notes_add_time(&load->gathered, header->pid, covered,
+                          "their rings cover",
+                          jr_printf("the ring covers %.3f s",
+                                    (double)covered / 1e9));
+}
+
+static void note_period(struct jr_load *load, const struct jr_run *run)
+{
+    char *text = jr_printf("the period was %" PRIu64 " ns; its weights are "
+                           "shown in those of the first process",
+                           run->header.period_ns);
+
+    jr_notes_add_of(&load->gathered, run->header.pid, 0, text);
+    free(text);
 }
 
 /* What the header's counters and the reader found, short of lost samples. */
@@ -179,6 +272,13 @@ static void note_run(struct jr_load *load, const struct jr_log *log,
         {JP_COUNT_NO_TIMER, "threads were sampled only ten times a CPU second "
                             "of the process, or not at all, for the kernel "
                             "refused their timers (pending signals)"},
+        {JP_COUNT_NO_TIMER_FILTER, "threads that began behind a seccomp filter "
+                                   "of the program's, which forbids them a "
+                                   "timer, were sampled by the one of their "
+                                   "process"},
+        {JP_COUNT_NO_PERF_FILTER, "threads were sampled with the kernel's "
+                                  "tick, for a seccomp filter of the program's "
+                                  "forbids the perf clock"},
         {JP_COUNT_NO_PERF, "threads were sampled with the kernel's tick, for "
                            "it refused them the perf clock (locked memory, "
                            "descriptors)"},
@@ -192,34 +292,28 @@ static void note_run(struct jr_load *load, const struct jr_log *log,
 
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         if (counters[told[i].counter])
-            jr_load_note(load, jr_printf("pid %" PRIu32 ": %" PRIu64 " %s",
-                                         pid, counters[told[i].counter],
-                                         told[i].what));
+            jr_notes_add_of(&load->gathered, pid, counters[told[i].counter],
+                            told[i].what);
     note_ring(load, run);
     if (run->bad_chunks)
-        jr_load_note(load, jr_printf("pid %" PRIu32 ": %zu of %zu chunks of "
-                                     "%s are damaged and were left out or "
-                                     "cut",
-                                     pid, run->bad_chunks,
-                                     run->chunks, log->path));
+        jr_notes_add(&load->gathered,
+                     jr_printf("pid %" PRIu32 ": %zu of %zu chunks of %s are "
+                               "damaged and were left out or cut",
+                               pid, run->bad_chunks, run->chunks, log->path));
     if (run->header.period_ns == 0)
         jr_warn(load->diag, log->path, run->offset,
                 "the period is 0; weights are shown in periods of %" PRIu64
                 " ns",
                 load->model.period_ns);
     else if (run->header.period_ns != load->model.period_ns)
-        jr_load_note(load, jr_printf("pid %" PRIu32 ": the period was %" PRIu64
-                                     " ns; its weights are shown in those of "
-                                     "the first process",
-                                     pid, run->header.period_ns));
+        note_period(load, run);
 }
 
 static void note_map(struct jr_load *load, const struct jr_run *run,
                      const struct jr_map *map)
 {
     for (size_t i = 0; i < map->nnotes; i++)
-        jr_load_note(load, jr_printf("pid %" PRIu32 ": %s", run->header.pid,
-                                     map->notes[i]));
+        jr_notes_add_of(&load->gathered, run->header.pid, 0, map->notes[i]);
 }
 
 /* Says it when none of a log's `sections` is selected; its processes are the
@@ -254,6 +348,7 @@ static void add_run(struct jr_load *load, const struct jr_log *log,
         say_run(log, run, held->map);
     check_program(load, run);
     jr_model_add(&load->model, run, held->map, held->space, neighbours);
+    jr_load_cover(load, log, run, held->map);
     note_run(load, log, run);
     note_map(load, run, held->map);
 }

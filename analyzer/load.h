@@ -5,9 +5,12 @@
 #ifndef JR_LOAD_H
 #define JR_LOAD_H
 
+#include "model/cover.h"
 #include "model/model.h"
+#include "notes.h"
 #include "read/log.h"
 #include "read/map.h"
+#include "read/tree.h"
 #include "symbol/symbol.h"
 
 /* What the model points into, so it stays where it is: a log, or the map and
@@ -23,12 +26,17 @@ struct jr_load {
     struct jr_symbols *symbols;
     struct jr_held *held;
     size_t nheld, held_room;
-    char **notes;               /* for the reader of the report */
-    size_t nnotes, notes_room;
+    struct jr_notes gathered;
+    char **notes;               /* for the reader of the report, in words; */
+    size_t nnotes;              /* after jr_load_finish */
     struct jr_model model;
     const char *app;            /* as the user named the program */
     const struct jp_log_header *other; /* of the last run of another program */
     size_t nothers;             /* such runs */
+    struct jr_tree **trees;     /* each for itself: the coverage points there */
+    size_t ntrees, trees_room;
+    struct jr_cover cover;
+    int merged;                 /* the report is of whole trees of processes */
     int verbose;
 };
 
@@ -46,8 +54,10 @@ int jr_load_log(struct jr_load *load, const char *path);
  * ran another program than app; says it on stderr too when all of them did. */
 void jr_load_finish(struct jr_load *load);
 
-/* Adds a note; takes the text over. */
-void jr_load_note(struct jr_load *load, char *text);
+/* load_cover.c: counts a run in the coverage; frees what is kept for it. */
+void jr_load_cover(struct jr_load *load, const struct jr_log *log,
+                   const struct jr_run *run, const struct jr_map *map);
+void jr_load_free_cover(struct jr_load *load);
 
 /* match.c: whether the executable `exe` of a profile is the program that the
  * user called `app`: the same base name (the profile may come from another
@@ -59,6 +69,10 @@ int jr_same_program(const char *app, const char *exe);
  * file there, else the one that doc/FORMAT.md's names lead to.  NULL when there
  * is none.  The caller frees the result. */
 char *jr_map_path(const char *log_path, const char *map_name);
+
+/* The path of the file `name`, as a header has it, in the log's folder; NULL
+ * when the name is not sound or no such file can be read.  Freed likewise. */
+char *jr_file_beside(const char *log_path, const char *name);
 
 /* The folder of a file, with its slash; "" for the current one.  The caller
  * frees the result. */

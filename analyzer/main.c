@@ -13,6 +13,7 @@
 #include "output.h"
 #include "progress.h"
 #include "write/annotate.h"
+#include "write/coverage.h"
 #include "write/report.h"
 
 struct job {
@@ -33,6 +34,18 @@ static void say_totals(const struct jr_report *report)
            report->nparts);
 }
 
+/* Says when much of a whole run is not in the report. */
+static void say_coverage(const struct jr_report *report)
+{
+    int bad = 0;
+    char *text = report->merged ? jr_coverage_text(report, &bad) : NULL;
+
+    if (text && bad && report->cover->cpu_ns > JR_GAP_MIN_NS &&
+        jr_coverage_percent(report->cover) < JR_GAP_PERCENT)
+        jr_say("the samples cover %s; the report says what is missing", text);
+    free(text);
+}
+
 /* One report of `count` logs, to `path` or stdout (NULL). */
 static void make_report(struct job *job, const char **logs, size_t count,
                         const char *path)
@@ -46,6 +59,7 @@ static void make_report(struct job *job, const char **logs, size_t count,
 
     jr_load_init(&load, options->app, &options->filter, &job->diag);
     load.verbose = options->verbose;
+    load.merged = report.merged = options->merge;
     load.model.progress = jr_progress_show;
     load.model.progress_data = &job->progress;
     for (size_t i = 0; i < count; i++) {
@@ -62,6 +76,7 @@ static void make_report(struct job *job, const char **logs, size_t count,
         parts = jr_parts_list(&load.model, &report.nparts);
         report.parts = parts;
         report.model = &load.model;
+        report.cover = &load.cover;
         report.notes = load.notes;
         report.nnotes = load.nnotes;
         report.changed = jr_symbols_changed(load.symbols);
@@ -70,6 +85,7 @@ static void make_report(struct job *job, const char **logs, size_t count,
         folder = jr_folder_of(logs[0]);
         report.folder = folder;
         jr_annotate_say_absent(&report);
+        say_coverage(&report);
         if (options->verbose)
             say_totals(&report);
         job->progress.what = "writing";

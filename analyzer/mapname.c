@@ -74,14 +74,21 @@ static char *conventional(const char *folder, const char *name)
     return path;
 }
 
+char *jr_file_beside(const char *log_path, const char *name)
+{
+    char *folder = jr_folder_of(log_path);
+    char *path = is_sound(name) ? try_name(folder, jr_strdup(name)) : NULL;
+
+    free(folder);
+    return path;
+}
+
 char *jr_map_path(const char *log_path, const char *map_name)
 {
     const char *slash = strrchr(log_path, '/');
     char *folder = jr_folder_of(log_path);
-    char *path = NULL;
+    char *path = jr_file_beside(log_path, map_name);
 
-    if (is_sound(map_name))
-        path = try_name(folder, jr_strdup(map_name));
     if (path == NULL)
         path = conventional(folder, slash ? slash + 1 : log_path);
     free(folder);

@@ -17,6 +17,7 @@
 /* File names, as in the original. */
 #define JP_LOG_NAME "jprof-log"
 #define JP_MAP_NAME "jprof-map"
+#define JP_TREE_NAME "jprof-tree"
 
 /* Flags. */
 #define JP_PERIOD_DEFAULT_NS 50000000ULL /* 0.050 s, as in the original */

@@ -15,7 +15,8 @@
 
 #define JP_LOG_MAGIC "JPROFLOG"     /* 8 bytes, no NUL */
 #define JP_LOG_BYTE_ORDER 0x01020304U
-#define JP_LOG_VERSION 1
+#define JP_LOG_VERSION 2
+#define JP_LOG_VERSION_OLD 1        /* still read: has no `run`, no `base` */
 #define JP_LOG_HEADER_SIZE 4096
 #define JP_LOG_ALIGN 4096           /* headers and chunks start on multiples */
 
@@ -64,6 +65,8 @@ enum jp_reason {
     JP_REASON_BOUNDS,       /* a frame lies outside the stack */
     JP_REASON_NO_STACK,     /* the stack of this thread could not be found */
     JP_REASON_WALKER,       /* the walker gave up by itself (libunwind) */
+    JP_REASON_FIBER,        /* complete, too: the outermost frame of a stack
+                               that the program made, which leads nowhere */
     JP_REASON_COUNT
 };
 
@@ -87,7 +90,21 @@ enum jp_counter {
     JP_COUNT_NO_PERF,          /* threads whose perf clock was refused */
     JP_COUNT_NO_WAKER,         /* real time: threads that are woken at the full
                                   rate while they wait, for want of a timer */
+    JP_COUNT_LOWERED,          /* samples taken at a lower rate than was asked
+                                  for, to bound the handler's time, */
+    JP_COUNT_LOWERED_NS,       /* and their weight, ns (no losses) */
+    JP_COUNT_NO_TIMER_FILTER,  /* threads whose timer a seccomp filter of the
+                                  program's forbids: begun behind it */
+    JP_COUNT_NO_PERF_FILTER,   /* the same of the perf clock */
     JP_COUNT_COUNT
+};
+
+/* Why a process's profile ended before the process did. */
+enum jp_off {
+    JP_OFF_NONE = 0,
+    JP_OFF_FILTER,          /* a seccomp mode or filter in which no profile can
+                               go on */
+    JP_OFF_COUNT
 };
 
 #define JP_LOG_OPTION_CIRCULAR 0x1U  /* chunks are reused: ring_bytes */
@@ -127,7 +144,20 @@ struct jp_log_header {
     uint32_t owner_pid;       /* in a file's first header: the process that */
     uint32_t reserved_pid;    /* writes to the file now, by proc_pid and */
     uint64_t owner_ticks;     /* start_ticks (JP_APPEND: not the first run's) */
-    uint8_t reserved[1112];   /* zero */
+    uint64_t cpu_ns;          /* CPU time of the process, and of the children */
+    uint64_t children_ns;     /* that it waited for, both */
+    uint64_t cpu_read_ns;     /* as of this time */
+    uint64_t cpu_before_ns;   /* CPU time when the library came into it */
+    uint32_t root_pid;        /* of the tree's first process */
+    uint32_t off;             /* enum jp_off */
+    char tree_name[256];      /* file name of the tree's file, beside the log */
+    uint8_t reserved[792];    /* zero */
+    uint64_t base_run;        /* of a run in another process's log: where the
+                                 header of the run that it branched off from
+                                 is in the file, plus 1; else 0 */
+    uint64_t forked_ns;       /* and when: what that run's map says of code
+                                 until then holds here too */
+    uint8_t reserved_end[8];  /* zero */
 };
 
 /* Starts a chunk.  Records follow at JP_CHUNK_HEADER_SIZE. */
@@ -139,7 +169,9 @@ struct jp_chunk_header {
     uint64_t opened_ns;       /* when it was allocated */
     uint32_t pid;             /* of the process that writes it */
     uint32_t tid;             /* of the thread that allocated it */
-    uint8_t reserved[24];
+    uint64_t run;             /* where the header of its run is, plus 1; 0: the
+                                 last one before it (version 1) */
+    uint8_t reserved[16];
 };
 
 /* Every record starts with this word; it is stored last, with release order,
@@ -152,13 +184,15 @@ struct jp_record {
 
 enum jp_record_type {
     JP_RECORD_STACK = 1,
-    JP_RECORD_SAMPLE = 2
+    JP_RECORD_SAMPLE = 2,
+    JP_RECORD_TEXT = 3
 };
 
 /* A distinct stack of this chunk.  The whole stack, leaf first, is the
  * `count` frames that follow and then the last `shared` frames of the whole
  * stack of the record at `base`.  A frame is a code address: the interrupted
- * one first, return addresses after it. */
+ * one first, return addresses after it, to be looked up minus one; one that
+ * is no return address (above a signal's frame) is stored plus one. */
 struct jp_stack_record {
     struct jp_record head;    /* info: 0; words: 2 + count */
     uint16_t count;           /* frames in this record */
@@ -178,6 +212,13 @@ struct jp_sample_record {
     uint64_t time_ns;
     uint64_t weight_stack;    /* low 48 bits: weight in ns; high 16: offset in
                                  the chunk / 8 of its STACK record, 0: none */
+};
+
+/* A line of the map that could not be written there. */
+struct jp_text_record {
+    struct jp_record head;    /* info: 0 */
+    uint32_t length;          /* bytes of text; what follows is zero */
+    char text[];              /* without a newline */
 };
 
 #define JP_SAMPLE_EVENT(info) ((info) & 0xf)
@@ -204,12 +245,18 @@ _Static_assert(offsetof(struct jp_log_header, exe) == 920, "exe");
 _Static_assert(offsetof(struct jp_log_header, flags) == 1944, "flags");
 _Static_assert(offsetof(struct jp_log_header, owner_pid) == 2968, "owner");
 _Static_assert(offsetof(struct jp_log_header, owner_ticks) == 2976, "owner");
+_Static_assert(offsetof(struct jp_log_header, cpu_ns) == 2984, "cpu");
+_Static_assert(offsetof(struct jp_log_header, root_pid) == 3016, "root");
+_Static_assert(offsetof(struct jp_log_header, tree_name) == 3024, "tree");
+_Static_assert(offsetof(struct jp_log_header, base_run) == 4072, "base");
 _Static_assert(JP_COUNT_COUNT <= 64, "counters");
 _Static_assert(sizeof(struct jp_chunk_header) == JP_CHUNK_HEADER_SIZE,
                "chunk header");
 _Static_assert(offsetof(struct jp_chunk_header, pid) == 32, "chunk pid");
+_Static_assert(offsetof(struct jp_chunk_header, run) == 40, "chunk run");
 _Static_assert(sizeof(struct jp_record) == 4, "record word");
 _Static_assert(sizeof(struct jp_stack_record) == 16, "stack record");
 _Static_assert(sizeof(struct jp_sample_record) == 24, "sample record");
+_Static_assert(sizeof(struct jp_text_record) == 8, "text record");
 
 #endif

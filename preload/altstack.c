@@ -10,8 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 
 #include "altstack.h"
+#include "local.h"
 #include "real.h"
 #include "sig/process.h"
 #include "sig/sys.h"
@@ -108,7 +110,8 @@ static int set(stack_function *real, const stack_t *stack, stack_t *old)
     stack_t now, wanted = *stack;
     if (real(NULL, &now) != 0)
         return -1;
-    if ((wanted.ss_flags & SS_DISABLE) != 0 || !is_small(&wanted) ||
+    /* A vfork child's stack is its own, the memory here is its parent's. */
+    if (jp_local_is_borrowed() || (wanted.ss_flags & SS_DISABLE) != 0 || !is_small(&wanted) ||
         (now.ss_flags & SS_ONSTACK) != 0)
         return real(&wanted, old);
     struct standin *standin = choose(&wanted, now.ss_sp);
@@ -120,12 +123,10 @@ static int set(stack_function *real, const stack_t *stack, stack_t *old)
     return real(&wanted, old);
 }
 
-JP_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
+JP_HOOK(int, sigaltstack, (const stack_t *stack, stack_t *old))
 {
     JP_REAL(stack_function, sigaltstack)
     stack_t before;
-    if (!jp_owned_sig())
-        return real(stack, old);
     const int result =
         stack != NULL ? set(real, stack, &before) : real(NULL, &before);
     if (result != 0 || old == NULL)
@@ -142,15 +143,16 @@ JP_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
 /* The thread is sampled no more: it goes on with its own. */
 void jp_altstack_end(void)
 {
-    JP_REAL(stack_function, sigaltstack)
     stack_t now;
-    if (real(NULL, &now) != 0 || (now.ss_flags & SS_ONSTACK) != 0)
+    /* Past the hook: a filter of the program's may forbid it. */
+    if (jp_sys_sig(SYS_sigaltstack, 0, (long)&now, 0, 0, 0) != 0 ||
+        (now.ss_flags & SS_ONSTACK) != 0)
         return;
     const struct standin *standin = find(now.ss_sp);
     if (standin != NULL) {
         now.ss_sp = standin->program;
         now.ss_size = standin->program_size;
-        if (real(&now, NULL) != 0)
+        if (jp_sys_sig(SYS_sigaltstack, (long)&now, 0, 0, 0, 0) != 0)
             return;
     }
     for (unsigned i = 0; i < STANDINS; i++) {

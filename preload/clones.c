@@ -17,25 +17,34 @@
 
 #include "fork.h"
 #include "real.h"
+#include "sandbox.h"
 #include "sig/sys.h"
 
 typedef pid_t fork_function(void);
 typedef int clone_function(int (*)(void *), void *, int, void *, ...);
 
-pid_t _Fork(void);
-
+/* A child may have another thread pointer: it keeps errno itself. */
 static long forked(long pid)
 {
-    const int error = errno;
-    if (pid == 0)
+    if (pid == 0) {
         jp_fork_child();
-    else
-        jp_fork_parent();
+        return 0;
+    }
+    const int error = errno;
+    jp_fork_parent();
     errno = error;
     return pid;
 }
 
-JP_EXPORT pid_t _Fork(void)
+/* A child that shares what is root and working directory may take the parent's
+ * files out of its reach, too (Chromium's sandbox does). */
+static void brace_for(uint64_t flags)
+{
+    if ((flags & (CLONE_FS | CLONE_THREAD)) == CLONE_FS)
+        jp_sandbox_brace();
+}
+
+JP_HOOK(pid_t, _Fork, (void))
 {
     JP_REAL(fork_function, _Fork)
     jp_fork_before();
@@ -55,8 +64,8 @@ static int begin(void *data)
     return body.function(body.argument);
 }
 
-JP_EXPORT int clone(int (*function)(void *), void *stack, int flags,
-                    void *argument, ...)
+JP_HOOK(int, clone,
+        (int (*function)(void *), void *stack, int flags, void *argument, ...))
 {
     JP_REAL(clone_function, clone)
     struct body body = {function, argument};
@@ -66,6 +75,7 @@ JP_EXPORT int clone(int (*function)(void *), void *stack, int flags,
     void *tls = va_arg(more, void *);
     void *child_tid = va_arg(more, void *);
     va_end(more);
+    brace_for((unsigned)flags);
     if ((flags & CLONE_VM) != 0)
         return real(function, stack, flags, argument, parent_tid, tls,
                     child_tid);
@@ -74,18 +84,29 @@ JP_EXPORT int clone(int (*function)(void *), void *stack, int flags,
         real(begin, stack, flags, &body, parent_tid, tls, child_tid));
 }
 
-int jp_clones_is_fork(long number, long first)
+/* The flags of a system call that makes a thread or process; CLONE_VM for one
+ * that leaves this memory alone or cannot be read. */
+static uint64_t flags_of(long number, long first)
 {
+    uint64_t flags = CLONE_VM;
 #ifdef SYS_fork
     if (number == SYS_fork)
-        return 1;
+        return 0;
 #endif
     if (number == SYS_clone)
-        return (first & CLONE_VM) == 0;
-    uint64_t flags = CLONE_VM;     /* struct clone_args begins with them */
+        return (uint64_t)first;
+    /* struct clone_args begins with them. */
     if (number == SYS_clone3 &&
-        jp_sys_peek_sig((uint64_t)first, &flags, sizeof(flags)) < 0)
-        return 0;
+        jp_sys_peek_sig((uint64_t)first, &flags, sizeof(flags)) !=
+            (long)sizeof(flags))
+        return CLONE_VM;
+    return flags;
+}
+
+int jp_clones_is_fork(long number, long first)
+{
+    const uint64_t flags = flags_of(number, first);
+    brace_for(flags);
     return (flags & CLONE_VM) == 0;
 }
 

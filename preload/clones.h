@@ -9,7 +9,8 @@
 typedef long jp_syscall_function(long, long, long, long, long, long, long);
 
 /* Whether a system call with this first argument makes a process with memory
- * of its own. */
+ * of its own.  Where it makes one that may take the files out of reach, the
+ * log is made ready for that. */
 int jp_clones_is_fork(long number, long first);
 
 /* Makes such a call (number and arguments in a) by the C library's function,

@@ -20,16 +20,6 @@
 #include "signals.h"
 
 typedef void handler_function(int);
-typedef handler_function *signal_function(int, handler_function *);
-typedef int interrupt_function(int, int);
-typedef int number_function(int);
-
-/* The public header gives these other names, or none. */
-handler_function *sysv_signal(int, handler_function *);
-handler_function *__sysv_signal(int, handler_function *);
-handler_function *bsd_signal(int, handler_function *);
-handler_function *ssignal(int, handler_function *);
-int __sigaction(int, const struct sigaction *, struct sigaction *);
 
 /* What siginterrupt asked for: signal() goes by it. */
 static _Atomic uint64_t interrupting;
@@ -102,14 +92,14 @@ long jp_dispositions_syscall(jp_syscall_function *real, const long a[7])
     return result;
 }
 
-JP_EXPORT int sigaction(int signal, const struct sigaction *action,
-                        struct sigaction *old)
+JP_HOOK(int, sigaction,
+        (int signal, const struct sigaction *action, struct sigaction *old))
 {
     return jp_signals_action(signal, action, old);
 }
 
-JP_EXPORT int __sigaction(int signal, const struct sigaction *action,
-                          struct sigaction *old)
+JP_HOOK(int, __sigaction,
+        (int signal, const struct sigaction *action, struct sigaction *old))
 {
     return jp_signals_action(signal, action, old);
 }
@@ -121,22 +111,19 @@ static handler_function *bsd(int number, handler_function *handler)
                (atomic_load(&interrupting) & bit) != 0 ? 0 : SA_RESTART, bit);
 }
 
-JP_EXPORT handler_function *signal(int number, handler_function *handler)
+JP_HOOK(handler_function *, signal, (int number, handler_function *handler))
 {
-    JP_REAL(signal_function, signal)
-    return jp_owned_sig() ? bsd(number, handler) : real(number, handler);
+    return bsd(number, handler);
 }
 
-JP_EXPORT handler_function *bsd_signal(int number, handler_function *handler)
+JP_HOOK(handler_function *, bsd_signal, (int number, handler_function *handler))
 {
-    JP_REAL(signal_function, bsd_signal)
-    return jp_owned_sig() ? bsd(number, handler) : real(number, handler);
+    return bsd(number, handler);
 }
 
-JP_EXPORT handler_function *ssignal(int number, handler_function *handler)
+JP_HOOK(handler_function *, ssignal, (int number, handler_function *handler))
 {
-    JP_REAL(signal_function, ssignal)
-    return jp_owned_sig() ? bsd(number, handler) : real(number, handler);
+    return bsd(number, handler);
 }
 
 /* System V: once, and not blocked meanwhile (signal(2)). */
@@ -145,25 +132,21 @@ static handler_function *sysv(int number, handler_function *handler)
     return set(number, handler, (int)(SA_RESETHAND | SA_NODEFER), 0);
 }
 
-JP_EXPORT handler_function *sysv_signal(int number, handler_function *handler)
+JP_HOOK(handler_function *, sysv_signal,
+        (int number, handler_function *handler))
 {
-    JP_REAL(signal_function, sysv_signal)
-    return jp_owned_sig() ? sysv(number, handler) : real(number, handler);
+    return sysv(number, handler);
 }
 
-JP_EXPORT handler_function *__sysv_signal(int number,
-                                          handler_function *handler)
+JP_HOOK(handler_function *, __sysv_signal,
+        (int number, handler_function *handler))
 {
-    JP_REAL(signal_function, __sysv_signal)
-    return jp_owned_sig() ? sysv(number, handler) : real(number, handler);
+    return sysv(number, handler);
 }
 
-JP_EXPORT int siginterrupt(int number, int flag)
+JP_HOOK(int, siginterrupt, (int number, int flag))
 {
-    JP_REAL(interrupt_function, siginterrupt)
     struct sigaction action;
-    if (!jp_owned_sig())
-        return real(number, flag);
     if (sigaction(number, NULL, &action) != 0)
         return -1;
     if (flag) {
@@ -176,22 +159,16 @@ JP_EXPORT int siginterrupt(int number, int flag)
     return sigaction(number, &action, NULL);
 }
 
-JP_EXPORT int sigignore(int number)
+JP_HOOK(int, sigignore, (int number))
 {
-    JP_REAL(number_function, sigignore)
-    if (!jp_owned_sig())
-        return real(number);
     return set(number, SIG_IGN, 0, 0) == SIG_ERR ? -1 : 0;
 }
 
 /* sigset(3): also changes the mask, and SIG_HOLD stands for "blocked". */
-JP_EXPORT handler_function *sigset(int number, handler_function *handler)
+JP_HOOK(handler_function *, sigset, (int number, handler_function *handler))
 {
-    JP_REAL(signal_function, sigset)
     sigset_t one, before;
     struct sigaction old;
-    if (!jp_owned_sig())
-        return real(number, handler);
     sigemptyset(&one);
     if (handler == SIG_ERR || sigaddset(&one, number) != 0) {
         errno = EINVAL;

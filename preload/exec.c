@@ -8,6 +8,7 @@
 #include "exec.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,10 @@
 #include "real.h"
 #include "sig/clock.h"
 #include "sig/process.h"
+#include "sig/share.h"
 #include "sig/sys.h"
+#include "sig/usage.h"
+#include "target.h"
 
 extern char **environ;
 
@@ -28,9 +32,6 @@ typedef int fexecve_function(int, char *const[], char *const[]);
 typedef int execveat_function(int, const char *, char *const[], char *const[],
                               int);
 
-int execveat(int fd, const char *path, char *const argv[], char *const envp[],
-             int flags);
-
 /* What jp_exec_before did: the process is jprof's; its clocks are stopped. */
 #define OURS 1
 #define STOPPED 2
@@ -38,18 +39,18 @@ int execveat(int fd, const char *path, char *const argv[], char *const envp[],
 int jp_exec_before(void)
 {
     int done = OURS;
-    if (!jp_owned_sig())
-        return 0;
     if (jp_local_is_borrowed()) {
         jp_local_lend();
         return 0;
     }
+    jp_usage_note_sig();
     if (jp_process.clock != JP_CLOCK_THREAD_CPU &&
         jp_process.clock != JP_CLOCK_MONOTONIC &&
         atomic_load(&jp_process.running)) {
         jp_clock_all_sig(0);
         done |= STOPPED;
     }
+    jp_share_count_sig(-1);
     /* Last: what the clocks sent until now must not wait for the new program. */
     jp_local_exec(SIG_BLOCK);
     return done;
@@ -60,16 +61,20 @@ long jp_exec_failed(int stopped, long result)
     const int error = errno;
     if ((stopped & STOPPED) != 0 && atomic_load(&jp_process.running))
         jp_clock_all_sig(1);
-    if ((stopped & OURS) != 0)
+    if ((stopped & OURS) != 0) {
+        jp_share_count_sig(1);
         jp_local_exec(SIG_UNBLOCK);
+    }
     errno = error;
     return result;
 }
 
-#define EXEC(name, declared, used)                                            \
-    JP_EXPORT int name declared                                               \
+/* The rest: the program, as jp_target_tell takes it. */
+#define EXEC(name, declared, used, ...)                                       \
+    JP_HOOK(int, name, declared)                                              \
     {                                                                         \
         JP_REAL(name##_function, name)                                        \
+        jp_target_tell(&(const struct jp_target)__VA_ARGS__);                 \
         const int stopped = jp_exec_before();                                 \
         return (int)jp_exec_failed(stopped, real used);                       \
     }
@@ -78,17 +83,19 @@ typedef execv_function execvp_function;
 typedef execve_function execvpe_function;
 
 EXEC(execve, (const char *path, char *const argv[], char *const envp[]),
-     (path, argv, envp))
-EXEC(execv, (const char *path, char *const argv[]), (path, argv))
-EXEC(execvp, (const char *file, char *const argv[]), (file, argv))
+     (path, argv, envp), {path, argv, envp, AT_FDCWD, 0})
+EXEC(execv, (const char *path, char *const argv[]), (path, argv),
+     {path, argv, environ, AT_FDCWD, 0})
+EXEC(execvp, (const char *file, char *const argv[]), (file, argv),
+     {file, argv, environ, AT_FDCWD, 1})
 EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]),
-     (file, argv, envp))
+     (file, argv, envp), {file, argv, envp, AT_FDCWD, 1})
 EXEC(fexecve, (int fd, char *const argv[], char *const envp[]),
-     (fd, argv, envp))
+     (fd, argv, envp), {NULL, argv, envp, fd, 0})
 EXEC(execveat,
      (int fd, const char *path, char *const argv[], char *const envp[],
       int flags),
-     (fd, path, argv, envp, flags))
+     (fd, path, argv, envp, flags), {path, argv, envp, fd, 0})
 
 /* The arguments with the NULL that ends them, counted. */
 static size_t count_rest(va_list list)
@@ -110,7 +117,7 @@ static void collect(char **argv, const char *first, va_list *list,
 /* Room for them on the stack: a vfork child must not allocate. */
 #define ROOM(count) __builtin_alloca(((count) + 1) * sizeof(char *))
 
-JP_EXPORT int execl(const char *path, const char *first, ...)
+JP_HOOK(int, execl, (const char *path, const char *first, ...))
 {
     va_list list;
     va_start(list, first);
@@ -123,7 +130,7 @@ JP_EXPORT int execl(const char *path, const char *first, ...)
     return execve(path, argv, environ);
 }
 
-JP_EXPORT int execlp(const char *file, const char *first, ...)
+JP_HOOK(int, execlp, (const char *file, const char *first, ...))
 {
     va_list list;
     va_start(list, first);
@@ -136,7 +143,7 @@ JP_EXPORT int execlp(const char *file, const char *first, ...)
     return execvp(file, argv);
 }
 
-JP_EXPORT int execle(const char *path, const char *first, ...)
+JP_HOOK(int, execle, (const char *path, const char *first, ...))
 {
     va_list list;
     va_start(list, first);

@@ -4,50 +4,77 @@
  * Runs in: any thread, not in a handler. */
 #include "fork.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stddef.h>
 
 #include "local.h"
 #include "sig/adopt.h"
+#include "sig/budget.h"
 #include "sig/cfi_module.h"
 #include "sig/clock.h"
 #include "sig/control.h"
+#include "sig/gate.h"
 #include "sig/handler.h"
 #include "sig/inherit.h"
 #include "sig/jit.h"
 #include "sig/kit.h"
 #include "sig/logfile.h"
+#include "sig/own.h"
 #include "sig/process.h"
 #include "sig/rtc.h"
 #include "sig/slot.h"
 #include "sig/sys.h"
+#include "sig/usage.h"
 #include "signals.h"
 
 /* Of the thread that forks; its slot is not in the child's memory. */
 static __thread struct {
-    uint64_t mask;
+    uint64_t held;        /* signals that jp_fork_before blocked */
     uint64_t opened;      /* jp_sys_opened_sig */
-    uint64_t stack_high;
+    uint64_t stack_high, stack_floor;
+    uint32_t pid;
     uint8_t rooted, is_main;
 } forking;
+
+/* No other than the clock's: a signal that the program ignores (SIGCHLD by
+ * default) is thrown away where it is not blocked.  Blocked, it would be kept
+ * for the process, and end a call of another thread's. */
+static void hold(void)
+{
+    const uint64_t clock = atomic_load(&jp_own.unblocked);
+    uint64_t before = clock;
+    jp_sys_sigmask_sig(SIG_BLOCK, clock, &before);
+    forking.held |= clock & ~before;
+}
 
 void jp_fork_before(void)
 {
     const struct jp_slot *slot;
     if (!jp_owned_sig())
         return;
-    forking.mask = jp_sys_block_sig();
+    hold();
     forking.opened = jp_sys_opened_sig();
+    forking.pid = jp_owner->pid;
+    jp_jit_forking_sig();
     slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
     forking.stack_high = slot != NULL ? slot->stack_high : 0;
+    forking.stack_floor = slot != NULL ? slot->stack_floor : UINT64_MAX;
     forking.rooted = slot != NULL && slot->rooted;
     forking.is_main = slot != NULL && slot->is_main;
 }
 
+/* What became the program's meanwhile stays blocked where the thread wishes
+ * so. */
 void jp_fork_parent(void)
 {
-    if (jp_owned_sig())
-        jp_sys_unblock_sig(forking.mask);
+    const uint64_t held = forking.held;
+    forking.held = 0;
+    if (held != 0)
+        jp_sys_sigmask_sig(
+            SIG_UNBLOCK,
+            held & ~(jp_local.view & ~atomic_load(&jp_own.unblocked)), NULL);
 }
 
 static void restart(void)
@@ -56,6 +83,7 @@ static void restart(void)
     jp_inherit_close_sig(forking.opened);
     jp_slots_reset_sig();
     jp_adopt_reset_sig();
+    jp_budget_reset_sig();
     jp_kits_reset_sig();
     jp_cfi_modules_reset_sig();
     jp_logfile_reset_sig();
@@ -63,7 +91,9 @@ static void restart(void)
     jp_control_reset_sig();
     atomic_store(&jp_process.sections, 0);
     jp_process.is_child = 1;
+    jp_process.forked_by = forking.pid;
     jp_owner->pid = jp_sys_getpid_sig();
+    jp_usage_begin_sig();
     if (jp_process.clock == JP_CLOCK_RTC) {
         jp_rtc_close_sig();
         jp_rtc_open_sig();
@@ -72,6 +102,7 @@ static void restart(void)
     jp_local_forked();
     struct jp_slot *slot = jp_adopt_self_sig(forking.stack_high);
     if (slot != NULL) {
+        slot->stack_floor = forking.stack_floor;
         slot->rooted = forking.rooted;
         slot->is_main = forking.is_main;
     }
@@ -81,14 +112,30 @@ static void restart(void)
         jp_clock_first_sig();
 }
 
+/* The memory of jp_owner is wiped in a child: where there is a pid, this was
+ * done already, or the caller is no child. */
 void jp_fork_child(void)
 {
     if (jp_owner == NULL)
         return;
-    /* Where a filter keeps us from knowing who we are, there is no profile. */
-    if (jp_sys_getpid_sig() != 0)
-        restart();
-    jp_sys_unblock_sig(forking.mask);
+    if (jp_owned_sig()) {
+        jp_fork_parent();
+        return;
+    }
+    const uint64_t clock = atomic_load(&jp_own.unblocked);
+    /* A child with a thread pointer that leads nowhere has no profile; and
+     * none where a filter keeps us from knowing who we are. */
+    if (jp_gate_sound_sig()) {
+        const int error = errno;
+        const uint64_t mask = jp_sys_block_sig();
+        forking.held = 0;
+        jp_gate_enter_sig();
+        if (jp_sys_getpid_sig() != 0)
+            restart();
+        jp_sys_unblock_sig(mask);
+        errno = error;
+    }
+    jp_sys_sigmask_sig(SIG_UNBLOCK, clock, NULL);
 }
 
 int jp_fork_init(void)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "flags.h"
@@ -20,7 +21,9 @@
 #include "real.h"
 #include "sig/adopt.h"
 #include "sig/clock.h"
+#include "sig/command.h"
 #include "sig/control.h"
+#include "sig/gate.h"
 #include "sig/handler.h"
 #include "sig/log.h"
 #include "sig/process.h"
@@ -28,6 +31,8 @@
 #include "sig/slot.h"
 #include "sig/sys.h"
 #include "sig/text.h"
+#include "sig/tree.h"
+#include "sig/usage.h"
 #include "sig/walk.h"
 #include "signals.h"
 #include "threads.h"
@@ -56,6 +61,7 @@ static int take_folder(const char *handed)
     const char *digits = handed;
     uint64_t pid = jp_text_number_sig(&digits, handed + strlen(handed), 10);
     jp_process.is_child = pid != jp_owner->pid;
+    jp_process.root = (uint32_t)pid;
     if (folder == NULL || strlen(folder) >= sizeof(jp_process.folder))
         return 0;
     memcpy(jp_process.folder, folder, strlen(folder) + 1);
@@ -67,6 +73,7 @@ static void find_folder(void)
     char value[JP_PATH_MAX + 32];
     struct jp_text text;
     const char *handed = getenv(JP_ENV_CHILD);
+    jp_process.root = jp_owner->pid;
     if (handed != NULL && take_folder(handed))
         return;
     /* The folder may have been deleted. */
@@ -96,6 +103,22 @@ static void find_program(void)
         if (headers[i].p_type == PT_PHDR)
             jp_process.program_bias = (uint64_t)headers - headers[i].p_vaddr;
     }
+}
+
+/* The kernel puts the arguments' texts one behind the other, and then those
+ * of the environment; the program may have given either other places. */
+static void find_arguments(char **argv)
+{
+    const char *start = argv[0], *end = start;
+    char **at = argv;
+    for (; *at != NULL && *at == end; at++)
+        end += strlen(*at) + 1;
+    const char *limit = end;
+    if (*at == NULL) {
+        for (at++; *at != NULL && *at == limit; at++)
+            limit += strlen(*at) + 1;
+    }
+    jp_command_init_sig((uint64_t)start, (uint64_t)end, (uint64_t)limit);
 }
 
 static void *load_library(const char *name)
@@ -129,6 +152,17 @@ static void command(enum jp_control what)
     jp_sys_unblock_sig(mask);
 }
 
+/* The kernel puts nothing else where the main thread's stack may grow to, and
+ * not within 8 MiB of it in any case (mmap_base in Linux mm/util.c). */
+static uint64_t main_floor(uint64_t high)
+{
+    const uint64_t most = 8U << 20;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0)
+        return UINT64_MAX;
+    return high - (limit.rlim_cur < most ? limit.rlim_cur : most);
+}
+
 static int set_up(char **argv)
 {
     int error = jp_slots_init_sig();
@@ -138,9 +172,14 @@ static int set_up(char **argv)
     if (jp_owner == NULL)
         return -ENOMEM;
     jp_owner->pid = jp_sys_getpid_sig();
+    jp_gate_init_sig(getauxval(AT_HWCAP2));
+    jp_gate_enter_sig();
     jp_real_all();
     find_folder();
+    jp_tree_init();
+    jp_usage_begin_sig();
     find_program();
+    find_arguments(argv);
     choose_means();
     jp_threads_init();
     /* The kernel leaves argc just below argv: the stack's root. */
@@ -148,6 +187,7 @@ static int set_up(char **argv)
     if (slot == NULL)
         return -ENOMEM;
     slot->is_main = 1;
+    slot->stack_floor = main_floor(slot->stack_high);
     error = -jp_fork_init();
     if (error != 0)
         return error;
@@ -166,7 +206,9 @@ __attribute__((constructor)) static void construct(int argc, char **argv)
     jp_flags_parse(flags, &jp_config, complain, NULL);
     if (!jp_config.wanted)
         return;
+    const int before = errno;
     int error = set_up(argv);
+    errno = before;
     if (error != 0) {
         jp_owner = NULL;
         jp_complain_sig("profiling is off", NULL, -error);
@@ -189,9 +231,15 @@ __attribute__((destructor)) static void destruct(void)
     jp_sys_unblock_sig(mask);
 }
 
+/* A vfork child has no profile to give commands to. */
+static int is_ours(void)
+{
+    return jp_owned_sig() && jp_sys_getpid_sig() == jp_owner->pid;
+}
+
 JP_EXPORT int jprof_start(void)
 {
-    if (!jp_owned_sig())
+    if (!is_ours())
         return -ENOSYS;
     if (atomic_load(&jp_process.running))
         return -EALREADY;
@@ -201,7 +249,7 @@ JP_EXPORT int jprof_start(void)
 
 JP_EXPORT int jprof_pause(void)
 {
-    if (!jp_owned_sig())
+    if (!is_ours())
         return -ENOSYS;
     if (!atomic_load(&jp_process.running))
         return -EALREADY;
@@ -211,7 +259,7 @@ JP_EXPORT int jprof_pause(void)
 
 JP_EXPORT int jprof_clear(void)
 {
-    if (!jp_owned_sig())
+    if (!is_ours())
         return -ENOSYS;
     if (jp_config.ring_bytes == 0)
         return -EINVAL;
@@ -221,7 +269,7 @@ JP_EXPORT int jprof_clear(void)
 
 JP_EXPORT int jprof_save(void)
 {
-    if (!jp_owned_sig())
+    if (!is_ours())
         return -ENOSYS;
     command(JP_CONTROL_SAVE);
     return 0;

@@ -26,9 +26,6 @@ typedef int operate_function(int, struct sembuf *, size_t);
 typedef int operate_timed_function(int, struct sembuf *, size_t,
                                    const struct timespec *);
 
-/* libaio's; this needs none of its headers. */
-int io_getevents(void *, long, long, void *, struct timespec *);
-
 /* `call` until it is done, or a handler of the program's ran. */
 #define JP_AGAIN(call)                                                        \
     ({                                                                        \
@@ -42,46 +39,47 @@ int io_getevents(void *, long, long, void *, struct timespec *);
         result_;                                                              \
     })
 
-JP_EXPORT int sem_wait(sem_t *semaphore)
+JP_HOOK(int, sem_wait, (sem_t *semaphore))
 {
     JP_REAL(wait_function, sem_wait)
     return JP_AGAIN(real(semaphore));
 }
 
-JP_EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *until)
+JP_HOOK(int, sem_timedwait, (sem_t *semaphore, const struct timespec *until))
 {
     JP_REAL(timed_function, sem_timedwait)
     return JP_AGAIN(real(semaphore, until));
 }
 
-JP_EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock,
-                            const struct timespec *until)
+JP_HOOK(int, sem_clockwait,
+        (sem_t *semaphore, clockid_t clock, const struct timespec *until))
 {
     JP_REAL(clock_function, sem_clockwait)
     return JP_AGAIN(real(semaphore, clock, until));
 }
 
-JP_EXPORT ssize_t msgrcv(int queue, void *message, size_t size, long type,
-                         int flags)
+JP_HOOK(ssize_t, msgrcv,
+        (int queue, void *message, size_t size, long type, int flags))
 {
     JP_REAL(receive_function, msgrcv)
     return JP_AGAIN(real(queue, message, size, type, flags));
 }
 
-JP_EXPORT int msgsnd(int queue, const void *message, size_t size, int flags)
+JP_HOOK(int, msgsnd, (int queue, const void *message, size_t size, int flags))
 {
     JP_REAL(send_function, msgsnd)
     return JP_AGAIN(real(queue, message, size, flags));
 }
 
-JP_EXPORT int semop(int set, struct sembuf *operations, size_t count)
+JP_HOOK(int, semop, (int set, struct sembuf *operations, size_t count))
 {
     JP_REAL(operate_function, semop)
     return JP_AGAIN(real(set, operations, count));
 }
 
-JP_EXPORT int semtimedop(int set, struct sembuf *operations, size_t count,
-                         const struct timespec *timeout)
+JP_HOOK(int, semtimedop,
+        (int set, struct sembuf *operations, size_t count,
+         const struct timespec *timeout))
 {
     JP_REAL(operate_timed_function, semtimedop)
     struct jp_retry retry;
@@ -97,21 +95,28 @@ JP_EXPORT int semtimedop(int set, struct sembuf *operations, size_t count,
     return result;
 }
 
-/* Made by the system call: a program that loaded libaio with dlopen has it
- * where dlsym does not find it from here.  libaio returns -errno. */
-JP_EXPORT int io_getevents(void *context, long least, long most, void *events,
-                           struct timespec *timeout)
+/* libaio's, made by the system call: a program that loaded it with dlopen has
+ * it where it is not found from here.  It returns -errno. */
+static int get_events(void *context, long least, long most, void *events,
+                      struct timespec *timeout)
+{
+    return (int)jp_sys_sig(SYS_io_getevents, (long)context, least, most,
+                           (long)events, (long)timeout);
+}
+
+JP_HOOK_INSTEAD(int, io_getevents,
+                (void *context, long least, long most, void *events,
+                 struct timespec *timeout),
+                get_events)
 {
     struct jp_retry retry;
     const int may = jp_retry_begin(&retry);
     const int64_t deadline = may ? jp_retry_deadline(timeout) : JP_NEVER;
-    long result = jp_sys_sig(SYS_io_getevents, (long)context, least, most,
-                             (long)events, (long)timeout);
+    int result = get_events(context, least, most, events, timeout);
     while (result == -EINTR && may && jp_retry_ours(&retry)) {
         struct timespec left = jp_retry_left(deadline);
-        result = jp_sys_sig(
-            SYS_io_getevents, (long)context, least, most, (long)events,
-            (long)(deadline == JP_NEVER ? timeout : &left));
+        result = get_events(context, least, most, events,
+                            deadline == JP_NEVER ? timeout : &left);
     }
-    return (int)result;
+    return result;
 }

@@ -25,7 +25,7 @@ typedef int itimer_function(__itimer_which_t, const struct itimerval *,
 typedef int get_function(__itimer_which_t, struct itimerval *);
 typedef int timer_function(clockid_t, struct sigevent *, timer_t *);
 
-JP_EXPORT unsigned alarm(unsigned seconds)
+JP_HOOK(unsigned, alarm, (unsigned seconds))
 {
     JP_REAL(alarm_function, alarm)
     if (seconds != 0)
@@ -33,7 +33,7 @@ JP_EXPORT unsigned alarm(unsigned seconds)
     return real(seconds);
 }
 
-JP_EXPORT useconds_t ualarm(useconds_t value, useconds_t interval)
+JP_HOOK(useconds_t, ualarm, (useconds_t value, useconds_t interval))
 {
     JP_REAL(ualarm_function, ualarm)
     if (value != 0)
@@ -45,7 +45,7 @@ JP_EXPORT useconds_t ualarm(useconds_t value, useconds_t interval)
  * none of the kind. */
 static int is_clock(__itimer_which_t which)
 {
-    return which == ITIMER_PROF && jp_owned_sig() &&
+    return which == ITIMER_PROF &&
            jp_process.clock == JP_CLOCK_ITIMER &&
            (atomic_load(&jp_own.ours) & JP_SIGSET(SIGPROF)) != 0 &&
            !jp_local_is_borrowed();
@@ -56,7 +56,7 @@ static int is_time(const struct timeval *time)
     return time->tv_sec >= 0 && time->tv_usec >= 0 && time->tv_usec < 1000000;
 }
 
-JP_EXPORT int getitimer(__itimer_which_t which, struct itimerval *value)
+JP_HOOK(int, getitimer, (__itimer_which_t which, struct itimerval *value))
 {
     JP_REAL(get_function, getitimer)
     const int result = real(which, value);
@@ -65,8 +65,9 @@ JP_EXPORT int getitimer(__itimer_which_t which, struct itimerval *value)
     return result;
 }
 
-JP_EXPORT int setitimer(__itimer_which_t which, const struct itimerval *value,
-                        struct itimerval *old)
+JP_HOOK(int, setitimer,
+        (__itimer_which_t which, const struct itimerval *value,
+         struct itimerval *old))
 {
     static const int signals[] = {[ITIMER_REAL] = SIGALRM,
                                   [ITIMER_VIRTUAL] = SIGVTALRM,
@@ -87,8 +88,8 @@ JP_EXPORT int setitimer(__itimer_which_t which, const struct itimerval *value,
     return result;
 }
 
-JP_EXPORT int timer_create(clockid_t clock, struct sigevent *event,
-                           timer_t *timer)
+JP_HOOK(int, timer_create,
+        (clockid_t clock, struct sigevent *event, timer_t *timer))
 {
     JP_REAL(timer_function, timer_create)
     /* timer_create(2): without an event it is SIGALRM. */

@@ -18,17 +18,13 @@
 
 typedef void jump_function(struct __jmp_buf_tag *, int);
 
-void __longjmp_chk(struct __jmp_buf_tag *place, int value)
-    __attribute__((noreturn));
-
 static void bring_back(const struct __jmp_buf_tag *place)
 {
-    if (place->__mask_was_saved && jp_owned_sig() &&
-        !jp_local_is_borrowed())
+    if (place->__mask_was_saved && !jp_local_is_borrowed())
         jp_local.view = jp_signals_view(jp_local_set(&place->__saved_mask));
 }
 
-JP_EXPORT UNMARKED void siglongjmp(sigjmp_buf place, int value)
+JP_HOOK(UNMARKED void, siglongjmp, (sigjmp_buf place, int value))
 {
     JP_REAL(jump_function, siglongjmp)
     bring_back(place);
@@ -36,7 +32,7 @@ JP_EXPORT UNMARKED void siglongjmp(sigjmp_buf place, int value)
     __builtin_unreachable();
 }
 
-JP_EXPORT UNMARKED void longjmp(jmp_buf place, int value)
+JP_HOOK(UNMARKED void, longjmp, (jmp_buf place, int value))
 {
     JP_REAL(jump_function, longjmp)
     bring_back(place);
@@ -45,7 +41,7 @@ JP_EXPORT UNMARKED void longjmp(jmp_buf place, int value)
 }
 
 /* What both are with _FORTIFY_SOURCE. */
-JP_EXPORT UNMARKED void __longjmp_chk(struct __jmp_buf_tag *place, int value)
+JP_HOOK(UNMARKED void, __longjmp_chk, (struct __jmp_buf_tag *place, int value))
 {
     JP_REAL(jump_function, __longjmp_chk)
     bring_back(place);

@@ -18,12 +18,9 @@ typedef int iconv_close_function(iconv_t);
 typedef int fclose_function(FILE *);
 typedef void free_function(void);
 
-int dlclose(void *library);
-void __libc_freeres(void);
-
 /* Samples taken while a library's own last code runs are its own; those taken
  * afterwards are of what comes to its place. */
-JP_EXPORT int dlclose(void *library)
+JP_HOOK(int, dlclose, (void *library))
 {
     JP_REAL(dlclose_function, dlclose)
     jp_maps_dirty_sig();
@@ -32,7 +29,7 @@ JP_EXPORT int dlclose(void *library)
     return result;
 }
 
-JP_EXPORT int iconv_close(iconv_t descriptor)
+JP_HOOK(int, iconv_close, (iconv_t descriptor))
 {
     JP_REAL(iconv_close_function, iconv_close)
     int result = real(descriptor);
@@ -41,7 +38,7 @@ JP_EXPORT int iconv_close(iconv_t descriptor)
 }
 
 /* A wide stream has a converter: fopen's `ccs=`, or the locale's. */
-JP_EXPORT int fclose(FILE *stream)
+JP_HOOK(int, fclose, (FILE *stream))
 {
     JP_REAL(fclose_function, fclose)
     const int wide = stream != NULL && fwide(stream, 0) > 0;
@@ -53,7 +50,7 @@ JP_EXPORT int fclose(FILE *stream)
 
 /* For memory checkers, at a program's end; name services' modules go here
  * only. */
-JP_EXPORT void __libc_freeres(void)
+JP_HOOK(void, __libc_freeres, (void))
 {
     JP_REAL(free_function, __libc_freeres)
     real();

@@ -24,8 +24,8 @@ static void keep(struct jp_slot *slot)
 static struct jp_slot *find(void)
 {
     const uint32_t tid = jp_sys_gettid_sig();
-    if (tid == 0)
-        return NULL; /* a filter keeps us from knowing who it is */
+    if (tid == 0 || jp_local_is_borrowed())
+        return NULL; /* a filter keeps us from knowing who it is; a vfork child */
     struct jp_slot *slot = jp_slot_by_tid_sig(tid);
     if (slot != NULL)
         return slot;

@@ -56,7 +56,7 @@ static struct wish *keep(void (*function)(union sigval), union sigval value)
 
 struct sigevent *jp_notify_event(struct sigevent *event, struct sigevent *ours)
 {
-    if (!jp_owned_sig() || event->sigev_notify != SIGEV_THREAD)
+    if (event->sigev_notify != SIGEV_THREAD)
         return event;
     struct wish *wish = keep(event->sigev_notify_function, event->sigev_value);
     if (wish == NULL)

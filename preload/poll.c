@@ -37,11 +37,6 @@ typedef int epoll_mask_function(int, struct epoll_event *, int, int,
 typedef int epoll_time_function(int, struct epoll_event *, int,
                                 const struct timespec *, const sigset_t *);
 
-/* What glibc's headers turn poll and ppoll into under _FORTIFY_SOURCE. */
-int __poll_chk(struct pollfd *, nfds_t, int, size_t);
-int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *,
-                const sigset_t *, size_t);
-
 /* One wait: what it is for, and how it is made again. */
 struct wait {
     struct jp_retry retry;
@@ -136,22 +131,24 @@ static int ppoll_on(ppoll_function *real, struct pollfd *fds, nfds_t count,
                   real(fds, count, timeout, mask != NULL ? &kernel : NULL));
 }
 
-JP_EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout)
+JP_HOOK(int, poll, (struct pollfd *fds, nfds_t count, int timeout))
 {
     JP_REAL(poll_function, poll)
     return poll_on(real, fds, count, timeout);
 }
 
-JP_EXPORT int ppoll(struct pollfd *fds, nfds_t count,
-                    const struct timespec *timeout, const sigset_t *mask)
+JP_HOOK(int, ppoll,
+        (struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+         const sigset_t *mask))
 {
     JP_REAL(ppoll_function, ppoll)
     return ppoll_on(real, fds, count, timeout, mask);
 }
 
-/* The check is glibc's to make, and to end the program by. */
-JP_EXPORT int __poll_chk(struct pollfd *fds, nfds_t count, int timeout,
-                         size_t size)
+/* What glibc's headers turn poll and ppoll into under _FORTIFY_SOURCE.  The
+ * check is glibc's to make, and to end the program by. */
+JP_HOOK(int, __poll_chk,
+        (struct pollfd *fds, nfds_t count, int timeout, size_t size))
 {
     JP_REAL(poll_check_function, __poll_chk)
     if (size / sizeof(*fds) < count)
@@ -159,9 +156,9 @@ JP_EXPORT int __poll_chk(struct pollfd *fds, nfds_t count, int timeout,
     return poll(fds, count, timeout);
 }
 
-JP_EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t count,
-                          const struct timespec *timeout,
-                          const sigset_t *mask, size_t size)
+JP_HOOK(int, __ppoll_chk,
+        (struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+         const sigset_t *mask, size_t size))
 {
     JP_REAL(ppoll_check_function, __ppoll_chk)
     if (size / sizeof(*fds) < count)
@@ -179,8 +176,9 @@ static int select_again(struct wait *wait, const struct timespec *left,
 
 /* The kernel leaves the sets as they are when a signal ends the call, and
  * writes the time left, which a retry makes out of date. */
-JP_EXPORT int select(int count, fd_set *readable, fd_set *writable,
-                     fd_set *exceptional, struct timeval *timeout)
+JP_HOOK(int, select,
+        (int count, fd_set *readable, fd_set *writable, fd_set *exceptional,
+         struct timeval *timeout))
 {
     JP_REAL(select_function, select)
     fd_set *sets[] = {readable, writable, exceptional};
@@ -207,9 +205,9 @@ JP_EXPORT int select(int count, fd_set *readable, fd_set *writable,
     return result;
 }
 
-JP_EXPORT int pselect(int count, fd_set *readable, fd_set *writable,
-                      fd_set *exceptional, const struct timespec *timeout,
-                      const sigset_t *mask)
+JP_HOOK(int, pselect,
+        (int count, fd_set *readable, fd_set *writable, fd_set *exceptional,
+         const struct timespec *timeout, const sigset_t *mask))
 {
     JP_REAL(pselect_function, pselect)
     fd_set *sets[] = {readable, writable, exceptional};
@@ -234,8 +232,8 @@ static int epoll_again(struct wait *wait, const struct timespec *left,
     return real(wait->fd, wait->subject, (int)wait->count, to_ms(left), mask);
 }
 
-JP_EXPORT int epoll_wait(int fd, struct epoll_event *events, int count,
-                         int timeout)
+JP_HOOK(int, epoll_wait,
+        (int fd, struct epoll_event *events, int count, int timeout))
 {
     JP_REAL(epoll_function, epoll_wait)
     struct wait wait = {.again = epoll_again,
@@ -248,8 +246,9 @@ JP_EXPORT int epoll_wait(int fd, struct epoll_event *events, int count,
     return finish(&wait, real(fd, events, count, timeout));
 }
 
-JP_EXPORT int epoll_pwait(int fd, struct epoll_event *events, int count,
-                          int timeout, const sigset_t *mask)
+JP_HOOK(int, epoll_pwait,
+        (int fd, struct epoll_event *events, int count, int timeout,
+         const sigset_t *mask))
 {
     JP_REAL(epoll_mask_function, epoll_pwait)
     struct wait wait = {.again = epoll_again,
@@ -274,9 +273,9 @@ static int epoll2_again(struct wait *wait, const struct timespec *left,
     return real(wait->fd, wait->subject, (int)wait->count, left, mask);
 }
 
-JP_EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int count,
-                           const struct timespec *timeout,
-                           const sigset_t *mask)
+JP_HOOK(int, epoll_pwait2,
+        (int fd, struct epoll_event *events, int count,
+         const struct timespec *timeout, const sigset_t *mask))
 {
     JP_REAL(epoll_time_function, epoll_pwait2)
     struct wait wait = {.again = epoll2_again,

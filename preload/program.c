@@ -11,6 +11,8 @@
 
 #include "local.h"
 #include "retry.h"
+#include "sig/arch/arch.h"
+#include "sig/gate.h"
 #include "sig/handler.h"
 #include "sig/own.h"
 #include "sig/process.h"
@@ -47,6 +49,32 @@ static void defer(int signal, siginfo_t *info, ucontext_t *context)
     again(signal, info);
 }
 
+/* Whether the thread was about something that jprof must not leave half done:
+ * in its handler, or with signals blocked (jp_sys_block_sig).  The count alone
+ * does not say so: a program's handler may have left by a jump. */
+static int is_inside(const ucontext_t *context)
+{
+    uint64_t mask = 0;
+    if (jp_sys_inside == 0 && !jp_handler_is_at_sig(jp_arch_pc_sig(context)))
+        return 0;
+    jp_sys_sigmask_sig(SIG_BLOCK, 0, &mask);
+    return (mask & JP_SIGNALS_LIBC) == JP_SIGNALS_LIBC;
+}
+
+/* The same signal comes again to this thread, and not to another, as soon as
+ * that is over.  Returns 0 where the kernel has no room to keep it. */
+static int put_off(int signal, siginfo_t *info, ucontext_t *context)
+{
+    const uint64_t bit = JP_SIGSET(signal);
+    jp_sys_sigmask_sig(SIG_BLOCK, bit, NULL);
+    if (jp_sys_sig(SYS_rt_tgsigqueueinfo, jp_sys_getpid_sig(),
+                   jp_sys_gettid_sig(), signal, (long)info, 0) != 0)
+        return 0;
+    jp_local_get(&context->uc_sigmask,
+                 jp_local_set(&context->uc_sigmask) | bit);
+    return 1;
+}
+
 /* SIG_DFL, where jprof's handler stays installed for late signals of its own:
  * the kernel is to do what it does. */
 static void by_default(int signal, siginfo_t *info)
@@ -56,30 +84,39 @@ static void by_default(int signal, siginfo_t *info)
     again(signal, info);
 }
 
+static void run(uint64_t handler, int signal, siginfo_t *info, void *context)
+{
+    void (*function)(int, siginfo_t *, void *);
+    const uint64_t address = handler & JP_PROGRAM_ADDRESS;
+    memcpy(&function, &address, sizeof(function));
+    if ((handler & JP_PROGRAM_SIGINFO) != 0)
+        function(signal, info, context);
+    else
+        ((void (*)(int))(void *)function)(signal);
+}
+
 /* The kernel adds the handler's mask to the thread's, and brings that back
  * afterwards, past the hooks. */
 static void call(uint64_t handler, int signal, siginfo_t *info, void *context)
 {
-    void (*function)(int, siginfo_t *, void *);
-    const uint64_t address = handler & JP_PROGRAM_ADDRESS;
     const uint64_t view = jp_local.view;
     const struct sigaction *asked = &jp_programs[signal].asked;
     jp_local.view |= jp_signals_view(
         jp_local_set(&asked->sa_mask) |
         ((asked->sa_flags & SA_NODEFER) != 0 ? 0 : JP_SIGSET(signal)));
     jp_local.theirs++;
-    memcpy(&function, &address, sizeof(function));
-    if ((handler & JP_PROGRAM_SIGINFO) != 0)
-        function(signal, info, context);
-    else
-        ((void (*)(int))(void *)function)(signal);
+    run(handler, signal, info, context);
     jp_local.view = view;
 }
 
 void jp_program_handler(int signal, siginfo_t *info, void *context)
 {
     const uint64_t bit = JP_SIGSET(signal);
-    if ((atomic_load(&jp_own.ever) & bit) != 0) {
+    /* A thread that is none of this process's has nothing but the handler. */
+    const int known = jp_owned_sig() && jp_gate_ask_sig();
+    if (known && is_inside(context) && put_off(signal, info, context))
+        return;
+    if (known && (atomic_load(&jp_own.ever) & bit) != 0) {
         if (jp_own_value_sig(info)) {
             uint64_t mask = jp_sys_block_sig();
             jp_handler_sig(signal, info, context);
@@ -98,6 +135,10 @@ void jp_program_handler(int signal, siginfo_t *info, void *context)
         by_default(signal, info);
     if (handler == (uint64_t)SIG_DFL || handler == (uint64_t)SIG_IGN)
         return;
+    if (!known) {
+        run(handler, signal, info, context);
+        return;
+    }
     if ((jp_programs[signal].asked.sa_flags & SA_RESTART) == 0)
         jp_retry_cut_off(context);
     call(handler, signal, info, context);

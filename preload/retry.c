@@ -22,8 +22,6 @@ typedef int ppoll_function(struct pollfd *, nfds_t, const struct timespec *,
 
 int jp_retry_begin(struct jp_retry *retry)
 {
-    if (!jp_owned_sig())
-        return 0;
     retry->slot = jp_local_slot();
     if (retry->slot == NULL)
         return 0;
@@ -51,13 +49,13 @@ int jp_retry_undisturbed(const struct jp_retry *retry)
     return jp_local.theirs == retry->theirs;
 }
 
-/* Of the signals in the thread's way, not those of jprof's and of glibc's
- * (cancellation and setxid, nptl(7)). */
+/* Of the signals in the thread's way, not those of jprof's, those that do
+ * nothing, and glibc's (cancellation and setxid, nptl(7)). */
 int jp_retry_seal(const struct jp_retry *retry, uint64_t *before)
 {
     jp_sys_sigmask_sig(SIG_BLOCK,
-                       ~(atomic_load(&jp_own.unblocked) | JP_SIGSET(32) |
-                         JP_SIGSET(33)),
+                       ~(atomic_load(&jp_own.unblocked) |
+                         atomic_load(&jp_own.ignored) | JP_SIGNALS_LIBC),
                        before);
     if (jp_retry_undisturbed(retry))
         return 1;

@@ -32,8 +32,9 @@ int jp_retry_ours(struct jp_retry *retry);
 int jp_retry_undisturbed(const struct jp_retry *retry);
 
 /* For a call that can be made with a mask of its own (ppoll and its like):
- * blocks every signal but the clock's, and asks again whether a handler of the
- * program's ran; so none is missed between question and call.  Returns whether
+ * blocks every signal but the clock's and those that do nothing, and asks again
+ * whether a handler of the program's ran; so none is missed between question
+ * and call.  Returns whether
  * the call may be made, with the mask in *before; then comes unseal, by
  * pthread_cleanup_push and pop, since the call may be where the thread is
  * cancelled. */

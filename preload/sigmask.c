@@ -20,14 +20,6 @@ typedef int mask_function(int, const sigset_t *, sigset_t *);
 typedef int number_function(int);
 typedef int none_function(void);
 
-/* glibc's own two signals (cancellation and setxid, nptl(7)), which its
- * functions never block. */
-#define LIBC_SIGNALS (JP_SIGSET(32) | JP_SIGSET(33))
-
-int sigblock(int);
-int sigsetmask(int);
-int siggetmask(void);
-
 /* The view after the program's call. */
 static uint64_t change_view(int how, uint64_t view, uint64_t set)
 {
@@ -54,7 +46,7 @@ static int change(int how, const uint64_t *set, uint64_t *old)
         jp_sys_sigmask_sig(SIG_BLOCK, 0, &kernel);
         jp_local.view &= clock;
     } else {
-        uint64_t wanted = *set & ~LIBC_SIGNALS;
+        uint64_t wanted = *set & ~JP_SIGNALS_LIBC; /* as glibc */
         if (how != SIG_UNBLOCK)
             wanted &= ~clock;
         jp_local.view = change_view(how, before, *set) & clock;
@@ -77,15 +69,13 @@ static int change_set(int how, const sigset_t *set, sigset_t *old)
  * hand it on; only the memory is the parent's. */
 static int is_mine(void)
 {
-    if (!jp_owned_sig())
-        return 0;
     if (!jp_local_is_borrowed())
         return 1;
     jp_local_lend();
     return 0;
 }
 
-JP_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+JP_HOOK(int, pthread_sigmask, (int how, const sigset_t *set, sigset_t *old))
 {
     JP_REAL(mask_function, pthread_sigmask)
     return is_mine() ? change_set(how, set, old) : real(how, set, old);
@@ -99,7 +89,7 @@ static int fail(int error)
     return -1;
 }
 
-JP_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+JP_HOOK(int, sigprocmask, (int how, const sigset_t *set, sigset_t *old))
 {
     JP_REAL(mask_function, sigprocmask)
     return is_mine() ? fail(change_set(how, set, old)) : real(how, set, old);
@@ -114,16 +104,14 @@ static int change_one(int how, int signal)
     return sigaddset(&one, signal) != 0 ? -1 : sigprocmask(how, &one, NULL);
 }
 
-JP_EXPORT int sighold(int signal)
+JP_HOOK(int, sighold, (int signal))
 {
-    JP_REAL(number_function, sighold)
-    return jp_owned_sig() ? change_one(SIG_BLOCK, signal) : real(signal);
+    return change_one(SIG_BLOCK, signal);
 }
 
-JP_EXPORT int sigrelse(int signal)
+JP_HOOK(int, sigrelse, (int signal))
 {
-    JP_REAL(number_function, sigrelse)
-    return jp_owned_sig() ? change_one(SIG_UNBLOCK, signal) : real(signal);
+    return change_one(SIG_UNBLOCK, signal);
 }
 
 static int change_old(int how, int bits)
@@ -133,19 +121,19 @@ static int change_old(int how, int bits)
     return fail(change(how, &wanted, &before)) != 0 ? -1 : (int)before;
 }
 
-JP_EXPORT int sigblock(int bits)
+JP_HOOK(int, sigblock, (int bits))
 {
     JP_REAL(number_function, sigblock)
     return is_mine() ? change_old(SIG_BLOCK, bits) : real(bits);
 }
 
-JP_EXPORT int sigsetmask(int bits)
+JP_HOOK(int, sigsetmask, (int bits))
 {
     JP_REAL(number_function, sigsetmask)
     return is_mine() ? change_old(SIG_SETMASK, bits) : real(bits);
 }
 
-JP_EXPORT int siggetmask(void)
+JP_HOOK(int, siggetmask, (void))
 {
     JP_REAL(none_function, siggetmask)
     return is_mine() ? change_old(SIG_BLOCK, 0) : real();

@@ -83,9 +83,43 @@ static void install(int signal)
                                    SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     /* No handler of the program's may run inside ours: it could leave by
      * siglongjmp, and the C library's cancellation signal (which sigfillset
-     * leaves out) by unwinding. */
+     * leaves out) by unwinding.  What is open is put off, or ignored. */
     memset(&action.sa_mask, 0xff, sizeof(action.sa_mask));
+    jp_local_get(&action.sa_mask, ~atomic_load(&jp_own.open));
     real_sigaction(signal, &action, NULL);
+}
+
+/* Whether a signal for which the kernel has this action may come while jprof
+ * is about something: where nothing of the program's runs then (by default,
+ * these four do nothing), or its handler can be put off. */
+static int may_come(int signal, const struct sigaction *kernel)
+{
+    if (is_in(signal, &jp_own.ours))
+        return 0;
+    if (kernel->sa_handler == SIG_DFL)
+        return signal == SIGCHLD || signal == SIGCONT || signal == SIGURG ||
+               signal == SIGWINCH;
+    return kernel->sa_handler == SIG_IGN ||
+           (kernel->sa_sigaction == jp_program_handler &&
+            (kernel->sa_flags & (int)SA_RESETHAND) == 0);
+}
+
+/* The kernel has a new action for a signal. */
+static void sort(int signal, const struct sigaction *kernel)
+{
+    const uint64_t bit = JP_SIGSET(signal);
+    const uint64_t before = atomic_load(&jp_own.open);
+    const uint64_t now =
+        may_come(signal, kernel) ? before | bit : before & ~bit;
+    atomic_store(&jp_own.open, now);
+    if ((now & bit) != 0 && kernel->sa_sigaction != jp_program_handler)
+        atomic_fetch_or(&jp_own.ignored, bit);
+    else
+        atomic_fetch_and(&jp_own.ignored, ~bit);
+    for (int other = 1; now != before && other <= 64; other++) {
+        if (is_in(other, &jp_own.ours) && other != signal)
+            install(other);
+    }
 }
 
 /* A real-time signal that has no handler and is not ignored, from the top
@@ -116,15 +150,17 @@ static struct sigaction wrapped(int signal, const struct sigaction *action)
 {
     struct sigaction kernel = *action;
     const uint64_t mask = jp_local_set(&action->sa_mask);
-    const uint64_t clock = atomic_load(&jp_own.unblocked);
+    /* The C library's own two tell that jprof has blocked all. */
+    const uint64_t kept =
+        atomic_load(&jp_own.unblocked) | JP_SIGNALS_LIBC;
     uint64_t handler = (uint64_t)action->sa_handler;
     const int was_ours = is_in(signal, &jp_own.ever);
-    jp_programs[signal].stripped = mask & clock;
+    jp_programs[signal].stripped = mask & kept;
     jp_programs[signal].asked = *action;
     /* The kernel leaves these out of any mask. */
     jp_local_get(&jp_programs[signal].asked.sa_mask,
                  mask & ~(JP_SIGSET(SIGKILL) | JP_SIGSET(SIGSTOP)));
-    jp_local_get(&kernel.sa_mask, mask & ~clock);
+    jp_local_get(&kernel.sa_mask, mask & ~kept);
     if (action->sa_handler == SIG_IGN ||
         (action->sa_handler == SIG_DFL && !was_ours) || is_fault(signal))
         return kernel;
@@ -177,6 +213,8 @@ static int theirs(int signal, const struct sigaction *action,
         jp_programs[signal] = before;
         return result;
     }
+    if (action != NULL)
+        sort(signal, &kernel);
     if (old != NULL) {
         unwrap(signal, &seen, &before);
         *old = seen;
@@ -314,6 +352,7 @@ static int change(int signal, const struct sigaction *action,
             *old = seen;
         install(signal);
         atomic_fetch_or(&jp_own.ours, JP_SIGSET(signal));
+        sort(signal, action);
         return 0;
     }
     return theirs(signal, action, old);
@@ -386,6 +425,14 @@ void jp_signals_install(void)
     jp_own_init_sig(find_spare());
     const uint64_t used = inherited();
     for (int signal = 1; signal <= 64; signal++) {
+        struct sigaction action = {.sa_flags = 0};
+        if (real_sigaction(signal, NULL, &action) == 0 &&
+            may_come(signal, &action)) {
+            atomic_fetch_or(&jp_own.open, JP_SIGSET(signal));
+            atomic_fetch_or(&jp_own.ignored, JP_SIGSET(signal));
+        }
+    }
+    for (int signal = 1; signal <= 64; signal++) {
         struct sigaction before;
         if (!is_in(signal, &jp_own.ours))
             continue;
@@ -399,5 +446,7 @@ void jp_signals_install(void)
         /* To ignore it anew would discard what is pending. */
         if (before.sa_handler != SIG_IGN)
             theirs(signal, &before, NULL);
+        else
+            sort(signal, &before);
     }
 }

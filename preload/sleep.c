@@ -69,9 +69,9 @@ static int absolute(clock_function *real, clockid_t clock,
     return error;
 }
 
-JP_EXPORT int clock_nanosleep(clockid_t clock, int flags,
-                              const struct timespec *time,
-                              struct timespec *left)
+JP_HOOK(int, clock_nanosleep,
+        (clockid_t clock, int flags, const struct timespec *time,
+         struct timespec *left))
 {
     JP_REAL(clock_function, clock_nanosleep)
     if ((flags & TIMER_ABSTIME) != 0)
@@ -92,7 +92,7 @@ JP_EXPORT int clock_nanosleep(clockid_t clock, int flags,
     return error;
 }
 
-JP_EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
+JP_HOOK(int, nanosleep, (const struct timespec *time, struct timespec *left))
 {
     JP_REAL(sleep_function, nanosleep)
     struct jp_retry retry;
@@ -111,7 +111,7 @@ JP_EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
     return -1;
 }
 
-JP_EXPORT int usleep(useconds_t time)
+JP_HOOK(int, usleep, (useconds_t time))
 {
     JP_REAL(micro_function, usleep)
     struct jp_retry retry;
@@ -122,7 +122,7 @@ JP_EXPORT int usleep(useconds_t time)
 }
 
 /* sleep(3): the whole seconds that are left; errno is kept. */
-JP_EXPORT unsigned sleep(unsigned seconds)
+JP_HOOK(unsigned, sleep, (unsigned seconds))
 {
     JP_REAL(seconds_function, sleep)
     struct jp_retry retry;
@@ -137,7 +137,7 @@ JP_EXPORT unsigned sleep(unsigned seconds)
 }
 
 /* thrd_sleep(3): -1 for a signal, another negative number for an error. */
-JP_EXPORT int thrd_sleep(const struct timespec *time, struct timespec *left)
+JP_HOOK(int, thrd_sleep, (const struct timespec *time, struct timespec *left))
 {
     JP_REAL(sleep_function, thrd_sleep)
     struct jp_retry retry;

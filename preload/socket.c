@@ -28,12 +28,7 @@ typedef ssize_t recv_check_function(int, void *, size_t, size_t, int);
 typedef ssize_t recvfrom_check_function(int, void *, size_t, size_t, int,
                                         struct sockaddr *, socklen_t *);
 
-/* What glibc's headers turn recv and recvfrom into under _FORTIFY_SOURCE. */
-ssize_t __recv_chk(int, void *, size_t, size_t, int);
-ssize_t __recvfrom_chk(int, void *, size_t, size_t, int, struct sockaddr *,
-                       socklen_t *);
-
-JP_EXPORT int accept(int fd, struct sockaddr *address, socklen_t *length)
+JP_HOOK(int, accept, (int fd, struct sockaddr *address, socklen_t *length))
 {
     JP_REAL(accept_function, accept)
     struct jp_stream stream;
@@ -46,8 +41,8 @@ JP_EXPORT int accept(int fd, struct sockaddr *address, socklen_t *length)
     return result;
 }
 
-JP_EXPORT int accept4(int fd, struct sockaddr *address, socklen_t *length,
-                      int flags)
+JP_HOOK(int, accept4,
+        (int fd, struct sockaddr *address, socklen_t *length, int flags))
 {
     JP_REAL(accept4_function, accept4)
     struct jp_stream stream;
@@ -80,7 +75,8 @@ static int outcome(int fd)
     return error == 0 ? 0 : -1;
 }
 
-JP_EXPORT int connect(int fd, const struct sockaddr *address, socklen_t length)
+JP_HOOK(int, connect,
+        (int fd, const struct sockaddr *address, socklen_t length))
 {
     JP_REAL(connect_function, connect)
     struct jp_stream stream;
@@ -128,7 +124,7 @@ static ssize_t receive_rest(struct jp_stream *stream, char *data, size_t size,
     return (ssize_t)done;
 }
 
-JP_EXPORT ssize_t recv(int fd, void *data, size_t size, int flags)
+JP_HOOK(ssize_t, recv, (int fd, void *data, size_t size, int flags))
 {
     JP_REAL(recv_function, recv)
     struct jp_stream stream;
@@ -144,8 +140,9 @@ JP_EXPORT ssize_t recv(int fd, void *data, size_t size, int flags)
     return result;
 }
 
-JP_EXPORT ssize_t recvfrom(int fd, void *data, size_t size, int flags,
-                           struct sockaddr *from, socklen_t *length)
+JP_HOOK(ssize_t, recvfrom,
+        (int fd, void *data, size_t size, int flags, struct sockaddr *from,
+         socklen_t *length))
 {
     JP_REAL(recvfrom_function, recvfrom)
     struct jp_stream stream;
@@ -224,7 +221,7 @@ static ssize_t receive_parts(struct jp_stream *stream, struct msghdr *message,
     return (ssize_t)done;
 }
 
-JP_EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+JP_HOOK(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags))
 {
     JP_REAL(recvmsg_function, recvmsg)
     struct jp_stream stream;
@@ -242,25 +239,27 @@ JP_EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
     return result;
 }
 
-JP_EXPORT ssize_t __recv_chk(int fd, void *data, size_t size, size_t room,
-                             int flags)
+/* What glibc's headers turn these two into under _FORTIFY_SOURCE. */
+JP_HOOK(ssize_t, __recv_chk,
+        (int fd, void *data, size_t size, size_t room, int flags))
 {
     JP_REAL(recv_check_function, __recv_chk)
     return size > room ? real(fd, data, size, room, flags)
                        : recv(fd, data, size, flags);
 }
 
-JP_EXPORT ssize_t __recvfrom_chk(int fd, void *data, size_t size, size_t room,
-                                 int flags, struct sockaddr *from,
-                                 socklen_t *length)
+JP_HOOK(ssize_t, __recvfrom_chk,
+        (int fd, void *data, size_t size, size_t room, int flags,
+         struct sockaddr *from, socklen_t *length))
 {
     JP_REAL(recvfrom_check_function, __recvfrom_chk)
     return size > room ? real(fd, data, size, room, flags, from, length)
                        : recvfrom(fd, data, size, flags, from, length);
 }
 
-JP_EXPORT ssize_t sendto(int fd, const void *data, size_t size, int flags,
-                         const struct sockaddr *to, socklen_t length)
+JP_HOOK(ssize_t, sendto,
+        (int fd, const void *data, size_t size, int flags,
+         const struct sockaddr *to, socklen_t length))
 {
     JP_REAL(sendto_function, sendto)
     struct jp_stream stream;
@@ -281,7 +280,7 @@ JP_EXPORT ssize_t sendto(int fd, const void *data, size_t size, int flags,
     }
 }
 
-JP_EXPORT ssize_t send(int fd, const void *data, size_t size, int flags)
+JP_HOOK(ssize_t, send, (int fd, const void *data, size_t size, int flags))
 {
     JP_REAL(send_function, send)
     struct jp_stream stream;
@@ -327,7 +326,7 @@ static ssize_t send_rest(struct jp_stream *stream,
     return (ssize_t)done;
 }
 
-JP_EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+JP_HOOK(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags))
 {
     JP_REAL(sendmsg_function, sendmsg)
     struct jp_stream stream;

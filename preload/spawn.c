@@ -5,6 +5,7 @@
  * program believes that it is, for the time of the call.
  * Runs in: any thread, vfork children. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
@@ -14,6 +15,7 @@
 #include "local.h"
 #include "real.h"
 #include "sig/process.h"
+#include "target.h"
 
 typedef int spawn_function(pid_t *, const char *,
                            const posix_spawn_file_actions_t *,
@@ -25,7 +27,7 @@ typedef FILE *popen_function(const char *, const char *);
 /* Returns whether there is something to be undone. */
 static int before(void)
 {
-    if (!jp_owned_sig() || jp_local.view == 0)
+    if (jp_local.view == 0)
         return 0;
     if (jp_local_is_borrowed()) {
         jp_local_lend();
@@ -43,31 +45,45 @@ static void after(int changed)
     errno = error;
 }
 
-JP_EXPORT int posix_spawn(pid_t *pid, const char *path,
-                          const posix_spawn_file_actions_t *actions,
-                          const posix_spawnattr_t *attributes,
-                          char *const argv[], char *const envp[])
+JP_HOOK(int, posix_spawn,
+        (pid_t *pid, const char *path,
+         const posix_spawn_file_actions_t *actions,
+         const posix_spawnattr_t *attributes, char *const argv[],
+         char *const envp[]))
 {
     JP_REAL(spawn_function, posix_spawn)
+    pid_t made = 0;
+    pid_t *const child = pid != NULL ? pid : &made;
     const int changed = before();
-    const int error = real(pid, path, actions, attributes, argv, envp);
+    const int error = real(child, path, actions, attributes, argv, envp);
+    if (error == 0)
+        jp_target_tell_of(
+            &(const struct jp_target){path, argv, envp, AT_FDCWD, 0},
+            (uint32_t)*child);
     after(changed);
     return error;
 }
 
-JP_EXPORT int posix_spawnp(pid_t *pid, const char *file,
-                           const posix_spawn_file_actions_t *actions,
-                           const posix_spawnattr_t *attributes,
-                           char *const argv[], char *const envp[])
+JP_HOOK(int, posix_spawnp,
+        (pid_t *pid, const char *file,
+         const posix_spawn_file_actions_t *actions,
+         const posix_spawnattr_t *attributes, char *const argv[],
+         char *const envp[]))
 {
     JP_REAL(spawn_function, posix_spawnp)
+    pid_t made = 0;
+    pid_t *const child = pid != NULL ? pid : &made;
     const int changed = before();
-    const int error = real(pid, file, actions, attributes, argv, envp);
+    const int error = real(child, file, actions, attributes, argv, envp);
+    if (error == 0)
+        jp_target_tell_of(
+            &(const struct jp_target){file, argv, envp, AT_FDCWD, 1},
+            (uint32_t)*child);
     after(changed);
     return error;
 }
 
-JP_EXPORT int system(const char *command)
+JP_HOOK(int, system, (const char *command))
 {
     JP_REAL(system_function, system)
     const int changed = before();
@@ -76,7 +92,7 @@ JP_EXPORT int system(const char *command)
     return status;
 }
 
-JP_EXPORT FILE *popen(const char *command, const char *mode)
+JP_HOOK(FILE *, popen, (const char *command, const char *mode))
 {
     JP_REAL(popen_function, popen)
     const int changed = before();

@@ -12,6 +12,7 @@
 #include "real.h"
 #include "sig/adopt.h"
 #include "sig/clock.h"
+#include "sig/gate.h"
 #include "sig/handler.h"
 #include "sig/kit.h"
 #include "sig/names.h"
@@ -38,6 +39,7 @@ void jp_threads_init(void)
 static void begin(struct jp_slot *slot)
 {
     const uint32_t tid = jp_sys_gettid_sig();
+    jp_gate_enter_sig();
     if (tid == 0)
         return;     /* a filter keeps us from knowing who it is */
     jp_adopt_begin_sig(slot, tid);
@@ -68,7 +70,35 @@ static void end(void *data)
         jp_kit_return_sig(slot->kit);
     }
     jp_slot_end_sig(slot, jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID));
+    jp_gate_leave_sig();
     jp_sys_unblock_sig(mask);
+}
+
+/* How far a thread's stack reaches below its descriptor, which the C library
+ * puts at its top (glibc's allocate_stack): it may be more, of a stack that is
+ * used again.  0: not known. */
+static uint64_t stack_room(const pthread_attr_t *attr)
+{
+    pthread_attr_t usual;
+    size_t size = 0, guard = 0;
+    if (attr == NULL && pthread_getattr_default_np(&usual) != 0)
+        return 0;
+    const pthread_attr_t *asked = attr != NULL ? attr : &usual;
+    if (pthread_attr_getstacksize(asked, &size) != 0 ||
+        pthread_attr_getguardsize(asked, &guard) != 0 || guard > size)
+        size = guard = 0;
+    if (attr == NULL)
+        pthread_attr_destroy(&usual);
+    return size - guard;
+}
+
+static uint64_t stack_floor(uint64_t room)
+{
+    const uint64_t top = (uint64_t)pthread_self();
+    const uint64_t page = jp_process.page_size;
+    return room < 2 * page || room > top
+               ? UINT64_MAX
+               : (top - room + 2 * page - 1) & ~(page - 1);
 }
 
 __attribute__((section("jp_thread_start"), noinline)) static void *
@@ -78,6 +108,7 @@ start(void *data)
     void *(*function)(void *) = slot->function;
     void *argument = slot->argument, *result;
     slot->stack_high = (uint64_t)__builtin_frame_address(0);
+    slot->stack_floor = stack_floor(slot->stack_room);
     slot->rooted = 1;
     begin(slot);
     pthread_cleanup_push(end, slot);
@@ -93,19 +124,23 @@ void *jp_threads_run(void *(*function)(void *), void *argument)
         return function(argument);
     slot->function = function;
     slot->argument = argument;
+    slot->stack_room = 0;
     return start(slot);
 }
 
-JP_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-                             void *(*function)(void *), void *argument)
+JP_HOOK(int, pthread_create,
+        (pthread_t *thread, const pthread_attr_t *attr,
+         void *(*function)(void *), void *argument))
 {
     JP_REAL(create_function, pthread_create)
-    struct jp_slot *slot = jp_owned_sig() ? jp_slot_new_sig() : NULL;
+    struct jp_slot *slot =
+        !jp_local_is_borrowed() ? jp_slot_new_sig() : NULL;
     if (slot == NULL)
         return real(thread, attr, function, argument);
     slot->function = function;
     slot->argument = argument;
     slot->view = jp_local.view;
+    slot->stack_room = stack_room(attr);
     int error = real(thread, attr, start, slot);
     if (error != 0)
         jp_slot_free_sig(slot);

@@ -23,9 +23,6 @@ typedef ssize_t write_function(int, const void *, size_t);
 typedef ssize_t vector_function(int, const struct iovec *, int);
 typedef ssize_t random_function(void *, size_t, unsigned);
 
-/* What glibc's headers turn read into under _FORTIFY_SOURCE. */
-ssize_t __read_chk(int, void *, size_t, size_t);
-
 /* Whether a short read is no answer: pipes, sockets and terminals give what
  * they have, and would be waited for.  Character devices of major number 1 are
  * /dev/zero, /dev/urandom and their like (Linux devices.txt). */
@@ -37,7 +34,7 @@ static int gives_all(int fd)
             (S_ISCHR(status.st_mode) && major(status.st_rdev) == 1));
 }
 
-JP_EXPORT ssize_t read(int fd, void *data, size_t size)
+JP_HOOK(ssize_t, read, (int fd, void *data, size_t size))
 {
     JP_REAL(read_function, read)
     struct jp_stream stream;
@@ -59,13 +56,14 @@ JP_EXPORT ssize_t read(int fd, void *data, size_t size)
     return (ssize_t)done;
 }
 
-JP_EXPORT ssize_t __read_chk(int fd, void *data, size_t size, size_t room)
+/* What glibc's headers turn read into under _FORTIFY_SOURCE. */
+JP_HOOK(ssize_t, __read_chk, (int fd, void *data, size_t size, size_t room))
 {
     JP_REAL(read_check_function, __read_chk)
     return size > room ? real(fd, data, size, room) : read(fd, data, size);
 }
 
-JP_EXPORT ssize_t readv(int fd, const struct iovec *parts, int count)
+JP_HOOK(ssize_t, readv, (int fd, const struct iovec *parts, int count))
 {
     JP_REAL(vector_function, readv)
     struct jp_stream stream;
@@ -93,7 +91,7 @@ static ssize_t write_on(struct jp_stream *stream, write_function *real,
     return (ssize_t)done;
 }
 
-JP_EXPORT ssize_t write(int fd, const void *data, size_t size)
+JP_HOOK(ssize_t, write, (int fd, const void *data, size_t size))
 {
     JP_REAL(write_function, write)
     struct jp_stream stream;
@@ -154,7 +152,7 @@ static ssize_t write_parts(struct jp_stream *stream, vector_function *real,
     }
 }
 
-JP_EXPORT ssize_t writev(int fd, const struct iovec *parts, int count)
+JP_HOOK(ssize_t, writev, (int fd, const struct iovec *parts, int count))
 {
     JP_REAL(vector_function, writev)
     struct jp_stream stream;
@@ -172,7 +170,7 @@ JP_EXPORT ssize_t writev(int fd, const struct iovec *parts, int count)
 /* getrandom(2): a signal may end it beyond 256 bytes, and before the kernel
  * has gathered enough to begin with.  getentropy gives no more than 256, and
  * waits by itself. */
-JP_EXPORT ssize_t getrandom(void *data, size_t size, unsigned flags)
+JP_HOOK(ssize_t, getrandom, (void *data, size_t size, unsigned flags))
 {
     JP_REAL(random_function, getrandom)
     struct jp_retry retry;

@@ -26,10 +26,6 @@ typedef int info_function(const sigset_t *, siginfo_t *);
 typedef int timed_function(const sigset_t *, siginfo_t *,
                            const struct timespec *);
 typedef int descriptor_function(int, const sigset_t *, int);
-typedef int number_function(int);
-
-int __sigpause(int, int);
-int __xpg_sigpause(int);
 
 static sigset_t without_clock(const sigset_t *set)
 {
@@ -46,7 +42,7 @@ static sigset_t waited(const sigset_t *set)
     return without_clock(set);
 }
 
-JP_EXPORT int sigsuspend(const sigset_t *set)
+JP_HOOK(int, sigsuspend, (const sigset_t *set))
 {
     JP_REAL(suspend_function, sigsuspend)
     struct jp_retry retry;
@@ -60,7 +56,7 @@ JP_EXPORT int sigsuspend(const sigset_t *set)
     return result;
 }
 
-JP_EXPORT int pause(void)
+JP_HOOK(int, pause, (void))
 {
     JP_REAL(pause_function, pause)
     struct jp_retry retry;
@@ -100,31 +96,24 @@ static int suspend_with(int bits)
     return sigsuspend(&mask);
 }
 
-JP_EXPORT int __sigpause(int what, int is_signal)
+JP_HOOK(int, __sigpause, (int what, int is_signal))
 {
-    typedef int both_function(int, int);
-    JP_REAL(both_function, __sigpause)
-    if (!jp_owned_sig())
-        return real(what, is_signal);
     return is_signal ? suspend_without(what) : suspend_with(what);
 }
 
-JP_EXPORT int __xpg_sigpause(int signal)
+JP_HOOK(int, __xpg_sigpause, (int signal))
 {
-    JP_REAL(number_function, __xpg_sigpause)
-    return jp_owned_sig() ? suspend_without(signal) : real(signal);
+    return suspend_without(signal);
 }
 
-JP_EXPORT int sigwait(const sigset_t *set, int *signal)
+JP_HOOK(int, sigwait, (const sigset_t *set, int *signal))
 {
     JP_REAL(wait_function, sigwait)
-    if (!jp_owned_sig())
-        return real(set, signal);
     const sigset_t kernel = waited(set);
     return real(&kernel, signal);
 }
 
-JP_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+JP_HOOK(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info))
 {
     JP_REAL(info_function, sigwaitinfo)
     struct jp_retry retry;
@@ -138,8 +127,8 @@ JP_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
     return result;
 }
 
-JP_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info,
-                           const struct timespec *timeout)
+JP_HOOK(int, sigtimedwait,
+        (const sigset_t *set, siginfo_t *info, const struct timespec *timeout))
 {
     JP_REAL(timed_function, sigtimedwait)
     struct jp_retry retry;
@@ -155,11 +144,9 @@ JP_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info,
     return result;
 }
 
-JP_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
+JP_HOOK(int, signalfd, (int fd, const sigset_t *set, int flags))
 {
     JP_REAL(descriptor_function, signalfd)
-    if (!jp_owned_sig())
-        return real(fd, set, flags);
     const sigset_t kernel = waited(set);
     return real(fd, &kernel, flags);
 }

@@ -9,6 +9,7 @@
 
 PYTHON ?= python3
 include tests/oracle/oracle.mk
+include tests/twice/twice.mk
 include tests/cross/cross.mk
 FUZZ_SECONDS ?= 60
 FUZZ_CC ?= clang
@@ -18,13 +19,17 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT := $(UNIT_SRC:%.c=$(B)/%)
 UNIT_PRE := $(filter $(B)/tests/unit/test_pre_%,$(UNIT))
 UNIT_REP := $(filter-out $(UNIT_PRE),$(UNIT))
-PROG_SO := mallocspy nssmod_a nssmod_b spinlib swap_a swap_b twin_a twin_b
+PROG_SO := mallocspy nssmod_a nssmod_b spinlib stubs swap_a swap_b twin_a \
+  twin_b
 PROG_SRC := $(wildcard tests/programs/*.c)
 PROG_ALL := $(patsubst tests/programs/%.c,%,$(PROG_SRC))
 PROGRAMS := $(patsubst %,$(B)/tests/programs/%,$(filter-out $(PROG_SO),\
   $(PROG_ALL))) $(patsubst %,$(B)/tests/programs/%.so,$(filter $(PROG_SO),\
   $(PROG_ALL))) $(B)/tests/programs/throws $(B)/tests/programs/storm \
-  $(B)/tests/programs/static_busy $(B)/tests/programs/forkcost
+  $(B)/tests/programs/static_busy $(B)/tests/programs/forkcost \
+  $(B)/tests/tools/timeline $(B)/tests/soak/storm
+SOAK_SRC := $(wildcard tests/soak/*.c tests/soak/*.cc)
+SOAK_OBJ := $(SOAK_SRC:%=$(B)/%.o)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ := $(FUZZ_SRC:%.c=$(B)/%)
 FUZZ_LONG := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/libfuzzer/%)
@@ -67,10 +72,32 @@ $(B)/tests/programs/throws $(B)/tests/programs/storm: $(B)/%: %.cc
 	$(CXX) -O2 -g -fomit-frame-pointer -Wall -Wextra $(WERROR) -pthread \
 	  -o $@ $< -ldl
 
+$(B)/tests/tools/timeline: tests/tools/timeline.c $(REP_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
+	  $(REP_LIB) $(REP_LIBS)
+
+$(B)/tests/soak/%.c.o: tests/soak/%.c tests/soak/storm.h
+	@mkdir -p $(@D)
+	$(CC) -O2 -g -std=gnu11 -pthread $(WARN) -c -o $@ $<
+
+$(B)/tests/soak/%.cc.o: tests/soak/%.cc tests/soak/storm.h
+	@mkdir -p $(@D)
+	$(CXX) -O2 -g -Wall -Wextra $(WERROR) -pthread -c -o $@ $<
+
+$(B)/tests/soak/storm: $(SOAK_OBJ)
+	$(CXX) -pthread -o $@ $^ -ldl
+
 # The bench's own.
 $(B)/tests/programs/forkcost: tests/bench/forkcost.c
 	@mkdir -p $(@D)
 	$(CC) $(PROGFLAGS) $(WARN) -o $@ $<
+
+$(B)/tests/programs/strangers: tests/programs/strangers.c \
+    $(B)/tests/programs/stubs.so
+	@mkdir -p $(@D)
+	$(CC) $(PROGFLAGS) $(WARN) -Iinclude -MMD -MP -o $@ $< \
+	  -L$(@D) -l:stubs.so -Wl,-rpath,'$$ORIGIN'
 
 # No library is ever preloaded into it.
 $(B)/tests/programs/static_busy: tests/programs/busy.c
@@ -122,7 +149,7 @@ objects: $(SIG_OBJ) $(PRE_OBJ) $(REP_OBJ) $(UNIT) $(PROGRAMS) $(FUZZ) \
 
 include tests/sanitize.mk
 
-check-build: all $(UNIT) $(PROGRAMS) $(ORACLE_BIN) $(CROSS) asan-build \
+check-build: all $(UNIT) $(PROGRAMS) $(ORACLE_BIN) $(TWICE_BIN) $(CROSS) asan-build \
   asan-pre-build tsan-build
 
 CHECK = B=$(B) $(PYTHON) tests/check.py $(CHECK_ARGS)
@@ -136,12 +163,17 @@ $(B)/tests/unit/test_pre_race: | $(B)/tests/programs/swap_a.so \
 unit: $(UNIT) ## unit tests
 	@$(CHECK) --only unit
 
-check-run: all $(PROGRAMS) $(ORACLE_BIN) $(CROSS) ## real programs under the library
+check-run: all $(PROGRAMS) $(ORACLE_BIN) $(TWICE_BIN) $(CROSS) ## real programs under the library
 	@$(CHECK) --only run
 
 check-churn: all $(PROGRAMS) $(B)/tests/unit/test_pre_race ## a race test of 100,000 turns, 100,000 samples in a storm of exceptions, loads and allocations
 	JP_RACE_TURNS=100000 $(B)/tests/unit/test_pre_race
 	cd tests/run && B=$(abspath $(B)) JP_CHURN=100000 $(PYTHON) -m unittest test_churn
+
+SOAK_SECONDS ?= 3600
+check-soak: all $(PROGRAMS) ## everything at once for an hour (SOAK_SECONDS)
+	cd tests/run && B=$(abspath $(B)) SOAK_SECONDS=$(SOAK_SECONDS) \
+	  $(PYTHON) -m unittest -v test_soak
 
 check-golden: all ## recorded inputs against expected reports
 	@$(CHECK) --only golden
@@ -185,7 +217,8 @@ lint: all ## gate, layers, shape, analyzers, manual pages, both compilers
 -include tests/bench/bench.mk
 -include tests/transparency/transparency.mk
 include tests/wall/wall.mk
+-include tests/servers/servers.mk
 -include $(addsuffix .d,$(basename $(UNIT) $(PROGRAMS) $(FUZZ)))
-.PHONY: check check-build check-churn check-run check-golden golden-update unit lint fuzz
+.PHONY: check check-build check-churn check-soak check-run check-golden golden-update unit lint fuzz
 .PHONY: fuzz-seeds fuzz-replay asan asan-build other-build objects programs fuzz-targets
 .PHONY: unit-build unit-rep-build

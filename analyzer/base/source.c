@@ -4,8 +4,9 @@
  * Runs in: analyzer. */
 #include "source.h"
 
-#include <string.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "file.h"
@@ -119,4 +120,15 @@ size_t jr_source_read(const struct jr_source *source, void *to, size_t size,
     }
     fd = descriptor_of(source);
     return fd < 0 ? 0 : jr_file_pread(fd, to, size, offset);
+}
+
+uint64_t jr_source_data(const struct jr_source *source, uint64_t offset)
+{
+    int fd = source->path ? descriptor_of(source) : -1;
+    off_t found = fd < 0 ? -1 : lseek(fd, (off_t)offset, SEEK_DATA);
+
+    if (found >= 0 && (uint64_t)found > offset)
+        return (uint64_t)found < source->size ? (uint64_t)found
+                                              : source->size;
+    return found < 0 && fd >= 0 && errno == ENXIO ? source->size : offset;
 }

@@ -34,4 +34,8 @@ void jr_source_free(struct jr_source *source);
 size_t jr_source_read(const struct jr_source *source, void *to, size_t size,
                       uint64_t offset);
 
+/* Where at `offset` or behind it the next bytes are that were ever written:
+ * the kernel knows of holes.  The size: there are none. */
+uint64_t jr_source_data(const struct jr_source *source, uint64_t offset);
+
 #endif

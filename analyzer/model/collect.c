@@ -337,6 +337,8 @@ static void count_lost(struct jr_process *process)
     process->stats.lost_ns = counters[JP_COUNT_LOST_NS];
     process->stats.rule_hits = counters[JP_COUNT_RULE_HITS];
     process->stats.rule_misses = counters[JP_COUNT_RULE_MISSES];
+    process->stats.lowered = counters[JP_COUNT_LOWERED];
+    process->stats.lowered_ns = counters[JP_COUNT_LOWERED_NS];
 }
 
 void jr_model_add(struct jr_model *model, const struct jr_run *run,
@@ -355,7 +357,7 @@ void jr_model_add(struct jr_model *model, const struct jr_run *run,
     if (model->period_ns == 0)
         model->period_ns = run->header.period_ns ? run->header.period_ns
                                                  : JP_PERIOD_DEFAULT_NS;
-    jr_span_select(&model->filter, process);
+    jr_span_select(model, process);
     count_lost(process);
     count_kept(process);
     process->first_bucket = model->nbuckets;
@@ -366,6 +368,7 @@ void jr_model_add(struct jr_model *model, const struct jr_run *run,
     jit = jr_space_jit(space);
     process->stats.jit_files = jit.files;
     process->stats.jit_bad_lines = jit.bad_lines;
+    process->stats.jit_mismatched = jit.mismatched;
     process->nbuckets = model->nbuckets - process->first_bucket;
     jr_table_free(&adding.tids);
     jr_table_free(&adding.spots);

@@ -26,6 +26,7 @@ void jr_model_free(struct jr_model *model)
     free(model->leaves);
     free(model->buckets);
     free(model->spots);
+    free(model->profiled);
     free(model->path);
     free(model->named);
     jr_times_free(&model->times);
@@ -56,8 +57,6 @@ static void add_stats(struct jr_stats *sum, const struct jr_stats *part)
     sum->ready_ns = jr_add(sum->ready_ns, part->ready_ns);
     sum->timer_samples += part->timer_samples;
     sum->timer_ns = jr_add(sum->timer_ns, part->timer_ns);
-    sum->wall_ns = jr_add(sum->wall_ns, part->wall_ns);
-    sum->kept_ns = jr_add(sum->kept_ns, part->kept_ns);
     sum->filtered += part->filtered;
     for (size_t i = 0; i < JP_REASON_COUNT; i++)
         sum->reasons[i] += part->reasons[i];
@@ -68,17 +67,22 @@ static void add_stats(struct jr_stats *sum, const struct jr_stats *part)
     sum->jit_late += part->jit_late;
     sum->jit_files += part->jit_files;
     sum->jit_bad_lines += part->jit_bad_lines;
+    sum->jit_mismatched += part->jit_mismatched;
     for (size_t i = 0; i < JR_LOST_COUNT; i++)
         sum->lost[i] = jr_add(sum->lost[i], part->lost[i]);
     sum->lost_ns = jr_add(sum->lost_ns, part->lost_ns);
     sum->rule_hits = jr_add(sum->rule_hits, part->rule_hits);
     sum->rule_misses = jr_add(sum->rule_misses, part->rule_misses);
+    sum->lowered = jr_add(sum->lowered, part->lowered);
+    sum->lowered_ns = jr_add(sum->lowered_ns, part->lowered_ns);
     sum->threads += part->threads;
     sum->sections += part->sections;
 }
 
 void jr_model_finish(struct jr_model *model)
 {
+    uint64_t gone_ns = 0;   /* what the ring that lost most has lost */
+
     if (model->nleaves > 0)
         qsort(model->leaves, model->nleaves, sizeof(*model->leaves),
               compare_leaves);
@@ -88,8 +92,17 @@ void jr_model_finish(struct jr_model *model)
         if (bucket->nleaves++ == 0)
             bucket->first_leaf = i;
     }
-    for (size_t i = 0; i < model->nprocesses; i++)
-        add_stats(&model->total, &model->processes[i].stats);
+    for (size_t i = 0; i < model->nprocesses; i++) {
+        const struct jr_stats *stats = &model->processes[i].stats;
+
+        add_stats(&model->total, stats);
+        if (stats->wall_ns - stats->kept_ns > gone_ns)
+            gone_ns = stats->wall_ns - stats->kept_ns;
+    }
+    model->total.wall_ns = jr_span_union(model->profiled, model->nprofiled);
+    model->total.kept_ns = model->total.wall_ns > gone_ns
+                               ? model->total.wall_ns - gone_ns
+                               : 0;
 }
 
 uint64_t jr_periods(const struct jr_model *model, uint64_t weight_ns)

@@ -60,8 +60,8 @@ struct jr_stats {
     uint64_t ready_ns;      /* and in which it waited for a CPU */
     uint64_t timer_samples; /* those that a timer took, */
     uint64_t timer_ns;      /* and their weight */
-    uint64_t wall_ns;       /* time profiled, */
-    uint64_t kept_ns;       /* and how much of it the log holds: a ring may
+    uint64_t wall_ns;       /* real time profiled; of all: by any of them; */
+    uint64_t kept_ns;       /* and how much of it the log holds: rings may
                                have been overwritten */
     uint64_t filtered;      /* samples that -e or -i dropped */
     uint64_t reasons[JP_REASON_COUNT]; /* why the stacks of samples end */
@@ -72,10 +72,14 @@ struct jr_stats {
     uint64_t jit_late;      /* of these those described only later */
     uint64_t jit_files;     /* perf maps and jitdumps read */
     uint64_t jit_bad_lines; /* their line tables that were garbage */
+    uint64_t jit_mismatched; /* addresses where other code was than a jitdump
+                                says */
     uint64_t lost[JR_LOST_COUNT];      /* by enum jp_counter */
     uint64_t lost_ns;
     uint64_t rule_hits;     /* frames whose unwinding rule was at hand, */
     uint64_t rule_misses;   /* and rules that had to be made; whole run */
+    uint64_t lowered;       /* samples at a lower rate than was asked for, */
+    uint64_t lowered_ns;    /* and their weight; whole run */
     uint64_t threads;       /* seen in the kept samples */
     uint64_t sections;      /* that the filter selects */
 };
@@ -169,6 +173,8 @@ struct jr_model {
     struct jr_spot *spots;
     size_t nspots, spots_room;
     struct jr_times times;      /* of real time */
+    struct jr_span *profiled;   /* stretches of time, of all processes */
+    size_t nprofiled, profiled_room;
     struct jr_stats total;      /* after jr_model_finish */
     uint64_t period_ns;         /* the unit of weights: that of process 0 */
     struct jr_table by_name, by_tier, by_arc, by_path, by_leaf, by_thread;
@@ -206,7 +212,10 @@ size_t jr_span_sections(const struct jr_map *map);
 /* span.c: the selected time of a process, and how much of it was profiled:
  * of each selected section the time from its start to its pause, else to the
  * next section, else to the end of the process or its last sample. */
-void jr_span_select(const struct jr_filter *filter, struct jr_process *process);
+void jr_span_select(struct jr_model *model, struct jr_process *process);
+
+/* span.c: the time that stretches cover together; puts them in order. */
+uint64_t jr_span_union(struct jr_span *spans, size_t count);
 
 /* Weight in periods, rounded to the nearest. */
 uint64_t jr_periods(const struct jr_model *model, uint64_t weight_ns);

@@ -5,6 +5,10 @@
  * Runs in: analyzer. */
 #include "model.h"
 
+#include <stdlib.h>
+
+#include "../base/mem.h"
+
 /* Where section n of the map starts; what lies before the first belongs to
  * it, and past the last there is no end. */
 static uint64_t section_start(const struct jr_map *map, uint64_t n)
@@ -28,37 +32,72 @@ static uint64_t last_moment(const struct jr_process *process)
 static uint64_t first_pause_after(const struct jr_map *map, uint64_t start)
 {
     for (size_t i = 0; i < map->npauses; i++)
-        if (map->pauses[i] >= start)
-            return map->pauses[i];
+        if (map->pauses[i].time_ns >= start)
+            return map->pauses[i].time_ns;
     return UINT64_MAX;
 }
 
-/* Time profiled between two moments, the first being a start. */
-static uint64_t profiled(const struct jr_map *map, uint64_t start,
-                         uint64_t end)
+/* Counts the time profiled between two moments, the first being a start, for
+ * the process, and keeps the stretch for the sum of all.  Of processes from
+ * different boots only the time of day can be compared. */
+static void profiled(struct jr_model *model, struct jr_process *process,
+                     uint64_t start, uint64_t end)
 {
-    uint64_t pause = first_pause_after(map, start);
+    const struct jp_log_header *header = &process->run->header;
+    uint64_t pause = first_pause_after(process->map, start);
+    uint64_t shift = header->real_ns > header->mono_ns
+                         ? header->real_ns - header->mono_ns
+                         : 0;
 
     if (pause < end)
         end = pause;
-    return end > start ? end - start : 0;
+    if (end <= start)
+        return;
+    process->stats.wall_ns = jr_add(process->stats.wall_ns, end - start);
+    *JR_PUSH(model->profiled, model->nprofiled, model->profiled_room) =
+        (struct jr_span){jr_add(start, shift), jr_add(end, shift)};
 }
 
-static uint64_t wall_of(const struct jr_process *process, uint64_t first,
-                        uint64_t end)
+static void add_times(struct jr_model *model, struct jr_process *process,
+                      uint64_t first, uint64_t end)
 {
     const struct jr_map *map = process->map;
-    uint64_t last = last_moment(process), sum = 0;
+    uint64_t last = last_moment(process);
 
-    if (map->nsections == 0)
-        return first == 0 && end > 0
-                   ? profiled(map, process->run->header.mono_ns, last)
-                   : 0;
+    if (map->nsections == 0) {
+        if (first == 0 && end > 0)
+            profiled(model, process, process->run->header.mono_ns, last);
+        return;
+    }
     for (uint64_t n = first; n < end; n++) {
         uint64_t next = section_start(map, n + 1);
 
-        sum = jr_add(sum, profiled(map, map->sections[n].time_ns,
-                                   next < last ? next : last));
+        profiled(model, process, map->sections[n].time_ns,
+                 next < last ? next : last);
+    }
+}
+
+static int by_start(const void *one, const void *other)
+{
+    const struct jr_span *a = one, *b = other;
+
+    return (a->from_ns > b->from_ns) - (a->from_ns < b->from_ns);
+}
+
+uint64_t jr_span_union(struct jr_span *spans, size_t count)
+{
+    uint64_t sum = 0, reached = 0;
+
+    if (count)
+        qsort(spans, count, sizeof *spans, by_start);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t from = spans[i].from_ns > reached ? spans[i].from_ns
+                                                   : reached;
+
+        if (spans[i].until_ns <= from)
+            continue;
+        sum = jr_add(sum, spans[i].until_ns - from);
+        reached = spans[i].until_ns;
     }
     return sum;
 }
@@ -79,8 +118,9 @@ static uint64_t within(const struct jr_process *process, uint64_t n,
     return n - before < count ? n - before : count;
 }
 
-void jr_span_select(const struct jr_filter *filter, struct jr_process *process)
+void jr_span_select(struct jr_model *model, struct jr_process *process)
 {
+    const struct jr_filter *filter = &model->filter;
     const struct jr_map *map = process->map;
     uint64_t count = jr_span_sections(map);
     uint64_t first = within(process, filter->start, count);
@@ -94,7 +134,7 @@ void jr_span_select(const struct jr_filter *filter, struct jr_process *process)
         first = end;
     process->all_sections = (size_t)count;
     process->stats.sections = end - first;
-    process->stats.wall_ns = wall_of(process, first, end);
+    add_times(model, process, first, end);
     process->span = (struct jr_span){0, 0};
     if (first < end) {
         process->span.from_ns = section_start(map, first);

@@ -43,6 +43,7 @@ static const struct word reasons[JP_REASON_COUNT] = {
     [JP_REASON_BOUNDS] = {"bounds", "a frame lay outside the stack"},
     [JP_REASON_NO_STACK] = {"no_stack", "the thread's stack was not known"},
     [JP_REASON_WALKER] = {"walker", "the walker gave up"},
+    [JP_REASON_FIBER] = {"fiber", "a fiber's outermost frame was reached"},
 };
 
 static const struct word losses[JR_LOST_COUNT] = {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../base/mem.h"
+#include "jp_map.h"
 
 /* One chunk being read. */
 struct cursor {
@@ -31,7 +32,6 @@ void jr_chunk_reader_begin(struct jr_chunk_reader *reader, const char *path,
 
 void jr_chunk_reader_end(struct jr_chunk_reader *reader)
 {
-    jr_stack_table_free(&reader->table);
     free(reader->stacks);
     free(reader->whole);
     memset(reader, 0, sizeof *reader);
@@ -100,7 +100,7 @@ static void read_stack(struct cursor *cursor, size_t at)
         damage(cursor, at, wrong);
         return;
     }
-    index = jr_stack_add(&reader->table, cursor->run, reader->whole, depth,
+    index = jr_stack_add(reader->table, cursor->run, reader->whole, depth,
                          record.gap);
     if (index == JR_STACK_NONE)
         damage(cursor, at, "more frames than a log can hold; stack left out");
@@ -145,6 +145,31 @@ static void read_sample(struct cursor *cursor, size_t at)
             .reason = (uint8_t)JP_SAMPLE_REASON(record.head.info)};
 }
 
+static void read_text(struct cursor *cursor, size_t at)
+{
+    struct jp_text_record record;
+    struct jr_run *run = cursor->run;
+    size_t room;
+
+    memcpy(&record, cursor->data + at, sizeof record);
+    room = (size_t)record.head.words * 8 - sizeof record;
+    if (record.length > room || room - record.length >= 8 ||
+        record.length >= JP_MAP_LINE_MAX) {
+        damage(cursor, at, "text of a wrong length; left out");
+        return;
+    }
+    run->text = jr_grow(run->text, run->ntext + record.length + 1,
+                        &run->text_room, 1);
+    memcpy(run->text + run->ntext, cursor->data + at + sizeof record,
+           record.length);
+    /* One line, whatever is in it. */
+    for (size_t i = 0; i < record.length; i++)
+        if (run->text[run->ntext + i] == '\n')
+            run->text[run->ntext + i] = ' ';
+    run->ntext += record.length;
+    run->text[run->ntext++] = '\n';
+}
+
 /* Reads the record at `at`; returns its size, 0 at the end. */
 static size_t read_record(struct cursor *cursor, size_t at, size_t chunk_size)
 {
@@ -174,6 +199,8 @@ static size_t read_record(struct cursor *cursor, size_t at, size_t chunk_size)
         read_stack(cursor, at);
     else if (head.type == JP_RECORD_SAMPLE)
         read_sample(cursor, at);
+    else if (head.type == JP_RECORD_TEXT)
+        read_text(cursor, at);
     return size;
 }
 

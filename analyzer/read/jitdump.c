@@ -13,6 +13,7 @@
 #include "jitdump_fields.h"
 
 #define WINDOW_SIZE (256U << 10)
+#define ZEROS_STEP (64U << 10)     /* zeros that are looked at in one go */
 #define MAGIC 0x4A695444U          /* "JiTD", of the specification */
 #define HEADER_SIZE 40U
 #define HEADER_LEAST 24U           /* up to the pid */
@@ -208,6 +209,50 @@ static int is_record(struct jr_jitdump *dump, uint64_t offset)
     return got < 8 || (jr_field32(bytes, 0) | jr_field32(bytes + 4, 0)) == 0;
 }
 
+#define SEARCH_MAX (16U << 20)   /* bytes that are searched for a record */
+#define DAMAGES_MAX 64U          /* of a file, each of which is a search */
+#define APART_MAX (1ULL << 44)   /* ns, hours; or ticks of a clock */
+
+/* Could this be where the records go on?  Of the kinds that tell of code, at
+ * about the time of the last one. */
+static int goes_on_at(struct jr_jitdump *dump, uint64_t at)
+{
+    uint64_t next, last, time_ns;
+    const uint8_t *bytes;
+    uint32_t type;
+    size_t got;
+
+    bytes = look(dump, at, JR_RECORD_PREFIX, &got);
+    type = jr_field32(bytes, dump->swapped);
+    time_ns = jr_field64(bytes + 8, dump->swapped);
+    return (type == JR_JITDUMP_LOAD || type == JR_JITDUMP_DEBUG) &&
+           time_ns + APART_MAX - dump->last_ns < 2 * APART_MAX &&
+           is_plausible(dump, at, &next) &&
+           (next == dump->source->size || is_plausible(dump, next, &last));
+}
+
+/* What is at dump->at is no record: two processes that write to one file damage
+ * it in places.  Goes on with the first record behind that which is followed by
+ * another.  Returns whether there is one. */
+static int find_next(struct jr_jitdump *dump)
+{
+    uint64_t from = dump->at, end = dump->source->size;
+
+    if (dump->damages >= DAMAGES_MAX)
+        return 0;
+    if (end - from > SEARCH_MAX)
+        end = from + SEARCH_MAX;
+    for (uint64_t at = from + 1; at + JR_RECORD_PREFIX < end; at++) {
+        if (goes_on_at(dump, at)) {
+            if (dump->damages++ == 0)
+                dump->first_damage = from;
+            dump->at = at;
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Zeros are no record: pages that were made ready and not used, or filled up
  * to an alignment.  Goes on where they end; as a LOAD starts with four zeros
  * itself, that is within the eight bytes before the first other one.  Returns
@@ -218,16 +263,18 @@ static int skip_zeros(struct jr_jitdump *dump)
     const uint8_t *bytes;
     size_t got, zeros = 0;
 
-    for (;; at += zeros) {
-        bytes = look(dump, at, 4096, &got);
-        for (zeros = 0; zeros < got && bytes[zeros] == 0; zeros++)
-            ;
+    for (;; at = jr_source_data(dump->source, at + zeros)) {
+        bytes = look(dump, at, ZEROS_STEP, &got);
         if (got == 0) {
             dump->at = dump->source->size;
             return 0;
         }
-        if (zeros < got)
-            break;
+        zeros = got;
+        if (bytes[0] == 0 && memcmp(bytes, bytes + 1, got - 1) == 0)
+            continue;
+        for (zeros = 0; bytes[zeros] == 0; zeros++)
+            ;
+        break;
     }
     at += zeros;
     for (uint64_t start = at - from < 8 ? from : at - 7; start <= at;
@@ -237,6 +284,9 @@ static int skip_zeros(struct jr_jitdump *dump)
             return 1;
         }
     }
+    dump->at = at;
+    if (find_next(dump))
+        return 1;
     dump->lost_at = from;
     dump->at = dump->source->size;
     return 0;
@@ -251,34 +301,35 @@ static const uint8_t *take_prefix(struct jr_jitdump *dump,
     const uint8_t *bytes;
     uint64_t left;
 
-    for (;;) {
-        if (dump->at >= dump->source->size)
-            return NULL;
+    while (dump->at < dump->source->size) {
         bytes = look(dump, dump->at, JR_RECORD_LOOK, got);
         left = dump->source->size - dump->at;
-        if (*got < JR_RECORD_PREFIX)
+        if (*got < JR_RECORD_PREFIX) {
+            dump->cut_at = dump->at;
             break;
+        }
         record->offset = dump->at;
         record->type = jr_field32(bytes, dump->swapped);
         record->size = jr_field32(bytes + 4, dump->swapped);
         record->time_ns = jr_field64(bytes + 8, dump->swapped);
-        if (record->size >= JR_RECORD_PREFIX) {
-            if (record->size > left)
-                break;
+        if (record->size >= JR_RECORD_PREFIX && record->size <= left) {
             dump->at += record->size;
+            dump->last_ns = record->time_ns;
             if (*got > record->size)
                 *got = (size_t)record->size;
             return bytes;
         }
-        if (record->type != 0 || record->size != 0) {
-            dump->lost_at = dump->at;
-            dump->at = dump->source->size;
-            return NULL;
+        if (record->type == 0 && record->size == 0) {
+            if (!skip_zeros(dump))
+                return NULL;
+        } else if (!find_next(dump)) {
+            if (record->size > left)
+                dump->cut_at = dump->at;
+            else
+                dump->lost_at = dump->at;
+            break;
         }
-        if (!skip_zeros(dump))
-            return NULL;
     }
-    dump->cut_at = dump->at;
     dump->at = dump->source->size;
     return NULL;
 }

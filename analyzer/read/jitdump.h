@@ -45,10 +45,13 @@ struct jr_jitdump {
     uint8_t swapped;         /* the other byte order */
     uint8_t has_arch_time;   /* times are of the processor's counter */
     uint64_t at;             /* where the next record starts */
+    uint64_t last_ns;        /* time of the one before */
     uint64_t counts[JR_JITDUMP_TYPES];
     uint64_t unknown;        /* records of other types, skipped */
     uint64_t malformed;      /* records whose fields cannot be; left out */
     uint64_t first_malformed;
+    uint64_t damages;        /* places where no record was, passed over */
+    uint64_t first_damage;
     uint64_t lost_at;        /* where reading had to stop before the end,
                                 JR_NO_OFFSET: nowhere */
     uint64_t cut_at;         /* where the last record is that the end of the

@@ -70,6 +70,34 @@ static struct jr_jitdump_line entry_at(const struct table *table, size_t at)
         .discriminator = jr_field32(bytes + 12, table->swapped)};
 }
 
+/* Erlang's tables begin before the code, SpiderMonkey's may end behind it. */
+#define SLACK 256U
+
+/* Whether an entry's address can be meant. */
+static int is_near(const struct table *table, uint64_t address)
+{
+    uint64_t low = table->start > SLACK ? table->start - SLACK : 0;
+
+    return address >= low && address - low <= table->end - low + SLACK;
+}
+
+/* Adds an entry; of those before the code the last one is where it begins, and
+ * those behind it say nothing. */
+static void take_entry(const struct table *table,
+                       struct jr_jitdump_lines *lines,
+                       struct jr_jitdump_line entry)
+{
+    if (entry.address > table->end)
+        return;
+    if (entry.address < table->start) {
+        entry.address = table->start;
+        if (lines->count && lines->items[lines->count - 1].address ==
+                                table->start)
+            lines->count--;
+    }
+    lines->items[lines->count++] = entry;
+}
+
 /* Reads entry after entry.  Returns how many bytes they take, or 0 when they
  * cannot be what the writer meant. */
 static size_t take_entries(const struct table *table,
@@ -88,7 +116,7 @@ static size_t take_entries(const struct table *table,
         at += JR_DEBUG_ENTRY;
         name = (const char *)table->bytes + at;
         end = memchr(name, '\0', table->size - at);
-        if (!end || entry.address < table->start || entry.address > table->end)
+        if (!end || !is_near(table, entry.address))
             return 0;
         /* The name of the entry before, says the specification. */
         if (end - name != 1 || (unsigned char)*name != 0xff) {
@@ -100,7 +128,7 @@ static size_t take_entries(const struct table *table,
         at += (size_t)(end - name) + 1;
         entry.file = file;
         entry.length = length;
-        lines->items[lines->count++] = entry;
+        take_entry(table, lines, entry);
     }
     return at;
 }

@@ -38,7 +38,10 @@ struct reader {
     struct jr_log *log;
     struct jr_diag *diag;
     struct jr_chunk_reader chunk;
-    int in_run;          /* chunks belong to the last run */
+    struct jr_stack_table *tables; /* of the log's runs */
+    size_t ntables, tables_room;
+    uint64_t *early;     /* offsets of chunks before the header of their run */
+    size_t nearly, early_room;
     int skipping;        /* chunks belong to a run that cannot be read */
     int orphans;         /* chunks before any header were reported */
 };
@@ -75,25 +78,14 @@ static const char *refuse_header(const struct jp_log_header *header)
         return "written on a machine of the other byte order";
     if (header->byte_order != JP_LOG_BYTE_ORDER)
         return "its header has no byte order: damaged";
-    if (header->version != JP_LOG_VERSION)
+    if (header->version != JP_LOG_VERSION &&
+        header->version != JP_LOG_VERSION_OLD)
         return "written in another version of the format";
     if (header->header_size != JP_LOG_HEADER_SIZE)
         return "its header has another size: damaged";
     if (header->address_size != 8)
         return "its addresses are not of 8 bytes";
     return NULL;
-}
-
-static void finish_run(struct reader *reader)
-{
-    struct jr_run *run;
-
-    if (!reader->in_run)
-        return;
-    run = &reader->log->runs[reader->log->nruns - 1];
-    jr_sort_samples(run->samples, run->nsamples);
-    jr_chunk_reader_end(&reader->chunk);
-    reader->in_run = 0;
 }
 
 static void add_run(struct reader *reader, const struct jp_log_header *header,
@@ -105,6 +97,10 @@ static void add_run(struct reader *reader, const struct jp_log_header *header,
     memset(run, 0, sizeof *run);
     run->header = *header;
     run->offset = offset;
+    run->base = log->nruns - 1;
+    memset(JR_PUSH(reader->tables, reader->ntables, reader->tables_room), 0,
+           sizeof *reader->tables);
+    run->header.tree_name[sizeof run->header.tree_name - 1] = '\0';
     run->header.map_name[sizeof run->header.map_name - 1] = '\0';
     run->header.exe[sizeof run->header.exe - 1] = '\0';
     run->header.flags[sizeof run->header.flags - 1] = '\0';
@@ -117,8 +113,6 @@ static void add_run(struct reader *reader, const struct jp_log_header *header,
     }
     *JR_PUSH(run->stacks, run->nstacks, run->stacks_room) =
         (struct jr_stack){0};
-    jr_chunk_reader_begin(&reader->chunk, log->path, reader->diag);
-    reader->in_run = 1;
     if (MACHINE_HERE && header->machine != MACHINE_HERE)
         jr_say("%s: written on another kind of machine (ELF machine %u)",
                log->path, header->machine);
@@ -132,7 +126,6 @@ static size_t read_header(struct reader *reader, uint64_t offset)
     const char *why;
     size_t got = peek(&reader->source, offset, sizeof header, &at);
 
-    finish_run(reader);
     reader->skipping = 1;
     if (got < sizeof header) {
         jr_warn(reader->diag, reader->log->path, offset,
@@ -165,15 +158,69 @@ static const char *refuse_chunk(const struct jp_chunk_header *chunk,
     return NULL;
 }
 
-/* Reads the chunk at `offset`; returns the bytes to go on by. */
-static size_t read_chunk(struct reader *reader, uint64_t offset)
+/* The index of the run that a chunk belongs to; nruns: it is not there.  Runs
+ * are in order of their places in the file. */
+static size_t run_of(const struct reader *reader,
+                     const struct jp_chunk_header *chunk)
 {
-    struct jp_chunk_header head;
-    struct jr_run *run = &reader->log->runs[reader->log->nruns - 1];
+    const struct jr_log *log = reader->log;
+    size_t low = 0, high = log->nruns;
+
+    if (chunk->run == 0)
+        return reader->skipping || log->nruns == 0 ? log->nruns
+                                                   : log->nruns - 1;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (log->runs[middle].offset < chunk->run - 1)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < log->nruns && log->runs[low].offset == chunk->run - 1
+               ? low
+               : log->nruns;
+}
+
+static void refuse(struct reader *reader, struct jr_run *run, uint64_t offset,
+                   const char *why)
+{
+    run->bad_chunks++;
+    jr_warn(reader->diag, reader->log->path, offset,
+            "chunk %s; looking on at the next page", why);
+}
+
+/* A chunk whose run is not known (yet); `again`: it will not be. */
+static void read_strange(struct reader *reader,
+                         const struct jp_chunk_header *head, uint64_t offset,
+                         int again)
+{
+    if (head->run != 0 && !again) {
+        *JR_PUSH(reader->early, reader->nearly, reader->early_room) = offset;
+    } else if (!reader->skipping && !reader->orphans) {
+        reader->orphans = 1;
+        jr_warn(reader->diag, reader->log->path, offset,
+                "chunks without their log header; left out");
+    }
+}
+
+/* Reads the chunk at `offset`; returns the bytes to go on by.  again: it was
+ * come to before its run was known. */
+static size_t read_chunk(struct reader *reader, uint64_t offset, int again)
+{
+    struct jp_chunk_header head = {.run = 0};
+    struct jr_run *run;
     const uint8_t *at;
     const char *why;
-    size_t got = peek(&reader->source, offset, sizeof head, &at);
+    size_t index, got = peek(&reader->source, offset, sizeof head, &at);
 
+    memcpy(&head, at, got);
+    index = run_of(reader, &head);
+    if (index == reader->log->nruns) {
+        read_strange(reader, &head, offset, again);
+        return JP_LOG_ALIGN;
+    }
+    run = &reader->log->runs[index];
     run->chunks++;
     if (got < sizeof head) {
         run->bad_chunks++;
@@ -181,17 +228,15 @@ static size_t read_chunk(struct reader *reader, uint64_t offset)
                 "the file ends inside the head of this chunk; left out");
         return JP_LOG_ALIGN;
     }
-    memcpy(&head, at, sizeof head);
     why = refuse_chunk(&head, run, offset);
     if (why) {
-        run->bad_chunks++;
-        jr_warn(reader->diag, reader->log->path, offset,
-                "chunk %s; looking on at the next page", why);
+        refuse(reader, run, offset, why);
         return JP_LOG_ALIGN;
     }
     if (run->oldest_ns == 0 || head.opened_ns < run->oldest_ns)
         run->oldest_ns = head.opened_ns;
     got = peek(&reader->source, offset, head.size, &at);
+    reader->chunk.table = &reader->tables[index];
     jr_chunk_read(&reader->chunk, run, at, got, offset);
     return head.size;
 }
@@ -207,25 +252,56 @@ static size_t read_page(struct reader *reader, uint64_t offset)
         return read_header(reader, offset);
     if (got >= sizeof magic)
         memcpy(&magic, at, sizeof magic);
-    if (magic != JP_CHUNK_MAGIC)
-        return JP_LOG_ALIGN;
-    if (reader->in_run)
-        return read_chunk(reader, offset);
-    if (!reader->skipping && !reader->orphans) {
-        reader->orphans = 1;
-        jr_warn(reader->diag, reader->log->path, offset,
-                "chunks without a log header before them; left out");
+    return magic == JP_CHUNK_MAGIC ? read_chunk(reader, offset, 0)
+                                   : JP_LOG_ALIGN;
+}
+
+/* What its header does not say, a run that branched off from another has from
+ * that one: it could not look. */
+static void join_base(struct jr_log *log, size_t index)
+{
+    struct jr_run *run = &log->runs[index];
+    const struct jp_chunk_header wanted = {.run = run->header.base_run};
+    const struct reader reader = {.log = log};
+    size_t base = wanted.run ? run_of(&reader, &wanted) : log->nruns;
+
+    if (base == log->nruns || base == index)
+        return;
+    run->base = base;
+    if (run->header.exe[0] == '\0')
+        memcpy(run->header.exe, log->runs[base].header.exe,
+               sizeof run->header.exe);
+    if (run->header.build_id_size == 0) {
+        memcpy(run->header.build_id, log->runs[base].header.build_id,
+               sizeof run->header.build_id);
+        run->header.build_id_size = log->runs[base].header.build_id_size;
     }
-    return JP_LOG_ALIGN;
+}
+
+static void finish(struct reader *reader)
+{
+    for (size_t i = 0; i < reader->nearly; i++)
+        read_chunk(reader, reader->early[i], 1);
+    for (size_t i = 0; i < reader->log->nruns; i++) {
+        struct jr_run *run = &reader->log->runs[i];
+
+        jr_sort_samples(run->samples, run->nsamples);
+        join_base(reader->log, i);
+        jr_stack_table_free(&reader->tables[i]);
+    }
+    jr_chunk_reader_end(&reader->chunk);
+    free(reader->tables);
+    free(reader->early);
 }
 
 static int read_all(struct reader *reader)
 {
     unsigned before = reader->diag->warnings;
 
+    jr_chunk_reader_begin(&reader->chunk, reader->log->path, reader->diag);
     for (uint64_t at = 0; at < reader->source.size;)
         at += read_page(reader, at);
-    finish_run(reader);
+    finish(reader);
     if (reader->log->nruns)
         return 0;
     if (reader->diag->warnings == before)
@@ -274,6 +350,7 @@ void jr_log_free(struct jr_log *log)
         free(log->runs[i].samples);
         free(log->runs[i].stacks);
         free(log->runs[i].frames);
+        free(log->runs[i].text);
     }
     free(log->runs);
     free(log->path);

@@ -42,6 +42,11 @@ struct jr_run {
     uint64_t oldest_ns;           /* when its oldest chunk was opened */
     uint64_t lost;                /* sum of the JP_COUNT_LOST_* counts */
     size_t chunks, bad_chunks;    /* read; damaged and skipped or cut */
+    char *text;                   /* lines of the map, each with a newline */
+    size_t ntext, text_room;
+    size_t base;                  /* index of the run that this one branched
+                                     off from, whose map holds until
+                                     header.forked_ns; itself: none */
 };
 
 struct jr_log {

@@ -19,14 +19,13 @@
 /* A line that was found but not yet handled. */
 struct found {
     uint64_t time_ns;
+    const struct jr_map_part *part;
     size_t at, length;
 };
 
 struct parser {
     struct jr_map *map;
     struct jr_diag *diag;
-    const char *data;
-    size_t size;
     struct jr_live live;
     struct found *found;
     size_t nfound, found_room;
@@ -202,6 +201,12 @@ static int take_jit(struct parser *parser, uint8_t is_dump)
         return -1;
     if (jr_line_number(&parser->line, "inode", 10, &file.inode) < 0)
         file.inode = 0;
+    if (jr_line_number(&parser->line, "since", 10, &file.since_ns) < 0 ||
+        file.since_ns >= file.time_ns)
+        file.since_ns = 0;
+    if (jr_line_number(&parser->line, "tail", 16, &file.tail) < 0)
+        file.tail = 0;
+    file.inherited = jr_line_find(&parser->line, "inherited") != NULL;
     file.device = take_device(&parser->line);
     file.path = jr_line_text(&parser->line, "path");
     if (!file.path)
@@ -238,15 +243,22 @@ static int on_code(struct parser *parser)
     return 0;
 }
 
+static struct jr_section take_moment(struct parser *parser)
+{
+    struct jr_section moment = {.time_ns = parser->line.time_ns};
+
+    take_cpu(parser);
+    if (jr_line_number(&parser->line, "cpu", 10, &moment.cpu_ns) < 0)
+        moment.cpu_ns = 0;
+    return moment;
+}
+
 static int on_section(struct parser *parser)
 {
     struct jr_map *map = parser->map;
-    struct jr_section section = {.time_ns = parser->line.time_ns};
 
-    take_cpu(parser);
-    if (jr_line_number(&parser->line, "cpu", 10, &section.cpu_ns) < 0)
-        section.cpu_ns = 0;
-    *JR_PUSH(map->sections, map->nsections, map->sections_room) = section;
+    *JR_PUSH(map->sections, map->nsections, map->sections_room) =
+        take_moment(parser);
     return 0;
 }
 
@@ -254,9 +266,14 @@ static int on_pause(struct parser *parser)
 {
     struct jr_map *map = parser->map;
 
-    take_cpu(parser);
     *JR_PUSH(map->pauses, map->npauses, map->pauses_room) =
-        parser->line.time_ns;
+        take_moment(parser);
+    return 0;
+}
+
+static int on_clear(struct parser *parser)
+{
+    parser->map->clear = take_moment(parser);
     return 0;
 }
 
@@ -279,67 +296,84 @@ static int on_note(struct parser *parser)
     return 0;
 }
 
-/* Events without a handler, as unknown ones, say nothing to the report. */
+/* Events without a handler, as unknown ones, say nothing to the report.  What
+ * is said of code holds for a process that branches off as well. */
 static const struct {
     const char *event;
     int (*handle)(struct parser *parser);
+    int is_code;
 } handlers[] = {
-    {JP_MAP_PROCESS, on_process}, {JP_MAP_MODULE, on_module},
-    {JP_MAP_ANON, on_anon},       {JP_MAP_UNMAP, on_unmap},
-    {JP_MAP_THREAD, on_thread},   {JP_MAP_PERFMAP, on_perfmap},
-    {JP_MAP_JITDUMP, on_jitdump}, {JP_MAP_CODE, on_code},
-    {JP_MAP_SECTION, on_section},
-    {JP_MAP_PAUSE, on_pause},     {JP_MAP_EXIT, on_exit_line},
-    {JP_MAP_NOTE, on_note},
+    {JP_MAP_PROCESS, on_process, 0}, {JP_MAP_MODULE, on_module, 1},
+    {JP_MAP_ANON, on_anon, 1},       {JP_MAP_UNMAP, on_unmap, 1},
+    {JP_MAP_THREAD, on_thread, 0},   {JP_MAP_PERFMAP, on_perfmap, 0},
+    {JP_MAP_JITDUMP, on_jitdump, 0}, {JP_MAP_CODE, on_code, 0},
+    {JP_MAP_SECTION, on_section, 0}, {JP_MAP_PAUSE, on_pause, 0},
+    {JP_MAP_CLEAR, on_clear, 0},     {JP_MAP_EXIT, on_exit_line, 0},
+    {JP_MAP_NOTE, on_note, 0},
 };
 
-static int handle(struct parser *parser)
+static int handle(struct parser *parser, const struct jr_map_part *part)
 {
-    if (!parser->map->exited)
+    if (!parser->map->exited && !part->of_base)
         parser->map->end_ns = parser->line.time_ns;
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {
         if (!strcmp(parser->line.event, handlers[i].event))
-            return handlers[i].handle(parser);
+            return handlers[i].is_code || !part->of_base
+                       ? handlers[i].handle(parser)
+                       : 0;
     }
     return 0;
 }
 
 /* Is this the first line of the run that is asked for? */
-static int begins_run(const struct parser *parser)
+static int begins_run(const struct parser *parser,
+                      const struct jr_map_part *part)
 {
     uint64_t pid, start;
 
     return jr_line_number(&parser->line, "pid", 10, &pid) == 0 &&
            jr_line_number(&parser->line, "start", 10, &start) == 0 &&
-           pid == parser->map->pid && start == parser->map->start_ticks;
+           pid == part->pid && start == part->start_ticks;
 }
 
-/* Finds the lines of the run.  Returns -1 when the run is not there. */
-static int find_lines(struct parser *parser)
+static void find_line(struct parser *parser, const struct jr_map_part *part,
+                      struct found found)
 {
-    int inside = 0, seen = 0;
+    found.time_ns = parser->line.time_ns;
+    if (found.time_ns <= part->until_ns)
+        *JR_PUSH(parser->found, parser->nfound, parser->found_room) = found;
+}
+
+/* Finds the lines of the run in a part.  Returns -1 when the run is not
+ * there. */
+static int find_lines(struct parser *parser, const struct jr_map_part *part)
+{
+    int inside = part->is_text, seen = part->is_text;
     size_t at = 0;
 
-    while (at < parser->size) {
-        const char *text = parser->data + at;
-        const char *newline = memchr(text, '\n', parser->size - at);
-        size_t length = newline ? (size_t)(newline - text)
-                                : parser->size - at;
+    while (at < part->size) {
+        const char *text = (const char *)part->data + at;
+        const char *newline = memchr(text, '\n', part->size - at);
+        size_t length = newline ? (size_t)(newline - text) : part->size - at;
 
         if (!newline) {
-            jr_warn(parser->diag, parser->map->path, at,
+            jr_warn(parser->diag, part->path, at,
                     "the last line is cut; left out");
         } else if (jr_line_parse(&parser->line, text, length) < 0) {
-            jr_warn(parser->diag, parser->map->path, at,
+            jr_warn(parser->diag, part->path, at,
                     "is no line of a map; left out");
-        } else if (!strcmp(parser->line.event, JP_MAP_BEGIN)) {
-            inside = begins_run(parser);
-            if (inside && !seen)
+        } else if (!part->is_text &&
+                   !strcmp(parser->line.event, JP_MAP_BEGIN)) {
+            inside = begins_run(parser, part);
+            if (inside && !seen && !part->of_base) {
                 parser->map->begin_ns = parser->line.time_ns;
+                if (jr_line_number(&parser->line, "real", 10,
+                                   &parser->map->real_ns) < 0)
+                    parser->map->real_ns = 0;
+            }
             seen |= inside;
         } else if (inside) {
-            *JR_PUSH(parser->found, parser->nfound, parser->found_room) =
-                (struct found){parser->line.time_ns, at, length};
+            find_line(parser, part, (struct found){0, part, at, length});
         }
         at += length + 1;
     }
@@ -354,6 +388,8 @@ static int by_time(const void *one, const void *other)
 
     if (a->time_ns != b->time_ns)
         return a->time_ns < b->time_ns ? -1 : 1;
+    if (a->part != b->part)
+        return a->part < b->part ? -1 : 1;
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
@@ -363,33 +399,41 @@ static void fill_missing(char **text)
         *text = jr_strdup("");
 }
 
-int jr_map_parse(const uint8_t *data, size_t size, struct jr_map *map,
-                 struct jr_diag *diag)
+static void handle_all(struct parser *parser)
 {
-    struct parser *parser = jr_alloc(1, sizeof *parser);
-    int result;
-
-    parser->map = map;
-    parser->diag = diag;
-    parser->data = (const char *)data;
-    parser->size = size;
-    result = find_lines(parser);
-    if (result < 0)
-        jr_warn(diag, map->path, JR_NO_OFFSET,
-                "has no part for process %u; its modules and threads are "
-                "unknown",
-                map->pid);
     if (parser->nfound)
         qsort(parser->found, parser->nfound, sizeof *parser->found, by_time);
     for (size_t i = 0; i < parser->nfound; i++) {
         const struct found *found = &parser->found[i];
 
-        jr_line_parse(&parser->line, parser->data + found->at, found->length);
-        if (handle(parser) < 0)
-            jr_warn(diag, map->path, found->at,
+        jr_line_parse(&parser->line,
+                      (const char *)found->part->data + found->at,
+                      found->length);
+        if (handle(parser, found->part) < 0)
+            jr_warn(parser->diag, found->part->path, found->at,
                     "%s line lacks a value or has a wrong one; left out",
                     parser->line.event);
     }
+}
+
+static int parse(const struct jr_map_part *parts, size_t nparts,
+                 struct jr_map *map, struct jr_diag *diag)
+{
+    struct parser *parser = jr_alloc(1, sizeof *parser);
+    int result = 0;
+
+    parser->map = map;
+    parser->diag = diag;
+    for (size_t i = 0; i < nparts; i++) {
+        if (find_lines(parser, &parts[i]) == 0)
+            continue;
+        result = -1;
+        jr_warn(diag, parts[i].path, JR_NO_OFFSET,
+                "has no part for process %u; its modules and threads are "
+                "unknown",
+                parts[i].pid);
+    }
+    handle_all(parser);
     fill_missing(&map->exe);
     fill_missing(&map->comm);
     fill_missing(&map->cmdline);
@@ -399,28 +443,64 @@ int jr_map_parse(const uint8_t *data, size_t size, struct jr_map *map,
     return result;
 }
 
-int jr_map_read(const char *path, uint32_t pid, uint64_t start_ticks,
-                struct jr_map *map, struct jr_diag *diag)
+int jr_map_parse(const uint8_t *data, size_t size, struct jr_map *map,
+                 struct jr_diag *diag)
+{
+    const struct jr_map_part part = {.path = map->path, .data = data,
+                                     .size = size, .pid = map->pid,
+                                     .start_ticks = map->start_ticks,
+                                     .until_ns = UINT64_MAX};
+
+    return parse(&part, 1, map, diag);
+}
+
+/* Reads a file among the parts.  One that cannot be read is empty, and counts
+ * as text; -1 then. */
+static int read_part(struct jr_map_part *part, struct jr_diag *diag)
 {
     struct jr_bytes bytes;
     const char *why;
-    int result = -1;
+
+    if (jr_file_read(part->path, MAP_SIZE_MAX, &bytes, &why) == 0) {
+        part->data = bytes.data;
+        part->size = bytes.size;
+        return 0;
+    }
+    jr_warn(diag, part->path, JR_NO_OFFSET,
+            "%s; modules and threads are unknown", why);
+    part->is_text = 1;
+    part->size = 0;
+    return -1;
+}
+
+int jr_map_join(struct jr_map_part *parts, size_t nparts, struct jr_map *map,
+                struct jr_diag *diag)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < nparts; i++)
+        if (!parts[i].is_text && read_part(&parts[i], diag) < 0)
+            result = -1;
+    if (parse(parts, nparts, map, diag) < 0)
+        result = -1;
+    for (size_t i = 0; i < nparts; i++)
+        if (!parts[i].is_text)
+            free((void *)(uintptr_t)parts[i].data);
+    return result;
+}
+
+int jr_map_read(const char *path, uint32_t pid, uint64_t start_ticks,
+                struct jr_map *map, struct jr_diag *diag)
+{
+    struct jr_map_part part = {.path = path, .pid = pid,
+                               .start_ticks = start_ticks,
+                               .until_ns = UINT64_MAX};
 
     memset(map, 0, sizeof *map);
     map->path = jr_strdup(path);
     map->pid = pid;
     map->start_ticks = start_ticks;
-    if (jr_file_read(path, MAP_SIZE_MAX, &bytes, &why) < 0) {
-        jr_warn(diag, path, JR_NO_OFFSET,
-                "%s; modules and threads are unknown", why);
-        fill_missing(&map->exe);
-        fill_missing(&map->comm);
-        fill_missing(&map->cmdline);
-        return -1;
-    }
-    result = jr_map_parse(bytes.data, bytes.size, map, diag);
-    free(bytes.data);
-    return result;
+    return jr_map_join(&part, 1, map, diag);
 }
 
 void jr_map_free(struct jr_map *map)

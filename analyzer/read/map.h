@@ -35,10 +35,15 @@ struct jr_thread_name {
 /* A sighting of a perf map or jitdump. */
 struct jr_jit_file {
     uint64_t time_ns, inode, size;
+    uint64_t since_ns;        /* it was as the sighting before says until then
+                                 at least; 0: not known */
     uint64_t device;          /* as st_dev; 0: not known */
+    uint64_t tail;            /* jr_jit_tail of the file then; 0: not known */
     char *path;
     char *saved;              /* file name beside the map, or NULL */
     uint8_t is_dump;
+    uint8_t inherited;        /* of a process that this one was forked from,
+                                 with this size then */
 };
 
 /* Executable memory that was kept in a file. */
@@ -49,6 +54,7 @@ struct jr_code_copy {
     char *saved;              /* file name beside the map */
 };
 
+/* A moment at which the profile starts, stops or is emptied. */
 struct jr_section {
     uint64_t time_ns;
     uint64_t cpu_ns;          /* CPU time of the process then */
@@ -59,6 +65,8 @@ struct jr_map {
     uint32_t pid, ppid;
     uint64_t start_ticks;
     uint64_t begin_ns;                 /* of the run's first line */
+    uint64_t real_ns;                  /* the same by CLOCK_REALTIME; 0: not
+                                          known */
     char *exe, *comm, *cmdline;        /* "" when not known; the arguments of
                                           cmdline are joined by blanks */
     struct jr_mapping *mappings;       /* in order of from_ns */
@@ -71,8 +79,9 @@ struct jr_map {
     size_t ncopies, copies_room;
     struct jr_section *sections;       /* in order of time */
     size_t nsections, sections_room;
-    uint64_t *pauses;                  /* times, in order */
+    struct jr_section *pauses;         /* where the sections end, in order */
     size_t npauses, pauses_room;
+    struct jr_section clear;           /* the last one; time 0: none */
     uint64_t end_ns;                   /* of `exit`, else of the last line */
     uint64_t end_cpu_ns;               /* the last cpu= seen */
     uint8_t exited;                    /* an `exit` line was there */
@@ -80,17 +89,35 @@ struct jr_map {
     size_t nnotes, notes_room;
 };
 
+/* Where lines of a run's map stand. */
+struct jr_map_part {
+    const char *path;         /* of the file; for text, of what it stands in */
+    const uint8_t *data;      /* text; of a file, jr_map_read reads it */
+    size_t size;
+    uint64_t start_ticks;     /* of a file, with pid: whose lines count */
+    uint64_t until_ns;        /* lines of a later time do not */
+    uint32_t pid;
+    uint8_t is_text;          /* lines alone, all of one run */
+    uint8_t of_base;          /* of a process that the run branched off from:
+                                 what it says of code alone */
+};
+
+/* Reads a run's map from its parts into *map, which the caller has zeroed and
+ * given its pid, start_ticks and path (allocated; for messages).  Files are
+ * read: their data is not set.  Damage is reported and passed over.  Returns
+ * 0, or -1 when a part is not there (said with jr_warn; *map is usable).  The
+ * caller frees *map with jr_map_free. */
+int jr_map_join(struct jr_map_part *parts, size_t nparts, struct jr_map *map,
+                struct jr_diag *diag);
+
 /* Reads the part of the map at `path` that belongs to the process (pid,
- * start_ticks) into *map.  Damage is reported and passed over.  Returns 0, or
- * -1 when there is no such file or no such part (said with jr_warn; *map is
- * then empty and usable).  The caller frees *map with jr_map_free. */
+ * start_ticks) into *map, likewise, but sets all of it. */
 int jr_map_read(const char *path, uint32_t pid, uint64_t start_ticks,
                 struct jr_map *map, struct jr_diag *diag);
 void jr_map_free(struct jr_map *map);
 
-/* The same for a map that is in memory.  The caller has zeroed *map and set
- * its pid and start_ticks, which select the part, and its path (allocated;
- * for messages). */
+/* The same for a map that is in memory; the caller has prepared *map as for
+ * jr_map_join. */
 int jr_map_parse(const uint8_t *data, size_t size, struct jr_map *map,
                  struct jr_diag *diag);
 

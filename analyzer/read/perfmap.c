@@ -44,9 +44,10 @@ static int take_number(struct cursor *cursor, uint64_t *number)
     return 0;
 }
 
-/* V8 names a function's bytecode `JS:~name`, `Eval:~`, `Script:~`...; the
- * tilde stands for the interpreter. */
-static int is_bytecode(const char *name, size_t length)
+/* V8 names a function's bytecode `JS:~name`, `Eval:~`, `Script:~`..., and with
+ * --interpreted-frames-native-stack its copy of the interpreter's trampoline
+ * likewise; the tilde stands for the interpreter. */
+static int is_interpreted(const char *name, size_t length)
 {
     const char *colon = memchr(name, ':', length);
 
@@ -90,7 +91,7 @@ static int parse_line(struct cursor cursor, struct jr_perfmap_line *line)
         return -1;
     line->name = cursor.at;
     line->length = (uint32_t)cut_name(cursor.at, length);
-    line->bytecode = (uint8_t)is_bytecode(line->name, line->length);
+    line->interpreted = (uint8_t)is_interpreted(line->name, line->length);
     return size != 0;
 }
 

@@ -16,7 +16,9 @@ struct jr_perfmap_line {
     uint64_t covered_by;  /* size of the file from which on it holds the line */
     const char *name;     /* no NUL follows; points into the file's bytes */
     uint32_t length;      /* of name, at least 1 */
-    uint8_t bytecode;     /* V8: describes bytecode in the heap, not code */
+    uint8_t interpreted;  /* V8: bytecode in the heap or, where the address is
+                             executable, a function's copy of the trampoline
+                             into the interpreter */
 };
 
 struct jr_perfmap {

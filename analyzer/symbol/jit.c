@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../base/mem.h"
+#include "ranges.h"
 
 #define FILES_MAX 65535U              /* what a piece can number */
 #define PIECES_MAX 0x7fffffffU
@@ -43,10 +44,17 @@ struct sighted {
 };
 
 static void begin_sighted(struct sighted *sighted,
-                          const struct jr_jit_sightings *all)
+                          const struct jr_jit_sightings *all,
+                          struct jr_jit_origin *origin)
 {
     sighted->all = all;
     sighted->at = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->items[i]->since_ns)
+            *JR_PUSH(origin->windows, origin->nwindows,
+                     origin->windows_room) = (struct jr_jit_window){
+                all->items[i]->since_ns + 1, all->items[i]->time_ns};
+    }
     /* A file that shrank was written anew: what was seen before that is not
      * in it any more. */
     for (size_t i = 1; i < all->count; i++) {
@@ -61,7 +69,7 @@ static void date(struct sighted *sighted, uint64_t size,
 {
     const struct jr_jit_sightings *all = sighted->all;
 
-    if (all->count == 0) {
+    if (all->count == 0 || all->inherited) {
         piece->always = 1;
         return;
     }
@@ -71,13 +79,56 @@ static void date(struct sighted *sighted, uint64_t size,
     piece->from_ns = all->items[sighted->at]->time_ns;
 }
 
+/* Executable memory in time, to look ranges up in. */
+struct executable {
+    const struct jr_map *map;
+    struct jr_ranges ranges;
+    struct jr_indices found;   /* scratch */
+};
+
+static void init_executable(struct executable *executable,
+                            const struct jr_map *map)
+{
+    *executable = (struct executable){.map = map};
+    for (size_t i = 0; i < map->nmappings; i++) {
+        const struct jr_mapping *mapping = &map->mappings[i];
+
+        *JR_PUSH(executable->ranges.items, executable->ranges.count,
+                 executable->ranges.room) =
+            (struct jr_range){mapping->start, mapping->end, (uint32_t)i};
+    }
+    jr_ranges_build(&executable->ranges);
+}
+
+static void free_executable(struct executable *executable)
+{
+    jr_ranges_free(&executable->ranges);
+    free(executable->found.items);
+}
+
+/* Was there executable memory at the address then, or afterwards?  A mapping
+ * may be seen later than the map's line for what is in it. */
+static int was_executable(struct executable *executable, uint64_t address,
+                          uint64_t time_ns)
+{
+    jr_ranges_find(&executable->ranges, address, &executable->found);
+    for (size_t i = 0; i < executable->found.count; i++) {
+        if (executable->map->mappings[executable->found.items[i]].until_ns >
+            time_ns)
+            return 1;
+    }
+    return 0;
+}
+
 void jr_jit_append_map(struct jr_jit *jit, struct jr_jit_origin *origin,
                        const struct jr_jit_sightings *sightings)
 {
     uint64_t file = enter(jit, origin);
+    struct executable executable;
     struct sighted sighted;
 
-    begin_sighted(&sighted, sightings);
+    begin_sighted(&sighted, sightings, origin);
+    init_executable(&executable, jit->map);
     for (size_t i = 0; i < origin->map.nlines && !is_full(jit); i++) {
         const struct jr_perfmap_line *line = &origin->map.lines[i];
         uint64_t size = line->end - line->start;
@@ -86,11 +137,19 @@ void jr_jit_append_map(struct jr_jit *jit, struct jr_jit_origin *origin,
                                      .offset = i,
                                      .file = file & FILES_MAX};
 
+        /* What came after the fork is the parent's alone. */
+        if (sightings->inherited && line->covered_by > sightings->inherited)
+            break;
         piece.size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
-        piece.layer = line->bytecode ? JR_LAYER_BYTECODE : JR_LAYER_SIGHTED;
         date(&sighted, line->covered_by, &piece);
+        piece.layer = line->interpreted &&
+                              !was_executable(&executable, line->start,
+                                              piece.from_ns)
+                          ? JR_LAYER_BYTECODE
+                          : JR_LAYER_SIGHTED;
         *push(jit) = piece;
     }
+    free_executable(&executable);
 }
 
 /* Line tables that wait for their LOAD: a writer with several threads may mix
@@ -123,6 +182,7 @@ static uint32_t take_table(struct records *records,
         if (table->first_line) {
             records->paired++;
             records->unbiased +=
+                table->first_line < load->start ||
                 table->first_line - load->start < JR_JITDUMP_BIAS;
         }
         if (load->offset - table->offset <= BACK_MAX)
@@ -163,6 +223,8 @@ static void take_record(struct records *records,
         piece.event = JR_JIT_MOVED;
         piece.until_ns = record->old_start;
     }
+    if (record->time_ns > records->origin->last_ns)
+        records->origin->last_ns = record->time_ns;
     if (dump->has_arch_time) {
         piece.layer = JR_LAYER_SIGHTED;
         date(&records->sighted, record->offset + record->size, &piece);
@@ -176,9 +238,10 @@ static void take_record(struct records *records,
 static void leave_out_foreign(struct records *records)
 {
     struct jr_jit *jit = records->jit;
-    int is_child = records->origin->dump.pid != jit->map->pid;
+    int is_inherited = records->sighted.all->inherited != 0;
+    int is_child = records->origin->dump.pid != jit->map->pid || is_inherited;
 
-    if (!records->has_own)
+    if (!records->has_own && !is_inherited)
         return;
     for (size_t i = records->first; i < jit->npieces; i++) {
         struct jr_jit_piece *piece = &jit->pieces[i];
@@ -199,9 +262,10 @@ void jr_jit_append_dump(struct jr_jit *jit, struct jr_jit_origin *origin,
     records->origin = origin;
     records->first = jit->npieces;
     records->file = enter(jit, origin);
-    begin_sighted(&records->sighted, sightings);
+    begin_sighted(&records->sighted, sightings, origin);
     while (!is_full(jit) && jr_jitdump_next(&origin->dump, &record))
         take_record(records, &record);
+    origin->cut = !jit->map->exited;
     leave_out_foreign(records);
     if (records->paired && records->unbiased * UNBIASED_SHARE <
                                records->paired)
@@ -230,6 +294,7 @@ void jr_jit_free(struct jr_jit *jit)
         jr_perfmap_free(&jit->files[i]->map);
         jr_jitdump_free(&jit->files[i]->dump);
         jr_source_free(&jit->files[i]->source);
+        free(jit->files[i]->windows);
         free(jit->files[i]);
     }
     jr_jit_texts_free(jit->texts);

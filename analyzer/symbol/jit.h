@@ -20,7 +20,8 @@ enum jr_jit_layer {
     JR_LAYER_EXACT,    /* a jitdump, whose records have times */
     JR_LAYER_SIGHTED,  /* known since the file was first seen to have it: a
                           perf map, or a jitdump with times of another clock */
-    JR_LAYER_BYTECODE, /* a line of V8's for bytecode, which may be data */
+    JR_LAYER_BYTECODE, /* a line of V8's for bytecode outside of executable
+                          memory: data */
     JR_LAYERS
 };
 
@@ -46,6 +47,11 @@ struct jr_jit_piece {
     uint32_t void_ : 1;      /* says nothing (any more) */
 };
 
+/* What is known from one sighting on came at this time or later. */
+struct jr_jit_window {
+    uint64_t since_ns, from_ns;
+};
+
 /* One content of one file. */
 struct jr_jit_origin {
     uint8_t is_dump;
@@ -53,6 +59,11 @@ struct jr_jit_origin {
     struct jr_jitdump dump;
     struct jr_source source;    /* of the dump */
     uint64_t bias;              /* in the addresses of its lines */
+    struct jr_jit_window *windows; /* of the sightings that tell, by time */
+    size_t nwindows, windows_room;
+    uint64_t last_ns;           /* of the dump's last record with a time of
+                                   ours; 0: none */
+    uint8_t cut;                /* the dump's end is missing */
     size_t alive;               /* pieces, during the replay */
     const char *path;           /* for messages; belongs to the map */
 };
@@ -94,6 +105,8 @@ struct jr_jit_sightings {
     const struct jr_jit_file *const *items;
     size_t count;
     uint64_t replaced_ns;       /* when another file took the path */
+    uint64_t inherited;         /* bytes of a process that this one was forked
+                                   from; 0: it is the process's own */
 };
 void jr_jit_append_map(struct jr_jit *jit, struct jr_jit_origin *origin,
                        const struct jr_jit_sightings *sightings);
@@ -118,6 +131,20 @@ const struct jr_jit_piece *jr_jit_find(const struct jr_jit *jit,
                                        uint64_t address, uint64_t time_ns,
                                        struct jr_jit_span *span, int *late);
 
+/* The piece of a perf map that is live there and came after the last record of
+ * the dump that `piece` is of, whose end is missing: a killed process's last
+ * code.  NULL: none, or it is the same code. */
+const struct jr_jit_piece *jr_jit_newer(struct jr_jit *jit,
+                                        struct jr_strings *strings,
+                                        const struct jr_jit_piece *piece,
+                                        uint64_t address, uint64_t time_ns,
+                                        struct jr_jit_span *span);
+
+/* From which time on the piece may have been there: where it is known from a
+ * sighting on, the look before that. */
+uint64_t jr_jit_since(const struct jr_jit *jit,
+                      const struct jr_jit_piece *piece);
+
 static inline uint64_t jr_jit_end(const struct jr_jit_piece *piece)
 {
     return piece->start + piece->size;
@@ -141,6 +168,12 @@ void jr_jit_texts_free(struct jr_jit_texts *texts);
 /* The line at `address`, or NULL. */
 const struct jr_jit_source_line *jr_jit_line(const struct jr_jit_text *text,
                                              uint64_t address);
+
+/* Was other code at `address` then than the jitdump says, by the copies of memory
+ * that the map names?  A runtime may leave records out.  *span is narrowed. */
+int jr_jit_differs(const struct jr_jit *jit, const struct jr_jit_text *text,
+                   uint64_t address, uint64_t time_ns,
+                   struct jr_jit_span *span);
 
 /* Reads the first `room` bytes of a piece at most; as jr_jit_code_bytes. */
 size_t jr_jit_bytes(const struct jr_jit *jit, const struct jr_jit_text *text,

@@ -18,11 +18,11 @@ struct content {
     const char *path;
     const char *saved;                    /* the last copy, or NULL */
     uint64_t device, inode;               /* 0: not known */
-    uint64_t size;                        /* when it was seen last */
+    uint64_t size, tail;                  /* when it was seen last */
     const struct jr_jit_file **sightings; /* in order of time */
     size_t count, room;
     uint64_t replaced_ns;                 /* by the next content */
-    uint8_t is_dump;
+    uint8_t is_dump, inherited;
 };
 
 struct contents {
@@ -75,6 +75,8 @@ static void add_sighting(struct contents *contents,
     if (file->saved)
         last->saved = file->saved;
     last->size = file->size;
+    last->tail = file->tail;
+    last->inherited = file->inherited;
     *JR_PUSH(last->sightings, last->count, last->room) = file;
 }
 
@@ -109,28 +111,96 @@ static int is_same(const struct content *content, const struct stat *info)
            (uint64_t)info->st_size >= content->size;
 }
 
+#define TAIL_WORDS 8U
+#define SLACK_NS 1000000000ULL
+
+/* As preload/sig/jit_keep.c hashes the last bytes of a file of that size. */
+static uint64_t tail_of(const char *path, uint64_t size)
+{
+    uint64_t words[TAIL_WORDS] = {0}, hash = 0xcbf29ce484222325ULL;
+    uint64_t at = size < sizeof words ? 0 : size - sizeof words;
+    struct stat info;
+    const char *why;
+    int fd = jr_file_open(path, &info, &why);
+
+    if (fd < 0)
+        return 0;
+    jr_file_pread(fd, words, (size_t)(size - at), at);
+    close(fd);
+    for (unsigned i = 0; i < TAIL_WORDS; i++) {
+        hash = (hash ^ words[i]) * 0x100000001b3ULL;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+/* Was the file written to after the process had ended? */
+static int is_later(const struct stat *info, const struct jr_map *map)
+{
+    uint64_t changed = (uint64_t)info->st_mtim.tv_sec * 1000000000ULL +
+                       (uint64_t)info->st_mtim.tv_nsec;
+
+    return map->real_ns &&
+           changed > map->real_ns + (map->end_ns - map->begin_ns) + SLACK_NS;
+}
+
+/* Has another process written over the file since then?  One may have the same
+ * pid, and open the file that is there: a link beside the log is the same
+ * file. */
+static int is_overwritten(const struct content *content, const char *path,
+                          const struct stat *info, const struct jr_map *map)
+{
+    return content->tail && is_later(info, map) &&
+           ((uint64_t)info->st_size < content->size ||
+            tail_of(path, content->size) != content->tail);
+}
+
+/* Looks at the original.  Returns 0 when it is the content, else -1 with *why
+ * set. */
+static int find_original(const struct content *content,
+                         const struct jr_map *map, struct stat *info,
+                         const char **why)
+{
+    if (look_at(content->path, info, why) < 0)
+        return -1;
+    if (!is_same(content, info)) {
+        *why = "is another file by now, and no copy of it was saved";
+        return -1;
+    }
+    if (is_overwritten(content, content->path, info, map)) {
+        *why = "another process has written to it since";
+        return -1;
+    }
+    return 0;
+}
+
 /* Where the content is: the copy, or where that is not there or not whole the
- * original.  The caller frees the path; NULL: nowhere, *why says why. */
-static char *find_content(const struct content *content, const char *log_dir,
+ * original: its last lines may come after jprof's end.  The caller frees the
+ * path; NULL: nowhere, *why says why. */
+static char *find_content(const struct content *content,
+                          const struct jr_map *map, const char *log_dir,
                           const char **why)
 {
     char *saved = saved_path(content, log_dir);
+    const char *copy_why = NULL;
     struct stat copy, original;
-    int has_copy = saved && look_at(saved, &copy, why) == 0;
+    int has_copy = saved && look_at(saved, &copy, why) == 0, has_original;
 
-    if (has_copy && (uint64_t)copy.st_size >= content->size)
-        return saved;
-    if (look_at(content->path, &original, why) == 0) {
-        if (is_same(content, &original) &&
-            (!has_copy || original.st_size > copy.st_size)) {
-            free(saved);
-            return jr_strdup(content->path);
-        }
-        *why = "is another file by now, and no copy of it was saved";
+    if (has_copy && is_overwritten(content, saved, &copy, map)) {
+        copy_why = "another process has written to it since";
+        has_copy = 0;
     }
-    if (has_copy)
+    has_original = find_original(content, map, &original, why) == 0;
+    if (has_copy &&
+        !(has_original && original.st_size > copy.st_size &&
+          ((uint64_t)copy.st_size < content->size ||
+           !is_later(&original, map))))
         return saved;
     free(saved);
+    if (has_original)
+        return jr_strdup(content->path);
+    if (copy_why)
+        *why = copy_why;
     return NULL;
 }
 
@@ -141,12 +211,13 @@ static const char *kind_of(const struct content *content)
 
 /* Reads the content, wherever it still is.  NULL: nowhere. */
 static struct jr_jit_origin *open_content(const struct content *content,
+                                          const struct jr_map *map,
                                           const char *log_dir,
                                           struct jr_diag *diag)
 {
     struct jr_jit_origin *origin = jr_alloc(1, sizeof *origin);
     const char *why = "";
-    char *path = find_content(content, log_dir, &why);
+    char *path = find_content(content, map, log_dir, &why);
     int result = -1;
 
     origin->is_dump = content->is_dump;
@@ -179,6 +250,11 @@ static void say_dump(const struct jr_jit_origin *origin, struct jr_diag *diag)
                 "%" PRIu64 " records that a jitdump cannot hold, the first "
                 "one here; left out",
                 dump->malformed);
+    if (dump->damages)
+        jr_warn(diag, origin->path, dump->first_damage,
+                "no jitdump record in %" PRIu64 " places, the first one here; "
+                "what is whole behind them is read",
+                dump->damages);
     if (dump->lost_at != JR_NO_OFFSET)
         jr_warn(diag, origin->path, dump->lost_at,
                 "no jitdump record; the rest of the file is left out");
@@ -187,10 +263,13 @@ static void say_dump(const struct jr_jit_origin *origin, struct jr_diag *diag)
 static void read_one(struct jr_jit *jit, const struct content *content,
                      const char *log_dir, struct jr_diag *diag)
 {
-    struct jr_jit_origin *origin = open_content(content, log_dir, diag);
+    struct jr_jit_origin *origin = open_content(content, jit->map, log_dir, diag);
     struct jr_jit_sightings sightings = {.items = content->sightings,
                                          .count = content->count,
                                          .replaced_ns = content->replaced_ns};
+
+    if (content->inherited)
+        sightings.inherited = content->size ? content->size : 1;
 
     if (!origin)
         return;

@@ -41,9 +41,32 @@ void jr_jit_index(struct jr_jit *jit)
     }
 }
 
+uint64_t jr_jit_since(const struct jr_jit *jit,
+                      const struct jr_jit_piece *piece)
+{
+    const struct jr_jit_origin *file = jit->files[piece->file];
+    size_t from = 0, to = file->nwindows;
+
+    if (piece->layer == JR_LAYER_EXACT)
+        return piece->from_ns;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+
+        if (file->windows[middle].from_ns < piece->from_ns)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < file->nwindows &&
+                   file->windows[from].from_ns == piece->from_ns
+               ? file->windows[from].since_ns
+               : piece->from_ns;
+}
+
 struct query {
     const struct jr_jit *jit;
     uint64_t address, time_ns;
+    uint64_t ended_ns;     /* the last time before when a piece ended */
     struct jr_jit_span *span;
     const struct jr_jit_piece *live[JR_LAYERS];
     const struct jr_jit_piece *later;
@@ -93,9 +116,12 @@ static void consider(struct query *query, const struct jr_jit_piece *piece)
         narrow(query, piece->from_ns);
     narrow(query, piece->until_ns);
     if (piece->always || piece->from_ns <= query->time_ns) {
-        if (query->time_ns < piece->until_ns &&
-            (!*live || is_newer(piece, *live)))
+        if (query->time_ns >= piece->until_ns) {
+            if (piece->until_ns > query->ended_ns)
+                query->ended_ns = piece->until_ns;
+        } else if (!*live || is_newer(piece, *live)) {
             *live = piece;
+        }
     } else if (!query->later || is_sooner(piece, query->later)) {
         query->later = piece;
     }
@@ -124,6 +150,33 @@ static void search(struct query *query, size_t node, size_t first,
     }
 }
 
+const struct jr_jit_piece *jr_jit_newer(struct jr_jit *jit,
+                                        struct jr_strings *strings,
+                                        const struct jr_jit_piece *piece,
+                                        uint64_t address, uint64_t time_ns,
+                                        struct jr_jit_span *span)
+{
+    const struct jr_jit_origin *file = jit->files[piece->file];
+    struct query query = {
+        .jit = jit, .address = address, .time_ns = time_ns, .span = span};
+    const struct jr_jit_piece *other;
+    const struct jr_jit_text *one, *two;
+
+    if (piece->layer != JR_LAYER_EXACT || !file->cut)
+        return NULL;
+    search(&query, 1, 0, jit->leaves);
+    other = query.live[JR_LAYER_SIGHTED];
+    if (!other || other->always ||
+        jr_jit_since(jit, other) <= file->last_ns)
+        return NULL;
+    one = jr_jit_text(jit, strings, piece);
+    two = jr_jit_text(jit, strings, other);
+    return one && two && piece->start == other->start &&
+                   piece->size == other->size && one->name == two->name
+               ? NULL
+               : other;
+}
+
 const struct jr_jit_piece *jr_jit_find(const struct jr_jit *jit,
                                        uint64_t address, uint64_t time_ns,
                                        struct jr_jit_span *span, int *late)
@@ -139,6 +192,10 @@ const struct jr_jit_piece *jr_jit_find(const struct jr_jit *jit,
         if (query.live[i])
             return query.live[i];
     }
+    /* One took the other's place between two looks: which was it? */
+    if (query.later && query.ended_ns &&
+        jr_jit_since(jit, query.later) <= query.ended_ns)
+        return NULL;
     *late = query.later != NULL;
     return query.later;
 }

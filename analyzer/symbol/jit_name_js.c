@@ -60,7 +60,7 @@ static void add_function(struct jr_jit_name *name, struct jr_piece function)
 }
 
 /* `*f /x.js:1:2`; a prime after the mark says that the code was made for one
- * context. */
+ * context, an `o` before it (from V8 15 on) that it is entered in a loop. */
 int jr_name_v8(struct jr_piece rest, struct jr_jit_name *name)
 {
     static const struct {
@@ -73,6 +73,8 @@ int jr_name_v8(struct jr_piece rest, struct jr_jit_name *name)
     size_t source;
 
     name->tier = NULL;
+    if (jr_piece_starts(rest, "o+") || jr_piece_starts(rest, "o*"))
+        rest = jr_piece_skip(rest, 1);
     for (size_t i = 0; i < sizeof tiers / sizeof *tiers && rest.length; i++)
         if (rest.at[0] == tiers[i].mark)
             name->tier = tiers[i].tier;
@@ -268,6 +270,33 @@ int jr_name_spidermonkey_wasm(struct jr_piece rest, struct jr_jit_name *name)
     add_unescaped(name, module);
     jr_name_add_text(name, ")");
     return 1;
+}
+
+static int is_text(struct jr_piece piece, const char *text)
+{
+    return piece.length == strlen(text) && jr_piece_starts(piece, text);
+}
+
+/* The stubs that bear nothing but their name. */
+int jr_name_spidermonkey_stub(struct jr_piece rest, struct jr_jit_name *name)
+{
+    static const char *const stubs[] = {
+        "DebugTrapHandler",    "StringConcatStub",   "RegExpMatcherStub",
+        "RegExpExecMatchStub", "RegExpExecTestStub", "RegExpSearcherStub",
+        "RegExpTesterStub"};
+
+    for (size_t i = 0; i < sizeof stubs / sizeof *stubs; i++) {
+        if (is_text(rest, stubs[i]))
+            return jr_name_plain(rest, name);
+    }
+    return 0;
+}
+
+/* The code of an expression has no other name. */
+int jr_name_spidermonkey_regexp(struct jr_piece rest,
+                                struct jr_jit_name *name)
+{
+    return is_text(rest, "RegExp") && jr_name_plain(rest, name);
 }
 
 /* `f#HASH`; the hash tells functions of one name apart. */

@@ -289,6 +289,16 @@ int jr_name_erlang(struct jr_piece rest, struct jr_jit_name *name)
     return 1;
 }
 
+/* A dump has the names without the `$`; what is left to do is where a part of a
+ * function's code has a name of its own, `zoo:fib/1-CodeInfoPrologue`. */
+int jr_name_erlang_part(struct jr_piece rest, struct jr_jit_name *name)
+{
+    size_t part = jr_piece_find_text(rest, "-CodeInfo");
+
+    return part < rest.length &&
+           jr_name_erlang(jr_piece_head(rest, part), name);
+}
+
 /* `N]::function[M]::name`.  Without a name it is readable as it is. */
 int jr_name_wasmtime(struct jr_piece rest, struct jr_jit_name *name)
 {

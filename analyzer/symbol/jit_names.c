@@ -56,6 +56,8 @@ static const struct rule rules[] = {
     {"Trampoline: ", "trampoline", jr_name_plain, 1},
     {"Wasm: ", NULL, jr_name_spidermonkey_wasm, 0},
     {"WasmTrampoline: ", "wasm trampoline", jr_name_spidermonkey_wasm, 1},
+    {"", "stub", jr_name_spidermonkey_stub, 1},
+    {"", "regexp", jr_name_spidermonkey_regexp, 1},
 
     /* JavaScriptCore. */
     {"JSC-LLInt: ", "LLInt", jr_name_jsc, 0},
@@ -82,6 +84,7 @@ static const struct rule rules[] = {
     {"JIT$", "JIT", jr_name_plain, 0},
     {"TRACE-", "trace", jr_name_php_trace, 0},
     {"$", NULL, jr_name_erlang, 0},
+    {"", NULL, jr_name_erlang_part, 0},
 
     /* LLVM: C++ and Rust. */
     {"", NULL, jr_name_mangled, 0},

@@ -123,6 +123,8 @@ static void end_at(struct replay *replay, struct alive *alive, size_t rank,
 {
     struct jr_jit_piece *old = owner_at(replay, alive, rank);
 
+    if (time_ns < old->from_ns)
+        time_ns = old->from_ns;
     if (time_ns < old->until_ns)
         old->until_ns = time_ns;
     replay->jit->files[old->file]->alive--;
@@ -229,7 +231,7 @@ static void replay_piece(struct replay *replay, size_t index)
 {
     struct jr_jit_piece *piece = &replay->jit->pieces[index], *there;
     struct alive *alive = &replay->layers[piece->layer];
-    uint64_t end;
+    uint64_t end, since;
     size_t rank;
 
     if (piece->event == JR_JIT_CLOSED) {
@@ -246,9 +248,9 @@ static void replay_piece(struct replay *replay, size_t index)
     }
     if (__builtin_add_overflow(piece->start, piece->size, &end))
         end = UINT64_MAX;
+    since = jr_jit_since(replay->jit, piece);
     for (unsigned i = piece->layer; i < JR_LAYERS; i++)
-        end_range(replay, &replay->layers[i], piece->start, end,
-                  piece->from_ns);
+        end_range(replay, &replay->layers[i], piece->start, end, since);
     if (piece->void_)
         return;
     rank = rank_of(alive, piece->start);

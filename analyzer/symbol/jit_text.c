@@ -169,6 +169,89 @@ static int is_of_piece(const struct jr_jit *jit,
     return jr_jit_find(jit, address, copy->time_ns, &span, &late) == piece;
 }
 
+/* Reads up to `room` bytes at `address` from a copy, which has it. */
+static size_t read_one(const struct jr_jit *jit,
+                       const struct jr_code_copy *copy, uint64_t address,
+                       uint8_t *into, size_t room)
+{
+    struct stat info;
+    const char *why;
+    size_t got;
+    char *path = *jit->log_dir
+                     ? jr_printf("%s/%s", jit->log_dir, copy->saved)
+                     : jr_strdup(copy->saved);
+    int fd = jr_file_open(path, &info, &why);
+
+    free(path);
+    if (fd < 0)
+        return 0;
+    if (room > copy->end - address)
+        room = (size_t)(copy->end - address);
+    got = jr_file_pread(fd, into, room,
+                        copy->offset + (address - copy->start));
+    close(fd);
+    return got;
+}
+
+#define PAGE 4096U
+#define LEAST 16U     /* bytes that tell code from other code */
+
+/* Have a piece's record and a copy of the page around `address` other code?
+ * Compilers patch their code here and there: half of it stays. */
+static int is_other(const struct jr_jit *jit, const struct jr_jit_text *text,
+                    const struct jr_code_copy *copy, uint64_t address)
+{
+    const struct jr_jit_piece *piece = text->piece;
+    const struct jr_jit_origin *origin = jit->files[piece->file];
+    uint64_t from = address & ~(uint64_t)(PAGE - 1), to = from + PAGE;
+    uint8_t said[PAGE], there[PAGE];
+    size_t size, same = 0;
+
+    from = from > piece->start ? from : piece->start;
+    from = from > copy->start ? from : copy->start;
+    to = to < jr_jit_end(piece) ? to : jr_jit_end(piece);
+    size = read_one(jit, copy, from, there, (size_t)(to - from));
+    if (jr_source_read(&origin->source, said, size,
+                       text->code_offset + (from - piece->start)) < size ||
+        size < LEAST)
+        return 0;
+    for (size_t i = 0; i < size; i++)
+        same += said[i] == there[i];
+    return same < size / 2;
+}
+
+int jr_jit_differs(const struct jr_jit *jit, const struct jr_jit_text *text,
+                   uint64_t address, uint64_t time_ns,
+                   struct jr_jit_span *span)
+{
+    const struct jr_jit_piece *piece = text->piece;
+    const struct jr_map *map = jit->map;
+    uint64_t good_ns = 0, bad_ns = UINT64_MAX;
+
+    for (size_t i = 0; map && i < map->ncopies; i++) {
+        const struct jr_code_copy *copy = &map->copies[i];
+
+        if (address < copy->start || address >= copy->end ||
+            strchr(copy->saved, '/') || copy->time_ns >= piece->until_ns ||
+            copy->time_ns < piece->from_ns || bad_ns != UINT64_MAX)
+            continue;
+        if (is_other(jit, text, copy, address))
+            bad_ns = copy->time_ns;
+        else
+            good_ns = copy->time_ns;
+    }
+    if (bad_ns == UINT64_MAX)
+        return 0;
+    if (time_ns <= good_ns) {
+        if (span->until_ns > good_ns + 1)
+            span->until_ns = good_ns + 1;
+        return 0;
+    }
+    if (span->from_ns < good_ns + 1)
+        span->from_ns = good_ns + 1;
+    return 1;
+}
+
 /* Reads up to `room` bytes at `address` from a copy of memory that the map
  * names; 0: none has it. */
 static size_t read_copy(const struct jr_jit *jit,
@@ -179,26 +262,12 @@ static size_t read_copy(const struct jr_jit *jit,
 
     for (size_t i = 0; map && i < map->ncopies; i++) {
         const struct jr_code_copy *copy = &map->copies[i];
-        struct stat info;
-        const char *why;
-        size_t got = 0;
-        char *path;
-        int fd;
+        size_t got;
 
         if (address < copy->start || address >= copy->end ||
             strchr(copy->saved, '/') || !is_of_piece(jit, copy, piece, address))
             continue;
-        path = *jit->log_dir ? jr_printf("%s/%s", jit->log_dir, copy->saved)
-                             : jr_strdup(copy->saved);
-        fd = jr_file_open(path, &info, &why);
-        free(path);
-        if (fd < 0)
-            continue;
-        if (room > copy->end - address)
-            room = (size_t)(copy->end - address);
-        got = jr_file_pread(fd, into, room,
-                            copy->offset + (address - copy->start));
-        close(fd);
+        got = read_one(jit, copy, address, into, room);
         if (got)
             return got;
     }

@@ -34,6 +34,7 @@ struct jr_space {
     struct jr_module **modules; /* by mapping, once looked up */
     struct jr_jit jit;
     int jit_read;
+    size_t mismatched;
     struct jr_indices found;    /* scratch */
     struct answer *answers;
     size_t nanswers, answers_room;
@@ -127,7 +128,9 @@ static const struct jr_jit_text *find_code(struct jr_space *space,
                                            uint64_t address, uint64_t time_ns,
                                            struct jr_jit_span *span, int *late)
 {
-    const struct jr_jit_piece *piece;
+    struct jr_strings *strings = space->symbols->strings;
+    const struct jr_jit_piece *piece, *newer;
+    const struct jr_jit_text *text;
 
     if (!space->jit_read) {
         space->jit_read = 1;
@@ -135,8 +138,20 @@ static const struct jr_jit_text *find_code(struct jr_space *space,
                     space->symbols->diag);
     }
     piece = jr_jit_find(&space->jit, address, time_ns, span, late);
-    return piece ? jr_jit_text(&space->jit, space->symbols->strings, piece)
-                 : NULL;
+    if (!piece)
+        return NULL;
+    newer = *late ? NULL
+                  : jr_jit_newer(&space->jit, strings, piece, address,
+                                 time_ns, span);
+    if (newer)
+        piece = newer;
+    text = jr_jit_text(&space->jit, strings, piece);
+    if (text && !*late && piece->layer == JR_LAYER_EXACT &&
+        jr_jit_differs(&space->jit, text, address, time_ns, span)) {
+        space->mismatched++;
+        return NULL;
+    }
+    return text;
 }
 
 static const struct jr_frame *find_jit(struct jr_space *space,
@@ -204,7 +219,8 @@ size_t jr_jit_code_bytes(const struct jr_jit_code *code, uint8_t *into,
 struct jr_space_jit jr_space_jit(const struct jr_space *space)
 {
     return (struct jr_space_jit){.files = space->jit.nfiles,
-                                 .bad_lines = space->jit.garbage};
+                                 .bad_lines = space->jit.garbage,
+                                 .mismatched = space->mismatched};
 }
 
 /* The frame of code that neither a file nor a perf map describes. */

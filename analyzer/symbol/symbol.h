@@ -63,6 +63,8 @@ struct jr_space_jit {
     size_t files;       /* perf maps and jitdumps that could be read */
     size_t bad_lines;   /* line tables of functions looked up whose names, or
                            all of which, were garbage */
+    size_t mismatched;  /* addresses looked up where other code was than a
+                           jitdump says: unnamed */
 };
 struct jr_space_jit jr_space_jit(const struct jr_space *space);
 

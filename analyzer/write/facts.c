@@ -10,6 +10,9 @@
 #include <time.h>
 
 #include "../base/mem.h"
+#include "coverage.h"
+#include "program.h"
+#include "role.h"
 
 #define NS 1e9
 
@@ -32,6 +35,13 @@ double jr_rate_all(const struct jr_stats *stats)
                : 0.0;
 }
 
+double jr_rate_lowered(const struct jr_stats *stats)
+{
+    return stats->lowered_ns
+               ? (double)stats->lowered * NS / (double)stats->lowered_ns
+               : 0.0;
+}
+
 uint64_t jr_lost(const struct jr_stats *stats)
 {
     uint64_t sum = 0;
@@ -48,7 +58,8 @@ uint64_t jr_rules(const struct jr_stats *stats)
 
 uint64_t jr_incomplete(const struct jr_stats *stats)
 {
-    return stats->samples - stats->reasons[JP_REASON_ROOT];
+    return stats->samples - stats->reasons[JP_REASON_ROOT] -
+           stats->reasons[JP_REASON_FIBER];
 }
 
 const char *jr_shown_module(const struct jr_function *function)
@@ -98,9 +109,13 @@ char *jr_duration(uint64_t ns)
 static char *process_title(const struct jr_process *process)
 {
     const char *name = jr_base_name(jr_exe_of(process));
+    char *role = jr_role_of(process), *title;
 
-    return jr_printf("%s (pid %" PRIu32 ")", *name ? name : "process",
-                     process->run->header.pid);
+    title = jr_printf("%s%s%s (pid %" PRIu32 ")", *name ? name : "process",
+                      role ? " " : "", role ? role : "",
+                      process->run->header.pid);
+    free(role);
+    return title;
 }
 
 char *jr_part_title(const struct jr_report *report,
@@ -135,17 +150,48 @@ static void add(struct jr_facts *facts, const char *label, char *text, int bad)
 static void add_program(const struct jr_report *report, struct jr_facts *facts)
 {
     const struct jr_model *model = report->model;
-    const struct jr_process *first = &model->processes[0];
-    const char *exe = jr_exe_of(first);
+    char *command = jr_program_command(report);
 
-    add(facts, "Program", jr_strdup(*exe ? exe : report->app), 0);
-    if (first->map->cmdline && first->map->cmdline[0])
-        add(facts, "Command", jr_strdup(first->map->cmdline), 0);
+    add(facts, "Program", jr_program_text(report), 0);
+    if (command)
+        add(facts, "Command", command, 0);
     if (model->nprocesses > 1)
         add(facts, "Processes", jr_printf("%zu", model->nprocesses), 0);
     else
-        add(facts, "Process id", jr_printf("%" PRIu32, first->run->header.pid),
-            0);
+        add(facts, "Process id",
+            jr_printf("%" PRIu32, model->processes[0].run->header.pid), 0);
+}
+
+/* The run's own time, and what of it was profiled where that is less. */
+static void add_times(const struct jr_report *report, struct jr_facts *facts)
+{
+    const struct jr_stats *total = &report->model->total;
+    uint64_t run_ns = report->cover ? report->cover->wall_ns : 0;
+    char *profiled = jr_duration(total->wall_ns), *run;
+
+    if (run_ns > total->wall_ns) {
+        run = jr_duration(run_ns);
+        if (total->wall_ns < run_ns / 10 * 9)
+            add(facts, "Wall time",
+                jr_printf("%s, of which %s were profiled", run, profiled), 0);
+        else
+            add(facts, "Wall time", jr_strdup(run), 0);
+        free(run);
+        free(profiled);
+    } else {
+        add(facts, "Wall time", profiled, 0);
+    }
+    if (total->kept_ns < total->wall_ns) {
+        char *kept = jr_duration(total->kept_ns);
+
+        add(facts, "Ring", jr_printf("keeps the last %s of that", kept), 0);
+        free(kept);
+    }
+    add(facts, "CPU time", jr_duration(total->cpu_ns), 0);
+    if (total->blocked_ns)
+        add(facts, "Waiting", jr_duration(total->blocked_ns), 0);
+    if (total->ready_ns)
+        add(facts, "Waiting for a CPU", jr_duration(total->ready_ns), 0);
 }
 
 /* When the first of all processes started, in seconds; 0: not known. */
@@ -210,20 +256,18 @@ static void add_rate(const struct jr_model *model, struct jr_facts *facts)
     free(all);
 }
 
-/* What a ring lost at its beginning is said here, too. */
-static void add_profiled(const struct jr_stats *total, struct jr_facts *facts)
+static void add_lowered(const struct jr_stats *total, struct jr_facts *facts)
 {
-    char *wall = jr_duration(total->wall_ns), *kept;
+    char *rate, *time;
 
-    if (total->kept_ns >= total->wall_ns) {
-        add(facts, "Profiled", wall, 0);
+    if (total->lowered_ns == 0)
         return;
-    }
-    kept = jr_duration(total->kept_ns);
-    add(facts, "Profiled",
-        jr_printf("%s, of which the ring keeps the last %s", wall, kept), 0);
-    free(wall);
-    free(kept);
+    rate = hertz(jr_rate_lowered(total));
+    time = jr_duration(total->lowered_ns);
+    add(facts, "Rate lowered",
+        jr_printf("handler time: to %s on average, for %s", rate, time), 1);
+    free(rate);
+    free(time);
 }
 
 /* Appends `text` to a list in *list. */
@@ -285,12 +329,7 @@ void jr_facts_about(const struct jr_report *report, struct jr_facts *facts)
         sections += model->processes[i].all_sections;
     add_program(report, facts);
     add_date(model, facts);
-    add_profiled(total, facts);
-    add(facts, "CPU time", jr_duration(total->cpu_ns), 0);
-    if (total->blocked_ns)
-        add(facts, "Waiting", jr_duration(total->blocked_ns), 0);
-    if (total->ready_ns)
-        add(facts, "Waiting for a CPU", jr_duration(total->ready_ns), 0);
+    add_times(report, facts);
     add(facts, "Samples",
         jr_printf("%" PRIu64 ", weighing %" PRIu64 " periods of %.6g ms",
                   total->samples, jr_periods(model, total->weight_ns),
@@ -299,6 +338,7 @@ void jr_facts_about(const struct jr_report *report, struct jr_facts *facts)
     add(facts, "Clock",
         jr_strdup(jr_clock_text(first->run->header.clock)), 0);
     add_rate(model, facts);
+    add_lowered(total, facts);
     add(facts, "Stacks by",
         jr_strdup(jr_walker_text(first->run->header.walker)), 0);
     add(facts, "Threads", jr_printf("%" PRIu64, total->threads), 0);
@@ -339,14 +379,24 @@ void jr_facts_worth(const struct jr_report *report, struct jr_facts *facts)
 {
     const struct jr_stats *total = &report->model->total;
     uint64_t truncated = total->reasons[JP_REASON_DEPTH];
+    int bad = 0;
+    char *covered = jr_coverage_text(report, &bad);
+    uint64_t fibers = total->reasons[JP_REASON_FIBER];
 
+    if (covered)
+        add(facts, "Coverage", covered, bad);
     add(facts, "Lost samples",
         counted(total, total->lost, 0, JR_LOST_COUNT, jr_lost_text),
         jr_lost(total) > 0);
     add(facts, "Incomplete stacks",
-        counted(total, total->reasons, JP_REASON_ROOT + 1, JP_REASON_COUNT,
+        counted(total, total->reasons, JP_REASON_ROOT + 1, JP_REASON_FIBER,
                 jr_reason_text),
         jr_incomplete(total) > 0);
+    if (fibers)
+        add(facts, "Stacks of fibers",
+            jr_printf("%" PRIu64 " (%.2f%%) end at a fiber's outermost frame",
+                      fibers, jr_percent(fibers, total->samples)),
+            0);
     add(facts, "Truncated stacks",
         truncated ? jr_printf("%" PRIu64 " (%.2f%%)", truncated,
                               jr_percent(truncated, total->samples))

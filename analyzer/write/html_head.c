@@ -2,9 +2,13 @@
  *
  * The head of the HTML report: what was profiled and what it is worth.
  * Runs in: analyzer. */
+#include <stdlib.h>
+
+#include "coverage.h"
 #include "escape.h"
 #include "facts.h"
 #include "html.h"
+#include "program.h"
 
 static void put_facts(FILE *out, const char *class, const char *title,
                       const struct jr_facts *facts)
@@ -21,29 +25,41 @@ static void put_facts(FILE *out, const char *class, const char *title,
     fputs("</dl>", out);
 }
 
+static void put_note(FILE *out, const char *text)
+{
+    fputs("<li>", out);
+    jr_put_html(out, text);
+    fputs("</li>\n", out);
+}
+
+/* What is not covered, then what else there is to know. */
 static void put_notes(const struct jr_report *report, FILE *out)
 {
-    if (report->nnotes == 0)
+    char *gap = jr_coverage_gap(report, 0);
+
+    if (report->nnotes == 0 && gap == NULL)
         return;
     fputs("<ul class=\"notes\">\n", out);
-    for (size_t i = 0; i < report->nnotes; i++) {
-        fputs("<li>", out);
-        jr_put_html(out, report->notes[i]);
-        fputs("</li>\n", out);
+    for (size_t i = 1; gap != NULL; i++) {
+        put_note(out, gap);
+        free(gap);
+        gap = jr_coverage_gap(report, i);
     }
+    for (size_t i = 0; i < report->nnotes; i++)
+        put_note(out, report->notes[i]);
     fputs("</ul>", out);
 }
 
 void jr_html_head(const struct jr_report *report, FILE *out)
 {
-    const struct jr_process *first = &report->model->processes[0];
-    const char *name = jr_base_name(jr_exe_of(first));
+    char *name = jr_program_name(report);
     struct jr_facts about = {0}, worth = {0};
 
     jr_facts_about(report, &about);
     jr_facts_worth(report, &worth);
     fputs("<header>\n<h1>Jprof Profile Report</h1>\n<p class=\"of\">", out);
-    jr_put_html(out, *name ? name : report->app);
+    jr_put_html(out, name);
+    free(name);
     fputs("</p>\n<div class=\"facts\">\n", out);
     put_facts(out, "about", "What was profiled", &about);
     fputs("</section>\n", out);

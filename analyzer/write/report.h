@@ -7,12 +7,15 @@
 
 #include <stdio.h>
 
+#include "../model/cover.h"
 #include "../model/part.h"
 
 struct jr_report {
     const struct jr_model *model;
     const struct jr_scope_key *parts;
     size_t nparts;
+    const struct jr_cover *cover; /* NULL: not known */
+    int merged;             /* of whole trees of processes */
     const char *app;        /* as the user named it */
     char **notes;           /* what a reader of the report should know */
     size_t nnotes;

@@ -7,9 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "coverage.h"
 #include "escape.h"
 #include "facts.h"
 #include "report.h"
+#include "role.h"
 #include "waits.h"
 
 static void number(FILE *out, const char *key, uint64_t value)
@@ -34,7 +36,9 @@ static void worth(const struct jr_stats *total, FILE *out)
     fprintf(out, "lost_s: %.6f\n", (double)total->lost_ns / 1e9);
     number(out, "truncated", total->reasons[JP_REASON_DEPTH]);
     number(out, "incomplete", jr_incomplete(total));
-    for (unsigned i = JP_REASON_ROOT + 1; i < JP_REASON_COUNT; i++)
+    if (total->reasons[JP_REASON_FIBER])
+        number(out, "fibers", total->reasons[JP_REASON_FIBER]);
+    for (unsigned i = JP_REASON_ROOT + 1; i < JP_REASON_FIBER; i++)
         if (total->reasons[i])
             fprintf(out, "incomplete_%s: %" PRIu64 "\n", jr_reason_word(i),
                     total->reasons[i]);
@@ -52,6 +56,8 @@ static void worth(const struct jr_stats *total, FILE *out)
     number(out, "jit_files", total->jit_files);
     if (total->jit_bad_lines)
         number(out, "jit_bad_lines", total->jit_bad_lines);
+    if (total->jit_mismatched)
+        number(out, "jit_mismatched", total->jit_mismatched);
 }
 
 /* Tiers and kinds of JIT code. */
@@ -77,11 +83,47 @@ static void processes(const struct jr_model *model, FILE *out)
     for (size_t i = 0; i < model->nprocesses; i++) {
         const struct jr_process *process = &model->processes[i];
 
+        char *role = jr_role_of(process);
+
         fprintf(out, "process: pid=%" PRIu32 " samples=%" PRIu64
-                     " weight=%" PRIu64 " exe=",
+                     " weight=%" PRIu64,
                 process->run->header.pid, process->stats.samples,
                 jr_periods(model, process->stats.weight_ns));
+        if (role) {
+            for (char *at = role; *at; at++)
+                *at = *at == ' ' ? '_' : *at;
+            fputs(" role=", out);
+            jr_put_text(out, role);
+        }
+        free(role);
+        fputs(" exe=", out);
         jr_put_text(out, jr_exe_of(process));
+        fputc('\n', out);
+    }
+}
+
+/* Coverage, and what is missing, each gap in a line. */
+static void coverage(const struct jr_cover *cover, FILE *out)
+{
+    if (!cover || !cover->known)
+        return;
+    fprintf(out, "coverage: %.4f\n", jr_coverage_percent(cover) / 100);
+    fprintf(out, "covered_s: %.6f\n", (double)cover->sampled_ns / 1e9);
+    fprintf(out, "cpu_all_s: %.6f\n", (double)cover->cpu_ns / 1e9);
+    fprintf(out, "cpu_untraced_s: %.6f\n", (double)cover->rest_ns / 1e9);
+    fprintf(out, "cpu_paused_s: %.6f\n", (double)cover->paused_ns / 1e9);
+    fprintf(out, "cpu_overwritten_s: %.6f\n", (double)cover->cut_ns / 1e9);
+    number(out, "coverage_whole", cover->whole);
+    for (size_t i = 0; i < cover->ngaps; i++) {
+        const struct jr_gap *gap = &cover->gaps[i];
+
+        fprintf(out, "uncovered: processes=%zu pid=%" PRIu32
+                     " cpu_s=%.6f sampled_s=%.6f log=%u command=",
+                gap->count, gap->pid, (double)gap->cpu_ns / 1e9,
+                (double)gap->sampled_ns / 1e9, gap->has_log);
+        jr_put_text(out, gap->command);
+        fputs(" why=", out);
+        jr_put_text(out, gap->why);
         fputc('\n', out);
     }
 }
@@ -102,6 +144,7 @@ void jr_write_summary(const struct jr_report *report, FILE *out)
         fprintf(out, "ready_s: %.6f\n", (double)total->ready_ns / 1e9);
     }
     fprintf(out, "wall_s: %.6f\n", (double)total->wall_ns / 1e9);
+    coverage(report->cover, out);
     worth(total, out);
     text(out, "clock", jr_clock_word(header->clock));
     text(out, "stack", jr_walker_word(header->walker));
@@ -110,6 +153,11 @@ void jr_write_summary(const struct jr_report *report, FILE *out)
             fmin(jr_rate_got(total), 1e9 / (double)model->period_ns));
     if (model->times.nthreads > 0)
         fprintf(out, "rate_all_hz: %.3f\n", jr_rate_all(total));
+    if (total->lowered_ns) {
+        text(out, "rate_lowered", "handler time");
+        fprintf(out, "lowered_hz: %.3f\nlowered_s: %.6f\n",
+                jr_rate_lowered(total), (double)total->lowered_ns / 1e9);
+    }
     number(out, "processes", model->nprocesses);
     number(out, "threads", total->threads);
     number(out, "sections", total->sections);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "../base/mem.h"
+#include "coverage.h"
 #include "escape.h"
 #include "facts.h"
 #include "report.h"
@@ -15,18 +16,23 @@
     "---------------------------------------------------------------------"   \
     "-----------\n"
 
+static void put_line(FILE *out, const char *label, const char *text)
+{
+    fprintf(out, "%-18s ", label);
+    jr_put_text(out, text);
+    fputc('\n', out);
+}
+
 static void put_facts(FILE *out, const struct jr_facts *facts)
 {
-    for (size_t i = 0; i < facts->count; i++) {
-        fprintf(out, "%-18s ", facts->items[i].label);
-        jr_put_text(out, facts->items[i].text);
-        fputc('\n', out);
-    }
+    for (size_t i = 0; i < facts->count; i++)
+        put_line(out, facts->items[i].label, facts->items[i].text);
 }
 
 static void put_head(const struct jr_report *report, FILE *out)
 {
     struct jr_facts about = {0}, worth = {0};
+    char *gap;
 
     jr_facts_about(report, &about);
     jr_facts_worth(report, &worth);
@@ -34,11 +40,12 @@ static void put_head(const struct jr_report *report, FILE *out)
     put_facts(out, &about);
     fputc('\n', out);
     put_facts(out, &worth);
-    for (size_t i = 0; i < report->nnotes; i++) {
-        fputs("Note               ", out);
-        jr_put_text(out, report->notes[i]);
-        fputc('\n', out);
+    for (size_t i = 0; (gap = jr_coverage_gap(report, i)) != NULL; i++) {
+        put_line(out, "Not covered", gap);
+        free(gap);
     }
+    for (size_t i = 0; i < report->nnotes; i++)
+        put_line(out, "Note", report->notes[i]);
     jr_facts_free(&about);
     jr_facts_free(&worth);
 }

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
+#include "arch/arch.h"
 #include "clock.h"
 #include "clock_timer.h"
 #include "dirent.h"
@@ -37,7 +38,8 @@ static _Atomic uint32_t searching; /* the rest is whose it is */
 static long position;              /* in the folder, for the next slice */
 static uint32_t cursor;            /* likewise in the slots */
 static _Atomic int timer = -1;
-static _Atomic uint64_t looked_ns; /* without the timer: the last step */
+static _Atomic uint64_t looked_ns; /* the last step, where that counts */
+static _Atomic uint32_t hastened;  /* the timer has the sampling period */
 
 static int enter_sig(unsigned yields)
 {
@@ -154,6 +156,14 @@ static void drop_dead_sig(uint32_t most)
     }
 }
 
+/* Whether the last step was a while ago; then this is one. */
+static int due_sig(uint64_t now_ns)
+{
+    uint64_t last = atomic_load(&looked_ns);
+    return now_ns - last >= PERIOD_NS &&
+           atomic_compare_exchange_strong(&looked_ns, &last, now_ns);
+}
+
 void jp_adopt_all_sig(void)
 {
     if (!enter_sig(YIELDS))
@@ -165,6 +175,8 @@ void jp_adopt_all_sig(void)
 
 void jp_adopt_step_sig(void)
 {
+    if (atomic_load(&hastened) && !due_sig(jp_sys_clock_sig(CLOCK_MONOTONIC)))
+        return;
     if (!enter_sig(0))
         return;
     look_for_new_sig(0);
@@ -233,10 +245,24 @@ void jp_adopt_instead_sig(uint64_t now_ns)
 {
     if (jp_adopt_runs_sig())
         return;
-    uint64_t last = atomic_load(&looked_ns);
-    if (now_ns - last >= PERIOD_NS &&
-        atomic_compare_exchange_strong(&looked_ns, &last, now_ns))
+    if (due_sig(now_ns))
         jp_adopt_step_sig();
+}
+
+void jp_adopt_hasten_sig(void)
+{
+    const uint64_t period = jp_config.period_ns > jp_process.tick_ns
+                                ? jp_config.period_ns
+                                : jp_process.tick_ns;
+    const int now = atomic_load(&timer);
+    const struct itimerspec when = {
+        {(time_t)(period / JP_NS), (long)(period % JP_NS)},
+        {(time_t)(period / JP_NS), (long)(period % JP_NS)}};
+    const long arguments[6] = {now, 0, (long)&when, 0, 0, 0};
+    if (now < 0 || period >= PERIOD_NS || !jp_clock_is_thread_cpu_sig() ||
+        atomic_exchange(&hastened, 1) != 0)
+        return;
+    jp_arch_syscall_sig(SYS_timer_settime, arguments);
 }
 
 int jp_adopt_is_sig(const siginfo_t *info)
@@ -247,6 +273,7 @@ int jp_adopt_is_sig(const siginfo_t *info)
 void jp_adopt_reset_sig(void)
 {
     atomic_store(&searching, 0);
+    atomic_store(&hastened, 0);
     atomic_store(&timer, -1);
     position = 0;
     cursor = 0;

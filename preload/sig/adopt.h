@@ -49,4 +49,9 @@ void jp_adopt_begin_sig(struct jp_slot *slot, uint32_t tid);
 /* Forgets a search that another thread was at when this process forked. */
 void jp_adopt_reset_sig(void);
 
+/* A filter is about to come that forbids new threads a timer: the process's
+ * own is set to the sampling period, past the filters known, which the kernel
+ * does not have yet. */
+void jp_adopt_hasten_sig(void);
+
 #endif

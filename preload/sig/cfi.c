@@ -242,8 +242,8 @@ static int search_sig(const struct jp_cfi_image *image, uint64_t table,
 
 /* .eh_frame_hdr: version, three encodings, the section's address, the number
  * of pairs, the pairs. */
-int jp_cfi_find_sig(const struct jp_cfi_image *image, uint64_t pc,
-                    struct jp_cfi_fde *fde)
+int jp_cfi_table_sig(const struct jp_cfi_image *image,
+                     struct jp_cfi_table *table)
 {
     const uint64_t header = image->address + image->header;
     if (image->header >= image->size)
@@ -261,15 +261,29 @@ int jp_cfi_find_sig(const struct jp_cfi_image *image, uint64_t pc,
     uint64_t frames = jp_cursor_encoded_sig(&c, section, header + 4, header);
     if (c.bad || version != 1 || (section & PE_INDIRECT) != 0)
         return -EINVAL;
-    if (number == PE_OMIT || pairs != PE_TABLE)
-        return scan_sig(image, frames - image->address, pc, fde);
-    uint64_t count = jp_cursor_encoded_sig(
+    table->frames = frames - image->address;
+    table->count = 0;
+    table->is_there = number != PE_OMIT && pairs == PE_TABLE;
+    if (!table->is_there)
+        return 0;
+    table->count = jp_cursor_encoded_sig(
         &c, number, header + (uint64_t)(c.at - bytes), header);
+    table->pairs = image->header + (uint64_t)(c.at - bytes);
+    return c.bad || table->count > (image->size - table->pairs) / 8 ? -EINVAL
+                                                                    : 0;
+}
+
+int jp_cfi_find_sig(const struct jp_cfi_image *image, uint64_t pc,
+                    struct jp_cfi_fde *fde)
+{
+    struct jp_cfi_table table;
     uint64_t offset = 0, next;
-    uint64_t table = image->header + (uint64_t)(c.at - bytes);
-    if (c.bad || count > (image->size - table) / 8)
-        return -EINVAL;
-    int error = search_sig(image, table, count, pc, &offset);
+    int error = jp_cfi_table_sig(image, &table);
+    if (error != 0)
+        return error;
+    if (!table.is_there)
+        return scan_sig(image, table.frames, pc, fde);
+    error = search_sig(image, table.pairs, table.count, pc, &offset);
     if (error == 0)
         error = read_fde_sig(image, offset, fde, &next);
     if (error != 0)

@@ -39,6 +39,8 @@ enum jp_cfi_kind {
     JP_CFI_JUMP,        /* longjmp about to leave: the registers `base`, `ra`
                            and `fp` have the sp, pc and frame pointer of where
                            it goes */
+    JP_CFI_COMPUTED,    /* by expressions over registers and memory: see
+                           jp_cfi_compute_sig */
     JP_CFI_BAD          /* there is information, but not of use here */
 };
 
@@ -47,6 +49,9 @@ enum jp_cfi_kind {
                                    frame pointer, not from the CFA */
 #define JP_CFI_RA_REGISTER 4U   /* `ra` is the register that has it */
 #define JP_CFI_HAS_SAVED 8U     /* some of saved[] is not 0 */
+#define JP_CFI_EXACT 16U        /* 'S' of the CIE: what this leads to is the
+                                   next instruction to run, not behind a call */
+#define JP_CFI_BY_HAND 32U      /* of a ROOT: a stack that was made by hand */
 
 /* How the caller's registers are found. */
 struct jp_cfi_rule {
@@ -75,6 +80,18 @@ struct jp_cfi_fde {
     uint8_t is_signal;               /* 'S': the frame of a signal */
 };
 
+/* What an .eh_frame_hdr says; offsets in the image. */
+struct jp_cfi_table {
+    uint64_t frames;           /* the .eh_frame */
+    uint64_t pairs, count;     /* the table, if it is there: two distances of
+                                  4 bytes from the header, of code and FDE */
+    int is_there;
+};
+
+/* Returns 0, -ENOENT, -EAGAIN or -EINVAL, as jp_cfi_find_sig. */
+int jp_cfi_table_sig(const struct jp_cfi_image *image,
+                     struct jp_cfi_table *table);
+
 /* The FDE around pc.  Returns 0, -ENOENT when there is none, -EAGAIN when the
  * bytes were not to be had, -EINVAL when they are damaged. */
 int jp_cfi_find_sig(const struct jp_cfi_image *image, uint64_t pc,
@@ -85,6 +102,24 @@ int jp_cfi_find_sig(const struct jp_cfi_image *image, uint64_t pc,
 int jp_cfi_run_sig(const struct jp_cfi_image *image,
                    const struct jp_cfi_fde *fde, uint64_t pc,
                    struct jp_cfi_rule *rule);
+
+/* A frame whose rule is COMPUTED. */
+struct jp_cfi_values {
+    const uint64_t *registers;  /* of the frame, by number */
+    /* Reads 8 bytes of memory; returns 0 when they are not to be had. */
+    int (*read_sig)(void *data, uint64_t address, uint64_t *word);
+    void *data;
+    /* The caller's, as far as the information tells; others as they are. */
+    uint64_t ra, fp, sp;
+    uint64_t saved[JP_ARCH_SAVED_COUNT];
+    uint32_t is_root;           /* there is no caller */
+    uint32_t exact;             /* JP_CFI_EXACT */
+};
+
+/* Works such a frame out, at the same pc.  Returns 0, -EAGAIN, or -EINVAL when
+ * it cannot be. */
+int jp_cfi_compute_sig(const struct jp_cfi_image *image, uint64_t pc,
+                       struct jp_cfi_values *values);
 
 /* Both: the rule for pc.  Returns 0 or -EAGAIN. */
 int jp_cfi_rule_sig(const struct jp_cfi_image *image, uint64_t pc,

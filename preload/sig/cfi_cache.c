@@ -32,13 +32,21 @@ void jp_cfi_keep_sig(uint64_t pc, uint32_t epoch,
                           memory_order_release);
 }
 
-/* Whether the code at pc is what a signal's handler returns to. */
+/* Whether the code at pc, or behind it, or before it, where it is half done,
+ * is what a signal's handler returns to. */
 static int is_sigreturn_sig(uint64_t pc)
 {
     static const uint8_t expected[] = JP_ARCH_SIGRETURN;
-    uint8_t code[sizeof(expected)];
-    return jp_sys_peek_sig(pc, code, sizeof(code)) == (long)sizeof(code) &&
-           memcmp(code, expected, sizeof(code)) == 0;
+    static const uint8_t before[] = {JP_ARCH_SIGRETURN_FIRST, 0};
+    uint8_t code[sizeof(expected) + 1];
+    for (unsigned i = 0; i < sizeof(before); i++) {
+        if (jp_sys_peek_sig(pc - before[i], code, sizeof(code)) ==
+                (long)sizeof(code) &&
+            (memcmp(code, expected, sizeof(expected)) == 0 ||
+             memcmp(code + 1, expected, sizeof(expected)) == 0))
+            return 1;
+    }
+    return 0;
 }
 
 int jp_cfi_lookup_sig(uint64_t pc, uint32_t epoch, struct jp_cfi_rule *rule)
@@ -58,9 +66,26 @@ int jp_cfi_lookup_sig(uint64_t pc, uint32_t epoch, struct jp_cfi_rule *rule)
     } else if (error == -ESRCH) {
         return 0; /* memory of a JIT that comes and goes: NONE, for now */
     }
-    if (error == 0 && rule->kind == JP_CFI_NONE && is_sigreturn_sig(pc))
+    /* 'S' alone does not make it one: hand-written code that changes stacks
+     * says it of itself, so that its callers' pcs are taken as they are. */
+    if (error == 0 &&
+        (rule->kind == JP_CFI_NONE || (rule->flags & JP_CFI_EXACT) != 0) &&
+        is_sigreturn_sig(pc))
         rule->kind = JP_CFI_SIGNAL;
     if (error == 0)
         jp_cfi_keep_sig(pc, epoch, rule);
+    return error;
+}
+
+int jp_cfi_work_out_sig(uint64_t pc, uint32_t epoch,
+                        struct jp_cfi_values *values)
+{
+    struct jp_cfi_module *module;
+    const struct jp_cfi_image *image;
+    int error = jp_cfi_module_take_sig(&pc, epoch, &module, &image);
+    if (error != 0)
+        return error == -EAGAIN ? error : -EINVAL;
+    error = jp_cfi_compute_sig(image, pc, values);
+    jp_cfi_module_give_sig(module);
     return error;
 }

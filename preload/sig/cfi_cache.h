@@ -65,6 +65,11 @@ void jp_cfi_keep_sig(uint64_t pc, uint32_t epoch,
  * of `epoch`.  Returns 0 or -EAGAIN. */
 int jp_cfi_lookup_sig(uint64_t pc, uint32_t epoch, struct jp_cfi_rule *rule);
 
+/* Works out the frame at a pc whose rule is COMPUTED.  Returns 0, -EAGAIN or
+ * -EINVAL. */
+int jp_cfi_work_out_sig(uint64_t pc, uint32_t epoch,
+                        struct jp_cfi_values *values);
+
 _Static_assert(sizeof(struct jp_cfi_entry) == 32, "two a cache line");
 
 #endif

@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "cfi.h"
 #include "maps.h"
@@ -39,6 +41,7 @@ struct jp_cfi_module {
                                     file's own image: V8 maps its builtins a
                                     second time */
     uint64_t memory;             /* bytes mapped at image.filled */
+    uint32_t kept;               /* a forked child has the copy, too */
 };
 
 static struct jp_cfi_module modules[MODULES_MAX];
@@ -141,6 +144,7 @@ static int make_image_sig(struct jp_cfi_module *module)
     struct layout layout = {0, 0, 0, 0, 0};
     struct jp_cfi_image *image = &module->image;
     memset(image, 0, sizeof(*image));
+    module->kept = 0;
     int error = read_layout_sig(&module->range, &layout);
     if (error != 0)
         return error == -ENOENT ? 0 : error;
@@ -195,8 +199,12 @@ static int same_bytes_sig(const struct jp_cfi_image *image)
     size = size < sizeof(now) ? size : sizeof(now);
     if (size > image->size - image->header)
         size = image->size - image->header;
-    return jp_sys_peek_sig(image->address + image->header, now, size) ==
-               (long)size &&
+    const long got = jp_sys_peek_sig(image->address + image->header, now, size);
+    /* Where the kernel may not be asked, nor may the map be read: it says what
+     * it said. */
+    if (got < 0 && got != -EFAULT && got != -EIO)
+        return 1;
+    return got == (long)size &&
            memcmp(now, image->data + image->header, size) == 0;
 }
 
@@ -309,13 +317,25 @@ void jp_cfi_module_give_sig(struct jp_cfi_module *module)
     atomic_fetch_sub(&module->users, 1);
 }
 
+int jp_cfi_module_keep_sig(struct jp_cfi_module *module)
+{
+    if (module->kept)
+        return 0;
+    module->kept = 1;
+    jp_sys_sig(SYS_madvise, (long)(uintptr_t)module->image.filled,
+               (long)module->memory, MADV_DOFORK, 0, 0);
+    return 1;
+}
+
 void jp_cfi_modules_reset_sig(void)
 {
     const uint32_t used = atomic_load(&modules_used);
     for (uint32_t i = 0; i < used; i++) {
-        memset(&modules[i].image, 0, sizeof(modules[i].image));
-        atomic_store(&modules[i].users, 0);
-        atomic_store(&modules[i].state, EMPTY);
+        struct jp_cfi_module *module = &modules[i];
+        atomic_store(&module->users, 0);
+        if (module->kept && atomic_load(&module->state) == LIVE)
+            continue;
+        memset(&module->image, 0, sizeof(module->image));
+        atomic_store(&module->state, EMPTY);
     }
-    atomic_store(&modules_used, 0);
 }

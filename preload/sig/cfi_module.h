@@ -20,8 +20,11 @@ int jp_cfi_module_take_sig(uint64_t *pc, uint32_t epoch,
                            const struct jp_cfi_image **image);
 void jp_cfi_module_give_sig(struct jp_cfi_module *module);
 
-/* Forgets all modules, as a forked child does, whose memory the copies are
- * not in. */
+/* From now on the module's copy is in a forked child's memory, too.  Returns 0
+ * when that was so before.  The caller holds the module. */
+int jp_cfi_module_keep_sig(struct jp_cfi_module *module);
+
+/* Forgets the modules whose copies are not in the memory of a forked child. */
 void jp_cfi_modules_reset_sig(void);
 
 #endif

@@ -55,7 +55,8 @@ enum how {
     OFFSET,        /* saved at CFA + value bytes */
     REGISTER,      /* in register `value` */
     EXPRESSION,    /* saved where the expression at image offset `value` is */
-    OTHER          /* a value that is computed: not followed */
+    VALUE,         /* CFA + value bytes itself */
+    COMPUTED       /* what the expression at image offset `value` is, itself */
 };
 
 /* Packed: five rows of these stand on the handler's stack. */
@@ -154,7 +155,8 @@ static int64_t block_sig(struct machine *m)
 
 static void define_sig(struct machine *m, uint64_t base, int64_t offset)
 {
-    if (base >= JP_ARCH_REGISTERS)
+    /* An offset may come before there is a register: an expression follows. */
+    if (base >= JP_ARCH_REGISTERS && base != m->row.base)
         m->cursor.bad = 1;
     m->row.base = (uint32_t)base;
     m->row.offset = offset;
@@ -220,9 +222,11 @@ static int register_sig(struct machine *m, uint8_t op)
     else if (op == CFA_EXPRESSION)
         set_sig(m, number, EXPRESSION, block_sig(m));
     else if (op == CFA_VAL_EXPRESSION)
-        set_sig(m, number, OTHER, block_sig(m));
+        set_sig(m, number, COMPUTED, block_sig(m));
+    else if (op == CFA_VAL_OFFSET)
+        set_sig(m, number, VALUE, factored_sig(m, unsigned_sig(m)));
     else
-        set_sig(m, number, OTHER, jp_cursor_sleb_sig(c));
+        set_sig(m, number, VALUE, factored_sig(m, jp_cursor_sleb_sig(c)));
     return 1;
 }
 
@@ -299,8 +303,9 @@ static int execute_sig(struct machine *m, uint64_t offset, uint64_t size,
 }
 
 /* Evaluates the block whose length is at an offset of the image. */
-static int evaluate_sig(const struct machine *m, uint32_t offset, uint64_t pc,
-                        int with_cfa, struct jp_expr_value *value)
+static int evaluate_sig(const struct machine *m, uint32_t offset,
+                        struct jp_expr_input *input,
+                        struct jp_expr_value *value)
 {
     const struct jp_cfi_image *image = m->image;
     uint64_t room = image->size - offset;
@@ -314,7 +319,8 @@ static int evaluate_sig(const struct machine *m, uint32_t offset, uint64_t pc,
     bytes = jp_cfi_bytes_sig(image, offset, size);
     if (c.bad || bytes == NULL)
         return -EINVAL;
-    return jp_expr_sig(bytes, size, pc, with_cfa, value);
+    input->place = image->address + offset;
+    return jp_expr_sig(bytes, size, input, value);
 }
 
 static int fits_sig(int64_t value, int64_t limit)
@@ -328,8 +334,9 @@ static int rule_cfa_sig(const struct machine *m, uint64_t pc,
 {
     struct jp_expr_value value = {m->row.offset, 0, JP_EXPR_REGISTER,
                                   (uint8_t)m->row.base};
+    struct jp_expr_input input = {.pc = pc};
     if (m->row.expression != 0 &&
-        evaluate_sig(m, m->row.expression, pc, 0, &value) != 0)
+        evaluate_sig(m, m->row.expression, &input, &value) != 0)
         return 0;
     rule->base = value.base;
     if (value.kind == JP_EXPR_REGISTER) {
@@ -353,8 +360,9 @@ static int saved_at_sig(const struct machine *m, uint32_t index, uint64_t pc,
                                   JP_EXPR_CFA};
     if (place->how == SAME || place->how == UNDEFINED)
         return 0;
+    struct jp_expr_input input = {.pc = pc, .with_cfa = 1};
     if (place->how == EXPRESSION &&
-        evaluate_sig(m, (uint32_t)place->value, pc, 1, &value) != 0)
+        evaluate_sig(m, (uint32_t)place->value, &input, &value) != 0)
         return -1;
     if ((place->how != EXPRESSION && place->how != OFFSET) ||
         value.kind != JP_EXPR_REGISTER || value.offset % 8 != 0 ||
@@ -440,27 +448,32 @@ static int rule_saved_sig(const struct machine *m, uint64_t pc,
     return 1;
 }
 
+/* Runs the instructions of a CIE and its FDE.  Returns 0, -EAGAIN or
+ * -EINVAL. */
+static int start_sig(struct machine *m, const struct jp_cfi_image *image,
+                     const struct jp_cfi_fde *fde, uint64_t pc)
+{
+    m->image = image;
+    m->fde = fde;
+    m->location = fde->begin;
+    m->remembered = 0;
+    memset(&m->row, 0, sizeof(m->row));
+    m->row.base = JP_ARCH_REGISTERS;
+    m->initial = m->row;
+    int error = execute_sig(m, fde->initial, fde->initial_size, UINT64_MAX);
+    m->initial = m->row;
+    return error == 0
+               ? execute_sig(m, fde->program, fde->program_size, pc)
+               : error;
+}
+
 int jp_cfi_run_sig(const struct jp_cfi_image *image,
                    const struct jp_cfi_fde *fde, uint64_t pc,
                    struct jp_cfi_rule *rule)
 {
     struct machine m;
     memset(rule, 0, sizeof(*rule));
-    if (fde->is_signal) {
-        rule->kind = JP_CFI_SIGNAL;
-        return 0;
-    }
-    m.image = image;
-    m.fde = fde;
-    m.location = fde->begin;
-    m.remembered = 0;
-    memset(&m.row, 0, sizeof(m.row));
-    m.row.base = JP_ARCH_REGISTERS;
-    m.initial = m.row;
-    int error = execute_sig(&m, fde->initial, fde->initial_size, UINT64_MAX);
-    m.initial = m.row;
-    if (error == 0)
-        error = execute_sig(&m, fde->program, fde->program_size, pc);
+    int error = start_sig(&m, image, fde, pc);
     if (error == -EAGAIN)
         return error;
     if (error == 0 && rule_jump_sig(&m, rule))
@@ -470,7 +483,79 @@ int jp_cfi_run_sig(const struct jp_cfi_image *image,
          (!rule_cfa_sig(&m, pc, rule) || rule->base >= JP_ARCH_REGISTERS ||
           !rule_saved_sig(&m, pc, rule)))) {
         memset(rule, 0, sizeof(*rule));
-        rule->kind = JP_CFI_BAD;
+        rule->kind = fde->is_signal ? JP_CFI_SIGNAL
+                     : error == 0   ? JP_CFI_COMPUTED
+                                    : JP_CFI_BAD;
+    } else if (m.row.places[SP].how >= EXPRESSION) {
+        rule->kind = JP_CFI_COMPUTED; /* sp is not the CFA */
     }
+    if (fde->is_signal)
+        rule->flags |= JP_CFI_EXACT;
     return 0;
+}
+
+/* The caller's value of a register, which is the frame's when nothing is said
+ * of it. */
+static int value_sig(const struct machine *m, uint32_t index, uint64_t own,
+                     struct jp_expr_input *input, uint64_t *result)
+{
+    const struct place *place = &m->row.places[index];
+    struct jp_expr_value value = {.offset = 0};
+    const uint64_t offset = (uint64_t)(int64_t)place->value;
+    *result = own;
+    switch (place->how) {
+    case OFFSET:
+        return input->read_sig(input->data, input->cfa + offset, result);
+    case VALUE:
+        *result = input->cfa + offset;
+        return 1;
+    case REGISTER:
+        if (place->value < 0 || place->value >= (int32_t)JP_ARCH_REGISTERS)
+            return 0;
+        *result = input->registers[place->value];
+        return 1;
+    case EXPRESSION:
+    case COMPUTED:
+        if (evaluate_sig(m, (uint32_t)place->value, input, &value) != 0)
+            return 0;
+        *result = (uint64_t)value.offset;
+        return place->how == COMPUTED ||
+               input->read_sig(input->data, (uint64_t)value.offset, result);
+    default: /* SAME, UNDEFINED */
+        return 1;
+    }
+}
+
+int jp_cfi_compute_sig(const struct jp_cfi_image *image, uint64_t pc,
+                       struct jp_cfi_values *values)
+{
+    struct machine m;
+    struct jp_cfi_fde fde;
+    const uint64_t *registers = values->registers;
+    struct jp_expr_value cfa = {.offset = 0};
+    struct jp_expr_input input = {.pc = pc,
+                                  .registers = registers,
+                                  .read_sig = values->read_sig,
+                                  .data = values->data};
+    int error = jp_cfi_find_sig(image, pc, &fde);
+    if (error == 0)
+        error = start_sig(&m, image, &fde, pc);
+    if (error != 0)
+        return error == -EAGAIN ? error : -EINVAL;
+    if (m.row.expression == 0 && m.row.base < JP_ARCH_REGISTERS)
+        cfa.offset = (int64_t)registers[m.row.base] + m.row.offset;
+    else if (m.row.expression == 0 ||
+             evaluate_sig(&m, m.row.expression, &input, &cfa) != 0)
+        return -EINVAL;
+    input.cfa = (uint64_t)cfa.offset;
+    input.with_cfa = 1;
+    values->is_root = m.row.places[RA].how == UNDEFINED;
+    values->exact = fde.is_signal;
+    int good = value_sig(&m, RA, registers[JP_ARCH_RA], &input, &values->ra) &&
+               value_sig(&m, FP, registers[JP_ARCH_FP], &input, &values->fp) &&
+               value_sig(&m, SP, input.cfa, &input, &values->sp);
+    for (uint32_t i = 0; good && i < JP_ARCH_SAVED_COUNT; i++)
+        good = value_sig(&m, SAVED + i, registers[saved[i]], &input,
+                         &values->saved[i]);
+    return good ? 0 : -EINVAL;
 }

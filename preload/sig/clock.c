@@ -11,6 +11,7 @@
 #include "adopt.h"
 #include "clock_itimer.h"
 #include "clock_perf.h"
+#include "clock_real.h"
 #include "clock_timer.h"
 #include "filter.h"
 #include "log.h"
@@ -126,15 +127,34 @@ static uint32_t make_sig(struct jp_slot *slot)
     /* The event's signals need no place among the pending ones. */
     if (jp_process.clock == JP_CLOCK_PERF && jp_clock_perf_arm_sig(slot) == 0)
         return JP_CLOCK_PERF;
-    if (refused_sig(slot, JP_REFUSED_TIMER, JP_COUNT_NO_TIMER))
+    if (refused_sig(slot, JP_REFUSED_TIMER,
+                    jp_filter_number_sig(SYS_timer_create) != 0
+                        ? JP_COUNT_NO_TIMER_FILTER
+                        : JP_COUNT_NO_TIMER))
         slot->seen_ns = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
     if (!jp_adopt_runs_sig())
         complain_sig(-error);
     return JP_CLOCK_NONE;
 }
 
+/* With a long period, what it leaves at the end is too much to be dropped: the
+ * thread's next sample has it, or what is written at its end. */
+static uint64_t rest_sig(struct jp_slot *slot)
+{
+    if (!jp_budget_exact_sig(&slot->budget) || slot->opening)
+        return 0;
+    if (slot->source == JP_CLOCK_PERF)
+        return jp_clock_perf_rest_sig(slot, JP_CLOCK_REST_NS);
+    if (slot->source == JP_CLOCK_THREAD_CPU)
+        return jp_clock_timer_overdue_sig(slot, jp_process.tick_ns);
+    return 0;
+}
+
 void jp_clock_stop_held_sig(struct jp_slot *slot)
 {
+    const uint64_t rest = rest_sig(slot);
+    if (rest != 0)
+        atomic_fetch_add(&slot->debt_ns, rest);
     if (slot->source == JP_CLOCK_PERF)
         jp_clock_perf_disarm_sig(slot);
     else if (slot->source != JP_CLOCK_NONE)
@@ -224,10 +244,21 @@ void jp_clock_disarm_sig(struct jp_slot *slot)
  * periods in s, the integral of w(u) + C(T - u) over the ages u up to T must be
  * T ticks, so w(u) = tick - C(u).  (A tick that comes late is worth what the
  * thread did.) */
-static uint64_t first_weight_sig(uint64_t age)
+static uint64_t first_weight_sig(uint64_t age, uint64_t period)
 {
-    const uint64_t tick = jp_process.tick_ns, period = jp_config.period_ns;
+    const uint64_t tick = jp_process.tick_ns;
     return age < tick ? tick - age / period * period : age;
+}
+
+/* The event cannot be had; the slot's CPU timer takes its place. */
+static void fall_back_sig(struct jp_slot *slot)
+{
+    slot->budget.period_ns = jp_config.period_ns;
+    jp_clock_timer_restart_sig(slot);
+    refused_sig(slot, JP_REFUSED_PERF,
+                jp_filter_number_sig(SYS_perf_event_open) != 0
+                    ? JP_COUNT_NO_PERF_FILTER
+                    : JP_COUNT_NO_PERF);
 }
 
 uint64_t jp_clock_promote_sig(struct jp_slot *slot, uint64_t weight_ns)
@@ -246,13 +277,36 @@ uint64_t jp_clock_promote_sig(struct jp_slot *slot, uint64_t weight_ns)
         jp_clock_timer_disarm_sig(slot);
         slot->source = JP_CLOCK_PERF;
     } else {
-        jp_clock_set_timer_sig(slot->timer, jp_config.period_ns,
-                               jp_config.period_ns);
-        refused_sig(slot, JP_REFUSED_PERF, JP_COUNT_NO_PERF);
+        fall_back_sig(slot);
     }
     jp_clock_release_sig(slot);
     catch_up_sig(slot);
-    return first_weight_sig(age);
+    return first_weight_sig(age, slot->budget.period_ns);
+}
+
+/* The thread's event could not be made again: it begins as one that has just
+ * come. */
+static void lose_event_sig(struct jp_slot *slot)
+{
+    atomic_fetch_add(&slot->debt_ns, jp_clock_perf_rest_sig(slot, 0));
+    slot->source = make_sig(slot);
+}
+
+void jp_clock_pace_sig(struct jp_slot *slot)
+{
+    uint32_t armed = JP_SLOT_ARMED;
+    if (!atomic_compare_exchange_strong(&slot->state, &armed, JP_SLOT_ARMING))
+        return;
+    if (slot->source == JP_CLOCK_PERF) {
+        if (jp_clock_perf_pace_sig(slot) != 0)
+            lose_event_sig(slot);
+    } else if (slot->source == JP_CLOCK_MONOTONIC) {
+        jp_clock_real_pace_sig(slot);
+    } else if (!slot->opening) {
+        jp_clock_timer_pace_sig(slot);
+    }
+    jp_clock_release_sig(slot);
+    catch_up_sig(slot);
 }
 
 uint64_t jp_clock_debt_sig(struct jp_slot *slot)

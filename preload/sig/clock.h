@@ -14,6 +14,10 @@ struct jp_slot;
 #define JP_REFUSED_PERF 0x1U
 #define JP_REFUSED_TIMER 0x2U
 
+/* With a period that is longer than asked for, what is left of it when the clock
+ * stops is written from this length on. */
+#define JP_CLOCK_REST_NS 1000000U
+
 /* Sets the clock and its signal (jp_process.clock, .signal) by the flags and
  * by what the kernel allows. */
 void jp_clock_choose_sig(void);
@@ -43,7 +47,11 @@ void jp_clock_stop_held_sig(struct jp_slot *slot);
  * weight of the signal, which would be weight_ns otherwise. */
 uint64_t jp_clock_promote_sig(struct jp_slot *slot, uint64_t weight_ns);
 
-/* What the thread did before it had a slot, in ns, once. */
+/* Sets the calling thread's clock to the period of its budget. */
+void jp_clock_pace_sig(struct jp_slot *slot);
+
+/* What the thread did before it had a slot, or before its clock was stopped
+ * while its period was longer than asked for, in ns, once. */
 uint64_t jp_clock_debt_sig(struct jp_slot *slot);
 
 /* What the process's slow timer (adopt.c) stands for in the calling thread:

@@ -8,10 +8,14 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 
+#include "budget.h"
 #include "process.h"
 #include "sys.h"
 
 static _Atomic uint64_t cpu_ns; /* of the process, at the last sample */
+
+static struct jp_budget budget;
+static _Atomic uint32_t taken;
 
 static void set_sig(uint64_t period_ns)
 {
@@ -25,9 +29,26 @@ static void set_sig(uint64_t period_ns)
 
 void jp_clock_itimer_run_sig(int on)
 {
-    if (on)
+    if (on) {
         atomic_store(&cpu_ns, jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID));
-    set_sig(on ? jp_config.period_ns : 0);
+        if (budget.period_ns == 0)
+            jp_budget_begin_sig(&budget);
+        atomic_store(&taken, 0);
+    }
+    set_sig(on ? budget.period_ns : 0);
+}
+
+struct jp_budget *jp_clock_itimer_take_sig(void)
+{
+    return atomic_exchange(&taken, 1) == 0 ? &budget : NULL;
+}
+
+void jp_clock_itimer_give_sig(int changed)
+{
+    if (changed && jp_process.clock == JP_CLOCK_ITIMER &&
+        atomic_load(&jp_process.running))
+        set_sig(budget.period_ns);
+    atomic_store(&taken, 0);
 }
 
 int jp_clock_itimer_is_sig(int signal, const siginfo_t *info)

@@ -103,7 +103,7 @@ static int keep_sig(struct jp_slot *slot, int fd)
 
 static int make_sig(struct jp_slot *slot)
 {
-    const int first = open_event_sig(slot->tid, jp_config.period_ns);
+    const int first = open_event_sig(slot->tid, slot->budget.period_ns);
     if (first < 0)
         return first;
     const int wanted = number_sig(jp_slot_index_sig(slot));
@@ -125,6 +125,22 @@ int jp_clock_perf_arm_sig(struct jp_slot *slot)
     slot->time_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
     slot->cpu_ns = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
     return make_sig(slot);
+}
+
+int jp_clock_perf_pace_sig(struct jp_slot *slot)
+{
+    jp_clock_perf_disarm_sig(slot);
+    return make_sig(slot);
+}
+
+uint64_t jp_clock_perf_rest_sig(struct jp_slot *slot, uint64_t least_ns)
+{
+    const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
+    if (cpu <= slot->cpu_ns + least_ns)
+        return 0;
+    const uint64_t rest = cpu - slot->cpu_ns;
+    slot->cpu_ns = cpu;
+    return rest;
 }
 
 void jp_clock_perf_disarm_sig(struct jp_slot *slot)
@@ -174,20 +190,22 @@ struct jp_slot *jp_clock_perf_slot_sig(const siginfo_t *info, uint64_t sp)
 
 /* Weights follow the thread's own CPU clock: what the kernel merged in one
  * long call (there is no overrun count) is in the next sample's.  Where
- * samples come a period after another, the clock is not asked. */
+ * samples come a period after another, the clock is not asked.  One that comes
+ * long before its period is over was pending when that was made longer. */
 uint64_t jp_clock_perf_weight_sig(struct jp_slot *slot, uint64_t now_ns)
 {
     const uint64_t period = jp_config.period_ns;
     const uint64_t gap = now_ns - slot->time_ns;
     slot->time_ns = now_ns;
-    if (gap <= period + period / 2 && ++slot->unread < READ_EVERY) {
+    const int exact = jp_budget_exact_sig(&slot->budget);
+    if (!exact && gap <= period + period / 2 && ++slot->unread < READ_EVERY) {
         slot->cpu_ns += period;
         return period;
     }
     slot->unread = 0;
     const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
     const int64_t used = (int64_t)(cpu - slot->cpu_ns);
-    if (used <= 0)
+    if (used <= 0 || (exact && (uint64_t)used < slot->budget.period_ns / 4))
         return 0;
     slot->cpu_ns = cpu;
     return (uint64_t)used;

@@ -25,6 +25,14 @@ int jp_clock_perf_allowed_sig(void);
  * more on a virtual machine; with periods of 10 us, which is what the kernel
  * allows, a thread was seen to do nothing else for half a minute. */
 int jp_clock_perf_arm_sig(struct jp_slot *slot);
+
+/* Makes it anew with the period of the slot's budget; what was counted since
+ * the last sample is not lost.  Returns as above. */
+int jp_clock_perf_pace_sig(struct jp_slot *slot);
+
+/* What a slot's event has counted since the last sample, in ns, once; 0 up to
+ * least_ns. */
+uint64_t jp_clock_perf_rest_sig(struct jp_slot *slot, uint64_t least_ns);
 void jp_clock_perf_disarm_sig(struct jp_slot *slot);
 
 /* Whether a signal is of such an event.  It may be gone since: the clock has

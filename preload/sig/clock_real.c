@@ -15,7 +15,12 @@
  * until now is this wait's, exactly.  Where the wait ends and the thread
  * computes, a timer on its CPU clock tells; if it blocked just once until
  * then, the end of the wait is known exactly as well, and a new stratum begins
- * there. */
+ * there.
+ *
+ * Where the handler's budget makes the period longer, a whole stratum given at
+ * its moment would be much at a thread's end.  Then a moment gets the time since
+ * the one before, half a period to one and a half: that is as fair once the
+ * thread has been sampled like this for a while. */
 #include "clock_real.h"
 
 #include <string.h>
@@ -23,6 +28,7 @@
 #include <sys/syscall.h>
 
 #include "arch/arch.h"
+#include "clock.h"
 #include "clock_timer.h"
 #include "process.h"
 #include "slot.h"
@@ -89,6 +95,19 @@ static void stratum_sig(struct jp_slot *slot, uint64_t begin, uint64_t length)
     watch->begin_ns = begin;
     watch->end_ns = begin + length;
     watch->moment_ns = begin + jp_clock_random_sig(slot->tid, length);
+    if (!watch->calm && jp_budget_lowered_sig(&slot->budget))
+        watch->moment_ns += length / 2;
+}
+
+/* Sets the timer to the stratum's moment.  The period is for when it cannot be
+ * set any more, behind a filter of the program's. */
+static void set_moment_sig(const struct jp_slot *slot)
+{
+    const struct jp_watch *watch = &slot->watch;
+    const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    jp_clock_set_timer_sig(slot->timer,
+                           watch->moment_ns > now ? watch->moment_ns - now : 1,
+                           watch->end_ns - watch->begin_ns);
 }
 
 void jp_clock_real_begin_sig(struct jp_slot *slot, uint64_t first_ns)
@@ -97,7 +116,7 @@ void jp_clock_real_begin_sig(struct jp_slot *slot, uint64_t first_ns)
     slot->cpu_ns = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
     slot->watch = (struct jp_watch){
         .begin_ns = now,
-        .end_ns = now + jp_config.period_ns,
+        .end_ns = now + slot->budget.period_ns,
         .moment_ns = now + first_ns,
         .given_ns = now,
         .switches = UNKNOWN,
@@ -135,13 +154,14 @@ static uint64_t length_sig(const struct jp_slot *slot,
                            const struct found *found)
 {
     const struct jp_watch *watch = &slot->watch;
+    const uint64_t period = slot->budget.period_ns;
     const uint64_t in_it = found->now - watch->since_ns;
     const int restless = found->now < watch->restless_ns;
     uint64_t length = in_it / (restless ? PART_OF_RESTLESS : PART);
     if (!found->same || (restless && in_it < WATCHED_NS))
         length = 0;
     length = min_sig(length, LONGEST_NS);
-    return length > jp_config.period_ns ? length : jp_config.period_ns;
+    return length > period ? length : period;
 }
 
 /* A thread that never blocked since its last sample used some of the time, and
@@ -189,11 +209,15 @@ static void blocked_sig(struct jp_watch *watch, uint64_t all,
 }
 
 /* Gives a stratum to what was found at its moment. */
-static void give_sig(struct jp_watch *watch, const struct found *found,
+static void give_sig(struct jp_slot *slot, const struct found *found,
                      struct jp_real *real)
 {
-    const uint64_t end =
-        found->now > watch->end_ns ? found->now : watch->end_ns;
+    struct jp_watch *watch = &slot->watch;
+    const int lowered =
+        !watch->calm && jp_budget_lowered_sig(&slot->budget);
+    const uint64_t end = lowered || found->now > watch->end_ns
+                             ? found->now
+                             : watch->end_ns;
     const uint64_t all = end - watch->begin_ns;
     const int64_t due = watch->due_ns;
     if (watch->begin_ns > watch->given_ns)
@@ -234,16 +258,28 @@ static void end_wait_sig(struct jp_watch *watch, const struct found *found,
     watch->end_ns = watch->given_ns;
 }
 
+/* What of a gap the handler's budget grows with.  A thread that blocked had
+ * time left over; all of those together have as much as one would.  One that
+ * did not was kept waiting for the CPU, and our handler keeps it longer. */
+static uint64_t counted_sig(const struct found *found, uint64_t gap)
+{
+    const uint64_t threads = jp_slots_taken_sig();
+    const uint64_t part = threads > 1 ? gap / threads : gap;
+    return found->blocks == 0 || found->used > part ? found->used : part;
+}
+
 int jp_clock_real_sig(struct jp_slot *slot, const siginfo_t *info,
                       const ucontext_t *context, struct jp_real *real)
 {
     struct jp_watch *watch = &slot->watch;
     const int woken = info->si_timerid != slot->timer;
+    const uint64_t given = watch->given_ns;
     struct found found;
     *real = (struct jp_real){0};
-    /* One that was on its way when the timer was set anew. */
-    if (woken ? !watch->calm
-              : jp_sys_clock_sig(CLOCK_MONOTONIC) < watch->moment_ns)
+    /* One that was on its way when the timer was set anew, or taken away. */
+    if (given == 0 ||
+        (woken ? !watch->calm
+               : jp_sys_clock_sig(CLOCK_MONOTONIC) < watch->moment_ns))
         return 0;
     look_sig(slot, context, &found);
     const int ends = watch->calm && watch->waits && !found.waits &&
@@ -262,7 +298,7 @@ int jp_clock_real_sig(struct jp_slot *slot, const siginfo_t *info,
     watch->was_calm = watch->calm;
     if (ends) {
         end_wait_sig(watch, &found, real);
-    } else if (found.same && length > jp_config.period_ns) {
+    } else if (found.same && length > slot->budget.period_ns) {
         real->blocked = found.now > watch->given_ns
                             ? found.now - watch->given_ns
                             : 0;
@@ -271,28 +307,47 @@ int jp_clock_real_sig(struct jp_slot *slot, const siginfo_t *info,
         if (found.now > watch->end_ns)
             watch->end_ns = found.now;
     } else {
-        give_sig(watch, &found, real);
+        give_sig(slot, &found, real);
         watch->end_ns = watch->given_ns;
     }
     watch->waits = (uint8_t)found.waits;
-    watch->calm = length > jp_config.period_ns;
+    watch->calm = length > slot->budget.period_ns;
     slot->cpu_ns = found.cpu;
     stratum_sig(slot, watch->end_ns, length);
+    real->counted_ns = counted_sig(&found, watch->given_ns - given);
+    real->probes = real->running != 0 && !watch->was_calm;
     return 1;
 }
 
-uint64_t jp_clock_real_rest_sig(struct jp_slot *slot)
+/* Of a calm thread, which waits, all but a moment of CPU time was this wait's;
+ * of another, CPU time may be due from before. */
+int jp_clock_real_rest_sig(struct jp_slot *slot, struct jp_real *real)
 {
     struct jp_watch *watch = &slot->watch;
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
-    const uint64_t ran = cpu > slot->cpu_ns ? cpu - slot->cpu_ns : 0;
-    if (!watch->calm || now <= watch->given_ns)
+    const uint64_t least = watch->calm ? 0 : JP_CLOCK_REST_NS;
+    int64_t ran = cpu > slot->cpu_ns ? (int64_t)(cpu - slot->cpu_ns) : 0;
+    if ((!watch->calm && !jp_budget_lowered_sig(&slot->budget)) ||
+        watch->given_ns == 0 || now <= watch->given_ns + least)
         return 0;
     const uint64_t rest = now - watch->given_ns;
-    watch->given_ns = now;
+    if (!watch->calm)
+        ran = ran + watch->due_ns > 0 ? ran + watch->due_ns : 0;
+    *real = (struct jp_real){.running = min_sig((uint64_t)ran, rest)};
+    *(watch->waits ? &real->before : &real->ready) = rest - real->running;
+    watch->given_ns = 0;
     watch->calm = watch->was_calm = 0;
-    return rest - min_sig(ran, rest);
+    return 1;
+}
+
+void jp_clock_real_pace_sig(struct jp_slot *slot)
+{
+    struct jp_watch *watch = &slot->watch;
+    if (watch->calm || watch->given_ns == 0)
+        return;
+    stratum_sig(slot, watch->begin_ns, slot->budget.period_ns);
+    set_moment_sig(slot);
 }
 
 /* Makes, when it is first wanted, the timer that tells of CPU time. */
@@ -315,18 +370,13 @@ void jp_clock_real_done_sig(struct jp_slot *slot)
     struct jp_watch *watch = &slot->watch;
     if (watch->calm && !has_waker_sig(slot)) {
         watch->calm = 0;
-        stratum_sig(slot, watch->begin_ns, jp_config.period_ns);
+        stratum_sig(slot, watch->begin_ns, slot->budget.period_ns);
     }
     if (watch->calm)
         jp_clock_set_timer_sig(slot->waker, RUNS_NS, 0);
     else if (watch->was_calm)
         jp_clock_set_timer_sig(slot->waker, 0, 0);
-    const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    /* The period is for when the timer cannot be set any more, behind a filter
-     * of the program's. */
-    jp_clock_set_timer_sig(slot->timer,
-                           watch->moment_ns > now ? watch->moment_ns - now : 1,
-                           watch->end_ns - watch->begin_ns);
+    set_moment_sig(slot);
     /* What our own handler used is not the thread's, nor are its waits. */
     watch->switches = switches_sig();
     const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);

@@ -18,6 +18,9 @@ struct jp_real {
     uint64_t running;     /* where it is now */
     uint64_t blocked;
     uint64_t ready;       /* waiting for a CPU */
+    uint64_t counted_ns;  /* what the handler's budget grows with: the thread's
+                             CPU time, or its part of real time among all */
+    int probes;           /* the clock's next interrupt may be waited for */
 };
 
 /* Works out what the signal of the calling thread's timer is worth.  Returns
@@ -29,9 +32,15 @@ int jp_clock_real_sig(struct jp_slot *slot, const siginfo_t *info,
  * moment. */
 void jp_clock_real_done_sig(struct jp_slot *slot);
 
-/* For a thread that will get no more signals: returns what it was blocked for
- * until now where it was found last.  May be called by another thread. */
-uint64_t jp_clock_real_rest_sig(struct jp_slot *slot);
+/* For a thread that will get no more signals, if its strata were long or its
+ * period longer than asked for: what it did until now, taken to be where it was
+ * found last.  Returns whether there is anything.  May be called by another
+ * thread. */
+int jp_clock_real_rest_sig(struct jp_slot *slot, struct jp_real *real);
+
+/* The period of the slot's budget has changed: the stratum under way gets its
+ * length from it. */
+void jp_clock_real_pace_sig(struct jp_slot *slot);
 
 /* The beginning: when the timer is made, the first moment being first_ns from
  * now. */

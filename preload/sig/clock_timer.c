@@ -65,10 +65,11 @@ void jp_clock_set_timer_sig(int timer, uint64_t first, uint64_t period)
  * sampled as any other. */
 static uint64_t first_sig(struct jp_slot *slot, clockid_t clock)
 {
-    uint64_t first = jp_clock_random_sig(slot->tid, jp_config.period_ns);
     atomic_store(&slot->early_ns, 0);
     if (clock == CLOCK_MONOTONIC)
-        return first;
+        return jp_clock_random_sig(slot->tid, slot->budget.period_ns);
+    const uint64_t first =
+        jp_clock_random_sig(slot->tid, jp_config.period_ns);
     slot->cpu_ns = jp_sys_clock_sig(clock);
     slot->origin_ns = (int64_t)(first - jp_process.tick_ns);
     slot->ended = 0;
@@ -88,11 +89,27 @@ static uint64_t ends_sig(int64_t until, int64_t origin)
     return (uint64_t)(until - origin) / jp_config.period_ns + 1;
 }
 
+/* The periods that have ended since one was last noticed.  Those asked for go
+ * on where the timer has a longer one. */
+static uint64_t ended_sig(struct jp_slot *slot, uint64_t cpu_ns,
+                          uint64_t late_ns)
+{
+    const uint64_t ended = ends_sig(
+        (int64_t)(cpu_ns - slot->cpu_ns - late_ns), slot->origin_ns);
+    const uint64_t before = slot->ended;
+    if (ended <= before)
+        return 0;
+    slot->ended = ended;
+    return (ended - before) * jp_config.period_ns;
+}
+
 /* The tick stands for the periods that ended in the tick before it; where it
  * comes late, for all since the thread was armed. */
 uint64_t jp_clock_early_sig(struct jp_slot *slot, uint64_t weight_ns)
 {
     const int64_t first = (int64_t)atomic_exchange(&slot->early_ns, 0);
+    if (first == 0 && jp_budget_exact_sig(&slot->budget))
+        return ended_sig(slot, jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID), 0);
     if (first == 0) {
         atomic_fetch_add_explicit(&slot->ended,
                                   weight_ns / jp_config.period_ns,
@@ -107,7 +124,7 @@ uint64_t jp_clock_early_sig(struct jp_slot *slot, uint64_t weight_ns)
     const uint64_t next = (uint64_t)origin + ended * jp_config.period_ns;
     slot->ended = ended;
     jp_clock_set_timer_sig(slot->timer, next - (uint64_t)now,
-                           jp_config.period_ns);
+                           slot->budget.period_ns);
     return (ended - before) * jp_config.period_ns;
 }
 
@@ -130,7 +147,7 @@ int jp_clock_timer_arm_sig(struct jp_slot *slot, uint32_t source)
     if (source == JP_CLOCK_MONOTONIC)
         jp_clock_real_begin_sig(slot, first);
     const int timer =
-        jp_clock_slot_timer_sig(slot, clock, first, jp_config.period_ns);
+        jp_clock_slot_timer_sig(slot, clock, first, slot->budget.period_ns);
     if (timer < 0)
         return timer;
     slot->timer = timer;
@@ -150,15 +167,31 @@ void jp_clock_timer_disarm_sig(struct jp_slot *slot)
     delete_sig(&slot->waker);
 }
 
-uint64_t jp_clock_timer_overdue_sig(const struct jp_slot *slot)
+uint64_t jp_clock_timer_overdue_sig(struct jp_slot *slot, uint64_t late_ns)
 {
-    const int64_t now = (int64_t)(jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) -
-                                  slot->cpu_ns);
-    const uint64_t ended =
-        ends_sig(now - (int64_t)jp_process.tick_ns, slot->origin_ns);
-    return ended > slot->ended
-               ? (ended - slot->ended) * jp_config.period_ns
-               : 0;
+    return ended_sig(slot, jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid)),
+                     late_ns);
+}
+
+void jp_clock_timer_pace_sig(struct jp_slot *slot)
+{
+    const uint64_t period = slot->budget.period_ns;
+    /* At the end of one of the periods asked for. */
+    const uint64_t first = (uint64_t)slot->origin_ns +
+                           slot->ended * jp_config.period_ns + period -
+                           jp_config.period_ns;
+    const uint64_t now =
+        jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) - slot->cpu_ns;
+    jp_clock_set_timer_sig(slot->timer, first > now ? first - now : 1, period);
+}
+
+void jp_clock_timer_restart_sig(struct jp_slot *slot)
+{
+    slot->cpu_ns = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
+    slot->origin_ns = (int64_t)jp_config.period_ns;
+    slot->ended = 0;
+    jp_clock_set_timer_sig(slot->timer, jp_config.period_ns,
+                           jp_config.period_ns);
 }
 
 uint64_t jp_clock_weight_sig(int overrun)

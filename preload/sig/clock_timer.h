@@ -37,13 +37,20 @@ int jp_clock_timer_arm_sig(struct jp_slot *slot, uint32_t source);
 void jp_clock_timer_disarm_sig(struct jp_slot *slot);
 
 /* The weight of a slot's timer signal: weight_ns, but for the first signal of
- * a thread, which may have been set to come early; 0: it is worth nothing. */
+ * a thread, which may have been set to come early, and where the period is
+ * longer than asked for; 0: it is worth nothing. */
 uint64_t jp_clock_early_sig(struct jp_slot *slot, uint64_t weight_ns);
 
-/* Of the calling thread, whose CPU timer has run out now and then: the periods
- * that ended more than a tick ago and were not noticed, in ns.  A busy virtual
- * machine does not deliver every tick. */
-uint64_t jp_clock_timer_overdue_sig(const struct jp_slot *slot);
+/* Of a thread whose CPU timer has run out now and then: the periods that ended
+ * more than late_ns ago and were not noticed, in ns; they are now.  A busy
+ * virtual machine does not deliver every tick. */
+uint64_t jp_clock_timer_overdue_sig(struct jp_slot *slot, uint64_t late_ns);
+
+/* Sets the slot's timer to the period of its budget. */
+void jp_clock_timer_pace_sig(struct jp_slot *slot);
+
+/* Has the periods of a CPU timer begin now. */
+void jp_clock_timer_restart_sig(struct jp_slot *slot);
 
 /* The weight of a timer's signal in ns, from its overrun count. */
 uint64_t jp_clock_weight_sig(int overrun);

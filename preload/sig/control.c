@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "adopt.h"
+#include "cfi_ready.h"
 #include "clock.h"
 #include "filter.h"
 #include "handler.h"
@@ -24,10 +25,13 @@
 #include "own.h"
 #include "process.h"
 #include "reserve.h"
+#include "share.h"
 #include "slot.h"
 #include "sys.h"
+#include "usage.h"
 
 #define EXIT_YIELDS 10000U
+#define FULL_YIELDS 100000U
 
 /* Commands that wait, four bits each, the first to be carried out lowest. */
 static _Atomic uint64_t requests;
@@ -38,6 +42,16 @@ static _Atomic uint32_t busy;
 _Static_assert(JP_CONTROL_SAVE <= REQUEST_MASK, "commands fit");
 
 static _Atomic uint32_t ended; /* the process ends: nothing starts again */
+
+void jp_control_on_sig(void)
+{
+    /* First: where the kernel gives out few timers, this one stands in. */
+    if (jp_adopt_run_sig(1) != 0)
+        jp_clock_share_sig();
+    atomic_store(&jp_process.running, 1);
+    jp_adopt_all_sig();
+    jp_clock_all_sig(1);
+}
 
 static void start_sig(void)
 {
@@ -55,12 +69,7 @@ static void start_sig(void)
     } else {
         return;
     }
-    /* First: where the kernel gives out few timers, this one stands in. */
-    if (jp_adopt_run_sig(1) != 0)
-        jp_clock_share_sig();
-    atomic_store(&jp_process.running, 1);
-    jp_adopt_all_sig();
-    jp_clock_all_sig(1);
+    jp_control_on_sig();
 }
 
 static void tell_kits_sig(void)
@@ -82,6 +91,7 @@ static void settle_sig(int at_exit)
     jp_names_all_sig();
     jp_jit_save_sig(at_exit);
     tell_kits_sig();
+    jp_usage_note_sig();
     jp_log_sync_sig();
 }
 
@@ -119,7 +129,7 @@ static void clear_sig(void)
     __atomic_store_n(&jp_log.header->cleared_ns,
                      jp_sys_clock_sig(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
     jp_log_sync_sig();
-    jp_mapfile_event_sig(JP_MAP_CLEAR, -1, 0);
+    jp_mapfile_event_sig(JP_MAP_CLEAR, -1, 1);
 }
 
 static void save_sig(void)
@@ -130,10 +140,10 @@ static void save_sig(void)
     jp_mapfile_event_sig(JP_MAP_SAVE, -1, 0);
 }
 
-/* Adds a command behind those that wait.  The same twice in a row is once; of
- * more than sixteen, which only a flood of signals while another thread is at
- * one makes, the last takes the place of the one before it. */
-static void request_sig(unsigned command)
+/* Adds a command behind those that wait.  The same twice in a row is once.
+ * Returns whether there was a place; without one and by `force`, the command
+ * takes that of the last. */
+static int request_sig(unsigned command, int force)
 {
     uint64_t old = atomic_load(&requests), new;
     do {
@@ -142,12 +152,15 @@ static void request_sig(unsigned command)
             used += REQUEST_BITS;
         if (used > 0 &&
             (old >> (used - REQUEST_BITS) & REQUEST_MASK) == command)
-            return;
+            return 1;
+        if (used == 64 && !force)
+            return 0;
         if (used == 64)
             used -= REQUEST_BITS;
         new = (old & ~((uint64_t)REQUEST_MASK << used)) |
               (uint64_t)command << used;
     } while (!atomic_compare_exchange_weak(&requests, &old, new));
+    return 1;
 }
 
 static unsigned next_sig(void)
@@ -181,7 +194,12 @@ void jp_control_sig(enum jp_control command)
 {
     if (command < JP_CONTROL_START || command > JP_CONTROL_SAVE)
         return;
-    request_sig(command);
+    /* The thread that is at one needs nothing of this one to go on: only where
+     * it was stopped for good is a command lost. */
+    for (unsigned i = 0; !request_sig(command, i == FULL_YIELDS); i++) {
+        run_sig();
+        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+    }
     run_sig();
 }
 
@@ -213,6 +231,7 @@ void jp_control_exit_sig(void)
         return;
     settle_sig(1);
     jp_mapfile_event_sig(JP_MAP_EXIT, -1, 1);
+    jp_share_end_sig();
     atomic_store(&busy, 0);
 }
 
@@ -242,6 +261,7 @@ void jp_control_brace_sig(void)
     jp_names_all_sig();
     jp_jit_save_sig(0);
     jp_log_sync_sig();
+    jp_cfi_ready_sig();
     equip_sig();
     jp_reserve_make_sig();
     atomic_store(&busy, 0);

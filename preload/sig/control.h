@@ -12,8 +12,10 @@
  * running one and clearing without a ring do nothing. */
 void jp_control_sig(enum jp_control command);
 
-/* Switches profiling off for good: the log cannot be made. */
+/* Stops the profile without a word in the map: for good where the log cannot
+ * be made, or until jp_control_on_sig where it turned out that it can go on. */
 void jp_control_off_sig(void);
+void jp_control_on_sig(void);
 
 /* The process ends in order: timers off, map brought up to date. */
 void jp_control_exit_sig(void);

@@ -11,12 +11,15 @@
 
 #include "adopt.h"
 #include "arch/arch.h"
+#include "budget.h"
 #include "clock.h"
 #include "clock_itimer.h"
 #include "clock_perf.h"
 #include "clock_real.h"
 #include "clock_timer.h"
+#include "command.h"
 #include "control.h"
+#include "gate.h"
 #include "jit.h"
 #include "kit.h"
 #include "log.h"
@@ -27,6 +30,7 @@
 #include "rtc.h"
 #include "slot.h"
 #include "sys.h"
+#include "usage.h"
 #include "walk.h"
 
 #define HITS_UNTOLD 10000U  /* that a kit may keep for itself */
@@ -114,7 +118,32 @@ static void take_sig(struct jp_slot *slot, enum jp_event event,
     if (jp_log_write_sig(slot->kit, &sample) != 0)
         return;
     jp_names_follow_sig(slot, sample.time_ns);
+    jp_command_follow_sig(sample.time_ns);
     jp_jit_check_sig(slot->kit, sample.time_ns);
+    jp_usage_follow_sig(sample.time_ns);
+}
+
+/* Counts what is sampled at a longer period than was asked for. */
+static void count_lowered_sig(const struct jp_budget *budget,
+                              uint64_t weight_ns)
+{
+    if (!jp_budget_lowered_sig(budget))
+        return;
+    jp_count_sig(JP_COUNT_LOWERED, 1);
+    jp_count_sig(JP_COUNT_LOWERED_NS, weight_ns);
+}
+
+/* The end of a signal of the slot's own clock: what it cost, and where that is
+ * too much, or no longer is, another period. */
+static void leave_sig(struct jp_slot *slot, const struct jp_visit *visit,
+                      uint64_t elapsed_ns)
+{
+    struct jp_budget *budget = &slot->budget;
+    if (!jp_budget_leave_sig(budget, visit, elapsed_ns))
+        return;
+    const uint64_t begin_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    jp_clock_pace_sig(slot);
+    jp_budget_changed_sig(budget, begin_ns);
 }
 
 static void sample_sig(struct jp_slot *slot, enum jp_event event,
@@ -144,6 +173,10 @@ static struct jp_slot *adopt_self_sig(void)
     return slot;
 }
 
+/* The linker's bounds of the library's code. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
 /* Tells the hooks of the calling thread that a call may have ended early, and
  * where it goes on. */
 static void ran_sig(struct jp_slot *slot, const ucontext_t *context)
@@ -154,11 +187,15 @@ static void ran_sig(struct jp_slot *slot, const ucontext_t *context)
     if (slot == NULL)
         return;
     const uint64_t pc = jp_arch_pc_sig(context), sp = jp_arch_sp_sig(context);
+    atomic_fetch_add(&slot->runs, 1);
+    /* Not in jp_program_handler on its way to the question where the thread
+     * was: however many of jprof's signals come there. */
+    if (pc >= (uint64_t)__ehdr_start && pc < (uint64_t)etext)
+        return;
     if (slot->resumed[0].pc != pc || slot->resumed[0].sp != sp) {
         slot->resumed[1] = slot->resumed[0];
         slot->resumed[0] = (struct jp_resumed){pc, sp};
     }
-    atomic_fetch_add(&slot->runs, 1);
 }
 
 /* A signal that was sent to the process.  The kernel may have woken another
@@ -206,16 +243,24 @@ static int write_again_sig(struct jp_slot *slot, enum jp_event event,
 
 void jp_handler_rest_sig(struct jp_slot *slot)
 {
+    struct jp_real real;
     uint64_t overdue;
-    if ((jp_process.clock != JP_CLOCK_MONOTONIC &&
-         jp_process.clock != JP_CLOCK_ITIMER) ||
-        slot->kit == NULL || atomic_exchange(&slot->busy, 1) != 0)
+    if (slot->kit == NULL || atomic_exchange(&slot->busy, 1) != 0)
         return;
+    if (jp_clock_is_thread_cpu_sig() &&
+        (overdue = jp_clock_debt_sig(slot)) != 0)
+        write_again_sig(slot, JP_EVENT_CPU, overdue);
     if (jp_process.clock == JP_CLOCK_ITIMER) {
         if ((overdue = jp_clock_itimer_overdue_sig()) != 0)
             write_again_sig(slot, JP_EVENT_CPU, overdue);
-    } else if ((overdue = jp_clock_real_rest_sig(slot)) != 0) {
-        write_again_sig(slot, JP_EVENT_WALL_BLOCKED, overdue);
+    } else if (jp_process.clock == JP_CLOCK_MONOTONIC &&
+               jp_clock_real_rest_sig(slot, &real)) {
+        if (real.before != 0)
+            write_again_sig(slot, JP_EVENT_WALL_BLOCKED, real.before);
+        if (real.running >= JP_CLOCK_REST_NS)
+            write_again_sig(slot, JP_EVENT_WALL_RUNNING, real.running);
+        if (real.ready >= JP_CLOCK_REST_NS)
+            write_again_sig(slot, JP_EVENT_WALL_READY, real.ready);
     }
     atomic_store(&slot->busy, 0);
 }
@@ -227,36 +272,77 @@ void jp_handler_overdue_sig(struct jp_slot *slot, uint32_t source)
         overdue = jp_clock_unseen_sig(slot);
     else if (source == JP_CLOCK_THREAD_CPU && !slot->opening &&
              atomic_load(&slot->early_ns) == 0)
-        overdue = jp_clock_timer_overdue_sig(slot);
+        overdue = jp_clock_timer_overdue_sig(slot, jp_process.tick_ns);
     if (overdue != 0)
         write_again_sig(slot, JP_EVENT_CPU, overdue);
 }
 
-/* A signal of the thread's timer on real time. */
+/* Whether a signal of the thread's clock came while one was at work in it:
+ * libunwind unblocks signals.  Then the next sample stands for its time. */
+static int is_nested_sig(struct jp_slot *slot, uint64_t weight_ns)
+{
+    if (atomic_load(&slot->busy) == 0)
+        return 0;
+    atomic_fetch_add(&slot->debt_ns, weight_ns);
+    return 1;
+}
+
+/* Samples of what a signal on real time stands for. */
+static void take_real_sig(struct jp_slot *slot, struct jp_real *real,
+                          const ucontext_t *context)
+{
+    if (real->before != 0 &&
+        !write_again_sig(slot, JP_EVENT_WALL_BLOCKED, real->before))
+        real->blocked += real->before;
+    if (real->blocked != 0)
+        take_sig(slot, JP_EVENT_WALL_BLOCKED, real->blocked, context);
+    if (real->running != 0)
+        take_sig(slot, JP_EVENT_WALL_RUNNING, real->running, context);
+    if (real->ready != 0 &&
+        (real->running == 0 ||
+         !write_again_sig(slot, JP_EVENT_WALL_READY, real->ready)))
+        take_sig(slot, JP_EVENT_WALL_READY, real->ready, context);
+}
+
+/* A signal of the thread's timer on real time.  One that came while another was
+ * at work needs no debt: samples go from one moment to the next. */
 static void real_sig(struct jp_slot *slot, const siginfo_t *info,
                      const ucontext_t *context)
 {
     struct jp_real real;
-    if (atomic_exchange(&slot->busy, 1) != 0) {
-        lose_sig(JP_COUNT_LOST_REENTRANT,
-                 jp_clock_weight_sig(info->si_overrun));
+    struct jp_visit visit;
+    if (atomic_exchange(&slot->busy, 1) != 0)
         return;
-    }
+    jp_budget_enter_sig(&slot->budget, &visit,
+                        jp_sys_clock_sig(CLOCK_MONOTONIC));
     if (jp_clock_real_sig(slot, info, context, &real)) {
-        if (real.before != 0 &&
-            !write_again_sig(slot, JP_EVENT_WALL_BLOCKED, real.before))
-            real.blocked += real.before;
-        if (real.blocked != 0)
-            take_sig(slot, JP_EVENT_WALL_BLOCKED, real.blocked, context);
-        if (real.running != 0)
-            take_sig(slot, JP_EVENT_WALL_RUNNING, real.running, context);
-        if (real.ready != 0 &&
-            (real.running == 0 ||
-             !write_again_sig(slot, JP_EVENT_WALL_READY, real.ready)))
-            take_sig(slot, JP_EVENT_WALL_READY, real.ready, context);
+        take_real_sig(slot, &real, context);
+        count_lowered_sig(&slot->budget, real.before + real.blocked +
+                                             real.running + real.ready);
+        if (real.probes)
+            jp_budget_probe_sig(&slot->budget, &visit);
         jp_clock_real_done_sig(slot);
     }
+    leave_sig(slot, &visit, real.counted_ns);
     atomic_store(&slot->busy, 0);
+}
+
+/* A signal of the thread's own timer on CPU time. */
+static void cpu_sig(struct jp_slot *slot, uint64_t weight,
+                    const ucontext_t *context)
+{
+    struct jp_visit visit;
+    weight = jp_clock_early_sig(slot, weight);
+    if (is_nested_sig(slot, weight))
+        return;
+    jp_budget_enter_sig(&slot->budget, &visit,
+                        jp_sys_clock_sig(CLOCK_MONOTONIC));
+    weight = jp_clock_promote_sig(slot, weight) + jp_clock_debt_sig(slot);
+    if (weight != 0) {
+        sample_sig(slot, JP_EVENT_CPU, weight, context);
+        count_lowered_sig(&slot->budget, weight);
+    }
+    leave_sig(slot, &visit, weight);
 }
 
 /* The process's slow timer has come to the calling thread.  One that it did
@@ -305,15 +391,10 @@ static int timer_sig(const siginfo_t *info, const ucontext_t *context)
         return 1;
     }
     ran_sig(slot, context);
-    if (jp_process.clock == JP_CLOCK_MONOTONIC) {
+    if (jp_process.clock == JP_CLOCK_MONOTONIC)
         real_sig(slot, info, context);
-        stop_late_sig(slot);
-        return 1;
-    }
-    weight = jp_clock_early_sig(slot, weight);
-    weight = jp_clock_promote_sig(slot, weight) + jp_clock_debt_sig(slot);
-    if (weight != 0)
-        sample_sig(slot, JP_EVENT_CPU, weight, context);
+    else
+        cpu_sig(slot, weight, context);
     stop_late_sig(slot);
     return 1;
 }
@@ -324,26 +405,63 @@ static void perf_sig(const siginfo_t *info, const ucontext_t *context)
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     struct jp_slot *slot =
         jp_clock_perf_slot_sig(info, jp_arch_sp_sig(context));
+    struct jp_visit visit;
     ran_sig(slot, context);
     if (slot == NULL)
         return;
+    if (is_nested_sig(slot, 0))
+        return;
+    jp_budget_enter_sig(&slot->budget, &visit, now);
     const uint64_t weight =
         jp_clock_perf_weight_sig(slot, now) + jp_clock_debt_sig(slot);
-    if (weight != 0)
+    if (weight != 0) {
         sample_sig(slot, JP_EVENT_CPU, weight, context);
+        count_lowered_sig(&slot->budget, weight);
+        jp_budget_probe_sig(&slot->budget, &visit);
+    }
     jp_adopt_instead_sig(now);
+    leave_sig(slot, &visit, weight);
     stop_late_sig(slot);
 }
 
 /* A signal of the process's one timer. */
 static void itimer_sig(struct jp_slot *slot, const ucontext_t *context)
 {
+    struct jp_visit visit;
+    if (slot != NULL && is_nested_sig(slot, 0))
+        return;
+    struct jp_budget *budget = jp_clock_itimer_take_sig();
+    const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const uint64_t weight = jp_clock_itimer_weight_sig();
+    if (budget != NULL)
+        jp_budget_enter_sig(budget, &visit, now);
     if (slot == NULL)
         slot = adopt_self_sig();
     if (slot != NULL && weight != 0)
         sample_sig(slot, JP_EVENT_CPU, weight, context);
-    jp_adopt_instead_sig(jp_sys_clock_sig(CLOCK_MONOTONIC));
+    jp_adopt_instead_sig(now);
+    if (budget == NULL)
+        return;
+    count_lowered_sig(budget, weight);
+    jp_clock_itimer_give_sig(jp_budget_leave_sig(budget, &visit, weight));
+}
+
+/* An interrupt of /dev/rtc. */
+static void rtc_sig(struct jp_slot *slot, const ucontext_t *context)
+{
+    struct jp_visit visit;
+    if (slot != NULL && is_nested_sig(slot, 0))
+        return;
+    struct jp_budget *budget = jp_rtc_take_sig();
+    const uint64_t weight = jp_rtc_weight_sig();
+    if (budget != NULL)
+        jp_budget_enter_sig(budget, &visit, jp_sys_clock_sig(CLOCK_MONOTONIC));
+    if (slot != NULL || (slot = adopt_self_sig()) != NULL)
+        sample_sig(slot, JP_EVENT_WALL_RUNNING, weight, context);
+    if (budget == NULL)
+        return;
+    count_lowered_sig(budget, weight);
+    jp_rtc_give_sig(jp_budget_leave_sig(budget, &visit, weight));
 }
 
 /* A signal that somebody sent: starts the profile if it does not run, and is
@@ -422,19 +540,35 @@ static void dispatch_sig(int signal, siginfo_t *info, void *context)
         return;
     }
     if (signal == SIGIO && info->si_code > 0 && jp_rtc_is_sig(info->si_fd)) {
-        uint64_t count = jp_rtc_count_sig();
-        if (slot != NULL || (slot = adopt_self_sig()) != NULL)
-            sample_sig(slot, JP_EVENT_WALL_RUNNING,
-                       count * jp_config.period_ns, context);
+        rtc_sig(slot, context);
         return;
     }
     plain_sig(slot, signal, context);
 }
 
-void jp_handler_sig(int signal, siginfo_t *info, void *context)
+/* The linker's bounds of the section that the handler is alone in. */
+extern const char __start_jp_handler[] __attribute__((visibility("hidden")));
+extern const char __stop_jp_handler[] __attribute__((visibility("hidden")));
+
+int jp_handler_is_at_sig(uint64_t pc)
 {
+    return pc >= (uint64_t)__start_jp_handler &&
+           pc < (uint64_t)__stop_jp_handler;
+}
+
+__attribute__((section("jp_handler"), noinline)) void
+jp_handler_sig(int signal, siginfo_t *info, void *context)
+{
+    if (!jp_owned_sig())
+        return;
+    if (!jp_gate_ask_sig()) {
+        if (info->si_code == SI_TIMER)
+            jp_count_sig(JP_COUNT_LOST_NO_SLOT, 1);
+        return;
+    }
+    jp_sys_inside++;
     const int error = errno;
-    if (jp_owned_sig())
-        dispatch_sig(signal, info, context);
+    dispatch_sig(signal, info, context);
     errno = error;
+    jp_sys_inside--;
 }

@@ -11,6 +11,10 @@
 /* The handler for sigaction (SA_SIGINFO). */
 void jp_handler_sig(int signal, siginfo_t *info, void *context);
 
+/* Whether an address is in it: where it has begun, but is not yet counted in
+ * jp_sys_inside. */
+int jp_handler_is_at_sig(uint64_t pc);
+
 struct jp_kit;
 struct jp_slot;
 

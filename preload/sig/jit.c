@@ -88,8 +88,7 @@ void jp_jit_check_sig(const struct jp_kit *kit, uint64_t now_ns)
     jp_jitmap_look_sig(now_ns);
     if (all) {
         jp_jitdump_look_sig();
-        if (!jp_jitdump_seen_sig() || jp_jitmap_seen_sig())
-            jp_code_keep_sig(0);
+        jp_code_keep_sig(0);
     }
     unlock_sig();
 }
@@ -120,10 +119,14 @@ void jp_jit_save_sig(int whole)
     }
     jp_jitmap_save_sig(whole);
     jp_jitdump_save_sig(whole);
-    /* A jitdump has the bytes itself. */
-    if (!jp_jitdump_seen_sig() || jp_jitmap_seen_sig())
-        jp_code_keep_sig(1);
+    /* With a jitdump as well: it may leave out code that ran. */
+    jp_code_keep_sig(1);
     unlock_sig();
+}
+
+void jp_jit_forking_sig(void)
+{
+    jp_jitmap_forking_sig();
 }
 
 void jp_jit_reset_sig(void)

@@ -30,7 +30,10 @@ void jp_jit_look_sig(void);
  * `whole`. */
 void jp_jit_save_sig(int whole);
 
-/* Forgets what was seen, as a forked child does. */
+/* Before a fork: notes what the code that a child will have is described by. */
+void jp_jit_forking_sig(void);
+
+/* In a forked child: forgets what was seen, but for that. */
 void jp_jit_reset_sig(void);
 
 #endif

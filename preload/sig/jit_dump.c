@@ -36,6 +36,7 @@ enum state {
 struct dump {
     _Atomic uint32_t state;
     uint8_t deleted;          /* when it was seen, or since */
+    uint8_t inherited;        /* from a process that this one was forked from */
     uint64_t start, end;      /* as /proc/self/maps has them */
     uint64_t inode;
     uint32_t major, minor;
@@ -48,7 +49,6 @@ struct dump {
 };
 
 static struct dump dumps[DUMPS_MAX];
-static uint32_t serial;       /* dumps recorded */
 static char line[JP_MAP_LINE_MAX];
 static char entries[2048];
 
@@ -105,6 +105,7 @@ void jp_jitdump_mapped_sig(const struct jp_vma *vma)
     free->keep = (struct jp_keep){
         .stem = "jit", .suffix = ".dump", .pid = jp_owner->pid};
     free->held = NULL;
+    free->inherited = 0;
     atomic_store(&free->state, MAPPED);
 }
 
@@ -226,15 +227,17 @@ static void hold_sig(struct dump *dump, int fd)
 }
 
 /* Writes the dump's line. */
-static void event_sig(struct dump *dump)
+static void event_sig(struct dump *dump, int fd)
 {
     struct jp_text text;
     jp_text_init_sig(&text, line, sizeof(line));
     jp_mapfile_line_sig(&text, jp_sys_clock_sig(CLOCK_MONOTONIC),
                         JP_MAP_JITDUMP);
-    jp_keep_put_sig(&text, &dump->info, &dump->keep);
+    jp_keep_put_sig(&text, &dump->info, &dump->keep, fd);
     if (dump->deleted)
         jp_mapfile_decimal_sig(&text, "deleted", 1);
+    if (dump->inherited)
+        jp_mapfile_decimal_sig(&text, "inherited", 1);
     jp_mapfile_string_sig(&text, "path", dump->path);
     jp_mapfile_append_sig(&text);
 }
@@ -248,9 +251,28 @@ static void from_maps_sig(struct dump *dump)
     dump->info.st_ino = dump->inode;
 }
 
+/* One of the process that this one was forked from: it may be mapped no more,
+ * for the runtime has let go of it. */
+static void record_inherited_sig(struct dump *dump)
+{
+    int fd = open_sig(dump, dump->path, 0);
+    if (fd < 0) {
+        atomic_store(&dump->state, FREE);
+        return;
+    }
+    hold_sig(dump, fd);
+    event_sig(dump, fd);
+    atomic_store(&dump->state, DUMP);
+    jp_sys_close_sig(fd);
+}
+
 static void record_sig(struct dump *dump)
 {
     uint8_t bytes[4];
+    if (dump->inherited) {
+        record_inherited_sig(dump);
+        return;
+    }
     int peeked = jp_sys_peek_sig(dump->start, bytes, 4) == 4;
     if (peeked && !is_magic_sig(bytes)) {
         atomic_store(&dump->state, FREE);
@@ -266,8 +288,7 @@ static void record_sig(struct dump *dump)
             hold_sig(dump, fd);
         else
             from_maps_sig(dump);
-        serial++;
-        event_sig(dump);
+        event_sig(dump, fd);
         atomic_store(&dump->state, DUMP);
     }
     if (fd >= 0)
@@ -301,6 +322,8 @@ static void save_sig(struct dump *dump, int whole)
     if (dump->keep.linked) {
         if (jp_sys_stat_sig(jp_keep_path_sig(&dump->keep), 0, &info) == 0)
             dump->info = info;
+        if (whole && !dump->inherited)
+            jp_keep_own_sig(&dump->keep);
     } else if (fd >= 0) {
         jp_keep_copy_sig(&dump->keep, fd, dump->info.st_ino, limit);
     } else if (dump->held != NULL) {
@@ -310,9 +333,9 @@ static void save_sig(struct dump *dump, int whole)
         if (jp_sys_stat_sig(jp_keep_path_sig(&dump->keep), 0, &info) == 0)
             dump->info.st_size = info.st_size;
     }
+    event_sig(dump, fd);
     if (fd >= 0)
         jp_sys_close_sig(fd);
-    event_sig(dump);
 }
 
 void jp_jitdump_save_sig(int whole)
@@ -324,15 +347,17 @@ void jp_jitdump_save_sig(int whole)
     }
 }
 
-int jp_jitdump_seen_sig(void)
-{
-    return serial != 0;
-}
-
 void jp_jitdump_reset_sig(void)
 {
-    /* Mappings of ours are not in a child. */
-    for (unsigned i = 0; i < DUMPS_MAX; i++)
-        atomic_store(&dumps[i].state, FREE);
-    serial = 0;
+    for (unsigned i = 0; i < DUMPS_MAX; i++) {
+        struct dump *dump = &dumps[i];
+        const int known = atomic_load(&dump->state) == DUMP && !dump->deleted;
+        /* Mappings of ours are not in a child. */
+        dump->held = NULL;
+        dump->inherited = 1;
+        dump->keep.number = 0;
+        dump->keep.inode = 0;
+        dump->keep.linked = 0;
+        atomic_store(&dump->state, known ? MAPPED : FREE);
+    }
 }

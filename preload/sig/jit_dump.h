@@ -23,9 +23,6 @@ void jp_jitdump_look_sig(void);
 /* Keeps them beside the log, see jp_jit_save_sig. */
 void jp_jitdump_save_sig(int whole);
 
-/* Whether there is one. */
-int jp_jitdump_seen_sig(void);
-
 void jp_jitdump_reset_sig(void);
 
 #endif

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "config.h"
+#include "hash.h"
 #include "log.h"
 #include "mapfile.h"
 
@@ -105,24 +106,58 @@ static uint64_t limit_sig(uint64_t limit)
     return limit < ceiling ? limit : ceiling;
 }
 
+/* Skips a hole of `from` at *at in both files.  Returns where the next hole is;
+ * the far end, where the file system knows of none. */
+static uint64_t skip_hole_sig(int to, int from, off_t *at)
+{
+    const long data = jp_sys_sig(SYS_lseek, from, *at, SEEK_DATA, 0, 0);
+    const long hole =
+        data < 0 ? data : jp_sys_sig(SYS_lseek, from, data, SEEK_HOLE, 0, 0);
+    if (data == -ENXIO)
+        return 0; /* nothing but a hole */
+    if (data > *at)
+        *at = data;
+    jp_sys_sig(SYS_lseek, to, *at, SEEK_SET, 0, 0);
+    return hole > *at ? (uint64_t)hole : UINT64_MAX;
+}
+
+/* Copies the first `limit` bytes at most, holes as holes, and closes `to`. */
+static int copy_sig(int to, int from, uint64_t limit)
+{
+    long done = 1;
+    off_t at = 0;
+    uint64_t hole = 0;
+    struct stat info;
+    if (jp_sys_fstat_sig(from, &info) != 0)
+        info.st_size = 0;
+    while (done > 0 && (uint64_t)at < limit) {
+        if ((uint64_t)at >= hole)
+            hole = skip_hole_sig(to, from, &at);
+        uint64_t end = hole < limit ? hole : limit;
+        if ((uint64_t)at >= end)
+            break;
+        end -= (uint64_t)at;
+        done = jp_sys_sig(SYS_sendfile, to, from, (long)&at,
+                          (long)(end < PIECE ? end : PIECE), 0);
+    }
+    /* A hole at the end. */
+    if (done >= 0 && hole == 0 && (uint64_t)info.st_size > (uint64_t)at)
+        jp_sys_ftruncate_sig(to, (uint64_t)info.st_size < limit
+                                     ? (uint64_t)info.st_size
+                                     : limit);
+    jp_sys_close_sig(to);
+    return done < 0 ? (int)done : 0;
+}
+
 int jp_keep_copy_sig(struct jp_keep *keep, int from, uint64_t inode,
                      uint64_t limit)
 {
     int to = create_copy_sig(keep, inode);
-    long done = to < 0 ? to : 1;
-    off_t at = 0;
-    uint64_t left = limit_sig(limit);
-    while (done > 0 && left > 0) {
-        done = jp_sys_sig(SYS_sendfile, to, from, (long)&at,
-                          (long)(left < PIECE ? left : PIECE), 0);
-        left -= done > 0 ? (uint64_t)done : 0;
-    }
-    if (to >= 0) {
-        jp_sys_close_sig(to);
-        keep->inode = inode;
-        keep->linked = 0;
-    }
-    return done < 0 ? (int)done : 0;
+    if (to < 0)
+        return to;
+    keep->inode = inode;
+    keep->linked = 0;
+    return copy_sig(to, from, limit_sig(limit));
 }
 
 int jp_keep_mapping_sig(struct jp_keep *keep, void **memory, uint64_t *size,
@@ -156,8 +191,50 @@ int jp_keep_mapping_sig(struct jp_keep *keep, void **memory, uint64_t *size,
     return at > 0 ? 0 : (int)done;
 }
 
+void jp_keep_own_sig(struct jp_keep *keep)
+{
+    static char path[JP_PATH_MAX];
+    struct jp_keep copy = *keep;
+    struct jp_text text;
+    int error = -EIO;
+    if (!keep->linked)
+        return;
+    jp_text_init_sig(&text, path, sizeof(path));
+    jp_text_add_sig(&text, jp_keep_path_sig(keep));
+    int fd = jp_sys_open_sig(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    if (fd < 0)
+        return;
+    copy.number++;
+    int to = jp_keep_create_sig(&copy);
+    if (to >= 0)
+        error = copy_sig(to, fd, limit_sig(UINT64_MAX));
+    jp_sys_close_sig(fd);
+    if (error == 0)
+        error = (int)jp_sys_sig(SYS_renameat, AT_FDCWD,
+                                (long)jp_keep_path_sig(&copy), AT_FDCWD,
+                                (long)path, 0);
+    if (error == 0)
+        keep->linked = 0;
+    else if (to >= 0)
+        jp_sys_unlink_sig(jp_keep_path_sig(&copy));
+}
+
+#define TAIL_WORDS 8U
+
+/* A hash of the last bytes of a file of `size`; these stay where the file only
+ * grows. */
+static uint64_t tail_sig(int fd, uint64_t size)
+{
+    uint64_t words[TAIL_WORDS] = {0}, hash = JP_HASH_BEGIN;
+    uint64_t at = size < sizeof(words) ? 0 : size - sizeof(words);
+    jp_sys_pread_sig(fd, words, size - at, at);
+    for (unsigned i = 0; i < TAIL_WORDS; i++)
+        hash = jp_hash_word_sig(hash, words[i]);
+    return hash;
+}
+
 void jp_keep_put_sig(struct jp_text *text, const struct stat *info,
-                     const struct jp_keep *keep)
+                     const struct jp_keep *keep, int fd)
 {
     jp_mapfile_key_sig(text, "dev");
     jp_text_decimal_sig(text, (info->st_dev >> 8) & 0xfff);
@@ -166,6 +243,10 @@ void jp_keep_put_sig(struct jp_text *text, const struct stat *info,
                         (info->st_dev & 0xff) | (info->st_dev >> 12 & 0xfff00));
     jp_mapfile_decimal_sig(text, "inode", info->st_ino);
     jp_mapfile_decimal_sig(text, "size", (uint64_t)info->st_size);
+    if (fd >= 0 && info->st_size > 0) {
+        jp_mapfile_key_sig(text, "tail");
+        jp_text_hex_sig(text, tail_sig(fd, (uint64_t)info->st_size));
+    }
     if (keep->inode != 0 && keep->inode == info->st_ino)
         jp_mapfile_string_sig(text, "saved", jp_keep_name_sig(keep));
 }

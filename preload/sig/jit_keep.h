@@ -48,9 +48,13 @@ int jp_keep_mapping_sig(struct jp_keep *keep, void **memory, uint64_t *size,
  * Returns the descriptor or -errno. */
 int jp_keep_create_sig(struct jp_keep *keep);
 
-/* Appends ` dev=MAJOR:MINOR inode= size=` and, where something is kept,
- * ` saved=` to a line. */
+/* Makes a copy of what a link keeps, in its place: a later process may write to
+ * the original.  Where none can be made, the link stays. */
+void jp_keep_own_sig(struct jp_keep *keep);
+
+/* Appends ` dev=MAJOR:MINOR inode= size=`, ` tail=` if `fd` is open, a hash of
+ * the bytes up to there, and, where something is kept, ` saved=` to a line. */
 void jp_keep_put_sig(struct jp_text *text, const struct stat *info,
-                     const struct jp_keep *keep);
+                     const struct jp_keep *keep, int fd);
 
 #endif

@@ -15,6 +15,9 @@ void jp_jitmap_look_sig(uint64_t now_ns);
 /* Keeps them beside the log, see jp_jit_save_sig. */
 void jp_jitmap_save_sig(int whole);
 
+/* Before a fork: notes what the child's code is described by. */
+void jp_jitmap_forking_sig(void);
+
 /* Whether there is one. */
 int jp_jitmap_seen_sig(void);
 

@@ -15,6 +15,7 @@
 #define JP_KIT_TABLE 1024U
 #define JP_KIT_PAGES 64U
 #define JP_KITS_MAX 16384 /* JP_FREELIST_MAX */
+#define JP_KIT_STRETCHES 16U /* stacks that one walk may lead through */
 
 /* A stack of the current chunk, by the hash of its frames. */
 struct jp_kit_entry {
@@ -38,8 +39,9 @@ struct jp_kit_trail {
     uint32_t epoch;           /* of the map */
     uint32_t ready;
     struct jp_kit_step steps[JP_KIT_TRAIL + 1];
-    struct jp_kit_step fresh[JP_KIT_TRAIL + 1]; /* of the walk under way; the
-                                                   last: no more room */
+    struct jp_kit_step fresh[2][JP_KIT_TRAIL + 1]; /* of the walk under way:
+                                  the last stretch recorded, and the one that
+                                  is; in the last place: no more room */
 };
 
 struct jp_kit {
@@ -60,6 +62,9 @@ struct jp_kit {
     struct jp_kit_entry table[JP_KIT_TABLE];
     uint64_t walker[288];     /* scratch of the walker (libunwind's cursor) */
     uint64_t window[128];     /* a piece of a stack, for walk.c */
+    struct jp_kit_stretch {
+        uint64_t from, to;    /* of sp, both of them included */
+    } stretches[JP_KIT_STRETCHES]; /* pieces of stacks that a walk has left */
     _Atomic uint64_t rule_hits; /* frames whose rule was there, and */
     _Atomic uint64_t rule_misses; /* rules made, since both were last told */
     struct jp_kit_trail trail;

@@ -14,10 +14,12 @@
 #include "process.h"
 #include "reserve.h"
 #include "ring.h"
+#include "share.h"
 #include "stacks.h"
 #include "sys.h"
 
 #define CHUNK_LARGEST 32768U /* unless one stack needs more */
+#define SHARED_LARGEST 16384U /* likewise, of the shared area */
 #define YIELDS 100U          /* waiting for a descriptor */
 
 struct jp_log jp_log;
@@ -25,6 +27,8 @@ struct jp_log jp_log;
 int jp_log_open_sig(void)
 {
     struct stat info;
+    if (jp_log.shared)
+        return -ENOENT;     /* its offsets are another's to give out */
     int fd = jp_sys_open_sig(jp_log.path, O_RDWR | O_NOFOLLOW, 0);
     if (fd < 0)
         return fd;
@@ -119,8 +123,11 @@ void jp_log_ring_keep_sig(void)
 /* A chunk of the reserve stays mapped. */
 static void drop_chunk_sig(struct jp_kit *kit)
 {
-    if (kit->chunk != NULL &&
-        jp_reserve_at_sig(atomic_load(&kit->offset), kit->size) != kit->chunk)
+    const uint64_t offset = atomic_load(&kit->offset);
+    if (kit->chunk != NULL && jp_share_at_sig(offset, kit->size) == kit->chunk)
+        jp_share_give_sig(offset);
+    else if (kit->chunk != NULL &&
+             jp_reserve_at_sig(offset, kit->size) != kit->chunk)
         jp_sys_unmap_sig(kit->chunk, kit->size);
     kit->chunk = NULL;
     atomic_store(&kit->offset, 0);
@@ -214,68 +221,91 @@ static void *map_chunk_sig(uint64_t offset, uint32_t size, int *error)
     return memory;
 }
 
-/* A chunk's place in a ring holds an older chunk: its records must be gone
- * before the new magic makes it a chunk again. */
-static void open_chunk_sig(struct jp_kit *kit, uint32_t tid, int reused)
+/* A chunk's place may hold an older chunk: its records must be gone before
+ * the new magic makes it a chunk again. */
+void jp_log_clean_sig(uint8_t *chunk, uint32_t size)
 {
-    struct jp_chunk_header *header = (struct jp_chunk_header *)kit->chunk;
-    __atomic_store_n(&header->magic, 0, __ATOMIC_RELEASE);
-    if (jp_config.ring_bytes != 0 || reused)
-        memset(kit->chunk, 0, kit->size);
-    header->size = kit->size;
+    __atomic_store_n(&((struct jp_chunk_header *)chunk)->magic, 0,
+                     __ATOMIC_RELEASE);
+    memset(chunk, 0, size);
+}
+
+void jp_log_begin_chunk_sig(uint8_t *chunk, uint64_t offset, uint32_t size,
+                            uint32_t tid)
+{
+    struct jp_chunk_header *header = (struct jp_chunk_header *)chunk;
+    header->size = size;
     header->seq = atomic_fetch_add(&jp_log.seq, 1) + 1;
-    header->offset = kit->offset;
+    header->offset = offset;
     header->opened_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
     header->pid = jp_log.pid;
     header->tid = tid;
+    header->run = jp_log.start + 1;
     __atomic_store_n(&header->magic, JP_CHUNK_MAGIC, __ATOMIC_RELEASE);
-    kit->used = sizeof(*header);
+}
+
+static void open_chunk_sig(struct jp_kit *kit, uint32_t tid)
+{
+    if (jp_config.ring_bytes != 0)
+        jp_log_clean_sig(kit->chunk, kit->size);
+    jp_log_begin_chunk_sig(kit->chunk, kit->offset, kit->size, tid);
+    kit->used = JP_CHUNK_HEADER_SIZE;
     jp_stacks_reset_sig(kit);
 }
 
-/* Takes the reserve's next chunk.  *reused: it held another before.  Returns
- * 0 when there is none that is large enough or not being written. */
-static int reserve_chunk_sig(struct jp_kit *kit, uint32_t bytes, int *reused)
+/* Other threads' pieces of the area, which they are not writing to just now,
+ * are given back. */
+static void release_others_sig(const struct jp_kit *taker)
 {
-    const uint32_t size = jp_reserve_piece_sig();
-    const uint32_t count = size != 0 ? jp_reserve_count_sig() : 0;
-    if (bytes + JP_CHUNK_HEADER_SIZE > size)
-        return 0;
+    const uint32_t count = jp_kits_count_sig();
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t turn;
-        const uint64_t offset = jp_reserve_next_sig(&turn);
-        atomic_store(&kit->offset, offset);
-        if (!evict_sig(offset, kit))
-            continue;
-        kit->size = size;
-        kit->chunk = jp_reserve_at_sig(offset, size);
-        *reused = turn >= count;
-        if (*reused)
-            jp_count_sig(JP_COUNT_RING_REUSED, 1);
-        return 1;
+        const struct jp_kit *kit = jp_kit_at_sig(i);
+        if (kit != NULL && kit != taker && atomic_load(&kit->offset) != 0)
+            evict_sig(atomic_load(&kit->offset), taker);
     }
-    return 0;
+}
+
+/* Takes a chunk of what was mapped in advance.  Returns 0 when there is none
+ * that is large enough. */
+static int share_chunk_sig(struct jp_kit *kit, uint32_t bytes)
+{
+    const uint32_t most = kit->next_size < SHARED_LARGEST ? kit->next_size
+                                                          : SHARED_LARGEST;
+    uint64_t offset;
+    bytes += JP_CHUNK_HEADER_SIZE;
+    uint32_t size = jp_share_take_sig(bytes, most, &offset);
+    if (size == 0 && jp_share_is_there_sig()) {
+        release_others_sig(kit);
+        size = jp_share_take_sig(bytes, most, &offset);
+    }
+    if (size == 0)
+        return 0;
+    atomic_store(&kit->offset, offset);
+    kit->size = size;
+    kit->chunk = jp_share_at_sig(offset, size);
+    return 1;
 }
 
 static int new_chunk_sig(struct jp_kit *kit, uint32_t bytes, uint32_t tid)
 {
     const int ring = jp_config.ring_bytes != 0;
-    int error = 0, reused = 0;
+    int error = -ENOSPC;
     drop_chunk_sig(kit);
     kit->size = ring ? jp_log_ring_chunk_sig() : chunk_size_sig(kit, bytes);
     if (bytes + JP_CHUNK_HEADER_SIZE > kit->size)
         return -EMSGSIZE;
-    if (!ring)
+    if (ring && !ring_place_sig(kit))
+        return -EBUSY;
+    if (!ring && !jp_log.shared)
         atomic_store(&kit->offset,
                      atomic_fetch_add(&jp_log.next, kit->size));
-    else if (!ring_place_sig(kit))
-        return -EBUSY;
-    kit->chunk = map_chunk_sig(kit->offset, kit->size, &error);
-    if (kit->chunk == NULL && !reserve_chunk_sig(kit, bytes, &reused)) {
+    if (!jp_log.shared)
+        kit->chunk = map_chunk_sig(kit->offset, kit->size, &error);
+    if (kit->chunk == NULL && (ring || !share_chunk_sig(kit, bytes))) {
         atomic_store(&kit->offset, 0);
         return error;
     }
-    open_chunk_sig(kit, tid, reused);
+    open_chunk_sig(kit, tid);
     error = push_sig(kit, 0, kit->size);
     if (error != 0)
         drop_chunk_sig(kit);

@@ -32,6 +32,7 @@ struct jp_log {
     uint64_t start;                 /* offset of this run's header */
     struct jp_log_header *header;   /* mapped, or memory when direct */
     uint32_t direct;                /* no fallocate here: records by pwrite */
+    uint32_t shared;                /* the run is in another process's log */
     uint32_t pid;
     _Atomic uint64_t next;          /* offset of the next chunk */
     _Atomic uint64_t seq;           /* of the last chunk */
@@ -46,6 +47,13 @@ extern struct jp_log jp_log;
  * Returns 0, or -errno when there was no space: the sample is lost and
  * counted. */
 int jp_log_write_sig(struct jp_kit *kit, const struct jp_sample *sample);
+
+/* Makes a chunk's place all zeros. */
+void jp_log_clean_sig(uint8_t *chunk, uint32_t size);
+
+/* Makes `chunk`, which is all zeros behind its header, one of this run. */
+void jp_log_begin_chunk_sig(uint8_t *chunk, uint64_t offset, uint32_t size,
+                            uint32_t tid);
 
 /* Bytes of the ring's chunks, and how many there are. */
 uint32_t jp_log_ring_chunk_sig(void);

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 
 #include "arch/arch.h"
+#include "command.h"
 #include "control.h"
 #include "jp_map.h"
 #include "log.h"
@@ -20,15 +21,17 @@
 #include "module.h"
 #include "process.h"
 #include "reserve.h"
+#include "share.h"
 #include "sys.h"
 #include "text.h"
+#include "tree.h"
+#include "usage.h"
 
 #define CREATE_WAIT_NS 20000000L
 
 /* The one that makes the log (state CREATING) owns these. */
 static struct jp_logname name;
 static char line[JP_MAP_LINE_MAX];
-static char value[JP_MAP_LINE_MAX / 4];
 
 static uint64_t align_sig(uint64_t offset)
 {
@@ -113,13 +116,16 @@ static void fill_sig(struct jp_log_header *header)
     long got = jp_sys_readlink_sig("/proc/self/exe", header->exe,
                                    sizeof(header->exe) - 1);
     header->exe[got > 0 ? got : 0] = '\0';
+    header->root_pid = jp_process.root;
+    copy_sig(header->tree_name, sizeof(header->tree_name), jp_tree_name_sig());
+    header->cpu_before_ns = jp_process.cpu_before_ns;
 }
 
 /* A later run in the same file is its writer now. */
 static void take_over_sig(int fd, const struct jp_log_header *header)
 {
     const size_t at = offsetof(struct jp_log_header, owner_pid);
-    const size_t end = offsetof(struct jp_log_header, reserved);
+    const size_t end = offsetof(struct jp_log_header, cpu_ns);
     jp_sys_pwrite_sig(fd, (const uint8_t *)header + at, end - at, at);
 }
 
@@ -134,6 +140,7 @@ static int make_header_sig(int fd)
     jp_log.start = align_sig((uint64_t)info.st_size);
     jp_log.path = name.log;
     jp_log.pid = jp_owner->pid;
+    jp_log.shared = 0;
     error = jp_sys_allocate_sig(fd, jp_log.start, JP_LOG_HEADER_SIZE);
     jp_log.direct = error == -EOPNOTSUPP || error == -ENOSYS;
     if (error != 0 && !jp_log.direct)
@@ -154,37 +161,6 @@ static int make_header_sig(int fd)
     return 0;
 }
 
-static void put_file_sig(struct jp_text *text, const char *key,
-                         const char *path)
-{
-    int fd = jp_sys_open_sig(path, O_RDONLY, 0);
-    long got = fd < 0 ? 0 : jp_sys_read_sig(fd, value, sizeof(value));
-    if (fd >= 0)
-        jp_sys_close_sig(fd);
-    if (got <= 0)
-        return;
-    if (value[got - 1] == '\n')
-        got--;
-    jp_mapfile_key_sig(text, key);
-    jp_text_value_sig(text, value, (size_t)got);
-}
-
-static void put_process_sig(struct jp_text *text, uint64_t now)
-{
-    jp_mapfile_line_sig(text, now, JP_MAP_PROCESS);
-    jp_mapfile_decimal_sig(text, "pid", jp_owner->pid);
-    jp_mapfile_decimal_sig(text, "ppid", jp_sys_getppid_sig());
-    jp_mapfile_string_sig(text, "exe", jp_log.header->exe);
-    long got = jp_sys_readlink_sig("/proc/self/cwd", value, sizeof(value));
-    if (got > 0) {
-        jp_mapfile_key_sig(text, "cwd");
-        jp_text_value_sig(text, value, (size_t)got);
-    }
-    put_file_sig(text, "comm", "/proc/self/comm");
-    put_file_sig(text, "cmdline", "/proc/self/cmdline");
-    jp_mapfile_append_sig(text);
-}
-
 static void first_line_sig(struct jp_text *text, uint64_t now)
 {
     const char *log_name = name.log;
@@ -197,6 +173,17 @@ static void first_line_sig(struct jp_text *text, uint64_t now)
     jp_mapfile_decimal_sig(text, "pid", jp_owner->pid);
     jp_mapfile_decimal_sig(text, "start", jp_log.header->start_ticks);
     jp_mapfile_string_sig(text, "log", log_name);
+    jp_mapfile_decimal_sig(text, "real", jp_log.header->real_ns);
+}
+
+static void first_lines_sig(struct jp_text *text, uint64_t now)
+{
+    jp_command_put_sig(text, now);
+    jp_mapfile_line_sig(text, jp_process.first_section_ns, JP_MAP_SECTION);
+    jp_mapfile_decimal_sig(text, "n", 0);
+    jp_mapfile_decimal_sig(text, "cpu", jp_process.first_section_cpu_ns);
+    jp_mapfile_append_sig(text);
+    jp_mapfile_notes_sig(atomic_load(&jp_process.notes));
 }
 
 static int make_map_sig(void)
@@ -208,12 +195,7 @@ static int make_map_sig(void)
     int error = jp_mapfile_create_sig(name.map, jp_config.append, &text);
     if (error != 0)
         return error;
-    put_process_sig(&text, now);
-    jp_mapfile_line_sig(&text, jp_process.first_section_ns, JP_MAP_SECTION);
-    jp_mapfile_decimal_sig(&text, "n", 0);
-    jp_mapfile_decimal_sig(&text, "cpu", jp_process.first_section_cpu_ns);
-    jp_mapfile_append_sig(&text);
-    jp_mapfile_notes_sig(atomic_load(&jp_process.notes));
+    first_lines_sig(&text, now);
     jp_maps_scan_sig();
     return 0;
 }
@@ -226,6 +208,15 @@ static void undo_sig(void)
     jp_log.header = NULL;
     if (jp_log.start == 0)
         jp_sys_unlink_sig(name.log);
+}
+
+static void finish_header_sig(void)
+{
+    uint64_t magic;
+    memcpy(&magic, JP_LOG_MAGIC, sizeof(magic));
+    __atomic_store_n((uint64_t *)(void *)jp_log.header->magic, magic,
+                     __ATOMIC_RELEASE);
+    jp_counters_use_sig(jp_log.header->counters);
 }
 
 static int try_sig(unsigned try)
@@ -244,12 +235,37 @@ static int try_sig(unsigned try)
         undo_sig();
         return error;
     }
-    uint64_t magic;
-    memcpy(&magic, JP_LOG_MAGIC, sizeof(magic));
-    __atomic_store_n((uint64_t *)(void *)jp_log.header->magic, magic,
-                     __ATOMIC_RELEASE);
-    jp_counters_use_sig(jp_log.header->counters);
+    finish_header_sig();
     jp_log_sync_sig();
+    return 0;
+}
+
+/* No log of its own is to be had: a run in the area that is shared with who
+ * forked this process. */
+static int branch_sig(void)
+{
+    struct jp_text text;
+    uint64_t offset;
+    if (jp_share_take_sig(JP_LOG_HEADER_SIZE, 0, &offset) == 0)
+        return -ENOSPC;
+    jp_log.header =
+        (struct jp_log_header *)jp_share_at_sig(offset, JP_LOG_HEADER_SIZE);
+    jp_log.path = name.log;
+    jp_log.device = jp_log.inode = 0;
+    jp_log.start = offset;
+    jp_log.pid = jp_owner->pid;
+    jp_log.shared = 1;
+    jp_log.direct = 0;
+    atomic_store(&jp_log.seq, 0);
+    jp_config.ring_bytes = 0;
+    name.map_name = "";
+    fill_sig(jp_log.header);
+    jp_log.header->base_run = jp_share_base_sig(&jp_log.header->forked_ns);
+    jp_mapfile_share_sig();
+    jp_maps_inherit_sig();
+    jp_text_init_sig(&text, line, sizeof(line));
+    first_lines_sig(&text, jp_log.header->mono_ns);
+    finish_header_sig();
     return 0;
 }
 
@@ -258,6 +274,10 @@ static int create_sig(void)
     int error = -EEXIST;
     for (unsigned try = 0; try < JP_LOGNAME_TRIES && error == -EEXIST; try++)
         error = try_sig(try);
+    if (error == 0)
+        jp_share_drop_sig();
+    else if (jp_share_is_inherited_sig())
+        error = branch_sig();
     return error;
 }
 
@@ -295,8 +315,10 @@ int jp_logfile_ready_sig(void)
     int error = create_sig();
     if (error == 0) {
         settle_sig(JP_LOG_READY);
+        jp_usage_note_sig();
         return 0;
     }
+    jp_tree_nolog_sig(line, sizeof(line), -error);
     settle_sig(JP_LOG_FAILED);
     jp_complain_sig("profiling is off, cannot create ", name.log, -error);
     jp_control_off_sig();
@@ -305,6 +327,9 @@ int jp_logfile_ready_sig(void)
 
 void jp_logfile_reset_sig(void)
 {
+    jp_share_forked_sig(atomic_load(&jp_log.state) == JP_LOG_READY,
+                        jp_log.start);
+    jp_log.shared = 0;
     atomic_store(&jp_log.state, JP_LOG_NONE);
     jp_log.header = NULL;
     jp_reserve_reset_sig();

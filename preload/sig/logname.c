@@ -11,15 +11,15 @@
 #include "sys.h"
 #include "text.h"
 
-/* Expands %p to the pid and %XX to a byte; returns whether %p was there. */
-static int expand_sig(struct jp_text *text, const char *name)
+/* Expands %p to a pid and %XX to a byte; returns whether %p was there. */
+static int expand_sig(struct jp_text *text, const char *name, uint32_t pid)
 {
     int has_pid = 0;
     for (const char *at = name; *at != '\0'; at++) {
         if (at[0] != '%') {
             jp_text_char_sig(text, *at);
         } else if (at[1] == 'p') {
-            jp_text_decimal_sig(text, jp_owner->pid);
+            jp_text_decimal_sig(text, pid);
             has_pid = 1;
             at++;
         } else if (at[1] != '\0' && at[2] != '\0') {
@@ -50,33 +50,74 @@ static void suffix_sig(struct jp_text *text, unsigned try, int named)
     }
 }
 
-int jp_logname_build_sig(struct jp_logname *name, unsigned try)
+/* The log's path without suffix; *named: whether the pid is in it.  Returns
+ * 0, or -ENOENT when the name is relative to a folder that is not there. */
+static int base_sig(struct jp_text *log, uint32_t pid, int *named)
 {
     const char *file = jp_config.filename;
-    struct jp_text log, map;
-    jp_text_init_sig(&log, name->log, sizeof(name->log));
-    jp_text_init_sig(&map, name->map, sizeof(name->map));
     if (file[0] == '\0')
         file = JP_LOG_NAME;
     const int lost = file[0] != '/' && jp_process.folder[0] == '\0';
     if (file[0] != '/' && !lost) {
-        jp_text_add_sig(&log, jp_process.folder);
-        jp_text_char_sig(&log, '/');
+        jp_text_add_sig(log, jp_process.folder);
+        jp_text_char_sig(log, '/');
     }
-    int named = expand_sig(&log, file);
-    size_t length = log.length;
-    int ends = length >= 3 && memcmp(name->log + length - 3, "log", 3) == 0;
-    jp_text_bytes_sig(&map, name->log, ends ? length - 3 : length);
-    jp_text_add_sig(&map, ends ? "map" : "-map");
+    *named = expand_sig(log, file, pid);
+    return lost ? -ENOENT : 0;
+}
+
+/* The name of a file that belongs to the log: `word` for a final log. */
+static void beside_sig(struct jp_text *text, const struct jp_text *log,
+                       const char *word)
+{
+    const size_t length = log->length;
+    const int ends =
+        length >= 3 && memcmp(log->data + length - 3, "log", 3) == 0;
+    jp_text_bytes_sig(text, log->data, ends ? length - 3 : length);
+    if (!ends)
+        jp_text_char_sig(text, '-');
+    jp_text_add_sig(text, word);
+}
+
+static const char *last_part_sig(const char *path)
+{
+    const char *part = path;
+    for (const char *at = path; *at != '\0'; at++) {
+        if (*at == '/')
+            part = at + 1;
+    }
+    return part;
+}
+
+int jp_logname_tree_sig(struct jp_logname *name, uint32_t root)
+{
+    struct jp_text log, tree;
+    int named;
+    jp_text_init_sig(&log, name->log, sizeof(name->log));
+    jp_text_init_sig(&tree, name->map, sizeof(name->map));
+    const int error = base_sig(&log, root, &named);
+    beside_sig(&tree, &log, "tree");
+    name->map_name = last_part_sig(name->map);
+    if (error != 0)
+        return error;
+    return log.cut || tree.cut || jp_text_length_sig(name->map_name) > 255
+               ? -ENAMETOOLONG
+               : 0;
+}
+
+int jp_logname_build_sig(struct jp_logname *name, unsigned try)
+{
+    struct jp_text log, map;
+    int named;
+    jp_text_init_sig(&log, name->log, sizeof(name->log));
+    jp_text_init_sig(&map, name->map, sizeof(name->map));
+    const int error = base_sig(&log, jp_owner->pid, &named);
+    beside_sig(&map, &log, "map");
     suffix_sig(&log, try, named);
     suffix_sig(&map, try, named);
-    name->map_name = name->map;
-    for (const char *at = name->map; *at != '\0'; at++) {
-        if (*at == '/')
-            name->map_name = at + 1;
-    }
-    if (lost)
-        return -ENOENT;
+    name->map_name = last_part_sig(name->map);
+    if (error != 0)
+        return error;
     return log.cut || map.cut || jp_text_length_sig(name->map_name) > 255
                ? -ENAMETOOLONG
                : 0;

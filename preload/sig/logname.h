@@ -23,6 +23,10 @@ struct jp_logname {
  * -ENOENT when the name is relative to a folder that is not there. */
 int jp_logname_build_sig(struct jp_logname *name, unsigned try);
 
+/* Builds the path of the file of the tree that began with process `root`, in
+ * name->map and name->map_name.  Returns likewise. */
+int jp_logname_tree_sig(struct jp_logname *name, uint32_t root);
+
 /* Who wrote the log that is open at `fd`. */
 enum jp_logname_owner {
     JP_OWNER_FOREIGN,   /* not a log */

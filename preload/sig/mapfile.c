@@ -10,6 +10,7 @@
 
 #include "jp_map.h"
 #include "process.h"
+#include "share.h"
 #include "sys.h"
 
 static const char *map_path;
@@ -64,14 +65,15 @@ void jp_mapfile_reset_sig(void)
 
 int jp_mapfile_is_sig(const struct stat *info)
 {
-    return atomic_load(&ready) && info->st_dev == map_device &&
+    return atomic_load(&ready) && map_path != NULL &&
+           info->st_dev == map_device &&
            info->st_ino == map_inode;
 }
 
 int jp_mapfile_open_sig(void)
 {
     struct stat info;
-    if (!atomic_load(&ready))
+    if (!atomic_load(&ready) || map_path == NULL)
         return -ENOENT;
     int fd = jp_sys_open_sig(map_path, O_WRONLY | O_APPEND | O_NOFOLLOW, 0);
     if (fd < 0)
@@ -133,9 +135,16 @@ void jp_mapfile_put_sig(int fd, struct jp_text *text)
     if (text->length + 1 >= text->size)
         jp_text_trim_sig(text, text->size - 2);
     jp_text_char_sig(text, '\n');
-    if (fd < 0 || !fits_sig(fd, text->length) ||
-        jp_sys_write_sig(fd, text->data, text->length) != 0)
+    if ((fd < 0 || !fits_sig(fd, text->length) ||
+         jp_sys_write_sig(fd, text->data, text->length) != 0) &&
+        jp_share_text_sig(text->data, text->length - 1) != 0)
         jp_count_sig(JP_COUNT_MAP_LOST, 1);
+}
+
+void jp_mapfile_share_sig(void)
+{
+    map_path = NULL;
+    atomic_store(&ready, 1);
 }
 
 int jp_mapfile_create_sig(const char *path, int append, struct jp_text *first)

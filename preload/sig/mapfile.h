@@ -20,6 +20,9 @@
  * line.  Returns 0 or -errno; -EEXIST when something else is there. */
 int jp_mapfile_create_sig(const char *path, int append, struct jp_text *first);
 
+/* From now on all lines are records of a run in the shared area. */
+void jp_mapfile_share_sig(void);
+
 /* Whether there is a map. */
 int jp_mapfile_ready_sig(void);
 
@@ -43,7 +46,9 @@ void jp_mapfile_decimal_sig(struct jp_text *text, const char *key,
                             uint64_t value);
 void jp_mapfile_hex_sig(struct jp_text *text, const char *key, uint64_t value);
 
-/* Ends the line with a newline and writes it to fd; a failure is counted. */
+/* Ends the line with a newline and writes it to fd.  What cannot be written
+ * becomes a record of the log, if an area of it was mapped in advance; else it
+ * is counted. */
 void jp_mapfile_put_sig(int fd, struct jp_text *text);
 
 /* As put, but opens and closes the map itself. */

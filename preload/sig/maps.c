@@ -47,6 +47,7 @@ static uint64_t seen_mark;   /* of the mappings of files, at the last scan */
 static uint64_t scanned_ns;  /* when that was; 0: it has no mark */
 static char line[JP_MAP_LINE_MAX];
 static _Atomic uint32_t told; /* the table's ranges have their lines in the map */
+static _Atomic uint32_t inherited; /* they had, in the map of who forked us */
 
 static int lock_sig(void)
 {
@@ -160,18 +161,36 @@ static int still_code_sig(const struct scan *scan,
            old->start == range->start;
 }
 
-static void add_sig(struct scan *scan, const struct jp_vma *vma)
+/* Ranges of files without a name, as a JIT compiler has for code that processes
+ * share or that it maps twice, become ranges without a file. */
+static struct jp_vma as_code_sig(struct scan *scan,
+                                 const struct jp_vma *vma,
+                                 struct jp_maps_range *range)
 {
-    struct jp_maps_range range = {
-        .start = vma->start, .end = vma->end,
-        .offset = vma->offset, .inode = vma->inode,
-        .device = (uint64_t)vma->major << 32 | vma->minor};
-    struct jp_text text;
+    struct jp_vma code = *vma;
     if (vma->inode != 0 && vma->offset == 0) {
         scan->base = vma->start;
         scan->base_inode = vma->inode;
-        scan->base_device = range.device;
+        scan->base_device = range->device;
     }
+    const int whole = scan->base_inode == vma->inode &&
+                      scan->base_device == range->device;
+    if (vma->inode != 0 &&
+        jp_module_is_nameless_sig(vma, whole ? scan->base : 0)) {
+        code.inode = code.major = code.minor = 0;
+        range->inode = range->device = 0;
+    }
+    return code;
+}
+
+static void add_sig(struct scan *scan, const struct jp_vma *found)
+{
+    struct jp_maps_range range = {
+        .start = found->start, .end = found->end,
+        .offset = found->offset, .inode = found->inode,
+        .device = (uint64_t)found->major << 32 | found->minor};
+    const struct jp_vma code = as_code_sig(scan, found, &range), *vma = &code;
+    struct jp_text text;
     if ((vma->prot & JP_PROT_EXEC) == 0 && !still_code_sig(scan, &range))
         return;
     if (scan->fresh->count >= RANGES_MAX) {
@@ -189,8 +208,8 @@ static void add_sig(struct scan *scan, const struct jp_vma *vma)
         count_anonymous_sig(scan->fresh, &range);
     if (!scan->telling || (known && scan->told))
         return;
-    if (vma->inode != 0)
-        jp_jit_mapped_sig(vma);
+    if (found->inode != 0)
+        jp_jit_mapped_sig(found);
     jp_text_init_sig(&text, line, sizeof(line));
     jp_mapfile_line_sig(&text, scan->time_ns, jp_module_event_sig(vma));
     jp_module_put_sig(scan->fd, vma, range.base, &text);
@@ -333,13 +352,11 @@ void jp_maps_check_kit_sig(struct jp_kit *kit)
 /* Puts one more anonymous range into the table, in place of what it overlaps,
  * and writes its line: a JIT's memory grows often, a scan each time would be
  * dear. */
-static void insert_sig(const struct jp_vma *vma)
+static void insert_locked_sig(const struct jp_vma *vma)
 {
     const struct jp_maps_range range = {
         .start = vma->start, .end = vma->end, .offset = vma->offset};
     struct jp_text text;
-    if (!jp_mapfile_ready_sig() || !lock_sig())
-        return;
     const struct table *old = atomic_load(&table);
     struct table *fresh = old == &tables[0] ? &tables[1] : &tables[0];
     uint32_t count = 0, i = 0;
@@ -367,8 +384,46 @@ static void insert_sig(const struct jp_vma *vma)
     } else {
         jp_count_sig(JP_COUNT_MAP_LOST, 1);
     }
+}
+
+static void insert_sig(const struct jp_vma *vma)
+{
+    if (!jp_mapfile_ready_sig() || !lock_sig())
+        return;
+    insert_locked_sig(vma);
     unlock_sig();
 }
+
+/* Makes a range one with those beside it: a JIT's grows by pieces. */
+static void join_sig(const struct table *in, struct jp_vma *vma)
+{
+    const struct jp_maps_range *before =
+        vma->start != 0 ? find_sig(in, vma->start - 1) : NULL;
+    const struct jp_maps_range *behind = find_sig(in, vma->end);
+    if (before != NULL && is_anonymous_sig(before))
+        vma->start = before->start;
+    if (behind != NULL && is_anonymous_sig(behind))
+        vma->end = behind->end;
+}
+
+void jp_maps_note_sig(uint64_t start, uint64_t end)
+{
+    struct jp_vma vma = {.start = start, .end = end, .prot = JP_PROT_EXEC};
+    const struct jp_maps_range *known = find_sig(atomic_load(&table), start);
+    if ((known != NULL && known->end >= end) || !jp_mapfile_ready_sig())
+        return;
+    for (unsigned i = 0; i < YIELDS; i++) {
+        if (lock_sig()) {
+            join_sig(atomic_load(&table), &vma);
+            insert_locked_sig(&vma);
+            unlock_sig();
+            return;
+        }
+        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+    }
+    jp_count_sig(JP_COUNT_MAP_LOST, 1);
+}
+
 
 /* Asks the kernel about an address that the table does not have. */
 static int look_up_sig(uint64_t address)
@@ -413,6 +468,15 @@ int jp_maps_find_sig(uint64_t address, struct jp_maps_range *range)
         return now->count == 0 ? -EAGAIN : -ENOENT;
     copy_sig(range, found);
     return 0;
+}
+
+int jp_maps_at_sig(uint32_t index, struct jp_maps_range *range)
+{
+    const struct table *now = atomic_load(&table);
+    if (index >= now->count)
+        return 0;
+    copy_sig(range, &now->ranges[index]);
+    return 1;
 }
 
 uint32_t jp_maps_epoch_sig(void)
@@ -472,12 +536,19 @@ int jp_maps_region_sig(uint64_t address, uint64_t *start, uint64_t *end)
     return 0;
 }
 
+/* What was known of the parent's memory holds here as well: it may be all that
+ * is ever known. */
 void jp_maps_reset_sig(void)
 {
+    struct table *now = atomic_load(&table);
+    /* Another thread was at it when the fork came: the table in use is whole. */
     atomic_store(&scanning, 0);
-    tables[0].count = tables[1].count = 0;
-    tables[0].anonymous = tables[1].anonymous = 0;
-    atomic_store(&told, 0);
-    atomic_store(&table, &tables[0]);
+    atomic_store(&inherited, atomic_exchange(&told, 0));
+    atomic_store(&table, now);
     atomic_store(&epoch, atomic_load(&epoch) + 1);
+}
+
+void jp_maps_inherit_sig(void)
+{
+    atomic_store(&told, atomic_load(&inherited));
 }

@@ -41,6 +41,10 @@ void jp_maps_check_kit_sig(struct jp_kit *kit);
  * kit remembers pages. */
 int jp_maps_executable_sig(struct jp_kit *kit, uint64_t address);
 
+/* Memory without a file has become code; what is known to be is passed over.
+ * For a process that cannot look by itself.  Waits, a while, for a scan. */
+void jp_maps_note_sig(uint64_t start, uint64_t end);
+
 /* Whether the address is in executable memory without a file, as far as the
  * table knows. */
 int jp_maps_anonymous_sig(uint64_t address);
@@ -62,6 +66,9 @@ struct jp_maps_range {
  * -ENOENT, or -EAGAIN when there is no table yet. */
 int jp_maps_find_sig(uint64_t address, struct jp_maps_range *range);
 
+/* The ranges in order, from 0; 0 behind the last. */
+int jp_maps_at_sig(uint32_t index, struct jp_maps_range *range);
+
 /* Whether two ranges are the same piece of the same file. */
 int jp_maps_same_sig(const struct jp_maps_range *a,
                      const struct jp_maps_range *b);
@@ -74,7 +81,11 @@ uint32_t jp_maps_epoch_sig(void);
 /* Whether a library was closed since the last scan. */
 int jp_maps_is_dirty_sig(void);
 
-/* Forgets the table, as a forked child does before its map is made. */
+/* A forked child whose map goes on from its parent's: what was written there
+ * need not be again. */
+void jp_maps_inherit_sig(void);
+
+/* Before a forked child's map is made: nothing of the table is in it. */
 void jp_maps_reset_sig(void);
 
 #endif

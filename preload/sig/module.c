@@ -160,6 +160,31 @@ static void put_file_sig(const struct jp_vma *vma, uint64_t base,
     jp_text_value_sig(text, file.path, file.path_length);
 }
 
+static int begins_sig(const struct jp_vma *vma, const char *text, size_t length)
+{
+    return vma->path_length >= length && memcmp(vma->path, text, length) == 0;
+}
+
+int jp_module_is_nameless_sig(const struct jp_vma *vma, uint64_t base)
+{
+    static const char *const always[] = {"/dev/zero", "/memfd:", "/SYSV"};
+    const size_t suffix = sizeof(deleted_suffix) - 1;
+    char magic[SELFMAG];
+    if (vma->path_length <= suffix ||
+        memcmp(vma->path + vma->path_length - suffix, deleted_suffix,
+               suffix) != 0)
+        return 0;
+    if (base != 0)
+        return jp_sys_peek_sig(base, magic, sizeof(magic)) !=
+                   sizeof(magic) ||
+               memcmp(magic, ELFMAG, SELFMAG) != 0;
+    for (unsigned i = 0; i < sizeof(always) / sizeof(always[0]); i++) {
+        if (begins_sig(vma, always[i], jp_text_length_sig(always[i])))
+            return 1;
+    }
+    return 0;
+}
+
 int jp_module_is_vdso_sig(const struct jp_vma *vma)
 {
     return vma->path_length == 6 && memcmp(vma->path, "[vdso]", 6) == 0;

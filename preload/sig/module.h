@@ -32,6 +32,11 @@ void jp_module_put_sig(int fd, const struct jp_vma *vma, uint64_t base,
 void jp_module_gone_sig(int fd, uint64_t time_ns, uint64_t start,
                         uint64_t end);
 
+/* Whether a range of a file is memory that has no name and holds no library: of
+ * /dev/zero, of a memfd, of shared memory, of a temporary file that was
+ * removed.  `base` is where the file's beginning is mapped; 0: not known. */
+int jp_module_is_nameless_sig(const struct jp_vma *vma, uint64_t base);
+
 /* Whether a mapping is the kernel's shared object. */
 int jp_module_is_vdso_sig(const struct jp_vma *vma);
 

@@ -18,6 +18,12 @@ struct jp_own {
                                    whatever mask the program asks for */
     _Atomic uint64_t ever;      /* were jprof's at some time: signals with
                                    its values may still come */
+    _Atomic uint64_t open;      /* stay unblocked where jprof blocks "all"
+                                   (jp_sys_block_sig): what a thread has
+                                   blocked goes to another one of the process,
+                                   where it ends calls */
+    _Atomic uint64_t ignored;   /* of these, those that do nothing, by
+                                   default or by the program's wish */
     int spare;                  /* a real-time signal; 0: none is free */
 };
 extern struct jp_own jp_own;

@@ -78,7 +78,7 @@ void jp_counters_use_sig(uint64_t *array)
     }
 }
 
-static const char *error_text_sig(int error)
+const char *jp_error_text_sig(int error)
 {
     static const struct {
         int error;
@@ -119,7 +119,7 @@ void jp_complain_sig(const char *a, const char *b, int error)
     if (b != NULL)
         jp_text_add_sig(&text, b);
     if (error != 0) {
-        const char *known = error_text_sig(error);
+        const char *known = jp_error_text_sig(error);
         jp_text_add_sig(&text, ": ");
         jp_text_add_sig(&text, known != NULL ? known : "error ");
         if (known == NULL)

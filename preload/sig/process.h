@@ -26,6 +26,10 @@ static inline int jp_owned_sig(void)
 
 struct jp_process {
     uint8_t is_child;           /* not the first process of the tree */
+    uint32_t forked_by;         /* the pid that its maker has for itself; 0:
+                                   it began with exec */
+    uint32_t root;              /* pid of that first process */
+    uint64_t cpu_before_ns;     /* CPU time when the library came into it */
     char folder[JP_PATH_MAX];   /* absolute, for a relative file name; "" when
                                    it is not known */
     uint64_t program_headers;   /* address of the executable's, and count */
@@ -72,6 +76,9 @@ void jp_count_sig(unsigned counter, uint64_t amount);
 /* Moves what was counted so far into the header's array and goes on there;
  * NULL: back to the array of our own, emptied. */
 void jp_counters_use_sig(uint64_t *counters);
+
+/* What a positive errno means, NULL for one that is not expected. */
+const char *jp_error_text_sig(int error);
 
 /* One line `jprof: A B` on stderr about a failure of the profile; error is a
  * positive errno, or 0 for none.  B may be NULL. */

@@ -9,23 +9,14 @@
 #include <stdint.h>
 
 /* Maps the reserve, if there is none and there is a log: with JP_CIRCULAR the
- * ring, else 4 MiB behind what has been given out (less where the disk has
- * less).  Its chunks are used when no others are to be had, over and over: the
- * last ones stay. */
+ * ring, else an area of 4 MiB (share.h). */
 void jp_reserve_make_sig(void);
 
-/* Where [offset, offset + size) of the log is in memory; NULL: not in the
- * reserve. */
+/* Where [offset, offset + size) of the log is in memory, of a ring that was
+ * mapped so; NULL: it is not. */
 uint8_t *jp_reserve_at_sig(uint64_t offset, uint32_t size);
 
-/* Bytes of a chunk, 0 when there is no reserve to take chunks of; how many. */
-uint32_t jp_reserve_piece_sig(void);
-uint32_t jp_reserve_count_sig(void);
-
-/* The offset of the next chunk; *turn counts them. */
-uint64_t jp_reserve_next_sig(uint64_t *turn);
-
-/* Forgets the reserve, as a forked child does, whose memory it is not in. */
+/* Forgets the ring, as a forked child does, whose memory it is not in. */
 void jp_reserve_reset_sig(void);
 
 #endif

@@ -8,10 +8,15 @@
 #include <linux/rtc.h>
 #include <sys/syscall.h>
 
+#include "budget.h"
 #include "process.h"
 #include "sys.h"
 
 static int device = -1;
+
+static struct jp_budget budget;
+static _Atomic uint32_t taken;
+static _Atomic uint64_t period_ns; /* at which the device runs */
 
 static long ioctl_sig(unsigned long request, unsigned long argument)
 {
@@ -39,13 +44,26 @@ int jp_rtc_open_sig(void)
         error = fcntl_sig(F_SETSIG, SIGIO);
     if (error == 0)
         error = fcntl_sig(F_SETFL, O_NONBLOCK | O_ASYNC);
+    atomic_store(&period_ns, 0);
     if (error != 0)
         jp_rtc_close_sig();
     return (int)error;
 }
 
+static void begin_sig(void)
+{
+    atomic_store(&taken, 0);
+    if (atomic_load(&period_ns) != 0)
+        return;
+    jp_budget_begin_sig(&budget);
+    budget.period_ns = jp_config.period_ns;
+    atomic_store(&period_ns, jp_config.period_ns);
+}
+
 void jp_rtc_run_sig(int on)
 {
+    if (device >= 0 && on)
+        begin_sig();
     if (device >= 0 && ioctl_sig(on ? RTC_PIE_ON : RTC_PIE_OFF, 0) != 0 && on)
         jp_count_sig(JP_COUNT_NO_TIMER, 1);
 }
@@ -60,13 +78,30 @@ int jp_rtc_is_sig(int fd)
     return device >= 0 && fd == device;
 }
 
-uint64_t jp_rtc_count_sig(void)
+struct jp_budget *jp_rtc_take_sig(void)
+{
+    return atomic_exchange(&taken, 1) == 0 ? &budget : NULL;
+}
+
+void jp_rtc_give_sig(int changed)
+{
+    unsigned long hz = jp_config.rtc_hz;
+    while (hz > JP_RTC_HZ_MIN && JP_NS / hz < budget.period_ns)
+        hz /= 2;
+    if (changed && ioctl_sig(RTC_IRQP_SET, hz) == 0)
+        atomic_store(&period_ns, hz == jp_config.rtc_hz ? jp_config.period_ns
+                                                        : JP_NS / hz);
+    atomic_store(&taken, 0);
+}
+
+uint64_t jp_rtc_weight_sig(void)
 {
     unsigned long data = 0;
+    const uint64_t period = atomic_load(&period_ns);
     if (jp_sys_read_sig(device, &data, sizeof(data)) != sizeof(data))
-        return 1;
+        return period;
     /* The low byte says what kind of interrupt, the rest how many. */
-    return data >> 8 > 0 ? data >> 8 : 1;
+    return data >> 8 > 0 ? (data >> 8) * period : period;
 }
 
 void jp_rtc_close_sig(void)

@@ -21,6 +21,7 @@ uint64_t jp_thread_start_low, jp_thread_start_high;
 
 static struct jp_slot *slots;
 static _Atomic uint32_t slots_used;
+static _Atomic uint32_t slots_taken;
 static _Atomic uint32_t adoptions;
 
 static struct jp_freelist free_slots;
@@ -55,6 +56,7 @@ struct jp_slot *jp_slot_new_sig(void)
     if (index == JP_FREELIST_NONE)
         return NULL;
     struct jp_slot *slot = &slots[index];
+    atomic_fetch_add(&slots_taken, 1);
     slot->generation++;
     slot->tid = 0;
     slot->number = -1;
@@ -69,12 +71,13 @@ struct jp_slot *jp_slot_new_sig(void)
     slot->refused = slot->unread = 0;
     slot->opening = 0;
     slot->time_ns = slot->sampled_ns = 0;
-    slot->stack_low = UINT64_MAX;
+    slot->stack_low = slot->stack_floor = UINT64_MAX;
     slot->stack_high = 0;
     slot->rooted = slot->is_main = 0;
     slot->adopted = 0;
     slot->unnamed = 1;
     slot->kit = NULL;
+    jp_budget_begin_sig(&slot->budget);
     slot->cpu_ns = 0;
     slot->view = 0;
     atomic_store(&slot->early_ns, 0);
@@ -110,6 +113,7 @@ void jp_slot_free_sig(struct jp_slot *slot)
     slot->generation++;
     slot->tid = 0;
     atomic_store(&slot->state, JP_SLOT_FREE);
+    atomic_fetch_sub(&slots_taken, 1);
     jp_freelist_push_sig(&free_slots, (uint32_t)(slot - slots));
 }
 
@@ -204,6 +208,11 @@ uint32_t jp_slot_index_sig(const struct jp_slot *slot)
     return (uint32_t)(slot - slots);
 }
 
+uint32_t jp_slots_taken_sig(void)
+{
+    return atomic_load(&slots_taken);
+}
+
 uint32_t jp_slots_count_sig(void)
 {
     return atomic_load(&slots_used);
@@ -222,5 +231,6 @@ void jp_slots_reset_sig(void)
             atomic_store(&slots[i].state, JP_SLOT_FREE);
     }
     atomic_store(&slots_used, 0);
+    atomic_store(&slots_taken, 0);
     atomic_store(&free_slots.head, 0);
 }

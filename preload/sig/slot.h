@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "budget.h"
+
 #define JP_SLOTS_MAX 16384 /* JP_FREELIST_MAX */
 
 struct jp_kit;
@@ -46,7 +48,7 @@ struct jp_slot {
         uint64_t begin_ns, end_ns; /* the stratum under way, */
         uint64_t moment_ns;        /* and its moment */
         uint64_t given_ns;         /* until here the thread's time is in
-                                      samples */
+                                      samples; 0: none is to come */
         uint64_t since_ns;         /* when it was first found in the wait that
                                       it is in */
         uint64_t restless_ns;      /* until when its waits count as short */
@@ -63,8 +65,12 @@ struct jp_slot {
                                      clock when it runs out */
     uint8_t reason;               /* the last stack's, enum jp_reason */
     uint8_t unread;               /* samples since the CPU clock was read */
+    struct jp_budget budget;      /* of its own clock */
     uint64_t stack_low;           /* the thread's stack; UINT64_MAX: unknown */
     uint64_t stack_high;          /* where its root is; 0: unknown */
+    uint64_t stack_floor;         /* what lies between it and stack_high is
+                                     this stack, where the kernel cannot be
+                                     asked; UINT64_MAX: unknown */
     uint8_t rooted;               /* stack_high is the frame of jprof's own
                                      thread start: a stack ends there */
     uint8_t is_main;              /* stack_high is the program's entry */
@@ -90,6 +96,7 @@ struct jp_slot {
                                      jprof's signals (local.h) */
     _Atomic uint32_t naming;      /* somebody compares and writes its name */
     char name[16];                /* as last written to the map */
+    uint64_t stack_room;          /* threads.c: see there */
     void *(*function)(void *);    /* what pthread_create was asked to run */
     void *argument;
 };
@@ -150,6 +157,9 @@ void jp_slot_doom_sig(struct jp_slot *slot);
 
 /* Its place in the table. */
 uint32_t jp_slot_index_sig(const struct jp_slot *slot);
+
+/* How many are taken now. */
+uint32_t jp_slots_taken_sig(void);
 
 /* For loops over all: slots 0 to count - 1 have ever been used. */
 uint32_t jp_slots_count_sig(void);

@@ -13,6 +13,7 @@
 
 #include "arch/arch.h"
 #include "filter.h"
+#include "own.h"
 
 /* On files opened for reading these flags do nothing, and nobody sets them:
  * by them a forked child knows the descriptors that are jprof's. */
@@ -210,6 +211,11 @@ void *jp_sys_map_file_sig(int fd, uint64_t offset, size_t size)
     return memory;
 }
 
+void *jp_sys_map_shared_sig(int fd, uint64_t offset, size_t size)
+{
+    return map_sig(size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+}
+
 void *jp_sys_map_read_sig(int fd, size_t size)
 {
     void *memory = map_sig(size, PROT_READ, MAP_SHARED, fd, 0);
@@ -300,14 +306,18 @@ int jp_sys_sigmask_sig(int how, uint64_t set, uint64_t *old)
                            sizeof(set), 0);
 }
 
+_Thread_local volatile uint32_t jp_sys_inside;
+
 uint64_t jp_sys_block_sig(void)
 {
     uint64_t mask = 0;
-    jp_sys_sigmask_sig(SIG_SETMASK, UINT64_MAX, &mask);
+    jp_sys_inside++;
+    jp_sys_sigmask_sig(SIG_BLOCK, ~atomic_load(&jp_own.open), &mask);
     return mask;
 }
 
 void jp_sys_unblock_sig(uint64_t mask)
 {
     jp_sys_sigmask_sig(SIG_SETMASK, mask, NULL);
+    jp_sys_inside--;
 }

@@ -66,6 +66,8 @@ void *jp_sys_stack_sig(size_t size);
 
 /* Maps a part of a file shared and writable, not inherited by fork; or NULL. */
 void *jp_sys_map_file_sig(int fd, uint64_t offset, size_t size);
+/* The same, and a forked child has it too. */
+void *jp_sys_map_shared_sig(int fd, uint64_t offset, size_t size);
 /* Maps the first `size` bytes of a file, or where it is to grow to, for the
  * kernel alone to read from: not inherited by fork; or NULL. */
 void *jp_sys_map_read_sig(int fd, size_t size);
@@ -88,9 +90,20 @@ uint64_t jp_sys_clock_sig(clockid_t clock);
  * old may be NULL. */
 int jp_sys_sigmask_sig(int how, uint64_t set, uint64_t *old);
 
-/* Blocks every signal in the calling thread, the C library's own as well, for
- * what must not be left half done; jp_sys_unblock_sig gives the mask back. */
+/* Blocks the signals in the calling thread, the C library's own as well, for
+ * what must not be left half done; jp_sys_unblock_sig gives the mask back.
+ * Open stay those for which nothing of the program's runs now: ignored ones,
+ * and those of its handlers that are put off (jp_program_handler). */
 uint64_t jp_sys_block_sig(void);
 void jp_sys_unblock_sig(uint64_t mask);
+
+/* How often the calling thread is inside of such a part, or of the handler:
+ * from before it is blocked until after it is not. */
+extern _Thread_local volatile uint32_t jp_sys_inside;
+
+/* The C library's own signals (nptl(7)).  It blocks them together with all
+ * others, and no program does; so whoever has them blocked, while a handler
+ * runs, is inside. */
+#define JP_SIGNALS_LIBC (JP_SIGSET(32) | JP_SIGSET(33))
 
 #endif

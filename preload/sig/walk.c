@@ -24,8 +24,12 @@ int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp)
     uint64_t start, end;
     walk->low = sp;
     if (sp < slot->stack_low || sp >= slot->stack_high) {
-        if (jp_maps_region_sig(sp, &start, &end) != 0)
-            return 0;
+        if (jp_maps_region_sig(sp, &start, &end) != 0) {
+            if (sp < slot->stack_floor || sp >= slot->stack_high)
+                return 0;
+            start = slot->stack_floor;
+            end = slot->stack_high;
+        }
         if (slot->stack_high <= sp || slot->stack_high > end) {
             walk->high = end;
             walk->rooted = 0;
@@ -36,6 +40,32 @@ int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp)
     walk->high = slot->stack_high;
     walk->rooted = 1;
     return 1;
+}
+
+int jp_walk_rise_sig(struct jp_walk *walk, uint64_t sp)
+{
+    const struct jp_kit_stretch *stretches = walk->kit->stretches;
+    uint64_t limit = walk->high;
+    for (uint32_t i = 0; i < walk->left; i++) {
+        if (sp >= stretches[i].from && sp <= stretches[i].to)
+            return 0;
+        if (sp < stretches[i].from && stretches[i].from < limit)
+            limit = stretches[i].from;
+    }
+    walk->limit = limit;
+    return sp <= walk->high;
+}
+
+int jp_walk_turn_sig(struct jp_walk *walk, uint64_t from, uint64_t sp,
+                     uint64_t inside)
+{
+    if (walk->left == JP_KIT_STRETCHES)
+        return 0;
+    walk->kit->stretches[walk->left++] =
+        (struct jp_kit_stretch){walk->begin, from};
+    walk->begin = sp;
+    walk->arrived = walk->total;
+    return jp_walk_bounds_sig(walk, inside) && jp_walk_rise_sig(walk, sp);
 }
 
 /* A call of the kernel a word would be dear: a piece of the stack is copied,
@@ -63,7 +93,11 @@ int jp_walk_peek_sig(struct jp_walk *walk, uint64_t address, uint64_t *word)
 void jp_walk_begin_sig(struct jp_walk *walk)
 {
     const uint32_t limit = jp_config.depth;
+    walk->begin = walk->low;
+    walk->limit = walk->high;
+    walk->left = 0;
     walk->total = 0;
+    walk->arrived = 1;
     walk->next = walk->kit->frames;
     walk->turn = walk->kit->frames + limit / 2;
     walk->end = walk->kit->frames + limit;
@@ -80,6 +114,22 @@ void jp_walk_trail_begin_sig(struct jp_kit *kit)
     trail->steps[JP_KIT_TRAIL].sp = UINT64_MAX;
 }
 
+/* Whether so many steps go up the stack, one after the other, to `next`; and
+ * the last of all, and no other, has no caller. */
+static int leads_up_sig(const struct jp_kit_step *steps, uint32_t count,
+                        const struct jp_kit_step *next)
+{
+    uint64_t sp = 0;
+    uint32_t down = 0, ends = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        down |= steps[i].sp <= sp;
+        ends += steps[i].ra_at == 0;
+        sp = steps[i].sp;
+    }
+    return !down && next->sp > sp && ends == (next->sp == UINT64_MAX) &&
+           (count == 0 || ends == (steps[count - 1].ra_at == 0));
+}
+
 void jp_walk_trail_end_sig(struct jp_walk *walk)
 {
     struct jp_kit_trail *trail = &walk->kit->trail;
@@ -88,9 +138,11 @@ void jp_walk_trail_end_sig(struct jp_walk *walk)
     trail->first = JP_KIT_TRAIL;
     if (walk->fresh > walk->kept)
         return; /* deeper than the trail is long */
+    const struct jp_kit_step *fresh = trail->fresh[walk->area];
+    if (!leads_up_sig(fresh, walk->fresh, &trail->steps[walk->kept]))
+        return;
     trail->first = walk->kept - walk->fresh;
-    memcpy(trail->steps + trail->first, trail->fresh,
-           walk->fresh * sizeof(trail->fresh[0]));
+    memcpy(trail->steps + trail->first, fresh, walk->fresh * sizeof(*fresh));
 }
 
 static void reverse_sig(uint64_t *frames, uint32_t count)

@@ -23,14 +23,21 @@ struct jp_walk {
     struct jp_slot *slot;
     struct jp_kit *kit;
     uint64_t low, high;   /* the stack: reads stay inside [low, high) */
+    uint64_t begin;       /* the sp with which the walk came to this stack */
+    uint64_t limit;       /* no sp above this: high, or where a piece of this
+                             stack begins that the walk has left before */
+    uint32_t left;        /* such pieces, in kit->stretches */
     uint32_t rooted;      /* high is where the thread's own code begins: all
                              of the stack is there as long as the thread is */
     uint32_t total;       /* frames pushed; more than depth: both ends kept */
+    uint32_t arrived;     /* of these, before the return addresses on the stack
+                             that it is on now */
     uint32_t misses;      /* rules that had to be made */
     uint64_t *next;       /* where the next frame goes, in kit->frames; */
     uint64_t *turn, *end; /* at end it goes on at turn: the root-most ones */
     uint32_t moved;       /* the trail: a stretch is recorded, of so many */
-    uint32_t fresh, kept; /* frames, in front of this place on the trail */
+    uint32_t fresh, kept; /* frames, in front of this place on the trail, */
+    uint32_t area;        /* in this part of trail.fresh */
     uint64_t window;      /* of a stack that is not rooted: what kit->window */
     uint32_t window_size; /* has a copy of; bytes, 0: nothing */
 };
@@ -87,6 +94,19 @@ void jp_walk_trail_end_sig(struct jp_walk *walk);
 /* For walkers: sets low and high to the bounds of the stack that sp is on.
  * Returns 0 when it is on none. */
 int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp);
+
+/* For walkers that go from stack to stack.  A walk cannot go round: on one
+ * stack each caller's sp is above its callee's, and no piece of a stack is
+ * come to twice.  Pieces that were left are passed over by a frame that spans
+ * them (an alternate signal stack in a frame of the program's).
+ *
+ * rise: whether the walk may go from one sp to a higher one on its stack; sets
+ * the limit anew.  turn: leaves a stack at sp `from` and goes on at `sp`, on
+ * the one that `inside` lies in; returns 0 when there is none, or the walk has
+ * been there. */
+int jp_walk_rise_sig(struct jp_walk *walk, uint64_t sp);
+int jp_walk_turn_sig(struct jp_walk *walk, uint64_t from, uint64_t sp,
+                     uint64_t inside);
 
 /* The walkers.  Each expects low and high to be set. */
 enum jp_reason jp_walk_fp_sig(struct jp_walk *walk);

@@ -16,24 +16,68 @@
 #include "sys.h"
 #include "walk_cfi.h"
 
-#define SWITCHES_MAX 16U   /* stacks that one walk may lead through */
+#define ENTRY_BYTES 64U    /* of the stack: the frame of the program's entry */
+#define CALLED_BYTES 4096U /* of code: a function without a frame is shorter */
 #define GOING JP_WALK_GOING
 #define AGAIN JP_WALK_AGAIN
 
 static const uint8_t saved[JP_ARCH_SAVED_COUNT] = JP_ARCH_SAVED;
 
-_Static_assert(JP_ARCH_SIGNAL_BYTES <= sizeof(((struct jp_kit *)0)->walker),
-               "a kit has room for an interrupted context");
-
 /* Why a walk is over whose frame pointer leads nowhere, in code without
- * call-frame information. */
-static int end_sig(const struct jp_walk *walk, const struct jp_walk_frame *frame)
+ * call-frame information.  Code may use the frame pointer as it likes: that it
+ * is zero tells the root only in the frame of the program's entry, in what an
+ * adopted thread was started by, or at the end of a fiber's chain. */
+static int end_sig(const struct jp_walk *walk,
+                   const struct jp_walk_frame *frame)
 {
-    const uint64_t fp = frame->registers[JP_ARCH_FP];
-    if (fp == 0 && (walk->slot->adopted || walk->slot->is_main))
-        return JP_REASON_ROOT;
-    return jp_maps_anonymous_sig(frame->pc) ? JP_REASON_BAD_FP
-                                            : JP_REASON_NO_RULE;
+    const struct jp_slot *slot = walk->slot;
+    if (jp_maps_anonymous_sig(frame->pc))
+        return JP_REASON_BAD_FP;
+    if (frame->registers[JP_ARCH_FP] != 0 || frame->unsure)
+        return JP_REASON_NO_RULE;
+    const int outermost =
+        slot->is_main && walk->rooted
+            ? walk->high - ENTRY_BYTES <= frame->registers[JP_ARCH_SP]
+            : !frame->interrupted &&
+                  (slot->adopted || (frame->lost && !walk->rooted));
+    return outermost ? jp_walk_root_sig(walk, 0) : JP_REASON_NO_RULE;
+}
+
+/* The function that is interrupted may make no frame at all, as many of V8's
+ * builtins: its caller is where sp says if a call to this very function stands
+ * before that. */
+static int called_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
+{
+    const uint64_t at = frame->registers[JP_ARCH_SP];
+    struct jp_maps_range range;
+    uint8_t code[JP_ARCH_CALLER_BYTES];
+    uint64_t target = 0;
+    if (!jp_walk_inside_sig(walk, at))
+        return 0;
+    const uint64_t caller = jp_walk_load_sig(walk, at);
+    const uint64_t from = caller - JP_ARCH_CALLER_BEFORE;
+    if (jp_maps_find_sig(caller, &range) != 0 ||
+        jp_sys_peek_sig(from, code, sizeof(code)) != sizeof(code))
+        return 0;
+    switch (jp_arch_call_before_sig(code, caller, frame->registers, &target)) {
+    case JP_ARCH_CALL_HANDLER:
+        break;
+    case JP_ARCH_CALL_MEMORY:
+        if (jp_sys_peek_sig(target, &target, sizeof(target)) !=
+            sizeof(target))
+            return 0;
+        /* fall through */
+    case JP_ARCH_CALL_DIRECT:
+        if (frame->pc - target >= CALLED_BYTES)
+            return 0;
+        break;
+    default:
+        return 0;
+    }
+    if (!jp_walk_up_sig(walk, frame, at + 8, 8))
+        return 0;
+    frame->pc = caller;
+    return 1;
 }
 
 /* The interrupted function may not have made its frame yet, or have given it
@@ -49,9 +93,10 @@ static int frameless_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     uint64_t caller = jp_walk_load_sig(walk, at);
     if (!jp_maps_executable_sig(walk->kit, caller))
         return 0;
+    if (!jp_walk_up_sig(walk, frame, at + 8, 8))
+        return 0;
     if (offset != 0)
         frame->registers[JP_ARCH_FP] = jp_walk_load_sig(walk, at - 8);
-    frame->registers[JP_ARCH_SP] = at + 8;
     frame->pc = caller;
     return 1;
 }
@@ -59,8 +104,9 @@ static int frameless_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 static int step_fp_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 {
     const uint64_t fp = frame->registers[JP_ARCH_FP];
-    if (frame->interrupted && frameless_sig(walk, frame)) {
-        frame->interrupted = 0;
+    if (frame->interrupted &&
+        (frameless_sig(walk, frame) || called_sig(walk, frame))) {
+        frame->interrupted = frame->exact = 0;
         return GOING;
     }
     if (fp < frame->registers[JP_ARCH_SP] || !jp_walk_inside_sig(walk, fp) ||
@@ -68,58 +114,15 @@ static int step_fp_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
         return end_sig(walk, frame);
     uint64_t caller = jp_arch_strip_sig(jp_walk_load_sig(walk, fp + 8));
     if (!jp_maps_executable_sig(walk->kit, caller))
-        return caller == 0 ? JP_REASON_ROOT : JP_REASON_BAD_FP;
-    frame->registers[JP_ARCH_SP] = fp + 16;
+        return caller == 0 && !walk->rooted && !frame->interrupted
+                   ? jp_walk_root_sig(walk, 0)
+                   : JP_REASON_BAD_FP;
+    if (!jp_walk_up_sig(walk, frame, fp + 16, 16))
+        return end_sig(walk, frame);
     frame->registers[JP_ARCH_FP] = jp_walk_load_sig(walk, fp);
     frame->pc = caller;
-    frame->interrupted = 0;
+    frame->interrupted = frame->exact = 0;
     frame->lost = 1;
-    return GOING;
-}
-
-/* Lets a leaf's reads reach below sp, as far as the interruption has left it
- * alone: a function saves registers there, and an epilogue has just read them
- * back from there.  Not beyond what is known to be mapped. */
-static void lower_sig(struct jp_walk *walk, uint64_t sp)
-{
-    const struct jp_slot *slot = walk->slot;
-    const uint64_t page = sp & ~4095ULL;
-    uint64_t low = sp - JP_ARCH_RED_ZONE;
-    int own = slot->stack_low <= low && sp < slot->stack_high;
-    walk->low = own || low >= page ? low : page;
-}
-
-/* The walk goes on at sp, on another stack. */
-static int switch_sig(struct jp_walk *walk, struct jp_walk_frame *frame, uint64_t sp)
-{
-    if (frame->switches++ == SWITCHES_MAX || !jp_walk_bounds_sig(walk, sp))
-        return 0;
-    lower_sig(walk, sp);
-    return 1;
-}
-
-static int step_signal_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
-{
-    const uint64_t at =
-        frame->registers[JP_ARCH_SP] + JP_ARCH_SIGNAL_CONTEXT;
-    if (!jp_walk_inside_sig(walk, at) ||
-        !jp_walk_inside_sig(walk, at + JP_ARCH_SIGNAL_BYTES - 8))
-        return JP_REASON_BOUNDS;
-    const ucontext_t *context = (const ucontext_t *)at;
-    if (!walk->rooted) {
-        if (jp_sys_peek_sig(at, walk->kit->walker, JP_ARCH_SIGNAL_BYTES) !=
-            JP_ARCH_SIGNAL_BYTES)
-            return JP_REASON_BOUNDS;
-        context = (const ucontext_t *)walk->kit->walker;
-    }
-    const uint64_t before = frame->registers[JP_ARCH_SP];
-    jp_arch_registers_sig(context, frame->registers);
-    frame->pc = frame->registers[JP_ARCH_PC];
-    frame->interrupted = 1;
-    frame->lost = 0;
-    const uint64_t sp = frame->registers[JP_ARCH_SP];
-    if ((sp <= before || sp >= walk->high) && !switch_sig(walk, frame, sp))
-        return JP_REASON_BOUNDS;
     return GOING;
 }
 
@@ -158,14 +161,21 @@ static int cfa_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
             return JP_REASON_BOUNDS;
         *cfa = jp_walk_load_sig(walk, at) + (uint64_t)(int64_t)JP_CFI_ADD(rule->offset);
     }
-    const uint64_t sp = frame->registers[JP_ARCH_SP];
-    if (*cfa <= walk->high &&
-        (*cfa > sp || (*cfa == sp && !JP_ARCH_CALL_PUSHES)))
+    return GOING;
+}
+
+/* Goes to the CFA.  Code that changes stacks keeps where it came from in
+ * memory, or in the register that its CFA counts from. */
+static int to_cfa_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                      const struct jp_cfi_rule *rule, uint64_t cfa)
+{
+    const int level = frame->interrupted && !JP_ARCH_CALL_PUSHES;
+    if (jp_walk_up_sig(walk, frame, cfa, level ? 0 : 1))
         return GOING;
-    /* Code that changes stacks keeps where it came from in memory. */
-    if (rule->kind == JP_CFI_MEMORY && switch_sig(walk, frame, *cfa - 8))
-        return GOING;
-    return JP_REASON_BOUNDS;
+    if (rule->kind == JP_CFI_REGISTER && rule->base == JP_ARCH_SP)
+        return JP_REASON_BOUNDS;
+    return jp_walk_over_sig(walk, frame, cfa, 8, JP_WALK_SAVED_BYTES) ? GOING
+                                                      : JP_REASON_BOUNDS;
 }
 
 static int restore_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
@@ -187,6 +197,8 @@ static int step_cfi_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
 {
     uint64_t cfa, ra;
     int reason = cfa_sig(walk, frame, rule, &cfa);
+    if (reason == GOING)
+        reason = to_cfa_sig(walk, frame, rule, cfa);
     if (reason != GOING)
         return reason;
     if ((rule->flags & JP_CFI_RA_REGISTER) == 0) {
@@ -215,30 +227,9 @@ static int step_cfi_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
             return JP_REASON_BOUNDS;
         frame->registers[JP_ARCH_FP] = jp_walk_load_sig(walk, at);
     }
-    frame->registers[JP_ARCH_SP] = cfa;
     frame->pc = jp_arch_strip_sig(ra);
     frame->interrupted = 0;
-    return GOING;
-}
-
-/* To where longjmp goes, from among the instructions with which it leaves.
- * There is no going back on this stack. */
-static int step_jump_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
-                         const struct jp_cfi_rule *rule)
-{
-    const uint64_t sp = frame->registers[rule->base];
-    const uint64_t fp = frame->registers[rule->fp];
-    const uint64_t pc = frame->registers[rule->ra];
-    if (!frame->interrupted)
-        return JP_REASON_NO_RULE;
-    if ((sp < frame->registers[JP_ARCH_SP] || sp > walk->high) &&
-        !switch_sig(walk, frame, sp))
-        return JP_REASON_BOUNDS;
-    frame->registers[JP_ARCH_SP] = sp;
-    frame->registers[JP_ARCH_FP] = fp;
-    frame->pc = jp_arch_strip_sig(pc);
-    frame->interrupted = 0;
-    frame->lost = 1;
+    frame->exact = (rule->flags & JP_CFI_EXACT) != 0;
     return GOING;
 }
 
@@ -254,11 +245,13 @@ static int step_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
         return jp_config.walker == JP_WALKER_CFI ? JP_REASON_NO_RULE
                                                  : step_fp_sig(walk, frame);
     case JP_CFI_SIGNAL:
-        return step_signal_sig(walk, frame);
+        return jp_walk_signal_sig(walk, frame);
+    case JP_CFI_COMPUTED:
+        return jp_walk_computed_sig(walk, frame);
     case JP_CFI_ROOT:
-        return JP_REASON_ROOT;
+        return jp_walk_root_sig(walk, (rule->flags & JP_CFI_BY_HAND) != 0);
     case JP_CFI_JUMP:
-        return step_jump_sig(walk, frame, rule);
+        return jp_walk_jump_sig(walk, frame, rule);
     default:
         return JP_REASON_NO_RULE;
     }
@@ -267,14 +260,16 @@ static int step_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
 /* The byte before a return address is in no function, but the address is:
  * nobody called.  A stack made by hand (glibc's makecontext) ends in such
  * code, and a signal's frame may return to it. */
-static void find_end_sig(const struct jp_walk_frame *frame, uint32_t epoch,
+static void find_end_sig(struct jp_walk_frame *frame, uint32_t epoch,
                          struct jp_cfi_rule *rule)
 {
     struct jp_cfi_rule first;
-    if (jp_cfi_lookup_sig(frame->pc, epoch, &first) == 0 &&
-        first.kind != JP_CFI_NONE && first.kind != JP_CFI_BAD)
-        rule->kind =
-            first.kind == JP_CFI_SIGNAL ? JP_CFI_SIGNAL : JP_CFI_ROOT;
+    if (jp_cfi_lookup_sig(frame->pc, epoch, &first) != 0 ||
+        first.kind == JP_CFI_NONE || first.kind == JP_CFI_BAD)
+        return;
+    frame->exact = 1;
+    rule->kind = first.kind == JP_CFI_SIGNAL ? JP_CFI_SIGNAL : JP_CFI_ROOT;
+    rule->flags = JP_CFI_BY_HAND;
 }
 
 /* Code without information whose caller is where sp says: looked for where
@@ -297,28 +292,50 @@ static void find_bare_sig(const struct jp_walk_frame *frame, uint64_t pc,
     jp_cfi_keep_sig(pc, epoch, rule);
 }
 
-/* The rule for the frame's pc; a return address is behind its call.  Returns
- * GOING, or why there is none. */
-static int find_sig(struct jp_walk *walk, const struct jp_walk_frame *frame,
-                    struct jp_cfi_rule *rule)
+/* find_sig without what it says of the frame. */
+static int look_up_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                       struct jp_cfi_rule *rule)
 {
-    const uint64_t pc = frame->pc - !frame->interrupted;
+    const int exact = frame->interrupted || frame->exact;
+    const uint64_t pc = frame->pc - !exact;
     const uint32_t epoch = walk->kit->maps_epoch;
+    frame->unsure = 0;
     const int cached = jp_cfi_cached_sig(pc, epoch, rule);
-    if (cached && (rule->kind != JP_CFI_NONE || frame->interrupted))
+    if (cached && (rule->kind != JP_CFI_NONE || exact))
         return GOING;
     if (!jp_maps_executable_sig(walk->kit, pc))
         return JP_REASON_NO_RULE;
     walk->misses += !cached;
     /* What cannot be had just now (the kernel refuses to read it) may come
      * later; until then, the frame pointer. */
-    if (jp_cfi_lookup_sig(pc, epoch, rule) != 0)
+    frame->unsure = jp_cfi_lookup_sig(pc, epoch, rule) != 0;
+    if (frame->unsure)
         rule->kind = JP_CFI_NONE;
-    if (rule->kind == JP_CFI_NONE && !frame->interrupted) {
+    if (rule->kind == JP_CFI_NONE && !exact) {
         find_bare_sig(frame, pc, epoch, rule);
         find_end_sig(frame, epoch, rule);
     }
     return GOING;
+}
+
+/* The rule for the frame's pc; a return address is behind its call, but not
+ * that of a signal's handler.  Returns GOING, or why there is none. */
+static int find_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                    struct jp_cfi_rule *rule)
+{
+    const int reason = look_up_sig(walk, frame, rule);
+    if (reason == GOING && rule->kind == JP_CFI_SIGNAL)
+        frame->exact = 1;
+    return reason;
+}
+
+/* Adds the frame.  Readers look a frame that is not the first up minus one. */
+static int push_sig(struct jp_walk *walk, const struct jp_walk_frame *frame)
+{
+    const int exact = frame->interrupted || frame->exact;
+    if (exact)
+        walk->arrived = walk->total + 1;
+    return jp_walk_push_sig(walk, frame->pc + exact);
 }
 
 static int walk_sig(struct jp_walk *walk, int follow)
@@ -328,11 +345,11 @@ static int walk_sig(struct jp_walk *walk, int follow)
     jp_arch_registers_sig(walk->context, frame.registers);
     frame.pc = frame.registers[JP_ARCH_PC];
     jp_walk_begin_sig(walk);
-    lower_sig(walk, frame.registers[JP_ARCH_SP]);
+    jp_walk_lower_sig(walk, frame.registers[JP_ARCH_SP], JP_ARCH_RED_ZONE);
     int reason = find_sig(walk, &frame, &rule);
     jp_walk_push_sig(walk, frame.pc);
     while (reason == GOING) {
-        if (!follow && walk->rooted) {
+        if (!follow && walk->rooted && walk->limit == walk->high) {
             reason = jp_walk_quick_sig(walk, &frame, &rule);
             if (reason == JP_WALK_LOOKUP)
                 reason = find_sig(walk, &frame, &rule);
@@ -342,10 +359,12 @@ static int walk_sig(struct jp_walk *walk, int follow)
         reason = step_sig(walk, &frame, &rule);
         if (reason != GOING)
             break;
-        if (frame.pc == 0 || jp_thread_is_start_sig(frame.pc))
+        if (jp_thread_is_start_sig(frame.pc))
             return JP_REASON_ROOT;
+        if (frame.pc == 0)
+            return jp_walk_root_sig(walk, 0);
         reason = find_sig(walk, &frame, &rule);
-        if (reason == GOING && !jp_walk_push_sig(walk, frame.pc))
+        if (reason == GOING && !push_sig(walk, &frame))
             return JP_REASON_DEPTH;
     }
     return reason;
@@ -353,12 +372,13 @@ static int walk_sig(struct jp_walk *walk, int follow)
 
 enum jp_reason jp_walk_cfi_sig(struct jp_walk *walk)
 {
-    const struct jp_walk begin = *walk;
     int reason = walk_sig(walk, 0);
     if (reason == AGAIN) {
-        *walk = begin;
+        walk->moved = 0;
+        if (!jp_walk_bounds_sig(walk, jp_arch_sp_sig(walk->context)))
+            return JP_REASON_NO_STACK;
         reason = walk_sig(walk, 1);
     }
     jp_walk_trail_end_sig(walk);
-    return (enum jp_reason)reason;
+    return (enum jp_reason)jp_walk_end_sig(walk, reason);
 }

@@ -14,11 +14,15 @@
  * for __libc_start_main and what it calls). */
 #define ENTRY_BYTES 1024U
 
-/* Why a chain that led to `fp` from the frame at `last` is over. */
+/* Why a chain that led to `fp` from the frame at `last` is over.  Where no pair
+ * was read, or none but those of JIT code, the frame pointer may hold anything. */
 static enum jp_reason end_sig(const struct jp_walk *walk, uint64_t fp,
                               uint64_t last)
 {
     const struct jp_slot *slot = walk->slot;
+    if (last == walk->low || walk->next == walk->kit->frames ||
+        jp_maps_anonymous_sig(walk->next[-1]))
+        return JP_REASON_BAD_FP;
     if (slot->is_main && walk->rooted && walk->high - last <= ENTRY_BYTES)
         return JP_REASON_ROOT;
     if (slot->adopted && fp == 0)
@@ -57,7 +61,7 @@ struct chain {
 static inline void record_sig(struct jp_kit_trail *trail, struct chain *chain,
                               struct jp_kit_step step)
 {
-    trail->fresh[chain->fresh < NONE ? chain->fresh : NONE] = step;
+    trail->fresh[0][chain->fresh < NONE ? chain->fresh : NONE] = step;
     chain->fresh += chain->fresh <= NONE;
 }
 
@@ -167,9 +171,12 @@ enum jp_reason jp_walk_fp_sig(struct jp_walk *walk)
     chain.at = trail->first;
     const enum jp_reason reason = follow_sig(walk, &chain);
     if (walk->rooted) {
+        /* The end is above all pairs, wherever it leads. */
+        const uint64_t end = chain.fp >= chain.last && chain.fp < UINT64_MAX
+                                 ? chain.fp
+                                 : UINT64_MAX - 1;
         if (chain.kept == NONE)
-            record_sig(trail, &chain,
-                       (struct jp_kit_step){chain.fp, 0, 0, 0, 0});
+            record_sig(trail, &chain, (struct jp_kit_step){end, 0, 0, 0, 0});
         walk->moved = 1;
         walk->kept = chain.kept;
         walk->fresh = chain.fresh;

@@ -30,6 +30,7 @@
 static int (*init_local2)(unw_cursor_t *, unw_context_t *, int);
 static int (*step)(unw_cursor_t *);
 static int (*get_reg)(unw_cursor_t *, int, unw_word_t *);
+static int (*is_signal_frame)(unw_cursor_t *);
 
 _Static_assert(sizeof(unw_cursor_t) <= sizeof(((struct jp_kit *)0)->walker),
                "a kit has room for libunwind's cursor");
@@ -43,7 +44,11 @@ int jp_walk_libunwind_load(void *(*load)(const char *name),
     *(void **)&init_local2 = find(library, NAME_OF(unw_init_local2));
     *(void **)&step = find(library, NAME_OF(unw_step));
     *(void **)&get_reg = find(library, NAME_OF(unw_get_reg));
-    return init_local2 != NULL && step != NULL && get_reg != NULL ? 0 : -ENOENT;
+    *(void **)&is_signal_frame = find(library, NAME_OF(unw_is_signal_frame));
+    return init_local2 != NULL && step != NULL && get_reg != NULL &&
+                   is_signal_frame != NULL
+               ? 0
+               : -ENOENT;
 }
 
 enum jp_reason jp_walk_libunwind_sig(struct jp_walk *walk)
@@ -56,6 +61,9 @@ enum jp_reason jp_walk_libunwind_sig(struct jp_walk *walk)
     for (;;) {
         unw_word_t address;
         int result = step(cursor);
+        /* Above a signal's frame is no return address.  Behind unw_step, the
+         * cursor says what it came through. */
+        const int exact = is_signal_frame(cursor) > 0;
         if (result <= 0)
             return result == 0 ? JP_REASON_ROOT : JP_REASON_WALKER;
         if (get_reg(cursor, UNW_REG_IP, &address) != 0)
@@ -64,7 +72,7 @@ enum jp_reason jp_walk_libunwind_sig(struct jp_walk *walk)
             return JP_REASON_ROOT;
         /* Half a microsecond and more a frame: here the limit ends the walk,
          * the root-most frames are not gone to. */
-        if (!jp_walk_push_sig(walk, address) ||
+        if (!jp_walk_push_sig(walk, address + (unsigned)exact) ||
             walk->total >= jp_config.depth)
             return JP_REASON_DEPTH;
     }

@@ -39,8 +39,10 @@ _Static_assert(offsetof(struct jp_cfi_rule, kind) == 4 &&
 #define NONE JP_KIT_TRAIL
 
 /* In a step's fp_at, whose low bits are zero: by the frame pointer, without
- * call-frame information. */
+ * call-frame information; and whether a frame before it went so. */
 #define BY_FP 1ULL
+#define LOST 2ULL
+#define MARKS 7ULL
 
 /* A walk at a frame, in few words. */
 struct quick {
@@ -50,16 +52,18 @@ struct quick {
     uint32_t epoch;
     uint32_t at;           /* the trail before this index is below sp */
     uint32_t kept;         /* the trail holds from here on, or NONE */
-    uint32_t fresh;        /* frames recorded in trail.fresh */
-    uint32_t lost;         /* a frame went by its frame pointer */
+    uint32_t fresh;        /* frames recorded in */
+    struct jp_kit_step *steps; /* an area that no stretch of this walk that
+                              may be kept is in */
+    uint64_t lost;         /* LOST: a frame went by its frame pointer */
 };
 
-/* Where the next frame is recorded: `fresh` counts it then, and stays at one
- * more than there is room for. */
-static inline struct jp_kit_step *room_sig(struct jp_kit_trail *trail,
-                                           const struct quick *q)
+/* Where the next frame is recorded: `fresh` counts it when its caller has been
+ * found, so that a step is complete and leads to where the next one begins; it
+ * stays at one more than there is room for. */
+static inline struct jp_kit_step *room_sig(struct quick *q)
 {
-    return &trail->fresh[q->fresh < NONE ? q->fresh : NONE];
+    return &q->steps[q->fresh < NONE ? q->fresh : NONE];
 }
 
 static inline void record_sig(struct quick *q)
@@ -67,7 +71,8 @@ static inline void record_sig(struct quick *q)
     q->fresh += q->fresh <= NONE;
 }
 
-/* Whether the trail came through this frame; at is then its index. */
+/* Whether the trail came through this frame, and knew of it as much; at is
+ * then its index. */
 static inline int on_trail_sig(const struct jp_kit_trail *trail,
                                struct quick *q)
 {
@@ -75,7 +80,8 @@ static inline int on_trail_sig(const struct jp_kit_trail *trail,
     while (step->sp < q->sp)
         step++;
     q->at = (uint32_t)(step - trail->steps);
-    return step->sp == q->sp && step->pc == q->pc && step->fp == q->fp;
+    return step->sp == q->sp && step->pc == q->pc && step->fp == q->fp &&
+           (step->fp_at & LOST) == q->lost;
 }
 
 /* Goes along the trail as far as the stack says the same.  Returns 0 at the
@@ -87,33 +93,31 @@ static int retrace_sig(struct jp_walk *walk, struct jp_kit_trail *trail,
     const struct jp_kit_step *step = begin;
     const uint64_t low = q->low, room = q->room;
     uint64_t *next = walk->next, *const end = walk->end;
-    uint32_t lost = 0;
+    uint64_t marks = 0;
     for (; step->ra_at != 0; step++) {
         if (step->ra_at - low > room ||
             jp_arch_strip_sig(jp_foreign_word_sig(step->ra_at)) != step[1].pc)
             break;
-        const uint64_t fp_at = step->fp_at & ~BY_FP;
+        const uint64_t fp_at = step->fp_at & ~MARKS;
         if (fp_at != 0 && (fp_at - low > room ||
                            jp_foreign_word_sig(fp_at) != step[1].fp))
             break;
-        lost |= (uint32_t)(step->fp_at & BY_FP);
+        marks |= step->fp_at;
         *next++ = step[1].pc;
         if (next == end)
             next = walk->turn;
     }
     walk->next = next;
     walk->total += (uint32_t)(step - begin);
-    q->lost |= lost;
+    q->lost |= (marks & BY_FP) != 0 ? LOST : 0;
     q->sp = step->sp;
     q->pc = step->pc;
     q->fp = step->fp;
     if (step->ra_at == 0) {
         q->kept = q->at;
     } else {
-        for (const struct jp_kit_step *s = begin; s < step; s++) {
-            *room_sig(trail, q) = *s;
-            record_sig(q);
-        }
+        for (const struct jp_kit_step *s = begin; s < step; s++)
+            *room_sig(q) = *s, record_sig(q);
     }
     q->at = (uint32_t)(step - trail->steps) + (step->ra_at != 0);
     return walk->total < JP_WALK_MAX;
@@ -121,7 +125,7 @@ static int retrace_sig(struct jp_walk *walk, struct jp_kit_trail *trail,
 
 /* Finds where a simple frame's caller is read.  Returns its CFA, or 0 when the
  * frame is not simple. */
-static inline uint64_t places_sig(const struct quick *q, uint64_t high,
+static inline uint64_t places_sig(const struct quick *q, uint64_t limit,
                                   struct jp_kit_step *step)
 {
     const uint64_t base = WORD_BASE(q->words), flags = WORD_FLAGS(q->words);
@@ -138,7 +142,8 @@ static inline uint64_t places_sig(const struct quick *q, uint64_t high,
     } else {
         if (WORD_KIND(q->words) != JP_CFI_REGISTER ||
             (base != JP_ARCH_SP && base != JP_ARCH_FP) ||
-            (flags & (JP_CFI_FP_BASED | JP_CFI_RA_REGISTER)) != 0)
+            (flags & (JP_CFI_FP_BASED | JP_CFI_RA_REGISTER |
+                      JP_CFI_EXACT)) != 0)
             return 0;
         cfa = (base == JP_ARCH_SP ? q->sp : q->fp) +
               (uint64_t)WORD_OFFSET(q->words);
@@ -147,7 +152,7 @@ static inline uint64_t places_sig(const struct quick *q, uint64_t high,
                           ? cfa + (uint64_t)WORD_FP(q->words) * 8
                           : 0;
     }
-    if (cfa <= q->sp || cfa > high || (cfa & 7) != 0 ||
+    if (cfa <= q->sp || cfa > limit || (cfa & 7) != 0 ||
         step->ra_at - q->low > q->room ||
         (step->fp_at != 0 && step->fp_at - q->low > q->room))
         return 0;
@@ -167,19 +172,23 @@ static inline int advance_sig(struct jp_walk *walk, struct quick *q,
         return 0;
     /* Without information: code must it be, and not code that nobody called
      * or that has its caller where sp says (find_end_sig and find_bare_sig in
-     * walk_cfi.c). */
+     * walk_cfi.c).  Where a signal's handler returns to, nobody called. */
     if (WORD_KIND(q->words) == JP_CFI_NONE &&
         !jp_kit_knows_sig(walk->kit, caller) &&
         !jp_maps_executable_sig(walk->kit, caller))
         return 0;
-    if (WORD_KIND(next) == JP_CFI_NONE &&
-        (q->lost == 0 || !jp_cfi_words_sig(caller, q->epoch, own) ||
-         WORD_KIND(own) != JP_CFI_NONE))
+    if (WORD_KIND(next) != JP_CFI_REGISTER &&
+        (WORD_KIND(next) == JP_CFI_SIGNAL ||
+         (WORD_KIND(next) == JP_CFI_NONE &&
+          (q->lost == 0 || !jp_cfi_words_sig(caller, q->epoch, own) ||
+           WORD_KIND(own) != JP_CFI_NONE))))
         return 0;
     q->fp = step->fp_at != 0 ? jp_foreign_word_sig(step->fp_at) : q->fp;
+    if (q->lost != 0)
+        step->fp_at |= LOST;
     if (WORD_KIND(q->words) == JP_CFI_NONE) {
         step->fp_at |= BY_FP;
-        q->lost = 1;
+        q->lost = LOST;
     }
     q->sp = cfa;
     q->pc = caller;
@@ -203,8 +212,8 @@ static int go_sig(struct jp_walk *walk, struct quick *q, int interrupted)
         if (WORD_KIND(q->words) == JP_CFI_NONE &&
             (interrupted || jp_config.walker == JP_WALKER_CFI))
             return JP_WALK_GOING;
-        struct jp_kit_step *step = room_sig(trail, q);
-        uint64_t cfa = places_sig(q, walk->high, step);
+        struct jp_kit_step *step = room_sig(q);
+        uint64_t cfa = places_sig(q, walk->limit, step);
         if (cfa == 0 || !advance_sig(walk, q, step, cfa))
             return JP_WALK_GOING;
         if (!interrupted)
@@ -220,33 +229,40 @@ int jp_walk_quick_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
 {
     struct jp_kit_trail *trail = &walk->kit->trail;
     const uint32_t total = walk->total;
+    const uint32_t area = walk->moved ? 1 - walk->area : walk->area;
     jp_walk_trail_begin_sig(walk->kit);
     struct quick q = {.sp = frame->registers[JP_ARCH_SP],
                       .fp = frame->registers[JP_ARCH_FP],
                       .pc = frame->pc,
                       .low = walk->low,
-                      .room = walk->high - 8 - walk->low,
+                      .room = walk->limit - 8 - walk->low,
                       .epoch = walk->kit->maps_epoch,
                       .at = trail->first,
+                      .steps = trail->fresh[area],
                       .kept = NONE,
-                      .lost = frame->lost};
+                      .lost = frame->lost ? LOST : 0};
+    /* Not what could not be had just now, and may come: the trail would keep
+     * it. */
+    if (rule->kind == JP_CFI_NONE && !frame->interrupted && !frame->exact &&
+        !jp_cfi_words_sig(q.pc - 1, q.epoch, q.words))
+        return JP_WALK_GOING;
     memcpy(q.words, rule, sizeof(q.words));
-    int result = go_sig(walk, &q, frame->interrupted != 0);
+    int result = go_sig(walk, &q, frame->interrupted || frame->exact);
     if (walk->total == total)
         return result;
     if (q.kept == NONE) {
-        *room_sig(trail, &q) =
-            (struct jp_kit_step){q.sp, q.pc, q.fp, 0, 0};
+        *room_sig(&q) = (struct jp_kit_step){q.sp, q.pc, q.fp, 0, q.lost};
         record_sig(&q);
     }
+    walk->area = area;
     walk->moved = 1;
     walk->kept = q.kept;
     walk->fresh = q.fresh;
     frame->registers[JP_ARCH_SP] = q.sp;
     frame->registers[JP_ARCH_FP] = q.fp;
     frame->pc = q.pc;
-    frame->interrupted = 0;
-    frame->lost |= q.lost;
+    frame->interrupted = frame->exact = 0;
+    frame->lost = q.lost != 0;
     memcpy(rule, q.words, sizeof(q.words));
     return result;
 }

@@ -34,8 +34,9 @@ def taken(bench, log):
         __file__)), "..", "tools"))
     import decode
     samples = [s for run in decode.load(log) for s in run.samples]
-    return len(samples), sum(s[2] for s in samples) / 1e9, decode.load(
-        log)[0].header["clock"]
+    header = decode.load(log)[0].header
+    return (len(samples), sum(s[2] for s in samples) / 1e9, header["clock"],
+            header["counters"][17] / 1e9)
 
 
 def spin_jprof(bench, environment, threads, hz, more=""):
@@ -45,8 +46,8 @@ def spin_jprof(bench, environment, threads, hz, more=""):
         environment([f"LD_PRELOAD={bench.library}",
                      bench.flags("clock-log", f"JP_PERIOD={1 / hz:.9f} "
                                  + more)]))
-    count, weight, clock = taken(bench, log)
-    return count / (cpu * hz), weight / cpu, clock
+    count, weight, clock, lowered = taken(bench, log)
+    return count / (cpu * hz), weight / cpu, clock, lowered / cpu
 
 
 def spin_gperftools(bench, environment, peer, threads, hz):
@@ -79,7 +80,12 @@ def bench_rates(bench, environment, peer):
             share = statistics.median(g[0] for g in got)
             weight = max((g[1] for g in got), key=lambda w: abs(w - 1))
             text = f"{100 * share:.1f}%, weight {100 * weight:.2f}%"
-            allowed = got[0][2] == perf_clock
+            # Where signals would take more than a fifth of the time, the
+            # rate is lowered: that is what another bar asks for.
+            lowered = statistics.median(g[3] for g in got)
+            if lowered > 0.1:
+                text += f", lowered for {100 * lowered:.0f}% of the time"
+            allowed = got[0][2] == perf_clock and lowered <= 0.1
             bench.row(f"captured at {hz} Hz, {threads} threads", text,
                       f">= {100 * bar:.0f}%, 100 +- 2%" if allowed
                       else "weight 100 +- 2%",

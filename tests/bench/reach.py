@@ -191,7 +191,7 @@ def ours(library, scratch, command, roots):
                         not roots.is_root(
                         *find(mappings, sample[5][-1])):
                     reason = "root, not one"
-                if reason == "root":
+                if reason in ("root", "fiber"):
                     good += 1
                 else:
                     reasons[reason] = reasons.get(reason, 0) + 1

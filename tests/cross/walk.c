@@ -235,7 +235,8 @@ KEEP static void in_handler(const char *name, int number)
     raises(number);
     for (unsigned i = 0; i < walked.depth; i++) {
         found |= walked.frames[i] == raised_from;
-        code |= walked.frames[i] == (uint64_t)trampoline;
+        /* What is no return address is stored plus one. */
+        code |= walked.frames[i] == (uint64_t)trampoline + 1;
     }
     printf("%s: %u frames\n", name, walked.depth);
     if (hits == before || walked.reason != JP_REASON_ROOT || !found || !code)

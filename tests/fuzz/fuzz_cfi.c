@@ -67,13 +67,27 @@ static void try_pc(const struct jp_cfi_image *image, uint64_t pc)
         abort();
 }
 
-/* The bytes as an expression. */
+/* Memory says its own address; some of it is not there. */
+static int read_word(void *data, uint64_t address, uint64_t *word)
+{
+    *word = address ^ *(const uint64_t *)data;
+    return address % 16 != 3;
+}
+
+/* The bytes as an expression, without registers and with. */
 static void try_expression(const uint8_t *bytes, size_t size)
 {
+    static uint64_t registers[JP_ARCH_REGISTERS] = {1, ADDRESS, 3, UINT64_MAX};
     struct jp_expr_value value;
-    for (int with_cfa = 0; with_cfa < 2; with_cfa++) {
-        if (jp_expr_sig(bytes, size, ADDRESS, with_cfa, &value) == 0 &&
-            value.kind > JP_EXPR_MEMORY)
+    for (uint32_t way = 0; way < 4; way++) {
+        struct jp_expr_input input = {
+            .pc = ADDRESS,
+            .with_cfa = way % 2,
+            .registers = way / 2 ? registers : NULL,
+            .read_sig = read_word,
+            .data = registers};
+        if (jp_expr_sig(bytes, size, &input, &value) == 0 &&
+            value.kind > (way / 2 ? JP_EXPR_CONSTANT : JP_EXPR_MEMORY))
             abort();
     }
 }

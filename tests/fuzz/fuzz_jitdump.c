@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct jr_jit_file seen[2] = {{.time_ns = 10, .size = size / 2},
                                   {.time_ns = 20, .size = size}};
     const struct jr_jit_file *items[] = {&seen[0], &seen[1]};
-    struct jr_jit_sightings sightings = {items, 2, UINT64_MAX};
+    struct jr_jit_sightings sightings = {
+        .items = items, .count = 2, .replaced_ns = UINT64_MAX};
     struct jr_jit_origin *origin = jr_alloc(1, sizeof *origin);
     struct jr_map map = {.pid = 7, .begin_ns = 1000};
     struct jr_jit jit = {.map = &map, .log_dir = ""};

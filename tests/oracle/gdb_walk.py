@@ -43,9 +43,10 @@ def walked(behind_signal):
 
 
 def agreed(a, b):
+    """A frame of ours that is no return address is stored plus one."""
     count = 0
     for x, y in zip(a, b):
-        if x != y:
+        if x != y and (count == 0 or x != y + 1):
             break
         count += 1
     return count

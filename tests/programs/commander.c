@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Commands by the API that come while another thread carries one out:
- *     commander [ROUNDS=20]
- * One thread saves all the time; the main thread pauses and starts six times
+ *     commander [ROUNDS=20 [PAIRS=6]]
+ * One thread saves all the time; the main thread pauses and starts PAIRS times
  * a round.  Commands are carried out in the order in which they were given,
  * whoever does it, so there are as many pauses as starts.
  * Runs in: tests. */
@@ -36,13 +36,14 @@ static void command(int number)
 int main(int argc, char **argv)
 {
     int rounds = (int)argument(argc, argv, 1, 20);
+    int pairs = (int)argument(argc, argv, 2, 6);
     pthread_t thread;
     *(void **)&save = dlsym(RTLD_DEFAULT, "jprof_save");
     raise(SIGPROF);
     if (save == NULL || pthread_create(&thread, NULL, work, NULL) != 0)
         return 2;
     for (int i = 0; i < rounds; i++) {
-        for (int j = 0; j < 6; j++) {
+        for (int j = 0; j < pairs; j++) {
             command(2);     /* pause */
             command(1);     /* start */
         }
@@ -50,6 +51,6 @@ int main(int argc, char **argv)
     }
     atomic_store(&stop, 1);
     pthread_join(thread, NULL);
-    printf("pairs %d\n", rounds * 6);
+    printf("pairs %d\n", rounds * pairs);
     return 0;
 }

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
  * A program with run-time generated code and a perf map:
- *     jitter [CPU_SECONDS=1]
- * Maps executable memory, puts two small functions with frame pointers in it,
+ *     jitter [CPU_SECONDS=1] [shared|memfd|sysv|deleted|dual|fork]
+ * Maps executable memory, its own or as the second word says (dual: a memfd,
+ * once to write and once to run), puts two small functions with frame pointers in it,
  * writes /tmp/perf-PID.map as runtimes do, and spends three quarters of the
  * time in the first function, whose name has what breaks HTML, and one in the
- * second.  Prints `pid PID`.
+ * second.  Prints `pid PID`.  With `fork` it forks then, writes into the map
+ * that other code lies there by now, and the child runs what there was.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
 
 #include <string.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/wait.h>
 
 /* void code(uint64_t turns): counts down, with a frame pointer. */
 #if defined(__x86_64__)
@@ -48,6 +53,18 @@ void run_code(void (*first)(uint64_t), void (*second)(uint64_t),
     BARRIER();
 }
 
+/* Other names, at the same addresses. */
+static void write_more(const char *memory)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+    FILE *map = fopen(path, "a");
+    if (map == NULL)
+        die(path);
+    fprintf(map, "%lx %x of_the_parent_alone\n", (long)memory, 2 * APART);
+    fclose(map);
+}
+
 static void write_map(const char *memory)
 {
     char path[64];
@@ -62,17 +79,45 @@ static void write_map(const char *memory)
     fclose(map);
 }
 
+/* Memory to write code to, as `way` says; *fd is its file, or -1. */
+static char *map_memory(const char *way, int *fd)
+{
+    char name[] = "/tmp/jitter-XXXXXX";
+    int shared = *way && strcmp(way, "fork") != 0 ? MAP_SHARED : MAP_PRIVATE;
+    *fd = -1;
+    if (strcmp(way, "sysv") == 0) {
+        int id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0700);
+        char *memory = id < 0 ? MAP_FAILED : shmat(id, NULL, SHM_EXEC);
+        shmctl(id, IPC_RMID, NULL);
+        return memory;
+    }
+    if (strcmp(way, "memfd") == 0 || strcmp(way, "dual") == 0)
+        *fd = memfd_create("code", MFD_CLOEXEC);
+    else if (strcmp(way, "deleted") == 0)
+        *fd = mkstemp(name);
+    if (*fd >= 0 && (ftruncate(*fd, 4096) != 0 ||
+                     (strcmp(way, "deleted") == 0 && unlink(name) != 0)))
+        return MAP_FAILED;
+    return mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+                *fd < 0 ? shared | MAP_ANONYMOUS : shared, *fd, 0);
+}
+
 int main(int argc, char **argv)
 {
     void (*first)(uint64_t), (*second)(uint64_t);
-    char *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const char *way = argc > 2 ? argv[2] : "";
+    int fd;
+    char *memory = map_memory(way, &fd);
     if (memory == MAP_FAILED)
         die("mmap");
     memcpy(memory, code, sizeof(code));
     memcpy(memory + APART, code, sizeof(code));
-    if (mprotect(memory, 4096, PROT_READ | PROT_EXEC) != 0)
+    if (strcmp(way, "dual") == 0)
+        memory = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+    else if (mprotect(memory, 4096, PROT_READ | PROT_EXEC) != 0)
         die("mprotect");
+    if (memory == MAP_FAILED)
+        die("mmap");
     __builtin___clear_cache(memory, memory + 4096);
     write_map(memory);
     *(void **)&first = memory;
@@ -80,5 +125,14 @@ int main(int argc, char **argv)
     printf("pid %d\n", (int)getpid());
     fflush(stdout);
     run_code(first, second, argument(argc, argv, 1, 1));
+    if (strcmp(way, "fork") == 0) {
+        pid_t child = fork();
+        if (child < 0)
+            die("fork");
+        if (child > 0)
+            write_more(memory);
+        run_code(first, second, cpu_seconds(CLOCK_THREAD_CPUTIME_ID) + 0.6);
+        return child > 0 && waitpid(child, NULL, 0) != child;
+    }
     return 0;
 }

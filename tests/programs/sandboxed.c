@@ -5,7 +5,8 @@
  * HOW: strict (SECCOMP_MODE_STRICT; ends by the bare exit system call); kill
  * (a filter that kills the process on everything but read, write, exit,
  * exit_group and rt_sigreturn, by prctl); tsync (the same by seccomp(2) for
- * all threads); errno (a filter that answers EPERM to all but those); chroot
+ * all threads); final, final-tsync (as kill and tsync, but no handler can
+ * return any more, as sshd has it); errno (a filter that answers EPERM to all but those); chroot
  * (into an empty folder), setuid, closefrom, chain (all of the last three,
  * then kill).  Before it, it works CPU_SECONDS in `before`, behind it
  * TIMES as much in `behind`; further threads work all the time.  Prints `before`, then
@@ -43,6 +44,9 @@ static void *work(void *data)
     return data;
 }
 
+/* What the filter lets pass besides read, write, exit and exit_group. */
+static uint32_t besides = SYS_rt_sigreturn;
+
 static int filter(uint32_t otherwise, int tsync)
 {
     const uint32_t number = (uint32_t)offsetof(struct seccomp_data, nr);
@@ -52,7 +56,7 @@ static int filter(uint32_t otherwise, int tsync)
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 4, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 3, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, besides, 1, 0),
         BPF_STMT(BPF_RET | BPF_K, otherwise),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
@@ -75,6 +79,10 @@ static int shut_in(const char *how)
 {
     if (strcmp(how, "strict") == 0)
         return prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+    if (strncmp(how, "final", 5) == 0) {
+        besides = SYS_exit;
+        return filter(SECCOMP_RET_KILL_PROCESS, how[5] != '\0');
+    }
     if (strcmp(how, "kill") == 0)
         return filter(SECCOMP_RET_KILL_PROCESS, 0);
     if (strcmp(how, "tsync") == 0)

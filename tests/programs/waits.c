@@ -1,262 +1,151 @@
 /* SPDX-License-Identifier: MIT
  *
- * A program that logs by its own clocks what its threads did:
- *     waits ticker SECONDS A B     a thread sleeps A s, then B s, by turns
- *     waits mix SECONDS CYCLE      computes, sleeps, waits for a mutex and for
- *                                  a pipe, a quarter of CYCLE s each
- *     waits pool SECONDS THREADS   workers take work of some ms from a queue
- * Prints `truth TID FUNCTION WALL CPU`, in seconds, when a thread ends.
+ * What wait and its kin return, in every form: to be the same with the library
+ * and without.
+ *     waits
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <semaphore.h>
+#include <signal.h>
 #include <string.h>
-#include <sys/syscall.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
-struct truth {
-    const char *function;
-    double wall, cpu;
-};
-
-static double seconds, first, second;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
-static sem_t lock_it, locked, write_it;
-static int ends[2], queued, stopped;
-
-static double now(void)
+/* A child that uses some CPU time and ends with a status. */
+static pid_t child(int status)
 {
-    return cpu_seconds(CLOCK_MONOTONIC);
-}
-
-static void rest(double time)
-{
-    struct timespec left = {(time_t)time,
-                            (long)((time - (double)(time_t)time) * 1e9)};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR)
-        ;
-}
-
-static void post(sem_t *semaphore)
-{
-    if (sem_post(semaphore) != 0)
-        die("sem_post");
-}
-
-static void await(sem_t *semaphore)
-{
-    while (sem_wait(semaphore) != 0)
-        ;
-}
-
-static void say(const struct truth *truth)
-{
-    printf("truth %d %s %.6f %.6f\n", (int)syscall(SYS_gettid),
-           truth->function, truth->wall, truth->cpu);
-}
-
-NOINLINE void wait_a(void);
-NOINLINE void wait_b(void);
-NOINLINE void do_compute(void);
-NOINLINE void do_sleep(void);
-NOINLINE void do_mutex(void);
-NOINLINE void do_pipe(void);
-NOINLINE void do_work(void);
-NOINLINE void do_take(void);
-
-void wait_a(void)
-{
-    rest(first);
-    BARRIER();
-}
-
-void wait_b(void)
-{
-    rest(second);
-    BARRIER();
-}
-
-static void compute(double time)
-{
-    const double end = cpu_seconds(CLOCK_THREAD_CPUTIME_ID) + time;
-    while (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) < end)
-        turn(500);
-}
-
-void do_compute(void)
-{
-    compute(first / 4);
-    BARRIER();
-}
-
-void do_sleep(void)
-{
-    rest(first / 4);
-    BARRIER();
-}
-
-void do_mutex(void)
-{
-    pthread_mutex_lock(&mutex);
-    pthread_mutex_unlock(&mutex);
-    BARRIER();
-}
-
-void do_pipe(void)
-{
-    char byte;
-    if (read(ends[0], &byte, 1) != 1)
-        die("read");
-    BARRIER();
-}
-
-void do_work(void)
-{
-    static _Thread_local uint32_t seed = 1;
-    seed = seed * 1103515245U + 12345U;
-    compute(0.002 + 0.006 * (double)(seed >> 16 & 1023) / 1024);
-    BARRIER();
-}
-
-void do_take(void)
-{
-    pthread_mutex_lock(&mutex);
-    while (queued == 0 && !stopped)
-        pthread_cond_wait(&filled, &mutex);
-    if (queued > 0)
-        queued--;
-    pthread_mutex_unlock(&mutex);
-    BARRIER();
-}
-
-static void timed(struct truth *truth, void (*function)(void))
-{
-    const double start = now(), used = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
-    function();
-    truth->wall += now() - start;
-    truth->cpu += cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - used;
-}
-
-static void *tick(void *data)
-{
-    struct truth a = {"wait_a", 0, 0}, b = {"wait_b", 0, 0};
-    const double end = now() + seconds;
-    while (now() < end) {
-        timed(&a, wait_a);
-        timed(&b, wait_b);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        while (cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) < 0.08)
+            turn(100000);
+        _exit(status);
     }
-    say(&a);
-    say(&b);
-    return data;
+    return pid;
 }
 
-static void *hold(void *data)
+static void say(const char *what, int right, int status)
 {
-    for (;;) {
-        await(&lock_it);
-        pthread_mutex_lock(&mutex);
-        post(&locked);
-        rest(first / 4);
-        pthread_mutex_unlock(&mutex);
-    }
-    return data;
+    printf("%s %s %d\n", what, right ? "right" : "WRONG", status);
 }
 
-static void *feed(void *data)
+static void fails(const char *what, int result)
 {
-    for (;;) {
-        await(&write_it);
-        rest(first / 4);
-        if (write(ends[1], "x", 1) != 1)
-            die("write");
-    }
-    return data;
+    printf("%s %d %s\n", what, result, strerror(errno));
 }
 
-static void *mix(void *data)
+static int has_times(const struct rusage *usage)
 {
-    static void (*const functions[])(void) = {do_compute, do_sleep, do_mutex,
-                                              do_pipe};
-    struct truth truths[] = {{"do_compute", 0, 0},
-                             {"do_sleep", 0, 0},
-                             {"do_mutex", 0, 0},
-                             {"do_pipe", 0, 0}};
-    const double end = now() + seconds;
-    for (int i = 0; now() < end; i = (i + 1) % 4) {
-        if (i == 2) {
-            post(&lock_it);
-            await(&locked);
-        } else if (i == 3) {
-            post(&write_it);
-        }
-        timed(&truths[i], functions[i]);
-    }
-    for (int i = 0; i < 4; i++)
-        say(&truths[i]);
-    return data;
+    return usage->ru_utime.tv_sec + usage->ru_utime.tv_usec +
+           usage->ru_stime.tv_sec + usage->ru_stime.tv_usec > 0;
 }
 
-static void *serve(void *data)
+static void by_status(void)
 {
-    struct truth work = {"do_work", 0, 0}, take = {"do_take", 0, 0};
-    while (!__atomic_load_n(&stopped, __ATOMIC_RELAXED)) {
-        timed(&take, do_take);
-        timed(&work, do_work);
-    }
-    say(&work);
-    say(&take);
-    return data;
+    struct rusage usage;
+    siginfo_t info;
+    int status = -1;
+    pid_t pid = child(3);
+    say("wait", wait(&status) == pid, status);
+    pid = child(4);
+    say("wait null", wait(NULL) == pid, 0);
+    pid = child(5);
+    say("waitpid", waitpid(pid, &status, 0) == pid, status);
+    pid = child(6);
+    say("waitpid null", waitpid(-1, NULL, 0) == pid, 0);
+    pid = child(7);
+    memset(&usage, 0, sizeof(usage));
+    say("wait3", wait3(&status, 0, &usage) == pid && has_times(&usage),
+        status);
+    pid = child(8);
+    memset(&usage, 0, sizeof(usage));
+    say("wait4", wait4(pid, &status, 0, &usage) == pid && has_times(&usage),
+        status);
+    pid = child(9);
+    say("waitid peek", waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) == 0
+        && info.si_pid == pid, info.si_status);
+    say("waitid", waitid(P_PID, (id_t)pid, &info, WEXITED) == 0 &&
+        info.si_pid == pid && info.si_code == CLD_EXITED, info.si_status);
+    pid = child(10);
+    say("waitid null", waitid(P_PID, (id_t)pid, NULL, WEXITED) == 0, 0);
 }
 
-static pthread_t start(void *(*function)(void *))
+static void stopped(void)
+{
+    int status = -1;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        raise(SIGSTOP);
+        raise(SIGTERM);
+    }
+    say("nohang", waitpid(pid, &status, WNOHANG | WEXITED) == -1, errno);
+    say("stopped", waitpid(pid, &status, WUNTRACED) == pid, status);
+    kill(pid, SIGCONT);
+    say("killed", waitpid(pid, &status, 0) == pid, status);
+}
+
+static void failing(void)
+{
+    siginfo_t info;
+    fails("no child", waitpid(-1, NULL, 0));
+    fails("no child", wait(NULL));
+    fails("wrong options", waitpid(-1, NULL, 0x40000));
+    fails("no such", waitid(P_PID, 1, &info, WEXITED));
+    fails("nothing asked", waitid(P_ALL, 0, &info, 0));
+    const pid_t pid = child(0);
+    fails("bad address", waitpid(pid, (int *)8, 0));
+}
+
+static void on_alarm(int number)
+{
+    (void)number;
+}
+
+static void interrupted(void)
+{
+    const struct sigaction action = {.sa_handler = on_alarm};
+    const pid_t pid = fork();
+    if (pid == 0)
+        for (;;)
+            pause();
+    sigaction(SIGALRM, &action, NULL);
+    alarm(1);
+    fails("interrupted", waitpid(pid, NULL, 0));
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static void *wait_long(void *pid)
+{
+    waitpid(*(pid_t *)pid, NULL, 0);
+    return NULL;
+}
+
+static void cancelled(void)
 {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, function, NULL) != 0)
+    void *result;
+    pid_t pid = fork();
+    if (pid == 0)
+        for (;;)
+            pause();
+    if (pthread_create(&thread, NULL, wait_long, &pid) != 0)
         die("pthread_create");
-    return thread;
+    pthread_cancel(thread);
+    pthread_join(thread, &result);
+    printf("cancelled %d\n", result == PTHREAD_CANCELED);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
 }
 
-static void pool(int count)
+int main(void)
 {
-    pthread_t threads[64];
-    const double end = now() + seconds;
-    for (int i = 0; i < count; i++)
-        threads[i] = start(serve);
-    while (now() < end) {
-        rest(0.02);
-        pthread_mutex_lock(&mutex);
-        queued = queued < 8 ? queued + 2 : queued;
-        pthread_cond_broadcast(&filled);
-        pthread_mutex_unlock(&mutex);
-    }
-    pthread_mutex_lock(&mutex);
-    __atomic_store_n(&stopped, 1, __ATOMIC_RELAXED);
-    pthread_cond_broadcast(&filled);
-    pthread_mutex_unlock(&mutex);
-    for (int i = 0; i < count; i++)
-        pthread_join(threads[i], NULL);
-}
-
-int main(int argc, char **argv)
-{
-    const char *what = argc > 1 ? argv[1] : "ticker";
-    seconds = argument(argc, argv, 2, 5);
-    first = argument(argc, argv, 3, 0.3);
-    second = argument(argc, argv, 4, 0.7);
-    if (pipe(ends) != 0 || sem_init(&lock_it, 0, 0) != 0 ||
-        sem_init(&locked, 0, 0) != 0 || sem_init(&write_it, 0, 0) != 0)
-        die("waits");
-    if (strcmp(what, "mix") == 0) {
-        start(hold);
-        start(feed);
-        pthread_join(start(mix), NULL);
-    } else if (strcmp(what, "pool") == 0) {
-        pool(first < 1 || first > 64 ? 1 : (int)first);
-    } else {
-        pthread_join(start(tick), NULL);
-    }
+    by_status();
+    stopped();
+    failing();
+    interrupted();
+    cancelled();
     return 0;
 }

@@ -7,7 +7,7 @@ import unittest
 from jprun import Case, need, program
 
 FLAGS = "JP_START JP_PERIOD=0.001"
-COMPLETE = ("root", "depth")
+COMPLETE = ("root", "depth", "fiber")
 
 SCRIPT = """
 import json, re

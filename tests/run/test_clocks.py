@@ -10,7 +10,7 @@ import unittest
 from jprun import LIBRARY, Case, kernel_tick_hz, need, program, quote, weight_s
 
 TIMER, PERF, ITIMER = 1, 4, 5
-NO_TIMER, NO_PERF = 8, 14       # counters
+NO_TIMER, NO_PERF, LOWERED = 8, 14, 16      # counters
 
 
 def perf_allowed():
@@ -82,18 +82,24 @@ class Choice(ClockCase):
 @unittest.skipUnless(perf_allowed(), "the perf clock is not allowed here")
 class PerfClock(ClockCase):
     def rate(self, period):
-        """Samples a CPU second of a thread that spins."""
+        """Samples a CPU second of a thread that spins; and whether the rate
+        was lowered."""
         each, _ = self.loads("spin", 0.5, 1, "JP_PERIOD=%s" % period)
         tid, cpu = each.popitem()
-        return sum(s[1] == tid for s in self.run_of().samples) / cpu
+        run = self.run_of()
+        return (sum(s[1] == tid for s in run.samples) / cpu,
+                run.header["counters"][LOWERED] > 0)
 
     def test_rates(self):
         """Far above the tick; `make bench` has the exact figures, which a
-        busy machine does not keep."""
+        busy machine does not keep.  Where an interrupt takes 30 us and more,
+        10 kHz is lowered, but not below what any machine can afford."""
         for hz, least in ((1000, 0.9), (10000, 0.6)):
             with self.subTest(hz=hz):
-                got = max(self.rate(1 / hz) for _ in range(2))
-                self.assertGreater(got, least * hz)
+                got, lowered = max(self.rate(1 / hz) for _ in range(2))
+                if hz == 1000:
+                    self.assertFalse(lowered)
+                self.assertGreater(got, 900 if lowered else least * hz)
                 self.assertLess(got, 1.02 * hz)
 
     def test_every_thread_has_its_own(self):

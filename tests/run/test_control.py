@@ -127,7 +127,14 @@ class Busy(Control):
 class Order(Control):
     def test_commands_while_another_is_carried_out(self):
         """Pause and start do not change places, nor does one of them go."""
-        done = self.run_program(program("commander"),
+        self.check_order()
+
+    def test_more_commands_than_wait_at_a_time(self):
+        """So many in a row as come when the other thread is not running."""
+        self.check_order("4", "200")
+
+    def check_order(self, *arguments):
+        done = self.run_program(program("commander"), *arguments,
                                 flags="JP_DEFER JP_PERIOD=0.004")
         self.assertEqual((done.status, done.err), (0, ""))
         pairs = int(done.out.split()[1])

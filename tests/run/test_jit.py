@@ -3,9 +3,13 @@
 the map in /tmp is gone.  Runs in: tests."""
 import html
 import os
+import signal
+import subprocess
+import time
 import unittest
 
-from jprun import TICK_FLAGS, Case, need, program
+import roots
+from jprun import REPORT, TICK_FLAGS, Case, need, program
 
 NASTY = '</script>&"hot" loop.js:1'     # its raw name has JS:* before it
 
@@ -65,6 +69,110 @@ class Jitter(Case):
         self.assertTrue(any("jit_second" in s[-1] for s, _ in stacks))
 
 
+class SharedMemory(Case):
+    """Code in memory that has a file without a name is JIT code."""
+
+    def check_way(self, way):
+        """Killed: what is known of the map was seen while it ran."""
+        live = self.start(program("jitter"), "30", way)
+        live.line()
+        live.burn(0.6)
+        self.assertEqual(live.end(signal.SIGKILL).err, "")
+        run = self.run_of()
+        self.assertTrue(run.events("perfmap"))
+        self.assertTrue(run.events("code"))
+        done = subprocess.run(
+            [REPORT, "--format=collapsed", program("jitter"), "jprof-log"],
+            cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertIn(b"jit_second", done.stdout)
+        leaf = [sample[5][0] for sample in run.samples]
+        written = roots.Roots(run).written
+        self.assertTrue(any(start <= pc < end for pc in leaf
+                            for start, end in written))
+
+    def test_shared(self):
+        self.check_way("shared")
+
+    def test_memfd(self):
+        self.check_way("memfd")
+
+    def test_mapped_twice(self):
+        self.check_way("dual")
+
+    def test_sysv(self):
+        self.check_way("sysv")
+
+    def test_deleted(self):
+        self.check_way("deleted")
+
+
+class Forked(Case):
+    """A child without exec has the code of its parent, and the parent's map up
+    to the fork."""
+
+    def names(self, log):
+        return {stack[-1] for stack, _ in
+                self.collapsed(program("jitter"), log)}
+
+    def test_child(self):
+        done = self.run_program(program("jitter"), "0.6", "fork")
+        self.assertEqual((done.status, done.err), (0, ""))
+        child = [name for name in self.log_names() if name != "jprof-log"]
+        self.assertEqual(len(child), 1)
+        os.unlink("/tmp/perf-%s.map" % done.out.split()[1])
+        named = self.names(child[0])
+        self.assertIn("jit_second", named)
+        self.assertFalse([name for name in named if "parent" in name or
+                          "[jit]" in name], named)
+        facts = self.summary(program("jitter"), child[0])
+        self.assertEqual(facts["jit_named"], facts["jit_frames"])
+        self.assertIn("of_the_parent_alone", self.names("jprof-log"))
+
+
+class WrittenOver(Case):
+    """A later process with the same pid, as the next in a container, opens the
+    perf map that is there and writes over it."""
+
+    def write_over(self, pid):
+        """The same addresses, other names; as many seconds later as no
+        process's end can be put off by."""
+        path = "/tmp/perf-%d.map" % pid
+        with open(path, "rb") as source:
+            text = source.read()
+        with open(path, "r+b") as target:   # the same inode
+            target.truncate(0)
+            target.write(b"100 10 somebody_elses_first_line\n")
+            target.write(text.replace(b"jit_", b"other_"))
+        later = time.time() + 60
+        os.utime(path, (later, later))
+
+    def test_ended(self):
+        done = self.run_program(program("jitter"), "0.5")
+        self.write_over(int(done.out.split()[1]))
+        stacks = self.collapsed(program("jitter"), "jprof-log")
+        self.assertTrue(any("jit_second" in s[-1] for s, _ in stacks))
+
+    def test_killed(self):
+        done = self.run_program("/bin/sh", "-c", "%s 30 >/dev/null & "
+                                "sleep 1.5; kill -9 $!; wait; echo $!"
+                                % program("jitter"))
+        pid = int(done.out.split()[-1])
+        name = [n for n in self.log_names() if n.endswith("-%d" % pid)][0]
+        before = self.report(program("jitter"), "--format=text", name)
+        self.assertIn("jit_second", before)
+        self.write_over(pid)
+        done = subprocess.run([REPORT, "--format=text", program("jitter"),
+                               name], cwd=self.dir, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
+        self.assertIn(b"another process has written to it", done.stderr)
+        for word in (b"other_", b"somebody_else"):
+            self.assertNotIn(word, done.stdout)
+
+
 class Node(Case):
     """A Node program's own functions stand in both reports by name."""
 
@@ -73,7 +181,7 @@ class Node(Case):
         with open(self.path("work.js"), "w", encoding="utf-8") as target:
             target.write(SCRIPT)
         done = self.run_program(
-            node, "work.js", env={"NODE_OPTIONS":
+            node, "--no-turbo-inlining", "work.js", env={"NODE_OPTIONS":
                                   "--perf-basic-prof "
                                   "--interpreted-frames-native-stack"},
             flags=TICK_FLAGS)

@@ -76,8 +76,10 @@ class LauncherJitTest(Base):
             shutil.rmtree(folder)
         return dict(pairs), run.stderr
 
-    def check(self, name, jit, want):
-        self.script(name, SHOW % VARIABLES)
+    def check(self, name, jit, want, version=None):
+        answer = ('[ "$1" != --version ] || { echo "Python %s"; exit; }\n' %
+                  version if version else "")
+        self.script(name, SHOW.replace("\n", "\n" + answer, 1) % VARIABLES)
         env, said = self.shown("--jit=" + jit, name)
         spew = [key for key, value in env.items()
                 if value.endswith("/jit") and "/jprof-" in value]
@@ -89,8 +91,34 @@ class LauncherJitTest(Base):
         for key in want:
             self.assertIn(" " + key + "=", lines[0])
 
+    def test_refused_options(self):
+        """What a runtime does not start with is left out, and said."""
+        for name, pattern, wanted, left_out in (
+                ("erl", "*fp*", {"ERL_FLAGS": "+JPperf dump"}, "+JPperf fp"),
+                ("node", "*native*",
+                 {"NODE_OPTIONS": "--perf-prof --perf-basic-prof"},
+                 "--interpreted-frames-native-stack"),
+                ("deno", "*perf-prof*",
+                 {"DENO_V8_FLAGS": NODE.replace(" ", ",")}, "--perf-prof")):
+            flags = next(iter(wanted))
+            self.script(name, "#!/bin/sh\ncase $%s in %s) exit 9 ;; esac\n%s"
+                        % (flags, pattern, SHOW % VARIABLES))
+            env, said = self.shown("--jit=dump", name)
+            self.assertEqual(env, wanted)
+            refused = [line for line in said.splitlines() if "refuses" in line]
+            self.assertEqual(refused, ["jprof: %s refuses %s: left out" % (
+                {"erl": "erlang"}.get(name, name), left_out)])
+
+    def test_never_starts(self):
+        """One that does not start without options either keeps them."""
+        self.script("node", "#!/bin/sh\n[ \"$1\" != --version ] || exit 9\n" +
+                    SHOW % VARIABLES)
+        env, said = self.shown("node")
+        self.assertEqual(env, {"NODE_OPTIONS": NODE})
+        self.assertNotIn("refuses", said)
+
     def test_each_runtime(self):
-        dump = NODE.replace("basic-prof", "prof")
+        dump = "--perf-prof " + NODE
         spew = {"PERF_SPEW_DIR": "%D", "IONPERF": "src"}
         bun = {"BUN_JSC_useJITDump": "1", "BUN_JSC_jitDumpDirectory": "%D"}
         for name, jit, want in (
@@ -99,7 +127,8 @@ class LauncherJitTest(Base):
                 ("node", "off", {}),
                 ("npm", "map", {"NODE_OPTIONS": NODE}),
                 ("python3.13", "map", {"PYTHONPERFSUPPORT": "1"}),
-                ("python3", "dump", {"PYTHON_PERF_JIT_SUPPORT": "1"}),
+                ("python3.12", "dump", {"PYTHONPERFSUPPORT": "1"}),
+                ("python3.11", "map", {}), ("python2.7", "map", {}),
                 ("js", "map", spew), ("js140", "dump", spew),
                 ("dotnet", "map", {"DOTNET_PerfMapEnabled": "3"}),
                 ("dotnet", "dump", {"DOTNET_PerfMapEnabled": "1"}),
@@ -114,6 +143,36 @@ class LauncherJitTest(Base):
                                    "JITDUMPDIR": "%D"}),
                 ("nodelike", "map", {}), ("mypython", "map", {})):
             self.check(name, jit, want)
+        # Of what its name says nothing, it is asked itself.
+        for version, jit, want in (
+                ("3.14.0", "dump", {"PYTHON_PERF_JIT_SUPPORT": "1"}),
+                ("3.14.0", "map", {"PYTHONPERFSUPPORT": "1"}),
+                ("3.12.7", "dump", {"PYTHONPERFSUPPORT": "1"}),
+                ("3.11.2", "map", {}), ("2.7.18", "map", {}), ("x", "map", {})):
+            self.check("python3", jit, want, version)
+
+    def test_build_that_tells_of_no_code(self):
+        """A SpiderMonkey without the variable in it is asked for nothing, and
+        the report says so."""
+        busy = os.path.join(os.path.dirname(self.JPROF), "tests", "programs",
+                            "busy")
+        shutil.copy(busy, os.path.join(self.folder, "js"))
+        run = self.jprof("-o", "out", "js", "0.3")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertNotIn(" added ", run.stderr)
+        self.assertFalse(os.path.exists(self.path("out", "jit")))
+        self.assertIn("this build does not tell of its JIT code; see doc/jit",
+                      read(self.path("out", "report.html")))
+
+    def test_jit_code_without_names(self):
+        program = ("const end = Date.now() + 700; function burn() { let x = 0;"
+                   "for (let i = 0; i < 1e6; i++) x += i; return x; }"
+                   "while (Date.now() < end) burn();")
+        run = self.jprof("--jit=off", "-o", "out", "node", "-e", program)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("JIT code ran, and no names of it came", run.stderr)
+        self.assertIn("JIT code ran, and no names of it came",
+                      read(self.path("out", "report.html")))
 
     def test_java(self):
         self.script("java", SHOW % VARIABLES)

@@ -4,10 +4,12 @@ Runs in: tests."""
 import glob
 import os
 import shutil
+import signal
 import subprocess
 import unittest
 
-from runtimes import RuntimeCase, dump_loads
+from jprun import BUILD, REPORT
+from runtimes import RuntimeCase, dump_loads, required
 
 WORK = """
 import time
@@ -25,6 +27,16 @@ def outer_loop(seconds):
 outer_loop(1)
 print("done")
 """
+FORK = WORK.replace('print("done")', """
+import os
+child = os.fork()
+def later():
+    outer_loop(0.8)
+later()
+if child:
+    os.waitpid(child, 0)
+    print("done")
+""")
 
 FIB = """
 #include <stdio.h>
@@ -55,6 +67,24 @@ def works(path, *arguments):
     return path is not None and os.access(path, os.X_OK) and subprocess.run(
         [path, *arguments], stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+PHP = """<?php
+function leaf_work($n) {
+    $x = 1;
+    for ($i = 0; $i < $n; $i++)
+        $x = ($x * 1103515245 + 12345) % 2147483648;
+    return $x;
+}
+function cpu() {
+    $now = getrusage();
+    return $now["ru_utime.tv_sec"] + $now["ru_utime.tv_usec"] / 1e6;
+}
+$end = cpu() + (float)$argv[1];
+while (cpu() < $end)
+    leaf_work(20000);
+echo "done\\n";
+"""
 
 
 class CPython(RuntimeCase):
@@ -98,6 +128,33 @@ class CPython(RuntimeCase):
         self.check_names(run)
 
 
+    def check_fork(self, option, *names):
+        """Parent and child run code that only the parent compiled."""
+        self.write("fork.py", FORK)
+        python = self.python(option, *names)
+        self.run_program(python, "-X", option, "fork.py")
+        logs = self.log_names()
+        self.assertEqual(len(logs), 2)
+        runs = {log: self.run_of(log) for log in logs}
+        for run in runs.values():
+            self.remove_originals(run)
+        for log, run in runs.items():
+            text = subprocess.run(
+                [REPORT, "--format=summary", run.header["exe"], log],
+                cwd=self.dir, stdout=subprocess.PIPE, check=False,
+                stderr=subprocess.DEVNULL).stdout.decode()
+            facts = dict(line.split(": ", 1) for line in text.splitlines())
+            self.assertGreater(int(facts["jit_frames"]), 100, log)
+            self.assertGreaterEqual(int(facts["jit_named"]),
+                                    0.99 * int(facts["jit_frames"]), log)
+
+    def test_forked_map(self):
+        self.check_fork("perf", "python3.13", "python3.12", "python3")
+
+    def test_forked_jitdump(self):
+        self.check_fork("perf_jit", "python3.13", "python3")
+
+
 class Lli(RuntimeCase):
     def test_jitdump(self):
         lli, clang = shutil.which("lli"), shutil.which("clang")
@@ -116,6 +173,117 @@ class Lli(RuntimeCase):
         self.remove_originals(run)
         stacks = self.stacks_of(run)
         self.assertGreater(self.leaf_share(stacks, "leaf_work"), 0.4)
+
+
+ERLANG = """-module(work).
+-export([main/0, leaf_work/2, middle_step/1]).
+leaf_work(0, S) -> S;
+leaf_work(N, S) -> leaf_work(N - 1, (S * 31 + N) rem 1000003).
+middle_step(0) -> ok;
+middle_step(N) -> leaf_work(20000, 1), middle_step(N - 1).
+main() ->
+    middle_step(50),
+    {T, _} = statistics(runtime),
+    if T < 1200 -> main(); true -> io:format("done~n"), halt() end.
+"""
+
+
+class Erlang(RuntimeCase):
+    """As the launcher starts it."""
+
+    def launch(self, jit):
+        self.write("work.erl", ERLANG)
+        subprocess.run([required("erlc"), "work.erl"], cwd=self.dir,
+                       check=True, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            [os.path.join(BUILD, "jprof"), "-o", "out", "--jit=" + jit, "erl",
+             "-noshell", "-s", "work", "main"], cwd=self.dir,
+            env=self.environment(None, None, None), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, b"done\n"),
+                         done.stderr)
+        for name in os.listdir(self.path("out")):
+            os.rename(self.path("out/" + name), self.path(name))
+        log = [name for name in self.log_names()
+               if "beam" in self.run_of(name).header["exe"]][0]
+        run = self.run_of(log)
+        self.check_jit_named(run, 1, log)
+        self.assertGreater(self.leaf_share(self.stacks_of(run, log),
+                                           "work:leaf_work/2"), 0.3)
+        return run, log
+
+    def test_map(self):
+        self.launch("map")
+
+    def test_dump(self):
+        run, log = self.launch("dump")
+        text = self.report(run.header["exe"],
+                           "--annotate=work:leaf_work/2", log)
+        self.assertRegex(text, r"work\.erl:4")
+
+
+class Nameless(RuntimeCase):
+    """Runtimes that describe nothing: the report says so, by the program."""
+    LUA = ("local t, s = os.clock(), 0 while os.clock() - t < 0.5 do "
+           "for i = 1, 1e5 do s = (s * 31 + i) % 1000003 end end")
+    RUBY = ("def fib(n) n < 2 ? n : fib(n - 1) + fib(n - 2) end\n"
+            "t = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)\n"
+            "fib(18) while Process.clock_gettime("
+            "Process::CLOCK_PROCESS_CPUTIME_ID) - t < 0.8")
+    LISP = ("(defun fib (n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))"
+            "(let ((e (+ (get-internal-run-time) 500000))) "
+            "(loop while (< (get-internal-run-time) e) do (fib 20)))")
+
+    def check_note(self, text, source, *argv):
+        self.write("work", source)
+        self.run_program(required(argv[0]), *argv[1:], "work")
+        run = self.run_of()
+        shown = subprocess.run(
+            [REPORT, "--format=text", run.header["exe"], "jprof-log"],
+            cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            check=False).stdout.decode()
+        self.assertRegex(shown, r"frames have no name: .*" + text)
+
+    def test_luajit(self):
+        self.check_note("LuaJIT writes no map", self.LUA, "luajit")
+
+    def test_ruby(self):
+        self.check_note("--yjit-perf", self.RUBY, "ruby", "--yjit")
+
+    def test_sbcl(self):
+        self.check_note("in its core", self.LISP, "sbcl", "--script")
+
+
+class Php(RuntimeCase):
+    """Its code lies in memory that its processes share."""
+
+    def command(self, how, seconds):
+        self.write("work.php", PHP)
+        return [required("php"), "-d", "opcache.enable_cli=1", "-d",
+                "opcache.jit_buffer_size=16M", "-d", "opcache.jit=" + how,
+                "-d", "opcache.file_update_protection=0", "-d",
+                "opcache.jit_debug=0x10", "work.php", seconds]
+
+    def check_named(self, run):
+        self.remove_originals(run)
+        numbers = self.check_jit_named(run, 1)
+        self.assertEqual(numbers["jit_late"], "0")
+        self.assertGreater(self.leaf_share(self.stacks_of(run), "leaf_work"),
+                           0.5)
+
+    def test_functions(self):
+        self.unharmed(*self.command("function", "1"), out="done\n")
+        self.check_named(self.main_run())
+
+    def test_traces(self):
+        self.unharmed(*self.command("tracing", "1"), out="done\n")
+        self.check_named(self.main_run())
+
+    def test_killed(self):
+        live = self.start(*self.command("function", "60"))
+        live.burn(1)
+        self.assertEqual(live.end(signal.SIGKILL).err, "")
+        self.check_named(self.main_run())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Programs that shut themselves in: they run on as without the library, what
 was sampled is kept, and samples go on.  Runs in: tests."""
+import os
 import unittest
 
 from jprun import Case, decode, program, shell
@@ -37,6 +38,14 @@ class Sandbox(Case):
     def test_strict_mode(self):
         """It takes the time stamp counter away: no samples behind it."""
         self.check("strict", behind=False)
+
+    def test_filter_without_a_way_back(self):
+        """No handler can return behind it, so none may begin: the profile ends
+        there."""
+        for flags in (FLAGS, FLAGS + " JP_REALTIME",
+                      "JP_START JP_PERIOD=0.001"):
+            self.check("final", flags=flags, behind=False)
+        self.check("final-tsync", threads=3, behind=False)
 
     def test_filter_for_all_threads(self):
         self.check("tsync", threads=3)
@@ -80,6 +89,25 @@ class Sandbox(Case):
         self.assertGreater(run.header["counters"][10], 0)
         times = sorted(sample[0] for sample in run.samples)
         self.assertGreater(times[-1] - times[0], 10 ** 9)
+
+    def test_questions(self):
+        """What installs nothing, and what fails, leaves all as it was: the
+        time between the questions is sampled."""
+        argv = [program("probes"), "0.04"]
+        plain = self.run_program(*argv, preload=False)
+        self.assertEqual((plain.status, plain.err), (5, ""))
+        asked = plain.out.count("\n")
+        for flags in (FLAGS, FLAGS + " JP_REALTIME"):
+            done = self.run_program(*argv, flags=flags)
+            self.assertEqual((done.status, done.out, done.err),
+                             (plain.status, plain.out, plain.err), flags)
+            run = self.run_of()
+            self.assertEqual(sum(run.header["counters"][:7]), 0)
+            weight = sum(s[2] for s in run.samples
+                         if s[3] != "wall blocked") / 1e9
+            self.assertGreater(weight, 0.9 * 0.04 * asked, flags)
+            os.unlink(self.path("jprof-log"))
+            os.unlink(self.path("jprof-map"))
 
     def test_deferred(self):
         argv = [program("sandboxed"), "kill", "0.1"]

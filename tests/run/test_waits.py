@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Real time is charged to the function in which it passed: what `waits` says
+"""Real time is charged to the function in which it passed: what `rhythms` says
 by its own clocks, and what the profile says.  tests/wall has long forms.
 Runs in: tests."""
 import time
@@ -16,11 +16,11 @@ SHARE = 0.05
 
 class Phases(Case):
     def phases(self, hz, *arguments):
-        done = self.run_program(program("waits"), *arguments,
+        done = self.run_program(program("rhythms"), *arguments,
                                 flags="JP_START JP_REALTIME JP_PERIOD=%g"
                                 % (1 / hz))
         self.assertEqual((done.status, done.err), (0, ""))
-        threads = truth.compare(self.path("jprof-log"), program("waits"),
+        threads = truth.compare(self.path("jprof-log"), program("rhythms"),
                                 done.out)
         self.assertTrue(threads)
         return [phase for phases in threads.values() for phase in phases]
@@ -90,7 +90,7 @@ class Reports(Phases):
     def test_three_waits_and_an_idle_thread(self):
         phases = {phase.function: phase
                   for phase in self.phases(250, "mix", "8", "0.4")}
-        summary = self.report(program("waits"), "--format=summary",
+        summary = self.report(program("rhythms"), "--format=summary",
                               "jprof-log")
         waits = self.lines(summary, "wait")
         times = self.lines(summary, "time")
@@ -114,10 +114,10 @@ class Reports(Phases):
                                        places=3)
         idle = [row for name, row in waits.items() if name.startswith("main")]
         self.assertEqual(sum(row["idle"] for row in idle), 1)
-        text = self.report(program("waits"), "--format=text", "jprof-log")
+        text = self.report(program("rhythms"), "--format=text", "jprof-log")
         self.assertLess(text.index("What Blocked"), text.index("Flat Profile"))
         self.assertRegex(text, r"Rate .* of all, waiting ones")
-        html = self.report(program("waits"), "jprof-log")
+        html = self.report(program("rhythms"), "jprof-log")
         self.assertLess(html.index("What Blocked"), html.index("Flat Profile"))
 
     def test_by_event(self):
@@ -125,7 +125,7 @@ class Reports(Phases):
                   for phase in self.phases(250, "mix", "4", "0.4")}
         def weight(*options):
             return sum(count for stack, count in self.collapsed(
-                program("waits"), *options, "jprof-log")
+                program("rhythms"), *options, "jprof-log")
                        if "do_compute" in stack) * 0.004
         compute = phases["do_compute"].got
         self.assertLess(abs(weight("--event=running") - compute["running"]),
@@ -133,11 +133,11 @@ class Reports(Phases):
         self.assertLess(abs(weight("--event=ready,blocked") -
                             compute["ready"] - compute["blocked"]), 0.1)
         self.assertEqual(weight("--event=cpu"), 0)
-        split = self.collapsed(program("waits"), "--split-events",
+        split = self.collapsed(program("rhythms"), "--split-events",
                                "jprof-log")
         self.assertEqual({stack[-1] for stack, _ in split} -
                          {"[running]", "[blocked]", "[ready]"}, set())
-        self.report(program("waits"), "--event=asleep", "jprof-log",
+        self.report(program("rhythms"), "--event=asleep", "jprof-log",
                     status=64)
 
 

@@ -16,14 +16,17 @@ PAGE = 4096
 SIZES = (4096, 8192, 16384, 32768, 65536)
 MAX_FRAMES = 4096
 EVENTS = "cpu running blocked raised ready".split()
-REASONS = "root depth bad_fp no_rule bounds no_stack walker".split()
+REASONS = "root depth bad_fp no_rule bounds no_stack walker fiber".split()
 FIELDS = [field.split(":") for field in (
     "byte_order:8:I version:12:H header_size:14:H machine:16:H pid:24:I "
     "address_size:18:B build_id_size:19:B page_size:20:I proc_pid:28:I "
     "start_ticks:32:Q mono_ns:40:Q real_ns:48:Q boot_ns:56:Q period_ns:64:Q "
     "clock:72:I walker:76:I options:80:I depth:84:I ring_bytes:88:Q "
-    "cleared_ns:96:Q owner_pid:2968:I owner_ticks:2976:Q").split()]
-STRINGS = (("map_name", 664, 256), ("exe", 920, 1024), ("flags", 1944, 1024))
+    "cleared_ns:96:Q owner_pid:2968:I owner_ticks:2976:Q cpu_ns:2984:Q "
+    "children_ns:2992:Q cpu_read_ns:3000:Q cpu_before_ns:3008:Q "
+    "root_pid:3016:I off:3020:I base_run:4072:Q forked_ns:4080:Q").split()]
+STRINGS = (("map_name", 664, 256), ("exe", 920, 1024), ("flags", 1944, 1024),
+           ("tree_name", 3024, 256))
 
 
 class Run:
@@ -37,6 +40,7 @@ class Run:
         self.map = []           # (time, event, {key: value})
         self.damage = []        # (offset, what)
         self.chunks = []        # (seq, offset, size, tid)
+        self.text = []          # lines of the map that stand in the log
 
     def lost(self):
         return sum(self.header["counters"][:7])
@@ -111,6 +115,14 @@ class Chunk:
                                      EVENTS[event], REASONS[reason], frames))
         return None
 
+    def text(self, at, words):
+        """Keeps a line of the map; returns what is wrong, or None."""
+        length, = self.get("I", at + 4)
+        if not 0 <= words * 8 - 8 - length < 8:
+            return "text length"
+        self.run.text.append(self.data[at + 8:at + 8 + length])
+        return None
+
     def records(self, size):
         at = 64
         while at + 8 <= len(self.data):
@@ -119,7 +131,7 @@ class Chunk:
                 break
             cut = words == 0 or at + words * 8 > min(size, len(self.data))
             wrong = "record size" if cut else {
-                1: self.stack, 2: self.sample}.get(kind, skip)(at, words)
+                1: self.stack, 2: self.sample, 3: self.text}.get(kind, skip)(at, words)
             if wrong:
                 self.run.damage.append((self.offset + at, wrong))
             if cut:
@@ -139,11 +151,9 @@ def read_chunk(run, data, at):
     return size
 
 
-def read_map(path, header):
-    """The events of the run with this header, in the order of the file."""
-    events, ours = [], False
-    with open(path, "rb") as source:
-        lines = source.read().split(b"\n")[:-1]     # a half last line: none
+def read_lines(lines, header=None):
+    """The events in lines of a map: of one run's, or of this header's."""
+    events, ours = [], header is None
     for line in lines:
         words = line.split(b" ")
         if len(words) < 2 or not words[0].isdigit():
@@ -159,26 +169,47 @@ def read_map(path, header):
     return events
 
 
+def read_map(path, run, runs):
+    """A run's map: its file's part, or its base's code, and the log's text."""
+    events = read_lines(run.text)
+    base = runs.get(run.header["base_run"] - 1)
+    if base is not None:
+        run.header["exe"] = run.header["exe"] or base.header["exe"]
+        events = [event for event in base.map
+                  if event[0] <= run.header["forked_ns"] and
+                  event[1] in ("module", "anon", "unmap")] + events
+    name = os.path.join(os.path.dirname(path), run.header["map_name"])
+    if run.header["map_name"] and os.path.exists(name):
+        with open(name, "rb") as source:
+            lines = source.read().split(b"\n")[:-1]     # no half last line
+        events = read_lines(lines, run.header) + events
+    return events
+
+
 def load(path):
     """All runs of the log at `path`, each with its map where there is one."""
     with open(path, "rb") as source:
         data = source.read()
-    runs, at = [], 0
+    runs = {}                   # by offset
+    for at in range(0, len(data) - PAGE + 1, PAGE):
+        found = read_header(data[at:at + PAGE]) if (
+            data[at:at + 8] == b"JPROFLOG") else None
+        if found and found[0]["version"] in (1, 2):
+            runs[at] = Run(*found)
+    at, last = 0, None
     while at < len(data):
         step = PAGE
-        if data[at:at + 8] == b"JPROFLOG" and at + PAGE <= len(data):
-            found = read_header(data[at:at + PAGE])
-            if found and found[0]["version"] == 1:
-                runs.append(Run(*found))
-        elif runs and at + 64 <= len(data) and data[at:at + 4] == struct.pack(
-                runs[-1].order + "I", 0x4B43504A):
-            step = read_chunk(runs[-1], data, at)
+        last = runs.get(at, last)
+        if at + 64 <= len(data) and last and data[at:at + 4] == struct.pack(
+                last.order + "I", 0x4B43504A):
+            owner, = struct.unpack_from(last.order + "Q", data, at + 40)
+            run = runs.get(owner - 1) if owner else last
+            if run:
+                step = read_chunk(run, data, at)
         at += step
-    for run in runs:
-        name = os.path.join(os.path.dirname(path), run.header["map_name"])
-        if run.header["map_name"] and os.path.exists(name):
-            run.map = read_map(name, run.header)
-    return runs
+    for run in sorted(runs.values(), key=lambda run: run.header["mono_ns"]):
+        run.map = read_map(path, run, runs)
+    return [runs[at] for at in sorted(runs)]
 
 
 def main(argv):

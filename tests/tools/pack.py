@@ -37,6 +37,9 @@ HEADER = {
     "build_id": (104, "32x"), "boot_id": (136, "16x"), "map": (664, "256s"),
     "exe": (920, "1024s"), "flags": (1944, "1024s"),
     "owner_pid": (2968, "I"), "owner_ticks": (2976, "Q"),
+    "cpu": (2984, "Q"), "children": (2992, "Q"), "cpu_read": (3000, "Q"),
+    "cpu_before": (3008, "Q"), "root": (3016, "I"), "off": (3020, "I"),
+    "tree": (3024, "256s"),
 }
 DEFAULTS = {
     "magic": "JPROFLOG", "byte_order": 0x01020304, "version": 1,
@@ -46,7 +49,7 @@ DEFAULTS = {
 }
 EVENTS = {"cpu": 0, "running": 1, "blocked": 2, "raised": 3, "ready": 4}
 REASONS = {"root": 0, "depth": 1, "bad_fp": 2, "no_rule": 3, "bounds": 4,
-           "no_stack": 5, "walker": 6}
+           "no_stack": 5, "walker": 6, "fiber": 7}
 CHUNK_HEADER = 64
 
 

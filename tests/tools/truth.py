@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the program `waits` says of its threads, beside what a profile says.
+"""What the program `rhythms` says of its threads, beside what a profile says.
 
 Runs in: tests.  A function's time in a thread is the weight of the samples
 whose stack holds it; its standard error comes from the samples alone: each
@@ -70,7 +70,7 @@ def names(run, path):
 
 
 def compare(log, path, out):
-    """{tid: [Phase]} of a log of `waits` at `path` that printed `out`."""
+    """{tid: [Phase]} of a log of `rhythms` at `path` that printed `out`."""
     run = decode.load(log)[0]
     name_of = names(run, path)
     threads = {}

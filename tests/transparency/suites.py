@@ -5,10 +5,10 @@ Runs in: tests."""
 
 import configparser
 import os
+import pwd
 import re
 import shutil
 import subprocess
-import sys
 import xml.etree.ElementTree
 
 
@@ -17,6 +17,8 @@ class Suite:
 
     # One unit may take this long; what runs on is ended and counts as "hang".
     seconds = 400
+    # Who runs it where we are root; None: we do.
+    user = None
     # The process groups that run now, for who must end before they do.
     groups = set()
 
@@ -26,10 +28,15 @@ class Suite:
 
     def execute(self, argv, folder, environment):
         """Runs argv in `folder`; returns (exit status or "hang", output)."""
+        options = {}
+        if self.user and os.geteuid() == 0:
+            account = pwd.getpwnam(self.user)
+            options = {"user": account.pw_uid, "group": account.pw_gid,
+                       "extra_groups": []}
         child = subprocess.Popen(
             argv, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            start_new_session=True)
+            start_new_session=True, **options)
         self.groups.add(child.pid)
         try:
             output, _ = child.communicate(timeout=self.seconds)
@@ -41,6 +48,15 @@ class Suite:
         finally:
             self.groups.discard(child.pid)
         return child.returncode, output
+
+    def hand_over(self, folder):
+        """Gives a folder of ours, and what is in it, to the suite's user."""
+        if self.user and os.geteuid() == 0:
+            account = pwd.getpwnam(self.user)
+            for place, _, names in os.walk(folder):
+                for path in [place] + [os.path.join(place, name)
+                                       for name in names]:
+                    os.chown(path, account.pw_uid, account.pw_gid)
 
 
 class Cpython(Suite):
@@ -155,9 +171,4 @@ class Glib(Suite):
         return found, output
 
 
-SUITES = [Cpython(), Glib()]
-
-if __name__ == "__main__":
-    for suite in SUITES:
-        print(suite.name, len(suite.units(False)), suite.present())
-    sys.exit(0)
+INSTALLED = [Cpython(), Glib()]

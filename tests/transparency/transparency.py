@@ -15,11 +15,14 @@ import glob
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 
-from suites import SUITES, Suite
+from built import BUILT
+from suites import INSTALLED, Suite
 
+SUITES = INSTALLED + BUILT
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 BUILD = os.path.abspath(os.path.join(ROOT, os.environ.get("B", "build")))
@@ -27,6 +30,7 @@ LIBRARY = os.path.join(BUILD, "libjprof.so")
 # SIGUSR1 pauses a program that leaves it alone, which is what jprof promises;
 # some of these tests want to see what the signal does by default: end it.
 MODES = {
+    "the library idle": None,
     "1000 Hz of CPU": "JP_START;JP_PERIOD=0.001;JP_PAUSE_SIGNAL=NONE",
     "100 Hz of real time":
         "JP_START;JP_REALTIME;JP_PERIOD=0.01;JP_PAUSE_SIGNAL=NONE",
@@ -44,9 +48,18 @@ def environment_of(mode, folder):
     environment["TMPDIR"] = folder
     if mode is not None:
         environment["LD_PRELOAD"] = LIBRARY
-        environment["JPROF_FLAGS"] = (
-            f"{MODES[mode]};JP_FILENAME={folder}-logs/%p.log")
+        if MODES[mode]:
+            environment["JPROF_FLAGS"] = (
+                f"{MODES[mode]};JP_FILENAME={folder}-logs/%p.log")
     return environment
+
+
+def loads(folder):
+    """Whether a program has the library where it is to be idle."""
+    environment = environment_of("the library idle", folder)
+    done = subprocess.run(["cat", "/proc/self/maps"], env=environment,
+                          capture_output=True, text=True, check=False)
+    return LIBRARY in done.stdout
 
 
 def run_unit(suite, unit, mode):
@@ -55,9 +68,15 @@ def run_unit(suite, unit, mode):
     folder = os.path.join(top, "run")
     os.mkdir(folder)
     os.mkdir(folder + "-logs")
+    suite.hand_over(top)
     try:
         outcomes, output = suite.run(unit, folder, environment_of(mode, folder))
         logs = len(glob.glob(folder + "-logs/*.log*"))
+        if mode is not None and MODES[mode] is None:
+            logs = 0
+            outcomes["files of jprof's"] = str(glob.glob(folder + "/jprof-*"))
+        else:
+            outcomes["files of jprof's"] = "[]"
     finally:
         shutil.rmtree(top, ignore_errors=True)
     return outcomes, output, logs
@@ -71,7 +90,8 @@ def compare(without, under):
 
 def is_bad(outcome):
     """Whether an outcome says that a test did not do what it should."""
-    return outcome not in ("pass", "skipped", "exit 0", "exit 77")
+    return outcome not in ("pass", "skipped", "undone", "exit 0",
+                           "exit 77")
 
 
 class Verdict:
@@ -169,10 +189,10 @@ def main():
               if options.suite in (None, suite.name)]
     for suite in suites:
         if not suite.present():
-            print(f"{suite.name}: not installed (package {suite.package})")
+            print(f"{suite.name}: not there (package {suite.package})")
             return 2
-    if not os.path.exists(LIBRARY):
-        print(f"no {LIBRARY}")
+    if not os.path.exists(LIBRARY) or not loads(BUILD):
+        print(f"no {LIBRARY}, or it does not load")
         return 2
     work = [(suite, unit) for suite in suites
             for unit in suite.units(options.short)

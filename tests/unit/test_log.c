@@ -96,6 +96,19 @@ static void put_sample(struct built *built, uint64_t time_ns, uint32_t tid,
     built->at += sizeof record;
 }
 
+static void put_text(struct built *built, const char *line)
+{
+    const size_t length = strlen(line), size = (8 + length + 7) & ~(size_t)7;
+    struct jp_text_record *record =
+        (struct jp_text_record *)(built->data + built->at);
+
+    record->head.type = JP_RECORD_TEXT;
+    record->head.words = (uint16_t)(size / 8);
+    record->length = (uint32_t)length;
+    memcpy(record->text, line, length);
+    built->at += size;
+}
+
 /* A log of two chunks: a stack built on another, samples out of order. */
 static struct built *two_chunks(void)
 {
@@ -217,7 +230,7 @@ static void refuses_what_it_cannot_read(void **state)
     assert_int_equal(diag.warnings, 1);
     jr_log_free(&log);
     header->byte_order = JP_LOG_BYTE_ORDER;
-    header->version = 2;
+    header->version = JP_LOG_VERSION + 1;
     assert_int_equal(parse(built, &log, &diag), -1);
     assert_int_equal(diag.warnings, 1);
     jr_log_free(&log);
@@ -226,6 +239,86 @@ static void refuses_what_it_cannot_read(void **state)
     assert_int_equal(diag.warnings, 1);
     jr_log_free(&log);
     free(built);
+}
+
+/* A run whose chunks lie between another's, one of them before its header. */
+static struct built *branched(void)
+{
+    static const uint64_t frames[] = {0x10, 0x20};
+    struct built *built = calloc(1, sizeof *built);
+    struct jp_log_header *branch;
+
+    strcpy(put_header(built)->exe, "/bin/parent");
+    put_chunk(built, 4096)->run = 1;
+    put_sample(built, 5, 70, put_stack(built, frames, 2, 0, 0));
+    put_chunk(built, 4096)->run = 4 * 4096 + 1;     /* of the branch */
+    put_sample(built, 9, 71, put_stack(built, frames, 1, 0, 0));
+    put_chunk(built, 4096)->run = 1;
+    put_sample(built, 6, 70, put_stack(built, frames, 1, 0, 0));
+    branch = put_header(built);
+    branch->base_run = 1;
+    branch->forked_ns = 8;
+    put_chunk(built, 4096)->run = 4 * 4096 + 1;
+    put_text(built, "8 note text=one");
+    put_sample(built, 8, 71, 0);
+    put_text(built, "9 note text=two\n9 exit");
+    return built;
+}
+
+static void tells_runs_by_their_chunks(void **state)
+{
+    struct built *built = branched();
+    struct jr_diag diag;
+    struct jr_log log;
+
+    (void)state;
+    assert_int_equal(parse(built, &log, &diag), 0);
+    assert_int_equal(diag.warnings, 0);
+    assert_int_equal(log.nruns, 2);
+    assert_int_equal(log.runs[0].nsamples, 2);
+    assert_int_equal(log.runs[1].samples[0].time_ns, 8);
+    assert_int_equal(log.runs[1].base, 0);
+    assert_string_equal(log.runs[1].header.exe, "/bin/parent");
+    assert_int_equal(log.runs[1].ntext, 39);
+    assert_memory_equal(log.runs[1].text,
+                        "8 note text=one\n9 note text=two 9 exit\n", 39);
+    jr_log_free(&log);
+    free(built);
+}
+
+static void leaves_out_what_belongs_to_no_run(void **state)
+{
+    struct built *built = branched();
+    struct jr_diag diag;
+    struct jr_log log;
+
+    (void)state;
+    ((struct jp_chunk_header *)(built->data + 4096))->run = 4096 + 1;
+    ((struct jp_log_header *)(built->data + 4 * 4096))->base_run = 77;
+    assert_int_equal(parse(built, &log, &diag), 0);
+    assert_int_equal(diag.warnings, 1);
+    assert_int_equal(log.runs[0].nsamples, 1);
+    assert_int_equal(log.runs[1].base, 1);
+    jr_log_free(&log);
+    free(built);
+}
+
+static void passes_over_damaged_text(void **state)
+{
+    static const uint32_t lengths[] = {16, 7, 0, UINT32_MAX};
+    struct jr_diag diag;
+    struct jr_log log;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct built *built = branched();
+
+        memcpy(built->data + 5 * 4096 + 68, &lengths[i], 4);
+        assert_int_equal(parse(built, &log, &diag), 0);
+        assert_int_equal(diag.warnings, lengths[i] != 16);
+        jr_log_free(&log);
+        free(built);
+    }
 }
 
 static void reads_the_log_of_another_machine(void **state)
@@ -316,7 +409,7 @@ static void passes_over_damaged_records(void **state)
         {112 + 8, 100, 3},     /* heir built on a later place */
         {112 + 10, 4, 3},      /* gap beyond the end */
         {136 + 1, 0x05, 3},    /* unknown event */
-        {136 + 1, 0x70, 3},    /* unknown reason */
+        {136 + 1, 0xf0, 3},    /* unknown reason */
         {136 + 2, 2, 2},       /* sample of a wrong size; the next word is no
                                   record */
         {136 + 22, 3, 3},      /* sample whose stack is not there */
@@ -488,6 +581,9 @@ int main(void)
         cmocka_unit_test(makes_stacks_whole_and_equal_ones_one),
         cmocka_unit_test(survives_a_cut_at_every_byte),
         cmocka_unit_test(refuses_what_it_cannot_read),
+        cmocka_unit_test(tells_runs_by_their_chunks),
+        cmocka_unit_test(leaves_out_what_belongs_to_no_run),
+        cmocka_unit_test(passes_over_damaged_text),
         cmocka_unit_test(reads_the_log_of_another_machine),
         cmocka_unit_test(leaves_out_cleared_samples),
         cmocka_unit_test(sums_what_was_lost),

@@ -81,7 +81,7 @@ static void reads_every_event(void **state)
     assert_int_equal(map.sections[1].time_ns, 12);
     assert_int_equal(map.sections[1].cpu_ns, 25);
     assert_int_equal(map.npauses, 1);
-    assert_int_equal(map.pauses[0], 11);
+    assert_int_equal(map.pauses[0].time_ns, 11);
     assert_int_equal(map.nnotes, 1);
     assert_string_equal(map.notes[0], "it rains");
     assert_int_equal(map.end_ns, 14);

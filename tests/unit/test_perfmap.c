@@ -49,7 +49,7 @@ static void reads_the_lines_of_runtimes(void **state)
     expect_line(&map, 5, 0x7f315afc6300, 0x180,
                 "JS:*fib /srv/zoo/src/fib.js:3:13");
     for (size_t i = 0; i < map.nlines; i++)
-        assert_int_equal(map.lines[i].bytecode, i == 2 || i == 3);
+        assert_int_equal(map.lines[i].interpreted, i == 2 || i == 3);
     jr_perfmap_free(&map);
     read_golden("java.map", &map);
     expect_line(&map, 1, 0x7fdc30ec7620, 0x200,
@@ -110,9 +110,9 @@ static void reads_odd_lines(void **state)
     expect_line(&map, 1, 0x2000, 0x10, "\xff\xfe(x)$");
     expect_line(&map, 2, 0x4000, 0x10, "tab");
     expect_line(&map, 3, 0xabcdef, 1, "upper");
-    assert_int_equal(map.lines[4].bytecode, 1);
-    assert_int_equal(map.lines[5].bytecode, 0);
-    assert_int_equal(map.lines[6].bytecode, 0);
+    assert_int_equal(map.lines[4].interpreted, 1);
+    assert_int_equal(map.lines[5].interpreted, 0);
+    assert_int_equal(map.lines[6].interpreted, 0);
     assert_int_equal(map.lines[0].covered_by, 21);
     jr_perfmap_free(&map);
 }

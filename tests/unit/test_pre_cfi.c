@@ -32,7 +32,7 @@ struct file {
     Elf *elf;
     Dwarf_CFI *cfi;
     struct jp_cfi_image image;
-    unsigned compared, bad, signals, roots, jumps;
+    unsigned compared, bad, signals, roots, jumps, computed;
 };
 
 /* Opens a file and finds its .eh_frame_hdr the way the library does. */
@@ -123,6 +123,8 @@ static uint64_t evaluate(const Dwarf_Op *ops, size_t count, uint64_t cfa,
                 *a -= b;
             else if (atom == DW_OP_shl)
                 *a <<= b;
+            else if (atom == DW_OP_mul)
+                *a *= b;
             else if (atom == DW_OP_ge)
                 *a = (int64_t)*a >= (int64_t)b;
             else
@@ -191,6 +193,35 @@ static void compare_saved(const struct jp_cfi_rule *rule, Dwarf_Frame *frame,
             : register_value(JP_ARCH_FP, pc));
 }
 
+static int read_value(void *data, uint64_t address, uint64_t *word)
+{
+    (void)data;
+    *word = memory_value(address);
+    return 1;
+}
+
+/* What is worked out at the frame itself. */
+static void compare_computed(struct file *file, Dwarf_Frame *frame,
+                             uint64_t pc)
+{
+    static const uint8_t saved[] = JP_ARCH_SAVED;
+    uint64_t registers[JP_ARCH_REGISTERS];
+    struct jp_cfi_values values = {.registers = registers,
+                                   .read_sig = read_value};
+    Dwarf_Op *ops;
+    size_t count;
+    for (unsigned i = 0; i < JP_ARCH_REGISTERS; i++)
+        registers[i] = register_value(i, pc);
+    assert_int_equal(jp_cfi_compute_sig(&file->image, pc, &values), 0);
+    assert_int_equal(dwarf_frame_cfa(frame, &ops, &count), 0);
+    const uint64_t cfa = evaluate(ops, count, 0, pc);
+    assert_int_equal(values.sp, cfa);
+    compare_register(frame, JP_ARCH_RA, cfa, pc, values.ra);
+    compare_register(frame, JP_ARCH_FP, cfa, pc, values.fp);
+    for (unsigned i = 0; i < JP_ARCH_SAVED_COUNT; i++)
+        compare_register(frame, saved[i], cfa, pc, values.saved[i]);
+}
+
 static void compare_at(struct file *file, uint64_t pc)
 {
     struct jp_cfi_rule rule;
@@ -206,6 +237,7 @@ static void compare_at(struct file *file, uint64_t pc)
     file->signals += rule.kind == JP_CFI_SIGNAL;
     file->roots += rule.kind == JP_CFI_ROOT;
     file->jumps += rule.kind == JP_CFI_JUMP;
+    file->computed += rule.kind == JP_CFI_COMPUTED;
     if (rule.kind == JP_CFI_SIGNAL) {
         _Bool is_signal;
         assert_int_not_equal(dwarf_frame_info(frame, NULL, NULL, &is_signal),
@@ -221,6 +253,8 @@ static void compare_at(struct file *file, uint64_t pc)
                          register_value((unsigned)rule.fp, pc));
         compare_register(frame, JP_ARCH_RA, 0, pc,
                          register_value((unsigned)rule.ra, pc));
+    } else if (rule.kind == JP_CFI_COMPUTED) {
+        compare_computed(file, frame, pc);
     } else if (rule.kind != JP_CFI_BAD) {
         assert_int_not_equal(rule.kind, JP_CFI_NONE);
         assert_int_equal(dwarf_frame_cfa(frame, &ops, &count), 0);
@@ -260,9 +294,9 @@ static void compare_file(struct file *file)
             compare_at(file, pc);
     }
     print_message("%u pcs compared, %u without a rule, %u in signal frames, "
-                  "%u at roots, %u before a jump\n",
+                  "%u at roots, %u before a jump, %u worked out\n",
                   file->compared, file->bad, file->signals, file->roots,
-                  file->jumps);
+                  file->jumps, file->computed);
 }
 
 static void test_libc(void **state)

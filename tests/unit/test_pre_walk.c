@@ -41,6 +41,18 @@ static unsigned chance(unsigned of)
     return (unsigned)rand_r(&seed) % of;
 }
 
+/* Each step of the trail leads up the stack; the last one ends it. */
+static void check_trail(const struct jp_kit_trail *trail)
+{
+    for (uint32_t i = trail->first; i < JP_KIT_TRAIL; i++) {
+        const struct jp_kit_step *step = &trail->steps[i];
+        assert_true(step[1].sp > step->sp);
+        assert_int_equal(step->ra_at == 0, i == JP_KIT_TRAIL - 1);
+        if (jp_config.walker != JP_WALKER_FP && step->ra_at != 0)
+            assert_in_range(step->ra_at, step->sp, step[1].sp - 1);
+    }
+}
+
 /* Walks twice: along the trail, and without one. */
 static void compare(int signal, siginfo_t *info, void *context)
 {
@@ -49,6 +61,7 @@ static void compare(int signal, siginfo_t *info, void *context)
     enum jp_reason reason = jp_walk_sig(slot, kit, context);
     const uint32_t depth = kit->depth, gap = kit->gap;
     memcpy(kept, kit->frames, depth * sizeof(*kept));
+    check_trail(&kit->trail);
     /* By turns, the next walk finds the trail of this one or a fresh one. */
     static struct jp_kit_trail before;
     before = kit->trail;

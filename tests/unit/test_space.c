@@ -299,7 +299,7 @@ static void lets_the_later_line_win(void **state)
     expect(world, 0x1000, 5, "b");
     expect(world, 0x1000, 50, "[jit]");
     expect(world, 0x2001, 50, "b");
-    expect(world, 0x2801, 50, "code");
+    expect(world, 0x2801, 50, "c");
     drop(world);
 }
 
@@ -341,17 +341,62 @@ static void keeps_what_is_written_twice(void **state)
     drop(world);
 }
 
-static void ends_no_code_for_bytecode(void **state)
+/* Between the look that found the file as it was and the one that found it
+ * grown, old and new code are as likely: neither is named. */
+static void names_nothing_between_two_looks(void **state)
 {
     struct world *world;
 
     (void)state;
-    put_file("perf-7.map", "1000 100 code\n1000 100 JS:~f\n");
+    put_file("perf-7.map", "1000 100 a\n1000 100 b\n1100 100 c\n");
     world = build(BEGIN
         "1 anon start=1000 end=3000\n"
-        "10 perfmap path=/x/perf-7.map inode=5 size=14\n"
-        "20 perfmap path=/x/perf-7.map inode=5 size=29 saved=perf-7.map\n");
-    expect(world, 0x1000, 25, "code");
+        "10 perfmap path=/x/perf-7.map inode=5 size=11\n"
+        "40 perfmap path=/x/perf-7.map inode=5 size=33 saved=perf-7.map "
+        "since=30\n");
+    expect(world, 0x1000, 10, "a");
+    expect(world, 0x1000, 30, "a");
+    expect(world, 0x1000, 31, "[jit]");
+    expect(world, 0x1000, 39, "[jit]");
+    expect(world, 0x1000, 40, "b");
+    /* Nothing else was ever there. */
+    expect(world, 0x1100, 31, "c");
+    drop(world);
+}
+
+/* With --interpreted-frames-native-stack each function has a copy of the
+ * interpreter's trampoline, which is code like any other; its bytecode lies in
+ * the heap.  The map's mappings tell them apart. */
+static void ends_code_for_trampolines(void **state)
+{
+    struct world *world;
+
+    (void)state;
+    put_file("perf-7.map", "1000 100 JS:^old\n"     /* 17 */
+                           "5000 100 JS:^other\n"   /* 36 */
+                           "1080 100 JS:~f\n"       /* 51 */
+                           "5000 80 JS:~bytes\n"    /* 69 */
+                           "9000 80 JS:~g\n"        /* 83 */
+                           "1100 100 JS:*new\n");   /* 100 */
+    world = build(BEGIN
+        "1 anon start=1000 end=3000\n"
+        "1 anon start=9000 end=a000\n"
+        "30 unmap start=9000 end=a000\n"
+        "10 perfmap path=/x/perf-7.map inode=5 size=36\n"
+        "20 perfmap path=/x/perf-7.map inode=5 size=51\n"
+        "40 perfmap path=/x/perf-7.map inode=5 size=83\n"
+        "50 anon start=b000 end=c000\n"
+        "60 perfmap path=/x/perf-7.map inode=5 size=100 saved=perf-7.map\n");
+    expect(world, 0x1000, 19, "old");
+    expect(world, 0x1090, 19, "old");
+    expect(world, 0x1000, 25, "[jit]");     /* the rest of old */
+    expect(world, 0x1090, 25, "f");
+    expect(world, 0x1100, 45, "f");
+    expect(world, 0x1100, 60, "new");
+    expect(world, 0x1090, 60, "[jit]");     /* the rest of f */
+    /* In no executable memory that was seen. */
+    expect(world, 0x5000, 45, "other");
+    expect(world, 0x9000, 45, "g");
     drop(world);
 }
 
@@ -484,7 +529,8 @@ int main(void)
         cmocka_unit_test(lets_the_later_line_win),
         cmocka_unit_test(looks_at_sightings_after_a_rewrite_only),
         cmocka_unit_test(keeps_what_is_written_twice),
-        cmocka_unit_test(ends_no_code_for_bytecode),
+        cmocka_unit_test(names_nothing_between_two_looks),
+        cmocka_unit_test(ends_code_for_trampolines),
         cmocka_unit_test(replaces_the_content_with_the_inode),
         cmocka_unit_test(says_when_a_perf_map_is_gone),
         cmocka_unit_test(reads_copies_beside_the_log_only),

@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
 import truth        # noqa: E402  (needs the path above)
 
 BUILD = os.path.join(ROOT, os.environ.get("B", "build"))
-WAITS = os.path.join(BUILD, "tests", "programs", "waits")
+RHYTHMS = os.path.join(BUILD, "tests", "programs", "rhythms")
 BUSY = os.path.join(BUILD, "tests", "programs", "busy")
 # Seconds of CPU that a sample costs the thread at most; its own clock counts
 # them, and the profile of a waiting thread does not.
@@ -56,10 +56,10 @@ def run(case, hz, seconds):
         env = dict(os.environ,
                    LD_PRELOAD=os.path.join(BUILD, "libjprof.so"),
                    JPROF_FLAGS="JP_START JP_REALTIME JP_PERIOD=%g" % (1 / hz))
-        out = subprocess.run([WAITS, case[0], str(seconds)] + case[1:],
+        out = subprocess.run([RHYTHMS, case[0], str(seconds)] + case[1:],
                              cwd=folder, env=env, stdout=subprocess.PIPE,
                              check=True).stdout.decode()
-        threads = truth.compare(os.path.join(folder, "jprof-log"), WAITS, out)
+        threads = truth.compare(os.path.join(folder, "jprof-log"), RHYTHMS, out)
         return [phase for phases in threads.values() for phase in phases
                 if phase.wall > 0.01 * seconds]
     finally:

@@ -122,6 +122,7 @@ static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
 /* The trampoline itself: mov x8, #__NR_rt_sigreturn; svc #0.  The kernel's, in
  * the vdso, has no call-frame information since Linux 5.8. */
 #define JP_ARCH_SIGRETURN {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4}
+#define JP_ARCH_SIGRETURN_FIRST 4U /* bytes of its first instruction */
 #define JP_ARCH_SIGNAL_BYTES                                                  \
     (offsetof(ucontext_t, uc_mcontext.pc) + 8U)
 
@@ -142,12 +143,142 @@ static inline uint64_t jp_arch_strip_sig(uint64_t address)
     return address & 0xffffffffffffULL;
 }
 
+/* See x86_64.h: bl, or blr in all forms (Arm ARM, C4.1.93). */
+#define JP_ARCH_CALL_BYTES 4U
+static inline int jp_arch_is_call_sig(const uint8_t *code)
+{
+    const uint32_t word = (uint32_t)code[0] | (uint32_t)code[1] << 8 |
+                          (uint32_t)code[2] << 16 | (uint32_t)code[3] << 24;
+    return word >> 26 == 0x25 || (word & 0xfefff000) == 0xd63f0000;
+}
+
 /* See x86_64.h; here CPython's trampolines keep a frame pointer. */
 #define JP_ARCH_BARE_BYTES 4
 static inline int jp_arch_bare_return_sig(const uint8_t *code)
 {
     (void)code;
     return -1;
+}
+
+/* See x86_64.h.  Here every process may read the thread pointer. */
+#define JP_ARCH_HAS_THREAD(hwcap2) ((void)(hwcap2), 1)
+#define JP_ARCH_THREAD_CALL (-1), 0
+static inline uint64_t jp_arch_thread_sig(void)
+{
+    uint64_t thread;
+    __asm__ volatile("mrs %0, tpidr_el0" : "=r"(thread));
+    return thread;
+}
+
+/* The first word at a thread pointer leads to the table of the thread's
+ * modules (ELF Handling For Thread-Local Storage, 3.3, variant I). */
+static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
+{
+    return word != 0 && thread % 16 == 0;
+}
+
+#define JP_ARCH_GATE_PLACE(thread) ((thread) >> 12 & 4095U)
+
+/* The door is in x16; x9 to x17 are no caller's. */
+#define JP_ARCH_DOOR(name)                                                    \
+    ".pushsection .text.jp_doors,\"ax\",@progbits\n"                           \
+    ".globl " name "\n"                                                       \
+    ".type " name ",@function\n"                                              \
+    ".balign 16\n" name ":\n"                                                 \
+    ".cfi_startproc\n"                                                        \
+    "hint #34\n" /* bti c */                                                  \
+    "adrp x16, jp_door_" name "\n"                                            \
+    "add x16, x16, :lo12:jp_door_" name "\n"                                  \
+    "b jp_gate\n"                                                             \
+    ".cfi_endproc\n"                                                          \
+    ".size " name ",.-" name "\n"                                             \
+    ".popsection\n"
+
+/* Calls a function with the arguments kept; its answer is in x17. */
+#define JP_ARCH_ASIDE(call)                                                   \
+    "stp x29, x30, [sp, #-112]!\n"                                            \
+    ".cfi_def_cfa_offset 112\n"                                               \
+    ".cfi_offset x29, -112\n"                                                 \
+    ".cfi_offset x30, -104\n"                                                 \
+    "mov x29, sp\n"                                                           \
+    "stp x0, x1, [sp, #16]\n"                                                 \
+    "stp x2, x3, [sp, #32]\n"                                                 \
+    "stp x4, x5, [sp, #48]\n"                                                 \
+    "stp x6, x7, [sp, #64]\n"                                                 \
+    "stp x8, x16, [sp, #80]\n"                                                \
+    call "mov x17, x0\n"                                                      \
+    "ldp x0, x1, [sp, #16]\n"                                                 \
+    "ldp x2, x3, [sp, #32]\n"                                                 \
+    "ldp x4, x5, [sp, #48]\n"                                                 \
+    "ldp x6, x7, [sp, #64]\n"                                                 \
+    "ldp x8, x16, [sp, #80]\n"                                                \
+    "ldp x29, x30, [sp], #112\n"                                              \
+    ".cfi_restore x29\n"                                                      \
+    ".cfi_restore x30\n"                                                      \
+    ".cfi_def_cfa_offset 0\n"
+
+#define JP_ARCH_GATE                                                          \
+    ".pushsection .text.jp_doors,\"ax\",@progbits\n"                           \
+    ".type jp_gate,@function\n"                                               \
+    ".balign 16\n"                                                            \
+    ".hidden jp_gate\n.globl jp_gate\n"                                       \
+    "jp_gate:\n"                                                              \
+    ".cfi_startproc\n"                                                        \
+    "adrp x9, jp_owner\n"                                                     \
+    "ldr x9, [x9, :lo12:jp_owner]\n"                                          \
+    "cbz x9, 1f\n"                                                            \
+    "ldr w9, [x9]\n"                                                          \
+    "cbz w9, 1f\n"                                                            \
+    "mrs x9, tpidr_el0\n"                                                     \
+    "ubfx x10, x9, #12, #12\n"                                                \
+    "adrp x11, jp_gate_known\n"                                               \
+    "add x11, x11, :lo12:jp_gate_known\n"                                     \
+    "ldr x11, [x11, x10, lsl #3]\n"                                           \
+    "cmp x11, x9\n"                                                           \
+    "b.ne 2f\n"                                                               \
+    "cbz x9, 2f\n"                                                            \
+    "ldr x11, [x9]\n"                                                         \
+    "cbz x11, 2f\n"                                                           \
+    "3: ldr x17, [x16, #8]\n"                                                 \
+    "br x17\n"                                                                \
+    "1: ldr x17, [x16]\n"                                                     \
+    "br x17\n"                                                                \
+    "2:\n"                                                                    \
+    JP_ARCH_ASIDE("bl jp_gate_ask_sig\n")                                     \
+    "cbnz w17, 3b\n"                                                          \
+    "b 1b\n"                                                                  \
+    ".cfi_endproc\n"                                                          \
+    ".size jp_gate,.-jp_gate\n"                                               \
+    ".type jp_door_seek,@function\n"                                          \
+    ".balign 16\n"                                                            \
+    ".hidden jp_door_seek\n.globl jp_door_seek\n"                             \
+    "jp_door_seek:\n"                                                         \
+    ".cfi_startproc\n"                                                        \
+    "hint #34\n"                                                              \
+    JP_ARCH_ASIDE("mov x0, x16\nbl jp_real\n")                               \
+    "br x17\n"                                                                \
+    ".cfi_endproc\n"                                                          \
+    ".size jp_door_seek,.-jp_door_seek\n"                                     \
+    ".popsection\n"
+
+/* See x86_64.h; here a call leaves no return address on the stack. */
+enum jp_arch_call {
+    JP_ARCH_CALL_OTHER,
+    JP_ARCH_CALL_DIRECT,
+    JP_ARCH_CALL_MEMORY,
+    JP_ARCH_CALL_HANDLER
+};
+#define JP_ARCH_CALLER_BEFORE 4U
+#define JP_ARCH_CALLER_BYTES 4U
+static inline enum jp_arch_call
+jp_arch_call_before_sig(const uint8_t code[JP_ARCH_CALLER_BYTES], uint64_t to,
+                        const uint64_t registers[], uint64_t *target)
+{
+    (void)code;
+    (void)to;
+    (void)registers;
+    (void)target;
+    return JP_ARCH_CALL_OTHER;
 }
 
 #endif

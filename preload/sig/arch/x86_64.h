@@ -9,6 +9,8 @@
 #include <linux/audit.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 
 #define JP_ARCH_MACHINE EM_X86_64
@@ -128,6 +130,74 @@ static inline int jp_arch_bare_return_sig(const uint8_t *code)
                : -1;
 }
 
+/* What the call before a return address says of the function that it leads to:
+ * where that is, in *target or in the word at *target; or nothing but that it
+ * is one which makes no frame of its own. */
+enum jp_arch_call {
+    JP_ARCH_CALL_OTHER,
+    JP_ARCH_CALL_DIRECT,
+    JP_ARCH_CALL_MEMORY,
+    JP_ARCH_CALL_HANDLER
+};
+
+/* `code` has the bytes around the return address `to`.  Besides a plain call
+ * those of V8: call *N(%r13), r13 being its root register; mov $T,%r10; call
+ * *%r10; and call *%rcx; mov N(%rbp),%r12, by which its interpreter calls the
+ * handler of a bytecode (builtins-x64.cc, Generate_InterpreterEntryTrampoline,
+ * macro-assembler-x64.cc). */
+#define JP_ARCH_CALLER_BEFORE 13U
+#define JP_ARCH_CALLER_BYTES 16U
+static inline enum jp_arch_call
+jp_arch_call_before_sig(const uint8_t code[JP_ARCH_CALLER_BYTES], uint64_t to,
+                        const uint64_t registers[], uint64_t *target)
+{
+    const uint8_t *at = code + JP_ARCH_CALLER_BEFORE;
+    int32_t offset;
+    memcpy(&offset, at - 4, sizeof(offset));
+    if (at[-5] == 0xe8) {
+        *target = to + (uint64_t)(int64_t)offset;
+        return JP_ARCH_CALL_DIRECT;
+    }
+    if (at[-7] == 0x41 && at[-6] == 0xff && at[-5] == 0x95) {
+        *target = registers[13] + (uint64_t)(int64_t)offset;
+        return JP_ARCH_CALL_MEMORY;
+    }
+    if (at[-13] == 0x49 && at[-12] == 0xba && at[-3] == 0x41 &&
+        at[-2] == 0xff && at[-1] == 0xd2) {
+        memcpy(target, at - 11, sizeof(*target));
+        return JP_ARCH_CALL_DIRECT;
+    }
+    return at[-2] == 0xff && at[-1] == 0xd1 && at[0] == 0x4c &&
+                   at[1] == 0x8b && at[2] == 0x65
+               ? JP_ARCH_CALL_HANDLER
+               : JP_ARCH_CALL_OTHER;
+}
+
+/* Whether the JP_ARCH_CALL_BYTES before an address, at `code`, end with a call:
+ * e8 and 4 bytes, or ff /2 with its address in all forms.  What has a return
+ * address that is behind no call was put there by hand.  (Intel SDM, volume 2,
+ * 2.1.5.) */
+#define JP_ARCH_CALL_BYTES 8U
+static inline int jp_arch_is_call_sig(const uint8_t *code)
+{
+    if (code[JP_ARCH_CALL_BYTES - 5] == 0xe8)
+        return 1;
+    for (unsigned size = 2; size <= 7; size++) {
+        const uint8_t *at = code + (JP_ARCH_CALL_BYTES - size);
+        const uint8_t mode = at[1] >> 6, base = at[1] & 7;
+        unsigned whole = 2 + (mode == 1) + (mode == 2) * 4U;
+        if (at[0] != 0xff || (at[1] >> 3 & 7) != 2)
+            continue;
+        if (mode == 0 && base == 5)
+            whole += 4;
+        else if (size > 2 && mode != 3 && base == 4)
+            whole += 1 + (mode == 0 && (at[2] & 7) == 5) * 4U;
+        if (whole == size)
+            return 1;
+    }
+    return 0;
+}
+
 /* Whether the interrupted function has given its frame pointer back, where the
  * call-frame information has it saved at an offset from itself: GCC says so
  * to the end of a function that realigned its stack, past `leave`.  What is
@@ -161,6 +231,7 @@ static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
 /* The trampoline itself: mov $__NR_rt_sigreturn,%rax; syscall.  That of glibc
  * has call-frame information, others may have none. */
 #define JP_ARCH_SIGRETURN {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}
+#define JP_ARCH_SIGRETURN_FIRST 7U /* bytes of its first instruction */
 #define JP_ARCH_SIGNAL_BYTES                                                  \
     (offsetof(ucontext_t, uc_mcontext.gregs) + (REG_RIP + 1) * 8U)
 
@@ -181,5 +252,103 @@ static inline uint64_t jp_arch_strip_sig(uint64_t address)
 {
     return address;
 }
+
+/* The thread pointer, by an instruction that the kernel may keep to itself
+ * (FSGSBASE, Linux 5.9; its AT_HWCAP2 says so, and valgrind's that it may not),
+ * and else by a system call, to which the place of the answer is added. */
+#define JP_ARCH_HAS_THREAD(hwcap2) (((hwcap2)&2U) != 0)
+#define JP_ARCH_THREAD_CALL SYS_arch_prctl, 0x1003 /* ARCH_GET_FS */
+static inline uint64_t jp_arch_thread_sig(void)
+{
+    uint64_t thread;
+    __asm__ volatile("rdfsbase %0" : "=r"(thread));
+    return thread;
+}
+
+/* Whether the word at a thread pointer is the C library's: it points to itself
+ * (ELF Handling For Thread-Local Storage, 3.4.6). */
+static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
+{
+    return word == thread;
+}
+
+/* Its place in jp_gate_known, below 4096. */
+#define JP_ARCH_GATE_PLACE(thread) ((thread) >> 12 & 4095U)
+
+/* A door: says which it is, and goes to the gate. */
+#define JP_ARCH_DOOR(name)                                                    \
+    ".pushsection .text.jp_doors,\"ax\",@progbits\n"                           \
+    ".globl " name "\n"                                                       \
+    ".type " name ",@function\n"                                              \
+    ".balign 16\n" name ":\n"                                                 \
+    ".cfi_startproc\n"                                                        \
+    "endbr64\n"                                                               \
+    "leaq jp_door_" name "(%rip), %r11\n"                                     \
+    "jmp jp_gate\n"                                                           \
+    ".cfi_endproc\n"                                                          \
+    ".size " name ",.-" name "\n"                                             \
+    ".popsection\n"
+
+#define JP_ARCH_PUSH(name) "pushq %" name "\n.cfi_adjust_cfa_offset 8\n"
+#define JP_ARCH_POP(name) "popq %" name "\n.cfi_adjust_cfa_offset -8\n"
+/* Calls a function, the arguments of the door's caller and its number of
+ * vector registers (al) being kept; eight words and the alignment. */
+#define JP_ARCH_ASIDE(call)                                                   \
+    JP_ARCH_PUSH("rax") JP_ARCH_PUSH("rdi") JP_ARCH_PUSH("rsi")               \
+    JP_ARCH_PUSH("rdx") JP_ARCH_PUSH("rcx") JP_ARCH_PUSH("r8")                \
+    JP_ARCH_PUSH("r9") JP_ARCH_PUSH("r11") JP_ARCH_PUSH("r11")                \
+    call "movq %rax, %r10\n"                                                  \
+    JP_ARCH_POP("r11") JP_ARCH_POP("r11") JP_ARCH_POP("r9")                   \
+    JP_ARCH_POP("r8") JP_ARCH_POP("rcx") JP_ARCH_POP("rdx")                   \
+    JP_ARCH_POP("rsi") JP_ARCH_POP("rdi") JP_ARCH_POP("rax")
+
+/* The gate, door in r11: 1 leads to the C library's function, 3 to the hook;
+ * at 2 it is not yet known whose thread it is. */
+#define JP_ARCH_GATE                                                          \
+    ".pushsection .text.jp_doors,\"ax\",@progbits\n"                           \
+    ".type jp_gate,@function\n"                                               \
+    ".balign 16\n"                                                            \
+    ".hidden jp_gate\n.globl jp_gate\n"                                       \
+    "jp_gate:\n"                                                              \
+    ".cfi_startproc\n"                                                        \
+    "movq jp_owner(%rip), %r10\n"                                             \
+    "testq %r10, %r10\n"                                                      \
+    "jz 1f\n"                                                                 \
+    "cmpl $0, (%r10)\n"                                                       \
+    "je 1f\n"                                                                 \
+    "cmpb $0, jp_gate_direct(%rip)\n"                                         \
+    "je 2f\n"                                                                 \
+    "rdfsbase %r10\n"                                                         \
+    JP_ARCH_PUSH("rcx") JP_ARCH_PUSH("rdx")                                   \
+    "movl %r10d, %ecx\n"                                                      \
+    "shrl $12, %ecx\n"                                                        \
+    "andl $4095, %ecx\n"                                                      \
+    "leaq jp_gate_known(%rip), %rdx\n"                                        \
+    "cmpq %r10, (%rdx,%rcx,8)\n"                                              \
+    JP_ARCH_POP("rdx") JP_ARCH_POP("rcx")                                     \
+    "jne 2f\n"                                                                \
+    "testq %r10, %r10\n"                                                      \
+    "jz 2f\n"                                                                 \
+    "cmpq %r10, (%r10)\n"                                                     \
+    "jne 2f\n"                                                                \
+    "3: jmp *8(%r11)\n"                                                       \
+    "1: jmp *(%r11)\n"                                                        \
+    "2:\n"                                                                    \
+    JP_ARCH_ASIDE("call jp_gate_ask_sig\n")                                   \
+    "testl %r10d, %r10d\n"                                                    \
+    "jnz 3b\n"                                                                \
+    "jmp 1b\n"                                                                \
+    ".cfi_endproc\n"                                                          \
+    ".size jp_gate,.-jp_gate\n"                                               \
+    ".type jp_door_seek,@function\n"                                          \
+    ".balign 16\n"                                                            \
+    ".hidden jp_door_seek\n.globl jp_door_seek\n"                             \
+    "jp_door_seek:\n"                                                         \
+    ".cfi_startproc\n"                                                        \
+    JP_ARCH_ASIDE("movq %r11, %rdi\ncall jp_real\n")                          \
+    "jmp *%r10\n"                                                             \
+    ".cfi_endproc\n"                                                          \
+    ".size jp_door_seek,.-jp_door_seek\n"                                     \
+    ".popsection\n"
 
 #endif

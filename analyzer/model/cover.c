@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Adds up the CPU time of processes, with a log and without.
+ *
+ * The kernel's word on a process is what whoever waited for it was told: the
+ * time of the process and of all that it waited for itself.  So the times of
+ * its children are taken from that, and what is left is its own.
+ * Runs in: analyzer. */
+#include "cover.h"
+
+#include <stdlib.h>
+
+#include "../base/mem.h"
+#include "model.h"
+
+/* The launcher reads its children's times in clock ticks, two of them. */
+#define TICKS_NS 20000000ULL
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+void jr_cover_free(struct jr_cover *cover)
+{
+    for (size_t i = 0; i < cover->ngaps; i++)
+        free(cover->gaps[i].why);
+    free(cover->gaps);
+    free(cover->processes);
+    free(cover->trees);
+    *cover = (struct jr_cover){0};
+}
+
+uint32_t jr_cover_tree(struct jr_cover *cover, const struct jr_tree *file,
+                       uint32_t root)
+{
+    for (size_t i = 0; i < cover->ntrees; i++)
+        if (cover->trees[i].file == file && cover->trees[i].root == root)
+            return (uint32_t)i;
+    *JR_PUSH(cover->trees, cover->ntrees, cover->trees_room) =
+        (struct jr_cover_tree){file, root};
+    return (uint32_t)cover->ntrees - 1;
+}
+
+/* Images of one process come one behind the other, first ones first. */
+static int by_image(const void *one, const void *other)
+{
+    const struct jr_cover_image *a =
+        &((const struct jr_cover_process *)one)->last;
+    const struct jr_cover_image *b =
+        &((const struct jr_cover_process *)other)->last;
+
+    if (a->tree != b->tree)
+        return a->tree < b->tree ? -1 : 1;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    if (a->start_ticks != b->start_ticks)
+        return a->start_ticks < b->start_ticks ? -1 : 1;
+    if (a->before_ns != b->before_ns)
+        return a->before_ns < b->before_ns ? -1 : 1;
+    return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+}
+
+void jr_cover_add(struct jr_cover *cover, const struct jr_cover_image *image)
+{
+    *JR_PUSH(cover->processes, cover->nprocesses, cover->processes_room) =
+        (struct jr_cover_process){
+            .last = *image,
+            .before_ns = image->before_ns,
+            .off_ns = less(less(image->cpu_ns, image->before_ns),
+                           image->on_ns),
+            .has_log = 1};
+}
+
+/* Joins a later image of the same process. */
+static void join(struct jr_cover_process *process,
+                 const struct jr_cover_process *later)
+{
+    struct jr_cover_image *to = &process->last, before = *to;
+
+    *to = later->last;
+    to->begin_ns = before.begin_ns;
+    to->cpu_ns = most(before.cpu_ns, to->cpu_ns);
+    to->children_ns = most(before.children_ns, to->children_ns);
+    to->sampled_ns = jr_add(before.sampled_ns, to->sampled_ns);
+    to->lost_ns = jr_add(before.lost_ns, to->lost_ns);
+    to->cut |= before.cut;
+    to->off = to->off ? to->off : before.off;
+    to->refused |= before.refused;
+    if (to->ppid == 0)
+        to->ppid = before.ppid;
+    process->before_ns = jr_add(process->before_ns,
+                                less(later->last.before_ns, before.cpu_ns));
+    process->off_ns = jr_add(process->off_ns, later->off_ns);
+    /* Between a paused program and the next the profile did not run. */
+    if (before.paused)
+        process->off_ns = jr_add(process->off_ns,
+                                 less(later->last.before_ns, before.cpu_ns));
+}
+
+static void join_images(struct jr_cover *cover)
+{
+    struct jr_cover_process *all = cover->processes;
+    size_t kept = 0;
+
+    if (cover->nprocesses)
+        qsort(all, cover->nprocesses, sizeof *all, by_image);
+    for (size_t i = 0; i < cover->nprocesses; i++) {
+        struct jr_cover_image *one = kept ? &all[kept - 1].last : NULL;
+
+        if (one && one->tree == all[i].last.tree &&
+            one->pid == all[i].last.pid &&
+            one->start_ticks == all[i].last.start_ticks)
+            join(&all[kept - 1], &all[i]);
+        else
+            all[kept++] = all[i];
+    }
+    cover->nprocesses = kept;
+}
+
+/* The first of the `sorted` processes, which are in order, that is not before
+ * this one. */
+static size_t first_of(const struct jr_cover *cover, size_t sorted,
+                       uint32_t tree, uint32_t pid)
+{
+    size_t low = 0, high = sorted;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const struct jr_cover_image *image = &cover->processes[middle].last;
+
+        if (image->tree < tree || (image->tree == tree && image->pid < pid))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int is_of(const struct jr_cover *cover, size_t i, uint32_t tree,
+                 uint32_t pid)
+{
+    return cover->processes[i].last.tree == tree &&
+           cover->processes[i].last.pid == pid;
+}
+
+/* The process that had this pid at a time: the last one that had begun, else
+ * the first one; NULL when none is known. */
+static struct jr_cover_process *find(const struct jr_cover *cover,
+                                     size_t sorted, uint32_t tree,
+                                     uint32_t pid, uint64_t time_ns)
+{
+    struct jr_cover_process *found = NULL;
+
+    for (size_t i = first_of(cover, sorted, tree, pid);
+         i < sorted && is_of(cover, i, tree, pid); i++)
+        if (!found || cover->processes[i].last.begin_ns <= time_ns)
+            found = &cover->processes[i];
+    return found;
+}
+
+/* A process that was waited for, or the first one of a run. */
+static void add_reaped(struct jr_cover *cover, size_t sorted, uint32_t tree,
+                       const struct jr_tree_line *line)
+{
+    const int is_root = line->kind == JR_TREE_RUN;
+    struct jr_cover_process *process =
+        find(cover, sorted, tree, line->pid,
+             is_root ? UINT64_MAX : line->time_ns);
+
+    if (process == NULL || process->reaped_ns ||
+        (!is_root && process->last.begin_ns > line->time_ns)) {
+        process = JR_PUSH(cover->processes, cover->nprocesses,
+                          cover->processes_room);
+        *process = (struct jr_cover_process){
+            .last = {.tree = tree, .pid = line->pid, .ppid = line->ppid}};
+    }
+    process->reaped_ns = line->cpu_ns;
+    process->end_ns = is_root ? 0 : line->time_ns;
+    process->is_root = (uint8_t)is_root;
+    if (process->last.ppid == 0)
+        process->last.ppid = line->ppid;
+}
+
+/* Why a process is not profiled: what was last said while it lived. */
+static void add_reason(struct jr_cover *cover, size_t sorted, uint32_t tree,
+                       const struct jr_tree_line *line)
+{
+    for (size_t i = first_of(cover, sorted, tree, line->pid);
+         i < sorted && is_of(cover, i, tree, line->pid); i++) {
+        struct jr_cover_process *process = &cover->processes[i];
+
+        if (process->last.begin_ns <= line->time_ns &&
+            (!process->end_ns || process->end_ns >= line->time_ns))
+            process->reason = line;
+    }
+}
+
+typedef void line_fn(struct jr_cover *cover, size_t sorted, uint32_t tree,
+                     const struct jr_tree_line *line);
+
+static void add_line(struct jr_cover *cover, size_t sorted, uint32_t tree,
+                     const struct jr_tree_line *line)
+{
+    if (line->kind == JR_TREE_CHILD || line->kind == JR_TREE_RUN)
+        add_reaped(cover, sorted, tree, line);
+}
+
+static void add_why(struct jr_cover *cover, size_t sorted, uint32_t tree,
+                    const struct jr_tree_line *line)
+{
+    if (line->why[0])
+        add_reason(cover, sorted, tree, line);
+}
+
+static void add_run(struct jr_cover *cover, size_t sorted, uint32_t tree,
+                    const struct jr_tree_line *line)
+{
+    (void)sorted, (void)tree;
+    if (line->kind != JR_TREE_RUN)
+        return;
+    cover->wall_ns = line->wall_ns;
+    cover->command = line->args[0] ? line->args : NULL;
+    cover->jit = line->text[0] ? line->text : NULL;
+    cover->nruns++;
+}
+
+/* Hands each line of the trees to `take`. */
+static void each_line(struct jr_cover *cover, line_fn *take)
+{
+    const size_t sorted = cover->nprocesses;
+
+    for (uint32_t t = 0; t < cover->ntrees; t++) {
+        const struct jr_tree *file = cover->trees[t].file;
+
+        for (size_t i = 0; file && i < file->nlines; i++)
+            if (file->lines[i].root == cover->trees[t].root)
+                take(cover, sorted, t, &file->lines[i]);
+    }
+}
+
+static uint64_t with_children(const struct jr_cover_process *process)
+{
+    return process->reaped_ns ? process->reaped_ns
+                              : jr_add(process->last.cpu_ns,
+                                       process->last.children_ns);
+}
+
+static void sum_children(struct jr_cover *cover)
+{
+    for (size_t i = 0; i < cover->nprocesses; i++) {
+        const struct jr_cover_process *child = &cover->processes[i];
+        struct jr_cover_process *parent = find(
+            cover, cover->nprocesses, child->last.tree, child->last.ppid,
+            child->last.begin_ns ? child->last.begin_ns : child->end_ns);
+
+        if (parent && parent != child)
+            parent->kids_ns = jr_add(parent->kids_ns, with_children(child));
+    }
+}
+
+static void settle_own(struct jr_cover_process *process)
+{
+    uint64_t told = less(process->reaped_ns,
+                         most(process->last.children_ns, process->kids_ns));
+    uint64_t slack = process->is_root ? TICKS_NS : 0;
+
+    process->own_ns = process->last.cpu_ns;
+    if (told > jr_add(process->own_ns, slack))
+        process->own_ns = told;
+    if (process->last.paused)
+        process->off_ns = jr_add(process->off_ns,
+                                 less(process->own_ns, process->last.cpu_ns));
+    process->off_ns = process->off_ns < process->own_ns ? process->off_ns
+                                                        : process->own_ns;
+}
+
+static void sum_process(struct jr_cover *cover,
+                        const struct jr_cover_process *process)
+{
+    if (process->own_ns == 0)
+        return;         /* of an older library: its time is not known */
+    cover->known = 1;
+    if (process->last.cut) {
+        cover->cut_ns = jr_add(cover->cut_ns, process->own_ns);
+        return;
+    }
+    cover->before_ns = jr_add(cover->before_ns, process->before_ns);
+    cover->paused_ns = jr_add(cover->paused_ns, process->off_ns);
+    cover->cpu_ns =
+        jr_add(cover->cpu_ns, process->own_ns - process->off_ns);
+    cover->sampled_ns = jr_add(cover->sampled_ns, process->last.sampled_ns);
+}
+
+/* CPU time of processes of which there is no other trace: what the launcher's
+ * total has more, or what parents waited for. */
+static uint64_t rest_of(const struct jr_cover *cover)
+{
+    uint64_t own = 0, total = 0, waited = 0;
+
+    for (size_t i = 0; i < cover->nprocesses; i++) {
+        const struct jr_cover_process *process = &cover->processes[i];
+
+        own = jr_add(own, process->own_ns);
+        if (process->is_root)
+            total = jr_add(total, process->reaped_ns);
+        if (process->has_log)
+            waited = jr_add(waited, less(process->last.children_ns,
+                                         process->kids_ns));
+    }
+    total = less(total, own);
+    return most(total > TICKS_NS ? total : 0, waited);
+}
+
+void jr_cover_finish(struct jr_cover *cover, int merged)
+{
+    join_images(cover);
+    each_line(cover, add_run);
+    if (merged) {
+        each_line(cover, add_line);
+        if (cover->nprocesses)
+            qsort(cover->processes, cover->nprocesses,
+                  sizeof *cover->processes, by_image);
+        each_line(cover, add_why);
+        sum_children(cover);
+    }
+    for (size_t i = 0; i < cover->nprocesses; i++) {
+        settle_own(&cover->processes[i]);
+        sum_process(cover, &cover->processes[i]);
+    }
+    if (merged) {
+        cover->whole = cover->ntrees != 0 && cover->nruns >= cover->ntrees;
+        cover->rest_ns = rest_of(cover);
+        cover->cpu_ns = jr_add(cover->cpu_ns, cover->rest_ns);
+    } else {
+        for (size_t i = 0; i < cover->nprocesses; i++)
+            cover->children_ns =
+                jr_add(cover->children_ns,
+                       cover->processes[i].last.children_ns);
+    }
+    jr_cover_gaps(cover);
+}

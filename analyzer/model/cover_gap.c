@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the processes that the samples do not cover, and says why.
+ * Runs in: analyzer. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/mem.h"
+#include "cover.h"
+#include "model.h"
+
+/* Words of the tree's file, in its table in doc/FORMAT.md. */
+static const struct {
+    const char *word, *text;
+} reasons[] = {
+    {"static", "it is statically linked, so no library can be preloaded"},
+    {"musl", "it uses the C library musl, and libjprof.so needs glibc"},
+    {"machine", "it is built for another kind of machine than libjprof.so"},
+    {"setuid", "it is set-uid or set-gid, and the loader then ignores "
+               "LD_PRELOAD"},
+    {"caps", "it has file capabilities, and the loader then ignores "
+             "LD_PRELOAD"},
+    {"preload", "it was executed without the library: LD_PRELOAD was not "
+                "handed on"},
+    {"flags", "it was executed without JPROF_FLAGS"},
+    {"filter", "its JPROF_FLAGS was empty, as it is made behind a seccomp "
+               "filter that forbids what profiling begins with"},
+};
+
+static char *told(const struct jr_tree_line *line)
+{
+    if (line->kind == JR_TREE_NOLOG)
+        return jr_printf("its log could not be made%s%s",
+                         line->text[0] ? ": " : "", line->text);
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (strcmp(line->why, reasons[i].word) == 0)
+            return jr_strdup(reasons[i].text);
+    return jr_strdup(line->why);
+}
+
+/* Why a process with a log lacks so much. */
+static const char *guessed(const struct jr_cover_process *process,
+                           uint64_t missing_ns)
+{
+    const struct jr_cover_image *last = &process->last;
+
+    if (last->off == JP_OFF_FILTER)
+        return "its profile ended where it gave up system calls or its clock "
+               "(seccomp, PR_SET_TSC)";
+    if (last->lost_ns >= missing_ns / 2)
+        return "its samples were lost, see above";
+    if (last->refused)
+        return "the kernel refused its threads their timers";
+    if (process->own_ns > last->cpu_ns &&
+        process->own_ns - last->cpu_ns >= missing_ns / 2)
+        return "it went on where it had no log: past an exec or its "
+               "destructors, killed, or not allowed to write here";
+    if (process->before_ns >= missing_ns / 2)
+        return "it used that before the library was loaded";
+    return "the reason is not known";
+}
+
+static char *why_of(const struct jr_cover_process *process,
+                    uint64_t missing_ns)
+{
+    if (process->reason)
+        return told(process->reason);
+    if (process->has_log)
+        return jr_strdup(guessed(process, missing_ns));
+    return jr_strdup("it left no log, and no word why: made past the C "
+                     "library's fork, shut into a sandbox, or not allowed to "
+                     "write here");
+}
+
+/* The command of a process, or of its parent (*parent is its pid then). */
+static const char *command_of(const struct jr_cover *cover,
+                              const struct jr_cover_process *process,
+                              uint32_t *parent)
+{
+    const struct jr_tree_line *line = process->reason;
+
+    *parent = 0;
+    if (line && line->args[0])
+        return line->args;
+    if (line && line->path[0])
+        return line->path;
+    if (process->last.command)
+        return process->last.command;
+    for (size_t i = 0; i < cover->nprocesses; i++) {
+        const struct jr_cover_image *other = &cover->processes[i].last;
+
+        if (other->tree == process->last.tree &&
+            other->pid == process->last.ppid && other->command) {
+            *parent = other->pid;
+            return other->command;
+        }
+    }
+    return "";
+}
+
+/* Whether two commands begin with the same word. */
+static int same_program(const char *one, const char *other)
+{
+    size_t length = strcspn(one, " ");
+
+    return length == strcspn(other, " ") && memcmp(one, other, length) == 0;
+}
+
+static void add_gap(struct jr_cover *cover,
+                    const struct jr_cover_process *process, uint64_t cpu_ns)
+{
+    struct jr_gap gap = {.pid = process->last.pid,
+                         .count = 1,
+                         .cpu_ns = cpu_ns,
+                         .sampled_ns = process->last.sampled_ns,
+                         .has_log = process->has_log};
+
+    gap.command = command_of(cover, process, &gap.parent);
+    gap.why = why_of(process, cpu_ns - process->last.sampled_ns);
+    for (size_t i = 0; i < cover->ngaps; i++) {
+        struct jr_gap *other = &cover->gaps[i];
+
+        if (strcmp(other->why, gap.why) == 0 &&
+            !other->parent == !gap.parent &&
+            same_program(other->command, gap.command)) {
+            other->count++;
+            other->cpu_ns = jr_add(other->cpu_ns, cpu_ns);
+            other->sampled_ns = jr_add(other->sampled_ns, gap.sampled_ns);
+            free(gap.why);
+            return;
+        }
+    }
+    *JR_PUSH(cover->gaps, cover->ngaps, cover->gaps_room) = gap;
+}
+
+static int by_missing(const void *one, const void *other)
+{
+    const struct jr_gap *a = one, *b = other;
+    uint64_t missing_a = a->cpu_ns - a->sampled_ns;
+    uint64_t missing_b = b->cpu_ns - b->sampled_ns;
+
+    if (missing_a != missing_b)
+        return missing_a > missing_b ? -1 : 1;
+    return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+void jr_cover_gaps(struct jr_cover *cover)
+{
+    for (size_t i = 0; i < cover->nprocesses; i++) {
+        const struct jr_cover_process *process = &cover->processes[i];
+        uint64_t cpu = process->own_ns - process->off_ns;
+        uint64_t sampled = process->last.sampled_ns;
+
+        if (process->last.cut || cpu <= JR_GAP_MIN_NS || sampled >= cpu ||
+            sampled >= cpu / 100 * JR_GAP_PERCENT ||
+            cpu - sampled <= JR_GAP_PERIODS * process->last.period_ns)
+            continue;
+        add_gap(cover, process, cpu);
+    }
+    if (cover->ngaps)
+        qsort(cover->gaps, cover->ngaps, sizeof *cover->gaps, by_missing);
+}

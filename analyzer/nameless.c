@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the report says of frames without a name, by the program: some runtimes
+ * describe their code only when asked to, others never.  doc/jit.md has the
+ * same in its table.
+ * Runs in: analyzer. */
+#include "nameless.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static const struct {
+    const char *programs[4];  /* shell patterns of an executable's name */
+    uint8_t has_image;        /* code in a file that is none of the loader's */
+    const char *text;
+} runtimes[] = {
+    {{"ruby*"}, 0,
+     "ruby: YJIT writes no map before 3.3; --yjit-perf from there"},
+    {{"luajit*"}, 0, "LuaJIT writes no map of its traces"},
+    {{"pypy*"}, 0, "PyPy writes no map of its code"},
+    {{"guile*"}, 0, "Guile writes no map of its code"},
+    {{"sbcl*"}, 1, "SBCL writes no map of its code, which is in its core"},
+    {{"java"}, 0,
+     "of a JVM's code its map has what was alive at the end; jprof pause PID "
+     "now and then has it written before, perf's agent (--jit=dump) at once"},
+    {{"node", "nodejs"}, 0,
+     "node describes its code with --perf-basic-prof (jprof node asks for it)"},
+    {{"php*"}, 0, "PHP describes its code with -d opcache.jit_debug=0x10"},
+    {{"python3.12", "python3.1[3-9]"}, 0,
+     "CPython describes its code with -X perf (jprof python3 asks for it)"},
+    {{"beam.smp"}, 0,
+     "Erlang describes its code with +JPperf true (jprof erl asks for it)"},
+};
+
+static int is_of(size_t runtime, const char *name)
+{
+    for (size_t i = 0; i < 4 && runtimes[runtime].programs[i]; i++) {
+        if (fnmatch(runtimes[runtime].programs[i], name, 0) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* Returns whether there was anything to say. */
+static int note_process(struct jr_load *load,
+                        const struct jr_process *process)
+{
+    const struct jr_stats *stats = &process->stats;
+    const char *exe = process->run->header.exe, *slash = strrchr(exe, '/');
+    uint64_t bare = stats->jit_frames - stats->jit_named;
+    char *text;
+
+    for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++) {
+        uint64_t count =
+            runtimes[i].has_image ? bare + stats->unnamed_frames : bare;
+
+        if (count == 0 || !is_of(i, slash ? slash + 1 : exe))
+            continue;
+        text = jr_printf("frames have no name: %s", runtimes[i].text);
+        jr_notes_add_of(&load->gathered, process->run->header.pid, count, text);
+        free(text);
+        return 1;
+    }
+    return 0;
+}
+
+size_t jr_note_nameless(struct jr_load *load)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < load->model.nprocesses; i++)
+        count += (size_t)note_process(load, &load->model.processes[i]);
+    return count;
+}

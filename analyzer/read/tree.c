@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads a tree's file, line by line.
+ * Runs in: analyzer. */
+#include "tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/file.h"
+#include "../base/mem.h"
+#include "line.h"
+
+#define TREE_SIZE_MAX (64ULL << 20)  /* bytes: some 500,000 lines */
+
+static const char *const events[] = {
+    [JR_TREE_CHILD] = JP_TREE_CHILD,
+    [JR_TREE_EXEC] = JP_TREE_EXEC,
+    [JR_TREE_NOLOG] = JP_TREE_NOLOG,
+    [JR_TREE_RUN] = JP_TREE_RUN,
+};
+#define EVENTS (sizeof events / sizeof *events)
+
+/* The text behind `key`, blanks for the NULs in it but for the last ones. */
+static char *take_text(const struct jr_line *line, const char *key)
+{
+    const struct jr_line_pair *pair = jr_line_find(line, key);
+    size_t length = pair ? pair->length : 0;
+    char *text = jr_alloc(length + 1, 1);
+
+    if (pair)
+        memcpy(text, pair->value, length);
+    while (length && text[length - 1] == '\0')
+        length--;
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '\0')
+            text[i] = ' ';
+    return text;
+}
+
+static int take_id(const struct jr_line *line, const char *key, uint32_t *id)
+{
+    uint64_t number;
+
+    if (jr_line_number(line, key, 10, &number) < 0 || number > UINT32_MAX)
+        return -1;
+    *id = (uint32_t)number;
+    return 0;
+}
+
+static int take_line(struct jr_tree *tree, const struct jr_line *line)
+{
+    struct jr_tree_line taken = {.time_ns = line->time_ns};
+
+    while (taken.kind < EVENTS && strcmp(line->event, events[taken.kind]) != 0)
+        taken.kind++;
+    if (taken.kind == EVENTS)
+        return 0;       /* of a later version */
+    if (take_id(line, "root", &taken.root) < 0 ||
+        take_id(line, "pid", &taken.pid) < 0)
+        return -1;
+    if (take_id(line, "ppid", &taken.ppid) < 0)
+        taken.ppid = 0;
+    if (jr_line_number(line, "cpu", 10, &taken.cpu_ns) < 0)
+        taken.cpu_ns = 0;
+    if (jr_line_number(line, "wall", 10, &taken.wall_ns) < 0)
+        taken.wall_ns = 0;
+    taken.why = take_text(line, "why");
+    taken.path = take_text(line, "path");
+    taken.args = take_text(line, "args");
+    taken.text =
+        take_text(line, taken.kind == JR_TREE_RUN ? "jit" : "text");
+    *JR_PUSH(tree->lines, tree->nlines, tree->lines_room) = taken;
+    return 0;
+}
+
+void jr_tree_file_parse(const uint8_t *data, size_t size, struct jr_tree *tree,
+                        struct jr_diag *diag)
+{
+    struct jr_line *line = jr_alloc(1, sizeof *line);
+    const char *all = (const char *)data;
+
+    for (size_t at = 0, length; at < size; at += length + 1) {
+        const char *newline = memchr(all + at, '\n', size - at);
+
+        length = newline ? (size_t)(newline - all) - at : size - at;
+        if (!newline)
+            jr_warn(diag, tree->path, at, "the last line is cut; left out");
+        else if (jr_line_parse(line, all + at, length) < 0 ||
+                 take_line(tree, line) < 0)
+            jr_warn(diag, tree->path, at,
+                    "is no line of a tree's file; left out");
+    }
+    free(line);
+}
+
+int jr_tree_file_read(const char *path, struct jr_tree *tree,
+                      struct jr_diag *diag)
+{
+    struct jr_bytes bytes;
+    const char *why;
+
+    *tree = (struct jr_tree){.path = jr_strdup(path)};
+    if (jr_file_read(path, TREE_SIZE_MAX, &bytes, &why) < 0) {
+        jr_warn(diag, path, JR_NO_OFFSET,
+                "%s; processes without a log are not known", why);
+        return -1;
+    }
+    jr_tree_file_parse(bytes.data, bytes.size, tree, diag);
+    free(bytes.data);
+    return 0;
+}
+
+void jr_tree_file_free(struct jr_tree *tree)
+{
+    for (size_t i = 0; i < tree->nlines; i++) {
+        free(tree->lines[i].why);
+        free(tree->lines[i].path);
+        free(tree->lines[i].args);
+        free(tree->lines[i].text);
+    }
+    free(tree->lines);
+    free(tree->path);
+    *tree = (struct jr_tree){0};
+}

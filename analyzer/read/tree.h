@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The reader of a tree's file (jprof-tree): what is known of processes that
+ * may have no log.  The format is that of doc/FORMAT.md and include/jp_map.h.
+ * Runs in: analyzer. */
+#ifndef JR_TREE_H
+#define JR_TREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../base/diag.h"
+
+enum jr_tree_kind {
+    JR_TREE_CHILD,          /* a process was waited for */
+    JR_TREE_EXEC,           /* it executes what cannot be profiled */
+    JR_TREE_NOLOG,          /* its log could not be made */
+    JR_TREE_RUN             /* the launcher's: the whole run */
+};
+
+struct jr_tree_line {
+    uint64_t time_ns;
+    uint64_t cpu_ns;        /* with that of children waited for; 0: none said */
+    uint64_t wall_ns;
+    uint32_t root, pid, ppid;
+    uint8_t kind;           /* enum jr_tree_kind */
+    char *why;              /* a word, "" when there is none */
+    char *path, *args;      /* "" likewise; arguments joined by blanks */
+    char *text;             /* more of it; of a run, of its JIT code */
+};
+
+struct jr_tree {
+    char *path;
+    struct jr_tree_line *lines;     /* in order of the file */
+    size_t nlines, lines_room;
+};
+
+/* Reads the tree's file at `path` into *tree.  Damage is reported and passed
+ * over.  Returns 0, or -1 when it cannot be read; *tree is then empty.  The
+ * caller frees *tree with jr_tree_file_free. */
+int jr_tree_file_read(const char *path, struct jr_tree *tree,
+                      struct jr_diag *diag);
+void jr_tree_file_free(struct jr_tree *tree);
+
+/* The same for one that is in memory.  The caller has zeroed *tree and set its
+ * path (allocated; for messages). */
+void jr_tree_file_parse(const uint8_t *data, size_t size, struct jr_tree *tree,
+                        struct jr_diag *diag);
+
+#endif

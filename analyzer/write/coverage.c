@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Coverage in words.
+ * Runs in: analyzer. */
+#include "coverage.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/mem.h"
+#include "facts.h"
+
+#define GAPS_SHOWN 20
+#define COMMAND_SHOWN 100   /* bytes */
+#define GOOD_PERCENT 95.0
+#define REST_MIN_NS 50000000ULL
+
+double jr_coverage_percent(const struct jr_cover *cover)
+{
+    double percent = jr_percent(cover->sampled_ns, cover->cpu_ns);
+
+    return percent < 100.0 ? percent : 100.0;
+}
+
+/* Appends "; TIME WHAT" to *text when there is such a time. */
+static void append(char **text, uint64_t ns, const char *what)
+{
+    char *time, *longer;
+
+    if (ns < REST_MIN_NS)
+        return;
+    time = jr_duration(ns);
+    longer = jr_printf("%s; %s %s", *text, time, what);
+    free(time);
+    free(*text);
+    *text = longer;
+}
+
+char *jr_coverage_text(const struct jr_report *report, int *bad)
+{
+    const struct jr_cover *cover = report->cover;
+    char *time, *text;
+
+    if (!cover || !cover->known)
+        return NULL;
+    time = jr_duration(cover->cpu_ns);
+    if (cover->cpu_ns)
+        text = jr_printf("%.1f%% of %s of CPU time%s",
+                         jr_coverage_percent(cover), time,
+                         cover->whole || !report->merged
+                             ? ""
+                             : ", as far as its processes knew of it");
+    else
+        text = jr_strdup("of no CPU time");
+    free(time);
+    append(&text, cover->paused_ns, "more while the profile did not run");
+    append(&text, cover->cut_ns,
+           "more of processes of which only the last samples were kept");
+    append(&text, cover->children_ns,
+           "more of children, which have logs of their own");
+    *bad = cover->ngaps > 0 ||
+           (cover->cpu_ns > REST_MIN_NS &&
+            jr_coverage_percent(cover) < GOOD_PERCENT);
+    return text;
+}
+
+/* "12 processes of busybox", "busybox sh (pid 3)". */
+static char *gap_title(const struct jr_gap *gap)
+{
+    const char *command = gap->command;
+    const char *rest = strlen(command) > COMMAND_SHOWN ? "..." : "";
+
+    if (gap->count > 1)
+        return jr_printf("%zu %s of %.*s", gap->count,
+                         gap->parent ? "children" : "processes",
+                         command[0] ? (int)strcspn(command, " ") : 1,
+                         command[0] ? command : "?");
+    if (gap->parent)
+        return jr_printf("pid %" PRIu32 ", a child of %.*s%s (pid %" PRIu32
+                         ")", gap->pid, COMMAND_SHOWN, command, rest,
+                         gap->parent);
+    if (command[0] == '\0')
+        return jr_printf("pid %" PRIu32, gap->pid);
+    return jr_printf("%.*s%s (pid %" PRIu32 ")", COMMAND_SHOWN, command, rest,
+                     gap->pid);
+}
+
+static char *gap_text(const struct jr_gap *gap)
+{
+    char *title = gap_title(gap), *time = jr_duration(gap->cpu_ns), *text;
+
+    if (gap->sampled_ns)
+        text = jr_printf("%s: %.0f%% of %s of CPU time: %s", title,
+                         jr_percent(gap->sampled_ns, gap->cpu_ns), time,
+                         gap->why);
+    else
+        text = jr_printf("%s: %s of CPU time, no samples: %s", title, time,
+                         gap->why);
+    free(title);
+    free(time);
+    return text;
+}
+
+/* What is left of the gaps behind those that are shown. */
+static char *more_gaps(const struct jr_cover *cover)
+{
+    uint64_t missing = 0;
+    size_t count = 0;
+    char *time, *text;
+
+    for (size_t i = GAPS_SHOWN; i < cover->ngaps; i++) {
+        count += cover->gaps[i].count;
+        missing = jr_add(missing, cover->gaps[i].cpu_ns -
+                                      cover->gaps[i].sampled_ns);
+    }
+    time = jr_duration(missing);
+    text = jr_printf("%zu further processes: %s without samples", count, time);
+    free(time);
+    return text;
+}
+
+/* "TIME of CPU time WHAT", of what is worth a word; else NULL. */
+static char *part_text(const struct jr_cover *cover, uint64_t ns,
+                       const char *what)
+{
+    char *time, *text;
+
+    if (ns < REST_MIN_NS || ns < cover->cpu_ns / 100)
+        return NULL;
+    time = jr_duration(ns);
+    text = jr_printf("%s of CPU time %s", time, what);
+    free(time);
+    return text;
+}
+
+char *jr_coverage_gap(const struct jr_report *report, size_t i)
+{
+    const struct jr_cover *cover = report->cover;
+    size_t shown;
+    char *text;
+
+    if (!cover || !cover->known)
+        return NULL;
+    shown = cover->ngaps < GAPS_SHOWN ? cover->ngaps : GAPS_SHOWN;
+    if (i < shown)
+        return gap_text(&cover->gaps[i]);
+    i -= shown;
+    if (shown < cover->ngaps && i-- == 0)
+        return more_gaps(cover);
+    text = part_text(cover, cover->before_ns,
+                     "before the library was in the programs: in exec and the "
+                     "loader");
+    if (text && i-- == 0)
+        return text;
+    free(text);
+    return i == 0 ? part_text(cover, cover->rest_ns,
+                              "in processes that left no trace: of less than "
+                              "one period each, or with a parent that is not "
+                              "profiled")
+                  : NULL;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What was run: the command that the user gave, and the program that it led
+ * to.
+ * Runs in: analyzer. */
+#ifndef JR_PROGRAM_H
+#define JR_PROGRAM_H
+
+#include "report.h"
+
+/* The caller frees each. */
+
+/* A short name, for a title. */
+char *jr_program_name(const struct jr_report *report);
+
+/* "/usr/bin/python3.11 (started as ./tool)": the last program of the first
+ * process, where a script or a shim led to. */
+char *jr_program_text(const struct jr_report *report);
+
+/* The command line; NULL when it is not known. */
+char *jr_program_command(const struct jr_report *report);
+
+#endif

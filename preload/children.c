@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Waiting for children: the kernel then says how much CPU time they used,
+ * whether they have logs or not.
+ * Runs in: any thread, the program's handlers. */
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+
+#include "real.h"
+#include "sig/process.h"
+#include "sig/sys.h"
+#include "sig/tree.h"
+
+typedef pid_t any_function(pid_t, int *, int, struct rusage *);
+typedef int waitid_function(idtype_t, id_t, siginfo_t *, int);
+
+static uint64_t cpu_of(const struct rusage *usage)
+{
+    return ((uint64_t)usage->ru_utime.tv_sec +
+            (uint64_t)usage->ru_stime.tv_sec) * JP_NS +
+           ((uint64_t)usage->ru_utime.tv_usec +
+            (uint64_t)usage->ru_stime.tv_usec) * 1000U;
+}
+
+static int is_wanted(void)
+{
+    return jp_owned_sig() && jp_tree_wanted_sig();
+}
+
+/* wait4 is what the C library's other functions of the kind come down to, and
+ * a point of cancellation as they are.  What is the caller's is written to as
+ * ever, and read only when the kernel has written to it. */
+static pid_t wait_for(pid_t pid, int *status, int options,
+                      struct rusage *usage)
+{
+    JP_REAL(any_function, wait4)
+    struct rusage own_usage;
+    int own_status;
+    if (status == NULL)
+        status = &own_status;
+    if (usage == NULL)
+        usage = &own_usage;
+    pid = real(pid, status, options, usage);
+    if (pid > 0 && (WIFEXITED(*status) || WIFSIGNALED(*status)))
+        jp_tree_child_sig((uint32_t)pid, cpu_of(usage));
+    return pid;
+}
+
+#define WAIT(name, declared, used, as_wait4)                                  \
+    typedef pid_t name##_function declared;                                   \
+    JP_HOOK(pid_t, name, declared)                                            \
+    {                                                                         \
+        JP_REAL(name##_function, name)                                        \
+        return is_wanted() ? wait_for as_wait4 : real used;                   \
+    }
+
+WAIT(wait, (int *status), (status), (WAIT_ANY, status, 0, NULL))
+WAIT(waitpid, (pid_t pid, int *status, int options), (pid, status, options),
+     (pid, status, options, NULL))
+WAIT(wait3, (int *status, int options, struct rusage *usage),
+     (status, options, usage), (WAIT_ANY, status, options, usage))
+WAIT(wait4, (pid_t pid, int *status, int options, struct rusage *usage),
+     (pid, status, options, usage), (pid, status, options, usage))
+
+static uint64_t children(void)
+{
+    struct rusage usage;
+    return jp_sys_sig(SYS_getrusage, RUSAGE_CHILDREN, (long)&usage, 0, 0, 0) ==
+                   0
+               ? cpu_of(&usage)
+               : 0;
+}
+
+/* waitid tells no times: the difference is the child's, and that of what
+ * another thread waited for at the same moment. */
+JP_HOOK(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options))
+{
+    JP_REAL(waitid_function, waitid)
+    if (!is_wanted() || info == NULL || (options & WEXITED) == 0 ||
+        (options & WNOWAIT) != 0)
+        return real(type, id, info, options);
+    const uint64_t before = children();
+    const int result = real(type, id, info, options);
+    if (result == 0 && info->si_signo == SIGCHLD && info->si_pid > 0 &&
+        (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED ||
+         info->si_code == CLD_DUMPED))
+        jp_tree_child_sig((uint32_t)info->si_pid, children() - before);
+    return result;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Call-frame information made ready for the time when it cannot be copied any
+ * more.
+ * Runs in: any thread. */
+#ifndef JP_CFI_READY_H
+#define JP_CFI_READY_H
+
+/* Copies the call-frame information of all modules that the map has, 64 MiB at
+ * most; children made by fork have the copies too. */
+void jp_cfi_ready_sig(void);
+
+#endif

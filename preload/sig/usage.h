@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The process's CPU time in the log's header, so that a report can say how
+ * much of it the samples cover.
+ * Runs in: handler, any thread. */
+#ifndef JP_USAGE_H
+#define JP_USAGE_H
+
+#include <stdint.h>
+
+#include "jp_log.h"
+
+/* The library has come into the process: at its start, or by a fork. */
+void jp_usage_begin_sig(void);
+
+/* Writes the CPU time until now; without a log nothing. */
+void jp_usage_note_sig(void);
+
+/* The same at a sample, once a second. */
+void jp_usage_follow_sig(uint64_t now_ns);
+
+/* The profile ends here, though the process goes on. */
+void jp_usage_off_sig(enum jp_off why);
+
+#endif

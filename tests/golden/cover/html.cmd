@@ -1,0 +1,1 @@
+--merge --format=html /x/make jprof-log jprof-log-12

@@ -1,0 +1,1 @@
+--format=text /x/make jprof-log

@@ -1,0 +1,1 @@
+--merge --format=summary /x/make jprof-log jprof-log-12

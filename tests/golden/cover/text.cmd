@@ -1,0 +1,1 @@
+--merge --format=text /x/make jprof-log jprof-log-12

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""Whether a stack that is said to be complete has its thread's first frame.
+
+Runs in: tests; after every run test.  The first frame of the main thread is
+the program's entry, or the loader's, or (by frame pointers, which the C
+library's start-up code has not) where the C library calls main; that of any
+other thread is a function of a file, not of memory that code was written to."""
+import struct
+
+ENTRY_BYTES = 128       # of code: _start, _dl_start_user
+ANY = (0, 1 << 64)
+
+
+def entry_of(path):
+    """e_entry of an ELF file, or None."""
+    try:
+        with open(path, "rb") as source:
+            head = source.read(64)
+    except OSError:
+        return None
+    if head[:4] != b"\x7fELF" or head[4] != 2 or len(head) < 64:
+        return None
+    return struct.unpack_from("<Q" if head[5] == 1 else ">Q", head, 24)[0]
+
+
+class Roots:
+    """Where first frames may be, of one run."""
+
+    def __init__(self, run):
+        self.entries, self.library, self.written, self.files = [], [], [], []
+        self.pid = run.header["pid"]
+        self.exe = run.header["exe"]
+        for _, event, keys in run.map:
+            if event not in ("module", "anon"):
+                continue
+            span = int(keys["start"], 16), int(keys["end"], 16)
+            if event == "anon":
+                self.written.append(span)
+                continue
+            self.files.append(span)
+            path = keys.get("path", "")
+            name = path.rsplit("/", 1)[-1]
+            if name.startswith(("libc.so", "libc-", "libpthread")):
+                self.library.append(span)
+            if path == self.exe or name.startswith("ld-"):
+                entry = entry_of(path)
+                if entry is not None and "bias" in keys:
+                    start = entry + int(keys["bias"], 16)
+                    self.entries.append((start, start + ENTRY_BYTES))
+
+    def is_first(self, tid, address):
+        """May this be the first frame of a thread?"""
+        def within(spans):
+            return any(start <= address - 1 < end for start, end in spans)
+
+        if within(self.written) and not within(self.files):
+            return False
+        if tid != self.pid or not self.entries:
+            return True
+        return within(self.entries) or within(self.library)
+
+
+def false_roots(run):
+    """[(tid, stack)] of the samples that say `root` and are wrong."""
+    roots, found, seen = Roots(run), [], set()
+    for _, tid, _, _, reason, stack in run.samples:
+        if reason != "root" or (tid, stack) in seen:
+            continue
+        seen.add((tid, stack))
+        if not stack or not roots.is_first(tid, stack[-1]):
+            found.append((tid, [hex(frame) for frame in stack[-3:]],
+                          len(stack)))
+    return found

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""Signals that jprof blocks for a moment in one thread do not end the calls of
+others.  Runs in: tests."""
+import unittest
+
+from jprun import Case, program
+
+CLOCKS = ("JP_START JP_PERIOD=0.001", "JP_START JP_PERIOD=0.0002",
+          "JP_START JP_PERIOD=0.001 JP_REALTIME")
+
+
+class Bystanders(Case):
+    def check(self, how):
+        for flags, preload in [(None, False)] + [(f, True) for f in CLOCKS]:
+            options = {} if preload else {"preload": False}
+            done = self.run_program(program("bystanders"), how, "3",
+                                    flags=flags, **options)
+            self.assertEqual((done.status, done.err), (0, ""), flags)
+            self.assertRegex(
+                done.out, r"^recv 0 epoll 0 write 0 of \d+\nelsewhere 0\n$",
+                flags)
+
+    def test_children_of_another_thread(self):
+        """SIGCHLD, which nobody handles, is thrown away as it comes."""
+        self.check("children")
+
+    def test_ignored_signals_to_the_process(self):
+        self.check("ignored")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""What says that a stack is complete: only the first frame of the thread, not
+that a frame pointer happens to be zero or to lead to zeros.  Runs in: tests."""
+import collections
+import platform
+import unittest
+
+import roots
+from jprun import Case, program
+
+FLAGS = "JP_START JP_PERIOD=0.002 JP_STACK="
+
+
+@unittest.skipUnless(platform.machine() == "x86_64", "code of x86-64")
+class Scratch(Case):
+    """JIT code without call-frame information, the frame pointer a register
+    like any other: main is out of reach, and that is said."""
+
+    def incomplete(self, *words, walker="auto"):
+        done = self.run_program(program("scratchfp"), *words,
+                                flags=FLAGS + walker)
+        self.assertEqual((done.status, done.out, done.err), (0, "", ""))
+        run = self.run_of()
+        written = roots.Roots(run).written
+        reasons = collections.Counter(
+            sample[4] for sample in run.samples
+            if any(start <= sample[5][0] < end for start, end in written))
+        self.assertGreater(sum(reasons.values()), 20)
+        self.assertEqual(reasons["root"], 0, reasons)
+
+    def test_zero(self):
+        self.incomplete("zero")
+
+    def test_zeros_on_the_stack(self):
+        self.incomplete("words")
+
+    def test_zero_in_a_thread(self):
+        self.incomplete("zero", "thread")
+
+    def test_zeros_in_a_thread(self):
+        self.incomplete("words", "thread")
+
+    def test_by_frame_pointers_alone(self):
+        self.incomplete("zero", walker="fp")
+
+
+class Checker(Case):
+    """The check of every test's stacks sees what is wrong."""
+    check_first_frames = False
+
+    def test_sees_false_roots(self):
+        self.busy(0.3)
+        run = self.run_of()
+        self.assertEqual(roots.false_roots(run), [])
+        cut = [sample for sample in run.samples if len(sample[5]) > 3]
+        self.assertGreater(len(cut), 20)
+        run.samples = [sample[:5] + (sample[5][:1],) for sample in cut]
+        self.assertTrue(roots.false_roots(run))
+
+
+if __name__ == "__main__":
+    unittest.main()

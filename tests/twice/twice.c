@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Linked around jp_walk_sig (ld --wrap), it makes a library that walks the
+ * stack of every sample twice: along the trail of the walk before, as jprof
+ * does, and once more in another kit that remembers nothing.  What differs is
+ * counted, and so is every trail that leads away from the root.
+ *
+ *     TWICE_OUT     the file with the figures (struct result); a dot and the
+ *                   pid are added
+ *     TWICE_STEPS   from each sample on, so many instructions are stepped
+ *                   through by the processor's trap flag; most of them are
+ *                   walked from, too (x86-64)
+ *
+ * Runs in: handler; tests (a preloaded library). */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../preload/sig/arch/arch.h"
+#include "../../preload/sig/config.h"
+#include "../../preload/sig/kit.h"
+#include "../../preload/sig/maps.h"
+#include "../../preload/sig/process.h"
+#include "../../preload/sig/slot.h"
+#include "../../preload/sig/sys.h"
+#include "../../preload/sig/walk.h"
+
+#define SHOWN 64U
+#define TRAP_FLAG 0x100 /* of EFLAGS (Intel SDM, volume 1, 3.4.3.3) */
+#define TURNS 5         /* tries, when the map of memory is read meanwhile */
+
+/* What tests/run/test_twice.py reads. */
+struct shown {
+    uint64_t pc, sp, with, without; /* frames at the first difference */
+    uint32_t at, depth[2], gap[2], reason[2], spare;
+};
+
+struct result {
+    _Atomic uint64_t walks, differ, moved, bad_trails, on_trail;
+    _Atomic uint64_t roots, frames, spare;
+    struct shown shown[SHOWN];
+};
+
+enum jp_reason __real_jp_walk_sig(struct jp_slot *, struct jp_kit *,
+                                  const ucontext_t *);
+enum jp_reason __wrap_jp_walk_sig(struct jp_slot *, struct jp_kit *,
+                                  const ucontext_t *);
+
+static struct result *result;
+static struct jp_kit *seconds[JP_SLOTS_MAX];
+static uint32_t left[JP_SLOTS_MAX]; /* instructions to step through */
+static uint32_t steps;
+static uint32_t owner; /* whose the kits are */
+
+/* Whether each step of a trail leads towards the root, and to the place where
+ * the next one begins; the last says that it is. */
+static int is_sound(const struct jp_kit_trail *trail)
+{
+    if (!trail->ready)
+        return 1;
+    for (uint32_t i = trail->first; i < JP_KIT_TRAIL; i++) {
+        const struct jp_kit_step *step = &trail->steps[i];
+        if (step->ra_at == 0)
+            return 1;
+        if (step[1].sp <= step->sp || step[1].sp == UINT64_MAX)
+            return 0;
+        if (jp_config.walker != JP_WALKER_FP &&
+            (step->ra_at >= step[1].sp || step->ra_at < step->sp - 128))
+            return 0;
+    }
+    return trail->first == JP_KIT_TRAIL;
+}
+
+static void show(const ucontext_t *context, const struct jp_kit *kit,
+                 const struct jp_kit *second, const enum jp_reason reasons[2])
+{
+    const uint64_t number = atomic_fetch_add(&result->differ, 1);
+    uint32_t at = 0;
+    if (number >= SHOWN)
+        return;
+    while (at < kit->depth && at < second->depth &&
+           kit->frames[at] == second->frames[at])
+        at++;
+    result->shown[number] = (struct shown){
+        .pc = jp_arch_pc_sig(context),
+        .sp = jp_arch_sp_sig(context),
+        .with = at < kit->depth ? kit->frames[at] : 0,
+        .without = at < second->depth ? second->frames[at] : 0,
+        .at = at,
+        .depth = {kit->depth, second->depth},
+        .gap = {kit->gap, second->gap},
+        .reason = {reasons[0], reasons[1]}};
+}
+
+/* A forked child has its parent's table, and not the kits. */
+static struct jp_kit *second_kit(const struct jp_slot *slot)
+{
+    struct jp_kit **second = &seconds[jp_slot_index_sig(slot)];
+    if (owner != jp_owner->pid) {
+        memset(seconds, 0, sizeof(seconds));
+        owner = jp_owner->pid;
+    }
+    if (*second == NULL)
+        *second = jp_kit_take_sig();
+    return *second;
+}
+
+static int is_same(const struct jp_kit *a, const struct jp_kit *b)
+{
+    return a->depth == b->depth && a->gap == b->gap &&
+           memcmp(a->frames, b->frames, a->depth * sizeof(*a->frames)) == 0;
+}
+
+/* Both walks.  When the map of memory is read between them or in them, or is
+ * to be read again, they know different things: then once more. */
+static enum jp_reason walk_twice(struct jp_slot *slot, struct jp_kit *kit,
+                                 const ucontext_t *context)
+{
+    struct jp_kit *second = result != NULL ? second_kit(slot) : NULL;
+    enum jp_reason reasons[2];
+    uint32_t epoch = kit->maps_epoch;
+    if (second == NULL)
+        return __real_jp_walk_sig(slot, kit, context);
+    for (int turn = 0;; turn++) {
+        reasons[0] = __real_jp_walk_sig(slot, kit, context);
+        jp_maps_check_kit_sig(second);
+        second->trail.ready = 0;
+        reasons[1] = __real_jp_walk_sig(slot, second, context);
+        const int moved = jp_maps_is_dirty_sig() ||
+                          epoch != jp_maps_epoch_sig() ||
+                          epoch != second->maps_epoch;
+        if (reasons[0] == reasons[1] && is_same(kit, second))
+            break;
+        if (!moved || turn == TURNS) {
+            show(context, kit, second, reasons);
+            break;
+        }
+        atomic_fetch_add(&result->moved, 1);
+        jp_maps_refresh_sig(jp_sys_clock_sig(CLOCK_MONOTONIC));
+        jp_maps_check_kit_sig(kit);
+        epoch = kit->maps_epoch;
+    }
+    atomic_fetch_add(&result->walks, 1);
+    atomic_fetch_add(&result->frames, kit->depth);
+    atomic_fetch_add(&result->roots, reasons[0] == JP_REASON_ROOT);
+    atomic_fetch_add(&result->on_trail, kit->trail.first != JP_KIT_TRAIL);
+    atomic_fetch_add(&result->bad_trails, !is_sound(&kit->trail));
+    return reasons[0];
+}
+
+#if defined(__x86_64__)
+/* Whether the next instruction is a system call that must not be stepped
+ * over: it may block SIGTRAP, which would then kill, or begin or end a thread
+ * or process. */
+static int is_risky(const ucontext_t *context)
+{
+    static const uint16_t risky[] = {
+        SYS_rt_sigprocmask, SYS_rt_sigaction, SYS_rt_sigreturn,
+        SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_clone, SYS_clone3,
+        SYS_fork, SYS_vfork, SYS_execve, SYS_execveat, SYS_exit,
+        SYS_exit_group, SYS_pselect6, SYS_ppoll, SYS_epoll_pwait,
+        SYS_epoll_pwait2, SYS_seccomp, SYS_prctl};
+    const long number = jp_arch_call_sig(context);
+    for (unsigned i = 0; i < sizeof(risky) / sizeof(risky[0]); i++) {
+        if (number == risky[i])
+            return 1;
+    }
+    return 0;
+}
+
+static void set_trap(const ucontext_t *context, int on)
+{
+    greg_t *flags = (greg_t *)&context->uc_mcontext.gregs[REG_EFL];
+    *flags = on ? *flags | TRAP_FLAG : *flags & ~(greg_t)TRAP_FLAG;
+}
+
+static void on_trap(int number, siginfo_t *info, void *data)
+{
+    const ucontext_t *context = data;
+    struct jp_slot *slot = jp_slot_by_tid_sig((uint32_t)syscall(SYS_gettid));
+    (void)number, (void)info;
+    uint32_t *mine = slot != NULL ? &left[jp_slot_index_sig(slot)] : NULL;
+    if (mine == NULL || *mine == 0 || slot->kit == NULL ||
+        is_risky(context)) {
+        set_trap(context, 0);
+        if (mine != NULL)
+            *mine = 0;
+        return;
+    }
+    --*mine;
+    /* Some go unseen, so that more than one frame may change at a time. */
+    if (*mine % 64 < *mine / 64 % 16 || jp_maps_is_dirty_sig() ||
+        atomic_exchange(&slot->busy, 1) != 0)
+        return;
+    jp_maps_check_kit_sig(slot->kit);
+    walk_twice(slot, slot->kit, context);
+    atomic_store(&slot->busy, 0);
+}
+
+static void begin_steps(struct jp_slot *slot, const ucontext_t *context)
+{
+    /* Where the trap is blocked (in its own handler, too) it would kill. */
+    if (steps == 0 || is_risky(context) ||
+        sigismember(&context->uc_sigmask, SIGTRAP) != 0)
+        return;
+    left[jp_slot_index_sig(slot)] = steps;
+    set_trap(context, 1);
+}
+
+static void catch_traps(void)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
+    sigfillset(&action.sa_mask);
+    action.sa_sigaction = on_trap;
+    sigaction(SIGTRAP, &action, NULL);
+}
+#else
+static void begin_steps(struct jp_slot *slot, const ucontext_t *context)
+{
+    (void)slot, (void)context;
+}
+
+static void catch_traps(void)
+{
+}
+#endif
+
+enum jp_reason __wrap_jp_walk_sig(struct jp_slot *slot, struct jp_kit *kit,
+                                  const ucontext_t *context)
+{
+    const enum jp_reason reason = walk_twice(slot, kit, context);
+    begin_steps(slot, context);
+    return reason;
+}
+
+/* After libjprof's constructor, whose object comes first at linking. */
+__attribute__((constructor)) static void construct(void)
+{
+    const char *name = getenv("TWICE_OUT"), *text = getenv("TWICE_STEPS");
+    char path[4096];
+    if (name == NULL || !jp_config.wanted)
+        return;
+    snprintf(path, sizeof(path), "%s.%d", name, (int)getpid());
+    int out = open(path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
+    if (out < 0 || ftruncate(out, sizeof(*result)) != 0)
+        return;
+    void *memory = mmap(NULL, sizeof(*result), PROT_READ | PROT_WRITE,
+                        MAP_SHARED, out, 0);
+    close(out);
+    if (memory == MAP_FAILED)
+        return;
+    result = memory;
+    steps = text != NULL ? (uint32_t)strtoul(text, NULL, 10) : 0;
+    if (steps != 0)
+        catch_traps();
+}

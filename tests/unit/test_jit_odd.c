@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * JIT files as they should not be: damaged by two writers, a parent's, line
+ * tables that are longer than the code.
+ * Runs in: unit tests, in the top folder of the sources. */
+#include "jit_world.h"
+
+/* Two processes that write to one file damage it in places. */
+static void reads_on_behind_damage(void **state)
+{
+    static const uint8_t garbage[] = "z_ of a record that another was put into";
+    struct bytes dump = {0};
+    struct world *world;
+
+    (void)state;
+    put_header(&dump, 1, 40, 0);
+    put_load(&dump, 20, 0x1000, 0x100, "before");
+    put(&dump, garbage, sizeof garbage);
+    put_load(&dump, 30, 0x2000, 0x100, "behind");
+    put_load(&dump, 40, 0x3000, 0x100, "more");
+    world = build_with(&dump, BEGIN DUMP);
+    expect(world, 0x1000, 50, "before");
+    expect(world, 0x2000, 50, "behind");
+    expect(world, 0x3000, 50, "more");
+    assert_int_equal(world->diag.warnings, 1);
+    drop(world);
+}
+
+/* The end of a killed process's dump is missing: V8 writes 4 KiB at a time.
+ * What its perf map has since then counts. */
+static void goes_by_the_map_behind_a_cut(void **state)
+{
+    static const char map[] = "1000 100 old\n"           /* 13 */
+                              "2000 100 stays\n"         /* 28 */
+                              "1000 100 new\n";          /* 41 */
+    static const char text[] = BEGIN DUMP
+        "25 perfmap path=/nonexistent/p inode=6 size=28\n"
+        "60 perfmap path=/nonexistent/p inode=6 size=41 saved=map since=50\n";
+    struct bytes dump = {0}, again = {0};
+    struct world *world;
+
+    (void)state;
+    put_header(&dump, 1, 40, 0);
+    put_load(&dump, 20, 0x1000, 0x100, "old");
+    put_load(&dump, 21, 0x2000, 0x100, "stays");
+    put(&again, dump.data, dump.size);
+    put_file("map", map, sizeof map - 1);
+    world = build_with(&dump, text);
+    expect(world, 0x1000, 40, "old");
+    expect(world, 0x1000, 60, "new");
+    expect(world, 0x2000, 60, "stays");
+    drop(world);
+    /* One that ended wrote all that there was; so the map is late. */
+    world = build_with(&again,
+        BEGIN DUMP
+        "25 perfmap path=/nonexistent/p inode=6 size=28\n"
+        "60 perfmap path=/nonexistent/p inode=6 size=41 saved=map since=50\n"
+        "70 exit cpu=1\n");
+    expect(world, 0x1000, 60, "old");
+    drop(world);
+}
+
+/* JavaScriptCore's dump lacks code that still ran at the end: where memory had
+ * other bytes than the last record says, the dead function's name is wrong. */
+static void names_nothing_where_other_code_was(void **state)
+{
+    struct bytes dump = {0};
+    uint8_t memory[3][0x100];
+    struct world *world;
+
+    (void)state;
+    put_header(&dump, 1, 40, 0);
+    put_load(&dump, 20, 0x1000, 0x100, "f");
+    memcpy(memory[0], dump.data + dump.size - 0x100, 0x100);
+    memcpy(memory[1], memory[0], 0x100);
+    memset(memory[1] + 0x20, 0x55, 0x60);       /* patched */
+    memset(memory[2], 0x55, 0x100);
+    put_file("code", memory, sizeof memory);
+    world = build_with(&dump, BEGIN DUMP
+        "30 code start=1000 end=1100 offset=0 saved=code\n"
+        "40 code start=1000 end=1100 offset=100 saved=code\n"
+        "60 code start=1000 end=1100 offset=200 saved=code\n");
+    expect(world, 0x1010, 25, "f");
+    expect(world, 0x1010, 40, "f");
+    expect(world, 0x1010, 41, "[jit]");
+    expect(world, 0x1010, 70, "[jit]");
+    assert_true(jr_space_jit(world->space).mismatched > 0);
+    drop(world);
+}
+
+/* A hole of 5 GiB, as a runtime leaves that makes its file ready in advance, is
+ * passed over, not read: the test has no more time than others. */
+static void passes_over_holes(void **state)
+{
+    struct bytes dump = {0}, more = {0};
+    struct world *world;
+    char path[128];
+    FILE *file;
+
+    (void)state;
+    put_header(&dump, 1, 40, 0);
+    put_load(&dump, 20, 0x1000, 0x100, "before");
+    put_load(&more, 30, 0x2000, 0x100, "behind");
+    put_load(&more, 40, 0x3000, 0x100, "more");
+    put_file("dump", dump.data, dump.size);
+    snprintf(path, sizeof path, "%s/dump", folder);
+    file = fopen(path, "r+");
+    assert_non_null(file);
+    assert_int_equal(fseeko(file, 5LL << 30, SEEK_SET), 0);
+    assert_int_equal(fwrite(more.data, 1, more.size, file), more.size);
+    assert_int_equal(fclose(file), 0);
+    free(dump.data);
+    free(more.data);
+    world = build(BEGIN DUMP);
+    expect(world, 0x1000, 50, "before");
+    expect(world, 0x2000, 50, "behind");
+    expect(world, 0x3000, 50, "more");
+    assert_int_equal(world->diag.warnings, 0);
+    drop(world);
+    unlink(path);
+}
+
+/* What a child has of its parent's files is what they held at the fork. */
+static void takes_the_parents_until_the_fork(void **state)
+{
+    static const char map[] = "5000 100 JS:*mapped\n"    /* 20 */
+                              "5000 100 JS:*after\n";
+    struct bytes dump = {0};
+    struct world *world;
+
+    (void)state;
+    put_header(&dump, 1, 40, 0);
+    poke32(&dump, 20, 6);
+    put_load_of(&dump, 6, 20, 0x1000, 0x100, "inherited");
+    put_load_of(&dump, 6, 120, 0x1000, 0x100, "the parent's");
+    put_file("map", map, sizeof map - 1);
+    world = build_with(&dump, BEGIN
+        "110 perfmap path=/nonexistent/p inode=6 size=20 saved=map "
+        "inherited=1\n"
+        "110 jitdump path=/nonexistent/d inode=5 size=1 saved=dump "
+        "inherited=1\n");
+    expect(world, 0x1000, 140, "inherited");
+    expect(world, 0x5000, 105, "mapped");
+    expect(world, 0x5000, 140, "mapped");
+    drop(world);
+}
+
+/* Erlang's tables begin before the code, one of SpiderMonkey's ends behind it:
+ * entries are fitted in, and say that nothing is added to addresses. */
+static void fits_lines_to_the_code(void **state)
+{
+    static const struct entry outer[] = {{0x0fd0, 2, 0, "zoo.erl"},
+                                         {0x0fe0, 3, 0, "\xff"},
+                                         {0x1030, 5, 0, "\xff"},
+                                         {0x1105, 9, 0, "\xff"}};
+    static const struct entry far[] = {{0x1000, 2, 0, "zoo.erl"},
+                                       {0x9000, 3, 0, "\xff"}};
+    struct bytes dump = {0};
+    struct world *world;
+
+    (void)state;
+    put_header(&dump, 1, 40, 0);
+    put_debug(&dump, 10, 0x1000, outer, 4);
+    put_load(&dump, 10, 0x1000, 0x100, "f");
+    put_debug(&dump, 10, 0x2000, far, 2);
+    put_load(&dump, 10, 0x2000, 0x100, "g");
+    world = build_with(&dump, BEGIN DUMP);
+    assert_int_equal(find(world, 0x1000, 20)->line, 3);
+    assert_string_equal(find(world, 0x1000, 20)->file, "zoo.erl");
+    assert_int_equal(find(world, 0x102f, 20)->line, 3);
+    assert_int_equal(find(world, 0x1030, 20)->line, 5);
+    assert_int_equal(find(world, 0x10ff, 20)->line, 5);
+    assert_int_equal(jr_space_jit(world->space).bad_lines, 0);
+    assert_int_equal(find(world, 0x2000, 20)->line, 0);
+    assert_int_equal(jr_space_jit(world->space).bad_lines, 1);
+    drop(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_on_behind_damage),
+        cmocka_unit_test(goes_by_the_map_behind_a_cut),
+        cmocka_unit_test(names_nothing_where_other_code_was),
+        cmocka_unit_test(passes_over_holes),
+        cmocka_unit_test(takes_the_parents_until_the_fork),
+        cmocka_unit_test(fits_lines_to_the_code),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The functions behind the doors are those that the loader's search finds; and
+ * the gate's answers, where the processor tells the thread pointer and where
+ * the kernel is asked for it.
+ * Runs in: tests. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../preload/real.h"
+#include "../../preload/sig/gate.h"
+#include "../../preload/sig/process.h"
+
+extern struct jp_door __start_jp_doors[] JP_HIDDEN;
+extern struct jp_door __stop_jp_doors[] JP_HIDDEN;
+
+static void test_as_the_loader(void **state)
+{
+    (void)state;
+    for (struct jp_door *door = __start_jp_doors; door != __stop_jp_doors;
+         door++) {
+        void *found = dlsym(RTLD_NEXT, door->name);
+        if (found == NULL)
+            found = door->instead;
+        if (jp_real(door) != found)
+            fail_msg("%s is not the loader's", door->name);
+    }
+    assert_int_not_equal(__stop_jp_doors - __start_jp_doors, 0);
+}
+
+/* Asks as in a process of this owner; no longer, as the doors of this test's
+ * own calls lead to hooks then. */
+static int ask(struct jp_owner *owner)
+{
+    jp_owner = owner;
+    const int answer = jp_gate_ask_sig();
+    jp_owner = NULL;
+    return answer;
+}
+
+static struct jp_owner mine, other = {1};
+
+static void *ask_mine(void *answer)
+{
+    *(int *)answer = ask(&mine);
+    return NULL;
+}
+
+static int in_thread(void)
+{
+    int answer = -1;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, ask_mine, &answer), 0);
+    pthread_join(thread, NULL);
+    return answer;
+}
+
+static void gate(void)
+{
+    memset(jp_gate_known, 0, sizeof(jp_gate_known));
+    assert_int_equal(ask(&other), 0);
+    assert_true(jp_gate_sound_sig());
+    assert_int_equal(ask(&mine), 1);
+    assert_int_equal(in_thread(), 1);
+    /* As a vfork child: known already, whatever the pid. */
+    assert_int_equal(ask(&other), 1);
+    jp_gate_leave_sig();
+    assert_int_equal(ask(&other), 0);
+    jp_gate_enter_sig();
+    assert_int_equal(ask(&other), 1);
+}
+
+static void test_gate(void **state)
+{
+    (void)state;
+    jp_gate_init_sig(getauxval(AT_HWCAP2));
+    gate();
+}
+
+static void test_gate_by_the_kernel(void **state)
+{
+    (void)state;
+#ifdef __x86_64__
+    jp_gate_init_sig(0);
+    assert_int_equal(jp_gate_direct, 0);
+    gate();
+    jp_gate_init_sig(getauxval(AT_HWCAP2));
+#endif
+}
+
+/* More threads than there are places for the value of their pointers. */
+static void test_gate_forgets(void **state)
+{
+    (void)state;
+    memset(jp_gate_known, 0xff, sizeof(jp_gate_known));
+    assert_int_equal(ask(&mine), 1);
+    assert_int_equal(in_thread(), 1);
+    assert_int_equal(ask(&mine), 1);
+}
+
+int main(void)
+{
+    mine.pid = (uint32_t)getpid();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_as_the_loader),
+        cmocka_unit_test(test_gate),
+        cmocka_unit_test(test_gate_by_the_kernel),
+        cmocka_unit_test(test_gate_forgets),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
