@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "escape.h"
 #include "facts.h"
@@ -46,6 +47,20 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* What the program called: jprof's hooks stand where the C library's functions
+ * would. */
+static const char *call_name(const struct jr_function *function)
+{
+    static const char hook[] = "jp_hook_";
+    const char *module = strrchr(function->module, '/');
+
+    module = module ? module + 1 : function->module;
+    return strcmp(module, "libjprof.so") == 0 &&
+                   strncmp(function->name, hook, sizeof(hook) - 1) == 0
+               ? function->name + sizeof(hook) - 1
+               : function->name;
+}
+
 /* "function: call" */
 static void put_wait(const struct page *page, const struct jr_wait_row *wait)
 {
@@ -53,7 +68,7 @@ static void put_wait(const struct page *page, const struct jr_wait_row *wait)
     if (wait->call == wait->function)
         return;
     fputs(": ", page->out);
-    page->put(page->out, page->model->functions[wait->call].name);
+    page->put(page->out, call_name(&page->model->functions[wait->call]));
 }
 
 static void put_plain(FILE *out, const char *text)

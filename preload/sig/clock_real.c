@@ -167,12 +167,13 @@ static uint64_t length_sig(const struct jp_slot *slot,
 /* A thread that never blocked since its last sample used some of the time, and
  * waited for a CPU the rest.  A period is all one or all the other; what it
  * leaves is due with the next. */
-static void divide_sig(struct jp_watch *watch, uint64_t all,
+static void divide_sig(struct jp_slot *slot, uint64_t all,
                        struct jp_real *real)
 {
+    struct jp_watch *watch = &slot->watch;
     uint64_t running =
         watch->due_ns > 0 ? min_sig((uint64_t)watch->due_ns, all) : 0;
-    if (all < jp_config.period_ns * 3 / 2)
+    if (all < slot->budget.period_ns * 3 / 2)
         running = watch->due_ns * 2 >= (int64_t)all ? all : 0;
     watch->due_ns -= (int64_t)running;
     real->running = running;
@@ -224,7 +225,7 @@ static void give_sig(struct jp_slot *slot, const struct found *found,
         real->before = watch->begin_ns - watch->given_ns;
     watch->given_ns = end;
     if (found->blocks == 0 && (!found->waits || due * 2 >= (int64_t)all)) {
-        divide_sig(watch, all, real);
+        divide_sig(slot, all, real);
     } else if (found->waits) {
         blocked_sig(watch, all, real);
     } else if (watch->calm) {
