@@ -156,7 +156,9 @@ static uint64_t length_sig(const struct jp_slot *slot,
     const struct jp_watch *watch = &slot->watch;
     const uint64_t period = slot->budget.period_ns;
     const uint64_t in_it = found->now - watch->since_ns;
-    const int restless = found->now < watch->restless_ns;
+    /* Where signals are too dear, fewer of them to those that wait. */
+    const int restless = found->now < watch->restless_ns &&
+                         !jp_budget_lowered_sig(&slot->budget);
     uint64_t length = in_it / (restless ? PART_OF_RESTLESS : PART);
     if (!found->same || (restless && in_it < WATCHED_NS))
         length = 0;
