@@ -158,7 +158,7 @@ struct jr_wait_row *jr_waits_rows(const struct jr_model *model, size_t *count)
         if (to != NO_WAIT)
             waits.rows[to].error_ns += step->variance;
     }
-    for (size_t i = 0; i < waits.count; i++)
+    for (size_t i = 0; i < waits.count && waits.rows; i++)
         waits.rows[i].error_ns = sqrt(waits.rows[i].error_ns);
     if (waits.count > 0)
         qsort(waits.rows, waits.count, sizeof(*waits.rows), compare_waits);
