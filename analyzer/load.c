@@ -188,8 +188,19 @@ static void note_others(struct jr_load *load)
     jr_notes_add(&load->gathered, text);
 }
 
-/* JIT code without names, and a runtime that gives none. */
-static void note_jit(struct jr_load *load)
+/* Whether a perf map or jitdump was there, in which names could stand. */
+static int has_jit_files(const struct jr_load *load)
+{
+    for (size_t i = 0; i < load->nheld; i++) {
+        if (load->held[i].map && load->held[i].map->njit > 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* JIT code without names, and a runtime that gives none; `told`: the notes say
+ * so already. */
+static void note_jit(struct jr_load *load, int told)
 {
     const struct jr_stats *total = &load->model.total;
     const char *why = load->cover.jit;
@@ -201,12 +212,17 @@ static void note_jit(struct jr_load *load)
                          jr_printf("%s; see doc/jit.md", why));
         return;
     }
+    if (has_jit_files(load))
+        return;
     text = jr_printf("JIT code ran, and no names of it came: %s; see "
                      "doc/jit.md",
                      why ? why : "its runtime was not asked to write them, or "
                                  "writes none");
     jr_say("%s", text);
-    jr_notes_add(&load->gathered, text);
+    if (told)
+        free(text);
+    else
+        jr_notes_add(&load->gathered, text);
 }
 
 void jr_load_finish(struct jr_load *load)
@@ -215,8 +231,7 @@ void jr_load_finish(struct jr_load *load)
     jr_cover_finish(&load->cover, load->merged);
     say_filters(&load->model);
     note_others(load);
-    if (jr_note_nameless(load) == 0 || load->cover.jit)
-        note_jit(load);
+    note_jit(load, jr_note_nameless(load) > 0 && load->cover.jit == NULL);
     load->notes = jr_notes_texts(&load->gathered, &load->nnotes);
 }
 

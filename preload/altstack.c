@@ -4,6 +4,8 @@
  * it may be larger than the stack itself, and jprof's handler comes on top of
  * what a handler of the program's uses there.  A stack with no room for that
  * is replaced by one of ours; the program is told of its own.
+ * A thread with a small stack gets one of ours from the start: its stack has
+ * room for the frames of the program's signals, and maybe for no other.
  * Runs in: any thread, the program's handlers. */
 #include <errno.h>
 #include <signal.h>
@@ -46,16 +48,73 @@ struct standin {
 static __thread struct standin standins[STANDINS];
 static __thread unsigned next_standin;
 
+/* A thread's stack with less room than this is small: a few frames are a part
+ * of it that counts. */
+#define SMALL_BYTES 65536U
+#define SMALL_FRAMES 8U
+
+/* What the kernel has in a thread with a small stack while the program has no
+ * alternate stack there.  A handler of the program's that asks for one runs on
+ * it, too.  (Not with SS_AUTODISARM: the kernel has no alternate stack in any
+ * handler then, also in those that run elsewhere, signal_delivered.) */
+static __thread struct {
+    void *memory;      /* NULL: none */
+    size_t size;
+} ours;
+
 static size_t frame_bytes(void)
 {
     size_t bytes = getauxval(AT_MINSIGSTKSZ);
     return bytes > FRAME_BYTES ? bytes : FRAME_BYTES;
 }
 
+/* What is needed besides what the program itself uses. */
+static size_t extra_bytes(void)
+{
+    return 2 * frame_bytes() + HANDLER_BYTES + PROGRAM_BYTES;
+}
+
+static size_t whole_pages(size_t size)
+{
+    return (size + jp_process.page_size - 1) & ~(jp_process.page_size - 1);
+}
+
 static int is_small(const stack_t *stack)
 {
-    return stack->ss_size >= KERNEL_LEAST &&
-           stack->ss_size < 2 * frame_bytes() + HANDLER_BYTES + PROGRAM_BYTES;
+    return stack->ss_size >= KERNEL_LEAST && stack->ss_size < extra_bytes();
+}
+
+/* A thread that is none of this process's has no variables, and asks with no
+ * stack set. */
+static int is_ours(const stack_t *stack)
+{
+    return stack->ss_sp != NULL && stack->ss_sp == ours.memory;
+}
+
+static stack_t own_stack(void)
+{
+    return (stack_t){.ss_sp = ours.memory, .ss_size = ours.size};
+}
+
+/* Without memory, the thread's own stack will have to do. */
+void jp_altstack_begin(uint64_t room)
+{
+    stack_t now;
+    if (room == 0 || room >= SMALL_BYTES + SMALL_FRAMES * frame_bytes() ||
+        jp_sys_sig(SYS_sigaltstack, 0, (long)&now, 0, 0, 0) != 0 ||
+        (now.ss_flags & SS_DISABLE) == 0)
+        return;
+    /* Signals of the program's that come while jprof's handler runs are put
+     * off: as many as its own stack has room for. */
+    ours.size = whole_pages(room + extra_bytes());
+    ours.memory = jp_sys_stack_sig(ours.size);
+    if (ours.memory == NULL)
+        return;
+    const stack_t stack = own_stack();
+    if (jp_sys_sig(SYS_sigaltstack, (long)&stack, 0, 0, 0, 0) != 0) {
+        jp_sys_unmap_sig(ours.memory, ours.size);
+        ours.memory = NULL;
+    }
 }
 
 static struct standin *find(const void *memory)
@@ -89,9 +148,7 @@ static struct standin *choose(const stack_t *stack, const void *in_use)
 /* Makes it fit; returns whether there is memory. */
 static int fill(struct standin *standin, const stack_t *stack)
 {
-    const size_t size = (stack->ss_size + 2 * frame_bytes() + HANDLER_BYTES +
-                         PROGRAM_BYTES + jp_process.page_size - 1) &
-                        ~(jp_process.page_size - 1);
+    const size_t size = whole_pages(stack->ss_size + extra_bytes());
     if (standin->memory != NULL && standin->size < size) {
         jp_sys_unmap_sig(standin->memory, standin->size);
         standin->memory = NULL;
@@ -111,8 +168,18 @@ static int set(stack_function *real, const stack_t *stack, stack_t *old)
     if (real(NULL, &now) != 0)
         return -1;
     /* A vfork child's stack is its own, the memory here is its parent's. */
-    if (jp_local_is_borrowed() || (wanted.ss_flags & SS_DISABLE) != 0 || !is_small(&wanted) ||
-        (now.ss_flags & SS_ONSTACK) != 0)
+    if (jp_local_is_borrowed())
+        return real(&wanted, old);
+    const int disable = (wanted.ss_flags & SS_DISABLE) != 0;
+    /* For the program there is none.  In a handler on ours it may set one,
+     * which the kernel forgets when the handler returns. */
+    if (is_ours(&now) && (disable || (now.ss_flags & SS_ONSTACK) != 0)) {
+        *old = now;
+        return 0;
+    }
+    if (disable && ours.memory != NULL)
+        wanted = own_stack();
+    if (disable || !is_small(&wanted) || (now.ss_flags & SS_ONSTACK) != 0)
         return real(&wanted, old);
     struct standin *standin = choose(&wanted, now.ss_sp);
     /* Without memory, the program's own will have to do. */
@@ -132,7 +199,9 @@ JP_HOOK(int, sigaltstack, (const stack_t *stack, stack_t *old))
     if (result != 0 || old == NULL)
         return result;
     const struct standin *standin = find(before.ss_sp);
-    if (standin != NULL) {
+    if (is_ours(&before)) {
+        before = (stack_t){.ss_flags = SS_DISABLE};
+    } else if (standin != NULL) {
         before.ss_sp = standin->program;
         before.ss_size = standin->program_size;
     }
@@ -149,9 +218,11 @@ void jp_altstack_end(void)
         (now.ss_flags & SS_ONSTACK) != 0)
         return;
     const struct standin *standin = find(now.ss_sp);
-    if (standin != NULL) {
-        now.ss_sp = standin->program;
-        now.ss_size = standin->program_size;
+    const int none = is_ours(&now);
+    if (none || standin != NULL) {
+        now.ss_sp = none ? NULL : standin->program;
+        now.ss_size = none ? 0 : standin->program_size;
+        now.ss_flags = none ? SS_DISABLE : now.ss_flags;
         if (jp_sys_sig(SYS_sigaltstack, (long)&now, 0, 0, 0, 0) != 0)
             return;
     }
@@ -160,4 +231,7 @@ void jp_altstack_end(void)
             jp_sys_unmap_sig(standins[i].memory, standins[i].size);
         standins[i].memory = NULL;
     }
+    if (ours.memory != NULL)
+        jp_sys_unmap_sig(ours.memory, ours.size);
+    ours.memory = NULL;
 }

@@ -6,25 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 
 #include "real.h"
 #include "sig/process.h"
-#include "sig/sys.h"
 #include "sig/tree.h"
+#include "sig/usage.h"
 
 typedef pid_t any_function(pid_t, int *, int, struct rusage *);
 typedef int waitid_function(idtype_t, id_t, siginfo_t *, int);
-
-static uint64_t cpu_of(const struct rusage *usage)
-{
-    return ((uint64_t)usage->ru_utime.tv_sec +
-            (uint64_t)usage->ru_stime.tv_sec) * JP_NS +
-           ((uint64_t)usage->ru_utime.tv_usec +
-            (uint64_t)usage->ru_stime.tv_usec) * 1000U;
-}
 
 static int is_wanted(void)
 {
@@ -46,7 +37,7 @@ static pid_t wait_for(pid_t pid, int *status, int options,
         usage = &own_usage;
     pid = real(pid, status, options, usage);
     if (pid > 0 && (WIFEXITED(*status) || WIFSIGNALED(*status)))
-        jp_tree_child_sig((uint32_t)pid, cpu_of(usage));
+        jp_tree_child_sig((uint32_t)pid, jp_usage_of_sig(usage));
     return pid;
 }
 
@@ -66,15 +57,6 @@ WAIT(wait3, (int *status, int options, struct rusage *usage),
 WAIT(wait4, (pid_t pid, int *status, int options, struct rusage *usage),
      (pid, status, options, usage), (pid, status, options, usage))
 
-static uint64_t children(void)
-{
-    struct rusage usage;
-    return jp_sys_sig(SYS_getrusage, RUSAGE_CHILDREN, (long)&usage, 0, 0, 0) ==
-                   0
-               ? cpu_of(&usage)
-               : 0;
-}
-
 /* waitid tells no times: the difference is the child's, and that of what
  * another thread waited for at the same moment. */
 JP_HOOK(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options))
@@ -83,11 +65,12 @@ JP_HOOK(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options))
     if (!is_wanted() || info == NULL || (options & WEXITED) == 0 ||
         (options & WNOWAIT) != 0)
         return real(type, id, info, options);
-    const uint64_t before = children();
+    const uint64_t before = jp_usage_children_sig();
     const int result = real(type, id, info, options);
     if (result == 0 && info->si_signo == SIGCHLD && info->si_pid > 0 &&
         (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED ||
          info->si_code == CLD_DUMPED))
-        jp_tree_child_sig((uint32_t)info->si_pid, children() - before);
+        jp_tree_child_sig((uint32_t)info->si_pid,
+                          jp_usage_children_sig() - before);
     return result;
 }

@@ -18,6 +18,7 @@ static void note(void)
 {
     if (!jp_owned_sig() || jp_sys_getpid_sig() != jp_owner->pid)
         return;
+    jp_sys_block_sig(); /* for good: nothing is to be written behind it */
     jp_usage_note_sig();
     jp_share_end_sig();
 }

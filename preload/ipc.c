@@ -35,7 +35,7 @@ typedef int operate_timed_function(int, struct sembuf *, size_t,
         do                                                                    \
             result_ = call;                                                   \
         while (result_ < 0 && errno == EINTR && may_ &&                       \
-               jp_retry_ours(&retry_));                                       \
+               jp_retry_interrupted(&retry_));                                \
         result_;                                                              \
     })
 
@@ -87,7 +87,7 @@ JP_HOOK(int, semtimedop,
         return real(set, operations, count, timeout);
     const int64_t deadline = jp_retry_deadline(timeout);
     int result = real(set, operations, count, timeout);
-    while (result < 0 && errno == EINTR && jp_retry_ours(&retry)) {
+    while (result < 0 && errno == EINTR && jp_retry_interrupted(&retry)) {
         const struct timespec left = jp_retry_left(deadline);
         result = real(set, operations, count,
                       deadline == JP_NEVER ? timeout : &left);
@@ -113,7 +113,7 @@ JP_HOOK_INSTEAD(int, io_getevents,
     const int may = jp_retry_begin(&retry);
     const int64_t deadline = may ? jp_retry_deadline(timeout) : JP_NEVER;
     int result = get_events(context, least, most, events, timeout);
-    while (result == -EINTR && may && jp_retry_ours(&retry)) {
+    while (result == -EINTR && may && jp_retry_interrupted(&retry)) {
         struct timespec left = jp_retry_left(deadline);
         result = get_events(context, least, most, events,
                             deadline == JP_NEVER ? timeout : &left);

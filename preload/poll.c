@@ -74,7 +74,7 @@ static int to_ms(const struct timespec *left)
 /* The result of the call, which may have been ended early. */
 static int finish(struct wait *wait, int result)
 {
-    while (result < 0 && errno == EINTR && jp_retry_ours(&wait->retry)) {
+    while (result < 0 && errno == EINTR && jp_retry_interrupted(&wait->retry)) {
         uint64_t before;
         sigset_t mask;
         if (!jp_retry_seal(&wait->retry, &before)) {

@@ -17,6 +17,8 @@
 #include "sig/process.h"
 #include "sig/sys.h"
 
+#define OTHERS_NS 20000000U  /* that a thread may be kept from running */
+
 typedef int ppoll_function(struct pollfd *, nfds_t, const struct timespec *,
                            const sigset_t *);
 
@@ -42,6 +44,27 @@ int jp_retry_ours(struct jp_retry *retry)
     retry->runs = runs;
     retry->shared = shared;
     return ours;
+}
+
+/* A signal to the process may have woken this thread, and the one that handles
+ * it not have come to say so. */
+static void await_others(const struct jp_retry *retry)
+{
+    const uint64_t begin = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    while (atomic_load(&jp_process.shared) == retry->shared &&
+           jp_retry_undisturbed(retry) &&
+           jp_sys_clock_sig(CLOCK_MONOTONIC) - begin < OTHERS_NS)
+        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+}
+
+int jp_retry_interrupted(struct jp_retry *retry)
+{
+    if (jp_retry_ours(retry))
+        return 1;
+    if (jp_slots_taken_sig() < 2 || !jp_retry_undisturbed(retry))
+        return 0;
+    await_others(retry);
+    return jp_retry_ours(retry);
 }
 
 int jp_retry_undisturbed(const struct jp_retry *retry)
@@ -87,7 +110,7 @@ int jp_retry_poll(struct jp_retry *retry, struct pollfd *fds, nfds_t count,
         pthread_cleanup_pop(1);
         if (result >= 0)
             return result;
-        if (error != EINTR || !jp_retry_ours(retry))
+        if (error != EINTR || !jp_retry_interrupted(retry))
             return -error;
     }
 }

@@ -89,6 +89,16 @@ static void install(int signal)
     real_sigaction(signal, &action, NULL);
 }
 
+static int installed;   /* jprof's handler, in a process that is set up */
+
+static void install_ours(int but)
+{
+    for (int signal = 1; signal <= 64; signal++) {
+        if (is_in(signal, &jp_own.ours) && signal != but)
+            install(signal);
+    }
+}
+
 /* Whether a signal for which the kernel has this action may come while jprof
  * is about something: where nothing of the program's runs then (by default,
  * these four do nothing), or its handler can be put off. */
@@ -116,10 +126,8 @@ static void sort(int signal, const struct sigaction *kernel)
         atomic_fetch_or(&jp_own.ignored, bit);
     else
         atomic_fetch_and(&jp_own.ignored, ~bit);
-    for (int other = 1; now != before && other <= 64; other++) {
-        if (is_in(other, &jp_own.ours) && other != signal)
-            install(other);
-    }
+    if (now != before && installed)
+        install_ours(signal);
 }
 
 /* A real-time signal that has no handler and is not ignored, from the top
@@ -438,10 +446,8 @@ void jp_signals_install(void)
             continue;
         real_sigaction(signal, NULL, &before);
         jp_programs[signal].asked = before;
-        if (before.sa_handler == SIG_DFL && (used & JP_SIGSET(signal)) == 0) {
-            install(signal);
+        if (before.sa_handler == SIG_DFL && (used & JP_SIGSET(signal)) == 0)
             continue;
-        }
         give(signal);
         /* To ignore it anew would discard what is pending. */
         if (before.sa_handler != SIG_IGN)
@@ -449,4 +455,7 @@ void jp_signals_install(void)
         else
             sort(signal, &before);
     }
+    /* When it is known which signals stay open meanwhile. */
+    installed = 1;
+    install_ours(0);
 }

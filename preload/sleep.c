@@ -46,7 +46,7 @@ static int relative(clock_function *real, clockid_t clock,
     const int before = errno;
     const int64_t deadline = is_valid(time) ? jp_retry_deadline(time) : 0;
     int error = real(clock, 0, time, left);
-    if (error != EINTR || !jp_retry_ours(&retry))
+    if (error != EINTR || !jp_retry_interrupted(&retry))
         return error;
     error = sleep_on(&retry, deadline);
     errno = before;
@@ -65,7 +65,7 @@ static int absolute(clock_function *real, clockid_t clock,
     int error;
     do
         error = real(clock, TIMER_ABSTIME, time, left);
-    while (error == EINTR && jp_retry_ours(&retry));
+    while (error == EINTR && jp_retry_interrupted(&retry));
     return error;
 }
 
@@ -83,7 +83,7 @@ JP_HOOK(int, clock_nanosleep,
         return real(clock, flags, time, left);
     struct timespec rest, todo = *time;
     int error = real(clock, flags, &todo, &rest);
-    while (error == EINTR && jp_retry_ours(&retry)) {
+    while (error == EINTR && jp_retry_interrupted(&retry)) {
         todo = rest;
         error = real(clock, flags, &todo, &rest);
     }
@@ -100,7 +100,7 @@ JP_HOOK(int, nanosleep, (const struct timespec *time, struct timespec *left))
         return real(time, left);
     const int64_t deadline = is_valid(time) ? jp_retry_deadline(time) : 0;
     const int result = real(time, left);
-    if (result == 0 || errno != EINTR || !jp_retry_ours(&retry))
+    if (result == 0 || errno != EINTR || !jp_retry_interrupted(&retry))
         return result;
     const int error = sleep_on(&retry, deadline);
     if (error == EINTR && left != NULL)

@@ -65,7 +65,7 @@ static int wait_ready(struct jp_stream *stream, int64_t until)
 int jp_stream_go_on(struct jp_stream *stream)
 {
     int error = errno;
-    if (error != EINTR || !jp_retry_ours(&stream->retry))
+    if (error != EINTR || !jp_retry_interrupted(&stream->retry))
         return 0;
     const int64_t until = deadline(stream);
     error = until == JP_NEVER ? 0 : wait_ready(stream, until);
@@ -75,7 +75,7 @@ int jp_stream_go_on(struct jp_stream *stream)
 
 int jp_stream_ask_again(struct jp_stream *stream)
 {
-    if (errno != EINTR || !jp_retry_ours(&stream->retry))
+    if (errno != EINTR || !jp_retry_interrupted(&stream->retry))
         return 0;
     if (deadline(stream) > jp_retry_now())
         return 1;

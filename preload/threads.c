@@ -43,6 +43,7 @@ static void begin(struct jp_slot *slot)
     if (tid == 0)
         return;     /* a filter keeps us from knowing who it is */
     jp_adopt_begin_sig(slot, tid);
+    jp_altstack_begin(slot->stack_room);
     jp_local_begin(slot);
     if (atomic_load(&jp_process.running))
         jp_clock_arm_sig(slot);

@@ -179,7 +179,7 @@ JP_HOOK(ssize_t, getrandom, (void *data, size_t size, unsigned flags))
     size_t done = 0;
     for (;;) {
         ssize_t more = real((char *)data + done, size - done, flags);
-        if (more < 0 && errno == EINTR && jp_retry_ours(&retry))
+        if (more < 0 && errno == EINTR && jp_retry_interrupted(&retry))
             continue;
         if (more < 0)
             return done > 0 ? (ssize_t)done : -1;

@@ -52,7 +52,7 @@ JP_HOOK(int, sigsuspend, (const sigset_t *set))
     do {
         const sigset_t kernel = without_clock(set);
         result = real(&kernel);
-    } while (errno == EINTR && jp_retry_ours(&retry));
+    } while (errno == EINTR && jp_retry_interrupted(&retry));
     return result;
 }
 
@@ -63,7 +63,7 @@ JP_HOOK(int, pause, (void))
     if (!jp_retry_begin(&retry))
         return real();
     int result = real();
-    while (errno == EINTR && jp_retry_ours(&retry)) {
+    while (errno == EINTR && jp_retry_interrupted(&retry)) {
         uint64_t before;
         sigset_t mask;
         if (!jp_retry_seal(&retry, &before))
@@ -123,7 +123,7 @@ JP_HOOK(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info))
     int result;
     do
         result = real(&kernel, info);
-    while (result < 0 && errno == EINTR && jp_retry_ours(&retry));
+    while (result < 0 && errno == EINTR && jp_retry_interrupted(&retry));
     return result;
 }
 
@@ -137,7 +137,7 @@ JP_HOOK(int, sigtimedwait,
     const sigset_t kernel = waited(set);
     const int64_t deadline = jp_retry_deadline(timeout);
     int result = real(&kernel, info, timeout);
-    while (result < 0 && errno == EINTR && jp_retry_ours(&retry)) {
+    while (result < 0 && errno == EINTR && jp_retry_interrupted(&retry)) {
         const struct timespec left = jp_retry_left(deadline);
         result = real(&kernel, info, deadline == JP_NEVER ? timeout : &left);
     }

@@ -35,13 +35,13 @@ struct jp_cfi_module {
     _Atomic uint32_t state;
     _Atomic uint32_t users;      /* who may be reading its image */
     _Atomic uint32_t epoch;      /* of the map when it was last compared */
+    uint32_t kept;               /* a forked child has the copy, too */
     struct jp_maps_range range;
     struct jp_cfi_image image;   /* size 0: it has no information */
     uint64_t shift;              /* the range is so far from its place in the
                                     file's own image: V8 maps its builtins a
                                     second time */
     uint64_t memory;             /* bytes mapped at image.filled */
-    uint32_t kept;               /* a forked child has the copy, too */
 };
 
 static struct jp_cfi_module modules[MODULES_MAX];

@@ -398,8 +398,9 @@ int jp_log_write_sig(struct jp_kit *kit, const struct jp_sample *sample)
         error = write_sig(kit, sample);
         atomic_store(&kit->lock, 0);
     }
-    if (error == 0)
-        return 0;
+    /* What a process does while it ends is no loss. */
+    if (error == 0 || jp_share_has_ended_sig())
+        return error;
     jp_count_sig(JP_COUNT_LOST_NO_SPACE, 1);
     jp_count_sig(JP_COUNT_LOST_NS, sample->weight_ns);
     if (error != -EBUSY && atomic_exchange(&jp_log.space_complained, 1) == 0)

@@ -127,7 +127,7 @@ int jp_logname_build_sig(struct jp_logname *name, unsigned try)
  * (proc(5)); 0 when there is no such process. */
 static uint64_t start_ticks_sig(const char *path)
 {
-    char buffer[512];
+    char buffer[320]; /* 22 fields have 303 bytes at most */
     int fd = jp_sys_open_sig(path, O_RDONLY, 0);
     if (fd < 0)
         return 0;

@@ -162,12 +162,11 @@ static int still_code_sig(const struct scan *scan,
 }
 
 /* Ranges of files without a name, as a JIT compiler has for code that processes
- * share or that it maps twice, become ranges without a file. */
-static struct jp_vma as_code_sig(struct scan *scan,
-                                 const struct jp_vma *vma,
-                                 struct jp_maps_range *range)
+ * share or that it maps twice, become ranges without a file.  Returns whether
+ * this one did. */
+static int as_code_sig(struct scan *scan, const struct jp_vma *vma,
+                       struct jp_maps_range *range)
 {
-    struct jp_vma code = *vma;
     if (vma->inode != 0 && vma->offset == 0) {
         scan->base = vma->start;
         scan->base_inode = vma->inode;
@@ -175,21 +174,21 @@ static struct jp_vma as_code_sig(struct scan *scan,
     }
     const int whole = scan->base_inode == vma->inode &&
                       scan->base_device == range->device;
-    if (vma->inode != 0 &&
-        jp_module_is_nameless_sig(vma, whole ? scan->base : 0)) {
-        code.inode = code.major = code.minor = 0;
-        range->inode = range->device = 0;
-    }
-    return code;
+    if (vma->inode == 0 ||
+        !jp_module_is_nameless_sig(vma, whole ? scan->base : 0))
+        return 0;
+    range->inode = range->device = 0;
+    return 1;
 }
 
-static void add_sig(struct scan *scan, const struct jp_vma *found)
+/* The vma is changed, not copied: the handler's stack is small. */
+static void add_sig(struct scan *scan, struct jp_vma *vma)
 {
     struct jp_maps_range range = {
-        .start = found->start, .end = found->end,
-        .offset = found->offset, .inode = found->inode,
-        .device = (uint64_t)found->major << 32 | found->minor};
-    const struct jp_vma code = as_code_sig(scan, found, &range), *vma = &code;
+        .start = vma->start, .end = vma->end,
+        .offset = vma->offset, .inode = vma->inode,
+        .device = (uint64_t)vma->major << 32 | vma->minor};
+    const int nameless = as_code_sig(scan, vma, &range);
     struct jp_text text;
     if ((vma->prot & JP_PROT_EXEC) == 0 && !still_code_sig(scan, &range))
         return;
@@ -199,7 +198,7 @@ static void add_sig(struct scan *scan, const struct jp_vma *found)
     }
     if (jp_module_is_vdso_sig(vma))
         range.base = vma->start;
-    else if (scan->base_inode == vma->inode &&
+    else if (scan->base_inode == range.inode &&
              scan->base_device == range.device)
         range.base = scan->base;
     int known = pass_old_sig(scan, &range, range.end);
@@ -208,8 +207,10 @@ static void add_sig(struct scan *scan, const struct jp_vma *found)
         count_anonymous_sig(scan->fresh, &range);
     if (!scan->telling || (known && scan->told))
         return;
-    if (found->inode != 0)
-        jp_jit_mapped_sig(found);
+    if (vma->inode != 0)
+        jp_jit_mapped_sig(vma);
+    if (nameless)
+        vma->inode = vma->major = vma->minor = 0;
     jp_text_init_sig(&text, line, sizeof(line));
     jp_mapfile_line_sig(&text, scan->time_ns, jp_module_event_sig(vma));
     jp_module_put_sig(scan->fd, vma, range.base, &text);

@@ -282,6 +282,11 @@ void jp_share_drop_sig(void)
     jp_sys_unmap_sig(now, size);
 }
 
+int jp_share_has_ended_sig(void)
+{
+    return ended;
+}
+
 void jp_share_end_sig(void)
 {
     struct area *now = atomic_load(&area);

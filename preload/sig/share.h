@@ -58,4 +58,7 @@ void jp_share_drop_sig(void);
  * other threads may still be at work, and find none then. */
 void jp_share_end_sig(void);
 
+/* Whether it has: what is sampled from then on may find no place. */
+int jp_share_has_ended_sig(void);
+
 #endif

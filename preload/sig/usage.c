@@ -5,7 +5,6 @@
 #include "usage.h"
 
 #include <stddef.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "log.h"
@@ -20,15 +19,21 @@ static struct jp_log_header *header_sig(void)
     return atomic_load(&jp_log.state) == JP_LOG_READY ? jp_log.header : NULL;
 }
 
-static uint64_t children_sig(void)
+uint64_t jp_usage_of_sig(const struct rusage *usage)
+{
+    return ((uint64_t)usage->ru_utime.tv_sec +
+            (uint64_t)usage->ru_stime.tv_sec) * JP_NS +
+           ((uint64_t)usage->ru_utime.tv_usec +
+            (uint64_t)usage->ru_stime.tv_usec) * 1000U;
+}
+
+uint64_t jp_usage_children_sig(void)
 {
     struct rusage usage;
-    if (jp_sys_sig(SYS_getrusage, RUSAGE_CHILDREN, (long)&usage, 0, 0, 0) != 0)
-        return 0;
-    return ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) *
-               JP_NS +
-           ((uint64_t)usage.ru_utime.tv_usec +
-            (uint64_t)usage.ru_stime.tv_usec) * 1000U;
+    return jp_sys_sig(SYS_getrusage, RUSAGE_CHILDREN, (long)&usage, 0, 0, 0) ==
+                   0
+               ? jp_usage_of_sig(&usage)
+               : 0;
 }
 
 void jp_usage_begin_sig(void)
@@ -40,7 +45,7 @@ void jp_usage_begin_sig(void)
 static void write_sig(struct jp_log_header *header, uint64_t now_ns)
 {
     const uint64_t cpu = jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID);
-    const uint64_t children = children_sig();
+    const uint64_t children = jp_usage_children_sig();
     if (cpu != 0) {
         __atomic_store_n(&header->cpu_read_ns, now_ns, __ATOMIC_RELAXED);
         __atomic_store_n(&header->cpu_ns, cpu, __ATOMIC_RELAXED);

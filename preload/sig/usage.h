@@ -7,8 +7,15 @@
 #define JP_USAGE_H
 
 #include <stdint.h>
+#include <sys/resource.h>
 
 #include "jp_log.h"
+
+/* The CPU time that the kernel tells, user and system, in ns. */
+uint64_t jp_usage_of_sig(const struct rusage *usage);
+
+/* That of the children which this process has waited for; 0: not to be had. */
+uint64_t jp_usage_children_sig(void);
 
 /* The library has come into the process: at its start, or by a fork. */
 void jp_usage_begin_sig(void);

@@ -45,8 +45,10 @@ static int end_sig(const struct jp_walk *walk,
 
 /* The function that is interrupted may make no frame at all, as many of V8's
  * builtins: its caller is where sp says if a call to this very function stands
- * before that. */
-static int called_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
+ * before that.  In a function of its own, as its room on the stack would add to
+ * that of the deepest place. */
+__attribute__((noinline)) static int
+called_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 {
     const uint64_t at = frame->registers[JP_ARCH_SP];
     struct jp_maps_range range;

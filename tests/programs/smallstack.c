@@ -5,8 +5,9 @@
  *     smallstack [CPU_SECONDS=0.5] [control]
  * A signal of its own shows where the kernel's frame ends when spin() is
  * interrupted; everything below that is painted, samples come in, and the
- * deepest byte that lost its paint is looked for.  With `control`, a pause
- * and a resume are sent to the thread as well.  Prints
+ * deepest byte that lost its paint is looked for.  The alternate stack that
+ * jprof gives a thread with so little is turned off, past its hook.  With
+ * `control`, a pause and a resume are sent to the thread as well.  Prints
  *     stack BYTES_OF_STACK used BYTES_BELOW_THE_KERNEL_FRAME
  * Runs in: tests. */
 #define _GNU_SOURCE
@@ -63,6 +64,7 @@ static NOINLINE void spin(char *low)
 
 static void *thread_main(void *unused)
 {
+    const stack_t none = {.ss_flags = SS_DISABLE};
     pthread_attr_t attributes;
     void *low = NULL;
     size_t size = 0;
@@ -70,6 +72,7 @@ static void *thread_main(void *unused)
     pthread_attr_getstack(&attributes, &low, &size);
     pthread_attr_destroy(&attributes);
     stack_size = (long)size;
+    syscall(SYS_sigaltstack, &none, NULL);
     spin(low);
     return unused;
 }

@@ -11,7 +11,9 @@
 #include <stddef.h>
 
 #define NAMES \
-    X(_Fork) X(__libc_freeres) X(__longjmp_chk) X(__poll_chk) X(__ppoll_chk)  \
+    X(_Exit) X(_Fork) X(_exit) X(mmap) X(mmap64) X(mprotect) X(pkey_mprotect) \
+    X(wait) X(wait3) X(wait4) X(waitid) X(waitpid)                            \
+    X(__libc_freeres) X(__longjmp_chk) X(__poll_chk) X(__ppoll_chk)           \
     X(__read_chk) X(__recv_chk) X(__recvfrom_chk) X(__sigaction)              \
     X(__sigpause) X(__sysv_signal) X(__xpg_sigpause) X(accept) X(accept4)     \
     X(alarm) X(bsd_signal) X(chroot) X(clock_nanosleep) X(clone) X(connect)   \

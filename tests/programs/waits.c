@@ -26,10 +26,12 @@ static pid_t child(int status)
     return pid;
 }
 
-static void say(const char *what, int right, int status)
-{
-    printf("%s %s %d\n", what, right ? "right" : "WRONG", status);
-}
+/* The status is read when the call before it has been made. */
+#define say(what, call, status)                                               \
+    do {                                                                      \
+        const int right_ = (call);                                            \
+        printf("%s %s %d\n", what, right_ ? "right" : "WRONG", status);        \
+    } while (0)
 
 static void fails(const char *what, int result)
 {

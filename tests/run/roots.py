@@ -4,7 +4,8 @@
 Runs in: tests; after every run test.  The first frame of the main thread is
 the program's entry, or the loader's, or (by frame pointers, which the C
 library's start-up code has not) where the C library calls main; that of any
-other thread is a function of a file, not of memory that code was written to."""
+other thread, which in a forked child is the first one, is a function of a
+file, not of memory that code was written to."""
 import struct
 
 ENTRY_BYTES = 128       # of code: _start, _dl_start_user
@@ -26,7 +27,8 @@ def entry_of(path):
 class Roots:
     """Where first frames may be, of one run."""
 
-    def __init__(self, run):
+    def __init__(self, run, forked=False):
+        self.forked = forked
         self.entries, self.library, self.written, self.files = [], [], [], []
         self.pid = run.header["pid"]
         self.exe = run.header["exe"]
@@ -48,26 +50,37 @@ class Roots:
                     start = entry + int(keys["bias"], 16)
                     self.entries.append((start, start + ENTRY_BYTES))
 
-    def is_first(self, tid, address):
-        """May this be the first frame of a thread?"""
+    def is_first(self, tid, stack):
+        """May this be the first frame of a thread?  A return address is
+        behind its call, the interrupted one is not."""
         def within(spans):
-            return any(start <= address - 1 < end for start, end in spans)
+            at = stack[-1] - (len(stack) > 1)
+            return any(start <= at < end for start, end in spans)
 
         if within(self.written) and not within(self.files):
             return False
-        if tid != self.pid or not self.entries:
+        if tid != self.pid or self.forked or not self.entries:
             return True
         return within(self.entries) or within(self.library)
 
 
+def is_child(run):
+    """Whether a process is not the first of its tree, and so may go on in the
+    program of its parent, on the stack of any of its threads."""
+    return run.header["root_pid"] not in (0, run.header["pid"])
+
+
 def false_roots(run):
-    """[(tid, stack)] of the samples that say `root` and are wrong."""
-    roots, found, seen = Roots(run), [], set()
+    """[(tid, stack)] of the samples that say `root` and are wrong.  Of
+    logs of programs that there are, not of made-up ones."""
+    if entry_of(run.header["exe"]) is None:
+        return []
+    roots, found, seen = Roots(run, is_child(run)), [], set()
     for _, tid, _, _, reason, stack in run.samples:
         if reason != "root" or (tid, stack) in seen:
             continue
         seen.add((tid, stack))
-        if not stack or not roots.is_first(tid, stack[-1]):
+        if not stack or not roots.is_first(tid, stack):
             found.append((tid, [hex(frame) for frame in stack[-3:]],
                           len(stack)))
     return found

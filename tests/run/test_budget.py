@@ -22,6 +22,7 @@ CLOCKS = {"perf": FAST + " JP_CLOCK=perf", "timer": FAST + " JP_CLOCK=timer",
           "itimer": FAST + " JP_CLOCK=itimer", "real": FAST + " JP_REALTIME",
           "rtc": "JP_START JP_RTC_HZ=8192"}
 # A walk of 4096 frames by libunwind takes milliseconds: more than a tick.
+TRIES = 3
 SLOW = " JP_STACK=libunwind JP_DEPTH=4096"
 
 
@@ -45,7 +46,11 @@ class BudgetCase(Case):
         return statistics.median(alone), statistics.median(with_it)
 
     def is_bounded(self, flags, *argv):
-        alone, with_it = self.costs(flags, *argv)
+        """Of a few tries one: what else runs on the machine adds to either."""
+        for _ in range(TRIES):
+            alone, with_it = self.costs(flags, *argv)
+            if with_it < SHARE * alone + SLACK_S:
+                return
         self.assertLess(with_it, SHARE * alone + SLACK_S)
 
 

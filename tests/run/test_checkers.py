@@ -132,20 +132,23 @@ class Symbols(Checker):
         "void f_sig(char *x, int n);\n" \
         "void f_sig(char *x, int n) { memset(x, n, 4096 + n); }\n"
 
-    def build(self, sig=SIG, library="", options=()):
+    DOOR = "__attribute__((section(\".text.jp_doors\"))) "
+
+    def build(self, sig=SIG, library="", options=(), door=DOOR):
         cc = need("gcc")
-        self.tree({"a.c": sig, "b.c": library + "void api(void);\n"
+        self.tree({"a.c": sig, "b.c": library + door + "void api(void);\n"
                    "void api(void) {}\n",
                    "preload/sig/allowed-symbols": "memset  # compilers call\n",
                    "preload/exported-symbols": "# the API\napi\n"})
         os.makedirs(self.path("build/preload/sig"), exist_ok=True)
-        for source, target in (("a.c", "build/preload/sig/a.o"),
-                               ("b.c", "b.o")):
+        for source, target in (("a.c", "build/preload/sig/gate.o"),
+                               ("b.c", "build/preload/b.o")):
             subprocess.run([cc, "-O0", "-w", "-fno-builtin", "-fPIC",
                             "-fno-stack-protector", "-c", "-o",
                             self.path(target), self.path(source)], check=True)
         subprocess.run([cc, "-shared", "-o", self.path("build/libjprof.so"),
-                        self.path("b.o"), "-Wl,--no-as-needed"]
+                        self.path("build/preload/b.o"),
+                        "-Wl,--no-as-needed"]
                        + list(options), check=True)
 
     def run_check(self):
@@ -154,6 +157,23 @@ class Symbols(Checker):
     def test_good(self):
         self.build()
         self.assertEqual(self.run_check(), (0, ""))
+
+    def test_no_door(self):
+        self.build(door="")
+        status, output = self.run_check()
+        self.assertEqual(status, 1)
+        self.assertIn("exported without a door before it: api", output)
+
+    def test_door_touches_thread_local_memory(self):
+        self.build(library="static __thread int local\n"
+                   "__attribute__((tls_model(\"initial-exec\")));\n" +
+                   self.DOOR +
+                   "static int f(void) { return local; }\n"
+                   "int (*g)(void) __attribute__((visibility(\"hidden\")));\n"
+                   "int (*g)(void) = f;\n")
+        status, output = self.run_check()
+        self.assertEqual(status, 1)
+        self.assertIn("a door touches thread-local memory", output)
 
     def test_handler_calls_malloc(self):
         self.build(sig=self.SIG + "void *malloc(unsigned long);\n"
@@ -326,7 +346,8 @@ class InstallDeps(Case):
     def test_node_may_come_from_anywhere(self):
         os.mkdir(self.path("bin"))
         os.symlink(need("tr"), self.path("bin/tr"))
-        for name in ("jcmd", "javac", "lli", "python3", "rustc"):
+        for name in ("jcmd", "javac", "lli", "python3", "rustc", "php",
+                     "erl", "luajit", "sbcl", "ruby"):
             self.command(name, "")
         self.command("dpkg-query", "case $* in *nodejs*) exit 1 ;; esac\n"
                      "echo installed\n")

@@ -90,7 +90,7 @@ class Gconv(Case):
 
     def test_samples_go_to_the_right_one(self):
         done = self.run_program(
-            program("twins"), "gconv", "6000", *self.SETS,
+            program("twins"), "gconv", "18000", *self.SETS,
             flags="JP_START JP_REALTIME JP_PERIOD=0.0002")
         self.assertEqual((done.status, done.err), (0, ""))
         run = self.run_of()

@@ -47,6 +47,41 @@ class Switched(Case):
                             for stack in stacks["in_coroutine"]), stacks)
 
 
+class ScantStack(Case):
+    """Threads whose stacks have room for the frames of the program's own
+    signals, and for no other; the kernel tells how large a frame is."""
+
+    def test_frames_of_the_programs(self):
+        """Nested 1 to 5 deep, and as deep as PTHREAD_STACK_MIN allows."""
+        for nested in ("0", "1", "3", "5"):
+            alone = self.run_program(program("scant"), nested, preload=None)
+            self.assertEqual((alone.status, alone.out, alone.err),
+                             (0, "\n1 1 1 1 1 1\n1\n", ""))
+            for flags in ("JP_PERIOD=0.004", "JP_PERIOD=0.001",
+                          "JP_PERIOD=0.004 JP_REALTIME",
+                          "JP_PERIOD=0.001 JP_REALTIME"):
+                with self.subTest(nested=nested, flags=flags):
+                    done = self.run_program(program("scant"), nested,
+                                            flags="JP_START " + flags)
+                    self.assertEqual((done.status, done.out, done.err),
+                                     (0, alone.out, ""))
+                    self.assertEqual(self.run_of().lost(), 0)
+                    self.assertGreater(len(self.run_of().samples), 10)
+
+    def test_stacks(self):
+        """Samples from there are whole."""
+        self.run_program(program("scant"), "3",
+                         flags="JP_START JP_PERIOD=0.001")
+        stacks = [stack for stack, _ in
+                  self.collapsed(program("scant"), "jprof-log")
+                  if stack[-1] == "deepest"]
+        self.assertTrue(stacks)
+        for stack in stacks:
+            self.assertEqual([f for f in stack
+                              if f in ("thread_main", "handler", "deepest")],
+                             ["thread_main"] + 3 * ["handler"] + ["deepest"])
+
+
 class LittleRoom(Case):
     def under(self, kilobytes):
         """Runs busy with so much address space; (status, stderr, log)."""

@@ -77,10 +77,10 @@ class Sandbox(Case):
 
     def test_the_reserve_is_a_ring(self):
         """The last samples stay where more come than there is room for."""
-        command = "ulimit -f 250; exec %s kill 0.05 0 40" % program("sandboxed")
+        command = "ulimit -f 250; exec %s kill 0.05 0 80" % program("sandboxed")
         done = self.run_program(
             *shell(command),
-            flags="JP_START JP_PERIOD=0.0001 JP_FILENAME=%p.log")
+            flags="JP_START JP_PERIOD=0.001 JP_FILENAME=%p.log")
         self.assertEqual((done.status, done.err), (5, ""))
         run = [run for run in self.all_runs()
                if run.header["exe"].endswith("sandboxed")][0]
