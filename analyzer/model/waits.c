@@ -160,7 +160,7 @@ struct jr_wait_row *jr_waits_rows(const struct jr_model *model, size_t *count)
     }
     for (size_t i = 0; i < waits.count && waits.rows; i++)
         waits.rows[i].error_ns = sqrt(waits.rows[i].error_ns);
-    if (waits.count > 0)
+    if (waits.rows && waits.count > 0)
         qsort(waits.rows, waits.count, sizeof(*waits.rows), compare_waits);
     jr_table_free(&waits.by_call);
     free(waits.of);
