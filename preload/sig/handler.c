@@ -309,9 +309,10 @@ static void take_real_sig(struct jp_slot *slot, struct jp_real *real,
 }
 
 /* A signal of the thread's timer on real time.  One that came while another was
- * at work needs no debt: samples go from one moment to the next. */
-static void real_sig(struct jp_slot *slot, const siginfo_t *info,
-                     const ucontext_t *context)
+ * at work needs no debt: samples go from one moment to the next.  (Inlined, it
+ * would make the frame larger under all that other signals lead to.) */
+__attribute__((noinline)) static void
+real_sig(struct jp_slot *slot, const siginfo_t *info, const ucontext_t *context)
 {
     struct jp_real real;
     struct jp_visit visit;
