@@ -217,6 +217,7 @@ lint: all ## gate, layers, shape, analyzers, manual pages, both compilers
 
 -include tests/bench/bench.mk
 -include tests/transparency/transparency.mk
+include tests/wall/wall.mk
 -include tests/servers/servers.mk
 -include $(addsuffix .d,$(basename $(UNIT) $(PROGRAMS) $(FUZZ)))
 .PHONY: check check-build check-churn check-soak check-run check-golden golden-update unit lint fuzz

@@ -113,6 +113,8 @@ static void stop_sig(void)
 
 static void pause_sig(void)
 {
+    /* One that is still to come does not come any more. */
+    atomic_store(&jp_process.first_pending, 0);
     if (!atomic_load(&jp_process.running))
         return;
     atomic_store(&jp_process.running, 0);
