@@ -26,15 +26,19 @@ LIBLINK := -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,noseparate-code \
 
 SIG_SRC := $(wildcard preload/sig/*.c)
 PRE_SRC := $(wildcard preload/*.c)
-REP_SRC := $(wildcard analyzer/*.c analyzer/*/*.c)
+JL_SRC := $(wildcard analyzer/launcher/*.c)
+REP_SRC := $(filter-out $(JL_SRC),$(wildcard analyzer/*.c analyzer/*/*.c))
 SIG_OBJ := $(SIG_SRC:%.c=$(B)/%.o)
 PRE_OBJ := $(PRE_SRC:%.c=$(B)/%.o)
 REP_OBJ := $(REP_SRC:%.c=$(B)/%.o)
-REP_LIB := $(filter-out $(B)/analyzer/main.o,$(REP_OBJ))
 REP_LIBS := -ldw -lelf -liberty -lcapstone -lz
-
-# The launcher and the parts that it reads in.
-JPROF_PARTS := $(B)/jprof-checks $(B)/jprof-runtimes $(B)/jprof-tree
+JL_OBJ := $(JL_SRC:%.c=$(B)/%.o)
+# What the launcher shares with jprof-report; it needs no library but libc.
+JL_SHARED := $(patsubst %,$(B)/analyzer/%.o,base/diag base/file base/mem \
+  read/line read/names read/secret read/tree)
+# For tests: all of both but their mains.
+REP_LIB := $(filter-out $(B)/analyzer/main.o $(B)/analyzer/launcher/main.o,\
+  $(REP_OBJ) $(JL_OBJ))
 
 # There while every object in $(B) was compiled with warnings as errors: what
 # was compiled without is compiled again for the tests.
@@ -43,12 +47,12 @@ ifneq ($(WERROR),)
 $(STRICT):
 	@mkdir -p $(@D)
 	@touch $@
-$(SIG_OBJ) $(PRE_OBJ) $(REP_OBJ): $(STRICT)
+$(SIG_OBJ) $(PRE_OBJ) $(REP_OBJ) $(JL_OBJ): $(STRICT)
 else
 LENIENT = @rm -f $(STRICT)
 endif
 
-all: $(B)/libjprof.so $(B)/jprof-report $(B)/jprof $(JPROF_PARTS) ## build everything
+all: $(B)/libjprof.so $(B)/jprof-report $(B)/jprof ## build everything
 
 $(B)/libjprof.so: $(SIG_OBJ) $(PRE_OBJ) $(B)/preload/exports.ver Makefile
 	$(CC) $(CFLAGS) $(LDFLAGS) $(LIBLINK) \
@@ -62,13 +66,8 @@ $(B)/preload/exports.ver: preload/exported-symbols
 $(B)/jprof-report: $(REP_OBJ)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(REP_LIBS)
 
-$(B)/jprof: scripts/jprof
-	@mkdir -p $(@D)
-	install -m 755 $< $@
-
-$(JPROF_PARTS): $(B)/%: scripts/%
-	@mkdir -p $(@D)
-	install -m 644 $< $@
+$(B)/jprof: $(JL_OBJ) $(JL_SHARED)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
 $(B)/preload/sig/%.o: preload/sig/%.c
 	@mkdir -p $(@D)
@@ -95,15 +94,12 @@ install: all ## install below DESTDIR/PREFIX
 	install -d $(ROOT)/bin $(ROOT)/lib/jprof $(ROOT)/include \
 	  $(ROOT)/share/man/man1
 	install -m 755 $(B)/libjprof.so $(ROOT)/lib/jprof/
-	install -m 644 $(JPROF_PARTS) $(ROOT)/lib/jprof/
 	install -m 755 $(B)/jprof-report $(B)/jprof $(ROOT)/bin/
 	install -m 644 include/jprof.h $(ROOT)/include/
 	install -m 644 doc/jprof.1 doc/jprof-report.1 $(ROOT)/share/man/man1/
 
 uninstall: ## remove what install put there
-	rm -f $(ROOT)/lib/jprof/libjprof.so $(ROOT)/lib/jprof/jprof-checks \
-	  $(ROOT)/lib/jprof/jprof-runtimes $(ROOT)/lib/jprof/jprof-tree \
-	  $(ROOT)/bin/jprof-report \
+	rm -f $(ROOT)/lib/jprof/libjprof.so $(ROOT)/bin/jprof-report \
 	  $(ROOT)/bin/jprof $(ROOT)/include/jprof.h \
 	  $(ROOT)/share/man/man1/jprof.1 $(ROOT)/share/man/man1/jprof-report.1
 	-rmdir $(ROOT)/lib/jprof 2>/dev/null
@@ -115,6 +111,6 @@ help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' \
 	  $(filter Makefile %.mk,$(MAKEFILE_LIST)) | expand -t 26
 
--include $(SIG_OBJ:.o=.d) $(PRE_OBJ:.o=.d) $(REP_OBJ:.o=.d)
+-include $(SIG_OBJ:.o=.d) $(PRE_OBJ:.o=.d) $(REP_OBJ:.o=.d) $(JL_OBJ:.o=.d)
 .PHONY: all install uninstall clean help
 .DEFAULT_GOAL := all

@@ -149,8 +149,12 @@ static void leave_sig(struct jp_slot *slot, const struct jp_visit *visit,
 static void sample_sig(struct jp_slot *slot, enum jp_event event,
                        uint64_t weight_ns, const ucontext_t *context)
 {
+    /* A thread that pauses the profile may be writing the slot's rest. */
     if (atomic_exchange(&slot->busy, 1) != 0) {
-        lose_sig(JP_COUNT_LOST_REENTRANT, weight_ns);
+        if (event == JP_EVENT_CPU && jp_clock_is_thread_cpu_sig())
+            atomic_fetch_add(&slot->debt_ns, weight_ns);
+        else
+            lose_sig(JP_COUNT_LOST_REENTRANT, weight_ns);
         return;
     }
     if (event != JP_EVENT_CPU && event != JP_EVENT_RAISED)

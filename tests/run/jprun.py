@@ -219,10 +219,14 @@ class Case(unittest.TestCase):
         names = []
         for name in self.files():
             path = self.path(name)
-            if os.path.isfile(path):
+            if not os.path.isfile(path):
+                continue
+            try:
                 with open(path, "rb") as source:
                     if source.read(8) == b"JPROFLOG":
                         names.append(name)
+            except FileNotFoundError:
+                pass        # a program has removed an older profile
         return names
 
     def all_runs(self):
