@@ -11,6 +11,7 @@ PYTHON ?= python3
 include tests/oracle/oracle.mk
 include tests/twice/twice.mk
 include tests/cross/cross.mk
+include tests/distros/distros.mk
 FUZZ_SECONDS ?= 60
 FUZZ_CC ?= clang
 CHECK_ARGS ?=
