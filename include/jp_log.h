@@ -52,6 +52,7 @@ enum jp_event {
     JP_EVENT_WALL_RUNNING,  /* real time, the thread was on the CPU */
     JP_EVENT_WALL_BLOCKED,  /* real time, the thread was waiting */
     JP_EVENT_RAISED,        /* a signal from outside; weight is one period */
+    JP_EVENT_WALL_READY,    /* real time, the thread waited for a CPU */
     JP_EVENT_COUNT
 };
 

@@ -13,6 +13,7 @@
 #include "sig/adopt.h"
 #include "sig/budget.h"
 #include "sig/cfi_module.h"
+#include "sig/cfi_ready.h"
 #include "sig/clock.h"
 #include "sig/control.h"
 #include "sig/gate.h"
@@ -59,6 +60,7 @@ void jp_fork_before(void)
     forking.opened = jp_sys_opened_sig();
     forking.pid = jp_owner->pid;
     jp_jit_forking_sig();
+    jp_cfi_forking_sig();
     slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
     forking.stack_high = slot != NULL ? slot->stack_high : 0;
     forking.stack_floor = slot != NULL ? slot->stack_floor : UINT64_MAX;
@@ -88,6 +90,7 @@ static void restart(void)
     jp_budget_reset_sig();
     jp_kits_reset_sig();
     jp_cfi_modules_reset_sig();
+    jp_cfi_forked_sig();
     jp_logfile_reset_sig();
     jp_jit_reset_sig();
     jp_control_reset_sig();

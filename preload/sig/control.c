@@ -102,13 +102,19 @@ static void stop_sig(void)
     jp_clock_all_sig(0);
     for (uint32_t i = 0; i < count; i++) {
         struct jp_slot *slot = jp_slot_at_sig(i);
-        if (atomic_load(&slot->state) == JP_SLOT_IDLE)
-            jp_handler_rest_sig(slot);
+        /* Its thread may be at its end: it waits until the slot is let go. */
+        if (atomic_load(&slot->state) != JP_SLOT_IDLE ||
+            !jp_clock_hold_sig(slot))
+            continue;
+        jp_handler_rest_sig(slot);
+        jp_clock_release_sig(slot);
     }
 }
 
 static void pause_sig(void)
 {
+    /* One that is still to come does not come any more. */
+    atomic_store(&jp_process.first_pending, 0);
     if (!atomic_load(&jp_process.running))
         return;
     atomic_store(&jp_process.running, 0);

@@ -13,6 +13,7 @@
 #include "kit.h"
 #include "process.h"
 #include "reserve.h"
+#include "ring.h"
 #include "share.h"
 #include "stacks.h"
 #include "sys.h"
@@ -436,7 +437,11 @@ int jp_log_write_sig(struct jp_kit *kit, const struct jp_sample *sample)
 {
     uint32_t idle = 0;
     int error = -EBUSY;
-    if (atomic_compare_exchange_strong(&kit->lock, &idle, 1)) {
+    if (jp_config.ring_bytes != 0)
+        kit = jp_ring_enter_sig(kit);
+    else if (!atomic_compare_exchange_strong(&kit->lock, &idle, 1))
+        kit = NULL;
+    if (kit != NULL) {
         error = write_sig(kit, sample);
         atomic_store(&kit->lock, 0);
     }

@@ -196,6 +196,12 @@ void *jp_sys_memory_sig(size_t size, enum jp_on_fork on_fork)
     return memory;
 }
 
+void *jp_sys_common_sig(size_t size)
+{
+    return map_sig(size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                   -1, 0);
+}
+
 void *jp_sys_stack_sig(size_t size)
 {
     return map_sig(size, PROT_READ | PROT_WRITE,

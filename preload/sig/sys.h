@@ -61,6 +61,10 @@ int jp_sys_allocate_sig(int fd, uint64_t offset, uint64_t size);
 enum jp_on_fork { JP_FORK_DROP, JP_FORK_WIPE, JP_FORK_KEEP };
 void *jp_sys_memory_sig(size_t size, enum jp_on_fork on_fork);
 
+/* Zeroed memory that this process shares with the children that it forks, or
+ * NULL. */
+void *jp_sys_common_sig(size_t size);
+
 /* Memory for a signal stack, or NULL.  A forked child has it too. */
 void *jp_sys_stack_sig(size_t size);
 

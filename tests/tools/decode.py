@@ -15,7 +15,7 @@ from urllib.parse import unquote
 PAGE = 4096
 SIZES = (4096, 8192, 16384, 32768, 65536)
 MAX_FRAMES = 4096
-EVENTS = "cpu running blocked raised".split()
+EVENTS = "cpu running blocked raised ready".split()
 REASONS = "root depth bad_fp no_rule bounds no_stack walker fiber".split()
 FIELDS = [field.split(":") for field in (
     "byte_order:8:I version:12:H header_size:14:H machine:16:H pid:24:I "

@@ -59,6 +59,21 @@ static inline long jp_arch_call_sig(const ucontext_t *context)
                : -1;
 }
 
+/* Whether the signal came to the thread as it waited in a system call, which is
+ * about to be made again or has just failed with EINTR.  short_too: a call that
+ * has just returned a number (a transfer cut short) counts as well. */
+static inline int jp_arch_waited_sig(const ucontext_t *context, int short_too)
+{
+    const uint32_t *code = (const uint32_t *)jp_arch_pc_sig(context);
+    if (((uintptr_t)code & 4095) < 4)
+        return 0;
+    if (code[0] == 0xd4000001U)
+        return 1;
+    return code[-1] == 0xd4000001U &&
+           ((long)context->uc_mcontext.regs[0] == -4 ||
+            (short_too && (long)context->uc_mcontext.regs[0] > 0));
+}
+
 /* Its second argument. */
 static inline long jp_arch_second_sig(const ucontext_t *context)
 {

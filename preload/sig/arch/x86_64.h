@@ -63,6 +63,21 @@ static inline long jp_arch_call_sig(const ucontext_t *context)
                : -1;
 }
 
+/* Whether the signal came to the thread as it waited in a system call, which is
+ * about to be made again or has just failed with EINTR.  short_too: a call that
+ * has just returned a number (a transfer cut short) counts as well. */
+static inline int jp_arch_waited_sig(const ucontext_t *context, int short_too)
+{
+    const uint8_t *code = (const uint8_t *)jp_arch_pc_sig(context);
+    if ((intptr_t)code < 0 || ((uintptr_t)code & 4095) < 2)
+        return 0;
+    if (code[0] == 0x0f && code[1] == 0x05)
+        return 1;
+    return code[-2] == 0x0f && code[-1] == 0x05 &&
+           (context->uc_mcontext.gregs[REG_RAX] == -4 ||
+            (short_too && context->uc_mcontext.gregs[REG_RAX] > 0));
+}
+
 /* Its second argument. */
 static inline long jp_arch_second_sig(const ucontext_t *context)
 {
