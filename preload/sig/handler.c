@@ -32,7 +32,7 @@
 #include "sys.h"
 #include "trap.h"
 #include "usage.h"
-#include "walk.h"
+#include "walk_safe.h"
 
 #define HITS_UNTOLD 10000U  /* that a kit may keep for itself */
 
@@ -80,25 +80,6 @@ void jp_handler_flush_sig(struct jp_kit *kit)
     jp_log_write_sig(kit, &kit->waiting_sample);
 }
 
-/* Walks the stack.  Where its memory went away meanwhile, again, reading what
- * there is of it; and from now on. */
-static uint8_t walk_sig(struct jp_slot *slot, struct jp_kit *kit,
-                        const ucontext_t *context)
-{
-    jp_trap_here = &kit->trap;
-    int reason = jp_trap_walk_sig(slot, kit, context, &kit->trap);
-    if (reason == JP_TRAP_FAULT) {
-        atomic_store(&slot->loose, 1);
-        reason = jp_trap_walk_sig(slot, kit, context, &kit->trap);
-    }
-    jp_trap_here = NULL;
-    if (reason == JP_TRAP_FAULT) {
-        kit->depth = kit->gap = 0;
-        reason = JP_REASON_NO_STACK;
-    }
-    return (uint8_t)reason;
-}
-
 static void take_sig(struct jp_slot *slot, enum jp_event event,
                      uint64_t weight_ns, const ucontext_t *context)
 {
@@ -126,7 +107,7 @@ static void take_sig(struct jp_slot *slot, enum jp_event event,
     else
         jp_maps_refresh_sig(sample.time_ns);
     jp_maps_check_kit_sig(slot->kit);
-    sample.reason = walk_sig(slot, slot->kit, context);
+    sample.reason = jp_walk_safe_sig(slot, slot->kit, context);
     if (slot->kit->rule_misses != 0 || slot->kit->rule_hits > HITS_UNTOLD)
         jp_kit_tell_sig(slot->kit);
     slot->reason = sample.reason;

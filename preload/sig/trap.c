@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "arch/arch.h"
+#include "gate.h"
 #include "log.h"
 #include "process.h"
 #include "sys.h"
@@ -56,13 +57,19 @@ static void block_sig(ucontext_t *context, uint64_t bit)
     memcpy(&context->uc_sigmask, &mask, sizeof(mask));
 }
 
+/* Whether the thread is one of this process's, with memory of its own. */
+static int is_known_sig(void)
+{
+    return jp_owned_sig() && jp_gate_ask_sig();
+}
+
 /* Somebody has sent it: it does what it does by default, or waits. */
 static void sent_sig(int signal, siginfo_t *info, ucontext_t *context)
 {
     static const uint64_t by_default[4]; /* SIG_DFL: rt_sigaction(2) */
     const uint64_t bit = JP_SIGSET(signal);
     const uint32_t pid = jp_sys_getpid_sig();
-    if (jp_owned_sig() && (held & bit) != 0)
+    if (is_known_sig() && (held & bit) != 0)
         block_sig(context, bit);
     else if (jp_sys_sig(SYS_rt_sigaction, signal, (long)by_default, 0,
                         sizeof(bit), 0) != 0)
@@ -79,7 +86,8 @@ static int survived_sig(int signal, const siginfo_t *info,
                         ucontext_t *context)
 {
     const uint64_t pc = jp_arch_pc_sig(context);
-    if (!jp_owned_sig() || pc < (uint64_t)__ehdr_start || pc >= (uint64_t)etext)
+    if (pc < (uint64_t)__ehdr_start || pc >= (uint64_t)etext ||
+        !is_known_sig())
         return 0;
     if (signal == SIGBUS && jp_log_patch_sig((uint64_t)info->si_addr))
         return 1;
@@ -92,7 +100,9 @@ static int survived_sig(int signal, const siginfo_t *info,
 
 void jp_trap_sig(int signal, siginfo_t *info, void *context)
 {
-    if (info->si_code <= 0)
+    /* Memory is broken, though nobody has read it just now. */
+    const int early = signal == SIGBUS && info->si_code == BUS_MCEERR_AO;
+    if (info->si_code <= 0 || early)
         sent_sig(signal, info, context);
     else if (!survived_sig(signal, info, context))
         block_sig(context, JP_SIGSET(signal));
