@@ -69,10 +69,9 @@ static void sent_sig(int signal, siginfo_t *info, ucontext_t *context)
     static const uint64_t by_default[4]; /* SIG_DFL: rt_sigaction(2) */
     const uint64_t bit = JP_SIGSET(signal);
     const uint32_t pid = jp_sys_getpid_sig();
-    if (is_known_sig() && (held & bit) != 0)
-        block_sig(context, bit);
-    else if (jp_sys_sig(SYS_rt_sigaction, signal, (long)by_default, 0,
-                        sizeof(bit), 0) != 0)
+    if ((is_known_sig() && (held & bit) != 0) ||
+        jp_sys_sig(SYS_rt_sigaction, signal, (long)by_default, 0, sizeof(bit),
+                   0) != 0)
         block_sig(context, bit);
     if (info->si_code == SI_TKILL)
         jp_sys_sig(SYS_rt_tgsigqueueinfo, pid, jp_sys_gettid_sig(), signal,
