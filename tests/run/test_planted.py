@@ -8,6 +8,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import unittest
 
 from jprun import (LIBRARY, TICK_FLAGS, Case, decode, need, program,
@@ -296,6 +297,70 @@ class Spaces(Planted):
         done = self.run_as(None)
         self.assertEqual(self.files(), ["jprof-log", "jprof-map"])
         self.assertEqual(self.run_of().header["pid"], done.pid)
+
+
+HOLE = """
+import ctypes, mmap, os, struct, sys, time
+path, closed = sys.argv[1], sys.argv[2] == "closed"
+def burn(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end: pass
+fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+os.pwrite(fd, struct.pack("<IIIIIIQQ", 0x4a695444, 1, 40, 62, 0, os.getpid(),
+                          0, 0), 0)
+os.ftruncate(fd, 100 << 20)
+os.pwrite(fd, b"the end", (100 << 20) - 7)
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+assert libc.mmap(None, 4096, mmap.PROT_READ | mmap.PROT_EXEC,
+                 mmap.MAP_PRIVATE, fd, ctypes.c_long(0)) != 2 ** 64 - 1
+burn(0.8)
+if closed:
+    os.close(fd)
+os.unlink(path)
+burn(0.3)
+"""
+
+
+class Holes(Planted):
+    """A file of holes is kept as one; root has more ways to find it than an
+    ordinary user."""
+
+    def check(self, folder, how):
+        path = os.path.join(folder, "hole-%d.dump" % os.getpid())
+        python, prefix = sys.executable, []
+        if os.getuid() == 0 and os.access("/usr/bin/python3", os.X_OK):
+            python = "/usr/bin/python3"
+            prefix = [need("setpriv"), "--reuid=65534", "--clear-groups"]
+        done = self.run_program(
+            *prefix, "env", "LD_PRELOAD=" + self.library,
+            "JPROF_FLAGS=" + TICK_FLAGS, python, "-c", HOLE, path, how,
+            flags=None, preload=False)
+        self.assertEqual((done.status, done.err), (0, ""))
+        saved = [keys["saved"] for _, keys in self.run_of().events("jitdump")
+                 if "saved" in keys]
+        self.assertTrue(saved)
+        info = os.stat(self.path(saved[-1]))
+        self.assertLess(info.st_blocks * 512, 2 << 20)
+        with open(self.path(saved[-1]), "rb") as source:
+            self.assertEqual(source.read(4), b"DTiJ")
+            source.seek((100 << 20) - 7)
+            self.assertEqual(source.read(7), b"the end")
+
+    def test_linked(self):
+        self.check(self.dir, "open")
+
+    def test_on_another_file_system(self):
+        if not os.path.isdir("/dev/shm") or \
+                os.stat("/dev/shm").st_dev == os.stat(self.dir).st_dev:
+            self.skipTest("no other file system at /dev/shm")
+        self.check("/dev/shm", "open")
+
+    def test_left_in_memory_alone(self):
+        if not os.path.isdir("/dev/shm") or \
+                os.stat("/dev/shm").st_dev == os.stat(self.dir).st_dev:
+            self.skipTest("no other file system at /dev/shm")
+        self.check("/dev/shm", "closed")
 
 
 if __name__ == "__main__":
