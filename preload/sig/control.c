@@ -214,6 +214,19 @@ void jp_control_off_sig(void)
     jp_clock_all_sig(0);
 }
 
+void jp_control_cut_sig(void)
+{
+    uint32_t untold = 1;
+    if (!atomic_compare_exchange_strong(&jp_log.cut, &untold, 2))
+        return;
+    atomic_store(&jp_log.state, JP_LOG_FAILED);
+    jp_counters_use_sig(NULL);
+    jp_note_sig(JP_NOTE_LOG_CUT);
+    jp_complain_sig("profiling is off, the log was cut short: ", jp_log.path,
+                    0);
+    jp_control_off_sig();
+}
+
 /* Waits a while for a command that another thread carries out. */
 static int take_over_sig(void)
 {
@@ -235,6 +248,7 @@ void jp_control_exit_sig(void)
         return;
     settle_sig(1);
     jp_mapfile_event_sig(JP_MAP_EXIT, -1, 1);
+    jp_logfile_end_sig();
     jp_share_end_sig();
     atomic_store(&busy, 0);
 }

@@ -30,8 +30,9 @@
 #include "rtc.h"
 #include "slot.h"
 #include "sys.h"
+#include "trap.h"
 #include "usage.h"
-#include "walk.h"
+#include "walk_safe.h"
 
 #define HITS_UNTOLD 10000U  /* that a kit may keep for itself */
 
@@ -106,7 +107,7 @@ static void take_sig(struct jp_slot *slot, enum jp_event event,
     else
         jp_maps_refresh_sig(sample.time_ns);
     jp_maps_check_kit_sig(slot->kit);
-    sample.reason = (uint8_t)jp_walk_sig(slot, slot->kit, context);
+    sample.reason = jp_walk_safe_sig(slot, slot->kit, context);
     if (slot->kit->rule_misses != 0 || slot->kit->rule_hits > HITS_UNTOLD)
         jp_kit_tell_sig(slot->kit);
     slot->reason = sample.reason;
@@ -571,9 +572,16 @@ jp_handler_sig(int signal, siginfo_t *info, void *context)
             jp_count_sig(JP_COUNT_LOST_NO_SLOT, 1);
         return;
     }
+    uint64_t blocked;
+    memcpy(&blocked, &((const ucontext_t *)context)->uc_sigmask,
+           sizeof(blocked));
     jp_sys_inside++;
     const int error = errno;
+    jp_trap_open_sig(blocked);
     dispatch_sig(signal, info, context);
+    if (atomic_load_explicit(&jp_log.cut, memory_order_relaxed) != 0)
+        jp_control_cut_sig();
+    jp_trap_close_sig();
     errno = error;
     jp_sys_inside--;
 }

@@ -74,6 +74,7 @@ struct jp_slot *jp_slot_new_sig(void)
     slot->stack_low = slot->stack_floor = UINT64_MAX;
     slot->stack_high = 0;
     slot->rooted = slot->is_main = 0;
+    slot->shaken = slot->loose = 0;
     slot->adopted = 0;
     slot->unnamed = 1;
     slot->kit = NULL;

@@ -71,6 +71,9 @@ struct jp_slot {
     uint64_t stack_floor;         /* what lies between it and stack_high is
                                      this stack, where the kernel cannot be
                                      asked; UINT64_MAX: unknown */
+    _Atomic uint8_t shaken;       /* a part of the stack has changed: what is
+                                     known of it is to be looked up again */
+    _Atomic uint8_t loose;        /* it is always read by asking the kernel */
     uint8_t rooted;               /* stack_high is the frame of jprof's own
                                      thread start: a stack ends there */
     uint8_t is_main;              /* stack_high is the program's entry */

@@ -24,7 +24,8 @@ FIELDS = [field.split(":") for field in (
     "clock:72:I walker:76:I options:80:I depth:84:I ring_bytes:88:Q "
     "cleared_ns:96:Q owner_pid:2968:I owner_ticks:2976:Q cpu_ns:2984:Q "
     "children_ns:2992:Q cpu_read_ns:3000:Q cpu_before_ns:3008:Q "
-    "root_pid:3016:I off:3020:I base_run:4072:Q forked_ns:4080:Q").split()]
+    "root_pid:3016:I off:3020:I base_run:4072:Q forked_ns:4080:Q "
+    "owner_space:3280:I owner_ended:3292:I").split()]
 STRINGS = (("map_name", 664, 256), ("exe", 920, 1024), ("flags", 1944, 1024),
            ("tree_name", 3024, 256))
 
