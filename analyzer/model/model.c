@@ -29,6 +29,7 @@ void jr_model_free(struct jr_model *model)
     free(model->times);
     free(model->path);
     free(model->named);
+    free(model->frame_tiers);
     jr_table_free(&model->by_name);
     jr_table_free(&model->by_tier);
     jr_table_free(&model->by_arc);
