@@ -27,7 +27,8 @@ PROGRAMS := $(patsubst %,$(B)/tests/programs/%,$(filter-out $(PROG_SO),\
   $(PROG_ALL))) $(patsubst %,$(B)/tests/programs/%.so,$(filter $(PROG_SO),\
   $(PROG_ALL))) $(B)/tests/programs/throws $(B)/tests/programs/storm \
   $(B)/tests/programs/static_busy $(B)/tests/programs/forkcost \
-  $(B)/tests/tools/timeline $(B)/tests/tools/torture $(B)/tests/soak/storm
+  $(B)/tests/tools/timeline $(B)/tests/tools/codes \
+  $(B)/tests/tools/torture $(B)/tests/soak/storm
 SOAK_SRC := $(wildcard tests/soak/*.c tests/soak/*.cc)
 SOAK_OBJ := $(SOAK_SRC:%=$(B)/%.o)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
@@ -72,7 +73,7 @@ $(B)/tests/programs/throws $(B)/tests/programs/storm: $(B)/%: %.cc
 	$(CXX) -O2 -g -fomit-frame-pointer -Wall -Wextra $(WERROR) -pthread \
 	  -o $@ $< -ldl
 
-$(B)/tests/tools/timeline: tests/tools/timeline.c $(REP_LIB)
+$(B)/tests/tools/timeline $(B)/tests/tools/codes: $(B)/%: %.c $(REP_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
 	  $(REP_LIB) $(REP_LIBS)

@@ -292,6 +292,7 @@ static void replay_piece(struct replay *replay, size_t index)
     struct alive *alive = &replay->layers[piece->layer];
     struct range range = {.start = piece->start,
                           .rank = replay->ranks[index]};
+    uint64_t since = jr_jit_since(replay->jit, piece);
 
     if (piece->event == JR_JIT_CLOSED) {
         close_file(replay, piece);
@@ -302,13 +303,17 @@ static void replay_piece(struct replay *replay, size_t index)
         take_moved(replay, piece);
     there = alive_at(replay, alive, piece->start, range.rank);
     if (there && is_repeated(replay->jit, there, piece)) {
-        piece->void_ = 1;
-        return;
+        if (there->always || there->from_ns == piece->from_ns) {
+            piece->void_ = 1;
+            return;
+        }
+        /* The same again, or other code of that name in its place.  The name
+         * holds at all times between. */
+        since = piece->from_ns;
     }
     if (__builtin_add_overflow(piece->start, piece->size, &range.end))
         range.end = UINT64_MAX;
-    end_layers(replay, piece->layer, range,
-               jr_jit_since(replay->jit, piece));
+    end_layers(replay, piece->layer, range, since);
     if (piece->void_)
         return;
     alive->owners[range.rank] = (uint32_t)index;

@@ -144,16 +144,25 @@ const struct jr_jit_source_line *jr_jit_line(const struct jr_jit_text *text,
     return from ? &text->lines[from - 1] : NULL;
 }
 
-/* Was the copy made while the piece was there?  It may have been there before
- * it was described, as long as nothing else was. */
-static int is_of_piece(const struct jr_jit *jit,
-                       const struct jr_code_copy *copy,
-                       const struct jr_jit_piece *piece, uint64_t address)
+/* Was the copy made before the piece was described, but when it may have been
+ * there: nothing else was, and it had not been looked for in vain since? */
+static int is_early(const struct jr_jit *jit, const struct jr_code_copy *copy,
+                    const struct jr_jit_piece *piece, uint64_t address)
 {
     struct jr_jit_span span = {0, UINT64_MAX};
+    uint64_t since = jr_jit_since(jit, piece);
     int late;
 
-    return jr_jit_find(jit, address, copy->time_ns, &span, &late) == piece;
+    return (since == piece->from_ns || copy->time_ns >= since) &&
+           jr_jit_find(jit, address, copy->time_ns, &span, &late) == piece;
+}
+
+/* Was the copy made while the piece was there? */
+static int is_within(const struct jr_code_copy *copy,
+                     const struct jr_jit_piece *piece)
+{
+    return (piece->always || copy->time_ns >= piece->from_ns) &&
+           copy->time_ns < piece->until_ns;
 }
 
 /* Reads up to `room` bytes at `address` from a copy, which has it. */
@@ -240,25 +249,27 @@ int jr_jit_differs(const struct jr_jit *jit, const struct jr_jit_text *text,
 }
 
 /* Reads up to `room` bytes at `address` from a copy of memory that the map
- * names; 0: none has it. */
+ * names, the first one of the piece's time, else one from before it was
+ * described; 0: none has it. */
 static size_t read_copy(const struct jr_jit *jit,
                         const struct jr_jit_piece *piece, uint64_t address,
                         uint8_t *into, size_t room)
 {
     const struct jr_map *map = jit->map;
+    size_t got = 0;
 
-    for (size_t i = 0; map && i < map->ncopies; i++) {
-        const struct jr_code_copy *copy = &map->copies[i];
-        size_t got;
+    for (int early = 0; map && early < 2; early++) {
+        for (size_t i = 0; i < map->ncopies && got == 0; i++) {
+            const struct jr_code_copy *copy = &map->copies[i];
 
-        if (address < copy->start || address >= copy->end ||
-            strchr(copy->saved, '/') || !is_of_piece(jit, copy, piece, address))
-            continue;
-        got = read_one(jit, copy, address, into, room);
-        if (got)
-            return got;
+            if (address >= copy->start && address < copy->end &&
+                !strchr(copy->saved, '/') &&
+                (early ? is_early(jit, copy, piece, address)
+                       : is_within(copy, piece)))
+                got = read_one(jit, copy, address, into, room);
+        }
     }
-    return 0;
+    return got;
 }
 
 size_t jr_jit_bytes(const struct jr_jit *jit, const struct jr_jit_text *text,
