@@ -28,7 +28,8 @@ PROGRAMS := $(patsubst %,$(B)/tests/programs/%,$(filter-out $(PROG_SO),\
   $(PROG_ALL))) $(patsubst %,$(B)/tests/programs/%.so,$(filter $(PROG_SO),\
   $(PROG_ALL))) $(B)/tests/programs/throws $(B)/tests/programs/storm \
   $(B)/tests/programs/static_busy $(B)/tests/programs/forkcost \
-  $(B)/tests/tools/timeline $(B)/tests/soak/storm
+  $(B)/tests/tools/timeline $(B)/tests/tools/codes \
+  $(B)/tests/tools/torture $(B)/tests/soak/storm
 SOAK_SRC := $(wildcard tests/soak/*.c tests/soak/*.cc)
 SOAK_OBJ := $(SOAK_SRC:%=$(B)/%.o)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
@@ -73,10 +74,14 @@ $(B)/tests/programs/throws $(B)/tests/programs/storm: $(B)/%: %.cc
 	$(CXX) -O2 -g -fomit-frame-pointer -Wall -Wextra $(WERROR) -pthread \
 	  -o $@ $< -ldl
 
-$(B)/tests/tools/timeline: tests/tools/timeline.c $(REP_LIB)
+$(B)/tests/tools/timeline $(B)/tests/tools/codes: $(B)/%: %.c $(REP_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
 	  $(REP_LIB) $(REP_LIBS)
+
+$(B)/tests/tools/torture: tests/tools/torture.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(WARN) -Iinclude -MMD -MP -o $@ $<
 
 $(B)/tests/soak/%.c.o: tests/soak/%.c tests/soak/storm.h
 	@mkdir -p $(@D)
