@@ -41,7 +41,7 @@
  * the smaller one of a restless thread.  That is one that was seen to end a
  * wait, for RESTLESS_NS from then on; and for the first WATCHED_NS of each of
  * its waits it is looked at period by period. */
-#define PART 4U
+#define PART 3U
 #define PART_OF_RESTLESS 64U
 #define RESTLESS_NS (60 * JP_NS)
 #define WATCHED_NS JP_NS
