@@ -11,6 +11,7 @@ PYTHON ?= python3
 include tests/oracle/oracle.mk
 include tests/twice/twice.mk
 include tests/cross/cross.mk
+include tests/distros/distros.mk
 FUZZ_SECONDS ?= 60
 FUZZ_CC ?= clang
 CHECK_ARGS ?=
@@ -126,8 +127,8 @@ $(filter-out $(FUZZ_PRE),$(FUZZ)): $(B)/%: %.c tests/fuzz/driver.c $(REP_LIB)
 $(filter-out $(FUZZ_PRE_LONG),$(FUZZ_LONG)): $(B)/libfuzzer/%: tests/fuzz/%.c
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(SANITIZE) -fsanitize=fuzzer $(WARN) -D_GNU_SOURCE \
-	  $(UNITFLAGS) -o $@ $< $(filter-out analyzer/main.c,$(REP_SRC)) \
-	  $(REP_LIBS)
+	  $(UNITFLAGS) -o $@ $< $(filter-out analyzer/main.c \
+	  analyzer/launcher/main.c,$(REP_SRC) $(JL_SRC)) $(REP_LIBS)
 
 programs: $(PROGRAMS)
 fuzz-targets: $(FUZZ)
@@ -137,14 +138,15 @@ unit-build: $(UNIT)
 # checks: the fuzz corpus is replayed through these.
 asan-build:
 	+@$(MAKE) --no-print-directory B=$(B)/asan CFLAGS="$(SANITIZE)" \
-	  SIGFLAGS= fuzz-targets $(B)/asan/jprof-report unit-rep-build
+	  SIGFLAGS= fuzz-targets $(B)/asan/jprof-report $(B)/asan/jprof \
+	  unit-rep-build
 unit-rep-build: $(UNIT_REP)
 
 # Every source through the other compiler, warnings being errors.
 other-build:
 	+@$(MAKE) --no-print-directory B=$(B)/other CC=$(FUZZ_CC) \
 	  CFLAGS="-O1 -g" objects
-objects: $(SIG_OBJ) $(PRE_OBJ) $(REP_OBJ) $(UNIT) $(PROGRAMS) $(FUZZ) \
+objects: $(SIG_OBJ) $(PRE_OBJ) $(REP_OBJ) $(JL_OBJ) $(UNIT) $(PROGRAMS) $(FUZZ) \
   $(filter-out %_rs,$(ORACLE_BIN))
 
 include tests/sanitize.mk

@@ -17,7 +17,7 @@ static void no_memory(void) __attribute__((noreturn));
 
 static void no_memory(void)
 {
-    jr_say("out of memory; no report is written");
+    jr_say("out of memory");
     exit(JR_FAILED);
 }
 
