@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,8 +22,8 @@
 #define MOST_WORKERS 512
 #define QUERY "BLPOP nothing 0.05\r\n"
 #define ANSWER "*-1\r\n"
-#define HELD_S 0.03     /* by another, after each FREE_S */
-#define FREE_S 0.01
+#define HELD_MS 30      /* by another, after each FREE_MS */
+#define FREE_MS 10
 #define SLEEP_S 0.02
 
 struct truth {
@@ -33,6 +34,7 @@ struct truth {
 static double seconds, end;
 static int port;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t ready; /* all are connected, and know the end */
 
 static void rest(double time)
 {
@@ -108,6 +110,7 @@ static void *serve(void *data)
                              {"ask_database", 0, 0},
                              {"back_off", 0, 0}};
     const int database = connect_database();
+    pthread_barrier_wait(&ready);
     while (cpu_seconds(CLOCK_MONOTONIC) < end)
         for (int i = 0; i < 3; i++)
             timed(&truths[i], functions[i], database);
@@ -123,9 +126,9 @@ static void keep_lock(int hang)
 {
     while (cpu_seconds(CLOCK_MONOTONIC) < end - (hang ? 1 : 0)) {
         pthread_mutex_lock(&lock);
-        rest(HELD_S);
+        poll(NULL, 0, HELD_MS);
         pthread_mutex_unlock(&lock);
-        rest(FREE_S);
+        poll(NULL, 0, FREE_MS);
     }
     if (!hang)
         return;
@@ -143,13 +146,16 @@ int main(int argc, char **argv)
     pthread_attr_t small;
     seconds = argument(argc, argv, 2, 5);
     port = (int)argument(argc, argv, 3, 6379);
-    end = cpu_seconds(CLOCK_MONOTONIC) + seconds;
-    if (workers > MOST_WORKERS || pthread_attr_init(&small) != 0 ||
+    if (workers < 1 || workers > MOST_WORKERS ||
+        pthread_barrier_init(&ready, NULL, (unsigned)workers + 1) != 0 ||
+        pthread_attr_init(&small) != 0 ||
         pthread_attr_setstacksize(&small, 256 << 10) != 0)
         die("requests");
     for (int i = 0; i < workers; i++)
         if (pthread_create(&threads[i], &small, serve, NULL) != 0)
             die("pthread_create");
+    end = cpu_seconds(CLOCK_MONOTONIC) + seconds;
+    pthread_barrier_wait(&ready);
     keep_lock(argc > 4);
     for (int i = 0; i < workers; i++)
         pthread_join(threads[i], NULL);
