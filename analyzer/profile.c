@@ -141,7 +141,7 @@ int jr_profile_expand(struct jr_options *options)
     for (size_t i = 0; i < options->nown_logs; i++)
         *JR_PUSH(options->logs, options->nlogs, options->logs_room) =
             options->own_logs[i];
-    if (result == 0 && options->app == NULL)
+    if (result == 0 && options->nlogs > 0 && options->app == NULL)
         result = find_app(options);
     return result;
 }
