@@ -12,10 +12,18 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import tempfile
 import unittest
 
-from test_launcher import BUILD, BUSY, PATIENCE, read, wait_until
+sys.path += [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
+    __file__))), *more) for more in ([], ["tools"])]
+import golden       # noqa: E402  (needs the path above)
+import packjit      # noqa: E402
+from test_launcher import (BUILD, BUSY, PATIENCE, ROOT, read,   # noqa: E402
+                           wait_until)
+
+CASE = os.path.join(ROOT, "tests", "golden", "jit")
 
 # Maps files of the names that a JVM under jprof has, and listens.
 FORGED_JVM = """
@@ -285,6 +293,29 @@ class Header(Case):
             self.assertIn(status, (0, 1), err)
             self.assertRegex(out, r"(?m)^samples: [1-9]")
         check()
+
+    def test_files_that_a_profile_names(self):
+        """A jitdump whose source is a file that its user cannot read: root's
+        report has no line of it, and of his own it has."""
+        home = self.folder("home", self.users["a"])
+        os.chmod(self.canary, 0o755)
+        mine = self.path("home", "mine")
+        with open(mine, "w", encoding="ascii") as out:
+            out.write("his own line\n")
+        os.chown(mine, self.users["a"], 65534)
+        for source, line in ((self.victim, "precious"), (mine, "his own")):
+            golden.prepare(CASE, home)
+            with open(CASE + "/one.jit", encoding="utf-8") as text, \
+                    open(home + "/one", "wb") as out:
+                out.write(packjit.pack(text.read().replace(
+                    "\nload ", "\ndebug time=300 at=0x10000 lines=0x10000:1:1:"
+                    + source + "\nload ", 1)))
+            subprocess.run(["chown", "-R", str(self.users["a"]), home],
+                           check=True)
+            child = self.start(self.path("jprof-report"),
+                               "--annotate=f_2", home)
+            out, err = child.communicate(timeout=PATIENCE)
+            self.assertEqual(line in out, source == mine, out + err)
 
     def test_fifos_and_links_in_a_profile(self):
         """Nobody waits for them, and nothing is told of what they lead to."""
