@@ -17,7 +17,7 @@ export WERROR STD
 WARN = -std=$(STD) -Wall -Wextra -Wshadow -Wstrict-prototypes \
   -Wmissing-prototypes -Wvla -Wformat=2 -Wundef $(WERROR)
 LIBFLAGS := -D_GNU_SOURCE -fPIC -fvisibility=hidden -fno-omit-frame-pointer \
-  -ftls-model=initial-exec -fno-stack-protector
+  -ftls-model=initial-exec -fno-stack-protector -fno-lto
 SIGFLAGS := -Wframe-larger-than=1024 -U_FORTIFY_SOURCE
 # noseparate-code and -O1 save the loader mappings and collisions: every
 # program that the library is preloaded into pays for them at its start.
