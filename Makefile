@@ -17,7 +17,7 @@ export WERROR STD
 WARN = -std=$(STD) -Wall -Wextra -Wshadow -Wstrict-prototypes \
   -Wmissing-prototypes -Wvla -Wformat=2 -Wundef $(WERROR)
 LIBFLAGS := -D_GNU_SOURCE -fPIC -fvisibility=hidden -fno-omit-frame-pointer \
-  -ftls-model=initial-exec -fno-stack-protector
+  -ftls-model=initial-exec -fno-stack-protector -fno-lto
 SIGFLAGS := -Wframe-larger-than=1024 -U_FORTIFY_SOURCE
 # noseparate-code and -O1 save the loader mappings and collisions: every
 # program that the library is preloaded into pays for them at its start.
@@ -86,23 +86,7 @@ $(B)/analyzer/%.o: analyzer/%.c
 
 include analyzer/analyzer.mk
 include tests/tests.mk
-
-# As one word of the shell, blanks and all.
-ROOT = '$(subst ','\'',$(DESTDIR)$(PREFIX))'
-
-install: all ## install below DESTDIR/PREFIX
-	install -d $(ROOT)/bin $(ROOT)/lib/jprof $(ROOT)/include \
-	  $(ROOT)/share/man/man1
-	install -m 755 $(B)/libjprof.so $(ROOT)/lib/jprof/
-	install -m 755 $(B)/jprof-report $(B)/jprof $(ROOT)/bin/
-	install -m 644 include/jprof.h $(ROOT)/include/
-	install -m 644 doc/jprof.1 doc/jprof-report.1 $(ROOT)/share/man/man1/
-
-uninstall: ## remove what install put there
-	rm -f $(ROOT)/lib/jprof/libjprof.so $(ROOT)/bin/jprof-report \
-	  $(ROOT)/bin/jprof $(ROOT)/include/jprof.h \
-	  $(ROOT)/share/man/man1/jprof.1 $(ROOT)/share/man/man1/jprof-report.1
-	-rmdir $(ROOT)/lib/jprof 2>/dev/null
+include scripts/install.mk
 
 clean: ## remove what was built
 	rm -rf $(B)
@@ -112,5 +96,5 @@ help: ## show this list
 	  $(filter Makefile %.mk,$(MAKEFILE_LIST)) | expand -t 26
 
 -include $(SIG_OBJ:.o=.d) $(PRE_OBJ:.o=.d) $(REP_OBJ:.o=.d) $(JL_OBJ:.o=.d)
-.PHONY: all install uninstall clean help
+.PHONY: all clean help
 .DEFAULT_GOAL := all

@@ -96,6 +96,8 @@ enum jp_counter {
     JP_COUNT_NO_TIMER_FILTER,  /* threads whose timer a seccomp filter of the
                                   program's forbids: begun behind it */
     JP_COUNT_NO_PERF_FILTER,   /* the same of the perf clock */
+    JP_COUNT_LOOKING_NS,       /* real time: CPU time that looking at threads
+                                  which wait took in them, ns (no loss) */
     JP_COUNT_COUNT
 };
 

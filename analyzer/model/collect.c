@@ -23,9 +23,10 @@ struct answer {
     uint64_t from_ns, until_ns;  /* when it holds; 0, 0: not resolved yet */
     uint32_t node;
     uint32_t leaf, bucket;       /* the leaf last used; valid has_leaf */
-    uint32_t frames, unnamed;
-    uint32_t jit, jit_named, jit_late;
     uint32_t spot;               /* of the leaf, or NO_SPOT */
+    uint32_t frames, unnamed;
+    uint16_t jit, jit_named, jit_late; /* a log's stacks have 4096 addresses
+                                          at most */
     uint8_t dropped, has_leaf;
 };
 
@@ -110,7 +111,7 @@ static uint32_t spot_of(struct adding *adding, const struct jr_sample *sample,
     struct jr_model *model = adding->model;
     uint32_t fresh = (uint32_t)model->nspots, id;
 
-    if (hit->frames[0].kind != JR_FRAME_JIT)
+    if (hit->frames[0].kind != JR_FRAME_JIT || model->filter.no_code)
         return NO_SPOT;
     id = jr_table_put(&adding->spots, address, hit->from_ns, fresh);
     if (id == fresh)
@@ -208,10 +209,17 @@ static struct jr_leaf *leaf_of(struct adding *adding, struct answer *answer,
 {
     struct jr_model *model = adding->model;
     uint32_t fresh = (uint32_t)model->nleaves;
+    struct jr_node *node;
 
     if (answer->has_leaf && answer->bucket == bucket)
         return &model->leaves[answer->leaf];
-    answer->leaf = jr_table_put(&model->by_leaf, bucket, answer->node, fresh);
+    node = &model->nodes[answer->node];
+    if (node->leaf == 0)
+        node->leaf = fresh + 1;
+    answer->leaf = node->leaf - 1;
+    if (answer->leaf != fresh && model->leaves[answer->leaf].bucket != bucket)
+        answer->leaf = jr_table_put(&model->by_leaf, bucket, answer->node,
+                                    fresh);
     answer->bucket = bucket;
     answer->has_leaf = 1;
     if (answer->leaf == fresh)

@@ -30,6 +30,7 @@ void jr_model_free(struct jr_model *model)
     free(model->path);
     free(model->named);
     jr_times_free(&model->times);
+    free(model->frame_tiers);
     jr_table_free(&model->by_name);
     jr_table_free(&model->by_tier);
     jr_table_free(&model->by_arc);

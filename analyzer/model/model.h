@@ -38,6 +38,7 @@ struct jr_filter {
     uint8_t tiers;          /* enum jr_tiers */
     uint32_t events;        /* bits 1 << enum jp_event that count; 0: all */
     uint8_t split;          /* stacks end in the sample's event */
+    uint8_t no_code;        /* nothing asks which code was sampled where */
 };
 
 /* A stretch of time, [from_ns, until_ns). */
@@ -101,14 +102,15 @@ struct jr_function {
     const char *tier;           /* that tells it from others; NULL */
     const char *raw;            /* as a runtime wrote it first; NULL: `name` */
     uint32_t stamp;             /* last stack that it was seen on */
+    uint32_t first_tier;        /* plus one; its others are in by_tier */
     uint8_t kind;               /* enum jr_frame_kind */
 };
 
 /* A function in one of its tiers.  Each has one at least. */
 struct jr_tier {
-    uint32_t function;
     const char *word;           /* "TurboFan"; NULL: its runtime says none */
     const char *raw;            /* its name as the runtime wrote it first */
+    uint32_t function;
     uint32_t stamp;
 };
 
@@ -125,6 +127,9 @@ struct jr_node {
     uint32_t parent, function;
     uint32_t tier;              /* of the function */
     uint32_t arc;               /* from the parent's function; JR_NO_ARC */
+    uint32_t leaf;              /* its first one, plus one, until
+                                   jr_model_finish; the others of the node are
+                                   in by_leaf */
     uint8_t first_function;     /* no ancestor has this function */
     uint8_t first_tier;         /* nor, in this tier */
     uint8_t first_arc;          /* nor is this arc on the way to the root */
@@ -178,6 +183,8 @@ struct jr_model {
     struct jr_stats total;      /* after jr_model_finish */
     uint64_t period_ns;         /* the unit of weights: that of process 0 */
     struct jr_table by_name, by_tier, by_arc, by_path, by_leaf, by_thread;
+    uint32_t *frame_tiers;      /* by number of the frame, plus one */
+    size_t nframe_tiers;
     uint32_t stamp;
     uint32_t *path;             /* scratch: tiers of a stack */
     size_t npath, path_room;

@@ -41,7 +41,7 @@
  * the smaller one of a restless thread.  That is one that was seen to end a
  * wait, for RESTLESS_NS from then on; and for the first WATCHED_NS of each of
  * its waits it is looked at period by period. */
-#define PART 4U
+#define PART 3U
 #define PART_OF_RESTLESS 64U
 #define RESTLESS_NS (60 * JP_NS)
 #define WATCHED_NS JP_NS
@@ -147,6 +147,19 @@ static int changed_sig(const struct jp_watch *watch,
                        const struct found *found)
 {
     return watch->waits && (!found->waits || found->blocks > 1);
+}
+
+/* The CPU time since our handler began last is due to samples, but for what our
+ * own signals took while the thread waited. */
+static void due_sig(struct jp_watch *watch, const struct found *found)
+{
+    const uint64_t all = found->used + watch->ours_ns;
+    uint64_t due = found->same ? 0 : found->used;
+    if (found->blocks == 0 && !found->same)
+        due = all;
+    watch->due_ns += (int64_t)due;
+    if (all > due)
+        jp_count_sig(JP_COUNT_LOOKING_NS, all - due);
 }
 
 /* How long the next stratum is. */
@@ -292,9 +305,7 @@ int jp_clock_real_sig(struct jp_slot *slot, const siginfo_t *info,
     /* Other waits have begun: the stratum's moment is still to come. */
     if (woken && !ends)
         return 0;
-    if (!found.same)
-        watch->due_ns += (int64_t)(found.used +
-                                   (found.blocks == 0 ? watch->ours_ns : 0));
+    due_sig(watch, &found);
     if (!found.same)
         watch->since_ns = found.now;
     const uint64_t length = length_sig(slot, &found);

@@ -25,6 +25,7 @@
 #include "own.h"
 #include "process.h"
 #include "reserve.h"
+#include "ring.h"
 #include "share.h"
 #include "slot.h"
 #include "sys.h"
@@ -266,6 +267,7 @@ static void equip_sig(void)
             !atomic_compare_exchange_strong(&slot->kit, &none, kit))
             jp_kit_return_sig(kit);
     }
+    jp_ring_ready_sig();
 }
 
 void jp_control_brace_sig(void)

@@ -437,7 +437,7 @@ int jp_log_write_sig(struct jp_kit *kit, const struct jp_sample *sample)
 {
     uint32_t idle = 0;
     int error = -EBUSY;
-    if (jp_config.ring_bytes != 0)
+    if (jp_ring_wanted_sig())
         kit = jp_ring_enter_sig(kit);
     else if (!atomic_compare_exchange_strong(&kit->lock, &idle, 1))
         kit = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kits that write a ring: the first that is free is taken, so that there
+ * The kits that write for all threads: the first that is free is taken, so that there
  * are open chunks for as many samples as are written at the same time, and no
  * more.  A handler may be preempted while it writes; those of other threads go
  * on with the next.
@@ -12,8 +12,10 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
+#include "config.h"
 #include "kit.h"
 #include "log.h"
+#include "process.h"
 #include "sys.h"
 
 #define WRITERS 16U
@@ -21,9 +23,11 @@
 
 static struct jp_kit *_Atomic writers[WRITERS];
 
-/* Half of the chunks at most may be open. */
+/* Half of a ring's chunks at most may be open. */
 static uint32_t most_sig(void)
 {
+    if (jp_config.ring_bytes == 0)
+        return WRITERS;
     const uint32_t half = jp_log_ring_count_sig() / 2;
     return half < WRITERS ? half : WRITERS;
 }
@@ -40,6 +44,18 @@ static struct jp_kit *writer_sig(uint32_t index)
         writer = none;
     }
     return writer;
+}
+
+int jp_ring_wanted_sig(void)
+{
+    return jp_config.ring_bytes != 0 ||
+           jp_process.clock == JP_CLOCK_MONOTONIC;
+}
+
+void jp_ring_ready_sig(void)
+{
+    for (uint32_t i = 0; jp_ring_wanted_sig() && i < most_sig(); i++)
+        writer_sig(i);
 }
 
 struct jp_kit *jp_ring_enter_sig(const struct jp_kit *kit)

@@ -5,4 +5,9 @@ DISTROS ?= bookworm trixie sid
 check-distros: ## README's two commands in minimal Debian systems (as root; DISTROS=trixie)
 	tests/distros/check-distros $(DISTROS)
 
-.PHONY: check-distros
+sources: $(SIG_OBJ) $(PRE_OBJ) $(REP_OBJ) $(JL_OBJ) $(B)/libjprof.so
+
+check-compilers: ## no warning from any compiler at hand, in all the ways to build
+	B=$(B) tests/distros/check-compilers
+
+.PHONY: check-distros check-compilers sources

@@ -2,6 +2,7 @@
 """JP_CIRCULAR with many threads: threads share the ring's chunks, so that it
 holds as many samples as its bytes do, of all threads alike.  Runs in: tests."""
 import collections
+import os
 import signal
 import time
 import unittest
@@ -60,6 +61,20 @@ class Rings(Case):
         _, samples = self.ring(251, signal.SIGKILL, program("loads"), "idle",
                                "100", "250")
         self.assertGreater(len(samples), 150)
+
+
+class Logs(Case):
+    def test_threads_that_wait(self):
+        """Without a ring, too, they share chunks: a sample is a sample's
+        bytes, and not a part of a chunk for each thread."""
+        done = self.run_program(program("loads"), "idle", "3", "200",
+                                flags="JP_START JP_REALTIME JP_PERIOD=0.004")
+        self.assertEqual((done.status, done.err), (0, ""))
+        run = self.run_of()
+        self.assertEqual(run.lost(), 0)
+        self.assertEqual(len({s[1] for s in run.samples}), 201)
+        self.assertLess(os.path.getsize(self.path("jprof-log")),
+                        2 * SAMPLE_BYTES * len(run.samples) + (64 << 10))
 
 
 if __name__ == "__main__":

@@ -2,10 +2,15 @@
 """Real time is charged to the function in which it passed: what `rhythms` says
 by its own clocks, and what the profile says.  tests/wall has long forms.
 Runs in: tests."""
+import collections
+import os
+import signal
+import socket
+import subprocess
 import time
 import unittest
 
-from jprun import Case, program
+from jprun import BUILD, Case, need, program, wait_until
 import truth
 
 # A function's time may be off by so many standard errors; and by so much, for
@@ -132,6 +137,16 @@ class Reports(Phases):
         html = self.report(program("rhythms"), "jprof-log")
         self.assertLess(html.index("What Blocked"), html.index("Flat Profile"))
 
+    def test_own_time_is_not_to_be_covered(self):
+        """Nearly all CPU time of a program that only waits is jprof's."""
+        done = self.run_program(program("rhythms"), "ticker", "6", ".3", ".7",
+                                flags="JP_START JP_REALTIME JP_PERIOD=0.001")
+        self.assertEqual((done.status, done.err), (0, ""))
+        summary = self.summary(program("rhythms"), "jprof-log")
+        own = float(summary["cpu_looking_s"])
+        self.assertGreater(own, 0.02)
+        self.assertLess(float(summary["cpu_all_s"]), own)
+
     def test_by_event(self):
         phases = {phase.function: phase
                   for phase in self.phases(250, "mix", "4", "0.4")}
@@ -151,6 +166,82 @@ class Reports(Phases):
                          {"[running]", "[blocked]", "[ready]"}, set())
         self.report(program("rhythms"), "--event=asleep", "jprof-log",
                     status=64)
+
+
+class Served(Phases):
+    """A server whose requests wait for a lock, a database and in a sleep."""
+
+    def setUp(self):
+        super().setUp()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = str(free.getsockname()[1])
+        self.database = subprocess.Popen(
+            [need("redis-server"), "--port", self.port, "--bind", "127.0.0.1",
+             "--save", "", "--dir", self.dir, "--maxclients", "1000"],
+            stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        wait_until(self.answers, "the database")
+
+    def tearDown(self):
+        self.database.kill()
+        self.database.wait()
+        super().tearDown()
+
+    def answers(self):
+        try:
+            socket.create_connection(("127.0.0.1", int(self.port))).close()
+        except OSError:
+            return False
+        return True
+
+    def test_what_blocked(self):
+        """The launcher's report has each wait's share, with its error."""
+        said = subprocess.run(
+            [os.path.join(BUILD, "jprof"), "--wall", "-o", "out",
+             program("requests"), "8", "6", self.port], cwd=self.dir,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True,
+            timeout=120).stdout.decode()
+        truths = truth.totals(said)
+        folder = self.path("out")
+        waits = Reports.lines(self.report(program("requests"),
+                                          "--format=summary", folder), "wait")
+        for name, function in (("take_lock: pthread_mutex_lock", "take_lock"),
+                               ("ask_database: recv", "ask_database"),
+                               ("rest: nanosleep", "back_off")):
+            with self.subTest(name=name):
+                row = waits[name]
+                self.assertLess(
+                    abs(row["blocked_s"] - truths[function]),
+                    ERRORS * row["error_s"] + 2 * SHARE * truths[function])
+                self.assertLess(row["error_s"], 0.2 * truths[function])
+        text = self.report(program("requests"), "--format=text", folder)
+        self.assertRegex(text, r"(?s)What Blocked.*ask_database: recv\n.*"
+                               r"Flat Profile")
+        with open(os.path.join(folder, "report.html"),
+                  encoding="utf-8") as page:
+            html = page.read()
+        self.assertLess(html.index("What Blocked"), html.index("ask_database"))
+
+    def test_before_a_hang(self):
+        """A ring holds the last seconds before it, of all threads, however
+        long they have hung since."""
+        live = self.start(program("requests"), "200", "3", self.port, "hang",
+                          flags="JP_START JP_REALTIME JP_PERIOD=0.004 "
+                          "JP_CIRCULAR=1M")
+        hung = float(live.line().split()[1])
+        time.sleep(4)
+        live.kill(signal.SIGUSR1)
+        wait_until(lambda: self.run_of().events("pause"), "the pause")
+        live.end(signal.SIGKILL)
+        run = self.run_of()
+        self.assertEqual(run.lost(), 0)
+        before = collections.Counter(
+            s[1] for s in run.samples if s[0] / 1e9 < hung)
+        self.assertEqual(len(before), 201)
+        self.assertGreater(min(before.values()), 2)
+        stuck = sum(count for stack, count in self.collapsed(
+            program("requests"), "jprof-log") if "take_lock" in stack) * 0.004
+        self.assertGreater(stuck, 0.9 * 200 * 4)
 
 
 class First(Case):

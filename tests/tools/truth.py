@@ -69,6 +69,14 @@ def names(run, path):
     return cached
 
 
+def totals(out):
+    """{function: seconds of all threads together}."""
+    found = collections.Counter()
+    for function, wall in re.findall(r"(?m)^truth \d+ (\w+) ([\d.]+) ", out):
+        found[function] += float(wall)
+    return found
+
+
 def compare(log, path, out):
     """{tid: [Phase]} of a log of `rhythms` at `path` that printed `out`."""
     run = decode.load(log)[0]
