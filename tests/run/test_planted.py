@@ -327,7 +327,9 @@ class Holes(Planted):
     ordinary user."""
 
     def check(self, folder, how):
-        path = os.path.join(folder, "hole-%d.dump" % os.getpid())
+        path = os.path.join(folder, "%s.dump" % os.path.basename(self.dir))
+        self.addCleanup(
+            lambda: os.path.exists(path) and os.unlink(path))
         python, prefix = sys.executable, []
         if os.getuid() == 0 and os.access("/usr/bin/python3", os.X_OK):
             python = "/usr/bin/python3"
