@@ -61,7 +61,7 @@ void jr_load_free_cover(struct jr_load *load);
 
 /* match.c: whether the executable `exe` of a profile is the program that the
  * user called `app`: the same base name (the profile may come from another
- * machine), or the same file (a link). */
+ * machine), or the same file.  app may be a link, here or in PATH. */
 int jr_same_program(const char *app, const char *exe);
 
 /* mapname.c: the path of the map of the log at `log_path`, whose header names

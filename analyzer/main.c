@@ -11,7 +11,9 @@
 #include "load.h"
 #include "options.h"
 #include "output.h"
+#include "profile.h"
 #include "progress.h"
+#include "read/secret.h"
 #include "write/annotate.h"
 #include "write/coverage.h"
 #include "write/report.h"
@@ -136,7 +138,7 @@ static int make_files(struct job *job)
     return clash ? JR_USAGE : JR_COMPLETE;
 }
 
-static int run(const struct jr_options *options)
+static int run(struct jr_options *options)
 {
     struct job job = {.options = options,
                       .format = jr_format_find(options->format)};
@@ -148,6 +150,10 @@ static int run(const struct jr_options *options)
         jr_say("try 'jprof-report --help'");
         return JR_USAGE;
     }
+    if (options->unmasked)
+        jr_secrets_show();
+    if (jr_profile_expand(options) != 0)
+        return JR_FAILED;
     jr_progress_start(&job.progress);
     if (!options->merge && (options->nlogs > 1 || options->output_dir)) {
         if (make_files(&job) != JR_COMPLETE)

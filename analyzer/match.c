@@ -2,9 +2,12 @@
  *
  * Tells whether a profile is of the program that the user named.
  * Runs in: analyzer. */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/mem.h"
 #include "load.h"
 
 static const char *base_name(const char *path)
@@ -14,12 +17,47 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-int jr_same_program(const char *app, const char *exe)
+/* The file that is behind the name of a program: here, or in PATH.  NULL:
+ * there is none.  Allocated. */
+static char *file_of(const char *app)
+{
+    const char *at = getenv("PATH");
+    char *found = realpath(app, NULL);
+
+    if (found || strchr(app, '/') || !at)
+        return found;
+    while (!found) {
+        size_t length = strcspn(at, ":");
+        char *path = jr_printf("%.*s/%s", (int)length, at, app);
+
+        if (length > 0 && access(path, X_OK) == 0)
+            found = realpath(path, NULL);
+        free(path);
+        if (at[length] == '\0')
+            break;
+        at += length + 1;
+    }
+    return found;
+}
+
+static int is_file(const char *path, const char *exe)
 {
     struct stat a, b;
 
-    if (strcmp(base_name(app), base_name(exe)) == 0)
+    return strcmp(base_name(path), base_name(exe)) == 0 ||
+           (stat(path, &a) == 0 && stat(exe, &b) == 0 &&
+            a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+}
+
+int jr_same_program(const char *app, const char *exe)
+{
+    char *file;
+    int same;
+
+    if (is_file(app, exe))
         return 1;
-    return stat(app, &a) == 0 && stat(exe, &b) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
+    file = file_of(app);
+    same = file && is_file(file, exe);
+    free(file);
+    return same;
 }

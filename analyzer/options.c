@@ -10,6 +10,7 @@
 
 #include "base/diag.h"
 #include "base/mem.h"
+#include "profile.h"
 
 /* Takes `value` (NULL for an option without one); returns 0, or -1 after
  * saying what is wrong. */
@@ -123,6 +124,36 @@ static int take_tiers(struct jr_options *options, const char *name,
     return -1;
 }
 
+/* One or more events, separated by commas. */
+static int take_event(struct jr_options *options, const char *name,
+                      const char *value)
+{
+    for (const char *at = value, *end; at != NULL; at = *end ? end + 1 : NULL) {
+        unsigned event = 0;
+
+        end = strchrnul(at, ',');
+        while (event < JP_EVENT_COUNT &&
+               (strlen(jr_event_word(event)) != (size_t)(end - at) ||
+                memcmp(jr_event_word(event), at, (size_t)(end - at)) != 0))
+            event++;
+        if (event == JP_EVENT_COUNT) {
+            jr_say("%s %s: must be cpu, running, blocked, ready or raised",
+                   name, value);
+            return -1;
+        }
+        options->filter.events |= 1U << event;
+    }
+    return 0;
+}
+
+static int take_split_events(struct jr_options *options, const char *name,
+                             const char *value)
+{
+    (void)name, (void)value;
+    options->filter.split = 1;
+    return 0;
+}
+
 static int take_annotate(struct jr_options *options, const char *name,
                          const char *value)
 {
@@ -205,6 +236,22 @@ static int take_merge(struct jr_options *options, const char *name,
     return 0;
 }
 
+static int take_profile(struct jr_options *options, const char *name,
+                        const char *value)
+{
+    (void)name, (void)value;
+    options->profile = 1;
+    return 0;
+}
+
+static int take_unmask(struct jr_options *options, const char *name,
+                       const char *value)
+{
+    (void)name, (void)value;
+    options->unmasked = 1;
+    return 0;
+}
+
 static int take_help(struct jr_options *options, const char *name,
                      const char *value)
 {
@@ -231,6 +278,11 @@ static const struct option table[] = {
     {0, "--last", NULL, take_last, "only the last section"},
     {0, "--start", "N", take_start, "sections from N on, counted from 0"},
     {0, "--end", "M", take_end, "sections before M"},
+    {0, "--event", "WHAT", take_event,
+     "only time of this kind: cpu, running, blocked, ready\n"
+     "                       (waiting for a CPU), raised"},
+    {0, "--split-events", NULL, take_split_events,
+     "end each stack in the kind of its time"},
     {0, "--jit-tiers", "HOW", take_tiers,
      "JIT functions: merge their tiers (default), split, raw"},
     {0, "--annotate", "NAME", take_annotate,
@@ -243,6 +295,10 @@ static const struct option table[] = {
     {'o', NULL, "FILE", take_output, "write to FILE instead of stdout"},
     {0, "--output-dir", "DIR", take_output_dir,
      "write DIR/LOG.html for each LOG"},
+    {0, "--profile", NULL, take_profile,
+     "the first operand, too, is a folder or log (jprof report)"},
+    {0, "--unmask", NULL, take_unmask,
+     "show passwords in command lines as they are"},
     {'v', NULL, NULL, take_verbose, "say on stderr what is read and found"},
     {'h', "--help", NULL, take_help, "show this help"},
     {0, "--version", NULL, take_version, "show the version"},
@@ -253,9 +309,11 @@ static const struct option table[] = {
 void jr_options_help(FILE *out)
 {
     fputs("Usage: jprof-report [OPTION]... PROGRAM LOG [LOG]...\n"
+          "       jprof-report [OPTION]... [PROGRAM] DIR|LOG...\n"
           "Turns the logs that libjprof.so wrote into reports.  One log, or "
           "several with\n--merge, goes to stdout; else each LOG to LOG.html "
-          "beside it.\n\n",
+          "beside it.  A folder stands\nfor all logs in it, and they become "
+          "one report, as they do where no program\nis named.\n\n",
           out);
     for (size_t i = 0; i < TABLE_SIZE; i++) {
         const struct option *option = &table[i];
@@ -360,14 +418,6 @@ static int take_letters(struct jr_options *options, const char *text,
     return 0;
 }
 
-static void take_operand(struct jr_options *options, const char *text)
-{
-    if (options->app == NULL)
-        options->app = text;
-    else
-        *JR_PUSH(options->logs, options->nlogs, options->logs_room) = text;
-}
-
 /* Options that do not go together. */
 static int check(const struct jr_options *options)
 {
@@ -379,7 +429,7 @@ static int check(const struct jr_options *options)
              strcmp(options->format, "annotate") != 0 &&
              strcmp(options->format, "html") != 0)
         wrong = "--annotate goes with the formats annotate and html only";
-    else if (options->app == NULL)
+    else if (options->app == NULL && options->nlogs == 0)
         wrong = "no program and no log given";
     else if (options->nlogs == 0)
         wrong = "no log given (the program comes first, then the logs)";
@@ -409,7 +459,7 @@ int jr_options_parse(int argc, char **argv, struct jr_options *options)
         const char *text = *words.at++;
 
         if (only_operands || text[0] != '-' || text[1] == '\0')
-            take_operand(options, text);
+            *JR_PUSH(options->logs, options->nlogs, options->logs_room) = text;
         else if (strcmp(text, "--") == 0)
             only_operands = 1;
         else if (text[1] == '-')
@@ -419,6 +469,7 @@ int jr_options_parse(int argc, char **argv, struct jr_options *options)
     }
     if (options->format == NULL)
         options->format = options->nannotate ? "annotate" : "html";
+    jr_profile_settle(options);
     if (result == 0 && !options->help && !options->version)
         result = check(options);
     if (result != 0)
@@ -428,6 +479,10 @@ int jr_options_parse(int argc, char **argv, struct jr_options *options)
 
 void jr_options_free(struct jr_options *options)
 {
+    for (size_t i = 0; i < options->nown_logs; i++)
+        free(options->own_logs[i]);
+    free(options->own_logs);
+    free(options->own_app);
     free(options->logs);
     free(options->annotate);
     free(options->filter.include);

@@ -10,8 +10,9 @@
 #include "model/model.h"
 
 struct jr_options {
-    const char *app;            /* the program that was profiled */
-    const char **logs;
+    const char *app;            /* the program that was profiled; NULL: what
+                                   the first log says (profile.h) */
+    const char **logs;          /* or folders, until jr_profile_expand */
     size_t nlogs, logs_room;
     const char *output;         /* -o: file; NULL */
     const char *output_dir;     /* NULL */
@@ -20,6 +21,10 @@ struct jr_options {
     size_t nannotate, annotate_room;
     struct jr_filter filter;
     int merge, verbose;
+    int unmasked;               /* --unmask */
+    int profile;                /* --profile: no operand is a program */
+    char *own_app, **own_logs;  /* what of app and logs is allocated */
+    size_t nown_logs, own_logs_room;
     int help, version;          /* asked for: nothing else counts */
     int has_section, has_end;   /* --start or --end; --end was given */
 };

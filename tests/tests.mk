@@ -11,6 +11,7 @@ PYTHON ?= python3
 include tests/oracle/oracle.mk
 include tests/twice/twice.mk
 include tests/cross/cross.mk
+include tests/distros/distros.mk
 FUZZ_SECONDS ?= 60
 FUZZ_CC ?= clang
 CHECK_ARGS ?=
@@ -131,8 +132,8 @@ $(filter-out $(FUZZ_PRE),$(FUZZ)): $(B)/%: %.c tests/fuzz/driver.c $(REP_LIB)
 $(filter-out $(FUZZ_PRE_LONG),$(FUZZ_LONG)): $(B)/libfuzzer/%: tests/fuzz/%.c
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(SANITIZE) -fsanitize=fuzzer $(WARN) -D_GNU_SOURCE \
-	  $(UNITFLAGS) -o $@ $< $(filter-out analyzer/main.c,$(REP_SRC)) \
-	  $(REP_LIBS)
+	  $(UNITFLAGS) -o $@ $< $(filter-out analyzer/main.c \
+	  analyzer/launcher/main.c,$(REP_SRC) $(JL_SRC)) $(REP_LIBS)
 
 programs: $(PROGRAMS)
 fuzz-targets: $(FUZZ)
@@ -142,14 +143,15 @@ unit-build: $(UNIT)
 # checks: the fuzz corpus is replayed through these.
 asan-build:
 	+@$(MAKE) --no-print-directory B=$(B)/asan CFLAGS="$(SANITIZE)" \
-	  SIGFLAGS= fuzz-targets $(B)/asan/jprof-report unit-rep-build
+	  SIGFLAGS= fuzz-targets $(B)/asan/jprof-report $(B)/asan/jprof \
+	  unit-rep-build
 unit-rep-build: $(UNIT_REP)
 
 # Every source through the other compiler, warnings being errors.
 other-build:
 	+@$(MAKE) --no-print-directory B=$(B)/other CC=$(FUZZ_CC) \
 	  CFLAGS="-O1 -g" objects
-objects: $(SIG_OBJ) $(PRE_OBJ) $(REP_OBJ) $(UNIT) $(PROGRAMS) $(FUZZ) \
+objects: $(SIG_OBJ) $(PRE_OBJ) $(REP_OBJ) $(JL_OBJ) $(UNIT) $(PROGRAMS) $(FUZZ) \
   $(filter-out %_rs,$(ORACLE_BIN))
 
 include tests/sanitize.mk
@@ -180,6 +182,11 @@ check-soak: all $(PROGRAMS) ## everything at once for an hour (SOAK_SECONDS)
 	cd tests/run && B=$(abspath $(B)) SOAK_SECONDS=$(SOAK_SECONDS) \
 	  $(PYTHON) -m unittest -v test_soak
 
+HOSTILE_SECONDS ?= 600
+check-hostile: all ## another user's traps while root profiles, for ten minutes (HOSTILE_SECONDS)
+	cd tests/run && B=$(abspath $(B)) JP_HOSTILE_SECONDS=$(HOSTILE_SECONDS) \
+	  JP_HOSTILE_BY_HAND=1 $(PYTHON) -m unittest -v test_hostile test_planter
+
 check-golden: all ## recorded inputs against expected reports
 	@$(CHECK) --only golden
 
@@ -197,6 +204,7 @@ fuzz-seeds: $(PROGRAMS)
 	@mkdir -p $(B)/libfuzzer/seeds
 	@cp tests/golden/perfmap/*.map tests/golden/report/jprof-map* \
 	  tests/data/jit/lli/*.dump tests/data/jit/wasmtime/*.dump \
+	  tests/fuzz/corpus/launcher/* \
 	  $(B)/tests/programs/spinlib.so $(B)/libfuzzer/seeds
 	@for text in tests/golden/*/*.jit; do \
 	  $(PYTHON) tests/tools/packjit.py $$text \
@@ -221,8 +229,9 @@ lint: all ## gate, layers, shape, analyzers, manual pages, both compilers
 
 -include tests/bench/bench.mk
 -include tests/transparency/transparency.mk
+include tests/wall/wall.mk
 -include tests/servers/servers.mk
 -include $(addsuffix .d,$(basename $(UNIT) $(PROGRAMS) $(FUZZ)))
-.PHONY: check check-build check-churn check-soak check-run check-golden golden-update unit lint fuzz
+.PHONY: check check-build check-churn check-hostile check-soak check-run check-golden golden-update unit lint fuzz
 .PHONY: fuzz-seeds fuzz-replay asan asan-build other-build objects programs fuzz-targets
 .PHONY: unit-build unit-rep-build

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Prints what jprof-report has to say on stderr and counts what of its input
+ * Prints what the programs have to say on stderr and counts what of its input
  * could not be used.
  * Runs in: analyzer. */
 #include "diag.h"
@@ -10,7 +10,9 @@
 #include <stdio.h>
 
 #define PRINTED_MAX 20  /* warnings; those after are only counted */
-#define TEXT_MAX 2048   /* bytes of one message */
+#define TEXT_MAX 8192   /* bytes of one message */
+
+const char *jr_diag_program = "jprof-report";
 
 /* Names in damaged input must not steer the terminal. */
 static void blank_controls(char *text)
@@ -26,7 +28,7 @@ static void blank_controls(char *text)
 static void print_line(const char *place, char *text)
 {
     blank_controls(text);
-    fprintf(stderr, "jprof-report: %s%s\n", place, text);
+    fprintf(stderr, "%s: %s%s\n", jr_diag_program, place, text);
 }
 
 void jr_warn(struct jr_diag *diag, const char *file, uint64_t offset,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Diagnostics: what jprof-report says on stderr, and what its exit status
- * will be.
+ * Diagnostics: what jprof-report and jprof say on stderr, and what the exit
+ * status of the first will be.
  * Runs in: analyzer. */
 #ifndef JR_DIAG_H
 #define JR_DIAG_H
@@ -13,6 +13,9 @@ enum jr_exit { JR_COMPLETE = 0, JR_PARTIAL = 1, JR_FAILED = 2, JR_USAGE = 64 };
 
 /* Offsets that mean "no place in the file". */
 #define JR_NO_OFFSET UINT64_MAX
+
+/* Who speaks: "jprof-report", unless a program says otherwise. */
+extern const char *jr_diag_program;
 
 struct jr_diag {
     unsigned warnings;  /* parts of the input that could not be used */
@@ -26,7 +29,7 @@ struct jr_diag {
 void jr_warn(struct jr_diag *diag, const char *file, uint64_t offset,
              const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Prints `jprof-report: TEXT`; does not count. */
+/* Prints `jprof-report: TEXT`, likewise; does not count. */
 void jr_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Says how many warnings were muted; call once at the end. */

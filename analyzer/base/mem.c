@@ -15,7 +15,7 @@
 
 void jr_no_memory(void)
 {
-    jr_say("out of memory; no report is written");
+    jr_say("out of memory");
     exit(JR_FAILED);
 }
 

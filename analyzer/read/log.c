@@ -11,6 +11,7 @@
 #include "../base/file.h"
 #include "../base/mem.h"
 #include "chunk.h"
+#include "names.h"
 #include "sort.h"
 
 #define WINDOW ((size_t)4 * JP_CHUNK_MAX)  /* bytes of the file held at a time */
@@ -71,23 +72,6 @@ static size_t peek(struct source *source, uint64_t offset, size_t wanted,
     return wanted;
 }
 
-/* Why the run behind this header cannot be read; NULL when it can. */
-static const char *refuse_header(const struct jp_log_header *header)
-{
-    if (header->byte_order == __builtin_bswap32(JP_LOG_BYTE_ORDER))
-        return "written on a machine of the other byte order";
-    if (header->byte_order != JP_LOG_BYTE_ORDER)
-        return "its header has no byte order: damaged";
-    if (header->version != JP_LOG_VERSION &&
-        header->version != JP_LOG_VERSION_OLD)
-        return "written in another version of the format";
-    if (header->header_size != JP_LOG_HEADER_SIZE)
-        return "its header has another size: damaged";
-    if (header->address_size != 8)
-        return "its addresses are not of 8 bytes";
-    return NULL;
-}
-
 static void add_run(struct reader *reader, const struct jp_log_header *header,
                     uint64_t offset)
 {
@@ -100,12 +84,7 @@ static void add_run(struct reader *reader, const struct jp_log_header *header,
     run->base = log->nruns - 1;
     memset(JR_PUSH(reader->tables, reader->ntables, reader->tables_room), 0,
            sizeof *reader->tables);
-    run->header.tree_name[sizeof run->header.tree_name - 1] = '\0';
-    run->header.map_name[sizeof run->header.map_name - 1] = '\0';
-    run->header.exe[sizeof run->header.exe - 1] = '\0';
-    run->header.flags[sizeof run->header.flags - 1] = '\0';
-    if (run->header.build_id_size > sizeof run->header.build_id)
-        run->header.build_id_size = 0;
+    jr_header_close(&run->header);
     for (int i = JP_COUNT_LOST_STALE; i <= JP_COUNT_LOST_NO_SLOT; i++) {
         if (__builtin_add_overflow(run->lost, header->counters[i],
                                    &run->lost))
@@ -133,7 +112,7 @@ static size_t read_header(struct reader *reader, uint64_t offset)
         return JP_LOG_ALIGN;
     }
     memcpy(&header, at, sizeof header);
-    why = refuse_header(&header);
+    why = jr_header_refuse(&header);
     if (why) {
         jr_warn(reader->diag, reader->log->path, offset,
                 "%s; this run cannot be read", why);
@@ -233,6 +212,8 @@ static size_t read_chunk(struct reader *reader, uint64_t offset, int again)
         refuse(reader, run, offset, why);
         return JP_LOG_ALIGN;
     }
+    if (run->oldest_ns == 0 || head.opened_ns < run->oldest_ns)
+        run->oldest_ns = head.opened_ns;
     got = peek(&reader->source, offset, head.size, &at);
     reader->chunk.table = &reader->tables[index];
     jr_chunk_read(&reader->chunk, run, at, got, offset);

@@ -13,6 +13,7 @@
 #include "../base/mem.h"
 #include "line.h"
 #include "mappings.h"
+#include "secret.h"
 
 #define MAP_SIZE_MAX (1ULL << 30)  /* bytes; no program writes such a map */
 
@@ -62,17 +63,8 @@ static int on_process(struct parser *parser)
     take_text(&map->exe, &parser->line, "exe");
     take_text(&map->comm, &parser->line, "comm");
     if (pair) {
-        size_t length = pair->length;
-
         free(map->cmdline);
-        map->cmdline = jr_alloc(length + 1, 1);
-        memcpy(map->cmdline, pair->value, length);
-        while (length && map->cmdline[length - 1] == '\0')
-            length--;
-        for (size_t i = 0; i < length; i++) {
-            if (map->cmdline[i] == '\0')
-                map->cmdline[i] = ' ';
-        }
+        map->cmdline = jr_join_args(pair->value, pair->length);
     }
     return 0;
 }

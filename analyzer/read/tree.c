@@ -10,6 +10,7 @@
 #include "../base/file.h"
 #include "../base/mem.h"
 #include "line.h"
+#include "secret.h"
 
 #define TREE_SIZE_MAX (64ULL << 20)  /* bytes: some 500,000 lines */
 
@@ -21,21 +22,19 @@ static const char *const events[] = {
 };
 #define EVENTS (sizeof events / sizeof *events)
 
-/* The text behind `key`, blanks for the NULs in it but for the last ones. */
+/* The text behind `key`, "" when there is none; allocated. */
 static char *take_text(const struct jr_line *line, const char *key)
 {
-    const struct jr_line_pair *pair = jr_line_find(line, key);
-    size_t length = pair ? pair->length : 0;
-    char *text = jr_alloc(length + 1, 1);
+    char *text = jr_line_text(line, key);
 
-    if (pair)
-        memcpy(text, pair->value, length);
-    while (length && text[length - 1] == '\0')
-        length--;
-    for (size_t i = 0; i < length; i++)
-        if (text[i] == '\0')
-            text[i] = ' ';
-    return text;
+    return text ? text : jr_strdup("");
+}
+
+static char *take_args(const struct jr_line *line)
+{
+    const struct jr_line_pair *pair = jr_line_find(line, "args");
+
+    return jr_join_args(pair ? pair->value : "", pair ? pair->length : 0);
 }
 
 static int take_id(const struct jr_line *line, const char *key, uint32_t *id)
@@ -67,7 +66,7 @@ static int take_line(struct jr_tree *tree, const struct jr_line *line)
         taken.wall_ns = 0;
     taken.why = take_text(line, "why");
     taken.path = take_text(line, "path");
-    taken.args = take_text(line, "args");
+    taken.args = take_args(line);
     taken.text =
         take_text(line, taken.kind == JR_TREE_RUN ? "jit" : "text");
     *JR_PUSH(tree->lines, tree->nlines, tree->lines_room) = taken;

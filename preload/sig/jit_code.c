@@ -215,14 +215,12 @@ static int keep_sig(struct run *run, uint64_t number)
 static int open_sig(void)
 {
     if (keep.inode != 0)
-        return jp_sys_open_sig(jp_keep_path_sig(&keep), O_WRONLY | O_NOFOLLOW,
-                               0);
-    struct stat info;
+        return jp_keep_open_sig(&keep);
     keep = (struct jp_keep){
         .stem = "code", .suffix = ".bin", .pid = jp_owner->pid};
     int fd = jp_keep_create_sig(&keep);
-    if (fd >= 0 && jp_sys_fstat_sig(fd, &info) == 0)
-        keep.inode = info.st_ino;
+    if (fd >= 0)
+        keep.inode = keep.made_inode;
     return fd;
 }
 

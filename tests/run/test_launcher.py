@@ -328,8 +328,7 @@ class LauncherTest(unittest.TestCase):
     def install(self, home):
         """A copy of the build in the folder HOME; its launcher."""
         os.makedirs(home)
-        for name in ("jprof", "jprof-checks", "jprof-runtimes", "jprof-tree",
-                     "jprof-report", "libjprof.so"):
+        for name in ("jprof", "jprof-report", "libjprof.so"):
             shutil.copy2(os.path.join(BUILD, name), home)
         return os.path.join(home, "jprof")
 

@@ -207,6 +207,29 @@ static void test_bounded(void **state)
     assert_int_equal(check_lines(0), kept_size() / PAGE);
 }
 
+/* What has come to the file's name meanwhile is somebody else's. */
+static void test_replaced(void **state)
+{
+    static const char text[] = "somebody's";
+    char bytes[64] = "";
+    (void)state;
+    hit(10);
+    jp_code_keep_sig(1);
+    assert_int_equal(kept_size(), 3 * PAGE);
+    assert_int_equal(rename(kept_path, map_path), 0);
+    FILE *other = fopen(kept_path, "w");
+    fputs(text, other);
+    fclose(other);
+    memset(memory + 10 * PAGE, 1, 8);
+    hit(30);
+    jp_code_keep_sig(1);
+    assert_int_equal(kept_size(), sizeof(text) - 1);
+    other = fopen(kept_path, "r");
+    assert_int_equal(fread(bytes, 1, sizeof(bytes), other), sizeof(text) - 1);
+    fclose(other);
+    assert_string_equal(bytes, text);
+}
+
 static void test_gone(void **state)
 {
     (void)state;
@@ -225,6 +248,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_scarce, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bounded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_replaced, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_gone, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

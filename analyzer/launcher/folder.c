@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes a profile's folder and opens files in it.
+ * Runs in: launcher. */
+#include "folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../base/mem.h"
+#include "say.h"
+
+#define NAMES_TRIED 100
+#define NAMES_MAX 100000    /* of a folder that are looked at */
+
+/* Makes the folders that lead to the last part of `name`, as mkdir -p. */
+static void make_parents(const char *name)
+{
+    char *part = jr_strdup(name);
+
+    for (char *at = part + 1; *at; at++) {
+        if (*at != '/' || at[-1] == '/')
+            continue;
+        *at = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            jl_fail(JR_FAILED, "%s: %s", part, strerror(errno));
+        *at = '/';
+    }
+    free(part);
+}
+
+static int is_empty(int fd)
+{
+    DIR *names = fdopendir(openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const struct dirent *entry;
+    int count = 0;
+
+    if (!names)
+        return 0;
+    while ((entry = readdir(names)))
+        count += strcmp(entry->d_name, ".") != 0 &&
+                 strcmp(entry->d_name, "..") != 0;
+    closedir(names);
+    return count == 0;
+}
+
+/* Opens the folder, and sees to it that it is the user's own and closed to
+ * others. */
+static void take(struct jl_folder *folder, int was_there)
+{
+    struct stat info;
+
+    folder->fd = open(folder->shown, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+                                         O_CLOEXEC);
+    if (folder->fd < 0)
+        jl_fail(JR_FAILED, "%s: %s; nothing was run", folder->shown,
+                errno == ENOTDIR || errno == ELOOP ? "is no folder"
+                                                   : strerror(errno));
+    if (fstat(folder->fd, &info) != 0 || info.st_uid != geteuid())
+        jl_fail(JR_FAILED, "%s is another user's; nothing was run",
+                folder->shown);
+    /* Whoever could write to it has it open, perhaps; so first the mode. */
+    if ((info.st_mode & 07777) != 0700 && fchmod(folder->fd, 0700) != 0)
+        jl_fail(JR_FAILED, "%s cannot be closed to others: %s; nothing was run",
+                folder->shown, strerror(errno));
+    if (!is_empty(folder->fd))
+        jl_fail(JR_FAILED, "%s is not empty; nothing was run", folder->shown);
+    if (was_there && (info.st_mode & 0022) && geteuid() == 0)
+        jr_say("%s could be written by others until now", folder->shown);
+    if (faccessat(folder->fd, ".", W_OK, AT_EACCESS) != 0)
+        jl_fail(JR_FAILED, "%s cannot be written to", folder->shown);
+}
+
+/* Where an open folder is; allocated. */
+static char *path_of(int fd)
+{
+    char *name = jr_printf("/proc/self/fd/%d", fd), *path;
+
+    path = realpath(name, NULL);
+    free(name);
+    return path;
+}
+
+void jl_folder_make(struct jl_folder *folder, const char *name,
+                    int may_be_there)
+{
+    size_t length = strlen(name);
+    int was_there = 0;
+
+    while (length > 1 && name[length - 1] == '/')
+        length--;
+    *folder = (struct jl_folder){.shown = jr_strndup(name, length)};
+    make_parents(folder->shown);
+    if (mkdir(folder->shown, 0700) != 0) {
+        was_there = errno == EEXIST && may_be_there;
+        if (!was_there)
+            jl_fail(JR_FAILED, "%s: %s; nothing was run", folder->shown,
+                    strerror(errno));
+    }
+    take(folder, was_there);
+    folder->path = path_of(folder->fd);
+    if (!folder->path)
+        folder->path = realpath(folder->shown, NULL);
+    if (!folder->path)
+        jl_fail(JR_FAILED, "%s: %s; nothing was run", folder->shown,
+                strerror(errno));
+    folder->given = jl_path_is_safe(folder->path)
+                        ? jr_strdup(folder->path)
+                        : jr_printf("/proc/%ld/fd/%d", (long)getpid(),
+                                    folder->fd);
+}
+
+int jl_folder_open(const struct jl_folder *folder, const char *name,
+                   int flags, nlink_t links, struct stat *info)
+{
+    int fd = openat(folder->fd, name, flags | O_NOFOLLOW | O_NONBLOCK |
+                                          O_NOCTTY | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, info) == 0 && S_ISREG(info->st_mode) &&
+        info->st_uid == geteuid() && info->st_nlink <= links)
+        return fd;
+    close(fd);
+    errno = EPERM;
+    return -1;
+}
+
+int jl_folder_has(const struct jl_folder *folder, const char *name)
+{
+    struct stat info;
+
+    return fstatat(folder->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int jl_folder_create(const struct jl_folder *folder, const char *name)
+{
+    return openat(folder->fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
+                                        O_CLOEXEC, 0600);
+}
+
+int jl_folder_temporary(const struct jl_folder *folder, char **name)
+{
+    int fd = -1;
+
+    *name = NULL;
+    for (int i = 0; i < NAMES_TRIED && fd < 0; i++) {
+        free(*name);
+        *name = jr_printf(".jprof-%ld-%d", (long)getpid(), i);
+        fd = jl_folder_create(folder, *name);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
+static int compare(const void *one, const void *other)
+{
+    return strcmp(*(char *const *)one, *(char *const *)other);
+}
+
+char **jl_folder_list(const struct jl_folder *folder, const char *prefix,
+                      size_t *count)
+{
+    int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *names = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+    char **list = NULL;
+    size_t room = 0;
+
+    *count = 0;
+    while (names && *count < NAMES_MAX && (entry = readdir(names)))
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
+            *JR_PUSH(list, *count, room) = jr_strdup(entry->d_name);
+    if (names)
+        closedir(names);
+    if (*count)
+        qsort(list, *count, sizeof *list, compare);
+    return list;
+}
+
+void jl_folder_free_list(char **names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+void jl_folder_drop(const struct jl_folder *folder)
+{
+    struct stat here, ours;
+
+    if (fstat(folder->fd, &ours) == 0 && lstat(folder->path, &here) == 0 &&
+        here.st_dev == ours.st_dev && here.st_ino == ours.st_ino)
+        (void)rmdir(folder->path);
+}
+
+/* The user who became root by sudo; 0: nobody did. */
+static uid_t sudo_user(void)
+{
+    const char *text = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
+
+    return text && *text >= '1' && *text <= '9' ? (uid_t)strtoul(text, NULL, 10)
+                                                : 0;
+}
+
+/* Whether what `info` tells of can be changed by root, the user and `friend`
+ * alone.  In a folder with the sticky bit others can add names, and touch none
+ * of ours.  A user's group of his own, as distributions give him, is
+ * himself. */
+static int is_ours(const struct stat *info, uid_t friend)
+{
+    int writable = (info->st_mode & 0002) ||
+                   ((info->st_mode & 0020) && info->st_gid != getegid());
+
+    if (info->st_uid != 0 && info->st_uid != geteuid() &&
+        info->st_uid != friend)
+        return 0;
+    return !writable || (S_ISDIR(info->st_mode) && (info->st_mode & S_ISVTX));
+}
+
+/* Whether all folders above `path` are ours. */
+static int is_reached_safely(const char *path, uid_t friend)
+{
+    char *part = jr_strdup(path);
+    struct stat info;
+    int safe = path[0] == '/' && lstat("/", &info) == 0 &&
+               is_ours(&info, friend);
+
+    for (char *at = part + 1; safe && *at; at++) {
+        if (*at != '/')
+            continue;
+        *at = '\0';
+        safe = lstat(part, &info) == 0 && S_ISDIR(info.st_mode) &&
+               is_ours(&info, friend);
+        *at = '/';
+    }
+    free(part);
+    return safe;
+}
+
+int jl_path_is_safe(const char *path)
+{
+    return is_reached_safely(path, sudo_user());
+}
+
+int jl_file_is_safe(const char *path)
+{
+    struct stat info;
+
+    return is_reached_safely(path, 0) && lstat(path, &info) == 0 &&
+           S_ISREG(info.st_mode) && is_ours(&info, 0);
+}

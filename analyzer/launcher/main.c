@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * jprof: runs a program under libjprof.so and writes the report of its
+ * profile; makes reports again; steers a program that is being profiled.
+ * Runs in: launcher. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "jp_limits.h"
+#include "report.h"
+#include "run.h"
+#include "say.h"
+#include "spawn.h"
+
+static const char help[] =
+    "Usage: jprof [run] [-F HZ | -p SECONDS] [--wall] [-o DIR] [--public]\n"
+    "             [--no-args] [--jit=off|map|dump] "
+    "[--jit-detail=func|src|ir]\n"
+    "             [--] PROGRAM [ARG...]\n"
+    "       jprof report [OPTION...] [PROGRAM] DIR|LOG...\n"
+    "       jprof start|pause|clear|save PID\n"
+    "       jprof --help | --version\n"
+    "\n"
+    "run (the default) runs PROGRAM, takes samples of the stacks of all its "
+    "threads\n"
+    "and child processes, and writes log, map and report.html into one new "
+    "folder,\n"
+    "jprof-PROGRAM-DATE-PID, which nobody else can read.\n"
+    "  -F HZ         samples a second of CPU time (default 250)\n"
+    "  -p SECONDS    the same as a period (default 0.004)\n"
+    "  --wall        sample real time, waiting included\n"
+    "  -o DIR        the folder to write to: a new or an empty one\n"
+    "  --public      let others read the report\n"
+    "  --no-args     leave the arguments of commands out\n"
+    "  --jit=KIND    what to ask the program's runtime for, if jprof knows it: "
+    "map,\n"
+    "                names of its JIT code (the default); dump, source lines "
+    "and\n"
+    "                machine code too; off, nothing\n"
+    "  --jit-detail=KIND  how much a SpiderMonkey says: func, src (the "
+    "default), ir\n"
+    "report makes a report of a profile on stdout; the options are those of\n"
+    "jprof-report(1), for instance --format=text.\n"
+    "start, pause, clear and save steer the profile of a running program.\n"
+    "\n"
+    "The exit status is the program's own; 127 and 126 when it cannot be found "
+    "or\n"
+    "run, 64 for a wrong command line, 2 when jprof itself fails.\n";
+
+/* Descriptors 0 to 2 that are closed stay so for the program; but no file of
+ * ours may be taken for one of them. */
+static void fill_descriptors(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
+static int print(const char *text)
+{
+    if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
+        jl_fail(JR_FAILED, "stdout: %s", strerror(errno));
+    return JR_COMPLETE;
+}
+
+static int do_help(char **words)
+{
+    (void)words;
+    return print(help);
+}
+
+static int do_version(char **words)
+{
+    (void)words;
+    return print("jprof " JP_VERSION "\n");
+}
+
+static int do_run(char **words)
+{
+    return jl_run(words + 1);
+}
+
+static int do_report(char **words)
+{
+    jl_report_again(words);
+}
+
+static const struct {
+    const char *word;
+    int (*run)(char **words);   /* words[0] is the command */
+} commands[] = {
+    {"--help", do_help},   {"-h", do_help},       {"--version", do_version},
+    {"run", do_run},       {"report", do_report}, {"start", jl_control},
+    {"pause", jl_control}, {"clear", jl_control}, {"save", jl_control},
+};
+
+int main(int argc, char **argv)
+{
+    jr_diag_program = "jprof";
+    jl_signals_save();
+    fill_descriptors();
+    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(argv[1], commands[i].word) == 0)
+            return commands[i].run(argv + 1);
+    return jl_run(argv + (argc > 0));
+}

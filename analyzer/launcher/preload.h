@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What makes the loader load the library into the program and all that it
+ * starts: LD_PRELOAD and JPROF_FLAGS.
+ * Runs in: launcher. */
+#ifndef JL_PRELOAD_H
+#define JL_PRELOAD_H
+
+#include "environ.h"
+#include "folder.h"
+#include "options.h"
+
+struct jl_preload {
+    char *link;             /* to the library; NULL: none was needed */
+};
+
+/* Sets both variables in *env; `library` NULL: it is not preloaded. */
+void jl_preload_set(struct jl_preload *preload, struct jl_env *env,
+                    const char *library);
+void jl_flags_set(struct jl_env *env, const struct jl_options *options,
+                  const struct jl_folder *folder);
+
+/* Removes the link, unless a process is left that would start others with
+ * it. */
+void jl_preload_drop(struct jl_preload *preload);
+
+#endif

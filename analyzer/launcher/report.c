@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs jprof-report.  Nothing that stands in a log is an argument of it.
+ * Runs in: launcher. */
+#include "report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../base/mem.h"
+#include "../read/names.h"
+#include "jp_limits.h"
+#include "place.h"
+#include "say.h"
+#include "spawn.h"
+
+extern char **environ;
+
+size_t jl_report_logs(const struct jl_folder *folder)
+{
+    size_t count, logs = 0;
+    char **names = jl_folder_list(folder, JP_LOG_NAME, &count);
+    struct stat info;
+
+    for (size_t i = 0; i < count; i++) {
+        int fd = jr_is_numbered(names[i], JP_LOG_NAME)
+                     ? jl_folder_open(folder, names[i], O_RDONLY, 1, &info)
+                     : -1;
+
+        if (fd >= 0) {
+            logs++;
+            close(fd);
+        }
+    }
+    jl_folder_free_list(names, count);
+    return logs;
+}
+
+/* The reporter, in the folder that it reports on: names in there are the same
+ * ones whatever becomes of the folder's own. */
+static _Noreturn void run_reporter(const struct jl_folder *folder,
+                                   const char *reporter, int out)
+{
+    char *const argv[] = {(char *)"jprof-report", (char *)"--merge",
+                          (char *)".", NULL};
+
+    jl_signals_restore();
+    if (fchdir(folder->fd) == 0 && dup2(out, STDOUT_FILENO) >= 0)
+        execve(reporter, argv, environ);
+    jr_say("%s: %s", reporter, strerror(errno));
+    _exit(JR_FAILED);
+}
+
+/* Returns its exit status. */
+static int make_report(const struct jl_folder *folder, const char *reporter,
+                       int out)
+{
+    pid_t pid = fork();
+    int status;
+
+    if (pid == 0)
+        run_reporter(folder, reporter, out);
+    if (pid < 0)
+        return JR_FAILED;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return JR_FAILED;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : JR_FAILED;
+}
+
+void jl_report_write(const struct jl_folder *folder, const char *reporter,
+                     int is_public)
+{
+    char *temporary;
+    int out = jl_folder_temporary(folder, &temporary);
+    int status = out < 0 ? JR_FAILED : make_report(folder, reporter, out);
+    int done = status == JR_COMPLETE || status == JR_PARTIAL;
+
+    if (done && is_public)
+        done = fchmod(out, 0644) == 0 && fchmod(folder->fd, 0755) == 0;
+    if (done)
+        done = renameat(folder->fd, temporary, folder->fd, JL_REPORT_NAME) == 0;
+    if (done)
+        jr_say("report: %s/" JL_REPORT_NAME, folder->shown);
+    else
+        jr_say("no report could be written; the profile is in %s",
+               folder->shown);
+    if (out >= 0) {
+        close(out);
+        if (!done)
+            unlinkat(folder->fd, temporary, 0);
+    }
+    free(temporary);
+}
+
+_Noreturn void jl_report_again(char **words)
+{
+    char *reporter = jl_find_reporter(), **argv;
+    size_t count = 0;
+
+    while (words[count])
+        count++;
+    argv = jr_alloc(count + 2, sizeof *argv);
+    argv[0] = (char *)"jprof-report";
+    argv[1] = (char *)"--profile";
+    memcpy(argv + 2, words + 1, count * sizeof *argv);
+    jl_signals_restore();
+    execve(reporter, argv, environ);
+    jl_fail(JR_FAILED, "%s: %s", reporter, strerror(errno));
+}

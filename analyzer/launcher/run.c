@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a run is made of, in its order.
+ * Runs in: launcher. */
+#include "run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../base/mem.h"
+#include "check.h"
+#include "environ.h"
+#include "folder.h"
+#include "jp_limits.h"
+#include "keep.h"
+#include "options.h"
+#include "place.h"
+#include "preload.h"
+#include "program.h"
+#include "report.h"
+#include "runtimes.h"
+#include "say.h"
+#include "treefile.h"
+
+#define NAME_MAX_SHOWN 100  /* bytes of the program's name in the folder's */
+
+extern char **environ;
+
+struct run {
+    struct jl_options options;
+    struct jl_check check;
+    struct jl_folder folder;
+    struct jl_asked asked;
+    struct jl_program program;
+    char *path, *library, *reporter;
+};
+
+/* jprof-PROGRAM-DATE-PID, allocated; bytes that a file name need not have
+ * become _. */
+static char *folder_name(const char *path)
+{
+    char name[NAME_MAX_SHOWN + 1], date[32];
+    time_t now = time(NULL);
+    struct tm parts;
+
+    snprintf(name, sizeof name, "%s", jl_base_name(path));
+    for (char *at = name; *at; at++)
+        if (!((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+              (*at >= '0' && *at <= '9') || strchr("._+-", *at)))
+            *at = '_';
+    localtime_r(&now, &parts);
+    strftime(date, sizeof date, "%Y%m%d-%H%M%S", &parts);
+    return jr_printf("jprof-%s-%s-%ld", name, date, (long)getpid());
+}
+
+static void make_folder(struct run *run)
+{
+    char *name;
+
+    if (run->options.out) {
+        jl_folder_make(&run->folder, run->options.out, 1);
+        return;
+    }
+    name = folder_name(run->path);
+    jl_folder_make(&run->folder, name, 0);
+    free(name);
+}
+
+/* Says why there is nothing to report. */
+static void say_nothing(const struct run *run)
+{
+    uint64_t period = run->options.period_ns;
+    char *unprofiled = jl_tree_unprofiled(&run->folder);
+
+    if (run->check.why)
+        jr_say("no report: %s cannot be profiled: %s", run->check.shown,
+               run->check.why);
+    else if (unprofiled)
+        jr_say("no report: no samples were taken of what used the CPU: %s",
+               unprofiled);
+    else
+        jr_say("no report: no samples were taken: the program used less than "
+               "one period of CPU time, %d.%09d s, or libjprof.so was not "
+               "loaded into it",
+               (int)(period / 1000000000U), (int)(period % 1000000000U));
+    free(unprofiled);
+    unlinkat(run->folder.fd, JP_TREE_NAME, 0);
+    if (!run->options.out)
+        jl_folder_drop(&run->folder);
+}
+
+/* Whether the program is to say nothing of its arguments: by the option, or by
+ * the user's own flags. */
+static int leaves_out_args(const struct jl_env *env)
+{
+    const char *flags = jl_env_get(env, JP_ENV_FLAGS);
+
+    return flags && strstr(flags, "JP_NO_ARGS") != NULL;
+}
+
+static void run_program(struct run *run)
+{
+    struct jl_whole whole = {.program = &run->program};
+    char **argv = run->options.program;
+    struct jl_preload preload;
+    struct jl_env env;
+
+    jl_env_copy(&env, environ);
+    jl_ask(&run->asked, &run->options, &run->folder, run->path, &env);
+    jl_flags_set(&env, &run->options, &run->folder);
+    jl_preload_set(&preload, &env,
+                   run->check.no_preload ? NULL : run->library);
+    run->program = (struct jl_program){.path = run->path, .argv = argv,
+                                       .env = env.words};
+    jl_program_run(&run->program);
+    jl_preload_drop(&preload);
+    whole.why = run->check.why;
+    whole.note = run->asked.note;
+    whole.no_args = leaves_out_args(&env);
+    jl_tree_write(&run->folder, &whole);
+    jl_env_free(&env);
+}
+
+static void say_signal(const struct jl_program *program)
+{
+    int number = program->status - 128;
+
+    if (number > 0 && number <= 64)
+        jr_say("%s ended with status %d, as a program killed by signal %s does",
+               program->argv[0], program->status, jl_signal_name(number));
+}
+
+int jl_run(char **words)
+{
+    struct run run = {0};
+
+    jl_options_parse(words, &run.options);
+    run.path = jl_find_program(run.options.program[0]);
+    run.reporter = jl_find_reporter();
+    run.library = jl_find_library();
+    jl_check_program(&run.check, run.path, run.library);
+    make_folder(&run);
+    run_program(&run);
+    say_signal(&run.program);
+    jl_keep_files(&run.folder, &run.asked);
+    if (jl_report_logs(&run.folder) > 0)
+        jl_report_write(&run.folder, run.reporter, run.options.is_public);
+    else
+        say_nothing(&run);
+    return run.program.status;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the logs of a profile's folder, and the program of a log.
+ * Runs in: analyzer. */
+#include "profile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "jp_limits.h"
+#include "read/names.h"
+
+static int is_folder(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static int is_log(const char *path)
+{
+    char magic[8];
+    struct stat info;
+    const char *why;
+    int fd = jr_file_open(path, &info, &why), found;
+
+    if (fd < 0)
+        return 0;
+    found = jr_file_pread(fd, magic, sizeof magic, 0) == sizeof magic &&
+            memcmp(magic, JP_LOG_MAGIC, sizeof magic) == 0;
+    close(fd);
+    return found;
+}
+
+void jr_profile_settle(struct jr_options *options)
+{
+    int has_folder = 0;
+
+    if (options->nlogs == 0)
+        return;
+    for (size_t i = 0; i < options->nlogs; i++)
+        has_folder |= is_folder(options->logs[i]);
+    if (!options->profile && !is_folder(options->logs[0]) &&
+        !is_log(options->logs[0])) {
+        options->app = options->logs[0];
+        options->nlogs--;
+        memmove(options->logs, options->logs + 1,
+                options->nlogs * sizeof *options->logs);
+    }
+    if ((options->app == NULL || has_folder) && options->output_dir == NULL)
+        options->merge = 1;
+}
+
+static int compare(const void *one, const void *other)
+{
+    return strcmp(*(char *const *)one, *(char *const *)other);
+}
+
+/* Adds the logs in the folder; returns how many there are. */
+static size_t add_logs(struct jr_options *options, const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *names = fd < 0 ? NULL : fdopendir(fd);
+    size_t length = strlen(folder), before = options->nown_logs;
+    const struct dirent *entry;
+    struct stat info;
+
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    while (names && (entry = readdir(names))) {
+        if (!jr_is_numbered(entry->d_name, JP_LOG_NAME) ||
+            fstatat(fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !S_ISREG(info.st_mode))
+            continue;
+        *JR_PUSH(options->own_logs, options->nown_logs,
+                 options->own_logs_room) =
+            strcmp(folder, ".") == 0
+                ? jr_strdup(entry->d_name)
+                : jr_printf("%.*s/%s", (int)length, folder, entry->d_name);
+    }
+    if (names)
+        closedir(names);
+    if (options->nown_logs > before)
+        qsort(options->own_logs + before, options->nown_logs - before,
+              sizeof *options->own_logs, compare);
+    return options->nown_logs - before;
+}
+
+/* Adds what one operand stands for; -1: it is not there. */
+static int add_operand(struct jr_options *options, const char *operand)
+{
+    if (is_folder(operand)) {
+        if (add_logs(options, operand) > 0)
+            return 0;
+        jr_say("no log (" JP_LOG_NAME ") in %s", operand);
+        return -1;
+    }
+    if (options->app == NULL && access(operand, F_OK) != 0) {
+        jr_say("%s: no such file or folder", operand);
+        return -1;
+    }
+    *JR_PUSH(options->own_logs, options->nown_logs, options->own_logs_room) =
+        jr_strdup(operand);
+    return 0;
+}
+
+/* The program that the first log tells of. */
+static int find_app(struct jr_options *options)
+{
+    struct jp_log_header *header = jr_alloc(1, sizeof *header);
+    int found = jr_header_read(options->logs[0], header) == 0;
+
+    if (!found)
+        jr_say("%s is not a log of jprof that can be read", options->logs[0]);
+    else
+        options->app = options->own_app =
+            jr_strdup(header->exe[0] ? header->exe : "(a program)");
+    free(header);
+    return found ? 0 : -1;
+}
+
+int jr_profile_expand(struct jr_options *options)
+{
+    const char **operands = options->logs;
+    size_t count = options->nlogs;
+    int result = 0;
+
+    options->logs = NULL;
+    options->nlogs = options->logs_room = 0;
+    for (size_t i = 0; i < count && result == 0; i++)
+        result = add_operand(options, operands[i]);
+    free(operands);
+    for (size_t i = 0; i < options->nown_logs; i++) {
+        const char *log = options->own_logs[i];
+        struct stat info;
+
+        if (lstat(log, &info) == 0)
+            jr_file_read_for(info.st_uid);
+        *JR_PUSH(options->logs, options->nlogs, options->logs_room) = log;
+    }
+    if (result == 0 && options->nlogs > 0 && options->app == NULL)
+        result = find_app(options);
+    return result;
+}
