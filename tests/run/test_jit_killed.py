@@ -8,7 +8,8 @@ import shutil
 import signal
 import unittest
 
-from runtimes import RuntimeCase, required
+from jprun import need
+from runtimes import RuntimeCase
 from test_runtime_wasmtime import PROGRAM as WASM, engine_s_python
 
 NATIVE = "--interpreted-frames-native-stack"
@@ -44,7 +45,7 @@ class Killed(RuntimeCase):
 
     def node(self, *options):
         self.write("work.js", NODE)
-        self.check(required("node"), *options, "work.js")
+        self.check(need("node"), *options, "work.js")
 
     def test_node_map(self):
         self.node("--perf-basic-prof")
