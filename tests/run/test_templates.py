@@ -11,8 +11,8 @@ import subprocess
 import unittest
 
 import generations
-from jprun import BUILD, HANG_SECONDS, ROOT
-from runtimes import RuntimeCase, required
+from jprun import BUILD, HANG_SECONDS, ROOT, need
+from runtimes import RuntimeCase
 
 PROGRAM = os.path.join(ROOT, "tests", "programs", "templates.js")
 LAUNCHER = os.path.join(BUILD, "jprof")
@@ -27,7 +27,7 @@ EDGE = 0.001
 class Templates(RuntimeCase):
     def serve(self, *options, env=None):
         done = subprocess.run(
-            [LAUNCHER, "-o", "out", *options, "--", required("node"), PROGRAM,
+            [LAUNCHER, "-o", "out", *options, "--", need("node"), PROGRAM,
              SECONDS, self.path("list")], cwd=self.dir,
             env=self.environment(None, None, env), stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,

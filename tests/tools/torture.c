@@ -281,16 +281,16 @@ static void begin(struct torture *torture, const char *folder)
 
 int main(int argc, char **argv)
 {
-    struct torture *torture = calloc(1, sizeof *torture);
+    static struct torture made;
+    struct torture *torture = &made;
     uint32_t events, samples, done = 0;
 
     if (argc != 7)
         fail("usage: torture FOLDER EVENTS SAMPLES DEPTH NAMES SEED");
     events = (uint32_t)strtoul(argv[2], NULL, 0);
     samples = (uint32_t)strtoul(argv[3], NULL, 0);
-    if (torture)
-        torture->pieces = calloc(events + 1, sizeof *torture->pieces);
-    if (!torture || !torture->pieces || events == 0)
+    torture->pieces = calloc(events + 1, sizeof *torture->pieces);
+    if (!torture->pieces || events == 0)
         fail("no memory");
     torture->depth = (uint32_t)strtoul(argv[4], NULL, 0);
     torture->names = (uint32_t)strtoul(argv[5], NULL, 0);
