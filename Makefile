@@ -4,12 +4,20 @@ DESTDIR ?=
 B ?= build
 CC ?= gcc
 CFLAGS ?= -O2 -g
-WERROR ?= -Werror
+STD ?= gnu11
 
-WARN := -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes \
+# A warning of a compiler that came after us is no error for who only builds;
+# it is one for the tests.
+WERROR ?=
+ifneq ($(filter check% lint unit asan% tsan% fuzz% %-build,$(MAKECMDGOALS)),)
+WERROR := -Werror
+endif
+export WERROR STD
+
+WARN = -std=$(STD) -Wall -Wextra -Wshadow -Wstrict-prototypes \
   -Wmissing-prototypes -Wvla -Wformat=2 -Wundef $(WERROR)
 LIBFLAGS := -D_GNU_SOURCE -fPIC -fvisibility=hidden -fno-omit-frame-pointer \
-  -ftls-model=initial-exec -fno-stack-protector
+  -ftls-model=initial-exec -fno-stack-protector -fno-lto
 SIGFLAGS := -Wframe-larger-than=1024 -U_FORTIFY_SOURCE
 # noseparate-code and -O1 save the loader mappings and collisions: every
 # program that the library is preloaded into pays for them at its start.
@@ -23,7 +31,7 @@ REP_SRC := $(filter-out $(JL_SRC),$(wildcard analyzer/*.c analyzer/*/*.c))
 SIG_OBJ := $(SIG_SRC:%.c=$(B)/%.o)
 PRE_OBJ := $(PRE_SRC:%.c=$(B)/%.o)
 REP_OBJ := $(REP_SRC:%.c=$(B)/%.o)
-REP_LIBS := -ldw -lelf -liberty -lcapstone -lz
+REP_LIBS := -ldw -lelf -liberty -lcapstone -lz -lm
 JL_OBJ := $(JL_SRC:%.c=$(B)/%.o)
 # What the launcher shares with jprof-report; it needs no library but libc.
 JL_SHARED := $(patsubst %,$(B)/analyzer/%.o,base/diag base/file base/mem \
@@ -31,6 +39,18 @@ JL_SHARED := $(patsubst %,$(B)/analyzer/%.o,base/diag base/file base/mem \
 # For tests: all of both but their mains.
 REP_LIB := $(filter-out $(B)/analyzer/main.o $(B)/analyzer/launcher/main.o,\
   $(REP_OBJ) $(JL_OBJ))
+
+# There while every object in $(B) was compiled with warnings as errors: what
+# was compiled without is compiled again for the tests.
+STRICT := $(B)/strict
+ifneq ($(WERROR),)
+$(STRICT):
+	@mkdir -p $(@D)
+	@touch $@
+$(SIG_OBJ) $(PRE_OBJ) $(REP_OBJ) $(JL_OBJ): $(STRICT)
+else
+LENIENT = @rm -f $(STRICT)
+endif
 
 all: $(B)/libjprof.so $(B)/jprof-report $(B)/jprof ## build everything
 
@@ -51,35 +71,22 @@ $(B)/jprof: $(JL_OBJ) $(JL_SHARED)
 
 $(B)/preload/sig/%.o: preload/sig/%.c
 	@mkdir -p $(@D)
+	$(LENIENT)
 	$(CC) $(CFLAGS) $(WARN) $(LIBFLAGS) $(SIGFLAGS) -Iinclude -MMD -MP -c -o $@ $<
 
 $(B)/preload/%.o: preload/%.c
 	@mkdir -p $(@D)
+	$(LENIENT)
 	$(CC) $(CFLAGS) $(WARN) $(LIBFLAGS) -Iinclude -MMD -MP -c -o $@ $<
 
 $(B)/analyzer/%.o: analyzer/%.c
 	@mkdir -p $(@D)
+	$(LENIENT)
 	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE -Iinclude -MMD -MP -c -o $@ $<
 
 include analyzer/analyzer.mk
 include tests/tests.mk
-
-# As one word of the shell, blanks and all.
-ROOT = '$(subst ','\'',$(DESTDIR)$(PREFIX))'
-
-install: all ## install below DESTDIR/PREFIX
-	install -d $(ROOT)/bin $(ROOT)/lib/jprof $(ROOT)/include \
-	  $(ROOT)/share/man/man1
-	install -m 755 $(B)/libjprof.so $(ROOT)/lib/jprof/
-	install -m 755 $(B)/jprof-report $(B)/jprof $(ROOT)/bin/
-	install -m 644 include/jprof.h $(ROOT)/include/
-	install -m 644 doc/jprof.1 doc/jprof-report.1 $(ROOT)/share/man/man1/
-
-uninstall: ## remove what install put there
-	rm -f $(ROOT)/lib/jprof/libjprof.so $(ROOT)/bin/jprof-report \
-	  $(ROOT)/bin/jprof $(ROOT)/include/jprof.h \
-	  $(ROOT)/share/man/man1/jprof.1 $(ROOT)/share/man/man1/jprof-report.1
-	-rmdir $(ROOT)/lib/jprof 2>/dev/null
+include scripts/install.mk
 
 clean: ## remove what was built
 	rm -rf $(B)
@@ -89,5 +96,5 @@ help: ## show this list
 	  $(filter Makefile %.mk,$(MAKEFILE_LIST)) | expand -t 26
 
 -include $(SIG_OBJ:.o=.d) $(PRE_OBJ:.o=.d) $(REP_OBJ:.o=.d) $(JL_OBJ:.o=.d)
-.PHONY: all install uninstall clean help
+.PHONY: all clean help
 .DEFAULT_GOAL := all

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 
@@ -207,6 +208,21 @@ JP_HOOK(int, sigaltstack, (const stack_t *stack, stack_t *old))
     }
     *old = before;
     return 0;
+}
+
+void jp_altstack_show(const void *frame)
+{
+    for (unsigned i = 0; i < STANDINS; i++) {
+        const struct standin *at = &standins[i];
+        const uintptr_t offset = (uintptr_t)frame - (uintptr_t)at->memory;
+        if (at->memory == NULL || offset >= at->size)
+            continue;
+        size_t used = at->size - offset;
+        if (used > at->program_size)
+            used = at->program_size;
+        memcpy((char *)at->program + at->program_size - used,
+               (const char *)at->memory + at->size - used, used);
+    }
 }
 
 /* The thread is sampled no more: it goes on with its own. */

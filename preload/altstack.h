@@ -15,4 +15,9 @@ void jp_altstack_begin(uint64_t room);
  * what stood in for it. */
 void jp_altstack_end(void);
 
+/* A handler of the program's begins, whose frame the kernel has put there:
+ * where that is on a stack which stands in for the program's, it is put on
+ * the program's, too, as the program may look. */
+void jp_altstack_show(const void *frame);
+
 #endif

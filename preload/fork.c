@@ -13,6 +13,7 @@
 #include "sig/adopt.h"
 #include "sig/budget.h"
 #include "sig/cfi_module.h"
+#include "sig/cfi_ready.h"
 #include "sig/clock.h"
 #include "sig/control.h"
 #include "sig/gate.h"
@@ -24,6 +25,7 @@
 #include "sig/own.h"
 #include "sig/process.h"
 #include "sig/rtc.h"
+#include "sig/shake.h"
 #include "sig/slot.h"
 #include "sig/sys.h"
 #include "sig/usage.h"
@@ -58,6 +60,7 @@ void jp_fork_before(void)
     forking.opened = jp_sys_opened_sig();
     forking.pid = jp_owner->pid;
     jp_jit_forking_sig();
+    jp_cfi_forking_sig();
     slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
     forking.stack_high = slot != NULL ? slot->stack_high : 0;
     forking.stack_floor = slot != NULL ? slot->stack_floor : UINT64_MAX;
@@ -82,10 +85,12 @@ static void restart(void)
     const int running = atomic_exchange(&jp_process.running, 0) != 0;
     jp_inherit_close_sig(forking.opened);
     jp_slots_reset_sig();
+    jp_shake_reset_sig();
     jp_adopt_reset_sig();
     jp_budget_reset_sig();
     jp_kits_reset_sig();
     jp_cfi_modules_reset_sig();
+    jp_cfi_forked_sig();
     jp_logfile_reset_sig();
     jp_jit_reset_sig();
     jp_control_reset_sig();

@@ -37,11 +37,12 @@ JP_HOOK(int, iconv_close, (iconv_t descriptor))
     return result;
 }
 
-/* A wide stream has a converter: fopen's `ccs=`, or the locale's. */
+/* A wide stream has a converter: fopen's `ccs=`, or the locale's.  A null one
+ * ends the program in glibc's fclose, too. */
 JP_HOOK(int, fclose, (FILE *stream))
 {
     JP_REAL(fclose_function, fclose)
-    const int wide = stream != NULL && fwide(stream, 0) > 0;
+    const int wide = fwide(stream, 0) > 0;
     int result = real(stream);
     if (wide)
         jp_maps_dirty_sig();

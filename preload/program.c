@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
+#include "altstack.h"
 #include "local.h"
 #include "retry.h"
 #include "sig/arch/arch.h"
@@ -141,5 +142,6 @@ void jp_program_handler(int signal, siginfo_t *info, void *context)
     }
     if ((jp_programs[signal].asked.sa_flags & SA_RESTART) == 0)
         jp_retry_cut_off(context);
+    jp_altstack_show(context);
     call(handler, signal, info, context);
 }

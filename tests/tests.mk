@@ -11,6 +11,7 @@ PYTHON ?= python3
 include tests/oracle/oracle.mk
 include tests/twice/twice.mk
 include tests/cross/cross.mk
+include tests/distros/distros.mk
 FUZZ_SECONDS ?= 60
 FUZZ_CC ?= clang
 CHECK_ARGS ?=
@@ -27,7 +28,8 @@ PROGRAMS := $(patsubst %,$(B)/tests/programs/%,$(filter-out $(PROG_SO),\
   $(PROG_ALL))) $(patsubst %,$(B)/tests/programs/%.so,$(filter $(PROG_SO),\
   $(PROG_ALL))) $(B)/tests/programs/throws $(B)/tests/programs/storm \
   $(B)/tests/programs/static_busy $(B)/tests/programs/forkcost \
-  $(B)/tests/tools/timeline $(B)/tests/soak/storm
+  $(B)/tests/tools/timeline $(B)/tests/tools/codes \
+  $(B)/tests/tools/torture $(B)/tests/soak/storm
 SOAK_SRC := $(wildcard tests/soak/*.c tests/soak/*.cc)
 SOAK_OBJ := $(SOAK_SRC:%=$(B)/%.o)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
@@ -72,10 +74,14 @@ $(B)/tests/programs/throws $(B)/tests/programs/storm: $(B)/%: %.cc
 	$(CXX) -O2 -g -fomit-frame-pointer -Wall -Wextra $(WERROR) -pthread \
 	  -o $@ $< -ldl
 
-$(B)/tests/tools/timeline: tests/tools/timeline.c $(REP_LIB)
+$(B)/tests/tools/timeline $(B)/tests/tools/codes: $(B)/%: %.c $(REP_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
 	  $(REP_LIB) $(REP_LIBS)
+
+$(B)/tests/tools/torture: tests/tools/torture.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(WARN) -Iinclude -MMD -MP -o $@ $<
 
 $(B)/tests/soak/%.c.o: tests/soak/%.c tests/soak/storm.h
 	@mkdir -p $(@D)
@@ -223,6 +229,7 @@ lint: all ## gate, layers, shape, analyzers, manual pages, both compilers
 
 -include tests/bench/bench.mk
 -include tests/transparency/transparency.mk
+include tests/wall/wall.mk
 -include tests/servers/servers.mk
 -include $(addsuffix .d,$(basename $(UNIT) $(PROGRAMS) $(FUZZ)))
 .PHONY: check check-build check-churn check-hostile check-soak check-run check-golden golden-update unit lint fuzz

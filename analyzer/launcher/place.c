@@ -49,16 +49,27 @@ char *jl_find_reporter(void)
     return need(path);
 }
 
+/* Where distributions have the library's folder, beside the launcher's. */
+static const char *const lib_folders[] = {
+#ifdef __x86_64__
+    "lib/x86_64-linux-gnu",
+#elif defined(__aarch64__)
+    "lib/aarch64-linux-gnu",
+#endif
+    "lib64", "lib"};
+
 char *jl_find_library(void)
 {
     char *folder = home();
     char *path = jr_printf("%s/libjprof.so", folder);
     char *slash = strrchr(folder, '/');
 
-    if (!is_file(path) && slash) {
+    if (slash)
         *slash = '\0';
+    for (size_t i = 0; slash && !is_file(path) &&
+                       i < sizeof(lib_folders) / sizeof(lib_folders[0]); i++) {
         free(path);
-        path = jr_printf("%s/lib/jprof/libjprof.so", folder);
+        path = jr_printf("%s/%s/jprof/libjprof.so", folder, lib_folders[i]);
     }
     free(folder);
     return need(path);

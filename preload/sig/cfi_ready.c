@@ -6,14 +6,27 @@
  * Runs in: any thread. */
 #include "cfi_ready.h"
 
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "cfi.h"
 #include "cfi_module.h"
 #include "maps.h"
+#include "process.h"
+#include "sys.h"
 
 #define READY_MAX (64ULL << 20)
+#define MUCH (64U << 10)  /* bytes copied, worth the pages of all children */
+
+/* What a process and the children that it forks tell each other. */
+struct family {
+    _Atomic uint32_t asked;     /* a child copied much */
+};
+
+/* With the children of this process, and with its parent's; NULL: none. */
+static struct family *_Atomic own, *parents;
 
 /* Where the .eh_frame ends: behind the FDE that is the last in memory. */
 static uint64_t end_sig(const struct jp_cfi_image *image,
@@ -61,7 +74,7 @@ static uint64_t fill_sig(const struct jp_cfi_image *image, uint64_t most)
     return at - table.frames + table.count * 8;
 }
 
-void jp_cfi_ready_sig(void)
+static uint64_t make_ready_sig(void)
 {
     struct jp_maps_range range;
     uint64_t done = 0;
@@ -77,4 +90,35 @@ void jp_cfi_ready_sig(void)
             done += fill_sig(image, READY_MAX - done);
         jp_cfi_module_give_sig(module);
     }
+    return done;
+}
+
+void jp_cfi_ready_sig(void)
+{
+    if (make_ready_sig() >= MUCH && parents != NULL)
+        atomic_store(&parents->asked, 1);
+}
+
+void jp_cfi_forking_sig(void)
+{
+    struct family *none = NULL, *family = atomic_load(&own);
+    if (family == NULL && atomic_load(&jp_process.running)) {
+        family = jp_sys_common_sig(sizeof(*family));
+        if (family != NULL &&
+            !atomic_compare_exchange_strong(&own, &none, family)) {
+            jp_sys_unmap_sig(family, sizeof(*family));
+            family = none;
+        }
+    }
+    if (family == NULL || atomic_exchange(&family->asked, 0) == 0)
+        return;
+    jp_maps_refresh_sig(jp_sys_clock_sig(CLOCK_MONOTONIC));
+    make_ready_sig();
+}
+
+void jp_cfi_forked_sig(void)
+{
+    if (parents != NULL)
+        jp_sys_unmap_sig(parents, sizeof(*parents));
+    parents = atomic_exchange(&own, NULL);
 }

@@ -10,4 +10,11 @@
  * most; children made by fork have the copies too. */
 void jp_cfi_ready_sig(void);
 
+/* Before a fork: where a child of this process had to copy much for itself,
+ * this one does it once, and the next children have it from here. */
+void jp_cfi_forking_sig(void);
+
+/* In the child. */
+void jp_cfi_forked_sig(void);
+
 #endif

@@ -170,8 +170,19 @@ static void alternate(void)
     burn(0.1);
 }
 
+/* Whether any of it is not zero. */
+static int is_used(const char *stack, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (stack[i] != 0)
+            return 1;
+    }
+    return 0;
+}
+
 /* With a handler of its own there: 16 KiB, which the kernel's frame, the
- * handler, a second frame and jprof's handler just do not fit into. */
+ * handler, a second frame and jprof's handler just do not fit into.  It can be
+ * seen to have been used. */
 static void on_alternate(void)
 {
     static char larger[8192];
@@ -180,8 +191,10 @@ static void on_alternate(void)
     for (int i = 0; i < 2; i++) {
         sigaltstack(&mine, NULL);
         sigaction(SIGUSR2, &action, NULL);
+        memset(larger, 0, sizeof(larger));
         raise(SIGUSR2);
-        printf("on stack %d\n", on_stack);
+        printf("on stack %d used %d\n", on_stack,
+               is_used(larger, sizeof(larger)));
         mine.ss_flags = (int)(1U << 31); /* SS_AUTODISARM */
     }
     sigaltstack(NULL, &mine);

@@ -2,25 +2,15 @@
 """What the tests of real runtimes share: a program is run alone and under the
 library, and what the reports say of its JIT code is looked at.
 
-Runs in: tests.  Node, Wasmtime and OpenJDK must be there: they come with
-scripts/install-deps check, and a test without them fails."""
+Runs in: tests.  They come with scripts/install-deps check and
+scripts/wasmtime-venv; what cannot be had is skipped by name (jprun.need)."""
 import collections
 import os
-import shutil
 import struct
 
 from jprun import TICK_FLAGS, Case
 
 DumpLoad = collections.namedtuple("DumpLoad", "time start size name code")
-
-
-def required(name):
-    """The path of a command that the tests cannot do without."""
-    path = shutil.which(name)
-    if path is None:
-        raise AssertionError("no %s here: run scripts/install-deps check"
-                             % name)
-    return path
 
 
 def dump_loads(path):

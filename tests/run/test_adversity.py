@@ -4,6 +4,7 @@ goes on, and what fitted is readable.  Runs in: tests."""
 import os
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 from jprun import (Case, LIBRARY, TICK_FLAGS, decode, need, program, quote,
@@ -154,10 +155,14 @@ class Privileged(Adversity):
         """A program with more rights than its caller takes no orders from
         the environment, even when it has the library in itself."""
         app = self.path("secure")
+        # Any user reaches it there: the tree may be in a private folder.
+        place = tempfile.mkdtemp(prefix="jprof-suid-", dir="/tmp")
+        self.addCleanup(shutil.rmtree, place)
+        os.chmod(place, 0o755)
+        library = shutil.copy(LIBRARY, place)
         subprocess.run(["cc", "-o", app, "-x", "c", "-", "-x", "none",
-                        "-Wl,--no-as-needed", LIBRARY,
-                        "-Wl,--disable-new-dtags",
-                        "-Wl,-rpath," + os.path.dirname(LIBRARY)],
+                        "-Wl,--no-as-needed", library,
+                        "-Wl,--disable-new-dtags", "-Wl,-rpath," + place],
                        input=b"#include <time.h>\nint main(void) {"
                        b"while (clock() < 300000) {} return 9; }",
                        check=True)

@@ -166,7 +166,7 @@ class Made(Files):
         self.profile([(2, 0x20004, 3)], machine=183, data=dump(
             load(1500000000, 0x20000, "f", code), machine=183))
         text = self.report("app", "--annotate=f", "jprof-log")
-        self.assertRegex(text, r"3  100.0%  +20004:  movz? w0, #0x1\n")
+        self.assertRegex(text, r"3  100.0%  +20004:  movz? w0, #(0x)?1\n")
         self.assertRegex(text, r"20000:  stp x29, x30, \[sp, #-0x10\]!\n")
         self.profile([(2, 0x20004, 3)], machine=22, data=dump(
             load(1500000000, 0x20000, "f", code), machine=22))

@@ -28,13 +28,13 @@ def words(text):
 
 class Asan(Case):
     def checked(self, *argv, flags, preload=RUNTIME + " " + CHECKED,
-                expect=0, compare=True):
+                expect=0, compare=True, env=None):
         """Runs a program, and then alone unless it needs the profile;
         returns its log's runs."""
         for name in self.files():
             os.unlink(self.path(name))
         done = self.run_program(*argv, flags=flags, preload=preload,
-                                env=OPTIONS)
+                                env=env or OPTIONS)
         self.assertEqual((done.status, done.err), (expect, ""), flags)
         if compare:
             alone = self.run_program(*argv, preload=False)
@@ -80,7 +80,13 @@ class Checked(Asan):
             self.checked(program("deep"), "20000", "0.1", flags=flags)
         self.checked(program("throws"), "2", "0.1", flags=CLOCKS[0])
         self.checked(program("leaper"), "0.2", flags=CLOCKS[0])
-        self.checked(program("lentstack"), flags=CLOCKS[1], compare=False)
+        # A bare clone: two threads with one thread pointer.  What the runtime
+        # lends as a stack of its own, from gcc 13 on, goes by that pointer,
+        # and either thread would be given the other's.
+        one_stack = dict(OPTIONS, ASAN_OPTIONS=OPTIONS["ASAN_OPTIONS"] +
+                         ":detect_stack_use_after_return=0")
+        self.checked(program("lentstack"), flags=CLOCKS[1], compare=False,
+                     env=one_stack)
 
     def test_generated_code(self):
         self.checked(program("jitter"), "0.3", flags=CLOCKS[0])

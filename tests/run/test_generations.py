@@ -8,8 +8,8 @@ import subprocess
 import unittest
 
 import generations
-from jprun import BUILD, HANG_SECONDS
-from runtimes import RuntimeCase, required
+from jprun import BUILD, HANG_SECONDS, need
+from runtimes import RuntimeCase
 
 LAUNCHER = os.path.join(BUILD, "jprof")
 MAP = "--perf-basic-prof"
@@ -42,7 +42,7 @@ class Asked(Judged):
     def churn(self, *options, way="eval", how=(), wall=False, gc=True):
         flags = "JP_START JP_PERIOD=0.004" + " JP_REALTIME" * wall
         options += ("--expose-gc",) * gc
-        done = self.run_program(required("node"), *options,
+        done = self.run_program(need("node"), *options,
                                 generations.PROGRAM, "1.5", way, "list",
                                 *how, flags=flags)
         self.assertEqual((done.status, done.err), (0, ""))
@@ -87,7 +87,7 @@ class Frameless(Judged):
 
     def check_callers(self, ending, *options):
         done = self.run_program(
-            required("node"), MAP, NATIVE, *options, generations.PROGRAM,
+            need("node"), MAP, NATIVE, *options, generations.PROGRAM,
             "1.5", "eval", "list", flags="JP_START JP_PERIOD=0.004")
         self.assertEqual((done.status, done.err), (0, ""))
         self.check()
@@ -114,7 +114,7 @@ class Launched(Judged):
 
     def launch(self, *options, how=()):
         done = subprocess.run(
-            [LAUNCHER, "-o", "out", *options, "--", required("node"),
+            [LAUNCHER, "-o", "out", *options, "--", need("node"),
              "--expose-gc", generations.PROGRAM, "1.5", "eval",
              self.path("list"), *how],
             cwd=self.dir, env=self.environment(None, None, None),

@@ -8,8 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
-from jprun import BUILD, HANG_SECONDS, PERIOD_NS
-from runtimes import RuntimeCase, required
+from jprun import BUILD, HANG_SECONDS, PERIOD_NS, need
+from runtimes import RuntimeCase
 
 WORK = """
 public class Work {
@@ -106,7 +106,7 @@ class Java(RuntimeCase):
             with open(os.path.join(cls.classes, name + ".java"), "w",
                       encoding="ascii") as out:
                 out.write(text)
-        subprocess.run([required("javac"), "-J-XX:TieredStopAtLevel=1",
+        subprocess.run([need("javac"), "-J-XX:TieredStopAtLevel=1",
                         *[name + ".java" for name in sources]],
                        cwd=cls.classes, check=True)
 
@@ -121,7 +121,7 @@ class Java(RuntimeCase):
         self.assertGreater(self.share(stacks, "middleStep", "leafWork"), least)
 
     def test_map_at_the_end(self):
-        self.unharmed(required("java"), *OPTIONS, "-XX:+DumpPerfMapAtExit",
+        self.unharmed(need("java"), *OPTIONS, "-XX:+DumpPerfMapAtExit",
                       "-cp", ".", "Work", "1.5", out="ready\ndone\n")
         run = self.main_run()
         # The interpreter, too, keeps frame pointers.
@@ -131,7 +131,7 @@ class Java(RuntimeCase):
 
     def test_map_on_demand(self):
         """jprof pause asks the JVM; nothing was asked for before."""
-        live = self.start(required("java"), *OPTIONS, "-cp", ".", "Work",
+        live = self.start(need("java"), *OPTIONS, "-cp", ".", "Work",
                           "600")
         self.assertEqual(live.line(), "ready")
         live.burn(1.5)
@@ -157,7 +157,7 @@ class Java(RuntimeCase):
 
     def test_launcher_adds_the_options(self):
         done = subprocess.run(
-            [os.path.join(BUILD, "jprof"), "-o", "out", required("java"),
+            [os.path.join(BUILD, "jprof"), "-o", "out", need("java"),
              "-XX:+UseSerialGC", "-cp", ".", "Work", "1.5"], cwd=self.dir,
             env=self.environment(None, None, {}), stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -176,7 +176,7 @@ class Java(RuntimeCase):
 
     def test_small_code_cache(self):
         done = self.run_program(
-            required("java"), *OPTIONS, "-XX:+DumpPerfMapAtExit",
+            need("java"), *OPTIONS, "-XX:+DumpPerfMapAtExit",
             "-XX:ReservedCodeCacheSize=2496k", "-XX:CompileCommand=quiet",
             # Or it becomes a part of the accessor that calls it.
             "-XX:CompileCommand=dontinline,Part::partWork", "-cp", ".",

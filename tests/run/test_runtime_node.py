@@ -6,8 +6,8 @@ import os
 import re
 import unittest
 
-from jprun import ROOT
-from runtimes import RuntimeCase, dump_loads, required
+from jprun import ROOT, need
+from runtimes import RuntimeCase, dump_loads
 
 WORK = """'use strict';
 const fs = require('fs');
@@ -90,7 +90,7 @@ class NodeCase(RuntimeCase):
         """Runs node on a program; returns its run.  Functions stay what they
         are in the source."""
         self.write("work.js", text)
-        self.unharmed(required("node"), "--no-turbo-inlining", *options,
+        self.unharmed(need("node"), "--no-turbo-inlining", *options,
                       "work.js", *argument, out=out)
         return self.main_run()
 

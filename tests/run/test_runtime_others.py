@@ -8,8 +8,8 @@ import signal
 import subprocess
 import unittest
 
-from jprun import BUILD, REPORT
-from runtimes import RuntimeCase, dump_loads, required
+from jprun import BUILD, REPORT, need
+from runtimes import RuntimeCase, dump_loads
 
 WORK = """
 import time
@@ -193,7 +193,7 @@ class Erlang(RuntimeCase):
 
     def launch(self, jit):
         self.write("work.erl", ERLANG)
-        subprocess.run([required("erlc"), "work.erl"], cwd=self.dir,
+        subprocess.run([need("erlc"), "work.erl"], cwd=self.dir,
                        check=True, stdin=subprocess.DEVNULL)
         done = subprocess.run(
             [os.path.join(BUILD, "jprof"), "-o", "out", "--jit=" + jit, "erl",
@@ -236,7 +236,7 @@ class Nameless(RuntimeCase):
 
     def check_note(self, text, source, *argv):
         self.write("work", source)
-        self.run_program(required(argv[0]), *argv[1:], "work")
+        self.run_program(need(argv[0]), *argv[1:], "work")
         run = self.run_of()
         shown = subprocess.run(
             [REPORT, "--format=text", run.header["exe"], "jprof-log"],
@@ -259,7 +259,7 @@ class Php(RuntimeCase):
 
     def command(self, how, seconds):
         self.write("work.php", PHP)
-        return [required("php"), "-d", "opcache.enable_cli=1", "-d",
+        return [need("php"), "-d", "opcache.enable_cli=1", "-d",
                 "opcache.jit_buffer_size=16M", "-d", "opcache.jit=" + how,
                 "-d", "opcache.file_update_protection=0", "-d",
                 "opcache.jit_debug=0x10", "work.php", seconds]

@@ -4,7 +4,7 @@ was sampled is kept, and samples go on.  Runs in: tests."""
 import os
 import unittest
 
-from jprun import Case, decode, program, shell
+from jprun import Case, decode, need, program, shell
 
 FLAGS = "JP_START JP_PERIOD=0.004"
 
@@ -55,6 +55,25 @@ class Sandbox(Case):
 
     def test_filter_that_answers(self):
         self.check("errno")
+
+    def test_without_sys(self):
+        """As in a minimal system or a container: nothing names the clock
+        source there."""
+        covered = [need("unshare"), "--user", "--map-root-user", "--mount",
+                   "sh", "-c", "mount -t tmpfs none /sys && exec \"$@\"", "sh"]
+        if self.run_program(*covered, "true", preload=False).status != 0:
+            self.skipTest("no user namespaces here")
+        done = self.run_program(
+            *covered, program("sandboxed"), "kill", "0.4",
+            flags=FLAGS + " JP_FILENAME=%p.log")
+        self.assertEqual((done.status, done.out, done.err),
+                         (5, "before\nbehind\n", ""))
+        name = [name for name in self.files() if ".log" in name and
+                decode.load(self.path(name))[0].header["exe"].endswith(
+                    "sandboxed")][0]
+        weight = sum(weight for stack, weight in self.collapsed(
+            program("sandboxed"), name) if "behind" in stack)
+        self.assertGreater(weight, 0.6 * 100)
 
     def test_chroot(self):
         self.check("chroot")

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+# Completion of jprof and jprof-report for bash: options and commands as the
+# programs' own --help has them, formats, and the processes that have the
+# library.  Runs in: bash.
+
+# The options that a program's --help shows, with the = of those that want one.
+_jprof_options()
+{
+    "$1" --help 2>/dev/null |
+        grep -oE '(^|[[ ,|])--?[A-Za-z][a-z-]*=?' | tr -d '[ ,|' | sort -u
+}
+
+_jprof_pids()
+{
+    grep -ls 'libjprof\.so' /proc/[0-9]*/maps 2>/dev/null | cut -d/ -f3
+}
+
+_jprof_values()
+{
+    case $1 in
+    --jit) echo off map dump ;;
+    --jit-detail) echo func src ir ;;
+    --jit-tiers) echo merge split raw ;;
+    --format) echo html text collapsed summary cleo annotate ;;
+    esac
+}
+
+_jprof_reply()
+{
+    local IFS=$' \t\n'
+    mapfile -t COMPREPLY < <(compgen "$@")
+}
+
+_jprof()
+{
+    local cur=${COMP_WORDS[COMP_CWORD]} option='' command='' i
+    local reporter=${1%jprof*}jprof-report
+    # bash takes --format=text for three words.
+    if [ "$cur" = = ]; then
+        option=${COMP_WORDS[COMP_CWORD - 1]}
+        cur=''
+    elif ((COMP_CWORD > 1)) && [ "${COMP_WORDS[COMP_CWORD - 1]}" = = ]; then
+        option=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    if [ -n "$option" ]; then
+        if [ "$option" = --output-dir ]; then
+            _jprof_reply -d -- "$cur"
+        else
+            _jprof_reply -W "$(_jprof_values "$option")" -- "$cur"
+        fi
+        return
+    fi
+    if [ "${COMP_WORDS[COMP_CWORD - 1]}" = -o ]; then
+        _jprof_reply -f -- "$cur"
+        return
+    fi
+    command=report
+    if [ "${1##*/}" = jprof ]; then
+        command=${COMP_WORDS[1]}
+        ((COMP_CWORD > 1)) || command=''
+    fi
+    case $command:$cur in
+    report:-*) _jprof_reply -W "$(_jprof_options "$reporter")" -- "$cur" ;;
+    report:*) _jprof_reply -f -- "$cur" ;;
+    start:* | pause:* | clear:* | save:*)
+        _jprof_reply -W "$(_jprof_pids)" -- "$cur"
+        ;;
+    *:-*) _jprof_reply -W "$(_jprof_options "$1")" -- "$cur" ;;
+    :*)
+        _jprof_reply -c -W 'run report start pause clear save' -- "$cur"
+        ;;
+    *)
+        # The program's own words, once it is named.
+        for ((i = 1; i < COMP_CWORD; i++)); do
+            case ${COMP_WORDS[i]} in
+            -F | -p | -o) i=$((i + 1)) ;;
+            run | -* | = | off | map | dump | func | src | ir) ;;
+            *)
+                _jprof_reply -f -- "$cur"
+                return
+                ;;
+            esac
+        done
+        _jprof_reply -c -- "$cur"
+        ;;
+    esac
+    case ${COMPREPLY[0]-} in
+    *=) compopt -o nospace 2>/dev/null ;;
+    esac
+}
+complete -o filenames -F _jprof jprof jprof-report

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+# Completion of jprof and jprof-report for fish: see jprof.bash.
+# Runs in: fish.
+
+# The options that a program's --help shows.
+function __jprof_options
+    $argv[1] --help 2>/dev/null |
+        string match -arg '(?:^|[\[ ,|])(--?[A-Za-z][a-z-]*=?)' | sort -u
+end
+
+function __jprof_with --argument-names option
+    printf "$option=%s\n" $argv[2..]
+end
+
+function __jprof_values
+    switch (commandline -ct)
+        case '--jit=*'
+            __jprof_with --jit off map dump
+        case '--jit-detail=*'
+            __jprof_with --jit-detail func src ir
+        case '--jit-tiers=*'
+            __jprof_with --jit-tiers merge split raw
+        case '--format=*'
+            __jprof_with --format html text collapsed summary cleo annotate
+        case '*'
+            return 1
+    end
+end
+
+function __jprof_words
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    set -l command $words[2]
+    test (basename $words[1]) = jprof; or set command report
+    __jprof_values; and return
+    switch "$command"
+        case start pause clear save
+            grep -ls 'libjprof\.so' /proc/*/maps 2>/dev/null |
+                string match -rg "^/proc/([0-9]+)/"
+            return
+        case report
+            string match -q -- '-*' $current
+            and __jprof_options (string replace -r 'jprof[^/]*$' jprof-report $words[1])
+            return
+    end
+    if string match -q -- '-*' $current
+        __jprof_options $words[1]
+    else if test (count $words) = 1
+        printf '%s\n' run report start pause clear save
+        __fish_complete_command
+    else
+        __fish_complete_command
+    end
+end
+
+complete -c jprof -c jprof-report -a '(__jprof_words)'
+complete -c jprof -n '__fish_seen_subcommand_from start pause clear save' -f

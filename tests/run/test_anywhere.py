@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""What a user meets first, on whatever system: a compiler that warns of more
+than ours do, a package that is called otherwise or that there is none of.
+Runs in: tests."""
+import os
+import re
+import subprocess
+import unittest
+
+from jprun import ROOT, Case, lacking, need
+
+OBJECT = "analyzer/match.o"
+
+
+class Warnings(Case):
+    """A compiler that warns of every source: a header does that here."""
+
+    def setUp(self):
+        super().setUp()
+        with open(self.path("warn.h"), "w", encoding="ascii") as header:
+            header.write("static int not_used(void) { return 0; }\n")
+        self.words = ("B=" + self.path("build"), "CC=" + need("gcc"),
+                      "CFLAGS=-O1 -include " + self.path("warn.h"))
+
+    def make(self, *arguments):
+        """The exit status, and what make and the compiler said."""
+        env = {name: value for name, value in os.environ.items()
+               if not name.startswith(("MAKE", "MFLAGS", "WERROR"))}
+        done = subprocess.run(
+            [need("make"), *arguments, *self.words], cwd=ROOT, env=env,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, check=False)
+        return done.returncode, done.stdout.decode()
+
+    def test_a_build_goes_on(self):
+        status, output = self.make(self.path("build/" + OBJECT))
+        self.assertEqual(status, 0, output)
+        self.assertIn("warning: ", output)
+
+    def test_the_tests_do_not(self):
+        """What was built before, with its warnings, is compiled again."""
+        wanted = self.path("build/" + OBJECT)
+        self.assertEqual(self.make(wanted)[0], 0)
+        status, output = self.make(wanted, "WERROR=-Werror")
+        self.assertNotEqual(status, 0)
+        self.assertIn("not_used", output)
+
+    def test_goals_of_the_tests_are_strict(self):
+        for goal, strict in (("all", False), ("programs", False),
+                             ("check-build", True), ("unit", True)):
+            lines = [line for line in self.make("-n", goal)[1].splitlines()
+                     if re.search(r" -c -o \S+/" + OBJECT, line)]
+            self.assertTrue(lines or goal == "programs", goal)
+            for line in lines:
+                self.assertEqual("-Werror" in line, strict, line)
+
+
+class InstallDeps(Case):
+    """On made-up systems."""
+
+    COMMANDS = ("tr", "sed", "sort", "cat", "env", "uname", "id")
+
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("bin"))
+        for name in self.COMMANDS:
+            os.symlink(need(name), self.path("bin/" + name))
+
+    def command(self, name, text=""):
+        with open(self.path("bin/" + name), "w", encoding="ascii") as target:
+            target.write("#!/bin/sh\n" + text)
+        os.chmod(self.path("bin/" + name), 0o755)
+
+    def install(self, kind, **more):
+        done = subprocess.run(
+            ["/bin/sh", os.path.join(ROOT, "scripts/install-deps"), kind],
+            env=dict({"PATH": self.path("bin")}, **more),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, check=False)
+        return done.returncode, done.stdout.decode()
+
+    def test_other_package_managers(self):
+        """One line that can be run as it stands, in the manager's names."""
+        for manager, start, names in (
+                ("dnf", "dnf install", ("gcc-c++", "xz", "php-cli")),
+                ("pacman", "pacman -S --needed", ("jdk21-openjdk", "php")),
+                ("zypper", "zypper install", ("dbus-1", "php8-cli")),
+                ("apk", "apk add", ("g++", "openjdk21-jdk", "xz"))):
+            self.command(manager)
+            status, output = self.install("check")
+            os.unlink(self.path("bin/" + manager))
+            self.assertEqual(status, 1)
+            lines = output.splitlines()
+            self.assertEqual(len(lines), 1, output)
+            self.assertTrue(lines[0].startswith(
+                "install-deps: please run as root: " + start + " "), output)
+            words = lines[0].split()
+            for name in names + ("gcc", "make"):
+                self.assertIn(name, words)
+            self.assertNotIn("xz-utils", words)
+            self.assertNotIn("-", words)
+
+    def apt(self, known):
+        """An apt that has these packages, and installs what it is told."""
+        self.command("apt-cache", "for p do case ' %s ' in *\" $p \"*) "
+                     "echo x ;; esac; done\n" % " ".join(known))
+        self.command("dpkg-query", "for p do :; done\n"
+                     "case \" $(cat %s) \" in *\" $p \"*) printf installed ;; "
+                     "esac\n" % self.path("installed"))
+        self.command("apt-get", "case $* in *install*) ;; *) exit 0 ;; esac\n"
+                     "for p do case ' %s ' in *\" $p \"*) ;; *) case $p in "
+                     "-* | install) ;; *) exit 100 ;; esac ;; esac; done\n"
+                     "echo \"$*\" >>%s\n" % (
+                         " ".join(known), self.path("installed")))
+        self.command("sudo", "exec \"$@\"\n")
+        for name in ("jcmd", "javac", "lli", "node", "rustc", "php", "erl",
+                     "luajit", "sbcl", "ruby"):
+            self.command(name)
+        with open(self.path("installed"), "w", encoding="ascii"):
+            pass
+
+    def packages(self, but, instead=()):
+        """All that the table has, but these; and some more."""
+        with open(os.path.join(ROOT, "scripts/install-deps"),
+                  encoding="utf-8") as source:
+            lines = re.findall(r"(?m)^([\w.+|-]+) [ceh]:", source.read())
+        names = {line.split("|")[0] for line in lines}
+        return sorted(names - set(but) | set(instead))
+
+    def test_what_is_called_otherwise(self):
+        """Debian 13 and later have none of these, but successors."""
+        self.apt(self.packages(
+            ("openjdk-17-jdk-headless", "libpython3.11-testsuite"),
+            ("openjdk-25-jdk-headless", "libpython3.13-testsuite")))
+        os.unlink(self.path("bin/javac"))
+        status, output = self.install("check", CI="true")
+        self.assertIn(" openjdk-25-jdk-headless ", output)
+        self.assertIn(" libpython3.13-testsuite ", output)
+        self.assertIn("still missing: openjdk-17", output)
+        self.command("javac")
+        self.assertEqual(self.install("check", CI="true")[0], 0)
+        self.assertEqual(status, 1)
+
+    def test_what_there_is_none_of(self):
+        """Only the tests want it: they do without, but not in CI; a build
+        does not."""
+        self.apt(self.packages(("cppcheck", "cmake")))
+        status, output = self.install("check")
+        self.assertEqual(status, 0, output)
+        self.assertIn("not to be had here: cppcheck", output)
+        self.assertEqual(self.install("check", CI="true")[0], 1)
+        self.apt(self.packages(("libdw-dev",)))
+        status, output = self.install("build")
+        self.assertEqual(status, 1, output)
+        self.assertIn("libdw-dev", output)
+
+
+class Lacking(Case):
+    """A test without its program."""
+
+    def test_is_a_failure_in_ci_alone(self):
+        before = os.environ.pop("CI", None)
+        try:
+            self.assertIsInstance(lacking("x"), unittest.SkipTest)
+            os.environ["CI"] = "true"
+            self.assertIsInstance(lacking("x"), AssertionError)
+        finally:
+            os.environ.pop("CI", None)
+            if before is not None:
+                os.environ["CI"] = before
+
+
+if __name__ == "__main__":
+    unittest.main()
