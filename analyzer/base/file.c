@@ -47,8 +47,8 @@ static int is_readable(int fd, const struct stat *info)
     if (length <= 0)
         return 0;
     path[length] = '\0';
-    for (char *slash = path; open_to_him && (slash = strrchr(path, '/'));) {
-        *slash = '\0';
+    while (open_to_him && strrchr(path, '/')) {
+        *strrchr(path, '/') = '\0';
         open_to_him = stat(*path ? path : "/", &above) == 0 &&
                       may(&above, S_IXUSR, S_IXOTH);
     }

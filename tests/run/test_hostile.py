@@ -118,10 +118,8 @@ class Case(unittest.TestCase):
         self.dir = tempfile.mkdtemp(prefix="jprof-hostile-", dir="/tmp")
         self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
         os.chmod(self.dir, 0o755)
-        for name in ("jprof", "libjprof.so", "jprof-report", "jprof-checks",
-                     "jprof-runtimes", "jprof-tree"):
-            if os.path.exists(os.path.join(BUILD, name)):
-                shutil.copy(os.path.join(BUILD, name), self.dir)
+        for name in ("jprof", "libjprof.so", "jprof-report"):
+            shutil.copy(os.path.join(BUILD, name), self.dir)
         self.canary = self.folder("canary", 0, 0o700)
         self.victim = os.path.join(self.canary, "perf-1.map")
         with open(self.victim, "w", encoding="ascii") as out:
@@ -463,10 +461,8 @@ class Leftovers(Case):
     def test_a_daemon_that_outlives_the_launcher(self):
         """Its children find the library, where that is reached by a link."""
         home = self.folder("my tools", 0)
-        for name in ("jprof", "libjprof.so", "jprof-report", "jprof-checks",
-                     "jprof-runtimes", "jprof-tree"):
-            if os.path.exists(self.path(name)):
-                shutil.copy(self.path(name), home)
+        for name in ("jprof", "libjprof.so", "jprof-report"):
+            shutil.copy(self.path(name), home)
         errors, go = self.path("errors"), self.path("go")
         child = self.start(
             home + "/jprof", "-o", "out", "sh", "-c",
