@@ -185,11 +185,11 @@ class Completion(Install):
                     out += os.read(terminal, 65536).decode(errors="replace")
             return out
 
-        send("PS1='%%'; stty -echo cols 9999; unsetopt zle_bracketed_paste; "
-             "fpath=(%s $fpath); autoload -Uz compinit; compinit -u -D; "
-             "compdef _jprof jprof jprof-report; zmodload zsh/complist; "
-             "LISTMAX=9999; listed() { compadd() { print -r -- \"<$@>\" >>%s; "
-             "builtin compadd \"$@\" }; _main_complete; unfunction compadd }; "
+        send("fpath=(%s $fpath); autoload -Uz compinit; compinit -u -D; "
+             "compdef _jprof jprof jprof-report; "
+             "listed() { compadd() { print -rl -- "
+             "\"${(@)@[$@[(i)--]+1,-1]}\" >>%s; builtin compadd \"$@\" }; "
+             "_main_complete; unfunction compadd }; "
              "zle -C listed list-choices listed; bindkey '^T' listed; "
              "echo re''ady\n" % (
                  shlex.quote(os.path.join(ROOT, "scripts/completion")),
@@ -197,17 +197,15 @@ class Completion(Install):
         until("ready")
 
         def complete(words):
-            if os.path.exists(self.path("added")):
-                os.unlink(self.path("added"))
+            with open(self.path("added"), "w", encoding="ascii"):
+                pass
             send(" ".join(words) + "\x14")
             send("\x15echo do''ne\n")
             until("done")
-            with open(self.path("added"), encoding="utf-8") as added:
-                found = re.findall(r"<(.*)>", added.read())
             last = words[-1].rsplit("=", 1)[-1]
-            return [word for line in found
-                    for word in line.split(" -- ")[-1].split()
-                    if word.startswith(last)]
+            with open(self.path("added"), encoding="utf-8") as added:
+                return [word for word in added.read().split()
+                        if word.startswith(last)]
 
         self.check(complete)
         send("exit\n")
