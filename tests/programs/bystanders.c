@@ -3,7 +3,8 @@
  * Threads in calls that a handler alone may end, while signals come to the
  * process that are no affair of theirs:
  *     bystanders HOW [SECONDS=2]
- * HOW: children (a thread forks; SIGCHLD is left as it is), ignored (a child
+ * HOW: children (a thread forks; SIGCHLD is left as it is), later (the same,
+ * and no child ends before fork has returned), ignored (a child
  * sends signals that do nothing by default, or are ignored), handled (a child
  * sends SIGHUP, for which the first thread, which computes, has a handler
  * without SA_RESTART, and which the kernel gives to it as long as it does not
@@ -78,15 +79,29 @@ static void handle(int number)
         elsewhere++;
 }
 
+static int later;      /* children wait until fork has returned */
+
 static void *fork_on(void *data)
 {
+    int go[2] = {-1, -1};
+    char byte = 0;
     while (!stop) {
+        if (later && pipe(go) != 0)
+            die("pipe");
         const pid_t pid = fork();
         if (pid == 0) {
             turn(20000);
+            if (later && read(go[0], &byte, 1) != 1)
+                _exit(1);
             _exit(0);
         }
+        if (later && write(go[1], &byte, 1) != 1)
+            die("write");
         waitpid(pid, NULL, 0);
+        if (later) {
+            close(go[0]);
+            close(go[1]);
+        }
         sent++;
     }
     return data;
@@ -99,6 +114,7 @@ static pid_t sender(const int *numbers, int count)
     if (pid != 0)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    usleep(100000);             /* fork may have signals blocked till its end */
     for (int i = 0;; i++) {
         kill(getppid(), numbers[i % count]);
         usleep(300);
@@ -123,7 +139,8 @@ int main(int argc, char **argv)
     static const int nothing[] = {SIGCHLD, SIGURG, SIGWINCH, SIGCONT, SIGUSR2};
     static const int hup[] = {SIGHUP};
     const char *how = argc > 1 ? argv[1] : "children";
-    const int forks = strcmp(how, "children") == 0;
+    later = strcmp(how, "later") == 0;
+    const int forks = later || strcmp(how, "children") == 0;
     const struct sigaction action = {.sa_handler = handle};
     const int threads = forks ? 5 : 4;
     pthread_t ids[5];

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Signals that jprof blocks for a moment in one thread do not end the calls of
 others.  Runs in: tests."""
+import re
 import unittest
 
 from jprun import Case, program
 
 CLOCKS = ("JP_START JP_PERIOD=0.001", "JP_START JP_PERIOD=0.0002",
           "JP_START JP_PERIOD=0.001 JP_REALTIME")
+
+
+CLEAN = r"^recv 0 epoll 0 write 0 of \d+\nelsewhere 0\n$"
 
 
 class Bystanders(Case):
@@ -16,13 +20,15 @@ class Bystanders(Case):
             done = self.run_program(program("bystanders"), how, "3",
                                     flags=flags, **options)
             self.assertEqual((done.status, done.err), (0, ""), flags)
-            self.assertRegex(
-                done.out, r"^recv 0 epoll 0 write 0 of \d+\nelsewhere 0\n$",
-                flags)
+            self.assertRegex(done.out, CLEAN, flags)
 
     def test_children_of_another_thread(self):
-        """SIGCHLD, which nobody handles, is thrown away as it comes."""
-        self.check("children")
+        """SIGCHLD, which nobody handles, is thrown away as it comes.  A C
+        library that blocks all signals in fork, as glibc does since 2.41,
+        disturbs calls by itself: there the children wait until it is over."""
+        alone = self.run_program(program("bystanders"), "children", "3",
+                                 preload=False)
+        self.check("children" if re.match(CLEAN, alone.out) else "later")
 
     def test_ignored_signals_to_the_process(self):
         self.check("ignored")

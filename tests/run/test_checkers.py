@@ -282,7 +282,8 @@ class Make(Case):
     def setUp(self):
         super().setUp()
         os.mkdir(self.path("tree"))
-        for name in ("Makefile", "analyzer", "tests", "include", "doc"):
+        for name in ("Makefile", "analyzer", "tests", "include", "doc",
+                     "scripts"):
             os.symlink(os.path.join(ROOT, name), self.path("tree/" + name))
 
     def make(self, *arguments):
@@ -317,8 +318,14 @@ class Make(Case):
         self.assertEqual(self.installed(), sorted(
             top + name for name in (
                 "bin/jprof", "bin/jprof-report", "include/jprof.h",
-                "lib/jprof/libjprof.so", "share/man/man1/jprof.1",
-                "share/man/man1/jprof-report.1")))
+                "lib/jprof/libjprof.so", "lib/pkgconfig/jprof.pc",
+                "share/bash-completion/completions/jprof",
+                "share/bash-completion/completions/jprof-report",
+                "share/fish/vendor_completions.d/jprof.fish",
+                "share/fish/vendor_completions.d/jprof-report.fish",
+                "share/man/man1/jprof.1", "share/man/man1/jprof-report.1",
+                "share/man/man3/libjprof.3", "share/man/man7/JPROF_FLAGS.7",
+                "share/zsh/site-functions/_jprof")))
         with open(self.path(top + "bin/keep"), "w", encoding="ascii"):
             pass
         self.make("uninstall", *words)

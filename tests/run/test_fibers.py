@@ -6,12 +6,19 @@ And other ends of stacks, and pcs that are no return addresses.
 Runs in: tests."""
 import os
 import platform
+import re
 import unittest
 
 from jprun import TICK_FLAGS, Case, program
 
 LEADING = ("linked", "onstack", "marked", "computed")
 ENDING = ("context", "local", "bare")
+
+
+def nameless(name):
+    """The name again, when it is of a function of the C library's that only
+    its debug file (libc6-dbg) names."""
+    return name if re.match(r"libc\.so\.6\+0x", name) else None
 
 
 class Fibers(Case):
@@ -77,7 +84,7 @@ class Fibers(Case):
         self.assertGreaterEqual(shares["fiber"], 0.9)
         first = "bare_call" if way == "bare" else "__start_context"
         for stack, _ in stacks:
-            self.assertEqual(stack[-1], first)
+            self.assertIn(stack[-1], (first, nameless(stack[-1])))
         text = self.report(program("fibers"), "--format=summary", way)
         summary = dict(line.split(": ", 1) for line in text.splitlines()
                        if ": " in line)
@@ -113,7 +120,8 @@ class Ends(Case):
                 at = stack.index("at_first")
                 self.assertEqual(stack[at - 1], "main")
                 if walker == "auto" and platform.machine() == "x86_64":
-                    self.assertEqual(stack[at + 1], "__restore_rt")
+                    self.assertIn(stack[at + 1], ("__restore_rt",
+                                                  nameless(stack[at + 1])))
 
     @unittest.skipIf(platform.machine() != "x86_64", "made of x86's code")
     def test_zero_in_the_frame_pointer(self):

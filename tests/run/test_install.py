@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: MIT
+"""What is installed works from there: the launcher finds the library wherever
+distributions have it, pkg-config the header, and bash, zsh and fish complete
+what the programs' own --help has.  Runs in: tests."""
+import hashlib
+import os
+import pty
+import re
+import select
+import shlex
+import subprocess
+import time
+import unittest
+
+from jprun import BUILD, HANG_SECONDS, LIBRARY, ROOT, Case, need, program
+
+
+class Install(Case):
+    def setUp(self):
+        super().setUp()
+        self.top = self.path("root/usr")
+
+    def make(self, *words):
+        env = {name: value for name, value in os.environ.items()
+               if not name.startswith(("MAKE", "MFLAGS"))}
+        subprocess.run([need("make"), "-s", "-o", "all", "B=" + BUILD, *words],
+                       cwd=ROOT, env=env, check=True,
+                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+
+    def install(self, *words):
+        self.make("install", "DESTDIR=" + self.path("root"), "PREFIX=/usr",
+                  *words)
+
+    def output(self, *argv, **more):
+        return subprocess.run(
+            argv, check=True, cwd=self.dir, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, **more).stdout
+
+
+class Places(Install):
+    def test_library_folders(self):
+        """lib, lib64, and that of the architecture."""
+        machine = os.uname().machine
+        for number, folder in enumerate(("lib", "lib64",
+                                         "lib/%s-linux-gnu" % machine)):
+            self.install("LIBDIR=/usr/" + folder)
+            out = "out%d" % number
+            self.output(self.path("root/usr/bin/jprof"), "-o", out,
+                        program("busy"), "0.2")
+            self.assertTrue(os.path.exists(self.path(out + "/report.html")))
+            self.make("uninstall", "DESTDIR=" + self.path("root"),
+                      "PREFIX=/usr", "LIBDIR=/usr/" + folder)
+            left = [name for _, _, names in os.walk(self.path("root"))
+                    for name in names]
+            self.assertEqual(left, [])
+
+    def test_package_configuration(self):
+        self.install("LIBDIR=/usr/lib64")
+        env = dict(os.environ,
+                   PKG_CONFIG_PATH=self.path("root/usr/lib64/pkgconfig"))
+        tool = need("pkg-config")
+        flags = self.output(tool, "--cflags", "jprof", env=dict(
+            env, PKG_CONFIG_ALLOW_SYSTEM_CFLAGS="1"))
+        self.assertIn("/usr/include", flags)
+        version = self.output(self.path("root/usr/bin/jprof"), "--version")
+        self.assertIn(self.output(tool, "--modversion", "jprof",
+                                  env=env).strip(), version)
+        self.assertEqual(
+            self.output(tool, "--variable=library", "jprof",
+                        env=env).strip(), "/usr/lib64/jprof/libjprof.so")
+
+    def test_manual_pages(self):
+        """JPROF_FLAGS(7) has every flag of README's table, and no other."""
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+            table = set(re.findall(r"(?m)^\| (JP_\w+)", file.read()))
+        with open(os.path.join(ROOT, "doc/JPROF_FLAGS.7"),
+                  encoding="utf-8") as file:
+            page = set(re.findall(r"(?m)^\.It (JP_\w+)", file.read()))
+        self.assertTrue(table)
+        self.assertEqual(page, table)
+
+    def test_tarball_is_reproducible(self):
+        if not os.path.exists(os.path.join(ROOT, ".git")):
+            self.skipTest("no git repository here")
+        need("git")
+        sums = []
+        for _ in range(2):
+            self.make("dist", "B=" + self.path("build"))
+            name = [name for name in os.listdir(self.path("build"))
+                    if name.endswith(".tar.gz")][0]
+            with open(self.path("build/" + name), "rb") as file:
+                sums.append(hashlib.sha256(file.read()).hexdigest())
+            os.unlink(self.path("build/" + name))
+            time.sleep(1.1)         # a time of its own would show
+        self.assertEqual(sums[0], sums[1])
+
+
+class Completion(Install):
+    """In each shell, by what the user would type."""
+
+    def setUp(self):
+        super().setUp()
+        self.env = dict(os.environ, HOME=self.dir, TERM="dumb",
+                        PATH=BUILD + ":" + os.environ["PATH"])
+
+    def options(self, name):
+        """The long options that its --help lists, at the start of a line."""
+        text = self.output(os.path.join(BUILD, name), "--help")
+        return set(re.findall(r"(?m)^  (?:-\w, )?(--[a-z-]+)", text))
+
+    def check(self, complete):
+        """complete(words) gives the candidates for the last of the words."""
+        for words, name in ((["jprof", "--"], "jprof"),
+                            (["jprof", "report", "--"], "jprof-report"),
+                            (["jprof-report", "--"], "jprof-report")):
+            found = {word.rstrip("=") for word in complete(words)}
+            wanted = self.options(name)
+            self.assertTrue(wanted)
+            self.assertLessEqual(wanted, found, words)
+        self.assertEqual([word.split("=")[-1] for word in complete(
+            ["jprof", "report", "--format=coll"])], ["collapsed"])
+        self.assertEqual({word.split("=")[-1] for word in complete(
+            ["jprof", "--jit="])}, {"off", "map", "dump"})
+        live = self.start(program("idle"), flags="JP_DEFER", preload=LIBRARY)
+        live.wait_until(lambda: self.has_library(live.pid), "the library")
+        self.assertIn(str(live.pid), complete(["jprof", "pause", ""]))
+        live.end(9)
+
+    def has_library(self, pid):
+        with open("/proc/%d/maps" % pid, encoding="utf-8",
+                  errors="replace") as maps:
+            return "libjprof.so" in maps.read()
+
+    def test_bash(self):
+        bash = need("bash")
+        script = os.path.join(ROOT, "scripts/completion/jprof.bash")
+
+        def complete(words):
+            # As bash does it: = is a word of its own.
+            parts = []
+            for word in words:
+                parts += [part for part in re.split("(=)", word) if part] \
+                    if "=" in word else [word]
+            return self.output(
+                bash, "--norc", "-c", ". %s; COMP_WORDS=(\"$@\"); "
+                "COMP_CWORD=$(($# - 1)); _jprof \"$1\"; "
+                "printf '%%s\\n' \"${COMPREPLY[@]}\"" % shlex.quote(script),
+                "bash", *parts, env=self.env).split()
+
+        self.check(complete)
+
+    def test_fish(self):
+        fish = need("fish")
+        script = os.path.join(ROOT, "scripts/completion/jprof.fish")
+
+        def complete(words):
+            lines = self.output(
+                fish, "--no-config", "-c",
+                "source %s; complete -C %s" % (
+                    shlex.quote(script), shlex.quote(" ".join(words))),
+                env=self.env).splitlines()
+            return [line.split("\t")[0] for line in lines]
+
+        self.check(complete)
+
+    def test_zsh(self):
+        """A terminal: what stands in the list, or in the line."""
+        zsh = need("zsh")
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.dir)
+            os.execve(zsh, [zsh, "-f", "-i"], self.env)
+        self.addCleanup(os.waitpid, pid, 0)
+        self.addCleanup(os.close, terminal)
+
+        def send(text):
+            os.write(terminal, text.encode())
+
+        def until(mark):
+            out, end = "", time.monotonic() + HANG_SECONDS
+            while not re.search(mark, out):
+                self.assertLess(time.monotonic(), end, out)
+                if select.select([terminal], [], [], 1)[0]:
+                    out += os.read(terminal, 65536).decode(errors="replace")
+            return out
+
+        send("fpath=(%s $fpath); autoload -Uz compinit; compinit -u -D; "
+             "compdef _jprof jprof jprof-report; "
+             "listed() { compadd() { print -rl -- "
+             "\"${(@)@[$@[(i)--]+1,-1]}\" >>%s; builtin compadd \"$@\" }; "
+             "_main_complete; unfunction compadd }; "
+             "zle -C listed list-choices listed; bindkey '^T' listed; "
+             "echo re''ady\n" % (
+                 shlex.quote(os.path.join(ROOT, "scripts/completion")),
+                 shlex.quote(self.path("added"))))
+        until("ready")
+
+        def complete(words):
+            with open(self.path("added"), "w", encoding="ascii"):
+                pass
+            send(" ".join(words) + "\x14")
+            send("\x15echo do''ne\n")
+            until("done")
+            last = words[-1].rsplit("=", 1)[-1]
+            with open(self.path("added"), encoding="utf-8") as added:
+                return [word for word in added.read().split()
+                        if word.startswith(last)]
+
+        self.check(complete)
+        send("exit\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
