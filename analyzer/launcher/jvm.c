@@ -5,6 +5,7 @@
 #include "jvm.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -102,6 +103,14 @@ void jl_jvm_ask(const char *pid, int dir, const struct jl_status *status)
 
     if (!has_one_user(status)) {
         jr_say("the JVM %s is not one user's alone: it is not asked for its "
+               "map",
+               pid);
+        return;
+    }
+    /* jcmd sends SIGQUIT to a JVM that has not been asked before, and would
+     * end what only looks like one, or was started with -Xrs. */
+    if (!(status->caught >> (SIGQUIT - 1) & 1)) {
+        jr_say("the JVM %s does not listen to jcmd: it is not asked for its "
                "map",
                pid);
         return;

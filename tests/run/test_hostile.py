@@ -30,12 +30,15 @@ FORGED_JVM = """
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 static void nothing(int number) { (void)number; }
 int main(int argc, char **argv)
 {
     signal(64, nothing);
+    if (strstr(argv[0], "java"))
+        signal(SIGQUIT, nothing);
     for (int i = 1; i < argc; i++)
         if (mmap(0, 4096, PROT_READ, MAP_PRIVATE, open(argv[i], O_RDONLY), 0)
                 == MAP_FAILED)
@@ -187,19 +190,20 @@ class Case(unittest.TestCase):
 class Pause(Case):
     """jprof pause PID of a process that says it is a JVM."""
 
-    def forged(self, home, user):
-        """Such a process, with a jcmd that tells who ran it."""
+    def forged(self, home, user, name="java"):
+        """Such a process, with a jcmd that tells who ran it.  By the name java
+        it has a handler for SIGQUIT, as a JVM has."""
         self.told = self.path("told")
         os.mkdir(self.told)
         os.chmod(self.told, 0o1777)
-        self.compile(FORGED_JVM, home, "java")
+        self.compile(FORGED_JVM, home, name)
         self.script("#!/bin/sh\nexec >%s/by.$$\nid -u\nenv\n"
                     "ls -l /proc/$$/fd\n" % self.told, home, "jcmd",
                     user=user)
-        for name in ("libjprof.so", "libjvm.so"):
-            with open(self.path(home, name), "w", encoding="ascii") as out:
-                out.write(name)
-        child = self.start(self.path(home, "java"),
+        for library in ("libjprof.so", "libjvm.so"):
+            with open(self.path(home, library), "w", encoding="ascii") as out:
+                out.write(library)
+        child = self.start(self.path(home, name),
                            self.path(home, "libjprof.so"),
                            self.path(home, "libjvm.so"), user=self.users["a"])
         self.assertEqual(child.stdout.readline(), "ready\n")
@@ -250,6 +254,16 @@ class Pause(Case):
         open_there = re.findall(r" -> (.*)", told[0])
         self.assertEqual([path for path in open_there if path != "/dev/null"
                           and "/by." not in path and "/jcmd" not in path], [])
+
+    def test_what_a_question_would_end_is_not_asked(self):
+        """jcmd sends SIGQUIT, which ends what has no handler for it."""
+        self.folder("home", 0)
+        child = self.forged("home", 0, "other")
+        status, _, err = self.jprof("pause", str(child.pid))
+        self.assertEqual(status, 0, err)
+        self.assertEqual(self.by(), [])
+        self.assertIn("does not listen to jcmd", err)
+        self.assertIsNone(child.poll())
 
     def test_another_user_may_not_ask(self):
         self.folder("home", 0)
