@@ -245,8 +245,11 @@ static void note_ring(struct jr_load *load, const struct jr_run *run)
 
     if ((!cut && header->ring_bytes == 0) || run->nsamples == 0)
         return;
-    first = run->samples[0].time_ns;
-    covered = run->samples[run->nsamples - 1].time_ns - first;
+    /* A thread that goes on waiting has the time at which it was last looked
+     * at, which may lie before all others'. */
+    first = cut ? run->oldest_ns : run->samples[0].time_ns;
+    covered = run->samples[run->nsamples - 1].time_ns;
+    covered -= covered < first ? covered : first;
     if (cut && first > header->mono_ns)
         jr_notes_add_time(
             &load->gathered, header->pid, covered,

@@ -54,12 +54,14 @@ static void make_report(struct job *job, const char **logs, size_t count,
 {
     const struct jr_options *options = job->options;
     struct jr_report report = {.app = options->app};
+    struct jr_filter filter = options->filter;
     struct jr_scope_key *parts;
     struct jr_load load;
     size_t read = 0;
     char *folder;
 
-    jr_load_init(&load, options->app, &options->filter, &job->diag);
+    filter.no_code = !job->format->has_code && options->nannotate == 0;
+    jr_load_init(&load, options->app, &filter, &job->diag);
     load.verbose = options->verbose;
     load.merged = report.merged = options->merge;
     load.model.progress = jr_progress_show;

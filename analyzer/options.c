@@ -124,6 +124,36 @@ static int take_tiers(struct jr_options *options, const char *name,
     return -1;
 }
 
+/* One or more events, separated by commas. */
+static int take_event(struct jr_options *options, const char *name,
+                      const char *value)
+{
+    for (const char *at = value, *end; at != NULL; at = *end ? end + 1 : NULL) {
+        unsigned event = 0;
+
+        end = strchrnul(at, ',');
+        while (event < JP_EVENT_COUNT &&
+               (strlen(jr_event_word(event)) != (size_t)(end - at) ||
+                memcmp(jr_event_word(event), at, (size_t)(end - at)) != 0))
+            event++;
+        if (event == JP_EVENT_COUNT) {
+            jr_say("%s %s: must be cpu, running, blocked, ready or raised",
+                   name, value);
+            return -1;
+        }
+        options->filter.events |= 1U << event;
+    }
+    return 0;
+}
+
+static int take_split_events(struct jr_options *options, const char *name,
+                             const char *value)
+{
+    (void)name, (void)value;
+    options->filter.split = 1;
+    return 0;
+}
+
 static int take_annotate(struct jr_options *options, const char *name,
                          const char *value)
 {
@@ -248,6 +278,11 @@ static const struct option table[] = {
     {0, "--last", NULL, take_last, "only the last section"},
     {0, "--start", "N", take_start, "sections from N on, counted from 0"},
     {0, "--end", "M", take_end, "sections before M"},
+    {0, "--event", "WHAT", take_event,
+     "only time of this kind: cpu, running, blocked, ready\n"
+     "                       (waiting for a CPU), raised"},
+    {0, "--split-events", NULL, take_split_events,
+     "end each stack in the kind of its time"},
     {0, "--jit-tiers", "HOW", take_tiers,
      "JIT functions: merge their tiers (default), split, raw"},
     {0, "--annotate", "NAME", take_annotate,

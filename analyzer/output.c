@@ -82,12 +82,25 @@ static char *file_behind(const char *path, mode_t *mode)
     return lstat(path, &info) == 0 ? NULL : jr_strdup(path);
 }
 
+/* Whether a link that another user may have put there stands at the path. */
+static int is_strange_link(const char *path)
+{
+    struct stat info;
+
+    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode) &&
+           info.st_uid != 0 && info.st_uid != geteuid();
+}
+
 /* Returns 0, or -1 with errno. */
 static int open_target(struct target *target)
 {
     mode_t mode;
     int fd = -1;
 
+    if (is_strange_link(target->path)) {
+        errno = ELOOP;
+        return -1;
+    }
     target->final = file_behind(target->path, &mode);
     /* A file that may not be written to is not replaced either. */
     if (target->final != NULL && mode != 0 &&

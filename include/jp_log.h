@@ -52,6 +52,7 @@ enum jp_event {
     JP_EVENT_WALL_RUNNING,  /* real time, the thread was on the CPU */
     JP_EVENT_WALL_BLOCKED,  /* real time, the thread was waiting */
     JP_EVENT_RAISED,        /* a signal from outside; weight is one period */
+    JP_EVENT_WALL_READY,    /* real time, the thread waited for a CPU */
     JP_EVENT_COUNT
 };
 
@@ -95,6 +96,8 @@ enum jp_counter {
     JP_COUNT_NO_TIMER_FILTER,  /* threads whose timer a seccomp filter of the
                                   program's forbids: begun behind it */
     JP_COUNT_NO_PERF_FILTER,   /* the same of the perf clock */
+    JP_COUNT_LOOKING_NS,       /* real time: CPU time that looking at threads
+                                  which wait took in them, ns (no loss) */
     JP_COUNT_COUNT
 };
 
@@ -150,7 +153,11 @@ struct jp_log_header {
     uint32_t root_pid;        /* of the tree's first process */
     uint32_t off;             /* enum jp_off */
     char tree_name[256];      /* file name of the tree's file, beside the log */
-    uint8_t reserved[792];    /* zero */
+    uint32_t owner_space;     /* of the owner: the inodes of its pid namespace */
+    uint32_t owner_time_space; /* and its time namespace, 0 when unknown; its */
+    uint32_t owner_inner;     /* pid in the former; and not 0: it will not */
+    uint32_t owner_ended;     /* write to the file any more */
+    uint8_t reserved[776];    /* zero */
     uint64_t base_run;        /* of a run in another process's log: where the
                                  header of the run that it branched off from
                                  is in the file, plus 1; else 0 */
@@ -247,6 +254,7 @@ _Static_assert(offsetof(struct jp_log_header, owner_ticks) == 2976, "owner");
 _Static_assert(offsetof(struct jp_log_header, cpu_ns) == 2984, "cpu");
 _Static_assert(offsetof(struct jp_log_header, root_pid) == 3016, "root");
 _Static_assert(offsetof(struct jp_log_header, tree_name) == 3024, "tree");
+_Static_assert(offsetof(struct jp_log_header, owner_space) == 3280, "owner");
 _Static_assert(offsetof(struct jp_log_header, base_run) == 4072, "base");
 _Static_assert(JP_COUNT_COUNT <= 64, "counters");
 _Static_assert(sizeof(struct jp_chunk_header) == JP_CHUNK_HEADER_SIZE,

@@ -24,7 +24,9 @@ static int is_wanted(void)
 
 /* wait4 is what the C library's other functions of the kind come down to, and
  * a point of cancellation as they are.  What is the caller's is written to as
- * ever, and read only when the kernel has written to it. */
+ * ever, and read only when the kernel has written to it.  A tracer is told of
+ * the ends of threads, and of processes that are others' children: these add
+ * nothing to the time of its own. */
 static pid_t wait_for(pid_t pid, int *status, int options,
                       struct rusage *usage)
 {
@@ -35,8 +37,10 @@ static pid_t wait_for(pid_t pid, int *status, int options,
         status = &own_status;
     if (usage == NULL)
         usage = &own_usage;
+    const uint64_t before = jp_usage_children_sig();
     pid = real(pid, status, options, usage);
-    if (pid > 0 && (WIFEXITED(*status) || WIFSIGNALED(*status)))
+    if (pid > 0 && (WIFEXITED(*status) || WIFSIGNALED(*status)) &&
+        jp_usage_children_sig() != before)
         jp_tree_child_sig((uint32_t)pid, jp_usage_of_sig(usage));
     return pid;
 }

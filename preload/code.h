@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory that becomes code.
+ * Memory that becomes code, or goes away.
  * Runs in: any thread, not in a handler. */
 #ifndef JP_CODE_H
 #define JP_CODE_H
 
-#include <stdint.h>
+#include "clones.h"
 
-/* After a change of rights to [start, start + size), with what the call
- * returned, which is returned: where nobody can look later, code is noted. */
-long jp_code_protected(uint64_t start, uint64_t size, int rights, long result);
+/* Whether a bare system call (its number first) changes memory that others may
+ * be using; and making it. */
+int jp_code_is_change(const long a[7]);
+long jp_code_syscall(jp_syscall_function *real, const long a[7]);
 
 #endif

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "real.h"
+#include "sig/logfile.h"
 #include "sig/process.h"
 #include "sig/share.h"
 #include "sig/sys.h"
@@ -20,6 +21,7 @@ static void note(void)
         return;
     jp_sys_block_sig(); /* for good: nothing is to be written behind it */
     jp_usage_note_sig();
+    jp_logfile_end_sig();
     jp_share_end_sig();
 }
 

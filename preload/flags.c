@@ -161,6 +161,13 @@ static const char *set_append(struct jp_config *config, struct value value)
     return NULL;
 }
 
+static const char *set_no_args(struct jp_config *config, struct value value)
+{
+    (void)value;
+    config->no_args = 1;
+    return NULL;
+}
+
 static const char *set_filename(struct jp_config *config, struct value value)
 {
     if (value.length == 0 || value.length >= sizeof(config->filename))
@@ -299,6 +306,7 @@ static const struct flag {
     {"JP_CIRCULAR", 1, set_circular}, {"JP_APPEND", 0, set_append},
     {"JP_FILENAME", 1, set_filename}, {"JP_STACK", 1, set_stack},
     {"JP_DEPTH", 1, set_depth},       {"JP_CLOCK", 1, set_clock},
+    {"JP_NO_ARGS", 0, set_no_args},
     {"JP_PAUSE_SIGNAL", 1, set_pause_signal},
     {"JP_CLEAR_SIGNAL", 1, set_clear_signal},
     {"JP_SAVE_SIGNAL", 1, set_save_signal},

@@ -25,6 +25,7 @@
 #include "sig/own.h"
 #include "sig/process.h"
 #include "sig/rtc.h"
+#include "sig/shake.h"
 #include "sig/slot.h"
 #include "sig/sys.h"
 #include "sig/usage.h"
@@ -84,6 +85,7 @@ static void restart(void)
     const int running = atomic_exchange(&jp_process.running, 0) != 0;
     jp_inherit_close_sig(forking.opened);
     jp_slots_reset_sig();
+    jp_shake_reset_sig();
     jp_adopt_reset_sig();
     jp_budget_reset_sig();
     jp_kits_reset_sig();

@@ -26,6 +26,7 @@
 #include "sig/gate.h"
 #include "sig/handler.h"
 #include "sig/log.h"
+#include "sig/logowner.h"
 #include "sig/process.h"
 #include "sig/rtc.h"
 #include "sig/slot.h"
@@ -52,16 +53,23 @@ static void complain(void *data, const char *flag, size_t length,
     jp_complain_sig(line, text, 0);
 }
 
-/* What the first process hands down: its pid, a colon, and the folder where
- * relative names start.  A program that it execs is still the first process,
- * every other is a child. */
-static int take_folder(const char *handed)
+/* What the first process hands down: its pid, a dot, its pid namespace, a
+ * colon, and the folder where relative names start.  A program that it execs is
+ * still the first process, every other is a child. */
+static int take_folder(const char *handed, uint32_t space)
 {
     const char *folder = strchr(handed, '/');
-    const char *digits = handed;
-    uint64_t pid = jp_text_number_sig(&digits, handed + strlen(handed), 10);
-    jp_process.is_child = pid != jp_owner->pid;
+    const char *digits = handed, *end = handed + strlen(handed);
+    uint64_t pid = jp_text_number_sig(&digits, end, 10);
     jp_process.root = (uint32_t)pid;
+    jp_process.root_space = 0;
+    if (*digits == '.') {
+        digits++;
+        jp_process.root_space = (uint32_t)jp_text_number_sig(&digits, end, 10);
+    }
+    jp_process.is_child =
+        pid != jp_owner->pid || (jp_process.root_space != space &&
+                                 jp_process.root_space != 0 && space != 0);
     if (folder == NULL || strlen(folder) >= sizeof(jp_process.folder))
         return 0;
     memcpy(jp_process.folder, folder, strlen(folder) + 1);
@@ -73,8 +81,10 @@ static void find_folder(void)
     char value[JP_PATH_MAX + 32];
     struct jp_text text;
     const char *handed = getenv(JP_ENV_CHILD);
+    const uint32_t space = jp_logowner_space_sig();
     jp_process.root = jp_owner->pid;
-    if (handed != NULL && take_folder(handed))
+    jp_process.root_space = space;
+    if (handed != NULL && take_folder(handed, space))
         return;
     /* The folder may have been deleted. */
     if (getcwd(jp_process.folder, sizeof(jp_process.folder)) == NULL ||
@@ -82,6 +92,8 @@ static void find_folder(void)
         jp_process.folder[0] = '\0';
     jp_text_init_sig(&text, value, sizeof(value));
     jp_text_decimal_sig(&text, jp_owner->pid);
+    jp_text_char_sig(&text, '.');
+    jp_text_decimal_sig(&text, space);
     jp_text_char_sig(&text, ':');
     jp_text_add_sig(&text, jp_process.folder);
     if (handed == NULL)

@@ -17,7 +17,7 @@
 #include "sig/process.h"
 #include "sig/sys.h"
 
-#define OTHERS_NS 20000000U  /* that a thread may be kept from running */
+#define OTHERS_NS 100000000U /* that a thread may be kept from running */
 
 typedef int ppoll_function(struct pollfd *, nfds_t, const struct timespec *,
                            const sigset_t *);

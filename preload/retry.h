@@ -30,7 +30,7 @@ int jp_retry_ours(struct jp_retry *retry);
 
 /* The same after EINTR alone: where no handler of the program's ran, it was one
  * of jprof's signals most likely, and the thread that got it is waited for (for
- * 20 ms at most; also who is stopped and continued comes here). */
+ * 100 ms at most; also who is stopped and continued comes here). */
 int jp_retry_interrupted(struct jp_retry *retry);
 
 /* Whether none of the program's handlers ran since the beginning. */

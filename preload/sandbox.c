@@ -348,9 +348,8 @@ JP_HOOK(long, syscall,
         jp_sandbox_brace();
     if (number == SYS_rt_sigaction)
         return jp_dispositions_syscall(real, all);
-    if (number == SYS_mprotect || number == SYS_pkey_mprotect)
-        return jp_code_protected((uint64_t)a, (uint64_t)b, (int)c,
-                                 real(number, a, b, c, d, e, f));
+    if (jp_code_is_change(all))
+        return jp_code_syscall(real, all);
     return real(number, a, b, c, d, e, f);
 }
 

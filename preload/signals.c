@@ -24,6 +24,7 @@
 #include "sig/own.h"
 #include "sig/process.h"
 #include "sig/sys.h"
+#include "sig/trap.h"
 
 /* Sets of more signals than this are "all", not a choice. */
 #define CHOICE_MAX 24
@@ -109,6 +110,8 @@ static int may_come(int signal, const struct sigaction *kernel)
 {
     if (is_in(signal, &jp_own.ours))
         return 0;
+    if (kernel->sa_sigaction == jp_trap_sig)
+        return 1;
     if (kernel->sa_handler == SIG_DFL)
         return signal == SIGCHLD || signal == SIGCONT || signal == SIGURG ||
                signal == SIGWINCH;
@@ -125,7 +128,8 @@ static void sort(int signal, const struct sigaction *kernel)
     const uint64_t now =
         may_come(signal, kernel) ? before | bit : before & ~bit;
     atomic_store(&jp_own.open, now);
-    if ((now & bit) != 0 && kernel->sa_sigaction != jp_program_handler)
+    if ((now & bit) != 0 && kernel->sa_sigaction != jp_program_handler &&
+        kernel->sa_sigaction != jp_trap_sig)
         atomic_fetch_or(&jp_own.ignored, bit);
     else
         atomic_fetch_and(&jp_own.ignored, ~bit);
@@ -156,6 +160,22 @@ static int is_fault(int signal)
            signal == SIGFPE || signal == SIGTRAP || signal == SIGSYS;
 }
 
+/* Signals of faults that jprof may make itself, and survives as long as the
+ * program leaves them to their default action. */
+static int is_trap(int signal)
+{
+    return signal == SIGSEGV || signal == SIGBUS;
+}
+
+static struct sigaction trap(void)
+{
+    struct sigaction action = {.sa_sigaction = jp_trap_sig,
+                               .sa_flags =
+                                   SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    memset(&action.sa_mask, 0xff, sizeof(action.sa_mask));
+    return action;
+}
+
 /* The action that the kernel gets for one of the program's. */
 static struct sigaction wrapped(int signal, const struct sigaction *action)
 {
@@ -172,6 +192,8 @@ static struct sigaction wrapped(int signal, const struct sigaction *action)
     jp_local_get(&jp_programs[signal].asked.sa_mask,
                  mask & ~(JP_SIGSET(SIGKILL) | JP_SIGSET(SIGSTOP)));
     jp_local_get(&kernel.sa_mask, mask & ~kept);
+    if (action->sa_handler == SIG_DFL && is_trap(signal))
+        return trap();
     if (action->sa_handler == SIG_IGN ||
         (action->sa_handler == SIG_DFL && !was_ours) || is_fault(signal))
         return kernel;
@@ -194,6 +216,10 @@ static void unwrap(int signal, struct sigaction *kernel,
                    const struct jp_program *program)
 {
     const uint64_t handler = atomic_load(&program->handler);
+    if (kernel->sa_sigaction == jp_trap_sig) {
+        *kernel = program->asked;
+        return;
+    }
     if (kernel->sa_sigaction == jp_program_handler) {
         if (is_in(signal, &jp_own.ever)) {
             *kernel = program->asked;
@@ -210,6 +236,15 @@ static void unwrap(int signal, struct sigaction *kernel,
                  jp_local_set(&kernel->sa_mask) | program->stripped);
 }
 
+/* Whether the kernel has jp_trap_sig for a signal now. */
+static void tell_trap(int signal, const struct sigaction *kernel)
+{
+    if (kernel->sa_sigaction == jp_trap_sig)
+        atomic_fetch_or(&jp_trapped, JP_SIGSET(signal));
+    else
+        atomic_fetch_and(&jp_trapped, ~JP_SIGSET(signal));
+}
+
 /* sigaction for a signal that is the program's. */
 static int theirs(int signal, const struct sigaction *action,
                   struct sigaction *old)
@@ -224,8 +259,10 @@ static int theirs(int signal, const struct sigaction *action,
         jp_programs[signal] = before;
         return result;
     }
-    if (action != NULL)
+    if (action != NULL) {
+        tell_trap(signal, &kernel);
         sort(signal, &kernel);
+    }
     if (old != NULL) {
         unwrap(signal, &seen, &before);
         *old = seen;
@@ -431,6 +468,16 @@ static uint64_t inherited(void)
                           : 0);
 }
 
+static void set_traps(void)
+{
+    for (int signal = 1; signal <= 64; signal++) {
+        struct sigaction action;
+        if (is_trap(signal) && real_sigaction(signal, NULL, &action) == 0 &&
+            action.sa_handler == SIG_DFL)
+            theirs(signal, &action, NULL);
+    }
+}
+
 int jp_signals_install(void)
 {
     jp_own_init_sig(find_spare());
@@ -443,6 +490,7 @@ int jp_signals_install(void)
             atomic_fetch_or(&jp_own.ignored, JP_SIGSET(signal));
         }
     }
+    set_traps();
     for (int signal = 1; signal <= 64; signal++) {
         struct sigaction before;
         if (!is_in(signal, &jp_own.ours))

@@ -5,16 +5,18 @@
 #include "stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 
 #include "local.h"
 #include "real.h"
 #include "sig/process.h"
 #include "sig/sys.h"
-
 
 int jp_stream_begin(struct jp_stream *stream, int fd, enum jp_stream_way way)
 {
@@ -28,9 +30,24 @@ int jp_stream_begin(struct jp_stream *stream, int fd, enum jp_stream_way way)
     return 1;
 }
 
+/* Whether writing waits until all is written: a pipe, a socket or a terminal
+ * that is not O_NONBLOCK (write(2), pipe(7)). */
+static int waits_for_room(int fd)
+{
+    struct stat status;
+    const long flags = jp_sys_sig(SYS_fcntl, fd, F_GETFL, 0, 0, 0);
+    return flags >= 0 && (flags & O_NONBLOCK) == 0 &&
+           jp_sys_fstat_sig(fd, &status) == 0 &&
+           (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) ||
+            S_ISCHR(status.st_mode));
+}
+
 int jp_stream_cut_short(struct jp_stream *stream)
 {
-    return jp_retry_ours(&stream->retry);
+    if (jp_retry_ours(&stream->retry))
+        return 1;
+    return stream->way == JP_STREAM_OUT && waits_for_room(stream->fd) &&
+           jp_retry_interrupted(&stream->retry);
 }
 
 int jp_stream_undisturbed(const struct jp_stream *stream)

@@ -291,6 +291,8 @@ static void put_arguments(struct jp_text *text, char *const *argv)
     jp_mapfile_key_sig(text, "args");
     for (unsigned i = 0; used < ARGS_MOST; i++) {
         const char *at = NULL;
+        if (i > 0 && jp_config.no_args)
+            return;
         if (jp_sys_peek_sig((uint64_t)(argv + i), &at, sizeof(at)) !=
                 (long)sizeof(at) ||
             at == NULL)

@@ -28,7 +28,8 @@ PROGRAMS := $(patsubst %,$(B)/tests/programs/%,$(filter-out $(PROG_SO),\
   $(PROG_ALL))) $(patsubst %,$(B)/tests/programs/%.so,$(filter $(PROG_SO),\
   $(PROG_ALL))) $(B)/tests/programs/throws $(B)/tests/programs/storm \
   $(B)/tests/programs/static_busy $(B)/tests/programs/forkcost \
-  $(B)/tests/tools/timeline $(B)/tests/soak/storm
+  $(B)/tests/tools/timeline $(B)/tests/tools/codes \
+  $(B)/tests/tools/torture $(B)/tests/soak/storm
 SOAK_SRC := $(wildcard tests/soak/*.c tests/soak/*.cc)
 SOAK_OBJ := $(SOAK_SRC:%=$(B)/%.o)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
@@ -73,10 +74,14 @@ $(B)/tests/programs/throws $(B)/tests/programs/storm: $(B)/%: %.cc
 	$(CXX) -O2 -g -fomit-frame-pointer -Wall -Wextra $(WERROR) -pthread \
 	  -o $@ $< -ldl
 
-$(B)/tests/tools/timeline: tests/tools/timeline.c $(REP_LIB)
+$(B)/tests/tools/timeline $(B)/tests/tools/codes: $(B)/%: %.c $(REP_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
 	  $(REP_LIB) $(REP_LIBS)
+
+$(B)/tests/tools/torture: tests/tools/torture.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(WARN) -Iinclude -MMD -MP -o $@ $<
 
 $(B)/tests/soak/%.c.o: tests/soak/%.c tests/soak/storm.h
 	@mkdir -p $(@D)
@@ -177,6 +182,11 @@ check-soak: all $(PROGRAMS) ## everything at once for an hour (SOAK_SECONDS)
 	cd tests/run && B=$(abspath $(B)) SOAK_SECONDS=$(SOAK_SECONDS) \
 	  $(PYTHON) -m unittest -v test_soak
 
+HOSTILE_SECONDS ?= 600
+check-hostile: all ## another user's traps while root profiles, for ten minutes (HOSTILE_SECONDS)
+	cd tests/run && B=$(abspath $(B)) JP_HOSTILE_SECONDS=$(HOSTILE_SECONDS) \
+	  JP_HOSTILE_BY_HAND=1 $(PYTHON) -m unittest -v test_hostile test_planter
+
 check-golden: all ## recorded inputs against expected reports
 	@$(CHECK) --only golden
 
@@ -194,6 +204,7 @@ fuzz-seeds: $(PROGRAMS)
 	@mkdir -p $(B)/libfuzzer/seeds
 	@cp tests/golden/perfmap/*.map tests/golden/report/jprof-map* \
 	  tests/data/jit/lli/*.dump tests/data/jit/wasmtime/*.dump \
+	  tests/fuzz/corpus/launcher/* \
 	  $(B)/tests/programs/spinlib.so $(B)/libfuzzer/seeds
 	@for text in tests/golden/*/*.jit; do \
 	  $(PYTHON) tests/tools/packjit.py $$text \
@@ -218,8 +229,9 @@ lint: all ## gate, layers, shape, analyzers, manual pages, both compilers
 
 -include tests/bench/bench.mk
 -include tests/transparency/transparency.mk
+include tests/wall/wall.mk
 -include tests/servers/servers.mk
 -include $(addsuffix .d,$(basename $(UNIT) $(PROGRAMS) $(FUZZ)))
-.PHONY: check check-build check-churn check-soak check-run check-golden golden-update unit lint fuzz
+.PHONY: check check-build check-churn check-hostile check-soak check-run check-golden golden-update unit lint fuzz
 .PHONY: fuzz-seeds fuzz-replay asan asan-build other-build objects programs fuzz-targets
 .PHONY: unit-build unit-rep-build

@@ -6,10 +6,54 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "mem.h"
+
+#define NO_USER ((uid_t)-1)
+
+/* Whose profile root reads. */
+static uid_t reader;
+static int has_reader;
+
+void jr_file_read_for(uid_t owner)
+{
+    if (geteuid() != 0 || owner == 0)
+        return;
+    reader = has_reader && reader != owner ? NO_USER : owner;
+    has_reader = 1;
+}
+
+static int may(const struct stat *info, mode_t his, mode_t others)
+{
+    return info->st_uid == reader ? (info->st_mode & his) != 0
+                                  : (info->st_mode & others) != 0;
+}
+
+/* Whether the user could read the open file, by its mode and by those of the
+ * folders that it is in. */
+static int is_readable(int fd, const struct stat *info)
+{
+    char name[64], path[PATH_MAX];
+    struct stat above;
+    ssize_t length;
+    int open_to_him = may(info, S_IRUSR, S_IROTH);
+
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    length = readlink(name, path, sizeof path - 1);
+    if (length <= 0)
+        return 0;
+    path[length] = '\0';
+    while (open_to_him && strrchr(path, '/')) {
+        *strrchr(path, '/') = '\0';
+        open_to_him = stat(*path ? path : "/", &above) == 0 &&
+                      may(&above, S_IXUSR, S_IXOTH);
+    }
+    return open_to_him;
+}
 
 int jr_file_open(const char *path, struct stat *info, const char **why)
 {
@@ -28,6 +72,11 @@ int jr_file_open(const char *path, struct stat *info, const char **why)
     if (!S_ISREG(info->st_mode)) {
         *why = S_ISDIR(info->st_mode) ? "is a directory"
                                       : "is not a regular file";
+        close(fd);
+        return -1;
+    }
+    if (has_reader && !is_readable(fd, info)) {
+        *why = "is closed to the user whose profile this is";
         close(fd);
         return -1;
     }

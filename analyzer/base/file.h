@@ -14,6 +14,13 @@
  * strerror text that says why not. */
 int jr_file_open(const char *path, struct stat *info, const char **why);
 
+/* Root reads a profile of user `owner`: from now on jr_file_open refuses what
+ * that user could not read himself, by its mode and those of the folders above
+ * it.  A profile names files, and a report shows lines of them.  With several
+ * users, what all may read is left.  Nothing changes for who is not root, or
+ * for root's own profiles. */
+void jr_file_read_for(uid_t owner);
+
 /* Reads up to `size` bytes at `offset` of `fd`.  Returns how many were read:
  * fewer only at the end of the file or at an error. */
 size_t jr_file_pread(int fd, void *to, size_t size, uint64_t offset);

@@ -13,9 +13,7 @@
 
 #define FIRST_ROOM 16  /* elements of an array's first block */
 
-static void no_memory(void) __attribute__((noreturn));
-
-static void no_memory(void)
+void jr_no_memory(void)
 {
     jr_say("out of memory");
     exit(JR_FAILED);
@@ -26,7 +24,7 @@ void *jr_alloc(size_t count, size_t size)
     void *block = calloc(count ? count : 1, size ? size : 1);
 
     if (!block)
-        no_memory();
+        jr_no_memory();
     return block;
 }
 
@@ -36,10 +34,10 @@ void *jr_realloc(void *old, size_t count, size_t size)
     void *block;
 
     if (__builtin_mul_overflow(count, size, &bytes))
-        no_memory();
+        jr_no_memory();
     block = realloc(old, bytes ? bytes : 1);
     if (!block)
-        no_memory();
+        jr_no_memory();
     return block;
 }
 
@@ -65,7 +63,7 @@ char *jr_printf(const char *format, ...)
 
     va_start(args, format);
     if (vasprintf(&text, format, args) < 0)
-        no_memory();
+        jr_no_memory();
     va_end(args);
     return text;
 }
@@ -78,7 +76,7 @@ void *jr_grow(void *array, size_t count, size_t *room, size_t size)
         return array;
     while (wanted <= count) {
         if (__builtin_mul_overflow(wanted, 2, &wanted))
-            no_memory();
+            jr_no_memory();
     }
     array = jr_realloc(array, wanted, size);
     *room = wanted;

@@ -8,6 +8,9 @@
 
 #include <stddef.h>
 
+/* Says that there is no memory and ends the program. */
+void jr_no_memory(void) __attribute__((noreturn));
+
 /* As their namesakes; out of memory prints one line and exits JR_FAILED.
  * Sizes are checked for overflow.  The caller frees the result. */
 void *jr_alloc(size_t count, size_t size); /* zeroed */

@@ -25,10 +25,11 @@ static char *home(void)
 {
     char *self = realpath("/proc/self/exe", NULL);
 
-    if (!self)
+    if (self)
+        *strrchr(self, '/') = '\0';
+    else
         jl_fail(JR_FAILED, "cannot find myself: /proc/self/exe: %s",
                 strerror(errno));
-    *strrchr(self, '/') = '\0';
     return self;
 }
 

@@ -23,20 +23,20 @@
 #define START_SIZE 512  /* of a file that the kernel does not execute */
 
 static const struct {
-    int number;
     const char *name;
+    uint8_t number;
     uint8_t is_passed_on;
     uint8_t of_terminal;    /* which sends it to all of its foreground group:
                                the program then has it already */
 } signals[] = {
-    {SIGHUP, "HUP", 1, 1},   {SIGINT, "INT", 1, 1},   {SIGQUIT, "QUIT", 1, 1},
-    {SIGILL, "ILL", 0, 0},   {SIGTRAP, "TRAP", 0, 0}, {SIGABRT, "ABRT", 0, 0},
-    {SIGBUS, "BUS", 0, 0},   {SIGFPE, "FPE", 0, 0},   {SIGKILL, "KILL", 0, 0},
-    {SIGUSR1, "USR1", 1, 0}, {SIGSEGV, "SEGV", 0, 0}, {SIGUSR2, "USR2", 1, 0},
-    {SIGPIPE, "PIPE", 0, 0}, {SIGALRM, "ALRM", 0, 0}, {SIGTERM, "TERM", 1, 0},
-    {SIGXCPU, "XCPU", 0, 0}, {SIGXFSZ, "XFSZ", 0, 0},
-    {SIGVTALRM, "VTALRM", 0, 0}, {SIGPROF, "PROF", 0, 0}, {SIGIO, "IO", 0, 0},
-    {SIGPWR, "PWR", 0, 0},   {SIGSYS, "SYS", 0, 0},   {SIGCHLD, "CHLD", 0, 0},
+    {"HUP", SIGHUP, 1, 1},   {"INT", SIGINT, 1, 1},   {"QUIT", SIGQUIT, 1, 1},
+    {"ILL", SIGILL, 0, 0},   {"TRAP", SIGTRAP, 0, 0}, {"ABRT", SIGABRT, 0, 0},
+    {"BUS", SIGBUS, 0, 0},   {"FPE", SIGFPE, 0, 0},   {"KILL", SIGKILL, 0, 0},
+    {"USR1", SIGUSR1, 1, 0}, {"SEGV", SIGSEGV, 0, 0}, {"USR2", SIGUSR2, 1, 0},
+    {"PIPE", SIGPIPE, 0, 0}, {"ALRM", SIGALRM, 0, 0}, {"TERM", SIGTERM, 1, 0},
+    {"XCPU", SIGXCPU, 0, 0}, {"XFSZ", SIGXFSZ, 0, 0},
+    {"VTALRM", SIGVTALRM, 0, 0}, {"PROF", SIGPROF, 0, 0}, {"IO", SIGIO, 0, 0},
+    {"PWR", SIGPWR, 0, 0},   {"SYS", SIGSYS, 0, 0},   {"CHLD", SIGCHLD, 0, 0},
 };
 #define SIGNALS (sizeof signals / sizeof *signals)
 

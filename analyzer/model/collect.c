@@ -23,9 +23,10 @@ struct answer {
     uint64_t from_ns, until_ns;  /* when it holds; 0, 0: not resolved yet */
     uint32_t node;
     uint32_t leaf, bucket;       /* the leaf last used; valid has_leaf */
-    uint32_t frames, unnamed;
-    uint32_t jit, jit_named, jit_late;
     uint32_t spot;               /* of the leaf, or NO_SPOT */
+    uint32_t frames, unnamed;
+    uint16_t jit, jit_named, jit_late; /* a log's stacks have 4096 addresses
+                                          at most */
     uint8_t dropped, has_leaf;
 };
 
@@ -110,7 +111,7 @@ static uint32_t spot_of(struct adding *adding, const struct jr_sample *sample,
     struct jr_model *model = adding->model;
     uint32_t fresh = (uint32_t)model->nspots, id;
 
-    if (hit->frames[0].kind != JR_FRAME_JIT)
+    if (hit->frames[0].kind != JR_FRAME_JIT || model->filter.no_code)
         return NO_SPOT;
     id = jr_table_put(&adding->spots, address, hit->from_ns, fresh);
     if (id == fresh)
@@ -119,7 +120,7 @@ static uint32_t spot_of(struct adding *adding, const struct jr_sample *sample,
                 .address = address,
                 .time_ns = sample->time_ns,
                 .process = (uint32_t)(adding->process - model->processes),
-                .tier = model->path[0]};
+                .tier = model->path[model->filter.split]};
     return id;
 }
 
@@ -132,17 +133,29 @@ static void push_pseudo(struct jr_model *model, const char *name,
     push_frame(model, &frame, verdict);
 }
 
+/* With split, a stack has an answer for each event. */
+static struct answer *answer_of(const struct adding *adding,
+                                const struct jr_sample *sample)
+{
+    if (adding->model->filter.split)
+        return &adding->answers[(size_t)sample->stack * JP_EVENT_COUNT +
+                                sample->event];
+    return &adding->answers[sample->stack];
+}
+
 static void resolve(struct adding *adding, const struct jr_sample *sample)
 {
     struct jr_model *model = adding->model;
     const struct jr_run *run = adding->process->run;
     const struct jr_stack *stack = &run->stacks[sample->stack];
-    struct answer *answer = &adding->answers[sample->stack];
+    struct answer *answer = answer_of(adding, sample);
     struct verdict verdict = {.included = model->filter.ninclude == 0};
     struct jr_hit hit;
 
     *answer = (struct answer){.until_ns = UINT64_MAX, .spot = NO_SPOT};
     model->npath = 0;
+    if (model->filter.split)
+        push_pseudo(model, jr_event_frame(sample->event), &verdict);
     for (uint32_t i = 0; i < stack->depth; i++) {
         if (stack->gap != 0 && stack->gap == i)
             push_pseudo(model, gap_name, &verdict);
@@ -153,7 +166,7 @@ static void resolve(struct adding *adding, const struct jr_sample *sample)
             answer->spot = spot_of(adding, sample,
                                    run->frames[stack->first], &hit);
     }
-    if (model->npath == 0)
+    if (model->npath == model->filter.split)
         push_pseudo(model, no_stack_name, &verdict);
     answer->dropped = verdict.excluded || !verdict.included;
     if (answer->dropped)
@@ -163,11 +176,16 @@ static void resolve(struct adding *adding, const struct jr_sample *sample)
     answer->node = jr_tree_insert(model, model->path, model->npath);
 }
 
+static uint32_t process_of(const struct adding *adding)
+{
+    return (uint32_t)(adding->process - adding->model->processes);
+}
+
 /* The bucket of a thread, and the count of threads. */
 static uint32_t bucket_of(struct adding *adding, uint32_t tid)
 {
     struct jr_model *model = adding->model;
-    uint32_t process = (uint32_t)(adding->process - model->processes);
+    uint32_t process = process_of(adding);
     uint32_t fresh, counted_tid = model->filter.by_thread ? tid : 0;
 
     if (adding->has_bucket && adding->bucket_tid == tid)
@@ -191,10 +209,17 @@ static struct jr_leaf *leaf_of(struct adding *adding, struct answer *answer,
 {
     struct jr_model *model = adding->model;
     uint32_t fresh = (uint32_t)model->nleaves;
+    struct jr_node *node;
 
     if (answer->has_leaf && answer->bucket == bucket)
         return &model->leaves[answer->leaf];
-    answer->leaf = jr_table_put(&model->by_leaf, bucket, answer->node, fresh);
+    node = &model->nodes[answer->node];
+    if (node->leaf == 0)
+        node->leaf = fresh + 1;
+    answer->leaf = node->leaf - 1;
+    if (answer->leaf != fresh && model->leaves[answer->leaf].bucket != bucket)
+        answer->leaf = jr_table_put(&model->by_leaf, bucket, answer->node,
+                                    fresh);
     answer->bucket = bucket;
     answer->has_leaf = 1;
     if (answer->leaf == fresh)
@@ -215,6 +240,8 @@ static void count(struct jr_stats *stats, const struct jr_sample *sample,
         stats->cpu_ns = jr_add(stats->cpu_ns, weight);
     if (sample->event == JP_EVENT_WALL_BLOCKED)
         stats->blocked_ns = jr_add(stats->blocked_ns, weight);
+    if (sample->event == JP_EVENT_WALL_READY)
+        stats->ready_ns = jr_add(stats->ready_ns, weight);
     /* A thread that waits is left alone: its samples say nothing of a rate. */
     if (sample->event == JP_EVENT_CPU ||
         sample->event == JP_EVENT_WALL_RUNNING) {
@@ -232,7 +259,7 @@ static void count(struct jr_stats *stats, const struct jr_sample *sample,
 /* Returns whether the stack had to be resolved, which may take long. */
 static int add_sample(struct adding *adding, const struct jr_sample *sample)
 {
-    struct answer *answer = &adding->answers[sample->stack];
+    struct answer *answer = answer_of(adding, sample);
     struct jr_stats *stats = &adding->process->stats;
     struct jr_leaf *leaf;
     struct jr_bucket *bucket;
@@ -243,6 +270,9 @@ static int add_sample(struct adding *adding, const struct jr_sample *sample)
         resolve(adding, sample);
         slow = 1;
     }
+    if (jr_is_real(sample->event))
+        jr_times_add(&adding->model->times, process_of(adding),
+                     answer->dropped ? 0 : answer->node, sample);
     if (answer->dropped) {
         stats->filtered++;
         return slow;
@@ -278,6 +308,12 @@ static void add_samples(struct adding *adding)
             continue;
         if (tid != 0 && sample->tid != tid)
             continue;
+        if (model->filter.events != 0 &&
+            (model->filter.events >> sample->event & 1) == 0) {
+            if (jr_is_real(sample->event))
+                jr_times_add(&model->times, process_of(adding), 0, sample);
+            continue;
+        }
         slow += (size_t)add_sample(adding, sample);
         if (model->progress != NULL &&
             (i % PROGRESS_SAMPLES == 0 || slow >= PROGRESS_STACKS)) {
@@ -285,6 +321,19 @@ static void add_samples(struct adding *adding)
             slow = 0;
         }
     }
+}
+
+/* Of a ring that was overwritten, what its oldest chunk reaches back to. */
+static void count_kept(struct jr_process *process)
+{
+    const struct jr_run *run = process->run;
+    struct jr_stats *stats = &process->stats;
+    uint64_t last = run->nsamples ? run->samples[run->nsamples - 1].time_ns : 0;
+
+    stats->kept_ns = stats->wall_ns;
+    if (run->header.counters[JP_COUNT_RING_REUSED] != 0 &&
+        run->oldest_ns < last && last - run->oldest_ns < stats->kept_ns)
+        stats->kept_ns = last - run->oldest_ns;
 }
 
 static void count_lost(struct jr_process *process)
@@ -318,8 +367,10 @@ void jr_model_add(struct jr_model *model, const struct jr_run *run,
                                                  : JP_PERIOD_DEFAULT_NS;
     jr_span_select(model, process);
     count_lost(process);
+    count_kept(process);
     process->first_bucket = model->nbuckets;
-    adding.answers = jr_alloc(run->nstacks ? run->nstacks : 1,
+    adding.answers = jr_alloc((run->nstacks ? run->nstacks : 1) *
+                                  (model->filter.split ? JP_EVENT_COUNT : 1),
                               sizeof(*adding.answers));
     add_samples(&adding);
     jit = jr_space_jit(space);

@@ -89,6 +89,7 @@ static void join(struct jr_cover_process *process,
     to->children_ns = most(before.children_ns, to->children_ns);
     to->sampled_ns = jr_add(before.sampled_ns, to->sampled_ns);
     to->lost_ns = jr_add(before.lost_ns, to->lost_ns);
+    to->looking_ns = jr_add(before.looking_ns, to->looking_ns);
     to->cut |= before.cut;
     to->off = to->off ? to->off : before.off;
     to->refused |= before.refused;
@@ -278,6 +279,10 @@ static void settle_own(struct jr_cover_process *process)
                                  less(process->own_ns, process->last.cpu_ns));
     process->off_ns = process->off_ns < process->own_ns ? process->off_ns
                                                         : process->own_ns;
+    process->last.looking_ns =
+        process->last.looking_ns < process->own_ns - process->off_ns
+            ? process->last.looking_ns
+            : process->own_ns - process->off_ns;
 }
 
 static void sum_process(struct jr_cover *cover,
@@ -292,8 +297,9 @@ static void sum_process(struct jr_cover *cover,
     }
     cover->before_ns = jr_add(cover->before_ns, process->before_ns);
     cover->paused_ns = jr_add(cover->paused_ns, process->off_ns);
-    cover->cpu_ns =
-        jr_add(cover->cpu_ns, process->own_ns - process->off_ns);
+    cover->looking_ns = jr_add(cover->looking_ns, process->last.looking_ns);
+    cover->cpu_ns = jr_add(cover->cpu_ns, process->own_ns - process->off_ns -
+                                              process->last.looking_ns);
     cover->sampled_ns = jr_add(cover->sampled_ns, process->last.sampled_ns);
 }
 

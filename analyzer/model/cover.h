@@ -33,6 +33,7 @@ struct jr_cover_image {
     uint64_t children_ns;   /* CPU time of children waited for */
     uint64_t sampled_ns;    /* CPU time that samples stand for */
     uint64_t lost_ns;       /* and lost ones */
+    uint64_t looking_ns;    /* that jprof's signals took in waiting threads */
     uint64_t period_ns;
     uint8_t paused;         /* the profile did not run at its end */
     uint8_t cut;            /* older samples were overwritten */
@@ -43,7 +44,8 @@ struct jr_cover_image {
 
 /* A process, all its programs together. */
 struct jr_cover_process {
-    struct jr_cover_image last; /* sampled_ns, lost_ns, children_ns: of all */
+    struct jr_cover_image last; /* sampled_ns, lost_ns, looking_ns, children_ns:
+                               of all */
     uint64_t before_ns;     /* CPU time before the library was in its programs */
     uint64_t off_ns;        /* CPU time while the profile did not run */
     uint64_t reaped_ns;     /* its and its children's, as its parent saw it */
@@ -83,6 +85,7 @@ struct jr_cover {
     uint64_t rest_ns;       /* in it: of processes nothing else is known of */
     uint64_t before_ns;     /* in it: before the library was in a program */
     uint64_t paused_ns;     /* not in it: while profiles did not run, */
+    uint64_t looking_ns;    /* what jprof's signals took in waiting threads, */
     uint64_t cut_ns;        /* and of processes whose samples were overwritten */
     uint64_t children_ns;   /* not in it: of children, when logs are few */
     uint64_t wall_ns;       /* of the run, as the launcher saw it; 0: not known */

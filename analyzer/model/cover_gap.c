@@ -148,7 +148,8 @@ void jr_cover_gaps(struct jr_cover *cover)
 {
     for (size_t i = 0; i < cover->nprocesses; i++) {
         const struct jr_cover_process *process = &cover->processes[i];
-        uint64_t cpu = process->own_ns - process->off_ns;
+        uint64_t cpu = process->own_ns - process->off_ns -
+                       process->last.looking_ns;
         uint64_t sampled = process->last.sampled_ns;
 
         if (process->last.cut || cpu <= JR_GAP_MIN_NS || sampled >= cpu ||

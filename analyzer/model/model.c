@@ -26,9 +26,11 @@ void jr_model_free(struct jr_model *model)
     free(model->leaves);
     free(model->buckets);
     free(model->spots);
-    free(model->times);
+    free(model->profiled);
     free(model->path);
     free(model->named);
+    jr_times_free(&model->times);
+    free(model->frame_tiers);
     jr_table_free(&model->by_name);
     jr_table_free(&model->by_tier);
     jr_table_free(&model->by_arc);
@@ -53,6 +55,7 @@ static void add_stats(struct jr_stats *sum, const struct jr_stats *part)
     sum->weight_ns = jr_add(sum->weight_ns, part->weight_ns);
     sum->cpu_ns = jr_add(sum->cpu_ns, part->cpu_ns);
     sum->blocked_ns = jr_add(sum->blocked_ns, part->blocked_ns);
+    sum->ready_ns = jr_add(sum->ready_ns, part->ready_ns);
     sum->timer_samples += part->timer_samples;
     sum->timer_ns = jr_add(sum->timer_ns, part->timer_ns);
     sum->filtered += part->filtered;
@@ -79,6 +82,8 @@ static void add_stats(struct jr_stats *sum, const struct jr_stats *part)
 
 void jr_model_finish(struct jr_model *model)
 {
+    uint64_t gone_ns = 0;   /* what the ring that lost most has lost */
+
     if (model->nleaves > 0)
         qsort(model->leaves, model->nleaves, sizeof(*model->leaves),
               compare_leaves);
@@ -88,9 +93,17 @@ void jr_model_finish(struct jr_model *model)
         if (bucket->nleaves++ == 0)
             bucket->first_leaf = i;
     }
-    for (size_t i = 0; i < model->nprocesses; i++)
-        add_stats(&model->total, &model->processes[i].stats);
-    model->total.wall_ns = jr_span_union(model->times, model->ntimes);
+    for (size_t i = 0; i < model->nprocesses; i++) {
+        const struct jr_stats *stats = &model->processes[i].stats;
+
+        add_stats(&model->total, stats);
+        if (stats->wall_ns - stats->kept_ns > gone_ns)
+            gone_ns = stats->wall_ns - stats->kept_ns;
+    }
+    model->total.wall_ns = jr_span_union(model->profiled, model->nprofiled);
+    model->total.kept_ns = model->total.wall_ns > gone_ns
+                               ? model->total.wall_ns - gone_ns
+                               : 0;
 }
 
 uint64_t jr_periods(const struct jr_model *model, uint64_t weight_ns)

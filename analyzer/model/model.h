@@ -13,6 +13,7 @@
 #include "../read/map.h"
 #include "../symbol/symbol.h"
 #include "table.h"
+#include "times.h"
 
 #define JR_LOST_COUNT (JP_COUNT_LOST_NO_SLOT + 1)
 
@@ -35,6 +36,9 @@ struct jr_filter {
     uint8_t last;           /* the last section only, whatever start is */
     uint8_t by_thread;      /* a part of the report for each thread */
     uint8_t tiers;          /* enum jr_tiers */
+    uint32_t events;        /* bits 1 << enum jp_event that count; 0: all */
+    uint8_t split;          /* stacks end in the sample's event */
+    uint8_t no_code;        /* nothing asks which code was sampled where */
 };
 
 /* A stretch of time, [from_ns, until_ns). */
@@ -53,10 +57,13 @@ struct jr_stats {
     uint64_t samples;       /* kept by the filter */
     uint64_t weight_ns;     /* of those */
     uint64_t cpu_ns;        /* of those that stand for CPU time */
-    uint64_t blocked_ns;    /* real time in which the thread was waiting */
+    uint64_t blocked_ns;    /* real time in which the thread was waiting, */
+    uint64_t ready_ns;      /* and in which it waited for a CPU */
     uint64_t timer_samples; /* those that a timer took, */
     uint64_t timer_ns;      /* and their weight */
-    uint64_t wall_ns;       /* real time profiled; of all: by any of them */
+    uint64_t wall_ns;       /* real time profiled; of all: by any of them; */
+    uint64_t kept_ns;       /* and how much of it the log holds: rings may
+                               have been overwritten */
     uint64_t filtered;      /* samples that -e or -i dropped */
     uint64_t reasons[JP_REASON_COUNT]; /* why the stacks of samples end */
     uint64_t frames;        /* of the kept samples, before -s cuts; */
@@ -95,14 +102,15 @@ struct jr_function {
     const char *tier;           /* that tells it from others; NULL */
     const char *raw;            /* as a runtime wrote it first; NULL: `name` */
     uint32_t stamp;             /* last stack that it was seen on */
+    uint32_t first_tier;        /* plus one; its others are in by_tier */
     uint8_t kind;               /* enum jr_frame_kind */
 };
 
 /* A function in one of its tiers.  Each has one at least. */
 struct jr_tier {
-    uint32_t function;
     const char *word;           /* "TurboFan"; NULL: its runtime says none */
     const char *raw;            /* its name as the runtime wrote it first */
+    uint32_t function;
     uint32_t stamp;
 };
 
@@ -119,6 +127,9 @@ struct jr_node {
     uint32_t parent, function;
     uint32_t tier;              /* of the function */
     uint32_t arc;               /* from the parent's function; JR_NO_ARC */
+    uint32_t leaf;              /* its first one, plus one, until
+                                   jr_model_finish; the others of the node are
+                                   in by_leaf */
     uint8_t first_function;     /* no ancestor has this function */
     uint8_t first_tier;         /* nor, in this tier */
     uint8_t first_arc;          /* nor is this arc on the way to the root */
@@ -166,11 +177,14 @@ struct jr_model {
     size_t nbuckets, buckets_room;
     struct jr_spot *spots;
     size_t nspots, spots_room;
-    struct jr_span *times;      /* profiled, of all processes */
-    size_t ntimes, times_room;
+    struct jr_times times;      /* of real time */
+    struct jr_span *profiled;   /* stretches of time, of all processes */
+    size_t nprofiled, profiled_room;
     struct jr_stats total;      /* after jr_model_finish */
     uint64_t period_ns;         /* the unit of weights: that of process 0 */
     struct jr_table by_name, by_tier, by_arc, by_path, by_leaf, by_thread;
+    uint32_t *frame_tiers;      /* by number of the frame, plus one */
+    size_t nframe_tiers;
     uint32_t stamp;
     uint32_t *path;             /* scratch: tiers of a stack */
     size_t npath, path_room;
@@ -226,6 +240,8 @@ const char *jr_thread_name(const struct jr_process *process, uint32_t tid);
 
 /* The clock that ran, the walker, why a stack ended, why a sample was lost:
  * stable words for the summary, and sentences for people. */
+const char *jr_event_word(unsigned event);
+const char *jr_event_frame(unsigned event);  /* as a frame: "[blocked]" */
 const char *jr_clock_word(uint32_t clock);
 const char *jr_clock_text(uint32_t clock);
 const char *jr_walker_word(uint32_t walker);

@@ -54,7 +54,7 @@ static void profiled(struct jr_model *model, struct jr_process *process,
     if (end <= start)
         return;
     process->stats.wall_ns = jr_add(process->stats.wall_ns, end - start);
-    *JR_PUSH(model->times, model->ntimes, model->times_room) =
+    *JR_PUSH(model->profiled, model->nprofiled, model->profiled_room) =
         (struct jr_span){jr_add(start, shift), jr_add(end, shift)};
 }
 

@@ -9,11 +9,15 @@
 #include <stdint.h>
 
 struct jr_slot;
+struct jr_key;
 
 /* All zero is an empty table. */
 struct jr_table {
     struct jr_slot *slots;
-    size_t used, room;   /* room is 0 or a power of two */
+    size_t room;         /* of slots; 0 or a power of two */
+    struct jr_key *keys; /* in the order in which they came */
+    uint32_t *values;
+    size_t used, keys_room, values_room;
 };
 
 /* Looks (a, b) up; when it is not there, adds it with the value `fresh`.

@@ -2,8 +2,12 @@
  *
  * Functions, their tiers, arcs and the tree of call paths.
  * Runs in: analyzer. */
+#include <string.h>
+
 #include "../base/mem.h"
 #include "model.h"
+
+#define FRAMES 1024   /* whose tiers are kept at first */
 
 /* The word of a frame's tier when it is part of the function's identity, else
  * NULL. */
@@ -39,19 +43,53 @@ static uint32_t function_of(struct jr_model *model,
     return id;
 }
 
-uint32_t jr_tree_tier(struct jr_model *model, const struct jr_frame *frame)
+static uint32_t tier_of(struct jr_model *model, const struct jr_frame *frame)
 {
     uint32_t function = function_of(model, frame);
     uint32_t fresh = (uint32_t)model->ntiers;
-    uint32_t id = jr_table_put(&model->by_tier, function,
-                               (uintptr_t)frame->tier, fresh);
+    uint32_t *first = &model->functions[function].first_tier;
+    uint32_t id;
 
+    if (*first == 0)
+        *first = fresh + 1;
+    id = *first - 1;
+    if (id != fresh && model->tiers[id].word != frame->tier)
+        id = jr_table_put(&model->by_tier, function, (uintptr_t)frame->tier,
+                          fresh);
     if (id == fresh)
         *JR_PUSH(model->tiers, model->ntiers, model->tiers_room) =
             (struct jr_tier){.function = function,
                              .word = frame->tier,
                              .raw = frame->raw ? frame->raw : frame->name};
     return id;
+}
+
+/* The place where the tier of the frame is kept, plus one. */
+static uint32_t *kept_tier(struct jr_model *model, uint32_t number)
+{
+    size_t wanted = model->nframe_tiers ? model->nframe_tiers : FRAMES;
+
+    if (number < model->nframe_tiers)
+        return &model->frame_tiers[number];
+    while (wanted <= number)
+        wanted *= 2;
+    model->frame_tiers = jr_realloc(model->frame_tiers, wanted,
+                                    sizeof(*model->frame_tiers));
+    memset(model->frame_tiers + model->nframe_tiers, 0,
+           (wanted - model->nframe_tiers) * sizeof(*model->frame_tiers));
+    model->nframe_tiers = wanted;
+    return &model->frame_tiers[number];
+}
+
+uint32_t jr_tree_tier(struct jr_model *model, const struct jr_frame *frame)
+{
+    uint32_t *kept = kept_tier(model, frame->number);
+
+    if (frame->number == 0)
+        return tier_of(model, frame);
+    if (*kept == 0)
+        *kept = tier_of(model, frame) + 1;
+    return *kept - 1;
 }
 
 static uint32_t arc_of(struct jr_model *model, uint32_t caller,

@@ -20,6 +20,14 @@ static const struct word clocks[JP_CLOCK_COUNT] = {
     [JP_CLOCK_ITIMER] = {"itimer", "CPU time, one timer for the process"},
 };
 
+static const struct word events[JP_EVENT_COUNT] = {
+    [JP_EVENT_CPU] = {"cpu", "[cpu]"},
+    [JP_EVENT_WALL_RUNNING] = {"running", "[running]"},
+    [JP_EVENT_WALL_BLOCKED] = {"blocked", "[blocked]"},
+    [JP_EVENT_RAISED] = {"raised", "[raised]"},
+    [JP_EVENT_WALL_READY] = {"ready", "[ready]"},
+};
+
 static const struct word walkers[JP_WALKER_COUNT] = {
     [JP_WALKER_FP] = {"fp", "frame pointers"},
     [JP_WALKER_LIBUNWIND] = {"libunwind", "libunwind"},
@@ -52,6 +60,16 @@ static const struct word *pick(const struct word *words, size_t count,
                                size_t index)
 {
     return index < count ? &words[index] : &unknown;
+}
+
+const char *jr_event_word(unsigned event)
+{
+    return pick(events, JP_EVENT_COUNT, event)->word;
+}
+
+const char *jr_event_frame(unsigned event)
+{
+    return pick(events, JP_EVENT_COUNT, event)->text;
 }
 
 const char *jr_clock_word(uint32_t clock)

@@ -12,16 +12,20 @@
 
 #define TABLE_MAX (16U << 20)  /* bytes of a line table; more are not read */
 #define PADDING_MAX 7U         /* bytes behind the last entry */
+#define FIRST_LOOK 256U        /* bytes that hold most names */
 
 int jr_jitdump_load(const struct jr_jitdump *dump, uint64_t offset,
                     struct jr_jitdump_load *load)
 {
     uint8_t bytes[JR_LOAD_NAME + JR_JITDUMP_NAME_MAX + 1];
-    size_t got = jr_source_read(dump->source, bytes, sizeof bytes, offset);
+    size_t got = jr_source_read(dump->source, bytes, FIRST_LOOK, offset);
     uint64_t size, length;
 
     if (got < JR_LOAD_NAME || jr_field32(bytes, dump->swapped) != 0)
         return -1;
+    if (!memchr(bytes + JR_LOAD_NAME, '\0', got - JR_LOAD_NAME))
+        got += jr_source_read(dump->source, bytes + got, sizeof bytes - got,
+                              offset + got);
     size = jr_field32(bytes + 4, dump->swapped);
     load->start = jr_field64(bytes + 32, dump->swapped);
     load->code_size = jr_field64(bytes + 40, dump->swapped);

@@ -212,6 +212,8 @@ static size_t read_chunk(struct reader *reader, uint64_t offset, int again)
         refuse(reader, run, offset, why);
         return JP_LOG_ALIGN;
     }
+    if (run->oldest_ns == 0 || head.opened_ns < run->oldest_ns)
+        run->oldest_ns = head.opened_ns;
     got = peek(&reader->source, offset, head.size, &at);
     reader->chunk.table = &reader->tables[index];
     jr_chunk_read(&reader->chunk, run, at, got, offset);

@@ -39,6 +39,7 @@ struct jr_run {
     size_t nstacks, stacks_room;
     uint64_t *frames;
     size_t nframes, frames_room;
+    uint64_t oldest_ns;           /* when its oldest chunk was opened */
     uint64_t lost;                /* sum of the JP_COUNT_LOST_* counts */
     size_t chunks, bad_chunks;    /* read; damaged and skipped or cut */
     char *text;                   /* lines of the map, each with a newline */

@@ -59,11 +59,13 @@ static const char *find_value(const char *arg, size_t size, size_t *length)
     /* Of an address: scheme://user:x@host. */
     at = memmem(arg, size, "://", 3);
     if (at) {
-        const char *start = at + 3, *end = arg + size, *host;
+        const char *start = at + 3, *host;
+        size_t rest = size - (size_t)(start - arg);
+        const char *slash = memchr(start, '/', rest);
 
-        host = memchr(start, '@', (size_t)(end - start));
+        host = memchr(start, '@', slash ? (size_t)(slash - start) : rest);
         colon = host ? memchr(start, ':', (size_t)(host - start)) : NULL;
-        if (colon && !memchr(start, '/', (size_t)(colon - start))) {
+        if (colon) {
             *length = (size_t)(host - colon) - 1;
             return colon + 1;
         }

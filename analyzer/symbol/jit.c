@@ -300,6 +300,7 @@ void jr_jit_free(struct jr_jit *jit)
     jr_jit_texts_free(jit->texts);
     free(jit->files);
     free(jit->pieces);
+    free(jit->starts);
     free(jit->ends);
     memset(jit, 0, sizeof *jit);
 }

@@ -75,6 +75,7 @@ struct jr_jit {
     size_t nfiles, files_room;
     struct jr_jit_piece *pieces; /* by rising start, once finished */
     size_t npieces, pieces_room;
+    uint64_t *starts;            /* of each block of pieces the first start */
     uint64_t *ends;              /* highest end below each node of a tree
                                     whose leaves are blocks of pieces */
     size_t leaves;               /* its width, a power of two */
@@ -155,14 +156,13 @@ static inline uint64_t jr_jit_end(const struct jr_jit_piece *piece)
 struct jr_jit_text {
     const struct jr_jit_piece *piece;
     const char *name;                  /* from the strings */
-    uint32_t length;
+    uint32_t length, nlines;
     uint64_t code_offset;              /* in the dump */
     struct jr_jit_source_line *lines;
-    size_t nlines;
+    const struct jr_frame *frame;      /* without a line; NULL: not yet made */
 };
-const struct jr_jit_text *jr_jit_text(struct jr_jit *jit,
-                                      struct jr_strings *strings,
-                                      const struct jr_jit_piece *piece);
+struct jr_jit_text *jr_jit_text(struct jr_jit *jit, struct jr_strings *strings,
+                                const struct jr_jit_piece *piece);
 void jr_jit_texts_free(struct jr_jit_texts *texts);
 
 /* The line at `address`, or NULL. */

@@ -6,6 +6,7 @@
 #include "jit.h"
 
 #define BLOCK 16U  /* pieces a leaf of the tree */
+#define LINE 64U   /* bytes that the processor fetches */
 
 static uint64_t block_end(const struct jr_jit *jit, size_t block)
 {
@@ -32,8 +33,11 @@ void jr_jit_index(struct jr_jit *jit)
         leaves *= 2;
     jit->leaves = leaves;
     jit->ends = jr_alloc(leaves * 2, sizeof *jit->ends);
-    for (size_t i = 0; i < blocks; i++)
+    jit->starts = jr_alloc(blocks, sizeof *jit->starts);
+    for (size_t i = 0; i < blocks; i++) {
         jit->ends[leaves + i] = block_end(jit, i);
+        jit->starts[i] = jit->pieces[i * BLOCK].start;
+    }
     for (size_t i = leaves - 1; i > 0; i--) {
         uint64_t left = jit->ends[2 * i], right = jit->ends[2 * i + 1];
 
@@ -70,6 +74,7 @@ struct query {
     struct jr_jit_span *span;
     const struct jr_jit_piece *live[JR_LAYERS];
     const struct jr_jit_piece *later;
+    int all;               /* what is live in all layers is asked for */
 };
 
 /* Narrows the answer's span to the side of `edge` that the time is on. */
@@ -136,13 +141,19 @@ static void search(struct query *query, size_t node, size_t first,
     size_t at = first * BLOCK;
 
     if (at >= jit->npieces || jit->ends[node] <= query->address ||
-        jit->pieces[at].start > query->address)
+        jit->starts[first] > query->address)
         return;
     if (width > 1) {
         search(query, 2 * node, first, width / 2);
         search(query, 2 * node + 1, first + width / 2, width / 2);
         return;
     }
+    /* Of the first layer one piece at most is live there and then. */
+    if (query->live[0] && !query->all)
+        return;
+    /* All of the block at once, which is nowhere near. */
+    for (size_t i = 0; i < BLOCK * sizeof *jit->pieces; i += LINE)
+        __builtin_prefetch((const char *)&jit->pieces[at] + i);
     for (size_t end = at + BLOCK; at < end && at < jit->npieces; at++) {
         if (jit->pieces[at].start <= query->address &&
             jr_jit_end(&jit->pieces[at]) > query->address)
@@ -158,7 +169,8 @@ const struct jr_jit_piece *jr_jit_newer(struct jr_jit *jit,
 {
     const struct jr_jit_origin *file = jit->files[piece->file];
     struct query query = {
-        .jit = jit, .address = address, .time_ns = time_ns, .span = span};
+        .jit = jit, .address = address, .time_ns = time_ns, .span = span,
+        .all = 1};
     const struct jr_jit_piece *other;
     const struct jr_jit_text *one, *two;
 

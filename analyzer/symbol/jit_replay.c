@@ -17,20 +17,13 @@ struct alive {
     size_t count;
     uint32_t *owners;     /* by rank of start: piece, when in `set` */
     struct jr_rankset set;
-    size_t last;          /* rank found last */
 };
 
 struct replay {
     struct jr_jit *jit;
+    uint32_t *ranks;      /* of each piece's start in its layer */
     struct alive layers[JR_LAYERS];
 };
-
-static int by_value(const void *one, const void *other)
-{
-    uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
-
-    return a < b ? -1 : a > b;
-}
 
 static int by_time(const void *one, const void *other)
 {
@@ -45,40 +38,94 @@ static int by_time(const void *one, const void *other)
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* Sorts what is mostly in order already. */
-static void sort(void *items, size_t count, size_t size,
-                 int (*compare)(const void *, const void *))
+/* Sorts the pieces by time, which are mostly in order already. */
+static void sort_pieces(struct jr_jit_piece *pieces, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
-        char *item = (char *)items + i * size;
-
-        if (compare(item - size, item) > 0) {
-            qsort(items, count, size, compare);
+        if (by_time(&pieces[i - 1], &pieces[i]) > 0) {
+            qsort(pieces, count, sizeof *pieces, by_time);
             return;
         }
     }
 }
 
-static void init_alive(struct alive *alive, const struct jr_jit *jit,
-                       unsigned layer)
+/* A start address and the piece that it is of. */
+struct start {
+    uint64_t address;
+    uint32_t piece;
+};
+
+#define DIGIT 11U                 /* bits that are sorted by in one go */
+#define DIGITS (1U << DIGIT)
+
+/* Puts `starts` in order by the digit above `shift`, into `to`. */
+static void sort_digit(const struct start *starts, size_t count,
+                       unsigned shift, struct start *to)
 {
-    size_t total = 0, kept = 0;
+    size_t ends[DIGITS] = {0}, at = 0;
+
+    for (size_t i = 0; i < count; i++)
+        ends[starts[i].address >> shift & (DIGITS - 1)]++;
+    for (size_t i = 0; i < DIGITS; i++) {
+        at += ends[i];
+        ends[i] = at - ends[i];
+    }
+    for (size_t i = 0; i < count; i++)
+        to[ends[starts[i].address >> shift & (DIGITS - 1)]++] = starts[i];
+}
+
+/* Sorts starts by address, unless they are in order. */
+static struct start *sort_starts(struct start *starts, size_t count)
+{
+    struct start *other;
+    uint64_t differ = 0;
+    int in_order = 1;
+
+    for (size_t i = 1; i < count; i++) {
+        differ |= starts[i].address ^ starts[i - 1].address;
+        in_order &= starts[i - 1].address <= starts[i].address;
+    }
+    if (in_order)
+        return starts;
+    other = jr_alloc(count, sizeof *other);
+    for (unsigned shift = 0; shift < 64; shift += DIGIT) {
+        struct start *sorted = other;
+
+        if ((differ >> shift & (DIGITS - 1)) == 0)
+            continue;
+        sort_digit(starts, count, shift, sorted);
+        other = starts;
+        starts = sorted;
+    }
+    free(other);
+    return starts;
+}
+
+/* Finds the distinct starts of a layer, and the ranks of its pieces. */
+static void init_alive(struct replay *replay, unsigned layer)
+{
+    const struct jr_jit *jit = replay->jit;
+    struct alive *alive = &replay->layers[layer];
+    struct start *starts;
+    size_t total = 0, at = 0;
 
     for (size_t i = 0; i < jit->npieces; i++)
         total += jit->pieces[i].layer == layer;
-    alive->starts = jr_alloc(total, sizeof *alive->starts);
+    starts = jr_alloc(total, sizeof *starts);
     for (size_t i = 0; i < jit->npieces; i++) {
         if (jit->pieces[i].layer == layer)
-            alive->starts[alive->count++] = jit->pieces[i].start;
+            starts[at++] = (struct start){jit->pieces[i].start, (uint32_t)i};
     }
-    sort(alive->starts, alive->count, sizeof *alive->starts, by_value);
-    for (size_t i = 0; i < alive->count; i++) {
-        if (kept == 0 || alive->starts[kept - 1] != alive->starts[i])
-            alive->starts[kept++] = alive->starts[i];
+    starts = sort_starts(starts, total);
+    alive->starts = jr_alloc(total, sizeof *alive->starts);
+    for (size_t i = 0; i < total; i++) {
+        if (i == 0 || starts[i - 1].address != starts[i].address)
+            alive->starts[alive->count++] = starts[i].address;
+        replay->ranks[starts[i].piece] = (uint32_t)alive->count - 1;
     }
-    alive->count = kept;
-    alive->owners = jr_alloc(kept, sizeof *alive->owners);
-    jr_rankset_init(&alive->set, kept);
+    free(starts);
+    alive->owners = jr_alloc(alive->count, sizeof *alive->owners);
+    jr_rankset_init(&alive->set, alive->count);
 }
 
 static void free_alive(struct alive *alive)
@@ -89,16 +136,10 @@ static void free_alive(struct alive *alive)
 }
 
 /* The rank of the first start at or above `start`. */
-static size_t rank_of(struct alive *alive, uint64_t start)
+static size_t rank_of(const struct alive *alive, uint64_t start)
 {
     size_t from = 0, to = alive->count;
-    size_t next = alive->last + 1;
 
-    /* Compilers fill their memory in order. */
-    if (next < to && alive->starts[next] == start) {
-        alive->last = next;
-        return next;
-    }
     while (from < to) {
         size_t middle = from + (to - from) / 2;
 
@@ -107,7 +148,6 @@ static size_t rank_of(struct alive *alive, uint64_t start)
         else
             to = middle;
     }
-    alive->last = from;
     return from;
 }
 
@@ -131,24 +171,42 @@ static void end_at(struct replay *replay, struct alive *alive, size_t rank,
     jr_rankset_remove(&alive->set, rank);
 }
 
-/* Ends what of a layer is alive in [start, end). */
-static void end_range(struct replay *replay, struct alive *alive,
-                      uint64_t start, uint64_t end, uint64_t time_ns)
-{
-    size_t rank, at;
+/* Addresses, and the rank of the first one in the layer of a piece. */
+struct range {
+    uint64_t start, end;
+    size_t rank;
+};
 
-    if (alive->count == 0)
-        return;
-    rank = rank_of(alive, start);
+/* Ends what of a layer is alive in the range. */
+static void end_range(struct replay *replay, struct alive *alive,
+                      const struct range *range, uint64_t time_ns)
+{
+    size_t rank = range->rank, at;
+
     for (at = jr_rankset_next(&alive->set, rank);
-         at != JR_RANK_NONE && alive->starts[at] < end;
+         at != JR_RANK_NONE && alive->starts[at] < range->end;
          at = jr_rankset_next(&alive->set, at))
         end_at(replay, alive, at, time_ns);
     /* Only the nearest below can reach up. */
     at = jr_rankset_before(&alive->set, rank);
     if (at != JR_RANK_NONE &&
-        jr_jit_end(owner_at(replay, alive, at)) > start)
+        jr_jit_end(owner_at(replay, alive, at)) > range->start)
         end_at(replay, alive, at, time_ns);
+}
+
+/* Ends what is alive in the range in `layer` and those behind it. */
+static void end_layers(struct replay *replay, unsigned layer,
+                       struct range range, uint64_t time_ns)
+{
+    for (unsigned i = layer; i < JR_LAYERS; i++) {
+        struct alive *alive = &replay->layers[i];
+
+        if (jr_rankset_next(&alive->set, 0) == JR_RANK_NONE)
+            continue;
+        if (i != layer)
+            range.rank = rank_of(alive, range.start);
+        end_range(replay, alive, &range, time_ns);
+    }
 }
 
 static const struct jr_perfmap_line *line_of(const struct jr_jit *jit,
@@ -172,12 +230,11 @@ static int is_repeated(const struct jr_jit *jit,
     return a->length == b->length && !memcmp(a->name, b->name, a->length);
 }
 
-/* The piece at `start` in the layer, or NULL. */
+/* The piece at `start` in the layer, whose rank that is, or NULL. */
 static struct jr_jit_piece *alive_at(const struct replay *replay,
-                                     struct alive *alive, uint64_t start)
+                                     const struct alive *alive,
+                                     uint64_t start, size_t rank)
 {
-    size_t rank = rank_of(alive, start);
-
     if (rank >= alive->count || alive->starts[rank] != start ||
         jr_rankset_next(&alive->set, rank) != rank)
         return NULL;
@@ -188,9 +245,12 @@ static struct jr_jit_piece *alive_at(const struct replay *replay,
  * the piece only ends others. */
 static void take_moved(struct replay *replay, struct jr_jit_piece *piece)
 {
-    struct alive *alive = &replay->layers[piece->layer];
-    uint64_t old = piece->until_ns, end;
-    const struct jr_jit_piece *from = alive_at(replay, alive, old);
+    const struct alive *alive = &replay->layers[piece->layer];
+    struct range old = {.start = piece->until_ns,
+                        .rank = rank_of(alive, piece->until_ns)};
+    const struct jr_jit_piece *from =
+        alive_at(replay, alive, old.start, old.rank);
+    uint64_t end;
 
     piece->until_ns = UINT64_MAX;
     if (from) {
@@ -201,10 +261,9 @@ static void take_moved(struct replay *replay, struct jr_jit_piece *piece)
     } else {
         piece->void_ = 1;
     }
-    if (__builtin_add_overflow(old, piece->size, &end))
-        end = UINT64_MAX;
-    for (unsigned i = piece->layer; i < JR_LAYERS; i++)
-        end_range(replay, &replay->layers[i], old, end, piece->from_ns);
+    if (__builtin_add_overflow(old.start, piece->size, &old.end))
+        old.end = UINT64_MAX;
+    end_layers(replay, piece->layer, old, piece->from_ns);
     /* It may be longer there than the record says. */
     if (__builtin_add_overflow(piece->start, piece->size, &end))
         piece->void_ = 1;
@@ -231,8 +290,9 @@ static void replay_piece(struct replay *replay, size_t index)
 {
     struct jr_jit_piece *piece = &replay->jit->pieces[index], *there;
     struct alive *alive = &replay->layers[piece->layer];
-    uint64_t end, since;
-    size_t rank;
+    struct range range = {.start = piece->start,
+                          .rank = replay->ranks[index]};
+    uint64_t since = jr_jit_since(replay->jit, piece);
 
     if (piece->event == JR_JIT_CLOSED) {
         close_file(replay, piece);
@@ -241,21 +301,23 @@ static void replay_piece(struct replay *replay, size_t index)
     }
     if (piece->event == JR_JIT_MOVED)
         take_moved(replay, piece);
-    there = alive_at(replay, alive, piece->start);
+    there = alive_at(replay, alive, piece->start, range.rank);
     if (there && is_repeated(replay->jit, there, piece)) {
-        piece->void_ = 1;
-        return;
+        if (there->always || there->from_ns == piece->from_ns) {
+            piece->void_ = 1;
+            return;
+        }
+        /* The same again, or other code of that name in its place.  The name
+         * holds at all times between. */
+        since = piece->from_ns;
     }
-    if (__builtin_add_overflow(piece->start, piece->size, &end))
-        end = UINT64_MAX;
-    since = jr_jit_since(replay->jit, piece);
-    for (unsigned i = piece->layer; i < JR_LAYERS; i++)
-        end_range(replay, &replay->layers[i], piece->start, end, since);
+    if (__builtin_add_overflow(piece->start, piece->size, &range.end))
+        range.end = UINT64_MAX;
+    end_layers(replay, piece->layer, range, since);
     if (piece->void_)
         return;
-    rank = rank_of(alive, piece->start);
-    alive->owners[rank] = (uint32_t)index;
-    jr_rankset_add(&alive->set, rank);
+    alive->owners[range.rank] = (uint32_t)index;
+    jr_rankset_add(&alive->set, range.rank);
     replay->jit->files[piece->file]->alive++;
 }
 
@@ -269,11 +331,13 @@ void jr_jit_replay(struct jr_jit *jit)
             jit->pieces[kept++] = jit->pieces[i];
     }
     jit->npieces = kept;
-    sort(jit->pieces, jit->npieces, sizeof *jit->pieces, by_time);
+    sort_pieces(jit->pieces, jit->npieces);
+    replay.ranks = jr_alloc(jit->npieces, sizeof *replay.ranks);
     for (unsigned i = 0; i < JR_LAYERS; i++)
-        init_alive(&replay.layers[i], jit, i);
+        init_alive(&replay, i);
     for (size_t i = 0; i < jit->npieces; i++)
         replay_piece(&replay, i);
     for (unsigned i = 0; i < JR_LAYERS; i++)
         free_alive(&replay.layers[i]);
+    free(replay.ranks);
 }

@@ -11,41 +11,32 @@
 #include "../base/mem.h"
 #include "jit.h"
 
-#define FIRST_SLOTS 256
+#define BLOCK 512U
 
-/* What was read so far, by piece. */
+/* What was read so far. */
 struct jr_jit_texts {
-    struct jr_jit_text **slots;
-    size_t count, used;
+    uint32_t *of_piece;            /* number of its text, from 1 on; 0: none */
+    struct jr_jit_text **blocks;   /* of BLOCK texts, which do not move */
+    size_t nblocks, blocks_room, count;
 };
 
-static struct jr_jit_text **slot_of(struct jr_jit_text **slots, size_t count,
-                                    const struct jr_jit_piece *piece)
+static struct jr_jit_text *text_at(const struct jr_jit_texts *texts,
+                                   size_t index)
 {
-    size_t at = (size_t)(((uintptr_t)piece >> 3) * 0x9e3779b97f4a7c15ULL >>
-                         20) & (count - 1);
-
-    while (slots[at] && slots[at]->piece != piece)
-        at = (at + 1) & (count - 1);
-    return &slots[at];
+    return &texts->blocks[index / BLOCK][index % BLOCK];
 }
 
-/* Doubles the slots once half are in use. */
-static void make_room(struct jr_jit_texts *texts)
+/* The next text, zeroed; it is taken once texts->count says so. */
+static struct jr_jit_text *next_text(struct jr_jit_texts *texts)
 {
-    size_t count = texts->count ? texts->count * 2 : FIRST_SLOTS;
-    struct jr_jit_text **slots;
+    struct jr_jit_text *text;
 
-    if (texts->used * 2 < texts->count)
-        return;
-    slots = jr_alloc(count, sizeof *slots);
-    for (size_t i = 0; i < texts->count; i++) {
-        if (texts->slots[i])
-            *slot_of(slots, count, texts->slots[i]->piece) = texts->slots[i];
-    }
-    free(texts->slots);
-    texts->slots = slots;
-    texts->count = count;
+    if (texts->count == texts->nblocks * BLOCK)
+        *JR_PUSH(texts->blocks, texts->nblocks, texts->blocks_room) =
+            jr_alloc(BLOCK, sizeof **texts->blocks);
+    text = text_at(texts, texts->count);
+    memset(text, 0, sizeof *text);
+    return text;
 }
 
 /* Takes a line table over; the code may have moved since it was loaded. */
@@ -53,7 +44,7 @@ static void take_lines(struct jr_jit_text *text, struct jr_strings *strings,
                        const struct jr_jitdump_lines *lines, uint64_t moved)
 {
     text->lines = jr_alloc(lines->count, sizeof *text->lines);
-    text->nlines = lines->count;
+    text->nlines = (uint32_t)lines->count;
     for (size_t i = 0; i < lines->count; i++) {
         const struct jr_jitdump_line *line = &lines->items[i];
 
@@ -71,24 +62,22 @@ static int read_dump(struct jr_jit *jit, struct jr_strings *strings,
 {
     const struct jr_jit_piece *piece = text->piece;
     const struct jr_jit_origin *origin = jit->files[piece->file];
-    struct jr_jitdump_load *load = jr_alloc(1, sizeof *load);
     struct jr_jitdump_lines lines = {0};
-    int result = jr_jitdump_load(&origin->dump, piece->offset, load);
+    struct jr_jitdump_load load;
 
-    if (result == 0) {
-        text->code_offset = load->code_offset;
-        text->name = jr_strings_add(strings, load->name, load->length);
-        text->length = load->length;
-        if (piece->back)
-            jr_jitdump_lines(&origin->dump, piece->offset - piece->back, load,
-                             origin->bias, &lines);
-        jit->garbage += lines.garbage;
-        if (lines.count)
-            take_lines(text, strings, &lines, piece->start - load->start);
-        jr_jitdump_lines_free(&lines);
-    }
-    free(load);
-    return result;
+    if (jr_jitdump_load(&origin->dump, piece->offset, &load) < 0)
+        return -1;
+    text->code_offset = load.code_offset;
+    text->name = jr_strings_add(strings, load.name, load.length);
+    text->length = load.length;
+    if (piece->back)
+        jr_jitdump_lines(&origin->dump, piece->offset - piece->back, &load,
+                         origin->bias, &lines);
+    jit->garbage += lines.garbage;
+    if (lines.count)
+        take_lines(text, strings, &lines, piece->start - load.start);
+    jr_jitdump_lines_free(&lines);
+    return 0;
 }
 
 static void read_map(const struct jr_jit *jit, struct jr_strings *strings,
@@ -102,29 +91,27 @@ static void read_map(const struct jr_jit *jit, struct jr_strings *strings,
     text->length = line->length;
 }
 
-const struct jr_jit_text *jr_jit_text(struct jr_jit *jit,
-                                      struct jr_strings *strings,
-                                      const struct jr_jit_piece *piece)
+struct jr_jit_text *jr_jit_text(struct jr_jit *jit, struct jr_strings *strings,
+                                const struct jr_jit_piece *piece)
 {
-    struct jr_jit_text **slot, *text;
+    uint32_t *number;
+    struct jr_jit_text *text;
 
-    if (!jit->texts)
+    if (!jit->texts) {
         jit->texts = jr_alloc(1, sizeof *jit->texts);
-    make_room(jit->texts);
-    slot = slot_of(jit->texts->slots, jit->texts->count, piece);
-    text = *slot;
-    if (text)
-        return text;
-    text = jr_alloc(1, sizeof *text);
-    text->piece = piece;
-    if (!jit->files[piece->file]->is_dump) {
-        read_map(jit, strings, text);
-    } else if (read_dump(jit, strings, text) < 0) {
-        free(text);
-        return NULL;
+        jit->texts->of_piece =
+            jr_alloc(jit->npieces, sizeof *jit->texts->of_piece);
     }
-    *slot = text;
-    jit->texts->used++;
+    number = &jit->texts->of_piece[piece - jit->pieces];
+    if (*number)
+        return text_at(jit->texts, *number - 1);
+    text = next_text(jit->texts);
+    text->piece = piece;
+    if (!jit->files[piece->file]->is_dump)
+        read_map(jit, strings, text);
+    else if (read_dump(jit, strings, text) < 0)
+        return NULL;
+    *number = (uint32_t)++jit->texts->count;
     return text;
 }
 
@@ -132,12 +119,12 @@ void jr_jit_texts_free(struct jr_jit_texts *texts)
 {
     if (!texts)
         return;
-    for (size_t i = 0; i < texts->count; i++) {
-        if (texts->slots[i])
-            free(texts->slots[i]->lines);
-        free(texts->slots[i]);
-    }
-    free(texts->slots);
+    for (size_t i = 0; i < texts->count; i++)
+        free(text_at(texts, i)->lines);
+    for (size_t i = 0; i < texts->nblocks; i++)
+        free(texts->blocks[i]);
+    free(texts->blocks);
+    free(texts->of_piece);
     free(texts);
 }
 
@@ -157,16 +144,25 @@ const struct jr_jit_source_line *jr_jit_line(const struct jr_jit_text *text,
     return from ? &text->lines[from - 1] : NULL;
 }
 
-/* Was the copy made while the piece was there?  It may have been there before
- * it was described, as long as nothing else was. */
-static int is_of_piece(const struct jr_jit *jit,
-                       const struct jr_code_copy *copy,
-                       const struct jr_jit_piece *piece, uint64_t address)
+/* Was the copy made before the piece was described, but when it may have been
+ * there: nothing else was, and it had not been looked for in vain since? */
+static int is_early(const struct jr_jit *jit, const struct jr_code_copy *copy,
+                    const struct jr_jit_piece *piece, uint64_t address)
 {
     struct jr_jit_span span = {0, UINT64_MAX};
+    uint64_t since = jr_jit_since(jit, piece);
     int late;
 
-    return jr_jit_find(jit, address, copy->time_ns, &span, &late) == piece;
+    return (since == piece->from_ns || copy->time_ns >= since) &&
+           jr_jit_find(jit, address, copy->time_ns, &span, &late) == piece;
+}
+
+/* Was the copy made while the piece was there? */
+static int is_within(const struct jr_code_copy *copy,
+                     const struct jr_jit_piece *piece)
+{
+    return (piece->always || copy->time_ns >= piece->from_ns) &&
+           copy->time_ns < piece->until_ns;
 }
 
 /* Reads up to `room` bytes at `address` from a copy, which has it. */
@@ -253,25 +249,27 @@ int jr_jit_differs(const struct jr_jit *jit, const struct jr_jit_text *text,
 }
 
 /* Reads up to `room` bytes at `address` from a copy of memory that the map
- * names; 0: none has it. */
+ * names, the first one of the piece's time, else one from before it was
+ * described; 0: none has it. */
 static size_t read_copy(const struct jr_jit *jit,
                         const struct jr_jit_piece *piece, uint64_t address,
                         uint8_t *into, size_t room)
 {
     const struct jr_map *map = jit->map;
+    size_t got = 0;
 
-    for (size_t i = 0; map && i < map->ncopies; i++) {
-        const struct jr_code_copy *copy = &map->copies[i];
-        size_t got;
+    for (int early = 0; map && early < 2; early++) {
+        for (size_t i = 0; i < map->ncopies && got == 0; i++) {
+            const struct jr_code_copy *copy = &map->copies[i];
 
-        if (address < copy->start || address >= copy->end ||
-            strchr(copy->saved, '/') || !is_of_piece(jit, copy, piece, address))
-            continue;
-        got = read_one(jit, copy, address, into, room);
-        if (got)
-            return got;
+            if (address >= copy->start && address < copy->end &&
+                !strchr(copy->saved, '/') &&
+                (early ? is_early(jit, copy, piece, address)
+                       : is_within(copy, piece)))
+                got = read_one(jit, copy, address, into, room);
+        }
     }
-    return 0;
+    return got;
 }
 
 size_t jr_jit_bytes(const struct jr_jit *jit, const struct jr_jit_text *text,

@@ -11,19 +11,15 @@
 #include "modules.h"
 #include "ranges.h"
 
-#define FIRST_SLOTS 4096
-#define NO_ANSWER UINT32_MAX
+#define FIRST_PLACES 4096U
+#define PLACES_MAX (1U << 16)
+#define NEAR 4U           /* places where an answer may be */
 
 /* What an address is from one time to another. */
 struct answer {
-    uint64_t from_ns, until_ns;
-    const struct jr_frame *frame;
-    uint32_t next;        /* another answer for the address, or NO_ANSWER */
-};
-
-struct slot {
     uint64_t address;
-    uint32_t first;       /* answer, NO_ANSWER: the slot is free */
+    uint64_t from_ns, until_ns;
+    const struct jr_frame *frame; /* NULL: the place is free */
 };
 
 struct jr_space {
@@ -34,19 +30,12 @@ struct jr_space {
     struct jr_module **modules; /* by mapping, once looked up */
     struct jr_jit jit;
     int jit_read;
-    size_t mismatched;
+    uint64_t *mismatched;       /* addresses; some of them twice */
+    size_t nmismatched, mismatched_room;
     struct jr_indices found;    /* scratch */
-    struct answer *answers;
-    size_t nanswers, answers_room;
-    struct slot *slots;
-    size_t nslots, used;
+    struct answer *answers;     /* the last ones, by hash of the address */
+    size_t nplaces, used;
 };
-
-static void clear_slots(struct slot *slots, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        slots[i].first = NO_ANSWER;
-}
 
 struct jr_space *jr_space_new(struct jr_symbols *symbols,
                               const struct jr_map *map, const char *log_dir)
@@ -65,9 +54,8 @@ struct jr_space *jr_space_new(struct jr_symbols *symbols,
             (struct jr_range){mapping->start, mapping->end, (uint32_t)i};
     }
     jr_ranges_build(&space->mappings);
-    space->nslots = FIRST_SLOTS;
-    space->slots = jr_alloc(space->nslots, sizeof *space->slots);
-    clear_slots(space->slots, space->nslots);
+    space->nplaces = FIRST_PLACES;
+    space->answers = jr_alloc(space->nplaces, sizeof *space->answers);
     return space;
 }
 
@@ -80,8 +68,8 @@ void jr_space_free(struct jr_space *space)
     free(space->found.items);
     free(space->modules);
     free(space->log_dir);
+    free(space->mismatched);
     free(space->answers);
-    free(space->slots);
     free(space);
 }
 
@@ -124,13 +112,13 @@ static const struct jr_mapping *find_mapping(struct jr_space *space,
 }
 
 /* The JIT code at an address, NULL when no file describes it. */
-static const struct jr_jit_text *find_code(struct jr_space *space,
-                                           uint64_t address, uint64_t time_ns,
-                                           struct jr_jit_span *span, int *late)
+static struct jr_jit_text *find_code(struct jr_space *space, uint64_t address,
+                                     uint64_t time_ns,
+                                     struct jr_jit_span *span, int *late)
 {
     struct jr_strings *strings = space->symbols->strings;
     const struct jr_jit_piece *piece, *newer;
-    const struct jr_jit_text *text;
+    struct jr_jit_text *text;
 
     if (!space->jit_read) {
         space->jit_read = 1;
@@ -148,7 +136,8 @@ static const struct jr_jit_text *find_code(struct jr_space *space,
     text = jr_jit_text(&space->jit, strings, piece);
     if (text && !*late && piece->layer == JR_LAYER_EXACT &&
         jr_jit_differs(&space->jit, text, address, time_ns, span)) {
-        space->mismatched++;
+        *JR_PUSH(space->mismatched, space->nmismatched,
+                 space->mismatched_room) = address;
         return NULL;
     }
     return text;
@@ -161,7 +150,7 @@ static const struct jr_frame *find_jit(struct jr_space *space,
     struct jr_strings *strings = space->symbols->strings;
     struct jr_jit_span span = {answer->from_ns, answer->until_ns};
     const struct jr_jit_source_line *line;
-    const struct jr_jit_text *text;
+    struct jr_jit_text *text;
     struct jr_frame frame;
     int late;
 
@@ -171,9 +160,15 @@ static const struct jr_frame *find_jit(struct jr_space *space,
     /* A name may be empty, which says as little as none. */
     if (!text || !*text->name)
         return NULL;
-    jr_jit_name_frame(strings, text->name, text->length, &frame);
-    frame.late = (uint8_t)late;
+    if (!text->frame) {
+        jr_jit_name_frame(strings, text->name, text->length, &frame);
+        text->frame = jr_strings_frame_of(strings, &frame);
+    }
     line = jr_jit_line(text, address);
+    if (!late && !line)
+        return text->frame;
+    frame = *text->frame;
+    frame.late = (uint8_t)late;
     if (line) {
         frame.file = *line->file ? line->file : NULL;
         frame.line = line->line;
@@ -216,11 +211,28 @@ size_t jr_jit_code_bytes(const struct jr_jit_code *code, uint8_t *into,
     return jr_jit_bytes(code->jit, code->text, into, room);
 }
 
-struct jr_space_jit jr_space_jit(const struct jr_space *space)
+static int by_number(const void *one, const void *other)
 {
+    uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+
+    return a < b ? -1 : a > b;
+}
+
+struct jr_space_jit jr_space_jit(struct jr_space *space)
+{
+    size_t kept = 0;
+
+    if (space->nmismatched)
+        qsort(space->mismatched, space->nmismatched,
+              sizeof *space->mismatched, by_number);
+    for (size_t i = 0; i < space->nmismatched; i++) {
+        if (kept == 0 || space->mismatched[kept - 1] != space->mismatched[i])
+            space->mismatched[kept++] = space->mismatched[i];
+    }
+    space->nmismatched = kept;
     return (struct jr_space_jit){.files = space->jit.nfiles,
                                  .bad_lines = space->jit.garbage,
-                                 .mismatched = space->mismatched};
+                                 .mismatched = kept};
 }
 
 /* The frame of code that neither a file nor a perf map describes. */
@@ -271,78 +283,72 @@ static void resolve(struct jr_space *space, uint64_t address, uint64_t time_ns,
     answer->frame = frame;
 }
 
-static struct slot *slot_of(struct slot *slots, size_t count, uint64_t address)
+static struct answer *first_place(struct answer *answers, size_t count,
+                                  uint64_t address)
 {
-    size_t at = (size_t)((address * 0x9e3779b97f4a7c15ULL) >> 20) &
-                (count - 1);
-
-    while (slots[at].first != NO_ANSWER && slots[at].address != address)
-        at = (at + 1) & (count - 1);
-    return &slots[at];
+    return &answers[(address * 0x9e3779b97f4a7c15ULL) >> 20 &
+                    (count - NEAR)];
 }
 
-/* Doubles the slots once half are in use. */
+/* Puts an answer in front of those near it; the last one of them is dropped
+ * where there is no free place. */
+static void keep_answer(struct jr_space *space, const struct answer *answer)
+{
+    struct answer *near = first_place(space->answers, space->nplaces,
+                                      answer->address);
+    unsigned at = 0;
+
+    while (at < NEAR - 1 && near[at].frame)
+        at++;
+    space->used += !near[at].frame;
+    memmove(near + 1, near, at * sizeof *near);
+    near[0] = *answer;
+}
+
+/* Doubles the places once half are in use, up to so many. */
 static void make_room(struct jr_space *space)
 {
-    size_t count = space->nslots * 2;
-    struct slot *slots;
+    struct answer *old = space->answers;
+    size_t nold = space->nplaces;
 
-    if (space->used * 2 < space->nslots)
+    if (space->used * 2 < nold || nold == PLACES_MAX)
         return;
-    slots = jr_alloc(count, sizeof *slots);
-    clear_slots(slots, count);
-    for (size_t i = 0; i < space->nslots; i++) {
-        if (space->slots[i].first != NO_ANSWER)
-            *slot_of(slots, count, space->slots[i].address) = space->slots[i];
+    space->nplaces = nold * 2;
+    space->answers = jr_alloc(space->nplaces, sizeof *space->answers);
+    space->used = 0;
+    for (size_t i = 0; i < nold; i++) {
+        if (old[i].frame)
+            keep_answer(space, &old[i]);
     }
-    free(space->slots);
-    space->slots = slots;
-    space->nslots = count;
-}
-
-/* Adds the answer for `address` at `time_ns` to those known. */
-static const struct answer *add_answer(struct jr_space *space,
-                                       uint64_t address, uint64_t time_ns)
-{
-    struct slot *slot;
-    uint32_t index = (uint32_t)space->nanswers;
-    struct answer *answer =
-        JR_PUSH(space->answers, space->nanswers, space->answers_room);
-
-    resolve(space, address, time_ns, answer);
-    make_room(space);
-    slot = slot_of(space->slots, space->nslots, address);
-    if (slot->first == NO_ANSWER)
-        space->used++;
-    answer->next = slot->first;
-    slot->address = address;
-    slot->first = index;
-    return answer;
+    free(old);
 }
 
 void jr_space_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
                    int is_return, struct jr_hit *hit)
 {
-    const struct answer *answer = NULL;
-    uint32_t at;
+    struct answer *near, answer;
+    unsigned at = 0;
 
     if (is_return && address)
         address--;
     /* So that every answer, which ends before the last of times, holds it. */
     if (time_ns == UINT64_MAX)
         time_ns--;
-    at = slot_of(space->slots, space->nslots, address)->first;
-    for (; at != NO_ANSWER; at = space->answers[at].next) {
-        if (time_ns >= space->answers[at].from_ns &&
-            time_ns < space->answers[at].until_ns) {
-            answer = &space->answers[at];
-            break;
-        }
+    near = first_place(space->answers, space->nplaces, address);
+    while (at < NEAR && !(near[at].address == address && near[at].frame &&
+                          time_ns >= near[at].from_ns &&
+                          time_ns < near[at].until_ns))
+        at++;
+    if (at < NEAR) {
+        answer = near[at];
+    } else {
+        answer.address = address;
+        resolve(space, address, time_ns, &answer);
+        make_room(space);
+        keep_answer(space, &answer);
     }
-    if (!answer)
-        answer = add_answer(space, address, time_ns);
-    hit->frames = answer->frame;
+    hit->frames = answer.frame;
     hit->nframes = 1;
-    hit->from_ns = answer->from_ns;
-    hit->until_ns = answer->until_ns;
+    hit->from_ns = answer.from_ns;
+    hit->until_ns = answer.until_ns;
 }

@@ -9,17 +9,15 @@
 
 #include "../base/mem.h"
 
-#define BLOCK_SIZE 65536
+#define BLOCK_SIZE 65536U
+#define UNIT 8U                /* what items begin at a multiple of */
+#define UNITS (BLOCK_SIZE / UNIT)
+#define BLOCKS_MAX (UINT32_MAX / UNITS)
 #define FIRST_SLOTS 1024
 
-struct block {
-    struct block *next;
-    char bytes[];
-};
-
 struct slot {
-    uint64_t hash;
-    void *item;          /* NULL: free */
+    uint32_t hash;
+    uint32_t item;       /* block * UNITS + unit; 0: free */
 };
 
 struct table {
@@ -28,50 +26,50 @@ struct table {
 };
 
 struct jr_strings {
-    struct block *blocks;
-    char *free_at;
-    size_t free_size;
+    char **blocks;       /* of BLOCK_SIZE, or of one item that is larger */
+    size_t nblocks, blocks_room;
+    size_t used;         /* units of the last block */
     struct table texts, frames;
 };
 
 struct jr_strings *jr_strings_new(void)
 {
-    return jr_alloc(1, sizeof(struct jr_strings));
+    struct jr_strings *strings = jr_alloc(1, sizeof *strings);
+
+    strings->used = UNITS;
+    return strings;
 }
 
 void jr_strings_free(struct jr_strings *strings)
 {
-    struct block *block, *next;
-
-    for (block = strings->blocks; block; block = next) {
-        next = block->next;
-        free(block);
-    }
+    for (size_t i = 0; i < strings->nblocks; i++)
+        free(strings->blocks[i]);
+    free(strings->blocks);
     free(strings->texts.slots);
     free(strings->frames.slots);
     free(strings);
 }
 
-/* Takes `size` bytes, aligned for any type, out of the blocks. */
-static void *take(struct jr_strings *strings, size_t size)
+static void *item_of(const struct jr_strings *strings, uint32_t item)
 {
-    char *at;
+    return strings->blocks[item / UNITS] + item % UNITS * UNIT;
+}
 
-    size = (size + 15) & ~(size_t)15;
-    if (size > strings->free_size) {
-        size_t room = size > BLOCK_SIZE ? size : BLOCK_SIZE;
-        struct block *block = jr_alloc(1, sizeof *block + room + 16);
+/* Takes `size` bytes, aligned for any type, out of the blocks. */
+static uint32_t take(struct jr_strings *strings, size_t size)
+{
+    size_t units = (size + UNIT - 1) / UNIT, at = strings->used;
 
-        block->next = strings->blocks;
-        strings->blocks = block;
-        strings->free_at =
-            (char *)(((uintptr_t)block->bytes + 15) & ~(uintptr_t)15);
-        strings->free_size = room;
+    if (units > UNITS - at) {
+        /* No item is 0. */
+        at = strings->nblocks == 0;
+        if (strings->nblocks == BLOCKS_MAX)
+            jr_no_memory();
+        *JR_PUSH(strings->blocks, strings->nblocks, strings->blocks_room) =
+            jr_realloc(NULL, units < UNITS - at ? UNITS : units + at, UNIT);
     }
-    at = strings->free_at;
-    strings->free_at += size;
-    strings->free_size -= size;
-    return at;
+    strings->used = units < UNITS - at ? at + units : UNITS;
+    return (uint32_t)((strings->nblocks - 1) * UNITS + at);
 }
 
 /* Makes sure that one more item fits. */
@@ -96,47 +94,49 @@ static void make_room(struct table *table)
     free(old);
 }
 
-static uint64_t hash_bytes(const void *data, size_t size)
+static uint32_t hash_bytes(const void *data, size_t size)
 {
     const unsigned char *bytes = data;
     uint64_t hash = 0x9e3779b97f4a7c15ULL ^ size;
 
     for (size_t i = 0; i < size; i++)
         hash = (hash ^ bytes[i]) * 0x100000001b3ULL;
-    return hash ^ hash >> 32;
+    return (uint32_t)(hash ^ hash >> 32);
 }
 
-static char *copy_text(struct jr_strings *strings, const char *text,
-                       size_t length)
+static uint32_t copy_text(struct jr_strings *strings, const char *text,
+                          size_t length)
 {
-    char *copy = take(strings, length + 1);
+    uint32_t item = take(strings, length + 1);
+    char *copy = item_of(strings, item);
 
     memcpy(copy, text, length);
     copy[length] = '\0';
-    return copy;
+    return item;
 }
 
 static const char *add_clean(struct jr_strings *strings, const char *text,
                              size_t length)
 {
     struct table *table = &strings->texts;
-    uint64_t hash = hash_bytes(text, length);
+    uint32_t hash = hash_bytes(text, length);
     size_t at;
 
     make_room(table);
     at = hash & (table->nslots - 1);
     while (table->slots[at].item) {
-        const char *kept = table->slots[at].item;
+        if (table->slots[at].hash == hash) {
+            const char *kept = item_of(strings, table->slots[at].item);
 
-        if (table->slots[at].hash == hash && strlen(kept) == length &&
-            !memcmp(kept, text, length))
-            return kept;
+            if (strlen(kept) == length && !memcmp(kept, text, length))
+                return kept;
+        }
         at = (at + 1) & (table->nslots - 1);
     }
     table->slots[at].hash = hash;
     table->slots[at].item = copy_text(strings, text, length);
     table->count++;
-    return table->slots[at].item;
+    return item_of(strings, table->slots[at].item);
 }
 
 const char *jr_strings_add(struct jr_strings *strings, const char *text,
@@ -164,7 +164,7 @@ static int same_frame(const struct jr_frame *one, const struct jr_frame *other)
            one->late == other->late;
 }
 
-static uint64_t hash_frame(const struct jr_frame *frame)
+static uint32_t hash_frame(const struct jr_frame *frame)
 {
     uint64_t hash = (uintptr_t)frame->name * 31 + (uintptr_t)frame->module;
 
@@ -172,29 +172,31 @@ static uint64_t hash_frame(const struct jr_frame *frame)
     hash = hash * 31 + (uintptr_t)frame->file;
     hash += frame->line * 64ULL + frame->late * 32U + frame->kind;
     hash *= 0x9e3779b97f4a7c15ULL;
-    return hash ^ hash >> 32;
+    return (uint32_t)(hash >> 32);
 }
 
 const struct jr_frame *jr_strings_frame_of(struct jr_strings *strings,
                                            const struct jr_frame *frame)
 {
     struct table *table = &strings->frames;
-    uint64_t hash = hash_frame(frame);
+    uint32_t hash = hash_frame(frame);
     struct jr_frame *kept;
     size_t at;
 
     make_room(table);
     at = hash & (table->nslots - 1);
-    while ((kept = table->slots[at].item)) {
-        if (same_frame(kept, frame))
+    while (table->slots[at].item) {
+        kept = item_of(strings, table->slots[at].item);
+        if (table->slots[at].hash == hash && same_frame(kept, frame))
             return kept;
         at = (at + 1) & (table->nslots - 1);
     }
-    kept = take(strings, sizeof *kept);
-    *kept = *frame;
     table->slots[at].hash = hash;
-    table->slots[at].item = kept;
+    table->slots[at].item = take(strings, sizeof *kept);
     table->count++;
+    kept = item_of(strings, table->slots[at].item);
+    *kept = *frame;
+    kept->number = (uint32_t)table->count;
     return kept;
 }
 

@@ -27,6 +27,8 @@ struct jr_frame {
     const char *module;  /* base name of the file, "[jit]", "[vdso]", "" */
     const char *file;    /* source file or NULL */
     uint32_t line;       /* 0: not known */
+    uint32_t number;     /* of the frames of a jr_symbols, from 1 on; 0: it is
+                            none of them */
     uint8_t kind;        /* enum jr_frame_kind */
     uint8_t late;        /* JIT code that was described only after the time
                             asked for */
@@ -64,9 +66,9 @@ struct jr_space_jit {
     size_t bad_lines;   /* line tables of functions looked up whose names, or
                            all of which, were garbage */
     size_t mismatched;  /* addresses looked up where other code was than a
-                           jitdump says: unnamed */
+                           jitdump says, each once: unnamed */
 };
-struct jr_space_jit jr_space_jit(const struct jr_space *space);
+struct jr_space_jit jr_space_jit(struct jr_space *space);
 
 /* Resolves `address` at `time_ns`; a return address is looked up minus one.
  * Always fills *hit; its frames stay valid until jr_symbols_free.  Equal

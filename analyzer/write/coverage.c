@@ -55,6 +55,8 @@ char *jr_coverage_text(const struct jr_report *report, int *bad)
         text = jr_strdup("of no CPU time");
     free(time);
     append(&text, cover->paused_ns, "more while the profile did not run");
+    append(&text, cover->looking_ns, "more of jprof's own, in threads that "
+                                     "waited");
     append(&text, cover->cut_ns,
            "more of processes of which only the last samples were kept");
     append(&text, cover->children_ns,

@@ -28,6 +28,13 @@ double jr_rate_got(const struct jr_stats *stats)
                : 0.0;
 }
 
+double jr_rate_all(const struct jr_stats *stats)
+{
+    return stats->weight_ns
+               ? (double)stats->samples * NS / (double)stats->weight_ns
+               : 0.0;
+}
+
 double jr_rate_lowered(const struct jr_stats *stats)
 {
     return stats->lowered_ns
@@ -174,9 +181,17 @@ static void add_times(const struct jr_report *report, struct jr_facts *facts)
     } else {
         add(facts, "Wall time", profiled, 0);
     }
+    if (total->kept_ns < total->wall_ns) {
+        char *kept = jr_duration(total->kept_ns);
+
+        add(facts, "Ring", jr_printf("keeps the last %s of that", kept), 0);
+        free(kept);
+    }
     add(facts, "CPU time", jr_duration(total->cpu_ns), 0);
     if (total->blocked_ns)
         add(facts, "Waiting", jr_duration(total->blocked_ns), 0);
+    if (total->ready_ns)
+        add(facts, "Waiting for a CPU", jr_duration(total->ready_ns), 0);
 }
 
 /* When the first of all processes started, in seconds; 0: not known. */
@@ -205,26 +220,54 @@ static void add_date(const struct jr_model *model, struct jr_facts *facts)
     add(facts, "Started", jr_strdup(text), 0);
 }
 
+/* "250 Hz"; never with an exponent. */
+static char *hertz(double rate)
+{
+    return jr_printf(rate < 1000 ? "%.4g Hz" : "%.0f Hz", rate);
+}
+
+/* In real time, where waiting threads are looked at rarely, two rates. */
 static void add_rate(const struct jr_model *model, struct jr_facts *facts)
 {
-    double asked = NS / (double)model->period_ns;
-    double got = jr_rate_got(&model->total);
+    const struct jr_stats *total = &model->total;
+    double rate = NS / (double)model->period_ns, got = jr_rate_got(total);
+    char *asked = hertz(rate), *running = hertz(got < rate ? got : rate);
+    char *all = hertz(jr_rate_all(total));
+    int real = model->times.nthreads > 0, low = got < 0.9 * rate;
 
-    if (model->total.timer_samples == 0)
-        add(facts, "Rate", jr_printf("%.4g Hz asked", asked), 0);
+    if (total->timer_samples == 0 && !real)
+        add(facts, "Rate", jr_printf("%s asked", asked), 0);
+    else if (!real)
+        add(facts, "Rate", jr_printf("%s asked, %s got", asked, running), low);
+    else if (total->timer_samples == 0)
+        add(facts, "Rate",
+            jr_printf("%s asked; %s on average, waiting threads being looked "
+                      "at more rarely",
+                      asked, all),
+            0);
     else
         add(facts, "Rate",
-            jr_printf("%.4g Hz asked, %.4g Hz got", asked, got),
-            got < 0.9 * asked);
-    if (model->total.lowered_ns) {
-        char *lowered = jr_duration(model->total.lowered_ns);
+            jr_printf("%s asked, %s got of running threads; %s of all, "
+                      "waiting ones being looked at more rarely",
+                      asked, running, all),
+            low);
+    free(asked);
+    free(running);
+    free(all);
+}
 
-        add(facts, "Rate lowered",
-            jr_printf("handler time: to %.4g Hz on average, for %s",
-                      jr_rate_lowered(&model->total), lowered),
-            1);
-        free(lowered);
-    }
+static void add_lowered(const struct jr_stats *total, struct jr_facts *facts)
+{
+    char *rate, *time;
+
+    if (total->lowered_ns == 0)
+        return;
+    rate = hertz(jr_rate_lowered(total));
+    time = jr_duration(total->lowered_ns);
+    add(facts, "Rate lowered",
+        jr_printf("handler time: to %s on average, for %s", rate, time), 1);
+    free(rate);
+    free(time);
 }
 
 /* Appends `text` to a list in *list. */
@@ -295,6 +338,7 @@ void jr_facts_about(const struct jr_report *report, struct jr_facts *facts)
     add(facts, "Clock",
         jr_strdup(jr_clock_text(first->run->header.clock)), 0);
     add_rate(model, facts);
+    add_lowered(total, facts);
     add(facts, "Stacks by",
         jr_strdup(jr_walker_text(first->run->header.walker)), 0);
     add(facts, "Threads", jr_printf("%" PRIu64, total->threads), 0);

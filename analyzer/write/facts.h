@@ -37,6 +37,8 @@ double jr_percent(uint64_t part, uint64_t whole);
 
 /* Timer samples per second of what they stand for. */
 double jr_rate_got(const struct jr_stats *stats);
+/* Samples of any kind per second of what they stand for. */
+double jr_rate_all(const struct jr_stats *stats);
 /* The same of the time in which the rate was lowered. */
 double jr_rate_lowered(const struct jr_stats *stats);
 /* Sum of the lost samples. */

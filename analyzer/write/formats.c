@@ -7,13 +7,13 @@
 #include "report.h"
 
 const struct jr_format jr_formats[] = {
-    {"html", ".html", jr_write_html},
-    {"text", ".txt", jr_write_text},
-    {"collapsed", ".collapsed", jr_write_collapsed},
-    {"summary", ".summary", jr_write_summary},
-    {"cleo", ".cleo", jr_write_cleo},
-    {"annotate", ".annotate", jr_write_annotate},
-    {NULL, NULL, NULL},
+    {"html", ".html", jr_write_html, 1},
+    {"text", ".txt", jr_write_text, 0},
+    {"collapsed", ".collapsed", jr_write_collapsed, 0},
+    {"summary", ".summary", jr_write_summary, 0},
+    {"cleo", ".cleo", jr_write_cleo, 0},
+    {"annotate", ".annotate", jr_write_annotate, 1},
+    {NULL, NULL, NULL, 0},
 };
 
 const struct jr_format *jr_format_find(const char *name)

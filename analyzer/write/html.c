@@ -4,6 +4,7 @@
  * script.
  * Runs in: analyzer. */
 #include "html.h"
+#include "waits.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -219,6 +220,7 @@ void jr_write_html(const struct jr_report *report, FILE *out)
     fputs("<main>\n", out);
     if (report->nparts == 0)
         put_nothing(report, out);
+    jr_waits_html(report, out);
     functions = jr_html_code_functions(report, &count);
     has_code = jr_alloc(report->model->nfunctions + 1, 1);
     for (size_t i = 0; i < count; i++)

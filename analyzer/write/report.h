@@ -33,6 +33,7 @@ struct jr_format {
     const char *name;       /* as --format takes it */
     const char *extension;  /* of files, with the dot */
     jr_write_fn *write;
+    int has_code;           /* lists machine code, if only when asked to */
 };
 
 /* The format of that name, or NULL. */

@@ -4,6 +4,7 @@
  * page jprof-report(1) defines each.
  * Runs in: analyzer. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "coverage.h"
@@ -11,6 +12,7 @@
 #include "facts.h"
 #include "report.h"
 #include "role.h"
+#include "waits.h"
 
 static void number(FILE *out, const char *key, uint64_t value)
 {
@@ -110,6 +112,7 @@ static void coverage(const struct jr_cover *cover, FILE *out)
     fprintf(out, "cpu_all_s: %.6f\n", (double)cover->cpu_ns / 1e9);
     fprintf(out, "cpu_untraced_s: %.6f\n", (double)cover->rest_ns / 1e9);
     fprintf(out, "cpu_paused_s: %.6f\n", (double)cover->paused_ns / 1e9);
+    fprintf(out, "cpu_looking_s: %.6f\n", (double)cover->looking_ns / 1e9);
     fprintf(out, "cpu_overwritten_s: %.6f\n", (double)cover->cut_ns / 1e9);
     number(out, "coverage_whole", cover->whole);
     for (size_t i = 0; i < cover->ngaps; i++) {
@@ -136,9 +139,10 @@ void jr_write_summary(const struct jr_report *report, FILE *out)
     number(out, "samples", total->samples);
     number(out, "weight", jr_periods(model, total->weight_ns));
     fprintf(out, "cpu_s: %.6f\n", (double)total->cpu_ns / 1e9);
-    if (is_real(header->clock) || total->blocked_ns) {
+    if (is_real(header->clock) || total->blocked_ns || total->ready_ns) {
         fprintf(out, "running_s: %.6f\n", (double)total->cpu_ns / 1e9);
         fprintf(out, "blocked_s: %.6f\n", (double)total->blocked_ns / 1e9);
+        fprintf(out, "ready_s: %.6f\n", (double)total->ready_ns / 1e9);
     }
     fprintf(out, "wall_s: %.6f\n", (double)total->wall_ns / 1e9);
     coverage(report->cover, out);
@@ -146,7 +150,10 @@ void jr_write_summary(const struct jr_report *report, FILE *out)
     text(out, "clock", jr_clock_word(header->clock));
     text(out, "stack", jr_walker_word(header->walker));
     fprintf(out, "rate_asked_hz: %.3f\n", 1e9 / (double)model->period_ns);
-    fprintf(out, "rate_got_hz: %.3f\n", jr_rate_got(total));
+    fprintf(out, "rate_got_hz: %.3f\n",
+            fmin(jr_rate_got(total), 1e9 / (double)model->period_ns));
+    if (model->times.nthreads > 0)
+        fprintf(out, "rate_all_hz: %.3f\n", jr_rate_all(total));
     if (total->lowered_ns) {
         text(out, "rate_lowered", "handler time");
         fprintf(out, "lowered_hz: %.3f\nlowered_s: %.6f\n",
@@ -161,5 +168,6 @@ void jr_write_summary(const struct jr_report *report, FILE *out)
     for (size_t i = 0; i < report->nnotes; i++)
         text(out, "note", report->notes[i]);
     tiers(model, out);
+    jr_waits_summary(report, out);
     processes(model, out);
 }

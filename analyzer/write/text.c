@@ -10,6 +10,7 @@
 #include "escape.h"
 #include "facts.h"
 #include "report.h"
+#include "waits.h"
 
 #define RULE                                                                  \
     "---------------------------------------------------------------------"   \
@@ -191,6 +192,7 @@ static void put_hierarchical(const struct jr_report *report,
 void jr_write_text(const struct jr_report *report, FILE *out)
 {
     put_head(report, out);
+    jr_waits_text(report, out);
     put_contents(report, out);
     for (size_t i = 0; i < report->nparts; i++) {
         char *title = jr_part_title(report, &report->parts[i]);

@@ -11,6 +11,7 @@
 #include "adopt.h"
 #include "clock_itimer.h"
 #include "clock_perf.h"
+#include "clock_real.h"
 #include "clock_timer.h"
 #include "filter.h"
 #include "log.h"
@@ -299,7 +300,9 @@ void jp_clock_pace_sig(struct jp_slot *slot)
     if (slot->source == JP_CLOCK_PERF) {
         if (jp_clock_perf_pace_sig(slot) != 0)
             lose_event_sig(slot);
-    } else if (!slot->alone && !slot->opening) {
+    } else if (slot->source == JP_CLOCK_MONOTONIC) {
+        jp_clock_real_pace_sig(slot);
+    } else if (!slot->opening) {
         jp_clock_timer_pace_sig(slot);
     }
     jp_clock_release_sig(slot);

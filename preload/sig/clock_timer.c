@@ -176,17 +176,13 @@ uint64_t jp_clock_timer_overdue_sig(struct jp_slot *slot, uint64_t late_ns)
 void jp_clock_timer_pace_sig(struct jp_slot *slot)
 {
     const uint64_t period = slot->budget.period_ns;
-    uint64_t first = period;
-    if (slot->source == JP_CLOCK_THREAD_CPU) {
-        /* At the end of one of the periods asked for. */
-        const uint64_t next = (uint64_t)slot->origin_ns +
-                              slot->ended * jp_config.period_ns;
-        const uint64_t now =
-            jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) - slot->cpu_ns;
-        first = next + period - jp_config.period_ns;
-        first = first > now ? first - now : 1;
-    }
-    jp_clock_set_timer_sig(slot->timer, first, period);
+    /* At the end of one of the periods asked for. */
+    const uint64_t first = (uint64_t)slot->origin_ns +
+                           slot->ended * jp_config.period_ns + period -
+                           jp_config.period_ns;
+    const uint64_t now =
+        jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) - slot->cpu_ns;
+    jp_clock_set_timer_sig(slot->timer, first > now ? first - now : 1, period);
 }
 
 void jp_clock_timer_restart_sig(struct jp_slot *slot)

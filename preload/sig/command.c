@@ -91,6 +91,15 @@ static long comm_sig(void)
     return (long)jp_text_length_sig(value);
 }
 
+/* Bytes of `value` up to the end of the first argument. */
+static long word_sig(size_t length)
+{
+    size_t end = 0;
+    while (end < length && value[end] != '\0')
+        end++;
+    return (long)end;
+}
+
 static void write_sig(struct jp_text *text, uint64_t now_ns)
 {
     seen = mark_sig();
@@ -114,6 +123,8 @@ static void write_sig(struct jp_text *text, uint64_t now_ns)
         for (long i = 0; i < got; i++)
             value[i] = ((const char *)(uintptr_t)first)[i];
     }
+    if (jp_config.no_args && got > 0)
+        got = word_sig((size_t)got);
     put_sig(text, "cmdline", got);
     jp_mapfile_append_sig(text);
 }

@@ -27,6 +27,7 @@ struct jp_config {
     uint8_t deferred;     /* JP_DEFER */
     uint8_t realtime;     /* JP_REALTIME */
     uint8_t append;       /* JP_APPEND */
+    uint8_t no_args;      /* JP_NO_ARGS: of a command line, its first word */
     uint32_t walker;      /* enum jp_walker */
     uint32_t depth;       /* frames */
     uint32_t clock;       /* enum jp_want */

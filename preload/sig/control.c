@@ -25,6 +25,7 @@
 #include "own.h"
 #include "process.h"
 #include "reserve.h"
+#include "ring.h"
 #include "share.h"
 #include "slot.h"
 #include "sys.h"
@@ -113,6 +114,8 @@ static void stop_sig(void)
 
 static void pause_sig(void)
 {
+    /* One that is still to come does not come any more. */
+    atomic_store(&jp_process.first_pending, 0);
     if (!atomic_load(&jp_process.running))
         return;
     atomic_store(&jp_process.running, 0);
@@ -212,6 +215,19 @@ void jp_control_off_sig(void)
     jp_clock_all_sig(0);
 }
 
+void jp_control_cut_sig(void)
+{
+    uint32_t untold = 1;
+    if (!atomic_compare_exchange_strong(&jp_log.cut, &untold, 2))
+        return;
+    atomic_store(&jp_log.state, JP_LOG_FAILED);
+    jp_counters_use_sig(NULL);
+    jp_note_sig(JP_NOTE_LOG_CUT);
+    jp_complain_sig("profiling is off, the log was cut short: ", jp_log.path,
+                    0);
+    jp_control_off_sig();
+}
+
 /* Waits a while for a command that another thread carries out. */
 static int take_over_sig(void)
 {
@@ -233,6 +249,7 @@ void jp_control_exit_sig(void)
         return;
     settle_sig(1);
     jp_mapfile_event_sig(JP_MAP_EXIT, -1, 1);
+    jp_logfile_end_sig();
     jp_share_end_sig();
     atomic_store(&busy, 0);
 }
@@ -250,6 +267,7 @@ static void equip_sig(void)
             !atomic_compare_exchange_strong(&slot->kit, &none, kit))
             jp_kit_return_sig(kit);
     }
+    jp_ring_ready_sig();
 }
 
 void jp_control_brace_sig(void)

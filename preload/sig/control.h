@@ -28,4 +28,7 @@ void jp_control_brace_sig(void);
 /* Forgets a command that was being carried out, as a forked child does. */
 void jp_control_reset_sig(void);
 
+/* Ends the profile, whose log somebody has cut short, and says so. */
+void jp_control_cut_sig(void);
+
 #endif

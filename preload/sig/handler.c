@@ -30,8 +30,9 @@
 #include "rtc.h"
 #include "slot.h"
 #include "sys.h"
+#include "trap.h"
 #include "usage.h"
-#include "walk.h"
+#include "walk_safe.h"
 
 #define HITS_UNTOLD 10000U  /* that a kit may keep for itself */
 
@@ -106,7 +107,7 @@ static void take_sig(struct jp_slot *slot, enum jp_event event,
     else
         jp_maps_refresh_sig(sample.time_ns);
     jp_maps_check_kit_sig(slot->kit);
-    sample.reason = (uint8_t)jp_walk_sig(slot, slot->kit, context);
+    sample.reason = jp_walk_safe_sig(slot, slot->kit, context);
     if (slot->kit->rule_misses != 0 || slot->kit->rule_hits > HITS_UNTOLD)
         jp_kit_tell_sig(slot->kit);
     slot->reason = sample.reason;
@@ -233,9 +234,14 @@ static int write_again_sig(struct jp_slot *slot, enum jp_event event,
         return 0;
     const uint64_t cleared =
         __atomic_load_n(&jp_log.header->cleared_ns, __ATOMIC_RELAXED);
-    const struct jp_sample sample = {
-        slot->sampled_ns > cleared ? slot->sampled_ns : cleared, weight_ns,
-        slot->tid, (uint8_t)event, slot->reason};
+    struct jp_sample sample = {slot->sampled_ns, weight_ns, slot->tid,
+                               (uint8_t)event, slot->reason};
+    if (sample.time_ns < cleared) {
+        const uint64_t since = jp_sys_clock_sig(CLOCK_MONOTONIC) - cleared;
+        sample.time_ns = cleared;
+        if (sample.weight_ns > since)
+            sample.weight_ns = since;
+    }
     jp_log_write_sig(slot->kit, &sample);
     return 1;
 }
@@ -254,10 +260,12 @@ void jp_handler_rest_sig(struct jp_slot *slot)
             write_again_sig(slot, JP_EVENT_CPU, overdue);
     } else if (jp_process.clock == JP_CLOCK_MONOTONIC &&
                jp_clock_real_rest_sig(slot, &real)) {
-        if (real.blocked_ns != 0)
-            write_again_sig(slot, JP_EVENT_WALL_BLOCKED, real.blocked_ns);
-        if (real.running_ns >= JP_CLOCK_REST_NS)
-            write_again_sig(slot, JP_EVENT_WALL_RUNNING, real.running_ns);
+        if (real.before != 0)
+            write_again_sig(slot, JP_EVENT_WALL_BLOCKED, real.before);
+        if (real.running >= JP_CLOCK_REST_NS)
+            write_again_sig(slot, JP_EVENT_WALL_RUNNING, real.running);
+        if (real.ready >= JP_CLOCK_REST_NS)
+            write_again_sig(slot, JP_EVENT_WALL_READY, real.ready);
     }
     atomic_store(&slot->busy, 0);
 }
@@ -284,32 +292,42 @@ static int is_nested_sig(struct jp_slot *slot, uint64_t weight_ns)
     return 1;
 }
 
-/* A signal of the thread's timer on real time. */
-static void real_sig(struct jp_slot *slot, const siginfo_t *info,
-                     const ucontext_t *context)
+/* Samples of what a signal on real time stands for. */
+static void take_real_sig(struct jp_slot *slot, struct jp_real *real,
+                          const ucontext_t *context)
 {
-    struct jp_real real = {0, 0, 0, 0};
+    if (real->before != 0 &&
+        !write_again_sig(slot, JP_EVENT_WALL_BLOCKED, real->before))
+        real->blocked += real->before;
+    if (real->blocked != 0)
+        take_sig(slot, JP_EVENT_WALL_BLOCKED, real->blocked, context);
+    if (real->running != 0)
+        take_sig(slot, JP_EVENT_WALL_RUNNING, real->running, context);
+    if (real->ready != 0 &&
+        (real->running == 0 ||
+         !write_again_sig(slot, JP_EVENT_WALL_READY, real->ready)))
+        take_sig(slot, JP_EVENT_WALL_READY, real->ready, context);
+}
+
+/* A signal of the thread's timer on real time.  One that came while another was
+ * at work needs no debt: samples go from one moment to the next.  (Inlined, it
+ * would make the frame larger under all that other signals lead to.) */
+__attribute__((noinline)) static void
+real_sig(struct jp_slot *slot, const siginfo_t *info, const ucontext_t *context)
+{
+    struct jp_real real;
     struct jp_visit visit;
-    if (atomic_exchange(&slot->busy, 1) != 0) {
-        if (info->si_timerid == slot->timer)
-            atomic_fetch_add(&slot->debt_ns,
-                             jp_clock_weight_sig(info->si_overrun));
+    if (atomic_exchange(&slot->busy, 1) != 0)
         return;
-    }
     jp_budget_enter_sig(&slot->budget, &visit,
                         jp_sys_clock_sig(CLOCK_MONOTONIC));
     if (jp_clock_real_sig(slot, info, context, &real)) {
-        if (real.before && real.blocked_ns != 0 &&
-            write_again_sig(slot, JP_EVENT_WALL_BLOCKED, real.blocked_ns))
-            real.blocked_ns = 0;
-        if (real.blocked_ns != 0)
-            take_sig(slot, JP_EVENT_WALL_BLOCKED, real.blocked_ns, context);
-        if (real.running_ns != 0)
-            take_sig(slot, JP_EVENT_WALL_RUNNING, real.running_ns, context);
-        jp_clock_real_done_sig(slot);
-        count_lowered_sig(&slot->budget, real.running_ns + real.blocked_ns);
-        if (real.running_ns != 0)
+        take_real_sig(slot, &real, context);
+        count_lowered_sig(&slot->budget, real.before + real.blocked +
+                                             real.running + real.ready);
+        if (real.probes)
             jp_budget_probe_sig(&slot->budget, &visit);
+        jp_clock_real_done_sig(slot);
     }
     leave_sig(slot, &visit, real.counted_ns);
     atomic_store(&slot->busy, 0);
@@ -361,7 +379,8 @@ static int timer_sig(const siginfo_t *info, const ucontext_t *context)
     if (value == (JP_CONTROL_MAGIC | JP_CONTROL_START)) {
         ran_shared_sig();
         ran_sig(NULL, context);
-        jp_control_sig(JP_CONTROL_START);
+        if (atomic_load(&jp_process.first_pending))
+            jp_control_sig(JP_CONTROL_START);
         return 1;
     }
     if (jp_adopt_is_sig(info)) {
@@ -553,9 +572,16 @@ jp_handler_sig(int signal, siginfo_t *info, void *context)
             jp_count_sig(JP_COUNT_LOST_NO_SLOT, 1);
         return;
     }
+    uint64_t blocked;
+    memcpy(&blocked, &((const ucontext_t *)context)->uc_sigmask,
+           sizeof(blocked));
     jp_sys_inside++;
     const int error = errno;
+    jp_trap_open_sig(blocked);
     dispatch_sig(signal, info, context);
+    if (atomic_load_explicit(&jp_log.cut, memory_order_relaxed) != 0)
+        jp_control_cut_sig();
+    jp_trap_close_sig();
     errno = error;
     jp_sys_inside--;
 }

@@ -21,13 +21,14 @@
 #define SHIFT 12
 #define PAGES 4096U         /* of the table; a power of two */
 #define PROBES 16U
-#define AT_ONCE 8U          /* hot pages kept during the run at one time */
 #define HOT_HITS 2U
+#define FREELY (JP_CODE_MAX / 2) /* bytes, before only hot pages are kept */
+#define AT_ONCE 16U         /* pages looked at during the run at one time */
 
 struct page {
     _Atomic uint64_t number;   /* address >> SHIFT; 0: free */
     _Atomic uint32_t hits;
-    _Atomic uint32_t kept_hits; /* when it was kept */
+    _Atomic uint32_t kept_hits; /* when it was looked at */
     uint64_t hash;             /* of the bytes kept; 0: none */
 };
 
@@ -35,12 +36,14 @@ static struct page pages[PAGES];
 
 /* Some page is to be kept: else nobody need look through the table. */
 static _Atomic uint32_t some_wanted;
+static _Atomic int is_scarce;  /* more than FREELY is kept */
 
 /* Of the one who keeps. */
 static uint64_t wanted[3 * PAGES];
 static uint8_t bytes[PAGE];
 static struct jp_keep keep;
 static uint64_t used;          /* bytes of the file */
+static uint32_t turn;          /* where in the table to look first */
 
 /* A run of pages that follow each other in memory and in the file. */
 struct run {
@@ -63,6 +66,16 @@ static struct page *find_sig(uint64_t number)
     return NULL;
 }
 
+/* Whether a page that was hit so often is to be looked at, again if it was so
+ * at `before`: other code may be there by now.  Once much is kept, only what
+ * was hit twice as often. */
+static int is_due_sig(uint32_t hits, uint32_t before)
+{
+    if (atomic_load_explicit(&is_scarce, memory_order_relaxed))
+        return hits >= HOT_HITS && hits / 2 >= before;
+    return hits != before;
+}
+
 void jp_code_hit_sig(uint64_t address)
 {
     struct page *page = find_sig(address >> SHIFT);
@@ -70,19 +83,18 @@ void jp_code_hit_sig(uint64_t address)
         return;
     const uint32_t hits =
         atomic_fetch_add_explicit(&page->hits, 1, memory_order_relaxed) + 1;
-    const uint32_t kept =
-        atomic_load_explicit(&page->kept_hits, memory_order_relaxed);
-    if (hits >= HOT_HITS && hits / 2 >= kept &&
+    if (is_due_sig(hits, atomic_load_explicit(&page->kept_hits,
+                                              memory_order_relaxed)) &&
         atomic_load_explicit(&some_wanted, memory_order_relaxed) == 0)
         atomic_store(&some_wanted, 1);
 }
 
-/* Whether a page is to be kept (again), with at least `least` hits. */
+/* Whether a page is to be looked at, with at least `least` hits. */
 static int is_wanted_sig(const struct page *page, uint32_t least, int all)
 {
     uint32_t hits = atomic_load_explicit(&page->hits, memory_order_relaxed);
     return hits >= least &&
-           (all || page->hash == 0 || hits / 2 >= page->kept_hits);
+           (all || is_due_sig(hits, page->kept_hits));
 }
 
 static uint32_t count_sig(uint32_t least, int all)
@@ -125,14 +137,15 @@ static void sort_sig(uint64_t *numbers, uint32_t count)
 static uint32_t choose_sig(int all)
 {
     const uint64_t room = (JP_CODE_MAX - used) / PAGE;
-    uint32_t least = all ? 1 : HOT_HITS, count = 0, taken = 0;
+    uint32_t least = 1, count = 0, taken = 0;
     while (all && least < 1U << 30 && count_sig(least, all) > room)
         least *= 2;
     for (uint32_t i = 0; i < PAGES && (all || taken < AT_ONCE); i++) {
-        if (!is_wanted_sig(&pages[i], least, all))
+        struct page *page = &pages[turn++ % PAGES];
+        if (!is_wanted_sig(page, least, all))
             continue;
-        uint64_t number = atomic_load(&pages[i].number);
-        pages[i].kept_hits = atomic_load(&pages[i].hits);
+        uint64_t number = atomic_load(&page->number);
+        page->kept_hits = atomic_load(&page->hits);
         taken++;
         for (uint64_t near = number - 1; near <= number + 1; near++) {
             if (near == number || jp_maps_anonymous_sig(near << SHIFT))
@@ -194,20 +207,20 @@ static int keep_sig(struct run *run, uint64_t number)
     }
     run->end = (number + 1) << SHIFT;
     used += PAGE;
+    if (used > FREELY)
+        atomic_store(&is_scarce, 1);
     return 1;
 }
 
 static int open_sig(void)
 {
     if (keep.inode != 0)
-        return jp_sys_open_sig(jp_keep_path_sig(&keep), O_WRONLY | O_NOFOLLOW,
-                               0);
-    struct stat info;
+        return jp_keep_open_sig(&keep);
     keep = (struct jp_keep){
         .stem = "code", .suffix = ".bin", .pid = jp_owner->pid};
     int fd = jp_keep_create_sig(&keep);
-    if (fd >= 0 && jp_sys_fstat_sig(fd, &info) == 0)
-        keep.inode = info.st_ino;
+    if (fd >= 0)
+        keep.inode = keep.made_inode;
     return fd;
 }
 
@@ -216,7 +229,7 @@ void jp_code_keep_sig(int all)
     if (JP_CODE_MAX - used < PAGE ||
         (!all && atomic_exchange(&some_wanted, 0) == 0))
         return;
-    const uint32_t waiting = count_sig(all ? 1 : HOT_HITS, all);
+    const uint32_t waiting = count_sig(1, all);
     if (waiting == 0)
         return;
     if (waiting > AT_ONCE)
@@ -243,6 +256,7 @@ void jp_code_reset_sig(void)
         pages[i].hash = 0;
     }
     atomic_store(&some_wanted, 0);
+    atomic_store(&is_scarce, 0);
     keep.inode = 0;
     used = 0;
 }

@@ -12,8 +12,11 @@
 #include "hash.h"
 #include "log.h"
 #include "mapfile.h"
+#include "mine.h"
 
 #define PIECE (1ULL << 20)
+#define PAGE 4096U
+#define HOLE_MAX (256ULL << 20) /* nothing but zeros: the file is over */
 
 static char path_buffer[JP_PATH_MAX];
 
@@ -61,6 +64,12 @@ int jp_keep_link_sig(struct jp_keep *keep, const char *path,
          fresh.number++) {
         const char *to = jp_keep_path_sig(&fresh);
         error = jp_sys_link_sig(path, to);
+        /* Another file may have come to the path since it was looked at. */
+        if (error == 0 && (jp_sys_stat_sig(to, 0, &old) != 0 ||
+                           !jp_mine_same_sig(info, &old))) {
+            jp_mine_unlink_sig(to, old.st_dev, old.st_ino);
+            return -ESTALE;
+        }
         if (error == -EEXIST && jp_sys_stat_sig(to, 0, &old) == 0 &&
             old.st_ino == info->st_ino && old.st_dev == info->st_dev)
             error = 0;
@@ -86,14 +95,43 @@ int jp_keep_create_sig(struct jp_keep *keep)
         if (fd != -EEXIST)
             break;
     }
+    struct stat info;
+    if (fd >= 0 && jp_sys_fstat_sig(fd, &info) != 0) {
+        jp_sys_close_sig(fd);
+        return -EIO;
+    }
+    if (fd >= 0) {
+        keep->made_device = info.st_dev;
+        keep->made_inode = info.st_ino;
+    }
     return fd;
+}
+
+int jp_keep_open_sig(const struct jp_keep *keep)
+{
+    struct stat info;
+    int fd = jp_sys_open_sig(jp_keep_path_sig(keep), O_WRONLY | O_NOFOLLOW, 0);
+    if (fd < 0)
+        return fd;
+    if (jp_mine_sig(fd, &info) == 0 && info.st_dev == keep->made_device &&
+        info.st_ino == keep->made_inode)
+        return fd;
+    jp_sys_close_sig(fd);
+    return -ESTALE;
+}
+
+/* Removes the file that was made for a copy. */
+static void remove_sig(const struct jp_keep *keep)
+{
+    jp_mine_unlink_sig(jp_keep_path_sig(keep), keep->made_device,
+                       keep->made_inode);
 }
 
 /* A new file for a copy: in place of the last copy of the same original. */
 static int create_copy_sig(struct jp_keep *keep, uint64_t inode)
 {
     if (keep->inode != 0 && keep->inode == inode && !keep->linked)
-        jp_sys_unlink_sig(jp_keep_path_sig(keep));
+        remove_sig(keep);
     else if (keep->inode != 0)
         keep->number++;
     keep->inode = 0;
@@ -128,8 +166,10 @@ static int copy_sig(int to, int from, uint64_t limit)
     off_t at = 0;
     uint64_t hole = 0;
     struct stat info;
-    if (jp_sys_fstat_sig(from, &info) != 0)
-        info.st_size = 0;
+    if (jp_sys_fstat_sig(from, &info) != 0 || !S_ISREG(info.st_mode)) {
+        jp_sys_close_sig(to);
+        return -ESTALE;
+    }
     while (done > 0 && (uint64_t)at < limit) {
         if ((uint64_t)at >= hole)
             hole = skip_hole_sig(to, from, &at);
@@ -160,35 +200,56 @@ int jp_keep_copy_sig(struct jp_keep *keep, int from, uint64_t inode,
     return copy_sig(to, from, limit_sig(limit));
 }
 
+/* Makes the mapping larger than `at`.  Behind the file's end nothing is ever
+ * touched: the kernel reads for us, and says EFAULT there. */
+static int grow_sig(void **memory, uint64_t *size, uint64_t at)
+{
+    if (at < *size)
+        return 1;
+    long moved = jp_sys_sig(SYS_mremap, (long)*memory, (long)*size,
+                            (long)(*size * 2), MREMAP_MAYMOVE, 0);
+    if (moved < 0 && moved > -4096)
+        return 0;
+    *memory = (void *)moved;
+    *size *= 2;
+    return 1;
+}
+
+static int is_zero_sig(const uint64_t *words)
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < PAGE / sizeof(*words); i++)
+        all |= words[i];
+    return all == 0;
+}
+
 int jp_keep_mapping_sig(struct jp_keep *keep, void **memory, uint64_t *size,
                         uint64_t inode, uint64_t limit)
 {
-    int to = create_copy_sig(keep, inode);
-    long done = to < 0 ? to : 1;
-    uint64_t at = 0, end = limit_sig(limit);
-    while (done > 0 && at < end) {
-        if (at == *size) {
-            /* Behind the file's end nothing is ever touched: the kernel
-             * reads for us, and says EFAULT there. */
-            long moved = jp_sys_sig(SYS_mremap, (long)*memory, (long)*size,
-                                    (long)(*size * 2), MREMAP_MAYMOVE, 0);
-            if (moved < 0 && moved > -4096)
+    static uint64_t page[PAGE / sizeof(uint64_t)];
+    const int to = create_copy_sig(keep, inode);
+    const uint64_t end = limit_sig(limit);
+    uint64_t at = 0, data_end = 0;
+    if (to < 0)
+        return to;
+    /* Nobody can say any more where the file has holes: zeros are one. */
+    while (at < end && at - data_end < HOLE_MAX &&
+           grow_sig(memory, size, at)) {
+        const long got = jp_sys_peek_sig((uint64_t)*memory + at, page, PAGE);
+        const uint64_t piece = PAGE < end - at ? PAGE : end - at;
+        if (got != PAGE)
+            break;
+        if (!is_zero_sig(page)) {
+            if (jp_sys_pwrite_sig(to, page, piece, at) != (long)piece)
                 break;
-            *memory = (void *)moved;
-            *size *= 2;
+            data_end = at + piece;
         }
-        uint64_t piece = *size - at < PIECE ? *size - at : PIECE;
-        piece = piece < end - at ? piece : end - at;
-        done = jp_sys_sig(SYS_write, to, (long)*memory + (long)at,
-                          (long)piece, 0, 0);
-        at += done > 0 ? (uint64_t)done : 0;
+        at += piece;
     }
-    if (to >= 0) {
-        jp_sys_close_sig(to);
-        keep->inode = inode;
-        keep->linked = 0;
-    }
-    return at > 0 ? 0 : (int)done;
+    jp_sys_close_sig(to);
+    keep->inode = inode;
+    keep->linked = 0;
+    return at > 0 ? 0 : -EIO;
 }
 
 void jp_keep_own_sig(struct jp_keep *keep)
@@ -216,7 +277,7 @@ void jp_keep_own_sig(struct jp_keep *keep)
     if (error == 0)
         keep->linked = 0;
     else if (to >= 0)
-        jp_sys_unlink_sig(jp_keep_path_sig(&copy));
+        remove_sig(&copy);
 }
 
 #define TAIL_WORDS 8U

@@ -21,6 +21,7 @@ struct jp_keep {
     uint32_t number;            /* in the name; 0: no name yet */
     uint64_t inode;             /* of the original; 0: nothing kept yet */
     uint8_t linked;             /* by a hard link: complete for ever */
+    uint64_t made_device, made_inode; /* of the file that was made for a copy */
 };
 
 /* The path of the kept file in static memory, valid until the next call. */
@@ -47,6 +48,9 @@ int jp_keep_mapping_sig(struct jp_keep *keep, void **memory, uint64_t *size,
 /* Makes the next free name's file, for the caller to fill and to close.
  * Returns the descriptor or -errno. */
 int jp_keep_create_sig(struct jp_keep *keep);
+
+/* Opens it again for writing; -ESTALE: another file has its name. */
+int jp_keep_open_sig(const struct jp_keep *keep);
 
 /* Makes a copy of what a link keeps, in its place: a later process may write to
  * the original.  Where none can be made, the link stays. */

@@ -9,6 +9,7 @@
 #include "config.h"
 #include "freelist.h"
 #include "process.h"
+#include "ring.h"
 #include "sys.h"
 
 static struct jp_kit *_Atomic kits[JP_KITS_MAX];
@@ -75,4 +76,5 @@ void jp_kits_reset_sig(void)
         atomic_store(&kits[i], NULL);
     atomic_store(&kits_made, 0);
     atomic_store(&free_kits.head, 0);
+    jp_ring_reset_sig();
 }

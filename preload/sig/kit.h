@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "sample.h"
+#include "trap.h"
 
 #define JP_KIT_TABLE 1024U
 #define JP_KIT_PAGES 64U
@@ -68,6 +69,7 @@ struct jp_kit {
     _Atomic uint64_t rule_hits; /* frames whose rule was there, and */
     _Atomic uint64_t rule_misses; /* rules made, since both were last told */
     struct jp_kit_trail trail;
+    struct jp_trap trap;      /* where a walk that faults goes back to */
     /* The stack being collected: frames[0] to frames[depth - 1]. */
     uint32_t depth;
     uint32_t gap;

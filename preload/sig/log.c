@@ -13,6 +13,7 @@
 #include "kit.h"
 #include "process.h"
 #include "reserve.h"
+#include "ring.h"
 #include "share.h"
 #include "stacks.h"
 #include "sys.h"
@@ -23,6 +24,13 @@
 
 struct jp_log jp_log;
 
+/* The handler's end will see to it. */
+static void tell_cut_sig(void)
+{
+    uint32_t not = 0;
+    atomic_compare_exchange_strong(&jp_log.cut, &not, 1);
+}
+
 int jp_log_open_sig(void)
 {
     struct stat info;
@@ -31,11 +39,49 @@ int jp_log_open_sig(void)
     int fd = jp_sys_open_sig(jp_log.path, O_RDWR | O_NOFOLLOW, 0);
     if (fd < 0)
         return fd;
+    const uint64_t least = atomic_load(&jp_log.grown);
     if (jp_sys_fstat_sig(fd, &info) == 0 && info.st_dev == jp_log.device &&
-        info.st_ino == jp_log.inode)
-        return fd;
+        info.st_ino == jp_log.inode) {
+        if ((uint64_t)info.st_size >= least)
+            return fd;
+        /* It would grow again, with a hole where samples were. */
+        tell_cut_sig();
+    }
     jp_sys_close_sig(fd);
     return -ESTALE;
+}
+
+void jp_log_grow_sig(uint64_t end)
+{
+    uint64_t old = atomic_load(&jp_log.grown);
+    while (old < end &&
+           !atomic_compare_exchange_weak(&jp_log.grown, &old, end))
+        ;
+}
+
+static int is_chunk_sig(uint64_t address)
+{
+    const uint32_t count = jp_kits_count_sig();
+    for (uint32_t i = 0; i < count; i++) {
+        const struct jp_kit *kit = jp_kit_at_sig(i);
+        if (kit != NULL && kit->chunk != NULL &&
+            address - (uint64_t)kit->chunk < kit->size)
+            return 1;
+    }
+    return 0;
+}
+
+int jp_log_patch_sig(uint64_t address)
+{
+    const uint64_t page = jp_process.page_size;
+    if (address - (uint64_t)jp_log.header >= JP_LOG_HEADER_SIZE &&
+        !jp_reserve_has_sig(address) && !jp_share_has_sig(address) &&
+        !is_chunk_sig(address))
+        return 0;
+    if (jp_sys_patch_sig(address & ~(page - 1), page) != 0)
+        return 0;
+    tell_cut_sig();
+    return 1;
 }
 
 void jp_log_sync_sig(void)
@@ -211,6 +257,8 @@ static void *map_chunk_sig(uint64_t offset, uint32_t size, int *error)
         memory = jp_sys_memory_sig(size, JP_FORK_DROP);
     } else {
         *error = jp_sys_allocate_sig(fd, offset, size);
+        if (*error == 0)
+            jp_log_grow_sig(offset + size);
         if (*error == 0)
             memory = jp_sys_map_file_sig(fd, offset, size);
     }
@@ -389,7 +437,11 @@ int jp_log_write_sig(struct jp_kit *kit, const struct jp_sample *sample)
 {
     uint32_t idle = 0;
     int error = -EBUSY;
-    if (atomic_compare_exchange_strong(&kit->lock, &idle, 1)) {
+    if (jp_ring_wanted_sig())
+        kit = jp_ring_enter_sig(kit);
+    else if (!atomic_compare_exchange_strong(&kit->lock, &idle, 1))
+        kit = NULL;
+    if (kit != NULL) {
         error = write_sig(kit, sample);
         atomic_store(&kit->lock, 0);
     }

@@ -39,6 +39,9 @@ struct jp_log {
     uint64_t ring_start;            /* offset of the first ring */
     _Atomic uint64_t ring;          /* which ring it is now; in the lower
                                        JP_LOG_TURN_BITS, chunks taken of it */
+    _Atomic uint64_t grown;         /* the file was so long at least */
+    _Atomic uint32_t cut;           /* 1: it is shorter now, by somebody's
+                                       doing; 2: that has been told */
     _Atomic uint32_t space_complained;
 };
 extern struct jp_log jp_log;
@@ -64,6 +67,13 @@ void jp_log_fit_depth_sig(void);
 
 /* Leaves the ring as it is and starts a new one behind it. */
 void jp_log_ring_keep_sig(void);
+
+/* The file reaches to `end` at least. */
+void jp_log_grow_sig(uint64_t end);
+
+/* If the log is mapped at the address: puts memory there that is nobody's, in
+ * place of the file that was cut short.  Returns whether it is. */
+int jp_log_patch_sig(uint64_t address);
 
 /* The log opened for writing, checked to be the file that was made; -errno
  * otherwise. */

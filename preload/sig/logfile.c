@@ -16,8 +16,10 @@
 #include "jp_map.h"
 #include "log.h"
 #include "logname.h"
+#include "logowner.h"
 #include "mapfile.h"
 #include "maps.h"
+#include "mine.h"
 #include "module.h"
 #include "process.h"
 #include "reserve.h"
@@ -40,18 +42,18 @@ static uint64_t align_sig(uint64_t offset)
 
 /* Opens a finished run's log and locks it, so that of several processes that
  * come upon it one takes it: whoever unlinks or continues a log holds its
- * lock.  -EEXIST when it is not to be had. */
-static int claim_old_sig(const char *path)
+ * lock.  -EEXIST when it is not to be had: it is not this user's, or others may
+ * write to it, or it is in use. */
+static int claim_old_sig(const char *path, struct stat *ours)
 {
-    struct stat ours, there;
-    int fd = jp_sys_open_sig(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
+    struct stat there;
+    int fd = jp_sys_open_sig(path, O_RDWR | O_NOFOLLOW, 0);
     if (fd < 0)
         return -EEXIST;
-    if (jp_sys_sig(SYS_flock, fd, LOCK_EX | LOCK_NB, 0, 0, 0) == 0 &&
-        jp_sys_fstat_sig(fd, &ours) == 0 &&
+    if (jp_mine_sig(fd, ours) == 0 &&
+        jp_sys_sig(SYS_flock, fd, LOCK_EX | LOCK_NB, 0, 0, 0) == 0 &&
         jp_sys_stat_sig(path, 0, &there) == 0 &&
-        ours.st_dev == there.st_dev && ours.st_ino == there.st_ino &&
-        jp_logname_owner_sig(fd) == JP_OWNER_GONE)
+        jp_mine_same_sig(ours, &there) && jp_logowner_finished_sig(fd))
         return fd;
     jp_sys_close_sig(fd);
     return -EEXIST;
@@ -59,17 +61,18 @@ static int claim_old_sig(const char *path)
 
 /* Opens a log for this run: a new file, or with JP_APPEND a finished run's.
  * -EEXIST: this name is not to be had. */
-static int open_log_sig(const char *path)
+__attribute__((noinline)) static int open_log_sig(const char *path)
 {
+    struct stat old;
     for (int attempt = 0; attempt < 2; attempt++) {
         int fd = jp_sys_open_sig(
             path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
         if (fd != -EEXIST)
             return fd;
-        fd = claim_old_sig(path);
+        fd = claim_old_sig(path, &old);
         if (fd < 0 || jp_config.append)
             return fd;
-        jp_sys_unlink_sig(path);
+        jp_mine_unlink_sig(path, old.st_dev, old.st_ino);
         jp_sys_close_sig(fd);
     }
     return -EEXIST;
@@ -92,10 +95,7 @@ static void fill_sig(struct jp_log_header *header)
     header->address_size = sizeof(uint64_t);
     header->page_size = (uint32_t)jp_process.page_size;
     header->pid = jp_owner->pid;
-    jp_logname_self_sig(&header->proc_pid, &header->start_ticks,
-                        header->boot_id);
-    header->owner_pid = header->proc_pid;
-    header->owner_ticks = header->start_ticks;
+    jp_logowner_fill_sig(header);
     header->mono_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
     header->real_ns = jp_sys_clock_sig(CLOCK_REALTIME);
     header->boot_ns = jp_sys_clock_sig(CLOCK_BOOTTIME);
@@ -121,14 +121,6 @@ static void fill_sig(struct jp_log_header *header)
     header->cpu_before_ns = jp_process.cpu_before_ns;
 }
 
-/* A later run in the same file is its writer now. */
-static void take_over_sig(int fd, const struct jp_log_header *header)
-{
-    const size_t at = offsetof(struct jp_log_header, owner_pid);
-    const size_t end = offsetof(struct jp_log_header, cpu_ns);
-    jp_sys_pwrite_sig(fd, (const uint8_t *)header + at, end - at, at);
-}
-
 static int make_header_sig(int fd)
 {
     struct stat info;
@@ -152,12 +144,15 @@ static int make_header_sig(int fd)
     if (jp_log.header == NULL)
         return -ENOMEM;
     atomic_store(&jp_log.seq, 0);
+    atomic_store(&jp_log.grown,
+                 jp_log.direct ? 0 : jp_log.start + JP_LOG_HEADER_SIZE);
     atomic_store(&jp_log.next, jp_log.start + JP_LOG_HEADER_SIZE);
     jp_log.ring_start = jp_log.start + JP_LOG_HEADER_SIZE;
     atomic_store(&jp_log.ring, 0);
     fill_sig(jp_log.header);
+    /* A later run in the same file is its writer now. */
     if (jp_log.start != 0)
-        take_over_sig(fd, jp_log.header);
+        jp_logowner_take_sig(fd, jp_log.header);
     return 0;
 }
 
@@ -207,7 +202,7 @@ static void undo_sig(void)
         jp_sys_unmap_sig(jp_log.header, JP_LOG_HEADER_SIZE);
     jp_log.header = NULL;
     if (jp_log.start == 0)
-        jp_sys_unlink_sig(name.log);
+        jp_mine_unlink_sig(name.log, jp_log.device, jp_log.inode);
 }
 
 static void finish_header_sig(void)
@@ -325,6 +320,17 @@ int jp_logfile_ready_sig(void)
     return error;
 }
 
+void jp_logfile_end_sig(void)
+{
+    if (atomic_load(&jp_log.state) != JP_LOG_READY || jp_share_is_there_sig())
+        return;
+    const int fd = jp_log_open_sig();
+    if (fd < 0)
+        return;
+    jp_logowner_end_sig(fd);
+    jp_sys_close_sig(fd);
+}
+
 void jp_logfile_reset_sig(void)
 {
     jp_share_forked_sig(atomic_load(&jp_log.state) == JP_LOG_READY,
@@ -335,6 +341,7 @@ void jp_logfile_reset_sig(void)
     jp_reserve_reset_sig();
     jp_counters_use_sig(NULL);
     atomic_store(&jp_log.space_complained, 0);
+    atomic_store(&jp_log.cut, 0);
     jp_mapfile_reset_sig();
     jp_maps_reset_sig();
 }

@@ -11,6 +11,11 @@
  * cannot be made: that is said once on stderr and profiling is off. */
 int jp_logfile_ready_sig(void);
 
+/* Writes into the log that its process will not write to it any more: it may be
+ * replaced then, also from where nobody can know whether the process lives.
+ * Not where forked children may write to it. */
+void jp_logfile_end_sig(void);
+
 /* Forgets the log, as a forked child does. */
 void jp_logfile_reset_sig(void);
 

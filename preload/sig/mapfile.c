@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "jp_map.h"
+#include "mine.h"
 #include "process.h"
 #include "share.h"
 #include "sys.h"
@@ -16,6 +17,7 @@
 static const char *map_path;
 static dev_t map_device;
 static ino_t map_inode;
+static uid_t map_user;  /* an inode may be another file's by now */
 static _Atomic int ready;
 
 /* Whether the file at fd begins like a map: digits, blank, "jprof-map ". */
@@ -38,15 +40,12 @@ static int is_map_sig(int fd)
 }
 
 /* Opens what is at the path if it is a map of ours, else -EEXIST. */
-static int open_old_sig(const char *path)
+static int open_old_sig(const char *path, struct stat *info)
 {
-    struct stat info;
-    int fd = jp_sys_open_sig(path,
-                             O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0);
+    int fd = jp_sys_open_sig(path, O_RDWR | O_APPEND | O_NOFOLLOW, 0);
     if (fd < 0)
         return -EEXIST;
-    if (jp_sys_fstat_sig(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
-        !is_map_sig(fd)) {
+    if (jp_mine_sig(fd, info) != 0 || !is_map_sig(fd)) {
         jp_sys_close_sig(fd);
         return -EEXIST;
     }
@@ -67,7 +66,7 @@ int jp_mapfile_is_sig(const struct stat *info)
 {
     return atomic_load(&ready) && map_path != NULL &&
            info->st_dev == map_device &&
-           info->st_ino == map_inode;
+           info->st_ino == map_inode && info->st_uid == map_user;
 }
 
 int jp_mapfile_open_sig(void)
@@ -153,10 +152,10 @@ int jp_mapfile_create_sig(const char *path, int append, struct jp_text *first)
     struct stat info;
     int fd = jp_sys_open_sig(path, flags, 0600);
     if (fd == -EEXIST) {
-        fd = open_old_sig(path);
+        fd = open_old_sig(path, &info);
         if (fd >= 0 && !append) {
             jp_sys_close_sig(fd);
-            jp_sys_unlink_sig(path);
+            jp_mine_unlink_sig(path, info.st_dev, info.st_ino);
             fd = jp_sys_open_sig(path, flags, 0600);
         }
     }
@@ -171,6 +170,7 @@ int jp_mapfile_create_sig(const char *path, int append, struct jp_text *first)
     map_path = path;
     map_device = info.st_dev;
     map_inode = info.st_ino;
+    map_user = info.st_uid;
     atomic_store(&ready, 1);
     return 0;
 }

@@ -42,6 +42,7 @@ static const char *const note_texts[JP_NOTE_COUNT] = {
     "the kernel refused timers (pending signals, ulimit -i): one timer for the "
     "whole process; what a sample stands for is given to the thread that ran "
     "at the tick",
+    "the log was cut short while it was written: the profile ended there",
 };
 
 const char *jp_note_text_sig(unsigned index)

@@ -28,7 +28,8 @@ struct jp_process {
     uint8_t is_child;           /* not the first process of the tree */
     uint32_t forked_by;         /* the pid that its maker has for itself; 0:
                                    it began with exec */
-    uint32_t root;              /* pid of that first process */
+    uint32_t root;              /* pid of that first process, */
+    uint32_t root_space;        /* and its pid namespace's inode; 0: unknown */
     uint64_t cpu_before_ns;     /* CPU time when the library came into it */
     char folder[JP_PATH_MAX];   /* absolute, for a relative file name; "" when
                                    it is not known */
@@ -61,7 +62,8 @@ extern struct jp_process jp_process;
 #define JP_NOTE_NO_PERF 0x100U
 #define JP_NOTE_ITIMER 0x200U
 #define JP_NOTE_SHARED_TIMER 0x400U
-#define JP_NOTE_COUNT 11
+#define JP_NOTE_LOG_CUT 0x800U
+#define JP_NOTE_COUNT 12
 
 /* The text of note bit 1 << index. */
 const char *jp_note_text_sig(unsigned index);

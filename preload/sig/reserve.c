@@ -56,6 +56,12 @@ uint8_t *jp_reserve_at_sig(uint64_t offset, uint32_t bytes)
     return at + (offset - start);
 }
 
+int jp_reserve_has_sig(uint64_t address)
+{
+    const uint8_t *at = atomic_load(&memory);
+    return at != NULL && address - (uint64_t)at < size;
+}
+
 void jp_reserve_reset_sig(void)
 {
     atomic_store(&memory, NULL);

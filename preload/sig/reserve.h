@@ -19,4 +19,7 @@ uint8_t *jp_reserve_at_sig(uint64_t offset, uint32_t size);
 /* Forgets the ring, as a forked child does, whose memory it is not in. */
 void jp_reserve_reset_sig(void);
 
+/* Whether an address is in the ring that was mapped. */
+int jp_reserve_has_sig(uint64_t address);
+
 #endif

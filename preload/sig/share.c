@@ -27,12 +27,16 @@
 #define OPEN 0x80U
 #define GIVEN 0x40U
 #define ORDER 0x0fU
+#define ORDER_MAX 4U            /* JP_CHUNK_MAX */
 
+/* All that is in the area may be written by any of the processes, of which one
+ * may have been locked up for what it may do to the others: it is checked
+ * against what each has in memory of its own. */
 struct area {
     _Atomic uint32_t users;     /* processes */
     _Atomic uint32_t fresh;     /* pages from here on were never taken */
     _Atomic uint32_t cursor;    /* where to look for pieces given back */
-    uint32_t pages;
+    uint32_t reserved;
     _Atomic uint8_t states[PAGES_MAX];
 };
 _Static_assert(sizeof(struct area) <= PAGE, "the first page");
@@ -40,6 +44,8 @@ _Static_assert(JP_CHUNK_MIN == PAGE, "a page is a chunk");
 
 static struct area *_Atomic area;
 static uint64_t start;          /* in the file */
+static uint32_t pages;          /* in the area, */
+static uint64_t area_size;      /* and bytes */
 static _Atomic int inherited;
 static uint64_t base_run, base_ns;
 static int ended;               /* this process does not count any more */
@@ -54,11 +60,12 @@ static struct {
 
 static void begin_sig(struct area *memory, uint64_t offset, uint32_t bytes)
 {
-    memory->pages = bytes / PAGE;
+    pages = bytes / PAGE;
     atomic_store(&memory->users, 1);
     atomic_store(&memory->fresh, 1);
     atomic_store(&memory->cursor, 1);
     start = offset;
+    area_size = bytes;
     atomic_store(&inherited, 0);
     atomic_store(&area, memory);
 }
@@ -94,10 +101,17 @@ int jp_share_is_inherited_sig(void)
 uint8_t *jp_share_at_sig(uint64_t offset, uint32_t size)
 {
     struct area *now = atomic_load(&area);
-    if (now == NULL || offset < start ||
-        offset + size > start + (uint64_t)now->pages * PAGE)
+    if (now == NULL || offset < start || size > area_size ||
+        offset - start > area_size - size)
         return NULL;
     return (uint8_t *)now + (offset - start);
+}
+
+int jp_share_has_sig(uint64_t address)
+{
+    const struct area *now = atomic_load(&area);
+    /* The first page may be the one that is gone: its size is not asked. */
+    return now != NULL && address - (uint64_t)now < area_size;
 }
 
 static unsigned order_sig(uint32_t bytes)
@@ -114,7 +128,7 @@ static uint32_t fresh_sig(struct area *now, unsigned order)
 {
     uint32_t page = atomic_load(&now->fresh);
     do {
-        if (page + (1U << order) > now->pages ||
+        if (page == 0 || page > pages || pages - page < 1U << order ||
             (atomic_load(&now->users) & CLOSED) != 0)
             return 0;
     } while (!atomic_compare_exchange_weak(&now->fresh, &page,
@@ -127,10 +141,12 @@ static uint32_t fresh_sig(struct area *now, unsigned order)
  * what it has. */
 static uint32_t again_sig(struct area *now, unsigned *order)
 {
-    for (uint32_t i = 0; i < now->pages; i++) {
-        const uint32_t page = atomic_fetch_add(&now->cursor, 1) % now->pages;
+    for (uint32_t i = 0; i < pages; i++) {
+        const uint32_t page = atomic_fetch_add(&now->cursor, 1) % pages;
         uint8_t state = atomic_load(&now->states[page]);
-        if ((state & GIVEN) != 0 && (state & ORDER) >= *order &&
+        if ((state & GIVEN) != 0 && (state & ORDER) >= *order && page != 0 &&
+            (state & ORDER) <= ORDER_MAX &&
+            pages - page >= 1U << (state & ORDER) &&
             atomic_compare_exchange_strong(&now->states[page], &state,
                                            (uint8_t)(state ^ GIVEN ^ OPEN))) {
             *order = state & ORDER;
@@ -179,7 +195,7 @@ void jp_share_give_sig(uint64_t offset)
 {
     struct area *now = atomic_load(&area);
     const uint64_t page = (offset - start) / PAGE;
-    if (now == NULL || offset < start || page >= now->pages)
+    if (now == NULL || offset < start || page >= pages)
         return;
     uint8_t state = atomic_load(&now->states[page]);
     if ((state & OPEN) != 0)
@@ -277,9 +293,8 @@ void jp_share_drop_sig(void)
     if (!jp_share_is_inherited_sig())
         return;
     atomic_store(&area, NULL);
-    const size_t size = (size_t)now->pages * PAGE;
     atomic_fetch_sub(&now->users, 1);
-    jp_sys_unmap_sig(now, size);
+    jp_sys_unmap_sig(now, area_size);
 }
 
 int jp_share_has_ended_sig(void)
@@ -298,7 +313,8 @@ void jp_share_end_sig(void)
         atomic_fetch_sub(&now->users, 1);
         return;
     }
-    const uint32_t fresh = atomic_exchange(&now->fresh, now->pages);
-    jp_sys_sig(SYS_madvise, (long)((uint8_t *)now + (uint64_t)fresh * PAGE),
-               (long)(now->pages - fresh) * PAGE, MADV_REMOVE, 0, 0);
+    const uint32_t fresh = atomic_exchange(&now->fresh, pages);
+    if (fresh < pages)
+        jp_sys_sig(SYS_madvise, (long)((uint8_t *)now + (uint64_t)fresh * PAGE),
+                   (long)(pages - fresh) * PAGE, MADV_REMOVE, 0, 0);
 }

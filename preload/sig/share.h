@@ -61,4 +61,7 @@ void jp_share_end_sig(void);
 /* Whether it has: what is sampled from then on may find no place. */
 int jp_share_has_ended_sig(void);
 
+/* Whether an address is in the area. */
+int jp_share_has_sig(uint64_t address);
+
 #endif

@@ -62,7 +62,8 @@ struct jp_slot *jp_slot_new_sig(void)
     slot->number = -1;
     slot->timer = -1;
     slot->waker = -1;
-    slot->alone = slot->was_alone = slot->no_waker = 0;
+    slot->no_waker = 0;
+    slot->watch = (struct jp_watch){0};
     slot->source = 0;
     slot->adoptions = atomic_load(&adoptions);
     slot->debt_ns = slot->seen_ns = slot->named_ns = 0;
@@ -73,6 +74,7 @@ struct jp_slot *jp_slot_new_sig(void)
     slot->stack_low = slot->stack_floor = UINT64_MAX;
     slot->stack_high = 0;
     slot->rooted = slot->is_main = 0;
+    slot->shaken = slot->loose = 0;
     slot->adopted = 0;
     slot->unnamed = 1;
     slot->kit = NULL;

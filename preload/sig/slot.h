@@ -44,12 +44,23 @@ struct jp_slot {
     /* Real time: see clock_real.c. */
     _Atomic int32_t waker;        /* the timer on its CPU clock, or -1 */
     uint8_t no_waker;             /* it was refused */
-    uint8_t alone, was_alone;     /* left alone: now, before this sample */
-    int64_t due_ns;               /* CPU time that no sample stands for yet */
-    uint64_t ours_ns;             /* CPU time of our own handler, last time */
+    struct jp_watch {
+        uint64_t begin_ns, end_ns; /* the stratum under way, */
+        uint64_t moment_ns;        /* and its moment */
+        uint64_t given_ns;         /* until here the thread's time is in
+                                      samples; 0: none is to come */
+        uint64_t since_ns;         /* when it was first found in the wait that
+                                      it is in */
+        uint64_t restless_ns;      /* until when its waits count as short */
+        uint64_t switches;         /* how often it had blocked, last time */
+        uint64_t ours_ns;          /* CPU time of our own handler, last time */
+        int64_t due_ns;            /* CPU time that no sample stands for yet */
+        int64_t lent_ns;           /* what running samples have beyond their
+                                      strata */
+        uint8_t waits;             /* it was found waiting */
+        uint8_t calm, was_calm;    /* its strata are long; the waker is set */
+    } watch;
     uint64_t sampled_ns;          /* when the last stack was walked */
-    uint64_t pc, sp, switches;    /* where the last sample found it, and how
-                                     often it had blocked */
     _Atomic uint8_t opening;      /* its CPU timer gives way to the perf
                                      clock when it runs out */
     uint8_t reason;               /* the last stack's, enum jp_reason */
@@ -60,6 +71,9 @@ struct jp_slot {
     uint64_t stack_floor;         /* what lies between it and stack_high is
                                      this stack, where the kernel cannot be
                                      asked; UINT64_MAX: unknown */
+    _Atomic uint8_t shaken;       /* a part of the stack has changed: what is
+                                     known of it is to be looked up again */
+    _Atomic uint8_t loose;        /* it is always read by asking the kernel */
     uint8_t rooted;               /* stack_high is the frame of jprof's own
                                      thread start: a stack ends there */
     uint8_t is_main;              /* stack_high is the program's entry */

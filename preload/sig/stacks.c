@@ -48,8 +48,12 @@ static uint64_t hash_sig(const struct jp_kit *kit)
     return a ^ a >> 32;
 }
 
-/* Compares the kit's stack with the record at ref and those it builds on.
- * The chunk is memory of ours, but a file as well: offsets are checked. */
+/* A field of a record.  The chunk is memory of ours, but a file as well, and
+ * others may have it, too: what is checked is read once. */
+#define FIELD(record, name)                                                   \
+    ((uint32_t)__atomic_load_n(&(record)->name, __ATOMIC_RELAXED))
+
+/* Compares the kit's stack with the record at ref and those it builds on. */
 static int same_sig(const struct jp_kit *kit, uint16_t ref)
 {
     uint32_t at = 0, skip = 0;
@@ -60,10 +64,13 @@ static int same_sig(const struct jp_kit *kit, uint16_t ref)
             return 0;
         const struct jp_stack_record *record =
             (const struct jp_stack_record *)(kit->chunk + place);
-        uint32_t count = record->count, depth = count + record->shared;
+        const uint32_t count = FIELD(record, count);
+        const uint32_t shared = FIELD(record, shared);
+        const uint32_t base_ref = FIELD(record, base);
+        const uint32_t depth = count + shared;
         if (place + sizeof(*record) + count * 8U > kit->used ||
             skip > depth || depth - skip != kit->depth - at ||
-            (link == 0 && record->gap != kit->gap))
+            (link == 0 && FIELD(record, gap) != kit->gap))
             return 0;
         uint32_t here = skip < count ? count - skip : 0;
         if (memcmp(kit->frames + at, record->frames + (skip < count ? skip : 0),
@@ -76,12 +83,11 @@ static int same_sig(const struct jp_kit *kit, uint16_t ref)
          * those of them that were skipped here. */
         uint32_t over = skip > count ? skip - count : 0;
         const struct jp_stack_record *base =
-            (const struct jp_stack_record *)(kit->chunk + record->base * 8U);
-        if (record->base * 8U < JP_CHUNK_HEADER_SIZE ||
-            record->base * 8U >= place)
+            (const struct jp_stack_record *)(kit->chunk + base_ref * 8U);
+        if (base_ref * 8U < JP_CHUNK_HEADER_SIZE || base_ref * 8U >= place)
             return 0;
-        skip = (uint32_t)base->count + base->shared - record->shared + over;
-        ref = record->base;
+        skip = FIELD(base, count) + FIELD(base, shared) - shared + over;
+        ref = (uint16_t)base_ref;
     }
     return 0;
 }

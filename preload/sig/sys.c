@@ -14,6 +14,7 @@
 #include "arch/arch.h"
 #include "filter.h"
 #include "own.h"
+#include "trap.h"
 
 /* On files opened for reading these flags do nothing, and nobody sets them:
  * by them a forked child knows the descriptors that are jprof's. */
@@ -59,6 +60,9 @@ int jp_sys_open_sig(const char *path, int flags, int mode)
 {
     if ((flags & O_ACCMODE) == O_RDONLY)
         flags |= READ_MARK;
+    /* A FIFO in a file's place does not stop the program, nor a lease on it;
+     * a terminal does not become its own. */
+    flags |= O_NONBLOCK | O_NOCTTY;
     jp_sys_opening_sig();
     return jp_sys_entered_sig((int)jp_sys_sig(SYS_openat, AT_FDCWD, (long)path,
                                               flags | O_CLOEXEC, mode, 0));
@@ -120,11 +124,6 @@ int jp_sys_write_sig(int fd, const void *data, size_t size)
         size -= (size_t)done;
     }
     return 0;
-}
-
-int jp_sys_unlink_sig(const char *path)
-{
-    return (int)jp_sys_sig(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0);
 }
 
 int jp_sys_link_sig(const char *from, const char *to)
@@ -229,6 +228,15 @@ void *jp_sys_map_read_sig(int fd, size_t size)
     return memory;
 }
 
+int jp_sys_patch_sig(uint64_t address, size_t size)
+{
+    const long arguments[6] = {
+        (long)address, (long)size, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0};
+    const long result = call_sig(SYS_mmap, arguments);
+    return result == (long)address ? 0 : -ENOMEM;
+}
+
 void jp_sys_unmap_sig(void *address, size_t size)
 {
     jp_sys_sig(SYS_munmap, (long)address, (long)size, 0, 0, 0);
@@ -319,11 +327,13 @@ uint64_t jp_sys_block_sig(void)
     uint64_t mask = 0;
     jp_sys_inside++;
     jp_sys_sigmask_sig(SIG_BLOCK, ~atomic_load(&jp_own.open), &mask);
+    jp_trap_open_sig(mask);
     return mask;
 }
 
 void jp_sys_unblock_sig(uint64_t mask)
 {
     jp_sys_sigmask_sig(SIG_SETMASK, mask, NULL);
-    jp_sys_inside--;
+    if (--jp_sys_inside == 0)
+        jp_trap_close_sig();
 }

@@ -20,6 +20,7 @@
 
 long jp_sys_sig(long number, long a, long b, long c, long d, long e);
 
+/* Never waits, whatever is at the path. */
 int jp_sys_open_sig(const char *path, int flags, int mode);
 /* To be called before and after a call of another kind that opens one, which
  * jp_sys_close_sig is to close; fd: what it returned, and is returned. */
@@ -41,7 +42,6 @@ long jp_sys_pwrite_sig(int fd, const void *data, size_t size, uint64_t offset);
 /* Writes all of it, or returns -errno. */
 int jp_sys_write_sig(int fd, const void *data, size_t size);
 
-int jp_sys_unlink_sig(const char *path);
 int jp_sys_link_sig(const char *from, const char *to);
 int jp_sys_fstat_sig(int fd, struct stat *out);
 /* follow: whether a symbolic link at the end of the path is followed. */
@@ -75,6 +75,9 @@ void *jp_sys_map_shared_sig(int fd, uint64_t offset, size_t size);
 /* Maps the first `size` bytes of a file, or where it is to grow to, for the
  * kernel alone to read from: not inherited by fork; or NULL. */
 void *jp_sys_map_read_sig(int fd, size_t size);
+/* Puts memory of zeros, which a forked child has too, in place of what is
+ * mapped there.  Returns 0 or -errno. */
+int jp_sys_patch_sig(uint64_t address, size_t size);
 void jp_sys_unmap_sig(void *address, size_t size);
 
 /* Reads this process's memory without a fault: bytes read, or -errno.  By

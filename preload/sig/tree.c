@@ -12,7 +12,9 @@
 
 #include "jp_map.h"
 #include "logname.h"
+#include "logowner.h"
 #include "mapfile.h"
+#include "mine.h"
 #include "process.h"
 #include "sys.h"
 
@@ -50,13 +52,12 @@ static int skip_sig(const char **at, const char *end, const char *word)
 enum { OURS, OLD, FOREIGN };
 
 /* Whose file is open at fd: this tree's, one's whose first process is gone, or
- * something else.  Each line says it: `TIME jprof-WORD root=PID ...`. */
-static int whose_sig(int fd)
+ * something else.  Each line says it: `TIME jprof-WORD root=PID space=INODE
+ * ...`. */
+static int whose_sig(int fd, struct stat *info)
 {
-    char start[96], path[32];
-    struct jp_text text;
-    struct stat info;
-    if (jp_sys_fstat_sig(fd, &info) != 0 || !S_ISREG(info.st_mode))
+    char start[96];
+    if (jp_mine_sig(fd, info) != 0)
         return FOREIGN;
     const long got = jp_sys_pread_sig(fd, start, sizeof(start), 0);
     if (got <= 0)
@@ -72,37 +73,33 @@ static int whose_sig(int fd)
     const uint64_t root = jp_text_number_sig(&at, end, 10);
     if (root == jp_process.root || jp_config.append)
         return OURS;
-    jp_text_init_sig(&text, path, sizeof(path));
-    jp_text_add_sig(&text, "/proc/");
-    jp_text_decimal_sig(&text, root);
-    return jp_sys_stat_sig(path, 0, &info) == -ENOENT ? OLD : OURS;
+    const uint64_t space = skip_sig(&at, end, " space=")
+                               ? jp_text_number_sig(&at, end, 10)
+                               : 0;
+    return jp_logowner_gone_sig((uint32_t)root, (uint32_t)space) ? OLD : OURS;
 }
 
 /* Removes a finished run's file that is open at fd, if it is still the one at
  * the path; whoever does that holds its lock. */
-static void remove_sig(int fd)
+static void remove_sig(int fd, const struct stat *ours)
 {
-    struct stat ours, there;
-    if (jp_sys_sig(SYS_flock, fd, LOCK_EX | LOCK_NB, 0, 0, 0) == 0 &&
-        jp_sys_fstat_sig(fd, &ours) == 0 &&
-        jp_sys_stat_sig(name.map, 0, &there) == 0 &&
-        ours.st_dev == there.st_dev && ours.st_ino == there.st_ino)
-        jp_sys_unlink_sig(name.map);
+    if (jp_sys_sig(SYS_flock, fd, LOCK_EX | LOCK_NB, 0, 0, 0) == 0)
+        jp_mine_unlink_sig(name.map, ours->st_dev, ours->st_ino);
 }
 
 static int open_sig(void)
 {
+    struct stat info;
     for (unsigned turn = 0; turn < TURNS; turn++) {
         const int fd = jp_sys_open_sig(
-            name.map, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK,
-            0600);
+            name.map, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0600);
         if (fd < 0)
             return fd;
-        const int whose = whose_sig(fd);
+        const int whose = whose_sig(fd, &info);
         if (whose == OURS)
             return fd;
         if (whose == OLD)
-            remove_sig(fd);
+            remove_sig(fd, &info);
         jp_sys_close_sig(fd);
         if (whose == FOREIGN)
             return -EEXIST;
@@ -114,6 +111,7 @@ void jp_tree_line_sig(struct jp_text *text, const char *event, uint32_t pid)
 {
     jp_mapfile_line_sig(text, jp_sys_clock_sig(CLOCK_MONOTONIC), event);
     jp_mapfile_decimal_sig(text, "root", jp_process.root);
+    jp_mapfile_decimal_sig(text, "space", jp_process.root_space);
     jp_mapfile_decimal_sig(text, "pid", pid);
 }
 

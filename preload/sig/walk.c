@@ -11,18 +11,24 @@
 #include "config.h"
 #include "kit.h"
 #include "maps.h"
+#include "shake.h"
 #include "slot.h"
 #include "sys.h"
 
 /* Finds the stack that sp is on.  That of a thread whose root is known is kept
- * in its slot.  Any other (an adopted thread's, an alternate signal stack, a
+ * in its slot, unless somebody changes a part of it: it may be in pieces, of
+ * which not all can be read.  Any other (an adopted thread's, an alternate signal stack, a
  * coroutine's) is looked up each time, and is only what is mapped there now:
  * the stack may end before the mapping does, and the rest go at any time. */
 int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp)
 {
     struct jp_slot *slot = walk->slot;
     uint64_t start, end;
+    const int shaking = jp_shaking_sig();
     walk->low = sp;
+    walk->sure = 0;
+    if (shaking || atomic_exchange(&slot->shaken, 0) != 0)
+        slot->stack_low = UINT64_MAX;
     if (sp < slot->stack_low || sp >= slot->stack_high) {
         if (jp_maps_region_sig(sp, &start, &end) != 0) {
             if (sp < slot->stack_floor || sp >= slot->stack_high)
@@ -30,15 +36,18 @@ int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp)
             start = slot->stack_floor;
             end = slot->stack_high;
         }
-        if (slot->stack_high <= sp || slot->stack_high > end) {
+        const int reaches = sp < slot->stack_high && slot->stack_high <= end;
+        if (!reaches && (sp < slot->stack_floor || sp >= slot->stack_high)) {
             walk->high = end;
             walk->rooted = 0;
             return 1;
         }
-        slot->stack_low = start;
+        if (reaches && !shaking)
+            slot->stack_low = start;
     }
     walk->high = slot->stack_high;
     walk->rooted = 1;
+    walk->sure = slot->stack_low <= sp && !atomic_load(&slot->loose);
     return 1;
 }
 

@@ -27,18 +27,19 @@ struct jp_walk {
     uint64_t limit;       /* no sp above this: high, or where a piece of this
                              stack begins that the walk has left before */
     uint32_t left;        /* such pieces, in kit->stretches */
-    uint32_t rooted;      /* high is where the thread's own code begins: all
-                             of the stack is there as long as the thread is */
+    uint32_t rooted;      /* high is where the thread's own code begins */
     uint32_t total;       /* frames pushed; more than depth: both ends kept */
     uint32_t arrived;     /* of these, before the return addresses on the stack
                              that it is on now */
     uint32_t misses;      /* rules that had to be made */
+    uint32_t sure;        /* rooted, and all of the stack is known to be there,
+                             as long as nobody changes it (shake.h) */
     uint64_t *next;       /* where the next frame goes, in kit->frames; */
     uint64_t *turn, *end; /* at end it goes on at turn: the root-most ones */
     uint32_t moved;       /* the trail: a stretch is recorded, of so many */
     uint32_t fresh, kept; /* frames, in front of this place on the trail, */
     uint32_t area;        /* in this part of trail.fresh */
-    uint64_t window;      /* of a stack that is not rooted: what kit->window */
+    uint64_t window;      /* of a stack that is not sure: what kit->window */
     uint32_t window_size; /* has a copy of; bytes, 0: nothing */
 };
 
@@ -65,7 +66,7 @@ int jp_walk_peek_sig(struct jp_walk *walk, uint64_t address, uint64_t *word);
 static inline int jp_walk_read_sig(struct jp_walk *walk, uint64_t address,
                                    uint64_t *word)
 {
-    if (!walk->rooted)
+    if (!walk->sure)
         return jp_walk_peek_sig(walk, address, word);
     *word = jp_foreign_word_sig(address);
     return 1;

@@ -351,7 +351,7 @@ static int walk_sig(struct jp_walk *walk, int follow)
     int reason = find_sig(walk, &frame, &rule);
     jp_walk_push_sig(walk, frame.pc);
     while (reason == GOING) {
-        if (!follow && walk->rooted && walk->limit == walk->high) {
+        if (!follow && walk->sure && walk->limit == walk->high) {
             reason = jp_walk_quick_sig(walk, &frame, &rule);
             if (reason == JP_WALK_LOOKUP)
                 reason = find_sig(walk, &frame, &rule);

@@ -84,7 +84,7 @@ int jp_walk_end_sig(struct jp_walk *walk, int reason);
 
 /* Goes on from a frame and its rule as long as frames are simple and the rules
  * at hand.  Leaves the frame where that ends, with its rule (GOING) or without
- * (LOOKUP), or says DEPTH.  For a rooted stack without `follow`. */
+ * (LOOKUP), or says DEPTH.  For a sure stack without `follow`. */
 int jp_walk_quick_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                       struct jp_cfi_rule *rule);
 

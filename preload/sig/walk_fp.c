@@ -130,7 +130,7 @@ static enum jp_reason follow_sig(struct jp_walk *walk, struct chain *chain)
         if (chain->fp < chain->last || (chain->fp & 7) != 0 ||
             chain->fp > high)
             return JP_REASON_BAD_FP;
-        if (chain->kept == NONE && walk->rooted) {
+        if (chain->kept == NONE && walk->sure) {
             const uint64_t last = chain->last;
             if (!retrace_sig(walk, trail, chain))
                 return JP_REASON_DEPTH;
@@ -170,7 +170,7 @@ enum jp_reason jp_walk_fp_sig(struct jp_walk *walk)
     jp_walk_trail_begin_sig(walk->kit);
     chain.at = trail->first;
     const enum jp_reason reason = follow_sig(walk, &chain);
-    if (walk->rooted) {
+    if (walk->sure) {
         /* The end is above all pairs, wherever it leads. */
         const uint64_t end = chain.fp >= chain.last && chain.fp < UINT64_MAX
                                  ? chain.fp

@@ -47,7 +47,7 @@ int jp_walk_signal_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
         !jp_walk_inside_sig(walk, at + JP_ARCH_SIGNAL_BYTES - 8))
         return JP_REASON_BOUNDS;
     const ucontext_t *context = (const ucontext_t *)at;
-    if (!walk->rooted) {
+    if (!walk->sure) {
         if (jp_sys_peek_sig(at, walk->kit->walker, JP_ARCH_SIGNAL_BYTES) !=
             JP_ARCH_SIGNAL_BYTES)
             return JP_REASON_BOUNDS;

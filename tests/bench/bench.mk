@@ -42,4 +42,7 @@ $(B)/tests/bench/timed.so: tests/bench/timed.c $(SIG_OBJ) $(PRE_OBJ) \
 bench-stacks: all $(B)/tests/bench/roots ## the table of doc/bench.md: roots reached, beside perf
 	$(PYTHON) tests/bench/reach.py $(B)
 
-.PHONY: bench bench-stacks
+bench-torture: all $(B)/tests/tools/torture ## a million loads and moves of code, a million samples: names, CPU time, memory
+	B=$(B) $(PYTHON) tests/bench/torture.py
+
+.PHONY: bench bench-stacks bench-torture

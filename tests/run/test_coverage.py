@@ -382,6 +382,14 @@ class Waiting(CoverageCase):
                          (bare.status, bare.out, bare.err))
         self.assertIn("cancelled", bare.out)
 
+    def test_a_tracer_is_told_of_threads(self):
+        """Their ends are no children's, nor is their time."""
+        done = self.run_program(program("tracer"), flags=TICK_FLAGS)
+        self.assertEqual((done.status, done.out), (0, "4 ends\n"), done.err)
+        with open(self.path("jprof-tree"), encoding="ascii") as tree:
+            children = [line for line in tree if " jprof-child " in line]
+        self.assertEqual(len(children), 1, children)
+
 
 if __name__ == "__main__":
     unittest.main()

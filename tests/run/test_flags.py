@@ -71,7 +71,7 @@ class Accepted(Case):
         self.assertEqual(run.header["clock"], 2)
         self.assertTrue(run.header["options"] & 4)
         self.assertTrue({s[3] for s in run.samples}
-                        <= {"running", "blocked"})
+                        <= {"running", "blocked", "ready"})
 
     def test_realtime_sees_waiting(self):
         live = self.start(program("idle"),

@@ -8,6 +8,7 @@ import unittest
 from jprun import LIBRARY, TICK_FLAGS, Case, program, wait_until
 
 SPY = program("mallocspy.so")
+REAL_FLAGS = "JP_START JP_REALTIME JP_PERIOD=0.002"
 STACK_LIMIT = 2048      # bytes below the kernel's frame: DESIGN, invariant 3
 CAUGHT = 99             # exit status of the spy
 
@@ -115,6 +116,12 @@ class Stack(Case):
         run = self.run_of()
         self.assertEqual(run.header["walker"], 0)
         self.assertGreater(len(run.samples), 100)
+
+    def test_real_time(self):
+        for flags in (REAL_FLAGS, REAL_FLAGS + " JP_CIRCULAR=20k"):
+            for arguments in (("1",), ("1", "control")):
+                self.assertLess(self.used(*arguments, flags=flags),
+                                STACK_LIMIT)
 
     def test_ring_and_deferred(self):
         for flags in ("JP_START JP_PERIOD=0.001 JP_CIRCULAR=20k",

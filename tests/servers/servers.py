@@ -54,7 +54,7 @@ MODES = {
 COVERED = 0.97
 COVERED_EACH = 0.90
 LOOKED_AT = 0.05
-# What a process uses before the library is loaded and after it is gone.
+# What a process uses after the library is gone.
 BESIDES = 0.01
 REPORT = os.path.join(BUILD, "jprof-report")
 
@@ -156,13 +156,16 @@ def measure(logs, ended):
     def entry(pid, name="?", cpu=0.0):
         return found.setdefault(pid, {
             "pid": pid, "name": name, "cpu": cpu, "weight": 0.0, "logs": 0,
+            "before": 0.0,
             "samples": 0, "whole": 0, "lost": 0, "damage": 0})
 
     for end in ended:
         entry(end.pid, "/".join(sorted(end.names)), end.seconds)
+    headers = {}                # of each process
     for path in glob.glob(logs + "/*.log*"):
         for run in decode.load(path):
             mine = entry(run.header["proc_pid"])
+            headers.setdefault(run.header["proc_pid"], []).append(run.header)
             cpu = [sample for sample in run.samples
                    if sample[3] in ("cpu", "running")]
             mine["weight"] += sum(sample[2] for sample in cpu) / 1e9
@@ -171,7 +174,19 @@ def measure(logs, ended):
             mine["whole"] += sum(sample[4] == "root" for sample in run.samples)
             mine["lost"] += run.lost()
             mine["damage"] += len(run.damage)
+    for pid, its in headers.items():
+        found[pid]["before"] = before(its)
     return list(found.values())
+
+
+def before(headers):
+    """The CPU time that a process used in exec and the loader, before the
+    library was in it, once for each program that it executed."""
+    total = last = 0
+    for header in sorted(headers, key=lambda header: header["mono_ns"]):
+        total += max(0, header["cpu_before_ns"] - last)
+        last = header["cpu_ns"]
+    return total / 1e9
 
 
 def compare(without, under):
@@ -195,15 +210,17 @@ def judge(mode, outcome):
         return texts
     large = [process for process in outcome.processes
              if process["cpu"] > LOOKED_AT]
-    cpu = sum(process["cpu"] for process in large)
+    cpu = sum(process["cpu"] - process["before"] for process in large)
     weight = sum(process["weight"] for process in large)
     if weight < COVERED * (cpu - BESIDES * len(large)):
         texts.append(f"{weight:.3f} of {cpu:.3f} s of CPU time in samples")
     for process in large:
-        if process["weight"] < COVERED_EACH * (process["cpu"] - BESIDES):
+        rest = process["cpu"] - process["before"] - BESIDES
+        if process["weight"] < COVERED_EACH * rest:
             texts.append(f"process {process['pid']} ({process['name']}): "
                          f"{process['weight']:.3f} of {process['cpu']:.3f} s, "
-                         f"{process['logs']} logs")
+                         f"{process['before']:.3f} s of them before the "
+                         f"library was there, {process['logs']} logs")
     return texts
 
 
@@ -218,7 +235,8 @@ def show(program, mode, outcome, texts):
                  f"% to the root, {outcome.total('lost')} lost")
     print(f"{'NOT SO' if texts else 'ok'}: {program.name}, {mode}: "
           f"{len(outcome.results)} results, {outcome.total('cpu'):.2f} s of "
-          f"CPU in {len(outcome.processes)} processes, "
+          f"CPU ({outcome.total('before'):.2f} before the library was there) "
+          f"in {len(outcome.processes)} processes, "
           f"{outcome.total('logs')} logs{share}{whole}", flush=True)
     for text in texts:
         print("    " + text, flush=True)

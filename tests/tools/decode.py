@@ -15,7 +15,7 @@ from urllib.parse import unquote
 PAGE = 4096
 SIZES = (4096, 8192, 16384, 32768, 65536)
 MAX_FRAMES = 4096
-EVENTS = "cpu running blocked raised".split()
+EVENTS = "cpu running blocked raised ready".split()
 REASONS = "root depth bad_fp no_rule bounds no_stack walker fiber".split()
 FIELDS = [field.split(":") for field in (
     "byte_order:8:I version:12:H header_size:14:H machine:16:H pid:24:I "
@@ -24,7 +24,8 @@ FIELDS = [field.split(":") for field in (
     "clock:72:I walker:76:I options:80:I depth:84:I ring_bytes:88:Q "
     "cleared_ns:96:Q owner_pid:2968:I owner_ticks:2976:Q cpu_ns:2984:Q "
     "children_ns:2992:Q cpu_read_ns:3000:Q cpu_before_ns:3008:Q "
-    "root_pid:3016:I off:3020:I base_run:4072:Q forked_ns:4080:Q").split()]
+    "root_pid:3016:I off:3020:I base_run:4072:Q forked_ns:4080:Q "
+    "owner_space:3280:I owner_ended:3292:I").split()]
 STRINGS = (("map_name", 664, 256), ("exe", 920, 1024), ("flags", 1944, 1024),
            ("tree_name", 3024, 256))
 

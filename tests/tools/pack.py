@@ -47,7 +47,7 @@ DEFAULTS = {
     "pid": 1, "start": 1, "period": 4000000, "clock": 1, "depth": 1024,
     "map": "jprof-map", "exe": "/x/app", "flags": "JP_START",
 }
-EVENTS = {"cpu": 0, "running": 1, "blocked": 2, "raised": 3}
+EVENTS = {"cpu": 0, "running": 1, "blocked": 2, "raised": 3, "ready": 4}
 REASONS = {"root": 0, "depth": 1, "bad_fp": 2, "no_rule": 3, "bounds": 4,
            "no_stack": 5, "walker": 6, "fiber": 7}
 CHUNK_HEADER = 64

@@ -408,7 +408,7 @@ static void passes_over_damaged_records(void **state)
         {112 + 8, 14, 3},      /* heir built on itself */
         {112 + 8, 100, 3},     /* heir built on a later place */
         {112 + 10, 4, 3},      /* gap beyond the end */
-        {136 + 1, 0x04, 3},    /* unknown event */
+        {136 + 1, 0x05, 3},    /* unknown event */
         {136 + 1, 0xf0, 3},    /* unknown reason */
         {136 + 2, 2, 2},       /* sample of a wrong size; the next word is no
                                   record */

@@ -124,12 +124,12 @@ static unsigned check_lines(int now)
 static void test_neighbours_and_change(void **state)
 {
     (void)state;
+    jp_code_keep_sig(0);
+    assert_int_equal(kept_size(), 0);
     hit(10);
     hit(20);
     hit(21);
     jp_code_keep_sig(0);
-    assert_int_equal(kept_size(), 0); /* hot is what is hit again */
-    jp_code_keep_sig(1);
     assert_int_equal(kept_size(), 7 * PAGE); /* 9-11, 19-22 */
     assert_int_equal(check_lines(1), 7);
     jp_code_keep_sig(1);
@@ -138,6 +138,13 @@ static void test_neighbours_and_change(void **state)
     jp_code_keep_sig(1);
     assert_int_equal(kept_size(), 8 * PAGE);
     assert_int_equal(check_lines(0), 8);
+    /* Other code, of which there was one sample. */
+    memset(memory + 10 * PAGE, 1, 8);
+    jp_code_keep_sig(0);
+    assert_int_equal(kept_size(), 8 * PAGE);
+    hit(10);
+    jp_code_keep_sig(0);
+    assert_int_equal(kept_size(), 9 * PAGE);
 }
 
 static void test_during_the_run(void **state)
@@ -149,11 +156,31 @@ static void test_during_the_run(void **state)
     }
     jp_code_keep_sig(0);
     const uint64_t once = kept_size();
-    assert_in_range(once, 8 * PAGE, 3 * 8 * PAGE);
+    assert_in_range(once, 16 * PAGE, 3 * 16 * PAGE);
     for (unsigned i = 0; i < 20; i++)
         jp_code_keep_sig(0);
     assert_int_equal(kept_size(), 101 * PAGE); /* 99-199 */
     assert_int_equal(check_lines(1), 101);
+}
+
+/* Once half of the file is full, only what is hot is kept. */
+static void test_scarce(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < JP_CODE_MAX / PAGE; i++) {
+        hit(i);
+        if (i % 8 == 7)
+            jp_code_keep_sig(0);
+    }
+    const uint64_t half = kept_size();
+    assert_in_range(half, JP_CODE_MAX / 2, JP_CODE_MAX / 2 + 48 * PAGE);
+    hit(PAGES - 9);
+    jp_code_keep_sig(0);
+    assert_int_equal(kept_size(), half);
+    hit(PAGES - 9);
+    jp_code_keep_sig(0);
+    assert_int_equal(kept_size(), half + 3 * PAGE);
+    assert_int_equal(check_lines(1), kept_size() / PAGE);
 }
 
 static void test_bounded(void **state)
@@ -180,6 +207,29 @@ static void test_bounded(void **state)
     assert_int_equal(check_lines(0), kept_size() / PAGE);
 }
 
+/* What has come to the file's name meanwhile is somebody else's. */
+static void test_replaced(void **state)
+{
+    static const char text[] = "somebody's";
+    char bytes[64] = "";
+    (void)state;
+    hit(10);
+    jp_code_keep_sig(1);
+    assert_int_equal(kept_size(), 3 * PAGE);
+    assert_int_equal(rename(kept_path, map_path), 0);
+    FILE *other = fopen(kept_path, "w");
+    fputs(text, other);
+    fclose(other);
+    memset(memory + 10 * PAGE, 1, 8);
+    hit(30);
+    jp_code_keep_sig(1);
+    assert_int_equal(kept_size(), sizeof(text) - 1);
+    other = fopen(kept_path, "r");
+    assert_int_equal(fread(bytes, 1, sizeof(bytes), other), sizeof(text) - 1);
+    fclose(other);
+    assert_string_equal(bytes, text);
+}
+
 static void test_gone(void **state)
 {
     (void)state;
@@ -196,7 +246,9 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_during_the_run, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(test_scarce, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bounded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_replaced, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_gone, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

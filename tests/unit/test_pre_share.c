@@ -101,6 +101,40 @@ static void gives_again_what_was_given_back(void **state)
     drop_area();
 }
 
+/* A process that is locked up may write anything into the area: nobody leaves
+ * it for that. */
+static void believes_nobody(void **state)
+{
+    uint64_t offset;
+    (void)state;
+    srand(1);
+    make_area();
+    for (unsigned turn = 0; turn < 2000; turn++) {
+        uint8_t *first = jp_share_at_sig(4096, 4096);
+        for (unsigned i = 0; i < 4096; i++)
+            first[i] = (uint8_t)(turn % 3 == 0 ? 0xff : rand());
+        if (turn % 3 == 2)
+            memset(first, 0, 8);    /* some pages are left to be taken */
+        for (unsigned i = 0; i < 20; i++) {
+            const uint32_t size =
+                jp_share_take_sig(100U << turn % 10, 16384, &offset);
+            if (size == 0)
+                continue;
+            assert_in_range(size, 4096, 65536);
+            assert_in_range(offset, 8192, 4096 + AREA - size);
+            begin_chunk(offset, size);
+            ((struct jp_chunk_header *)jp_share_at_sig(offset, size))->run =
+                turn % 2 != 0 ? (uint64_t)-(int64_t)(turn % 5000)
+                              : (uint64_t)rand();
+            jp_share_give_sig(offset);
+        }
+    }
+    assert_null(jp_share_at_sig(UINT64_MAX - 4095, 4096));
+    assert_null(jp_share_at_sig(UINT64_MAX - 100, 4096));
+    memset(jp_share_at_sig(4096, 4096), 0, 4096);
+    drop_area();
+}
+
 /* Takes all it can get and writes its number there. */
 static void fill(uint8_t number)
 {
@@ -188,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_each_page_once),
         cmocka_unit_test(gives_again_what_was_given_back),
+        cmocka_unit_test(believes_nobody),
         cmocka_unit_test(keeps_processes_apart),
         cmocka_unit_test(writes_lines),
         cmocka_unit_test(the_last_one_gives_the_rest_back),

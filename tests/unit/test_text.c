@@ -138,7 +138,7 @@ static void test_summary(void **state)
         "lost: 0", "truncated: 0", "incomplete: 1", "incomplete_bad_fp: 1",
         "frames: 9", "unnamed_frames: 0", "jit_frames: 9", "jit_named: 9",
         "clock: thread-cpu", "stack: fp", "rate_asked_hz: 1000000.000",
-        "rate_got_hz: 1333333.333", "processes: 1", "threads: 2",
+        "rate_got_hz: 1000000.000", "processes: 1", "threads: 2",
         "sections: 2", "notes: 1",
         "note: one note" BAD "in two lines",
         "process: pid=7 samples=4 weight=3 exe=/x/app",

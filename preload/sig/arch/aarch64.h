@@ -59,6 +59,21 @@ static inline long jp_arch_call_sig(const ucontext_t *context)
                : -1;
 }
 
+/* Whether the signal came to the thread as it waited in a system call, which is
+ * about to be made again or has just failed with EINTR.  short_too: a call that
+ * has just returned a number (a transfer cut short) counts as well. */
+static inline int jp_arch_waited_sig(const ucontext_t *context, int short_too)
+{
+    const uint32_t *code = (const uint32_t *)jp_arch_pc_sig(context);
+    if (((uintptr_t)code & 4095) < 4)
+        return 0;
+    if (code[0] == 0xd4000001U)
+        return 1;
+    return code[-1] == 0xd4000001U &&
+           ((long)context->uc_mcontext.regs[0] == -4 ||
+            (short_too && (long)context->uc_mcontext.regs[0] > 0));
+}
+
 /* Its second argument. */
 static inline long jp_arch_second_sig(const ucontext_t *context)
 {
@@ -163,6 +178,40 @@ static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
 }
 
 #define JP_ARCH_GATE_PLACE(thread) ((thread) >> 12 & 4095U)
+
+/* As in x86_64.h; the trap is in x3, and at jp_trap_land in x0. */
+#define JP_ARCH_TRAP_REGISTERS 21
+#define JP_ARCH_TRAP                                                          \
+    ".pushsection .text\n"                                                    \
+    ".balign 16\n.globl jp_trap_walk_sig\n.hidden jp_trap_walk_sig\n"         \
+    ".type jp_trap_walk_sig,%function\njp_trap_walk_sig:\n"                   \
+    ".cfi_startproc\n"                                                        \
+    "stp x19, x20, [x3]\nstp x21, x22, [x3, #16]\n"                           \
+    "stp x23, x24, [x3, #32]\nstp x25, x26, [x3, #48]\n"                      \
+    "stp x27, x28, [x3, #64]\nstp x29, x30, [x3, #80]\n"                      \
+    "mov x9, sp\nstr x9, [x3, #96]\n"                                         \
+    "stp d8, d9, [x3, #104]\nstp d10, d11, [x3, #120]\n"                      \
+    "stp d12, d13, [x3, #136]\nstp d14, d15, [x3, #152]\n"                    \
+    "b jp_walk_sig\n"                                                         \
+    ".globl jp_trap_land\n.hidden jp_trap_land\njp_trap_land:\n"              \
+    "ldp x19, x20, [x0]\nldp x21, x22, [x0, #16]\n"                           \
+    "ldp x23, x24, [x0, #32]\nldp x25, x26, [x0, #48]\n"                      \
+    "ldp x27, x28, [x0, #64]\nldp x29, x30, [x0, #80]\n"                      \
+    "ldp d8, d9, [x0, #104]\nldp d10, d11, [x0, #120]\n"                      \
+    "ldp d12, d13, [x0, #136]\nldp d14, d15, [x0, #152]\n"                    \
+    "mov w0, #-1\n"                                                           \
+    "ret\n"                                                                   \
+    ".cfi_endproc\n"                                                          \
+    ".size jp_trap_walk_sig,.-jp_trap_walk_sig\n"                             \
+    ".popsection\n"
+
+static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
+                                    const uint64_t *registers)
+{
+    context->uc_mcontext.pc = pc;
+    context->uc_mcontext.regs[0] = (uint64_t)registers;
+    context->uc_mcontext.sp = registers[12];
+}
 
 /* The door is in x16; x9 to x17 are no caller's. */
 #define JP_ARCH_DOOR(name)                                                    \

@@ -63,6 +63,21 @@ static inline long jp_arch_call_sig(const ucontext_t *context)
                : -1;
 }
 
+/* Whether the signal came to the thread as it waited in a system call, which is
+ * about to be made again or has just failed with EINTR.  short_too: a call that
+ * has just returned a number (a transfer cut short) counts as well. */
+static inline int jp_arch_waited_sig(const ucontext_t *context, int short_too)
+{
+    const uint8_t *code = (const uint8_t *)jp_arch_pc_sig(context);
+    if ((intptr_t)code < 0 || ((uintptr_t)code & 4095) < 2)
+        return 0;
+    if (code[0] == 0x0f && code[1] == 0x05)
+        return 1;
+    return code[-2] == 0x0f && code[-1] == 0x05 &&
+           (context->uc_mcontext.gregs[REG_RAX] == -4 ||
+            (short_too && context->uc_mcontext.gregs[REG_RAX] > 0));
+}
+
 /* Its second argument. */
 static inline long jp_arch_second_sig(const ucontext_t *context)
 {
@@ -258,6 +273,36 @@ static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
 }
 
 /* Its place in jp_gate_known, below 4096. */
+/* jp_trap_walk_sig (sig/trap.h): keeps what the caller is to find again, and
+ * goes on as jp_walk_sig.  At jp_trap_land, with the trap in rdi and sp as it
+ * was, a fault in there returns -1 from it. */
+#define JP_ARCH_TRAP_REGISTERS 7
+#define JP_ARCH_TRAP                                                          \
+    ".pushsection .text\n"                                                    \
+    ".balign 16\n.globl jp_trap_walk_sig\n.hidden jp_trap_walk_sig\n"         \
+    ".type jp_trap_walk_sig,@function\njp_trap_walk_sig:\n"                   \
+    ".cfi_startproc\n"                                                        \
+    "movq %rbx, (%rcx)\nmovq %rbp, 8(%rcx)\nmovq %r12, 16(%rcx)\n"            \
+    "movq %r13, 24(%rcx)\nmovq %r14, 32(%rcx)\nmovq %r15, 40(%rcx)\n"         \
+    "movq %rsp, 48(%rcx)\n"                                                   \
+    "jmp jp_walk_sig\n"                                                       \
+    ".globl jp_trap_land\n.hidden jp_trap_land\njp_trap_land:\n"              \
+    "movq (%rdi), %rbx\nmovq 8(%rdi), %rbp\nmovq 16(%rdi), %r12\n"            \
+    "movq 24(%rdi), %r13\nmovq 32(%rdi), %r14\nmovq 40(%rdi), %r15\n"         \
+    "movl $-1, %eax\n"                                                        \
+    "ret\n"                                                                   \
+    ".cfi_endproc\n"                                                          \
+    ".size jp_trap_walk_sig,.-jp_trap_walk_sig\n"                             \
+    ".popsection\n"
+
+static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
+                                    const uint64_t *registers)
+{
+    context->uc_mcontext.gregs[REG_RIP] = (greg_t)pc;
+    context->uc_mcontext.gregs[REG_RDI] = (greg_t)(uintptr_t)registers;
+    context->uc_mcontext.gregs[REG_RSP] = (greg_t)registers[6];
+}
+
 #define JP_ARCH_GATE_PLACE(thread) ((thread) >> 12 & 4095U)
 
 /* A door: says which it is, and goes to the gate. */

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Real time by function and state, and its errors.
+ * Runs in: analyzer.
+ *
+ * A sample stands for a stratum of its thread's time, a random moment of which
+ * was looked at.  Where two samples of a thread, one after the other, are both
+ * inside a function or both outside, nothing is unsure; where one is inside and
+ * the other is not, the function's time is off by a stratum at most.  Half of
+ * the longer one's square is what it adds to the variance: right for a visit
+ * that is shorter than the stratum, too much for the end of a long one. */
+#include "times.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/mem.h"
+#include "model.h"
+
+static const uint8_t states[JP_EVENT_COUNT] = {
+    [JP_EVENT_CPU] = JR_STATES,
+    [JP_EVENT_WALL_RUNNING] = JR_RUNNING,
+    [JP_EVENT_WALL_BLOCKED] = JR_BLOCKED,
+    [JP_EVENT_RAISED] = JR_STATES,
+    [JP_EVENT_WALL_READY] = JR_READY,
+};
+
+int jr_is_real(uint8_t event)
+{
+    return event < JP_EVENT_COUNT && states[event] < JR_STATES;
+}
+
+static void widen(struct jr_times *times, size_t wanted)
+{
+    size_t room = times->nnodes ? times->nnodes : 64;
+    struct jr_node_time *wide;
+
+    while (room <= wanted)
+        room *= 2;
+    wide = jr_alloc(room, sizeof(*wide));
+    if (times->nnodes > 0)
+        memcpy(wide, times->nodes, times->nnodes * sizeof(*wide));
+    free(times->nodes);
+    times->nodes = wide;
+    times->nnodes = room;
+}
+
+static struct jr_timed *thread_of(struct jr_times *times, uint32_t process,
+                                  uint32_t tid, uint32_t *index)
+{
+    uint32_t fresh = (uint32_t)times->nthreads;
+
+    *index = jr_table_put(&times->by_thread, process, tid, fresh);
+    if (*index == fresh)
+        *JR_PUSH(times->threads, times->nthreads, times->threads_room) =
+            (struct jr_timed){.node = UINT32_MAX};
+    return &times->threads[*index];
+}
+
+static void add_blocked(struct jr_times *times, uint32_t thread,
+                        uint32_t node, uint64_t weight_ns)
+{
+    uint32_t fresh = (uint32_t)times->ncells;
+    uint32_t cell = jr_table_put(&times->by_cell, thread, node, fresh);
+
+    if (cell == fresh)
+        *JR_PUSH(times->cells, times->ncells, times->cells_room) =
+            (struct jr_cell){.thread = thread, .node = node};
+    times->cells[cell].blocked_ns =
+        jr_add(times->cells[cell].blocked_ns, weight_ns);
+}
+
+static void add_step(struct jr_times *times, uint32_t from, uint32_t to,
+                     uint64_t longer)
+{
+    uint32_t fresh = (uint32_t)times->nsteps;
+    uint32_t step = jr_table_put(&times->by_step, from, to, fresh);
+
+    if (step == fresh)
+        *JR_PUSH(times->steps, times->nsteps, times->steps_room) =
+            (struct jr_step){.from = from, .to = to};
+    times->steps[step].variance += (double)longer * (double)longer / 2;
+}
+
+void jr_times_add(struct jr_times *times, uint32_t process, uint32_t node,
+                  const struct jr_sample *sample)
+{
+    const uint8_t state = states[sample->event];
+    const uint64_t weight = sample->weight_ns;
+    uint32_t index;
+    struct jr_timed *thread =
+        thread_of(times, process, sample->tid, &index);
+
+    if (node >= times->nnodes)
+        widen(times, node);
+    times->nodes[node].ns[state] =
+        jr_add(times->nodes[node].ns[state], weight);
+    thread->weight_ns = jr_add(thread->weight_ns, weight);
+    if (state == JR_BLOCKED)
+        add_blocked(times, index, node, weight);
+    if (thread->node != UINT32_MAX && thread->node != node)
+        add_step(times, thread->node, node,
+                 weight > thread->last_ns ? weight : thread->last_ns);
+    thread->node = node;
+    thread->last_ns = weight;
+}
+
+void jr_times_free(struct jr_times *times)
+{
+    free(times->nodes);
+    free(times->threads);
+    free(times->cells);
+    free(times->steps);
+    jr_table_free(&times->by_thread);
+    jr_table_free(&times->by_cell);
+    jr_table_free(&times->by_step);
+    *times = (struct jr_times){0};
+}
+
+/* Where variances are added: by function, with the number of the last path
+ * that held it. */
+struct errors {
+    const struct jr_model *model;
+    struct jr_time_row *rows;
+    uint32_t *stamps;
+    uint32_t stamp;
+};
+
+/* Adds a variance to the functions that are on the path to `node` and not on
+ * that to `other`. */
+static void add_variance(struct errors *errors, uint32_t node, uint32_t other,
+                         double variance)
+{
+    const struct jr_node *nodes = errors->model->nodes;
+
+    errors->stamp++;
+    for (; other != 0; other = nodes[other].parent)
+        errors->stamps[nodes[other].function] = errors->stamp;
+    for (; node != 0; node = nodes[node].parent) {
+        uint32_t function = nodes[node].function;
+
+        if (errors->stamps[function] == errors->stamp)
+            continue;
+        errors->stamps[function] = errors->stamp;
+        errors->rows[function].error_ns += variance;
+    }
+}
+
+static int compare_times(const void *left, const void *right)
+{
+    const struct jr_time_row *a = left, *b = right;
+
+    if (a->all_ns != b->all_ns)
+        return a->all_ns > b->all_ns ? -1 : 1;
+    return a->function < b->function ? -1 : a->function > b->function;
+}
+
+/* The times of all functions: each state's weights go from the leaves to the
+ * roots, as a node comes after its parent. */
+static void sum_states(const struct jr_model *model, struct jr_time_row *rows)
+{
+    const struct jr_times *times = &model->times;
+    uint64_t *sums = jr_alloc(model->nnodes, sizeof(*sums));
+
+    for (int state = 0; state < JR_STATES; state++) {
+        for (size_t i = 0; i < model->nnodes; i++)
+            sums[i] = i < times->nnodes ? times->nodes[i].ns[state] : 0;
+        for (size_t i = model->nnodes; i-- > 1;) {
+            const struct jr_node *node = &model->nodes[i];
+            struct jr_time_row *row = &rows[node->function];
+
+            sums[node->parent] = jr_add(sums[node->parent], sums[i]);
+            if (!node->first_function)
+                continue;
+            row->ns[state] = jr_add(row->ns[state], sums[i]);
+            row->all_ns = jr_add(row->all_ns, sums[i]);
+        }
+    }
+    free(sums);
+}
+
+struct jr_time_row *jr_times_rows(const struct jr_model *model, size_t *count)
+{
+    const struct jr_times *times = &model->times;
+    struct jr_time_row *rows =
+        jr_alloc(model->nfunctions + 1, sizeof(*rows));
+    struct errors errors = {model, rows, NULL, 0};
+
+    errors.stamps = jr_alloc(model->nfunctions + 1, sizeof(*errors.stamps));
+    *count = 0;
+    for (uint32_t i = 0; i < model->nfunctions; i++)
+        rows[i].function = i;
+    sum_states(model, rows);
+    for (size_t i = 0; i < times->nsteps; i++) {
+        const struct jr_step *step = &times->steps[i];
+
+        add_variance(&errors, step->from, step->to, step->variance);
+        add_variance(&errors, step->to, step->from, step->variance);
+    }
+    for (size_t i = 0; i < model->nfunctions; i++) {
+        if (rows[i].all_ns == 0)
+            continue;
+        rows[*count] = rows[i];
+        rows[*count].error_ns = sqrt(rows[*count].error_ns);
+        ++*count;
+    }
+    if (*count > 0)
+        qsort(rows, *count, sizeof(*rows), compare_times);
+    free(errors.stamps);
+    return rows;
+}

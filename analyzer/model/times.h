@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Real time: what the threads did with it, by function and state, and how sure
+ * that is.
+ * Runs in: analyzer. */
+#ifndef JR_TIMES_H
+#define JR_TIMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../read/log.h"
+#include "table.h"
+
+enum jr_state { JR_RUNNING, JR_BLOCKED, JR_READY, JR_STATES };
+
+/* What a node's samples stand for, by enum jr_state. */
+struct jr_node_time {
+    uint64_t ns[JR_STATES];
+};
+
+/* A thread: what was seen of it last, and all of its time. */
+struct jr_timed {
+    uint64_t weight_ns, last_ns;
+    uint32_t node;
+};
+
+/* Blocked time of a thread at a node. */
+struct jr_cell {
+    uint32_t thread, node;
+    uint64_t blocked_ns;
+};
+
+/* Threads went from one node to another: the squared error that comes of not
+ * knowing when, ns squared. */
+struct jr_step {
+    uint32_t from, to;
+    double variance;
+};
+
+/* All zero: nothing yet.  Node 0 stands for what the filter leaves out. */
+struct jr_times {
+    struct jr_node_time *nodes;
+    size_t nnodes;
+    struct jr_timed *threads;
+    size_t nthreads, threads_room;
+    struct jr_cell *cells;
+    size_t ncells, cells_room;
+    struct jr_step *steps;
+    size_t nsteps, steps_room;
+    struct jr_table by_thread, by_cell, by_step;
+};
+
+struct jr_model;
+
+/* Whether an event stands for real time. */
+int jr_is_real(uint8_t event);
+
+/* Counts a sample of real time of process number `process`, whose stack ends at
+ * `node`; samples of a thread come in order of time. */
+void jr_times_add(struct jr_times *times, uint32_t process, uint32_t node,
+                  const struct jr_sample *sample);
+void jr_times_free(struct jr_times *times);
+
+/* A function's real time, wherever it is on the stack. */
+struct jr_time_row {
+    uint32_t function;
+    uint64_t ns[JR_STATES];
+    uint64_t all_ns;
+    double error_ns;        /* standard error of all_ns */
+};
+
+/* The functions by descending time: an array of *count that the caller
+ * frees. */
+struct jr_time_row *jr_times_rows(const struct jr_model *model,
+                                  size_t *count);
+
+/* Where threads were blocked: a function of the program, and what it called
+ * for that. */
+struct jr_wait_row {
+    uint32_t function, call;  /* equal: it called nothing */
+    uint64_t blocked_ns;      /* of threads that did other things as well */
+    double error_ns;
+    uint64_t threads;         /* those */
+    uint64_t idle_ns;         /* of threads that were here all the time */
+    uint64_t idle;            /* those */
+};
+
+/* The waits by descending blocked time: an array of *count that the caller
+ * frees. */
+struct jr_wait_row *jr_waits_rows(const struct jr_model *model,
+                                  size_t *count);
+
+#endif

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""The launcher's and the reporter's words: options of jprof report, profiles
+without a program's name, and command lines in reports.
+
+Runs in: tests.  B names the build folder.
+"""
+import os
+import shutil
+import subprocess
+import unittest
+
+from test_launcher import BUILD, BUSY, PATIENCE, LauncherTest as Base, read
+
+REPORT = os.path.join(BUILD, "jprof-report")
+SECRET = "hunter2"
+
+
+class WordsTest(Base):
+    # Its tests are run from its own module.
+    for name in dir(Base):
+        if name.startswith("test_"):
+            locals()[name] = None
+    del name
+
+    def report(self, *args, **more):
+        return subprocess.run([REPORT, *args], cwd=self.dir, text=True,
+                              capture_output=True, timeout=PATIENCE,
+                              check=False, env=self.env, **more)
+
+    def profile(self, *options, name="out", args=(), env=None):
+        run = self.jprof("-o", name, *options, "sh", "-c", BUSY, "sh", *args,
+                         env=env or self.env)
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_options_as_separate_words(self):
+        self.profile()
+        for words in (["--jit-tiers", "split"], ["--annotate", "nothing"],
+                      ["--format", "text"], ["-s", "5"], ["-vs5"],
+                      ["--only-thread", "1"], ["--start", "0", "--end", "1"],
+                      ["-e", "main", "-i", "nothing"]):
+            with self.subTest(words=words):
+                run = self.jprof("report", *words, "out")
+                self.assertIn(run.returncode, (0, 1), run.stderr)
+                self.assertNotEqual(run.stdout, "", run.stderr)
+                joined = self.jprof("report", "out", *words)
+                self.assertEqual(joined.stdout, run.stdout)
+        run = self.jprof("report", "-o", "there", "out")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("Jprof Profile Report", read(self.path("there")))
+
+    def test_folder_without_the_launcher(self):
+        self.profile()
+        want = self.jprof("report", "--format=text", "out").stdout
+        for what in ("out", "out/", "./out", "out/jprof-log"):
+            run = self.report("--format=text", what)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(run.stdout, want)
+        run = self.report("--format=text", "sh", "out")
+        self.assertEqual((run.returncode, run.stdout), (0, want))
+        os.mkdir(self.path("empty"))
+        run = self.report("empty")
+        self.assertEqual((run.returncode, run.stdout), (2, ""))
+        self.assertIn("no log (jprof-log) in empty", run.stderr)
+
+    def test_program_by_a_link(self):
+        """php is a link to php8.2: nobody says that another program ran."""
+        os.mkdir(self.path("bin"))
+        shutil.copy(os.path.join(BUILD, "tests", "programs", "busy"),
+                    self.path("bin", "busy8.2"))
+        os.symlink("busy8.2", self.path("bin", "busy"))
+        self.env["PATH"] = self.path("bin") + ":" + self.env["PATH"]
+        run = self.jprof("-o", "out", "busy", "0.3")
+        self.assertIn("report: out/report.html", run.stderr)
+        os.unlink(self.path("out", "jprof-tree"))   # as without the launcher
+        for name in ("busy", "bin/busy", self.path("bin", "busy")):
+            run = self.report("--format=text", name, "out/jprof-log")
+            self.assertEqual((run.returncode, run.stderr), (0, ""), name)
+        run = self.report("--format=text", "sh", "out/jprof-log")
+        self.assertIn("busy8.2", run.stderr)
+
+    def reports(self, *options):
+        return [self.report("--format=" + form, *options, "out").stdout
+                for form in ("html", "text", "summary")]
+
+    def test_passwords_are_masked(self):
+        words = ("--password=" + SECRET, "--api-token", SECRET,
+                 "DB_PASSWD=" + SECRET, "https://me:%s@host/x" % SECRET,
+                 "--user=kept", "Authorization: Bearer " + SECRET)
+        self.profile(args=words)
+        html = read(self.path("out", "report.html"))
+        self.assertNotIn(SECRET, html)
+        self.assertIn("--user=kept", html)
+        self.assertIn("--password=***", html)
+        for text in self.reports():
+            self.assertNotIn(SECRET, text)
+        self.assertIn(SECRET, self.reports("--unmask")[0])
+
+    def everything(self, folder):
+        text = b""
+        for name in os.listdir(self.path(folder)):
+            with open(self.path(folder, name), "rb") as source:
+                text += source.read()
+        return text.replace(b"%", b"")
+
+    def test_no_arguments_at_all(self):
+        """By the flag and by the option: in no file of the profile."""
+        child = "sh -c '%s' sh %s; env -i sh -c '%s' sh %s" % (
+            BUSY, SECRET, BUSY, SECRET)
+        found = []
+        for options, flags in (((), None), (("--no-args",), None),
+                               ((), "JP_NO_ARGS")):
+            env = dict(self.env)
+            if flags:
+                env["JPROF_FLAGS"] = flags
+            self.script_runs(child, options, env)
+            text = self.everything("out")
+            shutil.rmtree(self.path("out"))
+            found.append(SECRET.encode() in text or
+                         SECRET.encode().hex().encode() in text)
+        self.assertEqual(found, [True, False, False])
+
+    def script_runs(self, text, options, env):
+        """The secret is an argument of its children and of itself."""
+        with open(self.path("script"), "w", encoding="ascii") as out:
+            out.write("#!/bin/sh\n%s\n%s\n" % (BUSY, text))
+        os.chmod(self.path("script"), 0o755)
+        run = self.jprof("-o", "out", *options, "./script", SECRET, env=env)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertNotIn("is no flag", run.stderr)
+
+
+del Base    # not to be run from here
+
+if __name__ == "__main__":
+    unittest.main()

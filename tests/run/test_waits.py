@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""Real time is charged to the function in which it passed: what `rhythms` says
+by its own clocks, and what the profile says.  tests/wall has long forms.
+Runs in: tests."""
+import collections
+import os
+import signal
+import socket
+import subprocess
+import time
+import unittest
+
+from jprun import BUILD, Case, need, program, wait_until
+import truth
+
+# A function's time may be off by so many standard errors; and by so much, for
+# errors that are themselves estimated from few samples.
+ERRORS = 4
+SHARE = 0.05
+# Where the thread was kept from the CPU for long, a stratum is as long.
+TRIES = 3
+LEAST_S = 0.1               # phases of less say nothing
+
+
+class Phases(Case):
+    def phases(self, hz, *arguments):
+        done = self.run_program(program("rhythms"), *arguments,
+                                flags="JP_START JP_REALTIME JP_PERIOD=%g"
+                                % (1 / hz))
+        self.assertEqual((done.status, done.err), (0, ""))
+        threads = truth.compare(self.path("jprof-log"), program("rhythms"),
+                                done.out)
+        self.assertTrue(threads)
+        return [phase for phases in threads.values() for phase in phases]
+
+
+class Waits(Phases):
+    def check(self, hz, *arguments):
+        """It would be easy to be right with an error without end: of a few
+        tries, one has small ones."""
+        for _ in range(TRIES):
+            vague = []
+            for phase in self.phases(hz, *arguments):
+                with self.subTest(phase=str(phase)):
+                    off = abs(phase.seen() - phase.wall)
+                    self.assertLess(off, ERRORS * phase.error() +
+                                    SHARE * phase.wall + 2 / hz)
+                if phase.error() > 0.2 * phase.wall + 4 / hz:
+                    vague.append(str(phase))
+            if not vague:
+                return
+        self.fail("\n".join(vague))
+
+    def test_two_waits_of_one_thread(self):
+        """The same pc and sp in both, and a rhythm of whole seconds."""
+        for hz in (100, 250, 1000):
+            with self.subTest(hz=hz):
+                self.check(hz, "ticker", "6", ".3", ".7")
+
+    def test_a_short_wait_beside_a_long_one(self):
+        self.check(250, "ticker", "10", ".1", ".9")
+
+    def test_computing_sleeping_locking_reading(self):
+        for cycle in ("0.02", "0.1", "1"):
+            with self.subTest(cycle=cycle):
+                self.check(250, "mix", "6", cycle)
+
+    def test_long_waits(self):
+        self.check(250, "mix", "15", "5")
+
+
+class Running(Phases):
+    """Running time is the thread's CPU time, and where it ran."""
+
+    def test_by_function(self):
+        for cycle in ("0.02", "1"):
+            for phase in self.phases(250, "mix", "6", cycle):
+                with self.subTest(cycle=cycle, phase=str(phase)):
+                    self.assertLess(abs(phase.got["running"] - phase.cpu),
+                                    0.06 * phase.cpu + 0.06)
+
+    def test_workers(self):
+        for phase in self.phases(250, "pool", "6", "3"):
+            if phase.wall < LEAST_S:
+                continue
+            with self.subTest(phase=str(phase)):
+                self.assertLess(abs(phase.seen() - phase.wall),
+                                ERRORS * phase.error() + 0.05 * phase.wall)
+                self.assertLess(abs(phase.got["running"] - phase.cpu),
+                                0.06 * phase.cpu + 0.06)
+
+
+class Reports(Phases):
+    """What the report says of it, with the errors that it says."""
+
+    @staticmethod
+    def lines(text, key):
+        """{name: {field: number}} of the summary's lines of one kind."""
+        found = {}
+        for line in text.splitlines():
+            if line.startswith(key + ": "):
+                fields, name = line[len(key) + 2:].split(" name=", 1)
+                found[name] = {field.split("=")[0]: float(field.split("=")[1])
+                               for field in fields.split()}
+        return found
+
+    def test_three_waits_and_an_idle_thread(self):
+        phases = {phase.function: phase
+                  for phase in self.phases(250, "mix", "8", "0.4")}
+        summary = self.report(program("rhythms"), "--format=summary",
+                              "jprof-log")
+        waits = self.lines(summary, "wait")
+        times = self.lines(summary, "time")
+        for function, call in (("do_mutex", "pthread_mutex_lock"),
+                               ("do_pipe", "read")):
+            with self.subTest(function=function):
+                row = waits["%s: %s" % (function, call)]
+                wall = phases[function].wall
+                self.assertLess(abs(row["blocked_s"] - wall),
+                                ERRORS * row["error_s"] + SHARE * wall)
+        for function, phase in phases.items():
+            with self.subTest(function=function):
+                row = times[function]
+                self.assertLess(abs(row["all_s"] - phase.wall),
+                                ERRORS * row["error_s"] + SHARE * phase.wall)
+                self.assertAlmostEqual(row["all_s"], phase.seen(), places=3)
+                self.assertAlmostEqual(row["running_s"],
+                                       phase.got["running"], places=3)
+                # The report's estimate is the one that truth.py makes.
+                self.assertAlmostEqual(row["error_s"], phase.error(),
+                                       places=3)
+        idle = [row for name, row in waits.items() if name.startswith("main")]
+        self.assertEqual(sum(row["idle"] for row in idle), 1)
+        text = self.report(program("rhythms"), "--format=text", "jprof-log")
+        self.assertLess(text.index("What Blocked"), text.index("Flat Profile"))
+        self.assertRegex(text, r"Rate .* of all, waiting ones")
+        html = self.report(program("rhythms"), "jprof-log")
+        self.assertLess(html.index("What Blocked"), html.index("Flat Profile"))
+
+    def test_own_time_is_not_to_be_covered(self):
+        """Nearly all CPU time of a program that only waits is jprof's."""
+        done = self.run_program(program("rhythms"), "ticker", "6", ".3", ".7",
+                                flags="JP_START JP_REALTIME JP_PERIOD=0.001")
+        self.assertEqual((done.status, done.err), (0, ""))
+        summary = self.summary(program("rhythms"), "jprof-log")
+        own = float(summary["cpu_looking_s"])
+        self.assertGreater(own, 0.02)
+        self.assertLess(float(summary["cpu_all_s"]), own)
+
+    def test_by_event(self):
+        phases = {phase.function: phase
+                  for phase in self.phases(250, "mix", "4", "0.4")}
+        def weight(*options):
+            return sum(count for stack, count in self.collapsed(
+                program("rhythms"), *options, "jprof-log")
+                       if "do_compute" in stack) * 0.004
+        compute = phases["do_compute"].got
+        self.assertLess(abs(weight("--event=running") - compute["running"]),
+                        0.1)
+        self.assertLess(abs(weight("--event=ready,blocked") -
+                            compute["ready"] - compute["blocked"]), 0.1)
+        self.assertEqual(weight("--event=cpu"), 0)
+        split = self.collapsed(program("rhythms"), "--split-events",
+                               "jprof-log")
+        self.assertEqual({stack[-1] for stack, _ in split} -
+                         {"[running]", "[blocked]", "[ready]"}, set())
+        self.report(program("rhythms"), "--event=asleep", "jprof-log",
+                    status=64)
+
+
+class Served(Phases):
+    """A server whose requests wait for a lock, a database and in a sleep."""
+
+    def setUp(self):
+        super().setUp()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = str(free.getsockname()[1])
+        self.database = subprocess.Popen(
+            [need("redis-server"), "--port", self.port, "--bind", "127.0.0.1",
+             "--save", "", "--dir", self.dir, "--maxclients", "1000"],
+            stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        wait_until(self.answers, "the database")
+
+    def tearDown(self):
+        self.database.kill()
+        self.database.wait()
+        super().tearDown()
+
+    def answers(self):
+        try:
+            socket.create_connection(("127.0.0.1", int(self.port))).close()
+        except OSError:
+            return False
+        return True
+
+    def test_what_blocked(self):
+        """The launcher's report has each wait's share, with its error."""
+        said = subprocess.run(
+            [os.path.join(BUILD, "jprof"), "--wall", "-o", "out",
+             program("requests"), "8", "6", self.port], cwd=self.dir,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True,
+            timeout=120).stdout.decode()
+        truths = truth.totals(said)
+        folder = self.path("out")
+        waits = Reports.lines(self.report(program("requests"),
+                                          "--format=summary", folder), "wait")
+        for name, function in (("take_lock: pthread_mutex_lock", "take_lock"),
+                               ("ask_database: recv", "ask_database"),
+                               ("rest: nanosleep", "back_off")):
+            with self.subTest(name=name):
+                row = waits[name]
+                self.assertLess(
+                    abs(row["blocked_s"] - truths[function]),
+                    ERRORS * row["error_s"] + 2 * SHARE * truths[function])
+                self.assertLess(row["error_s"], 0.2 * truths[function])
+        text = self.report(program("requests"), "--format=text", folder)
+        self.assertRegex(text, r"(?s)What Blocked.*ask_database: recv\n.*"
+                               r"Flat Profile")
+        with open(os.path.join(folder, "report.html"),
+                  encoding="utf-8") as page:
+            html = page.read()
+        self.assertLess(html.index("What Blocked"), html.index("ask_database"))
+
+    def test_before_a_hang(self):
+        """A ring holds the last seconds before it, of all threads, however
+        long they have hung since."""
+        live = self.start(program("requests"), "200", "3", self.port, "hang",
+                          flags="JP_START JP_REALTIME JP_PERIOD=0.004 "
+                          "JP_CIRCULAR=1M")
+        hung = float(live.line().split()[1])
+        time.sleep(4)
+        live.kill(signal.SIGUSR1)
+        wait_until(lambda: self.run_of().events("pause"), "the pause")
+        live.end(signal.SIGKILL)
+        run = self.run_of()
+        self.assertEqual(run.lost(), 0)
+        before = collections.Counter(
+            s[1] for s in run.samples if s[0] / 1e9 < hung)
+        self.assertEqual(len(before), 201)
+        self.assertGreater(min(before.values()), 2)
+        stuck = sum(count for stack, count in self.collapsed(
+            program("requests"), "jprof-log") if "take_lock" in stack) * 0.004
+        self.assertGreater(stuck, 0.9 * 200 * 4)
+
+
+class First(Case):
+    """A pause before JP_FIRST has passed: nothing starts any more."""
+
+    def test_pause_before_the_start(self):
+        live = self.start(program("idle"), flags="JP_START JP_REALTIME "
+                          "JP_PERIOD=0.004 JP_FIRST=1.5")
+        self.assertIn("pid", live.line())
+        live.kill(10)
+        time.sleep(2.5)
+        done = live.end(15)
+        self.assertEqual((done.status, done.err), (0, ""))
+        self.assertEqual(self.log_names(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

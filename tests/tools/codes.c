@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Prints the JIT code that was at the top of a log's stacks, a line for each
+ * sample that has a name: `TIME ADDRESS START END UNTIL SOURCE BYTES NAME`,
+ * numbers in hex but for times (ns); SOURCE is `dump` or `map`, BYTES the code
+ * from START on in hex as an annotation takes it, or `-`.  Each piece's bytes
+ * are printed once, `=` stands for them afterwards.
+ * Runs in: tests. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "read/log.h"
+#include "read/map.h"
+#include "symbol/jit_code.h"
+#include "symbol/symbol.h"
+
+#define PIECE_MAX (1U << 20)
+
+struct shown {
+    const struct jr_jit_text **items;
+    size_t count, room;
+};
+
+/* Was the piece there before?  It is from now on. */
+static int is_shown(struct shown *shown, const struct jr_jit_text *text)
+{
+    for (size_t i = 0; i < shown->count; i++) {
+        if (shown->items[i] == text)
+            return 1;
+    }
+    *JR_PUSH(shown->items, shown->count, shown->room) = text;
+    return 0;
+}
+
+static void put_bytes(const struct jr_jit_code *code)
+{
+    static uint8_t bytes[PIECE_MAX];
+    size_t got = jr_jit_code_bytes(code, bytes, sizeof bytes);
+
+    if (got == 0)
+        putchar('-');
+    for (size_t i = 0; i < got; i++)
+        printf("%02x", bytes[i]);
+}
+
+static void put_sample(struct jr_space *space, const struct jr_run *run,
+                       const struct jr_sample *sample, struct shown *shown)
+{
+    const struct jr_stack *stack = &run->stacks[sample->stack];
+    struct jr_jit_code code;
+    struct jr_hit hit;
+    uint64_t address;
+
+    if (stack->depth == 0)
+        return;
+    address = run->frames[stack->first];
+    jr_space_find(space, address, sample->time_ns, 0, &hit);
+    if (hit.frames[0].kind != JR_FRAME_JIT ||
+        jr_jit_code_find(space, address, sample->time_ns, &code) < 0)
+        return;
+    printf("%" PRIu64 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIu64 " %s ",
+           sample->time_ns, address, code.start, code.end, code.until_ns,
+           code.source == JR_JIT_DUMP ? "dump" : "map");
+    if (is_shown(shown, code.text))
+        putchar('=');
+    else
+        put_bytes(&code);
+    printf(" %s\n", code.name);
+}
+
+int main(int argc, char **argv)
+{
+    struct jr_diag diag = {0};
+    struct jr_symbols *symbols = jr_symbols_new(&diag);
+    struct jr_log log = {0};
+    struct shown shown = {0};
+
+    if (argc != 2 || jr_log_read(argv[1], &log, &diag) != 0)
+        return 2;
+    for (size_t i = 0; i < log.nruns; i++) {
+        const struct jr_run *run = &log.runs[i];
+        const char *slash = strrchr(argv[1], '/');
+        char *folder = slash ? jr_strndup(argv[1], (size_t)(slash - argv[1]))
+                             : jr_strdup("");
+        char *path = jr_printf("%s%s%s", folder, slash ? "/" : "",
+                               run->header.map_name);
+        struct jr_map map = {0};
+        struct jr_space *space;
+
+        jr_map_read(path, run->header.pid, run->header.start_ticks, &map,
+                    &diag);
+        space = jr_space_new(symbols, &map, folder);
+        for (size_t at = 0; at < run->nsamples; at++)
+            put_sample(space, run, &run->samples[at], &shown);
+        jr_space_free(space);
+        shown.count = 0;
+        jr_map_free(&map);
+        free(path);
+        free(folder);
+    }
+    free(shown.items);
+    jr_log_free(&log);
+    jr_symbols_free(symbols);
+    return 0;
+}

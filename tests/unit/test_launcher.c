@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The launcher's pure parts: numbers, versions, words of settings, the table
+ * of runtimes, names, files of /proc, maps, and arguments as reports show them.
+ * Runs in: tests. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "jp_limits.h"
+#include "launcher/environ.h"
+#include "launcher/keep.h"
+#include "launcher/options.h"
+#include "launcher/proc.h"
+#include "launcher/runtimes.h"
+#include "launcher/table.h"
+#include "read/names.h"
+#include "read/secret.h"
+
+static void test_decimal(void **state)
+{
+    (void)state;
+    assert_int_equal(jl_decimal("250", 3), 250000);
+    assert_int_equal(jl_decimal("0.5", 3), 500);
+    assert_int_equal(jl_decimal("08.5", 9), 8500000000);
+    assert_int_equal(jl_decimal(".004", 9), 4000000);
+    assert_int_equal(jl_decimal("1.23456789019", 9), 1234567890);
+    assert_int_equal(jl_decimal("", 9), 0);
+    assert_int_equal(jl_decimal(".", 9), 0);
+    assert_int_equal(jl_decimal("1.2.3", 9), 0);
+    assert_int_equal(jl_decimal("-1", 9), 0);
+    assert_int_equal(jl_decimal("1e3", 9), 0);
+    assert_int_equal(jl_decimal("99999999999999999999999", 9), 0);
+    assert_int_equal(jl_decimal("9999999999", 9), 0);
+}
+
+static void test_version(void **state)
+{
+    unsigned major, minor;
+
+    (void)state;
+    assert_int_equal(jl_version("Python 3.13.1\n", "Python ", &major, &minor),
+                     0);
+    assert_int_equal(major, 3);
+    assert_int_equal(minor, 13);
+    assert_int_equal(jl_version("python3.9", "python", &major, &minor), 0);
+    assert_int_equal(minor, 9);
+    assert_int_equal(jl_version("python3", "python", &major, &minor), -1);
+    assert_int_equal(jl_version("Python", "Python ", &major, &minor), -1);
+    assert_int_equal(jl_version("", "Python ", &major, &minor), -1);
+    assert_int_equal(jl_version("Python 3.x", "Python ", &major, &minor), -1);
+}
+
+static void assert_words(const char *old, const char *want)
+{
+    static const struct jl_setting setting = {
+        "X", ' ', {"-XX:+One", "--two words", "--three"}};
+    char *words = jl_append_words(old, &setting, 0, JL_WORDS);
+
+    assert_string_equal(words, want);
+    free(words);
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    assert_words("", "-XX:+One --two words --three");
+    assert_words("--three", "--three -XX:+One --two words");
+    /* Switched off, and a relation of it. */
+    assert_words("-XX:-One --three-only", "-XX:-One --three-only --two words");
+}
+
+/* What the rows promise to the code that reads them. */
+static void test_table(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < jl_runtimes_count; i++) {
+        const struct jl_runtime *row = &jl_runtimes[i];
+        const struct jl_request *asks[] = {&row->map, &row->dump};
+
+        char first[64] = "";
+
+        assert_non_null(row->since);
+        strncat(first, row->programs, strcspn(row->programs, " "));
+        assert_ptr_equal(jl_runtime_named(first), row);
+        for (size_t j = 0; j < 2; j++) {
+            assert_true(asks[j]->makes != 0);
+            assert_non_null(asks[j]->settings[0].variable);
+            assert_non_null(asks[j]->settings[0].words[0]);
+        }
+        assert_true(!row->version.name || row->ageless);
+        assert_true(!row->mark || row->ageless);
+        assert_true(!row->litter || strstr(row->litter, "%P"));
+    }
+    assert_string_equal(jl_runtime_named("python3.12")->name, "python");
+    assert_string_equal(jl_runtime_named("js140")->name, "spidermonkey");
+    assert_string_equal(jl_runtime_named("beam.smp")->name, "erlang");
+    assert_null(jl_runtime_named("nodelike"));
+    assert_null(jl_runtime_named("mypython"));
+    assert_null(jl_runtime_named(""));
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    assert_true(jr_is_numbered("jprof-log", JP_LOG_NAME));
+    assert_true(jr_is_numbered("jprof-log-12", JP_LOG_NAME));
+    assert_true(jr_is_numbered("jprof-log-12-2", JP_LOG_NAME));
+    assert_false(jr_is_numbered("jprof-log-", JP_LOG_NAME));
+    assert_false(jr_is_numbered("jprof-log-1/2", JP_LOG_NAME));
+    assert_false(jr_is_numbered("jprof-log-1.html", JP_LOG_NAME));
+    assert_false(jr_is_numbered("jprof-logs", JP_LOG_NAME));
+    assert_true(jr_is_kept_name("jprof-log.perf-1.map"));
+    assert_true(jr_is_kept_name("jprof-log-2.jit-2.dump"));
+    assert_false(jr_is_kept_name("jprof-log"));
+    assert_false(jr_is_kept_name("jprof-map.perf-1.map"));
+    assert_false(jr_is_kept_name("jprof-log.perf-1/../../x"));
+    assert_false(jr_is_kept_name("../jprof-log.perf-1.map"));
+}
+
+static void test_status(void **state)
+{
+    static const char text[] = "Name:\tUid: 5\nUid:\t1\t2\t3\t4\n"
+                               "Gid:\t5\t6\t7\t8\nSigCgt:\t8000000004000000\n";
+    static const char bad[] = "Uid:\t1\t2\t3\nGid:\t1\t2\t3\t99999999999\n"
+                              "SigCgt:\tx\n";
+    struct jl_status status;
+
+    (void)state;
+    jl_status_read(&status, text, sizeof text - 1);
+    assert_true(status.has_uids && status.has_gids && status.has_caught);
+    assert_int_equal(status.uids[0], 1);
+    assert_int_equal(status.uids[3], 4);
+    assert_int_equal(status.gids[1], 6);
+    assert_true(status.caught == 0x8000000004000000U);
+    jl_status_read(&status, bad, sizeof bad - 1);
+    assert_false(status.has_uids || status.has_gids || status.has_caught);
+    jl_status_read(&status, text, 0);
+    assert_false(status.has_uids);
+}
+
+static void test_maps(void **state)
+{
+    static const char map[] =
+        "1 process pid=12 ppid=1 exe=/x\n"
+        "2 perfmap path=/tmp/perf-12.map inode=7 size=1\n"
+        "3 jitdump path=/a%20b inode=8 saved=../x\n"
+        "nonsense\n"
+        "4 process pid=13 ppid=1 exe=/x\n"
+        "5 perfmap path=/tmp/perf-12.map inode=7 saved=jprof-log.perf-12.map\n"
+        "6 perfmap path=/no/inode\n"
+        "7 jitdump path=/cut inode=9";
+    static const char forged[] = "1 process pid=/../../root/evil\n"
+                                 "2 process pid=99999999999\n";
+    struct jl_jit_map read;
+
+    (void)state;
+    jl_jit_map_read(&read, map, sizeof map - 1);
+    assert_int_equal(read.pid, 12);
+    assert_int_equal(read.nlines, 3);
+    assert_string_equal(read.lines[0].saved, "jprof-log.perf-12.map");
+    assert_int_equal(read.lines[0].kind, JL_PERFMAP);
+    assert_string_equal(read.lines[1].path, "/a b");
+    assert_int_equal(read.lines[2].inode, 9);
+    jl_jit_map_free(&read);
+    jl_jit_map_read(&read, forged, sizeof forged - 1);
+    assert_int_equal(read.pid, 0);
+    jl_jit_map_free(&read);
+}
+
+static void test_environment(void **state)
+{
+    char *words[] = {"A=1", "B=", "no sign", "A=2", NULL};
+    struct jl_env env;
+
+    (void)state;
+    jl_env_copy(&env, words);
+    assert_string_equal(jl_env_get(&env, "A"), "1");
+    assert_string_equal(jl_env_get(&env, "B"), "");
+    assert_null(jl_env_get(&env, "no"));
+    jl_env_set(&env, "A", "3");
+    assert_int_equal(env.count, 3);
+    assert_string_equal(jl_env_get(&env, "A"), "3");
+    jl_env_set(&env, "B", NULL);
+    assert_null(jl_env_get(&env, "B"));
+    assert_string_equal(env.words[0], "no sign");
+    assert_null(env.words[env.count]);
+    jl_env_free(&env);
+}
+
+#define ARGS(text) text, sizeof text
+
+static void assert_args(const char *args, size_t size, const char *want)
+{
+    char *shown = jr_join_args(args, size);
+
+    assert_string_equal(shown, want);
+    free(shown);
+}
+
+static void test_secrets(void **state)
+{
+    (void)state;
+    assert_args(ARGS("a\0b c\0\0d\0"), "a b c  d");
+    assert_args(ARGS("x\0--password=p\0--Token\0t\0-v\0"),
+                "x --password=*** --Token *** -v");
+    assert_args(ARGS("x\0--password\0--next\0"), "x --password --next");
+    assert_args(ARGS("MYSQL_PASSWD=a=b\0run\0"), "MYSQL_PASSWD=*** run");
+    assert_args(ARGS("http://u:p@h/x?y\0http://u@h\0http://h:8/a@b\0"),
+                "http://u:***@h/x?y http://u@h http://h:8/a@b");
+    assert_args(ARGS("Authorization: Bearer z\0/token/x:y\0"),
+                "Authorization:*** /token/x:y");
+    assert_args("", 0, "");
+    jr_secrets_show();
+    assert_args(ARGS("--password=p\0"), "--password=p");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_decimal), cmocka_unit_test(test_version),
+        cmocka_unit_test(test_words),   cmocka_unit_test(test_table),
+        cmocka_unit_test(test_names),   cmocka_unit_test(test_status),
+        cmocka_unit_test(test_maps),    cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_secrets),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
