@@ -203,7 +203,10 @@ static int set_up(char **argv)
     error = -jp_fork_init();
     if (error != 0)
         return error;
-    jp_signals_install();
+    /* Without the handler, the clock's signals would end the program. */
+    error = -jp_signals_install();
+    if (error != 0)
+        return error;
     /* Who started the program may have had the clock blocked. */
     jp_local_begin(slot);
     return 0;

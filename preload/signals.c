@@ -77,7 +77,7 @@ static int is_handler(const struct sigaction *action)
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-static void install(int signal)
+static int install(int signal)
 {
     struct sigaction action = {.sa_sigaction = jp_handler_sig,
                                .sa_flags =
@@ -87,17 +87,20 @@ static void install(int signal)
      * leaves out) by unwinding.  What is open is put off, or ignored. */
     memset(&action.sa_mask, 0xff, sizeof(action.sa_mask));
     jp_local_get(&action.sa_mask, ~atomic_load(&jp_own.open));
-    real_sigaction(signal, &action, NULL);
+    return real_sigaction(signal, &action, NULL);
 }
 
 static int installed;   /* jprof's handler, in a process that is set up */
 
-static void install_ours(int but)
+/* Returns 0, or -1 with errno where the kernel refuses one. */
+static int install_ours(int but)
 {
+    int result = 0;
     for (int signal = 1; signal <= 64; signal++) {
         if (is_in(signal, &jp_own.ours) && signal != but)
-            install(signal);
+            result |= install(signal);
     }
+    return result;
 }
 
 /* Whether a signal for which the kernel has this action may come while jprof
@@ -475,7 +478,7 @@ static void set_traps(void)
     }
 }
 
-void jp_signals_install(void)
+int jp_signals_install(void)
 {
     jp_own_init_sig(find_spare());
     const uint64_t used = inherited();
@@ -505,5 +508,5 @@ void jp_signals_install(void)
     }
     /* When it is known which signals stay open meanwhile. */
     installed = 1;
-    install_ours(0);
+    return install_ours(0) == 0 ? 0 : errno;
 }

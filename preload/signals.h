@@ -10,8 +10,9 @@
 #include <signal.h>
 #include <stdint.h>
 
-/* Chooses a spare signal and installs the handler for each of jprof's. */
-void jp_signals_install(void);
+/* Chooses a spare signal and installs the handler for each of jprof's.
+ * Returns 0, or the errno of the kernel, which takes none. */
+int jp_signals_install(void);
 
 /* The program waits for these signals, or has them sent to it by a timer: they
  * are no longer jprof's, and the clock moves if need be. */

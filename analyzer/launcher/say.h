@@ -13,11 +13,11 @@
 #define JL_NOT_FOUND 127
 
 /* Prints `jprof: TEXT`, control characters as '?', and exits. */
-_Noreturn void jl_fail(int status, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void jl_fail(int status, const char *format, ...)
+    __attribute__((noreturn, format(printf, 2, 3)));
 
 /* The same for a wrong command line, with a hint at --help; exits 64. */
-_Noreturn void jl_usage(const char *format, ...)
-    __attribute__((format(printf, 1, 2)));
+void jl_usage(const char *format, ...)
+    __attribute__((noreturn, format(printf, 1, 2)));
 
 #endif

@@ -5,7 +5,9 @@
  * systems and in containers.
  * Runs in: tests.
  *
- * refuse WHAT PROGRAM [ARGUMENT...] */
+ * refuse WHAT PROGRAM [ARGUMENT...]
+ * WHAT: a name of the table below, or NUMBER/ERRNO, a system call and what it
+ * is answered with, always. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/filter.h>
@@ -65,17 +67,29 @@ static int install(const struct refusal *refusal)
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
+static int find(const char *what, struct refusal *refusal)
+{
+    char *slash;
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+        if (strcmp(refusals[i].name, what) == 0) {
+            *refusal = refusals[i];
+            return 1;
+        }
+    }
+    *refusal = (struct refusal){what, (uint32_t)strtoul(what, &slash, 10), 0,
+                                0, 0};
+    if (slash == what || *slash != '/')
+        return 0;
+    refusal->error = (uint32_t)strtoul(slash + 1, NULL, 10);
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
-    size_t which = 0;
-    const size_t count = sizeof(refusals) / sizeof(refusals[0]);
-    if (argc < 3)
+    struct refusal refusal;
+    if (argc < 3 || !find(argv[1], &refusal))
         return 64;
-    while (which < count && strcmp(refusals[which].name, argv[1]) != 0)
-        which++;
-    if (which == count)
-        return 64;
-    if (!install(&refusals[which])) {
+    if (!install(&refusal)) {
         perror("refuse");
         return 2;
     }

@@ -12,7 +12,8 @@ import subprocess
 import time
 import unittest
 
-from jprun import BUILD, HANG_SECONDS, LIBRARY, ROOT, Case, need, program
+from jprun import (BUILD, HANG_SECONDS, LIBRARY, ROOT, Case, need, program,
+                   wait_until)
 
 
 class Install(Case):
@@ -164,6 +165,10 @@ class Completion(Install):
 
         self.check(complete)
 
+    def added(self):
+        with open(self.path("added"), encoding="utf-8") as added:
+            return added.read().split()
+
     def test_zsh(self):
         """A terminal: what stands in the list, or in the line."""
         zsh = need("zsh")
@@ -189,23 +194,23 @@ class Completion(Install):
              "compdef _jprof jprof jprof-report; "
              "listed() { compadd() { print -rl -- "
              "\"${(@)@[$@[(i)--]+1,-1]}\" >>%s; builtin compadd \"$@\" }; "
-             "_main_complete; unfunction compadd }; "
+             "_main_complete; unfunction compadd; echo -- >>%s }; "
              "zle -C listed list-choices listed; bindkey '^T' listed; "
              "echo re''ady\n" % (
                  shlex.quote(os.path.join(ROOT, "scripts/completion")),
-                 shlex.quote(self.path("added"))))
+                 *[shlex.quote(self.path("added"))] * 2))
         until("ready")
 
         def complete(words):
             with open(self.path("added"), "w", encoding="ascii"):
                 pass
             send(" ".join(words) + "\x14")
+            wait_until(lambda: "--" in self.added(), "the completion")
             send("\x15echo do''ne\n")
             until("done")
             last = words[-1].rsplit("=", 1)[-1]
-            with open(self.path("added"), encoding="utf-8") as added:
-                return [word for word in added.read().split()
-                        if word.startswith(last)]
+            return [word for word in self.added()[:-1]
+                    if word.startswith(last)]
 
         self.check(complete)
         send("exit\n")
