@@ -79,6 +79,17 @@ $(B)/preload/%.o: preload/%.c
 	$(LENIENT)
 	$(CC) $(CFLAGS) $(WARN) $(LIBFLAGS) -Iinclude -MMD -MP -c -o $@ $<
 
+# The commit that `jprof --version` names; a tarball of git archive has it in
+# scripts/commit.
+COMMIT := $(shell [ -e .git ] && git rev-parse --short=12 HEAD 2>/dev/null || \
+  grep -v Format scripts/commit || echo unknown)
+$(B)/commit: FORCE
+	@mkdir -p $(@D)
+	@echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' >$@
+
+$(B)/analyzer/launcher/main.o: $(B)/commit
+$(B)/analyzer/launcher/main.o: WARN += -DJP_COMMIT='"$(COMMIT)"'
+
 $(B)/analyzer/%.o: analyzer/%.c
 	@mkdir -p $(@D)
 	$(LENIENT)
@@ -96,5 +107,5 @@ help: ## show this list
 	  $(filter Makefile %.mk,$(MAKEFILE_LIST)) | expand -t 26
 
 -include $(SIG_OBJ:.o=.d) $(PRE_OBJ:.o=.d) $(REP_OBJ:.o=.d) $(JL_OBJ:.o=.d)
-.PHONY: all clean help
+.PHONY: all clean help FORCE
 .DEFAULT_GOAL := all

@@ -77,10 +77,34 @@ static int do_help(char **words)
     return print(help);
 }
 
+#ifndef JP_COMMIT
+#define JP_COMMIT "unknown"     /* the Makefile says it */
+#endif
+#ifdef __clang__
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+#ifdef __aarch64__
+#define ARCHITECTURE "aarch64"
+#else
+#define ARCHITECTURE "x86_64"
+#endif
+/* The library has the libunwind walker where its header was at hand. */
+#if __has_include(<libunwind.h>)
+#define WALKERS "cfi, fp, libunwind"
+#else
+#define WALKERS "cfi, fp"
+#endif
+
 static int do_version(char **words)
 {
     (void)words;
-    return print("jprof " JP_VERSION "\n");
+    return print("jprof " JP_VERSION "\n"
+                 "commit: " JP_COMMIT "\n"
+                 "architecture: " ARCHITECTURE "\n"
+                 "compiler: " COMPILER "\n"
+                 "JP_STACK: auto, " WALKERS "\n");
 }
 
 static int do_run(char **words)

@@ -194,8 +194,13 @@ class LauncherTest(unittest.TestCase):
     def test_version_is_the_library_s(self):
         header = read(os.path.join(ROOT, "include", "jp_limits.h"))
         version = re.search(r'JP_VERSION "(.*)"', header)[1]
-        self.assertEqual(self.jprof("--version").stdout,
-                         f"jprof {version}\n")
+        lines = self.jprof("--version").stdout.splitlines()
+        self.assertEqual(lines[0], f"jprof {version}")
+        said = dict(line.split(": ", 1) for line in lines[1:])
+        self.assertEqual(said["architecture"], os.uname().machine)
+        self.assertRegex(said["commit"], "^([0-9a-f]{7,40}|unknown)$")
+        self.assertRegex(said["compiler"], r"^(gcc|clang) \d")
+        self.assertIn("auto, cfi, fp", said["JP_STACK"])
 
     # ------------------------------------------------------ signals
 
