@@ -44,6 +44,7 @@ def execute(argv, seconds, extra=None):
     """(exit status or None after a timeout, output) of a command, run in the
     tree's top in a process group of its own, which alone is ended."""
     with tempfile.TemporaryDirectory(prefix="jprof-test-") as scratch:
+        os.chmod(scratch, 0o711)    # some tests' programs are other users'
         env = dict(os.environ, TMPDIR=scratch, LC_ALL="C.UTF-8",
                    CMOCKA_MESSAGE_OUTPUT="TAP", PYTHONDONTWRITEBYTECODE="1")
         for name in ("LD_PRELOAD", "JPROF_FLAGS", "JPROF_ISCHILD",

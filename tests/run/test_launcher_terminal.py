@@ -103,7 +103,13 @@ class TerminalTest(Base):
         shutil.rmtree(self.path("out"), ignore_errors=True)
         self.open(*shell)
         self.type("%s -o out python3 counter.py\n" % JPROF)
-        self.expect("ready")
+        # With the line's end: a hang-up in the middle of it is an error.
+        self.expect("ready\r\n")
+
+    @staticmethod
+    def is_stopped(pid):
+        with open("/proc/%d/stat" % pid, encoding="ascii") as text:
+            return ") T " in text.read()
 
     def end_shell(self):
         self.type("exit\n")
@@ -134,8 +140,7 @@ class TerminalTest(Base):
                 self.expect("(?i)stopped|suspended")
                 with open(self.path("pid"), encoding="ascii") as text:
                     pid = int(text.read())
-                with open("/proc/%d/stat" % pid, encoding="ascii") as text:
-                    self.assertIn(") T ", text.read())
+                wait_until(lambda: self.is_stopped(pid), "the program's stop")
                 self.type("jobs\n")
                 self.expect("(?i)stopped|suspended")
                 self.type("fg\n")
@@ -145,7 +150,9 @@ class TerminalTest(Base):
                 self.end_shell()
 
     def test_hanging_up(self):
-        """The shell's death reaches the program, once; the report is made."""
+        """The shell's death reaches the program; the report is made.  bash
+        tells its jobs, and the kernel then the foreground: one signal or two,
+        as without jprof."""
         self.start_counter(["bash", "--norc", "-i"])
         os.close(self.master)
         self.master = -1
@@ -153,7 +160,7 @@ class TerminalTest(Base):
         self.pid = 0
         time.sleep(0.3)
         counts = self.counts()
-        self.assertEqual(counts.pop(signal.SIGHUP), 1)
+        self.assertIn(counts.pop(signal.SIGHUP), (1, 2))
         self.assertEqual(counts, {})
         wait_until(lambda: os.path.exists(self.path("out", "report.html")),
                    "the report")

@@ -35,7 +35,7 @@ class Waiting(Case):
                 self.assertGreater(blocked, 2.9)
                 # At the full rate there would be 1500 samples.  One wake-up
                 # a second, and some until it is known that it waits.
-                self.assertLess(len(samples), 40 + 2 * blocked)
+                self.assertLess(len(samples), 60 + 2 * blocked)
         summary = self.summary(program("loads"), "jprof-log")
         self.assertGreater(float(summary["blocked_s"]), 14.5)
         self.assertLess(float(summary["running_s"]), 0.5)
@@ -51,7 +51,9 @@ class Waiting(Case):
         time.sleep(3)
         after, took = self.switches(live.pid), time.monotonic() - start
         live.end(15)
-        self.assertLessEqual(after - before, 2 * took + 4)
+        # A hundredth of the periods: the looks at a wait become rarer with
+        # its age, and begin anew where the machine kept the thread waiting.
+        self.assertLessEqual(after - before, took / 0.001 / 100)
         self.assertGreater(after - before, 0)
 
     @staticmethod

@@ -44,6 +44,7 @@
 #define SAMPLERS 4
 #define LIVES 30              /* slots that a sampler has, one by one */
 #define SAMPLES 40            /* in each */
+#define KEPT 16               /* rounds of commands after which a ring stays */
 #define PERIOD_NS 100000000000ULL /* its timers never run out */
 
 #ifdef __SANITIZE_THREAD__
@@ -231,12 +232,15 @@ static void *commander(void *data)
 {
     (void)data;
     pthread_barrier_wait(&ready);
-    while (!atomic_load(&done)) {
+    for (unsigned round = 0; !atomic_load(&done); round++) {
+        const int is_kept = round < KEPT;
         jp_control_sig(JP_CONTROL_START);
-        jp_control_sig(JP_CONTROL_SAVE);
+        if (is_kept)
+            jp_control_sig(JP_CONTROL_SAVE);
         jp_note_sig(JP_NOTE_CLOCK_SHARED);
         jp_control_sig(JP_CONTROL_CLEAR);
-        jp_control_sig(JP_CONTROL_PAUSE);
+        if (is_kept)
+            jp_control_sig(JP_CONTROL_PAUSE);
     }
     return NULL;
 }
