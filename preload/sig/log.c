@@ -41,7 +41,7 @@ int jp_log_open_sig(void)
         return fd;
     const uint64_t least = atomic_load(&jp_log.grown);
     if (jp_sys_fstat_sig(fd, &info) == 0 && info.st_dev == jp_log.device &&
-        info.st_ino == jp_log.inode) {
+        info.st_ino == jp_log.inode && info.st_uid == jp_log.user) {
         if ((uint64_t)info.st_size >= least)
             return fd;
         /* It would grow again, with a hole where samples were. */

@@ -29,6 +29,7 @@ struct jp_log {
     _Atomic uint32_t state;         /* enum jp_log_state */
     const char *path;               /* absolute */
     uint64_t device, inode;
+    uint32_t user;                  /* its owner */
     uint64_t start;                 /* offset of this run's header */
     struct jp_log_header *header;   /* mapped, or memory when direct */
     uint32_t direct;                /* no fallocate here: records by pwrite */

@@ -129,6 +129,7 @@ static int make_header_sig(int fd)
         return error;
     jp_log.device = info.st_dev;
     jp_log.inode = info.st_ino;
+    jp_log.user = info.st_uid;
     jp_log.start = align_sig((uint64_t)info.st_size);
     jp_log.path = name.log;
     jp_log.pid = jp_owner->pid;

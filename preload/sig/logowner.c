@@ -100,22 +100,24 @@ int jp_logowner_gone_sig(uint32_t pid, uint32_t space)
            jp_sys_sig(SYS_kill, pid, 0, 0, 0, 0) == -ESRCH;
 }
 
-/* File systems that other machines may have open, too (statfs(2)). */
+/* Whether other machines may have the file system open, too.  Known not to be
+ * are the ones of one machine (linux/magic.h, statfs(2)); an overlay's upper
+ * layer is never NFS. */
 static int is_shared_sig(int fd)
 {
-    static const uint32_t types[] = {
-        0x6969U,     0x517bU,     0xff534d42U, 0xfe534d42U, /* NFS, SMB */
-        0x65735546U, 0x01021997U, 0x00c36400U, 0x5346414fU, /* FUSE, 9P, ... */
-        0x01161970U, 0x7461636fU, 0x0bd00bd0U, 0x786f4256U, 0x6b414653U,
-        0x73757245U};
+    static const uint32_t local[] = {
+        0xef53U,     0x58465342U, 0x9123683eU, /* ext2 to ext4, xfs, btrfs */
+        0x01021994U, 0x858458f6U, 0xf2f52010U, /* tmpfs, ramfs, f2fs */
+        0x2fc12fc1U, 0xca451a4eU, 0x3153464aU, /* zfs, bcachefs, jfs */
+        0x52654973U, 0x794c7630U};             /* reiserfs, overlayfs */
     struct statfs info;
     if (jp_sys_sig(SYS_fstatfs, fd, (long)&info, 0, 0, 0) != 0)
         return 1;
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        if ((uint32_t)info.f_type == types[i])
-            return 1;
+    for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++) {
+        if ((uint32_t)info.f_type == local[i])
+            return 0;
     }
-    return 0;
+    return 1;
 }
 
 /* Who wrote it, from the file's first header. */
