@@ -128,6 +128,35 @@ class WordsTest(Base):
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertNotIn("is no flag", run.stderr)
 
+    def test_env_that_leads_elsewhere(self):
+        """What is asked for its version is what runs, or nothing is."""
+        os.mkdir(self.path("app"))
+        for name in ("python3", "app/python3"):
+            with open(self.path(name), "w", encoding="ascii") as out:
+                out.write("#!/bin/sh\necho $0 $1 >>%s\n" % self.path("asked"))
+            os.chmod(self.path(name), 0o755)
+        app = self.path("app")
+        for words in (["--chdir=" + app, "./python3"], ["-C", app, "./python3"],
+                      ["-C" + app, "./python3"], ["--chdir", app, "./python3"],
+                      ["--ch=" + app, "./python3"], ["-iC", app, "./python3"],
+                      ["-vStrue", "./python3"], ["-Strue", "./python3"],
+                      ["--split-string=true", "./python3"],
+                      ["-S", "true ./python3"], ["A=1", "PATH=/none", "python3"],
+                      ["--argv0", "./python3", "true"], ["-i", "./python3"],
+                      ["-u", "PATH", "python3"], ["-uPATH", "python3"]):
+            self.env["PATH"] = self.dir + ":" + os.environ["PATH"]
+            with open(self.path("asked"), "w", encoding="ascii"):
+                pass
+            self.jprof("--jit=map", "env", *words)
+            self.assertNotIn("--version", read(self.path("asked")), words)
+        for words in (["./python3"], ["-u", "X", "A=1", "python3"],
+                      ["--", "./python3"], ["nice", "-n", "1", "./python3"],
+                      ["nohup", "setsid", "-w", "./python3"]):
+            with open(self.path("asked"), "w", encoding="ascii"):
+                pass
+            self.jprof("--jit=map", "env", *words)
+            self.assertIn("--version", read(self.path("asked")), words)
+
 
 del Base    # not to be run from here
 
