@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct sigaction pipe_action, child_action;
+static struct sigaction pipe_action, size_action, child_action;
 static sigset_t first_mask;
 static uint64_t ignored;     /* a bit a signal */
 
@@ -26,6 +26,7 @@ void jl_signals_save(void)
             ignored |= 1ULL << (i - 1);
     action = (struct sigaction){.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &action, &pipe_action);
+    sigaction(SIGXFSZ, &action, &size_action);
     action.sa_handler = SIG_DFL;
     sigaction(SIGCHLD, &action, &child_action);
     sigprocmask(SIG_SETMASK, NULL, &first_mask);
@@ -39,6 +40,7 @@ int jl_signal_was_ignored(int number)
 void jl_signals_restore(void)
 {
     sigaction(SIGPIPE, &pipe_action, NULL);
+    sigaction(SIGXFSZ, &size_action, NULL);
     sigaction(SIGCHLD, &child_action, NULL);
     sigprocmask(SIG_SETMASK, &first_mask, NULL);
 }

@@ -6,6 +6,7 @@ Runs in: tests.  B names the build folder.
 """
 import os
 import shutil
+import signal
 import subprocess
 import unittest
 
@@ -127,6 +128,23 @@ class WordsTest(Base):
         run = self.jprof("-o", "out", *options, "./script", SECRET, env=env)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertNotIn("is no flag", run.stderr)
+
+    def test_a_file_size_limit(self):
+        """The program's status is told whatever cannot be written."""
+        for limit, said in ((0, "no report"), (8, "no report"),
+                            ("unlimited", "report: ")):
+            run = subprocess.run(
+                ["sh", "-c", "ulimit -f %s; exec %s -o out%s sh -c '%s; exit "
+                 "42'" % (limit, self.JPROF, limit, BUSY)], cwd=self.dir,
+                env=self.env, text=True, capture_output=True, check=False,
+                timeout=PATIENCE)
+            self.assertEqual(run.returncode, 42, run.stderr)
+            self.assertIn(said, run.stderr)
+            if limit == 0:
+                self.assertIn("jprof-tree: File too large", run.stderr)
+        # The program has the signal as it was.
+        run = self.jprof("sh", "-c", "kill -XFSZ $$")
+        self.assertEqual(run.returncode, 128 + signal.SIGXFSZ, run.stderr)
 
     def test_env_that_leads_elsewhere(self):
         """What is asked for its version is what runs, or nothing is."""
