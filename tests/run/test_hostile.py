@@ -8,6 +8,7 @@ removed by it, so it needs root and is skipped elsewhere.
 import glob
 import os
 import re
+import resource
 import shutil
 import signal
 import stat
@@ -23,6 +24,7 @@ import packjit      # noqa: E402
 from test_launcher import (BUILD, BUSY, PATIENCE, ROOT, read,   # noqa: E402
                            wait_until)
 
+HIGH = 500      # a descriptor above a lowered limit
 CASE = os.path.join(ROOT, "tests", "golden", "jit")
 
 # Maps files of the names that a JVM under jprof has, and listens.
@@ -254,6 +256,23 @@ class Pause(Case):
         open_there = re.findall(r" -> (.*)", told[0])
         self.assertEqual([path for path in open_there if path != "/dev/null"
                           and "/by." not in path and "/jcmd" not in path], [])
+
+    def test_open_files_above_the_limit_are_not_given(self):
+        """What was opened before the limit was lowered is open still."""
+        self.folder("home", 0)
+        child = self.forged("home", 0)
+
+        def lower():
+            os.dup2(held.fileno(), HIGH)
+            os.set_inheritable(HIGH, True)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (
+                64, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        with open(self.victim, "rb") as held:
+            status, _, err = self.jprof("pause", str(child.pid),
+                                        preexec_fn=lower, close_fds=False)
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(len(self.by()), 1)
+        self.assertNotIn(self.victim, self.by()[0])
 
     def test_what_a_question_would_end_is_not_asked(self):
         """jcmd sends SIGQUIT, which ends what has no handler for it."""
