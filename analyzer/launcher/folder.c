@@ -12,26 +12,11 @@
 #include <unistd.h>
 
 #include "../base/mem.h"
+#include "reach.h"
 #include "say.h"
 
 #define NAMES_TRIED 100
 #define NAMES_MAX 100000    /* of a folder that are looked at */
-
-/* Makes the folders that lead to the last part of `name`, as mkdir -p. */
-static void make_parents(const char *name)
-{
-    char *part = jr_strdup(name);
-
-    for (char *at = part + 1; *at; at++) {
-        if (*at != '/' || at[-1] == '/')
-            continue;
-        *at = '\0';
-        if (mkdir(part, 0777) != 0 && errno != EEXIST)
-            jl_fail(JR_FAILED, "%s: %s", part, strerror(errno));
-        *at = '/';
-    }
-    free(part);
-}
 
 static int is_empty(int fd)
 {
@@ -48,14 +33,44 @@ static int is_empty(int fd)
     return count == 0;
 }
 
+/* The root of all paths, or a folder for all users, as /tmp is. */
+static int is_system(const struct stat *info)
+{
+    struct stat root;
+
+    return (info->st_mode & S_ISVTX) || stat("/", &root) != 0 ||
+           (info->st_dev == root.st_dev && info->st_ino == root.st_ino);
+}
+
+/* Closes the user's own empty folder to others.  Whoever could write to it
+ * has it open, perhaps: so it is looked at before, for what is refused keeps
+ * its mode, and afterwards. */
+static void shut(const struct jl_folder *folder, mode_t mode)
+{
+    int empty = is_empty(folder->fd);
+
+    if (empty && mode != 0700) {
+        if (fchmod(folder->fd, 0700) != 0)
+            jl_fail(JR_FAILED,
+                    "%s cannot be closed to others: %s; nothing was run",
+                    folder->shown, strerror(errno));
+        empty = is_empty(folder->fd);
+        if (!empty)
+            (void)fchmod(folder->fd, mode);
+    }
+    if (!empty)
+        jl_fail(JR_FAILED, "%s is not empty; nothing was run", folder->shown);
+}
+
 /* Opens the folder, and sees to it that it is the user's own and closed to
  * others. */
-static void take(struct jl_folder *folder, int was_there)
+static void take(struct jl_folder *folder, int dir, const char *last,
+                 int was_there)
 {
     struct stat info;
 
-    folder->fd = open(folder->shown, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-                                         O_CLOEXEC);
+    folder->fd = openat(dir, last, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+                                       O_CLOEXEC);
     if (folder->fd < 0)
         jl_fail(JR_FAILED, "%s: %s; nothing was run", folder->shown,
                 errno == ENOTDIR || errno == ELOOP ? "is no folder"
@@ -63,12 +78,10 @@ static void take(struct jl_folder *folder, int was_there)
     if (fstat(folder->fd, &info) != 0 || info.st_uid != geteuid())
         jl_fail(JR_FAILED, "%s is another user's; nothing was run",
                 folder->shown);
-    /* Whoever could write to it has it open, perhaps; so first the mode. */
-    if ((info.st_mode & 07777) != 0700 && fchmod(folder->fd, 0700) != 0)
-        jl_fail(JR_FAILED, "%s cannot be closed to others: %s; nothing was run",
-                folder->shown, strerror(errno));
-    if (!is_empty(folder->fd))
-        jl_fail(JR_FAILED, "%s is not empty; nothing was run", folder->shown);
+    if (is_system(&info))
+        jl_fail(JR_FAILED, "%s is the system's, not a profile's; nothing was "
+                "run", folder->shown);
+    shut(folder, info.st_mode & 07777);
     if (was_there && (info.st_mode & 0022) && geteuid() == 0)
         jr_say("%s could be written by others until now", folder->shown);
     if (faccessat(folder->fd, ".", W_OK, AT_EACCESS) != 0)
@@ -89,19 +102,22 @@ void jl_folder_make(struct jl_folder *folder, const char *name,
                     int may_be_there)
 {
     size_t length = strlen(name);
-    int was_there = 0;
+    int was_there = 0, dir;
+    char *last;
 
     while (length > 1 && name[length - 1] == '/')
         length--;
     *folder = (struct jl_folder){.shown = jr_strndup(name, length)};
-    make_parents(folder->shown);
-    if (mkdir(folder->shown, 0700) != 0) {
+    dir = jl_reach(folder->shown, &last);
+    if (mkdirat(dir, last, 0700) != 0) {
         was_there = errno == EEXIST && may_be_there;
         if (!was_there)
             jl_fail(JR_FAILED, "%s: %s; nothing was run", folder->shown,
                     strerror(errno));
     }
-    take(folder, was_there);
+    take(folder, dir, last, was_there);
+    close(dir);
+    free(last);
     folder->path = path_of(folder->fd);
     if (!folder->path)
         folder->path = realpath(folder->shown, NULL);
@@ -197,61 +213,4 @@ void jl_folder_drop(const struct jl_folder *folder)
     if (fstat(folder->fd, &ours) == 0 && lstat(folder->path, &here) == 0 &&
         here.st_dev == ours.st_dev && here.st_ino == ours.st_ino)
         (void)rmdir(folder->path);
-}
-
-/* The user who became root by sudo; 0: nobody did. */
-static uid_t sudo_user(void)
-{
-    const char *text = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
-
-    return text && *text >= '1' && *text <= '9' ? (uid_t)strtoul(text, NULL, 10)
-                                                : 0;
-}
-
-/* Whether what `info` tells of can be changed by root, the user and `friend`
- * alone.  In a folder with the sticky bit others can add names, and touch none
- * of ours.  A user's group of his own, as distributions give him, is
- * himself. */
-static int is_ours(const struct stat *info, uid_t friend)
-{
-    int writable = (info->st_mode & 0002) ||
-                   ((info->st_mode & 0020) && info->st_gid != getegid());
-
-    if (info->st_uid != 0 && info->st_uid != geteuid() &&
-        info->st_uid != friend)
-        return 0;
-    return !writable || (S_ISDIR(info->st_mode) && (info->st_mode & S_ISVTX));
-}
-
-/* Whether all folders above `path` are ours. */
-static int is_reached_safely(const char *path, uid_t friend)
-{
-    char *part = jr_strdup(path);
-    struct stat info;
-    int safe = path[0] == '/' && lstat("/", &info) == 0 &&
-               is_ours(&info, friend);
-
-    for (char *at = part + 1; safe && *at; at++) {
-        if (*at != '/')
-            continue;
-        *at = '\0';
-        safe = lstat(part, &info) == 0 && S_ISDIR(info.st_mode) &&
-               is_ours(&info, friend);
-        *at = '/';
-    }
-    free(part);
-    return safe;
-}
-
-int jl_path_is_safe(const char *path)
-{
-    return is_reached_safely(path, sudo_user());
-}
-
-int jl_file_is_safe(const char *path)
-{
-    struct stat info;
-
-    return is_reached_safely(path, 0) && lstat(path, &info) == 0 &&
-           S_ISREG(info.st_mode) && is_ours(&info, 0);
 }

@@ -21,7 +21,8 @@ struct jl_folder {
 
 /* Makes the new folder `name` with mode 0700, and what is missing above it.
  * With may_be_there an empty one of the user's own does as well, and gets that
- * mode.  Anything else is said and ends the launcher with status 2. */
+ * mode; what is refused keeps its own.  Anything else is said and ends the
+ * launcher with status 2. */
 void jl_folder_make(struct jl_folder *folder, const char *name,
                     int may_be_there);
 
@@ -49,14 +50,5 @@ void jl_folder_free_list(char **names, size_t count);
 
 /* Removes the folder where it still is, if it is empty. */
 void jl_folder_drop(const struct jl_folder *folder);
-
-/* True if nobody but root and the user can rename or replace what lies at the
- * absolute `path`: all folders above it belong to one of the two and can be
- * written by nobody else.  Who became root by sudo counts as root. */
-int jl_path_is_safe(const char *path);
-
-/* The same of a file that is to be executed, which itself is such a one, too;
- * here nobody counts as another. */
-int jl_file_is_safe(const char *path);
 
 #endif

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "../base/mem.h"
-#include "folder.h"
 #include "place.h"
+#include "reach.h"
 #include "say.h"
 #include "spawn.h"
 

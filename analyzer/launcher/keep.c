@@ -21,6 +21,7 @@
 #include "copy.h"
 #include "jp_limits.h"
 #include "place.h"
+#include "say.h"
 
 #define MAP_MAX ((off_t)1 << 28)    /* bytes of a map that is looked at */
 #define NAMES_TRIED 1000
@@ -33,6 +34,7 @@ struct keeping {
     const char *rest;       /* of the map's name, behind jprof-map */
     uint32_t pid;
     int map;                /* open for appending */
+    size_t unwritten;       /* lines, for want of room or by a limit */
 };
 
 /* Whether the name and the bytes are those of such a file: the path is what
@@ -104,12 +106,12 @@ static int link_or_copy(const struct keeping *keeping, int fd,
 }
 
 /* Says in the map where the file is now. */
-static void write_saved(const struct keeping *keeping, const char *line,
+static void write_saved(struct keeping *keeping, const char *line,
                         size_t length, const char *name)
 {
     char *text = jr_printf("%.*s saved=%s\n", (int)length, line, name);
 
-    (void)jl_write_all(keeping->map, text, strlen(text));
+    keeping->unwritten += jl_write_all(keeping->map, text, strlen(text)) != 0;
     free(text);
 }
 
@@ -239,7 +241,7 @@ static int is_running(uint32_t pid)
     return access(path, F_OK) == 0;
 }
 
-static void keep_file(const struct keeping *keeping, const char *data,
+static void keep_file(struct keeping *keeping, const char *data,
                       const struct jl_jit_line *line)
 {
     struct stat info, saved;
@@ -308,6 +310,9 @@ void jl_keep_files(const struct jl_folder *folder,
         if (info.st_size <= MAP_MAX)
             keep_files_of(&keeping, info.st_size);
         close(keeping.map);
+        if (keeping.unwritten)
+            jr_say("%s/%s: %zu lines on saved JIT files could not be written",
+                   folder->shown, names[i], keeping.unwritten);
     }
     jl_folder_free_list(names, count);
     unlinkat(folder->fd, JL_JIT_FOLDER, AT_REMOVEDIR);

@@ -39,20 +39,54 @@ static const struct jl_runtime *match_file(const char *path, char **file)
     return found;
 }
 
-/* The words until the program that env, nohup, setsid or nice starts. */
-static size_t skip_options(char *const *words)
+/* Whether the option is one of env, setsid or nice that has no bearing on
+ * which program is started.  *more: its value is the next word. */
+static int is_harmless(const char *word, int *more)
 {
+    static const char *const known[] = {
+        "--unset=", "--debug", "--ignore-signal", "--default-signal",
+        "--block-signal", "--list-signal-handling", "--adjustment=", "--ctty",
+        "--fork", "--wait"};
+
+    *more = strcmp(word, "-u") == 0 || strcmp(word, "-n") == 0;
+    if (word[1] == 'u' || word[1] == 'n')
+        return 1;
+    if (word[1] != '-')
+        return word[1] && !word[1 + strspn(word + 1, "vcfw0123456789")];
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strncmp(word, known[i], strlen(known[i])) == 0)
+            return 1;
+    return word[2] == '\0';
+}
+
+static int changes_path(const char *word)
+{
+    return strcmp(word, "PATH") == 0 || strcmp(word, "-uPATH") == 0 ||
+           strcmp(word, "--unset=PATH") == 0 || strncmp(word, "PATH=", 5) == 0;
+}
+
+/* The words until the program that env, nohup, setsid or nice starts; all of
+ * them where it may be another than the one of that name here: in another
+ * folder (env -C), by another PATH or none (env -i, which leaves nothing to
+ * ask by either), or out of one word (env -S). */
+static size_t skip_options(const char *starter, char *const *words)
+{
+    int sets = strcmp(starter, "env") == 0, more;
     size_t count = 1;
 
     for (; words[count]; count++) {
-        const char *word = words[count];
-
-        if (strcmp(word, "-u") == 0 || strcmp(word, "-C") == 0 ||
-            strcmp(word, "-n") == 0)
-            count += words[count + 1] != NULL; /* its value */
-        else if (word[0] != '-' && !strchr(word, '='))
+        if (words[count][0] == '-') {
+            if (!is_harmless(words[count], &more))
+                break;
+            count += more && words[count + 1];
+        } else if (!sets || !strchr(words[count], '=')) {
+            return count;
+        }
+        if (sets && changes_path(words[count]))
             break;
     }
+    while (words[count])
+        count++;
     return count;
 }
 
@@ -66,7 +100,8 @@ static int starts_others(const char *name)
     return 0;
 }
 
-/* The words of a script's first line; 0: it is no script. */
+/* The words of a script's first line, without the -S that makes them several
+ * for env; 0: it is no script. */
 static size_t script_words(const char *path, char *line, size_t size,
                            char **words)
 {
@@ -78,7 +113,7 @@ static size_t script_words(const char *path, char *line, size_t size,
         return 0;
     line[strcspn(line, "\n")] = '\0';
     while (count < WORDS_MAX && (word = strsep(&rest, " \t\r")))
-        if (*word)
+        if (*word && (count != 1 || strcmp(word, "-S") != 0))
             words[count++] = word;
     words[count] = NULL;
     return count;
@@ -103,7 +138,7 @@ const struct jl_runtime *jl_recognise(const char *path, char *const *argv,
         if (found)
             break;
         if (starts_others(jl_base_name(name))) {
-            argv += skip_options(argv);
+            argv += skip_options(jl_base_name(name), argv);
         } else {
             if (script_words(place, line, sizeof line, words) == 0)
                 break;

@@ -9,11 +9,18 @@
 #include <grp.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-static struct sigaction pipe_action, child_action;
+#ifndef SYS_close_range
+#define SYS_close_range 436     /* on every architecture; Linux 5.9 */
+#endif
+#define CLOSE_ON_EXEC (1U << 2) /* CLOSE_RANGE_CLOEXEC, 5.11 */
+#define FILES_MAX 65536         /* that are closed without it */
+
+static struct sigaction pipe_action, size_action, child_action;
 static sigset_t first_mask;
 static uint64_t ignored;     /* a bit a signal */
 
@@ -26,6 +33,7 @@ void jl_signals_save(void)
             ignored |= 1ULL << (i - 1);
     action = (struct sigaction){.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &action, &pipe_action);
+    sigaction(SIGXFSZ, &action, &size_action);
     action.sa_handler = SIG_DFL;
     sigaction(SIGCHLD, &action, &child_action);
     sigprocmask(SIG_SETMASK, NULL, &first_mask);
@@ -39,6 +47,7 @@ int jl_signal_was_ignored(int number)
 void jl_signals_restore(void)
 {
     sigaction(SIGPIPE, &pipe_action, NULL);
+    sigaction(SIGXFSZ, &size_action, NULL);
     sigaction(SIGCHLD, &child_action, NULL);
     sigprocmask(SIG_SETMASK, &first_mask, NULL);
 }
@@ -52,6 +61,16 @@ static int become(const struct jl_spawn *spawn)
            chdir("/") == 0;
 }
 
+/* Nothing that is open here is another user's to have, also not above the
+ * limit, which may have been lowered. */
+static void keep_files(void)
+{
+    if (syscall(SYS_close_range, 3U, ~0U, CLOSE_ON_EXEC) == 0)
+        return;
+    for (int fd = 3; fd < FILES_MAX; fd++)
+        (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
 static _Noreturn void run_child(const struct jl_spawn *spawn, int out)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -59,13 +78,8 @@ static _Noreturn void run_child(const struct jl_spawn *spawn, int out)
     if (null < 0 || dup2(null, 0) < 0 || dup2(out < 0 ? null : out, 1) < 0 ||
         dup2(1, 2) < 0 || (spawn->as_user && !become(spawn)))
         _exit(127);
-    if (spawn->as_user) {
-        /* Nothing that is open here is that user's to have. */
-        int last = (int)sysconf(_SC_OPEN_MAX);
-
-        for (int fd = 3; fd < (last > 0 && last < 65536 ? last : 65536); fd++)
-            (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-    }
+    if (spawn->as_user)
+        keep_files();
     jl_signals_restore();
     execve(spawn->path, spawn->argv, spawn->env);
     _exit(127);

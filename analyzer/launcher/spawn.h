@@ -31,8 +31,8 @@ int jl_spawn(struct jl_spawn *spawn);
  * started to this child, which is about to execute a program. */
 void jl_signals_restore(void);
 
-/* Remembers those; first thing in main.  From then on SIGPIPE is ignored, and
- * children can be waited for. */
+/* Remembers those; first thing in main.  From then on SIGPIPE and SIGXFSZ
+ * are ignored, and children can be waited for. */
 void jl_signals_save(void);
 
 /* True if the launcher was started with the signal ignored. */

@@ -8,6 +8,7 @@ removed by it, so it needs root and is skipped elsewhere.
 import glob
 import os
 import re
+import resource
 import shutil
 import signal
 import stat
@@ -23,6 +24,7 @@ import packjit      # noqa: E402
 from test_launcher import (BUILD, BUSY, PATIENCE, ROOT, read,   # noqa: E402
                            wait_until)
 
+HIGH = 500      # a descriptor above a lowered limit
 CASE = os.path.join(ROOT, "tests", "golden", "jit")
 
 # Maps files of the names that a JVM under jprof has, and listens.
@@ -255,6 +257,23 @@ class Pause(Case):
         self.assertEqual([path for path in open_there if path != "/dev/null"
                           and "/by." not in path and "/jcmd" not in path], [])
 
+    def test_open_files_above_the_limit_are_not_given(self):
+        """What was opened before the limit was lowered is open still."""
+        self.folder("home", 0)
+        child = self.forged("home", 0)
+
+        def lower():
+            os.dup2(held.fileno(), HIGH)
+            os.set_inheritable(HIGH, True)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (
+                64, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        with open(self.victim, "rb") as held:
+            status, _, err = self.jprof("pause", str(child.pid),
+                                        preexec_fn=lower, close_fds=False)
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(len(self.by()), 1)
+        self.assertNotIn(self.victim, self.by()[0])
+
     def test_what_a_question_would_end_is_not_asked(self):
         """jcmd sends SIGQUIT, which ends what has no handler for it."""
         self.folder("home", 0)
@@ -395,6 +414,69 @@ class Folders(Case):
                                         user=user)
             self.assertEqual(status, 0, err)
             self.assertEqual(os.stat(self.path(name)).st_mode & 0o7777, 0o700)
+
+    def test_what_is_refused_keeps_its_mode(self):
+        """Full folders, and those of all users, empty or not."""
+        for user in self.runners():
+            for name, mode, full in (("full", 0o755, 1), ("shared", 0o777, 1),
+                                     ("tmp", 0o1777, 1), ("empty", 0o1777, 0)):
+                place = self.folder("%s%d" % (name, user), user, mode)
+                if full:
+                    os.mkdir(place + "/something")
+                for last in ("", "/", "/."):
+                    status, _, err = self.jprof("-o", place + last, "touch",
+                                                self.path("ran"), user=user)
+                    self.assertEqual(status, 2, err)
+                    self.assertIn("nothing was run", err)
+                    self.assertEqual(os.stat(place).st_mode & 0o7777, mode)
+            mode = os.stat("/").st_mode
+            for root in ("/", "//", "/.", "/tmp/.."):
+                status, _, err = self.jprof("-o", root, "true", user=user)
+                self.assertEqual(status, 2, err)
+                self.assertIn("nothing was run", err)
+                self.assertEqual(os.stat("/").st_mode, mode)
+        self.assertFalse(os.path.exists(self.path("ran")))
+
+    def test_links_on_the_way(self):
+        """Of another user's, or in a folder of his: nothing is made behind."""
+        target = self.folder("canary/target", 0)
+        os.mkdir(target + "/empty")
+        home = self.folder("home", self.users["a"])
+        sticky = self.folder("sticky", 0, 0o1777)
+        shared = self.folder("shared", 0, 0o777)
+        for place, owner in ((home, self.users["a"]), (home, 0),
+                             (sticky, self.users["a"]), (shared, 0)):
+            link = "%s/x%d" % (place, owner)
+            os.symlink(target, link)
+            os.lchown(link, owner, 65534)
+            check = self.audit()
+            for rest in ("/new", "/etc/new/run", "/empty", "/empty/.",
+                         "/empty/..", "/."):
+                status, out, err = self.jprof("-o", link + rest, "echo", "ran")
+                self.assertEqual((status, out), (2, ""), err)
+                self.assertIn("another user", err)
+                check()
+
+    def test_own_links_on_the_way(self):
+        """Also root's, and in a sticky folder; those in links too."""
+        sticky = self.folder("sticky", 0, 0o1777)
+        for user in self.runners():
+            home = self.folder("own%d" % user, user)
+            os.symlink("../own%d" % user, home + "/again")
+            for owner in {0, user}:
+                link = "%s/to%d-%d" % (sticky, user, owner)
+                os.symlink(home + "/again/", link)
+                os.lchown(link, owner, 65534)
+                name = "a/b%d" % owner
+                status, _, err = self.jprof(
+                    "-o", link + "/./../own%d//%s/" % (user, name), "sh", "-c",
+                    BUSY, user=user)
+                self.assertEqual(status, 0, err)
+                self.assertIn("report.html", os.listdir(home + "/" + name))
+        os.symlink("loop", self.path("loop"))
+        status, _, err = self.jprof("-o", "loop/out", "true")
+        self.assertEqual(status, 2, err)
+        self.assertIn("nothing was run", err)
 
     def test_a_folder_that_is_renamed(self):
         """In another user's folder, who puts a link to ours in its place."""

@@ -6,6 +6,7 @@ Runs in: tests.  B names the build folder.
 """
 import os
 import shutil
+import signal
 import subprocess
 import unittest
 
@@ -127,6 +128,52 @@ class WordsTest(Base):
         run = self.jprof("-o", "out", *options, "./script", SECRET, env=env)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertNotIn("is no flag", run.stderr)
+
+    def test_a_file_size_limit(self):
+        """The program's status is told whatever cannot be written."""
+        for limit, said in ((0, "no report"), (8, "no report"),
+                            ("unlimited", "report: ")):
+            run = subprocess.run(
+                ["sh", "-c", "ulimit -f %s; exec %s -o out%s sh -c '%s; exit "
+                 "42'" % (limit, self.JPROF, limit, BUSY)], cwd=self.dir,
+                env=self.env, text=True, capture_output=True, check=False,
+                timeout=PATIENCE)
+            self.assertEqual(run.returncode, 42, run.stderr)
+            self.assertIn(said, run.stderr)
+            if limit == 0:
+                self.assertIn("jprof-tree: File too large", run.stderr)
+        # The program has the signal as it was.
+        run = self.jprof("sh", "-c", "kill -XFSZ $$")
+        self.assertEqual(run.returncode, 128 + signal.SIGXFSZ, run.stderr)
+
+    def test_env_that_leads_elsewhere(self):
+        """What is asked for its version is what runs, or nothing is."""
+        os.mkdir(self.path("app"))
+        for name in ("python3", "app/python3"):
+            with open(self.path(name), "w", encoding="ascii") as out:
+                out.write("#!/bin/sh\necho $0 $1 >>%s\n" % self.path("asked"))
+            os.chmod(self.path(name), 0o755)
+        app = self.path("app")
+        for words in (["--chdir=" + app, "./python3"], ["-C", app, "./python3"],
+                      ["-C" + app, "./python3"], ["--chdir", app, "./python3"],
+                      ["--ch=" + app, "./python3"], ["-iC", app, "./python3"],
+                      ["-vStrue", "./python3"], ["-Strue", "./python3"],
+                      ["--split-string=true", "./python3"],
+                      ["-S", "true ./python3"], ["A=1", "PATH=/none", "python3"],
+                      ["--argv0", "./python3", "true"], ["-i", "./python3"],
+                      ["-u", "PATH", "python3"], ["-uPATH", "python3"]):
+            self.env["PATH"] = self.dir + ":" + os.environ["PATH"]
+            with open(self.path("asked"), "w", encoding="ascii"):
+                pass
+            self.jprof("--jit=map", "env", *words)
+            self.assertNotIn("--version", read(self.path("asked")), words)
+        for words in (["./python3"], ["-u", "X", "A=1", "python3"],
+                      ["--", "./python3"], ["nice", "-n", "1", "./python3"],
+                      ["nohup", "setsid", "-w", "./python3"]):
+            with open(self.path("asked"), "w", encoding="ascii"):
+                pass
+            self.jprof("--jit=map", "env", *words)
+            self.assertIn("--version", read(self.path("asked")), words)
 
 
 del Base    # not to be run from here
