@@ -329,6 +329,33 @@ class Header(Case):
             out, err = child.communicate(timeout=PATIENCE)
             self.assertEqual(line in out, source == mine, out + err)
 
+    def test_files_that_a_swapped_file_names(self):
+        """Beside a log of root's, in a folder of another user's, who puts a
+        map or jitdump of his own there, or a file of root's that all may
+        write to: root's report has no line of a file that he cannot read."""
+        home = self.folder("home", self.users["a"])
+        os.chmod(self.canary, 0o755)
+        for swapped in ((), ("jprof-map",), ("one",), ("two", "one"),
+                        ("perf-7.map",), ("open",)):
+            golden.prepare(CASE, home)
+            with open(CASE + "/one.jit", encoding="utf-8") as text, \
+                    open(home + "/one", "wb") as out:
+                out.write(packjit.pack(text.read().replace(
+                    "\nload ", "\ndebug time=300 at=0x10000 lines=0x10000:1:1:"
+                    + self.victim + "\nload ", 1)))
+            for name in os.listdir(home):
+                os.chown(home + "/" + name, self.users["a"]
+                         if name in swapped else 0, 0)
+                os.chmod(home + "/" + name, 0o644)
+            if "open" in swapped:
+                os.chmod(home + "/jprof-map", 0o666)
+            child = self.start(self.path("jprof-report"),
+                               "--annotate=f_2", home)
+            out, err = child.communicate(timeout=PATIENCE)
+            with self.subTest(swapped=swapped):
+                self.assertIn("f_2", out)
+                self.assertEqual("precious" in out, not swapped, out + err)
+
     def test_fifos_and_links_in_a_profile(self):
         """Nobody waits for them, and nothing is told of what they lead to."""
         home = self.folder("home", self.users["a"])
