@@ -63,6 +63,7 @@ static int open_folder(struct target *target, const char *path)
  * errno. */
 static int make_temporary(struct target *target)
 {
+    mode_t mode = target->is_made_up ? 0600 : 0666;
     int fd = -1;
 
     for (int i = 0; i < NAMES_TRIED && fd < 0; i++) {
@@ -71,14 +72,14 @@ static int make_temporary(struct target *target)
             jr_printf(".jprof-report-%ld-%d", (long)getpid(), i);
         fd = openat(target->folder, target->temporary,
                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                    0666);
+                    mode);
         if (fd < 0 && errno != EEXIST)
             break;
     }
     if (fd < 0) {
         free(target->temporary);
         target->temporary = NULL;
-    } else if (target->old.st_mode != 0) {
+    } else if (target->old.st_mode != 0 && !target->is_made_up) {
         (void)fchmod(fd, target->old.st_mode & 0777);
     }
     return fd;
@@ -163,6 +164,8 @@ static int open_old(const struct target *target)
         errno = EPERM;
         return -1;
     }
+    if (target->is_made_up)
+        (void)fchmod(fd, 0600);
     if (S_ISREG(info.st_mode) && ftruncate(fd, 0) != 0) {
         close(fd);
         return -1;

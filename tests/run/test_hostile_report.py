@@ -186,6 +186,25 @@ class Written(Case):
         self.assertEqual(status, 0, err)
         self.assertIn("</html>", read(path))
 
+    def test_modes_of_reports(self):
+        """As the log's where the name was made up; else as umask has it."""
+        home = self.folder("home", 0)
+        golden.prepare(os.path.join(ROOT, "tests", "golden", "report"), home)
+        named = home + "/named"
+        logs = ("app", home + "/jprof-log", home + "/jprof-log-9")
+        os.chmod(self.script("old", home + "/jprof-log.html"), 0o644)
+        for argv in (logs, ("--output-dir", home + "/dir") + logs,
+                     ("-o", named) + logs[:2]):
+            if not os.path.exists(home + "/dir"):
+                os.mkdir(home + "/dir")
+            status, err = self.report(*argv, umask=0o022)
+            self.assertEqual(status, 0, err)
+        reports = glob.glob(home + "/*.html") + glob.glob(home + "/dir/*")
+        self.assertEqual(len(reports), 4)
+        for path in reports:
+            self.assertEqual(os.stat(path).st_mode & 0o7777, 0o600, path)
+        self.assertEqual(os.stat(named).st_mode & 0o7777, 0o644)
+
     def test_links_in_the_place_of_reports(self):
         home = self.folder("home", self.users["a"])
         for user in (0, self.users["b"]):
