@@ -23,6 +23,7 @@ struct job {
     const struct jr_format *format;
     struct jr_diag diag;
     struct jr_progress progress;
+    int is_made_up;                /* the reports' names */
     size_t written, unwritten;     /* reports */
     size_t unread;                 /* logs */
 };
@@ -94,7 +95,8 @@ static void make_report(struct job *job, const char **logs, size_t count,
             say_totals(&report);
         job->progress.what = "writing";
         jr_progress_show(&job->progress, 0, 0);
-        if (jr_output_write(&report, job->format, path) == 0)
+        if (jr_output_write(&report, job->format, path,
+                            job->is_made_up) == 0)
             job->written++;
         else
             job->unwritten++;
@@ -129,6 +131,7 @@ static int make_files(struct job *job)
         names[i] = jr_output_name(options->logs[i], options->output_dir,
                                   job->format->extension);
     clash = names_clash(names, options->nlogs);
+    job->is_made_up = 1;
     for (size_t i = 0; i < options->nlogs; i++) {
         if (!clash)
             make_report(job, &options->logs[i], 1, names[i]);

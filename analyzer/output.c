@@ -3,7 +3,8 @@
  * Opens, writes and closes the file of a report, and sees to it that what was
  * written is there.  A file is replaced as a whole, by a new one that was
  * written beside it; what is no file (a device, a FIFO) is written to as it
- * is and never removed.
+ * is and never removed.  Others may own the folder: it is held open, and what
+ * was looked at there is looked at again, or replaced by name, not followed.
  * Runs in: analyzer. */
 #include "output.h"
 
@@ -21,9 +22,13 @@
 
 /* A file that is being written. */
 struct target {
-    const char *path;   /* as the user named it */
-    char *final;        /* without links; NULL: written to as it is */
-    char *temporary;    /* beside `final`; NULL likewise */
+    const char *path;    /* as the user named it */
+    int is_made_up;      /* the user did not name it */
+    int is_link;         /* the path is a link of the user's, or of root's */
+    struct stat old;     /* of what is there; st_mode 0: nothing */
+    int folder;          /* held open; -1: none */
+    const char *name;    /* in there; `folder` -1: written to as it is */
+    char *temporary;     /* in there; NULL likewise */
     FILE *out;
 };
 
@@ -39,83 +44,150 @@ char *jr_output_name(const char *log, const char *dir, const char *extension)
                      extension);
 }
 
-/* Makes a file of a new name in the folder of `final`; returns its descriptor
- * or -1 with errno. */
-static int make_temporary(struct target *target, mode_t mode)
+/* Opens the folder of `path`, which names no link any more; from then on that
+ * folder is meant, whatever becomes of its name.  Returns 0, or -1 with
+ * errno. */
+static int open_folder(struct target *target, const char *path)
 {
-    const char *slash = strrchr(target->final, '/');
-    int folder = slash ? (int)(slash - target->final) + 1 : 0;
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? jr_strndup(path, (size_t)(slash - path) + 1)
+                         : jr_strdup(".");
+
+    target->name = slash ? slash + 1 : path;
+    target->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    free(folder);
+    return target->folder < 0 ? -1 : 0;
+}
+
+/* Makes a file of a new name in the folder; returns its descriptor or -1 with
+ * errno. */
+static int make_temporary(struct target *target)
+{
+    mode_t mode = target->is_made_up ? 0600 : 0666;
     int fd = -1;
 
     for (int i = 0; i < NAMES_TRIED && fd < 0; i++) {
         free(target->temporary);
         target->temporary =
-            jr_printf("%.*s.jprof-report-%ld-%d", folder, target->final,
-                      (long)getpid(), i);
-        fd = open(target->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                  mode);
+            jr_printf(".jprof-report-%ld-%d", (long)getpid(), i);
+        fd = openat(target->folder, target->temporary,
+                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                    mode);
         if (fd < 0 && errno != EEXIST)
             break;
     }
     if (fd < 0) {
         free(target->temporary);
         target->temporary = NULL;
+    } else if (target->old.st_mode != 0 && !target->is_made_up) {
+        (void)fchmod(fd, target->old.st_mode & 0777);
     }
     return fd;
 }
 
-/* Where a regular file stands or will stand, without links; NULL when the
- * path leads to something else.  *mode is that of the file that is there,
- * else 0.  The caller frees the result. */
-static char *file_behind(const char *path, mode_t *mode)
+/* Why a file is not one to replace under a name that was made up: 0, or an
+ * errno.  Others may have put it there. */
+static int refuse(const struct stat *old)
 {
-    struct stat info;
+    if (S_ISLNK(old->st_mode))
+        return ELOOP;
+    if (S_ISDIR(old->st_mode))
+        return EISDIR;
+    if (!S_ISREG(old->st_mode))
+        return EEXIST;
+    if (old->st_uid != geteuid())
+        return EPERM;
+    return old->st_nlink == 1 ? 0 : EMLINK;
+}
 
-    *mode = 0;
-    if (stat(path, &info) == 0) {
-        if (!S_ISREG(info.st_mode))
-            return NULL;
-        *mode = info.st_mode & 0777;
-        return realpath(path, NULL);
+/* A name that was made up: of a file of the user's, or of none.  Returns 0, or
+ * -1 with errno. */
+static int look_at_made_up(struct target *target)
+{
+    if (open_folder(target, target->path) != 0)
+        return -1;
+    if (fstatat(target->folder, target->name, &target->old,
+                AT_SYMLINK_NOFOLLOW) != 0) {
+        target->old.st_mode = 0;
+        return errno == ENOENT ? 0 : -1;
     }
-    /* A link that leads nowhere: what it names is made by writing to it. */
-    return lstat(path, &info) == 0 ? NULL : jr_strdup(path);
+    errno = refuse(&target->old);
+    return errno ? -1 : 0;
 }
 
-/* Whether a link that another user may have put there stands at the path. */
-static int is_strange_link(const char *path)
+/* A name of the user's, who may have a link there: *final is the path behind
+ * it, freed by the caller.  Returns 0, or -1 with errno. */
+static int look_at_named(struct target *target, char **final)
 {
-    struct stat info;
+    struct stat *old = &target->old;
 
-    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode) &&
-           info.st_uid != 0 && info.st_uid != geteuid();
-}
-
-/* Returns 0, or -1 with errno. */
-static int open_target(struct target *target)
-{
-    mode_t mode;
-    int fd = -1;
-
-    if (is_strange_link(target->path)) {
+    *final = NULL;
+    if (lstat(target->path, old) != 0)
+        old->st_mode = 0;
+    target->is_link = S_ISLNK(old->st_mode);
+    /* Another user may have put it there. */
+    if (target->is_link && old->st_uid != 0 && old->st_uid != geteuid()) {
         errno = ELOOP;
         return -1;
     }
-    target->final = file_behind(target->path, &mode);
-    /* A file that may not be written to is not replaced either. */
-    if (target->final != NULL && mode != 0 &&
-        access(target->final, W_OK) != 0)
-        return -1;
-    if (target->final != NULL)
-        fd = make_temporary(target, 0666);
-    if (fd >= 0 && mode != 0)
-        (void)fchmod(fd, mode);
-    /* No new file in this folder: the old one can be written to at least. */
-    if (fd < 0)
-        fd = open(target->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+    if (target->is_link && stat(target->path, old) != 0)
+        old->st_mode = 0;
+    /* A link that leads nowhere: what it names is made by writing to it. */
+    if (old->st_mode ? !S_ISREG(old->st_mode) : target->is_link)
+        return 0;
+    *final = target->is_link ? realpath(target->path, NULL)
+                             : jr_strdup(target->path);
+    return *final ? open_folder(target, *final) : 0;
+}
+
+/* Opens what is there: no file, or one in a folder that takes no new one.  It
+ * must be what was looked at.  Returns its descriptor or -1 with errno. */
+static int open_old(const struct target *target)
+{
+    int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
+    int fd, is_new = target->old.st_mode == 0;
+    struct stat info;
+
+    if (target->folder >= 0)
+        fd = openat(target->folder, target->name,
+                    flags | O_NOFOLLOW | O_NONBLOCK);
+    else
+        fd = open(target->path, flags | (is_new ? O_CREAT : 0) |
+                                    (target->is_link ? 0 : O_NOFOLLOW),
                   0666);
-    target->out = fd >= 0 ? fdopen(fd, "w") : NULL;
-    return target->out ? 0 : -1;
+    if (fd < 0 || fstat(fd, &info) != 0)
+        return -1;
+    if (is_new ? refuse(&info) != 0
+               : info.st_dev != target->old.st_dev ||
+                     info.st_ino != target->old.st_ino) {
+        close(fd);
+        errno = EPERM;
+        return -1;
+    }
+    if (target->is_made_up)
+        (void)fchmod(fd, 0600);
+    if (S_ISREG(info.st_mode) && ftruncate(fd, 0) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* Returns a descriptor, or -1 with errno. */
+static int open_either(struct target *target)
+{
+    int fd = -1;
+
+    /* A file that may not be written to is not replaced either. */
+    if (target->folder >= 0 && target->old.st_mode != 0 &&
+        faccessat(target->folder, target->name, W_OK, 0) != 0)
+        return -1;
+    if (target->folder >= 0)
+        fd = make_temporary(target);
+    /* No new file in this folder: the old one can be written to at least. */
+    if (fd < 0 && (target->folder < 0 || target->old.st_mode != 0))
+        fd = open_old(target);
+    return fd;
 }
 
 /* Returns 0, or what errno says of the write that failed. */
@@ -136,32 +208,39 @@ static int settle(const struct target *target, int error)
 {
     if (target->temporary == NULL)
         return error;
-    if (error == 0 && rename(target->temporary, target->final) != 0)
+    if (error == 0 && renameat(target->folder, target->temporary,
+                               target->folder, target->name) != 0)
         error = errno;
     if (error != 0)
-        unlink(target->temporary);
+        unlinkat(target->folder, target->temporary, 0);
     return error;
 }
 
 static int write_file(const struct jr_report *report,
-                      const struct jr_format *format, const char *path)
+                      const struct jr_format *format, struct target *target)
 {
-    struct target target = {.path = path};
+    char *final = NULL;
+    int found = target->is_made_up ? look_at_made_up(target)
+                                   : look_at_named(target, &final);
+    int fd = found == 0 ? open_either(target) : -1;
     int error = 0;
 
-    if (open_target(&target) != 0) {
-        jr_say("%s: %s; no report written", path, strerror(errno));
+    target->out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (target->out == NULL) {
+        jr_say("%s: %s; no report written", target->path, strerror(errno));
         error = -1;
     } else {
-        format->write(report, target.out);
-        error = settle(&target, close_stream(target.out));
+        format->write(report, target->out);
+        error = settle(target, close_stream(target->out));
         if (error != 0)
-            jr_say("%s: %s; %s", path, strerror(error),
-                   target.temporary ? "no report written"
-                                    : "the report is not complete");
+            jr_say("%s: %s; %s", target->path, strerror(error),
+                   target->temporary ? "no report written"
+                                     : "the report is not complete");
     }
-    free(target.final);
-    free(target.temporary);
+    if (target->folder >= 0)
+        close(target->folder);
+    free(final);
+    free(target->temporary);
     return error ? -1 : 0;
 }
 
@@ -176,10 +255,14 @@ int jr_output_close_stdout(const char *what)
 }
 
 int jr_output_write(const struct jr_report *report,
-                    const struct jr_format *format, const char *path)
+                    const struct jr_format *format, const char *path,
+                    int is_made_up)
 {
+    struct target target = {.path = path, .folder = -1,
+                            .is_made_up = is_made_up};
+
     if (path != NULL)
-        return write_file(report, format, path);
+        return write_file(report, format, &target);
     format->write(report, stdout);
     return jr_output_close_stdout("the report");
 }

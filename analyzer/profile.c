@@ -138,14 +138,9 @@ int jr_profile_expand(struct jr_options *options)
     for (size_t i = 0; i < count && result == 0; i++)
         result = add_operand(options, operands[i]);
     free(operands);
-    for (size_t i = 0; i < options->nown_logs; i++) {
-        const char *log = options->own_logs[i];
-        struct stat info;
-
-        if (lstat(log, &info) == 0)
-            jr_file_read_for(info.st_uid);
-        *JR_PUSH(options->logs, options->nlogs, options->logs_room) = log;
-    }
+    for (size_t i = 0; i < options->nown_logs; i++)
+        *JR_PUSH(options->logs, options->nlogs, options->logs_room) =
+            options->own_logs[i];
     if (result == 0 && options->nlogs > 0 && options->app == NULL)
         result = find_app(options);
     return result;

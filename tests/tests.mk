@@ -185,7 +185,8 @@ check-soak: all $(PROGRAMS) ## everything at once for an hour (SOAK_SECONDS)
 HOSTILE_SECONDS ?= 600
 check-hostile: all ## another user's traps while root profiles, for ten minutes (HOSTILE_SECONDS)
 	cd tests/run && B=$(abspath $(B)) JP_HOSTILE_SECONDS=$(HOSTILE_SECONDS) \
-	  JP_HOSTILE_BY_HAND=1 $(PYTHON) -m unittest -v test_hostile test_planter
+	  JP_HOSTILE_BY_HAND=1 $(PYTHON) -m unittest -v test_hostile \
+	    test_hostile_report test_planter
 
 check-golden: all ## recorded inputs against expected reports
 	@$(CHECK) --only golden

@@ -15,12 +15,14 @@
 
 #define NO_USER ((uid_t)-1)
 
-/* Whose profile root reads. */
+/* Whose profile root reads; NO_USER: several users'. */
 static uid_t reader;
 static int has_reader;
 
-void jr_file_read_for(uid_t owner)
+void jr_file_read_for(const struct stat *info)
 {
+    uid_t owner = info->st_mode & (S_IWGRP | S_IWOTH) ? NO_USER : info->st_uid;
+
     if (geteuid() != 0 || owner == 0)
         return;
     reader = has_reader && reader != owner ? NO_USER : owner;

@@ -14,12 +14,14 @@
  * strerror text that says why not. */
 int jr_file_open(const char *path, struct stat *info, const char **why);
 
-/* Root reads a profile of user `owner`: from now on jr_file_open refuses what
- * that user could not read himself, by its mode and those of the folders above
- * it.  A profile names files, and a report shows lines of them.  With several
- * users, what all may read is left.  Nothing changes for who is not root, or
- * for root's own profiles. */
-void jr_file_read_for(uid_t owner);
+/* Root takes names of files from an open one, of which *info tells: from now on
+ * jr_file_open refuses what its owner could not read himself, by its mode and
+ * those of the folders above it.  A report shows lines of files that a profile
+ * names.  With several users, or where not only the owner may write, what all
+ * may read is left.  Nothing changes for who is not root, or by root's own
+ * files.  To be called for each file of a profile (log, map, tree's file, perf
+ * map, jitdump) before a path in it is followed. */
+void jr_file_read_for(const struct stat *info);
 
 /* Reads up to `size` bytes at `offset` of `fd`.  Returns how many were read:
  * fewer only at the end of the file or at an error. */

@@ -82,6 +82,7 @@ int jr_source_open(struct jr_source *source, const char *path,
     source->size = (uint64_t)own.st_size;
     source->device = (uint64_t)own.st_dev;
     source->inode = (uint64_t)own.st_ino;
+    jr_file_read_for(&own);
     if (info)
         *info = own;
     return 0;

@@ -18,8 +18,9 @@ struct jr_source {
     uint64_t device, inode;
 };
 
-/* Takes the regular file at `path`; fills *info when it is not NULL.  Returns
- * 0, or -1 with *why set as by jr_file_open.  The caller frees *source with
+/* Takes the regular file at `path`, one of a profile (jr_file_read_for); fills
+ * *info when it is not NULL.  Returns 0, or -1 with *why set as by
+ * jr_file_open.  The caller frees *source with
  * jr_source_free in each case. */
 int jr_source_open(struct jr_source *source, const char *path,
                    struct stat *info, const char **why);

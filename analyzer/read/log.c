@@ -315,6 +315,7 @@ int jr_log_read(const char *path, struct jr_log *log, struct jr_diag *diag)
         jr_warn(diag, path, JR_NO_OFFSET, "%s", why);
         return -1;
     }
+    jr_file_read_for(&info);
     reader.source.size = (uint64_t)info.st_size;
     reader.source.window = jr_alloc(WINDOW, 1);
     result = read_all(&reader);

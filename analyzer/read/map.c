@@ -454,6 +454,7 @@ static int read_part(struct jr_map_part *part, struct jr_diag *diag)
     const char *why;
 
     if (jr_file_read(part->path, MAP_SIZE_MAX, &bytes, &why) == 0) {
+        jr_file_read_for(&bytes.info);
         part->data = bytes.data;
         part->size = bytes.size;
         return 0;

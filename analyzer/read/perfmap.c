@@ -128,6 +128,7 @@ int jr_perfmap_read(const char *path, struct jr_perfmap *perfmap,
     memset(perfmap, 0, sizeof *perfmap);
     if (jr_file_read(path, PERFMAP_SIZE_MAX, &bytes, why) < 0)
         return -1;
+    jr_file_read_for(&bytes.info);
     jr_perfmap_parse(bytes.data, bytes.size, perfmap);
     perfmap->data = bytes.data;
     return 0;

@@ -105,6 +105,7 @@ int jr_tree_file_read(const char *path, struct jr_tree *tree,
                 "%s; processes without a log are not known", why);
         return -1;
     }
+    jr_file_read_for(&bytes.info);
     jr_tree_file_parse(bytes.data, bytes.size, tree, diag);
     free(bytes.data);
     return 0;

@@ -143,9 +143,9 @@ class Case(unittest.TestCase):
         os.chmod(self.path(name), mode)
         return self.path(name)
 
-    def compile(self, source, *names):
-        subprocess.run([os.environ.get("CC", "cc"), "-x", "c", "-", "-o",
-                        self.path(*names)], input=source, text=True,
+    def compile(self, source, *names, flags=()):
+        subprocess.run([os.environ.get("CC", "cc"), *flags, "-x", "c", "-",
+                        "-o", self.path(*names)], input=source, text=True,
                        check=True)
         return self.path(*names)
 
@@ -358,26 +358,6 @@ class Header(Case):
             status, out, err = self.jprof("report", what)
             self.assertEqual(status, 2, err)
             self.assertNotIn("precious", out + err)
-
-    def test_links_in_the_place_of_reports(self):
-        home = self.folder("home", self.users["a"])
-        for user in (0, self.users["b"]):
-            name = "p%d" % user
-            self.jprof("-o", self.folder(name, user) + "/p", "sh", "-c", BUSY,
-                       user=user)
-            log = self.path(name, "p", "jprof-log")
-            for copy in ("one", "two"):
-                shutil.copy(log, home + "/" + copy)
-                os.chmod(home + "/" + copy, 0o644)
-                if os.path.lexists(home + "/" + copy + ".html"):
-                    os.unlink(home + "/" + copy + ".html")
-                os.symlink(self.victim, home + "/" + copy + ".html")
-                os.lchown(home + "/" + copy + ".html", self.users["a"], 65534)
-            check = self.audit()
-            child = self.start(self.path("jprof-report"), "sh", home + "/one",
-                               home + "/two", user=user)
-            child.communicate(timeout=PATIENCE)
-            check()
 
 
 class Folders(Case):

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: MIT
+"""Root reports on a folder of another user's, who swaps files in it: for what
+the report is made of, and in the place of the report.
+
+Runs in: tests.  As test_hostile.py.
+"""
+import glob
+import os
+import shutil
+import unittest
+
+from test_hostile import (BUSY, CASE, PATIENCE, ROOT, Case, golden, packjit,
+                          read)
+
+# Loaded into jprof-report: as soon as that has looked at a file *.html without
+# following links, *.html.trap takes its place; no new file can be made where
+# NO_NEW_FILES is set.
+QUICK_HAND = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+static void swap(int folder, const char *path)
+{
+    char trap[4096];
+    size_t length = strlen(path);
+    if (length < 5 || strcmp(path + length - 5, ".html"))
+        return;
+    snprintf(trap, sizeof trap, "%s.trap", path);
+    if (renameat(folder, trap, folder, path) == 0)
+        fputs("swapped\\n", stderr);
+}
+int lstat(const char *path, struct stat *info)
+{
+    int (*real)(const char *, struct stat *) = dlsym(RTLD_NEXT, "lstat");
+    int result = real(path, info), error = errno;
+    swap(AT_FDCWD, path);
+    errno = error;
+    return result;
+}
+int fstatat(int folder, const char *path, struct stat *info, int flags)
+{
+    int (*real)(int, const char *, struct stat *, int) =
+        dlsym(RTLD_NEXT, "fstatat");
+    int result = real(folder, path, info, flags), error = errno;
+    swap(folder, path);
+    errno = error;
+    return result;
+}
+static int opens(int folder, const char *path, int flags, mode_t mode)
+{
+    int (*real)(int, const char *, int, ...) = dlsym(RTLD_NEXT, "openat");
+    if ((flags & O_EXCL) && getenv("NO_NEW_FILES")) {
+        errno = EACCES;
+        return -1;
+    }
+    return real(folder, path, flags, mode);
+}
+int open(const char *path, int flags, ...)
+{
+    va_list more;
+    va_start(more, flags);
+    mode_t mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
+    va_end(more);
+    return opens(AT_FDCWD, path, flags, mode);
+}
+int openat(int folder, const char *path, int flags, ...)
+{
+    va_list more;
+    va_start(more, flags);
+    mode_t mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
+    va_end(more);
+    return opens(folder, path, flags, mode);
+}
+"""
+
+
+class Read(Case):
+    """What the report is made of."""
+
+    def test_files_that_a_swapped_file_names(self):
+        """Beside a log of root's, in a folder of another user's, who puts a
+        map or jitdump of his own there, or a file of root's that all may
+        write to: root's report has no line of a file that he cannot read."""
+        home = self.folder("home", self.users["a"])
+        os.chmod(self.canary, 0o755)
+        for swapped in ((), ("jprof-map",), ("one",), ("two", "one"),
+                        ("perf-7.map",), ("open",)):
+            golden.prepare(CASE, home)
+            with open(CASE + "/one.jit", encoding="utf-8") as text, \
+                    open(home + "/one", "wb") as out:
+                out.write(packjit.pack(text.read().replace(
+                    "\nload ", "\ndebug time=300 at=0x10000 lines=0x10000:1:1:"
+                    + self.victim + "\nload ", 1)))
+            for name in os.listdir(home):
+                os.chown(home + "/" + name, self.users["a"]
+                         if name in swapped else 0, 0)
+                os.chmod(home + "/" + name, 0o644)
+            if "open" in swapped:
+                os.chmod(home + "/jprof-map", 0o666)
+            child = self.start(self.path("jprof-report"),
+                               "--annotate=f_2", home)
+            out, err = child.communicate(timeout=PATIENCE)
+            with self.subTest(swapped=swapped):
+                self.assertIn("f_2", out)
+                self.assertEqual("precious" in out, not swapped, out + err)
+
+
+class Written(Case):
+    """Where the report goes."""
+
+    def report(self, *argv, **more):
+        child = self.start(self.path("jprof-report"), *argv, **more)
+        _, err = child.communicate(timeout=PATIENCE)
+        return child.returncode, err
+
+    def test_a_link_comes_after_the_look(self):
+        """In another user's folder, who is quick: what is behind his link is
+        neither replaced nor emptied, whoever made up the name."""
+        home = self.folder("home", self.users["a"])
+        golden.prepare(os.path.join(ROOT, "tests", "golden", "report"), home)
+        hand = self.compile(QUICK_HAND, "hand.so",
+                            flags=("-shared", "-fPIC"))
+        own, made_up = home + "/own.html", home + "/jprof-log.html"
+        check = self.audit()
+        for argv, path in ((("-o", own, "app", home + "/jprof-log"), own),
+                           (("app", home + "/jprof-log", home +
+                             "/jprof-log-9"), made_up)):
+            for was_there in (0, 1):
+                for no_new in (0, 1):
+                    with self.subTest(path=path, old=was_there,
+                                      no_new=no_new):
+                        self.env["LD_PRELOAD"] = hand
+                        self.env.pop("NO_NEW_FILES", None)
+                        if no_new:
+                            self.env["NO_NEW_FILES"] = "1"
+                        if os.path.lexists(path):
+                            os.unlink(path)
+                        if was_there:
+                            self.script("old", path)
+                        os.symlink(self.victim, path + ".trap")
+                        os.lchown(path + ".trap", self.users["a"], 65534)
+                        status, err = self.report(*argv)
+                        self.assertIn("swapped", err)
+                        if no_new:
+                            self.assertEqual(status, 2, err)
+                            self.assertTrue(os.path.islink(path), err)
+                        else:
+                            self.assertIn("</html>", read(path), err)
+                            self.assertFalse(os.path.islink(path))
+                        check()
+
+    def test_what_stands_in_the_place_of_a_report(self):
+        """A name that was not asked for is that of a file of one's own."""
+        home = self.folder("home", 0)
+        golden.prepare(os.path.join(ROOT, "tests", "golden", "report"), home)
+        path = home + "/jprof-log.html"
+        logs = ("app", home + "/jprof-log", home + "/jprof-log-9")
+        link = self.path("link")
+        check = self.audit()
+        for make, words in (
+                (lambda: os.symlink(self.victim, path), "symbolic links"),
+                (lambda: os.link(self.victim, path), "Too many links"),
+                (lambda: os.mkfifo(path), "File exists"),
+                (lambda: os.chown(self.script("his", path),
+                                  self.users["a"], 0), "not permitted"),
+                (lambda: os.link(self.script("mine", link), path),
+                 "Too many links")):
+            make()
+            before = os.lstat(path)
+            status, err = self.report(*logs)
+            self.assertEqual(status, 2, err)
+            self.assertRegex(err, "jprof-log.html: .*%s.*; no report written"
+                             % words)
+            self.assertEqual(os.lstat(path).st_ino, before.st_ino)
+            self.assertEqual(os.lstat(path).st_size, before.st_size)
+            os.unlink(path)
+            check()
+        os.chmod(self.script("mine", path), 0o644)
+        status, err = self.report(*logs)
+        self.assertEqual(status, 0, err)
+        self.assertIn("</html>", read(path))
+
+    def test_modes_of_reports(self):
+        """As the log's where the name was made up; else as umask has it."""
+        home = self.folder("home", 0)
+        golden.prepare(os.path.join(ROOT, "tests", "golden", "report"), home)
+        named = home + "/named"
+        logs = ("app", home + "/jprof-log", home + "/jprof-log-9")
+        os.chmod(self.script("old", home + "/jprof-log.html"), 0o644)
+        for argv in (logs, ("--output-dir", home + "/dir") + logs,
+                     ("-o", named) + logs[:2]):
+            if not os.path.exists(home + "/dir"):
+                os.mkdir(home + "/dir")
+            status, err = self.report(*argv, umask=0o022)
+            self.assertEqual(status, 0, err)
+        reports = glob.glob(home + "/*.html") + glob.glob(home + "/dir/*")
+        self.assertEqual(len(reports), 4)
+        for path in reports:
+            self.assertEqual(os.stat(path).st_mode & 0o7777, 0o600, path)
+        self.assertEqual(os.stat(named).st_mode & 0o7777, 0o644)
+
+    def test_links_in_the_place_of_reports(self):
+        home = self.folder("home", self.users["a"])
+        for user in (0, self.users["b"]):
+            name = "p%d" % user
+            self.jprof("-o", self.folder(name, user) + "/p", "sh", "-c", BUSY,
+                       user=user)
+            log = self.path(name, "p", "jprof-log")
+            for copy in ("one", "two"):
+                shutil.copy(log, home + "/" + copy)
+                os.chmod(home + "/" + copy, 0o644)
+                if os.path.lexists(home + "/" + copy + ".html"):
+                    os.unlink(home + "/" + copy + ".html")
+                os.symlink(self.victim, home + "/" + copy + ".html")
+                os.lchown(home + "/" + copy + ".html", self.users["a"], 65534)
+            check = self.audit()
+            child = self.start(self.path("jprof-report"), "sh", home + "/one",
+                               home + "/two", user=user)
+            child.communicate(timeout=PATIENCE)
+            check()
+
+
+if __name__ == "__main__":
+    unittest.main()
