@@ -152,7 +152,7 @@ long jp_code_syscall(jp_syscall_function *real, const long a[7])
 {
     const int begun =
         change((uint64_t)a[1], (uint64_t)a[2],
-                       a[0] == SYS_pkey_mprotect && a[4] > 0);
+               a[0] == SYS_pkey_mprotect && a[4] > 0);
     const int there = a[0] == SYS_mremap && (a[4] & MREMAP_FIXED) != 0
                           ? change((uint64_t)a[5], (uint64_t)a[3], 0)
                           : 0;
@@ -160,7 +160,6 @@ long jp_code_syscall(jp_syscall_function *real, const long a[7])
     changed(there);
     changed(begun);
     return a[0] == SYS_mprotect || a[0] == SYS_pkey_mprotect
-               ? protected((uint64_t)a[1], (uint64_t)a[2], (int)a[3],
-                                   result)
+               ? protected((uint64_t)a[1], (uint64_t)a[2], (int)a[3], result)
                : result;
 }

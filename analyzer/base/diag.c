@@ -54,15 +54,21 @@ void jr_warn(struct jr_diag *diag, const char *file, uint64_t offset,
     print_line(place, text);
 }
 
-void jr_say(const char *format, ...)
+void jr_say_args(const char *format, va_list args)
 {
     char text[TEXT_MAX];
+
+    vsnprintf(text, sizeof text, format, args);
+    print_line("", text);
+}
+
+void jr_say(const char *format, ...)
+{
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    jr_say_args(format, args);
     va_end(args);
-    print_line("", text);
 }
 
 void jr_diag_finish(const struct jr_diag *diag)

@@ -6,6 +6,7 @@
 #ifndef JR_DIAG_H
 #define JR_DIAG_H
 
+#include <stdarg.h>
 #include <stdint.h>
 
 /* Exit statuses (doc/DESIGN.md, analyzer invariant 1). */
@@ -31,6 +32,8 @@ void jr_warn(struct jr_diag *diag, const char *file, uint64_t offset,
 
 /* Prints `jprof-report: TEXT`, likewise; does not count. */
 void jr_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void jr_say_args(const char *format, va_list args)
+    __attribute__((format(printf, 1, 0)));
 
 /* Says how many warnings were muted; call once at the end. */
 void jr_diag_finish(const struct jr_diag *diag);

@@ -9,13 +9,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "read/log.h"
-#include "read/map.h"
+#include "runs.h"
 #include "symbol/jit_code.h"
-#include "symbol/symbol.h"
 
 #define PIECE_MAX (1U << 20)
 
@@ -71,38 +68,17 @@ static void put_sample(struct jr_space *space, const struct jr_run *run,
     printf(" %s\n", code.name);
 }
 
-int main(int argc, char **argv)
+/* The pieces are the space's: the next run's are others. */
+static void put_run(struct jr_space *space, const struct jr_run *run)
 {
-    struct jr_diag diag = {0};
-    struct jr_symbols *symbols = jr_symbols_new(&diag);
-    struct jr_log log = {0};
     struct shown shown = {0};
 
-    if (argc != 2 || jr_log_read(argv[1], &log, &diag) != 0)
-        return 2;
-    for (size_t i = 0; i < log.nruns; i++) {
-        const struct jr_run *run = &log.runs[i];
-        const char *slash = strrchr(argv[1], '/');
-        char *folder = slash ? jr_strndup(argv[1], (size_t)(slash - argv[1]))
-                             : jr_strdup("");
-        char *path = jr_printf("%s%s%s", folder, slash ? "/" : "",
-                               run->header.map_name);
-        struct jr_map map = {0};
-        struct jr_space *space;
-
-        jr_map_read(path, run->header.pid, run->header.start_ticks, &map,
-                    &diag);
-        space = jr_space_new(symbols, &map, folder);
-        for (size_t at = 0; at < run->nsamples; at++)
-            put_sample(space, run, &run->samples[at], &shown);
-        jr_space_free(space);
-        shown.count = 0;
-        jr_map_free(&map);
-        free(path);
-        free(folder);
-    }
+    for (size_t at = 0; at < run->nsamples; at++)
+        put_sample(space, run, &run->samples[at], &shown);
     free(shown.items);
-    jr_log_free(&log);
-    jr_symbols_free(symbols);
-    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    return argc == 2 ? each_run(argv[1], put_run) : 2;
 }

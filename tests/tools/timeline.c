@@ -7,13 +7,8 @@
  * Runs in: tests. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/mem.h"
-#include "read/log.h"
-#include "read/map.h"
-#include "symbol/symbol.h"
+#include "runs.h"
 
 static void put_frame(const struct jr_frame *frame)
 {
@@ -48,35 +43,13 @@ static void put_sample(struct jr_space *space, const struct jr_run *run,
     putchar('\n');
 }
 
+static void put_run(struct jr_space *space, const struct jr_run *run)
+{
+    for (size_t at = 0; at < run->nsamples; at++)
+        put_sample(space, run, &run->samples[at]);
+}
+
 int main(int argc, char **argv)
 {
-    struct jr_diag diag = {0};
-    struct jr_symbols *symbols = jr_symbols_new(&diag);
-    struct jr_log log = {0};
-
-    if (argc != 2 || jr_log_read(argv[1], &log, &diag) != 0)
-        return 2;
-    for (size_t i = 0; i < log.nruns; i++) {
-        const struct jr_run *run = &log.runs[i];
-        const char *slash = strrchr(argv[1], '/');
-        char *folder = slash ? jr_strndup(argv[1], (size_t)(slash - argv[1]))
-                             : jr_strdup("");
-        char *path = jr_printf("%s%s%s", folder, slash ? "/" : "",
-                               run->header.map_name);
-        struct jr_map map = {0};
-        struct jr_space *space;
-
-        jr_map_read(path, run->header.pid, run->header.start_ticks, &map,
-                    &diag);
-        space = jr_space_new(symbols, &map, folder);
-        for (size_t at = 0; at < run->nsamples; at++)
-            put_sample(space, run, &run->samples[at]);
-        jr_space_free(space);
-        jr_map_free(&map);
-        free(path);
-        free(folder);
-    }
-    jr_log_free(&log);
-    jr_symbols_free(symbols);
-    return 0;
+    return argc == 2 ? each_run(argv[1], put_run) : 2;
 }
