@@ -24,10 +24,15 @@ SIGFLAGS := -Wframe-larger-than=1024 -U_FORTIFY_SOURCE
 LIBLINK := -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,noseparate-code \
   -Wl,-O1 -Wl,--hash-style=gnu -Wl,-soname,libjprof.so
 
-SIG_SRC := $(wildcard preload/sig/*.c)
-PRE_SRC := $(wildcard preload/*.c)
-JL_SRC := $(wildcard analyzer/launcher/*.c)
-REP_SRC := $(filter-out $(JL_SRC),$(wildcard analyzer/*.c analyzer/*/*.c))
+# An #include is seen from the including file's own room, include/, preload/ or
+# analyzer/.
+INC := -Iinclude -iquote preload -iquote analyzer
+
+SIG_SRC := $(wildcard preload/sig/*.c preload/sig/*/*.c)
+PRE_SRC := $(wildcard preload/*.c preload/hooks/*/*.c)
+JL_SRC := $(wildcard analyzer/launcher/*.c analyzer/launcher/*/*.c)
+REP_SRC := $(filter-out $(JL_SRC),\
+  $(wildcard analyzer/*.c analyzer/*/*.c analyzer/*/*/*.c))
 SIG_OBJ := $(SIG_SRC:%.c=$(B)/%.o)
 PRE_OBJ := $(PRE_SRC:%.c=$(B)/%.o)
 REP_OBJ := $(REP_SRC:%.c=$(B)/%.o)
@@ -35,7 +40,7 @@ REP_LIBS := -ldw -lelf -liberty -lcapstone -lz -lm
 JL_OBJ := $(JL_SRC:%.c=$(B)/%.o)
 # What the launcher shares with jprof-report; it needs no library but libc.
 JL_SHARED := $(patsubst %,$(B)/analyzer/%.o,base/diag base/file base/mem \
-  read/line read/names read/secret read/tree)
+  base/ours base/utf8 read/line read/names read/secret read/tree)
 # For tests: all of both but their mains.
 REP_LIB := $(filter-out $(B)/analyzer/main.o $(B)/analyzer/launcher/main.o,\
   $(REP_OBJ) $(JL_OBJ))
@@ -72,12 +77,12 @@ $(B)/jprof: $(JL_OBJ) $(JL_SHARED)
 $(B)/preload/sig/%.o: preload/sig/%.c
 	@mkdir -p $(@D)
 	$(LENIENT)
-	$(CC) $(CFLAGS) $(WARN) $(LIBFLAGS) $(SIGFLAGS) -Iinclude -MMD -MP -c -o $@ $<
+	$(CC) $(CFLAGS) $(WARN) $(LIBFLAGS) $(SIGFLAGS) $(INC) -MMD -MP -c -o $@ $<
 
 $(B)/preload/%.o: preload/%.c
 	@mkdir -p $(@D)
 	$(LENIENT)
-	$(CC) $(CFLAGS) $(WARN) $(LIBFLAGS) -Iinclude -MMD -MP -c -o $@ $<
+	$(CC) $(CFLAGS) $(WARN) $(LIBFLAGS) $(INC) -MMD -MP -c -o $@ $<
 
 # The commit that `jprof --version` names; a tarball of git archive has it in
 # scripts/commit.
@@ -93,7 +98,7 @@ $(B)/analyzer/launcher/main.o: WARN += -DJP_COMMIT='"$(COMMIT)"'
 $(B)/analyzer/%.o: analyzer/%.c
 	@mkdir -p $(@D)
 	$(LENIENT)
-	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE -Iinclude -MMD -MP -c -o $@ $<
+	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE $(INC) -MMD -MP -c -o $@ $<
 
 include analyzer/analyzer.mk
 include tests/tests.mk

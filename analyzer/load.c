@@ -60,13 +60,16 @@ static size_t add_parts(const struct jr_log *log, const struct jr_run *run,
     size_t count = 0;
 
     if (run->base == (size_t)(run - log->runs))
-        parts[count++] = (struct jr_map_part){
-            .path = path, .pid = run->header.pid,
-            .start_ticks = run->header.start_ticks};
+        parts[count++] =
+            (struct jr_map_part){.path = path,
+                                 .pid = run->header.pid,
+                                 .start_ticks = run->header.start_ticks};
     if (run->ntext)
-        parts[count++] = (struct jr_map_part){
-            .path = log->path, .data = (const uint8_t *)run->text,
-            .size = run->ntext, .is_text = 1};
+        parts[count++] =
+            (struct jr_map_part){.path = log->path,
+                                 .data = (const uint8_t *)run->text,
+                                 .size = run->ntext,
+                                 .is_text = 1};
     return count;
 }
 
@@ -175,8 +178,8 @@ static void note_others(struct jr_load *load)
     if (load->nothers == 0 || load->cover.command)
         return;
     if (load->nothers == 1)
-        text = jr_printf("pid %" PRIu32 " ran %s, not %s; %s",
-                         load->other->pid, load->other->exe, load->app, rest);
+        text = jr_printf("pid %" PRIu32 " ran %s, not %s; %s", load->other->pid,
+                         load->other->exe, load->app, rest);
     else
         text = jr_printf("%zu of %zu processes ran another program than %s "
                          "(pid %" PRIu32 ": %s); %s",
@@ -203,21 +206,22 @@ static int has_jit_files(const struct jr_load *load)
 static void note_jit(struct jr_load *load, int told)
 {
     const struct jr_stats *total = &load->model.total;
-    const char *why = load->cover.jit;
+    const char *why = load->cover.jit, *asked = load->cover.asked;
     char *text;
 
     if (total->jit_named > 0 || total->jit_frames < total->samples / 100 + 1) {
         if (why && total->jit_named == 0)
-            jr_notes_add(&load->gathered,
-                         jr_printf("%s; see doc/jit.md", why));
+            jr_notes_add(&load->gathered, jr_printf("%s; see doc/jit.md", why));
         return;
     }
     if (has_jit_files(load))
         return;
     text = jr_printf("JIT code ran, and no names of it came: %s; see "
                      "doc/jit.md",
-                     why ? why : "its runtime was not asked to write them, or "
-                                 "writes none");
+                     why     ? why
+                     : asked ? asked
+                             : "its runtime was not asked to write them, or "
+                               "writes none");
     jr_say("%s", text);
     if (told)
         free(text);
@@ -260,10 +264,9 @@ static void note_ring(struct jr_load *load, const struct jr_run *run)
                       (double)covered / 1e9,
                       (double)(first - header->mono_ns) / 1e9));
     else
-        jr_notes_add_time(&load->gathered, header->pid, covered,
-                          "their rings cover",
-                          jr_printf("the ring covers %.3f s",
-                                    (double)covered / 1e9));
+        jr_notes_add_time(
+            &load->gathered, header->pid, covered, "their rings cover",
+            jr_printf("the ring covers %.3f s", (double)covered / 1e9));
 }
 
 static void note_period(struct jr_load *load, const struct jr_run *run)

@@ -27,16 +27,16 @@ struct jr_load {
     struct jr_held *held;
     size_t nheld, held_room;
     struct jr_notes gathered;
-    char **notes;               /* for the reader of the report, in words; */
-    size_t nnotes;              /* after jr_load_finish */
+    char **notes;  /* for the reader of the report, in words; */
+    size_t nnotes; /* after jr_load_finish */
     struct jr_model model;
-    const char *app;            /* as the user named the program */
+    const char *app;                   /* as the user named the program */
     const struct jp_log_header *other; /* of the last run of another program */
-    size_t nothers;             /* such runs */
-    struct jr_tree **trees;     /* each for itself: the coverage points there */
+    size_t nothers;                    /* such runs */
+    struct jr_tree **trees; /* each for itself: the coverage points there */
     size_t ntrees, trees_room;
     struct jr_cover cover;
-    int merged;                 /* the report is of whole trees of processes */
+    int merged; /* the report is of whole trees of processes */
     int verbose;
 };
 

@@ -23,9 +23,9 @@ struct job {
     const struct jr_format *format;
     struct jr_diag diag;
     struct jr_progress progress;
-    int is_made_up;                /* the reports' names */
-    size_t written, unwritten;     /* reports */
-    size_t unread;                 /* logs */
+    int is_made_up;            /* the reports' names */
+    size_t written, unwritten; /* reports */
+    size_t unread;             /* logs */
 };
 
 static void say_totals(const struct jr_report *report)
@@ -33,8 +33,7 @@ static void say_totals(const struct jr_report *report)
     const struct jr_model *model = report->model;
 
     jr_say("%zu functions, %zu call paths, %zu calls, %zu parts",
-           model->nfunctions, model->nnodes - 1, model->narcs,
-           report->nparts);
+           model->nfunctions, model->nnodes - 1, model->narcs, report->nparts);
 }
 
 /* Says when much of a whole run is not in the report. */
@@ -95,8 +94,7 @@ static void make_report(struct job *job, const char **logs, size_t count,
             say_totals(&report);
         job->progress.what = "writing";
         jr_progress_show(&job->progress, 0, 0);
-        if (jr_output_write(&report, job->format, path,
-                            job->is_made_up) == 0)
+        if (jr_output_write(&report, job->format, path, job->is_made_up) == 0)
             job->written++;
         else
             job->unwritten++;
@@ -146,13 +144,6 @@ static int run(struct jr_options *options)
     struct job job = {.options = options,
                       .format = jr_format_find(options->format)};
 
-    if (job.format == NULL) {
-        jr_say("--format %s: no such format; there are html, text, collapsed, "
-               "summary, cleo and annotate",
-               options->format);
-        jr_say("try 'jprof-report --help'");
-        return JR_USAGE;
-    }
     if (options->unmasked)
         jr_secrets_show();
     if (jr_profile_expand(options) != 0)

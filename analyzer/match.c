@@ -45,8 +45,8 @@ static int is_file(const char *path, const char *exe)
     struct stat a, b;
 
     return strcmp(base_name(path), base_name(exe)) == 0 ||
-           (stat(path, &a) == 0 && stat(exe, &b) == 0 &&
-            a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+           (stat(path, &a) == 0 && stat(exe, &b) == 0 && a.st_dev == b.st_dev &&
+            a.st_ino == b.st_ino);
 }
 
 int jr_same_program(const char *app, const char *exe)

@@ -13,25 +13,40 @@
 #include "base/mem.h"
 
 static const struct {
-    const char *programs[4];  /* shell patterns of an executable's name */
-    uint8_t has_image;        /* code in a file that is none of the loader's */
+    const char *programs[4]; /* shell patterns of an executable's name */
+    uint8_t has_image;       /* code in a file that is none of the loader's */
     const char *text;
 } runtimes[] = {
-    {{"ruby*"}, 0,
+    {{"ruby*"},
+     0,
      "ruby: YJIT writes no map before 3.3; --yjit-perf from there"},
     {{"luajit*"}, 0, "LuaJIT writes no map of its traces"},
     {{"pypy*"}, 0, "PyPy writes no map of its code"},
     {{"guile*"}, 0, "Guile writes no map of its code"},
     {{"sbcl*"}, 1, "SBCL writes no map of its code, which is in its core"},
-    {{"java"}, 0,
+    {{"java"},
+     0,
      "of a JVM's code its map has what was alive at the end; jprof pause PID "
      "now and then has it written before, perf's agent (--jit=dump) at once"},
-    {{"node", "nodejs"}, 0,
+    {{"node", "nodejs"},
+     0,
      "node describes its code with --perf-basic-prof (jprof node asks for it)"},
+    {{"deno"},
+     0,
+     "deno describes its code with --perf-basic-prof (jprof deno asks for it)"},
+    {{"bun"},
+     0,
+     "Bun's jitdump (jprof bun asks for it) lacks some code that ran"},
+    {{"chromium", "chrome", "electron"},
+     0,
+     "Chromium describes its code with --no-sandbox "
+     "--js-flags=--perf-basic-prof"},
     {{"php*"}, 0, "PHP describes its code with -d opcache.jit_debug=0x10"},
-    {{"python3.12", "python3.1[3-9]"}, 0,
+    {{"python3.12", "python3.1[3-9]"},
+     0,
      "CPython describes its code with -X perf (jprof python3 asks for it)"},
-    {{"beam.smp"}, 0,
+    {{"beam.smp"},
+     0,
      "Erlang describes its code with +JPperf true (jprof erl asks for it)"},
 };
 
@@ -45,8 +60,7 @@ static int is_of(size_t runtime, const char *name)
 }
 
 /* Returns whether there was anything to say. */
-static int note_process(struct jr_load *load,
-                        const struct jr_process *process)
+static int note_process(struct jr_load *load, const struct jr_process *process)
 {
     const struct jr_stats *stats = &process->stats;
     const char *exe = process->run->header.exe, *slash = strrchr(exe, '/');

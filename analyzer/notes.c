@@ -85,8 +85,9 @@ static char *whose(const struct jr_note *note)
         return jr_printf("2 processes (pid %" PRIu32 ", %" PRIu32 ")",
                          note->pids[0], note->pids[1]);
     return jr_printf("%zu processes (pid %" PRIu32 ", %" PRIu32 ", %" PRIu32
-                     "%s)", note->count, note->pids[0], note->pids[1],
-                     note->pids[2], note->count > JR_NOTE_PIDS ? ", ..." : "");
+                     "%s)",
+                     note->count, note->pids[0], note->pids[1], note->pids[2],
+                     note->count > JR_NOTE_PIDS ? ", ..." : "");
 }
 
 static char *words(const struct jr_note *note)

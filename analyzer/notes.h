@@ -9,14 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JR_NOTE_PIDS 3      /* that are named */
+#define JR_NOTE_PIDS 3 /* that are named */
 
 struct jr_note {
-    char *text;             /* the same for all of them */
-    char *one;              /* said instead where it is one process; NULL */
-    size_t count;           /* processes; 0: it is of none in particular */
+    char *text;   /* the same for all of them */
+    char *one;    /* said instead where it is one process; NULL */
+    size_t count; /* processes; 0: it is of none in particular */
     uint32_t pids[JR_NOTE_PIDS];
-    uint64_t amount;        /* said before the text; 0: none */
+    uint64_t amount;            /* said before the text; 0: none */
     uint64_t least_ns, most_ns; /* said after it when there is a most */
 };
 

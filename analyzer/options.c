@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "base/mem.h"
 #include "profile.h"
+#include "write/report.h"
 
 /* Takes `value` (NULL for an option without one); returns 0, or -1 after
  * saying what is wrong. */
@@ -18,9 +19,9 @@ typedef int take_fn(struct jr_options *options, const char *name,
                     const char *value);
 
 struct option {
-    char letter;          /* 0: none */
-    const char *word;     /* with its dashes; NULL: none */
-    const char *value;    /* what it is called in the help; NULL: no value */
+    char letter;       /* 0: none */
+    const char *word;  /* with its dashes; NULL: none */
+    const char *value; /* what it is called in the help; NULL: no value */
     take_fn *take;
     const char *help;
 };
@@ -288,9 +289,7 @@ static const struct option table[] = {
     {0, "--annotate", "NAME", take_annotate,
      "list the machine code of JIT function NAME"},
     {0, "--merge", NULL, take_merge, "all logs in one report"},
-    {0, "--format", "FORMAT", take_format,
-     "html (default), text, collapsed, summary, cleo,\n"
-     "                       annotate (default with --annotate)"},
+    {0, "--format", "FORMAT", take_format, "one of the formats below"},
     {0, "--cleo", NULL, take_cleo, "the same as --format=cleo"},
     {'o', NULL, "FILE", take_output, "write to FILE instead of stdout"},
     {0, "--output-dir", "DIR", take_output_dir,
@@ -329,6 +328,9 @@ void jr_options_help(FILE *out)
                  option->value ? option->value : "");
         fprintf(out, "  %-20s %s\n", text, option->help);
     }
+    fputs("\nFormats:\n", out);
+    for (const struct jr_format *format = jr_formats; format->name; format++)
+        fprintf(out, "  %-20s %s\n", format->name, format->help);
     fputs("\nExit status: 0 complete, 1 partial (stderr says why), 2 failed, "
           "64 usage.\n",
           out);
@@ -418,18 +420,40 @@ static int take_letters(struct jr_options *options, const char *text,
     return 0;
 }
 
+/* What is wrong with the format and --annotate; allocated, or NULL. */
+static char *check_format(const struct jr_options *options)
+{
+    const struct jr_format *format = jr_format_find(options->format);
+    char *names, *wrong = NULL;
+
+    if (format == NULL) {
+        names = jr_format_names(0);
+        wrong = jr_printf("--format %s: no such format; there are %s",
+                          options->format, names);
+        free(names);
+    } else if (options->nannotate == 0 &&
+               format->annotate == JR_ANNOTATE_MUST) {
+        wrong = jr_printf("--format=%s needs --annotate=NAME", format->name);
+    } else if (options->nannotate > 0 && format->annotate == JR_ANNOTATE_NO) {
+        names = jr_format_names(1);
+        wrong = jr_printf("--annotate goes with these formats only: %s", names);
+        free(names);
+    }
+    return wrong;
+}
+
 /* Options that do not go together. */
 static int check(const struct jr_options *options)
 {
     const char *wrong = NULL;
+    char *format = check_format(options);
 
-    if (options->nannotate == 0 && strcmp(options->format, "annotate") == 0)
-        wrong = "--format=annotate needs --annotate=NAME";
-    else if (options->nannotate > 0 &&
-             strcmp(options->format, "annotate") != 0 &&
-             strcmp(options->format, "html") != 0)
-        wrong = "--annotate goes with the formats annotate and html only";
-    else if (options->app == NULL && options->nlogs == 0)
+    if (format) {
+        jr_say("%s", format);
+        free(format);
+        return -1;
+    }
+    if (options->app == NULL && options->nlogs == 0)
         wrong = "no program and no log given";
     else if (options->nlogs == 0)
         wrong = "no log given (the program comes first, then the logs)";
@@ -468,7 +492,8 @@ int jr_options_parse(int argc, char **argv, struct jr_options *options)
             result = take_letters(options, text, &words);
     }
     if (options->format == NULL)
-        options->format = options->nannotate ? "annotate" : "html";
+        options->format = options->nannotate ? jr_format_annotated()->name
+                                             : jr_formats[0].name;
     jr_profile_settle(options);
     if (result == 0 && !options->help && !options->version)
         result = check(options);

@@ -10,23 +10,23 @@
 #include "model/model.h"
 
 struct jr_options {
-    const char *app;            /* the program that was profiled; NULL: what
+    const char *app;   /* the program that was profiled; NULL: what
                                    the first log says (profile.h) */
-    const char **logs;          /* or folders, until jr_profile_expand */
+    const char **logs; /* or folders, until jr_profile_expand */
     size_t nlogs, logs_room;
-    const char *output;         /* -o: file; NULL */
-    const char *output_dir;     /* NULL */
-    const char *format;         /* its name; the caller checks it */
-    const char **annotate;      /* --annotate: functions by name */
+    const char *output;     /* -o: file; NULL */
+    const char *output_dir; /* NULL */
+    const char *format;     /* its name; the caller checks it */
+    const char **annotate;  /* --annotate: functions by name */
     size_t nannotate, annotate_room;
     struct jr_filter filter;
     int merge, verbose;
-    int unmasked;               /* --unmask */
-    int profile;                /* --profile: no operand is a program */
-    char *own_app, **own_logs;  /* what of app and logs is allocated */
+    int unmasked;              /* --unmask */
+    int profile;               /* --profile: no operand is a program */
+    char *own_app, **own_logs; /* what of app and logs is allocated */
     size_t nown_logs, own_logs_room;
-    int help, version;          /* asked for: nothing else counts */
-    int has_section, has_end;   /* --start or --end; --end was given */
+    int help, version;        /* asked for: nothing else counts */
+    int has_section, has_end; /* --start or --end; --end was given */
 };
 
 /* Reads the command line; the strings of *options point into argv.  Returns

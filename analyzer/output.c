@@ -17,18 +17,19 @@
 
 #include "base/diag.h"
 #include "base/mem.h"
+#include "base/ours.h"
 
 #define NAMES_TRIED 100
 
 /* A file that is being written. */
 struct target {
-    const char *path;    /* as the user named it */
-    int is_made_up;      /* the user did not name it */
-    int is_link;         /* the path is a link of the user's, or of root's */
-    struct stat old;     /* of what is there; st_mode 0: nothing */
-    int folder;          /* held open; -1: none */
-    const char *name;    /* in there; `folder` -1: written to as it is */
-    char *temporary;     /* in there; NULL likewise */
+    const char *path; /* as the user named it */
+    int is_made_up;   /* the user did not name it */
+    int is_link;      /* the path is a link of the user's, or of root's */
+    struct stat old;  /* of what is there; st_mode 0: nothing */
+    int folder;       /* held open; -1: none */
+    const char *name; /* in there; `folder` -1: written to as it is */
+    char *temporary;  /* in there; NULL likewise */
     FILE *out;
 };
 
@@ -45,16 +46,16 @@ char *jr_output_name(const char *log, const char *dir, const char *extension)
 }
 
 /* Opens the folder of `path`, which names no link any more; from then on that
- * folder is meant, whatever becomes of its name.  Returns 0, or -1 with
- * errno. */
+ * folder is meant, whatever becomes of its name.  No link of others leads
+ * there.  Returns 0, or -1 with errno. */
 static int open_folder(struct target *target, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *folder = slash ? jr_strndup(path, (size_t)(slash - path) + 1)
-                         : jr_strdup(".");
+    char *folder =
+        slash ? jr_strndup(path, (size_t)(slash - path) + 1) : jr_strdup(".");
 
     target->name = slash ? slash + 1 : path;
-    target->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    target->folder = jr_folder_open(folder);
     free(folder);
     return target->folder < 0 ? -1 : 0;
 }
@@ -71,8 +72,7 @@ static int make_temporary(struct target *target)
         target->temporary =
             jr_printf(".jprof-report-%ld-%d", (long)getpid(), i);
         fd = openat(target->folder, target->temporary,
-                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                    mode);
+                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
         if (fd < 0 && errno != EEXIST)
             break;
     }
@@ -152,8 +152,9 @@ static int open_old(const struct target *target)
         fd = openat(target->folder, target->name,
                     flags | O_NOFOLLOW | O_NONBLOCK);
     else
-        fd = open(target->path, flags | (is_new ? O_CREAT : 0) |
-                                    (target->is_link ? 0 : O_NOFOLLOW),
+        fd = open(target->path,
+                  flags | (is_new ? O_CREAT : 0) |
+                      (target->is_link ? 0 : O_NOFOLLOW),
                   0666);
     if (fd < 0 || fstat(fd, &info) != 0)
         return -1;
@@ -258,8 +259,8 @@ int jr_output_write(const struct jr_report *report,
                     const struct jr_format *format, const char *path,
                     int is_made_up)
 {
-    struct target target = {.path = path, .folder = -1,
-                            .is_made_up = is_made_up};
+    struct target target = {
+        .path = path, .folder = -1, .is_made_up = is_made_up};
 
     if (path != NULL)
         return write_file(report, format, &target);

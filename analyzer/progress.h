@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 struct jr_progress {
-    const char *what;       /* is being done now */
+    const char *what; /* is being done now */
     uint64_t start_ns, last_ns;
-    int wanted;             /* stderr is a terminal */
-    int shown;              /* there is a line to wipe */
+    int wanted; /* stderr is a terminal */
+    int shown;  /* there is a line to wipe */
 };
 
 void jr_progress_start(struct jr_progress *progress);

@@ -20,14 +20,17 @@
 #define JP_TREE_NAME "jprof-tree"
 
 /* Flags. */
+/* The launcher's: `JP_FOLDER_ID=DEVICE:INODE`, in decimal, behind JP_FILENAME:
+ * the folder that this name is in.  Nothing is written to another one. */
+#define JP_FLAG_FOLDER "JP_FOLDER_ID"
 #define JP_PERIOD_DEFAULT_NS 50000000ULL /* 0.050 s, as in the original */
 #define JP_PERIOD_MIN_NS 100000ULL       /* 0.0001 s */
 #define JP_PERIOD_MAX_NS 3600000000000ULL
 #define JP_RTC_HZ_MIN 2
 #define JP_RTC_HZ_MAX 8192
 #define JP_RTC_HZ_DEFAULT 2048
-#define JP_CIRCULAR_MIN 1000ULL          /* below it: */
-#define JP_CIRCULAR_DEFAULT 10000ULL     /* as in the original */
+#define JP_CIRCULAR_MIN 1000ULL      /* below it: */
+#define JP_CIRCULAR_DEFAULT 10000ULL /* as in the original */
 #define JP_CIRCULAR_MAX (1ULL << 40)
 
 /* Stacks: frames kept of one (JP_DEPTH), and frames looked at in one walk. */

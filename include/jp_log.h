@@ -13,59 +13,62 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JP_LOG_MAGIC "JPROFLOG"     /* 8 bytes, no NUL */
+#define JP_LOG_MAGIC "JPROFLOG" /* 8 bytes, no NUL */
 #define JP_LOG_BYTE_ORDER 0x01020304U
 #define JP_LOG_VERSION 2
-#define JP_LOG_VERSION_OLD 1        /* still read: has no `run`, no `base` */
+#define JP_LOG_VERSION_OLD 1 /* still read: has no `run`, no `base` */
 #define JP_LOG_HEADER_SIZE 4096
-#define JP_LOG_ALIGN 4096           /* headers and chunks start on multiples */
+#define JP_LOG_ALIGN 4096 /* headers and chunks start on multiples */
 
-#define JP_CHUNK_MAGIC 0x4b43504aU  /* "JPCK" on a little-endian machine */
+#define JP_CHUNK_MAGIC 0x4b43504aU /* "JPCK" on a little-endian machine */
 #define JP_CHUNK_MIN 4096U
 #define JP_CHUNK_MAX 65536U
 #define JP_CHUNK_HEADER_SIZE 64
 
-/* Which clock interrupted the threads. */
-enum jp_clock {
-    JP_CLOCK_NONE = 0,      /* no timer: samples by raised signals only */
-    JP_CLOCK_THREAD_CPU,    /* timer_create on each thread's CPU clock */
-    JP_CLOCK_MONOTONIC,     /* timer_create on CLOCK_MONOTONIC, per thread */
-    JP_CLOCK_RTC,           /* /dev/rtc periodic interrupts, SIGIO */
-    JP_CLOCK_PERF,          /* perf software clock, per thread */
-    JP_CLOCK_ITIMER,        /* setitimer, one for the process */
-    JP_CLOCK_COUNT
-};
+/* Which clock interrupted the threads: its number in the log is its line here
+ * (new ones go to the end); then its name for JP_CLOCK ("": not to be chosen),
+ * its word in the summary, and what it is for people. */
+#define JP_CLOCKS(X)                                                           \
+    X(NONE, "auto", "none", "no timer, raised signals only")                   \
+    X(THREAD_CPU, "timer", "thread-cpu", "CPU time, a timer per thread")       \
+    X(MONOTONIC, "", "monotonic", "real time, a timer per thread")             \
+    X(RTC, "", "rtc", "real time, /dev/rtc")                                   \
+    X(PERF, "perf", "perf", "CPU time, the perf clock per thread")             \
+    X(ITIMER, "itimer", "itimer", "CPU time, one timer for the process")
+
+#define JP_CLOCK_ID(id, name, word, text) JP_CLOCK_##id,
+enum jp_clock { JP_CLOCKS(JP_CLOCK_ID) JP_CLOCK_COUNT };
 
 /* Which walker collected the stacks. */
 enum jp_walker {
-    JP_WALKER_FP = 0,       /* frame pointers */
-    JP_WALKER_LIBUNWIND,    /* libunwind's unw_step */
-    JP_WALKER_CFI,          /* call-frame information alone */
-    JP_WALKER_AUTO,         /* call-frame information where code has it, frame
+    JP_WALKER_FP = 0,    /* frame pointers */
+    JP_WALKER_LIBUNWIND, /* libunwind's unw_step */
+    JP_WALKER_CFI,       /* call-frame information alone */
+    JP_WALKER_AUTO,      /* call-frame information where code has it, frame
                                pointers where it has none (JIT code) */
     JP_WALKER_COUNT
 };
 
 /* What a sample stands for. */
 enum jp_event {
-    JP_EVENT_CPU = 0,       /* weight is CPU time of the thread */
-    JP_EVENT_WALL_RUNNING,  /* real time, the thread was on the CPU */
-    JP_EVENT_WALL_BLOCKED,  /* real time, the thread was waiting */
-    JP_EVENT_RAISED,        /* a signal from outside; weight is one period */
-    JP_EVENT_WALL_READY,    /* real time, the thread waited for a CPU */
+    JP_EVENT_CPU = 0,      /* weight is CPU time of the thread */
+    JP_EVENT_WALL_RUNNING, /* real time, the thread was on the CPU */
+    JP_EVENT_WALL_BLOCKED, /* real time, the thread was waiting */
+    JP_EVENT_RAISED,       /* a signal from outside; weight is one period */
+    JP_EVENT_WALL_READY,   /* real time, the thread waited for a CPU */
     JP_EVENT_COUNT
 };
 
 /* Why the walk of a stack ended. */
 enum jp_reason {
-    JP_REASON_ROOT = 0,     /* the thread's outermost frame was reached */
-    JP_REASON_DEPTH,        /* deeper than the limit: truncated */
-    JP_REASON_BAD_FP,       /* the frame pointer led nowhere plausible */
-    JP_REASON_NO_RULE,      /* no unwinding rule for a code address */
-    JP_REASON_BOUNDS,       /* a frame lies outside the stack */
-    JP_REASON_NO_STACK,     /* the stack of this thread could not be found */
-    JP_REASON_WALKER,       /* the walker gave up by itself (libunwind) */
-    JP_REASON_FIBER,        /* complete, too: the outermost frame of a stack
+    JP_REASON_ROOT = 0, /* the thread's outermost frame was reached */
+    JP_REASON_DEPTH,    /* deeper than the limit: truncated */
+    JP_REASON_BAD_FP,   /* the frame pointer led nowhere plausible */
+    JP_REASON_NO_RULE,  /* no unwinding rule for a code address */
+    JP_REASON_BOUNDS,   /* a frame lies outside the stack */
+    JP_REASON_NO_STACK, /* the stack of this thread could not be found */
+    JP_REASON_WALKER,   /* the walker gave up by itself (libunwind) */
+    JP_REASON_FIBER,    /* complete, too: the outermost frame of a stack
                                that the program made, which leads nowhere */
     JP_REASON_COUNT
 };
@@ -73,30 +76,30 @@ enum jp_reason {
 /* Counters in the header, by index.  All count events of the whole process
  * since profiling was first started in it. */
 enum jp_counter {
-    JP_COUNT_LOST_STALE = 0,   /* timer signals whose slot was not live */
-    JP_COUNT_LOST_REENTRANT,   /* signals inside the handler itself */
-    JP_COUNT_LOST_RESERVED,    /* never counted; the place is kept */
-    JP_COUNT_LOST_NO_LOG,      /* samples after the log could not be made */
-    JP_COUNT_LOST_NO_SPACE,    /* samples for which no chunk could be had */
-    JP_COUNT_LOST_NO_MEMORY,   /* samples for which no buffer could be had */
-    JP_COUNT_LOST_NO_SLOT,     /* signals in threads beyond the slot table */
-    JP_COUNT_LOST_NS,          /* weight of all lost samples, ns */
-    JP_COUNT_NO_TIMER,         /* threads whose timer the kernel refused */
-    JP_COUNT_MAP_LOST,         /* map events that could not be written */
-    JP_COUNT_RING_REUSED,      /* chunks of a ring that were overwritten */
-    JP_COUNT_MAPS_SCANS,       /* scans of /proc/self/maps (not a loss) */
-    JP_COUNT_RULE_HITS,        /* frames whose unwinding rule was at hand, */
-    JP_COUNT_RULE_MISSES,      /* and rules that had to be made (no losses) */
-    JP_COUNT_NO_PERF,          /* threads whose perf clock was refused */
-    JP_COUNT_NO_WAKER,         /* real time: threads that are woken at the full
+    JP_COUNT_LOST_STALE = 0,  /* timer signals whose slot was not live */
+    JP_COUNT_LOST_REENTRANT,  /* signals inside the handler itself */
+    JP_COUNT_LOST_RESERVED,   /* never counted; the place is kept */
+    JP_COUNT_LOST_NO_LOG,     /* samples after the log could not be made */
+    JP_COUNT_LOST_NO_SPACE,   /* samples for which no chunk could be had */
+    JP_COUNT_LOST_NO_MEMORY,  /* samples for which no buffer could be had */
+    JP_COUNT_LOST_NO_SLOT,    /* signals in threads beyond the slot table */
+    JP_COUNT_LOST_NS,         /* weight of all lost samples, ns */
+    JP_COUNT_NO_TIMER,        /* threads whose timer the kernel refused */
+    JP_COUNT_MAP_LOST,        /* map events that could not be written */
+    JP_COUNT_RING_REUSED,     /* chunks of a ring that were overwritten */
+    JP_COUNT_MAPS_SCANS,      /* scans of /proc/self/maps (not a loss) */
+    JP_COUNT_RULE_HITS,       /* frames whose unwinding rule was at hand, */
+    JP_COUNT_RULE_MISSES,     /* and rules that had to be made (no losses) */
+    JP_COUNT_NO_PERF,         /* threads whose perf clock was refused */
+    JP_COUNT_NO_WAKER,        /* real time: threads that are woken at the full
                                   rate while they wait, for want of a timer */
-    JP_COUNT_LOWERED,          /* samples taken at a lower rate than was asked
+    JP_COUNT_LOWERED,         /* samples taken at a lower rate than was asked
                                   for, to bound the handler's time, */
-    JP_COUNT_LOWERED_NS,       /* and their weight, ns (no losses) */
-    JP_COUNT_NO_TIMER_FILTER,  /* threads whose timer a seccomp filter of the
+    JP_COUNT_LOWERED_NS,      /* and their weight, ns (no losses) */
+    JP_COUNT_NO_TIMER_FILTER, /* threads whose timer a seccomp filter of the
                                   program's forbids: begun behind it */
-    JP_COUNT_NO_PERF_FILTER,   /* the same of the perf clock */
-    JP_COUNT_LOOKING_NS,       /* real time: CPU time that looking at threads
+    JP_COUNT_NO_PERF_FILTER,  /* the same of the perf clock */
+    JP_COUNT_LOOKING_NS,      /* real time: CPU time that looking at threads
                                   which wait took in them, ns (no loss) */
     JP_COUNT_COUNT
 };
@@ -104,78 +107,79 @@ enum jp_counter {
 /* Why a process's profile ended before the process did. */
 enum jp_off {
     JP_OFF_NONE = 0,
-    JP_OFF_FILTER,          /* a seccomp mode or filter in which no profile can
+    JP_OFF_FILTER, /* a seccomp mode or filter in which no profile can
                                go on */
     JP_OFF_COUNT
 };
 
-#define JP_LOG_OPTION_CIRCULAR 0x1U  /* chunks are reused: ring_bytes */
-#define JP_LOG_OPTION_APPEND 0x2U    /* JP_APPEND was given */
-#define JP_LOG_OPTION_REALTIME 0x4U  /* JP_REALTIME was given */
-#define JP_LOG_OPTION_RTC 0x8U       /* JP_RTC_HZ was given */
+#define JP_LOG_OPTION_CIRCULAR 0x1U /* chunks are reused: ring_bytes */
+#define JP_LOG_OPTION_APPEND 0x2U   /* JP_APPEND was given */
+#define JP_LOG_OPTION_REALTIME 0x4U /* JP_REALTIME was given */
+#define JP_LOG_OPTION_RTC 0x8U      /* JP_RTC_HZ was given */
 
 /* One a run, at a multiple of JP_LOG_ALIGN; JP_APPEND adds further ones. */
 struct jp_log_header {
-    char magic[8];            /* JP_LOG_MAGIC */
-    uint32_t byte_order;      /* JP_LOG_BYTE_ORDER as the writer stores it */
-    uint16_t version;         /* JP_LOG_VERSION */
-    uint16_t header_size;     /* JP_LOG_HEADER_SIZE */
-    uint16_t machine;         /* ELF e_machine of the program */
-    uint8_t address_size;     /* bytes of a code address: 8 */
-    uint8_t build_id_size;    /* bytes used in build_id, 0 when unknown */
-    uint32_t page_size;       /* bytes */
-    uint32_t pid;             /* getpid() of the program */
-    uint32_t proc_pid;        /* its pid as /proc names it, 0 when unknown */
-    uint64_t start_ticks;     /* field 22 of /proc/self/stat */
-    uint64_t mono_ns;         /* the three clocks, read together */
+    char magic[8];         /* JP_LOG_MAGIC */
+    uint32_t byte_order;   /* JP_LOG_BYTE_ORDER as the writer stores it */
+    uint16_t version;      /* JP_LOG_VERSION */
+    uint16_t header_size;  /* JP_LOG_HEADER_SIZE */
+    uint16_t machine;      /* ELF e_machine of the program */
+    uint8_t address_size;  /* bytes of a code address: 8 */
+    uint8_t build_id_size; /* bytes used in build_id, 0 when unknown */
+    uint32_t page_size;    /* bytes */
+    uint32_t pid;          /* getpid() of the program */
+    uint32_t proc_pid;     /* its pid as /proc names it, 0 when unknown */
+    uint64_t start_ticks;  /* field 22 of /proc/self/stat */
+    uint64_t mono_ns;      /* the three clocks, read together */
     uint64_t real_ns;
     uint64_t boot_ns;
-    uint64_t period_ns;       /* asked for */
-    uint32_t clock;           /* enum jp_clock */
-    uint32_t walker;          /* enum jp_walker */
-    uint32_t options;         /* JP_LOG_OPTION_* */
-    uint32_t depth;           /* most frames in a stack */
-    uint64_t ring_bytes;      /* JP_CIRCULAR, 0 without */
-    uint64_t cleared_ns;      /* samples before this time do not count */
-    uint8_t build_id[32];     /* of the executable */
-    uint8_t boot_id[16];      /* /proc/sys/kernel/random/boot_id, or zeros */
-    uint64_t counters[64];    /* enum jp_counter; the rest is zero */
-    char map_name[256];       /* file name of the map, in the log's folder */
-    char exe[1024];           /* path of the executable, NUL-terminated */
-    char flags[1024];         /* JPROF_FLAGS, NUL-terminated, cut if longer */
-    uint32_t owner_pid;       /* in a file's first header: the process that */
-    uint32_t reserved_pid;    /* writes to the file now, by proc_pid and */
-    uint64_t owner_ticks;     /* start_ticks (JP_APPEND: not the first run's) */
-    uint64_t cpu_ns;          /* CPU time of the process, and of the children */
-    uint64_t children_ns;     /* that it waited for, both */
-    uint64_t cpu_read_ns;     /* as of this time */
-    uint64_t cpu_before_ns;   /* CPU time when the library came into it */
-    uint32_t root_pid;        /* of the tree's first process */
-    uint32_t off;             /* enum jp_off */
-    char tree_name[256];      /* file name of the tree's file, beside the log */
-    uint32_t owner_space;     /* of the owner: the inodes of its pid namespace */
+    uint64_t period_ns;     /* asked for */
+    uint32_t clock;         /* enum jp_clock */
+    uint32_t walker;        /* enum jp_walker */
+    uint32_t options;       /* JP_LOG_OPTION_* */
+    uint32_t depth;         /* most frames in a stack */
+    uint64_t ring_bytes;    /* JP_CIRCULAR, 0 without */
+    uint64_t cleared_ns;    /* samples before this time do not count */
+    uint8_t build_id[32];   /* of the executable */
+    uint8_t boot_id[16];    /* /proc/sys/kernel/random/boot_id, or zeros */
+    uint64_t counters[64];  /* enum jp_counter; the rest is zero */
+    char map_name[256];     /* file name of the map, in the log's folder */
+    char exe[1024];         /* path of the executable, NUL-terminated */
+    char flags[1024];       /* JPROF_FLAGS, NUL-terminated, cut if longer */
+    uint32_t owner_pid;     /* in a file's first header: the process that */
+    uint32_t reserved_pid;  /* writes to the file now, by proc_pid and */
+    uint64_t owner_ticks;   /* start_ticks (JP_APPEND: not the first run's) */
+    uint64_t cpu_ns;        /* CPU time of the process, and of the children */
+    uint64_t children_ns;   /* that it waited for, both */
+    uint64_t cpu_read_ns;   /* as of this time */
+    uint64_t cpu_before_ns; /* CPU time when its profile could begin */
+    uint32_t root_pid;      /* of the tree's first process */
+    uint32_t off;           /* enum jp_off */
+    char tree_name[256];    /* file name of the tree's file, beside the log */
+    uint32_t owner_space;   /* of the owner: the inodes of its pid namespace */
     uint32_t owner_time_space; /* and its time namespace, 0 when unknown; its */
-    uint32_t owner_inner;     /* pid in the former; and not 0: it will not */
-    uint32_t owner_ended;     /* write to the file any more */
-    uint8_t reserved[776];    /* zero */
-    uint64_t base_run;        /* of a run in another process's log: where the
+    uint32_t owner_inner;      /* pid in the former; and not 0: it will not */
+    uint32_t owner_ended;      /* write to the file any more */
+    uint32_t cpu_ended;        /* not 0: cpu_ns was read at the profile's end */
+    uint8_t reserved[772];     /* zero */
+    uint64_t base_run;         /* of a run in another process's log: where the
                                  header of the run that it branched off from
                                  is in the file, plus 1; else 0 */
-    uint64_t forked_ns;       /* and when: what that run's map says of code
+    uint64_t forked_ns;        /* and when: what that run's map says of code
                                  until then holds here too */
-    uint8_t reserved_end[8];  /* zero */
+    uint8_t reserved_end[8];   /* zero */
 };
 
 /* Starts a chunk.  Records follow at JP_CHUNK_HEADER_SIZE. */
 struct jp_chunk_header {
-    uint32_t magic;           /* JP_CHUNK_MAGIC, stored last */
-    uint32_t size;            /* bytes with this header, multiple of 4096 */
-    uint64_t seq;             /* 1, 2, 3... in order of allocation */
-    uint64_t offset;          /* of this chunk in the file */
-    uint64_t opened_ns;       /* when it was allocated */
-    uint32_t pid;             /* of the process that writes it */
-    uint32_t tid;             /* of the thread that allocated it */
-    uint64_t run;             /* where the header of its run is, plus 1; 0: the
+    uint32_t magic;     /* JP_CHUNK_MAGIC, stored last */
+    uint32_t size;      /* bytes with this header, multiple of 4096 */
+    uint64_t seq;       /* 1, 2, 3... in order of allocation */
+    uint64_t offset;    /* of this chunk in the file */
+    uint64_t opened_ns; /* when it was allocated */
+    uint32_t pid;       /* of the process that writes it */
+    uint32_t tid;       /* of the thread that allocated it */
+    uint64_t run;       /* where the header of its run is, plus 1; 0: the
                                  last one before it (version 1) */
     uint8_t reserved[16];
 };
@@ -183,9 +187,9 @@ struct jp_chunk_header {
 /* Every record starts with this word; it is stored last, with release order,
  * so a record whose word is zero was never finished and ends the chunk. */
 struct jp_record {
-    uint8_t type;             /* enum jp_record_type */
-    uint8_t info;             /* by type */
-    uint16_t words;           /* size of the record in units of 8 bytes */
+    uint8_t type;   /* enum jp_record_type */
+    uint8_t info;   /* by type */
+    uint16_t words; /* size of the record in units of 8 bytes */
 };
 
 enum jp_record_type {
@@ -200,12 +204,12 @@ enum jp_record_type {
  * one first, return addresses after it, to be looked up minus one; one that
  * is no return address (above a signal's frame) is stored plus one. */
 struct jp_stack_record {
-    struct jp_record head;    /* info: 0; words: 2 + count */
-    uint16_t count;           /* frames in this record */
-    uint16_t shared;          /* root-most frames taken from base */
-    uint16_t base;            /* offset in the chunk / 8 of an earlier STACK
+    struct jp_record head; /* info: 0; words: 2 + count */
+    uint16_t count;        /* frames in this record */
+    uint16_t shared;       /* root-most frames taken from base */
+    uint16_t base;         /* offset in the chunk / 8 of an earlier STACK
                                  record, 0 when shared is 0 */
-    uint16_t gap;             /* frames were left out before the frame with
+    uint16_t gap;          /* frames were left out before the frame with
                                  this index (leaf = 0); 0: none were */
     uint32_t reserved;
     uint64_t frames[];
@@ -213,25 +217,25 @@ struct jp_stack_record {
 
 /* One sample. */
 struct jp_sample_record {
-    struct jp_record head;    /* info: event | reason << 4; words: 3 */
+    struct jp_record head; /* info: event | reason << 4; words: 3 */
     uint32_t tid;
     uint64_t time_ns;
-    uint64_t weight_stack;    /* low 48 bits: weight in ns; high 16: offset in
+    uint64_t weight_stack; /* low 48 bits: weight in ns; high 16: offset in
                                  the chunk / 8 of its STACK record, 0: none */
 };
 
 /* A line of the map that could not be written there. */
 struct jp_text_record {
-    struct jp_record head;    /* info: 0 */
-    uint32_t length;          /* bytes of text; what follows is zero */
-    char text[];              /* without a newline */
+    struct jp_record head; /* info: 0 */
+    uint32_t length;       /* bytes of text; what follows is zero */
+    char text[];           /* without a newline */
 };
 
-#define JP_SAMPLE_EVENT(info) ((info) & 0xf)
+#define JP_SAMPLE_EVENT(info) ((info)&0xf)
 #define JP_SAMPLE_REASON(info) ((info) >> 4)
 #define JP_SAMPLE_INFO(event, reason) ((uint8_t)((event) | (reason) << 4))
 #define JP_SAMPLE_WEIGHT_MAX ((1ULL << 48) - 1)
-#define JP_SAMPLE_WEIGHT(ws) ((ws) & JP_SAMPLE_WEIGHT_MAX)
+#define JP_SAMPLE_WEIGHT(ws) ((ws)&JP_SAMPLE_WEIGHT_MAX)
 #define JP_SAMPLE_STACK(ws) ((uint16_t)((ws) >> 48))
 #define JP_SAMPLE_PACK(weight, stack) ((weight) | (uint64_t)(stack) << 48)
 

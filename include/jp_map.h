@@ -10,33 +10,38 @@
 #define JP_MAP_H
 
 #define JP_MAP_VERSION 1
-#define JP_MAP_LINE_MAX 8192      /* bytes with the newline */
+#define JP_MAP_LINE_MAX 8192 /* bytes with the newline */
 
-#define JP_MAP_BEGIN "jprof-map"  /* version pid start log real */
-#define JP_MAP_PROCESS "process"  /* pid ppid exe cwd cmdline comm */
-#define JP_MAP_MODULE "module"    /* start end offset dev inode mtime bias
+#define JP_MAP_BEGIN "jprof-map" /* version pid start log real */
+#define JP_MAP_PROCESS "process" /* pid ppid exe cwd cmdline comm */
+#define JP_MAP_MODULE                                                          \
+    "module"                   /* start end offset dev inode mtime bias
                                      build_id deleted path */
-#define JP_MAP_ANON "anon"        /* start end name: executable, no file */
-#define JP_MAP_UNMAP "unmap"      /* start end */
-#define JP_MAP_THREAD "thread"    /* tid name */
-#define JP_MAP_PERFMAP "perfmap"  /* path dev inode size tail saved
+#define JP_MAP_ANON "anon"     /* start end name: executable, no file */
+#define JP_MAP_UNMAP "unmap"   /* start end */
+#define JP_MAP_THREAD "thread" /* tid name */
+#define JP_MAP_PERFMAP                                                         \
+    "perfmap" /* path dev inode size tail saved
                                     since */
-#define JP_MAP_JITDUMP "jitdump"  /* path dev inode size tail saved
+#define JP_MAP_JITDUMP                                                         \
+    "jitdump"                    /* path dev inode size tail saved
                                     deleted */
-#define JP_MAP_CODE "code"        /* start end offset saved: bytes kept */
-#define JP_MAP_SECTION "section"  /* n cpu */
-#define JP_MAP_PAUSE "pause"      /* cpu */
-#define JP_MAP_CLEAR "clear"      /* cpu */
+#define JP_MAP_CODE "code"       /* start end offset saved: bytes kept */
+#define JP_MAP_SECTION "section" /* n cpu */
+#define JP_MAP_PAUSE "pause"     /* cpu */
+#define JP_MAP_CLEAR "clear"     /* cpu */
 #define JP_MAP_SAVE "save"
-#define JP_MAP_EXIT "exit"        /* cpu */
-#define JP_MAP_NOTE "note"        /* text */
+#define JP_MAP_EXIT "exit" /* cpu */
+#define JP_MAP_NOTE "note" /* text */
 
 /* Words of the tree's file (jprof-tree), which has lines of the same form, the
  * first key being root: the pid of the tree's first process. */
 #define JP_TREE_CHILD "jprof-child" /* root pid ppid cpu */
 #define JP_TREE_EXEC "jprof-exec"   /* root pid why path args */
 #define JP_TREE_NOLOG "jprof-nolog" /* root pid why text */
-#define JP_TREE_RUN "jprof-run"     /* root pid cpu wall status why path args */
+#define JP_TREE_RUN                                                            \
+    "jprof-run" /* root pid cpu wall status why path args
+                                       jit asked */
 
 /* A child that used less, with the children that it waited for, has no line. */
 #define JP_TREE_CPU_MIN_NS 50000000ULL

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "jp_log.h"
+
 #define SEPARATORS " \t\r\n,;"
 
 /* A flag's value: `length` bytes, not NUL-terminated. */
@@ -174,6 +176,24 @@ static const char *set_filename(struct jp_config *config, struct value value)
         return "is no file name of up to 1023 bytes; flag ignored";
     memcpy(config->filename, value.text, value.length);
     config->filename[value.length] = '\0';
+    config->folder_inode = 0; /* was another name's */
+    return NULL;
+}
+
+/* Reads `device:inode`. */
+static const char *set_folder(struct jp_config *config, struct value value)
+{
+    const char *colon = memchr(value.text, ':', value.length);
+    const struct value device = {
+        value.text, colon != NULL ? (size_t)(colon - value.text) : 0};
+    const struct value inode = {value.text + device.length + 1,
+                                colon != NULL ? value.length - device.length - 1
+                                              : 0};
+    uint64_t first, second;
+    if (!parse_size(device, &first) || !parse_size(inode, &second))
+        return "is no device:inode of a folder; flag ignored";
+    config->folder_device = first;
+    config->folder_inode = second;
     return NULL;
 }
 
@@ -200,17 +220,15 @@ static const char *set_stack(struct jp_config *config, struct value value)
 
 static const char *set_clock(struct jp_config *config, struct value value)
 {
-    if (equal(value, "auto"))
-        config->clock = JP_WANT_AUTO;
-    else if (equal(value, "perf"))
-        config->clock = JP_WANT_PERF;
-    else if (equal(value, "timer"))
-        config->clock = JP_WANT_TIMER;
-    else if (equal(value, "itimer"))
-        config->clock = JP_WANT_ITIMER;
-    else
-        return "is none of auto, perf, timer and itimer; auto is used";
-    return NULL;
+#define CLOCK(id, name, word, text) name,
+    static const char *const names[] = {JP_CLOCKS(CLOCK)};
+    for (uint32_t i = 0; i < JP_CLOCK_COUNT; i++) {
+        if (names[i][0] != '\0' && equal(value, names[i])) {
+            config->clock = i;
+            return NULL;
+        }
+    }
+    return "is none of auto, perf, timer and itimer; auto is used";
 }
 
 static const char *set_depth(struct jp_config *config, struct value value)
@@ -227,13 +245,13 @@ static const struct {
     const char *name;
     int number;
 } signal_names[] = {
-    {"NONE", 0},         {"HUP", SIGHUP},     {"INT", SIGINT},
-    {"QUIT", SIGQUIT},   {"USR1", SIGUSR1},   {"USR2", SIGUSR2},
-    {"PIPE", SIGPIPE},   {"ALRM", SIGALRM},   {"TERM", SIGTERM},
-    {"CHLD", SIGCHLD},   {"CONT", SIGCONT},   {"TSTP", SIGTSTP},
-    {"TTIN", SIGTTIN},   {"TTOU", SIGTTOU},   {"URG", SIGURG},
-    {"XCPU", SIGXCPU},   {"VTALRM", SIGVTALRM}, {"WINCH", SIGWINCH},
-    {"IO", SIGIO},       {"PWR", SIGPWR},
+    {"NONE", 0},       {"HUP", SIGHUP},       {"INT", SIGINT},
+    {"QUIT", SIGQUIT}, {"USR1", SIGUSR1},     {"USR2", SIGUSR2},
+    {"PIPE", SIGPIPE}, {"ALRM", SIGALRM},     {"TERM", SIGTERM},
+    {"CHLD", SIGCHLD}, {"CONT", SIGCONT},     {"TSTP", SIGTSTP},
+    {"TTIN", SIGTTIN}, {"TTOU", SIGTTOU},     {"URG", SIGURG},
+    {"XCPU", SIGXCPU}, {"VTALRM", SIGVTALRM}, {"WINCH", SIGWINCH},
+    {"IO", SIGIO},     {"PWR", SIGPWR},
 };
 
 /* Reads USR1, SIGUSR1 or 10; NONE for no signal.  SIGKILL and SIGSTOP cannot
@@ -283,8 +301,7 @@ static const char *set_clear_signal(struct jp_config *config,
     return set_signal(&config->clear_signal, value);
 }
 
-static const char *set_save_signal(struct jp_config *config,
-                                   struct value value)
+static const char *set_save_signal(struct jp_config *config, struct value value)
 {
     return set_signal(&config->save_signal, value);
 }
@@ -300,13 +317,20 @@ static const struct flag {
     int has_value;
     set_function *set;
 } flags[] = {
-    {"JP_START", 0, set_start},       {"JP_DEFER", 0, set_defer},
-    {"JP_FIRST", 1, set_first},       {"JP_PERIOD", 1, set_period},
-    {"JP_REALTIME", 0, set_realtime}, {"JP_RTC_HZ", 1, set_rtc},
-    {"JP_CIRCULAR", 1, set_circular}, {"JP_APPEND", 0, set_append},
-    {"JP_FILENAME", 1, set_filename}, {"JP_STACK", 1, set_stack},
-    {"JP_DEPTH", 1, set_depth},       {"JP_CLOCK", 1, set_clock},
+    {"JP_START", 0, set_start},
+    {"JP_DEFER", 0, set_defer},
+    {"JP_FIRST", 1, set_first},
+    {"JP_PERIOD", 1, set_period},
+    {"JP_REALTIME", 0, set_realtime},
+    {"JP_RTC_HZ", 1, set_rtc},
+    {"JP_CIRCULAR", 1, set_circular},
+    {"JP_APPEND", 0, set_append},
+    {"JP_FILENAME", 1, set_filename},
+    {"JP_STACK", 1, set_stack},
+    {"JP_DEPTH", 1, set_depth},
+    {"JP_CLOCK", 1, set_clock},
     {"JP_NO_ARGS", 0, set_no_args},
+    {JP_FLAG_FOLDER, 1, set_folder},
     {"JP_PAUSE_SIGNAL", 1, set_pause_signal},
     {"JP_CLEAR_SIGNAL", 1, set_clear_signal},
     {"JP_SAVE_SIGNAL", 1, set_save_signal},
@@ -366,7 +390,7 @@ void jp_flags_parse(const char *text, struct jp_config *config,
     }
     if (config->rtc_hz != 0)
         config->period_ns = 1000000000ULL / config->rtc_hz;
-    if (config->clock != JP_WANT_AUTO &&
+    if (config->clock != JP_CLOCK_NONE &&
         (config->rtc_hz != 0 || config->realtime))
         complain(data, "JP_CLOCK", strlen("JP_CLOCK"),
                  "is for CPU time; flag ignored");

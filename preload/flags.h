@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "sig/config.h"
+#include "sig/state/config.h"
 
 /* Called for each thing that is wrong: `flag` (length bytes of the text) and
  * what is wrong with it and happens now. */

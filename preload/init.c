@@ -15,28 +15,33 @@
 #include <unistd.h>
 
 #include "flags.h"
-#include "fork.h"
+#include "hooks/base/local.h"
+#include "hooks/base/real.h"
+#include "hooks/process/fork.h"
+#include "hooks/signals/signals.h"
+#include "hooks/threads/threads.h"
 #include "jprof.h"
-#include "local.h"
-#include "real.h"
 #include "sig/adopt.h"
-#include "sig/clock.h"
-#include "sig/command.h"
+#include "sig/clock/clock.h"
+#include "sig/clock/rtc.h"
+#include "sig/code/maps.h"
 #include "sig/control.h"
-#include "sig/gate.h"
+#include "sig/critical.h"
+#include "sig/files/command.h"
+#include "sig/files/logname.h"
+#include "sig/files/logowner.h"
+#include "sig/files/notes.h"
+#include "sig/files/tree.h"
+#include "sig/files/usage.h"
 #include "sig/handler.h"
-#include "sig/log.h"
-#include "sig/logowner.h"
-#include "sig/process.h"
-#include "sig/rtc.h"
-#include "sig/slot.h"
-#include "sig/sys.h"
-#include "sig/text.h"
-#include "sig/tree.h"
-#include "sig/usage.h"
-#include "sig/walk.h"
-#include "signals.h"
-#include "threads.h"
+#include "sig/jit/jit.h"
+#include "sig/log/log.h"
+#include "sig/os/sys.h"
+#include "sig/os/text.h"
+#include "sig/state/gate.h"
+#include "sig/state/process.h"
+#include "sig/state/slot.h"
+#include "sig/unwind/walk.h"
 
 static void complain(void *data, const char *flag, size_t length,
                      const char *text)
@@ -47,8 +52,7 @@ static void complain(void *data, const char *flag, size_t length,
     struct jp_text words;
     jp_text_init_sig(&words, line, sizeof(line));
     jp_text_add_sig(&words, JP_ENV_FLAGS ": ");
-    for (size_t i = 0; i < length && i < most; i++)
-        jp_text_char_sig(&words, flag[i] >= ' ' ? flag[i] : '?');
+    jp_text_bytes_sig(&words, flag, length < most ? length : most);
     jp_text_add_sig(&words, length > most ? "... " : " ");
     jp_complain_sig(line, text, 0);
 }
@@ -159,9 +163,9 @@ static void choose_means(void)
  * leave it half done. */
 static void command(enum jp_control what)
 {
-    uint64_t mask = jp_sys_block_sig();
+    uint64_t mask = jp_critical_begin_sig();
     jp_control_sig(what);
-    jp_sys_unblock_sig(mask);
+    jp_critical_end_sig(mask);
 }
 
 /* The kernel puts nothing else where the main thread's stack may grow to, and
@@ -175,6 +179,14 @@ static uint64_t main_floor(uint64_t high)
     return high - (limit.rlim_cur < most ? limit.rlim_cur : most);
 }
 
+/* New mappings of files may be jitdumps. */
+static void listen_for_jit(void)
+{
+    const struct jp_maps_listener listener = {jp_jit_mapped_sig,
+                                              jp_jit_look_sig};
+    jp_maps_listen_sig(&listener);
+}
+
 static int set_up(char **argv)
 {
     int error = jp_slots_init_sig();
@@ -184,12 +196,15 @@ static int set_up(char **argv)
     if (jp_owner == NULL)
         return -ENOMEM;
     jp_owner->pid = jp_sys_getpid_sig();
+    if (jp_owner->pid == 0)
+        return -EPERM; /* a filter keeps us from asking */
     jp_gate_init_sig(getauxval(AT_HWCAP2));
     jp_gate_enter_sig();
     jp_real_all();
+    listen_for_jit();
     find_folder();
+    jp_logname_guard();
     jp_tree_init();
-    jp_usage_begin_sig();
     find_program();
     find_arguments(argv);
     choose_means();
@@ -198,8 +213,8 @@ static int set_up(char **argv)
     struct jp_slot *slot = jp_adopt_self_sig((uint64_t)(argv - 1));
     if (slot == NULL)
         return -ENOMEM;
-    slot->is_main = 1;
-    slot->stack_floor = main_floor(slot->stack_high);
+    slot->stack.is_main = 1;
+    slot->stack.floor = main_floor(slot->stack.high);
     error = -jp_fork_init();
     if (error != 0)
         return error;
@@ -209,6 +224,7 @@ static int set_up(char **argv)
         return error;
     /* Who started the program may have had the clock blocked. */
     jp_local_begin(slot);
+    jp_usage_begin_sig();
     return 0;
 }
 
@@ -241,9 +257,9 @@ __attribute__((destructor)) static void destruct(void)
 {
     if (!jp_owned_sig())
         return;
-    uint64_t mask = jp_sys_block_sig();
+    uint64_t mask = jp_critical_begin_sig();
     jp_control_exit_sig();
-    jp_sys_unblock_sig(mask);
+    jp_critical_end_sig(mask);
 }
 
 /* A vfork child has no profile to give commands to. */

@@ -16,7 +16,7 @@ ZSHROOT = $(ROOT)/share/zsh/site-functions
 FISHROOT = $(ROOT)/share/fish/vendor_completions.d
 
 # What the launcher looks for beside its own folder is in lib, lib64 or lib's
-# folder of the architecture (analyzer/launcher/place.c).
+# folder of the architecture (analyzer/launcher/os/place.c).
 install: all ## install below DESTDIR: PREFIX, LIBDIR
 	install -d $(ROOT)/bin $(LIBROOT)/jprof $(LIBROOT)/pkgconfig \
 	  $(ROOT)/include $(MANROOT)/man1 $(MANROOT)/man3 $(MANROOT)/man7 \

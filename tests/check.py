@@ -6,19 +6,22 @@ Runs in: tests.  Usage: B=build tests/check.py [--only KIND,KIND] [--update]
 [--match TEXT] [--jobs N].  Kinds: lint, unit, sanitize (unit tests of the
 library in the builds with the compilers' checks), golden, fuzz, run.
 
-A line a job, the output of failed ones, and as the very last line
-`N passed, N failed, N skipped`.  Exit status 1 when anything failed or when
-nothing ran at all.
+A line a job with its time, the output of failed ones, the slowest jobs, and as
+the very last line `N passed, N failed, N skipped`.  Exit status 1 when anything
+failed or when nothing ran at all.
 """
 import argparse
 import concurrent.futures
 import glob
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "tests"))
@@ -29,15 +32,34 @@ SKIP_STATUS = 77
 FUZZ_MUTATIONS = "3000"
 # Seconds after which a job is taken for hung.  Far above what any needs: they
 # bound a dead lock, they measure nothing.
+# A job's CPU seconds, in the thread that does it.
+SPENT = threading.local()
+# Of the jobs, how many of the slowest are named at the end.
+SLOWEST = 12
+# What takes longest begins first, so that none is left for the end: as long as
+# the last run of the same build says, or else about so many seconds.
+TIMES = "check-times"
+GUESSES = {"lint clang-tidy": 200, "lint other-compiler": 120,
+           "run test_soak.py": 100, "run test_refusals.py": 60,
+           "lint cppcheck": 60, "run test_aarch64_whole.py": 40}
+GUESS = {"lint": 5, "run": 20, "fuzz": 15, "unit": 1, "sanitize": 4,
+         "golden": 1}
 TIMEOUT = {"lint": 1800, "unit": 300, "fuzz": 1800, "run": 1800}
 
 
 class Result:
-    """What a job counted, and its output when that is worth showing."""
+    """What a job counted, and its output when that is worth showing; how long
+    it took, and the CPU seconds of it and of all that it waited for."""
 
     def __init__(self, name, passed=0, failed=0, skipped=0, output=""):
         self.name, self.output = name, output
         self.passed, self.failed, self.skipped = passed, failed, skipped
+        self.seconds = self.cpu = 0
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
 
 
 def execute(argv, seconds, extra=None):
@@ -55,19 +77,33 @@ def execute(argv, seconds, extra=None):
             argv, cwd=ROOT, env=env, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             start_new_session=True)
-        try:
-            output, status = process.communicate(timeout=seconds)[0], None
-            status = process.returncode
-        except subprocess.TimeoutExpired:
-            # TERM first: the run tests then end the groups that they made.
-            os.killpg(process.pid, signal.SIGTERM)
-            try:
-                output = process.communicate(timeout=20)[0]
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                output = process.communicate()[0]
+        late = []
+        # TERM first: the run tests then end the groups that they made.
+        timers = [threading.Timer(seconds, end_group, (process.pid,
+                                                       signal.SIGTERM, late)),
+                  threading.Timer(seconds + 20, end_group, (
+                      process.pid, signal.SIGKILL, late))]
+        for timer in timers:
+            timer.start()
+        output = process.stdout.read()
+        _, ended, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(ended)
+        process.stdout.close()
+        for timer in timers:
+            timer.cancel()
+        SPENT.cpu = getattr(SPENT, "cpu", 0) + usage.ru_utime + usage.ru_stime
+        if late:
             output += b"\n[no end within %d s]\n" % seconds
-        return status, output.decode("utf-8", "replace")
+        return (None if late else process.returncode,
+                output.decode("utf-8", "replace"))
+
+
+def end_group(group, number, late):
+    late.append(number)
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        pass
 
 
 def plain_job(name, argv, seconds):
@@ -202,7 +238,7 @@ def sanitize_jobs():
 
 
 def jobs(kinds, update):
-    """(name, callable) of everything to do, the slowest kinds first."""
+    """(name, callable, arguments) of everything to do."""
     if "run" in kinds:
         for path in sorted(glob.glob(os.path.join(ROOT,
                                                   "tests/run/test_*.py"))):
@@ -227,27 +263,71 @@ def jobs(kinds, update):
                 case, command, update)
 
 
+def known_times():
+    """{job: seconds} of the last run."""
+    try:
+        with open(os.path.join(build_folder(), TIMES),
+                  encoding="utf-8") as source:
+            return {str(name): float(seconds)
+                    for name, seconds in json.load(source).items()}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return {}
+
+
+def keep_times(times):
+    """For the next run; where it cannot be written, that guesses."""
+    try:
+        with open(os.path.join(build_folder(), TIMES), "w",
+                  encoding="utf-8") as target:
+            json.dump(dict(known_times(), **times), target, indent=0)
+    except OSError:
+        pass
+
+
+def longest_first(todo):
+    """Jobs in the order in which they are to begin."""
+    times = known_times()
+    return sorted(todo, key=lambda job: -times.get(
+        job[0], GUESSES.get(job[0], GUESS[job[0].split()[0]])))
+
+
 def guarded(function, arguments):
     """A job's result; an error of the runner itself is a failed test."""
+    start, SPENT.cpu = time.monotonic(), 0
     try:
-        return function(*arguments)
+        result = function(*arguments)
     except Exception as error:          # pylint: disable=broad-except
-        return Result("%s%s" % (function.__name__, arguments), failed=1,
-                      output="%s: %s" % (type(error).__name__, error))
+        result = Result("%s%s" % (function.__name__, arguments), failed=1,
+                        output="%s: %s" % (type(error).__name__, error))
+    result.seconds, result.cpu = time.monotonic() - start, SPENT.cpu
+    return result
 
 
 def show(result):
-    print("%-6s %s (%d passed, %d failed, %d skipped)" % (
+    print("%-6s %s (%d passed, %d failed, %d skipped) %.1f s, CPU %.1f s" % (
         "FAILED" if result.failed else "ok", result.name, result.passed,
-        result.failed, result.skipped), flush=True)
+        result.failed, result.skipped, result.seconds, result.cpu),
+          flush=True)
     if result.failed:
+        # Of a run's tests those that failed: their reports begin at a ruler.
+        ruler = result.output.find("\n" + 70 * "=" + "\n") + 1
         print("".join("    " + line + "\n"
-                      for line in result.output.splitlines()), end="")
+                      for line in result.output[ruler:].splitlines()), end="")
     elif result.skipped:
         reasons = re.findall(r"skipped ['\"](.*)['\"]|(?m:^skip: (.*)$)",
                              result.output)
         for reason in sorted({"".join(pair) for pair in reasons}):
             print("    skipped: " + reason)
+
+
+def show_times(results, seconds):
+    """Where the time went."""
+    print("the slowest (%.0f s in all, CPU %.0f s):" % (
+        seconds, sum(result.cpu for result in results)))
+    results = sorted(results, key=lambda result: -result.seconds)
+    for result in results[:SLOWEST]:
+        print("    %6.1f s, CPU %6.1f s  %s" % (result.seconds, result.cpu,
+                                                result.name))
 
 
 def main():
@@ -260,26 +340,25 @@ def main():
     kinds = args.only.split(",")
     if set(kinds) - set(KINDS):
         parser.error("kinds are " + ", ".join(KINDS))
-    todo = [(function, arguments)
-            for name, function, arguments in jobs(kinds, args.update)
-            if args.match in name]
+    todo = longest_first([job for job in jobs(kinds, args.update)
+                          if args.match in job[0]])
     # A shell starts what it puts into the background with these ignored, and
     # programs inherit that; an exec turns a handler into the default again.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
-    total = Result("total")
-    again = []
+    total, all_results, again, times = Result("total"), [], [], {}
+    start = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(max(args.jobs, 1)) as pool:
-        waiting = [pool.submit(guarded, *job) for job in todo]
+        waiting = {pool.submit(guarded, *job[1:]): job[0] for job in todo}
         for future in concurrent.futures.as_completed(waiting):
             result = future.result()
+            times[waiting[future]] = result.seconds
             show(result)
+            all_results.append(result)
             if result.failed and result.name.startswith("run "):
                 again.append(result)
-                continue
-            total.passed += result.passed
-            total.failed += result.failed
-            total.skipped += result.skipped
+            else:
+                total.add(result)
     # Real programs on a machine that does something else as well: what failed
     # beside other tests is run once more, alone.  Its first outcome stands
     # above.
@@ -289,13 +368,19 @@ def main():
         result = guarded(run_job, (os.path.join(
             ROOT, "tests/run", first.name.split()[1] + ".py"),))
         show(result)
+        all_results.append(result)
+        total.add(result)
         if not result.failed:
             unstable.append(first.name.split()[1])
-        total.passed += result.passed
-        total.failed += result.failed
-        total.skipped += result.skipped
+    keep_times(times)
+    show_times(all_results, time.monotonic() - start)
     if unstable:
         print("failed beside others, passed alone: " + " ".join(unstable))
+    failed = [result.name for result in all_results if result.failed and
+              result.name.split()[-1] not in unstable]
+    if failed:
+        print("failed: " + ", ".join(sorted(set(failed))))
+    print("again: %d" % len(unstable))
     print("%d passed, %d failed, %d skipped" % (
         total.passed, total.failed, total.skipped), flush=True)
     return 1 if total.failed or not todo else 0

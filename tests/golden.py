@@ -9,7 +9,8 @@ Runs in: tests.  A case is a folder below tests/golden:
   X.cmd      a command: its first line holds the arguments of jprof-report,
              quoted as in a shell; a further line `status N` the exit status
              when it is not 0
-  X.out      expected stdout of X.cmd      (absent: nothing is written)
+  X.out      expected stdout of X.cmd      (absent: nothing is written); of a
+             page without its style sheet and script
   X.err      expected stderr of X.cmd      (absent: nothing is written)
   the rest   copied as it is (jprof-map, a saved perf map, ...)
 
@@ -29,6 +30,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
 import pack         # noqa: E402  (needs the path above)
 import packjit      # noqa: E402
 
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SECONDS = 120       # a hung reader, not a measure
 EXPECTED = (".cmd", ".out", ".err")
 
@@ -74,6 +76,15 @@ def write(path, text):
         os.unlink(path)
 
 
+def without_assets(text):
+    """A page whose style sheet and script are those of the source tree has
+    their names in their place."""
+    for name in ("report.css", "report.js"):
+        asset = read(os.path.join(ROOT, "analyzer", "write", "html", name))
+        text = text.replace(">\n" + asset + "</", ">\n(%s)\n</" % name, 1)
+    return text
+
+
 def compare(path, got, update):
     """What differs from the expected text at `path`, as a diff."""
     if update:
@@ -106,6 +117,6 @@ def run_case(case, command, report, update=False):
         problem = "exit status %d, expected %s\n" % (
             done.returncode, options.get("status", "0"))
     for suffix, data in ((".out", done.stdout), (".err", done.stderr)):
-        problem += compare(base + suffix,
-                           data.decode("utf-8", "surrogateescape"), update)
+        text = data.decode("utf-8", "surrogateescape")
+        problem += compare(base + suffix, without_assets(text), update)
     return problem.encode("utf-8", "replace").decode("utf-8")

@@ -29,6 +29,7 @@ PROGRAMS := $(patsubst %,$(B)/tests/programs/%,$(filter-out $(PROG_SO),\
   $(PROG_ALL))) $(B)/tests/programs/throws $(B)/tests/programs/storm \
   $(B)/tests/programs/static_busy $(B)/tests/programs/forkcost \
   $(B)/tests/tools/timeline $(B)/tests/tools/codes \
+  $(B)/tests/tools/runtimes \
   $(B)/tests/tools/torture $(B)/tests/soak/storm
 SOAK_SRC := $(wildcard tests/soak/*.c tests/soak/*.cc)
 SOAK_OBJ := $(SOAK_SRC:%=$(B)/%.o)
@@ -43,13 +44,31 @@ FUZZ_PRE_LONG := $(FUZZ_PRE:$(B)/tests/fuzz/%=$(B)/libfuzzer/%)
 # Frame pointers for the default walker; functions stay what the source says.
 PROGFLAGS := -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
   -fno-inline -pthread -Wl,-z,now
-UNITFLAGS := -Iinclude -I. -Ianalyzer -Ipreload -MMD -MP
+UNITFLAGS := $(INC) -I. -Ianalyzer -Ipreload -MMD -MP
 SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
   -fno-sanitize-recover=undefined
 
+# Functions of the library's of which a test has its own: __wrap_NAME.
+FAKE_KERNEL := jp_sys_clock_sig jp_sys_sig
+$(B)/tests/unit/test_pre_weights: WRAP := $(FAKE_KERNEL) \
+  jp_sys_map_file_sig jp_sys_unmap_sig jp_sys_close_sig
+$(B)/tests/unit/test_pre_weights_real $(B)/tests/unit/test_pre_adopt: \
+  WRAP := $(FAKE_KERNEL)
+$(B)/tests/unit/test_pre_control: WRAP := $(FAKE_KERNEL) \
+  $(patsubst %,jp_%_sig,own_check log_ring_rotate names_all usage_note \
+  usage_end log_sync logfile_end share_end cfi_ready ring_ready \
+  reserve_make clock_fall_back_to_itimer maps_scan logfile_ensure jit_save \
+  process_timer_run adopt_all clock_all mapfile_event sampling_flush_time \
+  sampling_equip complain filter_verdict)
+$(B)/tests/unit/test_pre_maps_policy: WRAP := $(FAKE_KERNEL) \
+  $(patsubst %,jp_%_sig,procmaps_open procmaps_close procmaps_next \
+  procmaps_query procmaps_mark mapfile_ready mapfile_open module_put \
+  module_gone maps_dirty)
+
 $(UNIT_PRE): $(B)/%: %.c $(SIG_OBJ) $(PRE_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(WARN) $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
+	$(CC) $(CFLAGS) $(WARN) $(UNITFLAGS) $(LDFLAGS) \
+	  $(WRAP:%=-Wl,--wrap=%) -o $@ $< \
 	  $(SIG_OBJ) $(PRE_OBJ) -lcmocka -ldw -lelf -ldl -pthread
 
 $(UNIT_REP): $(B)/%: %.c $(REP_LIB)
@@ -75,7 +94,8 @@ $(B)/tests/programs/throws $(B)/tests/programs/storm: $(B)/%: %.cc
 	  -o $@ $< -ldl
 
 $(B)/tests/tools/timeline $(B)/tests/tools/codes: tests/tools/runs.h
-$(B)/tests/tools/timeline $(B)/tests/tools/codes: $(B)/%: %.c $(REP_LIB)
+$(B)/tests/tools/timeline $(B)/tests/tools/codes \
+$(B)/tests/tools/runtimes: $(B)/%: %.c $(REP_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
 	  $(REP_LIB) $(REP_LIBS)
@@ -187,7 +207,7 @@ HOSTILE_SECONDS ?= 600
 check-hostile: all ## another user's traps while root profiles, for ten minutes (HOSTILE_SECONDS)
 	cd tests/run && B=$(abspath $(B)) JP_HOSTILE_SECONDS=$(HOSTILE_SECONDS) \
 	  JP_HOSTILE_BY_HAND=1 $(PYTHON) -m unittest -v test_hostile \
-	    test_hostile_report test_planter
+	    test_hostile_folder test_hostile_report test_planter
 
 check-golden: all ## recorded inputs against expected reports
 	@$(CHECK) --only golden

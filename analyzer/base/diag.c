@@ -9,20 +9,29 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define PRINTED_MAX 20  /* warnings; those after are only counted */
-#define TEXT_MAX 8192   /* bytes of one message */
+#include "utf8.h"
+
+#define PRINTED_MAX 20 /* warnings; those after are only counted */
+#define TEXT_MAX 8192  /* bytes of one message */
 
 const char *jr_diag_program = "jprof-report";
 
-/* Names in damaged input must not steer the terminal. */
+/* Names in damaged input must not steer the terminal: what is no text to show
+ * becomes a '?', a byte each where it is no UTF-8. */
 static void blank_controls(char *text)
 {
-    for (char *at = text; *at; at++) {
-        unsigned char byte = (unsigned char)*at;
+    const char *from = text;
 
-        if (byte < 0x20 || byte == 0x7f)
-            *at = '?';
+    while (*from != '\0') {
+        const char *start = from;
+
+        if (jr_utf8_next(&from) == JR_UTF8_UNFIT)
+            *text++ = '?';
+        else
+            while (start < from)
+                *text++ = *start++;
     }
+    *text = '\0';
 }
 
 static void print_line(const char *place, char *text)

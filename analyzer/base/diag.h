@@ -19,14 +19,15 @@ enum jr_exit { JR_COMPLETE = 0, JR_PARTIAL = 1, JR_FAILED = 2, JR_USAGE = 64 };
 extern const char *jr_diag_program;
 
 struct jr_diag {
-    unsigned warnings;  /* parts of the input that could not be used */
-    unsigned muted;     /* warnings not printed, being over the limit */
+    unsigned warnings; /* parts of the input that could not be used */
+    unsigned muted;    /* warnings not printed, being over the limit */
 };
 
 /* Prints `jprof-report: FILE: at 0xOFFSET: TEXT` (the place left out for
  * JR_NO_OFFSET) and counts a warning: the report will be partial.  Control
- * characters in FILE and TEXT are shown as '?'.  After 20 warnings the rest is
- * only counted.  TEXT says what was wrong and what happens now. */
+ * characters in FILE and TEXT (C1 too), those that turn the direction of
+ * writing, and what is no UTF-8 are shown as '?'.  After 20 warnings the rest
+ * is only counted.  TEXT says what was wrong and what happens now. */
 void jr_warn(struct jr_diag *diag, const char *file, uint64_t offset,
              const char *format, ...) __attribute__((format(printf, 4, 5)));
 

@@ -14,6 +14,9 @@
 #include "mem.h"
 
 #define NO_USER ((uid_t)-1)
+#define NAME_SIZE 64 /* of a descriptor's name in /proc */
+#define FOLDER (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define READING (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
 /* Whose profile root reads; NO_USER: several users'. */
 static uid_t reader;
@@ -35,53 +38,93 @@ static int may(const struct stat *info, mode_t his, mode_t others)
                                   : (info->st_mode & others) != 0;
 }
 
-/* Whether the user could read the open file, by its mode and by those of the
+static int same_file(const struct stat *one, const struct stat *other)
+{
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
+/* Whether the user could go to the file from folder to folder, and the path
+ * leads to it: the kernel's may be one of another mount namespace (of a file
+ * below /proc/PID/root), where other folders are above.  Changes the path. */
+static int is_reached(char *path, const struct stat *info)
+{
+    int dir = open("/", FOLDER), reached = 0;
+    char *rest = path + 1, *part;
+    struct stat there;
+
+    while (dir >= 0 && (part = strsep(&rest, "/"))) {
+        int next = -1;
+
+        if (fstat(dir, &there) == 0 && may(&there, S_IXUSR, S_IXOTH)) {
+            if (rest)
+                next = openat(dir, part, FOLDER);
+            else
+                reached =
+                    fstatat(dir, part, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+                    same_file(&there, info);
+        }
+        close(dir);
+        dir = next;
+    }
+    if (dir >= 0)
+        close(dir);
+    return reached;
+}
+
+/* Whether the user could read the file, by its mode and by those of the
  * folders that it is in. */
 static int is_readable(int fd, const struct stat *info)
 {
-    char name[64], path[PATH_MAX];
-    struct stat above;
+    char name[NAME_SIZE], path[PATH_MAX];
     ssize_t length;
-    int open_to_him = may(info, S_IRUSR, S_IROTH);
 
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
     length = readlink(name, path, sizeof path - 1);
-    if (length <= 0)
+    if (length <= 0 || path[0] != '/')
         return 0;
     path[length] = '\0';
-    while (open_to_him && strrchr(path, '/')) {
-        *strrchr(path, '/') = '\0';
-        open_to_him = stat(*path ? path : "/", &above) == 0 &&
-                      may(&above, S_IXUSR, S_IXOTH);
+    return may(info, S_IRUSR, S_IROTH) && is_reached(path, info);
+}
+
+int jr_file_open_again(int fd, const char *path, const struct stat *info)
+{
+    char name[NAME_SIZE];
+    struct stat now;
+    int again;
+
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    again = open(name, READING);
+    if (again >= 0 || errno != ENOENT)
+        return again;
+    again = open(path, READING);
+    if (again >= 0 && (fstat(again, &now) != 0 || !same_file(&now, info))) {
+        close(again);
+        errno = ESTALE;
+        return -1;
     }
-    return open_to_him;
+    return again;
 }
 
 int jr_file_open(const char *path, struct stat *info, const char **why)
 {
-    /* O_NONBLOCK: opening a FIFO for reading would wait for a writer. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    /* Nothing but a regular file is opened for reading: that would wait for a
+     * FIFO's writer, or end the one that waits there, and have a device act. */
+    int at = open(path, O_PATH | O_CLOEXEC), fd = -1;
 
-    if (fd < 0) {
+    if (at < 0 || fstat(at, info) < 0) {
         *why = strerror(errno);
-        return -1;
-    }
-    if (fstat(fd, info) < 0) {
-        *why = strerror(errno);
-        close(fd);
-        return -1;
-    }
-    if (!S_ISREG(info->st_mode)) {
-        *why = S_ISDIR(info->st_mode) ? "is a directory"
-                                      : "is not a regular file";
-        close(fd);
-        return -1;
-    }
-    if (has_reader && !is_readable(fd, info)) {
+    } else if (!S_ISREG(info->st_mode)) {
+        *why =
+            S_ISDIR(info->st_mode) ? "is a directory" : "is not a regular file";
+    } else if (has_reader && !is_readable(at, info)) {
         *why = "is closed to the user whose profile this is";
-        close(fd);
-        return -1;
+    } else {
+        fd = jr_file_open_again(at, path, info);
+        if (fd < 0)
+            *why = strerror(errno);
     }
+    if (at >= 0)
+        close(at);
     return fd;
 }
 
@@ -90,8 +133,8 @@ size_t jr_file_pread(int fd, void *to, size_t size, uint64_t offset)
     size_t done = 0;
 
     while (done < size) {
-        ssize_t got = pread(fd, (char *)to + done, size - done,
-                            (off_t)(offset + done));
+        ssize_t got =
+            pread(fd, (char *)to + done, size - done, (off_t)(offset + done));
 
         if (got < 0 && errno == EINTR)
             continue;

@@ -14,6 +14,11 @@
  * strerror text that says why not. */
 int jr_file_open(const char *path, struct stat *info, const char **why);
 
+/* Opens for reading the regular file that `fd` (O_PATH) has open and *info
+ * tells of; without /proc by its path, if that leads there still.  Returns
+ * another descriptor, or -1 with errno. */
+int jr_file_open_again(int fd, const char *path, const struct stat *info);
+
 /* Root takes names of files from an open one, of which *info tells: from now on
  * jr_file_open refuses what its owner could not read himself, by its mode and
  * those of the folders above it.  A report shows lines of files that a profile
@@ -29,7 +34,7 @@ size_t jr_file_pread(int fd, void *to, size_t size, uint64_t offset);
 
 /* A whole file in memory; a NUL follows the last byte. */
 struct jr_bytes {
-    uint8_t *data;       /* freed by the caller */
+    uint8_t *data; /* freed by the caller */
     size_t size;
     struct stat info;
 };

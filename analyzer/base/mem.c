@@ -11,7 +11,7 @@
 
 #include "diag.h"
 
-#define FIRST_ROOM 16  /* elements of an array's first block */
+#define FIRST_ROOM 16 /* elements of an array's first block */
 
 void jr_no_memory(void)
 {

@@ -23,8 +23,8 @@ char *jr_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * `count` are used; returns the (possibly moved) array. */
 void *jr_grow(void *array, size_t count, size_t *room, size_t size);
 
-#define JR_PUSH(array, count, room)                                           \
-    ((array) = jr_grow((array), (count), &(room), sizeof(*(array))),          \
+#define JR_PUSH(array, count, room)                                            \
+    ((array) = jr_grow((array), (count), &(room), sizeof(*(array))),           \
      &(array)[(count)++])
 
 #endif

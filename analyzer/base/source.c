@@ -129,7 +129,6 @@ uint64_t jr_source_data(const struct jr_source *source, uint64_t offset)
     off_t found = fd < 0 ? -1 : lseek(fd, (off_t)offset, SEEK_DATA);
 
     if (found >= 0 && (uint64_t)found > offset)
-        return (uint64_t)found < source->size ? (uint64_t)found
-                                              : source->size;
+        return (uint64_t)found < source->size ? (uint64_t)found : source->size;
     return found < 0 && fd >= 0 && errno == ENXIO ? source->size : offset;
 }

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 
 struct jr_source {
-    char *path;            /* NULL: memory */
+    char *path; /* NULL: memory */
     const uint8_t *memory;
-    uint64_t size;         /* bytes, when it was opened */
+    uint64_t size; /* bytes, when it was opened */
     uint64_t device, inode;
 };
 

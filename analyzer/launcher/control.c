@@ -14,14 +14,14 @@
 #include <unistd.h>
 
 #include "jp_limits.h"
-#include "jvm.h"
-#include "proc.h"
-#include "say.h"
+#include "launcher/base/say.h"
+#include "launcher/os/proc.h"
+#include "launcher/program/jvm.h"
 
 #define DIGITS_MAX 10
 
 #ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434      /* the same on all machines */
+#define SYS_pidfd_open 434 /* the same on all machines */
 #endif
 #ifndef SYS_pidfd_send_signal
 #define SYS_pidfd_send_signal 424
@@ -30,10 +30,10 @@
 /* The process that is steered.  Its descriptors stay with it: another one that
  * gets its number later is not taken for it. */
 struct target {
-    const char *name;       /* its number as it was given */
+    const char *name; /* its number as it was given */
     pid_t pid;
-    int pidfd;              /* -1: an old kernel has none */
-    int dir;                /* /proc/PID */
+    int pidfd; /* -1: an old kernel has none */
+    int dir;   /* /proc/PID */
     struct jl_status status;
     char *maps;
     size_t maps_size;
@@ -133,8 +133,8 @@ int jl_control(char **words)
         jl_jvm_ask(target.name, target.dir, &target.status);
     if (send_value(&target, number,
                    JP_CONTROL_MAGIC | (int)commands[command].value) != 0)
-        jl_fail(JR_FAILED, "process %s could not be signalled: %s",
-                target.name, strerror(errno));
+        jl_fail(JR_FAILED, "process %s could not be signalled: %s", target.name,
+                strerror(errno));
     free(target.maps);
     return JR_COMPLETE;
 }

@@ -11,10 +11,11 @@
 
 #include "control.h"
 #include "jp_limits.h"
+#include "jp_machine.h"
+#include "launcher/base/say.h"
+#include "launcher/os/spawn.h"
 #include "report.h"
 #include "run.h"
-#include "say.h"
-#include "spawn.h"
 
 static const char help[] =
     "Usage: jprof [run] [-F HZ | -p SECONDS] [--wall] [-o DIR] [--public]\n"
@@ -78,17 +79,12 @@ static int do_help(char **words)
 }
 
 #ifndef JP_COMMIT
-#define JP_COMMIT "unknown"     /* the Makefile says it */
+#define JP_COMMIT "unknown" /* the Makefile says it */
 #endif
 #ifdef __clang__
 #define COMPILER "clang " __clang_version__
 #else
 #define COMPILER "gcc " __VERSION__
-#endif
-#ifdef __aarch64__
-#define ARCHITECTURE "aarch64"
-#else
-#define ARCHITECTURE "x86_64"
 #endif
 /* The library has the libunwind walker where its header was at hand. */
 #if __has_include(<libunwind.h>)
@@ -102,7 +98,7 @@ static int do_version(char **words)
     (void)words;
     return print("jprof " JP_VERSION "\n"
                  "commit: " JP_COMMIT "\n"
-                 "architecture: " ARCHITECTURE "\n"
+                 "architecture: " JP_MACHINE_NAME "\n"
                  "compiler: " COMPILER "\n"
                  "JP_STACK: auto, " WALKERS "\n");
 }
@@ -119,7 +115,7 @@ static int do_report(char **words)
 
 static const struct {
     const char *word;
-    int (*run)(char **words);   /* words[0] is the command */
+    int (*run)(char **words); /* words[0] is the command */
 } commands[] = {
     {"--help", do_help},   {"-h", do_help},       {"--version", do_version},
     {"run", do_run},       {"report", do_report}, {"start", jl_control},

@@ -12,12 +12,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../base/mem.h"
-#include "../read/names.h"
+#include "base/mem.h"
 #include "jp_limits.h"
-#include "place.h"
-#include "say.h"
-#include "spawn.h"
+#include "launcher/base/say.h"
+#include "launcher/os/place.h"
+#include "launcher/os/spawn.h"
+#include "read/names.h"
+
+#define ANY_LINKS ((nlink_t)-1)
 
 extern char **environ;
 
@@ -73,6 +75,27 @@ static int make_report(const struct jl_folder *folder, const char *reporter,
     return WIFEXITED(status) ? WEXITSTATUS(status) : JR_FAILED;
 }
 
+/* Opens the folder and the report to others, and nothing else: a JIT file of a
+ * process that was killed, or is running, is a link to what its runtime wrote,
+ * with the mode that it has there. */
+static int open_to_all(const struct jl_folder *folder, int report)
+{
+    size_t count;
+    char **names = jl_folder_list(folder, JP_LOG_NAME, &count);
+    struct stat info;
+    int closed = 1;
+
+    for (size_t i = 0; i < count; i++) {
+        int fd = jl_folder_open(folder, names[i], O_RDONLY, ANY_LINKS, &info);
+
+        closed &= fd < 0 || !(info.st_mode & 0077) || fchmod(fd, 0600) == 0;
+        if (fd >= 0)
+            close(fd);
+    }
+    jl_folder_free_list(names, count);
+    return closed && fchmod(report, 0644) == 0 && fchmod(folder->fd, 0755) == 0;
+}
+
 void jl_report_write(const struct jl_folder *folder, const char *reporter,
                      int is_public)
 {
@@ -82,7 +105,7 @@ void jl_report_write(const struct jl_folder *folder, const char *reporter,
     int done = status == JR_COMPLETE || status == JR_PARTIAL;
 
     if (done && is_public)
-        done = fchmod(out, 0644) == 0 && fchmod(folder->fd, 0755) == 0;
+        done = open_to_all(folder, out);
     if (done)
         done = renameat(folder->fd, temporary, folder->fd, JL_REPORT_NAME) == 0;
     if (done)

@@ -5,7 +5,7 @@
 #ifndef JL_REPORT_H
 #define JL_REPORT_H
 
-#include "folder.h"
+#include "launcher/folder/folder.h"
 
 #define JL_REPORT_NAME "report.html"
 

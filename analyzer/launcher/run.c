@@ -10,22 +10,24 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../base/mem.h"
-#include "check.h"
-#include "environ.h"
-#include "folder.h"
+#include "base/mem.h"
+#include "launcher/os/claim.h"
 #include "jp_limits.h"
-#include "keep.h"
-#include "options.h"
-#include "place.h"
-#include "preload.h"
-#include "program.h"
+#include "launcher/base/options.h"
+#include "launcher/base/say.h"
+#include "launcher/folder/folder.h"
+#include "launcher/folder/keep.h"
+#include "launcher/folder/trim.h"
+#include "launcher/os/check.h"
+#include "launcher/os/environ.h"
+#include "launcher/os/place.h"
+#include "launcher/program/preload.h"
+#include "launcher/program/program.h"
+#include "launcher/program/runtimes.h"
+#include "launcher/program/treefile.h"
 #include "report.h"
-#include "runtimes.h"
-#include "say.h"
-#include "treefile.h"
 
-#define NAME_MAX_SHOWN 100  /* bytes of the program's name in the folder's */
+#define NAME_MAX_SHOWN 100 /* bytes of the program's name in the folder's */
 
 extern char **environ;
 
@@ -106,21 +108,32 @@ static void run_program(struct run *run)
     struct jl_whole whole = {.program = &run->program};
     char **argv = run->options.program;
     struct jl_preload preload;
-    struct jl_env env;
+    struct jl_env env, bare;
 
     jl_env_copy(&env, environ);
+    jl_env_copy(&bare, environ);
     jl_ask(&run->asked, &run->options, &run->folder, run->path, &env);
     jl_flags_set(&env, &run->options, &run->folder);
-    jl_preload_set(&preload, &env,
-                   run->check.no_preload ? NULL : run->library);
-    run->program = (struct jl_program){.path = run->path, .argv = argv,
-                                       .env = env.words};
+    jl_preload_set(&preload, &env, run->check.no_preload ? NULL : run->library);
+    jl_flags_set(&bare, &run->options, &run->folder);
+    jl_env_set(&bare, "LD_PRELOAD", jl_env_get(&env, "LD_PRELOAD"));
+    run->program = (struct jl_program){.path = run->path,
+                                       .argv = argv,
+                                       .env = env.words,
+                                       .bare = bare.words,
+                                       .makes = run->asked.writes};
     jl_program_run(&run->program);
     jl_preload_drop(&preload);
     whole.why = run->check.why;
     whole.note = run->asked.note;
+    if (jl_claim_failed(run->asked.writes, (uint32_t)run->program.pid))
+        whole.note = "another user had its name in /tmp";
+    else
+        whole.asked = run->asked.asked;
     whole.no_args = leaves_out_args(&env);
     jl_tree_write(&run->folder, &whole);
+    jl_asked_free(&run->asked);
+    jl_env_free(&bare);
     jl_env_free(&env);
 }
 
@@ -146,6 +159,8 @@ int jl_run(char **words)
     run_program(&run);
     say_signal(&run.program);
     jl_keep_files(&run.folder, &run.asked);
+    jl_trim_logs(&run.folder);
+    jl_claim_drop(run.asked.writes, (uint32_t)run.program.pid);
     if (jl_report_logs(&run.folder) > 0)
         jl_report_write(&run.folder, run.reporter, run.options.is_public);
     else

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 
 /* A sampled address with the code that was there. */
 struct place {
@@ -36,8 +36,7 @@ static int compare_places(const void *left, const void *right)
 
 static int same_code(const struct place *a, const struct place *b)
 {
-    return a->spot->process == b->spot->process &&
-           a->code.text == b->code.text;
+    return a->spot->process == b->spot->process && a->code.text == b->code.text;
 }
 
 static int compare_versions(const void *left, const void *right)
@@ -61,8 +60,7 @@ static struct place *find_places(const struct jr_model *model,
         const struct jr_spot *spot = &model->spots[i];
         struct place place = {.spot = spot};
 
-        if (spot->samples == 0 ||
-            model->tiers[spot->tier].function != function)
+        if (spot->samples == 0 || model->tiers[spot->tier].function != function)
             continue;
         if (jr_jit_code_find(model->processes[spot->process].space,
                              spot->address, spot->time_ns, &place.code) == 0)
@@ -149,8 +147,7 @@ uint32_t *jr_code_hottest(const struct jr_model *model, size_t most,
     for (uint32_t i = 0; i < model->nfunctions; i++)
         all[i].function = i;
     for (size_t i = 0; i < model->nspots; i++) {
-        struct weighed *one =
-            &all[model->tiers[model->spots[i].tier].function];
+        struct weighed *one = &all[model->tiers[model->spots[i].tier].function];
 
         one->weight_ns = jr_add(one->weight_ns, model->spots[i].weight_ns);
     }

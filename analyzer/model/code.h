@@ -6,8 +6,8 @@
 #ifndef JR_CODE_H
 #define JR_CODE_H
 
-#include "../symbol/jit_code.h"
 #include "model.h"
+#include "symbol/jit/jit_code.h"
 
 struct jr_code_hit {
     uint64_t address;
@@ -28,7 +28,7 @@ struct jr_code_view {
     size_t nversions, versions_room;
     struct jr_code_hit *hits;
     size_t nhits;
-    uint64_t weight_ns;             /* of all versions */
+    uint64_t weight_ns; /* of all versions */
 };
 
 /* The pieces of code of `function` that were sampled.  The caller frees *view

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 #include "jp_limits.h"
 #include "model.h"
 
@@ -20,10 +20,10 @@ static const char no_module[] = "";
 
 /* What is known of one stack of the run that is being added. */
 struct answer {
-    uint64_t from_ns, until_ns;  /* when it holds; 0, 0: not resolved yet */
+    uint64_t from_ns, until_ns; /* when it holds; 0, 0: not resolved yet */
     uint32_t node;
-    uint32_t leaf, bucket;       /* the leaf last used; valid has_leaf */
-    uint32_t spot;               /* of the leaf, or NO_SPOT */
+    uint32_t leaf, bucket; /* the leaf last used; valid has_leaf */
+    uint32_t spot;         /* of the leaf, or NO_SPOT */
     uint32_t frames, unnamed;
     uint16_t jit, jit_named, jit_late; /* a log's stacks have 4096 addresses
                                           at most */
@@ -39,7 +39,7 @@ struct adding {
     uint32_t bucket, bucket_tid; /* the last one used; valid has_bucket */
     uint8_t has_bucket;
     struct jr_table tids;
-    struct jr_table spots;       /* by address and when its code began */
+    struct jr_table spots; /* by address and when its code began */
 };
 
 /* What -i and -e say of the frames of a stack. */
@@ -66,8 +66,8 @@ static void judge(struct jr_model *model, const struct jr_frame *frame,
 {
     const struct jr_filter *filter = &model->filter;
 
-    verdict->included |= listed(filter->include, filter->ninclude, frame,
-                                model->named);
+    verdict->included |=
+        listed(filter->include, filter->ninclude, frame, model->named);
     verdict->excluded |= listed(filter->exclude, filter->nexclude, frame,
                                 model->named + filter->ninclude);
 }
@@ -95,8 +95,8 @@ static void add_hit(struct jr_model *model, const struct jr_hit *hit,
         } else if (frame->kind != JR_FRAME_NATIVE) {
             answer->unnamed++;
         }
-        answer->jit += frame->kind == JR_FRAME_JIT ||
-                       frame->kind == JR_FRAME_JIT_UNNAMED;
+        answer->jit +=
+            frame->kind == JR_FRAME_JIT || frame->kind == JR_FRAME_JIT_UNNAMED;
     }
     if (hit->from_ns > answer->from_ns)
         answer->from_ns = hit->from_ns;
@@ -116,11 +116,11 @@ static uint32_t spot_of(struct adding *adding, const struct jr_sample *sample,
     id = jr_table_put(&adding->spots, address, hit->from_ns, fresh);
     if (id == fresh)
         *JR_PUSH(model->spots, model->nspots, model->spots_room) =
-            (struct jr_spot){
-                .address = address,
-                .time_ns = sample->time_ns,
-                .process = (uint32_t)(adding->process - model->processes),
-                .tier = model->path[model->filter.split]};
+            (struct jr_spot){.address = address,
+                             .time_ns = sample->time_ns,
+                             .process =
+                                 (uint32_t)(adding->process - model->processes),
+                             .tier = model->path[model->filter.split]};
     return id;
 }
 
@@ -163,8 +163,8 @@ static void resolve(struct adding *adding, const struct jr_sample *sample)
                       sample->time_ns, i > 0, &hit);
         add_hit(model, &hit, answer, &verdict);
         if (i == 0)
-            answer->spot = spot_of(adding, sample,
-                                   run->frames[stack->first], &hit);
+            answer->spot =
+                spot_of(adding, sample, run->frames[stack->first], &hit);
     }
     if (model->npath == model->filter.split)
         push_pseudo(model, no_stack_name, &verdict);
@@ -194,8 +194,8 @@ static uint32_t bucket_of(struct adding *adding, uint32_t tid)
     if (jr_table_put(&adding->tids, tid, 0, fresh) == fresh)
         adding->process->stats.threads++;
     fresh = (uint32_t)model->nbuckets;
-    adding->bucket = jr_table_put(&model->by_thread, process, counted_tid,
-                                  fresh);
+    adding->bucket =
+        jr_table_put(&model->by_thread, process, counted_tid, fresh);
     if (adding->bucket == fresh)
         *JR_PUSH(model->buckets, model->nbuckets, model->buckets_room) =
             (struct jr_bucket){.process = process, .tid = counted_tid};
@@ -218,8 +218,8 @@ static struct jr_leaf *leaf_of(struct adding *adding, struct answer *answer,
         node->leaf = fresh + 1;
     answer->leaf = node->leaf - 1;
     if (answer->leaf != fresh && model->leaves[answer->leaf].bucket != bucket)
-        answer->leaf = jr_table_put(&model->by_leaf, bucket, answer->node,
-                                    fresh);
+        answer->leaf =
+            jr_table_put(&model->by_leaf, bucket, answer->node, fresh);
     answer->bucket = bucket;
     answer->has_leaf = 1;
     if (answer->leaf == fresh)
@@ -235,8 +235,7 @@ static void count(struct jr_stats *stats, const struct jr_sample *sample,
 
     stats->samples++;
     stats->weight_ns = jr_add(stats->weight_ns, weight);
-    if (sample->event == JP_EVENT_CPU ||
-        sample->event == JP_EVENT_WALL_RUNNING)
+    if (sample->event == JP_EVENT_CPU || sample->event == JP_EVENT_WALL_RUNNING)
         stats->cpu_ns = jr_add(stats->cpu_ns, weight);
     if (sample->event == JP_EVENT_WALL_BLOCKED)
         stats->blocked_ns = jr_add(stats->blocked_ns, weight);
@@ -358,10 +357,8 @@ void jr_model_add(struct jr_model *model, const struct jr_run *run,
     struct adding adding = {.model = model, .process = process};
     struct jr_space_jit jit;
 
-    *process = (struct jr_process){.run = run,
-                                   .map = map,
-                                   .space = space,
-                                   .neighbours = neighbours};
+    *process = (struct jr_process){
+        .run = run, .map = map, .space = space, .neighbours = neighbours};
     if (model->period_ns == 0)
         model->period_ns = run->header.period_ns ? run->header.period_ns
                                                  : JP_PERIOD_DEFAULT_NS;

@@ -10,11 +10,13 @@
 
 #include <stdlib.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 #include "model.h"
 
 /* The launcher reads its children's times in clock ticks, two of them. */
 #define TICKS_NS 20000000ULL
+/* What a process's clock may show more than its waiter is told. */
+#define INNER_NS 1000000ULL
 
 static uint64_t less(uint64_t a, uint64_t b)
 {
@@ -72,8 +74,7 @@ void jr_cover_add(struct jr_cover *cover, const struct jr_cover_image *image)
         (struct jr_cover_process){
             .last = *image,
             .before_ns = image->before_ns,
-            .off_ns = less(less(image->cpu_ns, image->before_ns),
-                           image->on_ns),
+            .off_ns = less(less(image->cpu_ns, image->before_ns), image->on_ns),
             .has_log = 1};
 }
 
@@ -95,13 +96,13 @@ static void join(struct jr_cover_process *process,
     to->refused |= before.refused;
     if (to->ppid == 0)
         to->ppid = before.ppid;
-    process->before_ns = jr_add(process->before_ns,
-                                less(later->last.before_ns, before.cpu_ns));
+    process->before_ns =
+        jr_add(process->before_ns, less(later->last.before_ns, before.cpu_ns));
     process->off_ns = jr_add(process->off_ns, later->off_ns);
     /* Between a paused program and the next the profile did not run. */
     if (before.paused)
-        process->off_ns = jr_add(process->off_ns,
-                                 less(later->last.before_ns, before.cpu_ns));
+        process->off_ns =
+            jr_add(process->off_ns, less(later->last.before_ns, before.cpu_ns));
 }
 
 static void join_images(struct jr_cover *cover)
@@ -153,8 +154,8 @@ static int is_of(const struct jr_cover *cover, size_t i, uint32_t tree,
 /* The process that had this pid at a time: the last one that had begun, else
  * the first one; NULL when none is known. */
 static struct jr_cover_process *find(const struct jr_cover *cover,
-                                     size_t sorted, uint32_t tree,
-                                     uint32_t pid, uint64_t time_ns)
+                                     size_t sorted, uint32_t tree, uint32_t pid,
+                                     uint64_t time_ns)
 {
     struct jr_cover_process *found = NULL;
 
@@ -165,19 +166,46 @@ static struct jr_cover_process *find(const struct jr_cover *cover,
     return found;
 }
 
+/* The first process of a pid namespace knows itself as 1, without a parent; who
+ * waited for it, outside, knows it by another number.  Of several, the one that
+ * used most of what is told.  NULL: there is none. */
+static struct jr_cover_process *find_inner(const struct jr_cover *cover,
+                                           size_t sorted, uint32_t tree,
+                                           const struct jr_tree_line *line)
+{
+    struct jr_cover_process *found = NULL;
+    uint64_t told = jr_add(line->cpu_ns, INNER_NS);
+
+    if (cover->trees[tree].root == 1)
+        return NULL;
+    for (size_t i = first_of(cover, sorted, tree, 1);
+         i < sorted && is_of(cover, i, tree, 1); i++) {
+        struct jr_cover_process *process = &cover->processes[i];
+        const struct jr_cover_image *image = &process->last;
+
+        if (image->ppid == 0 && !process->reaped_ns && image->cpu_ns &&
+            image->begin_ns <= line->time_ns &&
+            jr_add(image->cpu_ns, image->children_ns) <= told &&
+            (!found || image->cpu_ns > found->last.cpu_ns))
+            found = process;
+    }
+    return found;
+}
+
 /* A process that was waited for, or the first one of a run. */
 static void add_reaped(struct jr_cover *cover, size_t sorted, uint32_t tree,
                        const struct jr_tree_line *line)
 {
     const int is_root = line->kind == JR_TREE_RUN;
-    struct jr_cover_process *process =
-        find(cover, sorted, tree, line->pid,
-             is_root ? UINT64_MAX : line->time_ns);
+    struct jr_cover_process *process = find(
+        cover, sorted, tree, line->pid, is_root ? UINT64_MAX : line->time_ns);
 
+    if (process == NULL && !is_root)
+        process = find_inner(cover, sorted, tree, line);
     if (process == NULL || process->reaped_ns ||
         (!is_root && process->last.begin_ns > line->time_ns)) {
-        process = JR_PUSH(cover->processes, cover->nprocesses,
-                          cover->processes_room);
+        process =
+            JR_PUSH(cover->processes, cover->nprocesses, cover->processes_room);
         *process = (struct jr_cover_process){
             .last = {.tree = tree, .pid = line->pid, .ppid = line->ppid}};
     }
@@ -228,6 +256,7 @@ static void add_run(struct jr_cover *cover, size_t sorted, uint32_t tree,
     cover->wall_ns = line->wall_ns;
     cover->command = line->args[0] ? line->args : NULL;
     cover->jit = line->text[0] ? line->text : NULL;
+    cover->asked = line->asked;
     cover->nruns++;
 }
 
@@ -247,18 +276,41 @@ static void each_line(struct jr_cover *cover, line_fn *take)
 
 static uint64_t with_children(const struct jr_cover_process *process)
 {
-    return process->reaped_ns ? process->reaped_ns
-                              : jr_add(process->last.cpu_ns,
-                                       process->last.children_ns);
+    return process->reaped_ns
+               ? process->reaped_ns
+               : jr_add(process->last.cpu_ns, process->last.children_ns);
+}
+
+/* A child's parent.  Where several processes had its pid at that time, in pid
+ * namespaces of their own, it is the last one that waited for so much. */
+static struct jr_cover_process *parent_of(const struct jr_cover *cover,
+                                          const struct jr_cover_process *child)
+{
+    const struct jr_cover_image *image = &child->last;
+    uint64_t time_ns = image->begin_ns ? image->begin_ns : child->end_ns;
+    uint64_t used = with_children(child);
+    struct jr_cover_process *found = NULL;
+
+    for (size_t i =
+             first_of(cover, cover->nprocesses, image->tree, image->ppid);
+         i < cover->nprocesses && is_of(cover, i, image->tree, image->ppid);
+         i++) {
+        struct jr_cover_process *one = &cover->processes[i];
+
+        if (one != child && one->last.begin_ns <= time_ns &&
+            jr_add(one->kids_ns, used) <= one->last.children_ns)
+            found = one;
+    }
+    return found ? found
+                 : find(cover, cover->nprocesses, image->tree, image->ppid,
+                        time_ns);
 }
 
 static void sum_children(struct jr_cover *cover)
 {
     for (size_t i = 0; i < cover->nprocesses; i++) {
         const struct jr_cover_process *child = &cover->processes[i];
-        struct jr_cover_process *parent = find(
-            cover, cover->nprocesses, child->last.tree, child->last.ppid,
-            child->last.begin_ns ? child->last.begin_ns : child->end_ns);
+        struct jr_cover_process *parent = parent_of(cover, child);
 
         if (parent && parent != child)
             parent->kids_ns = jr_add(parent->kids_ns, with_children(child));
@@ -277,8 +329,10 @@ static void settle_own(struct jr_cover_process *process)
     if (process->last.paused)
         process->off_ns = jr_add(process->off_ns,
                                  less(process->own_ns, process->last.cpu_ns));
-    process->off_ns = process->off_ns < process->own_ns ? process->off_ns
-                                                        : process->own_ns;
+    else if (process->last.ended)
+        process->after_ns = less(process->own_ns, process->last.cpu_ns);
+    process->off_ns =
+        process->off_ns < process->own_ns ? process->off_ns : process->own_ns;
     process->last.looking_ns =
         process->last.looking_ns < process->own_ns - process->off_ns
             ? process->last.looking_ns
@@ -289,13 +343,14 @@ static void sum_process(struct jr_cover *cover,
                         const struct jr_cover_process *process)
 {
     if (process->own_ns == 0)
-        return;         /* of an older library: its time is not known */
+        return; /* of an older library: its time is not known */
     cover->known = 1;
     if (process->last.cut) {
         cover->cut_ns = jr_add(cover->cut_ns, process->own_ns);
         return;
     }
     cover->before_ns = jr_add(cover->before_ns, process->before_ns);
+    cover->after_ns = jr_add(cover->after_ns, process->after_ns);
     cover->paused_ns = jr_add(cover->paused_ns, process->off_ns);
     cover->looking_ns = jr_add(cover->looking_ns, process->last.looking_ns);
     cover->cpu_ns = jr_add(cover->cpu_ns, process->own_ns - process->off_ns -
@@ -316,8 +371,8 @@ static uint64_t rest_of(const struct jr_cover *cover)
         if (process->is_root)
             total = jr_add(total, process->reaped_ns);
         if (process->has_log)
-            waited = jr_add(waited, less(process->last.children_ns,
-                                         process->kids_ns));
+            waited = jr_add(waited,
+                            less(process->last.children_ns, process->kids_ns));
     }
     total = less(total, own);
     return most(total > TICKS_NS ? total : 0, waited);
@@ -330,8 +385,8 @@ void jr_cover_finish(struct jr_cover *cover, int merged)
     if (merged) {
         each_line(cover, add_line);
         if (cover->nprocesses)
-            qsort(cover->processes, cover->nprocesses,
-                  sizeof *cover->processes, by_image);
+            qsort(cover->processes, cover->nprocesses, sizeof *cover->processes,
+                  by_image);
         each_line(cover, add_why);
         sum_children(cover);
     }
@@ -345,9 +400,8 @@ void jr_cover_finish(struct jr_cover *cover, int merged)
         cover->cpu_ns = jr_add(cover->cpu_ns, cover->rest_ns);
     } else {
         for (size_t i = 0; i < cover->nprocesses; i++)
-            cover->children_ns =
-                jr_add(cover->children_ns,
-                       cover->processes[i].last.children_ns);
+            cover->children_ns = jr_add(cover->children_ns,
+                                        cover->processes[i].last.children_ns);
     }
     jr_cover_gaps(cover);
 }

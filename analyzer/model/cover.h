@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../read/log.h"
-#include "../read/map.h"
-#include "../read/tree.h"
+#include "read/log.h"
+#include "read/map.h"
+#include "read/tree.h"
 
 /* A gap is a process with more CPU time than this, */
 #define JR_GAP_MIN_NS 50000000ULL
@@ -23,22 +23,23 @@
 /* A program that a process ran, wherever it is known from.  CPU times are the
  * process's, counted from its own beginning. */
 struct jr_cover_image {
-    uint32_t tree;          /* as jr_cover_tree returned it */
+    uint32_t tree; /* as jr_cover_tree returned it */
     uint32_t pid, ppid;
-    uint64_t start_ticks;   /* tells apart processes with one pid */
-    uint64_t begin_ns;      /* when it was first seen */
-    uint64_t before_ns;     /* CPU time when the profile could begin, */
-    uint64_t cpu_ns;        /* the last that is known; 0: none is */
-    uint64_t on_ns;         /* of what is between, while the profile ran */
-    uint64_t children_ns;   /* CPU time of children waited for */
-    uint64_t sampled_ns;    /* CPU time that samples stand for */
-    uint64_t lost_ns;       /* and lost ones */
-    uint64_t looking_ns;    /* that jprof's signals took in waiting threads */
+    uint64_t start_ticks; /* tells apart processes with one pid */
+    uint64_t begin_ns;    /* when it was first seen */
+    uint64_t before_ns;   /* CPU time when the profile could begin, */
+    uint64_t cpu_ns;      /* the last that is known; 0: none is */
+    uint64_t on_ns;       /* of what is between, while the profile ran */
+    uint64_t children_ns; /* CPU time of children waited for */
+    uint64_t sampled_ns;  /* CPU time that samples stand for */
+    uint64_t lost_ns;     /* and lost ones */
+    uint64_t looking_ns;  /* that jprof's signals took in waiting threads */
     uint64_t period_ns;
-    uint8_t paused;         /* the profile did not run at its end */
-    uint8_t cut;            /* older samples were overwritten */
-    uint8_t off;            /* enum jp_off */
-    uint8_t refused;        /* threads were refused their timers */
+    uint8_t paused;  /* the profile did not run at its end */
+    uint8_t cut;     /* older samples were overwritten */
+    uint8_t off;     /* enum jp_off */
+    uint8_t refused; /* threads were refused their timers */
+    uint8_t ended;   /* cpu_ns is of the process's end */
     const char *command;
 };
 
@@ -46,22 +47,23 @@ struct jr_cover_image {
 struct jr_cover_process {
     struct jr_cover_image last; /* sampled_ns, lost_ns, looking_ns, children_ns:
                                of all */
-    uint64_t before_ns;     /* CPU time before the library was in its programs */
-    uint64_t off_ns;        /* CPU time while the profile did not run */
-    uint64_t reaped_ns;     /* its and its children's, as its parent saw it */
-    uint64_t kids_ns;       /* of the children that are known */
-    uint64_t own_ns;        /* all of its CPU time */
-    uint64_t end_ns;        /* when it was waited for; 0: not known */
+    uint64_t before_ns; /* CPU time before its programs' profiles began */
+    uint64_t after_ns;  /* and after the profile's end, at the process's */
+    uint64_t off_ns;    /* CPU time while the profile did not run */
+    uint64_t reaped_ns; /* its and its children's, as its parent saw it */
+    uint64_t kids_ns;   /* of the children that are known */
+    uint64_t own_ns;    /* all of its CPU time */
+    uint64_t end_ns;    /* when it was waited for; 0: not known */
     uint8_t has_log, is_root;
-    const struct jr_tree_line *reason;  /* why it cannot be profiled, or NULL */
+    const struct jr_tree_line *reason; /* why it cannot be profiled, or NULL */
 };
 
 /* Processes that are missing for one reason. */
 struct jr_gap {
-    const char *command;    /* of the first; belongs to the input */
-    uint32_t pid;           /* likewise */
-    uint32_t parent;        /* command is its parent's */
-    size_t count;           /* processes */
+    const char *command; /* of the first; belongs to the input */
+    uint32_t pid;        /* likewise */
+    uint32_t parent;     /* command is its parent's */
+    size_t count;        /* processes */
     uint64_t cpu_ns, sampled_ns;
     uint8_t has_log;
     char *why;
@@ -78,22 +80,24 @@ struct jr_cover {
     struct jr_cover_tree *trees;
     size_t ntrees, trees_room;
     /* After jr_cover_finish: */
-    struct jr_gap *gaps;    /* what misses most first */
+    struct jr_gap *gaps; /* what misses most first */
     size_t ngaps, gaps_room;
-    uint64_t cpu_ns;        /* all CPU time that was to be covered, */
-    uint64_t sampled_ns;    /* and what of it is in samples */
-    uint64_t rest_ns;       /* in it: of processes nothing else is known of */
-    uint64_t before_ns;     /* in it: before the library was in a program */
-    uint64_t paused_ns;     /* not in it: while profiles did not run, */
-    uint64_t looking_ns;    /* what jprof's signals took in waiting threads, */
-    uint64_t cut_ns;        /* and of processes whose samples were overwritten */
-    uint64_t children_ns;   /* not in it: of children, when logs are few */
-    uint64_t wall_ns;       /* of the run, as the launcher saw it; 0: not known */
-    const char *jit;        /* why there are no names of JIT code, or NULL */
-    const char *command;    /* that the launcher was given, or NULL */
-    size_t nruns;           /* that a launcher made */
-    uint8_t known;          /* there is something to say */
-    uint8_t whole;          /* all processes are in it, by the launcher's word */
+    uint64_t cpu_ns;      /* all CPU time that was to be covered, */
+    uint64_t sampled_ns;  /* and what of it is in samples */
+    uint64_t rest_ns;     /* in it: of processes nothing else is known of */
+    uint64_t before_ns;   /* in it: before programs' profiles began */
+    uint64_t after_ns;    /* in it: at processes' ends, after the profile's */
+    uint64_t paused_ns;   /* not in it: while profiles did not run, */
+    uint64_t looking_ns;  /* what jprof's signals took in waiting threads, */
+    uint64_t cut_ns;      /* and of processes whose samples were overwritten */
+    uint64_t children_ns; /* not in it: of children, when logs are few */
+    uint64_t wall_ns;     /* of the run, as the launcher saw it; 0: not known */
+    const char *jit;      /* why nobody asked for names of JIT code, or NULL */
+    const char *asked;    /* that they were asked for, or NULL */
+    const char *command;  /* that the launcher was given, or NULL */
+    size_t nruns;         /* that a launcher made */
+    uint8_t known;        /* there is something to say */
+    uint8_t whole;        /* all processes are in it, by the launcher's word */
 };
 
 /* All zero is empty. */

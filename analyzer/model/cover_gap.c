@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 #include "cover.h"
 #include "model.h"
 
@@ -51,17 +51,23 @@ static const char *guessed(const struct jr_cover_process *process,
         return "its samples were lost, see above";
     if (last->refused)
         return "the kernel refused its threads their timers";
-    if (process->own_ns > last->cpu_ns &&
+    if (process->after_ns >= missing_ns / 2)
+        return "it used that as it ended, after its profile: in jprof's own "
+               "end, destructors, and the kernel, which took its memory down";
+    if (!last->ended && process->own_ns > last->cpu_ns &&
         process->own_ns - last->cpu_ns >= missing_ns / 2)
         return "it went on where it had no log: past an exec or its "
                "destructors, killed, or not allowed to write here";
     if (process->before_ns >= missing_ns / 2)
-        return "it used that before the library was loaded";
+        return "it used that before its profile began: in exec, the loader and "
+               "jprof's own start";
+    if (jr_add(process->before_ns, process->after_ns) >= missing_ns / 2)
+        return "it used that before its profile began, and as it ended, after "
+               "it";
     return "the reason is not known";
 }
 
-static char *why_of(const struct jr_cover_process *process,
-                    uint64_t missing_ns)
+static char *why_of(const struct jr_cover_process *process, uint64_t missing_ns)
 {
     if (process->reason)
         return told(process->reason);
@@ -120,8 +126,7 @@ static void add_gap(struct jr_cover *cover,
     for (size_t i = 0; i < cover->ngaps; i++) {
         struct jr_gap *other = &cover->gaps[i];
 
-        if (strcmp(other->why, gap.why) == 0 &&
-            !other->parent == !gap.parent &&
+        if (strcmp(other->why, gap.why) == 0 && !other->parent == !gap.parent &&
             same_program(other->command, gap.command)) {
             other->count++;
             other->cpu_ns = jr_add(other->cpu_ns, cpu_ns);
@@ -148,8 +153,8 @@ void jr_cover_gaps(struct jr_cover *cover)
 {
     for (size_t i = 0; i < cover->nprocesses; i++) {
         const struct jr_cover_process *process = &cover->processes[i];
-        uint64_t cpu = process->own_ns - process->off_ns -
-                       process->last.looking_ns;
+        uint64_t cpu =
+            process->own_ns - process->off_ns - process->last.looking_ns;
         uint64_t sampled = process->last.sampled_ns;
 
         if (process->last.cut || cpu <= JR_GAP_MIN_NS || sampled >= cpu ||

@@ -48,8 +48,8 @@ static void follow(struct course *course, const struct jr_map *map)
     const struct jr_section *sections = map->sections, *pauses = map->pauses;
     uint64_t cleared = map->clear.time_ns ? map->clear.time_ns : UINT64_MAX;
 
-    for (size_t i = 0, j = 0; i < map->nsections || j < map->npauses ||
-                              cleared != UINT64_MAX;) {
+    for (size_t i = 0, j = 0;
+         i < map->nsections || j < map->npauses || cleared != UINT64_MAX;) {
         uint64_t started = time_of(sections, map->nsections, i);
         uint64_t stopped = time_of(pauses, map->npauses, j);
 
@@ -103,6 +103,7 @@ void jr_cover_image(const struct jr_run *run, const struct jr_map *map,
         .cut = header->counters[JP_COUNT_RING_REUSED] != 0,
         .off = (uint8_t)(header->off < JP_OFF_COUNT ? header->off : 0),
         .refused = header->counters[JP_COUNT_NO_TIMER] != 0,
+        .ended = header->cpu_ended != 0,
     };
     /* Of those behind a sandbox, several may be process 1, and none knows when
      * it began. */

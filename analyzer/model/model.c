@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 
 void jr_model_init(struct jr_model *model, const struct jr_filter *filter)
 {
@@ -82,7 +82,7 @@ static void add_stats(struct jr_stats *sum, const struct jr_stats *part)
 
 void jr_model_finish(struct jr_model *model)
 {
-    uint64_t gone_ns = 0;   /* what the ring that lost most has lost */
+    uint64_t gone_ns = 0; /* what the ring that lost most has lost */
 
     if (model->nleaves > 0)
         qsort(model->leaves, model->nleaves, sizeof(*model->leaves),
@@ -101,9 +101,8 @@ void jr_model_finish(struct jr_model *model)
             gone_ns = stats->wall_ns - stats->kept_ns;
     }
     model->total.wall_ns = jr_span_union(model->profiled, model->nprofiled);
-    model->total.kept_ns = model->total.wall_ns > gone_ns
-                               ? model->total.wall_ns - gone_ns
-                               : 0;
+    model->total.kept_ns =
+        model->total.wall_ns > gone_ns ? model->total.wall_ns - gone_ns : 0;
 }
 
 uint64_t jr_periods(const struct jr_model *model, uint64_t weight_ns)

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../read/log.h"
-#include "../read/map.h"
-#include "../symbol/symbol.h"
+#include "read/log.h"
+#include "read/map.h"
+#include "symbol/symbol.h"
 #include "table.h"
 #include "times.h"
 
@@ -19,26 +19,26 @@
 
 /* How functions that a runtime compiled more than once are told apart. */
 enum jr_tiers {
-    JR_TIERS_MERGE = 0,     /* one function, whatever its tier */
-    JR_TIERS_SPLIT,         /* one a tier */
-    JR_TIERS_RAW            /* one a name, as the runtime wrote it */
+    JR_TIERS_MERGE = 0, /* one function, whatever its tier */
+    JR_TIERS_SPLIT,     /* one a tier */
+    JR_TIERS_RAW        /* one a name, as the runtime wrote it */
 };
 
 /* Which samples count, and how much of their stacks. */
 struct jr_filter {
-    const char **include;   /* keep stacks that hold one of these names */
+    const char **include; /* keep stacks that hold one of these names */
     size_t ninclude, include_room;
-    const char **exclude;   /* drop stacks that hold one of these names */
+    const char **exclude; /* drop stacks that hold one of these names */
     size_t nexclude, exclude_room;
-    uint64_t depth;         /* leaf-most frames kept; 0: all */
-    uint64_t start, end;    /* sections [start, end) */
-    uint32_t tid;           /* this thread only; 0: all */
-    uint8_t last;           /* the last section only, whatever start is */
-    uint8_t by_thread;      /* a part of the report for each thread */
-    uint8_t tiers;          /* enum jr_tiers */
-    uint32_t events;        /* bits 1 << enum jp_event that count; 0: all */
-    uint8_t split;          /* stacks end in the sample's event */
-    uint8_t no_code;        /* nothing asks which code was sampled where */
+    uint64_t depth;      /* leaf-most frames kept; 0: all */
+    uint64_t start, end; /* sections [start, end) */
+    uint32_t tid;        /* this thread only; 0: all */
+    uint8_t last;        /* the last section only, whatever start is */
+    uint8_t by_thread;   /* a part of the report for each thread */
+    uint8_t tiers;       /* enum jr_tiers */
+    uint32_t events;     /* bits 1 << enum jp_event that count; 0: all */
+    uint8_t split;       /* stacks end in the sample's event */
+    uint8_t no_code;     /* nothing asks which code was sampled where */
 };
 
 /* A stretch of time, [from_ns, until_ns). */
@@ -66,56 +66,56 @@ struct jr_stats {
                                have been overwritten */
     uint64_t filtered;      /* samples that -e or -i dropped */
     uint64_t reasons[JP_REASON_COUNT]; /* why the stacks of samples end */
-    uint64_t frames;        /* of the kept samples, before -s cuts; */
+    uint64_t frames;         /* of the kept samples, before -s cuts; */
     uint64_t unnamed_frames; /* those without a name, */
-    uint64_t jit_frames;    /* those in JIT code, */
-    uint64_t jit_named;     /* of them those with a name, */
-    uint64_t jit_late;      /* of these those described only later */
-    uint64_t jit_files;     /* perf maps and jitdumps read */
-    uint64_t jit_bad_lines; /* their line tables that were garbage */
+    uint64_t jit_frames;     /* those in JIT code, */
+    uint64_t jit_named;      /* of them those with a name, */
+    uint64_t jit_late;       /* of these those described only later */
+    uint64_t jit_files;      /* perf maps and jitdumps read */
+    uint64_t jit_bad_lines;  /* their line tables that were garbage */
     uint64_t jit_mismatched; /* addresses where other code was than a jitdump
                                 says */
-    uint64_t lost[JR_LOST_COUNT];      /* by enum jp_counter */
+    uint64_t lost[JR_LOST_COUNT]; /* by enum jp_counter */
     uint64_t lost_ns;
-    uint64_t rule_hits;     /* frames whose unwinding rule was at hand, */
-    uint64_t rule_misses;   /* and rules that had to be made; whole run */
-    uint64_t lowered;       /* samples at a lower rate than was asked for, */
-    uint64_t lowered_ns;    /* and their weight; whole run */
-    uint64_t threads;       /* seen in the kept samples */
-    uint64_t sections;      /* that the filter selects */
+    uint64_t rule_hits;   /* frames whose unwinding rule was at hand, */
+    uint64_t rule_misses; /* and rules that had to be made; whole run */
+    uint64_t lowered;     /* samples at a lower rate than was asked for, */
+    uint64_t lowered_ns;  /* and their weight; whole run */
+    uint64_t threads;     /* seen in the kept samples */
+    uint64_t sections;    /* that the filter selects */
 };
 
 /* One process image: a run of a log with its map. */
 struct jr_process {
     const struct jr_run *run;
-    const struct jr_map *map;   /* empty when there was none */
+    const struct jr_map *map; /* empty when there was none */
     struct jr_space *space;
-    struct jr_span span;        /* of time that the filter selects */
+    struct jr_span span; /* of time that the filter selects */
     struct jr_neighbours neighbours;
-    size_t all_sections;        /* in the run */
+    size_t all_sections; /* in the run */
     struct jr_stats stats;
     size_t first_bucket, nbuckets;
 };
 
 struct jr_function {
-    const char *name, *module;  /* belong to the jr_symbols */
-    const char *tier;           /* that tells it from others; NULL */
-    const char *raw;            /* as a runtime wrote it first; NULL: `name` */
-    uint32_t stamp;             /* last stack that it was seen on */
-    uint32_t first_tier;        /* plus one; its others are in by_tier */
-    uint8_t kind;               /* enum jr_frame_kind */
+    const char *name, *module; /* belong to the jr_symbols */
+    const char *tier;          /* that tells it from others; NULL */
+    const char *raw;           /* as a runtime wrote it first; NULL: `name` */
+    uint32_t stamp;            /* last stack that it was seen on */
+    uint32_t first_tier;       /* plus one; its others are in by_tier */
+    uint8_t kind;              /* enum jr_frame_kind */
 };
 
 /* A function in one of its tiers.  Each has one at least. */
 struct jr_tier {
-    const char *word;           /* "TurboFan"; NULL: its runtime says none */
-    const char *raw;            /* its name as the runtime wrote it first */
+    const char *word; /* "TurboFan"; NULL: its runtime says none */
+    const char *raw;  /* its name as the runtime wrote it first */
     uint32_t function;
     uint32_t stamp;
 };
 
 struct jr_arc {
-    uint32_t caller, callee;    /* functions */
+    uint32_t caller, callee; /* functions */
     uint32_t stamp;
 };
 
@@ -125,14 +125,14 @@ struct jr_arc {
  * have nodes of their own, even where the functions are the same. */
 struct jr_node {
     uint32_t parent, function;
-    uint32_t tier;              /* of the function */
-    uint32_t arc;               /* from the parent's function; JR_NO_ARC */
-    uint32_t leaf;              /* its first one, plus one, until
+    uint32_t tier;          /* of the function */
+    uint32_t arc;           /* from the parent's function; JR_NO_ARC */
+    uint32_t leaf;          /* its first one, plus one, until
                                    jr_model_finish; the others of the node are
                                    in by_leaf */
-    uint8_t first_function;     /* no ancestor has this function */
-    uint8_t first_tier;         /* nor, in this tier */
-    uint8_t first_arc;          /* nor is this arc on the way to the root */
+    uint8_t first_function; /* no ancestor has this function */
+    uint8_t first_tier;     /* nor, in this tier */
+    uint8_t first_arc;      /* nor is this arc on the way to the root */
 };
 
 /* Weight that was sampled at one node in one bucket. */
@@ -144,14 +144,14 @@ struct jr_leaf {
 /* An address of JIT code that was the leaf of samples.  An address that held
  * different code over time has several. */
 struct jr_spot {
-    uint64_t address, time_ns;  /* time: of the first sample */
+    uint64_t address, time_ns; /* time: of the first sample */
     uint64_t weight_ns, samples;
     uint32_t process, tier;
 };
 
 /* What is counted apart: a thread with by_thread, else a process. */
 struct jr_bucket {
-    uint32_t process, tid;      /* tid 0: all threads */
+    uint32_t process, tid; /* tid 0: all threads */
     uint64_t weight_ns, samples;
     size_t first_leaf, nleaves; /* after jr_model_finish */
 };
@@ -160,7 +160,7 @@ struct jr_bucket {
 typedef void jr_progress_fn(void *data, uint64_t done, uint64_t total);
 
 struct jr_model {
-    struct jr_filter filter;    /* its strings must outlive the model */
+    struct jr_filter filter; /* its strings must outlive the model */
     struct jr_process *processes;
     size_t nprocesses, processes_room;
     struct jr_function *functions;
@@ -169,7 +169,7 @@ struct jr_model {
     size_t ntiers, tiers_room;
     struct jr_arc *arcs;
     size_t narcs, arcs_room;
-    struct jr_node *nodes;      /* [0] is above every root */
+    struct jr_node *nodes; /* [0] is above every root */
     size_t nnodes, nodes_room;
     struct jr_leaf *leaves;
     size_t nleaves, leaves_room;
@@ -177,19 +177,19 @@ struct jr_model {
     size_t nbuckets, buckets_room;
     struct jr_spot *spots;
     size_t nspots, spots_room;
-    struct jr_times times;      /* of real time */
-    struct jr_span *profiled;   /* stretches of time, of all processes */
+    struct jr_times times;    /* of real time */
+    struct jr_span *profiled; /* stretches of time, of all processes */
     size_t nprofiled, profiled_room;
-    struct jr_stats total;      /* after jr_model_finish */
-    uint64_t period_ns;         /* the unit of weights: that of process 0 */
+    struct jr_stats total; /* after jr_model_finish */
+    uint64_t period_ns;    /* the unit of weights: that of process 0 */
     struct jr_table by_name, by_tier, by_arc, by_path, by_leaf, by_thread;
-    uint32_t *frame_tiers;      /* by number of the frame, plus one */
+    uint32_t *frame_tiers; /* by number of the frame, plus one */
     size_t nframe_tiers;
     uint32_t stamp;
-    uint32_t *path;             /* scratch: tiers of a stack */
+    uint32_t *path; /* scratch: tiers of a stack */
     size_t npath, path_room;
-    uint8_t *named;             /* -i, then -e: a frame had this name */
-    jr_progress_fn *progress;   /* may be NULL */
+    uint8_t *named;           /* -i, then -e: a frame had this name */
+    jr_progress_fn *progress; /* may be NULL */
     void *progress_data;
 };
 
@@ -241,7 +241,7 @@ const char *jr_thread_name(const struct jr_process *process, uint32_t tid);
 /* The clock that ran, the walker, why a stack ended, why a sample was lost:
  * stable words for the summary, and sentences for people. */
 const char *jr_event_word(unsigned event);
-const char *jr_event_frame(unsigned event);  /* as a frame: "[blocked]" */
+const char *jr_event_frame(unsigned event); /* as a frame: "[blocked]" */
 const char *jr_clock_word(uint32_t clock);
 const char *jr_clock_text(uint32_t clock);
 const char *jr_walker_word(uint32_t walker);

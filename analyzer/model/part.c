@@ -8,49 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 
 #define NO_ROW UINT32_MAX
 
 /* Weights of a part, indexed as in the model. */
 struct sums {
-    uint64_t *self, *total; /* by function */
-    uint64_t *arc;          /* by arc */
+    uint64_t *self, *total;           /* by function */
+    uint64_t *arc;                    /* by arc */
     uint64_t *tier_self, *tier_total; /* by tier */
-    uint32_t *row;          /* by function: its row, or NO_ROW */
+    uint32_t *row;                    /* by function: its row, or NO_ROW */
 };
-
-static int covers(const struct jr_scope_key *key, const struct jr_model *model,
-                  size_t bucket)
-{
-    switch (key->scope) {
-    case JR_SCOPE_ALL:
-        return 1;
-    case JR_SCOPE_PROCESS:
-        return model->buckets[bucket].process == key->process;
-    case JR_SCOPE_THREAD:
-        return bucket == key->bucket;
-    }
-    return 0;
-}
-
-uint64_t *jr_part_weights(const struct jr_model *model,
-                          const struct jr_scope_key *key)
-{
-    uint64_t *weights = jr_alloc(model->nnodes, sizeof(*weights));
-
-    for (size_t i = 0; i < model->nbuckets; i++) {
-        const struct jr_bucket *bucket = &model->buckets[i];
-        const struct jr_leaf *leaf = model->leaves + bucket->first_leaf;
-
-        if (!covers(key, model, i))
-            continue;
-        for (size_t j = 0; j < bucket->nleaves; j++)
-            weights[leaf[j].node] =
-                jr_add(weights[leaf[j].node], leaf[j].weight_ns);
-    }
-    return weights;
-}
 
 /* Carries the weights from the leaves to the roots: a node comes after its
  * parent, so one pass from the last to the first is enough. */
@@ -147,10 +115,10 @@ static void build_rows(struct order *order, struct jr_part *part,
     part->flat = jr_alloc(model->nfunctions + 1, sizeof(*part->flat));
     for (uint32_t i = 0; i < model->nfunctions; i++)
         if (sums->total[i] > 0)
-            part->rows[part->nrows++] = (struct jr_row){
-                .function = i,
-                .self_ns = sums->self[i],
-                .total_ns = sums->total[i]};
+            part->rows[part->nrows++] =
+                (struct jr_row){.function = i,
+                                .self_ns = sums->self[i],
+                                .total_ns = sums->total[i]};
     qsort_r(part->rows, part->nrows, sizeof(*part->rows), compare_rows, order);
     for (uint32_t i = 0; i < model->nfunctions; i++)
         sums->row[i] = NO_ROW;
@@ -198,15 +166,15 @@ static void build_links(const struct jr_model *model, struct jr_part *part,
     for (size_t i = 0; i < part->nrows; i++) {
         const struct jr_row *row = &part->rows[i];
 
-        qsort(part->links + row->callers, row->ncallers,
-              sizeof(*part->links), compare_links);
-        qsort(part->links + row->callees, row->ncallees,
-              sizeof(*part->links), compare_links);
+        qsort(part->links + row->callers, row->ncallers, sizeof(*part->links),
+              compare_links);
+        qsort(part->links + row->callees, row->ncallees, sizeof(*part->links),
+              compare_links);
     }
 }
 
-void jr_part_build(const struct jr_model *model,
-                   const struct jr_scope_key *key, struct jr_part *part)
+void jr_part_build(const struct jr_model *model, const struct jr_scope_key *key,
+                   struct jr_part *part)
 {
     struct order order = {.model = model, .part = part};
     uint64_t *weights = jr_part_weights(model, key);
@@ -218,8 +186,8 @@ void jr_part_build(const struct jr_model *model,
         .tier_total = jr_alloc(model->ntiers + 1, sizeof(*sums.tier_total)),
         .row = jr_alloc(model->nfunctions + 1, sizeof(*sums.row))};
 
-    *part = (struct jr_part){.weight_ns = key->weight_ns,
-                             .samples = key->samples};
+    *part =
+        (struct jr_part){.weight_ns = key->weight_ns, .samples = key->samples};
     sum_up(model, weights, &sums);
     build_rows(&order, part, &sums);
     build_links(model, part, &sums);
@@ -260,18 +228,19 @@ struct jr_scope_key *jr_parts_list(const struct jr_model *model, size_t *count)
 
     if (model->filter.by_thread) {
         for (uint32_t i = 0; i < model->nbuckets; i++)
-            keys[n++] = (struct jr_scope_key){
-                JR_SCOPE_THREAD, model->buckets[i].process, i,
-                model->buckets[i].tid, model->buckets[i].weight_ns,
-                model->buckets[i].samples};
+            keys[n++] = (struct jr_scope_key){JR_SCOPE_THREAD,
+                                              model->buckets[i].process,
+                                              i,
+                                              model->buckets[i].tid,
+                                              model->buckets[i].weight_ns,
+                                              model->buckets[i].samples};
         qsort(keys, n, sizeof(*keys), compare_keys);
         *count = n;
         return keys;
     }
-    keys[n++] = (struct jr_scope_key){
-        .scope = JR_SCOPE_ALL,
-        .weight_ns = model->total.weight_ns,
-        .samples = model->total.samples};
+    keys[n++] = (struct jr_scope_key){.scope = JR_SCOPE_ALL,
+                                      .weight_ns = model->total.weight_ns,
+                                      .samples = model->total.samples};
     for (uint32_t i = 0; i < model->nprocesses && model->nprocesses > 1; i++)
         keys[n++] = (struct jr_scope_key){
             .scope = JR_SCOPE_PROCESS,

@@ -13,45 +13,44 @@ enum jr_scope { JR_SCOPE_ALL, JR_SCOPE_PROCESS, JR_SCOPE_THREAD };
 /* What a part covers. */
 struct jr_scope_key {
     enum jr_scope scope;
-    uint32_t process;       /* unless JR_SCOPE_ALL */
-    uint32_t bucket;        /* with JR_SCOPE_THREAD */
-    uint32_t tid;           /* with JR_SCOPE_THREAD */
+    uint32_t process; /* unless JR_SCOPE_ALL */
+    uint32_t bucket;  /* with JR_SCOPE_THREAD */
+    uint32_t tid;     /* with JR_SCOPE_THREAD */
     uint64_t weight_ns, samples;
 };
 
 /* The parts of a report, in its order: with by_thread one a thread, heaviest
  * first within its process; else everything, and when there are several
  * processes one each.  Returns an array of *count, which the caller frees. */
-struct jr_scope_key *jr_parts_list(const struct jr_model *model,
-                                   size_t *count);
+struct jr_scope_key *jr_parts_list(const struct jr_model *model, size_t *count);
 
 /* A caller or callee of a function. */
 struct jr_link {
-    uint32_t row;           /* into jr_part.rows */
-    uint64_t weight_ns;     /* of stacks that hold the call, once a stack */
+    uint32_t row;       /* into jr_part.rows */
+    uint64_t weight_ns; /* of stacks that hold the call, once a stack */
 };
 
 /* What a function weighs in one of its tiers. */
 struct jr_part_tier {
-    uint32_t tier;          /* into jr_model.tiers */
+    uint32_t tier; /* into jr_model.tiers */
     uint64_t self_ns, total_ns;
 };
 
 struct jr_row {
     uint32_t function;
-    uint64_t self_ns;       /* "Count": it is the leaf */
-    uint64_t total_ns;      /* "Hits": it is on the stack, once a stack */
-    size_t callers, ncallers;   /* slice of jr_part.links, heaviest first */
+    uint64_t self_ns;         /* "Count": it is the leaf */
+    uint64_t total_ns;        /* "Hits": it is on the stack, once a stack */
+    size_t callers, ncallers; /* slice of jr_part.links, heaviest first */
     size_t callees, ncallees;
-    size_t tiers, ntiers;       /* slice of jr_part.tiers, by descending self,
+    size_t tiers, ntiers; /* slice of jr_part.tiers, by descending self,
                                    then total; empty when none has a word */
 };
 
 struct jr_part {
     uint64_t weight_ns, samples;
-    struct jr_row *rows;    /* by descending total */
+    struct jr_row *rows; /* by descending total */
     size_t nrows;
-    uint32_t *flat;         /* rows with a self weight, by descending self */
+    uint32_t *flat; /* rows with a self weight, by descending self */
     size_t nflat;
     struct jr_link *links;
     size_t nlinks;
@@ -60,8 +59,8 @@ struct jr_part {
 };
 
 /* Builds the part; the caller frees it with jr_part_free. */
-void jr_part_build(const struct jr_model *model,
-                   const struct jr_scope_key *key, struct jr_part *part);
+void jr_part_build(const struct jr_model *model, const struct jr_scope_key *key,
+                   struct jr_part *part);
 void jr_part_free(struct jr_part *part);
 
 /* Self weights by node for `key`: an array of model->nnodes that the caller

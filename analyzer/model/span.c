@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 
 /* Where section n of the map starts; what lies before the first belongs to
  * it, and past the last there is no end. */
@@ -91,8 +91,7 @@ uint64_t jr_span_union(struct jr_span *spans, size_t count)
     if (count)
         qsort(spans, count, sizeof *spans, by_start);
     for (size_t i = 0; i < count; i++) {
-        uint64_t from = spans[i].from_ns > reached ? spans[i].from_ns
-                                                   : reached;
+        uint64_t from = spans[i].from_ns > reached ? spans[i].from_ns : reached;
 
         if (spans[i].until_ns <= from)
             continue;

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 
 #define FIRST_ROOM 64
 
@@ -18,7 +18,7 @@ struct jr_key {
 
 struct jr_slot {
     uint32_t hash;
-    uint32_t key;     /* index plus one; 0: free */
+    uint32_t key; /* index plus one; 0: free */
 };
 
 static uint32_t hash_of(uint64_t a, uint64_t b)

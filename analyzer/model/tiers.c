@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 #include "part.h"
 
 static int heavier(uint64_t a, uint64_t b)

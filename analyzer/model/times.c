@@ -6,23 +6,25 @@
  * A sample stands for a stratum of its thread's time, a random moment of which
  * was looked at.  Where two samples of a thread, one after the other, are both
  * inside a function or both outside, nothing is unsure; where one is inside and
- * the other is not, the function's time is off by a stratum at most.  Half of
- * the longer one's square is what it adds to the variance: right for a visit
- * that is shorter than the stratum, too much for the end of a long one. */
+ * the other is not, the function's time is off by a stratum at most; and by no
+ * more than the time between the two moments, which is less where a stratum
+ * was long because the thread had no CPU to be looked at on.  Two thirds of
+ * the lesser one's square is what it adds to the variance: right for a visit
+ * that is shorter than the stratum (the square of the lesser of L and the time
+ * between two random moments in strata of L is 3/4 of L's on average, and a
+ * visit has two ends), up to four times too much for the end of a long one. */
 #include "times.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 #include "model.h"
 
 static const uint8_t states[JP_EVENT_COUNT] = {
-    [JP_EVENT_CPU] = JR_STATES,
-    [JP_EVENT_WALL_RUNNING] = JR_RUNNING,
-    [JP_EVENT_WALL_BLOCKED] = JR_BLOCKED,
-    [JP_EVENT_RAISED] = JR_STATES,
+    [JP_EVENT_CPU] = JR_STATES,           [JP_EVENT_WALL_RUNNING] = JR_RUNNING,
+    [JP_EVENT_WALL_BLOCKED] = JR_BLOCKED, [JP_EVENT_RAISED] = JR_STATES,
     [JP_EVENT_WALL_READY] = JR_READY,
 };
 
@@ -58,8 +60,8 @@ static struct jr_timed *thread_of(struct jr_times *times, uint32_t process,
     return &times->threads[*index];
 }
 
-static void add_blocked(struct jr_times *times, uint32_t thread,
-                        uint32_t node, uint64_t weight_ns)
+static void add_blocked(struct jr_times *times, uint32_t thread, uint32_t node,
+                        uint64_t weight_ns)
 {
     uint32_t fresh = (uint32_t)times->ncells;
     uint32_t cell = jr_table_put(&times->by_cell, thread, node, fresh);
@@ -72,7 +74,7 @@ static void add_blocked(struct jr_times *times, uint32_t thread,
 }
 
 static void add_step(struct jr_times *times, uint32_t from, uint32_t to,
-                     uint64_t longer)
+                     uint64_t unsure)
 {
     uint32_t fresh = (uint32_t)times->nsteps;
     uint32_t step = jr_table_put(&times->by_step, from, to, fresh);
@@ -80,7 +82,19 @@ static void add_step(struct jr_times *times, uint32_t from, uint32_t to,
     if (step == fresh)
         *JR_PUSH(times->steps, times->nsteps, times->steps_room) =
             (struct jr_step){.from = from, .to = to};
-    times->steps[step].variance += (double)longer * (double)longer / 2;
+    times->steps[step].variance += (double)unsure * (double)unsure * 2 / 3;
+}
+
+/* What a function's time may be off by, of which this sample is the first that
+ * found the thread inside or outside. */
+static uint64_t unsure_of(const struct jr_timed *thread,
+                          const struct jr_sample *sample)
+{
+    const uint64_t weight = sample->weight_ns;
+    const uint64_t longer = weight > thread->last_ns ? weight : thread->last_ns;
+    const uint64_t between = sample->time_ns - thread->time_ns;
+
+    return between < longer ? between : longer;
 }
 
 void jr_times_add(struct jr_times *times, uint32_t process, uint32_t node,
@@ -89,21 +103,19 @@ void jr_times_add(struct jr_times *times, uint32_t process, uint32_t node,
     const uint8_t state = states[sample->event];
     const uint64_t weight = sample->weight_ns;
     uint32_t index;
-    struct jr_timed *thread =
-        thread_of(times, process, sample->tid, &index);
+    struct jr_timed *thread = thread_of(times, process, sample->tid, &index);
 
     if (node >= times->nnodes)
         widen(times, node);
-    times->nodes[node].ns[state] =
-        jr_add(times->nodes[node].ns[state], weight);
+    times->nodes[node].ns[state] = jr_add(times->nodes[node].ns[state], weight);
     thread->weight_ns = jr_add(thread->weight_ns, weight);
     if (state == JR_BLOCKED)
         add_blocked(times, index, node, weight);
     if (thread->node != UINT32_MAX && thread->node != node)
-        add_step(times, thread->node, node,
-                 weight > thread->last_ns ? weight : thread->last_ns);
+        add_step(times, thread->node, node, unsure_of(thread, sample));
     thread->node = node;
     thread->last_ns = weight;
+    thread->time_ns = sample->time_ns;
 }
 
 void jr_times_free(struct jr_times *times)
@@ -183,8 +195,7 @@ static void sum_states(const struct jr_model *model, struct jr_time_row *rows)
 struct jr_time_row *jr_times_rows(const struct jr_model *model, size_t *count)
 {
     const struct jr_times *times = &model->times;
-    struct jr_time_row *rows =
-        jr_alloc(model->nfunctions + 1, sizeof(*rows));
+    struct jr_time_row *rows = jr_alloc(model->nfunctions + 1, sizeof(*rows));
     struct errors errors = {model, rows, NULL, 0};
 
     errors.stamps = jr_alloc(model->nfunctions + 1, sizeof(*errors.stamps));

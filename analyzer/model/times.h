@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../read/log.h"
+#include "read/log.h"
 #include "table.h"
 
 enum jr_state { JR_RUNNING, JR_BLOCKED, JR_READY, JR_STATES };
@@ -21,7 +21,7 @@ struct jr_node_time {
 
 /* A thread: what was seen of it last, and all of its time. */
 struct jr_timed {
-    uint64_t weight_ns, last_ns;
+    uint64_t weight_ns, last_ns, time_ns;
     uint32_t node;
 };
 
@@ -67,28 +67,26 @@ struct jr_time_row {
     uint32_t function;
     uint64_t ns[JR_STATES];
     uint64_t all_ns;
-    double error_ns;        /* standard error of all_ns */
+    double error_ns; /* standard error of all_ns */
 };
 
 /* The functions by descending time: an array of *count that the caller
  * frees. */
-struct jr_time_row *jr_times_rows(const struct jr_model *model,
-                                  size_t *count);
+struct jr_time_row *jr_times_rows(const struct jr_model *model, size_t *count);
 
 /* Where threads were blocked: a function of the program, and what it called
  * for that. */
 struct jr_wait_row {
-    uint32_t function, call;  /* equal: it called nothing */
-    uint64_t blocked_ns;      /* of threads that did other things as well */
+    uint32_t function, call; /* equal: it called nothing */
+    uint64_t blocked_ns;     /* of threads that did other things as well */
     double error_ns;
-    uint64_t threads;         /* those */
-    uint64_t idle_ns;         /* of threads that were here all the time */
-    uint64_t idle;            /* those */
+    uint64_t threads; /* those */
+    uint64_t idle_ns; /* of threads that were here all the time */
+    uint64_t idle;    /* those */
 };
 
 /* The waits by descending blocked time: an array of *count that the caller
  * frees. */
-struct jr_wait_row *jr_waits_rows(const struct jr_model *model,
-                                  size_t *count);
+struct jr_wait_row *jr_waits_rows(const struct jr_model *model, size_t *count);
 
 #endif

@@ -4,10 +4,10 @@
  * Runs in: analyzer. */
 #include <string.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 #include "model.h"
 
-#define FRAMES 1024   /* whose tiers are kept at first */
+#define FRAMES 1024 /* whose tiers are kept at first */
 
 /* The word of a frame's tier when it is part of the function's identity, else
  * NULL. */
@@ -33,8 +33,7 @@ static uint32_t function_of(struct jr_model *model,
     id = jr_table_put(&model->by_name, (uintptr_t)name,
                       (uintptr_t)(tier ? tier : frame->module), fresh);
     if (id == fresh)
-        *JR_PUSH(model->functions, model->nfunctions,
-                 model->functions_room) =
+        *JR_PUSH(model->functions, model->nfunctions, model->functions_room) =
             (struct jr_function){.name = name,
                                  .module = frame->module,
                                  .tier = tier,
@@ -73,8 +72,8 @@ static uint32_t *kept_tier(struct jr_model *model, uint32_t number)
         return &model->frame_tiers[number];
     while (wanted <= number)
         wanted *= 2;
-    model->frame_tiers = jr_realloc(model->frame_tiers, wanted,
-                                    sizeof(*model->frame_tiers));
+    model->frame_tiers =
+        jr_realloc(model->frame_tiers, wanted, sizeof(*model->frame_tiers));
     memset(model->frame_tiers + model->nframe_tiers, 0,
            (wanted - model->nframe_tiers) * sizeof(*model->frame_tiers));
     model->nframe_tiers = wanted;
@@ -92,8 +91,7 @@ uint32_t jr_tree_tier(struct jr_model *model, const struct jr_frame *frame)
     return *kept - 1;
 }
 
-static uint32_t arc_of(struct jr_model *model, uint32_t caller,
-                       uint32_t callee)
+static uint32_t arc_of(struct jr_model *model, uint32_t caller, uint32_t callee)
 {
     uint32_t fresh = (uint32_t)model->narcs;
     uint32_t id = jr_table_put(&model->by_arc, caller, callee, fresh);
@@ -121,11 +119,10 @@ static uint32_t step(struct jr_model *model, uint32_t parent, uint32_t tier)
         node = JR_PUSH(model->nodes, model->nnodes, model->nodes_room);
         *node = (struct jr_node){
             .parent = parent, .function = function, .tier = tier, .arc = arc};
-        node->first_function =
-            model->functions[function].stamp != model->stamp;
+        node->first_function = model->functions[function].stamp != model->stamp;
         node->first_tier = model->tiers[tier].stamp != model->stamp;
-        node->first_arc = arc != JR_NO_ARC &&
-                          model->arcs[arc].stamp != model->stamp;
+        node->first_arc =
+            arc != JR_NO_ARC && model->arcs[arc].stamp != model->stamp;
     }
     node = &model->nodes[id];
     model->functions[function].stamp = model->stamp;

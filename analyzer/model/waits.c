@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 #include "model.h"
 
 #define NO_WAIT UINT32_MAX
@@ -20,10 +20,9 @@
  * stands before it. */
 static int is_system(const char *module)
 {
-    static const char *const names[] = {"libc.so", "libc-", "libpthread",
-                                        "librt", "libjprof.so", "libstdc++",
-                                        "ld-linux",
-                                        "ld-musl", "linux-vdso", "[vdso]"};
+    static const char *const names[] = {
+        "libc.so",   "libc-",    "libpthread", "librt",      "libjprof.so",
+        "libstdc++", "ld-linux", "ld-musl",    "linux-vdso", "[vdso]"};
     const char *slash = strrchr(module, '/');
     const char *name = slash ? slash + 1 : module;
 
@@ -33,18 +32,30 @@ static int is_system(const char *module)
     return name[0] == '\0';
 }
 
-/* The function of the program that waits at a node, and what it called. */
+/* The function of the program that waits at a node, and what it called.  One
+ * with a name, if there is any: a library's inner ones often have none. */
 static void whose_wait(const struct jr_model *model, uint32_t node,
                        uint32_t *function, uint32_t *call)
 {
+    int found = 0;
+
     *function = *call = model->nodes[node].function;
     for (; node != 0; node = model->nodes[node].parent) {
-        *function = model->nodes[node].function;
-        if (!is_system(model->functions[*function].module))
+        const uint32_t here = model->nodes[node].function;
+
+        if (is_system(model->functions[here].module)) {
+            if (!found)
+                *function = *call = here;
+            continue;
+        }
+        if (!found)
+            *function = here;
+        found = 1;
+        if (model->functions[here].kind != JR_FRAME_UNNAMED) {
+            *function = here;
             return;
-        *call = *function;
+        }
     }
-    *function = *call;
 }
 
 struct waits {
@@ -52,7 +63,7 @@ struct waits {
     struct jr_wait_row *rows;
     size_t count, room;
     struct jr_table by_call;
-    uint32_t *of;               /* by node, or NO_WAIT */
+    uint32_t *of; /* by node, or NO_WAIT */
 };
 
 static uint32_t wait_of(struct waits *waits, uint32_t node)

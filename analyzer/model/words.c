@@ -11,14 +11,8 @@ struct word {
 
 static const struct word unknown = {"unknown", "unknown"};
 
-static const struct word clocks[JP_CLOCK_COUNT] = {
-    [JP_CLOCK_NONE] = {"none", "no timer, raised signals only"},
-    [JP_CLOCK_THREAD_CPU] = {"thread-cpu", "CPU time, a timer per thread"},
-    [JP_CLOCK_MONOTONIC] = {"monotonic", "real time, a timer per thread"},
-    [JP_CLOCK_RTC] = {"rtc", "real time, /dev/rtc"},
-    [JP_CLOCK_PERF] = {"perf", "CPU time, the perf clock per thread"},
-    [JP_CLOCK_ITIMER] = {"itimer", "CPU time, one timer for the process"},
-};
+#define CLOCK(id, name, word, text) {word, text},
+static const struct word clocks[JP_CLOCK_COUNT] = {JP_CLOCKS(CLOCK)};
 
 static const struct word events[JP_EVENT_COUNT] = {
     [JP_EVENT_CPU] = {"cpu", "[cpu]"},

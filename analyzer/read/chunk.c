@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 #include "jp_map.h"
 
 /* One chunk being read. */
@@ -15,9 +15,9 @@ struct cursor {
     struct jr_chunk_reader *reader;
     struct jr_run *run;
     const uint8_t *data;
-    size_t size;         /* bytes there are */
-    uint64_t offset;     /* of the chunk in the file */
-    unsigned damaged;    /* records that could not be used */
+    size_t size;      /* bytes there are */
+    uint64_t offset;  /* of the chunk in the file */
+    unsigned damaged; /* records that could not be used */
 };
 
 void jr_chunk_reader_begin(struct jr_chunk_reader *reader, const char *path,
@@ -42,8 +42,8 @@ static void damage(struct cursor *cursor, size_t at, const char *text)
 {
     if (cursor->damaged++ == 0) {
         cursor->run->bad_chunks++;
-        jr_warn(cursor->reader->diag, cursor->reader->path,
-                cursor->offset + at, "%s", text);
+        jr_warn(cursor->reader->diag, cursor->reader->path, cursor->offset + at,
+                "%s", text);
     }
 }
 
@@ -126,8 +126,7 @@ static void read_sample(struct cursor *cursor, size_t at)
     }
     place = JP_SAMPLE_STACK(record.weight_stack);
     if (place) {
-        stack = place < at / 8 ? cursor->reader->stacks[place]
-                               : JR_STACK_NONE;
+        stack = place < at / 8 ? cursor->reader->stacks[place] : JR_STACK_NONE;
         if (stack == JR_STACK_NONE) {
             damage(cursor, at, "sample whose stack is not there; left out");
             return;
@@ -136,13 +135,13 @@ static void read_sample(struct cursor *cursor, size_t at)
     if (record.time_ns < run->header.cleared_ns)
         return;
     *JR_PUSH(run->samples, run->nsamples, run->samples_room) =
-        (struct jr_sample){
-            .time_ns = record.time_ns,
-            .weight_ns = JP_SAMPLE_WEIGHT(record.weight_stack),
-            .tid = record.tid,
-            .stack = stack,
-            .event = JP_SAMPLE_EVENT(record.head.info),
-            .reason = (uint8_t)JP_SAMPLE_REASON(record.head.info)};
+        (struct jr_sample){.time_ns = record.time_ns,
+                           .weight_ns = JP_SAMPLE_WEIGHT(record.weight_stack),
+                           .tid = record.tid,
+                           .stack = stack,
+                           .event = JP_SAMPLE_EVENT(record.head.info),
+                           .reason =
+                               (uint8_t)JP_SAMPLE_REASON(record.head.info)};
 }
 
 static void read_text(struct cursor *cursor, size_t at)
@@ -158,8 +157,8 @@ static void read_text(struct cursor *cursor, size_t at)
         damage(cursor, at, "text of a wrong length; left out");
         return;
     }
-    run->text = jr_grow(run->text, run->ntext + record.length + 1,
-                        &run->text_room, 1);
+    run->text =
+        jr_grow(run->text, run->ntext + record.length + 1, &run->text_room, 1);
     memcpy(run->text + run->ntext, cursor->data + at + sizeof record,
            record.length);
     /* One line, whatever is in it. */
@@ -181,18 +180,21 @@ static size_t read_record(struct cursor *cursor, size_t at, size_t chunk_size)
         return 0;
     size = (size_t)head.words * 8;
     if (size == 0) {
-        damage(cursor, at, "record without a length; rest of this chunk "
-                           "skipped");
+        damage(cursor, at,
+               "record without a length; rest of this chunk "
+               "skipped");
         return 0;
     }
     if (size > chunk_size - at) {
-        damage(cursor, at, "record runs past its chunk; rest of this chunk "
-                           "skipped");
+        damage(cursor, at,
+               "record runs past its chunk; rest of this chunk "
+               "skipped");
         return 0;
     }
     if (size > cursor->size - at) {
-        damage(cursor, at, "the file ends inside this record; rest of the "
-                           "chunk is missing");
+        damage(cursor, at,
+               "the file ends inside this record; rest of the "
+               "chunk is missing");
         return 0;
     }
     if (head.type == JP_RECORD_STACK)
@@ -221,6 +223,7 @@ void jr_chunk_read(struct jr_chunk_reader *reader, struct jr_run *run,
         at += step;
     }
     if (at < size && at + sizeof(struct jp_record) > size && data[at])
-        damage(&cursor, at, "the file ends inside this record; rest of the "
-                            "chunk is missing");
+        damage(&cursor, at,
+               "the file ends inside this record; rest of the "
+               "chunk is missing");
 }

@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../base/diag.h"
+#include "base/diag.h"
 #include "log.h"
 #include "stacks.h"
 
-#define JR_CHUNK_PLACES (JP_CHUNK_MAX / 8)  /* where a record may start */
+#define JR_CHUNK_PLACES (JP_CHUNK_MAX / 8) /* where a record may start */
 
 /* What is kept from chunk to chunk of a log; `table` is that of the run whose
  * chunk is being read. */
@@ -20,8 +20,8 @@ struct jr_chunk_reader {
     const char *path;
     struct jr_diag *diag;
     struct jr_stack_table *table;
-    uint32_t *stacks;    /* by place: the run's stack, JR_STACK_NONE: none */
-    uint64_t *whole;     /* room for one whole stack */
+    uint32_t *stacks; /* by place: the run's stack, JR_STACK_NONE: none */
+    uint64_t *whole;  /* room for one whole stack */
 };
 
 void jr_chunk_reader_begin(struct jr_chunk_reader *reader, const char *path,

@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/diag.h"
-#include "../base/mem.h"
+#include "base/diag.h"
+#include "base/mem.h"
 #include "jitdump_fields.h"
 
 #define WINDOW_SIZE (256U << 10)
-#define ZEROS_STEP (64U << 10)     /* zeros that are looked at in one go */
-#define MAGIC 0x4A695444U          /* "JiTD", of the specification */
+#define ZEROS_STEP (64U << 10) /* zeros that are looked at in one go */
+#define MAGIC 0x4A695444U      /* "JiTD", of the specification */
 #define HEADER_SIZE 40U
-#define HEADER_LEAST 24U           /* up to the pid */
-#define HEADER_MOST 65536U         /* of any later version */
+#define HEADER_LEAST 24U   /* up to the pid */
+#define HEADER_MOST 65536U /* of any later version */
 #define FLAG_ARCH_TIME 1U
 
 /* Smallest sizes of the records, prefix included. */
@@ -150,7 +150,7 @@ static int take_fields(const struct jr_jitdump *dump, const uint8_t *bytes,
     }
 }
 
-#define PADDING_MAX 7U    /* bytes between a LOAD's name and its code */
+#define PADDING_MAX 7U /* bytes between a LOAD's name and its code */
 
 /* Does the name of a LOAD end where its code begins?  Taken from a byte
  * before it starts, a record has a size and a code size 256 times as large,
@@ -159,8 +159,8 @@ static int has_name(struct jr_jitdump *dump,
                     const struct jr_jitdump_record *record)
 {
     uint64_t room = record->size - record->code_size - JR_LOAD_NAME;
-    size_t most = room < JR_JITDUMP_NAME_MAX ? (size_t)room
-                                             : JR_JITDUMP_NAME_MAX;
+    size_t most =
+        room < JR_JITDUMP_NAME_MAX ? (size_t)room : JR_JITDUMP_NAME_MAX;
     const uint8_t *name;
     size_t got;
 
@@ -173,8 +173,7 @@ static int has_name(struct jr_jitdump *dump,
 }
 
 /* Could a record of a known type start at `offset`? */
-static int is_plausible(struct jr_jitdump *dump, uint64_t offset,
-                        uint64_t *end)
+static int is_plausible(struct jr_jitdump *dump, uint64_t offset, uint64_t *end)
 {
     struct jr_jitdump_record record = {0};
     const uint8_t *bytes;
@@ -188,8 +187,8 @@ static int is_plausible(struct jr_jitdump *dump, uint64_t offset,
     record.offset = offset;
     *end = offset + record.size;
     return record.type < JR_JITDUMP_TYPES && *end <= dump->source->size &&
-           got >= (record.size < JR_RECORD_LOOK ? record.size
-                                                : JR_RECORD_LOOK) &&
+           got >=
+               (record.size < JR_RECORD_LOOK ? record.size : JR_RECORD_LOOK) &&
            take_fields(dump, bytes, got, &record) == 0 &&
            (record.type != JR_JITDUMP_LOAD || has_name(dump, &record));
 }
@@ -209,9 +208,9 @@ static int is_record(struct jr_jitdump *dump, uint64_t offset)
     return got < 8 || (jr_field32(bytes, 0) | jr_field32(bytes + 4, 0)) == 0;
 }
 
-#define SEARCH_MAX (16U << 20)   /* bytes that are searched for a record */
-#define DAMAGES_MAX 64U          /* of a file, each of which is a search */
-#define APART_MAX (1ULL << 44)   /* ns, hours; or ticks of a clock */
+#define SEARCH_MAX (16U << 20) /* bytes that are searched for a record */
+#define DAMAGES_MAX 64U        /* of a file, each of which is a search */
+#define APART_MAX (1ULL << 44) /* ns, hours; or ticks of a clock */
 
 /* Could this be where the records go on?  Of the kinds that tell of code, at
  * about the time of the last one. */
@@ -277,8 +276,7 @@ static int skip_zeros(struct jr_jitdump *dump)
         break;
     }
     at += zeros;
-    for (uint64_t start = at - from < 8 ? from : at - 7; start <= at;
-         start++) {
+    for (uint64_t start = at - from < 8 ? from : at - 7; start <= at; start++) {
         if (start != from && is_record(dump, start)) {
             dump->at = start;
             return 1;
@@ -295,8 +293,7 @@ static int skip_zeros(struct jr_jitdump *dump)
 /* Finds the record at dump->at and fills what all have in common.  Returns its
  * first bytes, *got of them, or NULL at the end. */
 static const uint8_t *take_prefix(struct jr_jitdump *dump,
-                                  struct jr_jitdump_record *record,
-                                  size_t *got)
+                                  struct jr_jitdump_record *record, size_t *got)
 {
     const uint8_t *bytes;
     uint64_t left;

@@ -11,10 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../base/source.h"
+#include "base/source.h"
 
-#define JR_JITDUMP_NAME_MAX 4096   /* bytes of a name; more are cut */
-#define JR_JITDUMP_BIAS 0x40       /* V8 and LLVM add the size of an ELF
+#define JR_JITDUMP_NAME_MAX 4096 /* bytes of a name; more are cut */
+#define JR_JITDUMP_BIAS                                                        \
+    0x40 /* V8 and LLVM add the size of an ELF
                                       header to the addresses of lines */
 
 enum jr_jitdump_type {
@@ -27,37 +28,37 @@ enum jr_jitdump_type {
 };
 
 struct jr_jitdump_record {
-    uint64_t offset;       /* of the record in the file */
-    uint64_t time_ns;      /* CLOCK_MONOTONIC, unless has_arch_time */
-    uint64_t size;         /* of the record, in bytes */
-    uint64_t start;        /* LOAD, MOVE, DEBUG: address of the code (the new
+    uint64_t offset;     /* of the record in the file */
+    uint64_t time_ns;    /* CLOCK_MONOTONIC, unless has_arch_time */
+    uint64_t size;       /* of the record, in bytes */
+    uint64_t start;      /* LOAD, MOVE, DEBUG: address of the code (the new
                               one) */
-    uint64_t old_start;    /* MOVE: where it was */
-    uint64_t code_size;    /* LOAD, MOVE: bytes of code; not 0 */
-    uint64_t first_line;   /* DEBUG: address in its first entry, 0: none */
-    uint32_t type;         /* enum jr_jitdump_type */
-    uint32_t pid;          /* LOAD, MOVE: who wrote it, as it says */
+    uint64_t old_start;  /* MOVE: where it was */
+    uint64_t code_size;  /* LOAD, MOVE: bytes of code; not 0 */
+    uint64_t first_line; /* DEBUG: address in its first entry, 0: none */
+    uint32_t type;       /* enum jr_jitdump_type */
+    uint32_t pid;        /* LOAD, MOVE: who wrote it, as it says */
 };
 
 struct jr_jitdump {
     const struct jr_source *source;
     uint32_t version, header_size, machine, pid;
-    uint8_t swapped;         /* the other byte order */
-    uint8_t has_arch_time;   /* times are of the processor's counter */
-    uint64_t at;             /* where the next record starts */
-    uint64_t last_ns;        /* time of the one before */
+    uint8_t swapped;       /* the other byte order */
+    uint8_t has_arch_time; /* times are of the processor's counter */
+    uint64_t at;           /* where the next record starts */
+    uint64_t last_ns;      /* time of the one before */
     uint64_t counts[JR_JITDUMP_TYPES];
-    uint64_t unknown;        /* records of other types, skipped */
-    uint64_t malformed;      /* records whose fields cannot be; left out */
+    uint64_t unknown;   /* records of other types, skipped */
+    uint64_t malformed; /* records whose fields cannot be; left out */
     uint64_t first_malformed;
-    uint64_t damages;        /* places where no record was, passed over */
+    uint64_t damages; /* places where no record was, passed over */
     uint64_t first_damage;
-    uint64_t lost_at;        /* where reading had to stop before the end,
+    uint64_t lost_at; /* where reading had to stop before the end,
                                 JR_NO_OFFSET: nowhere */
-    uint64_t cut_at;         /* where the last record is that the end of the
+    uint64_t cut_at;  /* where the last record is that the end of the
                                 file cuts, JR_NO_OFFSET: none */
     uint8_t *window;
-    uint64_t window_at;      /* offset of its first byte */
+    uint64_t window_at; /* offset of its first byte */
     size_t window_size;
 };
 
@@ -76,10 +77,10 @@ int jr_jitdump_next(struct jr_jitdump *dump, struct jr_jitdump_record *record);
 
 /* What a LOAD record holds besides. */
 struct jr_jitdump_load {
-    uint64_t start;        /* the code's address */
-    uint64_t code_offset;  /* of its bytes in the file */
+    uint64_t start;       /* the code's address */
+    uint64_t code_offset; /* of its bytes in the file */
     uint64_t code_size;
-    uint32_t length;       /* of name */
+    uint32_t length; /* of name */
     char name[JR_JITDUMP_NAME_MAX + 1];
 };
 
@@ -89,16 +90,16 @@ int jr_jitdump_load(const struct jr_jitdump *dump, uint64_t offset,
                     struct jr_jitdump_load *load);
 
 struct jr_jitdump_line {
-    uint64_t address;       /* in the code as it was loaded */
+    uint64_t address; /* in the code as it was loaded */
     uint32_t line, discriminator;
-    uint32_t file, length;  /* of the name in `text`; length 0: not known */
+    uint32_t file, length; /* of the name in `text`; length 0: not known */
 };
 
 struct jr_jitdump_lines {
-    struct jr_jitdump_line *items;  /* by rising address */
+    struct jr_jitdump_line *items; /* by rising address */
     size_t count;
     char *text;
-    uint8_t garbage;        /* the body is not what it should be: the file
+    uint8_t garbage; /* the body is not what it should be: the file
                                names, or all, could not be used */
 };
 

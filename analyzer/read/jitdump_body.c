@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 #include "jitdump.h"
 #include "jitdump_fields.h"
 
-#define TABLE_MAX (16U << 20)  /* bytes of a line table; more are not read */
-#define PADDING_MAX 7U         /* bytes behind the last entry */
-#define FIRST_LOOK 256U        /* bytes that hold most names */
+#define TABLE_MAX (16U << 20) /* bytes of a line table; more are not read */
+#define PADDING_MAX 7U        /* bytes behind the last entry */
+#define FIRST_LOOK 256U       /* bytes that hold most names */
 
 int jr_jitdump_load(const struct jr_jitdump *dump, uint64_t offset,
                     struct jr_jitdump_load *load)
@@ -37,8 +37,8 @@ int jr_jitdump_load(const struct jr_jitdump *dump, uint64_t offset,
         length = got - JR_LOAD_NAME;
     if (length > JR_JITDUMP_NAME_MAX)
         length = JR_JITDUMP_NAME_MAX;
-    load->length = (uint32_t)strnlen((char *)bytes + JR_LOAD_NAME,
-                                     (size_t)length);
+    load->length =
+        (uint32_t)strnlen((char *)bytes + JR_LOAD_NAME, (size_t)length);
     memcpy(load->name, bytes + JR_LOAD_NAME, load->length);
     load->name[load->length] = '\0';
     return 0;
@@ -46,10 +46,10 @@ int jr_jitdump_load(const struct jr_jitdump *dump, uint64_t offset,
 
 /* A line table that is being taken apart. */
 struct table {
-    const uint8_t *bytes;   /* the entries */
+    const uint8_t *bytes; /* the entries */
     size_t size;
-    uint64_t count;         /* of entries, as the record says */
-    uint64_t start, end;    /* addresses that its entries may have */
+    uint64_t count;      /* of entries, as the record says */
+    uint64_t start, end; /* addresses that its entries may have */
     int swapped;
 };
 
@@ -95,8 +95,8 @@ static void take_entry(const struct table *table,
         return;
     if (entry.address < table->start) {
         entry.address = table->start;
-        if (lines->count && lines->items[lines->count - 1].address ==
-                                table->start)
+        if (lines->count &&
+            lines->items[lines->count - 1].address == table->start)
             lines->count--;
     }
     lines->items[lines->count++] = entry;
@@ -146,8 +146,7 @@ static uint32_t file_in_name(const char *text, uint32_t size, size_t length)
     for (int i = 0; i < 2; i++) {
         uint32_t digits = end;
 
-        while (digits > 0 && text[digits - 1] >= '0' &&
-               text[digits - 1] <= '9')
+        while (digits > 0 && text[digits - 1] >= '0' && text[digits - 1] <= '9')
             digits--;
         if (digits == end || digits == 0 || text[digits - 1] != ':')
             return 0;
@@ -205,8 +204,7 @@ static void finish(struct jr_jitdump_lines *lines, uint64_t bias)
     }
     for (size_t i = 1; i < lines->count; i++) {
         if (lines->items[i].address < lines->items[i - 1].address) {
-            qsort(lines->items, lines->count, sizeof *lines->items,
-                  by_address);
+            qsort(lines->items, lines->count, sizeof *lines->items, by_address);
             return;
         }
     }

@@ -9,11 +9,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#define JR_RECORD_PREFIX 16U  /* u32 type, u32 size, u64 time */
-#define JR_RECORD_LOOK 64U    /* enough for every fixed field */
-#define JR_LOAD_NAME 56U      /* u32 pid, tid; u64 vma, start, size, index */
-#define JR_DEBUG_ENTRIES 32U  /* u64 start, count */
-#define JR_DEBUG_ENTRY 16U    /* u64 address, u32 line, discriminator */
+#define JR_RECORD_PREFIX 16U /* u32 type, u32 size, u64 time */
+#define JR_RECORD_LOOK 64U   /* enough for every fixed field */
+#define JR_LOAD_NAME 56U     /* u32 pid, tid; u64 vma, start, size, index */
+#define JR_DEBUG_ENTRIES 32U /* u64 start, count */
+#define JR_DEBUG_ENTRY 16U   /* u64 address, u32 line, discriminator */
 
 static inline uint32_t jr_field32(const uint8_t *bytes, int swapped)
 {

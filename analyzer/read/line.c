@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 
 static int digit(char byte)
 {

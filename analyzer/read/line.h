@@ -10,12 +10,12 @@
 
 #include "jp_map.h"
 
-#define JR_LINE_PAIRS 32  /* further keys of a line are not kept */
+#define JR_LINE_PAIRS 32 /* further keys of a line are not kept */
 
 struct jr_line_pair {
-    const char *key;    /* NUL-terminated */
-    const char *value;  /* decoded; may hold NULs, and one follows it */
-    size_t length;      /* of value */
+    const char *key;   /* NUL-terminated */
+    const char *value; /* decoded; may hold NULs, and one follows it */
+    size_t length;     /* of value */
 };
 
 struct jr_line {
@@ -23,7 +23,7 @@ struct jr_line {
     const char *event;
     struct jr_line_pair pairs[JR_LINE_PAIRS];
     size_t npairs;
-    char text[JP_MAP_LINE_MAX + 1];  /* what the pointers point into */
+    char text[JP_MAP_LINE_MAX + 1]; /* what the pointers point into */
 };
 
 /* Reads the decimal or hex number that is all of text[0..length).  Returns 0,

@@ -8,21 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../base/file.h"
-#include "../base/mem.h"
+#include "base/file.h"
+#include "base/mem.h"
 #include "chunk.h"
+#include "jp_machine.h"
 #include "names.h"
 #include "sort.h"
 
-#define WINDOW ((size_t)4 * JP_CHUNK_MAX)  /* bytes of the file held at a time */
-
-#if defined __x86_64__
-#define MACHINE_HERE 62
-#elif defined __aarch64__
-#define MACHINE_HERE 183
-#else
-#define MACHINE_HERE 0
-#endif
+#define WINDOW ((size_t)4 * JP_CHUNK_MAX) /* bytes of the file held at a time */
 
 /* The bytes of a log: all of them in memory, or a window of a file. */
 struct source {
@@ -31,7 +24,7 @@ struct source {
     uint64_t window_at;
     size_t window_size;
     uint64_t size;
-    int fd;              /* used when data is NULL */
+    int fd; /* used when data is NULL */
 };
 
 struct reader {
@@ -41,10 +34,10 @@ struct reader {
     struct jr_chunk_reader chunk;
     struct jr_stack_table *tables; /* of the log's runs */
     size_t ntables, tables_room;
-    uint64_t *early;     /* offsets of chunks before the header of their run */
+    uint64_t *early; /* offsets of chunks before the header of their run */
     size_t nearly, early_room;
-    int skipping;        /* chunks belong to a run that cannot be read */
-    int orphans;         /* chunks before any header were reported */
+    int skipping; /* chunks belong to a run that cannot be read */
+    int orphans;  /* chunks before any header were reported */
 };
 
 /* Points *at to the bytes at `offset`; returns how many of the `wanted` (at
@@ -86,13 +79,12 @@ static void add_run(struct reader *reader, const struct jp_log_header *header,
            sizeof *reader->tables);
     jr_header_close(&run->header);
     for (int i = JP_COUNT_LOST_STALE; i <= JP_COUNT_LOST_NO_SLOT; i++) {
-        if (__builtin_add_overflow(run->lost, header->counters[i],
-                                   &run->lost))
+        if (__builtin_add_overflow(run->lost, header->counters[i], &run->lost))
             run->lost = UINT64_MAX;
     }
     *JR_PUSH(run->stacks, run->nstacks, run->stacks_room) =
         (struct jr_stack){0};
-    if (MACHINE_HERE && header->machine != MACHINE_HERE)
+    if (JP_MACHINE_ELF && header->machine != JP_MACHINE_ELF)
         jr_say("%s: written on another kind of machine (ELF machine %u)",
                log->path, header->machine);
 }

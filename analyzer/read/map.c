@@ -9,13 +9,13 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "../base/file.h"
-#include "../base/mem.h"
+#include "base/file.h"
+#include "base/mem.h"
 #include "line.h"
 #include "mappings.h"
 #include "secret.h"
 
-#define MAP_SIZE_MAX (1ULL << 30)  /* bytes; no program writes such a map */
+#define MAP_SIZE_MAX (1ULL << 30) /* bytes; no program writes such a map */
 
 /* A line that was found but not yet handled. */
 struct found {
@@ -79,8 +79,7 @@ static int take_range(struct parser *parser, uint64_t *start, uint64_t *end)
 }
 
 /* Reads the build-id of a module, if it has one; -1 when it is malformed. */
-static int take_build_id(struct jr_mapping *mapping,
-                         const struct jr_line *line)
+static int take_build_id(struct jr_mapping *mapping, const struct jr_line *line)
 {
     const struct jr_line_pair *pair = jr_line_find(line, "build_id");
     uint64_t byte;
@@ -155,8 +154,7 @@ static int on_thread(struct parser *parser)
     struct jr_thread_name thread = {.time_ns = parser->line.time_ns};
     uint64_t tid;
 
-    if (jr_line_number(&parser->line, "tid", 10, &tid) < 0 ||
-        tid > UINT32_MAX)
+    if (jr_line_number(&parser->line, "tid", 10, &tid) < 0 || tid > UINT32_MAX)
         return -1;
     thread.tid = (uint32_t)tid;
     thread.name = jr_line_text(&parser->line, "name");
@@ -258,8 +256,7 @@ static int on_pause(struct parser *parser)
 {
     struct jr_map *map = parser->map;
 
-    *JR_PUSH(map->pauses, map->npauses, map->pauses_room) =
-        take_moment(parser);
+    *JR_PUSH(map->pauses, map->npauses, map->pauses_room) = take_moment(parser);
     return 0;
 }
 
@@ -438,8 +435,10 @@ static int parse(const struct jr_map_part *parts, size_t nparts,
 int jr_map_parse(const uint8_t *data, size_t size, struct jr_map *map,
                  struct jr_diag *diag)
 {
-    const struct jr_map_part part = {.path = map->path, .data = data,
-                                     .size = size, .pid = map->pid,
+    const struct jr_map_part part = {.path = map->path,
+                                     .data = data,
+                                     .size = size,
+                                     .pid = map->pid,
                                      .start_ticks = map->start_ticks,
                                      .until_ns = UINT64_MAX};
 
@@ -485,7 +484,8 @@ int jr_map_join(struct jr_map_part *parts, size_t nparts, struct jr_map *map,
 int jr_map_read(const char *path, uint32_t pid, uint64_t start_ticks,
                 struct jr_map *map, struct jr_diag *diag)
 {
-    struct jr_map_part part = {.path = path, .pid = pid,
+    struct jr_map_part part = {.path = path,
+                               .pid = pid,
                                .start_ticks = start_ticks,
                                .until_ns = UINT64_MAX};
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../base/diag.h"
+#include "base/diag.h"
 
 /* An executable mapping, live in [from_ns, until_ns). */
 struct jr_mapping {
@@ -19,11 +19,11 @@ struct jr_mapping {
     uint64_t inode, mtime_ns; /* 0: not known */
     uint64_t from_ns, until_ns;
     uint8_t build_id[32];
-    uint8_t build_id_size;    /* 0: not known */
+    uint8_t build_id_size; /* 0: not known */
     uint8_t has_bias;
-    uint8_t anonymous;        /* an `anon` line: path is its name or "" */
+    uint8_t anonymous; /* an `anon` line: path is its name or "" */
     uint8_t deleted;
-    char *path;               /* as in the map: "[vdso]" has no file */
+    char *path; /* as in the map: "[vdso]" has no file */
 };
 
 struct jr_thread_name {
@@ -35,70 +35,70 @@ struct jr_thread_name {
 /* A sighting of a perf map or jitdump. */
 struct jr_jit_file {
     uint64_t time_ns, inode, size;
-    uint64_t since_ns;        /* it was as the sighting before says until then
+    uint64_t since_ns; /* it was as the sighting before says until then
                                  at least; 0: not known */
-    uint64_t device;          /* as st_dev; 0: not known */
-    uint64_t tail;            /* jr_jit_tail of the file then; 0: not known */
+    uint64_t device;   /* as st_dev; 0: not known */
+    uint64_t tail;     /* jr_jit_tail of the file then; 0: not known */
     char *path;
-    char *saved;              /* file name beside the map, or NULL */
+    char *saved; /* file name beside the map, or NULL */
     uint8_t is_dump;
-    uint8_t inherited;        /* of a process that this one was forked from,
+    uint8_t inherited; /* of a process that this one was forked from,
                                  with this size then */
 };
 
 /* Executable memory that was kept in a file. */
 struct jr_code_copy {
     uint64_t time_ns;
-    uint64_t start, end;      /* addresses, start < end */
-    uint64_t offset;          /* in the file */
-    char *saved;              /* file name beside the map */
+    uint64_t start, end; /* addresses, start < end */
+    uint64_t offset;     /* in the file */
+    char *saved;         /* file name beside the map */
 };
 
 /* A moment at which the profile starts, stops or is emptied. */
 struct jr_section {
     uint64_t time_ns;
-    uint64_t cpu_ns;          /* CPU time of the process then */
+    uint64_t cpu_ns; /* CPU time of the process then */
 };
 
 struct jr_map {
-    char *path;               /* of the map itself */
+    char *path; /* of the map itself */
     uint32_t pid, ppid;
     uint64_t start_ticks;
-    uint64_t begin_ns;                 /* of the run's first line */
-    uint64_t real_ns;                  /* the same by CLOCK_REALTIME; 0: not
+    uint64_t begin_ns;           /* of the run's first line */
+    uint64_t real_ns;            /* the same by CLOCK_REALTIME; 0: not
                                           known */
-    char *exe, *comm, *cmdline;        /* "" when not known; the arguments of
+    char *exe, *comm, *cmdline;  /* "" when not known; the arguments of
                                           cmdline are joined by blanks */
-    struct jr_mapping *mappings;       /* in order of from_ns */
+    struct jr_mapping *mappings; /* in order of from_ns */
     size_t nmappings, mappings_room;
-    struct jr_thread_name *threads;    /* in order of time */
+    struct jr_thread_name *threads; /* in order of time */
     size_t nthreads, threads_room;
-    struct jr_jit_file *jit;           /* in order of time */
+    struct jr_jit_file *jit; /* in order of time */
     size_t njit, jit_room;
-    struct jr_code_copy *copies;       /* in order of time */
+    struct jr_code_copy *copies; /* in order of time */
     size_t ncopies, copies_room;
-    struct jr_section *sections;       /* in order of time */
+    struct jr_section *sections; /* in order of time */
     size_t nsections, sections_room;
-    struct jr_section *pauses;         /* where the sections end, in order */
+    struct jr_section *pauses; /* where the sections end, in order */
     size_t npauses, pauses_room;
-    struct jr_section clear;           /* the last one; time 0: none */
-    uint64_t end_ns;                   /* of `exit`, else of the last line */
-    uint64_t end_cpu_ns;               /* the last cpu= seen */
-    uint8_t exited;                    /* an `exit` line was there */
+    struct jr_section clear; /* the last one; time 0: none */
+    uint64_t end_ns;         /* of `exit`, else of the last line */
+    uint64_t end_cpu_ns;     /* the last cpu= seen */
+    uint8_t exited;          /* an `exit` line was there */
     char **notes;
     size_t nnotes, notes_room;
 };
 
 /* Where lines of a run's map stand. */
 struct jr_map_part {
-    const char *path;         /* of the file; for text, of what it stands in */
-    const uint8_t *data;      /* text; of a file, jr_map_read reads it */
+    const char *path;    /* of the file; for text, of what it stands in */
+    const uint8_t *data; /* text; of a file, jr_map_read reads it */
     size_t size;
-    uint64_t start_ticks;     /* of a file, with pid: whose lines count */
-    uint64_t until_ns;        /* lines of a later time do not */
+    uint64_t start_ticks; /* of a file, with pid: whose lines count */
+    uint64_t until_ns;    /* lines of a later time do not */
     uint32_t pid;
-    uint8_t is_text;          /* lines alone, all of one run */
-    uint8_t of_base;          /* of a process that the run branched off from:
+    uint8_t is_text; /* lines alone, all of one run */
+    uint8_t of_base; /* of a process that the run branched off from:
                                  what it says of code alone */
 };
 

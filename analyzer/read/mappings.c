@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 
 /* The place in `live` of the first mapping that ends after `address`. */
 static size_t place_of(const struct jr_map *map, const struct jr_live *live,
@@ -30,8 +30,8 @@ static void insert(struct jr_map *map, struct jr_live *live,
 {
     size_t place = place_of(map, live, mapping->start);
 
-    live->indices = jr_grow(live->indices, live->count, &live->room,
-                            sizeof *live->indices);
+    live->indices =
+        jr_grow(live->indices, live->count, &live->room, sizeof *live->indices);
     memmove(live->indices + place + 1, live->indices + place,
             (live->count - place) * sizeof *live->indices);
     live->indices[place] = map->nmappings;
@@ -55,8 +55,8 @@ static void keep_part(struct jr_map *map, struct jr_live *live,
     insert(map, live, &part);
 }
 
-void jr_mappings_unmap(struct jr_map *map, struct jr_live *live,
-                       uint64_t start, uint64_t end, uint64_t time_ns)
+void jr_mappings_unmap(struct jr_map *map, struct jr_live *live, uint64_t start,
+                       uint64_t end, uint64_t time_ns)
 {
     size_t place = place_of(map, live, start), last = place;
     struct jr_mapping below = {0}, above = {0};

@@ -19,8 +19,8 @@ struct jr_live {
 
 /* Ends what lives in [start, end) at `time_ns`.  A mapping that reaches out
  * of the range lives on in a copy for each part outside. */
-void jr_mappings_unmap(struct jr_map *map, struct jr_live *live,
-                       uint64_t start, uint64_t end, uint64_t time_ns);
+void jr_mappings_unmap(struct jr_map *map, struct jr_live *live, uint64_t start,
+                       uint64_t end, uint64_t time_ns);
 
 /* Adds `mapping`, ending what it overlaps.  Takes its path over. */
 void jr_mappings_add(struct jr_map *map, struct jr_live *live,

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../base/file.h"
+#include "base/file.h"
 #include "jp_limits.h"
 
 int jr_is_numbered(const char *name, const char *base)

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/file.h"
-#include "../base/mem.h"
+#include "base/file.h"
+#include "base/mem.h"
 #include "line.h"
 
-#define PERFMAP_SIZE_MAX (1ULL << 30)  /* bytes */
+#define PERFMAP_SIZE_MAX (1ULL << 30) /* bytes */
 
 struct cursor {
     const char *at, *end;
@@ -51,8 +51,8 @@ static int is_interpreted(const char *name, size_t length)
 {
     const char *colon = memchr(name, ':', length);
 
-    if (!colon || colon == name ||
-        (size_t)(colon + 1 - name) >= length || colon[1] != '~')
+    if (!colon || colon == name || (size_t)(colon + 1 - name) >= length ||
+        colon[1] != '~')
         return 0;
     for (const char *at = name; at < colon; at++) {
         if ((*at | 0x20) < 'a' || (*at | 0x20) > 'z')
@@ -86,8 +86,7 @@ static int parse_line(struct cursor cursor, struct jr_perfmap_line *line)
         return -1;
     skip_blanks(&cursor);
     length = (size_t)(cursor.end - cursor.at);
-    if (length == 0 ||
-        __builtin_add_overflow(line->start, size, &line->end))
+    if (length == 0 || __builtin_add_overflow(line->start, size, &line->end))
         return -1;
     line->name = cursor.at;
     line->length = (uint32_t)cut_name(cursor.at, length);

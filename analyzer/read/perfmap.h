@@ -9,24 +9,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JR_PERFMAP_NAME_MAX 4096  /* bytes of a name; more are cut */
+#define JR_PERFMAP_NAME_MAX 4096 /* bytes of a name; more are cut */
 
 struct jr_perfmap_line {
-    uint64_t start, end;  /* addresses, start < end */
-    uint64_t covered_by;  /* size of the file from which on it holds the line */
-    const char *name;     /* no NUL follows; points into the file's bytes */
-    uint32_t length;      /* of name, at least 1 */
-    uint8_t interpreted;  /* V8: bytecode in the heap or, where the address is
+    uint64_t start, end; /* addresses, start < end */
+    uint64_t covered_by; /* size of the file from which on it holds the line */
+    const char *name;    /* no NUL follows; points into the file's bytes */
+    uint32_t length;     /* of name, at least 1 */
+    uint8_t interpreted; /* V8: bytecode in the heap or, where the address is
                              executable, a function's copy of the trampoline
                              into the interpreter */
 };
 
 struct jr_perfmap {
-    struct jr_perfmap_line *lines;  /* a later line is newer */
+    struct jr_perfmap_line *lines; /* a later line is newer */
     size_t nlines, lines_room;
-    size_t malformed;               /* lines that are none; left out */
-    uint64_t first_malformed;       /* where the first of them starts */
-    uint8_t *data;                  /* the file, when jr_perfmap_read did it */
+    size_t malformed;         /* lines that are none; left out */
+    uint64_t first_malformed; /* where the first of them starts */
+    uint8_t *data;            /* the file, when jr_perfmap_read did it */
 };
 
 /* Reads the file at `path`.  Empty ranges and a last line without its newline

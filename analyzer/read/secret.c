@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 
 #define MASK "***"
 
@@ -21,10 +21,10 @@ void jr_secrets_show(void)
 /* Words in the name of an option or a variable whose value is nobody's
  * business. */
 static const char *const words[] = {
-    "password", "passwd",     "passphrase", "passwort",   "secret",
-    "token",    "credential", "api-key",    "api_key",    "apikey",
-    "access-key", "access_key", "accesskey", "private-key", "private_key",
-    "auth-key", "authorization",
+    "password",   "passwd",        "passphrase", "passwort",    "secret",
+    "token",      "credential",    "api-key",    "api_key",     "apikey",
+    "access-key", "access_key",    "accesskey",  "private-key", "private_key",
+    "auth-key",   "authorization",
 };
 
 static int is_secret(const char *name, size_t length)
@@ -39,36 +39,45 @@ static int is_secret(const char *name, size_t length)
     return 0;
 }
 
-/* Where in the argument the value starts that is to be masked, and in *length
- * how long it is; NULL: nowhere. */
-static const char *find_value(const char *arg, size_t size, size_t *length)
+/* Where the value of a secret starts, behind NAME= or, of a header, NAME: as in
+ * "Authorization: Bearer x", at the start or further on ("host=h;password=x",
+ * "A=1 TOKEN=x ls"); NULL: nowhere. */
+static const char *find_secret(const char *arg, size_t size)
 {
-    const char *sign = memchr(arg, '=', size);
-    const char *colon = memchr(arg, ':', size), *at;
+    const char *end = arg + size, *name = arg, *setting = arg;
 
-    if (sign && is_secret(arg, (size_t)(sign - arg))) {
-        *length = size - (size_t)(sign + 1 - arg);
-        return sign + 1;
+    for (const char *at = arg; at < end; at++) {
+        if (*at == '=') {
+            if (is_secret(setting, (size_t)(at - setting)))
+                return at + 1;
+            setting = name = at + 1;
+        } else if (*at == ':') {
+            if (memchr(name, '/', (size_t)(at - name)) == NULL &&
+                is_secret(name, (size_t)(at - name)))
+                return at + 1;
+            name = at + 1;
+        }
     }
-    /* Of a header: "Authorization: Bearer x". */
-    if (colon && memchr(arg, '/', (size_t)(colon - arg)) == NULL &&
-        is_secret(arg, (size_t)(colon - arg))) {
-        *length = size - (size_t)(colon + 1 - arg);
-        return colon + 1;
-    }
-    /* Of an address: scheme://user:x@host. */
-    at = memmem(arg, size, "://", 3);
-    if (at) {
-        const char *start = at + 3, *host;
-        size_t rest = size - (size_t)(start - arg);
-        const char *slash = memchr(start, '/', rest);
+    return NULL;
+}
 
-        host = memchr(start, '@', slash ? (size_t)(slash - start) : rest);
+/* Where the password of an address starts, scheme://user:x@host, and in
+ * *length how long it is; NULL: nowhere. */
+static const char *find_password(const char *arg, size_t size, size_t *length)
+{
+    const char *end = arg + size, *at = arg;
+
+    while ((at = memmem(at, (size_t)(end - at), "://", 3))) {
+        const char *start = at + 3, *slash, *host, *colon;
+
+        slash = memchr(start, '/', (size_t)(end - start));
+        host = memrchr(start, '@', (size_t)((slash ? slash : end) - start));
         colon = host ? memchr(start, ':', (size_t)(host - start)) : NULL;
         if (colon) {
             *length = (size_t)(host - colon) - 1;
             return colon + 1;
         }
+        at = start;
     }
     return NULL;
 }
@@ -86,23 +95,34 @@ static char *put(char *to, const char *bytes, size_t size)
     return to + size;
 }
 
-/* Writes one argument; returns behind it. */
+/* Writes a mask for a value, if it is not empty; returns behind it. */
+static char *put_mask(char *to, size_t length)
+{
+    return length > 0 ? put(to, MASK, strlen(MASK)) : to;
+}
+
+/* Writes one argument; returns behind it.  A secret is one to the end. */
 static char *put_arg(char *to, const char *arg, size_t size, int is_value)
 {
-    const char *value;
+    const char *end = arg + size, *secret, *value;
     size_t length;
 
     if (shown)
         return put(to, arg, size);
     if (is_value && size > 0 && arg[0] != '-')
-        return put(to, MASK, strlen(MASK));
-    value = find_value(arg, size, &length);
-    if (!value || length == 0)
-        return put(to, arg, size);
-    to = put(to, arg, (size_t)(value - arg));
-    to = put(to, MASK, strlen(MASK));
-    value += length;
-    return put(to, value, size - (size_t)(value - arg));
+        return put_mask(to, size);
+    secret = find_secret(arg, size);
+    while ((value = find_password(arg, (size_t)(end - arg), &length)) &&
+           (!secret || value < secret)) {
+        to = put_mask(put(to, arg, (size_t)(value - arg)), length);
+        arg = value + length;
+        if (secret && secret < arg)
+            secret = find_secret(arg, (size_t)(end - arg));
+    }
+    if (!secret)
+        return put(to, arg, (size_t)(end - arg));
+    to = put(to, arg, (size_t)(secret - arg));
+    return put_mask(to, (size_t)(end - secret));
 }
 
 char *jr_join_args(const char *bytes, size_t size)

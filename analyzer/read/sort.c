@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 
 struct sorter {
     struct jr_sample *samples;
     struct jr_sample *spare;
     size_t spare_room;
-    size_t *ends;          /* where the runs end, in order */
+    size_t *ends; /* where the runs end, in order */
     size_t nends, ends_room;
 };
 
@@ -46,16 +46,14 @@ static void merge(struct sorter *sorter, size_t from, size_t middle, size_t to)
     struct jr_sample *samples = sorter->samples;
     size_t left, nleft;
 
-    if (middle == to ||
-        samples[middle - 1].time_ns <= samples[middle].time_ns)
+    if (middle == to || samples[middle - 1].time_ns <= samples[middle].time_ns)
         return;
     /* Only what overlaps in time has to move. */
     from = after(samples, from, middle, samples[middle].time_ns);
     to = not_before(samples, middle, to, samples[middle - 1].time_ns);
     nleft = middle - from;
     if (nleft > sorter->spare_room) {
-        sorter->spare = jr_realloc(sorter->spare, nleft,
-                                   sizeof *sorter->spare);
+        sorter->spare = jr_realloc(sorter->spare, nleft, sizeof *sorter->spare);
         sorter->spare_room = nleft;
     }
     memcpy(sorter->spare, samples + from, nleft * sizeof *samples);

@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 
 #define FIRST_SLOTS 256
 
-static uint32_t hash_stack(const uint64_t *frames, uint32_t depth,
-                           uint32_t gap)
+static uint32_t hash_stack(const uint64_t *frames, uint32_t depth, uint32_t gap)
 {
     uint64_t hash = ((uint64_t)gap << 32) + depth;
 
@@ -39,8 +38,8 @@ static void make_room(struct jr_stack_table *table, size_t used)
     if (used + used / 3 < table->nslots)
         return;
     table->nslots = table->nslots ? table->nslots * 2 : FIRST_SLOTS;
-    table->slots = jr_realloc(table->slots, table->nslots,
-                              sizeof *table->slots);
+    table->slots =
+        jr_realloc(table->slots, table->nslots, sizeof *table->slots);
     memset(table->slots, 0xff, table->nslots * sizeof *table->slots);
     for (size_t i = 1; i < used; i++)
         insert(table, (uint32_t)i);
@@ -58,8 +57,8 @@ static int same(const struct jr_run *run, uint32_t index,
 static void append_frames(struct jr_run *run, const uint64_t *frames,
                           uint32_t depth)
 {
-    run->frames = jr_grow(run->frames, run->nframes + depth,
-                          &run->frames_room, sizeof *run->frames);
+    run->frames = jr_grow(run->frames, run->nframes + depth, &run->frames_room,
+                          sizeof *run->frames);
     memcpy(run->frames + run->nframes, frames, depth * sizeof *frames);
     run->nframes += depth;
 }

@@ -17,8 +17,8 @@
 
 /* Finds stacks by content; zero is an empty one. */
 struct jr_stack_table {
-    uint32_t *slots;    /* index into the run's stacks, JR_STACK_NONE: free */
-    uint32_t *hashes;   /* of the run's stacks, by index */
+    uint32_t *slots;  /* index into the run's stacks, JR_STACK_NONE: free */
+    uint32_t *hashes; /* of the run's stacks, by index */
     size_t nslots, hashes_room;
 };
 

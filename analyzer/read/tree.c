@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/file.h"
-#include "../base/mem.h"
+#include "base/file.h"
+#include "base/mem.h"
 #include "line.h"
 #include "secret.h"
 
-#define TREE_SIZE_MAX (64ULL << 20)  /* bytes: some 500,000 lines */
+#define TREE_SIZE_MAX (64ULL << 20) /* bytes: some 500,000 lines */
 
 static const char *const events[] = {
     [JR_TREE_CHILD] = JP_TREE_CHILD,
@@ -54,7 +54,7 @@ static int take_line(struct jr_tree *tree, const struct jr_line *line)
     while (taken.kind < EVENTS && strcmp(line->event, events[taken.kind]) != 0)
         taken.kind++;
     if (taken.kind == EVENTS)
-        return 0;       /* of a later version */
+        return 0; /* of a later version */
     if (take_id(line, "root", &taken.root) < 0 ||
         take_id(line, "pid", &taken.pid) < 0)
         return -1;
@@ -67,8 +67,9 @@ static int take_line(struct jr_tree *tree, const struct jr_line *line)
     taken.why = take_text(line, "why");
     taken.path = take_text(line, "path");
     taken.args = take_args(line);
-    taken.text =
-        take_text(line, taken.kind == JR_TREE_RUN ? "jit" : "text");
+    taken.text = take_text(line, taken.kind == JR_TREE_RUN ? "jit" : "text");
+    if (taken.kind == JR_TREE_RUN)
+        taken.asked = jr_line_text(line, "asked");
     *JR_PUSH(tree->lines, tree->nlines, tree->lines_room) = taken;
     return 0;
 }
@@ -118,6 +119,7 @@ void jr_tree_file_free(struct jr_tree *tree)
         free(tree->lines[i].path);
         free(tree->lines[i].args);
         free(tree->lines[i].text);
+        free(tree->lines[i].asked);
     }
     free(tree->lines);
     free(tree->path);

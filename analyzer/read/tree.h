@@ -9,29 +9,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../base/diag.h"
+#include "base/diag.h"
 
 enum jr_tree_kind {
-    JR_TREE_CHILD,          /* a process was waited for */
-    JR_TREE_EXEC,           /* it executes what cannot be profiled */
-    JR_TREE_NOLOG,          /* its log could not be made */
-    JR_TREE_RUN             /* the launcher's: the whole run */
+    JR_TREE_CHILD, /* a process was waited for */
+    JR_TREE_EXEC,  /* it executes what cannot be profiled */
+    JR_TREE_NOLOG, /* its log could not be made */
+    JR_TREE_RUN    /* the launcher's: the whole run */
 };
 
 struct jr_tree_line {
     uint64_t time_ns;
-    uint64_t cpu_ns;        /* with that of children waited for; 0: none said */
+    uint64_t cpu_ns; /* with that of children waited for; 0: none said */
     uint64_t wall_ns;
     uint32_t root, pid, ppid;
-    uint8_t kind;           /* enum jr_tree_kind */
-    char *why;              /* a word, "" when there is none */
-    char *path, *args;      /* "" likewise; arguments joined by blanks */
-    char *text;             /* more of it; of a run, of its JIT code */
+    uint8_t kind;      /* enum jr_tree_kind */
+    char *why;         /* a word, "" when there is none */
+    char *path, *args; /* "" likewise; arguments joined by blanks */
+    char *text;        /* more of it; of a run, why its runtime was not
+                               asked for names of its JIT code */
+    char *asked;       /* of a run, that it was asked; NULL */
 };
 
 struct jr_tree {
     char *path;
-    struct jr_tree_line *lines;     /* in order of the file */
+    struct jr_tree_line *lines; /* in order of the file */
     size_t nlines, lines_room;
 };
 

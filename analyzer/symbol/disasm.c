@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 
 struct jr_disasm {
     csh handle;
     cs_insn *room;
-    size_t data_size;   /* of what is no instruction */
+    size_t data_size; /* of what is no instruction */
 };
 
 static const struct {

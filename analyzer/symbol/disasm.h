@@ -10,7 +10,7 @@
 
 /* One instruction, or data that is none (".byte 0x.."). */
 struct jr_instruction {
-    size_t size;        /* bytes, at least 1 */
+    size_t size; /* bytes, at least 1 */
     char text[224];
 };
 

@@ -9,17 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/file.h"
-#include "../base/mem.h"
+#include "base/file.h"
+#include "base/mem.h"
 
-#define FILES_MAX 4096            /* SpiderMonkey: one a piece of code */
+#define FILES_MAX 4096 /* SpiderMonkey: one a piece of code */
 #define FILE_MAX (16U << 20)
-#define BYTES_MAX (64U << 20)     /* of all files */
+#define BYTES_MAX (64U << 20) /* of all files */
 
 struct listing {
     char *name;
-    struct jr_bytes bytes;        /* data NULL: it could not be read */
-    size_t *starts;               /* of lines */
+    struct jr_bytes bytes; /* data NULL: it could not be read */
+    size_t *starts;        /* of lines */
     size_t nlines, room;
 };
 
@@ -28,7 +28,7 @@ struct jr_listings {
     struct listing *files;
     size_t nfiles, room;
     size_t bytes;
-    size_t last;                  /* the file last asked for */
+    size_t last; /* the file last asked for */
 };
 
 struct jr_listings *jr_listings_new(const char *folder)
@@ -99,8 +99,7 @@ static void read_file(struct jr_listings *listings, struct listing *file)
     free(beside);
 }
 
-static struct listing *find_file(struct jr_listings *listings,
-                                 const char *name)
+static struct listing *find_file(struct jr_listings *listings, const char *name)
 {
     struct listing *file;
 
@@ -131,8 +130,7 @@ int jr_listings_line(struct jr_listings *listings, const char *file,
     if (!found || !found->bytes.data || line == 0 || line > found->nlines)
         return -1;
     start = (const char *)found->bytes.data + found->starts[line - 1];
-    length = (line < found->nlines ? found->starts[line]
-                                   : found->bytes.size) -
+    length = (line < found->nlines ? found->starts[line] : found->bytes.size) -
              found->starts[line - 1];
     while (length > 0 && strchr("\n\r\t ", start[length - 1]))
         length--;

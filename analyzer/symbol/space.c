@@ -5,15 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/mem.h"
-#include "jit.h"
-#include "jit_names.h"
-#include "modules.h"
-#include "ranges.h"
+#include "base/mem.h"
+#include "base/ranges.h"
+#include "symbol.h"
+#include "symbol/elf/modules.h"
+#include "symbol/jit/jit.h"
+#include "symbol/jit/jit_names.h"
 
 #define FIRST_PLACES 4096U
 #define PLACES_MAX (1U << 16)
-#define NEAR 4U           /* places where an answer may be */
+#define NEAR 4U /* places where an answer may be */
 
 /* What an address is from one time to another. */
 struct answer {
@@ -30,10 +31,10 @@ struct jr_space {
     struct jr_module **modules; /* by mapping, once looked up */
     struct jr_jit jit;
     int jit_read;
-    uint64_t *mismatched;       /* addresses; some of them twice */
+    uint64_t *mismatched; /* addresses; some of them twice */
     size_t nmismatched, mismatched_room;
-    struct jr_indices found;    /* scratch */
-    struct answer *answers;     /* the last ones, by hash of the address */
+    struct jr_indices found; /* scratch */
+    struct answer *answers;  /* the last ones, by hash of the address */
     size_t nplaces, used;
 };
 
@@ -86,8 +87,7 @@ static void narrow(struct answer *answer, uint64_t edge, uint64_t time_ns)
 
 /* The mapping live at `time_ns`, else the first later one; NULL: none. */
 static const struct jr_mapping *find_mapping(struct jr_space *space,
-                                             uint64_t address,
-                                             uint64_t time_ns,
+                                             uint64_t address, uint64_t time_ns,
                                              struct answer *answer)
 {
     const struct jr_mapping *live = NULL, *later = NULL;
@@ -113,8 +113,8 @@ static const struct jr_mapping *find_mapping(struct jr_space *space,
 
 /* The JIT code at an address, NULL when no file describes it. */
 static struct jr_jit_text *find_code(struct jr_space *space, uint64_t address,
-                                     uint64_t time_ns,
-                                     struct jr_jit_span *span, int *late)
+                                     uint64_t time_ns, struct jr_jit_span *span,
+                                     int *late)
 {
     struct jr_strings *strings = space->symbols->strings;
     const struct jr_jit_piece *piece, *newer;
@@ -129,8 +129,8 @@ static struct jr_jit_text *find_code(struct jr_space *space, uint64_t address,
     if (!piece)
         return NULL;
     newer = *late ? NULL
-                  : jr_jit_newer(&space->jit, strings, piece, address,
-                                 time_ns, span);
+                  : jr_jit_newer(&space->jit, strings, piece, address, time_ns,
+                                 span);
     if (newer)
         piece = newer;
     text = jr_jit_text(&space->jit, strings, piece);
@@ -143,9 +143,8 @@ static struct jr_jit_text *find_code(struct jr_space *space, uint64_t address,
     return text;
 }
 
-static const struct jr_frame *find_jit(struct jr_space *space,
-                                       uint64_t address, uint64_t time_ns,
-                                       struct answer *answer)
+static const struct jr_frame *find_jit(struct jr_space *space, uint64_t address,
+                                       uint64_t time_ns, struct answer *answer)
 {
     struct jr_strings *strings = space->symbols->strings;
     struct jr_jit_span span = {answer->from_ns, answer->until_ns};
@@ -176,8 +175,8 @@ static const struct jr_frame *find_jit(struct jr_space *space,
     return jr_strings_frame_of(strings, &frame);
 }
 
-int jr_jit_code_find(struct jr_space *space, uint64_t address,
-                     uint64_t time_ns, struct jr_jit_code *code)
+int jr_jit_code_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
+                     struct jr_jit_code *code)
 {
     struct jr_jit_span span = {0, UINT64_MAX};
     const struct jr_jit_origin *origin;
@@ -223,8 +222,8 @@ struct jr_space_jit jr_space_jit(struct jr_space *space)
     size_t kept = 0;
 
     if (space->nmismatched)
-        qsort(space->mismatched, space->nmismatched,
-              sizeof *space->mismatched, by_number);
+        qsort(space->mismatched, space->nmismatched, sizeof *space->mismatched,
+              by_number);
     for (size_t i = 0; i < space->nmismatched; i++) {
         if (kept == 0 || space->mismatched[kept - 1] != space->mismatched[i])
             space->mismatched[kept++] = space->mismatched[i];
@@ -286,16 +285,15 @@ static void resolve(struct jr_space *space, uint64_t address, uint64_t time_ns,
 static struct answer *first_place(struct answer *answers, size_t count,
                                   uint64_t address)
 {
-    return &answers[(address * 0x9e3779b97f4a7c15ULL) >> 20 &
-                    (count - NEAR)];
+    return &answers[(address * 0x9e3779b97f4a7c15ULL) >> 20 & (count - NEAR)];
 }
 
 /* Puts an answer in front of those near it; the last one of them is dropped
  * where there is no free place. */
 static void keep_answer(struct jr_space *space, const struct answer *answer)
 {
-    struct answer *near = first_place(space->answers, space->nplaces,
-                                      answer->address);
+    struct answer *near =
+        first_place(space->answers, space->nplaces, answer->address);
     unsigned at = 0;
 
     while (at < NEAR - 1 && near[at].frame)
@@ -335,9 +333,9 @@ void jr_space_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
     if (time_ns == UINT64_MAX)
         time_ns--;
     near = first_place(space->answers, space->nplaces, address);
-    while (at < NEAR && !(near[at].address == address && near[at].frame &&
-                          time_ns >= near[at].from_ns &&
-                          time_ns < near[at].until_ns))
+    while (at < NEAR &&
+           !(near[at].address == address && near[at].frame &&
+             time_ns >= near[at].from_ns && time_ns < near[at].until_ns))
         at++;
     if (at < NEAR) {
         answer = near[at];

@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/diag.h"
-#include "../base/mem.h"
+#include "base/diag.h"
+#include "base/mem.h"
 #include "escape.h"
-#include "facts.h"
+#include "figures.h"
 
 #define VERSIONS_SHOWN 64
-#define RULE                                                                  \
-    "---------------------------------------------------------------------"   \
+#define RULE                                                                   \
+    "---------------------------------------------------------------------"    \
     "-----------\n"
 
 /* Whether --annotate means the function by `name`: its whole name, its raw
@@ -76,8 +76,8 @@ void jr_annotate_say_absent(const struct jr_report *report)
     free(functions);
 }
 
-uint32_t *jr_annotate_functions(const struct jr_report *report,
-                                size_t hottest, size_t *count)
+uint32_t *jr_annotate_functions(const struct jr_report *report, size_t hottest,
+                                size_t *count)
 {
     const struct jr_model *model = report->model;
     size_t all, hot = 0;
@@ -103,13 +103,12 @@ char *jr_annotate_place(const struct jr_report *report,
     end = code->until_ns == UINT64_MAX || code->until_ns < began
               ? jr_strdup("")
               : jr_duration(code->until_ns - began);
-    text = jr_printf("0x%" PRIx64 ", %" PRIu64 " bytes%s%s%s%s%s%s",
-                     code->start, code->end - code->start,
-                     from ? ", from " : "", from ? start : "",
-                     *end ? from ? " to " : ", until " : "", end,
-                     code->source == JR_JIT_DUMP ? ", by jitdump"
-                                                 : ", by perf map",
-                     code->late ? ", described later" : "");
+    text = jr_printf(
+        "0x%" PRIx64 ", %" PRIu64 " bytes%s%s%s%s%s%s", code->start,
+        code->end - code->start, from ? ", from " : "", from ? start : "",
+        *end ? from ? " to " : ", until " : "", end,
+        code->source == JR_JIT_DUMP ? ", by jitdump" : ", by perf map",
+        code->late ? ", described later" : "");
     free(start);
     free(end);
     return text;
@@ -137,7 +136,7 @@ uint16_t jr_annotate_machine(const struct jr_report *report,
 /* For the functions of the sink. */
 struct text {
     const struct jr_report *report;
-    uint64_t whole_ns;      /* what percentages are of */
+    uint64_t whole_ns; /* what percentages are of */
     FILE *out;
 };
 
@@ -195,9 +194,9 @@ static void put_version(struct text *to, const struct jr_code_version *version,
             jr_periods(to->report->model, version->weight_ns),
             jr_percent(version->weight_ns, to->whole_ns), place);
     fputs("   Count  %Total         Address  Instruction\n", to->out);
-    lack = jr_annotate_lack(jr_asm_list(
-        version, jr_annotate_machine(to->report, version), listings, &limits,
-        &sink));
+    lack = jr_annotate_lack(
+        jr_asm_list(version, jr_annotate_machine(to->report, version), listings,
+                    &limits, &sink));
     if (lack)
         fprintf(to->out, "%18s%s\n", "", lack);
     free(place);
@@ -214,11 +213,11 @@ static void put_function(struct text *to, uint32_t function,
     fputs("\n" RULE, to->out);
     jr_put_text(to->out, model->functions[function].name);
     jr_put_tier(&model->functions[function], to->out);
-    fprintf(to->out, "\nCount %" PRIu64 ", %.1f%% of the profile; pieces of "
-                     "code: %zu\n",
+    fprintf(to->out,
+            "\nCount %" PRIu64 ", %.1f%% of the profile; pieces of "
+            "code: %zu\n",
             jr_periods(model, view.weight_ns),
-            jr_percent(view.weight_ns, model->total.weight_ns),
-            view.nversions);
+            jr_percent(view.weight_ns, model->total.weight_ns), view.nversions);
     if (model->functions[function].raw) {
         fputs("Named by its runtime: ", to->out);
         jr_put_text(to->out, model->functions[function].raw);
@@ -227,8 +226,8 @@ static void put_function(struct text *to, uint32_t function,
     for (size_t i = 0; i < view.nversions && i < VERSIONS_SHOWN; i++)
         put_version(to, &view.versions[i], listings);
     if (view.nversions > VERSIONS_SHOWN)
-        fprintf(to->out, "\n%zu more pieces of code, at most %" PRIu64
-                         " each\n",
+        fprintf(to->out,
+                "\n%zu more pieces of code, at most %" PRIu64 " each\n",
                 view.nversions - VERSIONS_SHOWN,
                 jr_periods(model, view.versions[VERSIONS_SHOWN].weight_ns));
     jr_code_free(&view);

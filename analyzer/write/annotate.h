@@ -10,8 +10,8 @@
 
 /* The functions that --annotate names, then `hottest` of the hottest JIT
  * functions: an array of *count without repetitions that the caller frees. */
-uint32_t *jr_annotate_functions(const struct jr_report *report,
-                                size_t hottest, size_t *count);
+uint32_t *jr_annotate_functions(const struct jr_report *report, size_t hottest,
+                                size_t *count);
 
 /* Says on stderr which names of --annotate no sampled JIT function has. */
 void jr_annotate_say_absent(const struct jr_report *report);

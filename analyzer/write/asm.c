@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/mem.h"
-#include "../symbol/disasm.h"
+#include "base/mem.h"
+#include "symbol/disasm.h"
 
 #define BYTES_MAX (1U << 20)
 
@@ -19,9 +19,9 @@ struct reading {
     struct jr_disasm *disasm;
     uint8_t *bytes;
     size_t nbytes;
-    uint32_t *offsets;      /* of the instructions */
+    uint32_t *offsets; /* of the instructions */
     size_t count, room;
-    uint64_t *weights;      /* by instruction */
+    uint64_t *weights; /* by instruction */
     uint8_t *shown;
     struct jr_listings *listings;
     const struct jr_asm_sink *sink;
@@ -34,10 +34,9 @@ static void find_instructions(struct reading *reading)
     size_t at = 0;
 
     while (at < reading->nbytes &&
-           jr_disasm_read(reading->disasm, reading->bytes + at,
-                          reading->nbytes - at,
-                          reading->version->code.start + at,
-                          &instruction) == 0) {
+           jr_disasm_read(
+               reading->disasm, reading->bytes + at, reading->nbytes - at,
+               reading->version->code.start + at, &instruction) == 0) {
         *JR_PUSH(reading->offsets, reading->count, reading->room) =
             (uint32_t)at;
         at += instruction.size;
@@ -72,14 +71,12 @@ static void add_weights(struct reading *reading)
         size_t at = covering(reading, hit->address - version->code.start);
 
         if (at < reading->count)
-            reading->weights[at] =
-                jr_add(reading->weights[at], hit->weight_ns);
+            reading->weights[at] = jr_add(reading->weights[at], hit->weight_ns);
     }
 }
 
 /* Marks the sampled instructions and those around them. */
-static void choose(struct reading *reading,
-                   const struct jr_asm_limits *limits)
+static void choose(struct reading *reading, const struct jr_asm_limits *limits)
 {
     size_t marked = 0;
 
@@ -153,15 +150,12 @@ static void put_source(struct reading *reading, uint64_t address)
     if (line->line == 0 || (last && last->line == line->line &&
                             strcmp(last->file, line->file) == 0))
         return;
-    length = jr_listings_line(reading->listings, line->file, line->line,
-                              &text);
+    length = jr_listings_line(reading->listings, line->file, line->line, &text);
     if (length >= 0)
         copy = clean_copy(text, (size_t)length);
-    reading->sink->source(reading->sink->data, line->file, line->line,
-                          line->discriminator <= INT32_MAX
-                              ? line->discriminator
-                              : 0,
-                          copy);
+    reading->sink->source(
+        reading->sink->data, line->file, line->line,
+        line->discriminator <= INT32_MAX ? line->discriminator : 0, copy);
     free(copy);
 }
 
@@ -178,8 +172,7 @@ static void show_offset(const struct jr_jit_code *code,
         return;
     target = strtoull(text, &end, 16);
     if (*end == '\0' && target >= code->start && target < code->end)
-        snprintf(text, (size_t)(end - text) + 1, "+%llx",
-                 target - code->start);
+        snprintf(text, (size_t)(end - text) + 1, "+%llx", target - code->start);
 }
 
 static void put_instructions(struct reading *reading, int offsets)
@@ -232,16 +225,14 @@ static void put_addresses(struct reading *reading,
     }
 }
 
-static enum jr_asm_result read_code(struct reading *reading,
-                                    uint16_t machine)
+static enum jr_asm_result read_code(struct reading *reading, uint16_t machine)
 {
     const struct jr_jit_code *code = &reading->version->code;
     uint64_t size = code->end - code->start;
 
     if (size > BYTES_MAX)
         size = BYTES_MAX;
-    reading->disasm =
-        jr_disasm_new(code->machine ? code->machine : machine);
+    reading->disasm = jr_disasm_new(code->machine ? code->machine : machine);
     if (!reading->disasm)
         return JR_ASM_NO_MACHINE;
     reading->bytes = jr_alloc((size_t)size + 1, 1);
@@ -250,8 +241,7 @@ static enum jr_asm_result read_code(struct reading *reading,
 }
 
 enum jr_asm_result jr_asm_list(const struct jr_code_version *version,
-                               uint16_t machine,
-                               struct jr_listings *listings,
+                               uint16_t machine, struct jr_listings *listings,
                                const struct jr_asm_limits *limits,
                                const struct jr_asm_sink *sink)
 {

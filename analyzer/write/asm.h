@@ -6,14 +6,14 @@
 #ifndef JR_ASM_H
 #define JR_ASM_H
 
-#include "../model/code.h"
-#include "../symbol/listing.h"
+#include "model/code.h"
+#include "symbol/listing.h"
 
 /* Where the lines go.  Texts are untrusted and not escaped. */
 struct jr_asm_sink {
     /* Source: text NULL when the file was not found; column 0: not known. */
-    void (*source)(void *data, const char *file, uint32_t line,
-                   uint32_t column, const char *text);
+    void (*source)(void *data, const char *file, uint32_t line, uint32_t column,
+                   const char *text);
     void (*instruction)(void *data, uint64_t address, const char *text,
                         uint64_t weight_ns);
     /* `count` instructions left out. */
@@ -23,24 +23,23 @@ struct jr_asm_sink {
 
 /* How much of the code is listed. */
 struct jr_asm_limits {
-    size_t whole;       /* up to so many instructions: all of them */
-    size_t around;      /* else so many before and behind each sampled one */
-    size_t most;        /* and so many in all */
-    size_t addresses;   /* sampled ones whose code was not kept */
-    int offsets;        /* targets of jumps within the code as its offsets */
+    size_t whole;     /* up to so many instructions: all of them */
+    size_t around;    /* else so many before and behind each sampled one */
+    size_t most;      /* and so many in all */
+    size_t addresses; /* sampled ones whose code was not kept */
+    int offsets;      /* targets of jumps within the code as its offsets */
 };
 
 /* What could not be shown. */
 enum jr_asm_result {
     JR_ASM_WHOLE = 0,
-    JR_ASM_NO_BYTES,    /* the code was kept nowhere: addresses only */
-    JR_ASM_NO_MACHINE   /* no disassembler: addresses only */
+    JR_ASM_NO_BYTES,  /* the code was kept nowhere: addresses only */
+    JR_ASM_NO_MACHINE /* no disassembler: addresses only */
 };
 
 /* Lists `version`, code for `machine` (ELF) unless its file says another. */
 enum jr_asm_result jr_asm_list(const struct jr_code_version *version,
-                               uint16_t machine,
-                               struct jr_listings *listings,
+                               uint16_t machine, struct jr_listings *listings,
                                const struct jr_asm_limits *limits,
                                const struct jr_asm_sink *sink);
 

@@ -6,14 +6,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 #include "escape.h"
 #include "facts.h"
 #include "report.h"
 
 /* The functions from the root down to a node. */
 struct path {
-    uint32_t *functions;   /* leaf first */
+    uint32_t *functions; /* leaf first */
     size_t count, room;
 };
 
@@ -67,8 +67,8 @@ static void put_stacks(const struct jr_report *report,
 {
     const struct jr_model *model = report->model;
     uint64_t *weights = one_node_a_path(model, jr_part_weights(model, key));
-    char *prefix = key->scope == JR_SCOPE_ALL ? NULL
-                                              : jr_part_title(report, key);
+    char *prefix =
+        key->scope == JR_SCOPE_ALL ? NULL : jr_part_title(report, key);
     struct rounding rounding = {0};
     struct path path = {0};
 

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/mem.h"
-#include "facts.h"
+#include "base/mem.h"
+#include "figures.h"
 
 #define GAPS_SHOWN 20
-#define COMMAND_SHOWN 100   /* bytes */
+#define COMMAND_SHOWN 100 /* bytes */
 #define GOOD_PERCENT 95.0
 #define REST_MIN_NS 50000000ULL
 
@@ -55,15 +55,15 @@ char *jr_coverage_text(const struct jr_report *report, int *bad)
         text = jr_strdup("of no CPU time");
     free(time);
     append(&text, cover->paused_ns, "more while the profile did not run");
-    append(&text, cover->looking_ns, "more of jprof's own, in threads that "
-                                     "waited");
+    append(&text, cover->looking_ns,
+           "more of jprof's own, in threads that "
+           "waited");
     append(&text, cover->cut_ns,
            "more of processes of which only the last samples were kept");
     append(&text, cover->children_ns,
            "more of children, which have logs of their own");
-    *bad = cover->ngaps > 0 ||
-           (cover->cpu_ns > REST_MIN_NS &&
-            jr_coverage_percent(cover) < GOOD_PERCENT);
+    *bad = cover->ngaps > 0 || (cover->cpu_ns > REST_MIN_NS &&
+                                jr_coverage_percent(cover) < GOOD_PERCENT);
     return text;
 }
 
@@ -79,9 +79,8 @@ static char *gap_title(const struct jr_gap *gap)
                          command[0] ? (int)strcspn(command, " ") : 1,
                          command[0] ? command : "?");
     if (gap->parent)
-        return jr_printf("pid %" PRIu32 ", a child of %.*s%s (pid %" PRIu32
-                         ")", gap->pid, COMMAND_SHOWN, command, rest,
-                         gap->parent);
+        return jr_printf("pid %" PRIu32 ", a child of %.*s%s (pid %" PRIu32 ")",
+                         gap->pid, COMMAND_SHOWN, command, rest, gap->parent);
     if (command[0] == '\0')
         return jr_printf("pid %" PRIu32, gap->pid);
     return jr_printf("%.*s%s (pid %" PRIu32 ")", COMMAND_SHOWN, command, rest,
@@ -93,9 +92,9 @@ static char *gap_text(const struct jr_gap *gap)
     char *title = gap_title(gap), *time = jr_duration(gap->cpu_ns), *text;
 
     if (gap->sampled_ns)
-        text = jr_printf("%s: %.0f%% of %s of CPU time: %s", title,
-                         jr_percent(gap->sampled_ns, gap->cpu_ns), time,
-                         gap->why);
+        text =
+            jr_printf("%s: %.0f%% of %s of CPU time: %s", title,
+                      jr_percent(gap->sampled_ns, gap->cpu_ns), time, gap->why);
     else
         text = jr_printf("%s: %s of CPU time, no samples: %s", title, time,
                          gap->why);
@@ -113,8 +112,8 @@ static char *more_gaps(const struct jr_cover *cover)
 
     for (size_t i = GAPS_SHOWN; i < cover->ngaps; i++) {
         count += cover->gaps[i].count;
-        missing = jr_add(missing, cover->gaps[i].cpu_ns -
-                                      cover->gaps[i].sampled_ns);
+        missing =
+            jr_add(missing, cover->gaps[i].cpu_ns - cover->gaps[i].sampled_ns);
     }
     time = jr_duration(missing);
     text = jr_printf("%zu further processes: %s without samples", count, time);
@@ -136,11 +135,37 @@ static char *part_text(const struct jr_cover *cover, uint64_t ns,
     return text;
 }
 
+/* The i-th place where CPU time is that nothing could sample, in words. */
+static char *unsampled_text(const struct jr_cover *cover, size_t i)
+{
+    const struct {
+        uint64_t ns;
+        const char *what;
+    } parts[] = {
+        {cover->before_ns, "before the programs' profiles began: in exec, the "
+                           "loader and jprof's own start"},
+        {cover->after_ns, "after processes' profiles had ended: in jprof's "
+                          "own end, destructors, and the kernel, which takes "
+                          "their memory down"},
+        {cover->rest_ns, "in processes that left no trace, of less than one "
+                         "period each or with a parent that is not profiled, "
+                         "and at the ends of those of less than 50 ms"},
+    };
+
+    for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) {
+        char *text = part_text(cover, parts[part].ns, parts[part].what);
+
+        if (text && i-- == 0)
+            return text;
+        free(text);
+    }
+    return NULL;
+}
+
 char *jr_coverage_gap(const struct jr_report *report, size_t i)
 {
     const struct jr_cover *cover = report->cover;
     size_t shown;
-    char *text;
 
     if (!cover || !cover->known)
         return NULL;
@@ -150,15 +175,5 @@ char *jr_coverage_gap(const struct jr_report *report, size_t i)
     i -= shown;
     if (shown < cover->ngaps && i-- == 0)
         return more_gaps(cover);
-    text = part_text(cover, cover->before_ns,
-                     "before the library was in the programs: in exec and the "
-                     "loader");
-    if (text && i-- == 0)
-        return text;
-    free(text);
-    return i == 0 ? part_text(cover, cover->rest_ns,
-                              "in processes that left no trace: of less than "
-                              "one period each, or with a parent that is not "
-                              "profiled")
-                  : NULL;
+    return unsampled_text(cover, i);
 }

@@ -9,111 +9,21 @@
 #include <string.h>
 #include <time.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 #include "coverage.h"
 #include "program.h"
 #include "role.h"
 
 #define NS 1e9
 
-double jr_percent(uint64_t part, uint64_t whole)
-{
-    return whole ? 100.0 * (double)part / (double)whole : 0.0;
-}
-
-double jr_rate_got(const struct jr_stats *stats)
-{
-    return stats->timer_ns
-               ? (double)stats->timer_samples * NS / (double)stats->timer_ns
-               : 0.0;
-}
-
-double jr_rate_all(const struct jr_stats *stats)
-{
-    return stats->weight_ns
-               ? (double)stats->samples * NS / (double)stats->weight_ns
-               : 0.0;
-}
-
-double jr_rate_lowered(const struct jr_stats *stats)
-{
-    return stats->lowered_ns
-               ? (double)stats->lowered * NS / (double)stats->lowered_ns
-               : 0.0;
-}
-
-uint64_t jr_lost(const struct jr_stats *stats)
-{
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < JR_LOST_COUNT; i++)
-        sum = jr_add(sum, stats->lost[i]);
-    return sum;
-}
-
-uint64_t jr_rules(const struct jr_stats *stats)
-{
-    return jr_add(stats->rule_hits, stats->rule_misses);
-}
-
-uint64_t jr_incomplete(const struct jr_stats *stats)
-{
-    return stats->samples - stats->reasons[JP_REASON_ROOT] -
-           stats->reasons[JP_REASON_FIBER];
-}
-
-const char *jr_shown_module(const struct jr_function *function)
-{
-    /* module+0xSTART; or "[jit]" of [jit], and nothing of nothing. */
-    if (function->kind == JR_FRAME_UNNAMED ||
-        strcmp(function->name, function->module) == 0)
-        return "";
-    return function->module;
-}
-
-void jr_put_tier(const struct jr_function *function, FILE *out)
-{
-    if (function->tier)
-        fprintf(out, " [%s]", function->tier);
-}
-
-const char *jr_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
-const char *jr_exe_of(const struct jr_process *process)
-{
-    if (process->run->header.exe[0] != '\0')
-        return process->run->header.exe;
-    return process->map->exe ? process->map->exe : "";
-}
-
-char *jr_duration(uint64_t ns)
-{
-    double seconds = (double)ns / NS;
-
-    if (seconds < 1.0)
-        return jr_printf("%.0f ms", seconds * 1000);
-    if (seconds < 120.0)
-        return jr_printf("%.2f s", seconds);
-    if (seconds < 7200.0)
-        return jr_printf("%d min %d s", (int)seconds / 60, (int)seconds % 60);
-    return jr_printf("%" PRIu64 " h %d min", (uint64_t)(seconds / 3600),
-                     (int)(seconds / 60 - 60 * (double)(uint64_t)(seconds /
-                                                                  3600)));
-}
-
 static char *process_title(const struct jr_process *process)
 {
     const char *name = jr_base_name(jr_exe_of(process));
     char *role = jr_role_of(process), *title;
 
-    title = jr_printf("%s%s%s (pid %" PRIu32 ")", *name ? name : "process",
-                      role ? " " : "", role ? role : "",
-                      process->run->header.pid);
+    title =
+        jr_printf("%s%s%s (pid %" PRIu32 ")", *name ? name : "process",
+                  role ? " " : "", role ? role : "", process->run->header.pid);
     free(role);
     return title;
 }
@@ -310,8 +220,8 @@ static void add_filter(const struct jr_model *model, struct jr_facts *facts)
         free(text);
     }
     if (*list) {
-        char *text = jr_printf("%s (%" PRIu64 " samples dropped by name)",
-                               list, model->total.filtered);
+        char *text = jr_printf("%s (%" PRIu64 " samples dropped by name)", list,
+                               model->total.filtered);
 
         add(facts, "Filters", text, 0);
     }
@@ -335,8 +245,7 @@ void jr_facts_about(const struct jr_report *report, struct jr_facts *facts)
                   total->samples, jr_periods(model, total->weight_ns),
                   (double)model->period_ns / 1e6),
         total->samples == 0);
-    add(facts, "Clock",
-        jr_strdup(jr_clock_text(first->run->header.clock)), 0);
+    add(facts, "Clock", jr_strdup(jr_clock_text(first->run->header.clock)), 0);
     add_rate(model, facts);
     add_lowered(total, facts);
     add(facts, "Stacks by",
@@ -352,8 +261,7 @@ void jr_facts_about(const struct jr_report *report, struct jr_facts *facts)
 
 /* "12 (0.4%): 10 x, 2 y", or "none". */
 static char *counted(const struct jr_stats *total, const uint64_t *counts,
-                     size_t first, size_t end,
-                     const char *(*text_of)(unsigned))
+                     size_t first, size_t end, const char *(*text_of)(unsigned))
 {
     uint64_t sum = 0, whole = total->samples;
     char *list = jr_strdup(""), *text;
@@ -417,16 +325,14 @@ void jr_facts_worth(const struct jr_report *report, struct jr_facts *facts)
         jr_percent(total->unnamed_frames, total->frames) >= 5.0);
     if (total->jit_frames)
         add(facts, "JIT frames",
-            jr_printf("%.2f%% of %" PRIu64 "; %.2f%% of them named%s",
-                      jr_percent(total->jit_frames, total->frames),
-                      total->frames,
-                      jr_percent(total->jit_named, total->jit_frames),
-                      total->jit_late ? ", some only by what was there later"
-                                      : ""),
+            jr_printf(
+                "%.2f%% of %" PRIu64 "; %.2f%% of them named%s",
+                jr_percent(total->jit_frames, total->frames), total->frames,
+                jr_percent(total->jit_named, total->jit_frames),
+                total->jit_late ? ", some only by what was there later" : ""),
             jr_percent(total->jit_named, total->jit_frames) < 95.0);
     add(facts, "Changed binaries",
-        report->changed ? jr_printf("%zu", report->changed)
-                        : jr_strdup("none"),
+        report->changed ? jr_printf("%zu", report->changed) : jr_strdup("none"),
         report->changed > 0);
 }
 

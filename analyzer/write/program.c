@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/mem.h"
-#include "facts.h"
+#include "base/mem.h"
+#include "figures.h"
 
 /* The command as the launcher was given it; NULL without a launcher. */
 static const char *given(const struct jr_report *report)
@@ -33,8 +33,8 @@ static const struct jr_process *leader(const struct jr_model *model, int last)
 
         if (header->root_pid == 0 || header->root_pid != header->pid)
             continue;
-        if (!found || (header->cpu_before_ns >=
-                       found->run->header.cpu_before_ns) == last)
+        if (!found ||
+            (header->cpu_before_ns >= found->run->header.cpu_before_ns) == last)
             found = process;
     }
     return found ? found : &model->processes[0];

@@ -7,22 +7,22 @@
 
 #include <stdio.h>
 
-#include "../model/cover.h"
-#include "../model/part.h"
+#include "model/cover.h"
+#include "model/part.h"
 
 struct jr_report {
     const struct jr_model *model;
     const struct jr_scope_key *parts;
     size_t nparts;
     const struct jr_cover *cover; /* NULL: not known */
-    int merged;             /* of whole trees of processes */
-    const char *app;        /* as the user named it */
-    char **notes;           /* what a reader of the report should know */
+    int merged;                   /* of whole trees of processes */
+    const char *app;              /* as the user named it */
+    char **notes;                 /* what a reader of the report should know */
     size_t nnotes;
-    size_t changed;         /* binaries that are not those of the profile */
+    size_t changed; /* binaries that are not those of the profile */
     const char *const *annotate; /* names of functions whose code is listed */
     size_t nannotate;
-    const char *folder;     /* of the first log, with its slash, or "" */
+    const char *folder; /* of the first log, with its slash, or "" */
 };
 
 /* Writes the report to `out`; errors stay in the stream for the caller, who
@@ -30,16 +30,26 @@ struct jr_report {
 typedef void jr_write_fn(const struct jr_report *report, FILE *out);
 
 struct jr_format {
-    const char *name;       /* as --format takes it */
-    const char *extension;  /* of files, with the dot */
+    const char *name;      /* as --format takes it */
+    const char *extension; /* of files, with the dot */
     jr_write_fn *write;
-    int has_code;           /* lists machine code, if only when asked to */
+    int has_code; /* lists machine code, if only when asked to */
+    enum { JR_ANNOTATE_NO, JR_ANNOTATE_MAY, JR_ANNOTATE_MUST } annotate;
+    /* whether it goes with --annotate */
+    const char *help; /* what it is, for people */
 };
 
 /* The format of that name, or NULL. */
 const struct jr_format *jr_format_find(const char *name);
 
-/* All formats; ends with a name of NULL. */
+/* The format that --annotate means where no other is asked for. */
+const struct jr_format *jr_format_annotated(void);
+
+/* "html, text and annotate": the names of all formats, or of those that go with
+ * --annotate.  The caller frees it. */
+char *jr_format_names(int annotated);
+
+/* All formats, the default first; ends with a name of NULL. */
 extern const struct jr_format jr_formats[];
 
 jr_write_fn jr_write_html, jr_write_text, jr_write_collapsed, jr_write_summary,

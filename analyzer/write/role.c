@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/mem.h"
-#include "facts.h"
+#include "base/mem.h"
+#include "figures.h"
 
 #define LONGEST 60
 

@@ -5,7 +5,7 @@
 #ifndef JR_ROLE_H
 #define JR_ROLE_H
 
-#include "../model/model.h"
+#include "model/model.h"
 
 /* "renderer", "utility network.mojom.NetworkService", "tab Isolated Web Co",
  * "worker process": as the process's arguments say it, of browsers and of

@@ -85,8 +85,8 @@ static void processes(const struct jr_model *model, FILE *out)
 
         char *role = jr_role_of(process);
 
-        fprintf(out, "process: pid=%" PRIu32 " samples=%" PRIu64
-                     " weight=%" PRIu64,
+        fprintf(out,
+                "process: pid=%" PRIu32 " samples=%" PRIu64 " weight=%" PRIu64,
                 process->run->header.pid, process->stats.samples,
                 jr_periods(model, process->stats.weight_ns));
         if (role) {
@@ -111,6 +111,8 @@ static void coverage(const struct jr_cover *cover, FILE *out)
     fprintf(out, "covered_s: %.6f\n", (double)cover->sampled_ns / 1e9);
     fprintf(out, "cpu_all_s: %.6f\n", (double)cover->cpu_ns / 1e9);
     fprintf(out, "cpu_untraced_s: %.6f\n", (double)cover->rest_ns / 1e9);
+    fprintf(out, "cpu_before_s: %.6f\n", (double)cover->before_ns / 1e9);
+    fprintf(out, "cpu_after_s: %.6f\n", (double)cover->after_ns / 1e9);
     fprintf(out, "cpu_paused_s: %.6f\n", (double)cover->paused_ns / 1e9);
     fprintf(out, "cpu_looking_s: %.6f\n", (double)cover->looking_ns / 1e9);
     fprintf(out, "cpu_overwritten_s: %.6f\n", (double)cover->cut_ns / 1e9);
@@ -118,8 +120,9 @@ static void coverage(const struct jr_cover *cover, FILE *out)
     for (size_t i = 0; i < cover->ngaps; i++) {
         const struct jr_gap *gap = &cover->gaps[i];
 
-        fprintf(out, "uncovered: processes=%zu pid=%" PRIu32
-                     " cpu_s=%.6f sampled_s=%.6f log=%u command=",
+        fprintf(out,
+                "uncovered: processes=%zu pid=%" PRIu32
+                " cpu_s=%.6f sampled_s=%.6f log=%u command=",
                 gap->count, gap->pid, (double)gap->cpu_ns / 1e9,
                 (double)gap->sampled_ns / 1e9, gap->has_log);
         jr_put_text(out, gap->command);

@@ -5,15 +5,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "../base/mem.h"
+#include "base/mem.h"
 #include "coverage.h"
 #include "escape.h"
 #include "facts.h"
 #include "report.h"
 #include "waits.h"
 
-#define RULE                                                                  \
-    "---------------------------------------------------------------------"   \
+#define RULE                                                                   \
+    "---------------------------------------------------------------------"    \
     "-----------\n"
 
 static void put_line(FILE *out, const char *label, const char *text)
@@ -87,16 +87,16 @@ static void put_tiers(const struct jr_report *report,
             continue;
         fprintf(out, "%s%s", put++ ? ", " : " [", word ? word : "other");
         if (row->ntiers > 1)
-            fprintf(out, " %" PRIu64,
-                    jr_periods(model, hits ? tiers[i].total_ns
-                                           : tiers[i].self_ns));
+            fprintf(
+                out, " %" PRIu64,
+                jr_periods(model, hits ? tiers[i].total_ns : tiers[i].self_ns));
     }
     if (put)
         fputc(']', out);
 }
 
-static void put_module(const struct jr_report *report,
-                       const struct jr_row *row, FILE *out)
+static void put_module(const struct jr_report *report, const struct jr_row *row,
+                       FILE *out)
 {
     const char *module =
         jr_shown_module(&report->model->functions[row->function]);
@@ -129,8 +129,8 @@ static void put_title(const struct jr_report *report,
     put_module(report, row, out);
 }
 
-static void put_flat(const struct jr_report *report,
-                     const struct jr_part *part, FILE *out)
+static void put_flat(const struct jr_report *report, const struct jr_part *part,
+                     FILE *out)
 {
     fprintf(out, "\nFlat Profile\n\nTotal hit count: %" PRIu64 "\n",
             jr_periods(report->model, part->weight_ns));

@@ -2,14 +2,36 @@
  *
  * Real time in a report: what blocked, and the time of functions by state.
  * Runs in: analyzer. */
-#ifndef JR_WAITS_H
-#define JR_WAITS_H
+#ifndef JR_WRITE_WAITS_H
+#define JR_WRITE_WAITS_H
 
 #include "report.h"
 
-/* Nothing where no sample is of real time. */
+#define JR_WAITS_SHOWN 40 /* functions, and waits, for people */
+
+/* What the sections show, and how a name is written there. */
+struct jr_waits {
+    const struct jr_model *model;
+    struct jr_wait_row *waits;
+    struct jr_time_row *times;
+    size_t nwaits, ntimes;
+    FILE *out;
+    void (*put)(FILE *out, const char *text);
+};
+
+/* Works out the rows; jr_waits_close frees them. */
+void jr_waits_open(struct jr_waits *page, const struct jr_report *report,
+                   FILE *out, void (*put)(FILE *out, const char *text));
+void jr_waits_close(struct jr_waits *page);
+
+/* Writes "function: call". */
+void jr_waits_put(const struct jr_waits *page, const struct jr_wait_row *wait);
+
+/* "s", but for one. */
+const char *jr_waits_plural(uint64_t count);
+
+/* The sections; nothing for a profile of CPU time. */
 void jr_waits_text(const struct jr_report *report, FILE *out);
-void jr_waits_html(const struct jr_report *report, FILE *out);
 void jr_waits_summary(const struct jr_report *report, FILE *out);
 
 #endif

@@ -13,33 +13,27 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
-#include "arch/arch.h"
-#include "clock.h"
-#include "clock_timer.h"
-#include "dirent.h"
-#include "handler.h"
-#include "kit.h"
-#include "process.h"
-#include "slot.h"
-#include "sys.h"
+#include "sampling.h"
+#include "sig/clock/clock.h"
+#include "sig/clock/clock_timer.h"
+#include "sig/clock/process_timer.h"
+#include "sig/os/dirent.h"
+#include "sig/os/sys.h"
+#include "sig/state/kit.h"
+#include "sig/state/process.h"
+#include "sig/state/slot.h"
 
-#define PERIOD_NS 100000000U /* of CPU time; without the timer, of time */
-#define SLICE 64U            /* slots looked at in a step */
-#define PARTS 4U             /* of the folder, likewise */
+#define SLICE 64U /* slots looked at in a step */
+#define PARTS 4U  /* of the folder, likewise */
 #define YIELDS 1000U
 
 /* A thread that has ended is adopted again if that takes it so long. */
 #define OUT_NS 1000000U
 
-/* Beside the commands that JP_CONTROL_MAGIC goes with, and never queued. */
-#define VALUE (JP_CONTROL_MAGIC | 0xf0U)
-
 static _Atomic uint32_t searching; /* the rest is whose it is */
 static long position;              /* in the folder, for the next slice */
 static uint32_t cursor;            /* likewise in the slots */
-static _Atomic int timer = -1;
 static _Atomic uint64_t looked_ns; /* the last step, where that counts */
-static _Atomic uint32_t hastened;  /* the timer has the sampling period */
 
 static int enter_sig(unsigned yields)
 {
@@ -76,7 +70,7 @@ int jp_adopt_has_run_sig(uint32_t tid)
 static void adopt_sig(uint32_t tid, void *data)
 {
     const int *late = data;
-    jp_slot_adoptions_sig(1);
+    jp_slot_count_adoptions_sig(1);
     if (tid == 0 || jp_slot_by_tid_sig(tid) != NULL ||
         !jp_adopt_has_run_sig(tid) ||
         jp_sys_sig(SYS_tgkill, jp_owner->pid, tid, 0, 0, 0) != 0)
@@ -86,10 +80,10 @@ static void adopt_sig(uint32_t tid, void *data)
         return;
     slot->adopted = 1;
     if (*late && jp_clock_is_thread_cpu_sig())
-        slot->debt_ns = unseen_sig(tid);
+        slot->clock.carried_ns = unseen_sig(tid);
     jp_slot_begin_sig(slot, tid);
     if (jp_slot_other_sig(slot) != NULL)
-        jp_slot_doom_sig(slot);
+        jp_slot_retire_sig(slot);
     else if (atomic_load(&jp_process.running))
         jp_clock_arm_sig(slot);
     /* The hook's start may have come just before the clock. */
@@ -118,8 +112,8 @@ static void look_for_new_sig(int all)
 
 static int is_gone_sig(uint32_t tid)
 {
-    return tid == 0 || jp_sys_sig(SYS_tgkill, jp_owner->pid, tid, 0, 0, 0) ==
-                           -ESRCH;
+    return tid == 0 ||
+           jp_sys_sig(SYS_tgkill, jp_owner->pid, tid, 0, 0, 0) == -ESRCH;
 }
 
 /* Frees the slot of a thread that ended without a word: one made past the
@@ -128,8 +122,7 @@ static void drop_if_gone_sig(struct jp_slot *slot)
 {
     const uint32_t tid = slot->tid, generation = slot->generation;
     const uint32_t state = atomic_load(&slot->state);
-    if ((state != JP_SLOT_IDLE && state != JP_SLOT_ARMED) ||
-        !is_gone_sig(tid))
+    if ((state != JP_SLOT_IDLE && state != JP_SLOT_ARMED) || !is_gone_sig(tid))
         return;
     if (!jp_clock_hold_sig(slot))
         return;
@@ -140,7 +133,7 @@ static void drop_if_gone_sig(struct jp_slot *slot)
     }
     jp_clock_stop_held_sig(slot);
     if (slot->kit != NULL) {
-        jp_handler_flush_sig(slot->kit);
+        jp_sampling_flush_sig(slot->kit);
         jp_kit_return_sig(slot->kit);
     }
     jp_slot_free_sig(slot);
@@ -160,7 +153,7 @@ static void drop_dead_sig(uint32_t most)
 static int due_sig(uint64_t now_ns)
 {
     uint64_t last = atomic_load(&looked_ns);
-    return now_ns - last >= PERIOD_NS &&
+    return now_ns - last >= JP_PROCESS_TIMER_NS &&
            atomic_compare_exchange_strong(&looked_ns, &last, now_ns);
 }
 
@@ -175,7 +168,8 @@ void jp_adopt_all_sig(void)
 
 void jp_adopt_step_sig(void)
 {
-    if (atomic_load(&hastened) && !due_sig(jp_sys_clock_sig(CLOCK_MONOTONIC)))
+    if (jp_process_timer_is_hastened_sig() &&
+        !due_sig(jp_sys_clock_sig(CLOCK_MONOTONIC)))
         return;
     if (!enter_sig(0))
         return;
@@ -187,14 +181,14 @@ void jp_adopt_step_sig(void)
 struct jp_slot *jp_adopt_self_sig(uint64_t stack_high)
 {
     const uint32_t tid = jp_sys_gettid_sig();
-    jp_slot_adoptions_sig(1);
+    jp_slot_count_adoptions_sig(1);
     struct jp_slot *slot = jp_slot_new_sig();
     if (slot == NULL)
         return NULL;
-    slot->stack_high = stack_high;
+    slot->stack.high = stack_high;
     slot->adopted = stack_high == 0;
     if (atomic_load(&jp_process.running) && jp_clock_is_thread_cpu_sig())
-        slot->debt_ns = unseen_sig(tid);
+        slot->clock.carried_ns = unseen_sig(tid);
     jp_slot_begin_sig(slot, tid);
     return slot;
 }
@@ -203,7 +197,7 @@ static void take_away_sig(struct jp_slot *slot)
 {
     if (!slot->adopted)
         return;
-    jp_slot_doom_sig(slot);
+    jp_slot_retire_sig(slot);
     jp_clock_disarm_sig(slot);
 }
 
@@ -213,68 +207,22 @@ void jp_adopt_begin_sig(struct jp_slot *slot, uint32_t tid)
     jp_slot_begin_sig(slot, tid);
     if (other != NULL)
         take_away_sig(other);
-    if (slot->adoptions != jp_slot_adoptions_sig(0) &&
+    if (slot->adoptions != jp_slot_count_adoptions_sig(0) &&
         (other = jp_slot_other_sig(slot)) != NULL)
         take_away_sig(other);
 }
 
-int jp_adopt_run_sig(int on)
+void jp_adopt_poll_without_timer_sig(uint64_t now_ns)
 {
-    const int before = atomic_exchange(&timer, -1);
-    if (before >= 0)
-        jp_sys_sig(SYS_timer_delete, before, 0, 0, 0, 0);
-    if (!on)
-        return 0;
-    struct sigevent event = {.sigev_signo = jp_process.signal,
-                             .sigev_notify = SIGEV_SIGNAL};
-    event.sigev_value.sival_ptr = (void *)(uintptr_t)VALUE;
-    const int made = jp_clock_make_timer_sig(CLOCK_PROCESS_CPUTIME_ID, &event,
-                                             PERIOD_NS, PERIOD_NS);
-    if (made < 0)
-        return made;
-    atomic_store(&timer, made);
-    return 0;
-}
-
-int jp_adopt_runs_sig(void)
-{
-    return atomic_load(&timer) >= 0;
-}
-
-void jp_adopt_instead_sig(uint64_t now_ns)
-{
-    if (jp_adopt_runs_sig())
+    if (jp_process_timer_runs_sig())
         return;
     if (due_sig(now_ns))
         jp_adopt_step_sig();
 }
 
-void jp_adopt_hasten_sig(void)
-{
-    const uint64_t period = jp_config.period_ns > jp_process.tick_ns
-                                ? jp_config.period_ns
-                                : jp_process.tick_ns;
-    const int now = atomic_load(&timer);
-    const struct itimerspec when = {
-        {(time_t)(period / JP_NS), (long)(period % JP_NS)},
-        {(time_t)(period / JP_NS), (long)(period % JP_NS)}};
-    const long arguments[6] = {now, 0, (long)&when, 0, 0, 0};
-    if (now < 0 || period >= PERIOD_NS || !jp_clock_is_thread_cpu_sig() ||
-        atomic_exchange(&hastened, 1) != 0)
-        return;
-    jp_arch_syscall_sig(SYS_timer_settime, arguments);
-}
-
-int jp_adopt_is_sig(const siginfo_t *info)
-{
-    return (uintptr_t)info->si_value.sival_ptr == VALUE;
-}
-
 void jp_adopt_reset_sig(void)
 {
     atomic_store(&searching, 0);
-    atomic_store(&hastened, 0);
-    atomic_store(&timer, -1);
     position = 0;
     cursor = 0;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * Threads that nobody announced: made past the pthread_create hook, they are
- * found by a timer on the process's CPU time, which interrupts whoever runs,
- * and in /proc/self/task; and their slots are freed when they are gone.
+ * found by the process's slow timer (process_timer.h), which interrupts
+ * whoever runs, and in /proc/self/task; and their slots are freed when they are
+ * gone.
  * Runs in: handler, any thread. */
 #ifndef JP_ADOPT_H
 #define JP_ADOPT_H
 
-#include <signal.h>
 #include <stdint.h>
 
 struct jp_slot;
@@ -15,19 +15,9 @@ struct jp_slot;
 /* Finds every thread there is (at a start) and gives it a slot. */
 void jp_adopt_all_sig(void);
 
-/* Sets the timer, or deletes it: ten signals a second of CPU time, so that a
- * process that waits pays nothing.  Returns 0 or -errno. */
-int jp_adopt_run_sig(int on);
-
-/* Whether the timer is set: it stands in for what threads are refused. */
-int jp_adopt_runs_sig(void);
-
 /* To be called now and then where another clock's signals come: where the
  * timer was refused, they do its work, at most ten times a second. */
-void jp_adopt_instead_sig(uint64_t now_ns);
-
-/* Whether a timer's signal carries this timer's value. */
-int jp_adopt_is_sig(const siginfo_t *info);
+void jp_adopt_poll_without_timer_sig(uint64_t now_ns);
 
 /* A bounded piece of the search for new threads and for the slots of dead
  * ones.  Called at each signal of the timer. */
@@ -41,17 +31,12 @@ int jp_adopt_has_run_sig(uint32_t tid);
  * stack_high (0: not known).  NULL when there are no more. */
 struct jp_slot *jp_adopt_self_sig(uint64_t stack_high);
 
-/* Makes the slot of a thread of the hook's live, for the calling thread, tid; takes
- * away one that the search gave it meanwhile, or that is left of another
+/* Makes the slot of a thread of the hook's live, for the calling thread, tid;
+ * takes away one that the search gave it meanwhile, or that is left of another
  * thread with its id. */
 void jp_adopt_begin_sig(struct jp_slot *slot, uint32_t tid);
 
 /* Forgets a search that another thread was at when this process forked. */
 void jp_adopt_reset_sig(void);
-
-/* A filter is about to come that forbids new threads a timer: the process's
- * own is set to the sampling period, past the filters known, which the kernel
- * does not have yet. */
-void jp_adopt_hasten_sig(void);
 
 #endif

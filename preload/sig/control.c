@@ -10,26 +10,28 @@
 #include <sys/syscall.h>
 
 #include "adopt.h"
-#include "cfi_ready.h"
-#include "clock.h"
-#include "filter.h"
-#include "handler.h"
-#include "jit.h"
 #include "jp_map.h"
-#include "kit.h"
-#include "log.h"
 #include "logfile.h"
-#include "mapfile.h"
-#include "maps.h"
-#include "names.h"
 #include "own.h"
-#include "process.h"
-#include "reserve.h"
-#include "ring.h"
-#include "share.h"
-#include "slot.h"
-#include "sys.h"
-#include "usage.h"
+#include "sampling.h"
+#include "sig/clock/clock.h"
+#include "sig/clock/process_timer.h"
+#include "sig/code/maps.h"
+#include "sig/files/mapfile.h"
+#include "sig/files/names.h"
+#include "sig/files/notes.h"
+#include "sig/files/usage.h"
+#include "sig/jit/jit.h"
+#include "sig/log/log.h"
+#include "sig/log/reserve.h"
+#include "sig/log/ring.h"
+#include "sig/log/share.h"
+#include "sig/os/filter.h"
+#include "sig/os/sys.h"
+#include "sig/state/kit.h"
+#include "sig/state/process.h"
+#include "sig/state/slot.h"
+#include "sig/unwind/cfi_ready.h"
 
 #define EXIT_YIELDS 10000U
 #define FULL_YIELDS 100000U
@@ -47,8 +49,8 @@ static _Atomic uint32_t ended; /* the process ends: nothing starts again */
 void jp_control_on_sig(void)
 {
     /* First: where the kernel gives out few timers, this one stands in. */
-    if (jp_adopt_run_sig(1) != 0)
-        jp_clock_share_sig();
+    if (jp_process_timer_run_sig(1) != 0)
+        jp_clock_fall_back_to_itimer_sig();
     atomic_store(&jp_process.running, 1);
     jp_adopt_all_sig();
     jp_clock_all_sig(1);
@@ -65,7 +67,7 @@ static void start_sig(void)
         jp_process.first_section_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
         jp_process.first_section_cpu_ns =
             jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID);
-    } else if (jp_logfile_ready_sig() == 0) {
+    } else if (jp_logfile_ensure_sig() == 0) {
         jp_mapfile_event_sig(JP_MAP_SECTION, section, 1);
     } else {
         return;
@@ -87,7 +89,7 @@ static void tell_kits_sig(void)
 static void settle_sig(int at_exit)
 {
     jp_own_check_sig();
-    jp_log_ring_keep_sig();
+    jp_log_ring_rotate_sig();
     jp_maps_scan_sig();
     jp_names_all_sig();
     jp_jit_save_sig(at_exit);
@@ -99,7 +101,7 @@ static void settle_sig(int at_exit)
 static void stop_sig(void)
 {
     const uint32_t count = jp_slots_count_sig();
-    jp_adopt_run_sig(0);
+    jp_process_timer_run_sig(0);
     jp_clock_all_sig(0);
     for (uint32_t i = 0; i < count; i++) {
         struct jp_slot *slot = jp_slot_at_sig(i);
@@ -107,7 +109,7 @@ static void stop_sig(void)
         if (atomic_load(&slot->state) != JP_SLOT_IDLE ||
             !jp_clock_hold_sig(slot))
             continue;
-        jp_handler_rest_sig(slot);
+        jp_sampling_flush_time_sig(slot);
         jp_clock_release_sig(slot);
     }
 }
@@ -120,7 +122,7 @@ static void pause_sig(void)
         return;
     atomic_store(&jp_process.running, 0);
     stop_sig();
-    if (jp_logfile_ready_sig() != 0)
+    if (jp_logfile_ensure_sig() != 0)
         return;
     settle_sig(0);
     jp_mapfile_event_sig(JP_MAP_PAUSE, -1, 1);
@@ -128,8 +130,7 @@ static void pause_sig(void)
 
 static void clear_sig(void)
 {
-    if (jp_config.ring_bytes == 0 ||
-        atomic_load(&jp_log.state) != JP_LOG_READY)
+    if (jp_config.ring_bytes == 0 || atomic_load(&jp_log.state) != JP_LOG_READY)
         return;
     __atomic_store_n(&jp_log.header->cleared_ns,
                      jp_sys_clock_sig(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
@@ -139,7 +140,7 @@ static void clear_sig(void)
 
 static void save_sig(void)
 {
-    if (atomic_load(&jp_process.sections) == 0 || jp_logfile_ready_sig() != 0)
+    if (atomic_load(&jp_process.sections) == 0 || jp_logfile_ensure_sig() != 0)
         return;
     settle_sig(0);
     jp_mapfile_event_sig(JP_MAP_SAVE, -1, 0);
@@ -162,8 +163,8 @@ static int request_sig(unsigned command, int force)
             return 0;
         if (used == 64)
             used -= REQUEST_BITS;
-        new = (old & ~((uint64_t)REQUEST_MASK << used)) |
-              (uint64_t)command << used;
+        new = (old & ~((uint64_t)REQUEST_MASK << used)) | (uint64_t)command
+                                                              << used;
     } while (!atomic_compare_exchange_weak(&requests, &old, new));
     return 1;
 }
@@ -171,8 +172,8 @@ static int request_sig(unsigned command, int force)
 static unsigned next_sig(void)
 {
     uint64_t old = atomic_load(&requests);
-    while (old != 0 && !atomic_compare_exchange_weak(&requests, &old,
-                                                     old >> REQUEST_BITS))
+    while (old != 0 &&
+           !atomic_compare_exchange_weak(&requests, &old, old >> REQUEST_BITS))
         ;
     return old & REQUEST_MASK;
 }
@@ -211,11 +212,11 @@ void jp_control_sig(enum jp_control command)
 void jp_control_off_sig(void)
 {
     atomic_store(&jp_process.running, 0);
-    jp_adopt_run_sig(0);
+    jp_process_timer_run_sig(0);
     jp_clock_all_sig(0);
 }
 
-void jp_control_cut_sig(void)
+static void cut_sig(void)
 {
     uint32_t untold = 1;
     if (!atomic_compare_exchange_strong(&jp_log.cut, &untold, 2))
@@ -225,7 +226,16 @@ void jp_control_cut_sig(void)
     jp_note_sig(JP_NOTE_LOG_CUT);
     jp_complain_sig("profiling is off, the log was cut short: ", jp_log.path,
                     0);
-    jp_control_off_sig();
+}
+
+void jp_control_check_sig(void)
+{
+    if (atomic_load_explicit(&jp_log.cut, memory_order_relaxed) != 0)
+        cut_sig();
+    if (atomic_load_explicit(&jp_log.state, memory_order_relaxed) ==
+            JP_LOG_FAILED &&
+        atomic_load(&jp_process.running))
+        jp_control_off_sig();
 }
 
 /* Waits a while for a command that another thread carries out. */
@@ -247,6 +257,7 @@ void jp_control_exit_sig(void)
     stop_sig();
     if (atomic_load(&jp_log.state) != JP_LOG_READY || !take_over_sig())
         return;
+    jp_usage_end_sig();
     settle_sig(1);
     jp_mapfile_event_sig(JP_MAP_EXIT, -1, 1);
     jp_logfile_end_sig();
@@ -257,25 +268,25 @@ void jp_control_exit_sig(void)
 /* Kits for the threads that have none yet: later there may be no memory. */
 static void equip_sig(void)
 {
-    uint32_t count = jp_slots_count_sig();
+    const uint32_t count = jp_slots_count_sig();
     for (uint32_t i = 0; i < count; i++) {
         struct jp_slot *slot = jp_slot_at_sig(i);
-        if (atomic_load(&slot->state) < JP_SLOT_IDLE || slot->kit != NULL)
-            continue;
-        struct jp_kit *none = NULL, *kit = jp_kit_take_sig();
-        if (kit != NULL &&
-            !atomic_compare_exchange_strong(&slot->kit, &none, kit))
-            jp_kit_return_sig(kit);
+        if (atomic_load(&slot->state) >= JP_SLOT_IDLE)
+            jp_sampling_equip_sig(slot);
     }
     jp_ring_ready_sig();
 }
 
-void jp_control_brace_sig(void)
+void jp_control_before_sandbox_sig(void)
 {
     if (!atomic_load(&jp_process.running) &&
         atomic_load(&jp_log.state) != JP_LOG_READY)
         return;
-    if (jp_logfile_ready_sig() != 0 || !take_over_sig())
+    if (jp_logfile_ensure_sig() != 0) {
+        jp_control_check_sig();
+        return;
+    }
+    if (!take_over_sig())
         return;
     jp_maps_scan_sig();
     jp_names_all_sig();

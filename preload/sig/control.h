@@ -12,8 +12,8 @@
  * running one and clearing without a ring do nothing. */
 void jp_control_sig(enum jp_control command);
 
-/* Stops the profile without a word in the map: for good where the log cannot
- * be made, or until jp_control_on_sig where it turned out that it can go on. */
+/* Stops the profile without a word in the map: for good, or until
+ * jp_control_on_sig where it turned out that it can go on. */
 void jp_control_off_sig(void);
 void jp_control_on_sig(void);
 
@@ -23,12 +23,13 @@ void jp_control_exit_sig(void);
 /* Before something after which the files may be out of reach (a seccomp filter,
  * a chroot, another user): if the profile runs, makes the log, writes the map,
  * and maps a reserve of the log. */
-void jp_control_brace_sig(void);
+void jp_control_before_sandbox_sig(void);
 
 /* Forgets a command that was being carried out, as a forked child does. */
 void jp_control_reset_sig(void);
 
-/* Ends the profile, whose log somebody has cut short, and says so. */
-void jp_control_cut_sig(void);
+/* Ends the profile if its log could not be made, or if somebody has cut it
+ * short, which is said.  Called at the end of each signal. */
+void jp_control_check_sig(void);
 
 #endif

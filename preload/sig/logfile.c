@@ -10,24 +10,24 @@
 #include <sys/file.h>
 #include <sys/syscall.h>
 
-#include "arch/arch.h"
-#include "command.h"
-#include "control.h"
 #include "jp_map.h"
-#include "log.h"
-#include "logname.h"
-#include "logowner.h"
-#include "mapfile.h"
-#include "maps.h"
-#include "mine.h"
-#include "module.h"
-#include "process.h"
-#include "reserve.h"
-#include "share.h"
-#include "sys.h"
-#include "text.h"
-#include "tree.h"
-#include "usage.h"
+#include "sig/arch/arch.h"
+#include "sig/code/maps.h"
+#include "sig/code/module.h"
+#include "sig/files/command.h"
+#include "sig/files/logname.h"
+#include "sig/files/logowner.h"
+#include "sig/files/mapfile.h"
+#include "sig/files/notes.h"
+#include "sig/files/tree.h"
+#include "sig/files/usage.h"
+#include "sig/log/log.h"
+#include "sig/log/mine.h"
+#include "sig/log/reserve.h"
+#include "sig/log/share.h"
+#include "sig/os/sys.h"
+#include "sig/os/text.h"
+#include "sig/state/process.h"
 
 #define CREATE_WAIT_NS 20000000L
 
@@ -65,8 +65,8 @@ __attribute__((noinline)) static int open_log_sig(const char *path)
 {
     struct stat old;
     for (int attempt = 0; attempt < 2; attempt++) {
-        int fd = jp_sys_open_sig(
-            path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        int fd =
+            jp_sys_open_sig(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
         if (fd != -EEXIST)
             return fd;
         fd = claim_old_sig(path, &old);
@@ -100,7 +100,7 @@ static void fill_sig(struct jp_log_header *header)
     header->real_ns = jp_sys_clock_sig(CLOCK_REALTIME);
     header->boot_ns = jp_sys_clock_sig(CLOCK_BOOTTIME);
     header->period_ns = jp_config.period_ns;
-    header->clock = jp_process.clock;
+    header->clock = jp_process.clock->id;
     header->walker = jp_config.walker;
     header->options = (jp_config.ring_bytes ? JP_LOG_OPTION_CIRCULAR : 0) |
                       (jp_config.append ? JP_LOG_OPTION_APPEND : 0) |
@@ -179,7 +179,7 @@ static void first_lines_sig(struct jp_text *text, uint64_t now)
     jp_mapfile_decimal_sig(text, "n", 0);
     jp_mapfile_decimal_sig(text, "cpu", jp_process.first_section_cpu_ns);
     jp_mapfile_append_sig(text);
-    jp_mapfile_notes_sig(atomic_load(&jp_process.notes));
+    jp_notes_write_sig();
 }
 
 static int make_map_sig(void)
@@ -291,11 +291,11 @@ static uint32_t await_sig(void)
 static void settle_sig(enum jp_log_state state)
 {
     atomic_store(&jp_log.state, state);
-    jp_sys_sig(SYS_futex, (long)&jp_log.state, FUTEX_WAKE_PRIVATE, INT32_MAX,
-               0, 0);
+    jp_sys_sig(SYS_futex, (long)&jp_log.state, FUTEX_WAKE_PRIVATE, INT32_MAX, 0,
+               0);
 }
 
-int jp_logfile_ready_sig(void)
+int jp_logfile_ensure_sig(void)
 {
     uint32_t state = JP_LOG_NONE;
     if (atomic_load(&jp_log.state) == JP_LOG_READY)
@@ -304,7 +304,7 @@ int jp_logfile_ready_sig(void)
                                         JP_LOG_CREATING)) {
         if (state == JP_LOG_CREATING)
             state = await_sig();
-        return state == JP_LOG_READY ? 0
+        return state == JP_LOG_READY    ? 0
                : state == JP_LOG_FAILED ? -EIO
                                         : -EAGAIN;
     }
@@ -317,7 +317,6 @@ int jp_logfile_ready_sig(void)
     jp_tree_nolog_sig(line, sizeof(line), -error);
     settle_sig(JP_LOG_FAILED);
     jp_complain_sig("profiling is off, cannot create ", name.log, -error);
-    jp_control_off_sig();
     return error;
 }
 

@@ -8,8 +8,9 @@
 
 /* Makes log and map if they are not there yet.  Returns 0 when there is a
  * log, -EAGAIN while another thread is making it, or the -errno for which it
- * cannot be made: that is said once on stderr and profiling is off. */
-int jp_logfile_ready_sig(void);
+ * cannot be made: that is said once on stderr, and the next signal ends the
+ * profile (jp_control_check_sig). */
+int jp_logfile_ensure_sig(void);
 
 /* Writes into the log that its process will not write to it any more: it may be
  * replaced then, also from where nobody can know whether the process lives.

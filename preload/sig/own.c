@@ -6,11 +6,11 @@
 
 #include <sys/syscall.h>
 
-#include "clock_perf.h"
-#include "handler.h"
-#include "process.h"
-#include "slot.h"
-#include "sys.h"
+#include "sig/clock/clock.h"
+#include "sig/files/notes.h"
+#include "sig/os/sys.h"
+#include "sig/state/process.h"
+#include "sig/state/slot.h"
 
 struct jp_own jp_own;
 
@@ -19,7 +19,9 @@ static uint64_t bit_sig(int signal)
     return signal > 0 ? JP_SIGSET(signal) : 0;
 }
 
-void jp_own_init_sig(int spare)
+static uint64_t handler; /* what the kernel is to have for the clock */
+
+void jp_own_init_sig(int spare, uint64_t address)
 {
     uint64_t unblocked =
         bit_sig(SIGPROF) | bit_sig(jp_process.signal) | bit_sig(spare);
@@ -28,6 +30,7 @@ void jp_own_init_sig(int spare)
                     bit_sig(jp_config.start_signal);
     if (jp_config.ring_bytes != 0)
         ours |= bit_sig(jp_config.clear_signal);
+    handler = address;
     jp_own.spare = spare;
     atomic_store(&jp_own.ours, ours);
     atomic_store(&jp_own.ever, ours);
@@ -46,10 +49,7 @@ int jp_own_is_control_sig(int signal)
 
 int jp_own_value_sig(const siginfo_t *info)
 {
-    const uint64_t value = (uint64_t)info->si_value.sival_ptr;
-    if (info->si_code == SI_TIMER && jp_slot_is_value_sig(value))
-        return 1;
-    if (jp_clock_perf_value_sig(info))
+    if (jp_clock_is_value_sig(info))
         return 1;
     return (info->si_code == SI_TIMER || info->si_code == SI_QUEUE) &&
            ((uint32_t)info->si_value.sival_int & JP_CONTROL_MASK) ==
@@ -61,11 +61,10 @@ void jp_own_check_sig(void)
     /* struct sigaction of the kernel: the handler is first in it, after which
      * come flags, restorer and mask (rt_sigaction(2)). */
     uint64_t action[4] = {0};
-    const uint64_t ours = (uint64_t)jp_handler_sig;
     if ((atomic_load(&jp_own.ours) & bit_sig(jp_process.signal)) != 0 &&
         jp_sys_sig(SYS_rt_sigaction, jp_process.signal, 0, (long)action,
                    sizeof(uint64_t), 0) == 0 &&
-        action[0] != ours)
+        action[0] != handler)
         jp_note_sig(JP_NOTE_CLOCK_LOST);
 }
 

@@ -19,7 +19,7 @@ struct jp_own {
     _Atomic uint64_t ever;      /* were jprof's at some time: signals with
                                    its values may still come */
     _Atomic uint64_t open;      /* stay unblocked where jprof blocks "all"
-                                   (jp_sys_block_sig): what a thread has
+                                   (jp_critical_begin_sig): what a thread has
                                    blocked goes to another one of the process,
                                    where it ends calls */
     _Atomic uint64_t ignored;   /* of these, those that do nothing, by
@@ -29,8 +29,8 @@ struct jp_own {
 extern struct jp_own jp_own;
 
 /* Fills the sets for the clock and the flags.  spare: a real-time signal that
- * nobody uses, or 0. */
-void jp_own_init_sig(int spare);
+ * nobody uses, or 0; address: of jprof's handler. */
+void jp_own_init_sig(int spare, uint64_t address);
 
 /* Whether a control signal by the flags: it may be taken by the program, is
  * never unblocked against its mask, and comes back with SIG_DFL. */

@@ -8,11 +8,12 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "arch/arch.h"
-#include "gate.h"
-#include "log.h"
-#include "process.h"
-#include "sys.h"
+#include "sig/arch/arch.h"
+#include "sig/log/log.h"
+#include "sig/os/sys.h"
+#include "sig/state/gate.h"
+#include "sig/state/kit.h"
+#include "sig/state/process.h"
 
 _Atomic uint64_t jp_trapped;
 _Thread_local struct jp_trap *volatile jp_trap_here;
@@ -81,12 +82,10 @@ static void sent_sig(int signal, siginfo_t *info, ucontext_t *context)
 }
 
 /* Whether it was a fault of jprof's, and the thread can go on. */
-static int survived_sig(int signal, const siginfo_t *info,
-                        ucontext_t *context)
+static int survived_sig(int signal, const siginfo_t *info, ucontext_t *context)
 {
     const uint64_t pc = jp_arch_pc_sig(context);
-    if (pc < (uint64_t)__ehdr_start || pc >= (uint64_t)etext ||
-        !is_known_sig())
+    if (pc < (uint64_t)__ehdr_start || pc >= (uint64_t)etext || !is_known_sig())
         return 0;
     if (signal == SIGBUS && jp_log_patch_sig((uint64_t)info->si_addr))
         return 1;

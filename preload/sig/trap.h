@@ -16,18 +16,13 @@
 
 struct jp_kit;
 struct jp_slot;
+struct jp_trap;
 
 /* Signals that the kernel has jp_trap_sig for (JP_SIGSET). */
 extern _Atomic uint64_t jp_trapped;
 
 /* The handler for sigaction (SA_SIGINFO). */
 void jp_trap_sig(int signal, siginfo_t *info, void *context);
-
-/* Where a walk goes back to when it reads what is not there: the registers
- * that a function keeps for its caller. */
-struct jp_trap {
-    uint64_t registers[24];   /* enough on any machine */
-};
 
 /* jp_walk_sig, or JP_TRAP_FAULT: it has come to memory that cannot be read. */
 #define JP_TRAP_FAULT (-1)
@@ -39,7 +34,8 @@ extern _Thread_local struct jp_trap *volatile jp_trap_here;
 
 /* Has the signals trapped open in the calling thread, which is at something of
  * jprof's, with the mask `blocked` before that; what others send it meanwhile
- * stays blocked if it was.  Until jp_trap_close_sig, and the mask is set back. */
+ * stays blocked if it was.  Until jp_trap_close_sig, and the mask is set back.
+ * */
 void jp_trap_open_sig(uint64_t blocked);
 void jp_trap_close_sig(void);
 

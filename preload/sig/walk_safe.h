@@ -6,21 +6,20 @@
 #ifndef JP_WALK_SAFE_H
 #define JP_WALK_SAFE_H
 
-#include "kit.h"
-#include "slot.h"
+#include "sig/state/kit.h"
+#include "sig/state/slot.h"
+#include "sig/unwind/walk.h"
 #include "trap.h"
-#include "walk.h"
 
 /* Walks the stack.  Where its memory went away meanwhile, again, reading what
  * there is of it; and from now on. */
-static inline uint8_t jp_walk_safe_sig(struct jp_slot *slot,
-                                       struct jp_kit *kit,
+static inline uint8_t jp_walk_safe_sig(struct jp_slot *slot, struct jp_kit *kit,
                                        const ucontext_t *context)
 {
     jp_trap_here = &kit->trap;
     int reason = jp_trap_walk_sig(slot, kit, context, &kit->trap);
     if (reason == JP_TRAP_FAULT) {
-        atomic_store(&slot->loose, 1);
+        atomic_store(&slot->stack.unsafe, 1);
         reason = jp_trap_walk_sig(slot, kit, context, &kit->trap);
     }
     jp_trap_here = NULL;

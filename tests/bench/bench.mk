@@ -16,7 +16,7 @@ $(B)/tests/bench/handler-nofp: tests/bench/handler.c
 	@mkdir -p $(@D)
 	$(CC) -O2 -g $(WARN) -D_GNU_SOURCE -fomit-frame-pointer -o $@ $< -ldl
 
-WALK_BENCH = $(CC) -O2 -g $(WARN) -D_GNU_SOURCE -Iinclude -Ipreload -o $@ $< \
+WALK_BENCH = $(CC) -O2 -g $(WARN) -D_GNU_SOURCE $(INC) -Ipreload -o $@ $< \
   $(SIG_OBJ) $(PRE_OBJ) -ldl -pthread
 
 $(B)/tests/bench/walk: tests/bench/walk.c $(SIG_OBJ) $(PRE_OBJ)

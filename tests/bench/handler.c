@@ -34,8 +34,8 @@ static void on_signal_walk(int signal)
     backtrace(frames, 2048);
 }
 
-/* As the kernel sees it (proc(5), SigCgt), since a preloaded profiler may answer
- * for sigaction. */
+/* As the kernel sees it (proc(5), SigCgt), since a preloaded profiler may
+ * answer for sigaction. */
 static int is_handled(int signal)
 {
     char line[256];

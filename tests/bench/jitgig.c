@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define PID 7
-#define SHOWN 997  /* every so many LOADs one is shown */
+#define SHOWN 997 /* every so many LOADs one is shown */
 
 struct dump {
     uint8_t *data, *copy;

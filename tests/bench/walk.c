@@ -2,7 +2,7 @@
  *
  * What a walk alone costs, without the signal and the log: in a handler, DEPTH
  * frames down, walks the interrupted stack COUNT times by the walker that
- * JPROF_FLAGS chooses, COUNT times so that it finds no trail of the walk
+ * JPROF_FLAGS chooses, COUNT times so that it finds no cache of the walk
  * before, and COUNT times by libunwind's unw_backtrace, by turns.  Prints the
  * median ns of a walk by each, the frames that jprof and libunwind found, and
  * why jprof's walk ended (enum jp_reason):
@@ -19,9 +19,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "sig/kit.h"
-#include "sig/slot.h"
-#include "sig/walk.h"
+#include "sig/state/kit.h"
+#include "sig/state/slot.h"
+#include "sig/unwind/walk.h"
 
 #define ROUNDS 31
 
@@ -54,7 +54,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         frames = slot->kit->depth;
         start = now_ns();
         for (long i = 0; i < count; i++) {
-            slot->kit->trail.ready = 0;
+            slot->kit->cache.ready = 0;
             jp_walk_sig(slot, slot->kit, context);
         }
         double alone = (double)(now_ns() - start) / (double)count;
@@ -110,9 +110,7 @@ int main(int argc, char **argv)
     qsort(walked, ROUNDS, sizeof(*walked), ascending);
     qsort(scratch, ROUNDS, sizeof(*scratch), ascending);
     qsort(unwound, ROUNDS, sizeof(*unwound), ascending);
-    printf("%.1f %.1f %.1f %u %u %u\n", walked[ROUNDS / 2],
-           scratch[ROUNDS / 2],
-           backtrace ? unwound[ROUNDS / 2] : 0.0, frames, their_frames,
-           reason);
+    printf("%.1f %.1f %.1f %u %u %u\n", walked[ROUNDS / 2], scratch[ROUNDS / 2],
+           backtrace ? unwound[ROUNDS / 2] : 0.0, frames, their_frames, reason);
     return 0;
 }

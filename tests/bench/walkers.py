@@ -46,7 +46,7 @@ def bench_walk(bench, environment):
                  for name in tools}
         hot, scratch, unw = frame["auto"]
         bench.row(f"a frame, walk alone, depth {low} to {high}",
-                  f"auto {hot:.1f} ns (without the last walk's trail "
+                  f"auto {hot:.1f} ns (without the last walk's cache "
                   f"{scratch:.1f}), fp {frame['fp'][0]:.1f}, unw_backtrace "
                   f"{unw:.1f}", "<= 6 ns, 2.5x fp, unw/2",
                   hot <= 6 and hot <= 2.5 * frame["fp"][0]

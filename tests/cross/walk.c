@@ -1,71 +1,83 @@
 /* SPDX-License-Identifier: MIT
  *
- * The walker on aarch64, at every instruction of functions of each kind (bare
- * leaves, frames, alloca, signed return addresses): a breakpoint is put on one
- * after the other, and in its SIGTRAP the stack is walked by jprof's objects.
- * The first instruction's x30 is the caller; from there to the program's root
- * all walks must agree.  Then walks from signal handlers, on both kinds of
- * stack, behind a trampoline without call-frame information as the kernel's.
- * Built without frame pointers, with and without pointer authentication; run
- * under qemu-user by tests/run/test_aarch64.py, or on a real machine.
- * Runs in: tests (aarch64). */
+ * The walker on another machine, at every instruction of functions of each kind
+ * (bare leaves, frames, alloca, signed return addresses): a breakpoint is put
+ * on one after the other, and in its SIGTRAP the stack is walked by jprof's
+ * objects.  The link register of the first instruction has the caller; from
+ * there to the program's root all walks must agree.  The same in a linker's
+ * stub, which has no call-frame information.  Then walks through frames
+ * that have a frame record alone, by both walkers, and from signal handlers, on
+ * both kinds of stack, behind a trampoline without call-frame information, the
+ * kernel's or one as the kernel's.  Built without frame pointers, on aarch64
+ * with and without pointer authentication; run under qemu-user by
+ * tests/run/test_aarch64.py and test_riscv64.py, or on a real machine.
+ * Runs in: tests (aarch64, riscv64). */
 #include <alloca.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "../../preload/sig/arch/arch.h"
 #include "../../preload/sig/handler.h"
-#include "../../preload/sig/kit.h"
+#include "../../preload/sig/state/config.h"
+#include "../../preload/sig/state/kit.h"
 #include "../../preload/sig/logfile.h"
-#include "../../preload/sig/maps.h"
-#include "../../preload/sig/slot.h"
-#include "../../preload/sig/walk.h"
+#include "../../preload/sig/code/maps.h"
+#include "../../preload/sig/state/slot.h"
+#include "../../preload/sig/unwind/walk.h"
+#include "machine.h"
+#include "records.h"
 
 #define KEEP __attribute__((noinline, noclone))
-#define BRK 0xd4200000U        /* brk #0 (Arm ARM, C6.2) */
-#define INSTRUCTIONS_MAX 200U  /* of a function */
 #define FRAMES 64U
 
 struct stack {
     uint32_t depth;
     int reason;
     uint64_t frames[FRAMES];
-    uint64_t lr;
+    uint64_t link;
 };
 
 static struct stack walked;
 static uint32_t hits;
-static uint32_t *broken;       /* the instruction that brk stands for */
-static uint32_t original;
+static uint8_t *broken; /* the instruction that a breakpoint is on */
+static uint8_t original[BREAK_BYTES];
 static volatile uint64_t sink;
 
 static void walk(const ucontext_t *context)
 {
     struct jp_slot *slot = jp_slot_by_tid_sig((uint32_t)gettid());
-    static struct jp_kit *kit;
-    if (kit == NULL)
-        kit = jp_kit_take_sig();
-    if (slot == NULL || kit == NULL || jp_logfile_ready_sig() != 0)
+    static struct jp_kit *kits[2]; /* what one walker keeps is its own */
+    struct jp_kit **const place = &kits[jp_config.walker == JP_WALKER_FP];
+    if (*place == NULL)
+        *place = jp_kit_take_sig();
+    struct jp_kit *const kit = *place;
+    if (slot == NULL || kit == NULL || jp_logfile_ensure_sig() != 0)
         abort();
     jp_maps_check_kit_sig(kit);
     walked.reason = (int)jp_walk_sig(slot, kit, context);
     walked.depth = kit->depth < FRAMES ? kit->depth : FRAMES;
     memcpy(walked.frames, kit->frames, walked.depth * sizeof(uint64_t));
-    walked.lr = context->uc_mcontext.regs[30];
+    walked.link = link_of(context);
 }
 
-static void put(uint32_t *at, uint32_t instruction)
+static void put(const uint8_t bytes[BREAK_BYTES])
 {
-    *at = instruction;
-    __builtin___clear_cache((char *)at, (char *)(at + 1));
+    memcpy(broken, bytes, BREAK_BYTES);
+    __builtin___clear_cache((char *)broken, (char *)broken + BREAK_BYTES);
+}
+
+static void break_at(uint8_t *code)
+{
+    static const uint8_t instruction[BREAK_BYTES] = BREAK;
+    broken = code;
+    memcpy(original, code, BREAK_BYTES);
+    put(instruction);
 }
 
 static void on_trap(int number, siginfo_t *info, void *data)
@@ -73,21 +85,22 @@ static void on_trap(int number, siginfo_t *info, void *data)
     const ucontext_t *context = data;
     (void)number;
     (void)info;
-    if (context->uc_mcontext.pc != (uint64_t)broken)
+    if (pc_of(context) != (uint64_t)broken)
         abort();
+    put(original); /* it is run after all, and looked at before */
     walk(context);
     hits++;
-    put(broken, original);     /* and it is run after all */
 }
 
-/* The functions.  Each ends where the next begins: their section is their
- * own, in this order. */
-#define CASE(name) __attribute__((section("cases." #name))) KEEP uint64_t name
+/* The functions, each in a section of its own, whose end the linker tells. */
+#define CASE(name) __attribute__((section("cases_" #name))) KEEP uint64_t name
+#define END_OF(name) ((uint8_t *)(uintptr_t)__stop_cases_##name)
+extern uint8_t __stop_cases_bare_leaf[], __stop_cases_with_frame[];
+extern uint8_t __stop_cases_with_alloca[], __stop_cases_with_many[];
 CASE(bare_leaf)(uint64_t a);
 CASE(with_frame)(uint64_t a);
 CASE(with_alloca)(uint64_t a);
 CASE(with_many)(uint64_t a);
-KEEP uint64_t bottom(uint64_t a);
 
 KEEP uint64_t bottom(uint64_t a)
 {
@@ -121,13 +134,20 @@ CASE(with_many)(uint64_t a)
     return a + b * c + d * e + large[a % 1000];
 }
 
+/* Leads on to bottom. */
+__asm__(STUBS);
+extern uint8_t __stop_stubs[];
+uint64_t stub(uint64_t a);
+extern uint64_t (*stub_slot)(uint64_t);
+uint64_t (*stub_slot)(uint64_t) __attribute__((visibility("hidden"))) = bottom;
+
 static int failures;
 
 static void fail(const char *what, const char *name, unsigned at)
 {
     failures++;
-    printf("FAILED %s: %s at instruction %u: reason %d, %u frames:", what,
-           name, at, walked.reason, walked.depth);
+    printf("FAILED %s: %s at instruction %u: reason %d, %u frames:", what, name,
+           at, walked.reason, walked.depth);
     for (unsigned i = 0; i < walked.depth; i++)
         printf(" %#lx", (unsigned long)walked.frames[i]);
     printf("\n");
@@ -146,38 +166,60 @@ static int same(const struct stack *a, const struct stack *b)
 }
 
 KEEP static void every_instruction(const char *name,
-                                   uint64_t (*function)(uint64_t))
+                                   uint64_t (*function)(uint64_t),
+                                   const uint8_t *end)
 {
     struct stack first;
-    uint32_t *code = (uint32_t *)(uintptr_t)function;
+    uint8_t *code = (uint8_t *)(uintptr_t)function;
     const uint32_t before = hits;
     memset(&first, 0, sizeof(first));
-    for (unsigned i = 0; i < INSTRUCTIONS_MAX; i++) {
+    for (unsigned i = 0; code < end; code += instruction_bytes(code), i++) {
         uint32_t had = hits;
-        broken = code + i;
-        original = *broken;
-        if (original == 0 || original == 0xd503201fU)
-            break; /* padding: the function's end */
-        put(broken, BRK);
+        break_at(code);
         call(function);
-        put(broken, original);
+        put(original);
         if (hits == had)
-            continue;          /* not on this path */
+            continue; /* not on this path */
         if (i == 0)
             first = walked;
         if (walked.reason != JP_REASON_ROOT)
             fail("root", name, i);
         else if (walked.frames[0] != (uint64_t)broken)
             fail("leaf", name, i);
-        else if (i == 0 && walked.frames[1] != jp_arch_strip_sig(walked.lr))
+        else if (i == 0 && walked.frames[1] != walked.link)
             fail("caller", name, i);
         else if (!same(&walked, &first))
             fail("agreement", name, i);
     }
     printf("%s: %u instructions, %u frames\n", name, hits - before,
            first.depth);
-    if (hits - before < 4 || first.depth < 4)
+    if (hits - before < 3 || first.depth < 4)
         fail("count", name, 0);
+}
+
+/* From the innermost function of a chain that has frame records alone.  The
+ * first walk finds the frames, the next ones what the first has kept.  By frame
+ * pointers alone the interrupted function, which has none, hides its caller. */
+KEEP static void in_records(const char *name, uint32_t walker)
+{
+    const uint32_t configured = jp_config.walker;
+    const uint32_t hidden = walker == JP_WALKER_FP;
+    jp_config.walker = walker;
+    for (unsigned i = 0; i < 3; i++) {
+        const uint32_t before = hits;
+        memset(&walked, 0, sizeof(walked));
+        break_at((uint8_t *)(uintptr_t)bottom);
+        sink += by_records();
+        if (hits == before || walked.frames[0] != (uint64_t)broken ||
+            (!hidden && walked.frames[1] != walked.link) ||
+            memcmp(walked.frames + 2 - hidden, record_callers,
+                   sizeof(record_callers)) != 0)
+            fail("records", name, i);
+        else if (!hidden && walked.reason != JP_REASON_ROOT)
+            fail("root", name, i);
+    }
+    jp_config.walker = configured;
+    printf("%s: %u frames\n", name, walked.depth);
 }
 
 /* Handlers. */
@@ -188,42 +230,25 @@ static void on_usr(int number, siginfo_t *info, void *data)
     (void)number;
     (void)info;
     (void)data;
-    broken = (uint32_t *)(uintptr_t)bottom;
-    original = *broken;
-    put(broken, BRK);
+    break_at((uint8_t *)(uintptr_t)bottom);
     bottom(1);
 }
 
 KEEP static void raises(int number)
 {
-    raised_from = (uint64_t)__builtin_extract_return_addr(
-        __builtin_return_address(0));
-    raised_from = jp_arch_strip_sig(raised_from);
+    raised_from =
+        (uint64_t)__builtin_extract_return_addr(__builtin_return_address(0));
     raise(number);
     sink++;
 }
 
-/* As the kernel's: behind a nop, without call-frame information. */
-__asm__(".text\n.balign 16\nnop\nnop\nnop\nnop\n"
-        ".globl trampoline\n.type trampoline, %function\n"
-        "trampoline: mov x8, #139\nsvc #0\n.size trampoline, . - trampoline");
-extern void trampoline(void);
-
-/* What the kernel takes (asm-generic/signal.h). */
-struct kernel_action {
-    void *handler;
-    unsigned long flags;
-    void *restorer;
-    uint64_t mask;
-};
-
 static void install(int number, int alternate)
 {
     struct kernel_action action = {
-        (void *)(uintptr_t)on_usr,
-        0x04000000UL | SA_SIGINFO |            /* SA_RESTORER */
-            (alternate ? (unsigned long)SA_ONSTACK : 0),
-        (void *)(uintptr_t)trampoline, 0};
+        .handler = (void *)(uintptr_t)on_usr,
+        .flags = RESTORER_FLAG | SA_SIGINFO |
+                 (alternate ? (unsigned long)SA_ONSTACK : 0)};
+    set_restorer(&action);
     if (syscall(SYS_rt_sigaction, number, &action, NULL, 8) != 0)
         abort();
 }
@@ -236,7 +261,7 @@ KEEP static void in_handler(const char *name, int number)
     for (unsigned i = 0; i < walked.depth; i++) {
         found |= walked.frames[i] == raised_from;
         /* What is no return address is stored plus one. */
-        code |= walked.frames[i] == (uint64_t)trampoline + 1;
+        code |= is_trampoline(walked.frames[i] - 1);
     }
     printf("%s: %u frames\n", name, walked.depth);
     if (hits == before || walked.reason != JP_REASON_ROOT || !found || !code)
@@ -261,18 +286,19 @@ int main(void)
     writable((void *)(uintptr_t)bottom);
     writable((void *)(uintptr_t)bare_leaf);
     writable((void *)(uintptr_t)with_many);
-    every_instruction("bare leaf", bare_leaf);
-    every_instruction("frame", with_frame);
-    every_instruction("alloca", with_alloca);
-    every_instruction("many", with_many);
+    writable((void *)(uintptr_t)stub);
+    every_instruction("bare leaf", bare_leaf, END_OF(bare_leaf));
+    every_instruction("frame", with_frame, END_OF(with_frame));
+    every_instruction("alloca", with_alloca, END_OF(with_alloca));
+    every_instruction("many", with_many, END_OF(with_many));
+    every_instruction("stub", stub, __stop_stubs);
+    in_records("frame records", JP_WALKER_AUTO);
+    in_records("frame records alone", JP_WALKER_FP);
     install(SIGUSR2, 0);
     install(SIGWINCH, 1);
     in_handler("handler", SIGUSR2);
     in_handler("handler on an alternate stack", SIGWINCH);
-#ifdef __ARM_FEATURE_PAC_DEFAULT
-    printf("pointer authentication: %s\n",
-           (getauxval(AT_HWCAP) >> 30 & 1) != 0 ? "signed" : "not here");
-#endif
+    say_more();
     printf("%d failures\n", failures);
     return failures != 0;
 }

@@ -35,9 +35,13 @@ static size_t below(size_t limit)
 /* Values that parsers get wrong, stored over 1, 2, 4 or 8 bytes. */
 static void store_edge(uint8_t *data, size_t size)
 {
-    static const uint64_t edges[] = {
-        0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff,
-        0x80000000, 0xffffffff, INT64_MAX, UINT64_MAX, UINT64_MAX - 4095};
+    static const uint64_t edges[] = {0,          1,
+                                     0x7f,       0x80,
+                                     0xff,       0x7fff,
+                                     0x8000,     0xffff,
+                                     0x7fffffff, 0x80000000,
+                                     0xffffffff, INT64_MAX,
+                                     UINT64_MAX, UINT64_MAX - 4095};
     uint64_t value = edges[below(sizeof(edges) / sizeof(edges[0]))];
     size_t width = (size_t)1 << below(4);
     if (width <= size)

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../preload/sig/cfi.h"
-#include "../../preload/sig/cfi_expr.h"
+#include "../../preload/sig/unwind/cfi.h"
+#include "../../preload/sig/unwind/cfi_expr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,9 +18,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define PCS 6U
 
 struct head {
-    uint32_t header;      /* offset of .eh_frame_hdr in the image */
-    uint8_t pair[PCS];    /* which entries of the table are looked up... */
-    uint8_t offset[PCS];  /* ...and how far behind their begin */
+    uint32_t header;     /* offset of .eh_frame_hdr in the image */
+    uint8_t pair[PCS];   /* which entries of the table are looked up... */
+    uint8_t offset[PCS]; /* ...and how far behind their begin */
 };
 
 static void check_rule(const struct jp_cfi_rule *rule)
@@ -80,12 +80,11 @@ static void try_expression(const uint8_t *bytes, size_t size)
     static uint64_t registers[JP_ARCH_REGISTERS] = {1, ADDRESS, 3, UINT64_MAX};
     struct jp_expr_value value;
     for (uint32_t way = 0; way < 4; way++) {
-        struct jp_expr_input input = {
-            .pc = ADDRESS,
-            .with_cfa = way % 2,
-            .registers = way / 2 ? registers : NULL,
-            .read_sig = read_word,
-            .data = registers};
+        struct jp_expr_input input = {.pc = ADDRESS,
+                                      .with_cfa = way % 2,
+                                      .registers = way / 2 ? registers : NULL,
+                                      .read_sig = read_word,
+                                      .data = registers};
         if (jp_expr_sig(bytes, size, &input, &value) == 0 &&
             value.kind > (way / 2 ? JP_EXPR_CONSTANT : JP_EXPR_MEMORY))
             abort();
@@ -104,8 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     memcpy(bytes, data + sizeof(head), size);
     const struct jp_cfi_image image = {
-        .address = ADDRESS, .size = size, .header = head.header,
-        .data = bytes};
+        .address = ADDRESS, .size = size, .header = head.header, .data = bytes};
     for (unsigned i = 0; i < PCS; i++)
         try_pc(&image, begin_of(&image, head.pair[i]) + head.offset[i]);
     if (head.header < size)

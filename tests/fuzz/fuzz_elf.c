@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "symbol/elf.h"
+#include "symbol/elf/elf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,8 +10,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct jr_jit_file seen[2] = {{.time_ns = 10, .size = size / 2},

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "symbol/demangle.h"
-#include "symbol/jit_names.h"
+#include "symbol/names/demangle.h"
+#include "symbol/jit/jit_names.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,10 +9,10 @@
 
 #include "base/mem.h"
 #include "jp_limits.h"
-#include "launcher/keep.h"
-#include "launcher/options.h"
-#include "launcher/proc.h"
-#include "launcher/runtimes.h"
+#include "launcher/base/options.h"
+#include "launcher/folder/keep.h"
+#include "launcher/os/proc.h"
+#include "launcher/program/runtimes.h"
 #include "read/names.h"
 #include "read/secret.h"
 #include "read/tree.h"
@@ -84,14 +84,14 @@ static void try_proc(const char *text, size_t size)
 static void try_text(const char *text)
 {
     const struct jl_setting setting = {"X", ' ', {"--a", "--b c"}};
-    unsigned major = 0, minor = 0;
+    struct jl_version version = {0};
     char *words = jl_append_words(text, &setting, 0, 2);
 
     must(strstr(words, "--a") && strstr(words, "--b c"));
     must(strncmp(words, text, strlen(text)) == 0);
     free(words);
-    (void)jl_version(text, "Python ", &major, &minor);
-    must(major < 1000000 && minor < 1000000);
+    (void)jl_version_read(text, "Python ", &version);
+    must(version.major < 1000000 && version.minor < 1000000);
     must(jl_decimal(text, 9) < 1000000000000000000ULL);
     (void)jl_runtime_named(text);
 }

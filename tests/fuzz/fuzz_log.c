@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct jr_diag diag = {.warnings = 1000};  /* printed are the first 20 */
+    struct jr_diag diag = {.warnings = 1000}; /* printed are the first 20 */
     struct jr_log log;
 
     jr_log_parse(data, size, "fuzz", &log, &diag);

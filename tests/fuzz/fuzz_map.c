@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct jr_diag diag = {.warnings = 1000};  /* printed are the first 20 */
+    struct jr_diag diag = {.warnings = 1000}; /* printed are the first 20 */
     struct jr_map map = {.pid = 7, .start_ticks = 99};
     size_t head = sizeof begin - 1;
     uint8_t *text = jr_alloc(head + size, 1);

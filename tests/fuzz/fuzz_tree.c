@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct jr_diag diag = {.warnings = 1000};  /* printed are the first 20 */
+    struct jr_diag diag = {.warnings = 1000}; /* printed are the first 20 */
     struct jr_tree tree = {.path = jr_strdup("fuzz")};
     struct jr_cover cover = {0};
 
@@ -22,9 +22,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (uint32_t root = 1; root < 3; root++)
         for (uint32_t pid = 1; pid < 5; pid++)
             jr_cover_add(&cover, &(struct jr_cover_image){
-                .tree = jr_cover_tree(&cover, &tree, root), .pid = pid,
-                .ppid = pid - 1, .begin_ns = pid, .cpu_ns = 1000000000,
-                .on_ns = 1000000000, .command = "x y"});
+                                     .tree = jr_cover_tree(&cover, &tree, root),
+                                     .pid = pid,
+                                     .ppid = pid - 1,
+                                     .begin_ns = pid,
+                                     .cpu_ns = 1000000000,
+                                     .on_ns = 1000000000,
+                                     .command = "x y"});
     jr_cover_finish(&cover, 1);
     for (size_t i = 0; i < cover.nprocesses; i++)
         if (cover.processes[i].off_ns > cover.processes[i].own_ns)

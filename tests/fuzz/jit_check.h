@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-#include "symbol/jit.h"
+#include "symbol/jit/jit.h"
 
-#define CHECKED 200U  /* pieces, of which each is compared with all */
+#define CHECKED 200U /* pieces, of which each is compared with all */
 
 /* A piece that ever lives alone in its layer is found then; two of a jitdump
  * never live at one place at one time. */

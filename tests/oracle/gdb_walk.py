@@ -84,12 +84,26 @@ def cut(frames):
     return frames
 
 
+def guessed(ours, frames):
+    """Whether they part where gdb can but guess: behind a frame whose code has
+    neither a name, by which gdb would find the function's first instructions,
+    nor call-frame information.  It takes such a function for one that has made
+    no frame yet (amd64_frame_cache, of gdb's amd64-tdep.c)."""
+    i = agreed(ours, frames)
+    if i == 0 or i == len(ours) == len(frames):
+        return False
+    at = frames[i - 1] - (i > 1)
+    return name(at).startswith("?+") and not int(gdb.parse_and_eval(
+        "(int)oracle_has_cfi(%#x)" % at))
+
+
 def report(out, kind, frames):
     frames = cut(frames)
     ours, theirs = chain("oracle_ours"), chain("oracle_theirs")
     i = agreed(ours, frames)
     out.write("ours %s theirs %s | %s %d | %s | ours %s | gdb %s\n" % (
-        verdict(ours, frames), verdict(theirs, frames), kind, i,
+        "guessed" if guessed(ours, frames) else verdict(ours, frames),
+        verdict(theirs, frames), kind, i,
         name(ours[0]), names(ours, i), names(frames, i)))
     out.flush()
 

@@ -19,6 +19,7 @@
 #include <libunwind.h>
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -30,31 +31,31 @@
 #include <unistd.h>
 
 #include "../../preload/sig/adopt.h"
-#include "../../preload/sig/config.h"
+#include "../../preload/sig/state/config.h"
 #include "../../preload/sig/handler.h"
-#include "../../preload/sig/kit.h"
+#include "../../preload/sig/state/kit.h"
 #include "../../preload/sig/logfile.h"
-#include "../../preload/sig/maps.h"
-#include "../../preload/sig/slot.h"
-#include "../../preload/sig/sys.h"
-#include "../../preload/sig/walk.h"
+#include "../../preload/sig/code/maps.h"
+#include "../../preload/sig/state/slot.h"
+#include "../../preload/sig/os/sys.h"
+#include "../../preload/sig/unwind/walk.h"
 
 #define FRAMES_MAX 2048
-#define TRAP_FLAG 0x100        /* of EFLAGS (Intel SDM, volume 1, 3.4.3.3) */
-#define BURST 20000            /* instructions that are stepped through */
-#define DULL 300               /* fewer, when all of these are known */
-#define SEEN_MOST 3            /* comparisons at one pc */
+#define TRAP_FLAG 0x100 /* of EFLAGS (Intel SDM, volume 1, 3.4.3.3) */
+#define BURST 20000     /* instructions that are stepped through */
+#define DULL 300        /* fewer, when all of these are known */
+#define SEEN_MOST 3     /* comparisons at one pc */
 #define SEEN_BITS 18
-#define HEAD 128               /* bytes of the file for the totals */
+#define HEAD 128 /* bytes of the file for the totals */
 #define LINES_MAX 4000
-#define PATIENCE 50            /* ticks that an idle owner keeps the turn */
+#define PATIENCE 50 /* ticks that an idle owner keeps the turn */
 
 #define TEXT_OF(symbol) #symbol
 #define NAME_OF(symbol) TEXT_OF(symbol)
 
 struct chain {
     unsigned depth;
-    int reason;                /* jp_reason, or what unw_step returned */
+    int reason; /* jp_reason, or what unw_step returned */
     uint64_t frames[FRAMES_MAX];
 };
 
@@ -64,10 +65,13 @@ ucontext_t oracle_context;
 void oracle_stop(void);
 int oracle_at(void);
 void oracle_arm(void);
+int oracle_has_cfi(uint64_t address);
 
 static int (*init_local2)(unw_cursor_t *, unw_context_t *, int);
 static int (*step)(unw_cursor_t *);
 static int (*get_reg)(unw_cursor_t *, int, unw_word_t *);
+/* libgcc's; the second argument is a struct dwarf_eh_bases, three pointers. */
+static const void *(*find_fde)(void *, void **);
 
 static int out = -1;
 static unsigned long most;
@@ -81,7 +85,7 @@ static int tick;
 /* One thread at a time is stepped through. */
 static _Atomic int owner;
 static _Atomic unsigned idle;
-static unsigned left, dull;    /* instructions of its turn */
+static unsigned left, dull; /* instructions of its turn */
 
 static int self(void)
 {
@@ -104,7 +108,7 @@ static void cut(struct chain *chain)
 
 static int walk_ours(struct jp_slot *slot, const ucontext_t *context)
 {
-    if (jp_logfile_ready_sig() != 0)
+    if (jp_logfile_ensure_sig() != 0)
         return 0;
     jp_maps_refresh_sig(jp_sys_clock_sig(CLOCK_MONOTONIC));
     jp_maps_check_kit_sig(kit);
@@ -164,8 +168,10 @@ static void write_totals(void)
 {
     char text[HEAD + 1];
     memset(text, ' ', HEAD);
-    int size = snprintf(text, HEAD, "compared %lu distinct %lu same %lu "
-                        "rooted %lu", compared, distinct, same, rooted);
+    int size = snprintf(text, HEAD,
+                        "compared %lu distinct %lu same %lu "
+                        "rooted %lu",
+                        compared, distinct, same, rooted);
     text[size] = ' ';
     text[HEAD - 1] = '\n';
     if (pwrite(out, text, HEAD, 0) != HEAD)
@@ -221,8 +227,7 @@ static void compare(void)
 /* Whether this pc has been compared often enough; counts. */
 static int known(uint64_t pc)
 {
-    uint8_t *count =
-        &seen[pc * 0x9e3779b97f4a7c15ULL >> (64 - SEEN_BITS)];
+    uint8_t *count = &seen[pc * 0x9e3779b97f4a7c15ULL >> (64 - SEEN_BITS)];
     if (*count >= SEEN_MOST)
         return 1;
     distinct += *count == 0;
@@ -230,12 +235,18 @@ static int known(uint64_t pc)
     return 0;
 }
 
+/* errno stays the program's, here and where it is armed: libuv aborts node when
+ * it is another than what a call that was interrupted has set. */
 static int walk_both(ucontext_t *context)
 {
+    const int saved = errno;
     struct jp_slot *slot = jp_slot_by_tid_sig((uint32_t)self());
     if (slot == NULL)
         slot = jp_adopt_self_sig(0);
-    return slot != NULL && walk_ours(slot, context) && walk_theirs(context);
+    const int walked =
+        slot != NULL && walk_ours(slot, context) && walk_theirs(context);
+    errno = saved;
+    return walked;
 }
 
 static void look(ucontext_t *context)
@@ -246,9 +257,11 @@ static void look(ucontext_t *context)
     dull = 0;
     if (!walk_both(context))
         return;
+    const int saved = errno;
     compare();
     if (compared % 256 == 0 || compared == most)
         write_totals();
+    errno = saved;
 }
 
 /* Whether the next instruction is a system call that must not be stepped
@@ -256,14 +269,26 @@ static void look(ucontext_t *context)
  * thread or process. */
 static int is_risky(const ucontext_t *context)
 {
-    static const uint16_t risky[] = {
-        SYS_rt_sigprocmask, SYS_rt_sigaction, SYS_rt_sigreturn,
-        SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_clone, SYS_clone3,
-        SYS_fork, SYS_vfork, SYS_execve, SYS_execveat, SYS_exit,
-        SYS_exit_group, SYS_pselect6, SYS_ppoll, SYS_epoll_pwait,
-        SYS_epoll_pwait2, SYS_seccomp, SYS_prctl};
-    const uint8_t *code =
-        (const uint8_t *)context->uc_mcontext.gregs[REG_RIP];
+    static const uint16_t risky[] = {SYS_rt_sigprocmask,
+                                     SYS_rt_sigaction,
+                                     SYS_rt_sigreturn,
+                                     SYS_rt_sigsuspend,
+                                     SYS_rt_sigtimedwait,
+                                     SYS_clone,
+                                     SYS_clone3,
+                                     SYS_fork,
+                                     SYS_vfork,
+                                     SYS_execve,
+                                     SYS_execveat,
+                                     SYS_exit,
+                                     SYS_exit_group,
+                                     SYS_pselect6,
+                                     SYS_ppoll,
+                                     SYS_epoll_pwait,
+                                     SYS_epoll_pwait2,
+                                     SYS_seccomp,
+                                     SYS_prctl};
+    const uint8_t *code = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP];
     if (code[0] != 0x0f || code[1] != 0x05)
         return 0;
     for (unsigned i = 0; i < sizeof(risky) / sizeof(risky[0]); i++) {
@@ -304,7 +329,9 @@ static void set_timer(void)
     random ^= random >> 7;
     random ^= random << 17;
     struct itimerspec at = {{0, 0}, {0, 1000000 + (long)(random % 7000000)}};
+    const int saved = errno;
     timer_settime(timer, 0, &at, NULL);
+    errno = saved;
 }
 
 __attribute__((noinline)) void oracle_arm(void)
@@ -315,6 +342,13 @@ __attribute__((noinline)) void oracle_arm(void)
 int oracle_at(void)
 {
     return walk_both(&oracle_context);
+}
+
+/* For gdb: whether the code at an address has call-frame information. */
+int oracle_has_cfi(uint64_t address)
+{
+    void *bases[3];
+    return find_fde((void *)address, bases) != NULL;
 }
 
 static void on_tick(int number, siginfo_t *info, void *data)
@@ -343,12 +377,14 @@ static void on_tick(int number, siginfo_t *info, void *data)
 static int load(void)
 {
     void *library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL)
+    void *libgcc = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL || libgcc == NULL)
         return 0;
+    *(void **)&find_fde = dlsym(libgcc, "_Unwind_Find_FDE");
     *(void **)&init_local2 = dlsym(library, NAME_OF(unw_init_local2));
     *(void **)&step = dlsym(library, NAME_OF(unw_step));
     *(void **)&get_reg = dlsym(library, NAME_OF(unw_get_reg));
-    return init_local2 && step && get_reg;
+    return init_local2 && step && get_reg && find_fde;
 }
 
 static unsigned long number_of(const char *name)
@@ -380,8 +416,7 @@ __attribute__((constructor)) static void construct(void)
     sigaction(SIGTRAP, &action, NULL);
     action.sa_sigaction = on_tick;
     sigaction(tick, &action, NULL);
-    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
-                             .sigev_signo = tick};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = tick};
     if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) == 0)
         oracle_arm();
 }

@@ -20,7 +20,7 @@ endif
 $(ORACLE)/oracle.so: tests/oracle/oracle.c $(SIG_OBJ) $(PRE_OBJ) \
   $(B)/preload/exports.ver
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(WARN) $(LIBFLAGS) -Iinclude -c -o $(@:.so=.o) $<
+	$(CC) $(CFLAGS) $(WARN) $(LIBFLAGS) $(INC) -c -o $(@:.so=.o) $<
 	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-z,now \
 	  -Wl,--version-script=$(B)/preload/exports.ver -o $@ $(SIG_OBJ) \
 	  $(PRE_OBJ) $(@:.so=.o)

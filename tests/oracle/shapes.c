@@ -140,7 +140,7 @@ static void handler(int number)
 KEEP static void signals(void)
 {
     raise(SIGUSR1);
-    raise(SIGWINCH);           /* on the alternate stack */
+    raise(SIGWINCH); /* on the alternate stack */
 }
 
 static void visit(const void *node, VISIT which, int depth)
@@ -201,8 +201,8 @@ static double seconds = 1;
 static void *rounds(void *data)
 {
     struct timespec now = {0, 0};
-    for (unsigned turn = 0; (double)now.tv_sec + (double)now.tv_nsec / 1e9 <
-                            seconds; turn++) {
+    for (unsigned turn = 0;
+         (double)now.tv_sec + (double)now.tv_nsec / 1e9 < seconds; turn++) {
         if (data == NULL)
             everything(turn);
         else

@@ -25,17 +25,25 @@
 static volatile unsigned long sink;
 
 struct base {
-    virtual ~base() {}
+    virtual ~base()
+    {
+    }
     virtual unsigned long value(unsigned) const = 0;
 };
 struct left : virtual base {
-    unsigned long value(unsigned n) const override { return sink + n; }
+    unsigned long value(unsigned n) const override
+    {
+        return sink + n;
+    }
 };
 struct right : virtual base {
     unsigned long other = 3;
 };
 struct both : left, right {
-    KEEP ~both() override { sink = sink + other; }
+    KEEP ~both() override
+    {
+        sink = sink + other;
+    }
     /* By way of a thunk: base is virtual. */
     KEEP unsigned long value(unsigned n) const override
     {

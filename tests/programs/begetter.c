@@ -66,8 +66,7 @@ static void by_vfork(void)
 {
     pid_t pid = vfork();
     if (pid == 0) {
-        execl("/bin/sh", "sh", "-c", "exec /bin/sh -c 'exit 11'",
-              (char *)NULL);
+        execl("/bin/sh", "sh", "-c", "exec /bin/sh -c 'exit 11'", (char *)NULL);
         _exit(127);
     }
     check("vfork", pid, 11);
@@ -83,8 +82,8 @@ static void by_vfork_without_exec(void)
 
 static void by_spawn(void)
 {
-    static char *const argv[] = {(char *)"sh", (char *)"-c",
-                                 (char *)"exit 13", NULL};
+    static char *const argv[] = {(char *)"sh", (char *)"-c", (char *)"exit 13",
+                                 NULL};
     pid_t pid = -1;
     if (posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ) != 0)
         die("posix_spawn");
@@ -125,9 +124,10 @@ static void by_clone(void)
     int status = 19;
     char *stack = malloc(65536);
     check("clone", clone(cloned, stack + 65536, SIGCHLD, &status), 19);
-    check("clone sharing memory",
-          clone(cloned, stack + 65536, CLONE_VM | CLONE_VFORK | SIGCHLD,
-                &status), 19);
+    check(
+        "clone sharing memory",
+        clone(cloned, stack + 65536, CLONE_VM | CLONE_VFORK | SIGCHLD, &status),
+        19);
     free(stack);
 }
 
@@ -184,9 +184,9 @@ static void by_static(void)
 static void *work(void *data)
 {
     static void (*const ways[])(void) = {
-        by_fork, by_fork_exec, by_vfork, by_vfork_without_exec, by_spawn,
-        by_popen, by_system, by_clone, by_system_call, by_bare_fork,
-        by_daemon, by_static};
+        by_fork,        by_fork_exec, by_vfork,  by_vfork_without_exec,
+        by_spawn,       by_popen,     by_system, by_clone,
+        by_system_call, by_bare_fork, by_daemon, by_static};
     const unsigned count = sizeof(ways) / sizeof(ways[0]);
     unsigned seed = (unsigned)(uintptr_t)data * 2654435761U;
     for (int i = 0; i < rounds; i++) {

@@ -36,8 +36,8 @@ static void *receive(void *data)
     const struct timeval limit = {0, 20000};
     char byte;
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0 ||
-        setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &limit,
-                   sizeof(limit)) != 0)
+        setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) !=
+            0)
         die("socketpair");
     while (!stop)
         bad_recv += recv(pair[0], &byte, 1, 0) != -1 || errno != EAGAIN;
@@ -79,7 +79,7 @@ static void handle(int number)
         elsewhere++;
 }
 
-static int later;      /* children wait until fork has returned */
+static int later; /* children wait until fork has returned */
 
 static void *fork_on(void *data)
 {
@@ -114,7 +114,7 @@ static pid_t sender(const int *numbers, int count)
     if (pid != 0)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    usleep(100000);             /* fork may have signals blocked till its end */
+    usleep(100000); /* fork may have signals blocked till its end */
     for (int i = 0;; i++) {
         kill(getppid(), numbers[i % count]);
         usleep(300);
@@ -125,8 +125,8 @@ static void compute(double seconds)
 {
     struct timespec now, end;
     clock_gettime(CLOCK_MONOTONIC, &end);
-    const double until = (double)end.tv_sec + (double)end.tv_nsec / 1e9 +
-                         seconds;
+    const double until =
+        (double)end.tv_sec + (double)end.tv_nsec / 1e9 + seconds;
     do {
         turn(2000);
         clock_gettime(CLOCK_MONOTONIC, &now);
@@ -154,8 +154,7 @@ int main(int argc, char **argv)
             die("pthread_create");
     }
     if (!forks)
-        pid = strcmp(how, "ignored") == 0 ? sender(nothing, 5)
-                                          : sender(hup, 1);
+        pid = strcmp(how, "ignored") == 0 ? sender(nothing, 5) : sender(hup, 1);
     compute(argument(argc, argv, 2, 2));
     if (pid != 0) {
         kill(pid, SIGKILL);

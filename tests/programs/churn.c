@@ -66,8 +66,8 @@ int main(int argc, char **argv)
     path = argv[1];
     seconds = cpu_seconds(CLOCK_MONOTONIC) + argument(argc, argv, 2, 2);
     for (int i = 0; i < 2 * pairs; i++)
-        if (pthread_create(&threads[i], NULL, i % 2 ? load : allocate,
-                           NULL) != 0)
+        if (pthread_create(&threads[i], NULL, i % 2 ? load : allocate, NULL) !=
+            0)
             die("pthread_create");
     for (int i = 0; i < 2 * pairs; i++)
         pthread_join(threads[i], NULL);

@@ -44,8 +44,8 @@ int main(int argc, char **argv)
         return 2;
     for (int i = 0; i < rounds; i++) {
         for (int j = 0; j < pairs; j++) {
-            command(2);     /* pause */
-            command(1);     /* start */
+            command(2); /* pause */
+            command(1); /* start */
         }
         usleep(20000);
     }

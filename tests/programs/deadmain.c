@@ -52,8 +52,7 @@ static void *survivor(void *unused)
     const struct sigaction action = {.sa_handler = in_handler,
                                      .sa_flags = SA_ONSTACK};
     (void)unused;
-    if (sigaltstack(&stack, NULL) != 0 ||
-        sigaction(SIGURG, &action, NULL) != 0)
+    if (sigaltstack(&stack, NULL) != 0 || sigaction(SIGURG, &action, NULL) != 0)
         die("alternate stack");
     while (!first_has_ended())
         usleep(1000);

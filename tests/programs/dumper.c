@@ -27,23 +27,21 @@
 
 /* void code(uint64_t turns): counts down, with a frame pointer. */
 #if defined(__x86_64__)
-static const uint8_t code[] = {
-    0x55,             /* push %rbp */
-    0x48, 0x89, 0xe5, /* mov %rsp,%rbp */
-    0x48, 0x89, 0xf9, /* mov %rdi,%rcx */
-    0x48, 0xff, 0xc9, /* dec %rcx */
-    0x75, 0xfb,       /* jne to the dec */
-    0x5d,             /* pop %rbp */
-    0xc3};            /* ret */
+static const uint8_t code[] = {0x55,             /* push %rbp */
+                               0x48, 0x89, 0xe5, /* mov %rsp,%rbp */
+                               0x48, 0x89, 0xf9, /* mov %rdi,%rcx */
+                               0x48, 0xff, 0xc9, /* dec %rcx */
+                               0x75, 0xfb,       /* jne to the dec */
+                               0x5d,             /* pop %rbp */
+                               0xc3};            /* ret */
 #define MACHINE 62
 #elif defined(__aarch64__)
-static const uint32_t code[] = {
-    0xa9bf7bfd,  /* stp x29,x30,[sp,#-16]! */
-    0x910003fd,  /* mov x29,sp */
-    0xf1000400,  /* subs x0,x0,#1 */
-    0x54ffffe1,  /* b.ne to the subs */
-    0xa8c17bfd,  /* ldp x29,x30,[sp],#16 */
-    0xd65f03c0}; /* ret */
+static const uint32_t code[] = {0xa9bf7bfd,  /* stp x29,x30,[sp,#-16]! */
+                                0x910003fd,  /* mov x29,sp */
+                                0xf1000400,  /* subs x0,x0,#1 */
+                                0x54ffffe1,  /* b.ne to the subs */
+                                0xa8c17bfd,  /* ldp x29,x30,[sp],#16 */
+                                0xd65f03c0}; /* ret */
 #define MACHINE 183
 #endif
 
@@ -149,8 +147,8 @@ static void begin(struct file *file)
     file->fd = open(file->path, O_RDWR | O_CREAT | O_TRUNC, 0644);
     if (file->fd < 0)
         die(file->path);
-    file->marker = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE,
-                        file->fd, 0);
+    file->marker =
+        mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file->fd, 0);
     if (file->marker == MAP_FAILED)
         die("mmap");
     if (is(file, "unlink"))

@@ -217,8 +217,8 @@ static const struct {
     void (*function)(void);
 } ways[] = {
 #ifdef __x86_64__
-    {"linked", linked}, {"onstack", onstack},   {"marked", marked},
-    {"bare", bare},     {"computed", computed},
+    {"linked", linked},   {"onstack", onstack},   {"marked", marked},
+    {"bare", bare},       {"computed", computed},
 #endif
     {"context", context}, {"local", local}};
 
@@ -238,8 +238,7 @@ NOINLINE static void *run(void *unused)
     until = cpu_seconds(CLOCK_THREAD_CPUTIME_ID) + seconds;
     do {
         for (size_t i = 0; i < WAYS; i++) {
-            if (strcmp(wanted, ways[i].name) != 0 &&
-                strcmp(wanted, "all") != 0)
+            if (strcmp(wanted, ways[i].name) != 0 && strcmp(wanted, "all") != 0)
                 continue;
             ways[i].function();
             done = 1;

@@ -46,8 +46,7 @@ int main(int argc, char **argv)
 {
     const struct itimerval often = {{0, 1000}, {0, 1000}};
 
-    until = cpu_seconds(CLOCK_THREAD_CPUTIME_ID) +
-            argument(argc, argv, 1, 0.5);
+    until = cpu_seconds(CLOCK_THREAD_CPUTIME_ID) + argument(argc, argv, 1, 0.5);
     signal(SIGALRM, in_handler);
     setitimer(ITIMER_REAL, &often, NULL);
     at_first();

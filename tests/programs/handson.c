@@ -45,8 +45,8 @@ static void print_set(const char *what, uint64_t set)
 
 static int show_kernel(void)
 {
-    static const char *const keys[] = {"SigIgn:", "SigBlk:", "SigPnd:",
-                                       "ShdPnd:"};
+    static const char *const keys[] = {
+        "SigIgn:", "SigBlk:", "SigPnd:", "ShdPnd:"};
     char line[4096];
     FILE *status = fopen("/proc/self/status", "r");
     if (status == NULL)
@@ -153,8 +153,8 @@ static void send_process(int number)
 
 static void set_up(const char *state)
 {
-    const int number = atoi(strchr(state, '=') != NULL
-                                ? strchr(state, '=') + 1 : "0");
+    const int number =
+        atoi(strchr(state, '=') != NULL ? strchr(state, '=') + 1 : "0");
     if (strcmp(state, "ignored") == 0)
         each(ignore);
     else if (strncmp(state, "ignored=", 8) == 0)
@@ -315,13 +315,20 @@ static const struct {
     const char *name;
     void (*go)(void);
 } ways[] = {
-    {"execve", by_execve},     {"execv", by_execv},
-    {"execl", by_execl},       {"execvp", by_execvp},
-    {"fexecve", by_fexecve},   {"syscall", by_syscall},
-    {"failure", after_failure}, {"posix_spawn", by_spawn},
-    {"posix_spawnp", by_spawnp}, {"system", by_system},
-    {"popen", by_popen},       {"vfork", by_vfork},
-    {"unblocking", by_vfork_unblocking}, {"fork", by_fork},
+    {"execve", by_execve},
+    {"execv", by_execv},
+    {"execl", by_execl},
+    {"execvp", by_execvp},
+    {"fexecve", by_fexecve},
+    {"syscall", by_syscall},
+    {"failure", after_failure},
+    {"posix_spawn", by_spawn},
+    {"posix_spawnp", by_spawnp},
+    {"system", by_system},
+    {"popen", by_popen},
+    {"vfork", by_vfork},
+    {"unblocking", by_vfork_unblocking},
+    {"fork", by_fork},
     {"thread", by_thread},
 };
 

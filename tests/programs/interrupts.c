@@ -161,8 +161,8 @@ static long call_clock_nanosleep(void)
 static long call_clock_nanosleep_until(void)
 {
     const struct timespec time = wait_until(CLOCK_REALTIME);
-    return as_errno(clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &time,
-                                    NULL));
+    return as_errno(
+        clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &time, NULL));
 }
 
 static long call_usleep(void)
@@ -448,7 +448,7 @@ static void run(size_t which, int due)
 {
     pthread_t thread;
     void *end;
-    *(void (**)(void))&end = calls[which].end;
+    *(void (**)(void)) & end = calls[which].end;
     signals_due = due;
     handled = 0;
     pthread_create(&thread, NULL, helper, end);
@@ -458,9 +458,9 @@ static void run(size_t which, int due)
     const int error = errno;
     const double spent = now() - start;
     pthread_join(thread, NULL);
-    printf("%s %d: %ld %s handled %d time %s\n", calls[which].name, due,
-           result, result < 0 ? strerrorname_np(error) : "", handled > 0,
-           due > 0               ? "-"
+    printf("%s %d: %ld %s handled %d time %s\n", calls[which].name, due, result,
+           result < 0 ? strerrorname_np(error) : "", handled > 0,
+           due > 0                       ? "-"
            : spent * 1000 >= WAIT_MS - 5 ? "kept"
                                          : "short");
 }

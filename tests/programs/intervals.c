@@ -18,7 +18,7 @@ static const struct itimerval none, hundred = {{100, 0}, {100, 0}};
 static void show(const char *when, int which, const struct itimerval *timer)
 {
     printf("%s: timer %d left %s interval %ld.%06ld\n", when, which,
-           timer->it_value.tv_sec > 100 ? "more"
+           timer->it_value.tv_sec > 100  ? "more"
            : timer->it_value.tv_sec > 90 ? "100"
            : timer->it_value.tv_sec != 0 || timer->it_value.tv_usec != 0
                ? "some"

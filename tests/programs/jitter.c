@@ -3,11 +3,11 @@
  * A program with run-time generated code and a perf map:
  *     jitter [CPU_SECONDS=1] [shared|memfd|sysv|deleted|dual|fork]
  * Maps executable memory, its own or as the second word says (dual: a memfd,
- * once to write and once to run), puts two small functions with frame pointers in it,
- * writes /tmp/perf-PID.map as runtimes do, and spends three quarters of the
- * time in the first function, whose name has what breaks HTML, and one in the
- * second.  Prints `pid PID`.  With `fork` it forks then, writes into the map
- * that other code lies there by now, and the child runs what there was.
+ * once to write and once to run), puts two small functions with frame pointers
+ * in it, writes /tmp/perf-PID.map as runtimes do, and spends three quarters of
+ * the time in the first function, whose name has what breaks HTML, and one in
+ * the second.  Prints `pid PID`.  With `fork` it forks then, writes into the
+ * map that other code lies there by now, and the child runs what there was.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
@@ -20,22 +20,20 @@
 
 /* void code(uint64_t turns): counts down, with a frame pointer. */
 #if defined(__x86_64__)
-static const uint8_t code[] = {
-    0x55,             /* push %rbp */
-    0x48, 0x89, 0xe5, /* mov %rsp,%rbp */
-    0x48, 0x89, 0xf9, /* mov %rdi,%rcx */
-    0x48, 0xff, 0xc9, /* dec %rcx */
-    0x75, 0xfb,       /* jne to the dec */
-    0x5d,             /* pop %rbp */
-    0xc3};            /* ret */
+static const uint8_t code[] = {0x55,             /* push %rbp */
+                               0x48, 0x89, 0xe5, /* mov %rsp,%rbp */
+                               0x48, 0x89, 0xf9, /* mov %rdi,%rcx */
+                               0x48, 0xff, 0xc9, /* dec %rcx */
+                               0x75, 0xfb,       /* jne to the dec */
+                               0x5d,             /* pop %rbp */
+                               0xc3};            /* ret */
 #elif defined(__aarch64__)
-static const uint32_t code[] = {
-    0xa9bf7bfd,  /* stp x29,x30,[sp,#-16]! */
-    0x910003fd,  /* mov x29,sp */
-    0xf1000400,  /* subs x0,x0,#1 */
-    0x54ffffe1,  /* b.ne to the subs */
-    0xa8c17bfd,  /* ldp x29,x30,[sp],#16 */
-    0xd65f03c0}; /* ret */
+static const uint32_t code[] = {0xa9bf7bfd,  /* stp x29,x30,[sp,#-16]! */
+                                0x910003fd,  /* mov x29,sp */
+                                0xf1000400,  /* subs x0,x0,#1 */
+                                0x54ffffe1,  /* b.ne to the subs */
+                                0xa8c17bfd,  /* ldp x29,x30,[sp],#16 */
+                                0xd65f03c0}; /* ret */
 #endif
 
 #define APART 256
@@ -43,8 +41,7 @@ static const uint32_t code[] = {
 NOINLINE void run_code(void (*first)(uint64_t), void (*second)(uint64_t),
                        double seconds);
 
-void run_code(void (*first)(uint64_t), void (*second)(uint64_t),
-              double seconds)
+void run_code(void (*first)(uint64_t), void (*second)(uint64_t), double seconds)
 {
     while (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) < seconds) {
         first(3000000);

@@ -60,8 +60,8 @@ int main(void)
     if (region == MAP_FAILED)
         die("mmap");
     if (clone(on_lent_stack, region + HALF,
-              CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
-                  CLONE_THREAD | CLONE_SYSVSEM,
+              CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+                  CLONE_SYSVSEM,
               NULL) < 0)
         die("clone");
     /* A profile that starts now finds the thread. */

@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 
 #define BYTES (256UL << 20)
-#define THREADS_MAX 256
+#define THREADS_MAX 1024
 
 static double seconds;
 static const char *kind;

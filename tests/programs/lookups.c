@@ -47,9 +47,8 @@ int by_jptestb(const char *database, const char *name)
 
 static int ask(const char *database, const char *module, const char *name)
 {
-    if (__nss_configure_lookup(strcmp(database, "users") == 0 ? "passwd"
-                                                              : database,
-                               module) != 0)
+    if (__nss_configure_lookup(
+            strcmp(database, "users") == 0 ? "passwd" : database, module) != 0)
         die("__nss_configure_lookup");
     return strcmp(module, "jptesta") == 0 ? by_jptesta(database, name)
                                           : by_jptestb(database, name);

@@ -65,9 +65,8 @@ static int serve(struct shared *shared, int which, int rounds)
 int main(int argc, char **argv)
 {
     const int rounds = (int)argument(argc, argv, 1, 200);
-    struct shared *shared =
-        mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int status;
     for (int i = 0; i < PROCESSES; i++) {
         if (fork() == 0)

@@ -130,8 +130,8 @@ void in_coroutine(void)
     BARRIER();
 }
 
-#define SPEND(call)                                                           \
-    for (end_at = cpu_seconds(CLOCK_THREAD_CPUTIME_ID) + seconds; more();)    \
+#define SPEND(call)                                                            \
+    for (end_at = cpu_seconds(CLOCK_THREAD_CPUTIME_ID) + seconds; more();)     \
     call
 
 void everything(void)

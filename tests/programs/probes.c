@@ -84,8 +84,8 @@ static void fail_for_all(const struct sock_fprog *program)
         read(there[0], &byte, 1) != 1 || byte != 0)
         die("the other thread");
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    say("tsync", seccomp(SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
-                         program));
+    say("tsync",
+        seccomp(SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, program));
     if (write(back[1], &byte, 1) != 1)
         die("write");
     pthread_join(thread, NULL);
@@ -116,16 +116,16 @@ int main(int argc, char **argv)
     say("mode 3", by_prctl(3, &lethal));
     say("get", prctl(PR_GET_SECCOMP, 0, 0, 0, 0));
     say("call null", seccomp(SECCOMP_SET_MODE_FILTER, 0, NULL));
-    say("call tsync null", seccomp(SECCOMP_SET_MODE_FILTER,
-                                   SECCOMP_FILTER_FLAG_TSYNC, NULL));
+    say("call tsync null",
+        seccomp(SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, NULL));
     say("call flags", seccomp(SECCOMP_SET_MODE_FILTER, 1UL << 30, &lethal));
     say("call strict flags", seccomp(SECCOMP_SET_MODE_STRICT, 1, NULL));
     say("call strict argument", seccomp(SECCOMP_SET_MODE_STRICT, 0, edge));
     say("action", seccomp(SECCOMP_GET_ACTION_AVAIL, 0, &action));
     say("odd action", seccomp(SECCOMP_GET_ACTION_AVAIL, 0, &odd));
     say("sizes", seccomp(SECCOMP_GET_NOTIF_SIZES, 0, edge));
-    say("call prctl", syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER,
-                              0L, 0L, 0L));
+    say("call prctl",
+        syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, 0L, 0L, 0L));
     say("not allowed", by_prctl(SECCOMP_MODE_FILTER, &lethal));
     fail_for_all(&lethal);
     say("wrong", by_prctl(SECCOMP_MODE_FILTER, &wrong));

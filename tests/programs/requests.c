@@ -22,7 +22,7 @@
 #define MOST_WORKERS 512
 #define QUERY "BLPOP nothing 0.05\r\n"
 #define ANSWER "*-1\r\n"
-#define HELD_MS 30      /* by another, after each FREE_MS */
+#define HELD_MS 30 /* by another, after each FREE_MS */
 #define FREE_MS 10
 #define SLEEP_S 0.02
 
@@ -87,8 +87,8 @@ static int connect_database(void)
                                   .sin_port = htons((uint16_t)port)};
     const int database = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (database < 0 || connect(database, (struct sockaddr *)&address,
-                                sizeof(address)) != 0)
+    if (database < 0 ||
+        connect(database, (struct sockaddr *)&address, sizeof(address)) != 0)
         die("connect");
     return database;
 }
@@ -104,11 +104,9 @@ static void timed(struct truth *truth, void (*function)(int), int database)
 
 static void *serve(void *data)
 {
-    static void (*const functions[])(int) = {take_lock, ask_database,
-                                             back_off};
-    struct truth truths[] = {{"take_lock", 0, 0},
-                             {"ask_database", 0, 0},
-                             {"back_off", 0, 0}};
+    static void (*const functions[])(int) = {take_lock, ask_database, back_off};
+    struct truth truths[] = {
+        {"take_lock", 0, 0}, {"ask_database", 0, 0}, {"back_off", 0, 0}};
     const int database = connect_database();
     pthread_barrier_wait(&ready);
     while (cpu_seconds(CLOCK_MONOTONIC) < end)

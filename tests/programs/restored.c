@@ -128,8 +128,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } ways[] = {{"handler", by_handler}, {"inside", inside},
-                {"jump", by_jump}, {"back", by_jump_back},
+    } ways[] = {{"handler", by_handler},
+                {"inside", inside},
+                {"jump", by_jump},
+                {"back", by_jump_back},
                 {"cancel", by_cancel}};
     sigfillset(&all);
     sigemptyset(&none);

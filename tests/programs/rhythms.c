@@ -2,9 +2,11 @@
  *
  * A program that logs by its own clocks what its threads did:
  *     rhythms ticker SECONDS A B     a thread sleeps A s, then B s, by turns
- *     rhythms mix SECONDS CYCLE      computes, sleeps, waits for a mutex and for
+ *     rhythms mix SECONDS CYCLE      computes, sleeps, waits for a mutex and
+ *     for
  *                                  a pipe, a quarter of CYCLE s each
  *     rhythms pool SECONDS THREADS   workers take work of some ms from a queue
+ *     rhythms cut SECONDS          by turns, sleeps that the next signal ends
  * Prints `truth TID FUNCTION WALL CPU`, in seconds, when a thread ends.
  * Runs in: tests. */
 #define _GNU_SOURCE
@@ -22,6 +24,7 @@ struct truth {
 };
 
 static double seconds, first, second;
+static int cut; /* sleeps are not made again */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
 static sem_t lock_it, locked, write_it;
@@ -36,7 +39,9 @@ static void rest(double time)
 {
     struct timespec left = {(time_t)time,
                             (long)((time - (double)(time_t)time) * 1e9)};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+    if (cut)
+        syscall(SYS_nanosleep, &left, NULL);
+    while (!cut && nanosleep(&left, &left) != 0 && errno == EINTR)
         ;
 }
 
@@ -54,8 +59,8 @@ static void await(sem_t *semaphore)
 
 static void say(const struct truth *truth)
 {
-    printf("truth %d %s %.6f %.6f\n", (int)syscall(SYS_gettid),
-           truth->function, truth->wall, truth->cpu);
+    printf("truth %d %s %.6f %.6f\n", (int)syscall(SYS_gettid), truth->function,
+           truth->wall, truth->cpu);
 }
 
 NOINLINE void wait_a(void);
@@ -256,6 +261,7 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "pool") == 0) {
         pool(first < 1 || first > 64 ? 1 : (int)first);
     } else {
+        cut = strcmp(what, "cut") == 0;
         pthread_join(start(tick), NULL);
     }
     return 0;

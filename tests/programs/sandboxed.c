@@ -6,11 +6,11 @@
  * (a filter that kills the process on everything but read, write, exit,
  * exit_group and rt_sigreturn, by prctl); tsync (the same by seccomp(2) for
  * all threads); final, final-tsync (as kill and tsync, but no handler can
- * return any more, as sshd has it); errno (a filter that answers EPERM to all but those); chroot
- * (into an empty folder), setuid, closefrom, chain (all of the last three,
- * then kill).  Before it, it works CPU_SECONDS in `before`, behind it
- * TIMES as much in `behind`; further threads work all the time.  Prints `before`, then
- * `behind`; exit status 5.
+ * return any more, as sshd has it); errno (a filter that answers EPERM to all
+ * but those); chroot (into an empty folder), setuid, closefrom, chain (all of
+ * the last three, then kill).  Before it, it works CPU_SECONDS in `before`,
+ * behind it TIMES as much in `behind`; further threads work all the time.
+ * Prints `before`, then `behind`; exit status 5.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"

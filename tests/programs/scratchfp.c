@@ -2,8 +2,9 @@
  *
  * Runs code of its own making, as a JIT compiler's, that uses the frame
  * pointer as it likes and has no call-frame information: `zero` holds zero in
- * it, `words` the address of zeros on the stack.  A second word, `shared`,
- * puts the code into shared memory, `thread` runs it in a thread.
+ * it, `words` the address of zeros on the stack.  Further words: `shared`
+ * puts the code into shared memory, `thread` runs it in a thread; with
+ * `followed` its end says where its caller is, else that is in a register.
  * Runs in: tests (x86-64). */
 #include <pthread.h>
 #include <string.h>
@@ -11,14 +12,16 @@
 
 #include "common.h"
 
-/* push rbp; sub rsp,64; six words of zeros; lea rbp,[rsp+8] or xor ebp,ebp;
- * mov ecx,N; 1: dec ecx; jnz 1b; add rsp,64; pop rbp; ret */
+/* push rbp; mov rdx,rsp; sub rsp,64; six words of zeros; lea rbp,[rsp+8] or
+ * xor ebp,ebp; mov ecx,N; 1: dec ecx; jnz 1b; mov rsp,rdx or add rsp,64;
+ * pop rbp; ret */
 static unsigned char code[] = {
-    0x55, 0x48, 0x83, 0xec, 0x40, 0x31, 0xc0, 0x48, 0x89, 0x44, 0x24, 0x08,
-    0x48, 0x89, 0x44, 0x24, 0x10, 0x48, 0x89, 0x44, 0x24, 0x18, 0x48, 0x8d,
-    0x6c, 0x24, 0x08, 0xb9, 0x00, 0x2d, 0x31, 0x01, 0xff, 0xc9, 0x75, 0xfc,
-    0x48, 0x83, 0xc4, 0x40, 0x5d, 0xc3};
+    0x55, 0x48, 0x89, 0xe2, 0x48, 0x83, 0xec, 0x40, 0x31, 0xc0, 0x48, 0x89,
+    0x44, 0x24, 0x08, 0x48, 0x89, 0x44, 0x24, 0x10, 0x48, 0x89, 0x44, 0x24,
+    0x18, 0x48, 0x8d, 0x6c, 0x24, 0x08, 0xb9, 0x00, 0x2d, 0x31, 0x01, 0xff,
+    0xc9, 0x75, 0xfc, 0x48, 0x89, 0xd4, 0x90, 0x5d, 0xc3};
 static const unsigned char zero[] = {0x31, 0xed, 0x90, 0x90, 0x90};
+static const unsigned char added[] = {0x48, 0x83, 0xc4, 0x40};
 
 static int has(int argc, char **argv, const char *word)
 {
@@ -50,7 +53,9 @@ int main(int argc, char **argv)
     if (memory == MAP_FAILED)
         return 1;
     if (has(argc, argv, "zero"))
-        memcpy(code + 22, zero, sizeof(zero));
+        memcpy(code + 25, zero, sizeof(zero));
+    if (has(argc, argv, "followed"))
+        memcpy(code + 39, added, sizeof(added));
     memcpy(memory, code, sizeof(code));
     if (!has(argc, argv, "thread"))
         return run(memory) != NULL;

@@ -42,8 +42,8 @@ int main(int argc, char **argv)
     static char stack[65536] __attribute__((aligned(16)));
     seconds = argument(argc, argv, 1, 0.3);
     serve(NULL);
-    int failed = wait_for(
-        "clone", clone(serve, stack + sizeof(stack), SIGCHLD, NULL));
+    int failed =
+        wait_for("clone", clone(serve, stack + sizeof(stack), SIGCHLD, NULL));
     pid_t pid = _Fork();
     if (pid == 0)
         _exit(serve(NULL));

@@ -53,11 +53,11 @@ static void print_action(const char *what, const struct sigaction *action)
     for (int i = 1; i < 32; i++)
         bits |= sigismember(&action->sa_mask, i) > 0 ? 1U << i : 0;
     printf("%s: %s flags %#x mask %#x rt %d\n", what,
-           action->sa_handler == SIG_DFL        ? "default"
-           : action->sa_handler == SIG_IGN      ? "ignored"
-           : action->sa_handler == plain        ? "plain"
+           action->sa_handler == SIG_DFL       ? "default"
+           : action->sa_handler == SIG_IGN     ? "ignored"
+           : action->sa_handler == plain       ? "plain"
            : action->sa_sigaction == with_info ? "info"
-                                                : "other",
+                                               : "other",
            (unsigned)action->sa_flags & ~0x04000000U, bits,
            sigismember(&action->sa_mask, 64));
 }
@@ -65,8 +65,8 @@ static void print_action(const char *what, const struct sigaction *action)
 /* Old actions are what was set before; every signal comes, with its info. */
 static void actions(void)
 {
-    struct sigaction old, action = {.sa_sigaction = with_info,
-                                    .sa_flags = SA_SIGINFO};
+    struct sigaction old,
+        action = {.sa_sigaction = with_info, .sa_flags = SA_SIGINFO};
     sigaction(number, NULL, &old);
     print_action("first", &old);
     sigfillset(&action.sa_mask);
@@ -82,7 +82,8 @@ static void actions(void)
     }
     printf("%d: queue %d tkill %d user %d else %d others %d sum %d\n", count,
            codes[0], codes[1], codes[2], codes[3], codes[4], sum);
-    printf("signal: %d\n", signal(number, plain) == (void (*)(int))(void *)with_info);
+    printf("signal: %d\n",
+           signal(number, plain) == (void (*)(int))(void *)with_info);
     sigaction(number, NULL, &old);
     print_action("fourth", &old);
     raise(number);
@@ -100,8 +101,8 @@ static void actions(void)
 
 static void once(void)
 {
-    struct sigaction old, action = {.sa_handler = plain,
-                                    .sa_flags = (int)SA_RESETHAND};
+    struct sigaction old,
+        action = {.sa_handler = plain, .sa_flags = (int)SA_RESETHAND};
     sigaction(number, &action, NULL);
     raise(number);
     sigaction(number, NULL, &old);
@@ -142,8 +143,8 @@ static void where(int signal)
     sigaltstack(NULL, &now);
     count++;
     on_stack = (now.ss_flags & SS_ONSTACK) != 0;
-    printf("own %d size %zu flags %d\n", now.ss_sp == small_stack,
-           now.ss_size, now.ss_flags);
+    printf("own %d size %zu flags %d\n", now.ss_sp == small_stack, now.ss_size,
+           now.ss_flags);
     (void)here;
     burn(0.1);
 }
@@ -151,20 +152,19 @@ static void where(int signal)
 /* A small alternate stack. */
 static void alternate(void)
 {
-    stack_t mine = {.ss_sp = small_stack, .ss_size = sizeof(small_stack)},
-            old;
+    stack_t mine = {.ss_sp = small_stack, .ss_size = sizeof(small_stack)}, old;
     printf("%d\n", sigaltstack(&mine, &old));
     printf("old flags %d\n", old.ss_flags);
     burn(0.3);
     mine.ss_size = 100;
     printf("%d %d\n", sigaltstack(&mine, &old), errno == ENOMEM);
     sigaltstack(NULL, &old);
-    printf("own %d size %zu flags %d\n", old.ss_sp == small_stack,
-           old.ss_size, old.ss_flags);
+    printf("own %d size %zu flags %d\n", old.ss_sp == small_stack, old.ss_size,
+           old.ss_flags);
     mine.ss_flags = SS_DISABLE;
     printf("%d\n", sigaltstack(&mine, &old));
-    printf("own %d size %zu flags %d\n", old.ss_sp == small_stack,
-           old.ss_size, old.ss_flags);
+    printf("own %d size %zu flags %d\n", old.ss_sp == small_stack, old.ss_size,
+           old.ss_flags);
     sigaltstack(NULL, &old);
     printf("flags %d\n", old.ss_flags);
     burn(0.1);
@@ -198,8 +198,7 @@ static void on_alternate(void)
         mine.ss_flags = (int)(1U << 31); /* SS_AUTODISARM */
     }
     sigaltstack(NULL, &mine);
-    printf("own %d flags %#x\n", mine.ss_sp == larger,
-           (unsigned)mine.ss_flags);
+    printf("own %d flags %#x\n", mine.ss_sp == larger, (unsigned)mine.ss_flags);
 }
 
 static void print_mask(const char *what, const sigset_t *set)
@@ -444,13 +443,13 @@ static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {
-    {"actions", actions},     {"once", once},
-    {"nodefer", no_defer},    {"altstack", alternate},
+    {"actions", actions},         {"once", once},
+    {"nodefer", no_defer},        {"altstack", alternate},
     {"onaltstack", on_alternate}, {"masks", masks},
-    {"blockall", block_all},  {"waited", waited},
-    {"profiled", profiled},   {"killed", killed_by_timer},
-    {"alarmed", alarmed},     {"raw", raw},
-    {"jumped", jumped},       {"syscall", by_syscall},
+    {"blockall", block_all},      {"waited", waited},
+    {"profiled", profiled},       {"killed", killed_by_timer},
+    {"alarmed", alarmed},         {"raw", raw},
+    {"jumped", jumped},           {"syscall", by_syscall},
     {"exec", handed_on},
 };
 

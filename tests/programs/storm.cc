@@ -74,7 +74,8 @@ static void allocating()
         pieces[i % 64] = std::malloc(16 + i * 37 % 5000);
         if (i % 64 == 0)
             munmap(mmap(nullptr, 8192, PROT_READ | PROT_EXEC,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 8192);
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+                   8192);
     }
     for (void *piece : pieces)
         std::free(piece);

@@ -111,8 +111,8 @@ static long begin(long flags, void *thread_pointer)
 static int in_process(void *thread_pointer)
 {
     int status = -1;
-    const long pid = begin(CLONE_VM | CLONE_VFORK | CLONE_SETTLS | SIGCHLD,
-                           thread_pointer);
+    const long pid =
+        begin(CLONE_VM | CLONE_VFORK | CLONE_SETTLS | SIGCHLD, thread_pointer);
     return pid > 0 && raw(SYS_wait4, pid, (long)&status, 0, 0, 0) == pid
                ? status
                : -1;
@@ -121,9 +121,9 @@ static int in_process(void *thread_pointer)
 static int in_thread(void *thread_pointer)
 {
     child_tid = 1;
-    if (begin(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
-                  CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |
-                  CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
+    if (begin(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+                  CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID |
+                  CLONE_CHILD_CLEARTID,
               thread_pointer) < 0)
         return -1;
     int tid;
@@ -157,10 +157,10 @@ static void *pointer_of(const char *kind)
         return NULL;
     if (strcmp(kind, "stale") == 0)
         return stale();
-    memory = mmap(NULL, 2 * STACK,
-                  strcmp(kind, "zeros") == 0 ? PROT_READ | PROT_WRITE
-                                             : PROT_NONE,
-                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memory =
+        mmap(NULL, 2 * STACK,
+             strcmp(kind, "zeros") == 0 ? PROT_READ | PROT_WRITE : PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory + STACK;
 }
 

@@ -4,8 +4,8 @@
  *     strays KIND [SECONDS=0.5] [COUNT=2] [GO]
  * KIND: pthread, c11 (thrd_create), sigev (timer_create's SIGEV_THREAD),
  * clone (the system call), key (pthread_create; half of the work is in the
- * destructor of thread-specific data).  Each uses SECONDS of CPU time; the main thread
- * waits, with all its signals blocked.  With GO, prints `ready` when the
+ * destructor of thread-specific data).  Each uses SECONDS of CPU time; the main
+ * thread waits, with all its signals blocked.  With GO, prints `ready` when the
  * threads are there, and they begin when a byte comes on stdin.
  * Prints `thread TID CPU_SECONDS` for each.
  * Runs in: tests. */
@@ -127,8 +127,8 @@ static void start_clone(struct stray *stray)
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (stack == MAP_FAILED ||
         clone(by_clone, stack + STACK,
-              CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
-                  CLONE_THREAD | CLONE_SYSVSEM,
+              CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+                  CLONE_SYSVSEM,
               stray) < 0)
         die("clone");
 }

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
+/* clang-format off */
 #define NAMES \
     X(_Exit) X(_Fork) X(_exit) X(mmap) X(mmap64) X(mprotect) X(pkey_mprotect) \
     X(munmap) X(mremap)                                                       \
@@ -33,6 +34,7 @@
     X(sigsuspend) X(sigtimedwait) X(sigwait) X(sigwaitinfo) X(sleep)          \
     X(ssignal) X(syscall) X(system) X(sysv_signal) X(thrd_sleep)              \
     X(timer_create) X(ualarm) X(unshare) X(usleep) X(write) X(writev)
+/* clang-format on */
 
 volatile int stubs_on;
 const char *volatile stub_called;
@@ -48,22 +50,22 @@ static function *find(const char *name)
     return found;
 }
 
-#define X(name)                                                               \
-    long stub_##name(long a, long b, long c, long d, long e, long f);         \
-    static function *next_##name;                                             \
-    long stub_##name(long a, long b, long c, long d, long e, long f)          \
-    {                                                                         \
-        if (!stubs_on) {                                                      \
-            if (next_##name == NULL)                                          \
-                next_##name = find(#name);                                    \
-            return next_##name(a, b, c, d, e, f);                             \
-        }                                                                     \
-        const long all[6] = {a, b, c, d, e, f};                               \
-        for (int i = 0; i < 6; i++)                                           \
-            stub_arguments[i] = all[i];                                       \
-        stub_called = #name;                                                  \
-        return STUB_ANSWER;                                                   \
-    }                                                                         \
+#define X(name)                                                                \
+    long stub_##name(long a, long b, long c, long d, long e, long f);          \
+    static function *next_##name;                                              \
+    long stub_##name(long a, long b, long c, long d, long e, long f)           \
+    {                                                                          \
+        if (!stubs_on) {                                                       \
+            if (next_##name == NULL)                                           \
+                next_##name = find(#name);                                     \
+            return next_##name(a, b, c, d, e, f);                              \
+        }                                                                      \
+        const long all[6] = {a, b, c, d, e, f};                                \
+        for (int i = 0; i < 6; i++)                                            \
+            stub_arguments[i] = all[i];                                        \
+        stub_called = #name;                                                   \
+        return STUB_ANSWER;                                                    \
+    }                                                                          \
     __asm__(".globl " #name "\n.type " #name ",@function\n.set " #name         \
             ",stub_" #name "\n");
 NAMES

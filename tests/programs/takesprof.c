@@ -102,8 +102,8 @@ static void take_by_syscall(void)
 
 static void take(const char *way)
 {
-    struct sigaction old, action = {.sa_sigaction = mine,
-                                    .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction old,
+        action = {.sa_sigaction = mine, .sa_flags = SA_SIGINFO | SA_RESTART};
     if (strcmp(way, "syscall") == 0) {
         take_by_syscall();
         return;

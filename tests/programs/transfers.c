@@ -118,8 +118,8 @@ static ssize_t by_recvmsg(void)
 }
 
 /* Whether there is no more to come, and it was the same. */
-static void one(const char *name, ssize_t (*call)(void),
-                void *(*other)(void *), int is_socket)
+static void one(const char *name, ssize_t (*call)(void), void *(*other)(void *),
+                int is_socket)
 {
     pthread_t thread;
     memset(received, 0, SIZE);

@@ -11,14 +11,15 @@
 
 #include <signal.h>
 
-#define ONE(letter, n)                                                        \
-    NOINLINE int twin_##letter##n(void);                                      \
-    int twin_##letter##n(void)                                                \
-    {                                                                         \
-        int result = raise(SIGPROF) + n;                                      \
-        BARRIER();                                                            \
-        return result;                                                        \
+#define ONE(letter, n)                                                         \
+    NOINLINE int twin_##letter##n(void);                                       \
+    int twin_##letter##n(void)                                                 \
+    {                                                                          \
+        int result = raise(SIGPROF) + n;                                       \
+        BARRIER();                                                             \
+        return result;                                                         \
     }
+/* clang-format off */
 #define EIGHT(letter, n)                                                      \
     ONE(letter, n##0) ONE(letter, n##1) ONE(letter, n##2) ONE(letter, n##3)   \
     ONE(letter, n##4) ONE(letter, n##5) ONE(letter, n##6) ONE(letter, n##7)
@@ -39,5 +40,6 @@
         BARRIER();                                                            \
         return result;                                                        \
     }
+/* clang-format on */
 
 #endif

@@ -27,9 +27,9 @@ static pid_t child(int status)
 }
 
 /* The status is read when the call before it has been made. */
-#define say(what, call, status)                                               \
-    do {                                                                      \
-        const int right_ = (call);                                            \
+#define say(what, call, status)                                                \
+    do {                                                                       \
+        const int right_ = (call);                                             \
         printf("%s %s %d\n", what, right_ ? "right" : "WRONG", status);        \
     } while (0)
 
@@ -41,7 +41,8 @@ static void fails(const char *what, int result)
 static int has_times(const struct rusage *usage)
 {
     return usage->ru_utime.tv_sec + usage->ru_utime.tv_usec +
-           usage->ru_stime.tv_sec + usage->ru_stime.tv_usec > 0;
+               usage->ru_stime.tv_sec + usage->ru_stime.tv_usec >
+           0;
 }
 
 static void by_status(void)
@@ -59,17 +60,20 @@ static void by_status(void)
     say("waitpid null", waitpid(-1, NULL, 0) == pid, 0);
     pid = child(7);
     memset(&usage, 0, sizeof(usage));
-    say("wait3", wait3(&status, 0, &usage) == pid && has_times(&usage),
-        status);
+    say("wait3", wait3(&status, 0, &usage) == pid && has_times(&usage), status);
     pid = child(8);
     memset(&usage, 0, sizeof(usage));
     say("wait4", wait4(pid, &status, 0, &usage) == pid && has_times(&usage),
         status);
     pid = child(9);
-    say("waitid peek", waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) == 0
-        && info.si_pid == pid, info.si_status);
-    say("waitid", waitid(P_PID, (id_t)pid, &info, WEXITED) == 0 &&
-        info.si_pid == pid && info.si_code == CLD_EXITED, info.si_status);
+    say("waitid peek",
+        waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) == 0 &&
+            info.si_pid == pid,
+        info.si_status);
+    say("waitid",
+        waitid(P_PID, (id_t)pid, &info, WEXITED) == 0 && info.si_pid == pid &&
+            info.si_code == CLD_EXITED,
+        info.si_status);
     pid = child(10);
     say("waitid null", waitid(P_PID, (id_t)pid, NULL, WEXITED) == 0, 0);
 }

@@ -61,23 +61,24 @@ void *thread_work(void *data)
 static int filter(void)
 {
     static const int allowed[] = {
-        SYS_read, SYS_write, SYS_exit, SYS_exit_group, SYS_rt_sigreturn,
-        SYS_mmap, SYS_munmap, SYS_mprotect, SYS_madvise, SYS_brk, SYS_clone,
-        SYS_clone3, SYS_futex, SYS_rt_sigprocmask, SYS_set_robust_list,
-        SYS_rseq, SYS_sched_yield, SYS_clock_gettime, SYS_getpid, SYS_gettid,
-        SYS_kill, SYS_execve,
-        SYS_rt_sigaction, SYS_getrandom};
+        SYS_read,       SYS_write,          SYS_exit,
+        SYS_exit_group, SYS_rt_sigreturn,   SYS_mmap,
+        SYS_munmap,     SYS_mprotect,       SYS_madvise,
+        SYS_brk,        SYS_clone,          SYS_clone3,
+        SYS_futex,      SYS_rt_sigprocmask, SYS_set_robust_list,
+        SYS_rseq,       SYS_sched_yield,    SYS_clock_gettime,
+        SYS_getpid,     SYS_gettid,         SYS_kill,
+        SYS_execve,     SYS_rt_sigaction,   SYS_getrandom};
     struct sock_filter code[sizeof(allowed) / sizeof(allowed[0]) + 3];
     unsigned count = sizeof(allowed) / sizeof(allowed[0]), at = 0;
     code[at++] = (struct sock_filter)BPF_STMT(
         BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, nr));
     for (unsigned i = 0; i < count; i++)
-        code[at++] = (struct sock_filter)BPF_JUMP(
-            BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)allowed[i],
-            (uint8_t)(count - i), 0);
+        code[at++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+                                                  (uint32_t)allowed[i],
+                                                  (uint8_t)(count - i), 0);
     code[at++] =
-        (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
-                                     SECCOMP_RET_KILL_PROCESS);
+        (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
     code[at++] =
         (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     const struct sock_fprog program = {(unsigned short)at, code};
@@ -154,8 +155,7 @@ int main(int argc, char **argv)
             child(how, argv, seconds, threads);
         if (waitpid(pid, &status, 0) != pid)
             die("waitpid");
-        if (WIFEXITED(status) ? WEXITSTATUS(status) != 0
-                              : !has(how, "kill"))
+        if (WIFEXITED(status) ? WEXITSTATUS(status) != 0 : !has(how, "kill"))
             return 3;
     }
     parent_work(seconds / 4);

@@ -169,9 +169,10 @@ class Case(unittest.TestCase):
             live.stop()
             live.err.close()
         wrong = []
-        for run in self.all_runs():
+        for run in self.every_run():
             path = "/tmp/perf-%d.map" % run.header["pid"]
-            if os.path.exists(path):
+            # A folder of this name is what another test plants there.
+            if os.path.isfile(path):
                 os.unlink(path)
             if self.check_first_frames:
                 wrong += roots.false_roots(run)
@@ -214,12 +215,19 @@ class Case(unittest.TestCase):
     def files(self):
         return sorted(os.listdir(self.dir))
 
-    def log_names(self):
+    def every_run(self):
+        """The runs of all logs in the folder and in those that launchers
+        made in it."""
+        for folder, _, _ in os.walk(self.dir):
+            for name in self.log_names(folder):
+                yield from decode.load(os.path.join(folder, name))
+
+    def log_names(self, folder=""):
         """The logs among the folder's files, by their magic."""
         names = []
-        for name in self.files():
-            path = self.path(name)
-            if not os.path.isfile(path):
+        for name in sorted(os.listdir(self.path(folder))):
+            path = os.path.join(self.path(folder), name)
+            if not os.path.isfile(path) or os.path.islink(path):
                 continue
             try:
                 with open(path, "rb") as source:

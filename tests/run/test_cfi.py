@@ -2,9 +2,10 @@
 """Stacks by call-frame information reach the root, in code without frame
 pointers and in code of JIT compilers.  Runs in: tests."""
 import os
+import subprocess
 import unittest
 
-from jprun import Case, need, program
+from jprun import ROOT, Case, need, program
 
 FLAGS = "JP_START JP_PERIOD=0.001"
 COMPLETE = ("root", "depth", "fiber")
@@ -51,6 +52,23 @@ class Complete(Case):
     def functions(self, app):
         """Every stack of the report as a list of names, root first."""
         return [stack for stack, _ in self.collapsed(app, "jprof-log")]
+
+    def test_small(self):
+        """A program whose data, too, begins in the first page of its file."""
+        app = self.path("small")
+        subprocess.run(
+            [need("gcc"), "-O2", "-fomit-frame-pointer", "-s",
+             "-Wl,-z,noseparate-code", "-o", app,
+             os.path.join(ROOT, "tests/programs/busy.c")], check=True)
+        loads = [line.split()[1] for line in subprocess.run(
+            ["readelf", "-lW", app], stdout=subprocess.PIPE,
+            check=True).stdout.decode().splitlines() if " LOAD " in line]
+        self.assertLess(int(loads[1], 16), 4096)
+        self.reached(1, app, "0.5")
+        with open(self.path("jprof-map"), encoding="utf-8") as lines:
+            module = [line for line in lines if line.endswith("/small\n")
+                      and " module " in line]
+        self.assertIn(" build_id=", module[0])
 
     def test_without_frame_pointers(self):
         self.reached(1, program("noframe"), "0.3", samples=800)

@@ -79,31 +79,47 @@ class Shape(Checker):
 class Layers(Checker):
     GOOD = {
         "include/jp_log.h": "",
-        "preload/flags.c": '#include "sig/config.h"\n#include <stdio.h>\n',
-        "preload/sig/config.h": '#include "jp_log.h"\n',
-        "preload/sig/a.c": '#include "arch/arch.h"\n#include "config.h"\n',
+        "preload/flags.c": '#include "sig/state/config.h"\n'
+                           "#include <stdio.h>\n",
+        "preload/hooks/signals/s.h": '#include "hooks/base/real.h"\n',
+        "preload/hooks/base/real.h": '#include "sig/arch/arch.h"\n',
+        "preload/sig/state/config.h": '#include "jp_log.h"\n',
+        "preload/sig/a.c": '#include "sig/arch/arch.h"\n'
+                           '#include "sig/unwind/w.h"\n',
+        "preload/sig/unwind/w.h": '#include "sig/state/config.h"\n',
         "preload/sig/arch/arch.h": "#include <stdint.h>\n",
         "analyzer/main.c": '#include "write/w.h"\n#include "read/r.h"\n',
         "analyzer/base/b.h": "",
         "analyzer/read/r.h": '#include "../base/b.h"\n',
-        "analyzer/symbol/s.h": '#include "../read/r.h"\n',
-        "analyzer/model/m.h": '#include "../symbol/s.h"\n',
+        "analyzer/symbol/elf/e.h": '#include "read/r.h"\n',
+        "analyzer/symbol/s.h": '#include "symbol/elf/e.h"\n',
+        "analyzer/model/m.h": '#include "symbol/s.h"\n',
         "analyzer/write/w.h": '#include "../model/m.h"\n',
+        "analyzer/launcher/os/o.h": '#include "read/r.h"\n',
     }
     BAD = (
         ("preload/sig/x.c", '#include "../flags.h"\n'),
         ("preload/sig/x.c", "#include <stdio.h>\n"),
-        ("preload/sig/x.c", "#include <pthread.h>\n"),
+        ("preload/sig/unwind/x.c", "#include <pthread.h>\n"),
         ("preload/x.c", "#include <elfutils/libdw.h>\n"),
         ("preload/x.c", "#  include <libelf.h>\n"),
         ("preload/x.c", '#include "../analyzer/base/b.h"\n'),
+        ("preload/sig/os/x.c", '#include "sig/state/config.h"\n'),
+        ("preload/sig/clock/x.c", '#include "sig/unwind/w.h"\n'),
+        ("preload/sig/jit/x.c", '#include "hooks/base/real.h"\n'),
+        ("preload/hooks/base/x.c", '#include "hooks/signals/s.h"\n'),
+        ("preload/hooks/calls/x.c", '#include "hooks/signals/s.h"\n'),
+        ("preload/new/x.c", '#include "sig/state/config.h"\n'),
         ("analyzer/base/x.c", '#include "../read/r.h"\n'),
-        ("analyzer/read/x.c", '#include "../symbol/s.h"\n'),
+        ("analyzer/read/x.c", '#include "symbol/s.h"\n'),
         ("analyzer/read/x.c", '#include "../model/m.h"\n'),
         ("analyzer/symbol/x.c", '#include "../model/m.h"\n'),
+        ("analyzer/symbol/jit/x.c", '#include "symbol/elf/e.h"\n'),
+        ("analyzer/symbol/elf/x.c", '#include "symbol/s.h"\n'),
         ("analyzer/model/x.c", '#include "../write/w.h"\n'),
         ("analyzer/write/x.c", '#include "../main.h"\n'),
-        ("analyzer/read/x.c", '#include "../../preload/sig/config.h"\n'),
+        ("analyzer/launcher/os/x.c", '#include "symbol/s.h"\n'),
+        ("analyzer/read/x.c", '#include "sig/state/config.h"\n'),
         ("analyzer/main.c", '#include "../preload/flags.h"\n'),
         ("analyzer/read/x.c", '#include "nowhere.h"\n'),
     )
@@ -121,6 +137,40 @@ class Layers(Checker):
                 self.tree({name: "\n" + text})
                 self.refused("check-layers: %s:2: " % name, "check-layers")
                 os.unlink(self.path(name))
+
+    def test_crowded(self):
+        files = {"preload/sig/os/f%d.c" % i: "" for i in range(16)}
+        self.tree(files)
+        self.accepted("check-layers")
+        self.tree({"preload/sig/os/one_more.c": ""})
+        self.refused("preload/sig/os: 17 source files", "check-layers")
+
+    def test_circle_of_includes(self):
+        self.tree({"analyzer/a.h": '#include "b.h"\n',
+                   "analyzer/b.h": '#include "c.h"\n', "analyzer/c.h": ""})
+        self.accepted("check-layers")
+        self.tree({"analyzer/c.h": '#include "a.h"\n'})
+        self.refused("analyzer/a.h, analyzer/b.h, analyzer/c.h: they include "
+                     "each other", "check-layers")
+
+    def compiled(self, files):
+        cc = need("gcc")
+        self.tree(files)
+        for name in files:
+            target = self.path("build/" + name[:-2] + ".o")
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            subprocess.run([cc, "-w", "-c", "-o", target, self.path(name)],
+                           check=True)
+
+    def test_circle_of_calls(self):
+        self.compiled({"preload/a.c": "int b(void); int a(void)"
+                                      "{ return b(); }\n",
+                       "preload/b.c": "int b(void) { return 1; }\n"})
+        self.accepted("check-layers", self.path("build"))
+        self.compiled({"preload/b.c": "int a(void); int b(void)"
+                                      "{ return a(); }\n"})
+        self.refused("preload/a.c, preload/b.c: they call each other",
+                     "check-layers", self.path("build"))
 
     def test_empty_tree_is_no_success(self):
         self.assertEqual(self.check("check-layers")[0], 2)
@@ -140,8 +190,8 @@ class Symbols(Checker):
                    "void api(void) {}\n",
                    "preload/sig/allowed-symbols": "memset  # compilers call\n",
                    "preload/exported-symbols": "# the API\napi\n"})
-        os.makedirs(self.path("build/preload/sig"), exist_ok=True)
-        for source, target in (("a.c", "build/preload/sig/gate.o"),
+        os.makedirs(self.path("build/preload/sig/state"), exist_ok=True)
+        for source, target in (("a.c", "build/preload/sig/state/gate.o"),
                                ("b.c", "build/preload/b.o")):
             subprocess.run([cc, "-O0", "-w", "-fno-builtin", "-fPIC",
                             "-fno-stack-protector", "-c", "-o",
@@ -378,7 +428,8 @@ class Runner(Case):
              kind], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, check=False,
             env=dict(os.environ, B="build"), **more)
-        return done.returncode, done.stdout.decode().splitlines()[-1]
+        self.lines = done.stdout.decode().splitlines()
+        return done.returncode, self.lines[-1]
 
     def run_with(self, body, **more):
         os.makedirs(self.path("tests/run"))
@@ -421,6 +472,14 @@ class Runner(Case):
             "            open('been', 'w').close()\n"
             "            self.fail()\n"),
             (0, "1 passed, 0 failed, 0 skipped"))
+        self.assertEqual(self.lines[-2], "again: 1")
+
+    def test_says_what_failed(self):
+        """In few lines: a long output may be cut."""
+        self.run_with("    def test_a(self): pass\n"
+                      "    def test_b(self): self.fail()\n")
+        self.assertEqual(self.lines[-3:-1], ["failed: run test_x", "again: 0"])
+        self.assertFalse([line for line in self.lines if "... ok" in line])
 
     def test_tap_lines_count_once(self):
         """A skip is "ok" in TAP's specification, "not ok" in cmocka 1.1.5."""

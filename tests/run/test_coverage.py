@@ -31,11 +31,31 @@ int main(int argc, char **argv)
 """
 
 
+# Touches so many MiB in small pages, and ends: the kernel takes them down.
+LARGE = """
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    const size_t size = (size_t)atoi(argv[1]) << 20;
+    char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise(memory, size, MADV_NOHUGEPAGE);
+    memset(memory, 1, size);
+    if (argc > 2)
+        _exit(0);
+    return 0;
+}
+"""
+
+
 class CoverageCase(Case):
-    def compile(self, name, *flags):
+    def compile(self, name, *flags, source=SPIN):
         path = self.path(name)
         subprocess.run([os.environ.get("CC", "cc"), "-x", "c", "-", "-o", path,
-                        *flags], input=SPIN, text=True, check=True)
+                        *flags], input=source, text=True, check=True)
         return path
 
     def merged(self):
@@ -155,6 +175,33 @@ class Missing(CoverageCase):
         self.assertIn("statically linked", gap["why"])
         self.assertEqual(gap["log"], "1")
         self.assertGreater(float(gap["sampled_s"]), 0)
+
+    def test_what_the_end_takes(self):
+        """Both at _exit and behind the destructors; of a killed process it is
+        not known."""
+        self.compile("large", "-O1", source=LARGE)
+        done = self.run_program(*shell("./large 400; ./large 400 now; :"))
+        self.assertEqual(done.status, 0, done.err)
+        summary = self.merged()[0]
+        after = float(summary["cpu_after_s"])
+        missing = float(summary["cpu_all_s"]) - float(summary["covered_s"])
+        self.assertGreater(after, 0.02, summary)
+        self.assertLess(abs(missing - after - float(summary["cpu_before_s"])),
+                        0.05, summary)
+        for run in self.all_runs():
+            self.assertEqual(run.header["cpu_ended"], 1)
+
+    def test_first_process_of_a_namespace(self):
+        """It has two numbers, and is one process."""
+        done = self.run_program(*shell(
+            "unshare -Urmpf --mount-proc %s 0.4 || exit 77" %
+            quote(program("busy"))))
+        if done.status == 77:
+            self.skipTest("no namespaces here")
+        summary, gaps = self.merged()
+        self.assertEqual(gaps, [])
+        self.assertLess(float(summary["cpu_all_s"]), 0.6)
+        self.assertGreater(float(summary["coverage"]), 0.8)
 
     def test_made_past_the_hooks(self):
         done = self.run_program(program("rawchild"))
@@ -352,7 +399,8 @@ class Launched(CoverageCase):
 
     def test_nothing_but_static(self):
         self.compile("lone", "-static")
-        done = self.jprof("sh", "-c", "./lone 0.2; true")
+        # A second's period: the shell itself is not sampled either.
+        done = self.jprof("-p", "1", "sh", "-c", "./lone 0.2; true")
         self.assertEqual(done.returncode, 0)
         self.assertIn("no report", done.stderr)
         self.assertIn("lone (static)", done.stderr)

@@ -41,6 +41,21 @@ class Strangers(Case):
     def test_threads(self):
         self.ways("thread")
 
+    def test_pointer_of_its_own(self):
+        """What its timer says meanwhile is lost, and counted as that."""
+        done = self.run_program(program("ownpointer"), "0.3",
+                                flags="JP_START JP_PERIOD=0.004")
+        if done.status == 77:
+            self.skipTest("another kind of machine")
+        self.assertEqual((done.status, done.err), (0, ""))
+        cpu = float(done.out.split()[1])
+        run = self.run_of()
+        counters = run.header["counters"]
+        self.assertGreater(counters[0], 10)
+        self.assertEqual(sum(counters[1:7]), 0)
+        self.assertLess(abs(counters[7] / 1e9 - cpu), 0.1 * cpu + 0.02)
+        self.assertLess(abs(weight_s(run) - 0.3), 0.06)
+
     def test_root_is_changed_by_one(self):
         """As Chromium's sandbox does; the parent's log goes on."""
         plain = self.run_program(program("nothread"), preload=False)

@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 import generations
-from jprun import BUILD, HANG_SECONDS, lacking, need
+from jprun import BUILD, HANG_SECONDS, ROOT, lacking, need
 from runtimes import RuntimeCase
 
 LAUNCHER = os.path.join(BUILD, "jprof")
@@ -19,6 +19,7 @@ DUMP = "--perf-prof"
 # least, in ns.
 EDGE = 0.001
 LEAST = 0.05e9
+ROOT_REASON = 0      # include/jp_log.h
 
 
 class Judged(RuntimeCase):
@@ -62,6 +63,18 @@ class Asked(Judged):
 
     def test_wall(self):
         self.churn(MAP, NATIVE, wall=True)
+
+    def test_map_removed(self):
+        """Somebody cleans /tmp: the link beside the log has what comes."""
+        live = self.start(need("node"), "--expose-gc", MAP, NATIVE,
+                          generations.PROGRAM, "4", "eval", "list",
+                          flags="JP_START JP_PERIOD=0.004")
+        kept = self.path("jprof-log.perf-%d.map" % live.pid)
+        live.wait_until(lambda: os.path.exists(kept), "the perf map")
+        os.unlink("/tmp/perf-%d.map" % live.pid)
+        done = live.end()
+        self.assertEqual((done.status, done.err), (0, ""))
+        self.check()
 
     def test_only_functions(self):
         self.churn("--perf-basic-prof-only-functions", NATIVE)
@@ -112,6 +125,35 @@ class Frameless(Judged):
     def test_bytecode_handlers(self):
         self.check_callers("Handler", "--no-sparkplug", "--no-opt",
                            "--no-maglev")
+
+    def check_chains(self, *options):
+        """Of a program that is in c_1 nearly always, called by b_1, stacks
+        that say they are complete and have no c_1: the caller of a function
+        without a frame is missing."""
+        done = self.run_program(
+            need("node"), MAP, NATIVE, *options,
+            os.path.join(ROOT, "tests", "programs", "operations.js"), "3",
+            flags="JP_START JP_PERIOD=0.004")
+        self.assertEqual((done.status, done.out, done.err), (0, "done\n", ""))
+        known, some = collections.Counter(), []
+        for sample in generations.samples(self.path("jprof-log")):
+            links = [link[2] for link in
+                     map(generations.LINK.match, sample.frames) if link]
+            if links and sample.reason == ROOT_REASON:
+                known["c" in links] += 1
+                some += [sample.frames[-1]] if "c" not in links else []
+        self.assertGreater(known[True], 200)
+        # The first calls are of functions that are still to be compiled.
+        self.assertLess(known[False], 0.02 * known[True] + 2, some)
+
+    def test_baseline_operations(self):
+        self.check_chains("--always-sparkplug", "--no-opt", "--no-maglev")
+
+    def test_interpreted_operations(self):
+        self.check_chains("--no-sparkplug", "--no-opt", "--no-maglev")
+
+    def test_compiled_operations(self):
+        self.check_chains()
 
 
 class Launched(Judged):

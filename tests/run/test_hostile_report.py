@@ -10,7 +10,7 @@ import shutil
 import unittest
 
 from test_hostile import (BUSY, CASE, PATIENCE, ROOT, Case, golden, packjit,
-                          read)
+                          read, wait_until)
 
 # Loaded into jprof-report: as soon as that has looked at a file *.html without
 # following links, *.html.trap takes its place; no new file can be made where
@@ -111,6 +111,54 @@ class Read(Case):
                 self.assertEqual("precious" in out, not swapped, out + err)
 
 
+    def report_on(self, source):
+        """Root's report of a profile of a user's whose jitdump has a line of
+        this file; what it says."""
+        home = self.path("home")
+        golden.prepare(CASE, home)
+        with open(CASE + "/one.jit", encoding="utf-8") as text, \
+                open(home + "/one", "wb") as out:
+            out.write(packjit.pack(text.read().replace(
+                "\nload ", "\ndebug time=300 at=0x10000 lines=0x10000:1:1:"
+                + source + "\nload ", 1)))
+        for name in os.listdir(home):
+            os.chown(home + "/" + name, self.users["a"], 0)
+        child = self.start(self.path("jprof-report"), "--annotate=f_2", home)
+        out, err = child.communicate(timeout=PATIENCE)
+        self.assertIn("f_2", out, err)
+        return out + err
+
+    def test_files_of_another_mount_namespace(self):
+        """He binds root's closed folder, whose files all may read, to one of
+        his own, as every user can in a user namespace, and names a file by
+        /proc/PID/root: the path that the kernel tells has his folder in it."""
+        self.folder("home", self.users["a"])
+        bound = self.folder("bound", self.users["a"])
+        os.chmod(self.victim, 0o644)
+        child = self.start("unshare", "-m", "sh", "-c", "mount --bind %s %s && "
+                           "echo done; exec sleep 60" % (self.canary, bound))
+        if child.stdout.readline() != "done\n":
+            self.skipTest("no mount namespace")
+        source = "/proc/%d/root%s/perf-1.map" % (child.pid, bound)
+        self.assertEqual(read(source), "precious\n")
+        self.assertNotIn("precious", self.report_on(source))
+
+    def test_a_fifo_in_a_file_s_place(self):
+        """Root's, which another program waits to write to: it goes on
+        waiting, and is not ended when the reporter closes it again."""
+        self.folder("home", self.users["a"])
+        fifo = self.path("canary", "fifo")
+        os.mkfifo(fifo, 0o600)
+        child = self.start("sh", "-c", "echo ready; echo >%s" % fifo)
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        wait_until(lambda: "S (sleeping)" in read("/proc/%d/status" %
+                                                  child.pid), "the writer")
+        self.report_on(fifo)
+        self.assertIsNone(child.poll())
+        with self.assertRaises(OSError):    # nobody reads
+            os.close(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
+
+
 class Written(Case):
     """Where the report goes."""
 
@@ -154,6 +202,32 @@ class Written(Case):
                             self.assertIn("</html>", read(path), err)
                             self.assertFalse(os.path.islink(path))
                         check()
+
+    def test_a_link_on_the_way(self):
+        """Another user's, or in a folder that he can write to, is not gone
+        through; root's own is."""
+        home = self.folder("home", self.users["a"], 0o777)
+        golden.prepare(os.path.join(ROOT, "tests", "golden", "report"),
+                       self.canary)
+        self.as_user(self.users["a"], "ln", "-s", self.canary, home + "/way")
+        os.symlink(self.canary, home + "/roots")
+        os.symlink(self.canary, self.path("own"))
+        check = self.audit()
+        for way in ("way", "roots", "way/../canary"):
+            path = home + "/" + way
+            for argv in (("-o", path + "/new.html", "app",
+                          self.canary + "/jprof-log"),
+                         ("app", path + "/jprof-log", path + "/jprof-log-9"),
+                         ("--output-dir=" + path, "app",
+                          self.canary + "/jprof-log")):
+                with self.subTest(argv=argv):
+                    status, err = self.report(*argv)
+                    self.assertEqual(status, 2, err)
+                    self.assertIn("Too many levels of symbolic links", err)
+                    check()
+        status, err = self.report("-o", self.path("own", "new.html"), "app",
+                                  self.canary + "/jprof-log")
+        self.assertIn("</html>", read(self.path("canary", "new.html")), err)
 
     def test_what_stands_in_the_place_of_a_report(self):
         """A name that was not asked for is that of a file of one's own."""

@@ -92,6 +92,23 @@ class LauncherTest(unittest.TestCase):
 
     # ------------------------------------------------------ pass-through
 
+    def test_room_that_killed_processes_left(self):
+        """A reserve of 4 MiB, that nothing is in."""
+        code = ("import os, time\n"
+                "def spin():\n"
+                "    end = time.process_time() + 0.1\n"
+                "    while time.process_time() < end: pass\n"
+                "spin(); os.setuid(os.getuid()); spin()\n"
+                "os.kill(os.getpid(), 9)\n")
+        done = self.jprof("-o", "out", "/usr/bin/python3", "-c", code)
+        self.assertEqual(done.returncode, 128 + 9, done.stderr)
+        log = os.stat(self.path("out", "jprof-log"))
+        self.assertGreater(log.st_size, 4 << 20)
+        self.assertLess(log.st_blocks * 512, 1 << 18)
+        summary = self.jprof("report", "--format=summary", "out").stdout
+        weight = float(re.search(r"covered_s: ([\d.]+)", summary)[1])
+        self.assertGreater(weight, 0.17)
+
     def test_output_and_status_are_the_program_s(self):
         program = "cat; echo out; echo err >&2; exit 37"
         bare = subprocess.run(["sh", "-c", program], input="in\n", text=True,

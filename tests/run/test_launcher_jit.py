@@ -2,9 +2,11 @@
 """The launcher knows the runtimes, asks each for a description of its code,
 and saves what is written.  Runs in: tests."""
 import glob
+import json
 import lzma
 import os
 import shutil
+import subprocess
 import tempfile
 import unittest
 
@@ -18,6 +20,9 @@ VARIABLES = "|".join((
     "DOTNET_PerfMapEnabled", "ERL_FLAGS", "DENO_V8_FLAGS",
     "BUN_JSC_[A-Za-z]*", "JSC_[A-Za-z]*", "JITDUMPDIR", "ENABLE_JITPROFILING"))
 NODE = "--perf-basic-prof --interpreted-frames-native-stack"
+BURN = ("const end = Date.now() + 700; function burn() { let x = 0;"
+        "for (let i = 0; i < 1e6; i++) x += i; return x; }"
+        "while (Date.now() < end) burn();")
 
 # A SpiderMonkey shell as far as its profiler's files go: a dump in
 # PERF_SPEW_DIR, mapped executable while it is empty.
@@ -94,20 +99,22 @@ class LauncherJitTest(Base):
     def test_refused_options(self):
         """What a runtime does not start with is left out, and said."""
         for name, pattern, wanted, left_out in (
-                ("erl", "*fp*", {"ERL_FLAGS": "+JPperf dump"}, "+JPperf fp"),
+                ("erl", "*true*", {}, "+JPperf true"),
                 ("node", "*native*",
                  {"NODE_OPTIONS": "--perf-prof --perf-basic-prof"},
                  "--interpreted-frames-native-stack"),
                 ("deno", "*perf-prof*",
                  {"DENO_V8_FLAGS": NODE.replace(" ", ",")}, "--perf-prof")):
-            flags = next(iter(wanted))
+            flags = next(iter(wanted), "ERL_FLAGS")
             self.script(name, "#!/bin/sh\ncase $%s in %s) exit 9 ;; esac\n%s"
                         % (flags, pattern, SHOW % VARIABLES))
             env, said = self.shown("--jit=dump", name)
             self.assertEqual(env, wanted)
             refused = [line for line in said.splitlines() if "refuses" in line]
-            self.assertEqual(refused, ["jprof: %s refuses %s: left out" % (
-                {"erl": "erlang"}.get(name, name), left_out)])
+            self.assertEqual(refused, [
+                "jprof: %s refuses %s: left out; version %s and later do not" %
+                ({"erl": "erlang"}.get(name, name), left_out,
+                 {"erl": "24.0", "node": "10.0", "deno": "1.41"}[name])])
 
     def test_never_starts(self):
         """One that does not start without options either keeps them."""
@@ -133,7 +140,7 @@ class LauncherJitTest(Base):
                 ("dotnet", "map", {"DOTNET_PerfMapEnabled": "3"}),
                 ("dotnet", "dump", {"DOTNET_PerfMapEnabled": "1"}),
                 ("erl", "map", {"ERL_FLAGS": "+JPperf true"}),
-                ("mix", "dump", {"ERL_FLAGS": "+JPperf dump +JPperf fp"}),
+                ("mix", "dump", {"ERL_FLAGS": "+JPperf true"}),
                 ("deno", "map", {"DENO_V8_FLAGS": NODE.replace(" ", ",")}),
                 ("bun", "map", bun), ("bun", "dump", bun),
                 ("jsc", "map", {"JSC_useJITDump": "1",
@@ -151,6 +158,114 @@ class LauncherJitTest(Base):
                 ("3.11.2", "map", {}), ("2.7.18", "map", {}), ("x", "map", {})):
             self.check("python3", jit, want, version)
 
+    def asked(self, request, wanted=None):
+        """The variables by which a row's request is asked; `wanted`: whether
+        a word is."""
+        env = {}
+        for setting in request["settings"]:
+            words = [word for word in setting["words"]
+                     if wanted is None or wanted(word)]
+            value = setting["separator"].join(words)
+            if value:
+                env[setting["variable"]] = {"%L": "src"}.get(value, value)
+        return env
+
+    def given(self, jit, name, text=""):
+        """What a script of this name gets, with %D for the folder; stderr."""
+        self.script(name, "#!/bin/sh\n" + text + SHOW[10:] % VARIABLES)
+        env, said = self.shown("--jit=" + jit, name)
+        return {key: "%D" if value.endswith("/jit") else value
+                for key, value in env.items()}, said
+
+    def old_or_new(self, row, jit, name):
+        """One that tells its version: just too old, and old enough."""
+        answer = 'if [ "$1" = %s ]; then echo "%s%d.%d"; exit; fi\n'
+        before = {}     # what the one before that version is asked
+        for request in (row["map"], row[jit]):
+            major, minor = request["from"]
+            self.assertTrue(minor > 0)
+            for version, want in ((minor - 1, before),
+                                  (minor, self.asked(request)),
+                                  (minor + 1, self.asked(request))):
+                env, _ = self.given("map" if request is row["map"] else jit,
+                                    name, answer % (row["argument"],
+                                                    row["printed"], major,
+                                                    version))
+                self.assertEqual(env, want, (name, jit, version))
+            before = self.asked(request)
+            if row[jit] is row["map"]:
+                break
+
+    def ends(self, row, jit, name):
+        """One that does not start with a word: each in its turn."""
+        self.assertEqual(row["trial"][0], name)
+        for setting in row[jit]["settings"]:
+            for word in setting["words"]:
+                env, said = self.given(jit, name, (
+                    'case "$1,%s$%s%s" in %s,*"%s%s%s"*) exit 9 ;; esac\n' % (
+                        setting["separator"], setting["variable"],
+                        setting["separator"], row["trial"][1],
+                        setting["separator"], word, setting["separator"])))
+                self.assertEqual(env, self.asked(
+                    row[jit], lambda one, out=word: one != out))
+                self.assertIn("%s refuses %s: left out; version %d.%d and later"
+                              % (row["name"], word, *row[jit]["from"]), said)
+
+    def lacks_word(self, row, jit, name):
+        """A build without the word, and one with it."""
+        busy = os.path.join(os.path.dirname(self.JPROF), "tests", "programs",
+                            "busy")
+        shutil.copy(busy, os.path.join(self.folder, name))
+        run = self.jprof("--jit=" + jit, "-o", "out", name, "0.1")
+        self.assertNotIn(" added ", run.stderr)
+        self.assertIn("this %s does not tell of its JIT code; some builds do" %
+                      row["name"], read(self.path("out", "report.html")))
+        shutil.rmtree(self.path("out"))
+        with open(os.path.join(self.folder, name), "ab") as out:
+            out.write(row["mark"].encode())
+        run = self.jprof("--jit=" + jit, "-o", "out", name, "0.1")
+        self.assertIn(" added ", run.stderr)
+        shutil.rmtree(self.path("out"))
+
+    def test_the_table(self):
+        """Each row in both ways: what it is asked, from which version on, and
+        what is done where it is refused.  The rows are the launcher's own."""
+        done = subprocess.run(
+            [os.path.join(os.path.dirname(self.JPROF), "tests", "tools",
+                          "runtimes")], check=True, stdout=subprocess.PIPE)
+        rows = json.loads(done.stdout)
+        self.assertGreater(len(rows), 10)
+        refusals = {"tells version": self.old_or_new, "ends": self.ends,
+                    "lacks word": self.lacks_word}
+        for row in rows:
+            name = row["programs"].split()[0]
+            for jit in ("map", "dump"):
+                with self.subTest(runtime=name, jit=jit):
+                    if row["refusal"] in refusals:
+                        refusals[row["refusal"]](row, jit, name)
+                    if row["refusal"] == "tells version":
+                        continue
+                    lacks = jit == "dump" and row["agents"] and not [
+                        path for pattern in row["agents"]
+                        for path in glob.glob(pattern)]
+                    request = row["map" if lacks else jit]
+                    env, said = self.given(jit, name)
+                    if "%A" not in json.dumps(request):
+                        self.assertEqual(env, self.asked(request))
+                    self.assertIn("jprof: %s: added to the environment: " %
+                                  row["name"], said)
+        self.assertEqual({row["refusal"] for row in rows},
+                         set(refusals) | {"passes over"})
+
+    def test_asked_in_vain(self):
+        """JIT code without names, of a runtime that passes over the wish."""
+        self.script("bun", "#!/bin/sh\nexec node -e '%s'\n" % BURN)
+        run = self.jprof("-o", "out", "bun")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("JIT code ran, and no names of it came: bun was asked to "
+                      "write them, and did not; version 1.1 and later do; see",
+                      run.stderr)
+
     def test_build_that_tells_of_no_code(self):
         """A SpiderMonkey without the variable in it is asked for nothing, and
         the report says so."""
@@ -161,14 +276,12 @@ class LauncherJitTest(Base):
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertNotIn(" added ", run.stderr)
         self.assertFalse(os.path.exists(self.path("out", "jit")))
-        self.assertIn("this build does not tell of its JIT code; see doc/jit",
+        self.assertIn("this spidermonkey does not tell of its JIT code; some "
+                      "builds do; see doc/jit",
                       read(self.path("out", "report.html")))
 
     def test_jit_code_without_names(self):
-        program = ("const end = Date.now() + 700; function burn() { let x = 0;"
-                   "for (let i = 0; i < 1e6; i++) x += i; return x; }"
-                   "while (Date.now() < end) burn();")
-        run = self.jprof("--jit=off", "-o", "out", "node", "-e", program)
+        run = self.jprof("--jit=off", "-o", "out", "node", "-e", BURN)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("JIT code ran, and no names of it came", run.stderr)
         self.assertIn("node describes its code with --perf-basic-prof",

@@ -13,6 +13,7 @@ import signal
 import time
 import unittest
 
+from jprun import need
 from test_launcher import JPROF, PATIENCE, LauncherTest as Base, wait_until
 
 # Counts its signals, and says at its end how many there were.
@@ -181,9 +182,7 @@ class TerminalTest(Base):
         self.end_shell()
 
     def test_in_tmux(self):
-        tmux = shutil.which("tmux")
-        if not tmux:
-            self.skipTest("no tmux here")
+        tmux = need("tmux")
         self.open(tmux, "-f", "/dev/null", "-L", "jprof-%d" % os.getpid(),
                   "new-session", "%s -o out python3 counter.py" % JPROF)
         self.expect("ready")

@@ -175,6 +175,32 @@ class WordsTest(Base):
             self.jprof("--jit=map", "env", *words)
             self.assertIn("--version", read(self.path("asked")), words)
 
+    def test_words_that_env_changes(self):
+        """A script's, by env -S: a program of the unchanged name, planted in
+        the working directory, is not executed."""
+        real = self.path("real")
+        planted = ["${REAL}/python3", '"%s/python3"' % real, "'%s'/python3" %
+                   real, "%s\\_/python3" % real]
+        for path in [real + "/python3"] + [self.path(p) for p in planted]:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="ascii") as out:
+                out.write('#!/bin/sh\necho "$0" $1 >>%s\n' %
+                          self.path("asked"))
+            os.chmod(path, 0o755)
+        for word in planted + [real + "/python3"]:
+            for start in ("#!/usr/bin/env -S ", "#!/usr/bin/env\t-S A=1 "):
+                with open(self.path("asked"), "w", encoding="ascii"):
+                    pass
+                with open(self.path("script"), "w", encoding="ascii") as out:
+                    out.write(start + word + "\n")
+                os.chmod(self.path("script"), 0o755)
+                self.jprof("--jit=map", "./script",
+                           env=dict(self.env, REAL=real))
+                said = read(self.path("asked"))
+                self.assertEqual("--version" in said, word[0] == "/" and
+                                 "\\" not in word, said)
+
+
 
 del Base    # not to be run from here
 

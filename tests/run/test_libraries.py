@@ -2,9 +2,9 @@
 """Libraries that come to the addresses which another has left: samples go to
 the one that was there at the time.  Runs in: tests."""
 import os
-import os
 import re
 import shutil
+import time
 import unittest
 
 from jprun import Case, program
@@ -45,15 +45,20 @@ class Twins(Case):
 
 class Unchanged(Case):
     """Where the kernel tells about single mappings (Linux 6.11), all of them
-    are read again only when mappings of files came or went."""
+    are read again only when mappings of files came or went, and each ten
+    seconds (preload/sig/maps.c); elsewhere each second."""
     SCANS = 11   # JP_COUNT_MAPS_SCANS
 
     def test_few_scans(self):
+        begun = time.monotonic()
         self.busy(3.2, flags="JP_START JP_PERIOD=0.01")
+        # Of real time: beside other work 3.2 seconds of CPU take many.
+        passed = time.monotonic() - begun
         release = [int(n) for n in os.uname().release.split(".", 2)[:2]]
         scans = self.run_of().header["counters"][self.SCANS]
         self.assertGreater(scans, 0)
-        self.assertLessEqual(scans, 2 if release >= [6, 11] else 8)
+        self.assertLessEqual(scans, 2 + passed / (
+            10 if release >= [6, 11] else 1))
 
 
 class Gconv(Case):
@@ -90,7 +95,7 @@ class Gconv(Case):
 
     def test_samples_go_to_the_right_one(self):
         done = self.run_program(
-            program("twins"), "gconv", "18000", *self.SETS,
+            program("twins"), "gconv", "40000", *self.SETS,
             flags="JP_START JP_REALTIME JP_PERIOD=0.0002")
         self.assertEqual((done.status, done.err), (0, ""))
         run = self.run_of()

@@ -16,7 +16,8 @@ class Scratch(Case):
     """JIT code without call-frame information, the frame pointer a register
     like any other: main is out of reach, and that is said."""
 
-    def incomplete(self, *words, walker="auto"):
+    def reasons(self, *words, walker="auto"):
+        """Of the samples in that code, why their stacks end."""
         done = self.run_program(program("scratchfp"), *words,
                                 flags=FLAGS + walker)
         self.assertEqual((done.status, done.out, done.err), (0, "", ""))
@@ -26,7 +27,17 @@ class Scratch(Case):
             sample[4] for sample in run.samples
             if any(start <= sample[5][0] < end for start, end in written))
         self.assertGreater(sum(reasons.values()), 20)
-        self.assertEqual(reasons["root"], 0, reasons)
+        return reasons
+
+    def incomplete(self, *words, walker="auto"):
+        self.assertEqual(self.reasons(*words, walker=walker)["root"], 0)
+
+    def test_followed(self):
+        """Where what it does until it returns tells where its caller is, the
+        stack is whole, and really is (see jprun.Case)."""
+        for words in (("zero",), ("words",), ("zero", "thread")):
+            reasons = self.reasons("followed", *words)
+            self.assertGreater(reasons["root"], 0.9 * sum(reasons.values()))
 
     def test_zero(self):
         self.incomplete("zero")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The handler calls nothing that may lock or allocate, and needs little
 stack.  Runs in: tests."""
+import os
 import re
 import signal
 import unittest
@@ -116,6 +117,15 @@ class Stack(Case):
         run = self.run_of()
         self.assertEqual(run.header["walker"], 0)
         self.assertGreater(len(run.samples), 100)
+
+    def test_known_folder(self):
+        """Each file is made in a folder that is looked at first."""
+        info = os.stat(self.dir)
+        self.assertLess(self.used("1", "control", flags="%s JP_FILENAME=%s/"
+                                  "jprof-log JP_FOLDER_ID=%d:%d" % (
+                                      TICK_FLAGS, self.dir, info.st_dev,
+                                      info.st_ino)), STACK_LIMIT)
+        self.assertGreater(len(self.run_of().samples), 100)
 
     def test_real_time(self):
         for flags in (REAL_FLAGS, REAL_FLAGS + " JP_CIRCULAR=20k"):

@@ -128,6 +128,49 @@ class Sandbox(Case):
             os.unlink(self.path("jprof-log"))
             os.unlink(self.path("jprof-map"))
 
+    def test_users_get_their_numbers_later(self):
+        """As Firefox makes its content processes: a log that was made in a
+        user namespace without a map goes on when it has one."""
+        code = """
+import ctypes, os, platform, sys, time
+def spin(seconds, depth):
+    if depth:
+        return spin(seconds, depth - 1)
+    end = time.process_time() + seconds
+    while time.process_time() < end: pass
+libc = ctypes.CDLL(None, use_errno=True)
+take, give = os.pipe()
+number = {'x86_64': 56, 'aarch64': 220}[platform.machine()]
+pid = libc.syscall(number, 0x10000000 | 17, 0, 0, 0, 0)
+if pid == 0:
+    spin(0.1, 3)
+    os.read(take, 1)
+    for depth in range(60):
+        spin(0.01, depth)
+    os._exit(7)
+if pid < 0:
+    sys.exit(77)
+while not os.path.exists('jprof-log-%d' % pid):
+    time.sleep(0.01)
+time.sleep(0.1)
+with open('/proc/%d/uid_map' % pid, 'w') as file:
+    file.write('%d %d 1' % (os.geteuid(), os.geteuid()))
+os.write(give, b'1')
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+        done = self.run_program("/usr/bin/python3", "-c", code,
+                                flags="JP_START JP_REALTIME JP_PERIOD=0.001")
+        if done.status == 77:
+            self.skipTest("no user namespaces here")
+        self.assertEqual((done.status, done.err), (7, ""))
+        child = [run for run in self.all_runs()
+                 if run.header["pid"] != done.pid]
+        self.assertEqual(len(child), 1)
+        self.assertEqual(child[0].damage, [])
+        self.assertEqual(sum(child[0].header["counters"][:7]), 0)
+        running = [s for s in child[0].samples if s[3] == "running"]
+        self.assertGreater(sum(s[2] for s in running) / 1e9, 0.5)
+
     def test_deferred(self):
         argv = [program("sandboxed"), "kill", "0.1"]
         done = self.run_program(*argv, flags="JP_DEFER")

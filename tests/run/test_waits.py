@@ -65,6 +65,15 @@ class Waits(Phases):
             with self.subTest(cycle=cycle):
                 self.check(250, "mix", "6", cycle)
 
+    def test_waits_that_end_with_the_look(self):
+        """A wait that is over when our handler is has not gone on, though the
+        thread blocked just once until the next look found it waiting: that is
+        another stack.  (Its strata would grow to seconds.)  On a busy machine,
+        where signals come late, it is so with any wait."""
+        phases = self.phases(250, "cut", "4", "0.5", "0.5")
+        self.assertEqual(len(phases), 2)
+        self.assertGreater(sum(phase.samples for phase in phases), 300)
+
     def test_long_waits(self):
         self.check(250, "mix", "15", "5")
 

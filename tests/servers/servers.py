@@ -54,7 +54,7 @@ MODES = {
 COVERED = 0.97
 COVERED_EACH = 0.90
 LOOKED_AT = 0.05
-# What a process uses after the library is gone.
+# What a process uses after the library is gone, where nothing tells it.
 BESIDES = 0.01
 REPORT = os.path.join(BUILD, "jprof-report")
 
@@ -156,7 +156,7 @@ def measure(logs, ended):
     def entry(pid, name="?", cpu=0.0):
         return found.setdefault(pid, {
             "pid": pid, "name": name, "cpu": cpu, "weight": 0.0, "logs": 0,
-            "before": 0.0,
+            "before": 0.0, "after": 0.0,
             "samples": 0, "whole": 0, "lost": 0, "damage": 0})
 
     for end in ended:
@@ -176,6 +176,7 @@ def measure(logs, ended):
             mine["damage"] += len(run.damage)
     for pid, its in headers.items():
         found[pid]["before"] = before(its)
+        found[pid]["after"] = after(its, found[pid]["cpu"])
     return list(found.values())
 
 
@@ -187,6 +188,15 @@ def before(headers):
         total += max(0, header["cpu_before_ns"] - last)
         last = header["cpu_ns"]
     return total / 1e9
+
+
+def after(headers, cpu):
+    """The CPU time that a process used at its end, after its profile: the
+    kernel then takes its memory down."""
+    last = max(headers, key=lambda header: header["mono_ns"])
+    if not last["cpu_ended"]:
+        return 0.0
+    return max(0.0, cpu - last["cpu_ns"] / 1e9)
 
 
 def compare(without, under):
@@ -210,17 +220,20 @@ def judge(mode, outcome):
         return texts
     large = [process for process in outcome.processes
              if process["cpu"] > LOOKED_AT]
-    cpu = sum(process["cpu"] - process["before"] for process in large)
+    cpu = sum(process["cpu"] - process["before"] - process["after"]
+              for process in large)
     weight = sum(process["weight"] for process in large)
     if weight < COVERED * (cpu - BESIDES * len(large)):
         texts.append(f"{weight:.3f} of {cpu:.3f} s of CPU time in samples")
     for process in large:
-        rest = process["cpu"] - process["before"] - BESIDES
+        rest = (process["cpu"] - process["before"] - process["after"] -
+                BESIDES)
         if process["weight"] < COVERED_EACH * rest:
             texts.append(f"process {process['pid']} ({process['name']}): "
                          f"{process['weight']:.3f} of {process['cpu']:.3f} s, "
                          f"{process['before']:.3f} s of them before the "
-                         f"library was there, {process['logs']} logs")
+                         f"library was there and {process['after']:.3f} s "
+                         f"after its profile, {process['logs']} logs")
     return texts
 
 
@@ -235,7 +248,8 @@ def show(program, mode, outcome, texts):
                  f"% to the root, {outcome.total('lost')} lost")
     print(f"{'NOT SO' if texts else 'ok'}: {program.name}, {mode}: "
           f"{len(outcome.results)} results, {outcome.total('cpu'):.2f} s of "
-          f"CPU ({outcome.total('before'):.2f} before the library was there) "
+          f"CPU ({outcome.total('before'):.2f} before the library was there, "
+          f"{outcome.total('after'):.2f} after processes' profiles) "
           f"in {len(outcome.processes)} processes, "
           f"{outcome.total('logs')} logs{share}{whole}", flush=True)
     for text in texts:

@@ -83,8 +83,8 @@ static void pipes(struct storm_activity *self)
 static void pairs(struct storm_activity *self)
 {
     int fds[2];
-    STORM_CHECK(self, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0,
-                                 fds) == 0);
+    STORM_CHECK(self,
+                socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
     transfer(self, fds[0], fds[1]);
 }
 
@@ -94,14 +94,12 @@ static void connections(struct storm_activity *self)
     socklen_t size = sizeof(address);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    STORM_CHECK(self,
-                bind(listener, (struct sockaddr *)&address, size) == 0 &&
-                    listen(listener, 1) == 0 &&
-                    getsockname(listener, (struct sockaddr *)&address,
-                                &size) == 0);
+    STORM_CHECK(self, bind(listener, (struct sockaddr *)&address, size) == 0 &&
+                          listen(listener, 1) == 0 &&
+                          getsockname(listener, (struct sockaddr *)&address,
+                                      &size) == 0);
     const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    STORM_CHECK(self,
-                connect(client, (struct sockaddr *)&address, size) == 0);
+    STORM_CHECK(self, connect(client, (struct sockaddr *)&address, size) == 0);
     const int server = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     STORM_CHECK(self, server >= 0);
     close(listener);

@@ -74,8 +74,8 @@ static void memory(struct storm_activity *self)
         if (piece != nullptr)
             STORM_CHECK(self, piece[0] == i && piece[sizes[i] - 1] == i);
         sizes[i] = 16 + (i * 37 + self->rounds * 101) % 20000;
-        pieces[i] = piece = static_cast<unsigned char *>(
-            std::realloc(piece, sizes[i]));
+        pieces[i] = piece =
+            static_cast<unsigned char *>(std::realloc(piece, sizes[i]));
         std::memset(piece, int(i), sizes[i]);
     }
     void *code = mmap(nullptr, 65536, PROT_READ | PROT_EXEC,

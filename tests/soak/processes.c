@@ -51,8 +51,7 @@ static void spawns(struct storm_activity *self)
     char *const argv[] = {(char *)"storm", (char *)"child", (char *)"2000",
                           NULL};
     pid_t pid = -1;
-    const int error =
-        posix_spawn(&pid, storm_self, NULL, NULL, argv, environ);
+    const int error = posix_spawn(&pid, storm_self, NULL, NULL, argv, environ);
     STORM_CHECK(self, error == 0);
     STORM_CHECK(self, error != 0 || storm_status_of(pid) == 5);
 }

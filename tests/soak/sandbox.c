@@ -13,16 +13,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ALLOW(number)                                                         \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1),                      \
+#define ALLOW(number)                                                          \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1),                       \
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
 /* All but these calls kill. */
 static int shut_in(void)
 {
     struct sock_filter rules[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-                 offsetof(struct seccomp_data, nr)),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         ALLOW(SYS_read),
         ALLOW(SYS_write),
         ALLOW(SYS_exit),
@@ -30,8 +29,7 @@ static int shut_in(void)
         ALLOW(SYS_rt_sigreturn),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
     };
-    const struct sock_fprog program = {sizeof(rules) / sizeof(rules[0]),
-                                       rules};
+    const struct sock_fprog program = {sizeof(rules) / sizeof(rules[0]), rules};
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }

@@ -19,13 +19,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define QUEUED (SIGRTMIN + 1)   /* to the process, with values */
-#define PENDED (SIGRTMIN + 2)   /* blocked, then waited for */
-#define TIMED (SIGRTMIN + 3)    /* of a timer */
-#define READ (SIGRTMIN + 4)     /* by a signalfd */
+#define QUEUED (SIGRTMIN + 1)  /* to the process, with values */
+#define PENDED (SIGRTMIN + 2)  /* blocked, then waited for */
+#define TIMED (SIGRTMIN + 3)   /* of a timer */
+#define READ (SIGRTMIN + 4)    /* by a signalfd */
 #define FLOODED (SIGRTMIN + 5) /* to the process, whichever thread gets it */
-#define JUMPED SIGHUP           /* its handler jumps away */
-#define KILLED SIGWINCH         /* pthread_kill, a standard signal */
+#define JUMPED SIGHUP          /* its handler jumps away */
+#define KILLED SIGWINCH        /* pthread_kill, a standard signal */
 #define ALARMED SIGALRM
 #define BATCH 20
 #define FLOOD 300

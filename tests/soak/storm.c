@@ -83,8 +83,7 @@ static void *go(void *data)
             usleep(self->pause_us);
     }
     printf("tid %d cpu %.6f wall %.6f\n", (int)gettid(),
-           seconds(CLOCK_THREAD_CPUTIME_ID),
-           seconds(CLOCK_MONOTONIC) - start);
+           seconds(CLOCK_THREAD_CPUTIME_ID), seconds(CLOCK_MONOTONIC) - start);
     return NULL;
 }
 
@@ -130,8 +129,8 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < GROUPS; i++)
         for (struct storm_activity *a = groups[i]; a->name != NULL; a++)
             if (wanted(a, argv + 4))
-                printf("activity %s rounds %lu wrong %lu\n", a->name,
-                       a->rounds, a->wrong);
+                printf("activity %s rounds %lu wrong %lu\n", a->name, a->rounds,
+                       a->wrong);
     printf("cpu %.6f wall %.6f\n", seconds(CLOCK_PROCESS_CPUTIME_ID),
            seconds(CLOCK_MONOTONIC) - start);
     return 0;

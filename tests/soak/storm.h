@@ -13,7 +13,7 @@ extern "C" {
 struct storm_activity {
     const char *name;
     void (*round)(struct storm_activity *self);
-    unsigned pause_us;          /* between two rounds, about */
+    unsigned pause_us; /* between two rounds, about */
     unsigned long rounds, wrong;
 };
 
@@ -23,10 +23,10 @@ int storm_is_over(void);
 /* Counts a wrong outcome and, of the first ones, says what it was. */
 void storm_wrong(struct storm_activity *self, const char *what, int line);
 
-#define STORM_CHECK(self, condition)                                          \
-    do {                                                                      \
-        if (!(condition))                                                     \
-            storm_wrong(self, #condition, __LINE__);                          \
+#define STORM_CHECK(self, condition)                                           \
+    do {                                                                       \
+        if (!(condition))                                                      \
+            storm_wrong(self, #condition, __LINE__);                           \
     } while (0)
 
 /* CPU work of about so many us. */

@@ -27,9 +27,9 @@ static void churn(struct storm_activity *self)
     pthread_t threads[AT_ONCE];
     void *result;
     for (uintptr_t i = 0; i < AT_ONCE; i++)
-        STORM_CHECK(self, pthread_create(&threads[i], NULL, brief,
-                                         (void *)(self->rounds * 700 + i)) ==
-                              0);
+        STORM_CHECK(self,
+                    pthread_create(&threads[i], NULL, brief,
+                                   (void *)(self->rounds * 700 + i)) == 0);
     for (uintptr_t i = 0; i < AT_ONCE; i++)
         STORM_CHECK(self, pthread_join(threads[i], &result) == 0 &&
                               (uintptr_t)result == self->rounds * 700 + i + 1);
@@ -80,7 +80,7 @@ static void cancels(struct storm_activity *self)
     STORM_CHECK(self, pthread_create(&thread, NULL, to_be_cancelled,
                                      (void *)self->rounds) == 0);
     usleep((useconds_t)(self->rounds % 5) * 300);
-    int error;      /* the queue of pending signals may be full */
+    int error; /* the queue of pending signals may be full */
     while ((error = pthread_cancel(thread)) == EAGAIN)
         usleep(1000);
     STORM_CHECK(self, error == 0);
@@ -138,11 +138,11 @@ static void limits(struct storm_activity *self)
         until.tv_sec++;
     }
     errno = 0;
-    STORM_CHECK(self, sem_timedwait(&empty, &until) == -1 &&
-                          errno == ETIMEDOUT);
+    STORM_CHECK(self,
+                sem_timedwait(&empty, &until) == -1 && errno == ETIMEDOUT);
     clock_gettime(CLOCK_REALTIME, &now);
-    STORM_CHECK(self, now.tv_sec > until.tv_sec ||
-                          now.tv_nsec >= until.tv_nsec);
+    STORM_CHECK(self,
+                now.tv_sec > until.tv_sec || now.tv_nsec >= until.tv_nsec);
     pthread_mutex_lock(&lock);
     clock_gettime(CLOCK_REALTIME, &until);
     const int result = pthread_mutex_timedlock(&lock, &until);
@@ -151,9 +151,7 @@ static void limits(struct storm_activity *self)
 }
 
 struct storm_activity storm_threads[] = {
-    {"churn", churn, 1000, 0, 0},
-    {"cancels", cancels, 1000, 0, 0},
-    {"turns", turns, 2000, 0, 0},
-    {"limits", limits, 1000, 0, 0},
+    {"churn", churn, 1000, 0, 0}, {"cancels", cancels, 1000, 0, 0},
+    {"turns", turns, 2000, 0, 0}, {"limits", limits, 1000, 0, 0},
     {NULL, NULL, 0, 0, 0},
 };

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "runs.h"
-#include "symbol/jit_code.h"
+#include "symbol/jit/jit_code.h"
 
 #define PIECE_MAX (1U << 20)
 

@@ -23,14 +23,14 @@ static inline int each_run(const char *path,
     struct jr_symbols *symbols = jr_symbols_new(&diag);
     struct jr_log log = {0};
     const char *slash = strrchr(path, '/');
-    char *folder = slash ? jr_strndup(path, (size_t)(slash - path))
-                         : jr_strdup("");
+    char *folder =
+        slash ? jr_strndup(path, (size_t)(slash - path)) : jr_strdup("");
     const int error = jr_log_read(path, &log, &diag);
 
     for (size_t i = 0; error == 0 && i < log.nruns; i++) {
         const struct jr_run *run = &log.runs[i];
-        char *name = jr_printf("%s%s%s", folder, slash ? "/" : "",
-                               run->header.map_name);
+        char *name =
+            jr_printf("%s%s%s", folder, slash ? "/" : "", run->header.map_name);
         struct jr_map map = {0};
         struct jr_space *space;
 

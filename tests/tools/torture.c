@@ -4,9 +4,9 @@
  *     torture FOLDER EVENTS SAMPLES DEPTH NAMES SEED
  * EVENTS loads and moves of code in a small arena, each of which ends what it
  * touches, as a jitdump; between them SAMPLES of up to DEPTH frames, all in
- * code that is there at that time; NAMES different names.  Writes jprof-log, jprof-map
- * and dump into FOLDER, and `truth`: a line `ROOT;...;LEAF NUMBER` for each
- * sample, as --format=collapsed has them.
+ * code that is there at that time; NAMES different names.  Writes jprof-log,
+ * jprof-map and dump into FOLDER, and `truth`: a line `ROOT;...;LEAF NUMBER`
+ * for each sample, as --format=collapsed has them.
  * Runs in: tests, bench. */
 #include <inttypes.h>
 #include <stdint.h>
@@ -19,16 +19,16 @@
 #define PID 7
 #define TID 8
 #define ARENA 0x7f0000000000ULL
-#define UNIT 32U            /* bytes that a unit of the arena has */
-#define UNITS (1U << 19)    /* of the arena: 16 MiB */
-#define LONGEST 24U         /* units of a piece */
-#define DEPTH_MAX 64U       /* frames of a stack */
+#define UNIT 32U         /* bytes that a unit of the arena has */
+#define UNITS (1U << 19) /* of the arena: 16 MiB */
+#define LONGEST 24U      /* units of a piece */
+#define DEPTH_MAX 64U    /* frames of a stack */
 #define WEIGHT 4000000U
-#define STEP_NS 1000U       /* between two events or samples */
+#define STEP_NS 1000U /* between two events or samples */
 
 /* Code at a place; an id is its number from 1 on. */
 struct piece {
-    uint32_t unit, units;   /* where; 0 units: it is not there */
+    uint32_t unit, units; /* where; 0 units: it is not there */
     uint32_t name;
 };
 
@@ -40,7 +40,7 @@ struct torture {
     uint64_t now_ns, random, seq;
     FILE *log, *dump, *truth;
     uint8_t chunk[JP_CHUNK_MAX];
-    size_t filled;          /* bytes of the chunk */
+    size_t filled; /* bytes of the chunk */
 };
 
 static void fail(const char *what)
@@ -126,11 +126,18 @@ static void put_load(struct torture *torture, uint32_t id)
         uint64_t time_ns;
         uint32_t pid, tid;
         uint64_t vma, start, code_size, index;
-    } load = {0, 0, torture->now_ns, PID, TID, address_of(piece->unit),
-              address_of(piece->unit), piece->units * UNIT, id};
+    } load = {0,
+              0,
+              torture->now_ns,
+              PID,
+              TID,
+              address_of(piece->unit),
+              address_of(piece->unit),
+              piece->units * UNIT,
+              id};
     char name[32];
-    size_t length = (size_t)snprintf(name, sizeof name, "method_%" PRIu32,
-                                     piece->name) + 1;
+    size_t length =
+        (size_t)snprintf(name, sizeof name, "method_%" PRIu32, piece->name) + 1;
 
     load.size = (uint32_t)(sizeof load + length + load.code_size);
     put(torture->dump, &load, sizeof load);
@@ -146,9 +153,16 @@ static void put_move(struct torture *torture, uint32_t id, uint32_t old)
         uint64_t time_ns;
         uint32_t pid, tid;
         uint64_t vma, old_start, start, code_size, index;
-    } move = {1, sizeof move, torture->now_ns, PID, TID,
-              address_of(piece->unit), address_of(old),
-              address_of(piece->unit), piece->units * UNIT, id};
+    } move = {1,
+              sizeof move,
+              torture->now_ns,
+              PID,
+              TID,
+              address_of(piece->unit),
+              address_of(old),
+              address_of(piece->unit),
+              piece->units * UNIT,
+              id};
 
     put(torture->dump, &move, sizeof move);
 }
@@ -158,11 +172,11 @@ static void put_move(struct torture *torture, uint32_t id, uint32_t old)
 static void do_event(struct torture *torture)
 {
     uint32_t id = draw(torture, 5) ? 0 : draw_piece(torture);
-    uint32_t units = id ? torture->pieces[id].units
-                        : 1 + draw(torture, LONGEST);
+    uint32_t units =
+        id ? torture->pieces[id].units : 1 + draw(torture, LONGEST);
     uint32_t other = draw(torture, 2) ? draw_piece(torture) : 0;
-    uint32_t unit = other ? torture->pieces[other].unit
-                          : draw(torture, UNITS - LONGEST);
+    uint32_t unit =
+        other ? torture->pieces[other].unit : draw(torture, UNITS - LONGEST);
     uint32_t old = torture->pieces[id].unit;
 
     if (unit + units > UNITS)
@@ -208,8 +222,8 @@ static void put_sample(struct torture *torture, const uint64_t *frames,
         .head = {JP_RECORD_STACK, 0, (uint16_t)(2 + depth)},
         .count = (uint16_t)depth};
     struct jp_sample_record sample = {
-        .head = {JP_RECORD_SAMPLE,
-                 JP_SAMPLE_INFO(JP_EVENT_CPU, JP_REASON_ROOT), 3},
+        .head = {JP_RECORD_SAMPLE, JP_SAMPLE_INFO(JP_EVENT_CPU, JP_REASON_ROOT),
+                 3},
         .tid = TID,
         .time_ns = torture->now_ns};
 
@@ -249,8 +263,7 @@ static void do_sample(struct torture *torture)
 static void begin(struct torture *torture, const char *folder)
 {
     const uint32_t header[10] = {0x4A695444, 1, 40, 62, 0, PID};
-    struct jp_log_header head = {.magic = "JPROFLOG",
-                                 .byte_order = JP_LOG_BYTE_ORDER,
+    struct jp_log_header head = {.byte_order = JP_LOG_BYTE_ORDER,
                                  .version = JP_LOG_VERSION,
                                  .header_size = JP_LOG_HEADER_SIZE,
                                  .machine = 62,
@@ -268,12 +281,14 @@ static void begin(struct torture *torture, const char *folder)
 
     fputs("1 jprof-map version=1 pid=7 start=9 log=jprof-log\n"
           "2 jitdump path=/x/dump inode=5 size=40 saved=dump\n"
-          "3 exit cpu=0\n", map);
+          "3 exit cpu=0\n",
+          map);
     fclose(map);
     torture->dump = make(folder, "dump");
     torture->truth = make(folder, "truth");
     torture->log = make(folder, "jprof-log");
     put(torture->dump, header, sizeof header);
+    memcpy(head.magic, JP_LOG_MAGIC, sizeof head.magic);
     put(torture->log, &head, sizeof head);
     torture->now_ns = 1000000000;
     begin_chunk(torture);
@@ -304,8 +319,7 @@ int main(int argc, char **argv)
             do_sample(torture);
     }
     end_chunk(torture);
-    if (fclose(torture->log) || fclose(torture->dump) ||
-        fclose(torture->truth))
+    if (fclose(torture->log) || fclose(torture->dump) || fclose(torture->truth))
         fail("cannot write");
     return 0;
 }

@@ -86,18 +86,21 @@ def compare(log, path, out):
             r"(?m)^truth (\d+) (\w+) ([\d.]+) ([\d.]+)$", out):
         threads.setdefault(int(tid), []).append(
             Phase(function, float(wall), float(cpu)))
-    last = {}           # tid -> (names, weight in s)
-    for _, tid, weight, event, _, stack in sorted(run.samples):
+    last = {}           # tid -> (names, weight in s, time in s)
+    for when, tid, weight, event, _, stack in sorted(
+            run.samples, key=lambda sample: sample[0]):
         held = frozenset(name_of(address - (i > 0))
                          for i, address in enumerate(stack))
-        before, length = last.get(tid, (held, 0))
         weight /= 1e9
+        when /= 1e9
+        before, length, then = last.get(tid, (held, 0, when))
+        unsure = min(max(weight, length), when - then)
         for phase in threads.get(tid, []):
             inside = phase.function in held
             if inside:
                 phase.got[event] += weight
                 phase.samples += 1
             if inside != (phase.function in before):
-                phase.variance += max(weight, length) ** 2 / 2
-        last[tid] = held, weight
+                phase.variance += unsure ** 2 * 2 / 3
+        last[tid] = held, weight, when
     return threads

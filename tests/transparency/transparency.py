@@ -3,7 +3,7 @@
 """Runs test suites that others wrote without jprof and under it, and compares
 what each of their tests came to:
     transparency.py [--short] [--suite NAME] [--unit NAME]... [--jobs N]
-                    [--seconds N] [--keep FOLDER]
+                    [--seconds N] [--keep FOLDER] [--mode TEXT]...
 A test that came out otherwise under jprof is run again, with and without, to
 tell what the library did from what the test does now and then by itself.
 Exits 0 when the lists of passed and failed tests agree.  B is the build folder.
@@ -138,11 +138,11 @@ def summary(outcomes):
     return ", ".join(f"{outcomes.count(kind)} {kind}" for kind in kinds)
 
 
-def examine(suite, unit):
+def examine(suite, unit, modes):
     """The verdicts on a unit, one a mode."""
     without = run_unit(suite, unit, None)
     verdicts = []
-    for mode in MODES:
+    for mode in modes:
         verdict = Verdict(suite, unit, mode)
         verdict.judge(without, run_unit(suite, unit, mode))
         verdicts.append(verdict)
@@ -179,6 +179,8 @@ def main():
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--suite", choices=[suite.name for suite in SUITES])
     parser.add_argument("--unit", action="append")
+    parser.add_argument("--mode", action="append", default=[],
+                        help="modes whose names hold one of these; else all")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=int, default=400,
                         help="a unit that runs on for longer hangs")
@@ -194,7 +196,9 @@ def main():
     if not os.path.exists(LIBRARY) or not loads(BUILD):
         print(f"no {LIBRARY}, or it does not load")
         return 2
-    work = [(suite, unit) for suite in suites
+    modes = [mode for mode in MODES
+             if not options.mode or any(map(mode.count, options.mode))]
+    work = [(suite, unit, modes) for suite in suites
             for unit in suite.units(options.short)
             if not options.unit or unit in options.unit]
     tests = different = logs = 0

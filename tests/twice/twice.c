@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Linked around jp_walk_sig (ld --wrap), it makes a library that walks the
- * stack of every sample twice: along the trail of the walk before, as jprof
+ * stack of every sample twice: along the cache of the walk before, as jprof
  * does, and once more in another kit that remembers nothing.  What differs is
- * counted, and so is every trail that leads away from the root.
+ * counted, and so is every cache that leads away from the root.
  *
  *     TWICE_OUT     the file with the figures (struct result); a dot and the
  *                   pid are added
@@ -24,13 +24,13 @@
 #include <unistd.h>
 
 #include "../../preload/sig/arch/arch.h"
-#include "../../preload/sig/config.h"
-#include "../../preload/sig/kit.h"
-#include "../../preload/sig/maps.h"
-#include "../../preload/sig/process.h"
-#include "../../preload/sig/slot.h"
-#include "../../preload/sig/sys.h"
-#include "../../preload/sig/walk.h"
+#include "../../preload/sig/state/config.h"
+#include "../../preload/sig/state/kit.h"
+#include "../../preload/sig/code/maps.h"
+#include "../../preload/sig/state/process.h"
+#include "../../preload/sig/state/slot.h"
+#include "../../preload/sig/os/sys.h"
+#include "../../preload/sig/unwind/walk.h"
 
 #define SHOWN 64U
 #define TRAP_FLAG 0x100 /* of EFLAGS (Intel SDM, volume 1, 3.4.3.3) */
@@ -59,14 +59,14 @@ static uint32_t left[JP_SLOTS_MAX]; /* instructions to step through */
 static uint32_t steps;
 static uint32_t owner; /* whose the kits are */
 
-/* Whether each step of a trail leads towards the root, and to the place where
+/* Whether each step of a cache leads towards the root, and to the place where
  * the next one begins; the last says that it is. */
-static int is_sound(const struct jp_kit_trail *trail)
+static int is_sound(const struct jp_walk_cache *cache)
 {
-    if (!trail->ready)
+    if (!cache->ready)
         return 1;
-    for (uint32_t i = trail->first; i < JP_KIT_TRAIL; i++) {
-        const struct jp_kit_step *step = &trail->steps[i];
+    for (uint32_t i = cache->first; i < JP_WALK_CACHE; i++) {
+        const struct jp_walk_step *step = &cache->steps[i];
         if (step->ra_at == 0)
             return 1;
         if (step[1].sp <= step->sp || step[1].sp == UINT64_MAX)
@@ -75,7 +75,7 @@ static int is_sound(const struct jp_kit_trail *trail)
             (step->ra_at >= step[1].sp || step->ra_at < step->sp - 128))
             return 0;
     }
-    return trail->first == JP_KIT_TRAIL;
+    return cache->first == JP_WALK_CACHE;
 }
 
 static void show(const ucontext_t *context, const struct jp_kit *kit,
@@ -88,15 +88,15 @@ static void show(const ucontext_t *context, const struct jp_kit *kit,
     while (at < kit->depth && at < second->depth &&
            kit->frames[at] == second->frames[at])
         at++;
-    result->shown[number] = (struct shown){
-        .pc = jp_arch_pc_sig(context),
-        .sp = jp_arch_sp_sig(context),
-        .with = at < kit->depth ? kit->frames[at] : 0,
-        .without = at < second->depth ? second->frames[at] : 0,
-        .at = at,
-        .depth = {kit->depth, second->depth},
-        .gap = {kit->gap, second->gap},
-        .reason = {reasons[0], reasons[1]}};
+    result->shown[number] =
+        (struct shown){.pc = jp_arch_pc_sig(context),
+                       .sp = jp_arch_sp_sig(context),
+                       .with = at < kit->depth ? kit->frames[at] : 0,
+                       .without = at < second->depth ? second->frames[at] : 0,
+                       .at = at,
+                       .depth = {kit->depth, second->depth},
+                       .gap = {kit->gap, second->gap},
+                       .reason = {reasons[0], reasons[1]}};
 }
 
 /* A forked child has its parent's table, and not the kits. */
@@ -131,7 +131,7 @@ static enum jp_reason walk_twice(struct jp_slot *slot, struct jp_kit *kit,
     for (int turn = 0;; turn++) {
         reasons[0] = __real_jp_walk_sig(slot, kit, context);
         jp_maps_check_kit_sig(second);
-        second->trail.ready = 0;
+        second->cache.ready = 0;
         reasons[1] = __real_jp_walk_sig(slot, second, context);
         const int moved = jp_maps_is_dirty_sig() ||
                           epoch != jp_maps_epoch_sig() ||
@@ -150,8 +150,8 @@ static enum jp_reason walk_twice(struct jp_slot *slot, struct jp_kit *kit,
     atomic_fetch_add(&result->walks, 1);
     atomic_fetch_add(&result->frames, kit->depth);
     atomic_fetch_add(&result->roots, reasons[0] == JP_REASON_ROOT);
-    atomic_fetch_add(&result->on_trail, kit->trail.first != JP_KIT_TRAIL);
-    atomic_fetch_add(&result->bad_trails, !is_sound(&kit->trail));
+    atomic_fetch_add(&result->on_trail, kit->cache.first != JP_WALK_CACHE);
+    atomic_fetch_add(&result->bad_trails, !is_sound(&kit->cache));
     return reasons[0];
 }
 
@@ -161,12 +161,25 @@ static enum jp_reason walk_twice(struct jp_slot *slot, struct jp_kit *kit,
  * or process. */
 static int is_risky(const ucontext_t *context)
 {
-    static const uint16_t risky[] = {
-        SYS_rt_sigprocmask, SYS_rt_sigaction, SYS_rt_sigreturn,
-        SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_clone, SYS_clone3,
-        SYS_fork, SYS_vfork, SYS_execve, SYS_execveat, SYS_exit,
-        SYS_exit_group, SYS_pselect6, SYS_ppoll, SYS_epoll_pwait,
-        SYS_epoll_pwait2, SYS_seccomp, SYS_prctl};
+    static const uint16_t risky[] = {SYS_rt_sigprocmask,
+                                     SYS_rt_sigaction,
+                                     SYS_rt_sigreturn,
+                                     SYS_rt_sigsuspend,
+                                     SYS_rt_sigtimedwait,
+                                     SYS_clone,
+                                     SYS_clone3,
+                                     SYS_fork,
+                                     SYS_vfork,
+                                     SYS_execve,
+                                     SYS_execveat,
+                                     SYS_exit,
+                                     SYS_exit_group,
+                                     SYS_pselect6,
+                                     SYS_ppoll,
+                                     SYS_epoll_pwait,
+                                     SYS_epoll_pwait2,
+                                     SYS_seccomp,
+                                     SYS_prctl};
     const long number = jp_arch_call_sig(context);
     for (unsigned i = 0; i < sizeof(risky) / sizeof(risky[0]); i++) {
         if (number == risky[i])
@@ -187,8 +200,7 @@ static void on_trap(int number, siginfo_t *info, void *data)
     struct jp_slot *slot = jp_slot_by_tid_sig((uint32_t)syscall(SYS_gettid));
     (void)number, (void)info;
     uint32_t *mine = slot != NULL ? &left[jp_slot_index_sig(slot)] : NULL;
-    if (mine == NULL || *mine == 0 || slot->kit == NULL ||
-        is_risky(context)) {
+    if (mine == NULL || *mine == 0 || slot->kit == NULL || is_risky(context)) {
         set_trap(context, 0);
         if (mine != NULL)
             *mine = 0;
@@ -251,8 +263,8 @@ __attribute__((constructor)) static void construct(void)
     int out = open(path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
     if (out < 0 || ftruncate(out, sizeof(*result)) != 0)
         return;
-    void *memory = mmap(NULL, sizeof(*result), PROT_READ | PROT_WRITE,
-                        MAP_SHARED, out, 0);
+    void *memory =
+        mmap(NULL, sizeof(*result), PROT_READ | PROT_WRITE, MAP_SHARED, out, 0);
     close(out);
     if (memory == MAP_FAILED)
         return;

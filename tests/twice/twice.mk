@@ -8,7 +8,7 @@ endif
 $(TWICE)/twice.so: tests/twice/twice.c $(SIG_OBJ) $(PRE_OBJ) \
   $(B)/preload/exports.ver
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(WARN) $(LIBFLAGS) -Iinclude -c -o $(@:.so=.o) $<
+	$(CC) $(CFLAGS) $(WARN) $(LIBFLAGS) $(INC) -c -o $(@:.so=.o) $<
 	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-z,now \
 	  -Wl,--wrap=jp_walk_sig -Wl,--version-script=$(B)/preload/exports.ver \
 	  -o $@ $(SIG_OBJ) $(PRE_OBJ) $(@:.so=.o)

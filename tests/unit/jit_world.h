@@ -18,12 +18,13 @@
 
 #include "jitdump_fixture.h"
 #include "read/map.h"
-#include "symbol/jit.h"
-#include "symbol/jit_code.h"
+#include "symbol/jit/jit.h"
+#include "symbol/jit/jit_code.h"
 #include "symbol/symbol.h"
 
-#define BEGIN "100 jprof-map version=1 pid=7 start=99 log=jprof-log\n"        \
-              "1 anon start=1000 end=9000\n"
+#define BEGIN                                                                  \
+    "100 jprof-map version=1 pid=7 start=99 log=jprof-log\n"                   \
+    "1 anon start=1000 end=9000\n"
 #define DUMP "10 jitdump path=/nonexistent/d inode=5 size=1 saved=dump\n"
 
 struct world {
@@ -94,7 +95,7 @@ static inline void drop(struct world *world)
 }
 
 static inline const struct jr_frame *find(struct world *world, uint64_t address,
-                                   uint64_t time_ns)
+                                          uint64_t time_ns)
 {
     struct jr_hit hit, again;
 
@@ -109,8 +110,8 @@ static inline const struct jr_frame *find(struct world *world, uint64_t address,
 }
 
 /* `name` at the address and time; with a `?` before it, known only later. */
-static inline void expect(struct world *world, uint64_t address, uint64_t time_ns,
-                   const char *name)
+static inline void expect(struct world *world, uint64_t address,
+                          uint64_t time_ns, const char *name)
 {
     const struct jr_frame *frame = find(world, address, time_ns);
     int late = *name == '?';

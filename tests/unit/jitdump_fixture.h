@@ -14,7 +14,7 @@
 struct bytes {
     uint8_t *data;
     size_t size;
-    int swapped;       /* write the other byte order */
+    int swapped; /* write the other byte order */
 };
 
 static inline void put(struct bytes *bytes, const void *data, size_t size)
@@ -57,8 +57,8 @@ static inline void put_header(struct bytes *bytes, uint32_t version,
         put(bytes, "", 1);
 }
 
-static inline void put_prefix(struct bytes *bytes, uint32_t type,
-                              size_t body, uint64_t time_ns)
+static inline void put_prefix(struct bytes *bytes, uint32_t type, size_t body,
+                              uint64_t time_ns)
 {
     put32(bytes, type);
     put32(bytes, (uint32_t)(16 + body));
@@ -72,8 +72,8 @@ static inline void put_load_of(struct bytes *bytes, uint32_t pid,
 {
     put_prefix(bytes, 0, 40 + strlen(name) + 1 + size, time_ns);
     put32(bytes, pid);
-    put32(bytes, 0xdeadbeef);       /* no thread's id */
-    put64(bytes, 0);                /* vma, as LLVM writes it */
+    put32(bytes, 0xdeadbeef); /* no thread's id */
+    put64(bytes, 0);          /* vma, as LLVM writes it */
     put64(bytes, start);
     put64(bytes, size);
     put64(bytes, 1);
@@ -148,8 +148,10 @@ static inline struct bytes real_dump(const char *name)
     FILE *file;
 
     snprintf(command, sizeof command, "%s tests/data/jit/%s",
-             !strcmp(tail, ".xz") ? "xz -dc"
-             : !strcmp(tail, ".gz") ? "gzip -dc" : "cat", name);
+             !strcmp(tail, ".xz")   ? "xz -dc"
+             : !strcmp(tail, ".gz") ? "gzip -dc"
+                                    : "cat",
+             name);
     file = popen(command, "r");
     while (file && (got = fread(piece, 1, sizeof piece, file)) > 0)
         put(&bytes, piece, got);

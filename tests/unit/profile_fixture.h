@@ -72,11 +72,10 @@ static inline void profile_sample(struct profile *profile, const char *word,
     if (depth > 0)
         *JR_PUSH(run->stacks, run->nstacks, run->stacks_room) = stack;
     *JR_PUSH(run->samples, run->nsamples, run->samples_room) =
-        (struct jr_sample){
-            .time_ns = time,
-            .weight_ns = weight,
-            .tid = tid,
-            .stack = depth > 0 ? (uint32_t)run->nstacks - 1 : 0};
+        (struct jr_sample){.time_ns = time,
+                           .weight_ns = weight,
+                           .tid = tid,
+                           .stack = depth > 0 ? (uint32_t)run->nstacks - 1 : 0};
 }
 
 /* Reads `events` (lines of a map) and models the samples with `filter`.
@@ -114,11 +113,11 @@ static inline void profile_model(struct profile *profile, const char *events,
                      0);
     free(text);
     profile->symbols = jr_symbols_new(&profile->diag);
-    profile->space = jr_space_new(profile->symbols, &profile->map,
-                                  profile->folder);
+    profile->space =
+        jr_space_new(profile->symbols, &profile->map, profile->folder);
     jr_model_init(&profile->model, filter);
-    jr_model_add(&profile->model, &profile->run, &profile->map,
-                 profile->space, profile->neighbours);
+    jr_model_add(&profile->model, &profile->run, &profile->map, profile->space,
+                 profile->neighbours);
     jr_model_finish(&profile->model);
     assert_int_equal(profile->diag.warnings, 0);
     unlink(path);

@@ -55,7 +55,8 @@ static void reads_lines(void **state)
           "6 jprof-exec root=1 pid=8 why=static path=/a%20b args=x%00y%00\n"
           "7 jprof-later root=1 pid=8\n"
           "8 jprof-run root=1 pid=1 cpu=9 wall=8 status=0 path=/p args=p%00 "
-          "jit=none\n", &tree, 0);
+          "jit=none\n",
+          &tree, 0);
     assert_int_equal(tree.nlines, 3);
     assert_int_equal(tree.lines[0].cpu_ns, 60000000);
     assert_int_equal(tree.lines[0].ppid, 1);
@@ -74,7 +75,8 @@ static void passes_damage(void **state)
     (void)state;
     parse("nonsense\n5 jprof-child root=1 pid=x cpu=1\n"
           "5 jprof-child root=1 pid=4294967296\n"
-          "6 jprof-child root=1 pid=7 cpu=1\n7 jprof-chi", &tree, 4);
+          "6 jprof-child root=1 pid=7 cpu=1\n7 jprof-chi",
+          &tree, 4);
     assert_int_equal(tree.nlines, 1);
     jr_tree_file_free(&tree);
     parse("", &tree, 0);
@@ -86,11 +88,14 @@ static void sums_up(void **state)
     struct jr_cover cover = {0};
 
     (void)state;
-    add(&cover, NULL, (struct jr_cover_image){
-        .pid = 1, .cpu_ns = 1000 * MS, .sampled_ns = 990 * MS,
-        .children_ns = 530 * MS});
-    add(&cover, NULL, (struct jr_cover_image){
-        .pid = 2, .ppid = 1, .cpu_ns = 500 * MS, .sampled_ns = 480 * MS});
+    add(&cover, NULL,
+        (struct jr_cover_image){.pid = 1,
+                                .cpu_ns = 1000 * MS,
+                                .sampled_ns = 990 * MS,
+                                .children_ns = 530 * MS});
+    add(&cover, NULL,
+        (struct jr_cover_image){
+            .pid = 2, .ppid = 1, .cpu_ns = 500 * MS, .sampled_ns = 480 * MS});
     jr_cover_finish(&cover, 1);
     assert_true(cover.known);
     assert_false(cover.whole);
@@ -110,9 +115,11 @@ static void takes_the_launcher_s_word(void **state)
     (void)state;
     parse("9 jprof-run root=1 pid=1 cpu=3000000000 wall=1 args=a%00\n", &tree,
           0);
-    add(&cover, &tree, (struct jr_cover_image){
-        .pid = 1, .cpu_ns = 1000 * MS, .sampled_ns = 1000 * MS,
-        .children_ns = 1990 * MS});
+    add(&cover, &tree,
+        (struct jr_cover_image){.pid = 1,
+                                .cpu_ns = 1000 * MS,
+                                .sampled_ns = 1000 * MS,
+                                .children_ns = 1990 * MS});
     jr_cover_finish(&cover, 1);
     assert_true(cover.whole);
     assert_string_equal(cover.command, "a");
@@ -138,10 +145,14 @@ static void names_what_has_no_log(void **state)
           "31 jprof-child root=1 pid=7 ppid=1 cpu=90000000\n"
           "32 jprof-nolog root=1 pid=8 why=log text=no%20room\n"
           "33 jprof-child root=1 pid=8 ppid=1 cpu=80000000\n"
-          "34 jprof-child root=2 pid=9 ppid=1 cpu=80000000\n", &tree, 0);
-    add(&cover, &tree, (struct jr_cover_image){
-        .pid = 1, .cpu_ns = 1000 * MS, .sampled_ns = 1000 * MS,
-        .children_ns = 970 * MS, .command = "make all"});
+          "34 jprof-child root=2 pid=9 ppid=1 cpu=80000000\n",
+          &tree, 0);
+    add(&cover, &tree,
+        (struct jr_cover_image){.pid = 1,
+                                .cpu_ns = 1000 * MS,
+                                .sampled_ns = 1000 * MS,
+                                .children_ns = 970 * MS,
+                                .command = "make all"});
     jr_cover_finish(&cover, 1);
     assert_int_equal(cover.cpu_ns, 1970 * MS);
     assert_int_equal(cover.rest_ns, 0);
@@ -166,18 +177,28 @@ static void takes_children_off(void **state)
 
     (void)state;
     parse("20 jprof-child root=1 pid=5 ppid=1 cpu=1000000000\n"
-          "21 jprof-child root=1 pid=6 ppid=1 cpu=900000000\n", &tree, 0);
-    add(&cover, &tree, (struct jr_cover_image){
-        .pid = 1, .cpu_ns = 100 * MS, .sampled_ns = 100 * MS,
-        .begin_ns = 1});
+          "21 jprof-child root=1 pid=6 ppid=1 cpu=900000000\n",
+          &tree, 0);
+    add(&cover, &tree,
+        (struct jr_cover_image){.pid = 1,
+                                .cpu_ns = 100 * MS,
+                                .sampled_ns = 100 * MS,
+                                .begin_ns = 1});
     /* 5 has no log, but its child has; 6 was killed long after its last look
      * at the clock. */
-    add(&cover, &tree, (struct jr_cover_image){
-        .pid = 15, .ppid = 5, .begin_ns = 2, .cpu_ns = 400 * MS,
-        .sampled_ns = 400 * MS});
-    add(&cover, &tree, (struct jr_cover_image){
-        .pid = 6, .ppid = 1, .begin_ns = 2, .cpu_ns = 300 * MS,
-        .children_ns = 100 * MS, .sampled_ns = 300 * MS});
+    add(&cover, &tree,
+        (struct jr_cover_image){.pid = 15,
+                                .ppid = 5,
+                                .begin_ns = 2,
+                                .cpu_ns = 400 * MS,
+                                .sampled_ns = 400 * MS});
+    add(&cover, &tree,
+        (struct jr_cover_image){.pid = 6,
+                                .ppid = 1,
+                                .begin_ns = 2,
+                                .cpu_ns = 300 * MS,
+                                .children_ns = 100 * MS,
+                                .sampled_ns = 300 * MS});
     jr_cover_finish(&cover, 1);
     assert_int_equal(cover.ngaps, 2);
     assert_int_equal(cover.gaps[0].pid, 5);
@@ -194,12 +215,19 @@ static void joins_programs_of_a_process(void **state)
     struct jr_cover cover = {0};
 
     (void)state;
-    add(&cover, NULL, (struct jr_cover_image){
-        .pid = 1, .before_ns = 205 * MS, .cpu_ns = 900 * MS,
-        .sampled_ns = 690 * MS, .command = "second", .begin_ns = 9});
-    add(&cover, NULL, (struct jr_cover_image){
-        .pid = 1, .cpu_ns = 200 * MS, .sampled_ns = 200 * MS,
-        .command = "first", .begin_ns = 1});
+    add(&cover, NULL,
+        (struct jr_cover_image){.pid = 1,
+                                .before_ns = 205 * MS,
+                                .cpu_ns = 900 * MS,
+                                .sampled_ns = 690 * MS,
+                                .command = "second",
+                                .begin_ns = 9});
+    add(&cover, NULL,
+        (struct jr_cover_image){.pid = 1,
+                                .cpu_ns = 200 * MS,
+                                .sampled_ns = 200 * MS,
+                                .command = "first",
+                                .begin_ns = 1});
     jr_cover_finish(&cover, 1);
     assert_int_equal(cover.nprocesses, 1);
     assert_int_equal(cover.cpu_ns, 900 * MS);
@@ -217,11 +245,15 @@ static void leaves_out_what_was_not_to_be_covered(void **state)
     (void)state;
     parse("9 jprof-child root=1 pid=2 ppid=1 cpu=1000000000\n", &tree, 0);
     /* 300 ms profiled, paused, and paused to the end, which came later. */
-    add(&cover, &tree, (struct jr_cover_image){
-        .pid = 2, .cpu_ns = 800 * MS, .on_ns = 300 * MS, .paused = 1,
-        .sampled_ns = 300 * MS});
-    add(&cover, &tree, (struct jr_cover_image){
-        .pid = 3, .cpu_ns = 400 * MS, .sampled_ns = 10 * MS, .cut = 1});
+    add(&cover, &tree,
+        (struct jr_cover_image){.pid = 2,
+                                .cpu_ns = 800 * MS,
+                                .on_ns = 300 * MS,
+                                .paused = 1,
+                                .sampled_ns = 300 * MS});
+    add(&cover, &tree,
+        (struct jr_cover_image){
+            .pid = 3, .cpu_ns = 400 * MS, .sampled_ns = 10 * MS, .cut = 1});
     jr_cover_finish(&cover, 1);
     assert_int_equal(cover.ngaps, 0);
     assert_int_equal(cover.cpu_ns, 300 * MS);
@@ -232,20 +264,170 @@ static void leaves_out_what_was_not_to_be_covered(void **state)
     jr_tree_file_free(&tree);
 }
 
+/* Who waited for the first process of a pid namespace has another number for
+ * it than it has itself. */
+static void knows_namespaces_first_ones(void **state)
+{
+    struct jr_cover cover = {0};
+    struct jr_tree tree;
+    uint32_t number;
+
+    (void)state;
+    parse("50 jprof-child root=9 pid=70 ppid=9 cpu=400000000\n"
+          "60 jprof-child root=9 pid=71 ppid=9 cpu=900000000\n"
+          "70 jprof-child root=9 pid=72 ppid=9 cpu=300000000\n",
+          &tree, 0);
+    number = jr_cover_tree(&cover, &tree, 9);
+    jr_cover_add(&cover, &(struct jr_cover_image){.tree = number,
+                                                  .pid = 9,
+                                                  .cpu_ns = 100 * MS,
+                                                  .sampled_ns = 100 * MS,
+                                                  .on_ns = 100 * MS,
+                                                  .children_ns = 1600 * MS,
+                                                  .period_ns = 4 * MS});
+    jr_cover_add(&cover, &(struct jr_cover_image){.tree = number,
+                                                  .pid = 1,
+                                                  .start_ticks = 1,
+                                                  .cpu_ns = 895 * MS,
+                                                  .sampled_ns = 890 * MS,
+                                                  .on_ns = 895 * MS,
+                                                  .period_ns = 4 * MS});
+    jr_cover_add(&cover, &(struct jr_cover_image){.tree = number,
+                                                  .pid = 1,
+                                                  .start_ticks = 2,
+                                                  .cpu_ns = 398 * MS,
+                                                  .sampled_ns = 390 * MS,
+                                                  .on_ns = 398 * MS,
+                                                  .period_ns = 4 * MS});
+    /* One that began when the third was waited for is another one. */
+    jr_cover_add(&cover, &(struct jr_cover_image){.tree = number,
+                                                  .pid = 1,
+                                                  .start_ticks = 3,
+                                                  .begin_ns = 80,
+                                                  .cpu_ns = 40 * MS,
+                                                  .sampled_ns = 40 * MS,
+                                                  .on_ns = 40 * MS,
+                                                  .period_ns = 4 * MS});
+    jr_cover_finish(&cover, 1);
+    assert_int_equal(cover.cpu_ns, (100 + 400 + 900 + 300 + 40) * MS);
+    assert_int_equal(cover.sampled_ns, (100 + 890 + 390 + 40) * MS);
+    assert_int_equal(cover.ngaps, 1);
+    assert_int_equal(cover.gaps[0].pid, 72);
+    jr_cover_free(&cover);
+    jr_tree_file_free(&tree);
+}
+
+/* Chromium's zygote is process 1 of a namespace, and so is each renderer that
+ * its child makes: that child is the zygote's, whoever else is called 1. */
+static void knows_parents_in_namespaces(void **state)
+{
+    struct jr_cover cover = {0};
+    struct jr_tree tree;
+    uint32_t number;
+
+    (void)state;
+    parse("90 jprof-run root=9 pid=9 cpu=100000000 wall=2000000000 status=0\n",
+          &tree, 0);
+    number = jr_cover_tree(&cover, &tree, 9);
+    jr_cover_add(&cover, &(struct jr_cover_image){.tree = number,
+                                                  .pid = 9,
+                                                  .cpu_ns = 100 * MS,
+                                                  .sampled_ns = 100 * MS,
+                                                  .on_ns = 100 * MS,
+                                                  .period_ns = 4 * MS});
+    jr_cover_add(&cover, &(struct jr_cover_image){.tree = number,
+                                                  .pid = 1,
+                                                  .start_ticks = 1,
+                                                  .begin_ns = 10,
+                                                  .cpu_ns = 50 * MS,
+                                                  .children_ns = 960 * MS,
+                                                  .sampled_ns = 50 * MS,
+                                                  .on_ns = 50 * MS,
+                                                  .period_ns = 4 * MS});
+    jr_cover_add(&cover, &(struct jr_cover_image){.tree = number,
+                                                  .pid = 3,
+                                                  .ppid = 1,
+                                                  .start_ticks = 2,
+                                                  .begin_ns = 30,
+                                                  .cpu_ns = 50 * MS,
+                                                  .children_ns = 905 * MS,
+                                                  .sampled_ns = 50 * MS,
+                                                  .on_ns = 50 * MS,
+                                                  .period_ns = 4 * MS});
+    jr_cover_add(&cover, &(struct jr_cover_image){.tree = number,
+                                                  .pid = 1,
+                                                  .ppid = 3,
+                                                  .start_ticks = 3,
+                                                  .begin_ns = 20,
+                                                  .cpu_ns = 900 * MS,
+                                                  .sampled_ns = 900 * MS,
+                                                  .on_ns = 900 * MS,
+                                                  .period_ns = 4 * MS});
+    jr_cover_finish(&cover, 1);
+    assert_int_equal(cover.sampled_ns, 1100 * MS);
+    assert_int_equal(cover.cpu_ns - cover.rest_ns, 1100 * MS);
+    assert_true(cover.rest_ns <= 10 * MS);
+    jr_cover_free(&cover);
+    jr_tree_file_free(&tree);
+}
+
+/* What a process used after its profile's end is told by whoever waited. */
+static void tells_of_ends(void **state)
+{
+    struct jr_cover cover = {0};
+    struct jr_tree tree;
+
+    (void)state;
+    parse("9 jprof-child root=1 pid=2 ppid=1 cpu=100000000\n"
+          "9 jprof-child root=1 pid=3 ppid=1 cpu=100000000\n"
+          "9 jprof-child root=1 pid=4 ppid=1 cpu=100000000\n",
+          &tree, 0);
+    add(&cover, &tree,
+        (struct jr_cover_image){
+            .pid = 2, .cpu_ns = 70 * MS, .sampled_ns = 68 * MS, .ended = 1});
+    /* Killed: its clock was read before. */
+    add(&cover, &tree,
+        (struct jr_cover_image){
+            .pid = 3, .cpu_ns = 70 * MS, .sampled_ns = 68 * MS});
+    add(&cover, &tree,
+        (struct jr_cover_image){.pid = 4,
+                                .cpu_ns = 88 * MS,
+                                .before_ns = 12 * MS,
+                                .sampled_ns = 68 * MS,
+                                .ended = 1});
+    jr_cover_finish(&cover, 1);
+    assert_int_equal(cover.cpu_ns, 300 * MS);
+    assert_int_equal(cover.after_ns, (30 + 12) * MS);
+    assert_int_equal(cover.ngaps, 3);
+    for (size_t i = 0; i < cover.ngaps; i++) {
+        const struct jr_gap *gap = &cover.gaps[i];
+
+        assert_non_null(strstr(gap->why, gap->pid == 2   ? "as it ended"
+                                         : gap->pid == 3 ? "killed"
+                                                         : "began, and as"));
+    }
+    jr_cover_free(&cover);
+    jr_tree_file_free(&tree);
+}
+
 static void does_not_take_chance_for_a_gap(void **state)
 {
     struct jr_cover cover = {0};
 
     (void)state;
-    add(&cover, NULL, (struct jr_cover_image){
-        .pid = 1, .cpu_ns = 60 * MS, .sampled_ns = 52 * MS});
-    add(&cover, NULL, (struct jr_cover_image){
-        .pid = 2, .cpu_ns = 120 * MS, .sampled_ns = 50 * MS,
-        .period_ns = 50 * MS});
-    add(&cover, NULL, (struct jr_cover_image){
-        .pid = 3, .cpu_ns = 50 * MS, .sampled_ns = 0});
-    add(&cover, NULL, (struct jr_cover_image){
-        .pid = 4, .cpu_ns = 100 * MS, .sampled_ns = 80 * MS});
+    add(&cover, NULL,
+        (struct jr_cover_image){
+            .pid = 1, .cpu_ns = 60 * MS, .sampled_ns = 52 * MS});
+    add(&cover, NULL,
+        (struct jr_cover_image){.pid = 2,
+                                .cpu_ns = 120 * MS,
+                                .sampled_ns = 50 * MS,
+                                .period_ns = 50 * MS});
+    add(&cover, NULL,
+        (struct jr_cover_image){.pid = 3, .cpu_ns = 50 * MS, .sampled_ns = 0});
+    add(&cover, NULL,
+        (struct jr_cover_image){
+            .pid = 4, .cpu_ns = 100 * MS, .sampled_ns = 80 * MS});
     /* An older library's log says nothing of its process's time. */
     add(&cover, NULL, (struct jr_cover_image){.pid = 5, .sampled_ns = 1});
     jr_cover_finish(&cover, 1);
@@ -259,9 +441,11 @@ static void says_what_is_elsewhere(void **state)
     struct jr_cover cover = {0};
 
     (void)state;
-    add(&cover, NULL, (struct jr_cover_image){
-        .pid = 1, .cpu_ns = 100 * MS, .sampled_ns = 100 * MS,
-        .children_ns = 900 * MS});
+    add(&cover, NULL,
+        (struct jr_cover_image){.pid = 1,
+                                .cpu_ns = 100 * MS,
+                                .sampled_ns = 100 * MS,
+                                .children_ns = 900 * MS});
     jr_cover_finish(&cover, 0);
     assert_int_equal(cover.cpu_ns, 100 * MS);
     assert_int_equal(cover.children_ns, 900 * MS);
@@ -273,8 +457,8 @@ static void follows_a_profile_s_course(void **state)
 {
     struct jr_section sections[] = {{10, 100 * MS}, {30, 300 * MS}};
     struct jr_section pauses[] = {{20, 150 * MS}};
-    struct jr_map map = {.sections = sections, .nsections = 2,
-                         .pauses = pauses, .npauses = 1};
+    struct jr_map map = {
+        .sections = sections, .nsections = 2, .pauses = pauses, .npauses = 1};
     struct jr_sample samples[] = {
         {.time_ns = 5, .weight_ns = 7 * MS},
         {.time_ns = 60, .weight_ns = 9 * MS, .event = JP_EVENT_WALL_RUNNING},
@@ -318,6 +502,9 @@ int main(void)
         cmocka_unit_test(takes_children_off),
         cmocka_unit_test(joins_programs_of_a_process),
         cmocka_unit_test(leaves_out_what_was_not_to_be_covered),
+        cmocka_unit_test(knows_namespaces_first_ones),
+        cmocka_unit_test(knows_parents_in_namespaces),
+        cmocka_unit_test(tells_of_ends),
         cmocka_unit_test(does_not_take_chance_for_a_gap),
         cmocka_unit_test(says_what_is_elsewhere),
         cmocka_unit_test(follows_a_profile_s_course),

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "symbol/demangle.h"
+#include "symbol/names/demangle.h"
 
 static void names_functions_as_written(void **state)
 {
@@ -20,8 +20,7 @@ static void names_functions_as_written(void **state)
         const char *symbol, *name;
     } cases[] = {
         {"_Z3fooi", "foo(int)"},
-        {"_ZN2ns1C3barERKSs",
-         "ns::C::bar(std::string const&)"},
+        {"_ZN2ns1C3barERKSs", "ns::C::bar(std::string const&)"},
         {"_ZNK1AixEi", "A::operator[](int) const"},
         {"_Z3fooi.cold", "foo(int) [clone .cold]"},
         {"_Z3fooi.constprop.0.isra.0",
@@ -44,8 +43,16 @@ static void names_functions_as_written(void **state)
 static void leaves_other_symbols_alone(void **state)
 {
     static const char *const symbols[] = {
-        "main", "", "_", "_Z", "_R", "_Zx", "_start", "fib.part.0",
-        "__libc_start_main", "_ZN3fooE3barQQ",
+        "main",
+        "",
+        "_",
+        "_Z",
+        "_R",
+        "_Zx",
+        "_start",
+        "fib.part.0",
+        "__libc_start_main",
+        "_ZN3fooE3barQQ",
     };
 
     (void)state;
@@ -61,14 +68,12 @@ static void bounds_names_that_double(void **state)
 
     (void)state;
     for (size_t i = 0; i < 3; i++)
-        sprintf(symbol + strlen(symbol), "S_IS%c_S%c_E", digits[i],
-                digits[i]);
+        sprintf(symbol + strlen(symbol), "S_IS%c_S%c_E", digits[i], digits[i]);
     name = jr_demangle(symbol);
     assert_non_null(name);
     free(name);
     for (size_t i = 3; i < 24; i++)
-        sprintf(symbol + strlen(symbol), "S_IS%c_S%c_E", digits[i],
-                digits[i]);
+        sprintf(symbol + strlen(symbol), "S_IS%c_S%c_E", digits[i], digits[i]);
     assert_null(jr_demangle(symbol));
 }
 

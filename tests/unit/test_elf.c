@@ -19,9 +19,9 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "symbol/elf.h"
-#include "symbol/ranges.h"
-#include "symbol/rankset.h"
+#include "symbol/elf/elf.h"
+#include "base/ranges.h"
+#include "base/rankset.h"
 
 static const char source[] =
     "#include <unistd.h>\n"
@@ -95,8 +95,8 @@ static uint64_t address_of(const char *file, const char *symbol)
     char *line, word[64];
     FILE *pipe;
 
-    assert_true(asprintf(&line, "nm %s/%s | grep ' %s$'", folder, file,
-                         symbol) > 0);
+    assert_true(
+        asprintf(&line, "nm %s/%s | grep ' %s$'", folder, file, symbol) > 0);
     pipe = popen(line, "r");
     assert_non_null(pipe);
     assert_int_equal(fscanf(pipe, "%63s", word), 1);
@@ -224,8 +224,7 @@ static void names_the_stubs_of_the_plt(void **state)
         FILE *pipe;
 
         /* objdump names the stubs by itself. */
-        assert_true(asprintf(&line,
-                             "objdump -d %s/%s | grep '<getpid@plt>:'",
+        assert_true(asprintf(&line, "objdump -d %s/%s | grep '<getpid@plt>:'",
                              folder, files[i]) > 0);
         pipe = popen(line, "r");
         assert_non_null(pipe);
@@ -241,9 +240,8 @@ static void names_the_stubs_of_the_plt(void **state)
 static void finds_addresses_with_and_without_bias(void **state)
 {
     struct jr_elf *elf = open_elf("pie");
-    struct jr_mapping mapping = {.start = 0x555500001000,
-                                 .end = 0x555500002000,
-                                 .offset = 0x1000};
+    struct jr_mapping mapping = {
+        .start = 0x555500001000, .end = 0x555500002000, .offset = 0x1000};
     uint64_t address = 0;
 
     (void)state;
@@ -273,8 +271,8 @@ static void names_functions_of_libc(void **state)
 
     (void)state;
     assert_true(dladdr1(symbol, &info, (void **)&module, RTLD_DL_LINKMAP));
-    elf = jr_elf_open(open(info.dli_fname, O_RDONLY | O_CLOEXEC),
-                      info.dli_fname);
+    elf =
+        jr_elf_open(open(info.dli_fname, O_RDONLY | O_CLOEXEC), info.dli_fname);
     assert_non_null(elf);
     name = jr_elf_name(elf, strings, (uintptr_t)symbol - module->l_addr + 1);
     assert_non_null(name);

@@ -13,8 +13,7 @@ static char *write_html(struct profile *profile)
     size_t size;
     FILE *out = open_memstream(&got, &size);
     struct jr_report report = {.model = &profile->model, .app = "app"};
-    struct jr_scope_key *parts =
-        jr_parts_list(&profile->model, &report.nparts);
+    struct jr_scope_key *parts = jr_parts_list(&profile->model, &report.nparts);
 
     report.parts = parts;
     jr_write_html(&report, out);
@@ -66,7 +65,7 @@ static void assert_nested(const char *text)
         snprintf(tag, sizeof(tag), "%.*s",
                  (int)strspn(name, "abcdefghijklmnopqrstuvwxyz123456"), name);
         if (tag[0] == '\0' || strcmp(tag, "meta") == 0)
-            continue;       /* <!DOCTYPE */
+            continue; /* <!DOCTYPE */
         if (!closing) {
             assert_true(depth < 64);
             strcpy(stack[depth++], tag);

@@ -34,15 +34,15 @@ static void ends_what_a_load_touches(void **state)
     expect(world, 0x1000, 10, "?old");
     expect(world, 0x1000, 20, "old");
     expect(world, 0x1000, 49, "old");
-    expect(world, 0x1000, 50, "?again");  /* its memory is used anew */
+    expect(world, 0x1000, 50, "?again"); /* its memory is used anew */
     expect(world, 0x1050, 50, "inner");
     expect(world, 0x105f, 69, "inner");
     expect(world, 0x1060, 60, "?again");
     expect(world, 0x1100, 69, "next");
     expect(world, 0x1100, 70, "across");
-    expect(world, 0x1180, 70, "[jit]");   /* the rest of next */
+    expect(world, 0x1180, 70, "[jit]"); /* the rest of next */
     expect(world, 0x10c0, 95, "again");
-    expect(world, 0x1100, 95, "[jit]");   /* the rest of across */
+    expect(world, 0x1100, 95, "[jit]"); /* the rest of across */
     expect(world, 0x1200, 95, "[jit]");
     assert_int_equal(world->diag.warnings, 0);
     assert_int_equal(jr_space_jit(world->space).files, 1);
@@ -63,8 +63,8 @@ static void moves_and_closes(void **state)
     put_load(&dump, 10, 0x1000, 0x100, "m");
     put_load(&dump, 10, 0x2000, 0x100, "in the way");
     put_move(&dump, 20, 0x1000, 0x2080, 0x100);
-    put_move(&dump, 25, 0x6000, 0x3000, 0x100);  /* from nowhere */
-    put_move(&dump, 30, 0x2080, 0x2090, 0x100);  /* over itself */
+    put_move(&dump, 25, 0x6000, 0x3000, 0x100); /* from nowhere */
+    put_move(&dump, 30, 0x2080, 0x2090, 0x100); /* over itself */
     put_close(&dump, 40);
     put_load(&dump, 50, 0x4000, 0x100, "late");
     world = build_with(&dump, BEGIN DUMP);
@@ -89,10 +89,10 @@ static void moves_and_closes(void **state)
 
 static void layers_dump_over_perf_map(void **state)
 {
-    static const char map[] = "1000 100 from map\n"     /* 18 */
-                              "2000 100 only map\n"     /* 36 */
-                              "3000 100 JS:~bytes\n"    /* 55 */
-                              "1200 100 new in map\n";  /* 75 */
+    static const char map[] = "1000 100 from map\n"    /* 18 */
+                              "2000 100 only map\n"    /* 36 */
+                              "3000 100 JS:~bytes\n"   /* 55 */
+                              "1200 100 new in map\n"; /* 75 */
     struct bytes dump = {0};
     struct world *world;
 
@@ -103,15 +103,16 @@ static void layers_dump_over_perf_map(void **state)
     put_load(&dump, 90, 0x1200, 0x100, "too late");
     put_load(&dump, 90, 0x3000, 0x10, "real code");
     put_file("map", map, sizeof map - 1);
-    world = build_with(&dump, BEGIN DUMP
+    world = build_with(
+        &dump, BEGIN DUMP
         "20 perfmap path=/nonexistent/p inode=6 size=55\n"
         "60 perfmap path=/nonexistent/p inode=6 size=75 saved=map\n");
     expect(world, 0x1000, 5, "?from map");
     expect(world, 0x1000, 20, "from map");
     expect(world, 0x1000, 30, "from dump");
     expect(world, 0x1090, 25, "from map");
-    expect(world, 0x1090, 30, "[jit]");     /* the dump says it is over */
-    expect(world, 0x2000, 40, "only map");  /* the map fills the rest */
+    expect(world, 0x1090, 30, "[jit]");    /* the dump says it is over */
+    expect(world, 0x2000, 40, "only map"); /* the map fills the rest */
     expect(world, 0x2085, 49, "only map");
     expect(world, 0x2085, 50, "on top");
     expect(world, 0x2000, 50, "[jit]");
@@ -140,13 +141,14 @@ static void reads_several_dumps(void **state)
     put_load(&two, 30, 0x10f0, 0x100, "b");
     put_file("two", two.data, two.size);
     free(two.data);
-    world = build_with(&one, BEGIN DUMP
-        "12 jitdump path=/nonexistent/d inode=6 size=1 saved=two\n");
+    world =
+        build_with(&one, BEGIN DUMP
+                   "12 jitdump path=/nonexistent/d inode=6 size=1 saved=two\n");
     expect(world, 0x1000, 29, "a");
     expect(world, 0x1000, 30, "?c");
     expect(world, 0x10f0, 30, "b");
     expect(world, 0x10f0, 50, "c");
-    expect(world, 0x2000, 90, "x");       /* the other's CLOSE */
+    expect(world, 0x2000, 90, "x"); /* the other's CLOSE */
     expect(world, 0x1000, 90, "[jit]");
     assert_int_equal(jr_space_jit(world->space).files, 2);
     drop(world);
@@ -213,9 +215,8 @@ static void leaves_out_another_process(void **state)
 
 static void gives_lines(void **state)
 {
-    static const struct entry biased[] = {{0x1040, 3, 1, "a.js"},
-                                          {0x1060, 4, 7, "\xff"},
-                                          {0x1050, 5, 2, "b.js"}};
+    static const struct entry biased[] = {
+        {0x1040, 3, 1, "a.js"}, {0x1060, 4, 7, "\xff"}, {0x1050, 5, 2, "b.js"}};
     static const struct entry plain[] = {{0x2010, 8, 0, ""},
                                          {0x2020, 7, 0, "c.c"}};
     struct bytes dump = {0};
@@ -273,8 +274,8 @@ static void saves_lines_from_garbage(void **state)
         memcpy(head, dump.data + at, 8);
         memcpy(&last, dump.data + at + 8, 8);
         memcpy(fields, dump.data + at + 32, 16);
-        if (head[0] == 0 && !strncmp((char *)dump.data + at + 56,
-                                     "JS:^fib ", 8))
+        if (head[0] == 0 &&
+            !strncmp((char *)dump.data + at + 56, "JS:^fib ", 8))
             start = fields[0];
         at += head[1];
     }
@@ -307,13 +308,13 @@ static void reads_bytes_of_kept_memory(void **state)
     (void)state;
     put_file("map", map, sizeof map - 1);
     put_file("code", "0123456789abcdef", 16);
-    world = build(BEGIN
-        "20 perfmap path=/nonexistent/p inode=6 size=22 saved=map\n"
-        "50 perfmap path=/nonexistent/p inode=6 size=39 saved=map\n"
-        "10 code start=2000 end=2004 offset=6 saved=code\n"
-        "30 code start=ff8 end=1004 offset=2 saved=code\n"
-        "30 code start=1004 end=1006 offset=0 saved=code\n"
-        "30 code start=1000 end=1100 offset=0 saved=../code\n");
+    world =
+        build(BEGIN "20 perfmap path=/nonexistent/p inode=6 size=22 saved=map\n"
+                    "50 perfmap path=/nonexistent/p inode=6 size=39 saved=map\n"
+                    "10 code start=2000 end=2004 offset=6 saved=code\n"
+                    "30 code start=ff8 end=1004 offset=2 saved=code\n"
+                    "30 code start=1004 end=1006 offset=0 saved=code\n"
+                    "30 code start=1000 end=1100 offset=0 saved=../code\n");
     assert_int_equal(jr_jit_code_find(world->space, 0x1001, 40, &code), 0);
     assert_int_equal(code.source, JR_JIT_PERFMAP);
     assert_int_equal(jr_jit_code_bytes(&code, bytes, sizeof bytes), 6);
@@ -333,9 +334,9 @@ static void reads_bytes_of_kept_memory(void **state)
 
 static void says_once_what_is_missing(void **state)
 {
-    struct world *world = build(BEGIN
-        "10 jitdump path=/nonexistent/d dev=8:1 inode=5 size=1\n"
-        "20 jitdump path=/nonexistent/d dev=8:1 inode=5 size=2\n");
+    struct world *world =
+        build(BEGIN "10 jitdump path=/nonexistent/d dev=8:1 inode=5 size=1\n"
+                    "20 jitdump path=/nonexistent/d dev=8:1 inode=5 size=2\n");
 
     (void)state;
     expect(world, 0x1000, 5, "[jit]");
@@ -409,8 +410,7 @@ static void sorts_pieces(void **state)
                 if (i)
                     assert_true(pieces[i - 1].start < pieces[i].start ||
                                 (pieces[i - 1].start == pieces[i].start &&
-                                 pieces[i - 1].from_ns <=
-                                     pieces[i].from_ns));
+                                 pieces[i - 1].from_ns <= pieces[i].from_ns));
             }
             assert_true(before == after);
         }

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "symbol/jit_names.h"
+#include "symbol/jit/jit_names.h"
 
 struct example {
     const char *raw, *name; /* name NULL: no rule knows it */
@@ -69,10 +69,9 @@ static const struct example examples[] = {
     {"Baseline: fib (prog.js:4:13)", "fib (prog.js:4:13)", "Baseline", 0},
     {"BaselineInterpreter: fib (prog.js:4:13)", "fib (prog.js:4:13)",
      "BaselineInterpreter", 0},
-    {"Interpreter: fib (prog.js:4:13)", "fib (prog.js:4:13)", "Interpreter",
+    {"Interpreter: fib (prog.js:4:13)", "fib (prog.js:4:13)", "Interpreter", 0},
+    {"IonIC: GetName : phase (prog.js:51:15)", "phase (prog.js:51:15)", "IonIC",
      0},
-    {"IonIC: GetName : phase (prog.js:51:15)", "phase (prog.js:51:15)",
-     "IonIC", 0},
     {"Baseline: anonymous (prog.js line 46 > Function:1:1)",
      "anonymous (prog.js line 46 > Function:1:1)", "Baseline", 0},
     {"Ion: * (inl.js:26:11)", "(anonymous) (inl.js:26:11)", "Ion", 0},
@@ -80,8 +79,7 @@ static const struct example examples[] = {
      "gr\xc3\xb6\xc3\x9f"
      "e\xe6\x97\xa5\xe6\x9c\xac (prog.js:38:17)",
      "Baseline", 0},
-    {"Ion: \\uD83D\\uDE00 (a.js:1:1)", "\xf0\x9f\x98\x80 (a.js:1:1)", "Ion",
-     0},
+    {"Ion: \\uD83D\\uDE00 (a.js:1:1)", "\xf0\x9f\x98\x80 (a.js:1:1)", "Ion", 0},
     {"Ion: a\\x0A\\xZZ\\u00\\uD83D\\\\xF6 (a.js:1:1)",
      "a\\x0A\\xZZ\\u00\\uD83D\\\\xF6 (a.js:1:1)", "Ion", 0},
     {"Ion: x\\\\\"y (inl.js:25:89)", "x\\\\\"y (inl.js:25:89)", "Ion", 0},
@@ -90,12 +88,11 @@ static const struct example examples[] = {
     {"BlinterpOp: Undefined", "Undefined", "BlinterpOp", 1},
     {"VMWrapper: AddSlotAndCallAddPropHook", "AddSlotAndCallAddPropHook",
      "VMWrapper", 1},
-    {"Trampoline: Arguments Rectifier", "Arguments Rectifier", "trampoline",
-     1},
+    {"Trampoline: Arguments Rectifier", "Arguments Rectifier", "trampoline", 1},
     {"Wasm: wasm.js line 2 > WebAssembly.Module: Function zoomod.wasm_fib "
      "[optimized] (WASM:0)",
-     "zoomod.wasm_fib (wasm.js line 2 > WebAssembly.Module)",
-     "wasm optimized", 0},
+     "zoomod.wasm_fib (wasm.js line 2 > WebAssembly.Module)", "wasm optimized",
+     0},
     {"Wasm: wasm.js line 2 > WebAssembly.Module: Function zoomod.wasm_fib "
      "[baseline] (WASM:0)",
      "zoomod.wasm_fib (wasm.js line 2 > WebAssembly.Module)", "wasm baseline",
@@ -163,8 +160,7 @@ static const struct example examples[] = {
      "System.AppContext::Setup(char**,char**,int32)", "PreJIT", 0},
     {"int32 [app] Ns.Cls::Fib(int32)[OptimizedTier1]", "Ns.Cls::Fib(int32)",
      "OptimizedTier1", 0},
-    {"int32 [app] Ns.Cls::Fib(int32)[Tier0]", "Ns.Cls::Fib(int32)", "Tier0",
-     0},
+    {"int32 [app] Ns.Cls::Fib(int32)[Tier0]", "Ns.Cls::Fib(int32)", "Tier0", 0},
     {"a[b]", NULL, NULL, 0},
     /* Python, PHP, Erlang, WebAssembly, LLVM */
     {"py::_find_and_load:<frozen importlib._bootstrap>",
@@ -215,12 +211,22 @@ static void test_examples(void **state)
 /* Names of any length and bytes: bounded work, no NUL inside. */
 static void test_hostile(void **state)
 {
-    static const size_t sizes[] = {1, 255, JR_JIT_NAME_MAX,
-                                   JR_JIT_NAME_MAX + 1, 200000};
-    static const char *const heads[] = {
-        "JS:*", "LGen;run([[[[", "La/b;f(IIII", "void a.b(", "py::",
-        "wasm[1]::function[2]::", "Ion: f (", "IonIC: a : ", "$a:", "JIT$",
-        "Wasm: : Function ", "JSC-DFG: ", "_ZN", "TRACE-1$"};
+    static const size_t sizes[] = {1, 255, JR_JIT_NAME_MAX, JR_JIT_NAME_MAX + 1,
+                                   200000};
+    static const char *const heads[] = {"JS:*",
+                                        "LGen;run([[[[",
+                                        "La/b;f(IIII",
+                                        "void a.b(",
+                                        "py::",
+                                        "wasm[1]::function[2]::",
+                                        "Ion: f (",
+                                        "IonIC: a : ",
+                                        "$a:",
+                                        "JIT$",
+                                        "Wasm: : Function ",
+                                        "JSC-DFG: ",
+                                        "_ZN",
+                                        "TRACE-1$"};
     static const char fills[] = "[I(/:;\\. \xff\x01>";
     struct jr_jit_name name = {0};
 

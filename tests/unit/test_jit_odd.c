@@ -30,9 +30,9 @@ static void reads_on_behind_damage(void **state)
  * What its perf map has since then counts. */
 static void goes_by_the_map_behind_a_cut(void **state)
 {
-    static const char map[] = "1000 100 old\n"           /* 13 */
-                              "2000 100 stays\n"         /* 28 */
-                              "1000 100 new\n";          /* 41 */
+    static const char map[] = "1000 100 old\n"   /* 13 */
+                              "2000 100 stays\n" /* 28 */
+                              "1000 100 new\n";  /* 41 */
     static const char text[] = BEGIN DUMP
         "25 perfmap path=/nonexistent/p inode=6 size=28\n"
         "60 perfmap path=/nonexistent/p inode=6 size=41 saved=map since=50\n";
@@ -51,8 +51,8 @@ static void goes_by_the_map_behind_a_cut(void **state)
     expect(world, 0x2000, 60, "stays");
     drop(world);
     /* One that ended wrote all that there was; so the map is late. */
-    world = build_with(&again,
-        BEGIN DUMP
+    world = build_with(
+        &again, BEGIN DUMP
         "25 perfmap path=/nonexistent/p inode=6 size=28\n"
         "60 perfmap path=/nonexistent/p inode=6 size=41 saved=map since=50\n"
         "70 exit cpu=1\n");
@@ -73,13 +73,13 @@ static void names_nothing_where_other_code_was(void **state)
     put_load(&dump, 20, 0x1000, 0x100, "f");
     memcpy(memory[0], dump.data + dump.size - 0x100, 0x100);
     memcpy(memory[1], memory[0], 0x100);
-    memset(memory[1] + 0x20, 0x55, 0x60);       /* patched */
+    memset(memory[1] + 0x20, 0x55, 0x60); /* patched */
     memset(memory[2], 0x55, 0x100);
     put_file("code", memory, sizeof memory);
     world = build_with(&dump, BEGIN DUMP
-        "30 code start=1000 end=1100 offset=0 saved=code\n"
-        "40 code start=1000 end=1100 offset=100 saved=code\n"
-        "60 code start=1000 end=1100 offset=200 saved=code\n");
+                       "30 code start=1000 end=1100 offset=0 saved=code\n"
+                       "40 code start=1000 end=1100 offset=100 saved=code\n"
+                       "60 code start=1000 end=1100 offset=200 saved=code\n");
     expect(world, 0x1010, 25, "f");
     expect(world, 0x1010, 40, "f");
     expect(world, 0x1010, 41, "[jit]");
@@ -123,7 +123,7 @@ static void passes_over_holes(void **state)
 /* What a child has of its parent's files is what they held at the fork. */
 static void takes_the_parents_until_the_fork(void **state)
 {
-    static const char map[] = "5000 100 JS:*mapped\n"    /* 20 */
+    static const char map[] = "5000 100 JS:*mapped\n" /* 20 */
                               "5000 100 JS:*after\n";
     struct bytes dump = {0};
     struct world *world;
@@ -134,11 +134,12 @@ static void takes_the_parents_until_the_fork(void **state)
     put_load_of(&dump, 6, 20, 0x1000, 0x100, "inherited");
     put_load_of(&dump, 6, 120, 0x1000, 0x100, "the parent's");
     put_file("map", map, sizeof map - 1);
-    world = build_with(&dump, BEGIN
-        "110 perfmap path=/nonexistent/p inode=6 size=20 saved=map "
-        "inherited=1\n"
-        "110 jitdump path=/nonexistent/d inode=5 size=1 saved=dump "
-        "inherited=1\n");
+    world =
+        build_with(&dump, BEGIN
+                   "110 perfmap path=/nonexistent/p inode=6 size=20 saved=map "
+                   "inherited=1\n"
+                   "110 jitdump path=/nonexistent/d inode=5 size=1 saved=dump "
+                   "inherited=1\n");
     expect(world, 0x1000, 140, "inherited");
     expect(world, 0x5000, 105, "mapped");
     expect(world, 0x5000, 140, "mapped");

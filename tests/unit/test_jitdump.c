@@ -46,7 +46,7 @@ static uint64_t count_records(struct reading *reading)
 static const struct {
     const char *name;
     uint64_t loads, tables, closes, unwinding;
-    uint64_t tail;     /* bytes of a half record at the end */
+    uint64_t tail; /* bytes of a half record at the end */
 } files[] = {
     {"node/perf-prof.jit.dump.xz", 2226, 44, 0, 2226, 0},
     {"node/killed-truncated.jit.dump.xz", 2226, 45, 0, 2227, 1221},
@@ -81,9 +81,9 @@ static void reads_the_files_of_runtimes(void **state)
         assert_int_equal(reading.dump.malformed, 0);
         assert_int_equal(reading.dump.unknown, 0);
         assert_true(reading.dump.lost_at == JR_NO_OFFSET);
-        assert_true(reading.dump.cut_at ==
-                    (files[i].tail ? bytes.size - files[i].tail
-                                   : JR_NO_OFFSET));
+        assert_true(
+            reading.dump.cut_at ==
+            (files[i].tail ? bytes.size - files[i].tail : JR_NO_OFFSET));
         free(bytes.data);
     }
 }
@@ -126,12 +126,12 @@ static void swap_dump(struct bytes *bytes)
     uint32_t header, size, type;
     size_t at;
 
-#define SWAP(place, type_, swap)                                              \
-    do {                                                                      \
-        type_ value_;                                                         \
-        memcpy(&value_, bytes->data + (place), sizeof value_);                \
-        value_ = swap(value_);                                                \
-        memcpy(bytes->data + (place), &value_, sizeof value_);                \
+#define SWAP(place, type_, swap)                                               \
+    do {                                                                       \
+        type_ value_;                                                          \
+        memcpy(&value_, bytes->data + (place), sizeof value_);                 \
+        value_ = swap(value_);                                                 \
+        memcpy(bytes->data + (place), &value_, sizeof value_);                 \
     } while (0)
     memcpy(&header, bytes->data + 8, 4);
     for (at = 0; at < 24; at += 4)
@@ -313,13 +313,13 @@ static void passes_over_what_it_cannot_use(void **state)
 
     (void)state;
     put_header(&bytes, 1, 40, 0);
-    put_prefix(&bytes, 77, 8, 1);           /* of a later version */
+    put_prefix(&bytes, 77, 8, 1); /* of a later version */
     put64(&bytes, 0);
-    put_load(&bytes, 1, 0x1000, 0, "none");  /* no code */
+    put_load(&bytes, 1, 0x1000, 0, "none"); /* no code */
     bad = bytes.size;
     put_load(&bytes, 1, 0x1000, 0x10, "f");
-    poke32(&bytes, bad + 40, 0x1000);        /* more code than record */
-    put_prefix(&bytes, 1, 8, 1);             /* too short for a move */
+    poke32(&bytes, bad + 40, 0x1000); /* more code than record */
+    put_prefix(&bytes, 1, 8, 1);      /* too short for a move */
     put64(&bytes, 0);
     put_load(&bytes, 1, UINT64_MAX - 4, 0x10, "g"); /* past the last address */
     put_load(&bytes, 1, 0x1000, 0x10, "h");
@@ -401,11 +401,11 @@ static void stops_where_no_record_can_be(void **state)
     put_load(&bytes, 1, 0x1000, 0x10, "f");
     at = bytes.size;
     put_load(&bytes, 1, 0x2000, 0x10, "g");
-    poke32(&bytes, at + 4, 12);              /* shorter than its prefix */
+    poke32(&bytes, at + 4, 12); /* shorter than its prefix */
     begin(&reading, &bytes);
     assert_int_equal(count_records(&reading), 1);
     assert_int_equal(reading.dump.lost_at, at);
-    poke32(&bytes, at + 4, 0xffffffff);      /* longer than the file */
+    poke32(&bytes, at + 4, 0xffffffff); /* longer than the file */
     begin(&reading, &bytes);
     assert_int_equal(count_records(&reading), 1);
     assert_int_equal(reading.dump.cut_at, at);

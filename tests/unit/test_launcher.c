@@ -13,12 +13,12 @@
 #include <cmocka.h>
 
 #include "jp_limits.h"
-#include "launcher/environ.h"
-#include "launcher/keep.h"
-#include "launcher/options.h"
-#include "launcher/proc.h"
-#include "launcher/runtimes.h"
-#include "launcher/table.h"
+#include "launcher/base/options.h"
+#include "launcher/base/table.h"
+#include "launcher/folder/keep.h"
+#include "launcher/os/environ.h"
+#include "launcher/os/proc.h"
+#include "launcher/program/runtimes.h"
 #include "read/names.h"
 #include "read/secret.h"
 
@@ -41,19 +41,19 @@ static void test_decimal(void **state)
 
 static void test_version(void **state)
 {
-    unsigned major, minor;
+    struct jl_version version;
 
     (void)state;
-    assert_int_equal(jl_version("Python 3.13.1\n", "Python ", &major, &minor),
+    assert_int_equal(jl_version_read("Python 3.13.1\n", "Python ", &version),
                      0);
-    assert_int_equal(major, 3);
-    assert_int_equal(minor, 13);
-    assert_int_equal(jl_version("python3.9", "python", &major, &minor), 0);
-    assert_int_equal(minor, 9);
-    assert_int_equal(jl_version("python3", "python", &major, &minor), -1);
-    assert_int_equal(jl_version("Python", "Python ", &major, &minor), -1);
-    assert_int_equal(jl_version("", "Python ", &major, &minor), -1);
-    assert_int_equal(jl_version("Python 3.x", "Python ", &major, &minor), -1);
+    assert_int_equal(version.major, 3);
+    assert_int_equal(version.minor, 13);
+    assert_int_equal(jl_version_read("python3.9", "python", &version), 0);
+    assert_int_equal(version.minor, 9);
+    assert_int_equal(jl_version_read("python3", "python", &version), -1);
+    assert_int_equal(jl_version_read("Python", "Python ", &version), -1);
+    assert_int_equal(jl_version_read("", "Python ", &version), -1);
+    assert_int_equal(jl_version_read("Python 3.x", "Python ", &version), -1);
 }
 
 static void assert_words(const char *old, const char *want)
@@ -85,7 +85,6 @@ static void test_table(void **state)
 
         char first[64] = "";
 
-        assert_non_null(row->since);
         strncat(first, row->programs, strcspn(row->programs, " "));
         assert_ptr_equal(jl_runtime_named(first), row);
         for (size_t j = 0; j < 2; j++) {
@@ -93,8 +92,13 @@ static void test_table(void **state)
             assert_non_null(asks[j]->settings[0].variable);
             assert_non_null(asks[j]->settings[0].words[0]);
         }
-        assert_true(!row->version.name || row->ageless);
-        assert_true(!row->mark || row->ageless);
+        /* Each has what its refusal is known by, and nothing else. */
+        assert_int_equal(row->version.name != NULL,
+                         row->refusal == JL_TELLS_VERSION);
+        assert_int_equal(row->trial[0] != NULL, row->refusal == JL_ENDS);
+        assert_int_equal(row->mark != NULL, row->refusal == JL_LACKS_WORD);
+        if (row->refusal == JL_TELLS_VERSION || row->refusal == JL_ENDS)
+            assert_true(row->map.from.major && row->dump.from.major);
         assert_true(!row->litter || strstr(row->litter, "%P"));
     }
     assert_string_equal(jl_runtime_named("python3.12")->name, "python");
@@ -213,6 +217,15 @@ static void test_secrets(void **state)
     assert_args(ARGS("MYSQL_PASSWD=a=b\0run\0"), "MYSQL_PASSWD=*** run");
     assert_args(ARGS("http://u:p@h/x?y\0http://u@h\0http://h:8/a@b\0"),
                 "http://u:***@h/x?y http://u@h http://h:8/a@b");
+    assert_args(ARGS("http://u:p@q@h/\0a://h,b://u:p@h,c://u:p@h\0"),
+                "http://u:***@h/ a://h,b://u:***@h,c://u:***@h");
+    assert_args(ARGS("https://u:p@h/?token=t\0--dsn=host=h;password=p\0"),
+                "https://u:***@h/?token=*** --dsn=host=h;password=***");
+    assert_args(ARGS("A=1 PGPASSWORD=p psql\0{\"a\":1,\"password\":\"p\"}\0"),
+                "A=1 PGPASSWORD=*** {\"a\":1,\"password\":***");
+    assert_args(ARGS("a://u:p?token=t@h\0a://u:token=t@h,b://u:p@h;key=k\0"),
+                "a://u:***@h a://u:***@h,b://u:***@h;key=k");
+    assert_args(ARGS("--password=\0http://u:@h\0"), "--password= http://u:@h");
     assert_args(ARGS("Authorization: Bearer z\0/token/x:y\0"),
                 "Authorization:*** /token/x:y");
     assert_args("", 0, "");

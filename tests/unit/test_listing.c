@@ -44,12 +44,11 @@ static void test_instructions(void **state)
     assert_reads(x86, "\x48\x89", 2, ".byte 0x48", 1);
     assert_reads(arm, "\xc0\x03\x5f\xd6", 4, "ret", 4);
     assert_reads(arm, "\x04\0\0\x14", 4, "b #0x1010", 4);
-    assert_reads(arm, "\xff\xff\xff\xff\0", 5,
-                 ".byte 0xff, 0xff, 0xff, 0xff", 4);
+    assert_reads(arm, "\xff\xff\xff\xff\0", 5, ".byte 0xff, 0xff, 0xff, 0xff",
+                 4);
     assert_reads(arm, "\xc0\x03", 2, ".byte 0xc0, 0x03", 2);
-    assert_int_equal(jr_disasm_read(x86, (const uint8_t *)"", 0, 0,
-                                    &instruction),
-                     -1);
+    assert_int_equal(
+        jr_disasm_read(x86, (const uint8_t *)"", 0, 0, &instruction), -1);
     assert_null(jr_disasm_new(EM_S390));
     jr_disasm_free(x86);
     jr_disasm_free(arm);

@@ -24,7 +24,7 @@
 struct built {
     uint8_t data[LOG_MAX];
     size_t size;
-    size_t chunk, at;    /* the open chunk and the next record in it */
+    size_t chunk, at; /* the open chunk and the next record in it */
 };
 
 static struct jp_log_header *put_header(struct built *built)
@@ -251,7 +251,7 @@ static struct built *branched(void)
     strcpy(put_header(built)->exe, "/bin/parent");
     put_chunk(built, 4096)->run = 1;
     put_sample(built, 5, 70, put_stack(built, frames, 2, 0, 0));
-    put_chunk(built, 4096)->run = 4 * 4096 + 1;     /* of the branch */
+    put_chunk(built, 4096)->run = 4 * 4096 + 1; /* of the branch */
     put_sample(built, 9, 71, put_stack(built, frames, 1, 0, 0));
     put_chunk(built, 4096)->run = 1;
     put_sample(built, 6, 70, put_stack(built, frames, 1, 0, 0));
@@ -396,23 +396,23 @@ static void goes_on_after_a_damaged_chunk(void **state)
 static void passes_over_damaged_records(void **state)
 {
     static const struct {
-        size_t offset;  /* in the chunk */
+        size_t offset; /* in the chunk */
         uint8_t value;
         size_t left;
     } harms[] = {
-        {64 + 2, 0, 2},        /* a record without length */
-        {64 + 3, 0xff, 2},     /* one that runs past the chunk */
-        {64 + 4, 3, 2},        /* stack: count against words; both samples
+        {64 + 2, 0, 2},     /* a record without length */
+        {64 + 3, 0xff, 2},  /* one that runs past the chunk */
+        {64 + 4, 3, 2},     /* stack: count against words; both samples
                                   name it or its heir */
-        {112 + 6, 5, 3},       /* heir shares more than there is */
-        {112 + 8, 14, 3},      /* heir built on itself */
-        {112 + 8, 100, 3},     /* heir built on a later place */
-        {112 + 10, 4, 3},      /* gap beyond the end */
-        {136 + 1, 0x05, 3},    /* unknown event */
-        {136 + 1, 0xf0, 3},    /* unknown reason */
-        {136 + 2, 2, 2},       /* sample of a wrong size; the next word is no
+        {112 + 6, 5, 3},    /* heir shares more than there is */
+        {112 + 8, 14, 3},   /* heir built on itself */
+        {112 + 8, 100, 3},  /* heir built on a later place */
+        {112 + 10, 4, 3},   /* gap beyond the end */
+        {136 + 1, 0x05, 3}, /* unknown event */
+        {136 + 1, 0xf0, 3}, /* unknown reason */
+        {136 + 2, 2, 2},    /* sample of a wrong size; the next word is no
                                   record */
-        {136 + 22, 3, 3},      /* sample whose stack is not there */
+        {136 + 22, 3, 3},   /* sample whose stack is not there */
     };
 
     (void)state;

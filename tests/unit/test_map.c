@@ -135,13 +135,13 @@ static void ends_what_a_later_mapping_overlaps(void **state)
     };
 
     (void)state;
-    assert_int_equal(
-        parse(BEGIN "2 module start=1000 end=5000 offset=100 path=/a\n"
-                    "3 module start=8000 end=9000 offset=0 path=/b\n"
-                    "4 anon start=2000 end=8800\n"
-                    "5 unmap start=1400 end=1800\n",
-              &map, &diag),
-        0);
+    assert_int_equal(parse(BEGIN
+                           "2 module start=1000 end=5000 offset=100 path=/a\n"
+                           "3 module start=8000 end=9000 offset=0 path=/b\n"
+                           "4 anon start=2000 end=8800\n"
+                           "5 unmap start=1400 end=1800\n",
+                           &map, &diag),
+                     0);
     assert_int_equal(map.nmappings, 7);
     for (size_t i = 0; i < 7; i++) {
         const struct jr_mapping *mapping = &map.mappings[i];
@@ -189,14 +189,13 @@ static void reads_only_the_run_asked_for(void **state)
     assert_int_equal(map.nnotes, 0);
     assert_string_equal(map.exe, "");
     jr_map_free(&map);
-    assert_int_equal(
-        parse("0 note text=stray\n"
-              "1 jprof-map version=1 pid=7 start=98 log=l\n"
-              "2 note text=before\n" BEGIN "3 note text=mine\n"
-              "4 jprof-map version=1 pid=8 start=99 log=l\n"
-              "5 note text=after\n",
-              &map, &diag),
-        0);
+    assert_int_equal(parse("0 note text=stray\n"
+                           "1 jprof-map version=1 pid=7 start=98 log=l\n"
+                           "2 note text=before\n" BEGIN "3 note text=mine\n"
+                           "4 jprof-map version=1 pid=8 start=99 log=l\n"
+                           "5 note text=after\n",
+                           &map, &diag),
+                     0);
     assert_int_equal(map.nnotes, 1);
     assert_string_equal(map.notes[0], "mine");
     jr_map_free(&map);
@@ -232,8 +231,8 @@ static void passes_over_damaged_lines(void **state)
         struct jr_map map;
         char *text = NULL;
 
-        assert_true(asprintf(&text, BEGIN "1 note text=good\n%s",
-                             damaged[i]) > 0);
+        assert_true(asprintf(&text, BEGIN "1 note text=good\n%s", damaged[i]) >
+                    0);
         assert_int_equal(parse(text, &map, &diag), 0);
         if (diag.warnings != 1 || map.nnotes != 1 || map.nmappings ||
             map.nthreads || map.njit)

@@ -5,8 +5,8 @@
  * Runs in: tests. */
 #include "profile_fixture.h"
 
-#define SECTIONS                                                              \
-    "100 section n=0 cpu=0\n160 pause cpu=5\n"                                \
+#define SECTIONS                                                               \
+    "100 section n=0 cpu=0\n160 pause cpu=5\n"                                 \
     "200 section n=1 cpu=5\n300 exit cpu=9\n"
 
 static void build(struct profile *profile, struct jr_part *part)
@@ -20,8 +20,7 @@ static void build(struct profile *profile, struct jr_part *part)
 }
 
 static const struct jr_row *row_of(const struct profile *profile,
-                                   const struct jr_part *part,
-                                   const char *name)
+                                   const struct jr_part *part, const char *name)
 {
     for (size_t i = 0; i < part->nrows; i++)
         if (strcmp(profile->model.functions[part->rows[i].function].name,
@@ -83,8 +82,7 @@ static void test_self_and_total(void **state)
     assert_int_equal(call(&profile, &part, "fb", "fd"), 3000);
     /* Descending: total, then self; flat by self. */
     assert_ptr_equal(&part.rows[0], row_of(&profile, &part, "fb"));
-    assert_ptr_equal(&part.rows[part.flat[0]],
-                     row_of(&profile, &part, "fd"));
+    assert_ptr_equal(&part.rows[part.flat[0]], row_of(&profile, &part, "fd"));
     jr_part_free(&part);
     profile_free(&profile);
 }
@@ -144,7 +142,7 @@ static void test_exclude_beats_include(void **state)
     filter.include = keep;
     filter.exclude = drop;
     filter.ninclude = filter.nexclude = 1;
-    filter.depth = 2;       /* the filters see what it cuts */
+    filter.depth = 2; /* the filters see what it cuts */
     profile_init(&profile);
     profile_sample(&profile, "abcef", 10, 1, 1);
     profile_sample(&profile, "abdef", 11, 2, 1);
@@ -166,9 +164,8 @@ static void test_exclude_beats_include(void **state)
 static uint64_t weight_of_sections(uint64_t start, uint64_t end, int last,
                                    uint64_t *wall_ns)
 {
-    struct jr_filter filter = {.start = start,
-                               .end = end,
-                               .last = (uint8_t)last};
+    struct jr_filter filter = {
+        .start = start, .end = end, .last = (uint8_t)last};
     struct profile profile;
     uint64_t weight;
 
@@ -215,8 +212,10 @@ static void test_threads(void **state)
     profile_sample(&profile, "a", 10, 1, 11);
     profile_sample(&profile, "b", 11, 5, 12);
     profile_sample(&profile, "a", 12, 2, 11);
-    profile_model(&profile, "5 thread tid=12 name=old\n6 thread tid=12 "
-                            "name=new\n", &filter, NULL);
+    profile_model(&profile,
+                  "5 thread tid=12 name=old\n6 thread tid=12 "
+                  "name=new\n",
+                  &filter, NULL);
     keys = jr_parts_list(&profile.model, &count);
     assert_int_equal(count, 2);
     assert_int_equal(keys[0].tid, 12);
@@ -224,8 +223,7 @@ static void test_threads(void **state)
     assert_int_equal(keys[1].tid, 11);
     assert_int_equal(keys[1].weight_ns, 3);
     assert_int_equal(keys[1].samples, 2);
-    assert_string_equal(jr_thread_name(&profile.model.processes[0], 12),
-                        "new");
+    assert_string_equal(jr_thread_name(&profile.model.processes[0], 12), "new");
     assert_null(jr_thread_name(&profile.model.processes[0], 11));
     free(keys);
     profile_free(&profile);
@@ -342,8 +340,9 @@ static void test_times_of_names(void **state)
         *JR_PUSH(profile.run.samples, profile.run.nsamples,
                  profile.run.samples_room) = (struct jr_sample){
             .time_ns = time, .weight_ns = 200, .tid = 1, .stack = 1};
-    profile_model(&profile, "2 anon start=900000 end=910000\n"
-                            "50 unmap start=900000 end=910000\n",
+    profile_model(&profile,
+                  "2 anon start=900000 end=910000\n"
+                  "50 unmap start=900000 end=910000\n",
                   &filter, NULL);
     build(&profile, &part);
     assert_row(&profile, &part, "[jit]", 0, 1200);

@@ -78,12 +78,10 @@ static void test_annotate(void **state)
     assert_string_equal(options.annotate[1], "g");
     assert_string_equal(options.format, "annotate");
     jr_options_free(&options);
-    assert_int_equal(parse("--format=html --annotate=f app log", &options),
-                     0);
+    assert_int_equal(parse("--format=html --annotate=f app log", &options), 0);
     assert_string_equal(options.format, "html");
     jr_options_free(&options);
-    assert_int_equal(parse("--format=text --annotate=f app log", &options),
-                     -1);
+    assert_int_equal(parse("--format=text --annotate=f app log", &options), -1);
     jr_options_free(&options);
     assert_int_equal(parse("--format=annotate app log", &options), -1);
     jr_options_free(&options);
@@ -109,8 +107,8 @@ static void test_every_option(void **state)
     assert_string_equal(options.output_dir, "out");
     assert_int_equal(options.nlogs, 2);
     jr_options_free(&options);
-    assert_int_equal(parse("--only-thread 12 --last --merge -o f app a b",
-                           &options), 0);
+    assert_int_equal(
+        parse("--only-thread 12 --last --merge -o f app a b", &options), 0);
     assert_true(options.filter.by_thread && options.filter.last);
     assert_int_equal(options.filter.tid, 12);
     assert_string_equal(options.output, "f");
@@ -130,14 +128,28 @@ static void test_every_option(void **state)
 static void test_usage(void **state)
 {
     static const char *const wrong[] = {
-        "", "app", "--nothing app log", "-z app log", "-vz app log",
-        "app log -s", "app log --start", "app log --start x",
-        "app log --start 1x", "app log --start -1", "app log --start= 1",
-        "app log --end 0", "app log --start 3 --end 3",
-        "app log --start 99999999999999999999", "app log --only-thread 0",
-        "app log --only-thread 4294967296", "app log --last --start 1",
-        "app log --merge=1", "app a b -o f", "app a -o f --output-dir d",
-        "app a --merge --output-dir d", "app log --threads=2",
+        "",
+        "app",
+        "--nothing app log",
+        "-z app log",
+        "-vz app log",
+        "app log -s",
+        "app log --start",
+        "app log --start x",
+        "app log --start 1x",
+        "app log --start -1",
+        "app log --start= 1",
+        "app log --end 0",
+        "app log --start 3 --end 3",
+        "app log --start 99999999999999999999",
+        "app log --only-thread 0",
+        "app log --only-thread 4294967296",
+        "app log --last --start 1",
+        "app log --merge=1",
+        "app a b -o f",
+        "app a -o f --output-dir d",
+        "app a --merge --output-dir d",
+        "app log --threads=2",
     };
     struct jr_options options;
 
@@ -184,9 +196,9 @@ static void assert_map(const char *folder, const char *log,
 
 static void test_map_names(void **state)
 {
-    static const char *const names[] = {"jprof-map", "jprof-map-12",
-                                        "jprof-map-12-2", "x-map", "other",
-                                        "x-map-9"};
+    static const char *const names[] = {"jprof-map",      "jprof-map-12",
+                                        "jprof-map-12-2", "x-map",
+                                        "other",          "x-map-9"};
     char folder[] = "/tmp/jprof-unit-XXXXXX";
     char path[256];
 

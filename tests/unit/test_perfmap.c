@@ -44,8 +44,7 @@ static void reads_the_lines_of_runtimes(void **state)
     (void)state;
     read_golden("node.map", &map);
     assert_int_equal(map.nlines, 9);
-    expect_line(&map, 0, 0x18c4000, 0x300,
-                "Builtin:DeoptimizationEntry_Eager");
+    expect_line(&map, 0, 0x18c4000, 0x300, "Builtin:DeoptimizationEntry_Eager");
     expect_line(&map, 5, 0x7f315afc6300, 0x180,
                 "JS:*fib /srv/zoo/src/fib.js:3:13");
     for (size_t i = 0; i < map.nlines; i++)
@@ -60,9 +59,9 @@ static void reads_the_lines_of_runtimes(void **state)
     expect_line(&map, 1, 0x7fea5c76f090, 0x2a, "wasm loop fn");
     jr_perfmap_free(&map);
     read_golden("python.map", &map);
-    expect_line(&map, 2, 0x7f9c6f6ba016, 0xb,
-                "py::_ModuleLockManager.__enter__:<frozen importlib._bootstrap>"
-                );
+    expect_line(
+        &map, 2, 0x7f9c6f6ba016, 0xb,
+        "py::_ModuleLockManager.__enter__:<frozen importlib._bootstrap>");
     jr_perfmap_free(&map);
 }
 
@@ -120,10 +119,17 @@ static void reads_odd_lines(void **state)
 static void leaves_out_what_is_no_line(void **state)
 {
     static const char *const lines[] = {
-        "\n",           "1000\n",          "1000 10\n",
-        "1000 10 \n",   "x 10 a\n",        "1000 x a\n",
-        "0x 10 a\n",    "-1000 10 a\n",    "10000000000000000 1 a\n",
-        "1 1000000000000000000 a\n", "ffffffffffffffff 1 a\n",
+        "\n",
+        "1000\n",
+        "1000 10\n",
+        "1000 10 \n",
+        "x 10 a\n",
+        "1000 x a\n",
+        "0x 10 a\n",
+        "-1000 10 a\n",
+        "10000000000000000 1 a\n",
+        "1 1000000000000000000 a\n",
+        "ffffffffffffffff 1 a\n",
     };
 
     (void)state;

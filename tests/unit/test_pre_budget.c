@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "../../preload/sig/budget.h"
-#include "../../preload/sig/sys.h"
+#include "../../preload/sig/state/budget.h"
+#include "../../preload/sig/os/sys.h"
 
 #define MS 1000000ULL
 #define ASKED (MS / 10)

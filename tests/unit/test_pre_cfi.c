@@ -23,7 +23,7 @@
 
 #include <cmocka.h>
 
-#include "../../preload/sig/cfi.h"
+#include "../../preload/sig/unwind/cfi.h"
 
 struct file {
     uint8_t *bytes;
@@ -162,8 +162,8 @@ static uint64_t expected(Dwarf_Frame *frame, unsigned number, uint64_t cfa,
     return memory_value(evaluate(ops, count, cfa, pc));
 }
 
-static void compare_register(Dwarf_Frame *frame, unsigned number,
-                             uint64_t cfa, uint64_t pc, uint64_t got)
+static void compare_register(Dwarf_Frame *frame, unsigned number, uint64_t cfa,
+                             uint64_t pc, uint64_t got)
 {
     int lost;
     uint64_t want = expected(frame, number, cfa, pc, &lost);
@@ -201,8 +201,7 @@ static int read_value(void *data, uint64_t address, uint64_t *word)
 }
 
 /* What is worked out at the frame itself. */
-static void compare_computed(struct file *file, Dwarf_Frame *frame,
-                             uint64_t pc)
+static void compare_computed(struct file *file, Dwarf_Frame *frame, uint64_t pc)
 {
     static const uint8_t saved[] = JP_ARCH_SAVED;
     uint64_t registers[JP_ARCH_REGISTERS];
@@ -330,7 +329,7 @@ static void test_others(void **state)
         struct jp_link_map {
             void *address;
             char *name;
-        } *map;
+        } * map;
         void *library = dlopen(names[i], RTLD_LAZY);
         if (library == NULL || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
             continue;
@@ -346,7 +345,7 @@ static void test_others(void **state)
 /* A copy of this program's information between pages that cannot be read. */
 struct guarded {
     uint8_t *memory;
-    size_t room;               /* bytes between the guards */
+    size_t room; /* bytes between the guards */
     struct jp_cfi_image image;
     uint64_t pcs[64];
 };
@@ -362,8 +361,8 @@ static void guard(const struct file *file, struct guarded *copy)
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(copy->memory, MAP_FAILED);
     copy->memory += PAGE;
-    assert_int_equal(
-        mprotect(copy->memory, copy->room, PROT_READ | PROT_WRITE), 0);
+    assert_int_equal(mprotect(copy->memory, copy->room, PROT_READ | PROT_WRITE),
+                     0);
     copy->image = (struct jp_cfi_image){
         .address = image->address + image->header, .size = size};
     for (unsigned i = 0; i < 64; i++) {
@@ -372,8 +371,7 @@ static void guard(const struct file *file, struct guarded *copy)
         uint32_t count;
         memcpy(&count, header + 8, 4);
         memcpy(&distance, header + 12 + i * (count - 1) / 63 * 8, 4);
-        copy->pcs[i] =
-            copy->image.address + (uint64_t)(int64_t)distance + 5;
+        copy->pcs[i] = copy->image.address + (uint64_t)(int64_t)distance + 5;
     }
 }
 
@@ -390,8 +388,7 @@ static unsigned try_all(const struct guarded *copy, unsigned step)
     unsigned usable = 0;
     for (unsigned i = 0; i < 64; i += step) {
         struct jp_cfi_rule rule;
-        assert_int_equal(
-            jp_cfi_rule_sig(&copy->image, copy->pcs[i], &rule), 0);
+        assert_int_equal(jp_cfi_rule_sig(&copy->image, copy->pcs[i], &rule), 0);
         assert_true(rule.kind <= JP_CFI_BAD);
         if (rule.kind == JP_CFI_REGISTER || rule.kind == JP_CFI_MEMORY) {
             assert_true(rule.base < JP_ARCH_REGISTERS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Unit tests of preload/sig/filter.c: the answers of classic BPF programs are
- * those that the kernel gives to the same programs.
+ * Unit tests of preload/sig/os/filter.c: the answers of classic BPF programs
+ * are those that the kernel gives to the same programs.
  * Runs in: tests. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sig/filter.h"
+#include "sig/os/filter.h"
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 #define RANDOM_FILTERS 300
@@ -29,8 +29,7 @@
 /* The kernel's answer: what getppid with these arguments returns in a child
  * behind the filter: the errno, 0 when it passes, KILLED; -1 when the kernel
  * does not take the filter. */
-static int ask_kernel(struct sock_filter *code, uint32_t count,
-                      const long a[6])
+static int ask_kernel(struct sock_filter *code, uint32_t count, const long a[6])
 {
     const struct sock_fprog program = {(unsigned short)count, code};
     int status = 0;
@@ -49,8 +48,7 @@ static int ask_kernel(struct sock_filter *code, uint32_t count,
     return WEXITSTATUS(status) == 255 ? -1 : WEXITSTATUS(status);
 }
 
-static int ask(const struct sock_filter *code, uint32_t count,
-               const long a[6])
+static int ask(const struct sock_filter *code, uint32_t count, const long a[6])
 {
     uint32_t answer = jp_filter_run_sig(code, count, SYS_getppid, a);
     if ((answer & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ALLOW)
@@ -70,10 +68,10 @@ static uint32_t make(struct sock_filter *code)
                                           BPF_RSH, BPF_DIV};
     static const uint16_t jumps[] = {BPF_JEQ, BPF_JGT, BPF_JGE, BPF_JSET};
     uint32_t count = 0;
-    code[count++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-                                                 DATA(nr));
-    code[count++] = (struct sock_filter)BPF_JUMP(
-        BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 1, 0);
+    code[count++] =
+        (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, DATA(nr));
+    code[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+                                                 SYS_getppid, 1, 0);
     code[count++] =
         (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     for (uint32_t i = 0; i < BPF_MEMWORDS; i++)
@@ -118,10 +116,8 @@ static uint32_t make(struct sock_filter *code)
         }
         }
     }
-    code[count++] =
-        (struct sock_filter)BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 3);
-    code[count++] =
-        (struct sock_filter)BPF_STMT(BPF_ALU | BPF_DIV | BPF_K, 3);
+    code[count++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 3);
+    code[count++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_DIV | BPF_K, 3);
     code[count++] =
         (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 127);
     code[count++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_OR | BPF_K,
@@ -150,10 +146,9 @@ static void test_as_the_kernel(void **state)
         if (kernel != ask(code, count, a)) {
             int reads_address = 0;
             for (uint32_t n = 0; n < count; n++)
-                reads_address |=
-                    code[n].code == (BPF_LD | BPF_W | BPF_ABS) &&
-                    (code[n].k == DATA(instruction_pointer) ||
-                     code[n].k == DATA(instruction_pointer) + 4);
+                reads_address |= code[n].code == (BPF_LD | BPF_W | BPF_ABS) &&
+                                 (code[n].k == DATA(instruction_pointer) ||
+                                  code[n].k == DATA(instruction_pointer) + 4);
             assert_true(reads_address);
         }
     }
@@ -188,8 +183,7 @@ static void test_verdicts(void **state)
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-    struct sock_filter harder[] = {
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP)};
+    struct sock_filter harder[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP)};
     (void)state;
     assert_int_equal(jp_filter_number_sig(SYS_openat), 0);
     assert_null(jp_filter_add_sig(8, 3));

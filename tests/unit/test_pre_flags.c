@@ -105,14 +105,35 @@ static void test_walkers(void **state)
 static void test_malformed_values(void **state)
 {
     static const char *const wrong[] = {
-        "JP_PERIOD",      "JP_PERIOD=",         "JP_PERIOD=fast",
-        "JP_PERIOD=1e-3", "JP_PERIOD=-1",       "JP_PERIOD=0",
-        "JP_PERIOD=.",    "JP_PERIOD=99999999999999999999",
-        "JP_FIRST=x",     "JP_CIRCULAR=10q",    "JP_CIRCULAR=1kk",
-        "JP_START=1",     "JP_DEPTH=1",         "JP_DEPTH=5000",
-        "JP_CLOCK=sun",   "JP_CLOCK",           "JP_CLOCK=",
-        "JP_STACK=magic", "JP_FILENAME=",       "JP_BOGUS",
-        "JP_RTC_HZ=1000", "JP_STARTX",          "=",
+        "JP_PERIOD",
+        "JP_PERIOD=",
+        "JP_PERIOD=fast",
+        "JP_PERIOD=1e-3",
+        "JP_PERIOD=-1",
+        "JP_PERIOD=0",
+        "JP_PERIOD=.",
+        "JP_PERIOD=99999999999999999999",
+        "JP_FIRST=x",
+        "JP_CIRCULAR=10q",
+        "JP_CIRCULAR=1kk",
+        "JP_START=1",
+        "JP_DEPTH=1",
+        "JP_DEPTH=5000",
+        "JP_CLOCK=sun",
+        "JP_CLOCK",
+        "JP_CLOCK=",
+        "JP_STACK=magic",
+        "JP_FILENAME=",
+        "JP_BOGUS",
+        "JP_RTC_HZ=1000",
+        "JP_STARTX",
+        "=",
+        "JP_FOLDER_ID",
+        "JP_FOLDER_ID=7",
+        "JP_FOLDER_ID=7:",
+        "JP_FOLDER_ID=:7",
+        "JP_FOLDER_ID=7:8:9",
+        "JP_FOLDER_ID=-7:8",
     };
     (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -125,7 +146,24 @@ static void test_malformed_values(void **state)
         assert_true(config.append);
         assert_int_equal(config.depth, 1024);
         assert_false(config.wanted);
+        assert_int_equal(config.folder_inode, 0);
     }
+}
+
+static void test_folder(void **state)
+{
+    (void)state;
+    parse("JP_FILENAME=/a/b JP_FOLDER_ID=2049:18446744073709551");
+    assert_string_equal(said, "");
+    assert_int_equal(config.folder_device, 2049);
+    assert_int_equal(config.folder_inode, 18446744073709551ULL);
+    /* It is of the name before it, and of no other one. */
+    parse("JP_FILENAME=/a/b JP_FOLDER_ID=1:2 JP_FILENAME=/c/d");
+    assert_int_equal(config.folder_inode, 0);
+    parse("JP_FILENAME=/a/b JP_FOLDER_ID=1:2 JP_FILENAME=/c/d "
+          "JP_FOLDER_ID=3:4");
+    assert_int_equal(config.folder_device, 3);
+    assert_int_equal(config.folder_inode, 4);
 }
 
 static void test_rtc(void **state)
@@ -142,16 +180,21 @@ static void test_rtc(void **state)
 static void test_clock(void **state)
 {
     static const char *const words[] = {"auto", "perf", "timer", "itimer"};
+    static const uint32_t clocks[] = {JP_CLOCK_NONE, JP_CLOCK_PERF,
+                                      JP_CLOCK_THREAD_CPU, JP_CLOCK_ITIMER};
     (void)state;
     parse("JP_START");
-    assert_int_equal(config.clock, JP_WANT_AUTO);
+    assert_int_equal(config.clock, JP_CLOCK_NONE);
     for (unsigned i = 0; i < 4; i++) {
         char text[64];
         snprintf(text, sizeof(text), "JP_START JP_CLOCK=%s", words[i]);
         parse(text);
-        assert_int_equal(config.clock, i);
+        assert_int_equal(config.clock, clocks[i]);
         assert_string_equal(said, "");
     }
+    parse("JP_START JP_CLOCK=");
+    assert_int_equal(config.clock, JP_CLOCK_NONE);
+    assert_string_not_equal(said, "");
     parse("JP_START JP_CLOCK=perf JP_REALTIME");
     assert_string_equal(said, "JP_CLOCK is for CPU time; flag ignored\n");
     parse("JP_START JP_CLOCK=timer JP_RTC_HZ=2");
@@ -235,6 +278,7 @@ int main(void)
         cmocka_unit_test(test_period),
         cmocka_unit_test(test_walkers),
         cmocka_unit_test(test_malformed_values),
+        cmocka_unit_test(test_folder),
         cmocka_unit_test(test_rtc),
         cmocka_unit_test(test_clock),
         cmocka_unit_test(test_circular),

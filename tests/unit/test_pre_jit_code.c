@@ -16,11 +16,12 @@
 
 #include <cmocka.h>
 
-#include "../../preload/sig/jit_code.h"
-#include "../../preload/sig/log.h"
-#include "../../preload/sig/mapfile.h"
-#include "../../preload/sig/maps.h"
-#include "../../preload/sig/process.h"
+#include "in_range.h"
+#include "../../preload/sig/jit/jit_code.h"
+#include "../../preload/sig/log/log.h"
+#include "../../preload/sig/files/mapfile.h"
+#include "../../preload/sig/code/maps.h"
+#include "../../preload/sig/state/process.h"
 #include "jp_limits.h"
 
 #define PAGE 4096U
@@ -104,12 +105,13 @@ static unsigned check_lines(int now)
         if (keys == NULL)
             continue;
         assert_int_equal(sscanf(keys, " code start=%lx end=%lx offset=%lx",
-                                &start, &end, &offset), 3);
-        assert_in_range(start, (uint64_t)memory, (uint64_t)memory +
-                        PAGES * PAGE - 1);
+                                &start, &end, &offset),
+                         3);
+        assert_uint_in_range(start, (uint64_t)memory,
+                             (uint64_t)memory + PAGES * PAGE - 1);
         for (unsigned long at = start; at < end; at += PAGE, count++) {
-            assert_int_equal(fseek(kept, (long)(offset + at - start),
-                                   SEEK_SET), 0);
+            assert_int_equal(fseek(kept, (long)(offset + at - start), SEEK_SET),
+                             0);
             assert_int_equal(fread(bytes, 1, PAGE, kept), PAGE);
             if (now)
                 assert_memory_equal(bytes, (void *)at, PAGE);
@@ -156,7 +158,7 @@ static void test_during_the_run(void **state)
     }
     jp_code_keep_sig(0);
     const uint64_t once = kept_size();
-    assert_in_range(once, 16 * PAGE, 3 * 16 * PAGE);
+    assert_uint_in_range(once, 16 * PAGE, 3 * 16 * PAGE);
     for (unsigned i = 0; i < 20; i++)
         jp_code_keep_sig(0);
     assert_int_equal(kept_size(), 101 * PAGE); /* 99-199 */
@@ -173,7 +175,7 @@ static void test_scarce(void **state)
             jp_code_keep_sig(0);
     }
     const uint64_t half = kept_size();
-    assert_in_range(half, JP_CODE_MAX / 2, JP_CODE_MAX / 2 + 48 * PAGE);
+    assert_uint_in_range(half, JP_CODE_MAX / 2, JP_CODE_MAX / 2 + 48 * PAGE);
     hit(PAGES - 9);
     jp_code_keep_sig(0);
     assert_int_equal(kept_size(), half);
@@ -194,7 +196,7 @@ static void test_bounded(void **state)
         }
     }
     jp_code_keep_sig(1);
-    assert_in_range(kept_size(), 20 * PAGE, JP_CODE_MAX);
+    assert_uint_in_range(kept_size(), 20 * PAGE, JP_CODE_MAX);
     for (unsigned turn = 0; turn < 3; turn++) {
         for (unsigned i = 0; i < PAGES; i++) {
             memory[i * PAGE] ^= (uint8_t)(turn + 1);
@@ -203,7 +205,7 @@ static void test_bounded(void **state)
         jp_code_keep_sig(1);
         jp_code_keep_sig(0);
     }
-    assert_in_range(kept_size(), 20 * PAGE, JP_CODE_MAX);
+    assert_uint_in_range(kept_size(), 20 * PAGE, JP_CODE_MAX);
     assert_int_equal(check_lines(0), kept_size() / PAGE);
 }
 
@@ -244,8 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_neighbours_and_change, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_during_the_run, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_during_the_run, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_scarce, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_replaced, set_up, tear_down),

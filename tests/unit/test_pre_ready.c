@@ -14,11 +14,11 @@
 
 #include <cmocka.h>
 
-#include "sig/cfi.h"
-#include "sig/cfi_module.h"
-#include "sig/cfi_ready.h"
-#include "sig/maps.h"
-#include "sig/process.h"
+#include "sig/unwind/cfi.h"
+#include "sig/unwind/cfi_module.h"
+#include "sig/unwind/cfi_ready.h"
+#include "sig/code/maps.h"
+#include "sig/state/process.h"
 
 /* Whether this process has the C library's information in memory that a child
  * has as well. */
@@ -30,8 +30,8 @@ static int is_ready(void)
     if (jp_cfi_module_take_sig(&pc, jp_maps_epoch_sig(), &module, &image) != 0)
         return -1;
     const uint64_t block = image->header / JP_CFI_BLOCK;
-    const int filled = image->filled != NULL &&
-                       atomic_load(&image->filled[block]) != 0;
+    const int filled =
+        image->filled != NULL && atomic_load(&image->filled[block]) != 0;
     jp_cfi_module_give_sig(module);
     return filled;
 }
@@ -62,10 +62,10 @@ static void is_made_by_the_parent_once_a_child_had_to(void **state)
     atomic_store(&jp_process.running, 1);
     jp_maps_early_sig();
     assert_int_equal(fork_one(0), 0);
-    assert_int_equal(fork_one(0), 0);   /* nobody has asked */
+    assert_int_equal(fork_one(0), 0); /* nobody has asked */
     assert_int_equal(is_ready(), 0);
-    assert_int_equal(fork_one(1), 0);   /* makes it for itself */
-    assert_int_equal(fork_one(1), 1);   /* has its parent's */
+    assert_int_equal(fork_one(1), 0); /* makes it for itself */
+    assert_int_equal(fork_one(1), 1); /* has its parent's */
     assert_int_equal(is_ready(), 1);
     assert_int_equal(fork_one(0), 1);
 }

@@ -18,9 +18,9 @@
 
 #include <cmocka.h>
 
-#include "../../preload/real.h"
-#include "../../preload/sig/gate.h"
-#include "../../preload/sig/process.h"
+#include "../../preload/hooks/base/real.h"
+#include "../../preload/sig/state/gate.h"
+#include "../../preload/sig/state/process.h"
 
 extern struct jp_door __start_jp_doors[] JP_HIDDEN;
 extern struct jp_door __stop_jp_doors[] JP_HIDDEN;

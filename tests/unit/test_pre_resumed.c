@@ -17,11 +17,11 @@
 
 #include <cmocka.h>
 
-#include "../../preload/program.h"
+#include "../../preload/hooks/signals/program.h"
 #include "../../preload/sig/adopt.h"
 #include "../../preload/sig/handler.h"
-#include "../../preload/sig/process.h"
-#include "../../preload/sig/slot.h"
+#include "../../preload/sig/state/process.h"
+#include "../../preload/sig/state/slot.h"
 
 static struct jp_owner owner;
 
@@ -48,8 +48,9 @@ static void at(uint64_t pc, uint64_t sp)
 
 static int is_known(const struct jp_slot *slot, uint64_t pc, uint64_t sp)
 {
-    return (slot->resumed[0].pc == pc && slot->resumed[0].sp == sp) ||
-           (slot->resumed[1].pc == pc && slot->resumed[1].sp == sp);
+    return (slot->hooks.resumed[0].pc == pc &&
+            slot->hooks.resumed[0].sp == sp) ||
+           (slot->hooks.resumed[1].pc == pc && slot->hooks.resumed[1].sp == sp);
 }
 
 static void test_many_come(void **state)
@@ -61,7 +62,7 @@ static void test_many_come(void **state)
     assert_int_equal(jp_slots_init_sig(), 0);
     struct jp_slot *slot = jp_adopt_self_sig(0);
     assert_non_null(slot);
-    const uint32_t runs = slot->runs;
+    const uint32_t runs = slot->hooks.runs;
     at(call, 4096);
     assert_true(is_known(slot, call, 4096));
     for (unsigned i = 0; i < 5; i++)
@@ -71,7 +72,7 @@ static void test_many_come(void **state)
     at(call + 8, 4096);
     at(call + 16, 4096);
     assert_false(is_known(slot, call, 4096));
-    assert_int_equal(slot->runs - runs, 8);
+    assert_int_equal(slot->hooks.runs - runs, 8);
 }
 
 int main(void)

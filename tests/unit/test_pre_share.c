@@ -16,12 +16,13 @@
 
 #include <cmocka.h>
 
-#include "sig/log.h"
-#include "sig/process.h"
-#include "sig/share.h"
+#include "in_range.h"
+#include "sig/log/log.h"
+#include "sig/state/process.h"
+#include "sig/log/share.h"
 
 #define AREA (1U << 20)
-#define PAGES (AREA / 4096U - 1)   /* the first one is the area's own */
+#define PAGES (AREA / 4096U - 1) /* the first one is the area's own */
 #define CHILDREN 4
 
 static int fd;
@@ -114,17 +115,17 @@ static void believes_nobody(void **state)
         for (unsigned i = 0; i < 4096; i++)
             first[i] = (uint8_t)(turn % 3 == 0 ? 0xff : rand());
         if (turn % 3 == 2)
-            memset(first, 0, 8);    /* some pages are left to be taken */
+            memset(first, 0, 8); /* some pages are left to be taken */
         for (unsigned i = 0; i < 20; i++) {
             const uint32_t size =
                 jp_share_take_sig(100U << turn % 10, 16384, &offset);
             if (size == 0)
                 continue;
-            assert_in_range(size, 4096, 65536);
-            assert_in_range(offset, 8192, 4096 + AREA - size);
+            assert_uint_in_range(size, 4096, 65536);
+            assert_uint_in_range(offset, 8192, 4096 + AREA - size);
             begin_chunk(offset, size);
             ((struct jp_chunk_header *)jp_share_at_sig(offset, size))->run =
-                turn % 2 != 0 ? (uint64_t)-(int64_t)(turn % 5000)
+                turn % 2 != 0 ? (uint64_t) - (int64_t)(turn % 5000)
                               : (uint64_t)rand();
             jp_share_give_sig(offset);
         }
@@ -206,13 +207,13 @@ static void the_last_one_gives_the_rest_back(void **state)
     jp_share_end_sig();
     assert_int_equal(fstat(fd, &after), 0);
     assert_int_equal(after.st_blocks, before.st_blocks);
-    jp_share_forked_sig(0, 0);      /* the other one, and a child */
+    jp_share_forked_sig(0, 0); /* the other one, and a child */
     jp_share_count_sig(-1);
     jp_share_end_sig();
     assert_int_equal(fstat(fd, &after), 0);
     assert_true(after.st_blocks < before.st_blocks / 4);
     assert_int_equal(jp_share_take_sig(100, 4096, &offset), 0);
-    jp_share_forked_sig(0, 0);      /* too late */
+    jp_share_forked_sig(0, 0); /* too late */
     assert_false(jp_share_is_there_sig());
     close(fd);
 }

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../../preload/sig/slot.h"
+#include "../../preload/sig/state/slot.h"
 
 static int set_up(void **state)
 {
@@ -79,14 +79,14 @@ static void test_here(void **state)
     jp_slot_begin_sig(slot, 9);
     jp_slot_remember_sig(slot);
     assert_null(jp_slot_here_sig(0x5000)); /* its stack is not known yet */
-    slot->stack_low = 0x5000;
-    slot->stack_high = 0x9000;
+    slot->stack.low = 0x5000;
+    slot->stack.high = 0x9000;
     assert_ptr_equal(jp_slot_here_sig(0x5000), slot);
     assert_ptr_equal(jp_slot_here_sig(0x8fff), slot);
     assert_null(jp_slot_here_sig(0x4fff));
     assert_null(jp_slot_here_sig(0x9000));
-    assert_int_equal(
-        pthread_create(&thread, NULL, look_here, (void *)0x6000), 0);
+    assert_int_equal(pthread_create(&thread, NULL, look_here, (void *)0x6000),
+                     0);
     assert_int_equal(pthread_join(thread, &elsewhere), 0);
     assert_null(elsewhere);
     jp_slot_free_sig(slot);

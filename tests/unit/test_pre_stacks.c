@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "../../preload/sig/kit.h"
-#include "../../preload/sig/log.h"
-#include "../../preload/sig/stacks.h"
+#include "../../preload/sig/state/kit.h"
+#include "../../preload/sig/log/log.h"
+#include "../../preload/sig/log/stacks.h"
 
 #define DEPTH_MAX 300U
 #define SIZE 65536U
@@ -107,8 +107,7 @@ static void test_rebuilds(void **state)
         else
             ref = put();
         assert_int_equal(rebuild(ref, frames), kit->depth);
-        assert_memory_equal(frames, kit->frames,
-                            kit->depth * sizeof(uint64_t));
+        assert_memory_equal(frames, kit->frames, kit->depth * sizeof(uint64_t));
         uint16_t again;
         assert_true(jp_stacks_find_sig(kit, &again));
         assert_int_equal(again, ref);
@@ -176,9 +175,9 @@ static void test_damaged_chunk(void **state)
         put();
     }
     for (int i = 0; i < 20000; i++) {
-        uint32_t at = JP_CHUNK_HEADER_SIZE +
-                      (uint32_t)rand_r(&seed) %
-                          (kit->used - JP_CHUNK_HEADER_SIZE);
+        uint32_t at =
+            JP_CHUNK_HEADER_SIZE +
+            (uint32_t)rand_r(&seed) % (kit->used - JP_CHUNK_HEADER_SIZE);
         kit->chunk[at] = (uint8_t)rand_r(&seed);
         jp_stacks_find_sig(kit, &ref);
     }
@@ -194,8 +193,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_new_chunk_forgets, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_damaged_chunk, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged_chunk, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

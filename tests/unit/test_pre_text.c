@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "../../preload/sig/procmaps.h"
-#include "../../preload/sig/text.h"
+#include "../../preload/sig/code/procmaps.h"
+#include "../../preload/sig/os/text.h"
 
 static void test_numbers(void **state)
 {
@@ -115,7 +115,8 @@ static uint64_t mark(void)
 static void test_mark(void **state)
 {
     uint64_t first;
-    const int how = PROT_READ | PROT_EXEC, fd = open("/proc/self/exe", O_RDONLY);
+    const int how = PROT_READ | PROT_EXEC,
+              fd = open("/proc/self/exe", O_RDONLY);
     const int old = jp_procmaps_mark_sig(1000, &first);
     (void)state;
     if (old == -ENOTTY)

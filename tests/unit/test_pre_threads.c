@@ -26,25 +26,29 @@
 
 #include <cmocka.h>
 
+#include "in_range.h"
 #include "../../preload/sig/adopt.h"
-#include "../../preload/sig/cfi_cache.h"
-#include "../../preload/sig/clock.h"
+#include "../../preload/sig/unwind/cfi_cache.h"
+#include "../../preload/sig/clock/clock.h"
+#include "../../preload/sig/clock/clock_timer.h"
 #include "../../preload/sig/control.h"
 #include "../../preload/sig/handler.h"
-#include "../../preload/sig/jit.h"
-#include "../../preload/sig/kit.h"
-#include "../../preload/sig/log.h"
+#include "../../preload/sig/sampling.h"
+#include "../../preload/sig/jit/jit.h"
+#include "../../preload/sig/state/kit.h"
+#include "../../preload/sig/log/log.h"
 #include "../../preload/sig/logfile.h"
-#include "../../preload/sig/maps.h"
-#include "../../preload/sig/names.h"
-#include "../../preload/sig/process.h"
-#include "../../preload/sig/slot.h"
-#include "../../preload/sig/sys.h"
+#include "../../preload/sig/code/maps.h"
+#include "../../preload/sig/files/names.h"
+#include "../../preload/sig/state/process.h"
+#include "../../preload/sig/state/slot.h"
+#include "../../preload/sig/os/sys.h"
+#include "../../preload/sig/files/notes.h"
 
 #define SAMPLERS 4
-#define LIVES 30              /* slots that a sampler has, one by one */
-#define SAMPLES 40            /* in each */
-#define KEPT 16               /* rounds of commands after which a ring stays */
+#define LIVES 30   /* slots that a sampler has, one by one */
+#define SAMPLES 40 /* in each */
+#define KEPT 16    /* rounds of commands after which a ring stays */
 #define PERIOD_NS 100000000000ULL /* its timers never run out */
 
 #ifdef __SANITIZE_THREAD__
@@ -59,7 +63,7 @@ void __wrap_jp_sys_unmap_sig(void *address, size_t size)
 static struct jp_owner owner;
 static pthread_barrier_t ready;
 static _Atomic int done;
-static _Atomic uint64_t taken;      /* samples, each of PERIOD_NS */
+static _Atomic uint64_t taken; /* samples, each of PERIOD_NS */
 static _Atomic uint64_t values[SAMPLERS];
 
 static unsigned rounds(void)
@@ -80,7 +84,7 @@ static int set_up(void **state)
     signal(SIGPROF, SIG_IGN);
     jp_process.page_size = 4096;
     jp_process.tick_ns = 4000000;
-    jp_process.clock = JP_CLOCK_THREAD_CPU;
+    jp_process.clock = &jp_clock_timer;
     jp_process.signal = SIGPROF;
     jp_config.wanted = 1;
     jp_config.depth = 64;
@@ -122,13 +126,13 @@ __attribute__((noinline)) static void sample(uint64_t value, int depth)
     atomic_fetch_add(&taken, 1);
 }
 
-/* What preload/threads.c does when a thread ends. */
+/* What preload/hooks/threads/threads.c does when a thread ends. */
 static void end_life(struct jp_slot *slot)
 {
     jp_clock_end_sig(slot);
-    jp_handler_rest_sig(slot);
+    jp_sampling_flush_time_sig(slot);
     if (slot->kit != NULL) {
-        jp_handler_flush_sig(slot->kit);
+        jp_sampling_flush_sig(slot->kit);
         jp_names_update_sig(slot);
         jp_kit_return_sig(slot->kit);
     }
@@ -143,8 +147,7 @@ static void *sampler(void *data)
     const uint64_t root = (uint64_t)__builtin_frame_address(0);
     pthread_barrier_wait(&ready);
     for (unsigned life = 0; life < LIVES * rounds(); life++) {
-        struct jp_slot *slot =
-            jp_adopt_self_sig((life & 1) != 0 ? root : 0);
+        struct jp_slot *slot = jp_adopt_self_sig((life & 1) != 0 ? root : 0);
         if (slot == NULL)
             return "no slot";
         const uint64_t value = jp_slot_value_sig(slot);
@@ -186,8 +189,7 @@ static void *mapper(void *data)
     pthread_barrier_wait(&ready);
     while (!atomic_load(&done)) {
         void *file = mmap(NULL, 1 << 20, prot, MAP_PRIVATE, fd, 0);
-        void *code = mmap(NULL, 8192, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                          0);
+        void *code = mmap(NULL, 8192, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         jp_maps_dirty_sig();
         jp_maps_refresh_sig(jp_sys_clock_sig(CLOCK_MONOTONIC));
         jp_maps_find_sig((uint64_t)file, &range);
@@ -310,7 +312,8 @@ static void run(void)
         assert_int_equal(
             pthread_create(&threads[i], NULL,
                            i < SAMPLERS ? sampler : others[i - SAMPLERS],
-                           (void *)i), 0);
+                           (void *)i),
+            0);
     /* The hook on pthread_create has seen no profile. */
     owner.pid = (uint32_t)getpid();
     jp_owner = &owner;
@@ -356,7 +359,7 @@ static void test_ring(void **state)
     jp_config.ring_bytes = 3 * JP_CHUNK_MIN;
     run();
     const uint64_t weight = log_weight(&lost);
-    assert_in_range((weight + lost) / PERIOD_NS, 1, atomic_load(&taken));
+    assert_uint_in_range((weight + lost) / PERIOD_NS, 1, atomic_load(&taken));
     assert_true(jp_log.header->counters[JP_COUNT_RING_REUSED] > 0);
     forget();
     jp_config.ring_bytes = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The walk that follows the trail of the one before gives the same frames as
- * one without a trail, whatever has changed on the stack in between.
+ * The walk that follows the cache of the one before gives the same frames as
+ * one without a cache, whatever has changed on the stack in between.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -20,10 +20,11 @@
 
 #include <cmocka.h>
 
-#include "../../preload/sig/config.h"
-#include "../../preload/sig/kit.h"
-#include "../../preload/sig/slot.h"
-#include "../../preload/sig/walk.h"
+#include "in_range.h"
+#include "../../preload/sig/state/config.h"
+#include "../../preload/sig/state/kit.h"
+#include "../../preload/sig/state/slot.h"
+#include "../../preload/sig/unwind/walk.h"
 
 #define NOINLINE __attribute__((noinline))
 #define DEPTH_MAX 60
@@ -41,19 +42,19 @@ static unsigned chance(unsigned of)
     return (unsigned)rand_r(&seed) % of;
 }
 
-/* Each step of the trail leads up the stack; the last one ends it. */
-static void check_trail(const struct jp_kit_trail *trail)
+/* Each step of the cache leads up the stack; the last one ends it. */
+static void check_trail(const struct jp_walk_cache *cache)
 {
-    for (uint32_t i = trail->first; i < JP_KIT_TRAIL; i++) {
-        const struct jp_kit_step *step = &trail->steps[i];
+    for (uint32_t i = cache->first; i < JP_WALK_CACHE; i++) {
+        const struct jp_walk_step *step = &cache->steps[i];
         assert_true(step[1].sp > step->sp);
-        assert_int_equal(step->ra_at == 0, i == JP_KIT_TRAIL - 1);
+        assert_int_equal(step->ra_at == 0, i == JP_WALK_CACHE - 1);
         if (jp_config.walker != JP_WALKER_FP && step->ra_at != 0)
-            assert_in_range(step->ra_at, step->sp, step[1].sp - 1);
+            assert_uint_in_range(step->ra_at, step->sp, step[1].sp - 1);
     }
 }
 
-/* Walks twice: along the trail, and without one. */
+/* Walks twice: along the cache, and without one. */
 static void compare(int signal, siginfo_t *info, void *context)
 {
     struct jp_kit *kit = slot->kit;
@@ -61,11 +62,11 @@ static void compare(int signal, siginfo_t *info, void *context)
     enum jp_reason reason = jp_walk_sig(slot, kit, context);
     const uint32_t depth = kit->depth, gap = kit->gap;
     memcpy(kept, kit->frames, depth * sizeof(*kept));
-    check_trail(&kit->trail);
-    /* By turns, the next walk finds the trail of this one or a fresh one. */
-    static struct jp_kit_trail before;
-    before = kit->trail;
-    kit->trail.ready = 0;
+    check_trail(&kit->cache);
+    /* By turns, the next walk finds the cache of this one or a fresh one. */
+    static struct jp_walk_cache before;
+    before = kit->cache;
+    kit->cache.ready = 0;
     assert_int_equal(jp_walk_sig(slot, kit, context), reason);
     assert_int_equal(kit->depth, depth);
     assert_int_equal(kit->gap, gap);
@@ -74,7 +75,7 @@ static void compare(int signal, siginfo_t *info, void *context)
     if (jp_config.walker != JP_WALKER_FP || gap != 0)
         assert_int_equal(reason, gap != 0 ? JP_REASON_DEPTH : JP_REASON_ROOT);
     if (checks % 2 == 0)
-        kit->trail = before;
+        kit->cache = before;
     deepest = depth > deepest ? depth : deepest;
     checks++;
 }
@@ -152,8 +153,8 @@ NOINLINE static void through_handler(unsigned depth)
 NOINLINE static void go(unsigned depth)
 {
     static void (*const ways[])(unsigned) = {
-        small, large, by_frame_pointer, small, large, through_libc,
-        through_handler};
+        small, large,        by_frame_pointer, small,
+        large, through_libc, through_handler};
     if (depth >= DEPTH_MAX || checks >= CHECKS) {
         raise(SIGURG);
         return;
@@ -193,14 +194,14 @@ static void test_rewritten(void **state)
     ucontext_t context = {0};
     (void)state;
     own = *slot;
-    own.stack_low = (uint64_t)stack;
-    own.stack_high = (uint64_t)(stack + 512);
-    own.is_main = 0;
+    own.stack.low = (uint64_t)stack;
+    own.stack.high = (uint64_t)(stack + 512);
+    own.stack.is_main = 0;
     own.adopted = 0;
-    own.rooted = 1;
+    own.stack.bounds_known = 1;
     struct jp_slot *const before = slot;
     jp_config.walker = JP_WALKER_FP;
-    slot->kit->trail.ready = 0;
+    slot->kit->cache.ready = 0;
     const uint64_t code[3] = {(uint64_t)go, (uint64_t)small, (uint64_t)large};
     slot = &own;
     for (int turn = 0; turn < 60000; turn++) {
@@ -227,7 +228,7 @@ static void test_rewritten(void **state)
     slot = before;
 }
 
-/* Deeper than the trail is long, and than what is kept of a stack. */
+/* Deeper than the cache is long, and than what is kept of a stack. */
 NOINLINE static void straight_down(unsigned depth)
 {
     if (depth > 0)

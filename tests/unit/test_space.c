@@ -20,9 +20,9 @@
 #include <cmocka.h>
 
 #include "read/map.h"
-#include "symbol/elf.h"
+#include "symbol/elf/elf.h"
 #include "symbol/symbol.h"
-#include "symbol/vdso.h"
+#include "symbol/elf/vdso.h"
 
 #define BEGIN "0 jprof-map version=1 pid=7 start=99 log=jprof-log\n"
 
@@ -114,9 +114,8 @@ static void expect(struct world *world, uint64_t address, uint64_t time_ns,
 
 static void names_what_is_in_no_file(void **state)
 {
-    struct world *world =
-        build(BEGIN "10 anon start=1000 end=2000\n"
-                    "20 unmap start=1000 end=2000\n");
+    struct world *world = build(BEGIN "10 anon start=1000 end=2000\n"
+                                      "20 unmap start=1000 end=2000\n");
 
     (void)state;
     assert_int_equal(find(world, 0x1800, 10)->kind, JR_FRAME_JIT_UNNAMED);
@@ -255,12 +254,13 @@ static void gives_lines_the_time_of_their_sighting(void **state)
     struct world *world;
 
     (void)state;
-    put_file("perf-7.map", "1000 100 old\n"     /* 13 bytes */
-                           "1080 100 new\n"     /* 26 */
-                           "1400 10 tail\n"     /* 39 */
-                           "2000 100 JS:~b\n"   /* 54 */
+    put_file("perf-7.map", "1000 100 old\n"   /* 13 bytes */
+                           "1080 100 new\n"   /* 26 */
+                           "1400 10 tail\n"   /* 39 */
+                           "2000 100 JS:~b\n" /* 54 */
                            "2000 100 code\n");
-    world = build(BEGIN
+    world = build(
+        BEGIN
         "1 anon start=1000 end=3000\n"
         "10 perfmap path=/x/perf-7.map inode=5 size=13\n"
         "20 perfmap path=/x/perf-7.map inode=5 size=26\n"
@@ -290,7 +290,8 @@ static void lets_the_later_line_win(void **state)
     put_file("perf-7.map", "1000 100 a\n1000 100 b\n1000 100 b\n"
                            "1040 10 c\n2000 40 JS:~b\n"
                            "2800 40 code\n2800 40 JS:~c\n");
-    world = build(BEGIN
+    world = build(
+        BEGIN
         "1 anon start=1000 end=3000\n"
         "10 perfmap path=/x/perf-7.map inode=5 size=99 saved=perf-7.map\n");
     expect(world, 0x1045, 50, "c");
@@ -309,7 +310,8 @@ static void looks_at_sightings_after_a_rewrite_only(void **state)
 
     (void)state;
     put_file("perf-7.map", "1000 100 a\n1000 100 b\n");
-    world = build(BEGIN
+    world = build(
+        BEGIN
         "1 anon start=1000 end=3000\n"
         "10 perfmap path=/x/perf-7.map inode=5 size=99\n"
         "20 perfmap path=/x/perf-7.map inode=5 size=11\n"
@@ -327,7 +329,8 @@ static void keeps_what_is_written_twice(void **state)
     (void)state;
     put_file("perf-7.map", "1000 100 a\n1000 100 a\n2000 1 x\n"
                            "1800 100 b\n1800 100 c\n");
-    world = build(BEGIN
+    world = build(
+        BEGIN
         "0 anon start=1000 end=3000\n"
         "10 perfmap path=/x/perf-7.map inode=5 size=11\n"
         "20 perfmap path=/x/perf-7.map inode=5 size=31\n"
@@ -353,11 +356,11 @@ static void names_nothing_between_two_looks(void **state)
 
     (void)state;
     put_file("perf-7.map", "1000 100 a\n1000 100 b\n1100 100 c\n");
-    world = build(BEGIN
-        "1 anon start=1000 end=3000\n"
-        "10 perfmap path=/x/perf-7.map inode=5 size=11\n"
-        "40 perfmap path=/x/perf-7.map inode=5 size=33 saved=perf-7.map "
-        "since=30\n");
+    world = build(
+        BEGIN "1 anon start=1000 end=3000\n"
+              "10 perfmap path=/x/perf-7.map inode=5 size=11\n"
+              "40 perfmap path=/x/perf-7.map inode=5 size=33 saved=perf-7.map "
+              "since=30\n");
     expect(world, 0x1000, 10, "a");
     expect(world, 0x1000, 30, "a");
     expect(world, 0x1000, 31, "[jit]");
@@ -376,13 +379,14 @@ static void ends_code_for_trampolines(void **state)
     struct world *world;
 
     (void)state;
-    put_file("perf-7.map", "1000 100 JS:^old\n"     /* 17 */
-                           "5000 100 JS:^other\n"   /* 36 */
-                           "1080 100 JS:~f\n"       /* 51 */
-                           "5000 80 JS:~bytes\n"    /* 69 */
-                           "9000 80 JS:~g\n"        /* 83 */
-                           "1100 100 JS:*new\n");   /* 100 */
-    world = build(BEGIN
+    put_file("perf-7.map", "1000 100 JS:^old\n"   /* 17 */
+                           "5000 100 JS:^other\n" /* 36 */
+                           "1080 100 JS:~f\n"     /* 51 */
+                           "5000 80 JS:~bytes\n"  /* 69 */
+                           "9000 80 JS:~g\n"      /* 83 */
+                           "1100 100 JS:*new\n"); /* 100 */
+    world = build(
+        BEGIN
         "1 anon start=1000 end=3000\n"
         "1 anon start=9000 end=a000\n"
         "30 unmap start=9000 end=a000\n"
@@ -393,11 +397,11 @@ static void ends_code_for_trampolines(void **state)
         "60 perfmap path=/x/perf-7.map inode=5 size=100 saved=perf-7.map\n");
     expect(world, 0x1000, 19, "old");
     expect(world, 0x1090, 19, "old");
-    expect(world, 0x1000, 25, "[jit]");     /* the rest of old */
+    expect(world, 0x1000, 25, "[jit]"); /* the rest of old */
     expect(world, 0x1090, 25, "f");
     expect(world, 0x1100, 45, "f");
     expect(world, 0x1100, 60, "new");
-    expect(world, 0x1090, 60, "[jit]");     /* the rest of f */
+    expect(world, 0x1090, 60, "[jit]"); /* the rest of f */
     /* In no executable memory that was seen. */
     expect(world, 0x5000, 45, "other");
     expect(world, 0x9000, 45, "g");
@@ -411,10 +415,10 @@ static void replaces_the_content_with_the_inode(void **state)
     (void)state;
     put_file("first.map", "1000 100 first\n2800 10 gone\n");
     put_file("second.map", "1000 100 second\n2000 100 more\n");
-    world = build(BEGIN
-        "1 anon start=1000 end=3000\n"
-        "10 perfmap path=/x/p.map inode=5 size=28 saved=first.map\n"
-        "20 perfmap path=/x/p.map inode=6 size=31 saved=second.map\n");
+    world = build(
+        BEGIN "1 anon start=1000 end=3000\n"
+              "10 perfmap path=/x/p.map inode=5 size=28 saved=first.map\n"
+              "20 perfmap path=/x/p.map inode=6 size=31 saved=second.map\n");
     expect(world, 0x1000, 5, "first");
     expect(world, 0x1000, 19, "first");
     expect(world, 0x1000, 20, "second");
@@ -426,7 +430,8 @@ static void replaces_the_content_with_the_inode(void **state)
 
 static void says_when_a_perf_map_is_gone(void **state)
 {
-    struct world *world = build(BEGIN
+    struct world *world = build(
+        BEGIN
         "1 anon start=1000 end=3000\n"
         "10 perfmap path=/nonexistent/p.map inode=5 size=15 saved=../p\n");
 
@@ -479,12 +484,11 @@ static void uses_the_original_only_with_its_inode(void **state)
     for (int wrong = 0; wrong < 2; wrong++) {
         struct world *world;
 
-        assert_true(asprintf(&text,
-                             BEGIN "1 anon start=1000 end=3000\n"
-                                   "10 perfmap path=%s inode=%" PRIu64
-                                   " size=11\n",
-                             path, (uint64_t)info.st_ino + (unsigned)wrong) >
-                    0);
+        assert_true(
+            asprintf(&text,
+                     BEGIN "1 anon start=1000 end=3000\n"
+                           "10 perfmap path=%s inode=%" PRIu64 " size=11\n",
+                     path, (uint64_t)info.st_ino + (unsigned)wrong) > 0);
         world = build(text);
         expect(world, 0x1000, 5, wrong ? "[jit]" : "f");
         assert_int_equal(world->diag.warnings, wrong);
@@ -502,9 +506,10 @@ static void prefers_symbols_of_files_to_perf_maps(void **state)
 
     (void)state;
     assert_true(dladdr(symbol, &info));
-    assert_true(asprintf(&text, "%" PRIxPTR " 10 builtin\n10 10 nowhere\n"
-                         "%" PRIxPTR " 10 header\n", (uintptr_t)symbol,
-                         (uintptr_t)info.dli_fbase) > 0);
+    assert_true(asprintf(&text,
+                         "%" PRIxPTR " 10 builtin\n10 10 nowhere\n"
+                         "%" PRIxPTR " 10 header\n",
+                         (uintptr_t)symbol, (uintptr_t)info.dli_fbase) > 0);
     put_file("perf-7.map", text);
     free(text);
     assert_true(asprintf(&text,
@@ -513,8 +518,7 @@ static void prefers_symbols_of_files_to_perf_maps(void **state)
                          "3 note text=",
                          info.dli_fname, (uintptr_t)info.dli_fbase) > 0);
     world = build_with_libc(text, &info, (uintptr_t)info.dli_fbase);
-    assert_int_equal(find(world, (uintptr_t)symbol, 5)->kind,
-                     JR_FRAME_NATIVE);
+    assert_int_equal(find(world, (uintptr_t)symbol, 5)->kind, JR_FRAME_NATIVE);
     expect(world, (uintptr_t)info.dli_fbase, 5, "header");
     expect(world, 0x10, 5, "nowhere");
     drop(world);

@@ -29,8 +29,9 @@ static void test_escapes(void **state)
                "a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;");
     assert_put(jr_put_html, "</script>", "&lt;/script&gt;");
     assert_put(jr_put_text, "a;b <c>\td", "a;b <c> d");
-    assert_put(jr_put_text, "a\nb\x1b[2J", "a\xef\xbf\xbd"
-                                           "b\xef\xbf\xbd[2J");
+    assert_put(jr_put_text, "a\nb\x1b[2J",
+               "a\xef\xbf\xbd"
+               "b\xef\xbf\xbd[2J");
     assert_put(jr_put_collapsed, "a;b\nc d", "a:b c d");
 }
 
@@ -41,14 +42,14 @@ static void test_utf8(void **state)
     (void)state;
     assert_put(jr_put_text, "\xe6\x97\xa5\xf0\x9f\x98\x80\xc3\xb6",
                "\xe6\x97\xa5\xf0\x9f\x98\x80\xc3\xb6");
-    assert_put(jr_put_text, "\xc3", BAD);           /* cut */
+    assert_put(jr_put_text, "\xc3", BAD); /* cut */
     assert_put(jr_put_text, "\xe6\x97", BAD BAD);
     assert_put(jr_put_text, "\x80x\xff", BAD "x" BAD);
-    assert_put(jr_put_text, "\xc0\xaf", BAD BAD);    /* overlong */
+    assert_put(jr_put_text, "\xc0\xaf", BAD BAD); /* overlong */
     assert_put(jr_put_text, "\xe0\x80\xaf", BAD BAD BAD);
-    assert_put(jr_put_text, "\xed\xa0\x80", BAD);    /* surrogate */
+    assert_put(jr_put_text, "\xed\xa0\x80", BAD);     /* surrogate */
     assert_put(jr_put_text, "\xf4\x90\x80\x80", BAD); /* past the last */
-    assert_put(jr_put_text, "\xe2\x80\xae", BAD);    /* turns direction */
+    assert_put(jr_put_text, "\xe2\x80\xae", BAD);     /* turns direction */
     assert_put(jr_put_html, "\xc2\x85<", BAD "&lt;"); /* C1 control */
 }
 
@@ -59,12 +60,9 @@ static char *write_report(struct profile *profile, const char *format)
     char *got = NULL;
     size_t size;
     FILE *out = open_memstream(&got, &size);
-    struct jr_report report = {.model = &profile->model,
-                               .app = "app",
-                               .notes = &note,
-                               .nnotes = 1};
-    struct jr_scope_key *parts =
-        jr_parts_list(&profile->model, &report.nparts);
+    struct jr_report report = {
+        .model = &profile->model, .app = "app", .notes = &note, .nnotes = 1};
+    struct jr_scope_key *parts = jr_parts_list(&profile->model, &report.nparts);
 
     report.parts = parts;
     jr_format_find(format)->write(&report, out);
@@ -134,12 +132,26 @@ static void assert_line(const char *text, const char *line)
 static void test_summary(void **state)
 {
     static const char *const lines[] = {
-        "program: app", "samples: 4", "weight: 3", "cpu_s: 0.000003",
-        "lost: 0", "truncated: 0", "incomplete: 1", "incomplete_bad_fp: 1",
-        "frames: 9", "unnamed_frames: 0", "jit_frames: 9", "jit_named: 9",
-        "clock: thread-cpu", "stack: fp", "rate_asked_hz: 1000000.000",
-        "rate_got_hz: 1000000.000", "processes: 1", "threads: 2",
-        "sections: 2", "notes: 1",
+        "program: app",
+        "samples: 4",
+        "weight: 3",
+        "cpu_s: 0.000003",
+        "lost: 0",
+        "truncated: 0",
+        "incomplete: 1",
+        "incomplete_bad_fp: 1",
+        "frames: 9",
+        "unnamed_frames: 0",
+        "jit_frames: 9",
+        "jit_named: 9",
+        "clock: thread-cpu",
+        "stack: fp",
+        "rate_asked_hz: 1000000.000",
+        "rate_got_hz: 1000000.000",
+        "processes: 1",
+        "threads: 2",
+        "sections: 2",
+        "notes: 1",
         "note: one note" BAD "in two lines",
         "process: pid=7 samples=4 weight=3 exe=/x/app",
     };
@@ -183,8 +195,8 @@ static void test_text(void **state)
 static void assert_module(const char *name, const char *module, uint8_t kind,
                           const char *shown)
 {
-    struct jr_function function = {.name = name, .module = module,
-                                   .kind = kind};
+    struct jr_function function = {
+        .name = name, .module = module, .kind = kind};
 
     assert_string_equal(jr_shown_module(&function), shown);
 }

@@ -7,12 +7,22 @@
 
 #include <elf.h>
 #include <linux/audit.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+
+#include "restorer.h"
+#include "step.h"
 
 #define JP_ARCH_MACHINE EM_AARCH64
 #define JP_ARCH_AUDIT AUDIT_ARCH_AARCH64 /* seccomp_data.arch */
+
+/* See x86_64.h. */
+#define JP_ARCH_RENAME SYS_renameat
+#define JP_ARCH_MORE_CALLS
+#define JP_ARCH_IS_FORK(number) ((void)(number), 0)
 
 /* A system call with up to six arguments; returns what the kernel does:
  * -errno from -4095 to -1 on failure.  Leaves errno alone. */
@@ -32,6 +42,13 @@ static inline long jp_arch_syscall_sig(long number, const long a[6])
                      : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
                      : "memory");
     return x0;
+}
+
+/* See x86_64.h. */
+static inline int jp_arch_swap_byte_sig(_Atomic uint8_t *byte, uint8_t from,
+                                        uint8_t to)
+{
+    return atomic_compare_exchange_strong(byte, &from, to);
 }
 
 static inline uint64_t jp_arch_pc_sig(const ucontext_t *context)
@@ -94,6 +111,44 @@ static inline int jp_arch_frameless_sig(const ucontext_t *context)
     return -1;
 }
 
+/* Linkers' stubs, which lead on to functions, have no call-frame information
+ * here; their caller is in x30.  From pc on there are, each at most once and in
+ * this order: bti c, adrp x16, ldr x17 from x16, add to x16, autia1716; then br
+ * x16 or br x17 (ELF for the Arm 64-bit Architecture, "PLT Sequences and Usage
+ * Models"; binutils, bfd/elfnn-aarch64.c).  The PLT's first entry has saved x16
+ * and x30 before.  Returns whether pc is in such, and what it has put on the
+ * stack. */
+static inline int jp_arch_stub_sig(const ucontext_t *context, uint64_t *pushed)
+{
+    static const uint32_t mask[] = {0xffffffff, 0x9f00001f, 0xffc003ff,
+                                    0xffc003ff, 0xffffffff};
+    static const uint32_t want[] = {0xd503245f, 0x90000010, 0xf9400211,
+                                    0x91000210, 0xd503219f};
+    const uint32_t *code = (const uint32_t *)jp_arch_pc_sig(context);
+    const uint32_t *start = code;
+    unsigned last = 0;
+    *pushed = 0;
+    if (*code == 0xa9bf7bf0) /* stp x16, x30, [sp, #-16]! */
+        return 1;
+    for (; (*code & 0xffffffdf) != 0xd61f0200; code++) {
+        unsigned i = last;
+        while (i < 5 && (*code & mask[i]) != want[i])
+            i++;
+        if (i == 5)
+            return 0;
+        last = i + 1;
+    }
+    /* From br or add on, back to adrp. */
+    for (unsigned i = 0; i < 4 && ((uintptr_t)start & 4095) != 0; i++) {
+        if (start[-1] == 0xa9bf7bf0) {
+            *pushed = 16;
+            break;
+        }
+        start--;
+    }
+    return 1;
+}
+
 /* Saved registers lie at offsets from the CFA alone. */
 static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
 {
@@ -113,9 +168,24 @@ static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
 #define JP_ARCH_SAVED_COUNT 5U
 /* A leaf's frame may take no stack. */
 #define JP_ARCH_CALL_PUSHES 0
+/* Compilers put the pair that a frame pointer leads to at the low end of a
+ * frame: behind it, where the caller's stack begins is not known (AAPCS64,
+ * 6.4.6, leaves the place free). */
+#define JP_ARCH_FRAMES_LOW 1
+/* See x86_64.h (AAPCS64, 6.4.6). */
+#define JP_ARCH_FRAME_FP 0ULL
+#define JP_ARCH_FRAME_RA 8ULL
+#define JP_ARCH_FRAME_END 16ULL
+/* glibc's _dl_runtime_resolve (sysdeps/aarch64/dl-trampoline.S) says that the
+ * return address is above its CFA: in the second of two words that the stub has
+ * put there, above which the caller's stack begins. */
+#define JP_ARCH_STUB_WORDS 2
 
 /* Bytes below sp that a leaf may use: none. */
 #define JP_ARCH_RED_ZONE 0U
+
+/* MINSIGSTKSZ (asm/signal.h). */
+#define JP_ARCH_LEAST_STACK 5120U
 
 /* The kernel puts siginfo_t before the context of a signal's frame. */
 #define JP_ARCH_SIGNAL_CONTEXT 128U
@@ -172,6 +242,7 @@ static inline uint64_t jp_arch_thread_sig(void)
 
 /* The first word at a thread pointer leads to the table of the thread's
  * modules (ELF Handling For Thread-Local Storage, 3.3, variant I). */
+#define JP_ARCH_THREAD_WORD 0ULL
 static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
 {
     return word != 0 && thread % 16 == 0;
@@ -296,12 +367,6 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
     ".popsection\n"
 
 /* See x86_64.h; here a call leaves no return address on the stack. */
-enum jp_arch_call {
-    JP_ARCH_CALL_OTHER,
-    JP_ARCH_CALL_DIRECT,
-    JP_ARCH_CALL_MEMORY,
-    JP_ARCH_CALL_HANDLER
-};
 #define JP_ARCH_CALLER_BEFORE 4U
 #define JP_ARCH_CALLER_BYTES 4U
 static inline enum jp_arch_call
@@ -313,6 +378,16 @@ jp_arch_call_before_sig(const uint8_t code[JP_ARCH_CALLER_BYTES], uint64_t to,
     (void)registers;
     (void)target;
     return JP_ARCH_CALL_OTHER;
+}
+
+/* See x86_64_step.h.  Where a return address is in a register, popping says
+ * nothing: no instruction is taken apart. */
+#define JP_ARCH_STEP_BYTES 4U
+static inline void jp_arch_step_sig(const uint8_t *code,
+                                    struct jp_arch_step *step)
+{
+    (void)code;
+    *step = (struct jp_arch_step){.length = 4, .kind = JP_STEP_END};
 }
 
 #endif

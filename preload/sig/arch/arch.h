@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chooses the architecture's header: the one place that asks which it is.
+ * Chooses the architecture's header: the one place that asks which it is, and
+ * whose C library.
  * Runs in: handler, any thread. */
 #ifndef JP_ARCH_H
 #define JP_ARCH_H
 
-#if defined(__x86_64__)
+#include <features.h>
+#if !defined(__GLIBC__)
+#error "libjprof.so needs the GNU C library (musl: doc/platforms.md)"
+#elif defined(__x86_64__)
 #include "x86_64.h"
 #elif defined(__aarch64__)
 #include "aarch64.h"
+#elif defined(__riscv) && __riscv_xlen == 64
+#include "riscv64.h"
 #else
-#error "jprof knows x86_64 and aarch64; add a header beside theirs"
+#error "jprof knows x86_64, aarch64 and riscv64; add a header beside theirs"
 #endif
 
 #endif

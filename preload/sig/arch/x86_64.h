@@ -7,14 +7,25 @@
 
 #include <elf.h>
 #include <linux/audit.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 
+#include "restorer.h"
+#include "x86_64_step.h"
+
 #define JP_ARCH_MACHINE EM_X86_64
 #define JP_ARCH_AUDIT AUDIT_ARCH_X86_64 /* seccomp_data.arch */
+
+/* System calls that not every machine has, or by another name: renameat, with
+ * no flags behind its arguments; what other calls that wait there are; and
+ * whether a number is fork's. */
+#define JP_ARCH_RENAME SYS_renameat
+#define JP_ARCH_MORE_CALLS SYS_open,
+#define JP_ARCH_IS_FORK(number) ((number) == SYS_fork)
 
 /* A system call with up to six arguments; returns what the kernel does:
  * -errno from -4095 to -1 on failure.  Leaves errno alone.  The arguments are
@@ -34,6 +45,14 @@ static inline long jp_arch_syscall_sig(long number, const long a[6])
                        "r"(r8), "r"(r9)
                      : "rcx", "r11", "memory");
     return result;
+}
+
+/* Has a byte of memory that others change as well be `to` if it is `from`.
+ * Returns whether it was.  Not every machine has an instruction for bytes. */
+static inline int jp_arch_swap_byte_sig(_Atomic uint8_t *byte, uint8_t from,
+                                        uint8_t to)
+{
+    return atomic_compare_exchange_strong(byte, &from, to);
 }
 
 static inline uint64_t jp_arch_pc_sig(const ucontext_t *context)
@@ -118,6 +137,14 @@ static inline int jp_arch_frameless_sig(const ucontext_t *context)
     }
 }
 
+/* See aarch64.h; here linkers' stubs have call-frame information. */
+static inline int jp_arch_stub_sig(const ucontext_t *context, uint64_t *pushed)
+{
+    (void)context;
+    *pushed = 0;
+    return 0;
+}
+
 /* Where a function without a frame pointer gives its stack back right behind a
  * call, `add $N,%rsp; ret`: N, else -1.  CPython's perf trampolines are such
  * (Python/asm_trampoline.S), in memory without call-frame information. */
@@ -130,17 +157,8 @@ static inline int jp_arch_bare_return_sig(const uint8_t *code)
                : -1;
 }
 
-/* What the call before a return address says of the function that it leads to:
- * where that is, in *target or in the word at *target; or nothing but that it
- * is one which makes no frame of its own. */
-enum jp_arch_call {
-    JP_ARCH_CALL_OTHER,
-    JP_ARCH_CALL_DIRECT,
-    JP_ARCH_CALL_MEMORY,
-    JP_ARCH_CALL_HANDLER
-};
-
-/* `code` has the bytes around the return address `to`.  Besides a plain call
+/* What the call before a return address says of the function that it leads to.
+ * `code` has the bytes around the return address `to`.  Besides a plain call
  * those of V8: call *N(%r13), r13 being its root register; mov $T,%r10; call
  * *%r10; and call *%rcx; mov N(%rbp),%r12, by which its interpreter calls the
  * handler of a bytecode (builtins-x64.cc, Generate_InterpreterEntryTrampoline,
@@ -221,9 +239,23 @@ static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
 #define JP_ARCH_SAVED_COUNT 5U
 /* A call pushes: the caller's stack begins above its callee's. */
 #define JP_ARCH_CALL_PUSHES 1
+/* Frame pointers lead to the high end of frames, where the caller's begin. */
+#define JP_ARCH_FRAMES_LOW 0
+/* The frame record, in bytes from the frame pointer: the caller's frame
+ * pointer, the return address, and where the record ends (System V ABI for
+ * AMD64, figure 3.3). */
+#define JP_ARCH_FRAME_FP 0ULL
+#define JP_ARCH_FRAME_RA 8ULL
+#define JP_ARCH_FRAME_END 16ULL
+/* Words that a stub may have put above its CFA: none here. */
+#define JP_ARCH_STUB_WORDS 0
 
 /* Bytes below sp that a leaf may use and a signal leaves alone. */
 #define JP_ARCH_RED_ZONE 128U
+
+/* Alternate signal stacks smaller than this the kernel refuses (MINSIGSTKSZ,
+ * sigaltstack(2)). */
+#define JP_ARCH_LEAST_STACK 2048U
 
 /* Where the return trampoline of a signal handler finds the interrupted
  * context, from its sp, and the bytes of it that are read. */
@@ -265,14 +297,15 @@ static inline uint64_t jp_arch_thread_sig(void)
     return thread;
 }
 
-/* Whether the word at a thread pointer is the C library's: it points to itself
- * (ELF Handling For Thread-Local Storage, 3.4.6). */
+/* Where, from a thread pointer, the C library has a word by which it can be
+ * told, and whether that is it: here it points to itself (ELF Handling For
+ * Thread-Local Storage, 3.4.6). */
+#define JP_ARCH_THREAD_WORD 0ULL
 static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
 {
     return word == thread;
 }
 
-/* Its place in jp_gate_known, below 4096. */
 /* jp_trap_walk_sig (sig/trap.h): keeps what the caller is to find again, and
  * goes on as jp_walk_sig.  At jp_trap_land, with the trap in rdi and sp as it
  * was, a fault in there returns -1 from it. */
@@ -303,6 +336,7 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
     context->uc_mcontext.gregs[REG_RSP] = (greg_t)registers[6];
 }
 
+/* The place of a thread pointer in jp_gate_known, below 4096. */
 #define JP_ARCH_GATE_PLACE(thread) ((thread) >> 12 & 4095U)
 
 /* A door: says which it is, and goes to the gate. */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of report formats: what options, help, file names and messages
+ * know of them.
+ * Runs in: analyzer. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "write/report.h"
+
+const struct jr_format jr_formats[] = {
+    {"html", ".html", jr_write_html, 1, JR_ANNOTATE_MAY,
+     "a page with flat and hierarchical profile (default)"},
+    {"text", ".txt", jr_write_text, 0, JR_ANNOTATE_NO,
+     "both profiles as plain text"},
+    {"collapsed", ".collapsed", jr_write_collapsed, 0, JR_ANNOTATE_NO,
+     "a line a stack, for flame graphs"},
+    {"summary", ".summary", jr_write_summary, 0, JR_ANNOTATE_NO,
+     "figures for scripts"},
+    {"cleo", ".cleo", jr_write_cleo, 0, JR_ANNOTATE_NO,
+     "lines for the Cleo tool"},
+    {"annotate", ".annotate", jr_write_annotate, 1, JR_ANNOTATE_MUST,
+     "machine code of JIT functions (default with --annotate)"},
+    {.name = NULL},
+};
+
+const struct jr_format *jr_format_find(const char *name)
+{
+    for (const struct jr_format *format = jr_formats; format->name; format++)
+        if (strcmp(format->name, name) == 0)
+            return format;
+    return NULL;
+}
+
+const struct jr_format *jr_format_annotated(void)
+{
+    const struct jr_format *format = jr_formats;
+
+    while (format->name && format->annotate != JR_ANNOTATE_MUST)
+        format++;
+    return format;
+}
+
+char *jr_format_names(int annotated)
+{
+    const char *names[sizeof(jr_formats) / sizeof(*jr_formats)];
+    size_t count = 0;
+    char *list = jr_strdup("");
+
+    for (const struct jr_format *format = jr_formats; format->name; format++)
+        if (!annotated || format->annotate != JR_ANNOTATE_NO)
+            names[count++] = format->name;
+    for (size_t i = 0; i < count; i++) {
+        char *longer = jr_printf("%s%s%s", list,
+                                 i == 0           ? ""
+                                 : i + 1 == count ? " and "
+                                                  : ", ",
+                                 names[i]);
+
+        free(list);
+        list = longer;
+    }
+    return list;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The command line of `jprof run`.
+ * Runs in: launcher. */
+#ifndef JL_OPTIONS_H
+#define JL_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum jl_jit { JL_JIT_OFF, JL_JIT_MAP, JL_JIT_DUMP };
+
+struct jl_options {
+    uint64_t period_ns;
+    const char *out;    /* -o; NULL: a new folder of jprof's own naming */
+    const char *detail; /* --jit-detail: a word for the runtime */
+    char rate_option;   /* F or p, once it was given */
+    uint8_t jit;        /* enum jl_jit */
+    uint8_t wall;
+    uint8_t is_public; /* others may read the folder and the report */
+    uint8_t no_args;   /* command lines are left out */
+    char **program;    /* its name and arguments; a NULL behind them */
+};
+
+/* Reads the arguments behind `jprof` or `jprof run`, up to a NULL; what is
+ * wrong with them is said and ends the launcher. */
+void jl_options_parse(char **words, struct jl_options *options);
+
+/* `text`, a decimal number that may have a fraction, times 10^digits, rounded;
+ * 0 when it is no number or does not fit into 18 digits. */
+uint64_t jl_decimal(const char *text, unsigned digits);
+
+#endif

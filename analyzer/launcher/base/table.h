@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the launcher knows of runtimes with a JIT compiler: one row each.
+ * Runs in: launcher. */
+#ifndef JL_TABLE_H
+#define JL_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a runtime writes. */
+#define JL_PERFMAP 1U
+#define JL_JITDUMP 2U
+#define JL_PERFINFO 4U /* the images that .NET has loaded */
+
+#define JL_WORDS 7
+#define JL_SETTINGS 2
+
+/* A variable of the environment.  In a word, %D is a folder for JIT files in
+ * the profile's, %L the value of --jit-detail, %A the agent's path. */
+struct jl_setting {
+    const char *variable; /* NULL: the last one was before */
+    char separator;       /* of the words, which are appended unless they are
+                               there already; 0: the one word is set unless the
+                               user has set the variable */
+    const char *words[JL_WORDS]; /* NULL behind the last one */
+};
+
+struct jl_version {
+    unsigned major, minor;
+};
+
+/* What makes a runtime describe its code. */
+struct jl_request {
+    uint8_t makes;          /* JL_PERFMAP, JL_JITDUMP and JL_PERFINFO */
+    struct jl_version from; /* the first that does; 0: builds do or do not */
+    struct jl_setting settings[JL_SETTINGS];
+};
+
+/* How a runtime that does not know what it is asked is known. */
+enum jl_refusal {
+    JL_PASSES_OVER,   /* it is not: it starts all the same, and the report
+                           says that it was asked, should names be missing */
+    JL_TELLS_VERSION, /* its version is learnt before (`version`) */
+    JL_ENDS,          /* it does not start: it is tried (`trial`), and the
+                           words that it ends at are left out */
+    JL_LACKS_WORD     /* its file has not the word in it (`mark`) */
+};
+
+struct jl_runtime {
+    const char *name;
+    const char *programs;        /* shell patterns, blanks between */
+    struct jl_request map, dump; /* for --jit=map and --jit=dump; of a request
+                               whose version or agent is missing, the map's
+                               takes the place, or none */
+    enum jl_refusal refusal;
+    /* JL_TELLS_VERSION: what is before the numbers in its file's name, and in
+     * what the file prints for the argument. */
+    struct {
+        const char *name, *argument, *printed;
+    } version;
+    /* JL_ENDS: a command that fails at a word that is not known. */
+    const char *trial[4];
+    /* JL_LACKS_WORD: builds that can describe their code have this word in
+     * their file or one of these (shell patterns; of no folder: beside it). */
+    const char *mark, *marked[4];
+    const char *agents[5]; /* patterns of the file that is %A */
+    /* Further files that it leaves when it is asked: in /tmp, or, where the
+     * pattern has no slash, in the working directory; %P is its pid. */
+    const char *litter;
+};
+
+/* What came of asking. */
+struct jl_asked {
+    const struct jl_runtime *runtime; /* NULL: none */
+    unsigned writes;                  /* JL_PERFMAP... that it is asked for; */
+    unsigned makes; /* those that are there for our sake alone */
+    char *note;     /* why the runtime is asked for nothing; NULL */
+    char *asked;    /* that it was asked, and who knows it; NULL */
+};
+
+extern const struct jl_runtime jl_runtimes[];
+extern const size_t jl_runtimes_count;
+
+/* The row of a program of this name; NULL: none. */
+const struct jl_runtime *jl_runtime_named(const char *name);
+
+#endif

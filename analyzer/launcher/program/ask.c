@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Puts what a runtime is asked into the environment.  No option may keep a
+ * program from starting: what the runtime refuses is left out.
+ * Runs in: launcher. */
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "launcher/base/say.h"
+#include "launcher/folder/keep.h"
+#include "launcher/os/place.h"
+#include "launcher/os/spawn.h"
+#include "runtimes.h"
+
+#define VERSION_SECONDS 10
+#define TRIAL_SECONDS 20
+#define PRINTED_SIZE 256        /* of what tells a version */
+#define PIECE ((size_t)1 << 20) /* of a file that is searched */
+
+/* What asking needs to know. */
+struct asking {
+    const struct jl_options *options;
+    const struct jl_folder *folder;
+    const struct jl_runtime *runtime;
+    const struct jl_request *request;
+    const char *path; /* of the program */
+    char *file;       /* of the runtime, without links */
+    char *agent;      /* %A; NULL */
+    struct jl_env *env;
+    char *added; /* ` NAME=VALUE` for each variable, "" */
+};
+
+/* A number of a version; digits behind the sixth are passed over. */
+static const char *number(const char *at, unsigned *value)
+{
+    *value = 0;
+    for (unsigned digits = 0; *at >= '0' && *at <= '9'; at++, digits++)
+        if (digits < 6)
+            *value = *value * 10 + (unsigned)(*at - '0');
+    return at;
+}
+
+int jl_version_read(const char *text, const char *before,
+                    struct jl_version *version)
+{
+    const char *at;
+
+    if (strncmp(text, before, strlen(before)) != 0)
+        return -1;
+    text += strlen(before);
+    at = number(text, &version->major);
+    if (at == text || *at != '.')
+        return -1;
+    text = at + 1;
+    return number(text, &version->minor) == text ? -1 : 0;
+}
+
+static int is_from(const struct jl_request *request, struct jl_version version)
+{
+    return version.major > request->from.major ||
+           (version.major == request->from.major &&
+            version.minor >= request->from.minor);
+}
+
+/* Which versions do what is requested, in words; allocated. */
+static char *who_does(const struct jl_request *request)
+{
+    return request->from.major
+               ? jr_printf("version %u.%u and later do", request->from.major,
+                           request->from.minor)
+               : jr_strdup("some builds do");
+}
+
+/* The file's name tells its version, or it does when it is asked. */
+static struct jl_version learn_version(const struct asking *asking)
+{
+    const struct jl_runtime *runtime = asking->runtime;
+    char *const argv[] = {asking->file, (char *)runtime->version.argument,
+                          NULL};
+    char printed[PRINTED_SIZE];
+    struct jl_version version = {0};
+    struct jl_spawn spawn = {.path = asking->file,
+                             .argv = argv,
+                             .env = asking->env->words,
+                             .seconds = VERSION_SECONDS,
+                             .printed = printed,
+                             .size = sizeof printed};
+
+    if (jl_version_read(jl_base_name(asking->file), runtime->version.name,
+                        &version) != 0 &&
+        (jl_spawn(&spawn) < 0 ||
+         jl_version_read(printed, runtime->version.printed, &version) != 0))
+        version = (struct jl_version){0};
+    return version;
+}
+
+/* Whether the file has the word in it.  What a script leads to is not known:
+ * it may. */
+static int has_mark(const char *path, const char *mark)
+{
+    size_t length = strlen(mark), kept = 0, got;
+    char *bytes = jr_alloc(PIECE + length, 1);
+    uint64_t offset = 0;
+    struct stat info;
+    const char *why;
+    int fd = jr_file_open(path, &info, &why), found = 0;
+
+    while (fd >= 0 && !found &&
+           (got = jr_file_pread(fd, bytes + kept, PIECE, offset)) > 0) {
+        found = (offset == 0 && got > 1 && memcmp(bytes, "#!", 2) == 0) ||
+                memmem(bytes, kept + got, mark, length) != NULL;
+        offset += got;
+        got += kept;
+        kept = got < length ? got : length - 1;
+        memmove(bytes, bytes + got - kept, kept);
+    }
+    if (fd >= 0)
+        close(fd);
+    free(bytes);
+    return found;
+}
+
+/* The files of a pattern; one without a folder is beside the program. */
+static void expand(const struct asking *asking, const char *pattern,
+                   glob_t *files)
+{
+    char *beside = NULL;
+
+    if (pattern[0] != '/') {
+        beside = jr_printf("%.*s/%s",
+                           (int)(jl_base_name(asking->file) - asking->file) - 1,
+                           asking->file, pattern);
+        pattern = beside;
+    }
+    if (glob(pattern, 0, NULL, files) != 0)
+        files->gl_pathc = 0;
+    free(beside);
+}
+
+static int is_marked(const struct asking *asking)
+{
+    const struct jl_runtime *runtime = asking->runtime;
+    int found = has_mark(asking->file, runtime->mark);
+
+    for (size_t i = 0; i < 4 && runtime->marked[i] && !found; i++) {
+        glob_t files = {0};
+
+        expand(asking, runtime->marked[i], &files);
+        for (size_t j = 0; j < files.gl_pathc && !found; j++)
+            found = has_mark(files.gl_pathv[j], runtime->mark);
+        globfree(&files);
+    }
+    return found;
+}
+
+static char *find_agent(const struct jl_runtime *runtime)
+{
+    char *agent = NULL;
+
+    for (size_t i = 0; i < 5 && runtime->agents[i] && !agent; i++) {
+        glob_t files = {0};
+
+        if (glob(runtime->agents[i], 0, NULL, &files) == 0)
+            agent = jr_strdup(files.gl_pathv[0]);
+        globfree(&files);
+    }
+    return agent;
+}
+
+/* What this runtime is asked: by the user's wish, as far as it can.  NULL:
+ * nothing; *note says why. */
+static const struct jl_request *choose(struct asking *asking, char **note)
+{
+    const struct jl_runtime *runtime = asking->runtime;
+    const struct jl_request *wanted = &runtime->map;
+    struct jl_version version;
+    int can = 1;
+    char *who;
+
+    if (asking->options->jit == JL_JIT_DUMP)
+        wanted = &runtime->dump;
+    if (runtime->agents[0] && !(asking->agent = find_agent(runtime)))
+        wanted = &runtime->map;
+    if (runtime->refusal == JL_TELLS_VERSION) {
+        version = learn_version(asking);
+        if (!is_from(wanted, version))
+            wanted = &runtime->map;
+        can = is_from(wanted, version);
+    } else if (runtime->refusal == JL_LACKS_WORD) {
+        can = is_marked(asking);
+    }
+    if (can)
+        return wanted;
+    who = who_does(wanted);
+    *note = jr_printf("this %s does not tell of its JIT code; %s",
+                      runtime->name, who);
+    free(who);
+    return NULL;
+}
+
+/* The command that tells whether the runtime starts; NULL: it cannot be
+ * tried.  Allocated. */
+static char *trial_of(const struct asking *asking)
+{
+    const char *name = asking->runtime->trial[0];
+
+    if (asking->runtime->refusal != JL_ENDS)
+        return NULL;
+    /* The program itself rather than another of that name. */
+    if (strcmp(jl_base_name(asking->path), name) == 0)
+        return jr_strdup(asking->path);
+    return jl_find_command(name);
+}
+
+/* Whether the runtime starts with the environment as it is now.  What cannot
+ * be tried is well. */
+static int starts(const struct asking *asking)
+{
+    char *path = trial_of(asking), *argv[5] = {NULL};
+    struct jl_spawn spawn = {.path = path,
+                             .argv = argv,
+                             .env = asking->env->words,
+                             .makes = asking->request->makes,
+                             .seconds = TRIAL_SECONDS};
+    int status;
+
+    if (!path)
+        return 1;
+    for (size_t i = 0; i < 4; i++)
+        argv[i] = (char *)asking->runtime->trial[i];
+    status = jl_spawn(&spawn);
+    /* What it wrote of its own code. */
+    jl_keep_forget(asking->runtime, (uint32_t)spawn.pid);
+    free(path);
+    return status == 0;
+}
+
+/* One word with its %D, %L or %A; allocated. */
+static char *word_of(const struct asking *asking, const char *word)
+{
+    const char *sign = strchr(word, '%'), *value = asking->agent;
+    char *folder, *text;
+
+    if (!sign)
+        return jr_strdup(word);
+    if (sign[1] == 'L')
+        value = asking->options->detail;
+    folder = jr_printf("%s/" JL_JIT_FOLDER, asking->folder->given);
+    if (sign[1] == 'D') {
+        value = folder;
+        if (mkdirat(asking->folder->fd, JL_JIT_FOLDER, 0700) != 0 &&
+            errno != EEXIST)
+            jl_fail(JR_FAILED, "%s/" JL_JIT_FOLDER ": %s",
+                    asking->folder->shown, strerror(errno));
+    }
+    text = jr_printf("%.*s%s%s", (int)(sign - word), word, value ? value : "",
+                     sign + 2);
+    free(folder);
+    return text;
+}
+
+/* Whether `word` is in `list` already, or a relation of it is there: what the
+ * user has switched off stays off. */
+static int is_there(const char *list, const char *word)
+{
+    int is_switch = strncmp(word, "-XX:", 4) == 0 && word[4];
+
+    return strstr(list, is_switch ? word + 5 : word) != NULL;
+}
+
+char *jl_append_words(const char *old, const struct jl_setting *setting,
+                      size_t first, size_t behind)
+{
+    char *list = jr_strdup(old);
+
+    for (size_t i = first; i < behind && setting->words[i]; i++) {
+        char *longer;
+
+        if (is_there(list, setting->words[i]))
+            continue;
+        longer = *list ? jr_printf("%s%c%s", list, setting->separator,
+                                   setting->words[i])
+                       : jr_strdup(setting->words[i]);
+        free(list);
+        list = longer;
+    }
+    return list;
+}
+
+/* Gives the variable a value; none where it had none. */
+static void give(const struct asking *asking, const struct jl_setting *setting,
+                 const char *value)
+{
+    jl_env_set(asking->env, setting->variable, *value ? value : NULL);
+}
+
+/* Where the runtime refuses some of the words, each is tried by itself.  Takes
+ * `all`, the value with all of them; returns the one to use, allocated. */
+static char *leave_out_refused(const struct asking *asking,
+                               const struct jl_setting *setting,
+                               const char *old, char *all)
+{
+    char *kept, *who;
+
+    give(asking, setting, all);
+    if (starts(asking))
+        return all;
+    give(asking, setting, old);
+    if (!starts(asking)) /* does it start at all? */
+        return all;
+    kept = jr_strdup(old);
+    for (size_t i = 0; i < JL_WORDS && setting->words[i]; i++) {
+        char *more = jl_append_words(kept, setting, i, i + 1);
+
+        give(asking, setting, more);
+        if (strcmp(more, kept) != 0 && !starts(asking)) {
+            who = who_does(asking->request);
+            jr_say("%s refuses %s: left out; %s not", asking->runtime->name,
+                   setting->words[i], who);
+            free(who);
+            free(more);
+            continue;
+        }
+        free(kept);
+        kept = more;
+    }
+    give(asking, setting, kept);
+    free(all);
+    return kept;
+}
+
+/* The setting with its % replaced; its words are freed by free_setting. */
+static struct jl_setting fill(const struct asking *asking,
+                              const struct jl_setting *setting)
+{
+    struct jl_setting filled = *setting;
+
+    for (size_t i = 0; i < JL_WORDS && setting->words[i]; i++)
+        filled.words[i] = word_of(asking, setting->words[i]);
+    return filled;
+}
+
+static void free_setting(struct jl_setting *setting)
+{
+    for (size_t i = 0; i < JL_WORDS && setting->words[i]; i++)
+        free((char *)setting->words[i]);
+}
+
+/* Puts one setting into the environment, if it changes anything. */
+static void set_one(struct asking *asking, const struct jl_setting *wanted)
+{
+    const char *value = jl_env_get(asking->env, wanted->variable);
+    char *old = jr_strdup(value ? value : ""), *new, *added;
+    struct jl_setting setting;
+
+    if (!wanted->separator && *old) {
+        free(old);
+        return;
+    }
+    setting = fill(asking, wanted);
+    new = wanted->separator ? jl_append_words(old, &setting, 0, JL_WORDS)
+                            : jr_strdup(setting.words[0]);
+    if (wanted->separator && strcmp(new, old) != 0)
+        new = leave_out_refused(asking, &setting, old, new);
+    if (strcmp(new, old) != 0) {
+        give(asking, &setting, new);
+        added = jr_printf("%s %s=%s", asking->added, setting.variable, new);
+        free(asking->added);
+        asking->added = added;
+    }
+    free_setting(&setting);
+    free(new);
+    free(old);
+}
+
+/* The user's own wish for such files: they stay where they are. */
+static int wants_files(char *const *args)
+{
+    for (; *args; args++)
+        if (strstr(*args, "perf") || strstr(*args, "PerfMap"))
+            return 1;
+    return 0;
+}
+
+void jl_ask(struct jl_asked *asked, const struct jl_options *options,
+            const struct jl_folder *folder, const char *path,
+            struct jl_env *env)
+{
+    struct asking asking = {
+        .options = options, .folder = folder, .path = path, .env = env};
+    char *who;
+
+    *asked = (struct jl_asked){0};
+    if (options->jit == JL_JIT_OFF)
+        return;
+    asking.runtime = jl_recognise(path, options->program, &asking.file);
+    if (!asking.runtime)
+        return;
+    asked->runtime = asking.runtime;
+    asking.added = jr_strdup("");
+    asking.request = choose(&asking, &asked->note);
+    for (size_t i = 0; asking.request && i < JL_SETTINGS &&
+                       asking.request->settings[i].variable;
+         i++)
+        set_one(&asking, &asking.request->settings[i]);
+    if (*asking.added) {
+        jr_say("%s: added to the environment:%s", asking.runtime->name,
+               asking.added);
+        asked->writes = asking.request->makes;
+        if (!wants_files(options->program + 1))
+            asked->makes = asking.request->makes;
+        who = who_does(asking.request);
+        asked->asked = jr_printf("%s was asked to write them, and did not; %s",
+                                 asking.runtime->name, who);
+        free(who);
+    }
+    free(asking.added);
+    free(asking.agent);
+    free(asking.file);
+}
+
+void jl_asked_free(struct jl_asked *asked)
+{
+    free(asked->note);
+    free(asked->asked);
+    asked->note = asked->asked = NULL;
+}

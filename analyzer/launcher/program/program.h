@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The profiled program: started in the launcher's process group, which has the
+ * terminal, and waited for while signals are passed on to it.
+ * Runs in: launcher. */
+#ifndef JL_PROGRAM_H
+#define JL_PROGRAM_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct jl_program {
+    const char *path; /* the file that is executed */
+    char *const *argv, *const *env;
+    char *const *bare; /* env without what the runtime is asked, */
+    unsigned makes;    /* in which it is run where these files, which it
+                               is asked for, cannot be claimed (claim.h) */
+    /* When it has ended: */
+    pid_t pid;
+    int status;      /* as a shell has it: 128 + a signal's number */
+    uint64_t cpu_ns; /* of it and what it waited for */
+    uint64_t wall_ns;
+};
+
+/* Runs it to its end. */
+void jl_program_run(struct jl_program *program);
+
+/* A signal's name without SIG, or its number as text; valid until the next
+ * call. */
+const char *jl_signal_name(int number);
+
+#endif

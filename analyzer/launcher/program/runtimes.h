@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Asks the runtime of the program, if it is one that the table has, for a
+ * description of its JIT code.
+ * Runs in: launcher. */
+#ifndef JL_RUNTIMES_H
+#define JL_RUNTIMES_H
+
+#include "launcher/base/options.h"
+#include "launcher/base/table.h"
+#include "launcher/folder/folder.h"
+#include "launcher/os/environ.h"
+
+/* The runtime of the program that is found at `path` and is given `argv` (its
+ * name first, a NULL last), or that it leads to: the interpreter that a script
+ * names, the program that env or its like starts.  *file: the runtime's file,
+ * without links; allocated.  NULL: none that is known. */
+const struct jl_runtime *jl_recognise(const char *path, char *const *argv,
+                                      char **file);
+
+/* Changes *env for the program at `path`, and says so. */
+void jl_ask(struct jl_asked *asked, const struct jl_options *options,
+            const struct jl_folder *folder, const char *path,
+            struct jl_env *env);
+
+void jl_asked_free(struct jl_asked *asked);
+
+/* Reads MAJOR.MINOR behind `before` at the start of the NUL-terminated `text`;
+ * returns 0, or -1 when it is not there. */
+int jl_version_read(const char *text, const char *before,
+                    struct jl_version *version);
+
+/* Appends the words of `setting` from `first` up to `behind` that are not in
+ * `old` yet, and that the user has not switched off there; allocated. */
+char *jl_append_words(const char *old, const struct jl_setting *setting,
+                      size_t first, size_t behind);
+
+#endif

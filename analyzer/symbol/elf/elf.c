@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ELF files through libdwfl, each in a session of its own, at address zero:
+ * its addresses are then those of the file.
+ * Runs in: analyzer. */
+#include "elf.h"
+
+#include <elfutils/libdwelf.h>
+#include <elfutils/libdwfl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "debugfile.h"
+
+#define PAGE_MAX 65536ULL /* the largest page that a segment is mapped by */
+
+struct segment {
+    uint64_t offset, size; /* in the file */
+    uint64_t address;
+    int code;
+};
+
+struct jr_elf {
+    Dwfl *dwfl;
+    Dwfl_Module *module;
+    Elf *elf;
+    const uint8_t *id;
+    size_t id_size;
+    struct segment *segments;
+    size_t nsegments, segments_room;
+    int tables_read;
+    struct jr_fdes fdes;
+    struct jr_names names;
+};
+
+static const Dwfl_Callbacks callbacks = {
+    .find_debuginfo = jr_debugfile_find,
+};
+
+static void read_segments(struct jr_elf *elf)
+{
+    size_t count;
+
+    if (elf_getphdrnum(elf->elf, &count) < 0)
+        return;
+    for (size_t i = 0; i < count && i < 65536; i++) {
+        GElf_Phdr header;
+
+        if (gelf_getphdr(elf->elf, (int)i, &header) && header.p_type == PT_LOAD)
+            *JR_PUSH(elf->segments, elf->nsegments, elf->segments_room) =
+                (struct segment){header.p_offset, header.p_filesz,
+                                 header.p_vaddr, (header.p_flags & PF_X) != 0};
+    }
+}
+
+struct jr_elf *jr_elf_open(int fd, const char *path)
+{
+    struct jr_elf *elf = jr_alloc(1, sizeof *elf);
+    const void *id;
+    Dwarf_Addr bias;
+    ssize_t size;
+
+    elf_version(EV_CURRENT);
+    elf->dwfl = dwfl_begin(&callbacks);
+    if (elf->dwfl) {
+        dwfl_report_begin(elf->dwfl);
+        elf->module = dwfl_report_elf(elf->dwfl, path, path, fd, 0, true);
+    }
+    if (!elf->module) {
+        close(fd);
+        jr_elf_free(elf);
+        return NULL;
+    }
+    dwfl_report_end(elf->dwfl, NULL, NULL);
+    elf->elf = dwfl_module_getelf(elf->module, &bias);
+    if (!elf->elf) {
+        jr_elf_free(elf);
+        return NULL;
+    }
+    size = dwelf_elf_gnu_build_id(elf->elf, &id);
+    if (size > 0) {
+        elf->id = id;
+        elf->id_size = (size_t)size;
+    }
+    read_segments(elf);
+    return elf;
+}
+
+void jr_elf_free(struct jr_elf *elf)
+{
+    if (!elf)
+        return;
+    if (elf->dwfl)
+        dwfl_end(elf->dwfl);
+    free(elf->segments);
+    free(elf->fdes.items);
+    free(elf->names.items);
+    free(elf);
+}
+
+size_t jr_elf_build_id(const struct jr_elf *elf, const uint8_t **id)
+{
+    *id = elf->id;
+    return elf->id_size;
+}
+
+/* Does the segment, on whole pages when `rounded`, hold this offset? */
+static int holds(const struct segment *segment, uint64_t offset, int rounded)
+{
+    uint64_t start = segment->offset, end;
+
+    if (segment->size == 0 ||
+        __builtin_add_overflow(segment->offset, segment->size, &end) ||
+        end > UINT64_MAX - PAGE_MAX)
+        return 0;
+    if (rounded) {
+        start &= ~(PAGE_MAX - 1);
+        end = (end + PAGE_MAX - 1) & ~(PAGE_MAX - 1);
+    }
+    return offset >= start && offset < end;
+}
+
+int jr_elf_address(const struct jr_elf *elf, const struct jr_mapping *mapping,
+                   uint64_t address, uint64_t *elf_address)
+{
+    uint64_t offset = address - mapping->start + mapping->offset;
+
+    if (mapping->has_bias) {
+        *elf_address = address - mapping->bias;
+        return 0;
+    }
+    /* Neighbouring segments may share a page of the file: code first, and the
+     * exact extent before the pages. */
+    for (int pass = 0; pass < 4; pass++) {
+        for (size_t i = 0; i < elf->nsegments; i++) {
+            const struct segment *segment = &elf->segments[i];
+
+            if ((pass % 2 == 0) != segment->code ||
+                !holds(segment, offset, pass >= 2))
+                continue;
+            *elf_address = offset - segment->offset + segment->address;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+static void read_tables(struct jr_elf *elf, struct jr_strings *strings)
+{
+    if (elf->tables_read)
+        return;
+    elf->tables_read = 1;
+    jr_fdes_read(elf->elf, &elf->fdes);
+    jr_names_read(elf->module, &elf->fdes, strings, &elf->names);
+}
+
+struct jr_name *jr_elf_name(struct jr_elf *elf, struct jr_strings *strings,
+                            uint64_t elf_address)
+{
+    read_tables(elf, strings);
+    return jr_names_find(&elf->names, elf_address);
+}
+
+const struct jr_fde *jr_elf_fde(struct jr_elf *elf, uint64_t elf_address)
+{
+    return jr_fdes_find(&elf->fdes, elf_address);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An ELF file with code: who it is, where its code lies, what it is called.
+ * Runs in: analyzer. */
+#ifndef JR_ELF_H
+#define JR_ELF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "elf_names.h"
+#include "fde.h"
+#include "read/map.h"
+#include "symbol/names/strings.h"
+
+struct jr_elf;
+
+/* Opens the ELF file behind `fd`; takes `fd` over.  `path` tells where
+ * separate debug files are looked for.  Returns NULL when it is no ELF file
+ * with code. */
+struct jr_elf *jr_elf_open(int fd, const char *path);
+void jr_elf_free(struct jr_elf *elf);
+
+/* Its build-id in *id; returns the bytes of it, 0: it has none. */
+size_t jr_elf_build_id(const struct jr_elf *elf, const uint8_t **id);
+
+/* The ELF address of `address` in `mapping`: by the bias, else by the file
+ * offset and the program headers.  Returns 0, or -1 when it lies in none. */
+int jr_elf_address(const struct jr_elf *elf, const struct jr_mapping *mapping,
+                   uint64_t address, uint64_t *elf_address);
+
+/* The named function at an ELF address, or NULL.  The tables are read at the
+ * first call. */
+struct jr_name *jr_elf_name(struct jr_elf *elf, struct jr_strings *strings,
+                            uint64_t elf_address);
+
+/* The unwinding entry at an ELF address, or NULL. */
+const struct jr_fde *jr_elf_fde(struct jr_elf *elf, uint64_t elf_address);
+
+#endif

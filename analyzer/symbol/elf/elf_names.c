@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From symbol tables to disjoint, named ranges.
+ * Runs in: analyzer. */
+#include "elf_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "plt.h"
+
+/* Adds symbol `index` of the module when it is a function in code. */
+static void add_symbol(Dwfl_Module *module, int index,
+                       struct jr_candidates *candidates)
+{
+    struct jr_candidate candidate;
+    GElf_Sym symbol;
+    GElf_Addr address;
+    GElf_Word section;
+    GElf_Shdr header;
+    Dwarf_Addr bias;
+    Elf *elf;
+    int type;
+    const char *name = dwfl_module_getsym_info(module, index, &symbol, &address,
+                                               &section, &elf, &bias);
+
+    if (!name || !*name || !elf)
+        return;
+    type = GELF_ST_TYPE(symbol.st_info);
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || section == SHN_UNDEF ||
+        section >= SHN_LORESERVE)
+        return;
+    if (!gelf_getshdr(elf_getscn(elf, section), &header) ||
+        !(header.sh_flags & SHF_EXECINSTR) ||
+        symbol.st_value < header.sh_addr ||
+        symbol.st_value - header.sh_addr >= header.sh_size)
+        return;
+    /* A function descriptor's address is not that of its code; the symbol's
+     * value, moved as its file was, is. */
+    candidate.start = symbol.st_value + bias;
+    candidate.size = symbol.st_size;
+    candidate.section_end = header.sh_addr + header.sh_size + bias;
+    candidate.name = name;
+    candidate.binding = GELF_ST_BIND(symbol.st_info);
+    *JR_PUSH(candidates->items, candidates->count, candidates->room) =
+        candidate;
+}
+
+static size_t underscores(const char *name)
+{
+    return strspn(name, "_");
+}
+
+static int compare(size_t one, size_t other)
+{
+    return one < other ? -1 : one > other;
+}
+
+/* Orders by start; of the same start the best name comes first. */
+static int by_start(const void *one, const void *other)
+{
+    const struct jr_candidate *a = one, *b = other;
+    int order;
+
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    order = (a->binding == STB_LOCAL) - (b->binding == STB_LOCAL);
+    if (!order)
+        order = compare(underscores(a->name), underscores(b->name));
+    if (!order)
+        order = (a->binding == STB_WEAK) - (b->binding == STB_WEAK);
+    if (!order)
+        order = compare(strlen(a->name), strlen(b->name));
+    return order ? order : strcmp(a->name, b->name);
+}
+
+/* Keeps one candidate a start, with the largest size that any had. */
+static void drop_aliases(struct jr_candidates *candidates)
+{
+    struct jr_candidate *items = candidates->items;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < candidates->count; i++) {
+        if (kept && items[kept - 1].start == items[i].start) {
+            if (items[kept - 1].size < items[i].size)
+                items[kept - 1].size = items[i].size;
+        } else {
+            items[kept++] = items[i];
+        }
+    }
+    candidates->count = kept;
+}
+
+/* Where the candidate `at` ends. */
+static uint64_t end_of(const struct jr_candidates *candidates, size_t at,
+                       const struct jr_fdes *fdes)
+{
+    const struct jr_candidate *candidate = &candidates->items[at];
+    const struct jr_fde *fde;
+    uint64_t end = candidate->section_end;
+
+    if (candidate->size) {
+        if (candidate->size < end - candidate->start)
+            end = candidate->start + candidate->size;
+        return end;
+    }
+    if (at + 1 < candidates->count && candidate[1].start < end)
+        end = candidate[1].start;
+    fde = jr_fdes_find(fdes, candidate->start);
+    return fde && fde->end < end ? fde->end : end;
+}
+
+/* Symbols that may still go on while later ones start inside them. */
+struct nest {
+    struct jr_name *open;
+    size_t count, room;
+    uint64_t done; /* all below has been given to a name */
+    struct jr_names *names;
+};
+
+static void emit(struct nest *nest, uint64_t end)
+{
+    const struct jr_name *top = &nest->open[nest->count - 1];
+    struct jr_names *names = nest->names;
+
+    if (end <= nest->done)
+        return;
+    *JR_PUSH(names->items, names->count, names->room) =
+        (struct jr_name){nest->done, end, top->name, NULL};
+    nest->done = end;
+}
+
+/* Closes the symbols that end at or before `address`. */
+static void close_until(struct nest *nest, uint64_t address)
+{
+    while (nest->count && nest->open[nest->count - 1].end <= address) {
+        emit(nest, nest->open[nest->count - 1].end);
+        nest->count--;
+    }
+}
+
+void jr_names_choose(struct jr_candidates *candidates,
+                     const struct jr_fdes *fdes, struct jr_names *names)
+{
+    struct nest nest = {.names = names};
+
+    if (candidates->count == 0)
+        return;
+    qsort(candidates->items, candidates->count, sizeof *candidates->items,
+          by_start);
+    drop_aliases(candidates);
+    for (size_t i = 0; i < candidates->count; i++) {
+        const struct jr_candidate *candidate = &candidates->items[i];
+
+        close_until(&nest, candidate->start);
+        if (nest.count)
+            emit(&nest, candidate->start);
+        nest.done = candidate->start;
+        *JR_PUSH(nest.open, nest.count, nest.room) =
+            (struct jr_name){candidate->start, end_of(candidates, i, fdes),
+                             candidate->name, NULL};
+    }
+    close_until(&nest, UINT64_MAX);
+    free(nest.open);
+}
+
+void jr_names_read(Dwfl_Module *module, const struct jr_fdes *fdes,
+                   struct jr_strings *strings, struct jr_names *names)
+{
+    struct jr_candidates candidates = {0};
+    int count = dwfl_module_getsymtab(module);
+
+    for (int i = 1; i < count; i++)
+        add_symbol(module, i, &candidates);
+    jr_plt_read(module, strings, &candidates);
+    jr_names_choose(&candidates, fdes, names);
+    free(candidates.items);
+}
+
+struct jr_name *jr_names_find(const struct jr_names *names, uint64_t address)
+{
+    size_t from = 0, to = names->count;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+
+        if (names->items[middle].end <= address)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    if (from == names->count || names->items[from].start > address)
+        return NULL;
+    return &names->items[from];
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens the files that a map names and turns their code into frames.
+ * Runs in: analyzer. */
+#include "modules.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "debugfile.h"
+#include "symbol/names/demangle.h"
+#include "vdso.h"
+
+#define VDSO "[vdso]"
+#define PAGE_MASK 0xfffULL
+
+struct jr_symbols *jr_symbols_new(struct jr_diag *diag)
+{
+    struct jr_symbols *symbols = jr_alloc(1, sizeof *symbols);
+
+    symbols->diag = diag;
+    symbols->strings = jr_strings_new();
+    return symbols;
+}
+
+void jr_symbols_free(struct jr_symbols *symbols)
+{
+    struct jr_module *module, *next;
+
+    if (!symbols)
+        return;
+    for (module = symbols->modules; module; module = next) {
+        next = module->next;
+        jr_elf_free(module->elf);
+        free(module);
+    }
+    jr_strings_free(symbols->strings);
+    free(symbols);
+}
+
+size_t jr_symbols_changed(const struct jr_symbols *symbols)
+{
+    return symbols->changed;
+}
+
+static const char *intern(struct jr_symbols *symbols, char *text)
+{
+    const char *kept = jr_strings_add(symbols->strings, text, strlen(text));
+
+    free(text);
+    return kept;
+}
+
+/* What tells one state of a file from another. */
+static const char *key_of(struct jr_symbols *symbols,
+                          const struct jr_mapping *mapping)
+{
+    char id[2 * sizeof mapping->build_id + 1] = "";
+
+    for (size_t i = 0; i < mapping->build_id_size; i++) {
+        id[2 * i] = "0123456789abcdef"[mapping->build_id[i] >> 4];
+        id[2 * i + 1] = "0123456789abcdef"[mapping->build_id[i] & 15];
+        id[2 * i + 2] = '\0';
+    }
+    return intern(symbols,
+                  jr_printf("%s %" PRIu64 " %" PRIu64 " %s", id, mapping->inode,
+                            mapping->mtime_ns, mapping->path));
+}
+
+static int same_id(const struct jr_elf *elf, const struct jr_mapping *mapping)
+{
+    const uint8_t *id;
+    size_t size = jr_elf_build_id(elf, &id);
+
+    return size == mapping->build_id_size &&
+           !memcmp(id, mapping->build_id, size);
+}
+
+/* Is this the file that the program had?  By build-id where the map has one,
+ * else by what it says of inode and time. */
+static int same_file(const struct jr_elf *elf, const struct stat *info,
+                     const struct jr_mapping *mapping)
+{
+    uint64_t mtime = (uint64_t)info->st_mtim.tv_sec * 1000000000 +
+                     (uint64_t)info->st_mtim.tv_nsec;
+
+    if (mapping->build_id_size)
+        return same_id(elf, mapping);
+    if (mapping->mtime_ns && mapping->mtime_ns != mtime)
+        return 0;
+    return !mapping->inode || mapping->inode == info->st_ino;
+}
+
+/* Where the file itself is of no use, its debug file may be there. */
+static struct jr_elf *open_debug_file(const struct jr_mapping *mapping)
+{
+    struct jr_elf *elf = NULL;
+    char *path;
+    int fd =
+        jr_debugfile_by_id(mapping->build_id, mapping->build_id_size, &path);
+
+    if (fd >= 0)
+        elf = jr_elf_open(fd, path);
+    free(path);
+    return elf;
+}
+
+static struct jr_elf *open_vdso(const struct jr_mapping *mapping)
+{
+    int fd = jr_vdso_open();
+    struct jr_elf *elf = fd < 0 ? NULL : jr_elf_open(fd, VDSO);
+
+    if (elf && (mapping->build_id_size == 0 || !same_id(elf, mapping))) {
+        jr_elf_free(elf);
+        elf = NULL;
+    }
+    if (!elf)
+        jr_say(VDSO " is not known to be that of this kernel; its functions "
+                    "stay unnamed");
+    return elf;
+}
+
+static struct jr_elf *open_file(struct jr_symbols *symbols,
+                                const struct jr_mapping *mapping)
+{
+    struct stat info;
+    struct jr_elf *elf = NULL;
+    const char *why;
+    int fd = jr_file_open(mapping->path, &info, &why);
+
+    if (fd >= 0) {
+        elf = jr_elf_open(fd, mapping->path);
+        why = "is no ELF file";
+    }
+    if (elf && same_file(elf, &info, mapping))
+        return elf;
+    if (elf) {
+        jr_elf_free(elf);
+        symbols->changed++;
+        why = "has changed since the profile was taken";
+    }
+    elf = open_debug_file(mapping);
+    if (!elf)
+        jr_say("%s: %s; its functions stay unnamed", mapping->path, why);
+    return elf;
+}
+
+struct jr_module *jr_modules_get(struct jr_symbols *symbols,
+                                 const struct jr_mapping *mapping)
+{
+    const char *key = key_of(symbols, mapping);
+    const char *slash = strrchr(mapping->path, '/');
+    const char *base = slash ? slash + 1 : mapping->path;
+    struct jr_module *module;
+
+    for (module = symbols->modules; module; module = module->next) {
+        if (module->key == key)
+            return module;
+    }
+    if (!*base)
+        base = "?";
+    module = jr_alloc(1, sizeof *module);
+    module->key = key;
+    module->name = jr_strings_add(symbols->strings, base, strlen(base));
+    if (!strcmp(mapping->path, VDSO))
+        module->elf = open_vdso(mapping);
+    else if (mapping->path[0] == '/')
+        module->elf = open_file(symbols, mapping);
+    module->next = symbols->modules;
+    symbols->modules = module;
+    return module;
+}
+
+/* A symbol as it is shown: demangled, without a version (name@@VERSION). */
+static const char *shown_name(struct jr_symbols *symbols, const char *symbol)
+{
+    const char *at = strchr(symbol, '@');
+    int is_stub = at && !strcmp(at, "@plt");
+    size_t length = at ? (size_t)(at - symbol) : strlen(symbol);
+    char *bare, *name;
+
+    if (length == 0)
+        return jr_strings_add(symbols->strings, symbol, strlen(symbol));
+    bare = jr_strndup(symbol, length);
+    name = jr_demangle(bare);
+    if (!name)
+        name = bare;
+    else
+        free(bare);
+    if (is_stub) {
+        bare = jr_printf("%s@plt", name);
+        free(name);
+        name = bare;
+    }
+    return intern(symbols, name);
+}
+
+static const struct jr_frame *unnamed(struct jr_symbols *symbols,
+                                      const struct jr_module *module,
+                                      uint64_t place)
+{
+    const char *name =
+        intern(symbols, jr_printf("%s+0x%" PRIx64, module->name, place));
+
+    return jr_strings_frame(symbols->strings, JR_FRAME_UNNAMED, name,
+                            module->name);
+}
+
+const struct jr_frame *jr_module_frame(struct jr_symbols *symbols,
+                                       struct jr_module *module,
+                                       const struct jr_mapping *mapping,
+                                       uint64_t address)
+{
+    uint64_t place = address - mapping->start + mapping->offset;
+    struct jr_name *name;
+    const struct jr_fde *fde;
+
+    if (!module->elf) {
+        if (mapping->has_bias)
+            place = address - mapping->bias;
+        return unnamed(symbols, module, place & ~PAGE_MASK);
+    }
+    if (jr_elf_address(module->elf, mapping, address, &place) < 0)
+        return unnamed(symbols, module, place & ~PAGE_MASK);
+    name = jr_elf_name(module->elf, symbols->strings, place);
+    if (name) {
+        if (!name->frame)
+            name->frame =
+                jr_strings_frame(symbols->strings, JR_FRAME_NATIVE,
+                                 shown_name(symbols, name->name), module->name);
+        return name->frame;
+    }
+    fde = jr_elf_fde(module->elf, place);
+    return unnamed(symbols, module, fde ? fde->start : place & ~PAGE_MASK);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A frame with its names.
+ * Runs in: analyzer. */
+#ifndef JR_FRAME_H
+#define JR_FRAME_H
+
+#include <stdint.h>
+
+enum jr_frame_kind {
+    JR_FRAME_NATIVE = 0,  /* a symbol of an ELF file */
+    JR_FRAME_UNNAMED,     /* in a module, without a symbol: module+0xSTART */
+    JR_FRAME_JIT,         /* a JIT range with a name */
+    JR_FRAME_JIT_UNNAMED, /* executable memory that nothing describes */
+    JR_FRAME_UNKNOWN      /* in no mapping: "[unknown]" */
+};
+
+/* One function at one place.  Strings belong to the jr_symbols. */
+struct jr_frame {
+    const char *name;   /* demangled; never NULL or empty */
+    const char *raw;    /* as the file has it; NULL: as `name` */
+    const char *tier;   /* of JIT code, static: "TurboFan"; NULL: not said */
+    const char *module; /* base name of the file, "[jit]", "[vdso]", "" */
+    const char *file;   /* source file or NULL */
+    uint32_t line;      /* 0: not known */
+    uint32_t number;    /* of the frames of a jr_symbols, from 1 on; 0: it is
+                            none of them */
+    uint8_t kind;       /* enum jr_frame_kind */
+    uint8_t late;       /* JIT code that was described only after the time
+                            asked for */
+    uint8_t is_kind;    /* `tier` is a kind of code, as "builtin": it tells
+                            functions of one name apart */
+};
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Two hash tables, of strings and of frames, over blocks that never move.
+ * Runs in: analyzer. */
+#include "strings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define BLOCK_SIZE 65536U
+#define UNIT 8U /* what items begin at a multiple of */
+#define UNITS (BLOCK_SIZE / UNIT)
+#define BLOCKS_MAX (UINT32_MAX / UNITS)
+#define FIRST_SLOTS 1024
+
+struct slot {
+    uint32_t hash;
+    uint32_t item; /* block * UNITS + unit; 0: free */
+};
+
+struct table {
+    struct slot *slots;
+    size_t count, nslots;
+};
+
+struct jr_strings {
+    char **blocks; /* of BLOCK_SIZE, or of one item that is larger */
+    size_t nblocks, blocks_room;
+    size_t used; /* units of the last block */
+    struct table texts, frames;
+};
+
+struct jr_strings *jr_strings_new(void)
+{
+    struct jr_strings *strings = jr_alloc(1, sizeof *strings);
+
+    strings->used = UNITS;
+    return strings;
+}
+
+void jr_strings_free(struct jr_strings *strings)
+{
+    for (size_t i = 0; i < strings->nblocks; i++)
+        free(strings->blocks[i]);
+    free(strings->blocks);
+    free(strings->texts.slots);
+    free(strings->frames.slots);
+    free(strings);
+}
+
+static void *item_of(const struct jr_strings *strings, uint32_t item)
+{
+    return strings->blocks[item / UNITS] + item % UNITS * UNIT;
+}
+
+/* Takes `size` bytes, aligned for any type, out of the blocks. */
+static uint32_t take(struct jr_strings *strings, size_t size)
+{
+    size_t units = (size + UNIT - 1) / UNIT, at = strings->used;
+
+    if (units > UNITS - at) {
+        /* No item is 0. */
+        at = strings->nblocks == 0;
+        if (strings->nblocks == BLOCKS_MAX)
+            jr_no_memory();
+        *JR_PUSH(strings->blocks, strings->nblocks, strings->blocks_room) =
+            jr_realloc(NULL, units < UNITS - at ? UNITS : units + at, UNIT);
+    }
+    strings->used = units < UNITS - at ? at + units : UNITS;
+    return (uint32_t)((strings->nblocks - 1) * UNITS + at);
+}
+
+/* Makes sure that one more item fits. */
+static void make_room(struct table *table)
+{
+    struct slot *old = table->slots;
+    size_t nold = table->nslots;
+
+    if (table->count + table->count / 3 < nold)
+        return;
+    table->nslots = nold ? nold * 2 : FIRST_SLOTS;
+    table->slots = jr_alloc(table->nslots, sizeof *table->slots);
+    for (size_t i = 0; i < nold; i++) {
+        size_t at = old[i].hash & (table->nslots - 1);
+
+        if (!old[i].item)
+            continue;
+        while (table->slots[at].item)
+            at = (at + 1) & (table->nslots - 1);
+        table->slots[at] = old[i];
+    }
+    free(old);
+}
+
+static uint32_t hash_bytes(const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    uint64_t hash = 0x9e3779b97f4a7c15ULL ^ size;
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3ULL;
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
+static uint32_t copy_text(struct jr_strings *strings, const char *text,
+                          size_t length)
+{
+    uint32_t item = take(strings, length + 1);
+    char *copy = item_of(strings, item);
+
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    return item;
+}
+
+static const char *add_clean(struct jr_strings *strings, const char *text,
+                             size_t length)
+{
+    struct table *table = &strings->texts;
+    uint32_t hash = hash_bytes(text, length);
+    size_t at;
+
+    make_room(table);
+    at = hash & (table->nslots - 1);
+    while (table->slots[at].item) {
+        if (table->slots[at].hash == hash) {
+            const char *kept = item_of(strings, table->slots[at].item);
+
+            if (strlen(kept) == length && !memcmp(kept, text, length))
+                return kept;
+        }
+        at = (at + 1) & (table->nslots - 1);
+    }
+    table->slots[at].hash = hash;
+    table->slots[at].item = copy_text(strings, text, length);
+    table->count++;
+    return item_of(strings, table->slots[at].item);
+}
+
+const char *jr_strings_add(struct jr_strings *strings, const char *text,
+                           size_t length)
+{
+    const char *kept;
+    char *clean;
+
+    if (!memchr(text, '\0', length))
+        return add_clean(strings, text, length);
+    clean = jr_alloc(length, 1);
+    for (size_t i = 0; i < length; i++)
+        clean[i] = (char)(text[i] ? text[i] : '?');
+    kept = add_clean(strings, clean, length);
+    free(clean);
+    return kept;
+}
+
+static int same_frame(const struct jr_frame *one, const struct jr_frame *other)
+{
+    return one->name == other->name && one->raw == other->raw &&
+           one->module == other->module && one->tier == other->tier &&
+           one->file == other->file && one->line == other->line &&
+           one->kind == other->kind && one->is_kind == other->is_kind &&
+           one->late == other->late;
+}
+
+static uint32_t hash_frame(const struct jr_frame *frame)
+{
+    uint64_t hash = (uintptr_t)frame->name * 31 + (uintptr_t)frame->module;
+
+    hash = hash * 31 + (uintptr_t)frame->raw;
+    hash = hash * 31 + (uintptr_t)frame->file;
+    hash += frame->line * 64ULL + frame->late * 32U + frame->kind;
+    hash *= 0x9e3779b97f4a7c15ULL;
+    return (uint32_t)(hash >> 32);
+}
+
+const struct jr_frame *jr_strings_frame_of(struct jr_strings *strings,
+                                           const struct jr_frame *frame)
+{
+    struct table *table = &strings->frames;
+    uint32_t hash = hash_frame(frame);
+    struct jr_frame *kept;
+    size_t at;
+
+    make_room(table);
+    at = hash & (table->nslots - 1);
+    while (table->slots[at].item) {
+        kept = item_of(strings, table->slots[at].item);
+        if (table->slots[at].hash == hash && same_frame(kept, frame))
+            return kept;
+        at = (at + 1) & (table->nslots - 1);
+    }
+    table->slots[at].hash = hash;
+    table->slots[at].item = take(strings, sizeof *kept);
+    table->count++;
+    kept = item_of(strings, table->slots[at].item);
+    *kept = *frame;
+    kept->number = (uint32_t)table->count;
+    return kept;
+}
+
+const struct jr_frame *jr_strings_frame(struct jr_strings *strings,
+                                        uint8_t kind, const char *name,
+                                        const char *module)
+{
+    struct jr_frame frame = {.name = name, .module = module, .kind = kind};
+
+    return jr_strings_frame_of(strings, &frame);
+}

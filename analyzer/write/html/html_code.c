@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Annotated machine code in HTML: for the hottest JIT functions, each piece
+ * of code with the weight of its instructions, source lines between them.
+ * What is not near a sampled instruction is left out of long code.
+ * Runs in: analyzer. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "html.h"
+#include "write/annotate.h"
+#include "write/escape.h"
+#include "write/figures.h"
+
+#define FUNCTIONS_SHOWN 16
+#define VERSIONS_SHOWN 6
+#define FILE_SHOWN 400
+
+static const struct jr_asm_limits limits = {96, 6, 400, 400, 1};
+
+/* For the functions of the sink. */
+struct page {
+    const struct jr_report *report;
+    uint64_t whole_ns; /* of the function */
+    uint64_t most_ns;  /* of one address */
+    uint64_t start;    /* of the code */
+    FILE *out;
+};
+
+uint32_t *jr_html_code_functions(const struct jr_report *report, size_t *count)
+{
+    return jr_annotate_functions(report, FUNCTIONS_SHOWN, count);
+}
+
+static void put_source(void *data, const char *file, uint32_t line,
+                       uint32_t column, const char *text)
+{
+    struct page *page = data;
+
+    fputs("<tr class=\"s\"><td></td><td></td><td colspan=\"2\"><span title=\"",
+          page->out);
+    jr_html_text(page->out, file, FILE_SHOWN);
+    fputs("\">", page->out);
+    jr_html_text(page->out, jr_base_name(file), FILE_SHOWN);
+    fprintf(page->out, ":%" PRIu32, line);
+    if (column)
+        fprintf(page->out, ":%" PRIu32, column);
+    fputs("</span>", page->out);
+    if (text) {
+        fputs(" <code>", page->out);
+        jr_put_html(page->out, text);
+        fputs("</code>", page->out);
+    }
+    fputs("</td></tr>\n", page->out);
+}
+
+static void put_instruction(void *data, uint64_t address, const char *text,
+                            uint64_t weight_ns)
+{
+    struct page *page = data;
+
+    if (weight_ns)
+        fprintf(page->out,
+                "<tr class=\"h\" style=\"--w:%.3f\"><td>%" PRIu64
+                "</td><td>%.1f%%</td>",
+                page->most_ns ? (double)weight_ns / (double)page->most_ns : 0.0,
+                jr_periods(page->report->model, weight_ns),
+                jr_percent(weight_ns, page->whole_ns));
+    else
+        fputs("<tr><td></td><td></td>", page->out);
+    fprintf(page->out, "<td>+%" PRIx64 "</td><td>", address - page->start);
+    jr_put_html(page->out, text);
+    fputs("</td></tr>\n", page->out);
+}
+
+static void put_gap(void *data, size_t count)
+{
+    struct page *page = data;
+
+    fprintf(page->out,
+            "<tr class=\"g\"><td></td><td></td><td colspan=\"2\">"
+            "%zu instruction%s</td></tr>\n",
+            count, count > 1 ? "s" : "");
+}
+
+/* The heaviest address of a function, in any of its pieces. */
+static uint64_t heaviest(const struct jr_code_view *view)
+{
+    uint64_t most = 0;
+
+    for (size_t i = 0; i < view->nhits; i++)
+        if (view->hits[i].weight_ns > most)
+            most = view->hits[i].weight_ns;
+    return most;
+}
+
+static void put_version(struct page *page,
+                        const struct jr_code_version *version, int is_open,
+                        struct jr_listings *listings)
+{
+    const struct jr_model *model = page->report->model;
+    const struct jr_tier *tier = &model->tiers[version->tier];
+    struct jr_asm_sink sink = {put_source, put_instruction, put_gap, page};
+    char *place = jr_annotate_place(page->report, version);
+    struct jr_asm_limits shown = limits;
+    const char *lack;
+
+    /* Bare addresses say nothing without lines of source between them. */
+    if (version->code.nlines == 0)
+        shown.addresses = 0;
+    page->start = version->code.start;
+    fprintf(page->out, "<details%s><summary>", is_open ? " open" : "");
+    if (tier->word)
+        fprintf(page->out, "<em>%s</em> ", tier->word);
+    fprintf(page->out,
+            "<b>%" PRIu64 "</b> <i>%.1f%%</i> <small>%s</small>"
+            "</summary>\n<div><table>\n",
+            jr_periods(model, version->weight_ns),
+            jr_percent(version->weight_ns, page->whole_ns), place);
+    lack = jr_annotate_lack(
+        jr_asm_list(version, jr_annotate_machine(page->report, version),
+                    listings, &shown, &sink));
+    fputs("</table></div>\n", page->out);
+    if (lack)
+        fprintf(page->out, "<p>%s</p>\n", lack);
+    fputs("</details>\n", page->out);
+    free(place);
+}
+
+static void put_function(struct page *page, uint32_t function,
+                         struct jr_listings *listings)
+{
+    const struct jr_model *model = page->report->model;
+    const struct jr_function *of = &model->functions[function];
+    struct jr_code_view view;
+    size_t shown;
+
+    jr_code_build(model, function, &view);
+    page->whole_ns = view.weight_ns;
+    page->most_ns = heaviest(&view);
+    fprintf(page->out, "<section id=\"c%" PRIu32 "\"><h4", function);
+    if (of->raw) {
+        fputs(" title=\"", page->out);
+        jr_html_text(page->out, of->raw, FILE_SHOWN);
+        fputs("\"", page->out);
+    }
+    fputs("><span class=\"k j\">", page->out);
+    jr_html_text(page->out, of->name, FILE_SHOWN);
+    fprintf(page->out,
+            "</span></h4>\n<p class=\"sum\">Count %" PRIu64
+            ", %.1f%% of the profile, in %zu piece%s of code.</p>\n",
+            jr_periods(model, view.weight_ns),
+            jr_percent(view.weight_ns, model->total.weight_ns), view.nversions,
+            view.nversions == 1 ? "" : "s");
+    shown = view.nversions < VERSIONS_SHOWN ? view.nversions : VERSIONS_SHOWN;
+    for (size_t i = 0; i < shown; i++)
+        put_version(page, &view.versions[i], i == 0, listings);
+    if (shown < view.nversions)
+        fprintf(page->out,
+                "<p class=\"sum\">%zu more, at most %" PRIu64 " each.</p>\n",
+                view.nversions - shown,
+                jr_periods(model, view.versions[shown].weight_ns));
+    fputs("</section>\n", page->out);
+    jr_code_free(&view);
+}
+
+void jr_html_code(const struct jr_report *report, const uint32_t *functions,
+                  size_t count, FILE *out)
+{
+    struct jr_listings *listings;
+    struct page page = {.report = report, .out = out};
+
+    if (count == 0)
+        return;
+    listings = jr_listings_new(report->folder ? report->folder : "");
+    fputs("<section class=\"code\" id=\"code\">\n"
+          "<div class=\"bar\"><h2>Machine code</h2><nav>"
+          "<a href=\"#top\">top</a></nav></div>\n"
+          "<p class=\"sum\">The hottest JIT functions, each piece of code "
+          "with its Count by instruction; percentages are of the "
+          "function.</p>\n",
+          out);
+    for (size_t i = 0; i < count; i++)
+        put_function(&page, functions[i], listings);
+    fputs("</section>\n", out);
+    jr_listings_free(listings);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The hierarchical profile in HTML: every function by descending Hits, its
+ * callers above it, its callees below.
+ * Runs in: analyzer. */
+#include <inttypes.h>
+
+#include "html.h"
+#include "write/figures.h"
+
+/* Callers or callees shown of one function; the rest are summed up.  A part
+ * with very many calls shows fewer, or a browser would choke on it. */
+#define LINKS_SHOWN 50
+#define LINKS_SHOWN_OF_MANY 15
+#define MANY_CALLS 100000
+
+static void put_link(const struct jr_html_part *page,
+                     const struct jr_link *link, size_t of)
+{
+    fprintf(page->out, "<p><b>%" PRIu64 "</b><i>%.1f%%</i><span>",
+            jr_periods(page->report->model, link->weight_ns),
+            jr_percent(link->weight_ns, page->part->weight_ns));
+    jr_html_name(page, link->row);
+    fputs(link->row == of ? " (self)</span></p>\n" : "</span></p>\n",
+          page->out);
+}
+
+static void put_links(const struct jr_html_part *page,
+                      const struct jr_link *links, size_t count, size_t of)
+{
+    const char *what = links < page->part->links + page->part->rows[of].callees
+                           ? "callers"
+                           : "callees";
+    uint64_t rest = 0;
+    size_t calls = page->part->nlinks / 2;
+    size_t most = calls > MANY_CALLS ? LINKS_SHOWN_OF_MANY : LINKS_SHOWN;
+    size_t shown = count < most ? count : most;
+
+    for (size_t i = 0; i < shown; i++)
+        put_link(page, &links[i], of);
+    if (shown == count)
+        return;
+    for (size_t i = shown; i < count; i++)
+        rest = jr_add(rest, links[i].weight_ns);
+    fprintf(page->out,
+            "<p class=\"more\"><b>%" PRIu64 "</b><i>%.1f%%</i><span>"
+            "%zu more %s, at most %" PRIu64 " each</span></p>\n",
+            jr_periods(page->report->model, rest),
+            jr_percent(rest, page->part->weight_ns), count - shown, what,
+            jr_periods(page->report->model, links[shown].weight_ns));
+}
+
+static void put_function(const struct jr_html_part *page, size_t at)
+{
+    const struct jr_part *part = page->part;
+    const struct jr_row *row = &part->rows[at];
+    const struct jr_model *model = page->report->model;
+    double count = jr_percent(row->self_ns, part->weight_ns);
+    double hits = jr_percent(row->total_ns, part->weight_ns);
+
+    fprintf(page->out, "<article id=\"f%zu-%zu\">\n", page->number, at);
+    put_links(page, part->links + row->callers, row->ncallers, at);
+    fprintf(page->out,
+            "<h4 style=\"--w:%.4f\"><a href=\"#f%zu-%zu\">[%zu]</a>"
+            "<b>%" PRIu64 "</b><i>%.1f%%</i>"
+            "<b>%" PRIu64 "</b><i>%.1f%%</i>",
+            hits / 100, page->number, at, at, jr_periods(model, row->self_ns),
+            count, jr_periods(model, row->total_ns), hits);
+    jr_html_title(page, at, 1);
+    fputs("</h4>\n", page->out);
+    put_links(page, part->links + row->callees, row->ncallees, at);
+    fputs("</article>\n", page->out);
+}
+
+void jr_html_hier(const struct jr_html_part *page)
+{
+    fprintf(page->out,
+            "<section class=\"hier\" id=\"hier_%zu\">\n"
+            "<h3>Hierarchical Profile</h3>\n"
+            "<p class=\"sum\">Each function with its callers above and its "
+            "callees below.</p>\n"
+            "<div class=\"cols\"><span>index</span><span>Count</span>"
+            "<span>Hits</span><span>Function Name</span></div>\n",
+            page->number);
+    for (size_t i = 0; i < page->part->nrows; i++)
+        put_function(page, i);
+    fputs("</section>\n", page->out);
+}

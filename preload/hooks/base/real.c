@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The libc functions behind the doors.  The loader's own search (dlsym) writes
+ * thread-local memory and may allocate; what calls a door may be a child that
+ * has no thread-local memory, so the tables of the loaded objects are read
+ * here (System V gABI, "Dynamic Section"; DT_GNU_HASH as glibc reads it).
+ * Runs in: any thread, whatever its thread pointer is. */
+#include "real.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "sig/state/process.h"
+
+_Static_assert(offsetof(struct jp_owner, pid) == 0, "the gate reads it");
+_Static_assert(offsetof(struct jp_door, real) == 0, "the gate jumps there");
+_Static_assert(offsetof(struct jp_door, hook) == 8, "the gate jumps there");
+
+/* The gate, and the way to what was not looked up yet. */
+__asm__(JP_ARCH_GATE);
+
+/* Stands in for a function that no library has: fails as a system call that
+ * is not implemented does. */
+static long missing(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
+/* The linker's bounds of the section that the doors are in. */
+extern struct jp_door __start_jp_doors[] JP_HIDDEN;
+extern struct jp_door __stop_jp_doors[] JP_HIDDEN;
+
+/* The tables of one object that names are looked up in. */
+struct tables {
+    const char *soname, *strings;
+    const ElfW(Sym) * symbols;
+    const ElfW(Half) * versions;
+    const uint32_t *hash;
+};
+
+#define VERSION_HIDDEN 0x8000U /* not the default one of its name */
+#define VERSION_FIRST 2U       /* below: no version */
+
+/* The loader relocates the pointers in place, but in objects whose dynamic
+ * section it cannot write to. */
+static const void *pointer(const struct link_map *object,
+                           const ElfW(Dyn) * entry)
+{
+    return (const void *)(entry->d_un.d_ptr < object->l_addr
+                              ? entry->d_un.d_ptr + object->l_addr
+                              : entry->d_un.d_ptr);
+}
+
+static struct tables tables_of(const struct link_map *object)
+{
+    struct tables tables = {NULL, NULL, NULL, NULL, NULL};
+    size_t soname = SIZE_MAX;
+    for (const ElfW(Dyn) *at = object->l_ld; at->d_tag != DT_NULL; at++) {
+        if (at->d_tag == DT_STRTAB)
+            tables.strings = pointer(object, at);
+        else if (at->d_tag == DT_SYMTAB)
+            tables.symbols = pointer(object, at);
+        else if (at->d_tag == DT_VERSYM)
+            tables.versions = pointer(object, at);
+        else if (at->d_tag == DT_GNU_HASH)
+            tables.hash = pointer(object, at);
+        else if (at->d_tag == DT_SONAME)
+            soname = at->d_un.d_val;
+    }
+    if (tables.strings != NULL && soname != SIZE_MAX)
+        tables.soname = tables.strings + soname;
+    return tables;
+}
+
+/* As dlsym chooses: what has no version, or the default one.  A function that
+ * is chosen when it is first called (STT_GNU_IFUNC) is left to the loader. */
+static int is_wanted(const struct tables *tables, uint32_t index,
+                     const char *name)
+{
+    const ElfW(Sym) *symbol = &tables->symbols[index];
+    const unsigned type = ELF64_ST_TYPE(symbol->st_info);
+    const unsigned version =
+        tables->versions != NULL ? tables->versions[index] : 0;
+    return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
+           (type == STT_FUNC || type == STT_NOTYPE) &&
+           ((version & ~VERSION_HIDDEN) < VERSION_FIRST ||
+            (version & VERSION_HIDDEN) == 0) &&
+           strcmp(tables->strings + symbol->st_name, name) == 0;
+}
+
+static uint32_t hash_of(const char *name)
+{
+    uint32_t hash = 5381;
+    for (; *name != '\0'; name++)
+        hash = hash * 33 + (uint8_t)*name;
+    return hash;
+}
+
+/* The symbol's place in an object, 0: it has none of the name. */
+static uint32_t look_up(const struct tables *tables, const char *name)
+{
+    const uint32_t hash = hash_of(name);
+    const uint32_t buckets = tables->hash[0], first = tables->hash[1];
+    const uint32_t words = tables->hash[2];
+    const uint32_t *bucket =
+        tables->hash + 4 + words * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
+    const uint32_t *chain = bucket + buckets;
+    uint32_t index = buckets != 0 ? bucket[hash % buckets] : 0;
+    if (index < first || index == 0)
+        return 0;
+    for (;; index++) {
+        const uint32_t entry = chain[index - first];
+        if ((entry | 1) == (hash | 1) && is_wanted(tables, index, name))
+            return index;
+        if ((entry & 1) != 0)
+            return 0;
+    }
+}
+
+/* The list of loaded objects, in the order in which names are searched: what
+ * the loader keeps for debuggers, by the executable's DT_DEBUG. */
+static const struct link_map *loaded(void)
+{
+    const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+    const size_t count = headers != NULL ? getauxval(AT_PHNUM) : 0;
+    ElfW(Addr) bias = 0, dynamic = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (headers[i].p_type == PT_PHDR)
+            bias = (ElfW(Addr))headers - headers[i].p_vaddr;
+        if (headers[i].p_type == PT_DYNAMIC)
+            dynamic = headers[i].p_vaddr;
+    }
+    if (dynamic == 0)
+        return NULL;
+    const ElfW(Dyn) *at = (const ElfW(Dyn) *)(bias + dynamic);
+    for (; at->d_tag != DT_NULL; at++) {
+        if (at->d_tag == DT_DEBUG && at->d_un.d_ptr != 0)
+            return ((const struct r_debug *)at->d_un.d_ptr)->r_map;
+    }
+    return NULL;
+}
+
+/* In the objects behind this one, to the C library: those that come after it
+ * are not searched, since they may go away at any time. */
+static void *find_behind(const char *name)
+{
+    const struct link_map *object = loaded();
+    const ElfW(Addr) vdso = getauxval(AT_SYSINFO_EHDR);
+    while (object != NULL && object->l_ld != _DYNAMIC)
+        object = object->l_next;
+    if (object == NULL)
+        return NULL;
+    while ((object = object->l_next) != NULL) {
+        const struct tables tables = tables_of(object);
+        if (object->l_addr == vdso || tables.hash == NULL ||
+            tables.symbols == NULL || tables.strings == NULL)
+            continue;
+        const uint32_t index = look_up(&tables, name);
+        if (index != 0)
+            return (void *)(object->l_addr + tables.symbols[index].st_value);
+        if (tables.soname != NULL && strcmp(tables.soname, "libc.so.6") == 0)
+            return NULL;
+    }
+    return NULL;
+}
+
+static void *find(const struct jp_door *door)
+{
+    void *function = find_behind(door->name);
+    if (function == NULL)
+        function = door->instead;
+    if (function == NULL)
+        function = dlsym(RTLD_NEXT, door->name);
+    if (function != NULL)
+        return function;
+    /* Nothing comes after us where the C library itself was preloaded first. */
+    void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    return libc != NULL ? dlsym(libc, door->name) : NULL;
+}
+
+void jp_real_all(void)
+{
+    for (struct jp_door *door = __start_jp_doors; door != __stop_jp_doors;
+         door++) {
+        void *function = NULL;
+        if (door->real == (const void *)jp_door_seek)
+            function = find(door);
+        if (function != NULL)
+            door->real = function;
+    }
+}
+
+void *jp_real(struct jp_door *door)
+{
+    void *function = find(door);
+    if (function == NULL) {
+        jp_complain_sig("the C library has no ", door->name, 0);
+        *(long (**)(void)) & function = missing;
+    }
+    door->real = function;
+    return function;
+}

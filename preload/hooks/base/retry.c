@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Calls that a signal ends early.
+ * Runs in: any thread, the program's handlers. */
+#include "retry.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+
+#include "sig/arch/arch.h"
+#include "sig/os/sys.h"
+#include "sig/own.h"
+#include "sig/state/process.h"
+
+/* That a thread may be kept from running; and what the one that waits for it
+ * runs at least, as on a busy machine that may be little in a long time. */
+#define OTHERS_NS 100000000U
+#define OTHERS_CPU_NS 10000000U
+
+int jp_retry_begin(struct jp_retry *retry)
+{
+    retry->slot = jp_local_slot();
+    if (retry->slot == NULL)
+        return 0;
+    retry->runs =
+        atomic_load_explicit(&retry->slot->hooks.runs, memory_order_relaxed);
+    retry->shared =
+        atomic_load_explicit(&jp_process.shared, memory_order_relaxed);
+    retry->theirs = jp_local.theirs;
+    return 1;
+}
+
+int jp_retry_take_ours(struct jp_retry *retry)
+{
+    const uint32_t runs = atomic_load(&retry->slot->hooks.runs);
+    const uint32_t shared = atomic_load(&jp_process.shared);
+    const int ours = (runs != retry->runs || shared != retry->shared) &&
+                     jp_retry_undisturbed(retry);
+    retry->runs = runs;
+    retry->shared = shared;
+    return ours;
+}
+
+/* Whether it is not yet time to give up waiting for another thread, since the
+ * thread's CPU time was so much; 0: a filter keeps us from asking. */
+static int is_early(uint64_t begin, uint64_t used)
+{
+    return jp_sys_clock_sig(CLOCK_MONOTONIC) - begin < OTHERS_NS ||
+           (used != 0 &&
+            jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) - used < OTHERS_CPU_NS);
+}
+
+/* A signal to the process may have woken this thread, and the one that handles
+ * it not have come to say so. */
+static void await_others(const struct jp_retry *retry)
+{
+    const uint64_t begin = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    const uint64_t used = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
+    while (atomic_load(&jp_process.shared) == retry->shared &&
+           jp_retry_undisturbed(retry) && is_early(begin, used))
+        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+}
+
+int jp_retry_interrupted(struct jp_retry *retry)
+{
+    if (jp_retry_take_ours(retry))
+        return 1;
+    if (jp_slots_taken_sig() < 2 || !jp_retry_undisturbed(retry))
+        return 0;
+    await_others(retry);
+    return jp_retry_take_ours(retry);
+}
+
+int jp_retry_undisturbed(const struct jp_retry *retry)
+{
+    return jp_local.theirs == retry->theirs;
+}
+
+/* Blocks the signals in the thread's way, not those of jprof's, those that do
+ * nothing, and glibc's (cancellation and setxid, nptl(7)).  Returns whether no
+ * handler of the program's ran until then. */
+static int seal(const struct jp_retry *retry, uint64_t *before)
+{
+    jp_sys_sigmask_sig(SIG_BLOCK,
+                       ~(atomic_load(&jp_own.unblocked) |
+                         atomic_load(&jp_own.ignored) | JP_SIGNALS_LIBC),
+                       before);
+    if (jp_retry_undisturbed(retry))
+        return 1;
+    jp_sys_sigmask_sig(SIG_SETMASK, *before, NULL);
+    return 0;
+}
+
+static void unseal(void *before)
+{
+    jp_sys_sigmask_sig(SIG_SETMASK, *(uint64_t *)before, NULL);
+}
+
+int jp_retry_masked(const struct jp_retry *retry,
+                    int (*again)(void *subject, const sigset_t *mask),
+                    void *subject)
+{
+    uint64_t before;
+    sigset_t mask;
+    if (!seal(retry, &before)) {
+        errno = EINTR;
+        return -1;
+    }
+    sigemptyset(&mask);
+    jp_local_to_sigset(&mask, before);
+    int result, error;
+    pthread_cleanup_push(unseal, &before);
+    result = again(subject, &mask);
+    error = errno;
+    pthread_cleanup_pop(1);
+    errno = error;
+    return result;
+}
+
+/* Whether a call of futex waits; those that lock are made again always, and
+ * whoever makes them does not expect EINTR. */
+static int is_futex_wait(long operation)
+{
+    operation &= FUTEX_CMD_MASK;
+    return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
+}
+
+/* System calls that any handler ends, but for SA_RESTART (signal(7)); others
+ * are made again in any case. */
+static int is_interruptible(long number, long second)
+{
+    static const int numbers[] = {JP_ARCH_MORE_CALLS SYS_read,
+                                  SYS_readv,
+                                  SYS_write,
+                                  SYS_writev,
+                                  SYS_pread64,
+                                  SYS_pwrite64,
+                                  SYS_preadv,
+                                  SYS_pwritev,
+                                  SYS_openat,
+                                  SYS_openat2,
+                                  SYS_ioctl,
+                                  SYS_fcntl,
+                                  SYS_flock,
+                                  SYS_wait4,
+                                  SYS_waitid,
+                                  SYS_accept,
+                                  SYS_accept4,
+                                  SYS_connect,
+                                  SYS_recvfrom,
+                                  SYS_recvmsg,
+                                  SYS_recvmmsg,
+                                  SYS_sendto,
+                                  SYS_sendmsg,
+                                  SYS_sendmmsg,
+                                  SYS_mq_timedreceive,
+                                  SYS_mq_timedsend,
+                                  SYS_getrandom,
+                                  SYS_splice,
+                                  SYS_sendfile,
+                                  SYS_copy_file_range};
+    if (number == SYS_futex)
+        return is_futex_wait(second);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        if (number == numbers[i])
+            return 1;
+    }
+    return 0;
+}
+
+/* Whether jprof's handler returned to where the program's was called.  The last
+ * time, or the time before: another of jprof's signals may have come since, at
+ * the first instruction of the program's handler. */
+static int returned_to(const struct jp_slot *slot, const ucontext_t *context)
+{
+    for (int i = 0; i < 2; i++) {
+        if (slot->hooks.resumed[i].pc == jp_arch_pc_sig(context) &&
+            slot->hooks.resumed[i].sp == jp_arch_sp_sig(context))
+            return 1;
+    }
+    return 0;
+}
+
+/* Nothing ran in the thread since jprof's handler returned: the program's
+ * signal came while that ran, and so while the thread was in the call. */
+void jp_retry_force_eintr(ucontext_t *context)
+{
+    const struct jp_slot *slot = jp_local.slot;
+    if (slot == NULL || slot->generation != jp_local.generation)
+        slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
+    if (slot != NULL && returned_to(slot, context) &&
+        is_interruptible(jp_arch_call_sig(context),
+                         jp_arch_second_sig(context)))
+        jp_arch_skip_call_sig(context, -EINTR);
+}
+
+int64_t jp_retry_now(void)
+{
+    return (int64_t)jp_sys_clock_sig(CLOCK_MONOTONIC);
+}
+
+int64_t jp_retry_deadline(const struct timespec *wait)
+{
+    const int64_t longest = JP_NEVER / 4;
+    if (wait == NULL || wait->tv_sec < 0 ||
+        wait->tv_sec > longest / (int64_t)JP_NS)
+        return JP_NEVER;
+    return jp_retry_now() + wait->tv_sec * (int64_t)JP_NS + wait->tv_nsec;
+}
+
+struct timespec jp_retry_left(int64_t deadline)
+{
+    const int64_t now = jp_retry_now();
+    const int64_t left = deadline > now ? deadline - now : 0;
+    return (struct timespec){(time_t)(left / (int64_t)JP_NS),
+                             (long)(left % (int64_t)JP_NS)};
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Semaphores, message queues and the kernel's asynchronous reads and writes:
+ * calls that are made again as they were, after a signal of jprof's alone.
+ * Runs in: any thread, the program's handlers. */
+#include <errno.h>
+#include <semaphore.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hooks/base/real.h"
+#include "hooks/base/retry.h"
+#include "sig/os/sys.h"
+
+typedef int wait_function(sem_t *);
+typedef int timed_function(sem_t *, const struct timespec *);
+typedef int clock_function(sem_t *, clockid_t, const struct timespec *);
+typedef ssize_t receive_function(int, void *, size_t, long, int);
+typedef int send_function(int, const void *, size_t, int);
+typedef int operate_function(int, struct sembuf *, size_t);
+typedef int operate_timed_function(int, struct sembuf *, size_t,
+                                   const struct timespec *);
+
+JP_HOOK(int, sem_wait, (sem_t * semaphore))
+{
+    JP_REAL(wait_function, sem_wait)
+    return JP_AGAIN(real(semaphore));
+}
+
+JP_HOOK(int, sem_timedwait, (sem_t * semaphore, const struct timespec *until))
+{
+    JP_REAL(timed_function, sem_timedwait)
+    return JP_AGAIN(real(semaphore, until));
+}
+
+JP_HOOK(int, sem_clockwait,
+        (sem_t * semaphore, clockid_t clock, const struct timespec *until))
+{
+    JP_REAL(clock_function, sem_clockwait)
+    return JP_AGAIN(real(semaphore, clock, until));
+}
+
+JP_HOOK(ssize_t, msgrcv,
+        (int queue, void *message, size_t size, long type, int flags))
+{
+    JP_REAL(receive_function, msgrcv)
+    return JP_AGAIN(real(queue, message, size, type, flags));
+}
+
+JP_HOOK(int, msgsnd, (int queue, const void *message, size_t size, int flags))
+{
+    JP_REAL(send_function, msgsnd)
+    return JP_AGAIN(real(queue, message, size, flags));
+}
+
+JP_HOOK(int, semop, (int set, struct sembuf *operations, size_t count))
+{
+    JP_REAL(operate_function, semop)
+    return JP_AGAIN(real(set, operations, count));
+}
+
+JP_HOOK(int, semtimedop,
+        (int set, struct sembuf *operations, size_t count,
+         const struct timespec *timeout))
+{
+    JP_REAL(operate_timed_function, semtimedop)
+    struct jp_retry retry;
+    if (!jp_retry_begin(&retry))
+        return real(set, operations, count, timeout);
+    const int64_t deadline = jp_retry_deadline(timeout);
+    int result = real(set, operations, count, timeout);
+    while (result < 0 && errno == EINTR && jp_retry_interrupted(&retry)) {
+        const struct timespec left = jp_retry_left(deadline);
+        result = real(set, operations, count,
+                      deadline == JP_NEVER ? timeout : &left);
+    }
+    return result;
+}
+
+/* libaio's, made by the system call: a program that loaded it with dlopen has
+ * it where it is not found from here.  It returns -errno. */
+static int get_events(void *context, long least, long most, void *events,
+                      struct timespec *timeout)
+{
+    return (int)jp_sys_sig(SYS_io_getevents, (long)context, least, most,
+                           (long)events, (long)timeout);
+}
+
+JP_HOOK_INSTEAD(int, io_getevents,
+                (void *context, long least, long most, void *events,
+                 struct timespec *timeout),
+                get_events)
+{
+    struct jp_retry retry;
+    const int may = jp_retry_begin(&retry);
+    const int64_t deadline = may ? jp_retry_deadline(timeout) : JP_NEVER;
+    int result = get_events(context, least, most, events, timeout);
+    while (result == -EINTR && may && jp_retry_interrupted(&retry)) {
+        struct timespec left = jp_retry_left(deadline);
+        result = get_events(context, least, most, events,
+                            deadline == JP_NEVER ? timeout : &left);
+    }
+    return result;
+}

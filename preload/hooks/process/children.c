@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Waiting for children: the kernel then says how much CPU time they used,
+ * whether they have logs or not.
+ * Runs in: any thread, the program's handlers. */
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+
+#include "hooks/base/real.h"
+#include "sig/files/tree.h"
+#include "sig/files/usage.h"
+#include "sig/state/process.h"
+
+typedef pid_t any_function(pid_t, int *, int, struct rusage *);
+typedef int waitid_function(idtype_t, id_t, siginfo_t *, int);
+
+static int is_wanted(void)
+{
+    return jp_owned_sig() && jp_tree_wanted_sig();
+}
+
+/* wait4 is what the C library's other functions of the kind come down to, and
+ * a point of cancellation as they are.  What is the caller's is written to as
+ * ever, and read only when the kernel has written to it.  A tracer is told of
+ * the ends of threads, and of processes that are others' children: these add
+ * nothing to the time of its own. */
+static pid_t wait_for(pid_t pid, int *status, int options, struct rusage *usage)
+{
+    JP_REAL(any_function, wait4)
+    struct rusage own_usage;
+    int own_status;
+    if (status == NULL)
+        status = &own_status;
+    if (usage == NULL)
+        usage = &own_usage;
+    const uint64_t before = jp_usage_children_sig();
+    pid = real(pid, status, options, usage);
+    if (pid > 0 && (WIFEXITED(*status) || WIFSIGNALED(*status)) &&
+        jp_usage_children_sig() != before)
+        jp_tree_child_sig((uint32_t)pid, jp_usage_of_sig(usage));
+    return pid;
+}
+
+#define WAIT(name, declared, used, as_wait4)                                   \
+    typedef pid_t name##_function declared;                                    \
+    JP_HOOK(pid_t, name, declared)                                             \
+    {                                                                          \
+        JP_REAL(name##_function, name)                                         \
+        return is_wanted() ? wait_for as_wait4 : real used;                    \
+    }
+
+WAIT(wait, (int *status), (status), (WAIT_ANY, status, 0, NULL))
+WAIT(waitpid, (pid_t pid, int *status, int options), (pid, status, options),
+     (pid, status, options, NULL))
+WAIT(wait3, (int *status, int options, struct rusage *usage),
+     (status, options, usage), (WAIT_ANY, status, options, usage))
+WAIT(wait4, (pid_t pid, int *status, int options, struct rusage *usage),
+     (pid, status, options, usage), (pid, status, options, usage))
+
+/* waitid tells no times: the difference is the child's, and that of what
+ * another thread waited for at the same moment. */
+JP_HOOK(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options))
+{
+    JP_REAL(waitid_function, waitid)
+    if (!is_wanted() || info == NULL || (options & WEXITED) == 0 ||
+        (options & WNOWAIT) != 0)
+        return real(type, id, info, options);
+    const uint64_t before = jp_usage_children_sig();
+    const int result = real(type, id, info, options);
+    if (result == 0 && info->si_signo == SIGCHLD && info->si_pid > 0 &&
+        (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED ||
+         info->si_code == CLD_DUMPED))
+        jp_tree_child_sig((uint32_t)info->si_pid,
+                          jp_usage_children_sig() - before);
+    return result;
+}

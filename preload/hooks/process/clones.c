@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Forks that call no pthread_atfork handler: _Fork, clone and the bare system
+ * calls, as fork servers use them.  (A child that shares its parent's memory
+ * is a thread, or will exec; it is left alone.)
+ * Runs in: any thread, not in a handler. */
+#include "clones.h"
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "fork.h"
+#include "hooks/base/real.h"
+#include "sandbox.h"
+#include "sig/arch/arch.h"
+#include "sig/os/sys.h"
+
+typedef pid_t fork_function(void);
+typedef int clone_function(int (*)(void *), void *, int, void *, ...);
+
+/* A child may have another thread pointer: it keeps errno itself. */
+static long forked(long pid)
+{
+    if (pid == 0) {
+        jp_fork_child();
+        return 0;
+    }
+    const int error = errno;
+    jp_fork_parent();
+    errno = error;
+    return pid;
+}
+
+/* A child that shares what is root and working directory may take the parent's
+ * files out of its reach, too (Chromium's sandbox does). */
+static void brace_for(uint64_t flags)
+{
+    if ((flags & (CLONE_FS | CLONE_THREAD)) == CLONE_FS)
+        jp_sandbox_before();
+}
+
+JP_HOOK(pid_t, _Fork, (void))
+{
+    JP_REAL(fork_function, _Fork)
+    jp_fork_before();
+    return (pid_t)forked(real());
+}
+
+/* What a cloned child is to run; the child has a copy of its own. */
+struct body {
+    int (*function)(void *);
+    void *argument;
+};
+
+static int begin(void *data)
+{
+    const struct body body = *(const struct body *)data;
+    jp_fork_child();
+    return body.function(body.argument);
+}
+
+JP_HOOK(int, clone,
+        (int (*function)(void *), void *stack, int flags, void *argument, ...))
+{
+    JP_REAL(clone_function, clone)
+    struct body body = {function, argument};
+    va_list more;
+    va_start(more, argument);
+    void *parent_tid = va_arg(more, void *);
+    void *tls = va_arg(more, void *);
+    void *child_tid = va_arg(more, void *);
+    va_end(more);
+    brace_for((unsigned)flags);
+    if ((flags & CLONE_VM) != 0)
+        return real(function, stack, flags, argument, parent_tid, tls,
+                    child_tid);
+    jp_fork_before();
+    return (int)forked(
+        real(begin, stack, flags, &body, parent_tid, tls, child_tid));
+}
+
+/* The flags of a system call that makes a thread or process; CLONE_VM for one
+ * that leaves this memory alone or cannot be read. */
+static uint64_t flags_of(long number, long first)
+{
+    uint64_t flags = CLONE_VM;
+    if (JP_ARCH_IS_FORK(number))
+        return 0;
+    if (number == SYS_clone)
+        return (uint64_t)first;
+    /* struct clone_args begins with them. */
+    if (number == SYS_clone3 &&
+        jp_sys_safe_read_sig((uint64_t)first, &flags, sizeof(flags)) !=
+            (long)sizeof(flags))
+        return CLONE_VM;
+    return flags;
+}
+
+int jp_clones_is_fork(long number, long first)
+{
+    const uint64_t flags = flags_of(number, first);
+    brace_for(flags);
+    return (flags & CLONE_VM) == 0;
+}
+
+long jp_clones_fork(jp_syscall_function *real, const long a[7])
+{
+    jp_fork_before();
+    return forked(real(a[0], a[1], a[2], a[3], a[4], a[5], a[6]));
+}

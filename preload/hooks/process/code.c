@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * mmap, mprotect and their kin: memory that becomes code, since behind a
+ * sandbox nobody can look up any more where a JIT compiler's is; and memory
+ * that goes away while a handler reads a stack in it.
+ * Runs in: any thread, the program's handlers. */
+#include "code.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+
+#include "hooks/base/local.h"
+#include "hooks/base/real.h"
+#include "sig/code/maps.h"
+#include "sig/critical.h"
+#include "sig/log/share.h"
+#include "sig/logfile.h"
+#include "sig/os/sys.h"
+#include "sig/state/process.h"
+#include "sig/unwind/shake.h"
+
+typedef int mprotect_function(void *, size_t, int);
+typedef int pkey_mprotect_function(void *, size_t, int, int);
+typedef int munmap_function(void *, size_t);
+typedef void *mremap_function(void *, size_t, size_t, int, ...);
+typedef void *mmap_function(void *, size_t, int, int, int, off_t);
+
+/* After a change of rights to [start, start + size), with what the call
+ * returned, which is returned. */
+static long protected(uint64_t start, uint64_t size, int rights, long result)
+{
+    if (result != 0 || (rights & PROT_EXEC) == 0 || !jp_owned_sig() ||
+        !jp_share_is_there_sig() || jp_local_is_vfork_child())
+        return result;
+    const uint64_t page = jp_process.page_size;
+    uint64_t mask = jp_critical_begin_sig();
+    /* Who makes code will use it: there will be samples. */
+    if (atomic_load(&jp_process.running))
+        jp_logfile_ensure_sig();
+    jp_maps_note_sig(start & ~(page - 1),
+                     (start + size + page - 1) & ~(page - 1));
+    jp_critical_end_sig(mask);
+    return result;
+}
+
+/* Memory of a vfork child's is its parent's. */
+static int change(uint64_t start, uint64_t size, int keyed)
+{
+    if (!jp_owned_sig() || size == 0)
+        return 0;
+    const uint64_t page = jp_process.page_size;
+    jp_shake_begin_sig(start & ~(page - 1), (size + page - 1) & ~(page - 1),
+                       keyed);
+    return 1;
+}
+
+static void changed(int begun)
+{
+    if (begun)
+        jp_shake_end_sig();
+}
+
+JP_HOOK(int, mprotect, (void *start, size_t size, int rights))
+{
+    JP_REAL(mprotect_function, mprotect)
+    const int begun = change((uint64_t)start, size, 0);
+    const int result = real(start, size, rights);
+    changed(begun);
+    return (int)protected((uint64_t)start, size, rights, result);
+}
+
+JP_HOOK(int, pkey_mprotect, (void *start, size_t size, int rights, int key))
+{
+    JP_REAL(pkey_mprotect_function, pkey_mprotect)
+    const int begun = change((uint64_t)start, size, key > 0);
+    const int result = real(start, size, rights, key);
+    changed(begun);
+    return (int)protected((uint64_t)start, size, rights, result);
+}
+
+JP_HOOK(int, munmap, (void *start, size_t size))
+{
+    JP_REAL(munmap_function, munmap)
+    const int begun = change((uint64_t)start, size, 0);
+    const int result = real(start, size);
+    changed(begun);
+    return result;
+}
+
+/* The last argument is there with MREMAP_FIXED, and handed on in any case. */
+JP_HOOK(void *, mremap,
+        (void *old, size_t old_size, size_t size, int flags, void *new))
+{
+    JP_REAL(mremap_function, mremap)
+    const int begun = change((uint64_t)old, old_size, 0);
+    const int there =
+        (flags & MREMAP_FIXED) != 0 ? change((uint64_t) new, size, 0) : 0;
+    void *memory = real(old, old_size, size, flags, new);
+    changed(there);
+    changed(begun);
+    return memory;
+}
+
+static void *mapped(void *memory, size_t size, int rights, int flags)
+{
+    if (memory != MAP_FAILED && (flags & MAP_ANONYMOUS) != 0)
+    protected((uint64_t)memory, size, rights, 0);
+    return memory;
+}
+
+/* A mapping that takes the place of another one. */
+static int over(const void *start, size_t size, int flags)
+{
+    return (flags & MAP_FIXED) != 0 && (flags & MAP_FIXED_NOREPLACE) == 0
+               ? change((uint64_t)start, size, 0)
+               : 0;
+}
+
+JP_HOOK(void *, mmap,
+        (void *start, size_t size, int rights, int flags, int fd, off_t offset))
+{
+    JP_REAL(mmap_function, mmap)
+    const int begun = over(start, size, flags);
+    void *memory = real(start, size, rights, flags, fd, offset);
+    changed(begun);
+    return mapped(memory, size, rights, flags);
+}
+
+JP_HOOK(void *, mmap64,
+        (void *start, size_t size, int rights, int flags, int fd,
+         off64_t offset))
+{
+    JP_REAL(mmap_function, mmap64)
+    const int begun = over(start, size, flags);
+    void *memory = real(start, size, rights, flags, fd, offset);
+    changed(begun);
+    return mapped(memory, size, rights, flags);
+}
+
+int jp_code_is_change(const long a[7])
+{
+    return a[0] == SYS_mprotect || a[0] == SYS_pkey_mprotect ||
+           a[0] == SYS_munmap || a[0] == SYS_mremap ||
+           (a[0] == SYS_mmap && (a[4] & MAP_FIXED) != 0);
+}
+
+long jp_code_syscall(jp_syscall_function *real, const long a[7])
+{
+    const int begun = change((uint64_t)a[1], (uint64_t)a[2],
+                             a[0] == SYS_pkey_mprotect && a[4] > 0);
+    const int there = a[0] == SYS_mremap && (a[4] & MREMAP_FIXED) != 0
+                          ? change((uint64_t)a[5], (uint64_t)a[3], 0)
+                          : 0;
+    const long result = real(a[0], a[1], a[2], a[3], a[4], a[5], a[6]);
+    changed(there);
+    changed(begun);
+    return a[0] == SYS_mprotect || a[0] == SYS_pkey_mprotect
+               ? protected((uint64_t)a[1], (uint64_t)a[2], (int)a[3], result)
+               : result;
+}

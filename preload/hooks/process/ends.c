@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Processes that end without their destructors: what they used is noted, and
+ * what was mapped in advance given back.
+ * Runs in: any thread, the program's handlers, vfork children. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "hooks/base/real.h"
+#include "sig/critical.h"
+#include "sig/files/usage.h"
+#include "sig/log/share.h"
+#include "sig/logfile.h"
+#include "sig/os/sys.h"
+#include "sig/state/process.h"
+
+typedef void exit_function(int);
+
+static void note(void)
+{
+    if (!jp_owned_sig() || jp_sys_getpid_sig() != jp_owner->pid)
+        return;
+    jp_critical_begin_sig(); /* for good: nothing is to be written behind it */
+    jp_usage_end_sig();
+    jp_logfile_end_sig();
+    jp_share_end_sig();
+}
+
+JP_HOOK(void, _exit, (int status))
+{
+    JP_REAL(exit_function, _exit)
+    note();
+    real(status);
+    __builtin_unreachable();
+}
+
+JP_HOOK(void, _Exit, (int status))
+{
+    JP_REAL(exit_function, _Exit)
+    note();
+    real(status);
+    __builtin_unreachable();
+}

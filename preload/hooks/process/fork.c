@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fork.
+ * Runs in: any thread, not in a handler. */
+#include "fork.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "hooks/base/local.h"
+#include "hooks/signals/signals.h"
+#include "sig/adopt.h"
+#include "sig/clock/clock.h"
+#include "sig/clock/process_timer.h"
+#include "sig/control.h"
+#include "sig/critical.h"
+#include "sig/files/inherit.h"
+#include "sig/files/usage.h"
+#include "sig/handler.h"
+#include "sig/jit/jit.h"
+#include "sig/log/ring.h"
+#include "sig/logfile.h"
+#include "sig/os/sys.h"
+#include "sig/own.h"
+#include "sig/state/budget.h"
+#include "sig/state/gate.h"
+#include "sig/state/kit.h"
+#include "sig/state/process.h"
+#include "sig/state/slot.h"
+#include "sig/unwind/cfi_module.h"
+#include "sig/unwind/cfi_ready.h"
+#include "sig/unwind/shake.h"
+
+/* Of the thread that forks; its slot is not in the child's memory. */
+static __thread struct {
+    uint64_t held;   /* signals that jp_fork_before blocked */
+    uint64_t opened; /* jp_sys_opened_sig */
+    uint64_t stack_high, stack_floor;
+    uint32_t pid;
+    uint8_t rooted, is_main;
+} forking;
+
+/* No other than the clock's: a signal that the program ignores (SIGCHLD by
+ * default) is thrown away where it is not blocked.  Blocked, it would be kept
+ * for the process, and end a call of another thread's. */
+static void hold(void)
+{
+    const uint64_t clock = atomic_load(&jp_own.unblocked);
+    uint64_t before = clock;
+    jp_sys_sigmask_sig(SIG_BLOCK, clock, &before);
+    forking.held |= clock & ~before;
+}
+
+void jp_fork_before(void)
+{
+    const struct jp_slot *slot;
+    if (!jp_owned_sig())
+        return;
+    hold();
+    forking.opened = jp_sys_opened_sig();
+    forking.pid = jp_owner->pid;
+    jp_jit_forking_sig();
+    jp_cfi_forking_sig();
+    slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
+    forking.stack_high = slot != NULL ? slot->stack.high : 0;
+    forking.stack_floor = slot != NULL ? slot->stack.floor : UINT64_MAX;
+    forking.rooted = slot != NULL && slot->stack.bounds_known;
+    forking.is_main = slot != NULL && slot->stack.is_main;
+}
+
+/* What became the program's meanwhile stays blocked where the thread wishes
+ * so. */
+void jp_fork_parent(void)
+{
+    const uint64_t held = forking.held;
+    forking.held = 0;
+    if (held != 0)
+        jp_sys_sigmask_sig(
+            SIG_UNBLOCK,
+            held & ~(jp_local.view & ~atomic_load(&jp_own.unblocked)), NULL);
+}
+
+static void restart(void)
+{
+    const int running = atomic_exchange(&jp_process.running, 0) != 0;
+    jp_inherit_close_sig(forking.opened);
+    jp_slots_reset_sig();
+    jp_shake_reset_sig();
+    jp_adopt_reset_sig();
+    jp_process_timer_reset_sig();
+    jp_budget_reset_sig();
+    jp_kits_reset_sig();
+    jp_ring_reset_sig();
+    jp_cfi_modules_reset_sig();
+    jp_cfi_forked_sig();
+    jp_logfile_reset_sig();
+    jp_jit_reset_sig();
+    jp_control_reset_sig();
+    atomic_store(&jp_process.sections, 0);
+    jp_process.is_child = 1;
+    jp_process.forked_by = forking.pid;
+    jp_owner->pid = jp_sys_getpid_sig();
+    if (jp_process.clock->forked != NULL)
+        jp_process.clock->forked();
+    jp_signals_forked();
+    jp_local_forked();
+    struct jp_slot *slot = jp_adopt_self_sig(forking.stack_high);
+    if (slot != NULL) {
+        slot->stack.floor = forking.stack_floor;
+        slot->stack.bounds_known = forking.rooted;
+        slot->stack.is_main = forking.is_main;
+    }
+    jp_usage_begin_sig();
+    if (running)
+        jp_control_sig(JP_CONTROL_START);
+    else if (atomic_load(&jp_process.first_pending))
+        jp_clock_first_sig();
+}
+
+/* The memory of jp_owner is wiped in a child: where there is a pid, this was
+ * done already, or the caller is no child; or the kernel does not wipe. */
+void jp_fork_child(void)
+{
+    if (jp_owner == NULL)
+        return;
+    const uint32_t pid = jp_owned_sig() ? jp_sys_getpid_sig() : 0;
+    if (pid != 0 && pid != jp_owner->pid)
+        memset(jp_owner, 0, sizeof(*jp_owner));
+    if (jp_owned_sig()) {
+        jp_fork_parent();
+        return;
+    }
+    const uint64_t clock = atomic_load(&jp_own.unblocked);
+    /* A child with a thread pointer that leads nowhere has no profile; and
+     * none where a filter keeps us from knowing who we are. */
+    if (jp_gate_sound_sig()) {
+        const int error = errno;
+        const uint64_t mask = jp_critical_begin_sig();
+        forking.held = 0;
+        jp_gate_enter_sig();
+        if (jp_sys_getpid_sig() != 0)
+            restart();
+        jp_critical_end_sig(mask);
+        errno = error;
+    }
+    jp_sys_sigmask_sig(SIG_UNBLOCK, clock, NULL);
+}
+
+int jp_fork_init(void)
+{
+    return pthread_atfork(jp_fork_before, jp_fork_parent, jp_fork_child);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What takes the files out of reach or forbids system calls: seccomp filters,
+ * chroot, another user, other namespaces.  Before it, what a report needs is
+ * written and a reserve of the log is mapped.
+ * Runs in: any thread, not in a handler. */
+#include "sandbox.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "hooks/base/local.h"
+#include "hooks/base/real.h"
+#include "jp_limits.h"
+#include "sig/clock/clock.h"
+#include "sig/clock/process_timer.h"
+#include "sig/control.h"
+#include "sig/critical.h"
+#include "sig/files/usage.h"
+#include "sig/os/filter.h"
+#include "sig/os/sys.h"
+#include "sig/own.h"
+#include "sig/state/process.h"
+#include "sig/state/slot.h"
+
+#define CLOCK_ROUNDS 12
+#define CLOCK_CALLS 8
+#define HANDLER_YIELDS 1000
+#define LAST_SIGNAL 64
+
+/* The shortest time of CLOCK_ROUNDS that CLOCK_CALLS looks at the clock take,
+ * and as many of the shortest system call. */
+static void time_calls(uint64_t *clock, uint64_t *kernel)
+{
+    *clock = *kernel = UINT64_MAX;
+    for (int round = 0; round < CLOCK_ROUNDS; round++) {
+        const uint64_t start = jp_sys_clock_sig(CLOCK_MONOTONIC);
+        for (int i = 0; i < CLOCK_CALLS; i++)
+            jp_sys_clock_sig(CLOCK_MONOTONIC);
+        const uint64_t middle = jp_sys_clock_sig(CLOCK_MONOTONIC);
+        for (int i = 0; i < CLOCK_CALLS; i++)
+            jp_sys_getppid_sig();
+        const uint64_t end = jp_sys_clock_sig(CLOCK_MONOTONIC);
+        if (middle - start < *clock)
+            *clock = middle - start;
+        if (end - middle < *kernel)
+            *kernel = end - middle;
+    }
+}
+
+/* Whether the vdso tells the time without asking the kernel, which depends on
+ * the clock source.  Where it asks, it takes longer than the shortest system
+ * call by all that the clock costs.  Both are timed, as what names the clock
+ * source, /sys, is not in every container. */
+static int time_is_direct(void)
+{
+    uint64_t clock, kernel;
+    time_calls(&clock, &kernel);
+    return clock * 5 < kernel * 4;
+}
+
+/* 1: yes, -1: no; asked before there is a filter. */
+static int time_known;
+
+void jp_sandbox_before(void)
+{
+    const int error = errno;
+    if (!jp_local_is_vfork_child()) {
+        uint64_t mask = jp_critical_begin_sig();
+        if (time_known == 0)
+            time_known = time_is_direct() ? 1 : -1;
+        jp_control_before_sandbox_sig();
+        jp_critical_end_sig(mask);
+    }
+    errno = error;
+}
+
+/* Programs that are executed behind the filter get it too, and nobody knows it
+ * there: where it forbids what profiling begins with, they are not profiled. */
+static void hand_down(void)
+{
+    static const int needed[] = {SYS_timer_create,    SYS_timer_delete,
+                                 SYS_timer_settime,   SYS_openat,
+                                 SYS_newfstatat,      SYS_getdents64,
+                                 SYS_readlinkat,      SYS_unlinkat,
+                                 SYS_fallocate,       SYS_pwrite64,
+                                 SYS_pread64,         SYS_mmap,
+                                 SYS_munmap,          SYS_madvise,
+                                 SYS_ioctl,           SYS_fcntl,
+                                 SYS_flock,           SYS_prlimit64,
+                                 SYS_rt_sigaction,    SYS_rt_sigprocmask,
+                                 SYS_sigaltstack,     SYS_tgkill,
+                                 SYS_getpid,          SYS_getppid,
+                                 SYS_gettid,          SYS_geteuid,
+                                 SYS_futex,           SYS_clock_gettime,
+                                 SYS_sched_yield,     SYS_linkat,
+                                 SYS_sendfile,        SYS_process_vm_readv,
+                                 SYS_perf_event_open, SYS_ftruncate,
+                                 SYS_rt_sigreturn};
+    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+        char *flags = getenv(JP_ENV_FLAGS);
+        if (flags != NULL && jp_filter_number_sig(needed[i]) != 0)
+            flags[0] = '\0';
+    }
+}
+
+/* No handler of another thread may be on its way into a system call that it
+ * asked the filters about before they were known. */
+static void await_handlers(void)
+{
+    uint32_t count = jp_slots_count_sig();
+    for (uint32_t i = 0; i < count; i++) {
+        for (int n = 0; n < HANDLER_YIELDS; n++) {
+            if (atomic_load(&jp_slot_at_sig(i)->busy) == 0)
+                break;
+            sched_yield();
+        }
+    }
+}
+
+static void stop(struct jp_sandbox_filter *expected)
+{
+    expected->stopped = atomic_load(&jp_process.running) != 0;
+    jp_usage_off_sig(JP_OFF_FILTER);
+    jp_control_off_sig();
+}
+
+/* Where no handler could return any more, none must begin: what is pending of
+ * the clock's in a thread that is in the kernel just now goes away when the
+ * signal is ignored for a moment (signal(7)). */
+static void forget_pending(void)
+{
+    const uint64_t clocks = atomic_load(&jp_own.unblocked);
+    for (int signal = 1; signal <= LAST_SIGNAL; signal++) {
+        /* The kernel's: the handler, flags, restorer, mask. */
+        uint64_t ours[4], ignored[4] = {(uint64_t)SIG_IGN, 0, 0, 0};
+        if ((clocks & JP_SIGSET(signal)) == 0 ||
+            jp_sys_sig(SYS_rt_sigaction, signal, 0, (long)ours,
+                       sizeof(uint64_t), 0) != 0)
+            continue;
+        jp_sys_sig(SYS_rt_sigaction, signal, (long)ignored, 0, sizeof(uint64_t),
+                   0);
+        jp_sys_sig(SYS_rt_sigaction, signal, (long)ours, 0, sizeof(uint64_t),
+                   0);
+    }
+}
+
+/* Makes a filter known.  One that forbids the return from handlers, as sshd's
+ * does, ends the profile first. */
+static void add_filter(struct jp_sandbox_filter *expected,
+                       const struct sock_fprog *code)
+{
+    expected->filter = jp_filter_add_sig((uint64_t)code->filter, code->len);
+    if (expected->filter == NULL || expected->stopped ||
+        jp_filter_number_sig(SYS_rt_sigreturn) == 0)
+        return;
+    jp_filter_drop_sig(expected->filter);
+    stop(expected);
+    await_handlers();
+    forget_pending();
+    expected->filter = jp_filter_add_sig((uint64_t)code->filter, code->len);
+}
+
+/* Reads the program that `address` leads to.  Returns 1, 0 where the kernel
+ * will not take it (programs ask so whether there are filters at all), -1
+ * where only the kernel can read it. */
+static int read_program(uint64_t address, struct sock_fprog *code)
+{
+    struct sock_filter last = {0, 0, 0, 0};
+    long got = jp_sys_safe_read_sig(address, code, sizeof(*code));
+    if (got == (long)sizeof(*code)) {
+        if (code->len == 0 || code->len > BPF_MAXINSNS)
+            return 0;
+        got = jp_sys_safe_read_sig((uint64_t)(code->filter + code->len - 1),
+                                   &last, sizeof(last));
+        if (got == (long)sizeof(last))
+            return 1;
+    }
+    return got == -EPERM || got == -ENOSYS || got == -EACCES ? -1 : 0;
+}
+
+struct jp_sandbox_filter jp_sandbox_expect(int strict, uint64_t address)
+{
+    struct jp_sandbox_filter expected = {NULL, 0};
+    struct sock_fprog code = {0};
+    if (jp_local_is_vfork_child())
+        return expected;
+    const int error = errno;
+    const int known = strict ? 1 : read_program(address, &code);
+    if (known != 0) {
+        jp_sandbox_before();
+        /* The strict mode takes the time stamp counter away as well. */
+        if (time_known != 1 || strict || known < 0)
+            stop(&expected);
+        if (strict)
+            expected.filter = jp_filter_strict_sig();
+        else if (known > 0)
+            add_filter(&expected, &code);
+        if (expected.filter != NULL &&
+            jp_filter_number_sig(SYS_timer_create) != 0)
+            jp_process_timer_hasten_sig();
+        if (expected.filter != NULL) {
+            await_handlers();
+            jp_clock_fence_sig();
+        } else if (!expected.stopped)
+            stop(&expected);
+    }
+    errno = error;
+    return expected;
+}
+
+void jp_sandbox_settle(const struct jp_sandbox_filter *expected, int installed)
+{
+    const int error = errno;
+    if (!installed) {
+        if (expected->filter != NULL)
+            jp_filter_drop_sig(expected->filter);
+        if (expected->stopped) {
+            jp_usage_off_sig(JP_OFF_NONE);
+            jp_control_on_sig();
+        }
+    } else if (expected->filter != NULL) {
+        hand_down();
+    }
+    errno = error;
+}
+
+typedef int prctl_function(int, unsigned long, unsigned long, unsigned long,
+                           unsigned long);
+
+/* The vdso's clock reads the time stamp counter, which no handler may then. */
+static int without_counter(prctl_function *real, const unsigned long a[4])
+{
+    struct jp_sandbox_filter expected = {NULL, 0};
+    if (a[0] == PR_TSC_SIGSEGV && !jp_local_is_vfork_child())
+        stop(&expected);
+    const int result = real(PR_SET_TSC, a[0], a[1], a[2], a[3]);
+    jp_sandbox_settle(&expected, result == 0);
+    return result;
+}
+
+JP_HOOK(int, prctl, (int option, ...))
+{
+    JP_REAL(prctl_function, prctl)
+    unsigned long a[4];
+    va_list more;
+    va_start(more, option);
+    for (unsigned i = 0; i < 4; i++)
+        a[i] = va_arg(more, unsigned long);
+    va_end(more);
+    if (option == PR_SET_TSC)
+        return without_counter(real, a);
+    if (option != PR_SET_SECCOMP ||
+        (a[0] != SECCOMP_MODE_STRICT && a[0] != SECCOMP_MODE_FILTER))
+        return real(option, a[0], a[1], a[2], a[3]);
+    const struct jp_sandbox_filter expected =
+        jp_sandbox_expect(a[0] == SECCOMP_MODE_STRICT, a[1]);
+    const int result = real(option, a[0], a[1], a[2], a[3]);
+    jp_sandbox_settle(&expected, result == 0);
+    return result;
+}
+
+/* Functions after which the log may not be opened any more. */
+#define BRACED(name, declared, used)                                           \
+    typedef int name##_function declared;                                      \
+    JP_HOOK(int, name, declared)                                               \
+    {                                                                          \
+        JP_REAL(name##_function, name)                                         \
+        jp_sandbox_before();                                                   \
+        return real used;                                                      \
+    }
+
+BRACED(chroot, (const char *path), (path))
+BRACED(setuid, (uid_t user), (user))
+BRACED(seteuid, (uid_t user), (user))
+BRACED(setreuid, (uid_t real_user, uid_t user), (real_user, user))
+BRACED(setresuid, (uid_t real_user, uid_t user, uid_t saved),
+       (real_user, user, saved))
+BRACED(setfsuid, (uid_t user), (user))
+BRACED(unshare, (int what), (what))
+BRACED(setns, (int fd, int type), (fd, type))

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Programs that the C library starts by itself: past the exec functions, with
+ * the calling thread's mask as the kernel has it.  So it is made what the
+ * program believes that it is, for the time of the call.
+ * Runs in: any thread, vfork children. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "hooks/base/local.h"
+#include "hooks/base/real.h"
+#include "sig/state/process.h"
+#include "target.h"
+
+typedef int spawn_function(pid_t *, const char *,
+                           const posix_spawn_file_actions_t *,
+                           const posix_spawnattr_t *, char *const[],
+                           char *const[]);
+typedef int system_function(const char *);
+typedef FILE *popen_function(const char *, const char *);
+
+/* Returns whether there is something to be undone. */
+static int before(void)
+{
+    if (jp_local.view == 0)
+        return 0;
+    if (jp_local_is_vfork_child()) {
+        jp_local_begin_vfork_child();
+        return 0;
+    }
+    jp_local_exec(SIG_BLOCK);
+    return 1;
+}
+
+static void after(int changed)
+{
+    const int error = errno;
+    if (changed)
+        jp_local_exec(SIG_UNBLOCK);
+    errno = error;
+}
+
+JP_HOOK(int, posix_spawn,
+        (pid_t * pid, const char *path,
+         const posix_spawn_file_actions_t *actions,
+         const posix_spawnattr_t *attributes, char *const argv[],
+         char *const envp[]))
+{
+    JP_REAL(spawn_function, posix_spawn)
+    pid_t made = 0;
+    pid_t *const child = pid != NULL ? pid : &made;
+    const int changed = before();
+    const int error = real(child, path, actions, attributes, argv, envp);
+    if (error == 0)
+        jp_target_tell_of(
+            &(const struct jp_target){path, argv, envp, AT_FDCWD, 0},
+            (uint32_t)*child);
+    after(changed);
+    return error;
+}
+
+JP_HOOK(int, posix_spawnp,
+        (pid_t * pid, const char *file,
+         const posix_spawn_file_actions_t *actions,
+         const posix_spawnattr_t *attributes, char *const argv[],
+         char *const envp[]))
+{
+    JP_REAL(spawn_function, posix_spawnp)
+    pid_t made = 0;
+    pid_t *const child = pid != NULL ? pid : &made;
+    const int changed = before();
+    const int error = real(child, file, actions, attributes, argv, envp);
+    if (error == 0)
+        jp_target_tell_of(
+            &(const struct jp_target){file, argv, envp, AT_FDCWD, 1},
+            (uint32_t)*child);
+    after(changed);
+    return error;
+}
+
+JP_HOOK(int, system, (const char *command))
+{
+    JP_REAL(system_function, system)
+    const int changed = before();
+    const int status = real(command);
+    after(changed);
+    return status;
+}
+
+JP_HOOK(FILE *, popen, (const char *command, const char *mode))
+{
+    JP_REAL(popen_function, popen)
+    const int changed = before();
+    FILE *stream = real(command, mode);
+    after(changed);
+    return stream;
+}

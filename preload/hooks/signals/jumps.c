@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Jumps that bring a signal mask back, past the hooks: siglongjmp's buffer has
+ * the kernel's mask of then (setjmp.h, struct __jmp_buf_tag), in which the
+ * clock's signals are never blocked.  That the program believed them to be is
+ * seen by all the others being so.
+ * Runs in: any thread, the program's handlers. */
+#include <setjmp.h>
+
+#include "hooks/base/local.h"
+#include "hooks/base/real.h"
+#include "sig/state/process.h"
+
+/* In a build with AddressSanitizer a frame that is left by the jump would leave
+ * its marks on the stack. */
+#define UNMARKED __attribute__((no_sanitize("address")))
+
+typedef void jump_function(struct __jmp_buf_tag *, int);
+
+static void bring_back(const struct __jmp_buf_tag *place)
+{
+    if (place->__mask_was_saved && !jp_local_is_vfork_child())
+        jp_local.view =
+            jp_local_program_blocked(jp_local_bits(&place->__saved_mask));
+}
+
+JP_HOOK(UNMARKED void, siglongjmp, (sigjmp_buf place, int value))
+{
+    JP_REAL(jump_function, siglongjmp)
+    bring_back(place);
+    real(place, value);
+    __builtin_unreachable();
+}
+
+JP_HOOK(UNMARKED void, longjmp, (jmp_buf place, int value))
+{
+    JP_REAL(jump_function, longjmp)
+    bring_back(place);
+    real(place, value);
+    __builtin_unreachable();
+}
+
+/* What both are with _FORTIFY_SOURCE. */
+JP_HOOK(UNMARKED void, __longjmp_chk, (struct __jmp_buf_tag * place, int value))
+{
+    JP_REAL(jump_function, __longjmp_chk)
+    bring_back(place);
+    real(place, value);
+    __builtin_unreachable();
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The program's own signal handlers.
+ * Runs in: the program's handlers. */
+#include "program.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include "altstack.h"
+#include "hooks/base/local.h"
+#include "hooks/base/retry.h"
+#include "sig/arch/arch.h"
+#include "sig/critical.h"
+#include "sig/handler.h"
+#include "sig/os/sys.h"
+#include "sig/own.h"
+#include "sig/state/gate.h"
+#include "sig/state/process.h"
+
+struct jp_program jp_programs[65];
+
+static long send(int signal, const siginfo_t *info, int to_thread)
+{
+    const uint32_t pid = jp_sys_getpid_sig();
+    if (to_thread)
+        return jp_sys_sig(SYS_rt_tgsigqueueinfo, pid, jp_sys_gettid_sig(),
+                          signal, (long)info, 0);
+    return jp_sys_sig(SYS_rt_sigqueueinfo, pid, signal, (long)info, 0, 0);
+}
+
+/* Sends a signal once more, as it came: what was sent to the thread to the
+ * thread, anything else to the process.  (A process may give itself any
+ * si_code.)  Where the kernel has no room to keep what it is about
+ * (RLIMIT_SIGPENDING), it comes as one of kill's, which need none. */
+static void again(int signal, siginfo_t *info)
+{
+    const int to_thread = info->si_code == SI_TKILL;
+    if (send(signal, info, to_thread) == -EAGAIN) {
+        info->si_code = SI_USER;
+        send(signal, info, to_thread);
+    }
+}
+
+/* The signal was jprof's when the thread asked to have it blocked, and stayed
+ * unblocked; now it is the program's.  So it is blocked from here on, and
+ * waits, or finds another thread. */
+static void defer(int signal, siginfo_t *info, ucontext_t *context)
+{
+    const uint64_t bit = JP_SIGSET(signal);
+    jp_sys_sigmask_sig(SIG_BLOCK, bit, NULL);
+    jp_local_to_sigset(&context->uc_sigmask,
+                       jp_local_bits(&context->uc_sigmask) | bit);
+    struct jp_slot *slot = jp_local.slot;
+    if (slot != NULL)
+        slot->hooks.runs++;
+    again(signal, info);
+}
+
+/* Whether the thread was about something that jprof must not leave half done:
+ * in its handler, or with signals blocked (jp_critical_begin_sig).  The count
+ * alone does not say so: a program's handler may have left by a jump. */
+static int is_inside(const ucontext_t *context)
+{
+    uint64_t mask = 0;
+    if (jp_critical_depth == 0 &&
+        !jp_handler_is_at_sig(jp_arch_pc_sig(context)))
+        return 0;
+    jp_sys_sigmask_sig(SIG_BLOCK, 0, &mask);
+    return (mask & JP_SIGNALS_LIBC) == JP_SIGNALS_LIBC;
+}
+
+/* The same signal comes again to this thread, and not to another, as soon as
+ * that is over.  Returns 0 where the kernel has no room to keep it. */
+static int put_off(int signal, siginfo_t *info, ucontext_t *context)
+{
+    const uint64_t bit = JP_SIGSET(signal);
+    jp_sys_sigmask_sig(SIG_BLOCK, bit, NULL);
+    if (jp_sys_sig(SYS_rt_tgsigqueueinfo, jp_sys_getpid_sig(),
+                   jp_sys_gettid_sig(), signal, (long)info, 0) != 0)
+        return 0;
+    jp_local_to_sigset(&context->uc_sigmask,
+                       jp_local_bits(&context->uc_sigmask) | bit);
+    return 1;
+}
+
+/* SIG_DFL, where jprof's handler stays installed for late signals of its own:
+ * the kernel is to do what it does. */
+static void by_default(int signal, siginfo_t *info)
+{
+    static const uint64_t action[4]; /* SIG_DFL: rt_sigaction(2) */
+    jp_sys_sigmask_sig(SIG_BLOCK, JP_SIGSET(signal), NULL);
+    jp_sys_sig(SYS_rt_sigaction, signal, (long)action, 0, sizeof(uint64_t), 0);
+    again(signal, info);
+}
+
+static void run(uint64_t handler, int signal, siginfo_t *info, void *context)
+{
+    void (*function)(int, siginfo_t *, void *);
+    const uint64_t address = handler & JP_PROGRAM_ADDRESS;
+    memcpy(&function, &address, sizeof(function));
+    if ((handler & JP_PROGRAM_SIGINFO) != 0)
+        function(signal, info, context);
+    else
+        ((void (*)(int))(void *)function)(signal);
+}
+
+/* The kernel adds the handler's mask to the thread's, and brings that back
+ * afterwards, past the hooks. */
+static void call(uint64_t handler, int signal, siginfo_t *info, void *context)
+{
+    const uint64_t view = jp_local.view;
+    const struct sigaction *asked = &jp_programs[signal].asked;
+    jp_local.view |= jp_local_program_blocked(
+        jp_local_bits(&asked->sa_mask) |
+        ((asked->sa_flags & SA_NODEFER) != 0 ? 0 : JP_SIGSET(signal)));
+    jp_local.theirs++;
+    run(handler, signal, info, context);
+    jp_local.view = view;
+}
+
+void jp_program_handler(int signal, siginfo_t *info, void *context)
+{
+    const uint64_t bit = JP_SIGSET(signal);
+    /* A thread that is none of this process's has nothing but the handler. */
+    const int known = jp_owned_sig() && jp_gate_ask_sig();
+    if (known && is_inside(context) && put_off(signal, info, context))
+        return;
+    if (known && (atomic_load(&jp_own.ever) & bit) != 0) {
+        if (jp_own_value_sig(info)) {
+            uint64_t mask = jp_critical_begin_sig();
+            jp_handler_sig(signal, info, context);
+            jp_critical_end_sig(mask);
+            return;
+        }
+        if ((jp_local.view & ~atomic_load(&jp_own.unblocked) & bit) != 0) {
+            defer(signal, info, context);
+            return;
+        }
+    }
+    uint64_t handler = atomic_load(&jp_programs[signal].handler);
+    if ((handler & JP_PROGRAM_ONCE) != 0)
+        atomic_store(&jp_programs[signal].handler, (uint64_t)SIG_DFL);
+    if (handler == (uint64_t)SIG_DFL)
+        by_default(signal, info);
+    if (handler == (uint64_t)SIG_DFL || handler == (uint64_t)SIG_IGN)
+        return;
+    if (!known) {
+        run(handler, signal, info, context);
+        return;
+    }
+    if ((jp_programs[signal].asked.sa_flags & SA_RESTART) == 0)
+        jp_retry_force_eintr(context);
+    jp_altstack_show(context);
+    call(handler, signal, info, context);
+}

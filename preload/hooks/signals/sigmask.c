@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Signal masks: what the program blocks is blocked, but for the clock's
+ * signals, and its questions are answered by what it asked for.
+ * Runs in: any thread, the program's handlers. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hooks/base/local.h"
+#include "hooks/base/real.h"
+#include "sig/os/sys.h"
+#include "sig/own.h"
+#include "sig/state/process.h"
+#include "signals.h"
+
+typedef int mask_function(int, const sigset_t *, sigset_t *);
+typedef int number_function(int);
+typedef int none_function(void);
+
+/* The view after the program's call. */
+static uint64_t change_view(int how, uint64_t view, uint64_t set)
+{
+    if (how == SIG_BLOCK)
+        return view | set;
+    return how == SIG_UNBLOCK ? view & ~set : set;
+}
+
+/* Returns 0 or an errno; the bits of the mask before in *old. */
+static int change(int how, const uint64_t *set, uint64_t *old)
+{
+    uint64_t kernel;
+    if (set != NULL && how != SIG_BLOCK && how != SIG_UNBLOCK &&
+        how != SIG_SETMASK)
+        return EINVAL;
+    if (set != NULL && how != SIG_UNBLOCK)
+        jp_signals_meant(*set & ~jp_local.view, 0);
+    const uint64_t clock = atomic_load(&jp_own.unblocked);
+    const uint64_t before = jp_local.view;
+    /* Signals that were jprof's when they were to be blocked. */
+    if ((before & ~clock) != 0)
+        jp_sys_sigmask_sig(SIG_BLOCK, before & ~clock, NULL);
+    if (set == NULL) {
+        jp_sys_sigmask_sig(SIG_BLOCK, 0, &kernel);
+        jp_local.view &= clock;
+    } else {
+        uint64_t wanted = *set & ~JP_SIGNALS_LIBC; /* as glibc */
+        if (how != SIG_UNBLOCK)
+            wanted &= ~clock;
+        jp_local.view = change_view(how, before, *set) & clock;
+        jp_sys_sigmask_sig(how, wanted, &kernel);
+    }
+    *old = (kernel & ~clock) | (before & clock);
+    return 0;
+}
+
+static int change_set(int how, const sigset_t *set, sigset_t *old)
+{
+    uint64_t wanted = set != NULL ? jp_local_bits(set) : 0, before;
+    int error = change(how, set != NULL ? &wanted : NULL, &before);
+    if (error == 0 && old != NULL)
+        jp_local_to_sigset(old, before);
+    return error;
+}
+
+/* A vfork child has a mask of its own in the kernel, and an exec is about to
+ * hand it on; only the memory is the parent's. */
+static int is_mine(void)
+{
+    if (!jp_local_is_vfork_child())
+        return 1;
+    jp_local_begin_vfork_child();
+    return 0;
+}
+
+JP_HOOK(int, pthread_sigmask, (int how, const sigset_t *set, sigset_t *old))
+{
+    JP_REAL(mask_function, pthread_sigmask)
+    return is_mine() ? change_set(how, set, old) : real(how, set, old);
+}
+
+static int fail(int error)
+{
+    if (error == 0)
+        return 0;
+    errno = error;
+    return -1;
+}
+
+JP_HOOK(int, sigprocmask, (int how, const sigset_t *set, sigset_t *old))
+{
+    JP_REAL(mask_function, sigprocmask)
+    return is_mine() ? fail(change_set(how, set, old)) : real(how, set, old);
+}
+
+/* sighold and sigrelse (3), sigblock and its siblings (3): made of the same
+ * system call. */
+static int change_one(int how, int signal)
+{
+    sigset_t one;
+    sigemptyset(&one);
+    return sigaddset(&one, signal) != 0 ? -1 : sigprocmask(how, &one, NULL);
+}
+
+JP_HOOK(int, sighold, (int signal))
+{
+    return change_one(SIG_BLOCK, signal);
+}
+
+JP_HOOK(int, sigrelse, (int signal))
+{
+    return change_one(SIG_UNBLOCK, signal);
+}
+
+static int change_old(int how, int bits)
+{
+    const uint64_t wanted = (uint32_t)bits;
+    uint64_t before = 0;
+    return fail(change(how, &wanted, &before)) != 0 ? -1 : (int)before;
+}
+
+JP_HOOK(int, sigblock, (int bits))
+{
+    JP_REAL(number_function, sigblock)
+    return is_mine() ? change_old(SIG_BLOCK, bits) : real(bits);
+}
+
+JP_HOOK(int, sigsetmask, (int bits))
+{
+    JP_REAL(number_function, sigsetmask)
+    return is_mine() ? change_old(SIG_SETMASK, bits) : real(bits);
+}
+
+JP_HOOK(int, siggetmask, (void))
+{
+    JP_REAL(none_function, siggetmask)
+    return is_mine() ? change_old(SIG_BLOCK, 0) : real();
+}

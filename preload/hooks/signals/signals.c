@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Signal dispositions.  Some runtimes set every signal back to its default
+ * when they start (Node does), which would turn the next timer's signal into
+ * the program's death; so the kernel keeps jprof's handler, and the program's
+ * wish is remembered and answered.  A signal for which the program has a
+ * handler, or that it waits for, is the program's from then on, with all the
+ * flags and the mask that it asked for; the clock then takes another.
+ * Runs in: any thread, the program's handlers. */
+#include "signals.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+
+#include "drain.h"
+#include "hooks/base/local.h"
+#include "hooks/base/real.h"
+#include "program.h"
+#include "sig/clock/clock.h"
+#include "sig/critical.h"
+#include "sig/files/notes.h"
+#include "sig/handler.h"
+#include "sig/os/sys.h"
+#include "sig/own.h"
+#include "sig/state/process.h"
+#include "sig/trap.h"
+
+/* Real-time signals below this one are glibc's own. */
+#define FIRST_FREE 35
+
+typedef int sigaction_function(int, const struct sigaction *,
+                               struct sigaction *);
+
+static _Atomic int locked;
+
+static int real_sigaction(int signal, const struct sigaction *action,
+                          struct sigaction *old)
+{
+    JP_REAL(sigaction_function, sigaction)
+    return real(signal, action, old);
+}
+
+static uint64_t lock(void)
+{
+    uint64_t mask = jp_critical_begin_sig();
+    while (atomic_exchange(&locked, 1) != 0)
+        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+    return mask;
+}
+
+/* What was jprof's and is the program's now is blocked where the calling
+ * thread wished so. */
+static void unlock(uint64_t mask)
+{
+    const uint64_t clock = atomic_load(&jp_own.unblocked);
+    atomic_store(&locked, 0);
+    mask = (mask | jp_local.view) & ~clock;
+    jp_local.view &= clock;
+    jp_critical_end_sig(mask);
+}
+
+void jp_signals_forked(void)
+{
+    atomic_store(&locked, 0);
+}
+
+static int is_in(int signal, const _Atomic uint64_t *set)
+{
+    return (atomic_load(set) & JP_SIGSET(signal)) != 0;
+}
+
+static int is_handler(const struct sigaction *action)
+{
+    return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+}
+
+static int install(int signal)
+{
+    struct sigaction action = {.sa_sigaction = jp_handler_sig,
+                               .sa_flags =
+                                   SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    /* No handler of the program's may run inside ours: it could leave by
+     * siglongjmp, and the C library's cancellation signal (which sigfillset
+     * leaves out) by unwinding.  What is open is put off, or ignored. */
+    memset(&action.sa_mask, 0xff, sizeof(action.sa_mask));
+    jp_local_to_sigset(&action.sa_mask, ~atomic_load(&jp_own.open));
+    return real_sigaction(signal, &action, NULL);
+}
+
+static int installed; /* jprof's handler, in a process that is set up */
+
+/* Returns 0, or -1 with errno where the kernel refuses one. */
+static int install_ours(int but)
+{
+    int result = 0;
+    for (int signal = 1; signal <= 64; signal++) {
+        if (is_in(signal, &jp_own.ours) && signal != but)
+            result |= install(signal);
+    }
+    return result;
+}
+
+/* Whether a signal for which the kernel has this action may come while jprof
+ * is about something: where nothing of the program's runs then (by default,
+ * these four do nothing), or its handler can be put off. */
+static int may_come(int signal, const struct sigaction *kernel)
+{
+    if (is_in(signal, &jp_own.ours))
+        return 0;
+    if (kernel->sa_sigaction == jp_trap_sig)
+        return 1;
+    if (kernel->sa_handler == SIG_DFL)
+        return signal == SIGCHLD || signal == SIGCONT || signal == SIGURG ||
+               signal == SIGWINCH;
+    return kernel->sa_handler == SIG_IGN ||
+           (kernel->sa_sigaction == jp_program_handler &&
+            (kernel->sa_flags & (int)SA_RESETHAND) == 0);
+}
+
+/* The kernel has a new action for a signal. */
+static void sort(int signal, const struct sigaction *kernel)
+{
+    const uint64_t bit = JP_SIGSET(signal);
+    const uint64_t before = atomic_load(&jp_own.open);
+    const uint64_t now =
+        may_come(signal, kernel) ? before | bit : before & ~bit;
+    atomic_store(&jp_own.open, now);
+    if ((now & bit) != 0 && kernel->sa_sigaction != jp_program_handler &&
+        kernel->sa_sigaction != jp_trap_sig)
+        atomic_fetch_or(&jp_own.ignored, bit);
+    else
+        atomic_fetch_and(&jp_own.ignored, ~bit);
+    if (now != before && installed)
+        install_ours(signal);
+}
+
+/* A real-time signal that has no handler and is not ignored, from the top
+ * down; 0: there is none. */
+static int find_spare(void)
+{
+    for (int signal = 64; signal >= FIRST_FREE; signal--) {
+        struct sigaction action;
+        if (!is_in(signal, &jp_own.ever) &&
+            real_sigaction(signal, NULL, &action) == 0 &&
+            action.sa_handler == SIG_DFL)
+            return signal;
+    }
+    return 0;
+}
+
+/* Wishes about signals that synchronous faults raise stay with the kernel:
+ * they interrupt no call, and such handlers look at the frame that called
+ * them. */
+static int is_fault(int signal)
+{
+    return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL ||
+           signal == SIGFPE || signal == SIGTRAP || signal == SIGSYS;
+}
+
+/* Signals of faults that jprof may make itself, and survives as long as the
+ * program leaves them to their default action. */
+static int is_trap(int signal)
+{
+    return signal == SIGSEGV || signal == SIGBUS;
+}
+
+static struct sigaction trap(void)
+{
+    struct sigaction action = {.sa_sigaction = jp_trap_sig,
+                               .sa_flags =
+                                   SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    memset(&action.sa_mask, 0xff, sizeof(action.sa_mask));
+    return action;
+}
+
+/* The action that the kernel gets for one of the program's. */
+static struct sigaction wrapped(int signal, const struct sigaction *action)
+{
+    struct sigaction kernel = *action;
+    const uint64_t mask = jp_local_bits(&action->sa_mask);
+    /* The C library's own two tell that jprof has blocked all. */
+    const uint64_t kept = atomic_load(&jp_own.unblocked) | JP_SIGNALS_LIBC;
+    uint64_t handler = (uint64_t)action->sa_handler;
+    const int was_ours = is_in(signal, &jp_own.ever);
+    jp_programs[signal].stripped = mask & kept;
+    jp_programs[signal].asked = *action;
+    /* The kernel leaves these out of any mask. */
+    jp_local_to_sigset(&jp_programs[signal].asked.sa_mask,
+                       mask & ~(JP_SIGSET(SIGKILL) | JP_SIGSET(SIGSTOP)));
+    jp_local_to_sigset(&kernel.sa_mask, mask & ~kept);
+    if (action->sa_handler == SIG_DFL && is_trap(signal))
+        return trap();
+    if (action->sa_handler == SIG_IGN ||
+        (action->sa_handler == SIG_DFL && !was_ours) || is_fault(signal))
+        return kernel;
+    if (is_handler(action) && (action->sa_flags & SA_SIGINFO) != 0)
+        handler |= JP_PROGRAM_SIGINFO;
+    /* The kernel would reset it for one of jprof's signals, too. */
+    if (was_ours && (action->sa_flags & SA_RESETHAND) != 0) {
+        handler |= is_handler(action) ? JP_PROGRAM_ONCE : 0;
+        kernel.sa_flags &= ~(int)SA_RESETHAND;
+    }
+    atomic_store(&jp_programs[signal].handler, handler);
+    kernel.sa_sigaction = jp_program_handler;
+    kernel.sa_flags |= SA_SIGINFO;
+    return kernel;
+}
+
+/* What the program is to see of what the kernel has; program: as it was
+ * before that was changed. */
+static void unwrap(int signal, struct sigaction *kernel,
+                   const struct jp_program *program)
+{
+    const uint64_t handler = atomic_load(&program->handler);
+    if (kernel->sa_sigaction == jp_trap_sig) {
+        *kernel = program->asked;
+        return;
+    }
+    if (kernel->sa_sigaction == jp_program_handler) {
+        if (is_in(signal, &jp_own.ever)) {
+            *kernel = program->asked;
+            if (handler == (uint64_t)SIG_DFL)
+                kernel->sa_handler = SIG_DFL;
+            return;
+        }
+        const uint64_t address = handler & JP_PROGRAM_ADDRESS;
+        memcpy(&kernel->sa_handler, &address, sizeof(address));
+        if ((handler & JP_PROGRAM_SIGINFO) == 0)
+            kernel->sa_flags &= ~SA_SIGINFO;
+    }
+    jp_local_to_sigset(&kernel->sa_mask,
+                       jp_local_bits(&kernel->sa_mask) | program->stripped);
+}
+
+/* Whether the kernel has jp_trap_sig for a signal now. */
+static void tell_trap(int signal, const struct sigaction *kernel)
+{
+    if (kernel->sa_sigaction == jp_trap_sig)
+        atomic_fetch_or(&jp_trapped, JP_SIGSET(signal));
+    else
+        atomic_fetch_and(&jp_trapped, ~JP_SIGSET(signal));
+}
+
+/* sigaction for a signal that is the program's. */
+static int theirs(int signal, const struct sigaction *action,
+                  struct sigaction *old)
+{
+    struct jp_program before = jp_programs[signal];
+    struct sigaction kernel, seen;
+    if (action != NULL)
+        kernel = wrapped(signal, action);
+    int result = real_sigaction(signal, action != NULL ? &kernel : NULL, &seen);
+    if (result != 0) {
+        jp_programs[signal] = before;
+        return result;
+    }
+    if (action != NULL) {
+        tell_trap(signal, &kernel);
+        sort(signal, &kernel);
+    }
+    if (old != NULL) {
+        unwrap(signal, &seen, &before);
+        *old = seen;
+    }
+    return 0;
+}
+
+/* A signal is the program's now: its handlers' masks may hold it. */
+static void give_back_masks(uint64_t bit)
+{
+    for (int signal = 1; signal <= 64; signal++) {
+        struct sigaction action;
+        if ((jp_programs[signal].stripped & bit) == 0 ||
+            real_sigaction(signal, NULL, &action) != 0)
+            continue;
+        jp_programs[signal].stripped &= ~bit;
+        jp_local_to_sigset(&action.sa_mask,
+                           jp_local_bits(&action.sa_mask) | bit);
+        real_sigaction(signal, &action, NULL);
+    }
+}
+
+static void replace_spare(void)
+{
+    const int spare = find_spare();
+    jp_own.spare = spare;
+    if (spare == 0)
+        return;
+    install(spare);
+    atomic_fetch_or(&jp_own.ever, JP_SIGSET(spare));
+    atomic_fetch_or(&jp_own.ours, JP_SIGSET(spare));
+    atomic_fetch_or(&jp_own.unblocked, JP_SIGSET(spare));
+}
+
+/* The signal is jprof's no longer.  Where nothing is left for the clock, it
+ * stays where it is: jp_program_handler tells its signals from others. */
+static void give(int signal)
+{
+    const uint64_t bit = JP_SIGSET(signal);
+    const int is_clock = signal == jp_process.signal;
+    if (signal == jp_config.pause_signal)
+        jp_note_sig(JP_NOTE_PAUSE_TAKEN);
+    if (signal == jp_config.clear_signal)
+        jp_note_sig(JP_NOTE_CLEAR_TAKEN);
+    if (signal == jp_own.spare)
+        replace_spare();
+    const int next = is_clock ? jp_own_next_sig(signal) : 0;
+    atomic_fetch_and(&jp_own.ours, ~bit);
+    if (is_clock) {
+        jp_note_sig(next != 0 ? JP_NOTE_CLOCK_MOVED : JP_NOTE_CLOCK_SHARED);
+        if (next != 0) {
+            jp_clock_move_sig(next);
+            jp_drain(signal);
+        }
+    }
+    atomic_fetch_and(&jp_own.unblocked, ~bit);
+    give_back_masks(bit);
+}
+
+/* The program uses a signal without having set an action for it just now. */
+static void use(int signal)
+{
+    const int control = jp_own_is_control_sig(signal);
+    const struct sigaction asked = jp_programs[signal].asked;
+    give(signal);
+    /* Nothing of jprof's comes by a control signal. */
+    if (control)
+        atomic_fetch_and(&jp_own.ever, ~JP_SIGSET(signal));
+    theirs(signal, &asked, NULL);
+}
+
+void jp_signals_use(uint64_t set)
+{
+    if (!jp_owned_sig() || (atomic_load(&jp_own.ours) & set) == 0 ||
+        jp_local_is_vfork_child())
+        return;
+    uint64_t mask = lock();
+    for (int signal = 1; signal <= 64; signal++) {
+        if ((set & JP_SIGSET(signal)) != 0 && is_in(signal, &jp_own.ours))
+            use(signal);
+    }
+    unlock(mask);
+}
+
+void jp_signals_meant(uint64_t set, int waits)
+{
+    const uint64_t clock = atomic_load(&jp_own.unblocked);
+    uint64_t used = set & atomic_load(&jp_own.ours);
+    if (__builtin_popcountll(set) > JP_LOCAL_CHOICE)
+        used &= ~clock;
+    if (!waits)
+        used &= clock;
+    if (used != 0)
+        jp_signals_use(used);
+}
+
+/* sigaction for a signal that is jprof's. */
+static int ours(int signal, const struct sigaction *action,
+                struct sigaction *old)
+{
+    const struct sigaction before = jp_programs[signal].asked;
+    if (old != NULL)
+        *old = before;
+    if (action == NULL)
+        return 0;
+    if (action->sa_handler == SIG_DFL) {
+        jp_programs[signal].asked = *action;
+        return 0;
+    }
+    give(signal);
+    return theirs(signal, action, NULL);
+}
+
+static int change(int signal, const struct sigaction *action,
+                  struct sigaction *old)
+{
+    if (is_in(signal, &jp_own.ours))
+        return ours(signal, action, old);
+    if (action != NULL && action->sa_handler == SIG_DFL &&
+        jp_own_is_control_sig(signal)) {
+        struct sigaction seen;
+        theirs(signal, action, &seen);
+        if (old != NULL)
+            *old = seen;
+        install(signal);
+        atomic_fetch_or(&jp_own.ours, JP_SIGSET(signal));
+        sort(signal, action);
+        return 0;
+    }
+    return theirs(signal, action, old);
+}
+
+/* A vfork child changes its own kernel table, and not the parent's memory. */
+static int borrowed(int signal, const struct sigaction *action,
+                    struct sigaction *old)
+{
+    struct sigaction seen;
+    int result = real_sigaction(signal, action, &seen);
+    if (result != 0 || old == NULL)
+        return result;
+    if (seen.sa_sigaction == jp_handler_sig)
+        seen = jp_programs[signal].asked;
+    else
+        unwrap(signal, &seen, &jp_programs[signal]);
+    *old = seen;
+    return 0;
+}
+
+int jp_signals_action(int signal, const struct sigaction *action,
+                      struct sigaction *old)
+{
+    if (!jp_owned_sig() || signal < 1 || signal > 64)
+        return real_sigaction(signal, action, old);
+    if (action != NULL && jp_local_is_vfork_child())
+        return borrowed(signal, action, old);
+    struct sigaction asked, seen;
+    /* Memory of the program's is not touched under the lock. */
+    if (action != NULL)
+        asked = *action;
+    uint64_t mask = lock();
+    int result = change(signal, action != NULL ? &asked : NULL, &seen);
+    const int error = errno;
+    unlock(mask);
+    errno = error;
+    if (result == 0 && old != NULL)
+        *old = seen;
+    return result;
+}
+
+JP_HOOK(int, sigaction,
+        (int signal, const struct sigaction *action, struct sigaction *old))
+{
+    return jp_signals_action(signal, action, old);
+}
+
+JP_HOOK(int, __sigaction,
+        (int signal, const struct sigaction *action, struct sigaction *old))
+{
+    return jp_signals_action(signal, action, old);
+}
+
+static int is_armed(int which)
+{
+    struct itimerval timer = {{0, 0}, {0, 0}};
+    jp_sys_sig(SYS_getitimer, which, (long)&timer, 0, 0, 0);
+    return timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0;
+}
+
+/* Signals that are not jprof's though nobody has set an action for them: who
+ * started the program has them pending for it, blocked them by name, or set a
+ * timer (alarm and exec is how a program is given its time). */
+static uint64_t inherited(void)
+{
+    uint64_t waiting = 0, blocked = 0;
+    if (is_armed(ITIMER_REAL))
+        waiting |= JP_SIGSET(SIGALRM);
+    if (jp_config.clock != JP_CLOCK_ITIMER && is_armed(ITIMER_PROF))
+        waiting |= JP_SIGSET(SIGPROF);
+    uint64_t pending = 0;
+    jp_sys_sig(SYS_rt_sigpending, (long)&pending, sizeof(pending), 0, 0, 0);
+    jp_sys_sigmask_sig(SIG_BLOCK, 0, &blocked);
+    return waiting | pending |
+           (__builtin_popcountll(blocked) <= JP_LOCAL_CHOICE
+                ? blocked & atomic_load(&jp_own.unblocked)
+                : 0);
+}
+
+static void set_traps(void)
+{
+    for (int signal = 1; signal <= 64; signal++) {
+        struct sigaction action;
+        if (is_trap(signal) && real_sigaction(signal, NULL, &action) == 0 &&
+            action.sa_handler == SIG_DFL)
+            theirs(signal, &action, NULL);
+    }
+}
+
+int jp_signals_install(void)
+{
+    jp_own_init_sig(find_spare(), (uint64_t)jp_handler_sig);
+    const uint64_t used = inherited();
+    for (int signal = 1; signal <= 64; signal++) {
+        struct sigaction action = {.sa_flags = 0};
+        if (real_sigaction(signal, NULL, &action) == 0 &&
+            may_come(signal, &action)) {
+            atomic_fetch_or(&jp_own.open, JP_SIGSET(signal));
+            atomic_fetch_or(&jp_own.ignored, JP_SIGSET(signal));
+        }
+    }
+    set_traps();
+    for (int signal = 1; signal <= 64; signal++) {
+        struct sigaction before;
+        if (!is_in(signal, &jp_own.ours))
+            continue;
+        real_sigaction(signal, NULL, &before);
+        jp_programs[signal].asked = before;
+        if (before.sa_handler == SIG_DFL && (used & JP_SIGSET(signal)) == 0)
+            continue;
+        give(signal);
+        /* To ignore it anew would discard what is pending. */
+        if (before.sa_handler != SIG_IGN)
+            theirs(signal, &before, NULL);
+        else
+            sort(signal, &before);
+    }
+    /* When it is known which signals stay open meanwhile. */
+    installed = 1;
+    return install_ours(0) == 0 ? 0 : errno;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Calls that wait for signals.  jprof's handler does not end them, and a
+ * signal that the program waits for is the program's.
+ * Runs in: any thread, the program's handlers. */
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "hooks/base/local.h"
+#include "hooks/base/real.h"
+#include "hooks/base/retry.h"
+#include "sig/os/sys.h"
+#include "sig/state/process.h"
+#include "signals.h"
+
+typedef int suspend_function(const sigset_t *);
+typedef int pause_function(void);
+typedef int wait_function(const sigset_t *, int *);
+typedef int info_function(const sigset_t *, siginfo_t *);
+typedef int timed_function(const sigset_t *, siginfo_t *,
+                           const struct timespec *);
+typedef int descriptor_function(int, const sigset_t *, int);
+
+/* A set to wait for, as the kernel is to have it; what is waited for is the
+ * program's. */
+static sigset_t waited(const sigset_t *set)
+{
+    jp_signals_meant(jp_local_bits(set), 1);
+    return jp_local_without_clock(set);
+}
+
+JP_HOOK(int, sigsuspend, (const sigset_t *set))
+{
+    JP_REAL(suspend_function, sigsuspend)
+    struct jp_retry retry;
+    if (!jp_retry_begin(&retry))
+        return real(set);
+    int result;
+    do {
+        const sigset_t kernel = jp_local_without_clock(set);
+        result = real(&kernel);
+    } while (errno == EINTR && jp_retry_interrupted(&retry));
+    return result;
+}
+
+static int suspend_again(void *subject, const sigset_t *mask)
+{
+    (void)subject;
+    return sigsuspend(mask);
+}
+
+JP_HOOK(int, pause, (void))
+{
+    JP_REAL(pause_function, pause)
+    struct jp_retry retry;
+    if (!jp_retry_begin(&retry))
+        return real();
+    int result = real();
+    while (errno == EINTR && jp_retry_interrupted(&retry))
+        result = jp_retry_masked(&retry, suspend_again, NULL);
+    return result;
+}
+
+/* sigpause(3): of a signal that is let in meanwhile, or of a whole mask. */
+static int suspend_without(int signal)
+{
+    sigset_t mask;
+    if (sigprocmask(SIG_BLOCK, NULL, &mask) != 0 ||
+        sigdelset(&mask, signal) != 0)
+        return -1;
+    return sigsuspend(&mask);
+}
+
+static int suspend_with(int bits)
+{
+    sigset_t mask;
+    sigemptyset(&mask);
+    jp_local_to_sigset(&mask, (uint32_t)bits);
+    return sigsuspend(&mask);
+}
+
+JP_HOOK(int, __sigpause, (int what, int is_signal))
+{
+    return is_signal ? suspend_without(what) : suspend_with(what);
+}
+
+JP_HOOK(int, __xpg_sigpause, (int signal))
+{
+    return suspend_without(signal);
+}
+
+JP_HOOK(int, sigwait, (const sigset_t *set, int *signal))
+{
+    JP_REAL(wait_function, sigwait)
+    const sigset_t kernel = waited(set);
+    return real(&kernel, signal);
+}
+
+JP_HOOK(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info))
+{
+    JP_REAL(info_function, sigwaitinfo)
+    struct jp_retry retry;
+    if (!jp_retry_begin(&retry))
+        return real(set, info);
+    const sigset_t kernel = waited(set);
+    int result;
+    do
+        result = real(&kernel, info);
+    while (result < 0 && errno == EINTR && jp_retry_interrupted(&retry));
+    return result;
+}
+
+JP_HOOK(int, sigtimedwait,
+        (const sigset_t *set, siginfo_t *info, const struct timespec *timeout))
+{
+    JP_REAL(timed_function, sigtimedwait)
+    struct jp_retry retry;
+    if (!jp_retry_begin(&retry))
+        return real(set, info, timeout);
+    const sigset_t kernel = waited(set);
+    const int64_t deadline = jp_retry_deadline(timeout);
+    int result = real(&kernel, info, timeout);
+    while (result < 0 && errno == EINTR && jp_retry_interrupted(&retry)) {
+        const struct timespec left = jp_retry_left(deadline);
+        result = real(&kernel, info, deadline == JP_NEVER ? timeout : &left);
+    }
+    return result;
+}
+
+JP_HOOK(int, signalfd, (int fd, const sigset_t *set, int flags))
+{
+    JP_REAL(descriptor_function, signalfd)
+    const sigset_t kernel = waited(set);
+    return real(fd, &kernel, flags);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Timers of the program's own: the signal that they send is the program's,
+ * and they are all that it sees.
+ * Runs in: any thread. */
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hooks/base/local.h"
+#include "hooks/base/real.h"
+#include "hooks/signals/signals.h"
+#include "notify.h"
+#include "sig/os/sys.h"
+#include "sig/own.h"
+#include "sig/state/process.h"
+
+typedef unsigned alarm_function(unsigned);
+typedef useconds_t ualarm_function(useconds_t, useconds_t);
+typedef int itimer_function(__itimer_which_t, const struct itimerval *,
+                            struct itimerval *);
+typedef int get_function(__itimer_which_t, struct itimerval *);
+typedef int timer_function(clockid_t, struct sigevent *, timer_t *);
+
+JP_HOOK(unsigned, alarm, (unsigned seconds))
+{
+    JP_REAL(alarm_function, alarm)
+    if (seconds != 0)
+        jp_signals_use(JP_SIGSET(SIGALRM));
+    return real(seconds);
+}
+
+JP_HOOK(useconds_t, ualarm, (useconds_t value, useconds_t interval))
+{
+    JP_REAL(ualarm_function, ualarm)
+    if (value != 0)
+        jp_signals_use(JP_SIGSET(SIGALRM));
+    return real(value, interval);
+}
+
+/* Whether that timer of the process's is jprof's clock, and the program has
+ * none of the kind. */
+static int is_clock(__itimer_which_t which)
+{
+    return which == ITIMER_PROF && jp_process.clock->is_itimer_prof &&
+           (atomic_load(&jp_own.ours) & JP_SIGSET(SIGPROF)) != 0 &&
+           !jp_local_is_vfork_child();
+}
+
+static int is_time(const struct timeval *time)
+{
+    return time->tv_sec >= 0 && time->tv_usec >= 0 && time->tv_usec < 1000000;
+}
+
+JP_HOOK(int, getitimer, (__itimer_which_t which, struct itimerval *value))
+{
+    JP_REAL(get_function, getitimer)
+    const int result = real(which, value);
+    if (result == 0 && is_clock(which))
+        *value = (struct itimerval){{0, 0}, {0, 0}};
+    return result;
+}
+
+JP_HOOK(int, setitimer,
+        (__itimer_which_t which, const struct itimerval *value,
+         struct itimerval *old))
+{
+    static const int signals[] = {[ITIMER_REAL] = SIGALRM,
+                                  [ITIMER_VIRTUAL] = SIGVTALRM,
+                                  [ITIMER_PROF] = SIGPROF};
+    JP_REAL(itimer_function, setitimer)
+    const int had_none = is_clock(which);
+    /* Linux takes NULL for zeros, setitimer(2). */
+    const int sets = value != NULL && (value->it_value.tv_sec != 0 ||
+                                       value->it_value.tv_usec != 0);
+    if (sets && (unsigned)which < sizeof(signals) / sizeof(signals[0]))
+        jp_signals_use(JP_SIGSET(signals[which]));
+    /* Where it is no time, the kernel refuses it, and changes nothing. */
+    const int leaves =
+        had_none && !sets && (value == NULL || is_time(&value->it_interval));
+    const int result = leaves ? 0 : real(which, value, old);
+    if (result == 0 && had_none && old != NULL)
+        *old = (struct itimerval){{0, 0}, {0, 0}};
+    return result;
+}
+
+JP_HOOK(int, timer_create,
+        (clockid_t clock, struct sigevent *event, timer_t *timer))
+{
+    JP_REAL(timer_function, timer_create)
+    /* timer_create(2): without an event it is SIGALRM. */
+    if (event == NULL)
+        jp_signals_use(JP_SIGSET(SIGALRM));
+    else if ((event->sigev_notify == SIGEV_SIGNAL ||
+              event->sigev_notify == SIGEV_THREAD_ID) &&
+             event->sigev_signo > 0 && event->sigev_signo <= 64)
+        jp_signals_use(JP_SIGSET(event->sigev_signo));
+    struct sigevent ours;
+    return real(clock, event != NULL ? jp_notify_event(event, &ours) : NULL,
+                timer);
+}

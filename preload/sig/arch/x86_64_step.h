@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * x86-64: what an instruction does to the stack pointer, and how long it is.
+ * (Intel SDM, volume 2: 2.1 to 2.3, the opcode maps of appendix A; EVEX: 2.7.)
+ * Runs in: handler. */
+#ifndef JP_ARCH_X86_64_STEP_H
+#define JP_ARCH_X86_64_STEP_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "step.h"
+
+#define JP_ARCH_STEP_BYTES 16U /* that are looked at; no instruction is longer
+                                  than 15 */
+
+/* An instruction that is being taken apart. */
+struct jp_arch_parts {
+    const uint8_t *at;  /* what is next of it */
+    uint8_t wide, reg_high, base_high, small, modrm;
+    int32_t number;     /* displacement, then what stands behind it */
+};
+
+/* Of each opcode of one byte: 0x10 is a ModRM byte, the low digit how many
+ * bytes stand behind (4 with a prefix: 2); 0xff is none, or not looked at. */
+#define JP_STEP_ROW(a, b) a, a, a, a, 1, 4, b, b, a, a, a, a, 1, 4, b, b
+static const uint8_t jp_arch_shapes[256] = {
+    JP_STEP_ROW(0x10, 0xff), JP_STEP_ROW(0x10, 0xff),
+    JP_STEP_ROW(0x10, 0xff), JP_STEP_ROW(0x10, 0xff),
+    /* 40 */ 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+    /* 50 */ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    /* 60 */ 0xff, 0xff, 0xff, 0x10, 0xff, 0xff, 0xff, 0xff,
+    4, 0x14, 1, 0x11, 0, 0, 0, 0,
+    /* 70 */ 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    /* 80 */ 0x11, 0x14, 0xff, 0x11, 0x10, 0x10, 0x10, 0x10,
+    0x10, 0x10, 0x10, 0x10, 0x10, 0x10, 0x10, 0x10,
+    /* 90 */ 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0, 0, 0, 0, 0,
+    /* a0 */ 8, 8, 8, 8, 0, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0, 0,
+    /* b0 */ 1, 1, 1, 1, 1, 1, 1, 1, 4, 4, 4, 4, 4, 4, 4, 4,
+    /* c0 */ 0x11, 0x11, 2, 0, 0xff, 0xff, 0x11, 0x14,
+    3, 0, 2, 0, 0xff, 0xff, 0xff, 0xff,
+    /* d0 */ 0x10, 0x10, 0x10, 0x10, 0xff, 0xff, 0xff, 0,
+    0x10, 0x10, 0x10, 0x10, 0x10, 0x10, 0x10, 0x10,
+    /* e0 */ 1, 1, 1, 1, 1, 1, 1, 1, 4, 4, 0xff, 1, 0, 0, 0, 0,
+    /* f0 */ 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0x10, 0x10,
+    0, 0, 0, 0, 0, 0, 0x10, 0x10};
+
+/* Of the opcodes behind 0f: sets of 16, by their first digit, of what has no
+ * ModRM byte, and of what has a byte behind it; and of what ends or is none. */
+static const uint16_t jp_arch_bare[16] = {
+    0x0320, 0, 0, 0x00bf, 0, 0, 0, 0x0080,
+    0xffff, 0, 0x0707, 0, 0xff00, 0, 0, 0};
+static const uint16_t jp_arch_byte[16] = {
+    0, 0, 0, 0, 0, 0, 0, 0x000f, 0, 0, 0x1010, 0x0400, 0x0074, 0, 0, 0};
+static const uint16_t jp_arch_none[16] = {
+    0xdcd0, 0, 0, 0xfa40, 0, 0, 0, 0, 0, 0, 0x04c0, 0, 0, 0, 0, 0x8000};
+
+static inline int jp_arch_in_sig(const uint16_t set[16], uint8_t opcode)
+{
+    return set[opcode >> 4] >> (opcode & 15) & 1;
+}
+
+/* Takes the ModRM byte and what belongs to it. */
+static inline void jp_arch_modrm_sig(struct jp_arch_parts *parts)
+{
+    const uint8_t modrm = *parts->at++, mode = modrm >> 6, base = modrm & 7;
+    unsigned size = mode == 1 ? 1 : mode == 2 ? 4 : 0;
+    parts->modrm = modrm;
+    if (mode == 3)
+        return;
+    if (mode == 0 && base == 5)
+        size = 4;
+    if (base == 4 && (*parts->at++ & 7) == 5 && mode == 0)
+        size = 4;
+    if (size == 1)
+        parts->number = (int8_t)*parts->at;
+    else if (size == 4)
+        memcpy(&parts->number, parts->at, sizeof(parts->number));
+    parts->at += size;
+}
+
+static inline void jp_arch_behind_sig(struct jp_arch_parts *parts,
+                                      unsigned size)
+{
+    if (size == 1)
+        parts->number = (int8_t)*parts->at;
+    else if (size == 4)
+        memcpy(&parts->number, parts->at, sizeof(parts->number));
+    parts->at += size;
+}
+
+/* Is register 4 the stack pointer here, and 5 the frame pointer? */
+#define JP_STEP_REG(p) (((p)->modrm >> 3 & 7) | (p)->reg_high << 3)
+#define JP_STEP_BASE(p) (((p)->modrm & 7) | (p)->base_high << 3)
+#define JP_STEP_IS_REGISTER(p) ((p)->modrm >= 0xc0)
+
+/* mov and lea, where they set one of the two pointers. */
+static inline uint8_t jp_arch_moved_sig(const struct jp_arch_parts *parts,
+                                        uint8_t opcode, const uint8_t *modrm)
+{
+    const unsigned reg = JP_STEP_REG(parts), base = JP_STEP_BASE(parts);
+    const int is_register = JP_STEP_IS_REGISTER(parts);
+    const unsigned to = opcode == 0x89 ? base : reg;
+    const unsigned from = opcode == 0x89 ? reg : base;
+    if (opcode == 0x8d) {
+        if (reg != 4 || is_register)
+            return JP_STEP_PLAIN;
+        if (base == 5 && (parts->modrm >> 6) != 0)
+            return JP_STEP_FROM_FP;
+        return base == 4 && modrm[1] == 0x24 ? JP_STEP_CALL : JP_STEP_LOST;
+    }
+    if (opcode == 0x89 && !is_register)
+        return JP_STEP_PLAIN;
+    if (to == 4)
+        return is_register && from == 5 ? JP_STEP_FROM_FP : JP_STEP_LOST;
+    return to == 5 && is_register && from == 4 ? JP_STEP_SET_FP
+                                               : JP_STEP_PLAIN;
+}
+
+/* What an instruction of the one-byte map with a ModRM byte does. */
+static inline void jp_arch_do_modrm_sig(const struct jp_arch_parts *parts,
+                                        uint8_t opcode, const uint8_t *modrm,
+                                        struct jp_arch_step *step)
+{
+    const unsigned group = parts->modrm >> 3 & 7;
+    const int is_sp = JP_STEP_IS_REGISTER(parts) && JP_STEP_BASE(parts) == 4;
+    if (opcode == 0x81 || opcode == 0x83) {
+        if (!is_sp || group == 7)
+            return;
+        step->kind = group == 0 || group == 5 ? JP_STEP_PLAIN : JP_STEP_LOST;
+        step->value = group == 5 ? -parts->number : parts->number;
+    } else if (opcode == 0x89 || opcode == 0x8b || opcode == 0x8d) {
+        step->kind = jp_arch_moved_sig(parts, opcode, modrm);
+        if (step->kind == JP_STEP_CALL) {
+            step->kind = JP_STEP_PLAIN;
+            step->value = parts->number;
+        }
+    } else if (opcode == 0x8f) {
+        step->value = 8;
+    } else if (opcode == 0xff) {
+        step->kind = group == 2 ? JP_STEP_CALL
+                     : group == 4 ? JP_STEP_OUT
+                     : group == 3 || group == 5 || group == 7 ? JP_STEP_END
+                                                              : JP_STEP_PLAIN;
+        step->value = group == 6 ? -8 : 0;
+    } else if (opcode < 0x38 && (opcode & 1) != 0 &&
+               ((opcode & 2) != 0 ? JP_STEP_REG(parts) == 4 : is_sp)) {
+        step->kind = JP_STEP_LOST;
+    }
+}
+
+/* What one of the one-byte map without a ModRM byte does. */
+static inline void jp_arch_do_plain_sig(const struct jp_arch_parts *parts,
+                                        uint8_t opcode,
+                                        struct jp_arch_step *step)
+{
+    /* System V ABI for AMD64, figure 3.36. */
+    static const uint8_t dwarf[8] = {0, 2, 1, 3, 7, 6, 4, 5};
+    const unsigned number = (opcode & 7) | parts->base_high << 3;
+    step->reg = number < 8 ? dwarf[number] : (uint8_t)number;
+    if (opcode >= 0x50 && opcode < 0x58) {
+        step->kind = number == 5 ? JP_STEP_PUSH_FP : JP_STEP_PUSH;
+        step->value = -8;
+    } else if (opcode >= 0x58 && opcode < 0x60) {
+        step->kind = number == 5   ? JP_STEP_POP_FP
+                     : number == 4 ? JP_STEP_LOST
+                                   : JP_STEP_POP;
+        step->value = 8;
+    } else if (opcode == 0x68 || opcode == 0x6a || opcode == 0x9c) {
+        step->value = -8;
+    } else if (opcode == 0x9d) {
+        step->value = 8;
+    } else if ((opcode >= 0x70 && opcode < 0x80) ||
+               (opcode >= 0xe0 && opcode < 0xe4)) {
+        step->kind = JP_STEP_BRANCH;
+        step->value = parts->number;
+    } else if (opcode == 0xe9 || opcode == 0xeb) {
+        step->kind = JP_STEP_JUMP;
+        step->value = parts->number;
+    } else if (opcode == 0xe8) {
+        step->kind = JP_STEP_CALL;
+    } else if (opcode == 0xc2 || opcode == 0xc3) {
+        step->kind = JP_STEP_RETURN;
+    } else if (opcode == 0xc9) {
+        step->kind = JP_STEP_FROM_FP;
+    } else if (opcode == 0xc8) {
+        step->kind = JP_STEP_END;
+    }
+}
+
+/* The opcodes behind 0f, behind VEX and behind EVEX: `map` is 1, 2 or 3. */
+static inline void jp_arch_far_sig(struct jp_arch_parts *parts, unsigned map,
+                                   int is_vector, struct jp_arch_step *step)
+{
+    const uint8_t opcode = *parts->at++;
+    if (map == 0 || map > 3 ||
+        (map == 1 && !is_vector && jp_arch_in_sig(jp_arch_none, opcode))) {
+        step->kind = JP_STEP_END;
+        return;
+    }
+    if (map == 1 && opcode >= 0x80 && opcode < 0x90 && !is_vector) {
+        jp_arch_behind_sig(parts, 4);
+        step->kind = parts->small ? JP_STEP_END : JP_STEP_BRANCH;
+        step->value = parts->number;
+        return;
+    }
+    if (map != 1 || (is_vector ? opcode != 0x77
+                               : !jp_arch_in_sig(jp_arch_bare, opcode)))
+        jp_arch_modrm_sig(parts);
+    if (map == 3 || (map == 1 && jp_arch_in_sig(jp_arch_byte, opcode)))
+        parts->at++;
+}
+
+/* Takes the prefixes.  Returns 0 for one that is not looked at. */
+static inline void jp_arch_prefixes_sig(struct jp_arch_parts *parts,
+                                        const uint8_t *end)
+{
+    for (; parts->at < end; parts->at++) {
+        const uint8_t byte = *parts->at;
+        if (byte == 0x66)
+            parts->small = 1;
+        else if ((byte & 0xe7) != 0x26 && (byte < 0x64 || byte > 0x67) &&
+                 byte != 0xf0 && byte != 0xf2 && byte != 0xf3)
+            break;
+    }
+    if ((*parts->at & 0xf0) == 0x40) {
+        parts->wide = *parts->at >> 3 & 1;
+        parts->reg_high = *parts->at >> 2 & 1;
+        parts->base_high = *parts->at & 1;
+        parts->at++;
+    }
+}
+
+static inline void jp_arch_near_sig(struct jp_arch_parts *parts,
+                                    struct jp_arch_step *step)
+{
+    const uint8_t opcode = *parts->at++, *modrm = parts->at;
+    uint8_t shape = jp_arch_shapes[opcode];
+    if (shape == 0xff) {
+        step->kind = JP_STEP_END;
+        return;
+    }
+    if ((shape & 0x10) != 0)
+        jp_arch_modrm_sig(parts);
+    if ((opcode == 0xf6 || opcode == 0xf7) && (parts->modrm & 0x30) == 0)
+        shape |= opcode == 0xf6 ? 1 : 4;
+    unsigned size = shape & 15;
+    if (size == 4 && parts->wide && opcode >= 0xb8 && opcode < 0xc0)
+        size = 8;
+    else if (size == 4 && parts->small && !parts->wide)
+        size = opcode == 0xe8 || opcode == 0xe9 ? 4 : 2;
+    jp_arch_behind_sig(parts, size);
+    if ((shape & 0x10) != 0)
+        jp_arch_do_modrm_sig(parts, opcode, modrm, step);
+    else
+        jp_arch_do_plain_sig(parts, opcode, step);
+}
+
+/* Takes the instruction at `code` apart, of which JP_ARCH_STEP_BYTES can be
+ * read. */
+static inline void jp_arch_step_sig(const uint8_t *code,
+                                    struct jp_arch_step *step)
+{
+    uint8_t padded[32];
+    struct jp_arch_parts parts = {.at = padded};
+    memset(padded, 0, sizeof(padded));
+    memcpy(padded, code, JP_ARCH_STEP_BYTES);
+    *step = (struct jp_arch_step){0};
+    jp_arch_prefixes_sig(&parts, padded + 8);
+    const uint8_t *at = parts.at;
+    if (*at == 0x0f && (at[1] == 0x38 || at[1] == 0x3a)) {
+        parts.at += 2;
+        jp_arch_far_sig(&parts, at[1] == 0x38 ? 2 : 3, 0, step);
+    } else if (*at == 0x0f) {
+        parts.at++;
+        jp_arch_far_sig(&parts, 1, 0, step);
+    } else if (*at == 0xc5) {
+        parts.at += 2;
+        jp_arch_far_sig(&parts, 1, 1, step);
+    } else if (*at == 0xc4) {
+        parts.at += 3;
+        jp_arch_far_sig(&parts, at[1] & 31, 1, step);
+    } else if (*at == 0x62) {
+        parts.at += 4;
+        jp_arch_far_sig(&parts, at[1] & 7, 1, step);
+    } else {
+        jp_arch_near_sig(&parts, step);
+    }
+    step->length = (uint8_t)(parts.at - padded);
+    if (step->length >= JP_ARCH_STEP_BYTES)
+        step->kind = JP_STEP_END;
+}
+
+#endif

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which clock interrupts the threads, and arming it thread by thread.
+ * Runs in: handler, any thread. */
+#include "clock.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include "clock_itimer.h"
+#include "clock_perf.h"
+#include "clock_real.h"
+#include "clock_timer.h"
+#include "process_timer.h"
+#include "rtc.h"
+#include "sig/files/notes.h"
+#include "sig/log/log.h"
+#include "sig/os/filter.h"
+#include "sig/os/sys.h"
+#include "sig/state/process.h"
+#include "sig/state/slot.h"
+
+/* All kinds. */
+static const struct jp_clock_kind *const kinds[] = {
+    &jp_clock_timer, &jp_clock_real,   &jp_clock_rtc,
+    &jp_clock_perf,  &jp_clock_itimer,
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+/* Which signal the clock sends. */
+static int choose_signal_sig(void)
+{
+    if (jp_config.rtc_hz != 0)
+        return SIGIO;
+    return jp_config.realtime ? SIGALRM : SIGPROF;
+}
+
+static int may_send_sig(const struct jp_clock_kind *kind, int signal)
+{
+    return kind->sends == NULL || kind->sends(signal);
+}
+
+static void note_sig(uint32_t note)
+{
+    if (note != 0)
+        jp_note_sig(note);
+}
+
+/* A timer on CPU time interrupts no system call, and is exact up to the
+ * kernel's tick; above it there is the perf clock. */
+static const struct jp_clock_kind *choose_cpu_clock_sig(void)
+{
+    const struct jp_clock_kind *kind = jp_config.period_ns < jp_process.tick_ns
+                                           ? &jp_clock_perf
+                                           : &jp_clock_timer;
+    for (unsigned i = 0; i < KINDS; i++) {
+        if (kinds[i]->id == jp_config.clock)
+            kind = kinds[i];
+    }
+    if (may_send_sig(kind, jp_process.signal) &&
+        (kind->allowed == NULL || kind->allowed())) {
+        note_sig(kind->note_used);
+        return kind;
+    }
+    note_sig(kind->note_refused);
+    return kind->then;
+}
+
+void jp_clock_choose_sig(void)
+{
+    jp_process.signal = choose_signal_sig();
+    if (jp_config.rtc_hz != 0)
+        jp_process.clock =
+            jp_rtc_is_open_sig() ? &jp_clock_rtc : &jp_clock_real;
+    else if (jp_config.realtime)
+        jp_process.clock = &jp_clock_real;
+    else
+        jp_process.clock = choose_cpu_clock_sig();
+}
+
+int jp_clock_is_thread_cpu_sig(void)
+{
+    return jp_process.clock->cpu && jp_process.clock->per_thread;
+}
+
+const struct jp_clock_kind *jp_clock_of_sig(const struct jp_signal *signal)
+{
+    /* Two kinds have timers: it is of the one that the threads have now. */
+    const struct jp_clock_kind *now = jp_process.clock;
+    if (now->owns != NULL && now->owns(signal))
+        return now;
+    for (unsigned i = 0; i < KINDS; i++) {
+        if (kinds[i]->owns(signal))
+            return kinds[i];
+    }
+    return NULL;
+}
+
+int jp_clock_is_value_sig(const siginfo_t *info)
+{
+    const struct jp_signal signal = {.info = info};
+    for (unsigned i = 0; i < KINDS; i++) {
+        if (kinds[i]->per_thread && kinds[i]->owns(&signal))
+            return 1;
+    }
+    return 0;
+}
+
+/* Counts a refusal, once for a thread. */
+static int refused_sig(struct jp_slot *slot, uint8_t what, unsigned counter)
+{
+    if ((slot->clock.refused & what) != 0)
+        return 0;
+    slot->clock.refused |= what;
+    jp_count_sig(counter, 1);
+    return 1;
+}
+
+/* Says, once, that a timer was refused and nothing is left instead.  Each
+ * POSIX timer takes a place in the user's queue of pending signals
+ * (RLIMIT_SIGPENDING); EAGAIN is what a full one answers. */
+static void complain_sig(int error)
+{
+    static _Atomic uint32_t said;
+    if (jp_filter_number_sig(SYS_timer_create) == 0 &&
+        atomic_exchange(&said, 1) == 0)
+        jp_complain_sig("a thread goes without samples, the kernel refused "
+                        "its timer",
+                        NULL, error);
+}
+
+/* Returns what the slot is armed with now.  NULL: nothing is left but the
+ * process's slow timer. */
+static const struct jp_clock_kind *make_sig(struct jp_slot *slot)
+{
+    const struct jp_clock_kind *kind = jp_process.clock;
+    const struct jp_clock_kind *first =
+        kind->begins_with != NULL ? kind->begins_with : kind;
+    slot->clock.gives_way = first != kind;
+    const int error = first->arm(slot);
+    if (error == 0)
+        return first;
+    slot->clock.gives_way = 0;
+    /* The thread has ended meanwhile. */
+    if (error == -EINVAL)
+        return NULL;
+    /* An event's signals need no place among the pending ones. */
+    if (first != kind && kind->arm(slot) == 0)
+        return kind;
+    if (refused_sig(slot, JP_REFUSED_TIMER,
+                    jp_filter_number_sig(SYS_timer_create) != 0
+                        ? JP_COUNT_NO_TIMER_FILTER
+                        : JP_COUNT_NO_TIMER))
+        slot->clock.seen_ns =
+            jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
+    if (!jp_process_timer_runs_sig())
+        complain_sig(-error);
+    return NULL;
+}
+
+/* With a long period, what it leaves at the end is too much to be dropped: the
+ * thread's next sample has it, or what is written at its end. */
+static uint64_t rest_sig(struct jp_slot *slot)
+{
+    const struct jp_clock_kind *source = slot->clock.kind;
+    if (source == NULL || source->rest == NULL || slot->clock.gives_way ||
+        !jp_budget_exact_sig(&slot->clock.budget))
+        return 0;
+    return source->rest(slot);
+}
+
+void jp_clock_stop_held_sig(struct jp_slot *slot)
+{
+    const uint64_t rest = rest_sig(slot);
+    if (rest != 0)
+        atomic_fetch_add(&slot->clock.carried_ns, rest);
+    if (slot->clock.kind != NULL)
+        slot->clock.kind->disarm(slot);
+    slot->clock.kind = NULL;
+}
+
+int jp_clock_hold_sig(struct jp_slot *slot)
+{
+    uint32_t state = JP_SLOT_IDLE;
+    if (atomic_compare_exchange_strong(&slot->state, &state, JP_SLOT_ARMING))
+        return 1;
+    state = JP_SLOT_ARMED;
+    return atomic_compare_exchange_strong(&slot->state, &state, JP_SLOT_ARMING);
+}
+
+void jp_clock_release_sig(struct jp_slot *slot)
+{
+    atomic_store(&slot->state,
+                 slot->clock.kind != NULL ? JP_SLOT_ARMED : JP_SLOT_IDLE);
+}
+
+static void arm_sig(struct jp_slot *slot)
+{
+    uint32_t idle = JP_SLOT_IDLE;
+    if (!jp_process.clock->per_thread ||
+        !atomic_compare_exchange_strong(&slot->state, &idle, JP_SLOT_ARMING))
+        return;
+    if (slot->tid != 0) {
+        slot->clock.signal = jp_process.signal;
+        slot->clock.kind = make_sig(slot);
+    }
+    jp_clock_release_sig(slot);
+}
+
+/* The thread's next sample stands for what it did since the last one, too. */
+static void carry_sig(struct jp_slot *slot)
+{
+    const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
+    if (cpu > slot->clock.cpu_ns)
+        atomic_fetch_add(&slot->clock.carried_ns, cpu - slot->clock.cpu_ns);
+    slot->clock.cpu_ns = cpu;
+}
+
+/* Disarms a slot because the clock moves.  What an exact clock counted since
+ * the last sample, or the timer that is to give way to it, is in the next. */
+static void leave_slot_sig(struct jp_slot *slot)
+{
+    uint32_t armed = JP_SLOT_ARMED;
+    if (!atomic_compare_exchange_strong(&slot->state, &armed, JP_SLOT_ARMING))
+        return;
+    const int exact = (slot->clock.kind != NULL && slot->clock.kind->exact) ||
+                      slot->clock.gives_way;
+    jp_clock_stop_held_sig(slot);
+    slot->clock.gives_way = 0;
+    if (exact)
+        carry_sig(slot);
+    jp_clock_release_sig(slot);
+}
+
+/* The clock has moved while somebody armed the slot (jp_clock_move_sig). */
+static void catch_up_sig(struct jp_slot *slot)
+{
+    if (atomic_load(&slot->state) == JP_SLOT_ARMED &&
+        slot->clock.signal != jp_process.signal) {
+        leave_slot_sig(slot);
+        arm_sig(slot);
+    }
+}
+
+void jp_clock_arm_sig(struct jp_slot *slot)
+{
+    arm_sig(slot);
+    catch_up_sig(slot);
+}
+
+void jp_clock_disarm_sig(struct jp_slot *slot)
+{
+    uint32_t armed = JP_SLOT_ARMED;
+    if (!atomic_compare_exchange_strong(&slot->state, &armed, JP_SLOT_ARMING))
+        return;
+    jp_clock_stop_held_sig(slot);
+    jp_clock_release_sig(slot);
+}
+
+/* The thread's first tick comes to it with a probability that grows with its
+ * age, until it is sure at the age of a tick.  From then on samples come a
+ * period after another, and what is left of a period at the end is not seen.
+ * Weighed like this, the first tick makes up for the threads that end before
+ * theirs, and the sum is right for threads of every length: with C(s) the whole
+ * periods in s, the integral of w(u) + C(T - u) over the ages u up to T must be
+ * T ticks, so w(u) = tick - C(u).  (Where a tick is no whole number of periods,
+ * a thread that lives for longer may have up to a part of a period more or
+ * less.  A tick that comes late is worth what the thread did.) */
+static uint64_t first_weight_sig(uint64_t age, uint64_t period)
+{
+    const uint64_t tick = jp_process.tick_ns;
+    return age < tick ? tick - age / period * period : age;
+}
+
+/* The event cannot be had; the slot's CPU timer takes its place. */
+static void fall_back_sig(struct jp_slot *slot)
+{
+    slot->clock.budget.period_ns = jp_config.period_ns;
+    jp_clock_timer_restart_sig(slot);
+    refused_sig(slot, JP_REFUSED_PERF,
+                jp_filter_number_sig(SYS_perf_event_open) != 0
+                    ? JP_COUNT_NO_PERF_FILTER
+                    : JP_COUNT_NO_PERF);
+}
+
+/* In a thread whose timer has just run out: the clock that this was to give
+ * way to takes its place.  So a thread that lives for less than a tick, and one
+ * that waits, cost no more than a timer.  Returns the weight of the signal,
+ * which would be weight_ns otherwise. */
+static uint64_t promote_sig(struct jp_slot *slot, uint64_t weight_ns)
+{
+    uint32_t armed = JP_SLOT_ARMED;
+    if (!slot->clock.gives_way ||
+        !atomic_compare_exchange_strong(&slot->state, &armed, JP_SLOT_ARMING))
+        return weight_ns;
+    slot->clock.gives_way = 0;
+    const uint64_t age =
+        jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) - slot->clock.cpu_ns;
+    const struct jp_clock_kind *now = jp_process.clock;
+    if (now->begins_with == NULL) {
+        /* It has moved just now, to a signal that is not for it. */
+        slot->clock.cpu_ns += age;
+    } else if (now->arm(slot) == 0) {
+        now->begins_with->disarm(slot);
+        slot->clock.kind = now;
+    } else {
+        fall_back_sig(slot);
+    }
+    jp_clock_release_sig(slot);
+    catch_up_sig(slot);
+    return first_weight_sig(age, slot->clock.budget.period_ns);
+}
+
+/* The thread's event could not be made again: it begins as one that has just
+ * come. */
+static void begin_again_sig(struct jp_slot *slot)
+{
+    carry_sig(slot);
+    slot->clock.kind = make_sig(slot);
+}
+
+void jp_clock_pace_sig(struct jp_slot *slot)
+{
+    uint32_t armed = JP_SLOT_ARMED;
+    if (!atomic_compare_exchange_strong(&slot->state, &armed, JP_SLOT_ARMING))
+        return;
+    if (!slot->clock.gives_way && slot->clock.kind->pace(slot) != 0)
+        begin_again_sig(slot);
+    jp_clock_release_sig(slot);
+    catch_up_sig(slot);
+}
+
+int jp_clock_due_sig(const struct jp_clock_kind *kind, struct jp_slot *slot,
+                     const struct jp_signal *signal, struct jp_due *due)
+{
+    if (!kind->due(slot, signal, due))
+        return 0;
+    if (!kind->cpu || !kind->per_thread)
+        return 1;
+    due->cpu = promote_sig(slot, due->cpu) + jp_clock_take_carried_sig(slot);
+    due->counted_ns = due->cpu;
+    return 1;
+}
+
+uint64_t jp_clock_take_carried_sig(struct jp_slot *slot)
+{
+    return slot->clock.carried_ns != 0
+               ? atomic_exchange(&slot->clock.carried_ns, 0)
+               : 0;
+}
+
+uint64_t jp_clock_take_unseen_sig(struct jp_slot *slot)
+{
+    uint64_t debt = jp_clock_take_carried_sig(slot);
+    if ((slot->clock.refused & JP_REFUSED_TIMER) == 0 ||
+        !jp_clock_is_thread_cpu_sig())
+        return debt;
+    const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
+    if (cpu > slot->clock.seen_ns)
+        debt += cpu - slot->clock.seen_ns;
+    slot->clock.seen_ns = cpu;
+    /* Perhaps a timer is to be had now. */
+    jp_clock_arm_sig(slot);
+    if (atomic_load(&slot->state) == JP_SLOT_ARMED)
+        slot->clock.refused &= (uint8_t)~JP_REFUSED_TIMER;
+    return debt;
+}
+
+void jp_clock_end_sig(struct jp_slot *slot)
+{
+    for (;;) {
+        uint32_t state = atomic_load(&slot->state);
+        if (state == JP_SLOT_ARMING) {
+            /* Another thread is at it, in a bounded step of its own. */
+            jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+            continue;
+        }
+        if (!atomic_compare_exchange_strong(&slot->state, &state,
+                                            JP_SLOT_ENDING))
+            continue;
+        if (state == JP_SLOT_ARMED)
+            jp_clock_stop_held_sig(slot);
+        return;
+    }
+}
+
+/* The log's header says which clock it is. */
+static void tell_clock_sig(void)
+{
+    if (atomic_load(&jp_log.state) == JP_LOG_READY)
+        jp_log.header->clock = jp_process.clock->id;
+}
+
+/* A clock that cannot send the next signal gives way to another. */
+static void leave_signal_sig(int next)
+{
+    const struct jp_clock_kind *kind = jp_process.clock;
+    if (!may_send_sig(kind, next)) {
+        note_sig(kind->note_refused);
+        if (kind->give_up != NULL)
+            kind->give_up();
+        jp_process.clock = kind->then;
+    }
+    tell_clock_sig();
+}
+
+/* Whether the calling thread may have the clock, tried out. */
+static int may_have_it_sig(void)
+{
+    const uint32_t tid = jp_sys_gettid_sig();
+    struct jp_slot *slot = tid != 0 ? jp_slot_by_tid_sig(tid) : NULL;
+    if (slot == NULL || !jp_clock_hold_sig(slot))
+        return 1; /* it will be seen */
+    jp_clock_stop_held_sig(slot);
+    slot->clock.signal = jp_process.signal;
+    const int error = jp_process.clock->arm(slot);
+    if (error == 0)
+        jp_process.clock->disarm(slot);
+    jp_clock_release_sig(slot);
+    return error == 0;
+}
+
+void jp_clock_fall_back_to_itimer_sig(void)
+{
+    if (!jp_clock_is_thread_cpu_sig() ||
+        !may_send_sig(&jp_clock_itimer, jp_process.signal) ||
+        (jp_process.clock->begins_with != NULL && may_have_it_sig()))
+        return;
+    jp_process.clock = &jp_clock_itimer;
+    jp_note_sig(JP_NOTE_SHARED_TIMER);
+    tell_clock_sig();
+    /* Its signal does not say which thread it came to. */
+    if (jp_sys_gettid_sig() == 0)
+        complain_sig(EPERM);
+}
+
+/* Sets the process's timer.  If the program takes the signal at this moment,
+ * this thread sees that or jp_clock_move_sig sees the timer. */
+static void run_shared_sig(const struct jp_clock_kind *kind)
+{
+    const int error = kind->run(1);
+    if (error != 0)
+        complain_sig(-error);
+    atomic_thread_fence(memory_order_seq_cst);
+    leave_signal_sig(jp_process.signal);
+}
+
+void jp_clock_fence_sig(void)
+{
+    const struct jp_clock_kind *kind = jp_process.clock;
+    const uint32_t count = jp_slots_count_sig();
+    if (kind->fence == NULL || jp_filter_number_sig(SYS_timer_settime) == 0)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        struct jp_slot *slot = jp_slot_at_sig(i);
+        if (atomic_load(&slot->state) != JP_SLOT_ARMED ||
+            !jp_clock_hold_sig(slot))
+            continue;
+        if (slot->clock.kind == kind)
+            kind->fence(slot);
+        jp_clock_release_sig(slot);
+    }
+}
+
+void jp_clock_all_sig(int arm)
+{
+    const struct jp_clock_kind *kind = jp_process.clock;
+    if (kind->run != NULL && arm)
+        run_shared_sig(kind);
+    else if (kind->run != NULL)
+        kind->run(0);
+    uint32_t count = jp_slots_count_sig();
+    for (uint32_t i = 0; i < count; i++) {
+        if (arm)
+            jp_clock_arm_sig(jp_slot_at_sig(i));
+        else
+            jp_clock_disarm_sig(jp_slot_at_sig(i));
+    }
+}
+
+static int first_timer = -1;
+
+/* JP_FIRST's timer; after: in ns. */
+static void set_first_sig(uint64_t after)
+{
+    struct sigevent event = {.sigev_signo = jp_process.signal,
+                             .sigev_notify = SIGEV_SIGNAL};
+    event.sigev_value.sival_ptr =
+        (void *)(uintptr_t)(JP_CONTROL_MAGIC | JP_CONTROL_START);
+    atomic_store(&jp_process.first_pending, 1);
+    first_timer = jp_clock_make_timer_sig(
+        jp_process.clock->cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC,
+        &event, after, 0);
+    if (first_timer >= 0)
+        return;
+    jp_count_sig(JP_COUNT_NO_TIMER, 1);
+    complain_sig(-first_timer);
+}
+
+void jp_clock_first_sig(void)
+{
+    set_first_sig(jp_config.first_ns);
+}
+
+/* JP_FIRST's time goes on under the new signal. */
+static void move_first_sig(void)
+{
+    struct itimerspec left;
+    if (first_timer < 0 || !atomic_load(&jp_process.first_pending) ||
+        jp_sys_sig(SYS_timer_gettime, first_timer, (long)&left, 0, 0, 0) != 0)
+        return;
+    uint64_t after = (uint64_t)left.it_value.tv_sec * JP_NS +
+                     (uint64_t)left.it_value.tv_nsec;
+    jp_sys_sig(SYS_timer_delete, first_timer, 0, 0, 0, 0);
+    set_first_sig(after != 0 ? after : 1);
+}
+
+void jp_clock_move_sig(int signal)
+{
+    /* Before the signal: who arms a slot with the new one sees the new clock,
+     * and who arms it meanwhile with the old one looks at the signal again. */
+    leave_signal_sig(signal);
+    jp_process.signal = signal;
+    atomic_thread_fence(memory_order_seq_cst);
+    leave_signal_sig(signal); /* a start may have just chosen another */
+    move_first_sig();
+    jp_process_timer_run_sig(0);
+    for (uint32_t i = 0, count = jp_slots_count_sig(); i < count; i++)
+        leave_slot_sig(jp_slot_at_sig(i));
+    if (atomic_load(&jp_process.running)) {
+        jp_process_timer_run_sig(1);
+        jp_clock_all_sig(1);
+    }
+}

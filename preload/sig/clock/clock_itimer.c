@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The process's profiling timer.
+ * Runs in: handler, any thread. */
+#include "clock_itimer.h"
+
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+
+#include "clock_timer.h"
+#include "jp_log.h"
+#include "sig/files/notes.h"
+#include "sig/os/sys.h"
+#include "sig/state/budget.h"
+#include "sig/state/process.h"
+
+static _Atomic uint64_t cpu_ns; /* of the process, at the last sample */
+
+static struct jp_budget budget;
+static _Atomic uint32_t taken;
+
+static int set_sig(uint64_t period_ns)
+{
+    const struct timeval period = {
+        (time_t)(period_ns / JP_NS),
+        (suseconds_t)((period_ns % JP_NS + 999) / 1000)};
+    const struct itimerval timer = {period, period};
+    const int error =
+        (int)jp_sys_sig(SYS_setitimer, ITIMER_PROF, (long)&timer, 0, 0, 0);
+    if (error != 0)
+        jp_count_sig(JP_COUNT_NO_TIMER, 1);
+    return error;
+}
+
+static int run_sig(int on)
+{
+    if (on) {
+        atomic_store(&cpu_ns, jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID));
+        if (budget.period_ns == 0)
+            jp_budget_begin_sig(&budget);
+        atomic_store(&taken, 0);
+    }
+    return set_sig(on ? budget.period_ns : 0);
+}
+
+static struct jp_budget *take_sig(void)
+{
+    return atomic_exchange(&taken, 1) == 0 ? &budget : NULL;
+}
+
+static void give_sig(int changed)
+{
+    if (changed && jp_process.clock == &jp_clock_itimer &&
+        atomic_load(&jp_process.running))
+        set_sig(budget.period_ns);
+    atomic_store(&taken, 0);
+}
+
+/* The kernel says no more. */
+static int owns_sig(const struct jp_signal *signal)
+{
+    return jp_process.clock == &jp_clock_itimer && signal->number == SIGPROF &&
+           signal->info->si_code == SI_KERNEL;
+}
+
+/* For ticks that were not delivered: nothing up to a tick. */
+static int flush_sig(struct jp_slot *slot, struct jp_due *due)
+{
+    (void)slot;
+    uint64_t before = atomic_load(&cpu_ns);
+    const uint64_t now = jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID);
+    if (now < before + jp_process.tick_ns ||
+        !atomic_compare_exchange_strong(&cpu_ns, &before, now))
+        return 0;
+    due->cpu = now - before;
+    return 1;
+}
+
+/* The CPU time of the process since the last signal. */
+static int due_sig(struct jp_slot *slot, const struct jp_signal *signal,
+                   struct jp_due *due)
+{
+    const uint64_t now = jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID);
+    const uint64_t before = atomic_exchange(&cpu_ns, now);
+    (void)slot;
+    (void)signal;
+    due->cpu = now > before ? now - before : 0;
+    /* 0: a filter keeps us from asking. */
+    if (now == 0)
+        due->cpu = budget.period_ns;
+    return 1;
+}
+
+static int sends_sig(int signal)
+{
+    return signal == SIGPROF;
+}
+
+static void give_up_sig(void)
+{
+    run_sig(0);
+}
+
+const struct jp_clock_kind jp_clock_itimer = {
+    .id = JP_CLOCK_ITIMER,
+    .cpu = 1,
+    .outlives_exec = 1,
+    .is_itimer_prof = 1,
+    .note_used = JP_NOTE_ITIMER,
+    .sends = sends_sig,
+    .give_up = give_up_sig,
+    .then = &jp_clock_timer,
+    .owns = owns_sig,
+    .due = due_sig,
+    .flush = flush_sig,
+    .run = run_sig,
+    .take = take_sig,
+    .give = give_sig,
+};

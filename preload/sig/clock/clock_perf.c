@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The perf software clock.
+ * Runs in: handler, any thread. */
+#include "clock_perf.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "clock_timer.h"
+#include "jp_log.h"
+#include "sig/arch/arch.h"
+#include "sig/files/notes.h"
+#include "sig/os/sys.h"
+#include "sig/state/process.h"
+#include "sig/state/slot.h"
+
+/* The CPU clock is read at one sample of so many at least, so that the sum of
+ * the weights cannot drift away from it. */
+#define READ_EVERY 8U
+
+#define FIRST_REAL_TIME_SIGNAL 32 /* the kernel's SIGRTMIN, signal(7) */
+
+/* The numbers of events' descriptors begin here; 0: there was none yet. */
+static _Atomic int lowest;
+
+/* The fields of struct f_owner_ex, fcntl(2). */
+struct owner {
+    int type;
+    int pid;
+};
+
+static int open_event_sig(uint32_t tid, uint64_t period)
+{
+    struct perf_event_attr attributes = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof(attributes),
+        .config = PERF_COUNT_SW_TASK_CLOCK,
+        .sample_period = period,
+        .disabled = 1,
+    };
+    jp_sys_opening_sig();
+    return jp_sys_entered_sig((int)jp_sys_sig(SYS_perf_event_open,
+                                              (long)&attributes, (long)tid, -1,
+                                              -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+/* Without the kernel's time in it, what a program spends in the kernel would
+ * go unseen. */
+static int allowed_sig(void)
+{
+    const int fd = open_event_sig(0, JP_NS);
+    if (fd < 0)
+        return 0;
+    jp_sys_close_sig(fd);
+    return 1;
+}
+
+static long fcntl_sig(int fd, int command, long argument)
+{
+    return jp_sys_sig(SYS_fcntl, fd, command, argument, 0, 0);
+}
+
+/* The number that an event's descriptor has for a moment, which its signals
+ * carry for ever (si_fd): in the upper half of what the process may open, where
+ * hardly a program's own are, but not so high that the kernel's table of them
+ * becomes large. */
+static int number_sig(uint32_t index)
+{
+    struct rlimit limit = {0, 0};
+    jp_sys_sig(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit, 0);
+    const uint64_t most = limit.rlim_cur < 4096 ? limit.rlim_cur : 4096;
+    const uint64_t low = most / 2;
+    atomic_store(&lowest, (int)low);
+    return most > low ? (int)(low + index % (most - low)) : 0;
+}
+
+/* Has the event's signal sent, as descriptor `fd`, to its thread. */
+static long direct_sig(int fd, uint32_t tid, int signal)
+{
+    const struct owner owner = {F_OWNER_TID, (int)tid};
+    long error = fcntl_sig(fd, F_SETOWN_EX, (long)&owner);
+    if (error == 0)
+        error = fcntl_sig(fd, F_SETSIG, signal);
+    if (error == 0)
+        error = fcntl_sig(fd, F_SETFL, O_RDONLY | O_NONBLOCK | O_ASYNC);
+    return error;
+}
+
+static void disarm_sig(struct jp_slot *slot)
+{
+    jp_sys_unmap_sig(slot->clock.event, jp_process.page_size);
+    slot->clock.event = NULL;
+    slot->clock.descriptor = -1;
+}
+
+/* Moves the event into a mapping and sets it going. */
+static int keep_sig(struct jp_slot *slot, int fd)
+{
+    long error = direct_sig(fd, slot->tid, slot->clock.signal);
+    if (error != 0)
+        return (int)error;
+    void *page = jp_sys_map_file_sig(fd, 0, jp_process.page_size);
+    if (page == NULL)
+        return -EPERM;
+    slot->clock.event = page;
+    slot->clock.descriptor = fd;
+    error = jp_sys_sig(SYS_ioctl, fd, PERF_EVENT_IOC_ENABLE, 0, 0, 0);
+    if (error != 0)
+        disarm_sig(slot);
+    return (int)error;
+}
+
+static int make_sig(struct jp_slot *slot)
+{
+    const int first = open_event_sig(slot->tid, slot->clock.budget.period_ns);
+    if (first < 0)
+        return first;
+    const int wanted = number_sig(jp_slot_index_sig(slot));
+    jp_sys_opening_sig();
+    const int fd =
+        jp_sys_entered_sig((int)fcntl_sig(first, F_DUPFD_CLOEXEC, wanted));
+    jp_sys_close_sig(first);
+    if (fd < 0)
+        return fd;
+    const int error = keep_sig(slot, fd);
+    jp_sys_close_sig(fd);
+    return error;
+}
+
+/* What the thread did up to now is for others to count. */
+static int arm_sig(struct jp_slot *slot)
+{
+    /* A signal may come as soon as the event is there. */
+    slot->clock.unread = 0;
+    slot->clock.time_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    slot->clock.cpu_ns = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
+    return make_sig(slot);
+}
+
+/* Makes it anew; what was counted since the last sample is not lost. */
+static int pace_sig(struct jp_slot *slot)
+{
+    disarm_sig(slot);
+    return make_sig(slot);
+}
+
+/* Once. */
+static uint64_t rest_sig(struct jp_slot *slot)
+{
+    const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
+    if (cpu <= slot->clock.cpu_ns + JP_CLOCK_REST_NS)
+        return 0;
+    const uint64_t rest = cpu - slot->clock.cpu_ns;
+    slot->clock.cpu_ns = cpu;
+    return rest;
+}
+
+/* The event may be gone since: the clock has moved, or was stopped. */
+static int owns_sig(const struct jp_signal *signal)
+{
+    const int low = atomic_load(&lowest);
+    return low != 0 && signal->info->si_code == POLL_IN &&
+           signal->info->si_fd >= low;
+}
+
+/* Where a filter of the program's keeps us from asking who we are: the number
+ * alone tells, as long as there are not more threads than numbers. */
+static struct jp_slot *by_number_sig(int number)
+{
+    const uint32_t count = jp_slots_count_sig();
+    for (uint32_t i = 0; i < count; i++) {
+        struct jp_slot *slot = jp_slot_at_sig(i);
+        if (slot->clock.descriptor == number &&
+            atomic_load(&slot->state) == JP_SLOT_ARMED)
+            return slot;
+    }
+    return NULL;
+}
+
+static int is_event_of_sig(const struct jp_slot *slot, const siginfo_t *info)
+{
+    return slot != NULL && slot->clock.event != NULL &&
+           slot->clock.descriptor == info->si_fd;
+}
+
+static struct jp_slot *find_sig(const struct jp_signal *signal)
+{
+    const siginfo_t *info = signal->info;
+    struct jp_slot *slot = jp_slot_here_sig(jp_arch_sp_sig(signal->context));
+    if (is_event_of_sig(slot, info))
+        return slot;
+    const uint32_t tid = jp_sys_gettid_sig();
+    slot = tid != 0 ? jp_slot_by_tid_sig(tid) : by_number_sig(info->si_fd);
+    if (!is_event_of_sig(slot, info))
+        return NULL;
+    jp_slot_remember_sig(slot);
+    return slot;
+}
+
+/* Weights follow the thread's own CPU clock: what the kernel merged in one
+ * long call (there is no overrun count) is in the next sample's.  Where
+ * samples come a period after another, the clock is not asked.  One that comes
+ * long before its period is over was pending when that was made longer. */
+static uint64_t weigh_sig(struct jp_slot *slot, uint64_t now_ns)
+{
+    const uint64_t period = jp_config.period_ns;
+    const uint64_t gap = now_ns - slot->clock.time_ns;
+    slot->clock.time_ns = now_ns;
+    const int exact = jp_budget_exact_sig(&slot->clock.budget);
+    if (!exact && gap <= period + period / 2 &&
+        ++slot->clock.unread < READ_EVERY) {
+        slot->clock.cpu_ns += period;
+        return period;
+    }
+    slot->clock.unread = 0;
+    const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
+    const int64_t used = (int64_t)(cpu - slot->clock.cpu_ns);
+    if (used <= 0 ||
+        (exact && (uint64_t)used < slot->clock.budget.period_ns / 4))
+        return 0;
+    slot->clock.cpu_ns = cpu;
+    return (uint64_t)used;
+}
+
+static int due_sig(struct jp_slot *slot, const struct jp_signal *signal,
+                   struct jp_due *due)
+{
+    due->cpu = weigh_sig(slot, signal->now_ns);
+    due->probes = 1;
+    return 1;
+}
+
+/* A full queue of a real-time signal given to F_SETSIG degrades to SIGIO,
+ * whose default kills. */
+static int sends_sig(int signal)
+{
+    return signal < FIRST_REAL_TIME_SIGNAL;
+}
+
+/* No program that uses this signal has an event of its own. */
+static int is_descriptor_sig(int fd)
+{
+    return fcntl_sig(fd, F_GETSIG, 0) == jp_process.signal;
+}
+
+const struct jp_clock_kind jp_clock_perf = {
+    .id = JP_CLOCK_PERF,
+    .per_thread = 1,
+    .cpu = 1,
+    .interrupts = 1,
+    .exact = 1,
+    .outlives_exec = 1,
+    .sends = sends_sig,
+    .note_refused = JP_NOTE_NO_PERF,
+    .allowed = allowed_sig,
+    .then = &jp_clock_timer,
+    .begins_with = &jp_clock_timer,
+    .owns = owns_sig,
+    .find = find_sig,
+    .due = due_sig,
+    .arm = arm_sig,
+    .disarm = disarm_sig,
+    .pace = pace_sig,
+    .rest = rest_sig,
+    .is_descriptor = is_descriptor_sig,
+};

@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Real time, a timer a thread.
+ * Runs in: handler.
+ *
+ * A thread's time is cut into strata, one behind the other.  How long the next
+ * one is depends only on what was seen before it begins; one moment in it is
+ * drawn at random, and what the thread does at that moment gets the stratum.
+ * So the expected time of every function is its true time, whatever the
+ * program's rhythm.
+ *
+ * Strata last a period, and longer for a thread that stays in one wait.  That
+ * it is still the same wait is proven by its having blocked just once, and
+ * used no CPU time to speak of, since our handler sent it back: then all time
+ * until now is this wait's, exactly.  Where the wait ends and the thread
+ * computes, a timer on its CPU clock tells; if it blocked just once until
+ * then, the end of the wait is known exactly as well, and a new stratum begins
+ * there.
+ *
+ * Where the handler's budget makes the period longer, a whole stratum given at
+ * its moment would be much at a thread's end.  Then a moment gets the time
+ * since the one before, half a period to one and a half: that is as fair once
+ * the thread has been sampled like this for a while. */
+#include "clock_real.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "clock_timer.h"
+#include "jp_log.h"
+#include "sig/arch/arch.h"
+#include "sig/os/sys.h"
+#include "sig/state/process.h"
+#include "sig/state/slot.h"
+
+/* The longest stratum. */
+#define LONGEST_NS (UINT64_C(1) << 32)
+
+/* So many threads that wait are looked at together: a machine that sleeps wakes
+ * once for all of them, and no more than these run at once. */
+#define TOGETHER 8U
+
+/* A stratum is such a part of the time that the thread has been in its wait;
+ * the smaller one of a restless thread.  That is one that was seen to end a
+ * wait, or to compute, for RESTLESS_NS from then on; and for the first
+ * WATCHED_NS of each of its waits it is looked at period by period. */
+#define PART 2U
+#define PART_OF_RESTLESS 64U
+#define RESTLESS_NS (60 * JP_NS)
+#define WATCHED_NS JP_NS
+
+/* CPU time that says that a thread runs again.  It must cover the rest of our
+ * own handler and the way back into the call. */
+#define RUNS_NS 1000000U
+
+/* Between two samples of the same wait there is this much at most: on a busy
+ * virtual machine the way back takes some 200 us now and then.  A call that
+ * ended with less was one in which the thread had waited. */
+#define SAME_NS 500000U
+#define CALL_NS 100000U
+
+/* The timer's period while each signal sets it to the next moment. */
+#define IDLE_NS JP_NS
+
+/* A signal that comes later than this to a thread outside a wait found it off
+ * the CPU. */
+#define LATE_NS 80000U
+
+/* Unless so many strata of CPU time are due: then the signals are late. */
+#define MANY 4
+
+/* One that comes later than this may have found a wait that was over. */
+#define PROMPT_NS 1000000U
+
+/* How often the thread blocked, if the kernel tells. */
+#define UNKNOWN UINT64_MAX
+
+static uint64_t min_sig(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t switches_sig(void)
+{
+    struct rusage usage;
+    if (jp_sys_sig(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0) != 0)
+        return UNKNOWN;
+    return (uint64_t)usage.ru_nvcsw;
+}
+
+/* The largest power of two up to `length`. */
+static uint64_t cell_sig(uint64_t length)
+{
+    return UINT64_C(1) << (63 - __builtin_clzll(length));
+}
+
+/* Begins a stratum of about `length` for a thread that waits.  Time is cut into
+ * cells of each power of two, and each cell has a point, drawn at random, for
+ * the threads of a group.  A stratum ends with a cell; where the cell's point
+ * is not in it, its moment is drawn as for other strata.  So the moment is as
+ * likely anywhere in the stratum, but the same for many threads. */
+static void shared_stratum_sig(struct jp_slot *slot, uint64_t begin,
+                               uint64_t length)
+{
+    struct jp_watch *watch = &slot->clock.watch;
+    const uint64_t cell = cell_sig(length);
+    uint64_t end = (begin / cell + 1) * cell;
+    if (end - begin < cell / 2 && cell < LONGEST_NS)
+        end += cell;
+    const uint64_t group =
+        (uint64_t)jp_owner->pid << 32 | jp_slot_index_sig(slot) / TOGETHER;
+    const uint64_t point =
+        end - cell + jp_clock_hash_sig(end + group * cell) % cell;
+    const uint64_t own = begin + jp_clock_random_sig(slot->tid, end - begin);
+    watch->begin_ns = begin;
+    watch->end_ns = end;
+    watch->moment_ns = point > begin && own >= end - cell ? point : own;
+}
+
+/* Begins a stratum of `length` at `begin`. */
+static void stratum_sig(struct jp_slot *slot, uint64_t begin, uint64_t length)
+{
+    struct jp_watch *watch = &slot->clock.watch;
+    if (watch->parked) {
+        shared_stratum_sig(slot, begin, length);
+        return;
+    }
+    watch->begin_ns = begin;
+    watch->end_ns = begin + length;
+    watch->moment_ns = begin + jp_clock_random_sig(slot->tid, length);
+    if (jp_budget_lowered_sig(&slot->clock.budget))
+        watch->moment_ns += length / 2;
+}
+
+/* Sets the timer to the stratum's moment.  The period is for when it cannot be
+ * set any more, behind a filter of the program's; until then a long one, as the
+ * kernel sets the timer to it at each signal, which costs an exit from a
+ * virtual machine where that is the next event of all. */
+static void set_moment_sig(const struct jp_slot *slot)
+{
+    const struct jp_watch *watch = &slot->clock.watch;
+    const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    const uint64_t length = watch->end_ns - watch->begin_ns;
+    jp_clock_set_timer_sig(slot->clock.timer,
+                           watch->moment_ns > now ? watch->moment_ns - now : 1,
+                           length > IDLE_NS ? length : IDLE_NS);
+}
+
+/* The timer can be set for the last time: it goes on by periods. */
+static void fence_sig(const struct jp_slot *slot)
+{
+    const uint64_t period = slot->clock.budget.period_ns;
+    const uint64_t first = jp_clock_random_sig(slot->tid, period);
+    const struct itimerspec when = {
+        {(time_t)(period / JP_NS), (long)(period % JP_NS)},
+        {(time_t)(first / JP_NS), (long)(first % JP_NS)}};
+    const long arguments[6] = {slot->clock.timer, 0, (long)&when, 0, 0, 0};
+    if (slot->clock.timer >= 0)
+        jp_arch_syscall_sig(SYS_timer_settime, arguments);
+}
+
+static void begin_sig(struct jp_slot *slot, uint64_t first_ns)
+{
+    const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    slot->clock.cpu_ns = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
+    slot->clock.watch = (struct jp_watch){
+        .begin_ns = now,
+        .end_ns = now + slot->clock.budget.period_ns,
+        .moment_ns = now + first_ns,
+        .given_ns = now,
+        .found_ns = now,
+        .switches = UNKNOWN,
+        .restless_ns = slot->clock.watch.restless_ns,
+    };
+}
+
+/* The first moment is anywhere in a period, so that threads which start
+ * together are not sampled together. */
+static int arm_sig(struct jp_slot *slot)
+{
+    const uint64_t period = slot->clock.budget.period_ns;
+    const uint64_t first = jp_clock_random_sig(slot->tid, period);
+    atomic_store(&slot->clock.first_tick_ns, 0);
+    begin_sig(slot, first);
+    const int timer =
+        jp_clock_slot_timer_sig(slot, CLOCK_MONOTONIC, first, period);
+    if (timer < 0)
+        return timer;
+    slot->clock.timer = timer;
+    return 0;
+}
+
+static void find_sig(struct jp_slot *slot, const ucontext_t *context,
+                     struct jp_found *found)
+{
+    struct jp_watch *watch = &slot->clock.watch;
+    const uint64_t switches = switches_sig();
+    found->now = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    found->cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
+    found->used = found->cpu - slot->clock.cpu_ns;
+    found->blocks = switches == UNKNOWN || watch->switches == UNKNOWN
+                        ? UNKNOWN
+                        : switches - watch->switches;
+    const int idle = found->used <= SAME_NS;
+    found->waits = (found->blocks != 0 || idle) &&
+                   jp_arch_waited_sig(context, found->used <= CALL_NS);
+    /* Not once: it was not yet back when the next signal came.  The one time
+     * may also be in another wait, if that before was over when our handler
+     * was: the stack tells.  Where it has gone, only a look that came in time
+     * is trusted to have let the thread back into its wait. */
+    found->same = watch->waits && found->waits && found->blocks <= 1 && idle;
+    found->other = 0;
+    found->ends = watch->parked && !watch->late && watch->waits &&
+                  !found->waits && found->blocks == 1;
+}
+
+/* Whether a wait of the thread's has ended since it was found last. */
+static int changed_sig(const struct jp_watch *watch,
+                       const struct jp_found *found)
+{
+    return watch->waits && (!found->waits || found->blocks > 1 || found->other);
+}
+
+/* Whether the thread is one of those that do this and that: a wait of its has
+ * ended, or it was at work. */
+static int is_restless_sig(const struct jp_watch *watch,
+                           const struct jp_found *found)
+{
+    return changed_sig(watch, found) ||
+           (!found->waits && found->blocks == 0 && found->used > SAME_NS);
+}
+
+/* The CPU time since our handler began last is due to samples, but for what our
+ * own signals took while the thread waited. */
+static void count_sig(struct jp_watch *watch, const struct jp_found *found)
+{
+    const uint64_t all = found->used + watch->ours_ns;
+    uint64_t due = found->same ? 0 : found->used;
+    if (found->blocks == 0 && !found->same)
+        due = all;
+    watch->remainder_ns += (int64_t)due;
+    if (all > due)
+        jp_count_sig(JP_COUNT_LOOKING_NS, all - due);
+}
+
+/* How long the next stratum is. */
+static uint64_t length_sig(const struct jp_slot *slot,
+                           const struct jp_found *found)
+{
+    const struct jp_watch *watch = &slot->clock.watch;
+    const uint64_t period = slot->clock.budget.period_ns;
+    const uint64_t in_it = found->now - watch->since_ns;
+    /* Where signals are too dear, fewer of them to those that wait. */
+    const int restless = found->now < watch->restless_ns &&
+                         !jp_budget_lowered_sig(&slot->clock.budget);
+    uint64_t length = in_it / (restless ? PART_OF_RESTLESS : PART);
+    if (!found->same || (restless && in_it < WATCHED_NS))
+        length = 0;
+    length = min_sig(length, LONGEST_NS);
+    return length > period ? length : period;
+}
+
+/* A thread that never blocked since its last sample used some of the time, and
+ * waited for a CPU the rest: both are known.  A period is all one or all the
+ * other; what it leaves is with the next. */
+static void divide_sig(struct jp_slot *slot, const struct jp_found *found,
+                       uint64_t all, struct jp_due *weight)
+{
+    struct jp_watch *watch = &slot->clock.watch;
+    const uint64_t gap = found->now - watch->found_ns;
+    const uint64_t used = min_sig(found->used + watch->ours_ns, gap);
+    watch->ready_ns += (int64_t)(gap - used);
+    uint64_t ready =
+        watch->ready_ns > 0 ? min_sig((uint64_t)watch->ready_ns, all) : 0;
+    if (all < slot->clock.budget.period_ns * 3 / 2)
+        ready = watch->ready_ns * 2 >= (int64_t)all ? all : 0;
+    watch->ready_ns -= (int64_t)ready;
+    watch->remainder_ns -= (int64_t)(all - ready);
+    weight->running = all - ready;
+    weight->ready = ready;
+}
+
+/* Found running by chance.  Its thread's CPU time is known: weights lean to
+ * where the sum of all samples that found the thread running becomes that;
+ * other samples have the difference. */
+static void running_sig(struct jp_watch *watch, uint64_t all,
+                        struct jp_due *weight)
+{
+    int64_t running = ((int64_t)all + watch->remainder_ns) / 2;
+    if (running < 0)
+        running = 0;
+    if (running > 2 * (int64_t)all)
+        running = 2 * (int64_t)all;
+    watch->remainder_ns -= running;
+    watch->lent_ns += running - (int64_t)all;
+    weight->running = (uint64_t)running;
+}
+
+static void blocked_sig(struct jp_watch *watch, uint64_t all,
+                        struct jp_due *weight)
+{
+    const int64_t half = (int64_t)all / 2;
+    int64_t back = watch->lent_ns;
+    if (back > half)
+        back = half;
+    if (back < -half)
+        back = -half;
+    watch->lent_ns -= back;
+    weight->blocked = (uint64_t)((int64_t)all - back);
+}
+
+/* A signal that came long after the stratum, for want of a CPU: the thread was
+ * where it is at the moment, and what is behind the stratum is not drawn, but
+ * known. */
+static void split_sig(const struct jp_slot *slot, const struct jp_found *found,
+                      struct jp_due *weight)
+{
+    const uint64_t end = slot->clock.watch.end_ns;
+    uint64_t *part = weight->ready != 0 ? &weight->ready : &weight->blocked;
+    if (found->now < end + slot->clock.budget.period_ns ||
+        *part <= found->now - end)
+        return;
+    weight->after = found->now - end;
+    weight->after_ready = part == &weight->ready;
+    *part -= weight->after;
+}
+
+/* Gives a stratum to what was found at its moment. */
+static void give_sig(struct jp_slot *slot, const struct jp_found *found,
+                     struct jp_due *weight)
+{
+    struct jp_watch *watch = &slot->clock.watch;
+    const int lowered =
+        !watch->parked && jp_budget_lowered_sig(&slot->clock.budget);
+    const uint64_t end =
+        lowered || found->now > watch->end_ns ? found->now : watch->end_ns;
+    const uint64_t all = end - watch->begin_ns;
+    const int64_t due = watch->remainder_ns;
+    if (watch->begin_ns > watch->given_ns)
+        weight->before = watch->begin_ns - watch->given_ns;
+    watch->given_ns = end;
+    if (found->blocks == 0 && (!found->waits || due * 2 >= (int64_t)all)) {
+        divide_sig(slot, found, all, weight);
+    } else if (found->waits) {
+        blocked_sig(watch, all, weight);
+    } else if (watch->parked) {
+        /* No more than it can have used; what it waited for is not known, and
+         * was most likely what it had always waited for. */
+        weight->running = due > 0 ? min_sig((uint64_t)due, all) : 0;
+        watch->remainder_ns -= (int64_t)weight->running;
+        weight->before += all - weight->running;
+    } else if (found->now - watch->moment_ns > LATE_NS &&
+               due < MANY * (int64_t)all) {
+        weight->ready = all;
+    } else {
+        running_sig(watch, all, weight);
+    }
+    if (!lowered)
+        split_sig(slot, found, weight);
+}
+
+/* The wait has ended, just before the thread used this CPU time. */
+static void end_wait_sig(struct jp_watch *watch, const struct jp_found *found,
+                         struct jp_due *weight)
+{
+    const uint64_t end = found->now - min_sig(found->used, found->now);
+    if (end > watch->given_ns) {
+        weight->before = end - watch->given_ns;
+        watch->given_ns = end;
+    }
+    if (found->now > watch->given_ns) {
+        weight->running = found->now - watch->given_ns;
+        watch->given_ns = found->now;
+        watch->remainder_ns -= (int64_t)weight->running;
+    }
+    watch->end_ns = watch->given_ns;
+}
+
+/* What of a gap the handler's budget grows with.  A thread that blocked had
+ * time left over; all of those together have as much as one would.  One that
+ * did not was kept waiting for the CPU, and our handler keeps it longer. */
+static uint64_t counted_sig(const struct jp_found *found, uint64_t gap)
+{
+    const uint64_t threads = jp_slots_taken_sig();
+    const uint64_t part = threads > 1 ? gap / threads : gap;
+    return found->blocks == 0 || found->used > part ? found->used : part;
+}
+
+/* Looks at what the signal of the calling thread's timer found.  Returns
+ * whether it is a sample at all. */
+static int look_sig(struct jp_slot *slot, const struct jp_signal *signal)
+{
+    struct jp_watch *watch = &slot->clock.watch;
+#ifdef JP_TEST_QEMU /* qemu-user tells the host's number of a timer (7.2) */
+    const int woken = 0;
+#else
+    const int woken = signal->info->si_timerid != slot->clock.timer;
+#endif
+    struct jp_found *found = &watch->found;
+    /* One that was on its way when the timer was set anew, or taken away. */
+    if (watch->given_ns == 0 ||
+        (woken ? !watch->parked
+               : jp_sys_clock_sig(CLOCK_MONOTONIC) < watch->moment_ns))
+        return 0;
+    find_sig(slot, signal->context, found);
+    /* Other waits have begun: the stratum's moment is still to come. */
+    if (!woken || found->ends)
+        return 1;
+    if (is_restless_sig(watch, found))
+        watch->restless_ns = found->now + RESTLESS_NS;
+    return 0;
+}
+
+/* A thread that seems to be in the wait in which it was found last: if it is,
+ * its stack is that one. */
+static void compare_sig(struct jp_slot *slot, const struct jp_signal *signal)
+{
+    struct jp_found *found = &slot->clock.watch.found;
+    if (!found->same)
+        return;
+    const int same = signal->same(slot, signal->context, found->now);
+    found->same = same > 0;
+    found->other = same == 0;
+}
+
+/* Works out what the sample is worth. */
+static void weigh_sig(struct jp_slot *slot, struct jp_due *weight)
+{
+    struct jp_watch *watch = &slot->clock.watch;
+    const struct jp_found *found = &watch->found;
+    const uint64_t given = watch->given_ns;
+    if (is_restless_sig(watch, found))
+        watch->restless_ns = found->now + RESTLESS_NS;
+    count_sig(watch, found);
+    if (!found->same)
+        watch->since_ns = found->now;
+    const uint64_t length = length_sig(slot, found);
+    watch->was_parked = watch->parked;
+    watch->late = found->now > watch->moment_ns + PROMPT_NS;
+    if (found->ends) {
+        end_wait_sig(watch, found, weight);
+    } else if (found->same && length > slot->clock.budget.period_ns) {
+        weight->blocked =
+            found->now > watch->given_ns ? found->now - watch->given_ns : 0;
+        if (found->now > watch->given_ns)
+            watch->given_ns = found->now;
+        if (found->now > watch->end_ns)
+            watch->end_ns = found->now;
+    } else {
+        give_sig(slot, found, weight);
+        watch->end_ns = watch->given_ns;
+    }
+    watch->waits = (uint8_t)found->waits;
+    watch->parked = length > slot->clock.budget.period_ns;
+    slot->clock.cpu_ns = found->cpu;
+    watch->found_ns = found->now;
+    stratum_sig(slot, watch->end_ns, length);
+    weight->counted_ns = counted_sig(found, watch->given_ns - given);
+    weight->probes = weight->running != 0 && !watch->was_parked;
+}
+
+static int due_sig(struct jp_slot *slot, const struct jp_signal *signal,
+                   struct jp_due *due)
+{
+    if (!look_sig(slot, signal))
+        return 0;
+    compare_sig(slot, signal);
+    weigh_sig(slot, due);
+    return 1;
+}
+
+/* Where its strata were long, or its period longer than asked for: what it did
+ * until now, taken to be where it was found last.  Of a calm thread, which
+ * waits, all but a moment of CPU time was this wait's; of another, CPU time may
+ * be due from before.  Moments of running are left out. */
+static int flush_sig(struct jp_slot *slot, struct jp_due *weight)
+{
+    struct jp_watch *watch = &slot->clock.watch;
+    const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
+    const uint64_t least = watch->parked ? 0 : JP_CLOCK_REST_NS;
+    int64_t ran =
+        cpu > slot->clock.cpu_ns ? (int64_t)(cpu - slot->clock.cpu_ns) : 0;
+    if ((!watch->parked && !jp_budget_lowered_sig(&slot->clock.budget)) ||
+        watch->given_ns == 0 || now <= watch->given_ns + least)
+        return 0;
+    const uint64_t rest = now - watch->given_ns;
+    if (!watch->parked)
+        ran = ran + watch->remainder_ns > 0 ? ran + watch->remainder_ns : 0;
+    *weight = (struct jp_due){.running = min_sig((uint64_t)ran, rest)};
+    *(watch->waits ? &weight->before : &weight->ready) = rest - weight->running;
+    watch->given_ns = 0;
+    watch->parked = watch->was_parked = 0;
+    if (weight->running < JP_CLOCK_REST_NS)
+        weight->running = 0;
+    if (weight->ready < JP_CLOCK_REST_NS)
+        weight->ready = 0;
+    return 1;
+}
+
+/* The stratum under way gets its length from it. */
+static int pace_sig(struct jp_slot *slot)
+{
+    struct jp_watch *watch = &slot->clock.watch;
+    if (watch->parked || watch->given_ns == 0)
+        return 0;
+    stratum_sig(slot, watch->begin_ns, slot->clock.budget.period_ns);
+    set_moment_sig(slot);
+    return 0;
+}
+
+/* Makes, when it is first wanted, the timer that tells of CPU time. */
+static int has_waker_sig(struct jp_slot *slot)
+{
+    if (slot->clock.cpu_wakeup >= 0)
+        return 1;
+    const int timer = jp_clock_slot_timer_sig(
+        slot, jp_clock_of_thread_sig(slot->tid), RUNS_NS, 0);
+    if (timer >= 0)
+        slot->clock.cpu_wakeup = timer;
+    else if (!slot->clock.no_cpu_wakeup)
+        jp_count_sig(JP_COUNT_NO_WAKER, 1);
+    slot->clock.no_cpu_wakeup = timer < 0;
+    return timer >= 0;
+}
+
+/* Sets the timers to the next moment. */
+static void done_sig(struct jp_slot *slot)
+{
+    struct jp_watch *watch = &slot->clock.watch;
+    if (watch->parked && !has_waker_sig(slot)) {
+        watch->parked = 0;
+        stratum_sig(slot, watch->begin_ns, slot->clock.budget.period_ns);
+    }
+    if (watch->parked)
+        jp_clock_set_timer_sig(slot->clock.cpu_wakeup, RUNS_NS, 0);
+    else if (watch->was_parked)
+        jp_clock_set_timer_sig(slot->clock.cpu_wakeup, 0, 0);
+    set_moment_sig(slot);
+    /* What our own handler used is not the thread's, nor are its waits. */
+    watch->switches = switches_sig();
+    const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
+    watch->ours_ns = cpu - slot->clock.cpu_ns;
+    slot->clock.cpu_ns = cpu;
+}
+
+/* One that came while another was at work needs no debt: samples go from one
+ * moment to the next.  But it may have been the next moment's, so the timer is
+ * set to come again. */
+static uint64_t missed_sig(struct jp_slot *slot, const struct jp_signal *signal)
+{
+    if (slot == NULL)
+        return jp_clock_weight_sig(signal->info->si_overrun);
+    const int timer = slot->clock.timer;
+    if (timer >= 0)
+        jp_clock_set_timer_sig(timer, slot->clock.budget.period_ns, IDLE_NS);
+    return 0;
+}
+
+const struct jp_clock_kind jp_clock_real = {
+    .id = JP_CLOCK_MONOTONIC,
+    .per_thread = 1,
+    .interrupts = 1,
+    .sees_waits = 1,
+    .owns = jp_clock_timer_owns_sig,
+    .find = jp_clock_timer_find_sig,
+    .due = due_sig,
+    .missed = missed_sig,
+    .done = done_sig,
+    .flush = flush_sig,
+    .arm = arm_sig,
+    .disarm = jp_clock_timer_disarm_sig,
+    .pace = pace_sig,
+    .fence = fence_sig,
+};

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The process's slow timer.
+ * Runs in: handler, any thread. */
+#include "process_timer.h"
+
+#include <stdatomic.h>
+#include <sys/syscall.h>
+
+#include "clock_timer.h"
+#include "sig/arch/arch.h"
+#include "sig/os/sys.h"
+#include "sig/state/process.h"
+
+/* Beside the commands that JP_CONTROL_MAGIC goes with, and never queued. */
+#define VALUE (JP_CONTROL_MAGIC | 0xf0U)
+
+static _Atomic int timer = -1;
+static _Atomic uint32_t hastened;
+
+int jp_process_timer_run_sig(int on)
+{
+    const int before = atomic_exchange(&timer, -1);
+    if (before >= 0)
+        jp_sys_sig(SYS_timer_delete, before, 0, 0, 0, 0);
+    if (!on)
+        return 0;
+    struct sigevent event = {.sigev_signo = jp_process.signal,
+                             .sigev_notify = SIGEV_SIGNAL};
+    event.sigev_value.sival_ptr = (void *)(uintptr_t)VALUE;
+    const int made =
+        jp_clock_make_timer_sig(CLOCK_PROCESS_CPUTIME_ID, &event,
+                                JP_PROCESS_TIMER_NS, JP_PROCESS_TIMER_NS);
+    if (made < 0)
+        return made;
+    atomic_store(&timer, made);
+    return 0;
+}
+
+int jp_process_timer_runs_sig(void)
+{
+    return atomic_load(&timer) >= 0;
+}
+
+int jp_process_timer_is_sig(const siginfo_t *info)
+{
+    return (uintptr_t)info->si_value.sival_ptr == VALUE;
+}
+
+void jp_process_timer_hasten_sig(void)
+{
+    const uint64_t period = jp_config.period_ns > jp_process.tick_ns
+                                ? jp_config.period_ns
+                                : jp_process.tick_ns;
+    const int now = atomic_load(&timer);
+    const struct itimerspec when = {
+        {(time_t)(period / JP_NS), (long)(period % JP_NS)},
+        {(time_t)(period / JP_NS), (long)(period % JP_NS)}};
+    const long arguments[6] = {now, 0, (long)&when, 0, 0, 0};
+    if (now < 0 || period >= JP_PROCESS_TIMER_NS ||
+        !jp_process.clock->per_thread || !jp_process.clock->cpu ||
+        atomic_exchange(&hastened, 1) != 0)
+        return;
+    jp_arch_syscall_sig(SYS_timer_settime, arguments);
+}
+
+int jp_process_timer_is_hastened_sig(void)
+{
+    return atomic_load(&hastened) != 0;
+}
+
+void jp_process_timer_reset_sig(void)
+{
+    atomic_store(&timer, -1);
+    atomic_store(&hastened, 0);
+}

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of executable ranges.  There are two; a scan fills the one not in
+ * use and then switches.  A reader that is overtaken by two scans may get a
+ * wrong answer for one address, never a fault.
+ * Runs in: handler, any thread. */
+#include "maps.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "jp_map.h"
+#include "module.h"
+#include "procmaps.h"
+#include "sig/files/mapfile.h"
+#include "sig/os/sys.h"
+#include "sig/state/kit.h"
+#include "sig/state/process.h"
+
+#define RANGES_MAX 8192U
+#define PERIOD_NS 1000000000ULL  /* between looks without a cause */
+#define ANYWAY_NS 10000000000ULL /* between scans, if all looks the same */
+#define INTERVAL_NS 100000000ULL /* between scans for an unknown address */
+#define YIELDS 1000U             /* waiting for another thread's scan */
+#define COST_FACTOR 100U         /* scans take at most 1% of the time */
+
+struct table {
+    _Atomic uint32_t count;
+    _Atomic uint32_t anonymous; /* ranges without a file: JIT code, */
+    _Atomic uint64_t low, high; /* all of it in here */
+    struct jp_maps_range ranges[RANGES_MAX];
+};
+
+static struct table tables[2];
+static struct table *_Atomic table = &tables[0];
+static _Atomic uint32_t epoch;
+static _Atomic uint64_t last_scan_ns, scan_cost_ns;
+static _Atomic uint32_t dirty;
+static _Atomic uint64_t dirty_ns; /* when a library was closed last */
+
+/* One scan at a time; the rest of this block belongs to it. */
+static _Atomic uint32_t scanning;
+static struct jp_procmaps reader;
+static uint64_t seen_mark;  /* of the mappings of files, at the last scan */
+static uint64_t scanned_ns; /* when that was; 0: it has no mark */
+static char line[JP_MAP_LINE_MAX];
+static _Atomic uint32_t
+    told; /* the table's ranges have their lines in the map */
+static _Atomic uint32_t inherited; /* they had, in the map of who forked us */
+
+static struct jp_maps_listener listener;
+
+void jp_maps_listen_sig(const struct jp_maps_listener *to)
+{
+    listener = *to;
+}
+
+static int lock_sig(void)
+{
+    uint32_t idle = 0;
+    return atomic_compare_exchange_strong(&scanning, &idle, 1);
+}
+
+static void unlock_sig(void)
+{
+    atomic_store(&scanning, 0);
+}
+
+/* From one table's entry, which the next scan but one may be writing over, or
+ * into one: a word at a time. */
+static void copy_sig(struct jp_maps_range *to, const struct jp_maps_range *from)
+{
+    uint64_t *out = (uint64_t *)to;
+    const uint64_t *in = (const uint64_t *)from;
+    for (size_t i = 0; i < sizeof(*to) / sizeof(*out); i++)
+        __atomic_store_n(&out[i], __atomic_load_n(&in[i], __ATOMIC_RELAXED),
+                         __ATOMIC_RELAXED);
+}
+
+static const struct jp_maps_range *find_sig(const struct table *in,
+                                            uint64_t address)
+{
+    uint32_t low = 0, high = in->count < RANGES_MAX ? in->count : RANGES_MAX;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct jp_maps_range *range = &in->ranges[middle];
+        if (address < __atomic_load_n(&range->start, __ATOMIC_RELAXED))
+            high = middle;
+        else if (address >= __atomic_load_n(&range->end, __ATOMIC_RELAXED))
+            low = middle + 1;
+        else
+            return range;
+    }
+    return NULL;
+}
+
+/* Code without a file: not the vdso, which has a base, nor the kernel's page
+ * for vsyscalls, in the upper half. */
+static int is_anonymous_sig(const struct jp_maps_range *range)
+{
+    return range->inode == 0 && range->base == 0 && range->start >> 63 == 0;
+}
+
+/* Counts one more of them: most addresses that are asked about are far from
+ * all of them, and need no search. */
+static void count_anonymous_sig(struct table *in,
+                                const struct jp_maps_range *range)
+{
+    if (in->anonymous == 0 || range->start < in->low)
+        in->low = range->start;
+    if (in->anonymous == 0 || range->end > in->high)
+        in->high = range->end;
+    in->anonymous++;
+}
+
+/* What one scan carries along. */
+struct scan {
+    const struct table *old;
+    struct table *fresh;
+    uint32_t next_old; /* ranges of old before this one are dealt with */
+    int fd;            /* of the map */
+    int changed;       /* something went or changed */
+    uint64_t time_ns;  /* of the events: since when it is so */
+    int told;          /* the old ranges have their lines in the map */
+    int telling;       /* there is a map */
+    uint64_t base;     /* of the file seen last with offset 0 */
+    uint64_t base_inode, base_device;
+};
+
+int jp_maps_same_sig(const struct jp_maps_range *a,
+                     const struct jp_maps_range *b)
+{
+    return a->start == b->start && a->end == b->end && a->offset == b->offset &&
+           a->inode == b->inode && a->device == b->device;
+}
+
+/* Writes off old ranges that begin before `end`; returns whether the one that
+ * equals `range` was among them. */
+static int pass_old_sig(struct scan *scan, const struct jp_maps_range *range,
+                        uint64_t end)
+{
+    int found = 0;
+    while (scan->next_old < scan->old->count &&
+           scan->old->ranges[scan->next_old].start < end) {
+        const struct jp_maps_range *old = &scan->old->ranges[scan->next_old++];
+        if (range != NULL && jp_maps_same_sig(old, range)) {
+            found = 1;
+            continue;
+        }
+        scan->changed = 1;
+        if (scan->told && scan->telling &&
+            (range == NULL || old->start != range->start))
+            jp_module_gone_sig(scan->fd, scan->time_ns, old->start, old->end);
+    }
+    return found;
+}
+
+/* A JIT takes away the right to execute while it writes: anonymous memory
+ * that was executable at the last scan stays in the table. */
+static int still_code_sig(const struct scan *scan,
+                          const struct jp_maps_range *range)
+{
+    const struct jp_maps_range *old = find_sig(scan->old, range->start);
+    return range->inode == 0 && old != NULL && old->inode == 0 &&
+           old->start == range->start;
+}
+
+/* Ranges of files without a name, as a JIT compiler has for code that processes
+ * share or that it maps twice, become ranges without a file.  Returns whether
+ * this one did. */
+static int as_code_sig(struct scan *scan, const struct jp_vma *vma,
+                       struct jp_maps_range *range)
+{
+    if (vma->inode != 0 && vma->offset == 0) {
+        scan->base = vma->start;
+        scan->base_inode = vma->inode;
+        scan->base_device = range->device;
+    }
+    const int whole =
+        scan->base_inode == vma->inode && scan->base_device == range->device;
+    if (vma->inode == 0 ||
+        !jp_module_is_nameless_sig(vma, whole ? scan->base : 0))
+        return 0;
+    range->inode = range->device = 0;
+    return 1;
+}
+
+/* The vma is changed, not copied: the handler's stack is small. */
+static void add_sig(struct scan *scan, struct jp_vma *vma)
+{
+    struct jp_maps_range range = {.start = vma->start,
+                                  .end = vma->end,
+                                  .offset = vma->offset,
+                                  .inode = vma->inode,
+                                  .device =
+                                      (uint64_t)vma->major << 32 | vma->minor};
+    const int nameless = as_code_sig(scan, vma, &range);
+    struct jp_text text;
+    if ((vma->prot & JP_PROT_EXEC) == 0 && !still_code_sig(scan, &range))
+        return;
+    if (scan->fresh->count >= RANGES_MAX) {
+        jp_count_sig(JP_COUNT_MAP_LOST, 1);
+        return;
+    }
+    if (jp_module_is_vdso_sig(vma))
+        range.base = vma->start;
+    else if (scan->base_inode == range.inode &&
+             scan->base_device == range.device)
+        range.base = scan->base;
+    int known = pass_old_sig(scan, &range, range.end);
+    copy_sig(&scan->fresh->ranges[scan->fresh->count++], &range);
+    if (is_anonymous_sig(&range))
+        count_anonymous_sig(scan->fresh, &range);
+    if (!scan->telling || (known && scan->told))
+        return;
+    if (vma->inode != 0 && listener.mapped_sig != NULL)
+        listener.mapped_sig(vma);
+    if (nameless)
+        vma->inode = vma->major = vma->minor = 0;
+    jp_text_init_sig(&text, line, sizeof(line));
+    jp_mapfile_line_sig(&text, scan->time_ns, jp_module_event_sig(vma));
+    jp_module_put_sig(scan->fd, vma, range.base, &text);
+}
+
+/* The scan itself; the lock is held.  What a dlclose made room for came, at
+ * the earliest, when it returned: a sample taken since belongs to what is there
+ * now, and so the events have that time. */
+static int scan_locked_sig(void)
+{
+    const uint64_t begun = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    const struct table *old = atomic_load(&table);
+    struct scan scan = {.old = old,
+                        .fd = -1,
+                        .told = atomic_load(&told) != 0,
+                        .telling = jp_mapfile_ready_sig()};
+    struct jp_vma vma;
+    scan.fresh = old == &tables[0] ? &tables[1] : &tables[0];
+    scan.fresh->count = scan.fresh->anonymous = 0;
+    /* What comes while we read is another mark's business. */
+    scanned_ns = jp_procmaps_mark_sig(RANGES_MAX, &seen_mark) == 0 ? begun : 0;
+    int result = jp_procmaps_open_sig(&reader);
+    if (result != 0)
+        return result;
+    scan.time_ns = begun;
+    /* A library was closed.  Another may have come to its place that looks the
+     * same: even the inode, when its file was written over. */
+    if (atomic_exchange(&dirty, 0) != 0) {
+        scan.time_ns = atomic_load(&dirty_ns);
+        scan.changed = 1;
+    }
+    scan.fd = scan.telling ? jp_mapfile_open_sig() : -1;
+    while (jp_procmaps_next_sig(&reader, &vma))
+        add_sig(&scan, &vma);
+    pass_old_sig(&scan, NULL, UINT64_MAX);
+    jp_procmaps_close_sig(&reader);
+    if (scan.fd >= 0)
+        jp_sys_close_sig(scan.fd);
+    atomic_store(&table, scan.fresh);
+    atomic_store(&told, (uint32_t)scan.telling);
+    if (scan.changed)
+        atomic_fetch_add(&epoch, 1);
+    const uint64_t done = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    atomic_store(&last_scan_ns, done);
+    atomic_store(&scan_cost_ns, done - begun);
+    jp_count_sig(JP_COUNT_MAPS_SCANS, 1);
+    return 0;
+}
+
+/* Whether all mappings of files are as the last scan found them.  (Of memory
+ * without a file, what is new is found by its addresses.) */
+static int same_files_sig(void)
+{
+    uint64_t mark;
+    const uint64_t begun = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    if (atomic_load(&dirty) != 0 || scanned_ns == 0 ||
+        begun - scanned_ns >= ANYWAY_NS ||
+        jp_procmaps_mark_sig(RANGES_MAX, &mark) != 0 || mark != seen_mark)
+        return 0;
+    const uint64_t done = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    atomic_store(&last_scan_ns, done);
+    atomic_store(&scan_cost_ns, done - begun);
+    return 1;
+}
+
+/* Scans; if_other: only if mappings of files came or went.  Returns 0,
+ * -EALREADY when there was no need to, or as jp_maps_scan_sig. */
+static int scan_sig(int if_other)
+{
+    if (!jp_mapfile_ready_sig())
+        return -EAGAIN;
+    if (!lock_sig())
+        return -EBUSY;
+    const int result =
+        if_other && same_files_sig() ? -EALREADY : scan_locked_sig();
+    unlock_sig();
+    if (result != -EALREADY && listener.scanned_sig != NULL)
+        listener.scanned_sig();
+    return result;
+}
+
+int jp_maps_scan_sig(void)
+{
+    return scan_sig(0);
+}
+
+/* Whoever has the lock is another thread, at most a scan away from its end. */
+void jp_maps_early_sig(void)
+{
+    for (unsigned i = 0; i < YIELDS; i++) {
+        if (atomic_load(&table)->count != 0)
+            return;
+        if (lock_sig()) {
+            if (atomic_load(&table)->count == 0)
+                scan_locked_sig();
+            unlock_sig();
+            return;
+        }
+        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+    }
+}
+
+static int due_sig(uint64_t now_ns, uint64_t interval)
+{
+    uint64_t cost = atomic_load(&scan_cost_ns) * COST_FACTOR;
+    uint64_t wait = interval > cost ? interval : cost;
+    return now_ns - atomic_load(&last_scan_ns) >= wait;
+}
+
+void jp_maps_refresh_sig(uint64_t now_ns)
+{
+    if (atomic_load(&dirty) != 0 || atomic_load(&told) == 0)
+        scan_sig(0);
+    else if (due_sig(now_ns, PERIOD_NS))
+        scan_sig(1);
+}
+
+int jp_maps_look_sig(uint64_t now_ns)
+{
+    if (!due_sig(now_ns, INTERVAL_NS))
+        return 0;
+    const int result = scan_sig(1);
+    return result == 0 || result == -EALREADY;
+}
+
+void jp_maps_dirty_sig(void)
+{
+    atomic_store(&dirty_ns, jp_sys_clock_sig(CLOCK_MONOTONIC));
+    atomic_store(&dirty, 1);
+}
+
+void jp_maps_check_kit_sig(struct jp_kit *kit)
+{
+    uint32_t now = atomic_load(&epoch);
+    if (kit->maps_epoch == now)
+        return;
+    kit->maps_epoch = now;
+    memset(kit->pages, 0, sizeof(kit->pages));
+}
+
+/* Puts one more anonymous range into the table, in place of what it overlaps,
+ * and writes its line: a JIT's memory grows often, a scan each time would be
+ * dear. */
+static void insert_locked_sig(const struct jp_vma *vma)
+{
+    const struct jp_maps_range range = {
+        .start = vma->start, .end = vma->end, .offset = vma->offset};
+    struct jp_text text;
+    const struct table *old = atomic_load(&table);
+    struct table *fresh = old == &tables[0] ? &tables[1] : &tables[0];
+    uint32_t count = 0, i = 0;
+    for (; i < old->count && old->ranges[i].end <= range.start; i++)
+        copy_sig(&fresh->ranges[count++], &old->ranges[i]);
+    while (i < old->count && old->ranges[i].start < range.end)
+        i++;
+    if (count + 1 + (old->count - i) <= RANGES_MAX) {
+        copy_sig(&fresh->ranges[count++], &range);
+        for (; i < old->count; i++)
+            copy_sig(&fresh->ranges[count++], &old->ranges[i]);
+        fresh->count = count;
+        fresh->anonymous = old->anonymous; /* maybe of what went, too */
+        fresh->low = old->low;
+        fresh->high = old->high;
+        count_anonymous_sig(fresh, &range);
+        atomic_store(&table, fresh);
+        int fd = jp_mapfile_open_sig();
+        jp_text_init_sig(&text, line, sizeof(line));
+        jp_mapfile_line_sig(&text, jp_sys_clock_sig(CLOCK_MONOTONIC),
+                            jp_module_event_sig(vma));
+        jp_module_put_sig(fd, vma, 0, &text);
+        if (fd >= 0)
+            jp_sys_close_sig(fd);
+    } else {
+        jp_count_sig(JP_COUNT_MAP_LOST, 1);
+    }
+}
+
+static void insert_sig(const struct jp_vma *vma)
+{
+    if (!jp_mapfile_ready_sig() || !lock_sig())
+        return;
+    insert_locked_sig(vma);
+    unlock_sig();
+}
+
+/* Makes a range one with those beside it: a JIT's grows by pieces. */
+static void join_sig(const struct table *in, struct jp_vma *vma)
+{
+    const struct jp_maps_range *before =
+        vma->start != 0 ? find_sig(in, vma->start - 1) : NULL;
+    const struct jp_maps_range *behind = find_sig(in, vma->end);
+    if (before != NULL && is_anonymous_sig(before))
+        vma->start = before->start;
+    if (behind != NULL && is_anonymous_sig(behind))
+        vma->end = behind->end;
+}
+
+void jp_maps_note_sig(uint64_t start, uint64_t end)
+{
+    struct jp_vma vma = {.start = start, .end = end, .prot = JP_PROT_EXEC};
+    const struct jp_maps_range *known = find_sig(atomic_load(&table), start);
+    if ((known != NULL && known->end >= end) || !jp_mapfile_ready_sig())
+        return;
+    for (unsigned i = 0; i < YIELDS; i++) {
+        if (lock_sig()) {
+            join_sig(atomic_load(&table), &vma);
+            insert_locked_sig(&vma);
+            unlock_sig();
+            return;
+        }
+        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+    }
+    jp_count_sig(JP_COUNT_MAP_LOST, 1);
+}
+
+/* Asks the kernel about an address that the table does not have. */
+static int look_up_sig(uint64_t address)
+{
+    struct jp_vma vma;
+    int result = jp_procmaps_query_sig(address, &vma);
+    if (result == -ENOENT)
+        return 0;
+    if (result == 0) {
+        if ((vma.prot & JP_PROT_EXEC) == 0)
+            return 0;
+        if (vma.inode != 0)
+            jp_maps_scan_sig();
+        else
+            insert_sig(&vma);
+        return 1;
+    }
+    if (!due_sig(jp_sys_clock_sig(CLOCK_MONOTONIC), INTERVAL_NS) ||
+        jp_maps_scan_sig() != 0)
+        return 0;
+    return find_sig(atomic_load(&table), address) != NULL;
+}
+
+int jp_maps_executable_sig(struct jp_kit *kit, uint64_t address)
+{
+    const uint64_t page = address >> 12;
+    uint64_t *cached = &kit->pages[page % JP_KIT_PAGES];
+    if (*cached == page && page != 0)
+        return 1;
+    if (find_sig(atomic_load(&table), address) == NULL && !look_up_sig(address))
+        return 0;
+    *cached = page;
+    return 1;
+}
+
+int jp_maps_find_sig(uint64_t address, struct jp_maps_range *range)
+{
+    const struct table *now = atomic_load(&table);
+    const struct jp_maps_range *found = find_sig(now, address);
+    if (found == NULL)
+        return now->count == 0 ? -EAGAIN : -ENOENT;
+    copy_sig(range, found);
+    return 0;
+}
+
+int jp_maps_at_sig(uint32_t index, struct jp_maps_range *range)
+{
+    const struct table *now = atomic_load(&table);
+    if (index >= now->count)
+        return 0;
+    copy_sig(range, &now->ranges[index]);
+    return 1;
+}
+
+uint32_t jp_maps_epoch_sig(void)
+{
+    return atomic_load(&epoch);
+}
+
+int jp_maps_is_dirty_sig(void)
+{
+    return atomic_load(&dirty) != 0;
+}
+
+int jp_maps_anonymous_sig(uint64_t address)
+{
+    const struct table *now = atomic_load(&table);
+    const struct jp_maps_range *range =
+        now->anonymous != 0 && address >= now->low && address < now->high
+            ? find_sig(now, address)
+            : NULL;
+    struct jp_maps_range copy;
+    if (range == NULL)
+        return 0;
+    copy_sig(&copy, range);
+    return is_anonymous_sig(&copy);
+}
+
+int jp_maps_any_anonymous_sig(void)
+{
+    return atomic_load(&table)->anonymous != 0;
+}
+
+int jp_maps_region_sig(uint64_t address, uint64_t *start, uint64_t *end)
+{
+    struct jp_vma vma;
+    int result = jp_procmaps_query_sig(address, &vma);
+    if (result != 0 && result != -ENOENT) {
+        if (!lock_sig())
+            return -EBUSY;
+        result = jp_procmaps_open_sig(&reader);
+        while (result == 0 && jp_procmaps_next_sig(&reader, &vma)) {
+            if (address >= vma.start && address < vma.end)
+                break;
+        }
+        if (result == 0) {
+            jp_procmaps_close_sig(&reader);
+            if (address < vma.start || address >= vma.end)
+                result = -ENOENT;
+        }
+        unlock_sig();
+    }
+    if (result != 0)
+        return result;
+    if ((vma.prot & JP_PROT_READ) == 0)
+        return -EACCES;
+    *start = vma.start;
+    *end = vma.end;
+    return 0;
+}
+
+/* What was known of the parent's memory holds here as well: it may be all that
+ * is ever known. */
+void jp_maps_reset_sig(void)
+{
+    struct table *now = atomic_load(&table);
+    /* Another thread was at it when the fork came: the table in use is whole.
+     * */
+    atomic_store(&scanning, 0);
+    atomic_store(&inherited, atomic_exchange(&told, 0));
+    atomic_store(&table, now);
+    atomic_store(&epoch, atomic_load(&epoch) + 1);
+}
+
+void jp_maps_inherit_sig(void)
+{
+    atomic_store(&told, atomic_load(&inherited));
+}

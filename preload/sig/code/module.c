@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The map's lines about executable ranges.  Memory that another thread may be
+ * unmapping is read by process_vm_readv, which fails instead of faulting.
+ * Runs in: handler, any thread. */
+#include "module.h"
+
+#include <elf.h>
+#include <limits.h>
+#include <string.h>
+
+#include "jp_map.h"
+#include "sig/files/mapfile.h"
+#include "sig/os/sys.h"
+
+#define HEADERS_MAX 64U /* program headers looked at */
+/* Bytes of a note segment looked at: the build-id comes first or second, and
+ * this is the deepest place of the handler's stack. */
+#define NOTES_MAX 256U
+
+static const char deleted_suffix[] = " (deleted)";
+
+/* Finds NT_GNU_BUILD_ID (elf.h) among the notes in data. */
+static unsigned note_build_id_sig(const uint8_t *data, size_t size,
+                                  uint8_t *build_id)
+{
+    Elf64_Nhdr note;
+    for (size_t at = 0; at + sizeof(note) <= size;) {
+        memcpy(&note, data + at, sizeof(note));
+        size_t name = at + sizeof(note);
+        size_t text = name + (((size_t)note.n_namesz + 3) & ~(size_t)3);
+        if (note.n_namesz > size || note.n_descsz > size ||
+            text + note.n_descsz > size)
+            return 0;
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+            memcmp(data + name, "GNU", 4) == 0 &&
+            note.n_descsz <= JP_BUILD_ID_MAX) {
+            memcpy(build_id, data + text, note.n_descsz);
+            return note.n_descsz;
+        }
+        at = text + (((size_t)note.n_descsz + 3) & ~(size_t)3);
+    }
+    return 0;
+}
+
+unsigned jp_module_build_id_sig(uint64_t headers, unsigned count, uint64_t bias,
+                                uint8_t *build_id)
+{
+    for (unsigned i = 0; i < count && i < HEADERS_MAX; i++) {
+        Elf64_Phdr header;
+        uint8_t data[NOTES_MAX];
+        if (jp_sys_safe_read_sig(headers + i * sizeof(header), &header,
+                                 sizeof(header)) != sizeof(header))
+            return 0;
+        if (header.p_type != PT_NOTE)
+            continue;
+        size_t size =
+            header.p_filesz < sizeof(data) ? header.p_filesz : sizeof(data);
+        long got = jp_sys_safe_read_sig(bias + header.p_vaddr, data, size);
+        unsigned found =
+            got > 0 ? note_build_id_sig(data, (size_t)got, build_id) : 0;
+        if (found != 0)
+            return found;
+    }
+    return 0;
+}
+
+/* What to add to the file's addresses in this mapping, from the load segment
+ * that the mapping's file offset is in.  Returns whether there is one; *first
+ * is the bias of the file's own image at `base`. */
+static int bias_sig(const Elf64_Ehdr *elf, const struct jp_vma *vma,
+                    uint64_t base, uint64_t *bias, uint64_t *first)
+{
+    int found = 0, owned = 0;
+    for (unsigned i = 0; i < elf->e_phnum && i < HEADERS_MAX; i++) {
+        Elf64_Phdr header;
+        if (jp_sys_safe_read_sig(base + elf->e_phoff + i * sizeof(header),
+                                 &header, sizeof(header)) != sizeof(header))
+            return 0;
+        if (header.p_type != PT_LOAD)
+            continue;
+        uint64_t page = header.p_offset & ~4095ULL;
+        /* Data may begin in the file's first page, too, behind the code. */
+        if (page == 0 && !owned) {
+            *first = base - header.p_vaddr + header.p_offset;
+            owned = 1;
+        }
+        if (vma->offset >= page &&
+            vma->offset < header.p_offset + header.p_filesz &&
+            (header.p_flags & PF_X) != 0) {
+            *bias = vma->start - vma->offset + header.p_offset - header.p_vaddr;
+            found = 1;
+        }
+    }
+    return found;
+}
+
+__attribute__((noinline)) static void
+put_image_sig(const struct jp_vma *vma, uint64_t base, struct jp_text *text)
+{
+    Elf64_Ehdr elf;
+    uint8_t build_id[JP_BUILD_ID_MAX];
+    uint64_t bias = 0, first = base;
+    if (base == 0 ||
+        jp_sys_safe_read_sig(base, &elf, sizeof(elf)) != sizeof(elf) ||
+        memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
+        elf.e_ident[EI_CLASS] != ELFCLASS64 ||
+        elf.e_phentsize != sizeof(Elf64_Phdr))
+        return;
+    if (bias_sig(&elf, vma, base, &bias, &first))
+        jp_mapfile_hex_sig(text, "bias", bias);
+    unsigned size = jp_module_build_id_sig(base + elf.e_phoff, elf.e_phnum,
+                                           first, build_id);
+    if (size == 0)
+        return;
+    jp_mapfile_key_sig(text, "build_id");
+    for (unsigned i = 0; i < size; i++) {
+        jp_text_char_sig(text, "0123456789abcdef"[build_id[i] >> 4]);
+        jp_text_char_sig(text, "0123456789abcdef"[build_id[i] & 15]);
+    }
+}
+
+/* Apart from put_image_sig: the handler's stack holds one of the two. */
+__attribute__((noinline)) static void put_time_sig(struct jp_vma *vma,
+                                                   struct jp_text *text)
+{
+    struct stat info;
+    char path[PATH_MAX / 11];
+    /* Longer paths do without: the handler's stack is small. */
+    if (vma->path_length >= sizeof(path))
+        return;
+    memcpy(path, vma->path, vma->path_length);
+    path[vma->path_length] = '\0';
+    if (jp_sys_stat_sig(path, 1, &info) != 0 || info.st_ino != vma->inode)
+        return;
+    jp_mapfile_decimal_sig(text, "mtime",
+                           (uint64_t)info.st_mtim.tv_sec * JP_NS +
+                               (uint64_t)info.st_mtim.tv_nsec);
+}
+
+static void put_file_sig(const struct jp_vma *vma, uint64_t base,
+                         struct jp_text *text)
+{
+    const size_t suffix = sizeof(deleted_suffix) - 1;
+    struct jp_vma file = *vma;
+    jp_mapfile_hex_sig(text, "offset", vma->offset);
+    jp_mapfile_key_sig(text, "dev");
+    jp_text_decimal_sig(text, vma->major);
+    jp_text_char_sig(text, ':');
+    jp_text_decimal_sig(text, vma->minor);
+    jp_mapfile_decimal_sig(text, "inode", vma->inode);
+    if (file.path_length > suffix &&
+        memcmp(file.path + file.path_length - suffix, deleted_suffix, suffix) ==
+            0) {
+        file.path_length -= suffix;
+        jp_mapfile_decimal_sig(text, "deleted", 1);
+    } else {
+        put_time_sig(&file, text);
+    }
+    put_image_sig(vma, base, text);
+    jp_mapfile_key_sig(text, "path");
+    jp_text_value_sig(text, file.path, file.path_length);
+}
+
+static int begins_sig(const struct jp_vma *vma, const char *text, size_t length)
+{
+    return vma->path_length >= length && memcmp(vma->path, text, length) == 0;
+}
+
+int jp_module_is_nameless_sig(const struct jp_vma *vma, uint64_t base)
+{
+    static const char *const always[] = {"/dev/zero", "/memfd:", "/SYSV"};
+    const size_t suffix = sizeof(deleted_suffix) - 1;
+    char magic[SELFMAG];
+    if (vma->path_length <= suffix ||
+        memcmp(vma->path + vma->path_length - suffix, deleted_suffix, suffix) !=
+            0)
+        return 0;
+    if (base != 0)
+        return jp_sys_safe_read_sig(base, magic, sizeof(magic)) !=
+                   sizeof(magic) ||
+               memcmp(magic, ELFMAG, SELFMAG) != 0;
+    for (unsigned i = 0; i < sizeof(always) / sizeof(always[0]); i++) {
+        if (begins_sig(vma, always[i], jp_text_length_sig(always[i])))
+            return 1;
+    }
+    return 0;
+}
+
+int jp_module_is_vdso_sig(const struct jp_vma *vma)
+{
+    return vma->path_length == 6 && memcmp(vma->path, "[vdso]", 6) == 0;
+}
+
+static int has_file_sig(const struct jp_vma *vma)
+{
+    return vma->inode != 0 || jp_module_is_vdso_sig(vma);
+}
+
+const char *jp_module_event_sig(const struct jp_vma *vma)
+{
+    return has_file_sig(vma) ? JP_MAP_MODULE : JP_MAP_ANON;
+}
+
+void jp_module_put_sig(int fd, const struct jp_vma *vma, uint64_t base,
+                       struct jp_text *text)
+{
+    jp_mapfile_hex_sig(text, "start", vma->start);
+    jp_mapfile_hex_sig(text, "end", vma->end);
+    if (has_file_sig(vma)) {
+        put_file_sig(vma, base, text);
+    } else if (vma->path_length > 0) {
+        jp_mapfile_key_sig(text, "name");
+        jp_text_value_sig(text, vma->path, vma->path_length);
+    }
+    jp_mapfile_put_sig(fd, text);
+}
+
+void jp_module_gone_sig(int fd, uint64_t time_ns, uint64_t start, uint64_t end)
+{
+    char buffer[JP_MAPFILE_SHORT];
+    struct jp_text text;
+    jp_text_init_sig(&text, buffer, sizeof(buffer));
+    jp_mapfile_line_sig(&text, time_ns, JP_MAP_UNMAP);
+    jp_mapfile_hex_sig(&text, "start", start);
+    jp_mapfile_hex_sig(&text, "end", end);
+    jp_mapfile_put_sig(fd, &text);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Parts that must not be left half done.
+ * Runs in: any thread. */
+#include "critical.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "own.h"
+#include "sig/os/sys.h"
+#include "trap.h"
+
+_Thread_local volatile uint32_t jp_critical_depth;
+
+uint64_t jp_critical_begin_sig(void)
+{
+    uint64_t mask = 0;
+    jp_critical_depth++;
+    jp_sys_sigmask_sig(SIG_BLOCK, ~atomic_load(&jp_own.open), &mask);
+    jp_trap_open_sig(mask);
+    return mask;
+}
+
+void jp_critical_end_sig(uint64_t mask)
+{
+    jp_sys_sigmask_sig(SIG_SETMASK, mask, NULL);
+    if (--jp_critical_depth == 0)
+        jp_trap_close_sig();
+}

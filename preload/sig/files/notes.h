@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Notes: what the reader of a profile should know about how it came about, one
+ * line each in the map.
+ * Runs in: handler, any thread. */
+#ifndef JP_NOTES_H
+#define JP_NOTES_H
+
+#include <stdint.h>
+
+#define JP_NOTE_NO_RTC 0x1U
+#define JP_NOTE_PERIOD_RAISED 0x2U
+#define JP_NOTE_NO_LIBUNWIND 0x4U
+#define JP_NOTE_PAUSE_TAKEN 0x8U
+#define JP_NOTE_CLEAR_TAKEN 0x10U
+#define JP_NOTE_CLOCK_SHARED 0x20U
+#define JP_NOTE_CLOCK_MOVED 0x40U
+#define JP_NOTE_CLOCK_LOST 0x80U
+#define JP_NOTE_NO_PERF 0x100U
+#define JP_NOTE_ITIMER 0x200U
+#define JP_NOTE_SHARED_TIMER 0x400U
+#define JP_NOTE_LOG_CUT 0x800U
+#define JP_NOTE_NO_USAGE 0x1000U
+#define JP_NOTE_COUNT 13
+
+/* Remembers a note (JP_NOTE_*) in jp_process.notes.  It is written at once if
+ * the map exists, else by jp_notes_write_sig when it is made. */
+void jp_note_sig(uint32_t note);
+
+/* Writes the `note` lines of all notes so far, if there is a map. */
+void jp_notes_write_sig(void);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * CPU times, into the log's header.
+ * Runs in: handler, any thread. */
+#include "usage.h"
+
+#include <stddef.h>
+#include <sys/syscall.h>
+
+#include "notes.h"
+#include "sig/log/log.h"
+#include "sig/os/sys.h"
+#include "sig/state/process.h"
+
+#define STEP_NS JP_NS
+
+/* NULL when there is none. */
+static struct jp_log_header *header_sig(void)
+{
+    return atomic_load(&jp_log.state) == JP_LOG_READY ? jp_log.header : NULL;
+}
+
+uint64_t jp_usage_of_sig(const struct rusage *usage)
+{
+    return ((uint64_t)usage->ru_utime.tv_sec +
+            (uint64_t)usage->ru_stime.tv_sec) *
+               JP_NS +
+           ((uint64_t)usage->ru_utime.tv_usec +
+            (uint64_t)usage->ru_stime.tv_usec) *
+               1000U;
+}
+
+/* In a function of its own, for the handler's stack. */
+__attribute__((noinline)) static uint64_t usage_sig(long who)
+{
+    struct rusage usage;
+    return jp_sys_sig(SYS_getrusage, who, (long)&usage, 0, 0, 0) == 0
+               ? jp_usage_of_sig(&usage)
+               : 0;
+}
+
+uint64_t jp_usage_children_sig(void)
+{
+    return usage_sig(RUSAGE_CHILDREN);
+}
+
+/* A filter may forbid the one and allow the other; 0: it forbids both. */
+static uint64_t process_sig(void)
+{
+    const uint64_t cpu = jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID);
+    return cpu != 0 ? cpu : usage_sig(RUSAGE_SELF);
+}
+
+void jp_usage_begin_sig(void)
+{
+    jp_process.cpu_before_ns = process_sig();
+    if (jp_process.cpu_before_ns == 0)
+        jp_note_sig(JP_NOTE_NO_USAGE);
+}
+
+/* Behind a filter that forbids to ask, the last answers stay. */
+static void write_sig(struct jp_log_header *header, uint64_t now_ns)
+{
+    const uint64_t cpu = process_sig();
+    const uint64_t children = jp_usage_children_sig();
+    if (cpu != 0 && header->cpu_ended == 0) {
+        __atomic_store_n(&header->cpu_read_ns, now_ns, __ATOMIC_RELAXED);
+        __atomic_store_n(&header->cpu_ns, cpu, __ATOMIC_RELAXED);
+    }
+    if (children != 0)
+        __atomic_store_n(&header->children_ns, children, __ATOMIC_RELAXED);
+    jp_log_sync_sig();
+}
+
+void jp_usage_note_sig(void)
+{
+    struct jp_log_header *header = header_sig();
+    if (header != NULL)
+        write_sig(header, jp_sys_clock_sig(CLOCK_MONOTONIC));
+}
+
+void jp_usage_end_sig(void)
+{
+    struct jp_log_header *header = header_sig();
+    if (header == NULL)
+        return;
+    jp_usage_note_sig();
+    header->cpu_ended = 1;
+}
+
+void jp_usage_follow_sig(uint64_t now_ns)
+{
+    struct jp_log_header *header = header_sig();
+    if (header == NULL)
+        return;
+    uint64_t last = __atomic_load_n(&header->cpu_read_ns, __ATOMIC_RELAXED);
+    if (now_ns < last || now_ns - last < STEP_NS ||
+        !__atomic_compare_exchange_n(&header->cpu_read_ns, &last, now_ns, 0,
+                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return;
+    write_sig(header, now_ns);
+}
+
+void jp_usage_off_sig(enum jp_off why)
+{
+    struct jp_log_header *header = header_sig();
+    if (header == NULL)
+        return;
+    header->off = why;
+    jp_usage_note_sig();
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Chunks and records.  A chunk is the business of one kit alone, so records
+ * need no atomic operation but the release store that ends each.
+ * Runs in: handler, any thread. */
+#include "log.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "reserve.h"
+#include "ring.h"
+#include "share.h"
+#include "sig/os/sys.h"
+#include "sig/state/config.h"
+#include "sig/state/kit.h"
+#include "sig/state/process.h"
+#include "stacks.h"
+
+#define SHARED_LARGEST 16384U /* likewise, of the shared area */
+#define YIELDS 100U           /* waiting for a descriptor */
+
+static int is_chunk_sig(uint64_t address)
+{
+    const uint32_t count = jp_kits_count_sig();
+    for (uint32_t i = 0; i < count; i++) {
+        const struct jp_kit *kit = jp_kit_at_sig(i);
+        if (kit != NULL && kit->chunk != NULL &&
+            address - (uint64_t)kit->chunk < kit->size)
+            return 1;
+    }
+    return 0;
+}
+
+int jp_log_patch_sig(uint64_t address)
+{
+    const uint64_t page = jp_process.page_size;
+    if (address - (uint64_t)jp_log.header >= JP_LOG_HEADER_SIZE &&
+        !jp_reserve_has_sig(address) && !jp_share_has_sig(address) &&
+        !is_chunk_sig(address))
+        return 0;
+    if (jp_sys_patch_sig(address & ~(page - 1), page) != 0)
+        return 0;
+    jp_log_tell_cut_sig();
+    return 1;
+}
+
+/* In a direct log, what was just written into the chunk's memory goes to the
+ * file as well. */
+static int push_sig(const struct jp_kit *kit, uint32_t at, uint32_t size)
+{
+    if (!jp_log.direct)
+        return 0;
+    int fd = jp_log_open_sig();
+    if (fd < 0)
+        return fd;
+    long done = -EFBIG;
+    if (kit->offset + at + size <= jp_sys_file_limit_sig())
+        done = jp_sys_pwrite_sig(fd, kit->chunk + at, size, kit->offset + at);
+    jp_sys_close_sig(fd);
+    return done == (long)size ? 0 : done < 0 ? (int)done : -ENOSPC;
+}
+
+static uint32_t ring_now_sig(void)
+{
+    return (uint32_t)(atomic_load(&jp_log.ring) >> JP_LOG_TURN_BITS);
+}
+
+static int can_open_sig(void)
+{
+    int fd = jp_log_open_sig();
+    if (fd >= 0)
+        jp_sys_close_sig(fd);
+    return fd >= 0;
+}
+
+void jp_log_ring_rotate_sig(void)
+{
+    const uint64_t turns = (1ULL << JP_LOG_TURN_BITS) - 1;
+    uint64_t ring = atomic_load(&jp_log.ring);
+    /* Where the file cannot be opened any more, there is this ring alone. */
+    if (jp_config.ring_bytes == 0 || !can_open_sig())
+        return;
+    do {
+        if ((ring & turns) == 0)
+            return;
+    } while (
+        !atomic_compare_exchange_weak(&jp_log.ring, &ring, (ring | turns) + 1));
+}
+
+/* A chunk of the reserve stays mapped. */
+static void drop_chunk_sig(struct jp_kit *kit)
+{
+    const uint64_t offset = atomic_load(&kit->offset);
+    if (kit->chunk != NULL && jp_share_at_sig(offset, kit->size) == kit->chunk)
+        jp_share_give_sig(offset);
+    else if (kit->chunk != NULL &&
+             jp_reserve_at_sig(offset, kit->size) != kit->chunk)
+        jp_sys_unmap_sig(kit->chunk, kit->size);
+    kit->chunk = NULL;
+    atomic_store(&kit->offset, 0);
+}
+
+/* The kit that has the chunk at `offset` gives it up, unless it is writing.
+ * Returns whether the place is free now. */
+static int evict_sig(uint64_t offset, const struct jp_kit *taker)
+{
+    uint32_t count = jp_kits_count_sig();
+    for (uint32_t i = 0; i < count; i++) {
+        struct jp_kit *kit = jp_kit_at_sig(i);
+        uint32_t idle = 0;
+        if (kit == NULL || kit == taker || atomic_load(&kit->offset) != offset)
+            continue;
+        if (!atomic_compare_exchange_strong(&kit->lock, &idle, 2))
+            return 0;
+        if (kit->chunk != NULL && atomic_load(&kit->offset) == offset)
+            drop_chunk_sig(kit);
+        atomic_store(&kit->lock, 0);
+    }
+    return 1;
+}
+
+/* Takes the ring's next chunk; its place is then in kit->offset.  The place is
+ * claimed there before the others' are looked at, so of two who come to the
+ * same place at once, one at least sees the other and goes on to the next.
+ * Returns 0 when all are being written. */
+static int ring_place_sig(struct jp_kit *kit)
+{
+    const uint32_t count = jp_log_ring_count_sig();
+    const uint64_t size = jp_log_ring_chunk_sig();
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t taken = atomic_fetch_add(&jp_log.ring, 1);
+        uint64_t ring = taken >> JP_LOG_TURN_BITS;
+        uint64_t turn = taken & ((1ULL << JP_LOG_TURN_BITS) - 1);
+        uint64_t offset =
+            jp_log.ring_start + (ring * count + turn % count) * size;
+        atomic_store(&kit->offset, offset);
+        if (!evict_sig(offset, kit))
+            continue;
+        kit->ring = (uint32_t)ring;
+        if (turn >= count)
+            jp_count_sig(JP_COUNT_RING_REUSED, 1);
+        return 1;
+    }
+    atomic_store(&kit->offset, 0);
+    return 0;
+}
+
+static uint32_t chunk_size_sig(const struct jp_kit *kit, uint32_t bytes)
+{
+    uint32_t size =
+        kit->next_size < JP_CHUNK_MIN ? JP_CHUNK_MIN : kit->next_size;
+    while (size < bytes + JP_CHUNK_HEADER_SIZE && size < JP_CHUNK_MAX)
+        size *= 2;
+    return size;
+}
+
+/* Where the program may have few descriptors (RLIMIT_NOFILE), handlers in other
+ * threads may have the last ones for a moment. */
+static int open_patiently_sig(void)
+{
+    int fd = jp_log_open_sig();
+    for (unsigned i = 0; i < YIELDS && fd == -EMFILE; i++) {
+        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+        fd = jp_log_open_sig();
+    }
+    return fd;
+}
+
+static void *map_chunk_sig(uint64_t offset, uint32_t size, int *error)
+{
+    void *memory = jp_reserve_at_sig(offset, size);
+    if (memory != NULL)
+        return memory;
+    int fd = open_patiently_sig();
+    *error = fd < 0 ? fd : 0;
+    if (fd < 0)
+        return NULL;
+    if (jp_log.direct) {
+        memory = jp_sys_memory_sig(size, JP_FORK_DROP);
+    } else {
+        *error = jp_sys_allocate_sig(fd, offset, size);
+        if (*error == 0)
+            jp_log_grow_sig(offset + size);
+        if (*error == 0)
+            memory = jp_sys_map_file_sig(fd, offset, size);
+    }
+    jp_sys_close_sig(fd);
+    if (memory == NULL && *error == 0)
+        *error = -ENOMEM;
+    return memory;
+}
+
+static void open_chunk_sig(struct jp_kit *kit, uint32_t tid)
+{
+    if (jp_config.ring_bytes != 0)
+        jp_log_clean_sig(kit->chunk, kit->size);
+    jp_log_begin_chunk_sig(kit->chunk, kit->offset, kit->size, tid);
+    kit->used = JP_CHUNK_HEADER_SIZE;
+    jp_stacks_reset_sig(kit);
+}
+
+/* Other threads' pieces of the area, which they are not writing to just now,
+ * are given back. */
+static void release_others_sig(const struct jp_kit *taker)
+{
+    const uint32_t count = jp_kits_count_sig();
+    for (uint32_t i = 0; i < count; i++) {
+        const struct jp_kit *kit = jp_kit_at_sig(i);
+        if (kit != NULL && kit != taker && atomic_load(&kit->offset) != 0)
+            evict_sig(atomic_load(&kit->offset), taker);
+    }
+}
+
+/* Takes a chunk of what was mapped in advance.  Returns 0 when there is none
+ * that is large enough. */
+static int share_chunk_sig(struct jp_kit *kit, uint32_t bytes)
+{
+    const uint32_t most =
+        kit->next_size < SHARED_LARGEST ? kit->next_size : SHARED_LARGEST;
+    uint64_t offset;
+    bytes += JP_CHUNK_HEADER_SIZE;
+    uint32_t size = jp_share_take_sig(bytes, most, &offset);
+    if (size == 0 && jp_share_is_there_sig()) {
+        release_others_sig(kit);
+        size = jp_share_take_sig(bytes, most, &offset);
+    }
+    if (size == 0)
+        return 0;
+    atomic_store(&kit->offset, offset);
+    kit->size = size;
+    kit->chunk = jp_share_at_sig(offset, size);
+    return 1;
+}
+
+static int new_chunk_sig(struct jp_kit *kit, uint32_t bytes, uint32_t tid)
+{
+    const int ring = jp_config.ring_bytes != 0;
+    int error = -ENOSPC;
+    drop_chunk_sig(kit);
+    kit->size = ring ? jp_log_ring_chunk_sig() : chunk_size_sig(kit, bytes);
+    if (bytes + JP_CHUNK_HEADER_SIZE > kit->size)
+        return -EMSGSIZE;
+    if (ring && !ring_place_sig(kit))
+        return -EBUSY;
+    if (!ring && !jp_log.shared)
+        atomic_store(&kit->offset, atomic_fetch_add(&jp_log.next, kit->size));
+    if (!jp_log.shared)
+        kit->chunk = map_chunk_sig(kit->offset, kit->size, &error);
+    if (kit->chunk == NULL && (ring || !share_chunk_sig(kit, bytes))) {
+        atomic_store(&kit->offset, 0);
+        return error;
+    }
+    open_chunk_sig(kit, tid);
+    error = push_sig(kit, 0, kit->size);
+    if (error != 0)
+        drop_chunk_sig(kit);
+    kit->next_size =
+        kit->size < JP_CHUNK_LARGEST ? kit->size * 2 : JP_CHUNK_LARGEST;
+    return error;
+}
+
+/* Ends a record with its first word, which makes it one. */
+static int commit_sig(struct jp_kit *kit, void *record, unsigned type,
+                      unsigned info_words)
+{
+    const struct jp_record head = {(uint8_t)type, (uint8_t)(info_words >> 16),
+                                   (uint16_t)info_words};
+    uint32_t word, at = kit->used;
+    memcpy(&word, &head, sizeof(word));
+    __atomic_store_n((uint32_t *)record, word, __ATOMIC_RELEASE);
+    kit->used += head.words * 8U;
+    return push_sig(kit, at, head.words * 8U);
+}
+
+static int put_stack_sig(struct jp_kit *kit, uint16_t *ref)
+{
+    struct jp_stack_record *record =
+        (struct jp_stack_record *)(kit->chunk + kit->used);
+    uint32_t shared = jp_stacks_shared_sig(kit);
+    uint32_t count = kit->depth - shared;
+    record->count = (uint16_t)count;
+    record->shared = (uint16_t)shared;
+    record->base = shared != 0 ? kit->last_ref : 0;
+    record->gap = (uint16_t)kit->gap;
+    record->reserved = 0;
+    memcpy(record->frames, kit->frames, count * sizeof(uint64_t));
+    *ref = (uint16_t)(kit->used / 8);
+    jp_stacks_add_sig(kit, *ref, shared);
+    return commit_sig(kit, record, JP_RECORD_STACK, 2 + count);
+}
+
+static int put_sample_sig(struct jp_kit *kit, const struct jp_sample *sample,
+                          uint16_t ref)
+{
+    struct jp_sample_record *record =
+        (struct jp_sample_record *)(kit->chunk + kit->used);
+    uint64_t weight = sample->weight_ns < JP_SAMPLE_WEIGHT_MAX
+                          ? sample->weight_ns
+                          : JP_SAMPLE_WEIGHT_MAX;
+    record->tid = sample->tid;
+    record->time_ns = sample->time_ns;
+    record->weight_stack = JP_SAMPLE_PACK(weight, ref);
+    return commit_sig(
+        kit, record, JP_RECORD_SAMPLE,
+        3U | (unsigned)JP_SAMPLE_INFO(sample->event, sample->reason) << 16);
+}
+
+static int write_sig(struct jp_kit *kit, const struct jp_sample *sample)
+{
+    const uint32_t sample_size = sizeof(struct jp_sample_record);
+    const uint32_t stack_size =
+        (uint32_t)sizeof(struct jp_stack_record) + kit->depth * 8U;
+    int error = 0;
+    if (kit->chunk != NULL && jp_config.ring_bytes != 0 &&
+        kit->ring != ring_now_sig())
+        drop_chunk_sig(kit);
+    uint16_t ref = 0;
+    int known = kit->chunk != NULL && jp_stacks_find_sig(kit, &ref);
+    uint32_t need = sample_size + (known ? 0 : stack_size);
+    if (kit->chunk == NULL || kit->used + need > kit->size) {
+        error = new_chunk_sig(kit, sample_size + stack_size, sample->tid);
+        known = 0;
+    }
+    if (error == 0 && !known && kit->depth > 0)
+        error = put_stack_sig(kit, &ref);
+    if (error == 0)
+        error = put_sample_sig(kit, sample, ref);
+    /* Behind a record that did not get into the file nothing could be read. */
+    if (error != 0)
+        drop_chunk_sig(kit);
+    return error;
+}
+
+int jp_log_write_sig(struct jp_kit *kit, const struct jp_sample *sample)
+{
+    uint32_t idle = 0;
+    int error = -EBUSY;
+    if (jp_ring_wanted_sig())
+        kit = jp_ring_enter_sig(kit);
+    else if (!atomic_compare_exchange_strong(&kit->lock, &idle, 1))
+        kit = NULL;
+    if (kit != NULL) {
+        error = write_sig(kit, sample);
+        atomic_store(&kit->lock, 0);
+    }
+    /* What a process does while it ends is no loss. */
+    if (error == 0 || jp_share_has_ended_sig())
+        return error;
+    jp_count_sig(JP_COUNT_LOST_NO_SPACE, 1);
+    jp_count_sig(JP_COUNT_LOST_NS, sample->weight_ns);
+    /* That it was cut short will be said once, by the end of the signal. */
+    if (error != -EBUSY && atomic_load(&jp_log.cut) == 0 &&
+        atomic_exchange(&jp_log.space_complained, 1) == 0)
+        jp_complain_sig("samples are being lost, cannot add to ", jp_log.path,
+                        -error);
+    return error;
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Raw system calls.
+ * Runs in: handler, any thread. */
+#include "sys.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "sig/arch/arch.h"
+
+/* On files opened for reading these flags do nothing, and nobody sets them:
+ * by them a forked child knows the descriptors that are jprof's. */
+#define READ_MARK (O_APPEND | O_NONBLOCK)
+
+jp_sys_verdict *_Atomic jp_sys_judge;
+
+/* The one way of jprof's into the kernel: not past a filter of the program's
+ * that would end it. */
+static long call_sig(long number, const long arguments[6])
+{
+    jp_sys_verdict *verdict =
+        atomic_load_explicit(&jp_sys_judge, memory_order_acquire);
+    if (verdict != NULL) {
+        const int refused = verdict(number, arguments);
+        if (refused != 0)
+            return refused;
+    }
+    return jp_arch_syscall_sig(number, arguments);
+}
+
+long jp_sys_sig(long number, long a, long b, long c, long d, long e)
+{
+    const long arguments[6] = {a, b, c, d, e, 0};
+    return call_sig(number, arguments);
+}
+
+/* Descriptors are open for a moment only, but a fork in another thread may
+ * come just then, and its child has them too.  Every opening is counted before
+ * it is made and every closing after it: where the two counts were equal when
+ * the fork began and have not moved since, the child has none. */
+static _Atomic uint64_t opened, closed;
+
+void jp_sys_opening_sig(void)
+{
+    atomic_fetch_add(&opened, 1);
+}
+
+int jp_sys_entered_sig(int fd)
+{
+    if (fd < 0)
+        atomic_fetch_add(&closed, 1);
+    return fd;
+}
+
+/* The folder that jp_sys_guard named; no length: none. */
+static struct {
+    const char *path;
+    size_t length;
+    uint64_t device, inode;
+} guard;
+
+void jp_sys_guard(const char *folder, uint64_t device, uint64_t inode)
+{
+    guard.path = folder;
+    guard.device = device;
+    guard.inode = inode;
+    while (folder[guard.length] != '\0')
+        guard.length++;
+}
+
+static int is_guarded_sig(const char *path)
+{
+    for (size_t i = 0; i < guard.length; i++) {
+        if (path[i] != guard.path[i])
+            return 0;
+    }
+    return guard.length > 0;
+}
+
+/* The guarded folder, opened, if it is the one. */
+__attribute__((noinline)) static int open_guarded_sig(void)
+{
+    struct stat info = {0};
+    jp_sys_opening_sig();
+    const int fd = jp_sys_entered_sig(
+        (int)jp_sys_sig(SYS_openat, AT_FDCWD, (long)guard.path,
+                        O_RDONLY | O_DIRECTORY | O_CLOEXEC | READ_MARK, 0, 0));
+    if (fd < 0 || (jp_sys_fstat_sig(fd, &info) == 0 &&
+                   info.st_dev == guard.device && info.st_ino == guard.inode))
+        return fd;
+    jp_sys_close_sig(fd);
+    return -ESTALE;
+}
+
+/* Where a path begins: AT_FDCWD, or an open folder, which `*path` is then in;
+ * leave_sig closes it.  Another negative number is an error. */
+static int enter_sig(const char **path)
+{
+    if (!is_guarded_sig(*path))
+        return AT_FDCWD;
+    *path += guard.length;
+    if (**path == '\0')
+        *path = ".";
+    return open_guarded_sig();
+}
+
+static int is_place_sig(int folder)
+{
+    return folder >= 0 || folder == AT_FDCWD;
+}
+
+static void leave_sig(int folder)
+{
+    if (folder >= 0)
+        jp_sys_close_sig(folder);
+}
+
+int jp_sys_open_sig(const char *path, int flags, int mode)
+{
+    const int folder = enter_sig(&path);
+    int fd;
+    if (!is_place_sig(folder))
+        return folder;
+    if ((flags & O_ACCMODE) == O_RDONLY)
+        flags |= READ_MARK;
+    /* A FIFO in a file's place does not stop the program, nor a lease on it;
+     * a terminal does not become its own. */
+    flags |= O_NONBLOCK | O_NOCTTY;
+    jp_sys_opening_sig();
+    fd = jp_sys_entered_sig((int)jp_sys_sig(SYS_openat, folder, (long)path,
+                                            flags | O_CLOEXEC, mode, 0));
+    leave_sig(folder);
+    return fd;
+}
+
+void jp_sys_close_sig(int fd)
+{
+    jp_sys_sig(SYS_close, fd, 0, 0, 0, 0);
+    atomic_fetch_add(&closed, 1);
+}
+
+uint64_t jp_sys_opened_sig(void)
+{
+    const uint64_t done = atomic_load(&closed);
+    return atomic_load(&opened) == done ? done : UINT64_MAX;
+}
+
+int jp_sys_may_inherit_sig(uint64_t before)
+{
+    const uint64_t now = atomic_load(&opened);
+    atomic_store(&closed, now);
+    return before != now;
+}
+
+int jp_sys_is_marked_sig(int fd)
+{
+    const long flags = jp_sys_sig(SYS_fcntl, fd, F_GETFL, 0, 0, 0);
+    const long close = jp_sys_sig(SYS_fcntl, fd, F_GETFD, 0, 0, 0);
+    return flags >= 0 && close >= 0 && (close & FD_CLOEXEC) != 0 &&
+           (flags & O_ACCMODE) == O_RDONLY && (flags & READ_MARK) == READ_MARK;
+}
+
+long jp_sys_read_sig(int fd, void *buffer, size_t size)
+{
+    return jp_sys_sig(SYS_read, fd, (long)buffer, (long)size, 0, 0);
+}
+
+long jp_sys_pread_sig(int fd, void *buffer, size_t size, uint64_t offset)
+{
+    return jp_sys_sig(SYS_pread64, fd, (long)buffer, (long)size, (long)offset,
+                      0);
+}
+
+long jp_sys_pwrite_sig(int fd, const void *data, size_t size, uint64_t offset)
+{
+    return jp_sys_sig(SYS_pwrite64, fd, (long)data, (long)size, (long)offset,
+                      0);
+}
+
+int jp_sys_write_sig(int fd, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size > 0) {
+        long done = jp_sys_sig(SYS_write, fd, (long)at, (long)size, 0, 0);
+        if (done <= 0)
+            return done == 0 ? -EIO : (int)done;
+        at += done;
+        size -= (size_t)done;
+    }
+    return 0;
+}
+
+int jp_sys_link_sig(const char *from, const char *to)
+{
+    const int folder = enter_sig(&to);
+    int error = folder;
+    if (is_place_sig(folder))
+        error = (int)jp_sys_sig(SYS_linkat, AT_FDCWD, (long)from, folder,
+                                (long)to, 0);
+    leave_sig(folder);
+    return error;
+}
+
+int jp_sys_rename_sig(const char *from, const char *to)
+{
+    const int source = enter_sig(&from);
+    const int target = is_place_sig(source) ? enter_sig(&to) : source;
+    int error = target;
+    if (is_place_sig(target))
+        error = (int)jp_sys_sig(JP_ARCH_RENAME, source, (long)from, target,
+                                (long)to, 0);
+    leave_sig(source);
+    if (target != source)
+        leave_sig(target);
+    return error;
+}
+
+int jp_sys_fstat_sig(int fd, struct stat *out)
+{
+    return (int)jp_sys_sig(SYS_newfstatat, fd, (long)"", (long)out,
+                           AT_EMPTY_PATH, 0);
+}
+
+int jp_sys_stat_sig(const char *path, int follow, struct stat *out)
+{
+    return (int)jp_sys_sig(SYS_newfstatat, AT_FDCWD, (long)path, (long)out,
+                           follow ? 0 : AT_SYMLINK_NOFOLLOW, 0);
+}
+
+long jp_sys_readlink_sig(const char *path, char *buffer, size_t size)
+{
+    return jp_sys_sig(SYS_readlinkat, AT_FDCWD, (long)path, (long)buffer,
+                      (long)size, 0);
+}
+
+int jp_sys_ftruncate_sig(int fd, uint64_t size)
+{
+    return (int)jp_sys_sig(SYS_ftruncate, fd, (long)size, 0, 0, 0);
+}
+
+uint64_t jp_sys_file_limit_sig(void)
+{
+    struct rlimit limit;
+    long result =
+        jp_sys_sig(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0);
+    return result == 0 ? limit.rlim_cur : UINT64_MAX;
+}
+
+int jp_sys_allocate_sig(int fd, uint64_t offset, uint64_t size)
+{
+    if (offset + size > jp_sys_file_limit_sig())
+        return -EFBIG;
+    return (int)jp_sys_sig(SYS_fallocate, fd, 0, (long)offset, (long)size, 0);
+}
+
+static void *map_sig(size_t size, int rights, int flags, int fd,
+                     uint64_t offset)
+{
+    const long arguments[6] = {0, (long)size, rights, flags, fd, (long)offset};
+    long result = call_sig(SYS_mmap, arguments);
+    return result < 0 && result > -4096 ? NULL : (void *)result;
+}
+
+static void advise_sig(void *memory, size_t size, int advice)
+{
+    if (memory != NULL)
+        jp_sys_sig(SYS_madvise, (long)memory, (long)size, advice, 0, 0);
+}
+
+void *jp_sys_memory_sig(size_t size, enum jp_on_fork on_fork)
+{
+    void *memory = map_sig(size, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (on_fork != JP_FORK_KEEP)
+        advise_sig(memory, size,
+                   on_fork == JP_FORK_WIPE ? MADV_WIPEONFORK : MADV_DONTFORK);
+    return memory;
+}
+
+void *jp_sys_common_sig(size_t size)
+{
+    return map_sig(size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                   0);
+}
+
+void *jp_sys_stack_sig(size_t size)
+{
+    return map_sig(size, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+}
+
+void *jp_sys_map_file_sig(int fd, uint64_t offset, size_t size)
+{
+    void *memory =
+        map_sig(size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+    advise_sig(memory, size, MADV_DONTFORK);
+    return memory;
+}
+
+void *jp_sys_map_shared_sig(int fd, uint64_t offset, size_t size)
+{
+    return map_sig(size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+}
+
+void *jp_sys_map_read_sig(int fd, size_t size)
+{
+    void *memory = map_sig(size, PROT_READ, MAP_SHARED, fd, 0);
+    advise_sig(memory, size, MADV_DONTFORK);
+    return memory;
+}
+
+int jp_sys_patch_sig(uint64_t address, size_t size)
+{
+    const long arguments[6] = {(long)address,
+                               (long)size,
+                               PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+                               -1,
+                               0};
+    const long result = call_sig(SYS_mmap, arguments);
+    return result == (long)address ? 0 : -ENOMEM;
+}
+
+void jp_sys_unmap_sig(void *address, size_t size)
+{
+    jp_sys_sig(SYS_munmap, (long)address, (long)size, 0, 0, 0);
+}
+
+/* Set once the kernel has refused process_vm_readv. */
+static _Atomic uint32_t peek_by_file;
+
+/* Both ways go through the calling thread: the first thread of the process may
+ * have ended, and its memory with it.  In functions of their own, as the
+ * deepest place of the handler's stack is here. */
+__attribute__((noinline)) static long peek_mem_sig(uint64_t address,
+                                                   void *buffer, size_t size)
+{
+    int fd = jp_sys_open_sig("/proc/thread-self/mem", O_RDONLY, 0);
+    if (fd < 0)
+        return -EPERM;
+    long got = jp_sys_pread_sig(fd, buffer, size, address);
+    jp_sys_close_sig(fd);
+    return got;
+}
+
+__attribute__((noinline)) static long
+peek_call_sig(uint64_t address, void *buffer, size_t size, uint32_t tid)
+{
+    const struct iovec local = {buffer, size};
+    const struct iovec remote = {(void *)address, size};
+    const long arguments[6] = {tid, (long)&local, 1, (long)&remote, 1, 0};
+    return call_sig(SYS_process_vm_readv, arguments);
+}
+
+long jp_sys_safe_read_sig(uint64_t address, void *buffer, size_t size)
+{
+    long got = -ENOSYS;
+    if (atomic_load_explicit(&peek_by_file, memory_order_relaxed) == 0)
+        got = peek_call_sig(address, buffer, size, jp_sys_gettid_sig());
+    /* All but these two say nothing of the memory. */
+    if (got >= 0 || got == -EFAULT)
+        return got;
+    atomic_store_explicit(&peek_by_file, 1, memory_order_relaxed);
+    return peek_mem_sig(address, buffer, size);
+}
+
+__attribute__((noinline)) static uint32_t number_sig(long call)
+{
+    const long number = jp_sys_sig(call, 0, 0, 0, 0, 0);
+    return number > 0 ? (uint32_t)number : 0;
+}
+
+uint32_t jp_sys_getpid_sig(void)
+{
+    return number_sig(SYS_getpid);
+}
+
+uint32_t jp_sys_getppid_sig(void)
+{
+    return number_sig(SYS_getppid);
+}
+
+uint32_t jp_sys_gettid_sig(void)
+{
+    return number_sig(SYS_gettid);
+}
+
+uint64_t jp_sys_clock_sig(clockid_t clock)
+{
+    struct timespec now = {0, 0};
+    /* The vdso reads those by itself; for CPU clocks it asks the kernel. */
+    const int direct = clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME ||
+                       clock == CLOCK_BOOTTIME;
+    if ((direct
+             ? clock_gettime(clock, &now)
+             : jp_sys_sig(SYS_clock_gettime, clock, (long)&now, 0, 0, 0)) != 0)
+        return 0;
+    return (uint64_t)now.tv_sec * JP_NS + (uint64_t)now.tv_nsec;
+}
+
+int jp_sys_sigmask_sig(int how, uint64_t set, uint64_t *old)
+{
+    return (int)jp_sys_sig(SYS_rt_sigprocmask, how, (long)&set, (long)old,
+                           sizeof(set), 0);
+}

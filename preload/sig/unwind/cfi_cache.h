@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The rules made so far, by pc, for all threads.  An entry carries a count
+ * that is odd while somebody writes it and another afterwards; who reads it
+ * takes it only if the count stood still.
+ * Runs in: handler, any thread. */
+#ifndef JP_CFI_CACHE_H
+#define JP_CFI_CACHE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "cfi.h"
+
+#define JP_CFI_CACHE_BITS 13U
+
+struct jp_cfi_entry {
+    _Atomic uint64_t guard; /* count << 32 | epoch of the map */
+    _Atomic uint64_t pc;
+    _Atomic uint64_t words[2]; /* struct jp_cfi_rule */
+};
+
+extern struct jp_cfi_entry jp_cfi_cache[1U << JP_CFI_CACHE_BITS];
+
+/* The low bits of a code address are as good as any hash of it, and a walk
+ * waits for this.  (pc is a return address minus one, mostly.) */
+static inline struct jp_cfi_entry *jp_cfi_entry_sig(uint64_t pc)
+{
+    return &jp_cfi_cache[(pc + 1) % (1U << JP_CFI_CACHE_BITS)];
+}
+
+/* The rule for a pc as its two words, if it was made in `epoch` and is still
+ * here.  Returns whether it is. */
+static inline int jp_cfi_words_sig(uint64_t pc, uint32_t epoch,
+                                   uint64_t words[2])
+{
+    struct jp_cfi_entry *entry = jp_cfi_entry_sig(pc);
+    const uint64_t guard =
+        atomic_load_explicit(&entry->guard, memory_order_acquire);
+    const uint64_t key = atomic_load_explicit(&entry->pc, memory_order_relaxed);
+    words[0] = atomic_load_explicit(&entry->words[0], memory_order_relaxed);
+    words[1] = atomic_load_explicit(&entry->words[1], memory_order_relaxed);
+    atomic_thread_fence(memory_order_acquire);
+    return key == pc && (uint32_t)guard == epoch && (guard >> 32 & 1) == 0 &&
+           atomic_load_explicit(&entry->guard, memory_order_relaxed) == guard;
+}
+
+static inline int jp_cfi_cached_sig(uint64_t pc, uint32_t epoch,
+                                    struct jp_cfi_rule *rule)
+{
+    uint64_t words[2];
+    if (!jp_cfi_words_sig(pc, epoch, words))
+        return 0;
+    memcpy(rule, words, sizeof(*rule));
+    return 1;
+}
+
+/* Keeps a rule.  When another thread writes the same entry, it is not kept. */
+void jp_cfi_keep_sig(uint64_t pc, uint32_t epoch,
+                     const struct jp_cfi_rule *rule);
+
+/* The rule for a pc, made and kept when it is not here; the map is known as
+ * of `epoch`.  Returns 0 or -EAGAIN. */
+int jp_cfi_lookup_sig(uint64_t pc, uint32_t epoch, struct jp_cfi_rule *rule);
+
+/* Works out the frame at a pc whose rule is COMPUTED.  Returns 0, -EAGAIN or
+ * -EINVAL. */
+int jp_cfi_work_out_sig(uint64_t pc, uint32_t epoch,
+                        struct jp_cfi_values *values);
+
+_Static_assert(sizeof(struct jp_cfi_entry) == 32, "two a cache line");
+
+#endif

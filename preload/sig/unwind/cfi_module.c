@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Copies of modules' call-frame information.  A block of it is copied when it
+ * is first asked for, by process_vm_readv: memory that another thread unmaps
+ * meanwhile, or a file that is cut short, is an error and not a fault; and it
+ * is the same for files, deleted files, the vdso and memfds.
+ * Runs in: handler, any thread. */
+#include "cfi_module.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "cfi.h"
+#include "sig/code/maps.h"
+#include "sig/os/sys.h"
+
+#define MODULES_MAX 1024U
+#define HEADERS_MAX 64U          /* program headers looked at */
+#define IMAGE_MAX (512ULL << 20) /* bytes of a segment, reserved, not used */
+#define BLOCK JP_CFI_BLOCK
+
+enum state {
+    EMPTY = 0,
+    MAKING, /* one thread fills it */
+    LIVE,
+    GONE,    /* nobody may take it any more */
+    CLEARING /* one thread takes it down */
+};
+
+struct jp_cfi_module {
+    _Atomic uint32_t state;
+    _Atomic uint32_t users; /* who may be reading its image */
+    _Atomic uint32_t epoch; /* of the map when it was last compared */
+    uint32_t kept;          /* a forked child has the copy, too */
+    struct jp_maps_range range;
+    struct jp_cfi_image image; /* size 0: it has no information */
+    uint64_t shift;            /* the range is so far from its place in the
+                                    file's own image: V8 maps its builtins a
+                                    second time */
+    uint64_t memory;           /* bytes mapped at image.filled */
+};
+
+static struct jp_cfi_module modules[MODULES_MAX];
+static _Atomic uint32_t modules_used;
+
+const uint8_t *jp_cfi_bytes_sig(const struct jp_cfi_image *image,
+                                uint64_t offset, uint64_t size)
+{
+    if (offset > image->size || size > image->size - offset)
+        return NULL;
+    const uint8_t *bytes = image->data + offset;
+    if (image->filled == NULL || size == 0)
+        return bytes;
+    for (uint64_t block = offset / BLOCK; block <= (offset + size - 1) / BLOCK;
+         block++) {
+        uint64_t at = block * BLOCK, left = image->size - at;
+        if (atomic_load_explicit(&image->filled[block], memory_order_acquire) !=
+            0)
+            continue;
+        if (left > BLOCK)
+            left = BLOCK;
+        /* A library may be closed and another be in its place. */
+        if (jp_maps_is_dirty_sig() ||
+            jp_sys_safe_read_sig(image->address + at, image->data + at, left) !=
+                (long)left)
+            return NULL;
+        atomic_store_explicit(&image->filled[block], 1, memory_order_release);
+    }
+    return bytes;
+}
+
+/* What the program headers say. */
+struct layout {
+    uint64_t bias;       /* to add to the file's addresses: in the
+                                  range that was asked for */
+    uint64_t own_bias;   /* in the image that begins at its base */
+    uint64_t frames;     /* of .eh_frame_hdr, 0: none */
+    uint64_t start, end; /* the loaded segment that it is in */
+};
+
+static int read_header_sig(uint64_t at, unsigned index, Elf64_Phdr *header)
+{
+    return jp_sys_safe_read_sig(at + index * sizeof(*header), header,
+                                sizeof(*header)) == sizeof(*header);
+}
+
+/* Returns 0, -ENOENT when there is no information, -EAGAIN when the headers
+ * cannot be read. */
+static int read_layout_sig(const struct jp_maps_range *range,
+                           struct layout *layout)
+{
+    Elf64_Ehdr elf;
+    Elf64_Phdr header;
+    int biased = 0, owned = 0;
+    if (range->base == 0)
+        return -ENOENT;
+    if (jp_sys_safe_read_sig(range->base, &elf, sizeof(elf)) != sizeof(elf))
+        return -EAGAIN;
+    if (memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
+        elf.e_ident[EI_CLASS] != ELFCLASS64 ||
+        elf.e_machine != JP_ARCH_MACHINE || elf.e_phentsize != sizeof(header) ||
+        elf.e_phnum > HEADERS_MAX)
+        return -ENOENT;
+    const uint64_t headers = range->base + elf.e_phoff;
+    for (unsigned i = 0; i < elf.e_phnum; i++) {
+        if (!read_header_sig(headers, i, &header))
+            return -EAGAIN;
+        if (header.p_type == PT_GNU_EH_FRAME)
+            layout->frames = header.p_vaddr;
+        /* Data may begin in the file's first page, too, behind the code. */
+        if (header.p_type == PT_LOAD && header.p_offset < 4096 && !owned) {
+            layout->own_bias = range->base - header.p_vaddr + header.p_offset;
+            owned = 1;
+        }
+        if (header.p_type == PT_LOAD && !biased &&
+            range->offset >= (header.p_offset & ~4095ULL) &&
+            range->offset < header.p_offset + header.p_filesz &&
+            (header.p_flags & PF_X) != 0) {
+            layout->bias =
+                range->start - range->offset + header.p_offset - header.p_vaddr;
+            biased = 1;
+        }
+    }
+    if (layout->frames == 0 || !biased)
+        return -ENOENT;
+    for (unsigned i = 0; i < elf.e_phnum; i++) {
+        if (!read_header_sig(headers, i, &header))
+            return -EAGAIN;
+        if (header.p_type == PT_LOAD && layout->frames >= header.p_vaddr &&
+            layout->frames - header.p_vaddr < header.p_filesz) {
+            layout->start = header.p_vaddr;
+            layout->end = header.p_vaddr + header.p_filesz;
+        }
+    }
+    return layout->end != 0 ? 0 : -ENOENT;
+}
+
+/* Prepares the copy of a module's information; nothing is copied yet. */
+static int make_image_sig(struct jp_cfi_module *module)
+{
+    struct layout layout = {0, 0, 0, 0, 0};
+    struct jp_cfi_image *image = &module->image;
+    memset(image, 0, sizeof(*image));
+    module->kept = 0;
+    int error = read_layout_sig(&module->range, &layout);
+    if (error != 0)
+        return error == -ENOENT ? 0 : error;
+    const uint64_t size = layout.end - layout.start;
+    if (size > IMAGE_MAX)
+        return 0;
+    const uint64_t blocks = (size + BLOCK - 1) / BLOCK;
+    uint64_t flags = (blocks + 4095) & ~4095ULL;
+    uint8_t *memory = jp_sys_memory_sig(flags + blocks * BLOCK, JP_FORK_DROP);
+    /* A limit on the address space: the frame pointer has to do. */
+    if (memory == NULL)
+        return 0;
+    image->filled = (_Atomic uint8_t *)memory;
+    image->data = memory + flags;
+    image->size = size;
+    image->address = layout.start + layout.own_bias;
+    image->header = layout.frames - layout.start;
+    module->shift = layout.bias - layout.own_bias;
+    module->memory = flags + blocks * BLOCK;
+    return 0;
+}
+
+/* Takes down a module that nobody reads any more. */
+static void clear_sig(struct jp_cfi_module *module)
+{
+    uint32_t gone = GONE;
+    if (atomic_load(&module->users) != 0 ||
+        !atomic_compare_exchange_strong(&module->state, &gone, CLEARING))
+        return;
+    /* Whoever comes now finds that it is not live and looks at nothing. */
+    if (atomic_load(&module->users) != 0) {
+        atomic_store(&module->state, GONE);
+        return;
+    }
+    if (module->image.filled != NULL)
+        jp_sys_unmap_sig((void *)(uintptr_t)module->image.filled,
+                         module->memory);
+    memset(&module->image, 0, sizeof(module->image));
+    atomic_store(&module->state, EMPTY);
+}
+
+/* Whether memory still says what was copied from the head of a module's
+ * information: its table begins there, and no other file has the same. */
+static int same_bytes_sig(const struct jp_cfi_image *image)
+{
+    uint64_t now[32];
+    const uint64_t block = image->header / BLOCK;
+    uint64_t size = (block + 1) * BLOCK - image->header;
+    if (image->size == 0 || image->filled == NULL ||
+        atomic_load(&image->filled[block]) == 0)
+        return 1;
+    size = size < sizeof(now) ? size : sizeof(now);
+    if (size > image->size - image->header)
+        size = image->size - image->header;
+    const long got =
+        jp_sys_safe_read_sig(image->address + image->header, now, size);
+    /* Where the kernel may not be asked, nor may the map be read: it says what
+     * it said. */
+    if (got < 0 && got != -EFAULT && got != -EIO)
+        return 1;
+    return got == (long)size &&
+           memcmp(now, image->data + image->header, size) == 0;
+}
+
+/* Whether a module is still what the map has at its place. */
+static int still_there_sig(struct jp_cfi_module *module, uint32_t epoch)
+{
+    struct jp_maps_range range;
+    uint32_t live = LIVE;
+    if (atomic_load(&module->epoch) == epoch)
+        return 1;
+    if (jp_maps_find_sig(module->range.start, &range) == 0 &&
+        jp_maps_same_sig(&range, &module->range) &&
+        range.base == module->range.base && same_bytes_sig(&module->image)) {
+        atomic_store(&module->epoch, epoch);
+        return 1;
+    }
+    atomic_compare_exchange_strong(&module->state, &live, GONE);
+    return 0;
+}
+
+static struct jp_cfi_module *find_sig(uint64_t pc, uint32_t epoch)
+{
+    const uint32_t used = atomic_load(&modules_used);
+    for (uint32_t i = 0; i < used; i++) {
+        struct jp_cfi_module *module = &modules[i];
+        if (atomic_load(&module->state) == GONE)
+            clear_sig(module);
+        /* Its range is sure only once it is held. */
+        if (atomic_load(&module->state) != LIVE ||
+            pc < __atomic_load_n(&module->range.start, __ATOMIC_RELAXED) ||
+            pc >= __atomic_load_n(&module->range.end, __ATOMIC_RELAXED))
+            continue;
+        atomic_fetch_add(&module->users, 1);
+        if (atomic_load(&module->state) == LIVE && pc >= module->range.start &&
+            pc < module->range.end && still_there_sig(module, epoch))
+            return module;
+        atomic_fetch_sub(&module->users, 1);
+    }
+    return NULL;
+}
+
+/* A place in the table for this thread to fill, or NULL when it is full. */
+static struct jp_cfi_module *claim_sig(void)
+{
+    for (uint32_t i = 0; i < MODULES_MAX; i++) {
+        uint32_t empty = EMPTY, used = atomic_load(&modules_used);
+        if (!atomic_compare_exchange_strong(&modules[i].state, &empty, MAKING))
+            continue;
+        while (used < i + 1 &&
+               !atomic_compare_exchange_weak(&modules_used, &used, i + 1))
+            ;
+        return &modules[i];
+    }
+    return NULL;
+}
+
+/* Two threads may make the same module; both are good. */
+static int make_sig(uint64_t pc, uint32_t epoch, struct jp_cfi_module **result)
+{
+    struct jp_maps_range range;
+    int error = jp_maps_find_sig(pc, &range);
+    if (error != 0)
+        return error == -ENOENT ? -ESRCH : error;
+    if (range.base == 0)
+        return -ENOENT;
+    struct jp_cfi_module *module = claim_sig();
+    if (module == NULL)
+        return -EAGAIN;
+    module->range.offset = range.offset;
+    module->range.inode = range.inode;
+    module->range.device = range.device;
+    module->range.base = range.base;
+    __atomic_store_n(&module->range.start, range.start, __ATOMIC_RELAXED);
+    __atomic_store_n(&module->range.end, range.end, __ATOMIC_RELAXED);
+    atomic_store(&module->epoch, epoch);
+    error = make_image_sig(module);
+    if (error != 0) {
+        atomic_store(&module->state, EMPTY);
+        return error;
+    }
+    atomic_fetch_add(&module->users, 1);
+    atomic_store(&module->state, LIVE);
+    *result = module;
+    return 0;
+}
+
+int jp_cfi_module_take_sig(uint64_t *pc, uint32_t epoch,
+                           struct jp_cfi_module **module,
+                           const struct jp_cfi_image **image)
+{
+    *module = find_sig(*pc, epoch);
+    if (*module == NULL) {
+        int error = make_sig(*pc, epoch, module);
+        if (error != 0)
+            return error;
+    }
+    *image = &(*module)->image;
+    *pc -= (*module)->shift;
+    if ((*image)->size != 0)
+        return 0;
+    jp_cfi_module_give_sig(*module);
+    return -ENOENT;
+}
+
+void jp_cfi_module_give_sig(struct jp_cfi_module *module)
+{
+    atomic_fetch_sub(&module->users, 1);
+}
+
+int jp_cfi_module_keep_sig(struct jp_cfi_module *module)
+{
+    if (module->kept)
+        return 0;
+    module->kept = 1;
+    jp_sys_sig(SYS_madvise, (long)(uintptr_t)module->image.filled,
+               (long)module->memory, MADV_DOFORK, 0, 0);
+    return 1;
+}
+
+void jp_cfi_modules_reset_sig(void)
+{
+    const uint32_t used = atomic_load(&modules_used);
+    for (uint32_t i = 0; i < used; i++) {
+        struct jp_cfi_module *module = &modules[i];
+        atomic_store(&module->users, 0);
+        if (module->kept && atomic_load(&module->state) == LIVE)
+            continue;
+        memset(&module->image, 0, sizeof(module->image));
+        atomic_store(&module->state, EMPTY);
+    }
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What all walkers share: the bounds of the stack, the memory of the last
+ * walk.
+ * Runs in: handler, any thread. */
+#include "walk.h"
+
+#include <string.h>
+
+#include "shake.h"
+#include "sig/code/maps.h"
+#include "sig/os/sys.h"
+#include "sig/state/config.h"
+#include "sig/state/kit.h"
+#include "sig/state/slot.h"
+
+/* Finds the stack that sp is on.  That of a thread whose root is known is kept
+ * in its slot, unless somebody changes a part of it: it may be in pieces, of
+ * which not all can be read.  Any other (an adopted thread's, an alternate
+ * signal stack, a coroutine's) is looked up each time, and is only what is
+ * mapped there now: the stack may end before the mapping does, and the rest go
+ * at any time. */
+int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp)
+{
+    struct jp_slot *slot = walk->slot;
+    uint64_t start, end;
+    const int shaking = jp_shaking_sig();
+    walk->low = sp;
+    walk->sure = 0;
+    if (shaking || atomic_exchange(&slot->stack.changed, 0) != 0)
+        slot->stack.low = UINT64_MAX;
+    if (sp < slot->stack.low || sp >= slot->stack.high) {
+        if (jp_maps_region_sig(sp, &start, &end) != 0) {
+            if (sp < slot->stack.floor || sp >= slot->stack.high)
+                return 0;
+            start = slot->stack.floor;
+            end = slot->stack.high;
+        }
+        const int reaches = sp < slot->stack.high && slot->stack.high <= end;
+        if (!reaches && (sp < slot->stack.floor || sp >= slot->stack.high)) {
+            walk->high = end;
+            walk->rooted = 0;
+            return 1;
+        }
+        if (reaches && !shaking)
+            slot->stack.low = start;
+    }
+    walk->high = slot->stack.high;
+    walk->rooted = 1;
+    walk->sure = slot->stack.low <= sp && !atomic_load(&slot->stack.unsafe);
+    return 1;
+}
+
+int jp_walk_rise_sig(struct jp_walk *walk, uint64_t sp)
+{
+    const struct jp_kit_stretch *stretches = walk->kit->stretches;
+    uint64_t limit = walk->high;
+    for (uint32_t i = 0; i < walk->left; i++) {
+        if (sp >= stretches[i].from && sp <= stretches[i].to)
+            return 0;
+        if (sp < stretches[i].from && stretches[i].from < limit)
+            limit = stretches[i].from;
+    }
+    walk->limit = limit;
+    return sp <= walk->high;
+}
+
+int jp_walk_turn_sig(struct jp_walk *walk, uint64_t from, uint64_t sp,
+                     uint64_t inside)
+{
+    if (walk->left == JP_KIT_STRETCHES)
+        return 0;
+    walk->kit->stretches[walk->left++] =
+        (struct jp_kit_stretch){walk->begin, from};
+    walk->begin = sp;
+    walk->arrived = walk->total;
+    return jp_walk_bounds_sig(walk, inside) && jp_walk_rise_sig(walk, sp);
+}
+
+/* A call of the kernel a word would be dear: a piece of the stack is copied,
+ * as far as its page goes, which is there or is not. */
+int jp_walk_peek_sig(struct jp_walk *walk, uint64_t address, uint64_t *word)
+{
+    if (address - walk->window >= walk->window_size) {
+        const uint64_t page_end = (address | 4095) + 1;
+        const uint64_t end = page_end < walk->high ? page_end : walk->high;
+        uint64_t size = sizeof(walk->kit->window);
+        if (size > end - address)
+            size = end - address;
+        walk->window_size = 0;
+        if (jp_sys_safe_read_sig(address, walk->kit->window, size) !=
+            (long)size)
+            return 0;
+        walk->window = address;
+        walk->window_size = (uint32_t)size;
+    }
+    *word = walk->kit->window[(address - walk->window) / 8];
+    return 1;
+}
+
+/* Of the frames that are kept of too deep a stack, half are the leaf-most,
+ * and the rest the root-most. */
+void jp_walk_begin_sig(struct jp_walk *walk)
+{
+    const uint32_t limit = jp_config.depth;
+    walk->begin = walk->low;
+    walk->limit = walk->high;
+    walk->left = 0;
+    walk->total = 0;
+    walk->arrived = 1;
+    walk->next = walk->kit->frames;
+    walk->turn = walk->kit->frames + limit / 2;
+    walk->end = walk->kit->frames + limit;
+}
+
+void jp_walk_cache_begin_sig(struct jp_kit *kit)
+{
+    struct jp_walk_cache *cache = &kit->cache;
+    if (cache->ready && cache->epoch == kit->maps_epoch)
+        return;
+    cache->ready = 1;
+    cache->epoch = kit->maps_epoch;
+    cache->first = JP_WALK_CACHE;
+    cache->steps[JP_WALK_CACHE].sp = UINT64_MAX;
+}
+
+/* Whether so many steps go up the stack, one after the other, to `next`; and
+ * the last of all, and no other, has no caller. */
+static int leads_up_sig(const struct jp_walk_step *steps, uint32_t count,
+                        const struct jp_walk_step *next)
+{
+    uint64_t sp = 0;
+    uint32_t down = 0, ends = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        down |= steps[i].sp <= sp;
+        ends += steps[i].ra_at == 0;
+        sp = steps[i].sp;
+    }
+    return !down && next->sp > sp && ends == (next->sp == UINT64_MAX) &&
+           (count == 0 || ends == (steps[count - 1].ra_at == 0));
+}
+
+void jp_walk_cache_end_sig(struct jp_walk *walk)
+{
+    struct jp_walk_cache *cache = &walk->kit->cache;
+    if (!walk->moved)
+        return;
+    cache->first = JP_WALK_CACHE;
+    if (walk->fresh > walk->kept)
+        return; /* deeper than the cache is long */
+    const struct jp_walk_step *fresh = cache->fresh[walk->area];
+    if (!leads_up_sig(fresh, walk->fresh, &cache->steps[walk->kept]))
+        return;
+    cache->first = walk->kept - walk->fresh;
+    memcpy(cache->steps + cache->first, fresh, walk->fresh * sizeof(*fresh));
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where the caller of interrupted code without call-frame information is: its
+ * instructions are followed to where it returns.  What they pop until then is
+ * what lies above the return address.
+ * Runs in: handler, any thread. */
+#include <string.h>
+
+#include "sig/arch/arch.h"
+#include "sig/code/maps.h"
+#include "sig/os/sys.h"
+#include "sig/state/kit.h"
+#include "walk_cfi.h"
+
+#define STEPS 192U /* instructions that are followed */
+#define PAGE 4096U
+#define COPY_BYTES 512U
+#define FORKS 16U /* branches that are remembered */
+
+/* Where a run is. */
+struct place {
+    uint64_t pc;       /* the next instruction */
+    uint32_t popped;   /* a register and one more; 0: none; */
+    int32_t popped_up; /* from where */
+    int32_t up;        /* bytes that sp has risen by */
+    int32_t fp_up;     /* where it was when the caller's frame pointer was
+                              popped; -1: not yet */
+};
+
+struct run {
+    struct jp_walk *walk;
+    struct place at;
+    uint64_t begin;        /* where the thread is */
+    uint64_t copied;       /* what scratch.code has a copy of, */
+    uint32_t count;        /* so many bytes */
+    uint32_t vague;        /* sp may be anywhere, or what was called has taken
+                              arguments off the stack */
+    uint32_t pushed;       /* just now: a register and one more, 0: none */
+    uint32_t calls;        /* passed: some never come back */
+    uint32_t forks, taken; /* in scratch; of these, gone into */
+    struct scratch {
+        uint8_t code[COPY_BYTES];
+        struct place forks[FORKS];
+    } * scratch; /* of the kit */
+};
+
+_Static_assert(sizeof(struct scratch) <= sizeof(((struct jp_kit *)0)->walker),
+               "a kit has room for what is looked at");
+
+/* The bytes at the run's pc, or NULL.  Those of the page that the thread runs
+ * in can be read; jumps may lead to where nothing is. */
+static const uint8_t *code_sig(struct run *run)
+{
+    const uint64_t pc = run->at.pc;
+    const uint64_t left = PAGE - pc % PAGE;
+    if (pc / PAGE == run->begin / PAGE && left >= JP_ARCH_STEP_BYTES)
+        return (const uint8_t *)pc;
+    if (pc - run->copied < run->count &&
+        run->count - (pc - run->copied) >= JP_ARCH_STEP_BYTES)
+        return run->scratch->code + (pc - run->copied);
+    uint32_t size = left < COPY_BYTES ? (uint32_t)left : COPY_BYTES;
+    if (size < JP_ARCH_STEP_BYTES)
+        size = JP_ARCH_STEP_BYTES;
+    run->count = 0;
+    if (jp_sys_safe_read_sig(pc, run->scratch->code, size) != (long)size)
+        return NULL;
+    run->copied = pc;
+    run->count = size;
+    return run->scratch->code;
+}
+
+/* This way tells nothing: goes where the first branch leads that was passed.
+ * The last ones mostly come back to this way. */
+static enum jp_ahead turn_sig(struct run *run)
+{
+    if (run->taken >= run->forks || run->scratch == NULL)
+        return JP_AHEAD_UNKNOWN;
+    run->at = run->scratch->forks[run->taken++];
+    run->vague = 0;
+    return JP_AHEAD_GOING;
+}
+
+/* A branch: the way that it leads is kept for later, if what is known of sp
+ * holds there. */
+static void fork_sig(struct run *run, uint64_t to)
+{
+    if (run->vague || run->forks == FORKS)
+        return;
+    run->scratch->forks[run->forks] = run->at;
+    run->scratch->forks[run->forks++].pc = to;
+}
+
+/* The frame pointer is popped.  It is the function's own where it says that it
+ * was saved here. */
+static enum jp_ahead pop_fp_sig(struct run *run, uint64_t sp, uint64_t fp)
+{
+    if (sp + (uint64_t)(int64_t)run->at.up == fp && !run->vague)
+        return JP_AHEAD_OWN;
+    if (run->vague || run->at.fp_up >= 0 || run->at.up < 0)
+        return turn_sig(run);
+    run->at.fp_up = run->at.up;
+    run->at.up += 8;
+    return JP_AHEAD_GOING;
+}
+
+/* What an instruction says, if it is not one of those that only go on. */
+static enum jp_ahead judge_sig(struct run *run, uint8_t kind)
+{
+    struct place *at = &run->at;
+    const int known = !run->vague && at->up >= 0;
+    if (kind == JP_STEP_FROM_FP && at->fp_up < 0)
+        return JP_AHEAD_OWN;
+    if (kind == JP_STEP_RETURN && run->pushed != 0)
+        return JP_AHEAD_PUSHED;
+    if (known && (kind == JP_STEP_PUSH_FP || kind == JP_STEP_RETURN))
+        return JP_AHEAD_AT;
+    if (known && kind == JP_STEP_OUT)
+        return JP_AHEAD_MAYBE;
+    if (known && kind == JP_STEP_SET_FP && at->fp_up < 0) {
+        at->fp_up = at->up;
+        at->up += 8;
+        return JP_AHEAD_AT;
+    }
+    return turn_sig(run);
+}
+
+/* One instruction.  Returns GOING, or what is known now. */
+static enum jp_ahead run_one_sig(struct run *run, uint64_t sp, uint64_t fp)
+{
+    struct jp_arch_step step;
+    struct place *at = &run->at;
+    const uint64_t before = at->pc;
+    const uint8_t *code = code_sig(run);
+    if (code == NULL)
+        return turn_sig(run);
+    jp_arch_step_sig(code, &step);
+    const uint64_t next = before + step.length;
+    const uint64_t to = next + (uint64_t)(int64_t)step.value;
+    at->pc = next;
+    if (step.kind != JP_STEP_RETURN)
+        run->pushed = 0;
+    switch (step.kind) {
+    case JP_STEP_POP_FP:
+        return pop_fp_sig(run, sp, fp);
+    case JP_STEP_BRANCH:
+        fork_sig(run, to);
+        return JP_AHEAD_GOING;
+    case JP_STEP_JUMP:
+        at->pc = to;
+        /* Not round and round. */
+        return to >= run->begin && to <= before ? turn_sig(run)
+                                                : JP_AHEAD_GOING;
+    case JP_STEP_CALL:
+        run->calls++;
+        run->vague |= at->up < 0;
+        return JP_AHEAD_GOING;
+    case JP_STEP_LOST:
+        run->vague = 1;
+        return JP_AHEAD_GOING;
+    case JP_STEP_PUSH:
+        run->pushed = step.reg + 1U;
+        at->up -= 8;
+        return JP_AHEAD_GOING;
+    case JP_STEP_POP:
+        at->popped = run->vague ? 0 : step.reg + 1U;
+        at->popped_up = at->up;
+        at->up += 8;
+        return JP_AHEAD_GOING;
+    case JP_STEP_PLAIN:
+        if (__builtin_add_overflow(at->up, step.value, &at->up))
+            return turn_sig(run);
+        return JP_AHEAD_GOING;
+    default:
+        return judge_sig(run, step.kind);
+    }
+}
+
+int jp_walk_called_sig(uint64_t address)
+{
+    uint8_t code[JP_ARCH_CALL_BYTES];
+    if (jp_sys_safe_read_sig(address - sizeof(code), code, sizeof(code)) !=
+        sizeof(code))
+        return -1;
+    return jp_arch_is_call_sig(code);
+}
+
+/* Whether an address is in known code and, but where it is sure to be returned
+ * to, behind a call. */
+static int is_code_sig(uint64_t address, int sure)
+{
+    struct jp_maps_range range;
+    return jp_maps_find_sig(address, &range) == 0 &&
+           (sure || jp_walk_called_sig(address) == 1);
+}
+
+/* Goes to the caller that the run has come to, if there may be one. */
+static enum jp_ahead take_sig(struct run *run, struct jp_walk_frame *frame,
+                              int sure)
+{
+    struct jp_walk *walk = run->walk;
+    const uint64_t sp = frame->registers[JP_ARCH_SP];
+    const uint64_t fp = frame->registers[JP_ARCH_FP];
+    const int popped = run->at.fp_up >= 0;
+    const uint64_t at = sp + (uint64_t)(int64_t)run->at.up;
+    const uint64_t fp_at = sp + (uint64_t)(int64_t)run->at.fp_up;
+    /* The caller's frame is above what this function has on the stack. */
+    if (!jp_walk_inside_sig(walk, at) ||
+        (popped ? !jp_walk_inside_sig(walk, fp_at) : fp >= sp && fp <= at))
+        return JP_AHEAD_UNKNOWN;
+    const uint64_t caller = jp_walk_load_sig(walk, at);
+    if (!is_code_sig(caller, sure))
+        return JP_AHEAD_UNKNOWN;
+    const uint64_t caller_fp = popped ? jp_walk_load_sig(walk, fp_at) : fp;
+    if (!jp_walk_up_sig(walk, frame, at + 8, 8))
+        return JP_AHEAD_UNKNOWN;
+    frame->registers[JP_ARCH_FP] = caller_fp;
+    frame->pc = caller;
+    return JP_AHEAD_AT;
+}
+
+/* V8's functions that take their arguments off the stack pop their return
+ * address, set sp and push it again.  Before the pop it is on the stack, behind
+ * it in that register. */
+static enum jp_ahead take_pushed_sig(struct run *run,
+                                     struct jp_walk_frame *frame)
+{
+    if (run->at.popped == run->pushed) {
+        run->at.up = run->at.popped_up;
+        return take_sig(run, frame, 0);
+    }
+    const uint64_t caller = frame->registers[run->pushed - 1];
+    if (run->at.popped != 0 || run->at.fp_up >= 0 || run->calls != 0 ||
+        !is_code_sig(caller, 0))
+        return JP_AHEAD_UNKNOWN;
+    frame->pc = caller;
+    return JP_AHEAD_AT;
+}
+
+enum jp_ahead jp_walk_ahead_sig(struct jp_walk *walk,
+                                struct jp_walk_frame *frame)
+{
+    const uint64_t sp = frame->registers[JP_ARCH_SP];
+    const uint64_t fp = frame->registers[JP_ARCH_FP];
+    struct run run = {.walk = walk,
+                      .at = {.pc = frame->pc, .fp_up = -1},
+                      .begin = frame->pc,
+                      .scratch = (struct scratch *)walk->kit->walker};
+    enum jp_ahead found = JP_AHEAD_GOING;
+    for (unsigned i = 0; i < STEPS && found == JP_AHEAD_GOING; i++)
+        found = run_one_sig(&run, sp, fp);
+    switch (found) {
+    case JP_AHEAD_PUSHED:
+        return take_pushed_sig(&run, frame);
+    case JP_AHEAD_AT:
+    case JP_AHEAD_MAYBE:
+        return take_sig(&run, frame, found == JP_AHEAD_AT && run.calls == 0);
+    case JP_AHEAD_OWN:
+        return found;
+    default:
+        return JP_AHEAD_UNKNOWN;
+    }
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The hybrid walker (JP_STACK=auto): by call-frame information where code has
+ * it, by the frame pointer where it has none (code of JIT compilers), frame by
+ * frame.  JP_STACK=cfi is the same without frame pointers: code without
+ * call-frame information ends the stack.
+ * Runs in: handler, any thread. */
+#include <string.h>
+
+#include "cfi_cache.h"
+#include "sig/arch/arch.h"
+#include "sig/code/maps.h"
+#include "sig/os/sys.h"
+#include "sig/state/config.h"
+#include "sig/state/kit.h"
+#include "sig/state/slot.h"
+#include "walk_cfi.h"
+
+#define ENTRY_BYTES 64U    /* of the stack: the frame of the program's entry */
+#define CALLED_BYTES 4096U /* of code: a function without a frame is shorter */
+#define GOING JP_WALK_GOING
+#define AGAIN JP_WALK_AGAIN
+
+static const uint8_t saved[JP_ARCH_SAVED_COUNT] = JP_ARCH_SAVED;
+
+/* Why a walk is over whose frame pointer leads nowhere, in code without
+ * call-frame information.  Code may use the frame pointer as it likes: that it
+ * is zero tells the root only in the frame of the program's entry, in what an
+ * adopted thread was started by, or at the end of a fiber's chain; in JIT code
+ * only where nobody called it, on a stack that is not the thread's (Erlang's
+ * processes begin so: with a return address into normal_exit). */
+static int end_sig(const struct jp_walk *walk,
+                   const struct jp_walk_frame *frame)
+{
+    const struct jp_slot *slot = walk->slot;
+    if (jp_maps_anonymous_sig(frame->pc))
+        return frame->registers[JP_ARCH_FP] == 0 && !frame->interrupted &&
+                       !walk->rooted && slot->stack.high != 0 &&
+                       jp_walk_called_sig(frame->pc) == 0
+                   ? JP_REASON_FIBER
+                   : JP_REASON_BAD_FP;
+    if (frame->registers[JP_ARCH_FP] != 0 || frame->unsure)
+        return JP_REASON_NO_RULE;
+    const int outermost =
+        slot->stack.is_main && walk->rooted
+            ? walk->high - ENTRY_BYTES <= frame->registers[JP_ARCH_SP]
+            : !frame->interrupted &&
+                  (slot->adopted || (frame->lost && !walk->rooted));
+    return outermost ? jp_walk_root_sig(walk, 0) : JP_REASON_NO_RULE;
+}
+
+/* The function that is interrupted may make no frame at all, as many of V8's
+ * builtins: its caller is where sp says if a call to this very function stands
+ * before that.  In a function of its own, as its room on the stack would add to
+ * that of the deepest place. */
+__attribute__((noinline)) static int called_sig(struct jp_walk *walk,
+                                                struct jp_walk_frame *frame)
+{
+    const uint64_t at = frame->registers[JP_ARCH_SP];
+    struct jp_maps_range range;
+    uint8_t code[JP_ARCH_CALLER_BYTES];
+    uint64_t target = 0;
+    if (!jp_walk_inside_sig(walk, at))
+        return 0;
+    const uint64_t caller = jp_walk_load_sig(walk, at);
+    const uint64_t from = caller - JP_ARCH_CALLER_BEFORE;
+    if (jp_maps_find_sig(caller, &range) != 0 ||
+        jp_sys_safe_read_sig(from, code, sizeof(code)) != sizeof(code))
+        return 0;
+    switch (jp_arch_call_before_sig(code, caller, frame->registers, &target)) {
+    case JP_ARCH_CALL_HANDLER:
+        break;
+    case JP_ARCH_CALL_MEMORY:
+        if (jp_sys_safe_read_sig(target, &target, sizeof(target)) !=
+            sizeof(target))
+            return 0;
+        /* fall through */
+    case JP_ARCH_CALL_DIRECT:
+        if (frame->pc - target >= CALLED_BYTES)
+            return 0;
+        break;
+    default:
+        return 0;
+    }
+    if (!jp_walk_up_sig(walk, frame, at + 8, 8))
+        return 0;
+    frame->pc = caller;
+    return 1;
+}
+
+/* The interrupted function may not have made its frame yet, or have given it
+ * up: its caller is where sp says. */
+static int frameless_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
+{
+    if (walk->total != 1)
+        return 0;
+    int offset = jp_arch_frameless_sig(walk->context);
+    uint64_t at = frame->registers[JP_ARCH_SP] + (uint64_t)offset;
+    if (offset < 0 || !jp_walk_inside_sig(walk, at))
+        return 0;
+    uint64_t caller = jp_walk_load_sig(walk, at);
+    if (!jp_maps_executable_sig(walk->kit, caller))
+        return 0;
+    if (!jp_walk_up_sig(walk, frame, at + 8, 8))
+        return 0;
+    if (offset != 0)
+        frame->registers[JP_ARCH_FP] = jp_walk_load_sig(walk, at - 8);
+    frame->pc = caller;
+    return 1;
+}
+
+/* A linker's stub is interrupted: its caller is in a register. */
+static int stub_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
+{
+    uint64_t pushed;
+    const uint64_t caller = jp_arch_strip_sig(frame->registers[JP_ARCH_RA]);
+    if (!frame->interrupted || walk->total != 1 ||
+        !jp_arch_stub_sig(walk->context, &pushed) ||
+        jp_maps_anonymous_sig(frame->pc) ||
+        !jp_maps_executable_sig(walk->kit, caller) ||
+        !jp_walk_up_sig(walk, frame, frame->registers[JP_ARCH_SP] + pushed,
+                        pushed))
+        return 0;
+    frame->pc = caller;
+    frame->interrupted = frame->exact = 0;
+    return 1;
+}
+
+/* Goes to the caller of an interrupted function that has no frame of its own.
+ * Returns 0 where the frame pointer leads there. */
+static int bare_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
+{
+    if (frameless_sig(walk, frame))
+        return 1;
+    const enum jp_ahead ahead = jp_walk_ahead_sig(walk, frame);
+    return ahead == JP_AHEAD_AT ||
+           (ahead == JP_AHEAD_UNKNOWN && called_sig(walk, frame));
+}
+
+static int step_fp_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
+{
+    const uint64_t fp = frame->registers[JP_ARCH_FP];
+    const uint64_t fp_at = fp + JP_ARCH_FRAME_FP;
+    const uint64_t ra_at = fp + JP_ARCH_FRAME_RA;
+    if (frame->interrupted && bare_sig(walk, frame)) {
+        frame->interrupted = frame->exact = 0;
+        return GOING;
+    }
+    if (fp_at < frame->registers[JP_ARCH_SP] ||
+        !jp_walk_inside_sig(walk, fp_at) || !jp_walk_inside_sig(walk, ra_at))
+        return end_sig(walk, frame);
+    uint64_t caller = jp_arch_strip_sig(jp_walk_load_sig(walk, ra_at));
+    if (!jp_maps_executable_sig(walk->kit, caller))
+        return caller == 0 && !walk->rooted && !frame->interrupted
+                   ? jp_walk_root_sig(walk, 0)
+                   : JP_REASON_BAD_FP;
+    if (!jp_walk_up_sig(walk, frame, fp + JP_ARCH_FRAME_END, 16))
+        return end_sig(walk, frame);
+    frame->registers[JP_ARCH_FP] = jp_walk_load_sig(walk, fp_at);
+    frame->pc = caller;
+    frame->interrupted = frame->exact = 0;
+    frame->lost = JP_WALK_BY_FP;
+    return GOING;
+}
+
+/* Whether a register's value is known in this frame. */
+static int known_sig(const struct jp_walk_frame *frame, uint32_t number)
+{
+    if (frame->interrupted || number == JP_ARCH_SP || number == JP_ARCH_FP)
+        return GOING;
+    for (uint32_t i = 0; i < JP_ARCH_SAVED_COUNT; i++) {
+        if (saved[i] == number)
+            return !frame->follow ? AGAIN
+                   : frame->lost  ? JP_REASON_NO_RULE
+                                  : GOING;
+    }
+    /* One that calls do not preserve: only hand-written code counts on it
+     * over a call, because it knows that its callee leaves it alone
+     * (libcrypto's aesni_gcm_encrypt: rax). */
+    return frame->lost ? JP_REASON_NO_RULE : GOING;
+}
+
+/* Finds the CFA.  Returns GOING, or why not. */
+static int cfa_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                   const struct jp_cfi_rule *rule, uint64_t *cfa)
+{
+    if (rule->base != JP_ARCH_SP && rule->base != JP_ARCH_FP) {
+        int known = known_sig(frame, rule->base);
+        if (known != GOING)
+            return known;
+    }
+    const uint64_t base = frame->registers[rule->base];
+    if (JP_ARCH_FRAMES_LOW && frame->lost == JP_WALK_BY_FP &&
+        rule->kind == JP_CFI_REGISTER && rule->base == JP_ARCH_SP &&
+        (rule->flags & JP_CFI_FP_SAVED) != 0) {
+        *cfa = frame->registers[JP_ARCH_FP] - (uint64_t)(rule->fp * 8);
+    } else if (rule->kind == JP_CFI_REGISTER) {
+        *cfa = base + (uint64_t)(int64_t)rule->offset;
+    } else {
+        uint64_t at = base + (uint64_t)(int64_t)JP_CFI_AT(rule->offset);
+        if (!jp_walk_inside_sig(walk, at))
+            return JP_REASON_BOUNDS;
+        *cfa = jp_walk_load_sig(walk, at) +
+               (uint64_t)(int64_t)JP_CFI_ADD(rule->offset);
+    }
+    return GOING;
+}
+
+/* Goes to the CFA.  Code that changes stacks keeps where it came from in
+ * memory, or in the register that its CFA counts from. */
+static int to_cfa_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                      const struct jp_cfi_rule *rule, uint64_t cfa)
+{
+    const int level = frame->interrupted && !JP_ARCH_CALL_PUSHES;
+    if (jp_walk_up_sig(walk, frame, cfa, level ? 0 : 1))
+        return GOING;
+    if (rule->kind == JP_CFI_REGISTER && rule->base == JP_ARCH_SP)
+        return JP_REASON_BOUNDS;
+    return jp_walk_over_sig(walk, frame, cfa, 8, JP_WALK_SAVED_BYTES)
+               ? GOING
+               : JP_REASON_BOUNDS;
+}
+
+static int restore_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                       const struct jp_cfi_rule *rule, uint64_t from)
+{
+    for (uint32_t i = 0; i < JP_ARCH_SAVED_COUNT; i++) {
+        uint64_t at = from + (uint64_t)(rule->saved[i] * 8);
+        if (rule->saved[i] == 0)
+            continue;
+        if (!jp_walk_inside_sig(walk, at))
+            return JP_REASON_BOUNDS;
+        frame->registers[saved[i]] = jp_walk_load_sig(walk, at);
+    }
+    return GOING;
+}
+
+static int step_cfi_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                        const struct jp_cfi_rule *rule)
+{
+    uint64_t cfa, ra;
+    int reason = cfa_sig(walk, frame, rule, &cfa);
+    if (reason == GOING)
+        reason = to_cfa_sig(walk, frame, rule, cfa);
+    if (reason != GOING)
+        return reason;
+    if ((rule->flags & JP_CFI_RA_REGISTER) == 0) {
+        uint64_t at = cfa + (uint64_t)((int64_t)rule->ra * 8);
+        if (!jp_walk_inside_sig(walk, at))
+            return JP_REASON_BOUNDS;
+        ra = jp_walk_load_sig(walk, at);
+    } else {
+        if (!frame->interrupted)
+            return JP_REASON_NO_RULE;
+        ra = frame->registers[rule->ra];
+    }
+    uint64_t from = (rule->flags & JP_CFI_FP_BASED) != 0
+                        ? frame->registers[JP_ARCH_FP]
+                        : cfa;
+    if (frame->follow && (rule->flags & JP_CFI_HAS_SAVED) != 0) {
+        reason = restore_sig(walk, frame, rule, from);
+        if (reason != GOING)
+            return reason;
+    }
+    if ((rule->flags & JP_CFI_FP_SAVED) != 0 &&
+        (walk->total != 1 || (rule->flags & JP_CFI_FP_BASED) == 0 ||
+         !jp_arch_fp_popped_sig(walk->context))) {
+        uint64_t at = from + (uint64_t)((int64_t)rule->fp * 8);
+        if (!jp_walk_inside_sig(walk, at))
+            return JP_REASON_BOUNDS;
+        frame->registers[JP_ARCH_FP] = jp_walk_load_sig(walk, at);
+    }
+    frame->pc = jp_arch_strip_sig(ra);
+    frame->interrupted = 0;
+    if (JP_ARCH_FRAMES_LOW && frame->lost != 0)
+        frame->lost = JP_WALK_LOST;
+    frame->exact = (rule->flags & JP_CFI_EXACT) != 0;
+    return GOING;
+}
+
+/* From one frame to the next.  Returns GOING, AGAIN, or why the walk ends. */
+static int step_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                    const struct jp_cfi_rule *rule)
+{
+    switch (rule->kind) {
+    case JP_CFI_REGISTER:
+    case JP_CFI_MEMORY:
+        return step_cfi_sig(walk, frame, rule);
+    case JP_CFI_NONE:
+        if (stub_sig(walk, frame))
+            return GOING;
+        return jp_config.walker == JP_WALKER_CFI ? JP_REASON_NO_RULE
+                                                 : step_fp_sig(walk, frame);
+    case JP_CFI_SIGNAL:
+        return jp_walk_signal_sig(walk, frame);
+    case JP_CFI_COMPUTED:
+        return jp_walk_computed_sig(walk, frame);
+    case JP_CFI_ROOT:
+        return jp_walk_root_sig(walk, (rule->flags & JP_CFI_BY_HAND) != 0);
+    case JP_CFI_JUMP:
+        return jp_walk_jump_sig(walk, frame, rule);
+    default:
+        return JP_REASON_NO_RULE;
+    }
+}
+
+/* The byte before a return address is in no function, but the address is:
+ * nobody called.  A stack made by hand (glibc's makecontext) ends in such
+ * code, and a signal's frame may return to it. */
+static void find_end_sig(struct jp_walk_frame *frame, uint32_t epoch,
+                         struct jp_cfi_rule *rule)
+{
+    struct jp_cfi_rule first;
+    if (jp_cfi_lookup_sig(frame->pc, epoch, &first) != 0 ||
+        first.kind == JP_CFI_NONE || first.kind == JP_CFI_BAD)
+        return;
+    frame->exact = 1;
+    rule->kind = first.kind == JP_CFI_SIGNAL ? JP_CFI_SIGNAL : JP_CFI_ROOT;
+    rule->flags = JP_CFI_BY_HAND;
+}
+
+/* Code without information whose caller is where sp says: looked for where
+ * call-frame information led here, not behind a frame pointer, which V8's and
+ * the JVM's code has.  The memory may be going. */
+static void find_bare_sig(const struct jp_walk_frame *frame, uint64_t pc,
+                          uint32_t epoch, struct jp_cfi_rule *rule)
+{
+    uint8_t code[JP_ARCH_BARE_BYTES];
+    if (frame->lost || !jp_maps_anonymous_sig(frame->pc) ||
+        jp_sys_safe_read_sig(frame->pc, code, sizeof(code)) != sizeof(code))
+        return;
+    const int given = jp_arch_bare_return_sig(code);
+    if (given < 0)
+        return;
+    rule->kind = JP_CFI_REGISTER;
+    rule->base = JP_ARCH_SP;
+    rule->offset = given + 8;
+    rule->ra = -1;
+    jp_cfi_keep_sig(pc, epoch, rule);
+}
+
+/* find_sig without what it says of the frame. */
+static int look_up_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                       struct jp_cfi_rule *rule)
+{
+    const int exact = frame->interrupted || frame->exact;
+    const uint64_t pc = frame->pc - !exact;
+    const uint32_t epoch = walk->kit->maps_epoch;
+    frame->unsure = 0;
+    const int cached = jp_cfi_cached_sig(pc, epoch, rule);
+    if (cached && (rule->kind != JP_CFI_NONE || exact))
+        return GOING;
+    if (!jp_maps_executable_sig(walk->kit, pc)) {
+        /* Where a signal's handler returns to may begin a mapping. */
+        rule->kind = JP_CFI_NONE;
+        if (!exact && jp_maps_executable_sig(walk->kit, frame->pc))
+            find_end_sig(frame, epoch, rule);
+        return rule->kind == JP_CFI_SIGNAL ? GOING : JP_REASON_NO_RULE;
+    }
+    walk->misses += !cached;
+    /* What cannot be had just now (the kernel refuses to read it) may come
+     * later; until then, the frame pointer. */
+    frame->unsure = jp_cfi_lookup_sig(pc, epoch, rule) != 0;
+    if (frame->unsure)
+        rule->kind = JP_CFI_NONE;
+    if (rule->kind == JP_CFI_NONE && !exact) {
+        find_bare_sig(frame, pc, epoch, rule);
+        find_end_sig(frame, epoch, rule);
+    }
+    return GOING;
+}
+
+/* The rule for the frame's pc; a return address is behind its call, but not
+ * that of a signal's handler.  Returns GOING, or why there is none. */
+static int find_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                    struct jp_cfi_rule *rule)
+{
+    const int reason = look_up_sig(walk, frame, rule);
+    if (reason == GOING && rule->kind == JP_CFI_SIGNAL)
+        frame->exact = 1;
+    return reason;
+}
+
+/* Adds the frame.  Readers look a frame that is not the first up minus one. */
+static int push_sig(struct jp_walk *walk, const struct jp_walk_frame *frame)
+{
+    const int exact = frame->interrupted || frame->exact;
+    if (exact)
+        walk->arrived = walk->total + 1;
+    return jp_walk_push_sig(walk, frame->pc + exact);
+}
+
+static int walk_sig(struct jp_walk *walk, int follow)
+{
+    struct jp_walk_frame frame = {.interrupted = 1, .follow = (uint32_t)follow};
+    struct jp_cfi_rule rule;
+    jp_arch_registers_sig(walk->context, frame.registers);
+    frame.pc = frame.registers[JP_ARCH_PC];
+    jp_walk_begin_sig(walk);
+    jp_walk_lower_sig(walk, frame.registers[JP_ARCH_SP], JP_ARCH_RED_ZONE);
+    int reason = find_sig(walk, &frame, &rule);
+    jp_walk_push_sig(walk, frame.pc);
+    while (reason == GOING) {
+        if (!follow && walk->sure && walk->limit == walk->high) {
+            reason = jp_walk_quick_sig(walk, &frame, &rule);
+            if (reason == JP_WALK_LOOKUP)
+                reason = find_sig(walk, &frame, &rule);
+            if (reason != GOING)
+                break;
+        }
+        reason = step_sig(walk, &frame, &rule);
+        if (reason != GOING)
+            break;
+        if (jp_thread_is_start_sig(frame.pc))
+            return JP_REASON_ROOT;
+        if (frame.pc == 0)
+            return jp_walk_root_sig(walk, 0);
+        reason = find_sig(walk, &frame, &rule);
+        if (reason == GOING && !push_sig(walk, &frame))
+            return JP_REASON_DEPTH;
+    }
+    return reason;
+}
+
+enum jp_reason jp_walk_cfi_sig(struct jp_walk *walk)
+{
+    int reason = walk_sig(walk, 0);
+    if (reason == AGAIN) {
+        walk->moved = 0;
+        if (!jp_walk_bounds_sig(walk, jp_arch_sp_sig(walk->context)))
+            return JP_REASON_NO_STACK;
+        reason = walk_sig(walk, 1);
+    }
+    jp_walk_cache_end_sig(walk);
+    return (enum jp_reason)jp_walk_end_sig(walk, reason);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The frame-pointer walker: follows the chain of saved frame pointers as long
+ * as it is plausible.
+ * Runs in: handler, any thread. */
+#include "sig/arch/arch.h"
+#include "sig/code/maps.h"
+#include "sig/state/kit.h"
+#include "sig/state/slot.h"
+#include "walk.h"
+
+/* The C library's start-up code keeps no frame pointers.  A chain that ends
+ * this close to the program's entry has reached main (glibc 2.36: 400 bytes
+ * for __libc_start_main and what it calls). */
+#define ENTRY_BYTES 1024U
+
+/* Why a chain that led to `fp` from the frame at `last` is over.  Where no
+ * record was read, or none but those of JIT code, the frame pointer may hold
+ * anything. */
+static enum jp_reason end_sig(const struct jp_walk *walk, uint64_t fp,
+                              uint64_t last)
+{
+    const struct jp_slot *slot = walk->slot;
+    if (last == walk->low || walk->next == walk->kit->frames ||
+        jp_maps_anonymous_sig(walk->next[-1]))
+        return JP_REASON_BAD_FP;
+    if (slot->stack.is_main && walk->rooted && walk->high - last <= ENTRY_BYTES)
+        return JP_REASON_ROOT;
+    if (slot->adopted && fp == 0)
+        return JP_REASON_ROOT;
+    return JP_REASON_BAD_FP;
+}
+
+/* A function that has no frame of its own at this instruction would hide its
+ * caller: takes the return address from where it must be. */
+static void push_frameless_sig(struct jp_walk *walk)
+{
+    int offset = jp_arch_frameless_sig(walk->context);
+    uint64_t at = walk->low + (uint64_t)offset;
+    if (offset < 0 || at + 8 > walk->high)
+        return;
+    uint64_t caller;
+    if (jp_walk_read_sig(walk, at, &caller) &&
+        jp_maps_executable_sig(walk->kit, caller) &&
+        !jp_thread_is_start_sig(caller))
+        jp_walk_push_sig(walk, caller);
+}
+
+/* The walk along the chain.  A step of its cache is a frame record that was
+ * read: at sp, the next frame pointer fp and the return address pc; the last
+ * step is the record at which the chain ended, with ra_at 0. */
+struct chain {
+    uint64_t fp;    /* leads to the record to read next */
+    uint64_t last;  /* that must not be below this */
+    uint32_t at;    /* the cache before this index is below it */
+    uint32_t kept;  /* the cache holds from here on, or NONE */
+    uint32_t fresh; /* records recorded in cache.fresh */
+};
+
+#define NONE JP_WALK_CACHE
+#define RECORD_BYTES (JP_ARCH_FRAME_END - JP_ARCH_FRAME_FP)
+#define FP_TO_RA (JP_ARCH_FRAME_RA - JP_ARCH_FRAME_FP)
+
+static inline void record_sig(struct jp_walk_cache *cache, struct chain *chain,
+                              struct jp_walk_step step)
+{
+    cache->fresh[0][chain->fresh < NONE ? chain->fresh : NONE] = step;
+    chain->fresh += chain->fresh <= NONE;
+}
+
+/* The steps from `kept` on are not what the next walk will find: they become
+ * part of what is recorded, but for the end. */
+static void rewrite_sig(struct jp_walk_cache *cache, struct chain *chain)
+{
+    const struct jp_walk_step *step = &cache->steps[chain->kept];
+    for (; step->ra_at != 0; step++)
+        record_sig(cache, chain, *step);
+    chain->kept = NONE;
+}
+
+/* Where the cache came through the record to read next, goes along it as far as
+ * the stack says the same.  Such loads do not wait for each other, as those
+ * from record to record do.  A step's sp is always above that of the one
+ * before.  Returns 0 at the limit of all walks. */
+static int retrace_sig(struct jp_walk *walk, struct jp_walk_cache *cache,
+                       struct chain *chain)
+{
+    const struct jp_walk_step *step = &cache->steps[chain->at];
+    const uint64_t record = chain->fp + JP_ARCH_FRAME_FP;
+    while (step->sp < record)
+        step++;
+    chain->at = (uint32_t)(step - cache->steps);
+    const uint64_t high = walk->high - RECORD_BYTES;
+    if (step->sp != record || step->sp > high)
+        return 1;
+    const struct jp_walk_step *const begin = step;
+    uint64_t *next = walk->next, *const end = walk->end;
+    for (; step->ra_at != 0 && step->sp <= high; step++) {
+        const uint64_t *fp_at = (const uint64_t *)step->sp;
+        const uint64_t *ra_at = (const uint64_t *)(step->sp + FP_TO_RA);
+        if (*fp_at != step->fp || jp_arch_strip_sig(*ra_at) != step->pc)
+            break;
+        *next++ = step->pc;
+        if (next == end)
+            next = walk->turn;
+    }
+    if (step == begin && step->ra_at != 0)
+        return 1;
+    walk->next = next;
+    walk->total += (uint32_t)(step - begin);
+    if (step > begin) {
+        chain->last = step[-1].sp + RECORD_BYTES;
+        chain->fp = step[-1].fp;
+    }
+    if (step->ra_at == 0) {
+        chain->kept = chain->at;
+    } else {
+        for (const struct jp_walk_step *s = begin; s < step; s++)
+            record_sig(cache, chain, *s);
+        chain->at = (uint32_t)(step - cache->steps);
+    }
+    return walk->total < JP_WALK_MAX;
+}
+
+/* Follows the chain to its end.  Returns DEPTH or ROOT, or BAD_FP for an end
+ * of which the caller knows more. */
+static enum jp_reason follow_sig(struct jp_walk *walk, struct chain *chain)
+{
+    struct jp_walk_cache *cache = &walk->kit->cache;
+    const uint64_t high = walk->high - RECORD_BYTES;
+    const uint64_t start = jp_thread_start_low;
+    const uint64_t start_size = jp_thread_start_high - start;
+    for (;;) {
+        uint64_t caller, next;
+        const uint64_t record = chain->fp + JP_ARCH_FRAME_FP;
+        if (record < chain->last || (record & 7) != 0 || record > high)
+            return JP_REASON_BAD_FP;
+        if (chain->kept == NONE && walk->sure) {
+            const uint64_t last = chain->last;
+            if (!retrace_sig(walk, cache, chain))
+                return JP_REASON_DEPTH;
+            if (chain->last != last)
+                continue; /* and look where it led to */
+        }
+        if (!jp_walk_read_sig(walk, record, &next) ||
+            !jp_walk_read_sig(walk, record + FP_TO_RA, &caller))
+            return JP_REASON_BAD_FP;
+        caller = jp_arch_strip_sig(caller);
+        if (caller - start < start_size)
+            return JP_REASON_ROOT;
+        if (!jp_kit_knows_sig(walk->kit, caller) &&
+            !jp_maps_executable_sig(walk->kit, caller))
+            return JP_REASON_BAD_FP;
+        if (chain->kept != NONE)
+            rewrite_sig(cache, chain);
+        record_sig(cache, chain,
+                   (struct jp_walk_step){record, caller, next, 1, 0});
+        if (!jp_walk_push_sig(walk, caller))
+            return JP_REASON_DEPTH;
+        chain->last = record + RECORD_BYTES;
+        chain->fp = next;
+    }
+}
+
+enum jp_reason jp_walk_fp_sig(struct jp_walk *walk)
+{
+    struct jp_walk_cache *cache = &walk->kit->cache;
+    struct chain chain = {
+        .fp = jp_arch_fp_sig(walk->context), .last = walk->low, .kept = NONE};
+    jp_walk_push_sig(walk, jp_arch_pc_sig(walk->context));
+    /* A misaligned stack would be misread; it ends here. */
+    if ((walk->low & 7) == 0)
+        push_frameless_sig(walk);
+    jp_walk_cache_begin_sig(walk->kit);
+    chain.at = cache->first;
+    const enum jp_reason reason = follow_sig(walk, &chain);
+    if (walk->sure) {
+        /* The end is above all records, wherever it leads. */
+        const uint64_t record = chain.fp + JP_ARCH_FRAME_FP;
+        const uint64_t end = record >= chain.last && record < UINT64_MAX
+                                 ? record
+                                 : UINT64_MAX - 1;
+        if (chain.kept == NONE)
+            record_sig(cache, &chain, (struct jp_walk_step){end, 0, 0, 0, 0});
+        walk->moved = 1;
+        walk->kept = chain.kept;
+        walk->fresh = chain.fresh;
+        jp_walk_cache_end_sig(walk);
+    }
+    if (reason != JP_REASON_BAD_FP)
+        return reason;
+    if (walk->slot->stack.bounds_known && walk->rooted &&
+        chain.fp == walk->high)
+        return JP_REASON_ROOT;
+    return end_sig(walk, chain.fp, chain.last);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The rare steps of the hybrid walker: from stack to stack, through signals'
+ * frames, by expressions; and where a stack ends that the program made.
+ * Runs in: handler, any thread. */
+#include "cfi_cache.h"
+#include "sig/arch/arch.h"
+#include "sig/code/maps.h"
+#include "sig/os/sys.h"
+#include "sig/state/config.h"
+#include "sig/state/kit.h"
+#include "sig/state/slot.h"
+#include "walk_cfi.h"
+
+#define GOING JP_WALK_GOING
+#define ENDS_LOOKED_AT 4U /* frames, for one that nobody called */
+
+static const uint8_t saved[JP_ARCH_SAVED_COUNT] = JP_ARCH_SAVED;
+
+_Static_assert(JP_ARCH_SIGNAL_BYTES <= sizeof(((struct jp_kit *)0)->walker),
+               "a kit has room for an interrupted context");
+
+void jp_walk_lower_sig(struct jp_walk *walk, uint64_t sp, uint64_t bytes)
+{
+    const struct jp_slot *slot = walk->slot;
+    const uint64_t page = sp & ~4095ULL;
+    uint64_t low = sp - bytes;
+    int own = slot->stack.low <= low && sp < slot->stack.high;
+    walk->low = own || low >= page ? low : page;
+}
+
+int jp_walk_over_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                     uint64_t sp, uint64_t top, uint64_t below)
+{
+    if (!jp_walk_turn_sig(walk, frame->registers[JP_ARCH_SP], sp, sp - top))
+        return 0;
+    jp_walk_lower_sig(walk, sp - top, below);
+    frame->registers[JP_ARCH_SP] = sp;
+    return 1;
+}
+
+int jp_walk_signal_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
+{
+    const uint64_t at = frame->registers[JP_ARCH_SP] + JP_ARCH_SIGNAL_CONTEXT;
+    if (!jp_walk_inside_sig(walk, at) ||
+        !jp_walk_inside_sig(walk, at + JP_ARCH_SIGNAL_BYTES - 8))
+        return JP_REASON_BOUNDS;
+    const ucontext_t *context = (const ucontext_t *)at;
+    if (!walk->sure) {
+        if (jp_sys_safe_read_sig(at, walk->kit->walker, JP_ARCH_SIGNAL_BYTES) !=
+            JP_ARCH_SIGNAL_BYTES)
+            return JP_REASON_BOUNDS;
+        context = (const ucontext_t *)walk->kit->walker;
+    }
+    const uint64_t before = frame->registers[JP_ARCH_SP];
+    jp_arch_registers_sig(context, frame->registers);
+    const uint64_t sp = frame->registers[JP_ARCH_SP];
+    frame->registers[JP_ARCH_SP] = before;
+    frame->pc = frame->registers[JP_ARCH_PC];
+    frame->interrupted = 1;
+    frame->lost = 0;
+    return jp_walk_up_sig(walk, frame, sp, 8) ||
+                   jp_walk_over_sig(walk, frame, sp, 0, JP_ARCH_RED_ZONE)
+               ? GOING
+               : JP_REASON_BOUNDS;
+}
+
+/* To where longjmp goes, from among the instructions with which it leaves.
+ * There is no going back on this stack. */
+int jp_walk_jump_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                     const struct jp_cfi_rule *rule)
+{
+    const uint64_t sp = frame->registers[rule->base];
+    const uint64_t fp = frame->registers[rule->fp];
+    const uint64_t pc = frame->registers[rule->ra];
+    if (!frame->interrupted)
+        return JP_REASON_NO_RULE;
+    if (!jp_walk_up_sig(walk, frame, sp, 0) &&
+        !jp_walk_over_sig(walk, frame, sp, 0, JP_ARCH_RED_ZONE))
+        return JP_REASON_BOUNDS;
+    frame->registers[JP_ARCH_FP] = fp;
+    frame->pc = jp_arch_strip_sig(pc);
+    frame->interrupted = frame->exact = 0;
+    frame->lost = 1;
+    return GOING;
+}
+
+/* A word of memory for an expression: of the stack, or of anywhere. */
+static int read_word_sig(void *data, uint64_t address, uint64_t *word)
+{
+    struct jp_walk *walk = data;
+    return jp_walk_inside_sig(walk, address)
+               ? jp_walk_read_sig(walk, address, word)
+               : jp_sys_safe_read_sig(address, word, sizeof(*word)) ==
+                     sizeof(*word);
+}
+
+int jp_walk_computed_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
+{
+    struct jp_cfi_values values = {
+        .registers = frame->registers, .read_sig = read_word_sig, .data = walk};
+    const uint64_t pc = frame->pc - !(frame->interrupted || frame->exact);
+    const int level = frame->interrupted && !JP_ARCH_CALL_PUSHES;
+    if (!frame->interrupted && !frame->follow)
+        return JP_WALK_AGAIN;
+    if (frame->lost ||
+        jp_cfi_work_out_sig(pc, walk->kit->maps_epoch, &values) != 0)
+        return JP_REASON_NO_RULE;
+    if (values.is_root)
+        return jp_walk_root_sig(walk, 0);
+    if (!jp_walk_up_sig(walk, frame, values.sp, level ? 0 : 1) &&
+        !jp_walk_over_sig(walk, frame, values.sp, 8, JP_WALK_SAVED_BYTES))
+        return JP_REASON_BOUNDS;
+    frame->registers[JP_ARCH_FP] = values.fp;
+    for (uint32_t i = 0; i < JP_ARCH_SAVED_COUNT; i++)
+        frame->registers[saved[i]] = values.saved[i];
+    frame->pc = jp_arch_strip_sig(values.ra);
+    frame->interrupted = 0;
+    frame->exact = values.exact;
+    return GOING;
+}
+
+int jp_walk_root_sig(const struct jp_walk *walk, int by_hand)
+{
+    /* Of a thread whose stack is not known, any is taken for its own. */
+    return by_hand || (!walk->rooted && walk->slot->stack.high != 0)
+               ? JP_REASON_FIBER
+               : JP_REASON_ROOT;
+}
+
+/* Whether the instruction before a return address is no call: somebody put it
+ * there.  Compilers of code at run time do such things all the time. */
+static int is_by_hand_sig(uint64_t address)
+{
+    return !jp_maps_anonymous_sig(address) && jp_walk_called_sig(address) == 0;
+}
+
+int jp_walk_end_sig(struct jp_walk *walk, int reason)
+{
+    if ((reason != JP_REASON_NO_RULE && reason != JP_REASON_BAD_FP &&
+         reason != JP_REASON_BOUNDS) ||
+        walk->rooted || walk->slot->stack.high == 0 ||
+        walk->total > jp_config.depth)
+        return reason;
+    for (uint32_t i = 1; i <= ENDS_LOOKED_AT; i++) {
+        if (walk->total < walk->arrived + i)
+            break;
+        uint64_t *frame = walk->next - i;
+        if (!is_by_hand_sig(*frame))
+            continue;
+        ++*frame; /* exact */
+        walk->next = frame + 1;
+        walk->total -= i - 1;
+        return JP_REASON_FIBER;
+    }
+    return reason;
+}

@@ -1,0 +1,1 @@
+--format=summary app jprof-log

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A thread in real time, whose clocks a test moves: its signals, and what they
+ * are worth.
+ * Runs in: tests. */
+#ifndef REAL_TIME_H
+#define REAL_TIME_H
+
+/* A system call, in the middle of what is none. */
+static const uint32_t code[16] __attribute__((aligned(64))) = {
+#ifdef __x86_64__
+    [8] = 0x050fU,
+#else
+    [8] = 0xd4000001U,
+#endif
+};
+
+static uint64_t counts[JP_COUNT_COUNT];
+static int same;          /* the answer to whether a stack is, */
+static unsigned asked;    /* and how often that was asked */
+static struct jp_due sum; /* all that the samples stand for, */
+static unsigned looks;    /* and how many signals those were */
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&fake, 0, sizeof(fake));
+    memset(&sum, 0, sizeof(sum));
+    memset(counts, 0, sizeof(counts));
+    looks = asked = 0;
+    same = 1;
+    fake.now_ns = 1000 * JP_NS;
+    fake.cpu_ns = JP_NS;
+    static struct jp_owner owner = {TID};
+    jp_owner = &owner;
+    jp_process.tick_ns = 4 * MS;
+    jp_process.clock = &jp_clock_real;
+    jp_process.signal = SIGALRM;
+    jp_config.period_ns = PERIOD;
+    jp_counters_use_sig(counts);
+    if (jp_slots_init_sig() != 0)
+        return -1;
+    jp_slots_reset_sig();
+    return 0;
+}
+
+static struct jp_slot *begin(void)
+{
+    struct jp_slot *slot = jp_slot_new_sig();
+    assert_non_null(slot);
+    jp_slot_begin_sig(slot, TID);
+    jp_clock_arm_sig(slot);
+    assert_ptr_equal(slot->clock.kind, &jp_clock_real);
+    return slot;
+}
+
+static int answer_same(struct jp_slot *slot, const ucontext_t *context,
+                       uint64_t now_ns)
+{
+    (void)slot, (void)context, (void)now_ns;
+    asked++;
+    return same;
+}
+
+static void set_pc(ucontext_t *context, int waits)
+{
+    const uint32_t *pc = waits ? &code[8] : &code[12];
+#ifdef __x86_64__
+    context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)pc;
+#else
+    context->uc_mcontext.pc = (uintptr_t)pc;
+#endif
+}
+
+/* A signal of one of the slot's timers, to a thread that waits or does not.
+ * Returns whether it is a sample. */
+static int signal_of(int timer, struct jp_slot *slot, int waits,
+                     struct jp_due *due)
+{
+    siginfo_t info = {.si_code = SI_TIMER};
+    ucontext_t context = {0};
+    const struct jp_signal signal = {SIGALRM, &info, &context, fake.now_ns,
+                                     answer_same};
+    info.si_timerid = timer;
+    set_pc(&context, waits);
+    *due = (struct jp_due){0};
+    if (!jp_clock_due_sig(&jp_clock_real, slot, &signal, due))
+        return 0;
+    assert_int_equal(due->cpu, 0);
+    jp_clock_real.done(slot);
+    sum.before += due->before;
+    sum.running += due->running;
+    sum.blocked += due->blocked;
+    sum.ready += due->ready;
+    sum.after += due->after;
+    looks++;
+    return 1;
+}
+
+enum doing { RUNS, WAITS };
+
+/* Time goes on to the slot's next moment. */
+static void to_moment(const struct jp_slot *slot, enum doing doing)
+{
+    const uint64_t due = fake_timer(slot->clock.timer)->due_ns;
+    assert_true(due > fake.now_ns);
+    if (doing == RUNS)
+        fake.cpu_ns += due - fake.now_ns;
+    fake.now_ns = due;
+}
+
+static void look(struct jp_slot *slot, int waits, struct jp_due *due)
+{
+    assert_true(signal_of(slot->clock.timer, slot, waits, due));
+}
+
+static uint64_t all_of(const struct jp_due *due)
+{
+    return due->before + due->running + due->blocked + due->ready + due->after;
+}
+
+/* A thread after its first sample, which found it running: how often it had
+ * blocked was not known. */
+static struct jp_slot *looked_at(void)
+{
+    struct jp_due due;
+    struct jp_slot *slot = begin();
+    to_moment(slot, RUNS);
+    look(slot, 0, &due);
+    memset(&sum, 0, sizeof(sum));
+    return slot;
+}
+
+#endif

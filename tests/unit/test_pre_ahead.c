@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The caller of code without call-frame information, by what the code does
+ * until it returns: hand-made pieces of code, one for each way.
+ * Runs in: tests. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../preload/sig/arch/arch.h"
+#include "../../preload/sig/state/kit.h"
+#include "../../preload/sig/code/maps.h"
+#include "../../preload/sig/unwind/walk_cfi.h"
+
+#ifdef __x86_64__
+
+#define PAGE 4096U
+#define CODE 64U     /* where the code under test begins */
+#define CALLER 1024U /* behind a call */
+
+static uint8_t *page; /* of code, and one that is not there behind it */
+static uint64_t stack[64];
+static struct jp_kit kit;
+static const char *called = "\xff\xd1"; /* what stands before the caller */
+
+/* Where a walk goes that is interrupted at `code`, with the return address in
+ * word `at` of the stack, and the frame pointer pointing to word `fp`. */
+struct outcome {
+    enum jp_ahead answer;
+    uint64_t pc, sp, fp; /* the last two in words of the stack */
+};
+
+static struct outcome go_in(uint8_t *where, const char *code, size_t size,
+                            unsigned at, unsigned fp, uint64_t rcx)
+{
+    struct jp_walk walk = {.kit = &kit,
+                           .low = (uint64_t)stack,
+                           .high = (uint64_t)(stack + 64),
+                           .limit = (uint64_t)(stack + 64),
+                           .sure = 1};
+    struct jp_walk_frame frame = {.interrupted = 1, .pc = (uint64_t)where};
+    memset(stack, 0, sizeof(stack));
+    memset(page, 0xcc, PAGE);
+    memcpy(where, code, size);
+    memcpy(page + CALLER - 2, called, 2);
+    stack[at] = (uint64_t)page + CALLER;
+    frame.registers[JP_ARCH_SP] = (uint64_t)stack;
+    frame.registers[JP_ARCH_FP] = (uint64_t)(stack + fp);
+    frame.registers[2] = rcx;
+    const enum jp_ahead answer = jp_walk_ahead_sig(&walk, &frame);
+    return (struct outcome){
+        answer, frame.pc, (frame.registers[JP_ARCH_SP] - (uint64_t)stack) / 8,
+        (frame.registers[JP_ARCH_FP] - (uint64_t)stack) / 8};
+}
+
+#define GO(code, at, fp) go_in(page + CODE, code, sizeof(code) - 1, at, fp, 0)
+
+static void expect(struct outcome found, unsigned sp, unsigned fp)
+{
+    assert_int_equal(found.answer, JP_AHEAD_AT);
+    assert_int_equal(found.pc, (uint64_t)page + CALLER);
+    assert_int_equal(found.sp, sp);
+    assert_int_equal(found.fp, fp);
+}
+
+/* mov %rax,%rcx; ret, and the same that has pushed. */
+static void test_returns(void **state)
+{
+    (void)state;
+    expect(GO("\x48\x89\xc1\xc3", 0, 40), 1, 40);
+    expect(GO("\x5b\x41\x5c\xc3", 2, 40), 3, 40);
+    expect(GO("\x48\x83\xc4\x18\xc2\x08\x00", 3, 40), 4, 40);
+    expect(GO("\x48\x8d\x64\x24\x10\xc3", 2, 40), 3, 40);
+}
+
+/* A frame is made later: test; jne; push %rbp; or just now: mov %rsp,%rbp. */
+static void test_frame_to_come(void **state)
+{
+    (void)state;
+    expect(GO("\xf6\xc1\x01\x75\x40\x55\x48\x89\xe5", 0, 40), 1, 40);
+    struct outcome found = GO("\x90\x48\x89\xe5\x6a\x22", 1, 40);
+    assert_int_equal(found.answer, JP_AHEAD_AT);
+    assert_int_equal(found.sp, 2);
+}
+
+/* mov %rbp,%rsp; pop %rbp; leave; add $16,%rsp; pop %rbp; ret. */
+static void test_own_frame(void **state)
+{
+    (void)state;
+    assert_int_equal(GO("\x48\x89\xec\x5d\xc3", 5, 4).answer, JP_AHEAD_OWN);
+    assert_int_equal(GO("\x90\xc9\xc3", 5, 4).answer, JP_AHEAD_OWN);
+    assert_int_equal(GO("\x48\x83\xc4\x10\x5d\xc3", 3, 2).answer, JP_AHEAD_OWN);
+    /* Without a frame pointer of its own, it gives the caller's back. */
+    struct outcome found = GO("\x48\x83\xc4\x10\x5d\xc3", 3, 40);
+    assert_int_equal(found.answer, JP_AHEAD_AT);
+    assert_int_equal(found.sp, 4);
+    assert_int_equal(found.pc, (uint64_t)page + CALLER);
+}
+
+/* To another function, whose code says where the caller is; and jmp *%rcx,
+ * which may go anywhere: only where a call stands before the address. */
+static void test_goes_elsewhere(void **state)
+{
+    (void)state;
+    expect(GO("\xe9\x02\x00\x00\x00\xcc\xcc\x59\xc3", 1, 40), 2, 40);
+    expect(GO("\x59\xff\xe1", 1, 40), 2, 40);
+    assert_int_equal(GO("\xff\xe1", 3, 40).answer, JP_AHEAD_UNKNOWN);
+    called = "\x90\x90";
+    assert_int_equal(GO("\x59\xff\xe1", 1, 40).answer, JP_AHEAD_UNKNOWN);
+    expect(GO("\x59\xc3", 1, 40), 2, 40);
+    called = "\xff\xd1";
+}
+
+/* A way that ends, or of which sp is not known, is left for a branch. */
+static void test_other_ways(void **state)
+{
+    (void)state;
+    /* test; je +3; call nobody; int3 | ret */
+    expect(GO("\x84\xc0\x74\x06\xe8\x00\x00\x00\x00\xcc\xc3", 0, 40), 1, 40);
+    /* test; jle +3; sub %r10,%rsp | ret */
+    expect(GO("\x84\xc0\x7e\x04\x4c\x29\xd4\xc3\xc3", 0, 40), 1, 40);
+    /* Round and round: jmp to itself. */
+    assert_int_equal(GO("\xeb\xfe", 0, 40).answer, JP_AHEAD_UNKNOWN);
+    assert_int_equal(GO("\x75\xfe\xeb\xfc", 0, 40).answer, JP_AHEAD_UNKNOWN);
+    /* Calls take what they like. */
+    assert_int_equal(GO("\x50\xe8\x00\x00\x00\x00\xc3", 0, 40).answer,
+                     JP_AHEAD_UNKNOWN);
+}
+
+/* pop %rcx; lea 8(%r15),%rsp; push %rcx; ret, at each of its instructions. */
+static void test_address_pushed(void **state)
+{
+    const uint64_t caller = (uint64_t)page + CALLER;
+    (void)state;
+    expect(GO("\x59\x49\x8d\x67\x08\x51\xc3", 0, 40), 1, 40);
+    struct outcome found =
+        go_in(page + CODE, "\x49\x8d\x67\x08\x51\xc3", 6, 9, 40, caller);
+    assert_int_equal(found.answer, JP_AHEAD_AT);
+    assert_int_equal(found.pc, caller);
+    found = go_in(page + CODE, "\x51\xc3", 2, 9, 40, 12345);
+    assert_int_equal(found.answer, JP_AHEAD_UNKNOWN);
+}
+
+/* To the end of what is there, and beyond; the frame pointer in between. */
+static void test_bounds(void **state)
+{
+    (void)state;
+    struct outcome found = go_in(page + PAGE - 2, "\x59\xc3", 2, 1, 40, 0);
+    assert_int_equal(found.answer, JP_AHEAD_UNKNOWN);
+    found = go_in(page + PAGE - 20, "\x59\xc3", 2, 1, 40, 0);
+    expect(found, 2, 40);
+    assert_int_equal(GO("\xe9\x00\x00\x00\x60", 0, 40).answer,
+                     JP_AHEAD_UNKNOWN);
+    assert_int_equal(GO("\x48\x81\xc4\x00\x00\x00\x70\xc3", 0, 40).answer,
+                     JP_AHEAD_UNKNOWN);
+    assert_int_equal(GO("\x48\x83\xc4\x18\xc3", 3, 1).answer, JP_AHEAD_UNKNOWN);
+}
+
+/* Whatever bytes there are, a walk ends, and goes up the stack or nowhere. */
+static void test_any_bytes(void **state)
+{
+    uint8_t bytes[96];
+    unsigned found = 0;
+    (void)state;
+    srand(7);
+    for (unsigned i = 0; i < 200000; i++) {
+        for (size_t k = 0; k < sizeof(bytes); k++)
+            bytes[k] = (uint8_t)(rand() >> 8);
+        struct outcome got = go_in(page + CODE + i % 3000, (const char *)bytes,
+                                   sizeof(bytes), (unsigned)rand() % 8,
+                                   (unsigned)rand() % 64, (uint64_t)rand());
+        if (got.answer == JP_AHEAD_AT) {
+            assert_int_equal(got.pc, (uint64_t)page + CALLER);
+            assert_in_range(got.sp, 1, 64);
+            found++;
+        } else {
+            assert_int_equal(got.sp, 0);
+        }
+    }
+    assert_in_range(found, 1, 100000);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    page = mmap(NULL, 2 * (size_t)PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED || munmap(page + PAGE, PAGE) != 0)
+        return -1;
+    jp_maps_early_sig();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_returns),
+        cmocka_unit_test(test_frame_to_come),
+        cmocka_unit_test(test_own_frame),
+        cmocka_unit_test(test_goes_elsewhere),
+        cmocka_unit_test(test_other_ways),
+        cmocka_unit_test(test_address_pushed),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_any_bytes),
+    };
+    return cmocka_run_group_tests(tests, begin, NULL);
+}
+
+#else
+
+/* Other processors' return addresses are in a register. */
+static void test_unknown(void **state)
+{
+    static struct jp_kit kit;
+    struct jp_walk walk = {.kit = &kit};
+    struct jp_walk_frame frame = {.interrupted = 1, .pc = (uint64_t)&kit};
+    (void)state;
+    assert_int_equal(jp_walk_ahead_sig(&walk, &frame), JP_AHEAD_UNKNOWN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unknown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif

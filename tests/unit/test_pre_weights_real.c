@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a signal of the real-time clock stands for: strata and their moments,
+ * running, blocked, waiting for a CPU, long waits and their ends, played
+ * through on clocks that a test moves.
+ * Runs in: tests. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <signal.h>
+
+#include <cmocka.h>
+
+#include "in_range.h"
+#include "fake_kernel.h"
+#include "../../preload/sig/clock/clock.h"
+#include "../../preload/sig/clock/clock_real.h"
+#include "../../preload/sig/state/process.h"
+#include "../../preload/sig/state/slot.h"
+
+#define MS 1000000ULL
+#define PERIOD (10 * MS)
+#define TID 100U
+#define LONGEST (UINT64_C(1) << 32)
+
+#include "real_time.h"
+
+/* Before its moment a signal is from before the timer was set anew. */
+static void test_moment(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_slot *slot = begin();
+    const uint64_t begun = fake.now_ns;
+    const uint64_t moment = fake_timer(slot->clock.timer)->due_ns;
+    assert_uint_in_range(moment - begun, 1, PERIOD);
+    fake.now_ns = moment - 1;
+    assert_false(signal_of(slot->clock.timer, slot, 0, &due));
+    fake.now_ns = moment;
+    look(slot, 1, &due);
+    /* The whole stratum, whose next one begins behind it. */
+    assert_int_equal(due.blocked, PERIOD);
+    assert_uint_in_range(fake_timer(slot->clock.timer)->due_ns,
+                         begun + PERIOD + 1, begun + 2 * PERIOD);
+    jp_clock_end_sig(slot);
+}
+
+static void test_running(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    const uint64_t begun = fake.now_ns, cpu = fake.cpu_ns;
+    struct jp_slot *slot = looked_at();
+    for (unsigned i = 0; i < 500; i++) {
+        to_moment(slot, RUNS);
+        look(slot, 0, &due);
+        assert_int_equal(due.running, PERIOD);
+        assert_int_equal(all_of(&due), PERIOD);
+        assert_int_equal(slot->clock.watch.given_ns - begun, (i + 2) * PERIOD);
+    }
+    assert_uint_in_range(sum.running + 2 * PERIOD - (fake.cpu_ns - cpu), 0,
+                         4 * PERIOD);
+    jp_clock_end_sig(slot);
+}
+
+/* It never blocks and has a quarter of the CPU: both sums are known. */
+static void test_ready(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_slot *slot = looked_at();
+    const uint64_t cpu = fake.cpu_ns;
+    for (unsigned i = 0; i < 400; i++) {
+        const uint64_t now = fake.now_ns;
+        to_moment(slot, WAITS);
+        fake.cpu_ns += (fake.now_ns - now) / 4;
+        look(slot, 0, &due);
+        assert_true(due.running == 0 || due.ready == 0);
+        assert_int_equal(due.running + due.ready, PERIOD);
+    }
+    assert_uint_in_range(sum.running + 2 * PERIOD - (fake.cpu_ns - cpu), 0,
+                         4 * PERIOD);
+    assert_int_equal(sum.running + sum.ready, 400 * PERIOD);
+    jp_clock_end_sig(slot);
+}
+
+/* Found outside a wait, having blocked: ready where the signal was late. */
+static void test_late(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_slot *slot = looked_at();
+    to_moment(slot, WAITS);
+    fake.now_ns += 80001;
+    fake.switches++;
+    look(slot, 0, &due);
+    assert_int_equal(due.ready, PERIOD);
+    assert_int_equal(all_of(&due), PERIOD);
+    to_moment(slot, WAITS);
+    fake.now_ns += 80000;
+    fake.switches++;
+    look(slot, 0, &due);
+    assert_int_equal(due.ready, 0);
+    jp_clock_end_sig(slot);
+}
+
+/* Other waits each time: no stratum is longer than a period. */
+static void test_short_waits(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_slot *slot = begin();
+    for (unsigned i = 0; i < 300; i++) {
+        to_moment(slot, WAITS);
+        fake.switches += 2;
+        look(slot, 1, &due);
+        assert_int_equal(due.blocked, PERIOD);
+        assert_int_equal(all_of(&due), PERIOD);
+    }
+    assert_int_equal(asked, 0);
+    jp_clock_end_sig(slot);
+}
+
+/* A program in step with the clock: it runs for the first 3 ms of each 10.
+ * Each millisecond of those gets its time. */
+static void test_rhythm(void **state)
+{
+    enum { PERIODS = 20000 };
+    uint64_t parts[3] = {0};
+    struct jp_due due;
+    (void)state;
+    struct jp_slot *slot = begin();
+    const uint64_t begun = fake.now_ns, cpu = fake.cpu_ns;
+    for (unsigned i = 0; i < PERIODS; i++) {
+        to_moment(slot, WAITS);
+        const uint64_t since = fake.now_ns - begun;
+        const uint64_t phase = since % PERIOD;
+        const int waits = phase >= 3 * MS;
+        fake.cpu_ns = cpu + since / PERIOD * 3 * MS + (waits ? 3 * MS : phase);
+        fake.switches = (long)(since / PERIOD) * 2 + waits;
+        look(slot, waits, &due);
+        if (!waits)
+            parts[phase / MS] += due.running;
+        else
+            assert_int_equal(due.running, 0);
+        assert_int_equal(due.ready + due.before + due.after, 0);
+    }
+    /* The CPU time is known; what is found is drawn. */
+    assert_uint_in_range(sum.running + 3 * PERIOD - (fake.cpu_ns - cpu), 0,
+                         6 * PERIOD);
+    assert_uint_in_range(sum.running + sum.blocked + 3 * PERIOD -
+                             PERIODS * PERIOD,
+                         0, 6 * PERIOD);
+    /* sqrt(20000 * 0.1 * 0.9) is 42. */
+    for (unsigned i = 0; i < 3; i++)
+        assert_uint_in_range(parts[i], (PERIODS / 10 - 4 * 42) * PERIOD,
+                             (PERIODS / 10 + 4 * 42) * PERIOD);
+    jp_clock_end_sig(slot);
+}
+
+/* A thread that is in one wait from here on: its strata are long. */
+static struct jp_slot *waiting(unsigned count)
+{
+    struct jp_due due;
+    struct jp_slot *slot = begin();
+    to_moment(slot, WAITS);
+    fake.switches++;
+    look(slot, 1, &due);
+    assert_int_equal(due.blocked, PERIOD);
+    for (unsigned i = 0; i < count; i++) {
+        to_moment(slot, WAITS);
+        look(slot, 1, &due);
+    }
+    return slot;
+}
+
+/* A period, or, where more is wanted, to the end of a cell. */
+static void is_about(uint64_t length, uint64_t wanted)
+{
+    if (wanted <= PERIOD)
+        assert_int_equal(length, PERIOD);
+    else
+        assert_uint_in_range(length, wanted / 4, 3 * wanted / 2);
+}
+
+static void test_long_wait(void **state)
+{
+    struct jp_due due;
+    uint64_t length = 0;
+    (void)state;
+    const uint64_t begun = fake.now_ns;
+    struct jp_slot *slot = waiting(0);
+    const uint64_t since = fake.now_ns;
+    while (fake.now_ns < begun + 200 * JP_NS) {
+        to_moment(slot, WAITS);
+        look(slot, 1, &due);
+        length = slot->clock.watch.end_ns - slot->clock.watch.begin_ns;
+        const uint64_t half = (fake.now_ns - since) / 2;
+        is_about(length, half > LONGEST ? LONGEST : half);
+        assert_int_equal(slot->clock.watch.parked, half > PERIOD);
+        /* All of it is known, up to now. */
+        assert_int_equal(due.blocked, all_of(&due));
+        assert_true(!slot->clock.watch.parked ||
+                    slot->clock.watch.given_ns >= fake.now_ns);
+    }
+    assert_int_equal(length, LONGEST);
+    assert_int_equal(slot->clock.watch.begin_ns % LONGEST, 0);
+    assert_int_equal(sum.blocked, fake.now_ns - begun);
+    assert_true(looks < 120);
+    /* The timer on its CPU clock tells when it runs. */
+    assert_int_equal(fake_timer(slot->clock.cpu_wakeup)->due_ns,
+                     fake.cpu_ns + MS);
+    jp_clock_end_sig(slot);
+    assert_int_equal(slot->clock.cpu_wakeup, -1);
+}
+
+/* Any moment of a long stratum is as likely, and threads share it. */
+static void test_together(void **state)
+{
+    struct jp_due due;
+    double sum_of_places = 0;
+    unsigned equal = 0;
+    (void)state;
+    struct jp_slot *slot = waiting(0), *other = waiting(0);
+    for (unsigned i = 0; i < 4100; i++) {
+        const struct jp_watch *watch = &slot->clock.watch;
+        const double place = (double)(watch->moment_ns - watch->begin_ns) /
+                             (double)(watch->end_ns - watch->begin_ns);
+        assert_true(place > 0 && place <= 1);
+        sum_of_places += i >= 100 ? place : 0;
+        equal += watch->moment_ns == other->clock.watch.moment_ns;
+        struct jp_slot *const next =
+            watch->moment_ns <= other->clock.watch.moment_ns ? slot : other;
+        const uint64_t moment = next->clock.watch.moment_ns;
+        fake.now_ns = moment > fake.now_ns ? moment : fake.now_ns;
+        look(next, 1, &due);
+    }
+    /* The mean's standard error is 0.29 / sqrt(4000). */
+    assert_true(sum_of_places > 0.48 * 4000 && sum_of_places < 0.52 * 4000);
+    assert_true(equal > 1900);
+    jp_clock_end_sig(slot);
+    jp_clock_end_sig(other);
+}
+
+/* Another stack is another wait. */
+static void test_other_wait(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_slot *slot = waiting(0);
+    same = 0;
+    for (unsigned i = 0; i < 1000; i++) {
+        to_moment(slot, WAITS);
+        look(slot, 1, &due);
+        assert_int_equal(due.blocked, PERIOD);
+        assert_int_equal(slot->clock.watch.parked, 0);
+    }
+    assert_int_equal(asked, 1000);
+    jp_clock_end_sig(slot);
+}
+
+/* One that computed lately is looked at more often. */
+static void test_restless(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_slot *slot = looked_at();
+    to_moment(slot, RUNS);
+    look(slot, 0, &due);
+    assert_int_equal(slot->clock.watch.restless_ns, fake.now_ns + 60 * JP_NS);
+    to_moment(slot, WAITS);
+    fake.switches++;
+    look(slot, 1, &due);
+    const uint64_t since = fake.now_ns;
+    while (fake.now_ns < since + 20 * JP_NS) {
+        to_moment(slot, WAITS);
+        look(slot, 1, &due);
+        const uint64_t in_it = fake.now_ns - since;
+        const uint64_t length =
+            slot->clock.watch.end_ns - slot->clock.watch.begin_ns;
+        is_about(length, in_it < JP_NS ? PERIOD : in_it / 64);
+    }
+    jp_clock_end_sig(slot);
+}
+
+/* The kernel tells at a tick that the thread runs: for so long, having blocked
+ * just once, so its wait ended then. */
+static void test_end_of_wait(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_slot *slot = waiting(30);
+    const uint64_t given = slot->clock.watch.given_ns;
+    fake.now_ns += 5 * MS + 3 * MS / 2; /* waited, and ran */
+    fake.cpu_ns += 3 * MS / 2;
+    fake.switches++;
+    assert_true(signal_of(slot->clock.cpu_wakeup, slot, 0, &due));
+    assert_int_equal(due.before, 5 * MS);
+    assert_int_equal(due.running, 3 * MS / 2);
+    assert_int_equal(all_of(&due), fake.now_ns - given);
+    /* A stratum begins here. */
+    assert_int_equal(slot->clock.watch.begin_ns, fake.now_ns);
+    assert_int_equal(slot->clock.watch.end_ns, fake.now_ns + PERIOD);
+    assert_int_equal(slot->clock.watch.parked, 0);
+    assert_int_equal(fake_timer(slot->clock.cpu_wakeup)->due_ns, 0);
+    assert_false(signal_of(slot->clock.cpu_wakeup, slot, 0, &due));
+    jp_clock_end_sig(slot);
+}
+
+/* It blocked more often: when is not known, and the stratum stays. */
+static void test_unknown_end(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_slot *slot = waiting(30);
+    const struct jp_watch watch = slot->clock.watch;
+    fake.now_ns += 6 * MS;
+    fake.cpu_ns += MS;
+    fake.switches += 2;
+    assert_false(signal_of(slot->clock.cpu_wakeup, slot, 0, &due));
+    assert_int_equal(slot->clock.watch.end_ns, watch.end_ns);
+    assert_int_equal(slot->clock.watch.given_ns, watch.given_ns);
+    assert_int_equal(slot->clock.watch.restless_ns, fake.now_ns + 60 * JP_NS);
+    /* At its moment: of the stratum no more than it can have used, the rest
+     * is the wait's, as is what is before it. */
+    to_moment(slot, WAITS);
+    look(slot, 0, &due);
+    assert_int_equal(due.running, MS);
+    assert_int_equal(due.before, watch.end_ns - watch.given_ns - MS);
+    assert_int_equal(all_of(&due), watch.end_ns - watch.given_ns);
+    jp_clock_end_sig(slot);
+}
+
+/* Where the last look was late, the wait that it saw may have been over. */
+static void test_end_after_late_look(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_slot *slot = waiting(30);
+    to_moment(slot, WAITS);
+    fake.now_ns += MS + 1;
+    look(slot, 1, &due);
+    fake.now_ns += 5 * MS;
+    fake.cpu_ns += MS;
+    fake.switches++;
+    assert_false(signal_of(slot->clock.cpu_wakeup, slot, 0, &due));
+    jp_clock_end_sig(slot);
+}
+
+/* A long stratum finds another wait; what is before it is the first one's. */
+static void test_before(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_slot *slot = waiting(30);
+    const struct jp_watch watch = slot->clock.watch;
+    assert_true(watch.begin_ns > watch.given_ns);
+    to_moment(slot, WAITS);
+    fake.switches += 2;
+    look(slot, 1, &due);
+    assert_int_equal(due.before, watch.begin_ns - watch.given_ns);
+    assert_int_equal(due.blocked, watch.end_ns - watch.begin_ns);
+    assert_int_equal(slot->clock.watch.parked, 0);
+    jp_clock_end_sig(slot);
+}
+
+/* A signal that came long after the stratum. */
+static void test_after(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_slot *slot = waiting(0);
+    same = 0;
+    const uint64_t end = slot->clock.watch.end_ns;
+    fake.now_ns = end + 3 * PERIOD;
+    look(slot, 1, &due);
+    assert_int_equal(due.blocked, PERIOD);
+    assert_int_equal(due.after, 3 * PERIOD);
+    assert_false(due.after_ready);
+    /* The same of one that had no CPU. */
+    fake.now_ns = slot->clock.watch.end_ns + 2 * PERIOD;
+    look(slot, 0, &due);
+    assert_int_equal(due.ready, PERIOD);
+    assert_int_equal(due.after, 2 * PERIOD);
+    assert_true(due.after_ready);
+    /* Not less than a period. */
+    fake.now_ns = slot->clock.watch.end_ns + PERIOD - 1;
+    look(slot, 0, &due);
+    assert_int_equal(due.ready, 2 * PERIOD - 1);
+    assert_int_equal(due.after, 0);
+    jp_clock_end_sig(slot);
+}
+
+/* The handler's budget: a moment gets the time since the one before. */
+static void test_longer_period(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_slot *slot = begin();
+    slot->clock.budget.period_ns = 4 * PERIOD;
+    jp_clock_pace_sig(slot);
+    uint64_t before = fake.now_ns;
+    for (unsigned i = 0; i < 100; i++) {
+        to_moment(slot, WAITS);
+        fake.switches += 2;
+        look(slot, 1, &due);
+        assert_int_equal(due.blocked, fake.now_ns - before);
+        assert_uint_in_range(due.blocked, 2 * PERIOD, 6 * PERIOD);
+        before = fake.now_ns;
+    }
+    /* What is left of it at the end, where the thread was found last. */
+    fake.now_ns += 3 * MS;
+    fake.cpu_ns += MS;
+    assert_true(jp_clock_real.flush(slot, &due));
+    assert_int_equal(due.before, 2 * MS);
+    assert_int_equal(due.running, MS);
+    assert_false(jp_clock_real.flush(slot, &due));
+    jp_clock_end_sig(slot);
+}
+
+static void test_rest(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_slot *slot = waiting(0);
+    fake.now_ns += 30 * MS;
+    assert_false(jp_clock_real.flush(slot, &due));
+    jp_clock_end_sig(slot);
+    slot = waiting(30);
+    const uint64_t given = slot->clock.watch.given_ns;
+    fake.now_ns += 30 * MS;
+    fake.cpu_ns += MS / 2;
+    assert_true(jp_clock_real.flush(slot, &due));
+    assert_int_equal(due.before, fake.now_ns - given - MS / 2);
+    assert_int_equal(due.running, 0); /* a moment */
+    /* Its signals say no more. */
+    assert_false(signal_of(slot->clock.timer, slot, 1, &due));
+    jp_clock_end_sig(slot);
+}
+
+/* Without a timer on its CPU clock nobody would tell that it runs. */
+static void test_no_waker(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_slot *slot = waiting(0);
+    fake.refuses_timers = 1;
+    for (unsigned i = 0; i < 50; i++) {
+        to_moment(slot, WAITS);
+        look(slot, 1, &due);
+        assert_int_equal(slot->clock.watch.end_ns - slot->clock.watch.begin_ns,
+                         PERIOD);
+    }
+    assert_int_equal(counts[JP_COUNT_NO_WAKER], 1);
+    jp_clock_end_sig(slot);
+}
+
+/* What the budget grows with: of a thread that had time left over, its part. */
+static void test_counted(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_slot *slot = looked_at();
+    struct jp_slot *others[3] = {begin(), begin(), begin()};
+    fake.cpu_ns += 3 * MS;
+    to_moment(slot, WAITS);
+    look(slot, 0, &due);
+    assert_int_equal(due.counted_ns, 3 * MS);
+    to_moment(slot, WAITS);
+    fake.switches += 2;
+    look(slot, 1, &due);
+    assert_int_equal(due.counted_ns, PERIOD / 4);
+    for (unsigned i = 0; i < 3; i++) {
+        jp_clock_end_sig(others[i]);
+        jp_slot_free_sig(others[i]);
+    }
+    to_moment(slot, WAITS);
+    fake.switches += 2;
+    look(slot, 1, &due);
+    assert_int_equal(due.counted_ns, PERIOD);
+    jp_clock_end_sig(slot);
+}
+
+/* The next sample has the time of one that was missed in any case. */
+static void test_missed(void **state)
+{
+    siginfo_t info = {.si_code = SI_TIMER};
+    const struct jp_signal signal = {.number = SIGALRM, .info = &info};
+    (void)state;
+    struct jp_slot *slot = begin();
+    assert_int_equal(jp_clock_real.missed(slot, &signal), 0);
+    assert_int_equal(jp_clock_real.missed(NULL, &signal), PERIOD);
+    jp_clock_end_sig(slot);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_moment),
+        TEST(test_running),
+        TEST(test_ready),
+        TEST(test_late),
+        TEST(test_short_waits),
+        TEST(test_rhythm),
+        TEST(test_long_wait),
+        TEST(test_together),
+        TEST(test_other_wait),
+        TEST(test_restless),
+        TEST(test_end_of_wait),
+        TEST(test_unknown_end),
+        TEST(test_end_after_late_look),
+        TEST(test_before),
+        TEST(test_after),
+        TEST(test_longer_period),
+        TEST(test_rest),
+        TEST(test_no_waker),
+        TEST(test_counted),
+        TEST(test_missed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
