@@ -82,8 +82,9 @@ static void *go(void *data)
         if (self->pause_us != 0)
             usleep(self->pause_us);
     }
-    printf("tid %d cpu %.6f wall %.6f\n", (int)gettid(),
-           seconds(CLOCK_THREAD_CPUTIME_ID), seconds(CLOCK_MONOTONIC) - start);
+    printf("tid %d cpu %.6f wall %.6f %s\n", (int)gettid(),
+           seconds(CLOCK_THREAD_CPUTIME_ID), seconds(CLOCK_MONOTONIC) - start,
+           self->name);
     return NULL;
 }
 

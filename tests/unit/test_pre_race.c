@@ -36,7 +36,7 @@ static long turns = 20000;
 
 /* What the loader says: odd while a library is there, its number in bit 1. */
 static _Atomic uint64_t state;
-static _Atomic uint64_t place; /* of the return address in swap_hold */
+static _Atomic uint64_t place;      /* of the return address in swap_hold */
 static _Atomic unsigned long asked; /* how often the other thread looked */
 static _Atomic int over, failed;
 static int32_t sizes[2]; /* CFA - sp at the call in each */

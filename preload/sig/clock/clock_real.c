@@ -261,6 +261,19 @@ static uint64_t length_sig(const struct jp_slot *slot,
     return length > period ? length : period;
 }
 
+/* What a sample that found the thread off the CPU gets for `all`: with what
+ * those that found it running were given too little or too much. */
+static uint64_t off_cpu_sig(struct jp_watch *watch, uint64_t all)
+{
+    int64_t back = watch->lent_ns;
+    if (back > (int64_t)all / 2)
+        back = (int64_t)all / 2;
+    if (back < -(int64_t)all)
+        back = -(int64_t)all;
+    watch->lent_ns -= back;
+    return (uint64_t)((int64_t)all - back);
+}
+
 /* A thread that never blocked since its last sample used some of the time, and
  * waited for a CPU the rest: both are known.  A period is all one or all the
  * other; what it leaves is with the next. */
@@ -278,12 +291,12 @@ static void divide_sig(struct jp_slot *slot, const struct jp_found *found,
     watch->ready_ns -= (int64_t)ready;
     watch->remainder_ns -= (int64_t)(all - ready);
     weight->running = all - ready;
-    weight->ready = ready;
+    weight->ready = off_cpu_sig(watch, ready);
 }
 
 /* Found running by chance.  Its thread's CPU time is known: weights lean to
  * where the sum of all samples that found the thread running becomes that;
- * other samples have the difference. */
+ * samples that find it off the CPU get the difference. */
 static void running_sig(struct jp_watch *watch, uint64_t all,
                         struct jp_due *weight)
 {
@@ -295,19 +308,6 @@ static void running_sig(struct jp_watch *watch, uint64_t all,
     watch->remainder_ns -= running;
     watch->lent_ns += running - (int64_t)all;
     weight->running = (uint64_t)running;
-}
-
-static void blocked_sig(struct jp_watch *watch, uint64_t all,
-                        struct jp_due *weight)
-{
-    const int64_t half = (int64_t)all / 2;
-    int64_t back = watch->lent_ns;
-    if (back > half)
-        back = half;
-    if (back < -half)
-        back = -half;
-    watch->lent_ns -= back;
-    weight->blocked = (uint64_t)((int64_t)all - back);
 }
 
 /* A signal that came long after the stratum, for want of a CPU: the thread was
@@ -343,7 +343,7 @@ static void give_sig(struct jp_slot *slot, const struct jp_found *found,
     if (found->blocks == 0 && (!found->waits || due * 2 >= (int64_t)all)) {
         divide_sig(slot, found, all, weight);
     } else if (found->waits) {
-        blocked_sig(watch, all, weight);
+        weight->blocked = off_cpu_sig(watch, all);
     } else if (watch->parked) {
         /* No more than it can have used; what it waited for is not known, and
          * was most likely what it had always waited for. */
@@ -352,7 +352,7 @@ static void give_sig(struct jp_slot *slot, const struct jp_found *found,
         weight->before += all - weight->running;
     } else if (found->now - watch->moment_ns > LATE_NS &&
                due < MANY * (int64_t)all) {
-        weight->ready = all;
+        weight->ready = off_cpu_sig(watch, all);
     } else {
         running_sig(watch, all, weight);
     }
