@@ -273,7 +273,9 @@ class Php(RuntimeCase):
     def check_named(self, run):
         self.remove_originals(run)
         numbers = self.check_jit_named(run, 1)
-        self.assertEqual(numbers["jit_late"], "0")
+        # What ran before its line was in the map, if anything did.
+        self.assertLess(int(numbers["jit_late"]),
+                        int(numbers["jit_frames"]) / 50)
         self.assertGreater(self.leaf_share(self.stacks_of(run), "leaf_work"),
                            0.5)
 
