@@ -204,7 +204,7 @@ check-soak: all $(PROGRAMS) ## everything at once for an hour (SOAK_SECONDS)
 	  $(PYTHON) -m unittest -v test_soak
 
 HOSTILE_SECONDS ?= 600
-check-hostile: all ## another user's traps while root profiles, for ten minutes (HOSTILE_SECONDS)
+check-hostile: all $(PROGRAMS) ## another user's traps while root profiles, for ten minutes (HOSTILE_SECONDS)
 	cd tests/run && B=$(abspath $(B)) JP_HOSTILE_SECONDS=$(HOSTILE_SECONDS) \
 	  JP_HOSTILE_BY_HAND=1 $(PYTHON) -m unittest -v test_hostile \
 	    test_hostile_folder test_hostile_report test_planter
