@@ -151,13 +151,9 @@ static void set_moment_sig(const struct jp_slot *slot)
 static void fence_sig(const struct jp_slot *slot)
 {
     const uint64_t period = slot->clock.budget.period_ns;
-    const uint64_t first = jp_clock_random_sig(slot->tid, period);
-    const struct itimerspec when = {
-        {(time_t)(period / JP_NS), (long)(period % JP_NS)},
-        {(time_t)(first / JP_NS), (long)(first % JP_NS)}};
-    const long arguments[6] = {slot->clock.timer, 0, (long)&when, 0, 0, 0};
     if (slot->clock.timer >= 0)
-        jp_arch_syscall_sig(SYS_timer_settime, arguments);
+        jp_clock_set_timer_last_sig(
+            slot->clock.timer, jp_clock_random_sig(slot->tid, period), period);
 }
 
 static void begin_sig(struct jp_slot *slot, uint64_t first_ns)

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include "jp_log.h"
+#include "sig/arch/arch.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 #include "sig/state/slot.h"
@@ -57,6 +58,13 @@ void jp_clock_set_timer_sig(int timer, uint64_t first, uint64_t period)
 {
     const struct itimerspec when = {time_sig(period), time_sig(first)};
     jp_sys_sig(SYS_timer_settime, timer, 0, (long)&when, 0, 0);
+}
+
+void jp_clock_set_timer_last_sig(int timer, uint64_t first, uint64_t period)
+{
+    const struct itimerspec when = {time_sig(period), time_sig(first)};
+    const long arguments[6] = {timer, 0, (long)&when, 0, 0, 0};
+    jp_arch_syscall_sig(SYS_timer_settime, arguments);
 }
 
 /* When the first period ends, in ns from now: anywhere in it, so that threads

@@ -39,6 +39,10 @@ int jp_clock_slot_timer_sig(const struct jp_slot *slot, clockid_t clock,
 /* Sets a timer anew; first: 0 stops it. */
 void jp_clock_set_timer_sig(int timer, uint64_t first, uint64_t period);
 
+/* The same for who has said already that a filter of the program's is about to
+ * be there: the call itself, which jp_sys_sig would not make any more. */
+void jp_clock_set_timer_last_sig(int timer, uint64_t first, uint64_t period);
+
 /* Of the two kinds with a POSIX timer a thread: whether a signal is of such a
  * timer, whose, and what it stands for without a slot.  Disarming deletes all
  * the slot's timers. */

@@ -8,7 +8,6 @@
 #include <sys/syscall.h>
 
 #include "clock_timer.h"
-#include "sig/arch/arch.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 
@@ -53,15 +52,11 @@ void jp_process_timer_hasten_sig(void)
                                 ? jp_config.period_ns
                                 : jp_process.tick_ns;
     const int now = atomic_load(&timer);
-    const struct itimerspec when = {
-        {(time_t)(period / JP_NS), (long)(period % JP_NS)},
-        {(time_t)(period / JP_NS), (long)(period % JP_NS)}};
-    const long arguments[6] = {now, 0, (long)&when, 0, 0, 0};
     if (now < 0 || period >= JP_PROCESS_TIMER_NS ||
         !jp_process.clock->per_thread || !jp_process.clock->cpu ||
         atomic_exchange(&hastened, 1) != 0)
         return;
-    jp_arch_syscall_sig(SYS_timer_settime, arguments);
+    jp_clock_set_timer_last_sig(now, period, period);
 }
 
 int jp_process_timer_is_hastened_sig(void)
