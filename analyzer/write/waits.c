@@ -29,11 +29,6 @@ void jr_waits_close(struct jr_waits *page)
     free(page->times);
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* What the program called: jprof's hooks stand where the C library's functions
  * would. */
 static const char *call_name(const struct jr_function *function)
@@ -105,7 +100,7 @@ static void text_times(const struct jr_waits *page)
     fputs("\nTime by Function and State\n\n", page->out);
     fputs("   Total s       +/-   Running   Blocked     Ready  Function Name\n",
           page->out);
-    for (size_t i = 0; i < least(page->ntimes, JR_WAITS_SHOWN); i++) {
+    for (size_t i = 0; i < page->ntimes && i < JR_WAITS_SHOWN; i++) {
         const struct jr_time_row *time = &page->times[i];
 
         fprintf(page->out, "%10.3f %9.3f %9.3f %9.3f %9.3f  ",
@@ -138,7 +133,7 @@ void jr_waits_summary(const struct jr_report *report, FILE *out)
     if (report->model->times.nthreads == 0)
         return;
     jr_waits_open(&page, report, out, put_plain);
-    for (size_t i = 0; i < least(page.nwaits, LISTED); i++) {
+    for (size_t i = 0; i < page.nwaits && i < LISTED; i++) {
         const struct jr_wait_row *wait = &page.waits[i];
 
         fprintf(out,
@@ -149,7 +144,7 @@ void jr_waits_summary(const struct jr_report *report, FILE *out)
         jr_waits_put(&page, wait);
         fputc('\n', out);
     }
-    for (size_t i = 0; i < least(page.ntimes, LISTED); i++) {
+    for (size_t i = 0; i < page.ntimes && i < LISTED; i++) {
         const struct jr_time_row *time = &page.times[i];
 
         fprintf(out,

@@ -21,6 +21,7 @@
 #include "sig/os/sys.h"
 #include "sig/state/budget.h"
 #include "sig/state/gate.h"
+#include "sig/state/own_code.h"
 #include "sig/state/process.h"
 #include "sig/state/slot.h"
 #include "trap.h"
@@ -51,10 +52,6 @@ static struct jp_slot *adopt_self_sig(void)
     return slot;
 }
 
-/* The linker's bounds of the library's code. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char etext[] __attribute__((visibility("hidden")));
-
 /* Tells the hooks of the calling thread that a call may have ended early, and
  * where it goes on. */
 static void ran_sig(struct jp_slot *slot, const ucontext_t *context)
@@ -68,7 +65,7 @@ static void ran_sig(struct jp_slot *slot, const ucontext_t *context)
     atomic_fetch_add(&slot->hooks.runs, 1);
     /* Not in jp_program_handler on its way to the question where the thread
      * was: however many of jprof's signals come there. */
-    if (pc >= (uint64_t)__ehdr_start && pc < (uint64_t)etext)
+    if (jp_own_code_has_sig(pc))
         return;
     if (slot->hooks.resumed[0].pc != pc || slot->hooks.resumed[0].sp != sp) {
         slot->hooks.resumed[1] = slot->hooks.resumed[0];

@@ -18,6 +18,7 @@
 #include "sig/os/sys.h"
 #include "sig/state/budget.h"
 #include "sig/state/kit.h"
+#include "sig/state/own_code.h"
 #include "sig/state/process.h"
 #include "sig/state/sample.h"
 #include "sig/state/slot.h"
@@ -27,10 +28,6 @@
 
 /* A call that a hook makes is no further from the leaf than this. */
 #define UNDER_HOOK 8U
-
-/* The linker's bounds of the library's code. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char etext[] __attribute__((visibility("hidden")));
 
 void jp_sampling_lose_sig(unsigned counter, uint64_t weight_ns)
 {
@@ -159,13 +156,12 @@ static void turn_sig(struct jp_kit *kit)
  * ones are not those of a hook. */
 static uint32_t beyond_hooks_sig(const uint64_t *frames, uint32_t depth)
 {
-    const uint64_t low = (uint64_t)__ehdr_start, high = (uint64_t)etext;
     uint32_t i = 0;
-    while (i < depth && (frames[i] < low || frames[i] >= high)) {
+    while (i < depth && !jp_own_code_has_sig(frames[i])) {
         if (++i > UNDER_HOOK)
             return 0;
     }
-    while (i < depth && frames[i] >= low && frames[i] < high)
+    while (i < depth && jp_own_code_has_sig(frames[i]))
         i++;
     return i < depth ? i : 0;
 }

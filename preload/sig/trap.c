@@ -13,6 +13,7 @@
 #include "sig/os/sys.h"
 #include "sig/state/gate.h"
 #include "sig/state/kit.h"
+#include "sig/state/own_code.h"
 #include "sig/state/process.h"
 
 _Atomic uint64_t jp_trapped;
@@ -29,10 +30,6 @@ extern const char jp_trap_land[] __attribute__((visibility("hidden")));
 /* Of the signals trapped, those that the calling thread has blocked but for
  * what jprof is about. */
 static _Thread_local volatile uint64_t held;
-
-/* The linker's bounds of the library's code. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char etext[] __attribute__((visibility("hidden")));
 
 void jp_trap_open_sig(uint64_t blocked)
 {
@@ -85,7 +82,7 @@ static void sent_sig(int signal, siginfo_t *info, ucontext_t *context)
 static int survived_sig(int signal, const siginfo_t *info, ucontext_t *context)
 {
     const uint64_t pc = jp_arch_pc_sig(context);
-    if (pc < (uint64_t)__ehdr_start || pc >= (uint64_t)etext || !is_known_sig())
+    if (!jp_own_code_has_sig(pc) || !is_known_sig())
         return 0;
     if (signal == SIGBUS && jp_log_patch_sig((uint64_t)info->si_addr))
         return 1;

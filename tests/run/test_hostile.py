@@ -183,6 +183,25 @@ class Case(unittest.TestCase):
         subprocess.run(argv, user=user, group=65534, extra_groups=[],
                        check=True, cwd="/")
 
+    @staticmethod
+    def name_source(home, source):
+        """A profile in `home` whose jitdump has a line of that file."""
+        golden.prepare(CASE, home)
+        with open(CASE + "/one.jit", encoding="utf-8") as text, \
+                open(home + "/one", "wb") as out:
+            out.write(packjit.pack(text.read().replace(
+                "\nload ", "\ndebug time=300 at=0x10000 lines=0x10000:1:1:"
+                + source + "\nload ", 1)))
+
+    def writer(self, fifo):
+        """Makes the FIFO and a process that waits to write into it."""
+        os.mkfifo(fifo, 0o600)
+        child = self.start("sh", "-c", "echo ready; echo >%s" % fifo)
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        wait_until(lambda: "S (sleeping)" in read("/proc/%d/status" %
+                                                  child.pid), "the writer")
+        return child
+
     def audit(self):
         """A check that nothing has changed in the canary's folder."""
         before = canary_of(self.canary)
@@ -335,12 +354,7 @@ class Header(Case):
             out.write("his own line\n")
         os.chown(mine, self.users["a"], 65534)
         for source, line in ((self.victim, "precious"), (mine, "his own")):
-            golden.prepare(CASE, home)
-            with open(CASE + "/one.jit", encoding="utf-8") as text, \
-                    open(home + "/one", "wb") as out:
-                out.write(packjit.pack(text.read().replace(
-                    "\nload ", "\ndebug time=300 at=0x10000 lines=0x10000:1:1:"
-                    + source + "\nload ", 1)))
+            self.name_source(home, source)
             subprocess.run(["chown", "-R", str(self.users["a"]), home],
                            check=True)
             child = self.start(self.path("jprof-report"),

@@ -322,11 +322,7 @@ class Kept(Case):
     def test_a_fifo_in_a_map(self):
         """Who waits to write to it goes on waiting."""
         fifo = self.path("canary", "perf-2.map")
-        os.mkfifo(fifo, 0o600)
-        child = self.start("sh", "-c", "echo ready; echo >%s" % fifo)
-        self.assertEqual(child.stdout.readline(), "ready\n")
-        wait_until(lambda: "S (sleeping)" in read("/proc/%d/status" %
-                                                  child.pid), "the writer")
+        child = self.writer(fifo)
         status, _, err = self.jprof(
             "-o", "out", "sh", "-c", BUSY + '; echo "2 perfmap path=%s '
             'dev=8:1 inode=%d size=1" >>out/jprof-map' % (

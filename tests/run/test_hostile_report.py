@@ -9,8 +9,7 @@ import os
 import shutil
 import unittest
 
-from test_hostile import (BUSY, CASE, PATIENCE, ROOT, Case, golden, packjit,
-                          read, wait_until)
+from test_hostile import BUSY, PATIENCE, ROOT, Case, golden, read
 
 # Loaded into jprof-report: as soon as that has looked at a file *.html without
 # following links, *.html.trap takes its place; no new file can be made where
@@ -91,12 +90,7 @@ class Read(Case):
         os.chmod(self.canary, 0o755)
         for swapped in ((), ("jprof-map",), ("one",), ("two", "one"),
                         ("perf-7.map",), ("open",)):
-            golden.prepare(CASE, home)
-            with open(CASE + "/one.jit", encoding="utf-8") as text, \
-                    open(home + "/one", "wb") as out:
-                out.write(packjit.pack(text.read().replace(
-                    "\nload ", "\ndebug time=300 at=0x10000 lines=0x10000:1:1:"
-                    + self.victim + "\nload ", 1)))
+            self.name_source(home, self.victim)
             for name in os.listdir(home):
                 os.chown(home + "/" + name, self.users["a"]
                          if name in swapped else 0, 0)
@@ -115,12 +109,7 @@ class Read(Case):
         """Root's report of a profile of a user's whose jitdump has a line of
         this file; what it says."""
         home = self.path("home")
-        golden.prepare(CASE, home)
-        with open(CASE + "/one.jit", encoding="utf-8") as text, \
-                open(home + "/one", "wb") as out:
-            out.write(packjit.pack(text.read().replace(
-                "\nload ", "\ndebug time=300 at=0x10000 lines=0x10000:1:1:"
-                + source + "\nload ", 1)))
+        self.name_source(home, source)
         for name in os.listdir(home):
             os.chown(home + "/" + name, self.users["a"], 0)
         child = self.start(self.path("jprof-report"), "--annotate=f_2", home)
@@ -148,11 +137,7 @@ class Read(Case):
         waiting, and is not ended when the reporter closes it again."""
         self.folder("home", self.users["a"])
         fifo = self.path("canary", "fifo")
-        os.mkfifo(fifo, 0o600)
-        child = self.start("sh", "-c", "echo ready; echo >%s" % fifo)
-        self.assertEqual(child.stdout.readline(), "ready\n")
-        wait_until(lambda: "S (sleeping)" in read("/proc/%d/status" %
-                                                  child.pid), "the writer")
+        child = self.writer(fifo)
         self.report_on(fifo)
         self.assertIsNone(child.poll())
         with self.assertRaises(OSError):    # nobody reads

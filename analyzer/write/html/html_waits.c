@@ -19,11 +19,6 @@ static void put_escaped(FILE *out, const char *text)
     jr_html_text(out, text, NAME_SHOWN);
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static void html_row(const struct jr_waits *page, uint64_t ns, double share,
                      double error_ns)
 {
@@ -49,7 +44,7 @@ static void html_waits(const struct jr_waits *page)
           "<th>&plusmn; s</th><th>Threads</th><th>Function: call</th></tr>"
           "</thead>\n<tbody>\n",
           page->out);
-    for (size_t i = 0; i < least(page->nwaits, JR_WAITS_SHOWN); i++) {
+    for (size_t i = 0; i < page->nwaits && i < JR_WAITS_SHOWN; i++) {
         const struct jr_wait_row *wait = &page->waits[i];
 
         if (wait->blocked_ns == 0)
@@ -86,7 +81,7 @@ static void html_times(const struct jr_waits *page)
           "<th>&plusmn; s</th><th>Running</th><th>Blocked</th><th>Ready</th>"
           "<th>Function Name</th></tr></thead>\n<tbody>\n",
           page->out);
-    for (size_t i = 0; i < least(page->ntimes, JR_WAITS_SHOWN); i++) {
+    for (size_t i = 0; i < page->ntimes && i < JR_WAITS_SHOWN; i++) {
         const struct jr_time_row *time = &page->times[i];
 
         html_row(page, time->all_ns, jr_percent(time->all_ns, whole),
