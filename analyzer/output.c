@@ -60,6 +60,12 @@ static int open_folder(struct target *target, const char *path)
     return target->folder < 0 ? -1 : 0;
 }
 
+/* Whether it is neither the user's nor root's. */
+static int is_others(const struct stat *info)
+{
+    return info->st_uid != 0 && info->st_uid != geteuid();
+}
+
 /* Makes a file of a new name in the folder; returns its descriptor or -1 with
  * errno. */
 static int make_temporary(struct target *target)
@@ -79,7 +85,8 @@ static int make_temporary(struct target *target)
     if (fd < 0) {
         free(target->temporary);
         target->temporary = NULL;
-    } else if (target->old.st_mode != 0 && !target->is_made_up) {
+    } else if (target->old.st_mode != 0 && !target->is_made_up &&
+               !is_others(&target->old)) {
         (void)fchmod(fd, target->old.st_mode & 0777);
     }
     return fd;
@@ -125,9 +132,9 @@ static int look_at_named(struct target *target, char **final)
     if (lstat(target->path, old) != 0)
         old->st_mode = 0;
     target->is_link = S_ISLNK(old->st_mode);
-    /* Another user may have put it there. */
-    if (target->is_link && old->st_uid != 0 && old->st_uid != geteuid()) {
-        errno = ELOOP;
+    /* Another user may have put it there, and wait for what comes. */
+    if (old->st_mode != 0 && !S_ISREG(old->st_mode) && is_others(old)) {
+        errno = target->is_link ? ELOOP : EPERM;
         return -1;
     }
     if (target->is_link && stat(target->path, old) != 0)
@@ -185,8 +192,10 @@ static int open_either(struct target *target)
         return -1;
     if (target->folder >= 0)
         fd = make_temporary(target);
-    /* No new file in this folder: the old one can be written to at least. */
-    if (fd < 0 && (target->folder < 0 || target->old.st_mode != 0))
+    /* No new file in this folder: the old one can be written to at least, but
+     * for another user's. */
+    if (fd < 0 && (target->folder < 0 ||
+                   (target->old.st_mode != 0 && !is_others(&target->old))))
         fd = open_old(target);
     return fd;
 }

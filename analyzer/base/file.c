@@ -32,10 +32,14 @@ void jr_file_read_for(const struct stat *info)
     has_reader = 1;
 }
 
-static int may(const struct stat *info, mode_t his, mode_t others)
+/* Of another's file he may be of the group, so both must allow it.  The bits
+ * are those of others, as stat(2) has them. */
+static int may(const struct stat *info, mode_t others)
 {
-    return info->st_uid == reader ? (info->st_mode & his) != 0
-                                  : (info->st_mode & others) != 0;
+    const mode_t wanted =
+        info->st_uid == reader ? others << 6 : others << 3 | others;
+
+    return (info->st_mode & wanted) == wanted;
 }
 
 static int same_file(const struct stat *one, const struct stat *other)
@@ -55,7 +59,7 @@ static int is_reached(char *path, const struct stat *info)
     while (dir >= 0 && (part = strsep(&rest, "/"))) {
         int next = -1;
 
-        if (fstat(dir, &there) == 0 && may(&there, S_IXUSR, S_IXOTH)) {
+        if (fstat(dir, &there) == 0 && may(&there, S_IXOTH)) {
             if (rest)
                 next = openat(dir, part, FOLDER);
             else
@@ -83,7 +87,7 @@ static int is_readable(int fd, const struct stat *info)
     if (length <= 0 || path[0] != '/')
         return 0;
     path[length] = '\0';
-    return may(info, S_IRUSR, S_IROTH) && is_reached(path, info);
+    return may(info, S_IROTH) && is_reached(path, info);
 }
 
 int jr_file_open_again(int fd, const char *path, const struct stat *info)

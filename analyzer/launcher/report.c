@@ -96,6 +96,15 @@ static int open_to_all(const struct jl_folder *folder, int report)
     return closed && fchmod(report, 0644) == 0 && fchmod(folder->fd, 0755) == 0;
 }
 
+/* Whether the path that the user knows still leads to the folder. */
+static int is_in_place(const struct jl_folder *folder)
+{
+    struct stat there, ours;
+
+    return stat(folder->shown, &there) == 0 && fstat(folder->fd, &ours) == 0 &&
+           there.st_dev == ours.st_dev && there.st_ino == ours.st_ino;
+}
+
 void jl_report_write(const struct jl_folder *folder, const char *reporter,
                      int is_public)
 {
@@ -108,8 +117,13 @@ void jl_report_write(const struct jl_folder *folder, const char *reporter,
         done = open_to_all(folder, out);
     if (done)
         done = renameat(folder->fd, temporary, folder->fd, JL_REPORT_NAME) == 0;
-    if (done)
+    if (done && is_in_place(folder))
         jr_say("report: %s/" JL_REPORT_NAME, folder->shown);
+    else if (done)
+        jr_say("%s is no longer the profile's folder, it was renamed or "
+               "replaced: the report, " JL_REPORT_NAME ", is in the folder "
+               "that had this name",
+               folder->shown);
     else
         jr_say("no report could be written; the profile is in %s",
                folder->shown);

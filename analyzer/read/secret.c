@@ -27,6 +27,22 @@ static const char *const words[] = {
     "auth-key",   "authorization",
 };
 
+/* What is one only as the last part of a name: --pass, MYSQL_PWD. */
+static const char *const last_words[] = {"pass", "pwd", "auth", "pw"};
+
+static int ends_secret(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof last_words / sizeof *last_words; i++) {
+        const size_t size = strlen(last_words[i]);
+
+        if (length >= size &&
+            strncasecmp(name + length - size, last_words[i], size) == 0 &&
+            (length == size || strchr("-_", name[length - size - 1])))
+            return 1;
+    }
+    return 0;
+}
+
 static int is_secret(const char *name, size_t length)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -36,17 +52,30 @@ static int is_secret(const char *name, size_t length)
             if (strncasecmp(name + at, words[i], size) == 0)
                 return 1;
     }
-    return 0;
+    return ends_secret(name, length);
+}
+
+/* Whether the word is an option whose value is the next one. */
+static int awaits_value(const char *word, size_t size)
+{
+    return size > 1 && word[0] == '-' && !memchr(word, '=', size) &&
+           is_secret(word, size);
 }
 
 /* Where the value of a secret starts, behind NAME= or, of a header, NAME: as in
- * "Authorization: Bearer x", at the start or further on ("host=h;password=x",
- * "A=1 TOKEN=x ls"); NULL: nowhere. */
+ * "Authorization: Bearer x", or behind an option, at the start or further on
+ * ("host=h;password=x", "A=1 TOKEN=x ls", "login --password x"); NULL:
+ * nowhere. */
 static const char *find_secret(const char *arg, size_t size)
 {
-    const char *end = arg + size, *name = arg, *setting = arg;
+    const char *end = arg + size, *name = arg, *setting = arg, *word = arg;
 
     for (const char *at = arg; at < end; at++) {
+        if (*at == ' ' || *at == '\t' || *at == '\n') {
+            if (awaits_value(word, (size_t)(at - word)))
+                return at + 1;
+            word = at + 1;
+        }
         if (*at == '=') {
             if (is_secret(setting, (size_t)(at - setting)))
                 return at + 1;
@@ -61,6 +90,25 @@ static const char *find_secret(const char *arg, size_t size)
     return NULL;
 }
 
+/* Where the part of an address before its '@' ends: the last one before the
+ * first slash or, where a password has a slash itself, behind that.  A number
+ * before the slash is a port.  NULL: it has no such part. */
+static const char *find_host(const char *start, const char *end)
+{
+    const char *slash = memchr(start, '/', (size_t)(end - start));
+    const char *colon, *host;
+
+    host = memrchr(start, '@', (size_t)((slash ? slash : end) - start));
+    if (host || !slash)
+        return host;
+    colon = memchr(start, ':', (size_t)(slash - start));
+    if (!colon || colon + 1 + strspn(colon + 1, "0123456789") >= slash)
+        return NULL;
+    for (host = slash; host < end && *host != '@' && *host != ' '; host++)
+        ;
+    return host < end && *host == '@' ? host : NULL;
+}
+
 /* Where the password of an address starts, scheme://user:x@host, and in
  * *length how long it is; NULL: nowhere. */
 static const char *find_password(const char *arg, size_t size, size_t *length)
@@ -68,11 +116,10 @@ static const char *find_password(const char *arg, size_t size, size_t *length)
     const char *end = arg + size, *at = arg;
 
     while ((at = memmem(at, (size_t)(end - at), "://", 3))) {
-        const char *start = at + 3, *slash, *host, *colon;
+        const char *start = at + 3, *host = find_host(start, end);
+        const char *colon =
+            host ? memchr(start, ':', (size_t)(host - start)) : NULL;
 
-        slash = memchr(start, '/', (size_t)(end - start));
-        host = memrchr(start, '@', (size_t)((slash ? slash : end) - start));
-        colon = host ? memchr(start, ':', (size_t)(host - start)) : NULL;
         if (colon) {
             *length = (size_t)(host - colon) - 1;
             return colon + 1;
@@ -82,11 +129,11 @@ static const char *find_password(const char *arg, size_t size, size_t *length)
     return NULL;
 }
 
-/* Whether the argument is an option whose value is the next one. */
-static int awaits_value(const char *arg, size_t size)
+/* Whether the argument behind such an option is its value: "-v" and "--to" are
+ * options of their own. */
+static int may_be_value(const char *arg, size_t size)
 {
-    return size > 1 && arg[0] == '-' && !memchr(arg, '=', size) &&
-           !memchr(arg, ' ', size) && is_secret(arg, size);
+    return size > 0 && (arg[0] != '-' || (size > 2 && arg[1] != '-'));
 }
 
 static char *put(char *to, const char *bytes, size_t size)
@@ -109,7 +156,7 @@ static char *put_arg(char *to, const char *arg, size_t size, int is_value)
 
     if (shown)
         return put(to, arg, size);
-    if (is_value && size > 0 && arg[0] != '-')
+    if (is_value && may_be_value(arg, size))
         return put_mask(to, size);
     secret = find_secret(arg, size);
     while ((value = find_password(arg, (size_t)(end - arg), &length)) &&

@@ -492,6 +492,8 @@ class Folders(Case):
                 pass
             _, err = child.communicate(timeout=PATIENCE)
             self.assertEqual(child.returncode, 0, err)
+            self.assertNotIn("report: " + home + "/out/report.html", err)
+            self.assertIn(home + "/out is no longer the profile's folder", err)
             self.assertEqual(os.listdir(trap), [])
             check()
             moved = os.listdir(home + "/moved%d" % user)

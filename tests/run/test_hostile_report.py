@@ -105,6 +105,16 @@ class Read(Case):
                 self.assertEqual("precious" in out, not swapped, out + err)
 
 
+    def test_a_file_closed_to_a_group(self):
+        """The user is of the group that may not read what all others may."""
+        self.folder("home", self.users["a"])
+        os.chmod(self.canary, 0o755)
+        for mode in 0o604, 0o644:
+            os.chown(self.victim, 0, 65534)
+            os.chmod(self.victim, mode)
+            self.assertEqual("precious" in self.report_on(self.victim),
+                             mode == 0o644)
+
     def report_on(self, source):
         """Root's report of a profile of a user's whose jitdump has a line of
         this file; what it says."""
@@ -244,6 +254,36 @@ class Written(Case):
         status, err = self.report(*logs)
         self.assertEqual(status, 0, err)
         self.assertIn("</html>", read(path))
+
+    def test_another_user_s_file_that_was_named(self):
+        """His FIFO gets nothing and nobody waits for it, his file's mode is
+        not taken over; his file in a folder of his is not written into."""
+        golden.prepare(os.path.join(ROOT, "tests", "golden", "report"),
+                       self.folder("home", 0))
+        log = self.path("home", "jprof-log")
+        self.folder("all", 0, 0o777)
+        fifo, his = self.path("all", "fifo"), self.path("all", "file")
+        os.mkfifo(fifo)
+        os.chown(fifo, self.users["a"], 65534)
+        os.chmod(fifo, 0o622)
+        reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        for user in 0, self.users["b"]:
+            status, err = self.report("-o", fifo, "app", log, user=user)
+            self.assertEqual(status, 2, err)
+            self.assertIn("not permitted", err)
+            self.assertEqual(os.read(reader, 1), b"")
+        os.chmod(self.script("his", his, user=self.users["a"]), 0o666)
+        status, err = self.report("-o", his, "app", log, umask=0o077)
+        info = os.stat(his)
+        self.assertEqual((info.st_uid, info.st_mode & 0o777), (0, 0o600), err)
+        self.assertIn("</html>", read(his))
+        closed = self.script("his", self.folder("closed", self.users["a"]),
+                             "file", user=self.users["a"])
+        os.chmod(closed, 0o666)
+        status, err = self.report("-o", closed, "app", log,
+                                  user=self.users["b"])
+        self.assertEqual((status, read(closed)), (2, "his"), err)
 
     def test_modes_of_reports(self):
         """As the log's where the name was made up; else as umask has it."""

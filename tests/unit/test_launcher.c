@@ -228,6 +228,16 @@ static void test_secrets(void **state)
     assert_args(ARGS("--password=\0http://u:@h\0"), "--password= http://u:@h");
     assert_args(ARGS("Authorization: Bearer z\0/token/x:y\0"),
                 "Authorization:*** /token/x:y");
+    assert_args(ARGS("sh\0-c\0cd x; login --password hunter2 -v\0"),
+                "sh -c cd x; login --password ***");
+    assert_args(ARGS("x\0--token\0-hunter2\0--token\0-v\0"),
+                "x --token *** --token -v");
+    assert_args(ARGS("--pass=p\0--db-pwd=p\0--auth\0p\0MYSQL_PWD=p\0"),
+                "--pass=*** --db-pwd=*** --auth *** MYSQL_PWD=***");
+    assert_args(ARGS("--bypass=1\0--compass\0x\0--passes=2\0--author=a\0"),
+                "--bypass=1 --compass x --passes=2 --author=a");
+    assert_args(ARGS("p://u:hun/ter2@host/0\0p://u@h/a:b@c x@y\0"),
+                "p://u:***@host/0 p://u@h/a:b@c x@y");
     assert_args("", 0, "");
     jr_secrets_show();
     assert_args(ARGS("--password=p\0"), "--password=p");
