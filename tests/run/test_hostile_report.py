@@ -252,6 +252,19 @@ class Large(Case):
             self.assertNotIn("burn_cpu", out)
             self.assertIn("busy: its .gnu_debugdata is not unpacked", err)
 
+    def test_a_packed_debug_file(self):
+        """By .gnu_debuglink, with the checksum that it tells."""
+        os.rename(self.busy, self.path("whole"))
+        whole = self.contents(self.path("whole"))
+        for content in (whole, bomb(lzma.LZMACompressor(preset=0), whole)):
+            with open(self.path("busy.debug"), "wb") as out:
+                out.write(content)
+            subprocess.run(["objcopy", "-S", "--add-gnu-debuglink=" +
+                            self.path("busy.debug"), self.path("whole"),
+                            self.busy], check=True)
+            out, err = self.report()
+            self.assertEqual("burn_cpu" in out, content == whole, err)
+
     def test_a_log_of_holes(self):
         """Nobody reads them one by one, be they 4 TB."""
         before, _ = self.report()
@@ -265,6 +278,16 @@ class Large(Case):
                            self.path("out"))
         out, err = child.communicate(timeout=PATIENCE)
         self.assertEqual(out, before, err)
+
+    def test_a_hole_that_the_program_makes(self):
+        """The launcher gives its room back in one piece."""
+        status, _, err = self.jprof(
+            "-o", "long", "sh", "-c", BUSY + "; truncate -s 4T long/jprof-log "
+            "|| touch refused")
+        if os.path.exists(self.path("refused")):
+            self.skipTest("no file of 4 TB")
+        self.assertEqual(status, 0, err)
+        self.assertIn("report.html", os.listdir(self.path("long")))
 
     @staticmethod
     def contents(path):
