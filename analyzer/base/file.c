@@ -149,6 +149,15 @@ size_t jr_file_pread(int fd, void *to, size_t size, uint64_t offset)
     return done;
 }
 
+uint64_t jr_file_data(int fd, uint64_t offset, uint64_t size)
+{
+    off_t found = lseek(fd, (off_t)offset, SEEK_DATA);
+
+    if (found < 0)
+        return errno == ENXIO ? size : offset;
+    return (uint64_t)found < size ? (uint64_t)found : size;
+}
+
 int jr_file_read(const char *path, size_t limit, struct jr_bytes *bytes,
                  const char **why)
 {

@@ -32,6 +32,11 @@ void jr_file_read_for(const struct stat *info);
  * fewer only at the end of the file or at an error. */
 size_t jr_file_pread(int fd, void *to, size_t size, uint64_t offset);
 
+/* Where in `fd`, of `size` bytes, at `offset` or behind it the next bytes are
+ * that were ever written: the kernel knows of holes.  `size`: there are none.
+ * `offset`: or the kernel does not know. */
+uint64_t jr_file_data(int fd, uint64_t offset, uint64_t size);
+
 /* A whole file in memory; a NUL follows the last byte. */
 struct jr_bytes {
     uint8_t *data; /* freed by the caller */

@@ -4,7 +4,6 @@
  * Runs in: analyzer. */
 #include "source.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -126,9 +125,6 @@ size_t jr_source_read(const struct jr_source *source, void *to, size_t size,
 uint64_t jr_source_data(const struct jr_source *source, uint64_t offset)
 {
     int fd = source->path ? descriptor_of(source) : -1;
-    off_t found = fd < 0 ? -1 : lseek(fd, (off_t)offset, SEEK_DATA);
 
-    if (found >= 0 && (uint64_t)found > offset)
-        return (uint64_t)found < source->size ? (uint64_t)found : source->size;
-    return found < 0 && fd >= 0 && errno == ENXIO ? source->size : offset;
+    return fd < 0 ? offset : jr_file_data(fd, offset, source->size);
 }

@@ -40,6 +40,33 @@ struct reader {
     int orphans;  /* chunks before any header were reported */
 };
 
+/* The page at `offset`, or the first one behind it that is in no hole: a hole
+ * has neither headers nor chunks. */
+static uint64_t skip_hole(const struct source *source, uint64_t offset)
+{
+    uint64_t data;
+
+    if (source->data || (offset >= source->window_at &&
+                         offset < source->window_at + source->window_size))
+        return offset;
+    data = jr_file_data(source->fd, offset, source->size);
+    if (data < source->size)
+        data -= data % JP_LOG_ALIGN;
+    return data > offset ? data : offset;
+}
+
+/* Bytes to read at `offset`: up to the next hole, and what is `wanted`. */
+static size_t window_for(const struct source *source, uint64_t offset,
+                         size_t wanted)
+{
+    off_t hole = lseek(source->fd, (off_t)offset, SEEK_HOLE);
+    uint64_t data = hole < 0 ? WINDOW : (uint64_t)hole - offset;
+
+    if (data < wanted)
+        data = wanted;
+    return data < WINDOW ? (size_t)data : WINDOW;
+}
+
 /* Points *at to the bytes at `offset`; returns how many of the `wanted` (at
  * most JP_CHUNK_MAX) there are. */
 static size_t peek(struct source *source, uint64_t offset, size_t wanted,
@@ -57,7 +84,8 @@ static size_t peek(struct source *source, uint64_t offset, size_t wanted,
         offset + wanted > source->window_at + source->window_size) {
         source->window_at = offset;
         source->window_size =
-            jr_file_pread(source->fd, source->window, WINDOW, offset);
+            jr_file_pread(source->fd, source->window,
+                          window_for(source, offset, wanted), offset);
         if (wanted > source->window_size)
             wanted = source->window_size;
     }
@@ -270,7 +298,8 @@ static int read_all(struct reader *reader)
     unsigned before = reader->diag->warnings;
 
     jr_chunk_reader_begin(&reader->chunk, reader->log->path, reader->diag);
-    for (uint64_t at = 0; at < reader->source.size;)
+    for (uint64_t at = 0; at < reader->source.size;
+         at = skip_hole(&reader->source, at))
         at += read_page(reader, at);
     finish(reader);
     if (reader->log->nruns)

@@ -5,9 +5,13 @@ the report is made of, and in the place of the report.
 Runs in: tests.  As test_hostile.py.
 """
 import glob
+import lzma
 import os
 import shutil
+import struct
+import subprocess
 import unittest
+import zlib
 
 from test_hostile import BUSY, PATIENCE, ROOT, Case, golden, read
 
@@ -77,6 +81,47 @@ int openat(int folder, const char *path, int flags, ...)
     return opens(folder, path, flags, mode);
 }
 """
+
+SPINNER = """
+#include <time.h>
+__attribute__((noinline)) static void burn_cpu(void)
+{
+    while (clock() < CLOCKS_PER_SEC / 2)
+        for (volatile int i = 0; i < 100000; i++)
+            ;
+}
+int main(void)
+{
+    burn_cpu();
+    return 0;
+}
+"""
+ZEROS = 400 << 20   # bytes that next to nothing unpacks to
+
+
+def bomb(packer, start):
+    """The bytes of `start` and zeros, packed."""
+    parts = [packer.compress(start)]
+    parts += [packer.compress(bytes(1 << 20)) for _ in range(ZEROS >> 20)]
+    return b"".join(parts) + packer.flush()
+
+
+def packed_strings(image):
+    """The ELF file (64 bits) with a string table of symbols that is packed as
+    the ELF gABI says: SHF_COMPRESSED, and an Elf64_Chdr before the data."""
+    image = bytearray(image)
+    table, = struct.unpack_from("<Q", image, 40)
+    size, count, names = struct.unpack_from("<HHH", image, 58)
+    packed = struct.pack("<IIQQ", 1, 0, ZEROS, 1) + bomb(zlib.compressobj(),
+                                                        b"")
+    for index in range(count):
+        at = table + index * size
+        flags, = struct.unpack_from("<Q", image, at + 8)
+        kind, = struct.unpack_from("<I", image, at + 4)
+        if kind == 3 and not flags and index != names:
+            struct.pack_into("<Q", image, at + 8, 0x800)
+            struct.pack_into("<QQ", image, at + 24, len(image), len(packed))
+    return bytes(image + packed)
 
 
 class Read(Case):
@@ -152,6 +197,112 @@ class Read(Case):
         self.assertIsNone(child.poll())
         with self.assertRaises(OSError):    # nobody reads
             os.close(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
+
+
+class Large(Case):
+    """Files that are small on disk and large when they are read."""
+
+    def setUp(self):
+        super().setUp()
+        self.busy = self.compile(SPINNER, "busy", flags=("-O1", "-g0"))
+        status, _, err = self.jprof("-o", "out", self.busy)
+        self.assertEqual(status, 0, err)
+
+    def report(self):
+        """Report and messages, and the reporter's peak of memory."""
+        child = self.start(self.path("jprof-report"), "--format=text",
+                           self.path("out"))
+        out, err = child.stdout.read(), child.stderr.read()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        self.assertIn(child.returncode, (0, 1), err)
+        self.assertLess(usage.ru_maxrss, ZEROS / 1024 / 2, err)
+        return out, err
+
+    def replace(self, content):
+        """Puts another file in the program's place."""
+        os.unlink(self.busy)
+        with open(self.busy, "wb") as out:
+            out.write(content)
+        os.chmod(self.busy, 0o755)
+
+    def debugdata(self, packed):
+        """Gives the program, without symbols, this .gnu_debugdata."""
+        with open(self.path("packed"), "wb") as out:
+            out.write(packed)
+        subprocess.run(["objcopy", "-S", "--add-section", ".gnu_debugdata=" +
+                        self.path("packed"), self.path("whole"), self.busy],
+                       check=True)
+
+    def test_a_packed_program(self):
+        """libdwfl would unpack it, whatever it unpacks to."""
+        whole = self.contents(self.busy)
+        for packed in (bomb(lzma.LZMACompressor(preset=0), whole),
+                       bomb(zlib.compressobj(wbits=31), whole),
+                       lzma.compress(whole), packed_strings(whole)):
+            self.replace(packed)
+            _, err = self.report()
+            self.assertIn("busy: is no ELF file; its functions stay unnamed",
+                          err)
+
+    def test_a_packed_symbol_table(self):
+        """One that is no larger than it says is read; what unpacks to too
+        much, or has in it what does, is not."""
+        os.rename(self.busy, self.path("whole"))
+        whole = self.contents(self.path("whole"))
+        self.debugdata(lzma.compress(whole))
+        out, err = self.report()
+        self.assertIn("burn_cpu", out, err)
+        for packed in (bomb(lzma.LZMACompressor(preset=0), whole),
+                       lzma.compress(packed_strings(whole)),
+                       bomb(lzma.LZMACompressor(lzma.FORMAT_ALONE), whole),
+                       lzma.compress(whole)[:-100]):
+            self.debugdata(packed)
+            out, err = self.report()
+            self.assertNotIn("burn_cpu", out)
+            self.assertIn("busy: its .gnu_debugdata is not unpacked", err)
+
+    def test_a_packed_debug_file(self):
+        """By .gnu_debuglink, with the checksum that it tells."""
+        os.rename(self.busy, self.path("whole"))
+        whole = self.contents(self.path("whole"))
+        for content in (whole, bomb(lzma.LZMACompressor(preset=0), whole)):
+            with open(self.path("busy.debug"), "wb") as out:
+                out.write(content)
+            subprocess.run(["objcopy", "-S", "--add-gnu-debuglink=" +
+                            self.path("busy.debug"), self.path("whole"),
+                            self.busy], check=True)
+            out, err = self.report()
+            self.assertEqual("burn_cpu" in out, content == whole, err)
+
+    def test_a_log_of_holes(self):
+        """Nobody reads them one by one, be they 4 TB."""
+        before, _ = self.report()
+        log = self.path("out", "jprof-log")
+        try:
+            os.truncate(log, 4 << 40)
+        except OSError as error:
+            self.skipTest("no file of 4 TB: %s" % error)
+        self.assertLess(os.stat(log).st_blocks, 1 << 20)
+        child = self.start(self.path("jprof-report"), "--format=text",
+                           self.path("out"))
+        out, err = child.communicate(timeout=PATIENCE)
+        self.assertEqual(out, before, err)
+
+    def test_a_hole_that_the_program_makes(self):
+        """The launcher gives its room back in one piece."""
+        status, _, err = self.jprof(
+            "-o", "long", "sh", "-c", BUSY + "; truncate -s 4T long/jprof-log "
+            "|| touch refused")
+        if os.path.exists(self.path("refused")):
+            self.skipTest("no file of 4 TB")
+        self.assertEqual(status, 0, err)
+        self.assertIn("report.html", os.listdir(self.path("long")))
+
+    @staticmethod
+    def contents(path):
+        with open(path, "rb") as source:
+            return source.read()
 
 
 class Written(Case):

@@ -49,18 +49,33 @@ static int is_finished(int fd)
            kill((pid_t)header.owner_inner, 0) != 0 && errno == ESRCH;
 }
 
-/* What is zero is made a hole.  (SEEK_HOLE does not tell what was reserved:
- * whatever of it was read is data to ext4.) */
-static void punch(int fd, off_t size)
+/* Bytes of zeros at `at`, in whole pieces; 0: another byte is in the first.
+ * Reads nothing where the kernel knows of a hole. */
+static uint64_t zeros_at(int fd, uint64_t at, uint64_t size,
+                         unsigned char *piece)
+{
+    uint64_t data = jr_file_data(fd, at, size);
+    size_t got;
+
+    if (data == size)
+        return (size - at + PIECE - 1) / PIECE * PIECE;
+    if (data - at >= PIECE)
+        return (data - at) / PIECE * PIECE;
+    got = jr_file_pread(fd, piece, PIECE, at);
+    return got > 0 && piece[0] == 0 && memcmp(piece, piece + 1, got - 1) == 0
+               ? PIECE
+               : 0;
+}
+
+/* What is zero is made a hole.  What SEEK_DATA says is one is, too: it may be
+ * reserved, and whatever of it was read is data to ext4. */
+static void punch(int fd, uint64_t size)
 {
     unsigned char *piece = jr_alloc(PIECE, 1);
 
-    for (off_t at = 0; at < size; at += PIECE) {
-        size_t got = jr_file_pread(fd, piece, PIECE, (uint64_t)at);
-
-        if (got > 0 && piece[0] == 0 &&
-            memcmp(piece, piece + 1, got - 1) == 0 &&
-            fallocate(fd, HOLE, at, PIECE) != 0)
+    for (uint64_t at = 0, zeros; at < size; at += zeros ? zeros : PIECE) {
+        zeros = zeros_at(fd, at, size, piece);
+        if (zeros && fallocate(fd, HOLE, (off_t)at, (off_t)zeros) != 0)
             break;
     }
     free(piece);
@@ -84,7 +99,7 @@ void jl_trim_logs(const struct jl_folder *folder)
         if (fd < 0)
             continue;
         if (!is_in_use(fd) && is_finished(fd))
-            punch(fd, info.st_size);
+            punch(fd, (uint64_t)info.st_size);
         close(fd);
     }
     sigaction(SIGIO, &old, NULL);

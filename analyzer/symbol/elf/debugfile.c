@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "packed.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
@@ -45,7 +46,7 @@ int jr_debugfile_by_id(const uint8_t *id, size_t size, char **path)
     *path =
         jr_printf(DEBUG_ROOT "/.build-id/%.2s/%s.debug", digits, digits + 2);
     fd = jr_file_open(*path, &info, &why);
-    if (fd >= 0 && has_build_id(fd, id, size))
+    if (fd >= 0 && jr_packed_is_plain(fd) && has_build_id(fd, id, size))
         return fd;
     if (fd >= 0)
         close(fd);
@@ -78,7 +79,8 @@ static int try_link(char *path, GElf_Word checksum, char **found)
     const char *why;
     int fd = jr_file_open(path, &info, &why);
 
-    if (fd >= 0 && has_checksum(fd, (uint64_t)info.st_size, checksum)) {
+    if (fd >= 0 && jr_packed_is_plain(fd) &&
+        has_checksum(fd, (uint64_t)info.st_size, checksum)) {
         *found = path;
         return fd;
     }

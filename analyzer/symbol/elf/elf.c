@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "debugfile.h"
+#include "packed.h"
 
 #define PAGE_MAX 65536ULL /* the largest page that a segment is mapped by */
 
@@ -61,8 +62,7 @@ struct jr_elf *jr_elf_open(int fd, const char *path)
     Dwarf_Addr bias;
     ssize_t size;
 
-    elf_version(EV_CURRENT);
-    elf->dwfl = dwfl_begin(&callbacks);
+    elf->dwfl = jr_packed_is_plain(fd) ? dwfl_begin(&callbacks) : NULL;
     if (elf->dwfl) {
         dwfl_report_begin(elf->dwfl);
         elf->module = dwfl_report_elf(elf->dwfl, path, path, fd, 0, true);
@@ -78,6 +78,7 @@ struct jr_elf *jr_elf_open(int fd, const char *path)
         jr_elf_free(elf);
         return NULL;
     }
+    jr_packed_limit(elf->elf, path);
     size = dwelf_elf_gnu_build_id(elf->elf, &id);
     if (size > 0) {
         elf->id = id;
