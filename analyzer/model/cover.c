@@ -166,8 +166,9 @@ static struct jr_cover_process *find(const struct jr_cover *cover,
     return found;
 }
 
-/* The first process of a pid namespace knows itself as 1, without a parent; who
- * waited for it, outside, knows it by another number.  Of several, the one that
+/* The first process of a pid namespace knows itself as 1, without a parent or,
+ * of before it was another program, with who forked it; that one waited for it,
+ * outside, where it has another number.  Of several, the one that
  * used most of what is told.  NULL: there is none. */
 static struct jr_cover_process *find_inner(const struct jr_cover *cover,
                                            size_t sorted, uint32_t tree,
@@ -183,7 +184,8 @@ static struct jr_cover_process *find_inner(const struct jr_cover *cover,
         struct jr_cover_process *process = &cover->processes[i];
         const struct jr_cover_image *image = &process->last;
 
-        if (image->ppid == 0 && !process->reaped_ns && image->cpu_ns &&
+        if ((image->ppid == 0 || image->ppid == line->ppid) &&
+            !process->reaped_ns && image->cpu_ns &&
             image->begin_ns <= line->time_ns &&
             jr_add(image->cpu_ns, image->children_ns) <= told &&
             (!found || image->cpu_ns > found->last.cpu_ns))

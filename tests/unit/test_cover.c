@@ -32,11 +32,11 @@ static void parse(const char *text, struct jr_tree *tree, unsigned warnings)
     assert_int_equal(diag.warnings, warnings);
 }
 
-/* Process 1, the tree's first one, and further ones are added to it. */
-static void add(struct jr_cover *cover, const struct jr_tree *tree,
-                struct jr_cover_image image)
+/* A process of the tree whose first one is `root`. */
+static void add_below(struct jr_cover *cover, const struct jr_tree *tree,
+                      uint32_t root, struct jr_cover_image image)
 {
-    image.tree = jr_cover_tree(cover, tree, 1);
+    image.tree = jr_cover_tree(cover, tree, root);
     if (image.start_ticks == 0)
         image.start_ticks = 100 + image.pid;
     if (image.period_ns == 0)
@@ -44,6 +44,13 @@ static void add(struct jr_cover *cover, const struct jr_tree *tree,
     if (image.on_ns == 0)
         image.on_ns = image.cpu_ns - image.before_ns;
     jr_cover_add(cover, &image);
+}
+
+/* Process 1, the tree's first one, and further ones are added to it. */
+static void add(struct jr_cover *cover, const struct jr_tree *tree,
+                struct jr_cover_image image)
+{
+    add_below(cover, tree, 1, image);
 }
 
 static void reads_lines(void **state)
@@ -167,6 +174,42 @@ static void names_what_has_no_log(void **state)
     assert_non_null(strstr(cover.gaps[2].why, "no room"));
     jr_cover_free(&cover);
     jr_tree_file_free(&tree);
+}
+
+/* Process 1 of a namespace is the 5 that was waited for outside; a sample of
+ * what it was before it was another program knows who forked it. */
+static void knows_one_forked_into_a_namespace(void **state)
+{
+    for (uint32_t ppid = 0; ppid <= 8; ppid += 4) {
+        struct jr_cover cover = {0};
+        struct jr_tree tree;
+
+        (void)state;
+        parse("20 jprof-child root=9 pid=5 ppid=4 cpu=401000000\n", &tree, 0);
+        add_below(&cover, &tree, 9,
+                  (struct jr_cover_image){.pid = 4,
+                                          .ppid = 9,
+                                          .cpu_ns = 10 * MS,
+                                          .sampled_ns = 10 * MS,
+                                          .children_ns = 401 * MS});
+        add_below(&cover, &tree, 9,
+                  (struct jr_cover_image){.pid = 1,
+                                          .ppid = ppid,
+                                          .begin_ns = 2,
+                                          .cpu_ns = 1 * MS,
+                                          .sampled_ns = 0});
+        add_below(&cover, &tree, 9,
+                  (struct jr_cover_image){.pid = 1,
+                                          .begin_ns = 3,
+                                          .before_ns = 1 * MS,
+                                          .cpu_ns = 400 * MS,
+                                          .sampled_ns = 399 * MS});
+        jr_cover_finish(&cover, 1);
+        /* 8 forked another one. */
+        assert_int_equal(cover.ngaps, ppid == 8);
+        jr_cover_free(&cover);
+        jr_tree_file_free(&tree);
+    }
 }
 
 /* What a waiter was told is the child's with its own children's. */
@@ -499,6 +542,7 @@ int main(void)
         cmocka_unit_test(sums_up),
         cmocka_unit_test(takes_the_launcher_s_word),
         cmocka_unit_test(names_what_has_no_log),
+        cmocka_unit_test(knows_one_forked_into_a_namespace),
         cmocka_unit_test(takes_children_off),
         cmocka_unit_test(joins_programs_of_a_process),
         cmocka_unit_test(leaves_out_what_was_not_to_be_covered),

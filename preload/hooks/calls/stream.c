@@ -31,9 +31,9 @@ int jp_stream_begin(struct jp_stream *stream, int fd, enum jp_stream_way way)
     return 1;
 }
 
-/* Whether writing waits until all is written: a pipe, a socket or a terminal
- * that is not O_NONBLOCK (write(2), pipe(7)). */
-static int waits_for_room(int fd)
+/* Whether a call waits until all is moved: a pipe, a socket or a terminal that
+ * is not O_NONBLOCK (write(2), pipe(7), recv(2) of MSG_WAITALL). */
+static int waits_for_all(int fd)
 {
     struct stat status;
     const long flags = jp_sys_sig(SYS_fcntl, fd, F_GETFL, 0, 0, 0);
@@ -41,14 +41,6 @@ static int waits_for_room(int fd)
            jp_sys_fstat_sig(fd, &status) == 0 &&
            (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) ||
             S_ISCHR(status.st_mode));
-}
-
-int jp_stream_cut_short(struct jp_stream *stream)
-{
-    if (jp_retry_take_ours(&stream->retry))
-        return 1;
-    return stream->way == JP_STREAM_OUT && waits_for_room(stream->fd) &&
-           jp_retry_interrupted(&stream->retry);
 }
 
 /* When the socket's time-out ends; JP_NEVER without one, or no socket. */
@@ -62,6 +54,25 @@ static int64_t deadline(const struct jp_stream *stream)
         (time.tv_sec == 0 && time.tv_usec == 0))
         return JP_NEVER;
     return stream->begin + time.tv_sec * (int64_t)JP_NS + time.tv_usec * 1000;
+}
+
+/* Whether a receive of all could have gone on: the socket is open, there is
+ * nothing in it, and its time is not over.  So a signal ended it. */
+static int could_wait(const struct jp_stream *stream)
+{
+    char byte;
+    return jp_sys_sig(SYS_recvfrom, stream->fd, (long)&byte, 1,
+                      MSG_PEEK | MSG_DONTWAIT, 0) == -EAGAIN &&
+           deadline(stream) > jp_retry_now();
+}
+
+int jp_stream_cut_short(struct jp_stream *stream)
+{
+    if (jp_retry_take_ours(&stream->retry))
+        return 1;
+    return waits_for_all(stream->fd) &&
+           (stream->way == JP_STREAM_OUT || could_wait(stream)) &&
+           jp_retry_interrupted(&stream->retry);
 }
 
 /* Waits until it is ready: 0, or an errno. */
