@@ -60,12 +60,6 @@ static int open_folder(struct target *target, const char *path)
     return target->folder < 0 ? -1 : 0;
 }
 
-/* Whether it is neither the user's nor root's. */
-static int is_others(const struct stat *info)
-{
-    return info->st_uid != 0 && info->st_uid != geteuid();
-}
-
 /* Makes a file of a new name in the folder; returns its descriptor or -1 with
  * errno. */
 static int make_temporary(struct target *target)
@@ -86,7 +80,7 @@ static int make_temporary(struct target *target)
         free(target->temporary);
         target->temporary = NULL;
     } else if (target->old.st_mode != 0 && !target->is_made_up &&
-               !is_others(&target->old)) {
+               jr_is_owner_ours(&target->old, 0)) {
         (void)fchmod(fd, target->old.st_mode & 0777);
     }
     return fd;
@@ -133,7 +127,8 @@ static int look_at_named(struct target *target, char **final)
         old->st_mode = 0;
     target->is_link = S_ISLNK(old->st_mode);
     /* Another user may have put it there, and wait for what comes. */
-    if (old->st_mode != 0 && !S_ISREG(old->st_mode) && is_others(old)) {
+    if (old->st_mode != 0 && !S_ISREG(old->st_mode) &&
+        !jr_is_owner_ours(old, 0)) {
         errno = target->is_link ? ELOOP : EPERM;
         return -1;
     }
@@ -194,8 +189,8 @@ static int open_either(struct target *target)
         fd = make_temporary(target);
     /* No new file in this folder: the old one can be written to at least, but
      * for another user's. */
-    if (fd < 0 && (target->folder < 0 ||
-                   (target->old.st_mode != 0 && !is_others(&target->old))))
+    if (fd < 0 && (target->folder < 0 || (target->old.st_mode != 0 &&
+                                          jr_is_owner_ours(&target->old, 0))))
         fd = open_old(target);
     return fd;
 }
