@@ -251,8 +251,8 @@ static void note_ring(struct jr_load *load, const struct jr_run *run)
         return;
     /* A thread that goes on waiting has the time at which it was last looked
      * at, which may lie before all others'. */
-    first = cut ? run->oldest_ns : run->samples[0].time_ns;
-    covered = run->samples[run->nsamples - 1].time_ns;
+    first = cut ? run->oldest_ns : run->first_ns;
+    covered = run->last_ns;
     covered -= covered < first ? covered : first;
     if (cut && first > header->mono_ns)
         jr_notes_add_time(
@@ -317,7 +317,8 @@ static void note_run(struct jr_load *load, const struct jr_log *log,
         jr_notes_add(&load->gathered,
                      jr_printf("pid %" PRIu32 ": %zu of %zu chunks of %s are "
                                "damaged and were left out or cut",
-                               pid, run->bad_chunks, run->chunks, log->path));
+                               pid, run->bad_chunks, run->seen_chunks,
+                               log->path));
     if (run->header.period_ns == 0)
         jr_warn(load->diag, log->path, run->offset,
                 "the period is 0; weights are shown in periods of %" PRIu64
@@ -349,9 +350,10 @@ static void say_selected(const struct jr_load *load, const struct jr_log *log,
 static void say_run(const struct jr_log *log, const struct jr_run *run,
                     const struct jr_map *map)
 {
-    jr_say("%s: pid %" PRIu32 " (%s): %zu samples of %zu stacks in %zu chunks",
+    jr_say("%s: pid %" PRIu32 " (%s): %" PRIu64 " samples of %zu stacks in "
+           "%zu chunks",
            log->path, run->header.pid, run->header.exe, run->nsamples,
-           run->nstacks ? run->nstacks - 1 : 0, run->chunks);
+           run->stacks.count - 1, run->seen_chunks);
     jr_say("%s: %zu mappings, %zu sections, %zu JIT files",
            map->path ? map->path : "(no map)", map->nmappings, map->nsections,
            map->njit);
@@ -365,7 +367,8 @@ static void add_run(struct jr_load *load, const struct jr_log *log,
     if (load->verbose)
         say_run(log, run, held->map);
     check_program(load, run);
-    jr_model_add(&load->model, run, held->map, held->space, neighbours);
+    jr_model_add(&load->model, log, run,
+                 &(struct jr_code){held->map, held->space}, neighbours);
     jr_load_cover(load, log, run, held->map);
     note_run(load, log, run);
     note_map(load, run, held->map);
@@ -409,6 +412,7 @@ int jr_load_log(struct jr_load *load, const char *path)
         add_run(load, log, &log->runs[i], &load->held[held + i], neighbours);
         neighbours.before += own;
     }
+    jr_log_close(log);
     say_selected(load, log, first, sections);
     return 0;
 }

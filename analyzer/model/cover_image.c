@@ -64,25 +64,6 @@ static void follow(struct course *course, const struct jr_map *map)
     }
 }
 
-static void sum_samples(const struct jr_run *run, struct jr_cover_image *image)
-{
-    uint64_t later = 0;
-
-    for (size_t i = 0; i < run->nsamples; i++) {
-        const struct jr_sample *sample = &run->samples[i];
-
-        if (sample->event != JP_EVENT_CPU &&
-            sample->event != JP_EVENT_WALL_RUNNING)
-            continue;
-        image->sampled_ns = jr_add(image->sampled_ns, sample->weight_ns);
-        if (sample->time_ns > run->header.cpu_read_ns)
-            later = jr_add(later, sample->weight_ns);
-    }
-    /* A killed process: what it used since it last looked at its clock. */
-    if (image->cpu_ns)
-        image->cpu_ns = jr_add(image->cpu_ns, later);
-}
-
 void jr_cover_image(const struct jr_run *run, const struct jr_map *map,
                     struct jr_cover_image *image)
 {
@@ -109,7 +90,10 @@ void jr_cover_image(const struct jr_run *run, const struct jr_map *map,
      * it began. */
     if (image->start_ticks == 0 && header->base_run != 0)
         image->start_ticks = 1ULL << 63 | run->offset;
-    sum_samples(run, image);
+    image->sampled_ns = run->cpu_ns;
+    /* A killed process: what it used since it last looked at its clock. */
+    if (image->cpu_ns)
+        image->cpu_ns = jr_add(image->cpu_ns, run->late_ns);
     /* One that was to wait, JP_DEFER or JP_FIRST, did not run at first. */
     if (map->nsections &&
         map->sections[0].cpu_ns > header->cpu_before_ns + START_NS)

@@ -34,7 +34,7 @@ void jr_model_free(struct jr_model *model)
     jr_table_free(&model->by_name);
     jr_table_free(&model->by_tier);
     jr_table_free(&model->by_arc);
-    jr_table_free(&model->by_path);
+    jr_index_free(&model->by_path);
     jr_table_free(&model->by_leaf);
     jr_table_free(&model->by_thread);
     *model = (struct jr_model){0};
@@ -78,12 +78,14 @@ static void add_stats(struct jr_stats *sum, const struct jr_stats *part)
     sum->lowered_ns = jr_add(sum->lowered_ns, part->lowered_ns);
     sum->threads += part->threads;
     sum->sections += part->sections;
+    sum->gone += part->gone;
 }
 
 void jr_model_finish(struct jr_model *model)
 {
     uint64_t gone_ns = 0; /* what the ring that lost most has lost */
 
+    jr_tree_mark_first(model);
     if (model->nleaves > 0)
         qsort(model->leaves, model->nleaves, sizeof(*model->leaves),
               compare_leaves);

@@ -83,6 +83,14 @@ struct jr_stats {
     uint64_t lowered_ns;  /* and their weight; whole run */
     uint64_t threads;     /* seen in the kept samples */
     uint64_t sections;    /* that the filter selects */
+    uint64_t gone;        /* samples that the process, which goes on, has
+                             overwritten while they were read */
+};
+
+/* What the code of a process is. */
+struct jr_code {
+    const struct jr_map *map;
+    struct jr_space *space;
 };
 
 /* One process image: a run of a log with its map. */
@@ -101,7 +109,6 @@ struct jr_function {
     const char *name, *module; /* belong to the jr_symbols */
     const char *tier;          /* that tells it from others; NULL */
     const char *raw;           /* as a runtime wrote it first; NULL: `name` */
-    uint32_t stamp;            /* last stack that it was seen on */
     uint32_t first_tier;       /* plus one; its others are in by_tier */
     uint8_t kind;              /* enum jr_frame_kind */
 };
@@ -111,12 +118,10 @@ struct jr_tier {
     const char *word; /* "TurboFan"; NULL: its runtime says none */
     const char *raw;  /* its name as the runtime wrote it first */
     uint32_t function;
-    uint32_t stamp;
 };
 
 struct jr_arc {
     uint32_t caller, callee; /* functions */
-    uint32_t stamp;
 };
 
 #define JR_NO_ARC UINT32_MAX
@@ -125,11 +130,12 @@ struct jr_arc {
  * have nodes of their own, even where the functions are the same. */
 struct jr_node {
     uint32_t parent, function;
-    uint32_t tier;          /* of the function */
-    uint32_t arc;           /* from the parent's function; JR_NO_ARC */
-    uint32_t leaf;          /* its first one, plus one, until
+    uint32_t tier; /* of the function */
+    uint32_t arc;  /* from the parent's function; JR_NO_ARC */
+    uint32_t leaf; /* its first one, plus one, until
                                    jr_model_finish; the others of the node are
                                    in by_leaf */
+    /* After jr_model_finish: */
     uint8_t first_function; /* no ancestor has this function */
     uint8_t first_tier;     /* nor, in this tier */
     uint8_t first_arc;      /* nor is this arc on the way to the root */
@@ -182,10 +188,10 @@ struct jr_model {
     size_t nprofiled, profiled_room;
     struct jr_stats total; /* after jr_model_finish */
     uint64_t period_ns;    /* the unit of weights: that of process 0 */
-    struct jr_table by_name, by_tier, by_arc, by_path, by_leaf, by_thread;
-    uint32_t *frame_tiers; /* by number of the frame, plus one */
+    struct jr_table by_name, by_tier, by_arc, by_leaf, by_thread;
+    struct jr_index by_path; /* nodes */
+    uint32_t *frame_tiers;   /* by number of the frame, plus one */
     size_t nframe_tiers;
-    uint32_t stamp;
     uint32_t *path; /* scratch: tiers of a stack */
     size_t npath, path_room;
     uint8_t *named;           /* -i, then -e: a frame had this name */
@@ -198,20 +204,22 @@ struct jr_model {
 void jr_model_init(struct jr_model *model, const struct jr_filter *filter);
 void jr_model_free(struct jr_model *model);
 
-/* Counts the samples of one more process.  Run, map and space must outlive the
- * model.  A header whose period is 0 is counted with the default period. */
-void jr_model_add(struct jr_model *model, const struct jr_run *run,
-                  const struct jr_map *map, struct jr_space *space,
+/* Counts the samples of one more process, a run of a log that is open.  Run,
+ * map and space must outlive the model, the open log need not.  A header whose
+ * period is 0 is counted with the default period. */
+void jr_model_add(struct jr_model *model, const struct jr_log *log,
+                  const struct jr_run *run, const struct jr_code *code,
                   struct jr_neighbours neighbours);
 
 /* Sums up; call once, after the last jr_model_add. */
 void jr_model_finish(struct jr_model *model);
 
 /* tree.c: the tier of a frame, its function being part of the model then; the
- * node of a path of tiers, given leaf first. */
+ * node of a tier below another node; says of each node what it is the first of
+ * on the way from the root, once all are there. */
 uint32_t jr_tree_tier(struct jr_model *model, const struct jr_frame *frame);
-uint32_t jr_tree_insert(struct jr_model *model, const uint32_t *path,
-                        size_t length);
+uint32_t jr_tree_child(struct jr_model *model, uint32_t parent, uint32_t tier);
+void jr_tree_mark_first(struct jr_model *model);
 
 /* span.c: sections of a run with this map, at least 1. */
 size_t jr_span_sections(const struct jr_map *map);

@@ -24,9 +24,7 @@ static uint64_t last_moment(const struct jr_process *process)
     const struct jr_run *run = process->run;
     uint64_t last = process->map->end_ns;
 
-    if (run->nsamples > 0 && run->samples[run->nsamples - 1].time_ns > last)
-        last = run->samples[run->nsamples - 1].time_ns;
-    return last;
+    return run->last_ns > last ? run->last_ns : last;
 }
 
 static uint64_t first_pause_after(const struct jr_map *map, uint64_t start)

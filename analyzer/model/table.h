@@ -8,13 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct jr_slot;
+#include "base/index.h"
+
 struct jr_key;
 
 /* All zero is an empty table. */
 struct jr_table {
-    struct jr_slot *slots;
-    size_t room;         /* of slots; 0 or a power of two */
+    struct jr_index index;
     struct jr_key *keys; /* in the order in which they came */
     uint32_t *values;
     size_t used, keys_room, values_room;

@@ -2,6 +2,7 @@
  *
  * Functions, their tiers, arcs and the tree of call paths.
  * Runs in: analyzer. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -102,57 +103,92 @@ static uint32_t arc_of(struct jr_model *model, uint32_t caller, uint32_t callee)
     return id;
 }
 
-/* The node below `parent`; marks its tier, function and arc as seen on the
- * stack that is being inserted, whose number is model->stamp. */
-static uint32_t step(struct jr_model *model, uint32_t parent, uint32_t tier)
+uint32_t jr_tree_child(struct jr_model *model, uint32_t parent, uint32_t tier)
 {
-    uint32_t function = model->tiers[tier].function;
-    uint32_t fresh = (uint32_t)model->nnodes;
-    uint32_t id = jr_table_put(&model->by_path, parent, tier, fresh);
-    struct jr_node *node;
+    const uint32_t hash = jr_hash(parent, tier);
+    const uint32_t function = model->tiers[tier].function;
+    size_t at = hash;
+    uint32_t id, arc = JR_NO_ARC;
 
-    if (id == fresh) {
-        uint32_t arc = JR_NO_ARC;
-
-        if (parent != 0)
-            arc = arc_of(model, model->nodes[parent].function, function);
-        node = JR_PUSH(model->nodes, model->nnodes, model->nodes_room);
-        *node = (struct jr_node){
-            .parent = parent, .function = function, .tier = tier, .arc = arc};
-        node->first_function = model->functions[function].stamp != model->stamp;
-        node->first_tier = model->tiers[tier].stamp != model->stamp;
-        node->first_arc =
-            arc != JR_NO_ARC && model->arcs[arc].stamp != model->stamp;
-    }
-    node = &model->nodes[id];
-    model->functions[function].stamp = model->stamp;
-    model->tiers[tier].stamp = model->stamp;
-    if (node->arc != JR_NO_ARC)
-        model->arcs[node->arc].stamp = model->stamp;
+    while ((id = jr_index_next(&model->by_path, hash, &at)) != JR_NO_ITEM)
+        if (model->nodes[id].parent == parent && model->nodes[id].tier == tier)
+            return id;
+    id = (uint32_t)model->nnodes;
+    jr_index_add(&model->by_path, hash, id);
+    if (parent != 0)
+        arc = arc_of(model, model->nodes[parent].function, function);
+    *JR_PUSH(model->nodes, model->nnodes, model->nodes_room) = (struct jr_node){
+        .parent = parent, .function = function, .tier = tier, .arc = arc};
     return id;
 }
 
-/* The stamp numbers the insertions; when it wraps, old stamps are wiped. */
-static void next_stamp(struct jr_model *model)
+/* Nodes by their parents. */
+struct family {
+    uint32_t child;   /* the last one; 0: none */
+    uint32_t sibling; /* the one before; 0: none */
+};
+
+/* How often each function, tier and arc is on the way from the root. */
+struct seen {
+    uint32_t *functions, *tiers, *arcs;
+};
+
+static void enter(struct jr_node *node, const struct seen *seen)
 {
-    if (++model->stamp != 0)
-        return;
-    for (size_t i = 0; i < model->nfunctions; i++)
-        model->functions[i].stamp = 0;
-    for (size_t i = 0; i < model->ntiers; i++)
-        model->tiers[i].stamp = 0;
-    for (size_t i = 0; i < model->narcs; i++)
-        model->arcs[i].stamp = 0;
-    model->stamp = 1;
+    node->first_function = seen->functions[node->function]++ == 0;
+    node->first_tier = seen->tiers[node->tier]++ == 0;
+    if (node->arc != JR_NO_ARC)
+        node->first_arc = seen->arcs[node->arc]++ == 0;
 }
 
-uint32_t jr_tree_insert(struct jr_model *model, const uint32_t *path,
-                        size_t length)
+static void leave(const struct jr_node *node, const struct seen *seen)
 {
-    uint32_t node = 0;
+    seen->functions[node->function]--;
+    seen->tiers[node->tier]--;
+    if (node->arc != JR_NO_ARC)
+        seen->arcs[node->arc]--;
+}
 
-    next_stamp(model);
-    while (length-- > 0)
-        node = step(model, node, path[length]);
-    return node;
+/* Goes through the tree, children after their parents. */
+static void visit(struct jr_model *model, const struct family *families,
+                  const struct seen *seen)
+{
+    uint32_t at = families[0].child;
+
+    while (at != 0) {
+        enter(&model->nodes[at], seen);
+        if (families[at].child != 0) {
+            at = families[at].child;
+            continue;
+        }
+        while (at != 0 && families[at].sibling == 0) {
+            leave(&model->nodes[at], seen);
+            at = model->nodes[at].parent;
+        }
+        if (at != 0) {
+            leave(&model->nodes[at], seen);
+            at = families[at].sibling;
+        }
+    }
+}
+
+void jr_tree_mark_first(struct jr_model *model)
+{
+    struct family *families = jr_alloc(model->nnodes, sizeof(*families));
+    struct seen seen = {.functions =
+                            jr_alloc(model->nfunctions + 1, sizeof(uint32_t)),
+                        .tiers = jr_alloc(model->ntiers + 1, sizeof(uint32_t)),
+                        .arcs = jr_alloc(model->narcs + 1, sizeof(uint32_t))};
+
+    for (uint32_t i = 1; i < model->nnodes; i++) {
+        struct family *parent = &families[model->nodes[i].parent];
+
+        families[i].sibling = parent->child;
+        parent->child = i;
+    }
+    visit(model, families, &seen);
+    free(families);
+    free(seen.functions);
+    free(seen.tiers);
+    free(seen.arcs);
 }

@@ -18,6 +18,7 @@ struct cursor {
     size_t size;      /* bytes there are */
     uint64_t offset;  /* of the chunk in the file */
     unsigned damaged; /* records that could not be used */
+    struct jr_chunk chunk;
 };
 
 void jr_chunk_reader_begin(struct jr_chunk_reader *reader, const char *path,
@@ -27,13 +28,13 @@ void jr_chunk_reader_begin(struct jr_chunk_reader *reader, const char *path,
     reader->path = path;
     reader->diag = diag;
     reader->stacks = jr_alloc(JR_CHUNK_PLACES, sizeof *reader->stacks);
-    reader->whole = jr_alloc(JR_STACK_DEPTH_MAX, sizeof *reader->whole);
+    reader->frames = jr_alloc(JR_STACK_DEPTH_MAX, sizeof *reader->frames);
 }
 
 void jr_chunk_reader_end(struct jr_chunk_reader *reader)
 {
     free(reader->stacks);
-    free(reader->whole);
+    free(reader->frames);
     memset(reader, 0, sizeof *reader);
 }
 
@@ -47,101 +48,116 @@ static void damage(struct cursor *cursor, size_t at, const char *text)
     }
 }
 
-/* Returns what is wrong with a stack record, or NULL with the whole stack in
- * reader->whole and its depth in *depth. */
-static const char *whole_stack(struct cursor *cursor, size_t at,
-                               const struct jp_stack_record *record,
-                               uint32_t *depth)
+/* Returns what is wrong with a stack record, or NULL with it in *parts. */
+static const char *check_stack(const struct cursor *cursor, size_t at,
+                               struct jr_stack_parts *parts)
 {
-    struct jr_chunk_reader *reader = cursor->reader;
-    const struct jr_stack *base;
-    uint32_t base_index;
+    const struct jr_chunk_reader *reader = cursor->reader;
+    const struct jr_stacks *stacks = &cursor->run->stacks;
+    struct jp_stack_record record;
 
-    if (record->head.words != 2 + (uint32_t)record->count)
+    memcpy(&record, cursor->data + at, sizeof record.head);
+    if (record.head.words < 2)
+        return "stack record too short; left out";
+    memcpy(&record, cursor->data + at, sizeof record);
+    *parts = (struct jr_stack_parts){.frames = reader->frames,
+                                     .count = record.count,
+                                     .shared = record.shared,
+                                     .gap = record.gap};
+    if (record.head.words != 2 + parts->count)
         return "stack with a wrong number of frames; left out";
-    *depth = (uint32_t)record->count + record->shared;
-    if (*depth > JR_STACK_DEPTH_MAX)
+    if (parts->count + parts->shared > JR_STACK_DEPTH_MAX)
         return "stack of more than 4096 frames; left out";
-    if (record->gap > *depth)
+    if (parts->gap > parts->count + parts->shared)
         return "stack with a gap beyond its end; left out";
-    memcpy(reader->whole, cursor->data + at + sizeof *record,
-           record->count * sizeof *reader->whole);
-    if (record->shared == 0)
+    memcpy(reader->frames, cursor->data + at + sizeof record,
+           record.count * sizeof *reader->frames);
+    if (parts->shared == 0)
         return NULL;
-    if (record->base >= JR_CHUNK_PLACES || record->base >= at / 8)
+    if (record.base >= JR_CHUNK_PLACES || record.base >= at / 8)
         return "stack built on one that is not earlier; left out";
-    base_index = reader->stacks[record->base];
-    if (base_index == JR_STACK_NONE)
+    parts->base = reader->stacks[record.base];
+    if (parts->base == JR_STACK_NONE)
         return "stack built on one that is not there; left out";
-    base = &cursor->run->stacks[base_index];
-    if (record->shared > base->depth)
+    if (parts->shared > jr_stacks_depth(stacks, parts->base))
         return "stack that shares more frames than there are; left out";
-    memcpy(reader->whole + record->count,
-           cursor->run->frames + base->first + base->depth - record->shared,
-           record->shared * sizeof *reader->whole);
     return NULL;
 }
 
 static void read_stack(struct cursor *cursor, size_t at)
 {
-    struct jr_chunk_reader *reader = cursor->reader;
-    struct jp_stack_record record;
-    const char *wrong;
-    uint32_t depth = 0, index;
+    struct jr_run *run = cursor->run;
+    struct jr_stack_parts parts;
+    const char *wrong = check_stack(cursor, at, &parts);
+    uint32_t index = JR_STACK_NONE;
 
-    memcpy(&record, cursor->data + at, sizeof record.head);
-    if (record.head.words < 2) {
-        damage(cursor, at, "stack record too short; left out");
-        return;
+    if (!wrong) {
+        index = jr_stacks_add(&run->stacks, &parts);
+        if (index == JR_STACK_NONE)
+            wrong = "more stacks than can be numbered; left out";
     }
-    memcpy(&record, cursor->data + at, sizeof record);
-    wrong = whole_stack(cursor, at, &record, &depth);
-    if (wrong) {
+    if (wrong)
         damage(cursor, at, wrong);
-        return;
+    cursor->reader->stacks[at / 8] = index;
+    *JR_PUSH(run->records, run->nrecords, run->records_room) = index;
+}
+
+/* Returns what is wrong with a sample record, or NULL with it in *sample. */
+static const char *decode_sample(const uint8_t *data, size_t at,
+                                 const uint32_t *stacks,
+                                 struct jr_sample *sample)
+{
+    struct jp_sample_record record;
+    uint32_t place;
+
+    memcpy(&record, data + at, sizeof record.head);
+    if (record.head.words != sizeof record / 8)
+        return "sample record of a wrong size; left out";
+    memcpy(&record, data + at, sizeof record);
+    if (JP_SAMPLE_EVENT(record.head.info) >= JP_EVENT_COUNT ||
+        JP_SAMPLE_REASON(record.head.info) >= JP_REASON_COUNT)
+        return "sample of an unknown kind; left out";
+    place = JP_SAMPLE_STACK(record.weight_stack);
+    *sample = (struct jr_sample){
+        .time_ns = record.time_ns,
+        .weight_ns = JP_SAMPLE_WEIGHT(record.weight_stack),
+        .tid = record.tid,
+        .event = JP_SAMPLE_EVENT(record.head.info),
+        .reason = (uint8_t)JP_SAMPLE_REASON(record.head.info)};
+    if (place) {
+        sample->stack = place < at / 8 ? stacks[place] : JR_STACK_NONE;
+        if (sample->stack == JR_STACK_NONE)
+            return "sample whose stack is not there; left out";
     }
-    index = jr_stack_add(reader->table, cursor->run, reader->whole, depth,
-                         record.gap);
-    if (index == JR_STACK_NONE)
-        damage(cursor, at, "more frames than a log can hold; stack left out");
-    reader->stacks[at / 8] = index;
+    return NULL;
 }
 
 static void read_sample(struct cursor *cursor, size_t at)
 {
-    struct jp_sample_record record;
     struct jr_run *run = cursor->run;
-    uint32_t place, stack = 0;
+    struct jr_chunk *chunk = &cursor->chunk;
+    struct jr_sample sample;
+    const char *wrong =
+        decode_sample(cursor->data, at, cursor->reader->stacks, &sample);
 
-    memcpy(&record, cursor->data + at, sizeof record.head);
-    if (record.head.words != sizeof record / 8) {
-        damage(cursor, at, "sample record of a wrong size; left out");
+    if (wrong) {
+        damage(cursor, at, wrong);
         return;
     }
-    memcpy(&record, cursor->data + at, sizeof record);
-    if (JP_SAMPLE_EVENT(record.head.info) >= JP_EVENT_COUNT ||
-        JP_SAMPLE_REASON(record.head.info) >= JP_REASON_COUNT) {
-        damage(cursor, at, "sample of an unknown kind; left out");
+    if (sample.time_ns < run->header.cleared_ns)
         return;
-    }
-    place = JP_SAMPLE_STACK(record.weight_stack);
-    if (place) {
-        stack = place < at / 8 ? cursor->reader->stacks[place] : JR_STACK_NONE;
-        if (stack == JR_STACK_NONE) {
-            damage(cursor, at, "sample whose stack is not there; left out");
-            return;
-        }
-    }
-    if (record.time_ns < run->header.cleared_ns)
+    if (chunk->nsamples == 0 || sample.time_ns < chunk->first_ns)
+        chunk->first_ns = sample.time_ns;
+    if (sample.time_ns > chunk->last_ns)
+        chunk->last_ns = sample.time_ns;
+    chunk->nsamples++;
+    if (sample.event != JP_EVENT_CPU && sample.event != JP_EVENT_WALL_RUNNING)
         return;
-    *JR_PUSH(run->samples, run->nsamples, run->samples_room) =
-        (struct jr_sample){.time_ns = record.time_ns,
-                           .weight_ns = JP_SAMPLE_WEIGHT(record.weight_stack),
-                           .tid = record.tid,
-                           .stack = stack,
-                           .event = JP_SAMPLE_EVENT(record.head.info),
-                           .reason =
-                               (uint8_t)JP_SAMPLE_REASON(record.head.info)};
+    if (__builtin_add_overflow(run->cpu_ns, sample.weight_ns, &run->cpu_ns))
+        run->cpu_ns = UINT64_MAX;
+    if (sample.time_ns > run->header.cpu_read_ns &&
+        __builtin_add_overflow(run->late_ns, sample.weight_ns, &run->late_ns))
+        run->late_ns = UINT64_MAX;
 }
 
 static void read_text(struct cursor *cursor, size_t at)
@@ -206,14 +222,32 @@ static size_t read_record(struct cursor *cursor, size_t at, size_t chunk_size)
     return size;
 }
 
+static void keep_chunk(struct jr_run *run, const struct jr_chunk *chunk)
+{
+    if (chunk->nsamples == 0)
+        return;
+    if (run->nsamples == 0 || chunk->first_ns < run->first_ns)
+        run->first_ns = chunk->first_ns;
+    if (chunk->last_ns > run->last_ns)
+        run->last_ns = chunk->last_ns;
+    run->nsamples += chunk->nsamples;
+    *JR_PUSH(run->chunks, run->nchunks, run->chunks_room) = *chunk;
+}
+
 void jr_chunk_read(struct jr_chunk_reader *reader, struct jr_run *run,
                    const uint8_t *data, size_t size, uint64_t offset)
 {
-    struct cursor cursor = {reader, run, data, size, offset, 0};
+    struct cursor cursor = {.reader = reader,
+                            .run = run,
+                            .data = data,
+                            .size = size,
+                            .offset = offset};
     struct jp_chunk_header head;
     size_t at = JP_CHUNK_HEADER_SIZE, step;
 
     memcpy(&head, data, sizeof head);
+    cursor.chunk = (struct jr_chunk){
+        .offset = offset, .seq = head.seq, .records = run->nrecords};
     /* Places of the chunk before must not be found again. */
     memset(reader->stacks, 0xff, head.size / 8 * sizeof *reader->stacks);
     while (at + sizeof(struct jp_record) <= size) {
@@ -222,8 +256,47 @@ void jr_chunk_read(struct jr_chunk_reader *reader, struct jr_run *run,
             break;
         at += step;
     }
+    cursor.chunk.end = (uint32_t)at;
+    cursor.chunk.nrecords = (uint32_t)(run->nrecords - cursor.chunk.records);
+    keep_chunk(run, &cursor.chunk);
     if (at < size && at + sizeof(struct jp_record) > size && data[at])
         damage(&cursor, at,
                "the file ends inside this record; rest of the "
                "chunk is missing");
+}
+
+/* Whether the bytes at `data` are still those of the chunk. */
+static int is_same(const struct jr_chunk *chunk, const uint8_t *data)
+{
+    struct jp_chunk_header head;
+
+    memcpy(&head, data, sizeof head);
+    return head.magic == JP_CHUNK_MAGIC && head.seq == chunk->seq &&
+           head.offset == chunk->offset;
+}
+
+size_t jr_chunk_samples(const struct jr_run *run, const struct jr_chunk *chunk,
+                        const uint8_t *data, uint32_t *stacks,
+                        struct jr_sample *into)
+{
+    const uint32_t *records = run->records + chunk->records;
+    size_t count = 0, record = 0, size;
+
+    if (!is_same(chunk, data))
+        return 0;
+    memset(stacks, 0xff, (chunk->end + 7) / 8 * sizeof *stacks);
+    for (size_t at = JP_CHUNK_HEADER_SIZE; at < chunk->end; at += size) {
+        struct jp_record head;
+
+        memcpy(&head, data + at, sizeof head);
+        size = (size_t)head.words * 8;
+        if (size == 0 || size > chunk->end - at)
+            break;
+        if (head.type == JP_RECORD_STACK && record < chunk->nrecords)
+            stacks[at / 8] = records[record++];
+        else if (head.type == JP_RECORD_SAMPLE && count < chunk->nsamples &&
+                 !decode_sample(data, at, stacks, &into[count]))
+            count += into[count].time_ns >= run->header.cleared_ns;
+    }
+    return count;
 }

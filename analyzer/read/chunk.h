@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decodes the records of one chunk of a log into its run.
+ * Decodes the records of one chunk of a log: once to check it and to gather its
+ * stacks, and again whenever its samples are asked for.
  * Runs in: analyzer. */
 #ifndef JR_CHUNK_H
 #define JR_CHUNK_H
@@ -10,18 +11,19 @@
 
 #include "base/diag.h"
 #include "log.h"
-#include "stacks.h"
 
 #define JR_CHUNK_PLACES (JP_CHUNK_MAX / 8) /* where a record may start */
 
-/* What is kept from chunk to chunk of a log; `table` is that of the run whose
- * chunk is being read. */
+/* Samples of one chunk at most. */
+#define JR_CHUNK_SAMPLES                                                       \
+    ((JP_CHUNK_MAX - JP_CHUNK_HEADER_SIZE) / sizeof(struct jp_sample_record))
+
+/* What is kept from chunk to chunk of a log. */
 struct jr_chunk_reader {
     const char *path;
     struct jr_diag *diag;
-    struct jr_stack_table *table;
     uint32_t *stacks; /* by place: the run's stack, JR_STACK_NONE: none */
-    uint64_t *whole;  /* room for one whole stack */
+    uint64_t *frames; /* room for those of one record */
 };
 
 void jr_chunk_reader_begin(struct jr_chunk_reader *reader, const char *path,
@@ -29,9 +31,17 @@ void jr_chunk_reader_begin(struct jr_chunk_reader *reader, const char *path,
 void jr_chunk_reader_end(struct jr_chunk_reader *reader);
 
 /* Reads the chunk of which `size` bytes are at `data`, with its (checked)
- * header, `offset` being its place in the file; reader->table is the run's.
- * Damage is counted in the run and reported once a chunk. */
+ * header, `offset` being its place in the file: adds it, its stacks and the
+ * sums of its samples to the run.  Damage is counted in the run and reported
+ * once a chunk. */
 void jr_chunk_read(struct jr_chunk_reader *reader, struct jr_run *run,
                    const uint8_t *data, size_t size, uint64_t offset);
+
+/* Decodes again the samples of a chunk that jr_chunk_read has read, into room
+ * for chunk->nsamples; `stacks` is scratch of JR_CHUNK_PLACES.  Returns how
+ * many there are: fewer, or 0, when the writer has changed the chunk since. */
+size_t jr_chunk_samples(const struct jr_run *run, const struct jr_chunk *chunk,
+                        const uint8_t *data, uint32_t *stacks,
+                        struct jr_sample *into);
 
 #endif

@@ -13,18 +13,15 @@
 #include "chunk.h"
 #include "jp_machine.h"
 #include "names.h"
-#include "sort.h"
 
 #define WINDOW ((size_t)4 * JP_CHUNK_MAX) /* bytes of the file held at a time */
 
-/* The bytes of a log: all of them in memory, or a window of a file. */
+/* A window of the log's bytes. */
 struct source {
-    const uint8_t *data;
+    const struct jr_log_bytes *bytes;
     uint8_t *window;
     uint64_t window_at;
     size_t window_size;
-    uint64_t size;
-    int fd; /* used when data is NULL */
 };
 
 struct reader {
@@ -32,8 +29,6 @@ struct reader {
     struct jr_log *log;
     struct jr_diag *diag;
     struct jr_chunk_reader chunk;
-    struct jr_stack_table *tables; /* of the log's runs */
-    size_t ntables, tables_room;
     uint64_t *early; /* offsets of chunks before the header of their run */
     size_t nearly, early_room;
     int skipping; /* chunks belong to a run that cannot be read */
@@ -46,11 +41,12 @@ static uint64_t skip_hole(const struct source *source, uint64_t offset)
 {
     uint64_t data;
 
-    if (source->data || (offset >= source->window_at &&
-                         offset < source->window_at + source->window_size))
+    if (source->bytes->data ||
+        (offset >= source->window_at &&
+         offset < source->window_at + source->window_size))
         return offset;
-    data = jr_file_data(source->fd, offset, source->size);
-    if (data < source->size)
+    data = jr_file_data(source->bytes->fd, offset, source->bytes->size);
+    if (data < source->bytes->size)
         data -= data % JP_LOG_ALIGN;
     return data > offset ? data : offset;
 }
@@ -59,7 +55,7 @@ static uint64_t skip_hole(const struct source *source, uint64_t offset)
 static size_t window_for(const struct source *source, uint64_t offset,
                          size_t wanted)
 {
-    off_t hole = lseek(source->fd, (off_t)offset, SEEK_HOLE);
+    off_t hole = lseek(source->bytes->fd, (off_t)offset, SEEK_HOLE);
     uint64_t data = hole < 0 ? WINDOW : (uint64_t)hole - offset;
 
     if (data < wanted)
@@ -72,19 +68,20 @@ static size_t window_for(const struct source *source, uint64_t offset,
 static size_t peek(struct source *source, uint64_t offset, size_t wanted,
                    const uint8_t **at)
 {
-    uint64_t left = offset < source->size ? source->size - offset : 0;
+    uint64_t left =
+        offset < source->bytes->size ? source->bytes->size - offset : 0;
 
     if (wanted > left)
         wanted = (size_t)left;
-    if (source->data) {
-        *at = source->data + (wanted ? offset : 0);
+    if (source->bytes->data) {
+        *at = source->bytes->data + (wanted ? offset : 0);
         return wanted;
     }
     if (offset < source->window_at ||
         offset + wanted > source->window_at + source->window_size) {
         source->window_at = offset;
         source->window_size =
-            jr_file_pread(source->fd, source->window,
+            jr_file_pread(source->bytes->fd, source->window,
                           window_for(source, offset, wanted), offset);
         if (wanted > source->window_size)
             wanted = source->window_size;
@@ -103,15 +100,12 @@ static void add_run(struct reader *reader, const struct jp_log_header *header,
     run->header = *header;
     run->offset = offset;
     run->base = log->nruns - 1;
-    memset(JR_PUSH(reader->tables, reader->ntables, reader->tables_room), 0,
-           sizeof *reader->tables);
     jr_header_close(&run->header);
     for (int i = JP_COUNT_LOST_STALE; i <= JP_COUNT_LOST_NO_SLOT; i++) {
         if (__builtin_add_overflow(run->lost, header->counters[i], &run->lost))
             run->lost = UINT64_MAX;
     }
-    *JR_PUSH(run->stacks, run->nstacks, run->stacks_room) =
-        (struct jr_stack){0};
+    jr_stacks_init(&run->stacks);
     if (JP_MACHINE_ELF && header->machine != JP_MACHINE_ELF)
         jr_say("%s: written on another kind of machine (ELF machine %u)",
                log->path, header->machine);
@@ -220,7 +214,7 @@ static size_t read_chunk(struct reader *reader, uint64_t offset, int again)
         return JP_LOG_ALIGN;
     }
     run = &reader->log->runs[index];
-    run->chunks++;
+    run->seen_chunks++;
     if (got < sizeof head) {
         run->bad_chunks++;
         jr_warn(reader->diag, reader->log->path, offset,
@@ -235,7 +229,6 @@ static size_t read_chunk(struct reader *reader, uint64_t offset, int again)
     if (run->oldest_ns == 0 || head.opened_ns < run->oldest_ns)
         run->oldest_ns = head.opened_ns;
     got = peek(&reader->source, offset, head.size, &at);
-    reader->chunk.table = &reader->tables[index];
     jr_chunk_read(&reader->chunk, run, at, got, offset);
     return head.size;
 }
@@ -281,15 +274,9 @@ static void finish(struct reader *reader)
 {
     for (size_t i = 0; i < reader->nearly; i++)
         read_chunk(reader, reader->early[i], 1);
-    for (size_t i = 0; i < reader->log->nruns; i++) {
-        struct jr_run *run = &reader->log->runs[i];
-
-        jr_sort_samples(run->samples, run->nsamples);
+    for (size_t i = 0; i < reader->log->nruns; i++)
         join_base(reader->log, i);
-        jr_stack_table_free(&reader->tables[i]);
-    }
     jr_chunk_reader_end(&reader->chunk);
-    free(reader->tables);
     free(reader->early);
 }
 
@@ -298,7 +285,7 @@ static int read_all(struct reader *reader)
     unsigned before = reader->diag->warnings;
 
     jr_chunk_reader_begin(&reader->chunk, reader->log->path, reader->diag);
-    for (uint64_t at = 0; at < reader->source.size;
+    for (uint64_t at = 0; at < reader->source.bytes->size;
          at = skip_hole(&reader->source, at))
         at += read_page(reader, at);
     finish(reader);
@@ -306,7 +293,7 @@ static int read_all(struct reader *reader)
         return 0;
     if (reader->diag->warnings == before)
         jr_warn(reader->diag, reader->log->path, JR_NO_OFFSET,
-                reader->source.size ? "is not a jprof log" : "is empty");
+                reader->source.bytes->size ? "is not a jprof log" : "is empty");
     return -1;
 }
 
@@ -317,8 +304,9 @@ int jr_log_parse(const uint8_t *data, size_t size, const char *path,
 
     memset(log, 0, sizeof *log);
     log->path = jr_strdup(path);
-    reader.source.data = data ? data : (const uint8_t *)"";
-    reader.source.size = data ? size : 0;
+    log->bytes = (struct jr_log_bytes){data ? data : (const uint8_t *)"",
+                                       data ? size : 0, -1};
+    reader.source.bytes = &log->bytes;
     return read_all(&reader);
 }
 
@@ -331,29 +319,44 @@ int jr_log_read(const char *path, struct jr_log *log, struct jr_diag *diag)
 
     memset(log, 0, sizeof *log);
     log->path = jr_strdup(path);
-    reader.source.fd = jr_file_open(path, &info, &why);
-    if (reader.source.fd < 0) {
+    log->bytes.fd = jr_file_open(path, &info, &why);
+    if (log->bytes.fd < 0) {
         jr_warn(diag, path, JR_NO_OFFSET, "%s", why);
         return -1;
     }
     jr_file_read_for(&info);
-    reader.source.size = (uint64_t)info.st_size;
+    log->bytes.size = (uint64_t)info.st_size;
+    reader.source.bytes = &log->bytes;
     reader.source.window = jr_alloc(WINDOW, 1);
     result = read_all(&reader);
     free(reader.source.window);
-    close(reader.source.fd);
     return result;
+}
+
+void jr_log_close(struct jr_log *log)
+{
+    if (!log->bytes.data && log->bytes.fd >= 0 && log->path)
+        close(log->bytes.fd);
+    log->bytes = (struct jr_log_bytes){.fd = -1};
+    for (size_t i = 0; i < log->nruns; i++) {
+        struct jr_run *run = &log->runs[i];
+
+        jr_stacks_free(&run->stacks);
+        free(run->chunks);
+        free(run->records);
+        run->chunks = NULL;
+        run->records = NULL;
+        run->nchunks = run->nrecords = 0;
+    }
 }
 
 void jr_log_free(struct jr_log *log)
 {
-    for (size_t i = 0; i < log->nruns; i++) {
-        free(log->runs[i].samples);
-        free(log->runs[i].stacks);
-        free(log->runs[i].frames);
+    jr_log_close(log);
+    for (size_t i = 0; i < log->nruns; i++)
         free(log->runs[i].text);
-    }
     free(log->runs);
     free(log->path);
     memset(log, 0, sizeof *log);
+    log->bytes.fd = -1;
 }

@@ -11,46 +11,61 @@
 
 #include "base/diag.h"
 #include "jp_log.h"
+#include "stacks.h"
 
 struct jr_sample {
     uint64_t time_ns; /* CLOCK_MONOTONIC */
     uint64_t weight_ns;
     uint32_t tid;
-    uint32_t stack; /* index into jr_run.stacks; 0 is the empty stack */
+    uint32_t stack; /* index into jr_run.stacks.items; 0: the empty stack */
     uint8_t event;  /* enum jp_event, below JP_EVENT_COUNT */
     uint8_t reason; /* enum jp_reason, below JP_REASON_COUNT */
 };
 
-/* A distinct stack of a run: frames[0] is the interrupted pc, the others are
- * return addresses, root last. */
-struct jr_stack {
-    size_t first; /* index into jr_run.frames */
-    uint32_t depth;
-    uint32_t gap; /* frames are missing before this index; 0: none */
+/* Where a chunk of samples is. */
+struct jr_chunk {
+    uint64_t offset, seq;
+    uint64_t first_ns, last_ns; /* of its samples */
+    size_t records;             /* its first one in jr_run.records, */
+    uint32_t nrecords;          /* and how many */
+    uint32_t end;               /* bytes of header and records */
+    uint32_t nsamples;          /* at least 1 */
 };
 
-/* One process image's profile. */
+/* One process image's profile.  Its samples stay in the log: walk.h. */
 struct jr_run {
     struct jp_log_header header; /* its strings are NUL-terminated */
     uint64_t offset;             /* of the header in the file */
-    struct jr_sample *samples;   /* in order of time */
-    size_t nsamples, samples_room;
-    struct jr_stack *stacks; /* distinct; [0] has depth 0 */
-    size_t nstacks, stacks_room;
-    uint64_t *frames;
-    size_t nframes, frames_room;
-    uint64_t oldest_ns;        /* when its oldest chunk was opened */
-    uint64_t lost;             /* sum of the JP_COUNT_LOST_* counts */
-    size_t chunks, bad_chunks; /* read; damaged and skipped or cut */
-    char *text;                /* lines of the map, each with a newline */
+    uint64_t nsamples;
+    uint64_t first_ns, last_ns; /* of all samples; 0 without any */
+    uint64_t cpu_ns;            /* CPU time that samples stand for, */
+    uint64_t late_ns;           /* of it after header.cpu_read_ns */
+    struct jr_stacks stacks;
+    struct jr_chunk *chunks; /* that hold samples, in the order of the file */
+    size_t nchunks, chunks_room;
+    uint32_t *records; /* what the STACK records of chunks are: indices of
+                          stacks, or JR_STACK_NONE */
+    size_t nrecords, records_room;
+    uint64_t oldest_ns;             /* when its oldest chunk was opened */
+    uint64_t lost;                  /* sum of the JP_COUNT_LOST_* counts */
+    size_t seen_chunks, bad_chunks; /* read; damaged and skipped or cut */
+    char *text;                     /* lines of the map, each with a newline */
     size_t ntext, text_room;
     size_t base; /* index of the run that this one branched
                                      off from, whose map holds until
                                      header.forked_ns; itself: none */
 };
 
+/* The bytes of a log. */
+struct jr_log_bytes {
+    const uint8_t *data; /* all of them; NULL: they are in the file */
+    uint64_t size;
+    int fd;
+};
+
 struct jr_log {
     char *path;
+    struct jr_log_bytes bytes;
     struct jr_run *runs;
     size_t nruns, runs_room;
 };
@@ -58,12 +73,18 @@ struct jr_log {
 /* Reads all of `path` into *log.  Damage is reported through jr_warn and
  * passed over.  Samples before header.cleared_ns are left out.  Returns 0, or
  * -1 when nothing could be read (no such file, no log, another byte order:
- * said with jr_warn).  The caller frees *log with jr_log_free in each case. */
+ * said with jr_warn).  The file stays open until jr_log_close.  The caller
+ * frees *log with jr_log_free in each case. */
 int jr_log_read(const char *path, struct jr_log *log, struct jr_diag *diag);
-void jr_log_free(struct jr_log *log);
 
-/* The same for a log that is in memory; `path` names it in messages. */
+/* The same for a log that is in memory and stays there until jr_log_close;
+ * `path` names it in messages. */
 int jr_log_parse(const uint8_t *data, size_t size, const char *path,
                  struct jr_log *log, struct jr_diag *diag);
+
+/* Closes the file and frees what only a walk over samples needs; the runs'
+ * headers and figures stay. */
+void jr_log_close(struct jr_log *log);
+void jr_log_free(struct jr_log *log);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The hash table behind jr_run.stacks.
+ * Places, calls and stacks, each found by content.
  * Runs in: analyzer. */
 #include "stacks.h"
 
@@ -9,92 +9,169 @@
 
 #include "base/mem.h"
 
-#define FIRST_SLOTS 256
+/* In a depth: frames were left out on the way to the root. */
+#define HAS_GAP 0x8000U
+#define DEPTH(bits) ((bits) & (HAS_GAP - 1U))
 
-static uint32_t hash_stack(const uint64_t *frames, uint32_t depth, uint32_t gap)
+void jr_stacks_init(struct jr_stacks *stacks)
 {
-    uint64_t hash = ((uint64_t)gap << 32) + depth;
+    *stacks = (struct jr_stacks){0};
+    *JR_PUSH(stacks->places, stacks->nplaces, stacks->places_room) = 0;
+    stacks->depths = jr_grow(stacks->depths, 0, &stacks->depths_room,
+                             sizeof *stacks->depths);
+    stacks->depths[0] = 0;
+    *JR_PUSH(stacks->calls, stacks->ncalls, stacks->calls_room) =
+        (struct jr_call){0, JR_PLACE_GAP};
+    *JR_PUSH(stacks->items, stacks->count, stacks->room) =
+        (struct jr_stack){0, JR_PLACE_GAP};
+}
 
-    for (uint32_t i = 0; i < depth; i++) {
-        hash = (hash ^ frames[i]) * 0x9e3779b97f4a7c15ULL;
-        hash ^= hash >> 29;
+void jr_stacks_free(struct jr_stacks *stacks)
+{
+    free(stacks->places);
+    free(stacks->calls);
+    free(stacks->depths);
+    free(stacks->items);
+    free(stacks->whole);
+    jr_index_free(&stacks->by_place);
+    jr_index_free(&stacks->by_call);
+    jr_index_free(&stacks->by_item);
+    *stacks = (struct jr_stacks){0};
+}
+
+static uint32_t place_of(struct jr_stacks *stacks, uint64_t address)
+{
+    const uint32_t hash = jr_hash(address, 0);
+    size_t at = hash;
+    uint32_t place;
+
+    while ((place = jr_index_next(&stacks->by_place, hash, &at)) != JR_NO_ITEM)
+        if (stacks->places[place] == address)
+            return place;
+    place = (uint32_t)stacks->nplaces;
+    jr_index_add(&stacks->by_place, hash, place);
+    *JR_PUSH(stacks->places, stacks->nplaces, stacks->places_room) = address;
+    return place;
+}
+
+/* The call at `place` below `caller`. */
+static uint32_t call_of(struct jr_stacks *stacks, uint32_t caller,
+                        uint32_t place)
+{
+    const uint32_t hash = jr_hash(caller, place);
+    const uint16_t depth = stacks->depths[caller];
+    size_t at = hash;
+    uint32_t call;
+
+    while ((call = jr_index_next(&stacks->by_call, hash, &at)) != JR_NO_ITEM)
+        if (stacks->calls[call].caller == caller &&
+            stacks->calls[call].place == place)
+            return call;
+    call = (uint32_t)stacks->ncalls;
+    jr_index_add(&stacks->by_call, hash, call);
+    stacks->depths = jr_grow(stacks->depths, stacks->ncalls,
+                             &stacks->depths_room, sizeof *stacks->depths);
+    stacks->depths[call] = place == JR_PLACE_GAP ? (uint16_t)(depth | HAS_GAP)
+                                                 : (uint16_t)(depth + 1);
+    *JR_PUSH(stacks->calls, stacks->ncalls, stacks->calls_room) =
+        (struct jr_call){caller, place};
+    return call;
+}
+
+static uint32_t item_of(struct jr_stacks *stacks, uint32_t call, uint32_t place)
+{
+    const uint32_t hash = jr_hash(call, place);
+    size_t at = hash;
+    uint32_t item;
+
+    while ((item = jr_index_next(&stacks->by_item, hash, &at)) != JR_NO_ITEM)
+        if (stacks->items[item].call == call &&
+            stacks->items[item].place == place)
+            return item;
+    item = (uint32_t)stacks->count;
+    jr_index_add(&stacks->by_item, hash, item);
+    *JR_PUSH(stacks->items, stacks->count, stacks->room) =
+        (struct jr_stack){call, place};
+    return item;
+}
+
+/* Adds frames, innermost first, below `call`. */
+static uint32_t add_below(struct jr_stacks *stacks, uint32_t call,
+                          const struct jr_stack_parts *parts)
+{
+    for (uint32_t i = parts->count; i-- > 0;) {
+        if (parts->gap == i + 1 && i + 1 < parts->count + parts->shared)
+            call = call_of(stacks, call, JR_PLACE_GAP);
+        if (i > 0)
+            call =
+                call_of(stacks, call, place_of(stacks, parts->frames[i] - 1));
     }
-    return (uint32_t)(hash ^ hash >> 32);
+    return item_of(stacks, call, place_of(stacks, parts->frames[0]));
 }
 
-static void insert(struct jr_stack_table *table, uint32_t index)
+/* Where frames are shared so that calls cannot be: all frames of the stack, the
+ * base's gap being left out. */
+static uint32_t add_whole(struct jr_stacks *stacks,
+                          const struct jr_stack_parts *parts)
 {
-    size_t mask = table->nslots - 1;
-    size_t at = table->hashes[index] & mask;
+    struct jr_stack_parts all = {.count = parts->count + parts->shared,
+                                 .gap = parts->gap};
+    uint32_t skipped = jr_stacks_depth(stacks, parts->base) - parts->shared;
+    uint64_t *base;
 
-    while (table->slots[at] != JR_STACK_NONE)
-        at = (at + 1) & mask;
-    table->slots[at] = index;
+    if (!stacks->whole)
+        stacks->whole = jr_alloc(2 * JR_STACK_DEPTH_MAX, sizeof *all.frames);
+    base = stacks->whole + JR_STACK_DEPTH_MAX;
+    memcpy(stacks->whole, parts->frames, parts->count * sizeof *all.frames);
+    jr_stacks_frames(stacks, parts->base, base);
+    memcpy(stacks->whole + parts->count, base + skipped,
+           parts->shared * sizeof *all.frames);
+    all.frames = stacks->whole;
+    return add_below(stacks, 0, &all);
 }
 
-/* Doubles the slots once three quarters are in use. */
-static void make_room(struct jr_stack_table *table, size_t used)
+uint32_t jr_stacks_add(struct jr_stacks *stacks,
+                       const struct jr_stack_parts *parts)
 {
-    if (used + used / 3 < table->nslots)
-        return;
-    table->nslots = table->nslots ? table->nslots * 2 : FIRST_SLOTS;
-    table->slots =
-        jr_realloc(table->slots, table->nslots, sizeof *table->slots);
-    memset(table->slots, 0xff, table->nslots * sizeof *table->slots);
-    for (size_t i = 1; i < used; i++)
-        insert(table, (uint32_t)i);
-}
+    uint32_t call = stacks->items[parts->base].call;
 
-static int same(const struct jr_run *run, uint32_t index,
-                const uint64_t *frames, uint32_t depth, uint32_t gap)
-{
-    const struct jr_stack *stack = &run->stacks[index];
-
-    return stack->depth == depth && stack->gap == gap &&
-           !memcmp(run->frames + stack->first, frames, depth * sizeof *frames);
-}
-
-static void append_frames(struct jr_run *run, const uint64_t *frames,
-                          uint32_t depth)
-{
-    run->frames = jr_grow(run->frames, run->nframes + depth, &run->frames_room,
-                          sizeof *run->frames);
-    memcpy(run->frames + run->nframes, frames, depth * sizeof *frames);
-    run->nframes += depth;
-}
-
-uint32_t jr_stack_add(struct jr_stack_table *table, struct jr_run *run,
-                      const uint64_t *frames, uint32_t depth, uint32_t gap)
-{
-    uint32_t hash, index;
-    size_t at;
-
-    if (depth == 0)
+    if (parts->count + parts->shared == 0)
         return 0;
-    make_room(table, run->nstacks);
-    hash = hash_stack(frames, depth, gap);
-    at = hash & (table->nslots - 1);
-    while ((index = table->slots[at]) != JR_STACK_NONE) {
-        if (table->hashes[index] == hash &&
-            same(run, index, frames, depth, gap))
-            return index;
-        at = (at + 1) & (table->nslots - 1);
-    }
-    if (run->nframes + depth > JR_STACK_FRAMES_MAX)
+    if (stacks->nplaces > UINT32_MAX - 2 * JR_STACK_DEPTH_MAX ||
+        stacks->ncalls > UINT32_MAX - 2 * JR_STACK_DEPTH_MAX ||
+        stacks->count >= JR_STACK_NONE - 1)
         return JR_STACK_NONE;
-    index = (uint32_t)run->nstacks;
-    *JR_PUSH(run->stacks, run->nstacks, run->stacks_room) =
-        (struct jr_stack){.first = run->nframes, .depth = depth, .gap = gap};
-    append_frames(run, frames, depth);
-    table->hashes = jr_grow(table->hashes, index, &table->hashes_room,
-                            sizeof *table->hashes);
-    table->hashes[index] = hash;
-    table->slots[at] = index;
-    return index;
+    if (parts->shared == 0)
+        return add_below(stacks, 0, parts);
+    if (parts->count == 0 || parts->gap > parts->count ||
+        parts->shared > DEPTH(stacks->depths[call]))
+        return add_whole(stacks, parts);
+    while (DEPTH(stacks->depths[call]) > parts->shared)
+        call = stacks->calls[call].caller;
+    if (stacks->depths[call] & HAS_GAP)
+        return add_whole(stacks, parts);
+    return add_below(stacks, call, parts);
 }
 
-void jr_stack_table_free(struct jr_stack_table *table)
+uint32_t jr_stacks_depth(const struct jr_stacks *stacks, uint32_t index)
 {
-    free(table->slots);
-    free(table->hashes);
+    return index ? DEPTH(stacks->depths[stacks->items[index].call]) + 1 : 0;
+}
+
+uint32_t jr_stacks_frames(const struct jr_stacks *stacks, uint32_t index,
+                          uint64_t *into)
+{
+    uint32_t at = 0, gap = 0;
+
+    if (index == 0)
+        return 0;
+    into[at++] = stacks->places[stacks->items[index].place];
+    for (uint32_t i = stacks->items[index].call; i != 0;
+         i = stacks->calls[i].caller) {
+        if (stacks->calls[i].place == JR_PLACE_GAP)
+            gap = at;
+        else
+            into[at++] = stacks->places[stacks->calls[i].place] + 1;
+    }
+    return gap;
 }

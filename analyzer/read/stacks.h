@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The distinct stacks of a run: equal stacks of different chunks become one.
+ * The distinct stacks of a run, which share their callers as the log's records
+ * do: memory grows with what is new in a stack, not with its depth.
  * Runs in: analyzer. */
 #ifndef JR_STACKS_H
 #define JR_STACKS_H
@@ -8,25 +9,65 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "log.h"
+#include "base/index.h"
 
-#define JR_STACK_DEPTH_MAX 4096        /* frames of one stack (FORMAT.md) */
-#define JR_STACK_FRAMES_MAX (1U << 27) /* frames of all stacks: 1 GiB */
-
+#define JR_STACK_DEPTH_MAX 4096 /* frames of one stack (FORMAT.md) */
 #define JR_STACK_NONE UINT32_MAX
 
-/* Finds stacks by content; zero is an empty one. */
-struct jr_stack_table {
-    uint32_t *slots;  /* index into the run's stacks, JR_STACK_NONE: free */
-    uint32_t *hashes; /* of the run's stacks, by index */
-    size_t nslots, hashes_room;
+/* The place that stands for frames that were left out. */
+#define JR_PLACE_GAP 0
+
+/* A call on the way to the root: at which place, below which other call. */
+struct jr_call {
+    uint32_t caller; /* index into jr_stacks.calls, smaller; 0: the root */
+    uint32_t place;
 };
 
-/* Returns the index of the stack with these frames in `run`, adding it when
- * it is new; 0 for depth 0.  JR_STACK_NONE when the run holds as many frames
- * as it may.  Depth is at most JR_STACK_DEPTH_MAX. */
-uint32_t jr_stack_add(struct jr_stack_table *table, struct jr_run *run,
-                      const uint64_t *frames, uint32_t depth, uint32_t gap);
-void jr_stack_table_free(struct jr_stack_table *table);
+/* A stack: where it was interrupted, and the innermost call.  The empty one has
+ * JR_PLACE_GAP and no call. */
+struct jr_stack {
+    uint32_t call, place;
+};
+
+/* All zero is to be initialised by jr_stacks_init. */
+struct jr_stacks {
+    uint64_t *places; /* code addresses to look up: return addresses minus one,
+                         interrupted ones as they are; [0] is none */
+    size_t nplaces, places_room;
+    struct jr_call *calls; /* [0] is the root */
+    size_t ncalls, calls_room;
+    uint16_t *depths; /* of calls: frames down to it, JR_DEPTH_GAP */
+    size_t depths_room;
+    struct jr_stack *items; /* [0] is the empty stack */
+    size_t count, room;
+    struct jr_index by_place, by_call, by_item;
+    uint64_t *whole; /* scratch */
+};
+
+/* A stack as a record has it: `count` frames, innermost first, then the last
+ * `shared` of the stack `base`; before the frame with index `gap` others were
+ * left out (0: nowhere). */
+struct jr_stack_parts {
+    const uint64_t *frames;
+    uint32_t count, shared, base, gap;
+};
+
+void jr_stacks_init(struct jr_stacks *stacks);
+void jr_stacks_free(struct jr_stacks *stacks);
+
+/* The index of a stack, which is added when it is new; 0 when it has no frame.
+ * JR_STACK_NONE when there are as many as 32 bits can number.  It has at most
+ * JR_STACK_DEPTH_MAX frames, shares no more than its base has, and its gap is
+ * within it. */
+uint32_t jr_stacks_add(struct jr_stacks *stacks,
+                       const struct jr_stack_parts *parts);
+
+/* How many frames a stack has. */
+uint32_t jr_stacks_depth(const struct jr_stacks *stacks, uint32_t index);
+
+/* Writes the frames of a stack, innermost first, of which `into` must hold all;
+ * returns its gap. */
+uint32_t jr_stacks_frames(const struct jr_stacks *stacks, uint32_t index,
+                          uint64_t *into);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "read/walk.h"
 #include "runs.h"
 #include "symbol/jit/jit_code.h"
 
@@ -46,14 +47,13 @@ static void put_bytes(const struct jr_jit_code *code)
 static void put_sample(struct jr_space *space, const struct jr_run *run,
                        const struct jr_sample *sample, struct shown *shown)
 {
-    const struct jr_stack *stack = &run->stacks[sample->stack];
+    const uint64_t address =
+        run->stacks.places[run->stacks.items[sample->stack].place];
     struct jr_jit_code code;
     struct jr_hit hit;
-    uint64_t address;
 
-    if (stack->depth == 0)
+    if (sample->stack == 0)
         return;
-    address = run->frames[stack->first];
     jr_space_find(space, address, sample->time_ns, 0, &hit);
     if (hit.frames[0].kind != JR_FRAME_JIT ||
         jr_jit_code_find(space, address, sample->time_ns, &code) < 0)
@@ -69,12 +69,19 @@ static void put_sample(struct jr_space *space, const struct jr_run *run,
 }
 
 /* The pieces are the space's: the next run's are others. */
-static void put_run(struct jr_space *space, const struct jr_run *run)
+static void put_run(struct jr_space *space, const struct jr_log *log,
+                    const struct jr_run *run)
 {
+    struct jr_walk *walk = jr_walk_begin(log, run);
     struct shown shown = {0};
+    const struct jr_sample *samples;
+    size_t count;
 
-    for (size_t at = 0; at < run->nsamples; at++)
-        put_sample(space, run, &run->samples[at], &shown);
+    while ((count = jr_walk_next(walk, &samples)) > 0) {
+        for (size_t i = 0; i < count; i++)
+            put_sample(space, run, &samples[i], &shown);
+    }
+    jr_walk_end(walk);
     free(shown.items);
 }
 

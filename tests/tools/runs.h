@@ -17,6 +17,7 @@
  * is gone afterwards.  Returns an exit status. */
 static inline int each_run(const char *path,
                            void (*put)(struct jr_space *space,
+                                       const struct jr_log *log,
                                        const struct jr_run *run))
 {
     struct jr_diag diag = {0};
@@ -37,7 +38,7 @@ static inline int each_run(const char *path,
         jr_map_read(name, run->header.pid, run->header.start_ticks, &map,
                     &diag);
         space = jr_space_new(symbols, &map, folder);
-        put(space, run);
+        put(space, &log, run);
         jr_space_free(space);
         jr_map_free(&map);
         free(name);

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "read/walk.h"
 #include "runs.h"
 
 static void put_frame(const struct jr_frame *frame)
@@ -24,16 +25,17 @@ static void put_frame(const struct jr_frame *frame)
 static void put_sample(struct jr_space *space, const struct jr_run *run,
                        const struct jr_sample *sample)
 {
-    const struct jr_stack *stack = &run->stacks[sample->stack];
+    static uint64_t frames[JR_STACK_DEPTH_MAX];
+    const uint32_t depth = jr_stacks_depth(&run->stacks, sample->stack);
 
+    jr_stacks_frames(&run->stacks, sample->stack, frames);
     printf("%" PRIu64 " %" PRIu32 " %" PRIu64 " %d %" PRIu32 " ",
            sample->time_ns, sample->tid, sample->weight_ns, sample->reason,
-           stack->depth);
-    for (uint32_t i = stack->depth; i-- > 0;) {
+           depth);
+    for (uint32_t i = depth; i-- > 0;) {
         struct jr_hit hit;
 
-        jr_space_find(space, run->frames[stack->first + i], sample->time_ns,
-                      i > 0, &hit);
+        jr_space_find(space, frames[i], sample->time_ns, i > 0, &hit);
         for (size_t at = hit.nframes; at-- > 0;) {
             put_frame(&hit.frames[at]);
             if (at || i)
@@ -43,10 +45,18 @@ static void put_sample(struct jr_space *space, const struct jr_run *run,
     putchar('\n');
 }
 
-static void put_run(struct jr_space *space, const struct jr_run *run)
+static void put_run(struct jr_space *space, const struct jr_log *log,
+                    const struct jr_run *run)
 {
-    for (size_t at = 0; at < run->nsamples; at++)
-        put_sample(space, run, &run->samples[at]);
+    struct jr_walk *walk = jr_walk_begin(log, run);
+    const struct jr_sample *samples;
+    size_t count;
+
+    while ((count = jr_walk_next(walk, &samples)) > 0) {
+        for (size_t i = 0; i < count; i++)
+            put_sample(space, run, &samples[i]);
+    }
+    jr_walk_end(walk);
 }
 
 int main(int argc, char **argv)

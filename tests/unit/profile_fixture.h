@@ -20,6 +20,7 @@
 
 #include "base/diag.h"
 #include "base/mem.h"
+#include "log_fixture.h"
 #include "model/part.h"
 
 #define PERIOD 1000
@@ -27,7 +28,12 @@
 
 struct profile {
     struct jr_diag diag;
-    struct jr_run run;
+    struct built built;
+    struct jr_log log;
+    struct jp_log_header *header; /* to be changed before profile_model */
+    uint16_t stack;               /* the last one's place */
+    uint16_t gap;                 /* of the next stacks, */
+    uint8_t event, reason;        /* and of the next samples */
     struct jr_map map;
     struct jr_symbols *symbols;
     struct jr_space *space;
@@ -38,12 +44,12 @@ struct profile {
 
 static inline void profile_init(struct profile *profile)
 {
-    *profile = (struct profile){.run.header = {.pid = 7,
-                                               .period_ns = PERIOD,
-                                               .clock = JP_CLOCK_THREAD_CPU,
-                                               .exe = "/x/app"}};
-    *JR_PUSH(profile->run.stacks, profile->run.nstacks,
-             profile->run.stacks_room) = (struct jr_stack){0};
+    memset(profile, 0, sizeof(*profile));
+    profile->header = put_header(&profile->built);
+    profile->header->period_ns = PERIOD;
+    profile->header->clock = JP_CLOCK_THREAD_CPU;
+    strcpy(profile->header->exe, "/x/app");
+    put_chunk(&profile->built, JP_CHUNK_MAX);
 }
 
 /* Where the frame of a letter is: inside its function, for a capital letter at
@@ -58,24 +64,39 @@ static inline uint64_t profile_address(char letter)
     return BASE + (uint64_t)(letter - 'a') * 0x100 + 0x10;
 }
 
+/* Takes another sample of the stack of the last one. */
+static inline void profile_repeat(struct profile *profile, uint64_t time,
+                                  uint64_t weight, uint32_t tid)
+{
+    const struct jr_sample sample = {.time_ns = time,
+                                     .weight_ns = weight,
+                                     .tid = tid,
+                                     .event = profile->event,
+                                     .reason = profile->reason};
+
+    put_sample_of(&profile->built, &sample, profile->stack);
+}
+
 /* Takes a sample of the stack `word`. */
 static inline void profile_sample(struct profile *profile, const char *word,
                                   uint64_t time, uint64_t weight, uint32_t tid)
 {
-    struct jr_run *run = &profile->run;
-    size_t depth = strlen(word);
-    struct jr_stack stack = {.first = run->nframes, .depth = (uint32_t)depth};
+    struct built *built = &profile->built;
+    const uint16_t depth = (uint16_t)strlen(word);
+    uint64_t frames[64];
 
-    for (size_t i = depth; i-- > 0;)
-        *JR_PUSH(run->frames, run->nframes, run->frames_room) =
-            profile_address(word[i]);
-    if (depth > 0)
-        *JR_PUSH(run->stacks, run->nstacks, run->stacks_room) = stack;
-    *JR_PUSH(run->samples, run->nsamples, run->samples_room) =
-        (struct jr_sample){.time_ns = time,
-                           .weight_ns = weight,
-                           .tid = tid,
-                           .stack = depth > 0 ? (uint32_t)run->nstacks - 1 : 0};
+    for (uint16_t i = 0; i < depth; i++)
+        frames[i] = profile_address(word[depth - 1 - i]);
+    if (built->at + sizeof frames + 64 > built->size)
+        put_chunk(built, JP_CHUNK_MAX);
+    profile->stack = 0;
+    if (depth > 0) {
+        profile->stack = put_stack(built, frames, depth, 0, 0);
+        ((struct jp_stack_record *)(built->data + built->chunk +
+                                    profile->stack * 8))
+            ->gap = profile->gap;
+    }
+    profile_repeat(profile, time, weight, tid);
 }
 
 /* Reads `events` (lines of a map) and models the samples with `filter`.
@@ -116,7 +137,11 @@ static inline void profile_model(struct profile *profile, const char *events,
     profile->space =
         jr_space_new(profile->symbols, &profile->map, profile->folder);
     jr_model_init(&profile->model, filter);
-    jr_model_add(&profile->model, &profile->run, &profile->map, profile->space,
+    assert_int_equal(jr_log_parse(profile->built.data, profile->built.size,
+                                  "log", &profile->log, &profile->diag),
+                     0);
+    jr_model_add(&profile->model, &profile->log, &profile->log.runs[0],
+                 &(struct jr_code){&profile->map, profile->space},
                  profile->neighbours);
     jr_model_finish(&profile->model);
     assert_int_equal(profile->diag.warnings, 0);
@@ -129,9 +154,7 @@ static inline void profile_free(struct profile *profile)
     jr_space_free(profile->space);
     jr_symbols_free(profile->symbols);
     jr_map_free(&profile->map);
-    free(profile->run.samples);
-    free(profile->run.stacks);
-    free(profile->run.frames);
+    jr_log_free(&profile->log);
     profile->folder[strlen(profile->folder) - 1] = '\0';
     rmdir(profile->folder);
 }

@@ -502,12 +502,7 @@ static void follows_a_profile_s_course(void **state)
     struct jr_section pauses[] = {{20, 150 * MS}};
     struct jr_map map = {
         .sections = sections, .nsections = 2, .pauses = pauses, .npauses = 1};
-    struct jr_sample samples[] = {
-        {.time_ns = 5, .weight_ns = 7 * MS},
-        {.time_ns = 60, .weight_ns = 9 * MS, .event = JP_EVENT_WALL_RUNNING},
-        {.time_ns = 60, .weight_ns = 99 * MS, .event = JP_EVENT_WALL_BLOCKED},
-        {.time_ns = 61, .weight_ns = 99 * MS, .event = JP_EVENT_RAISED}};
-    struct jr_run run = {.samples = samples, .nsamples = 4};
+    struct jr_run run = {.cpu_ns = 16 * MS, .late_ns = 9 * MS};
     struct jr_cover_image image;
 
     (void)state;

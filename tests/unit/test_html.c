@@ -166,16 +166,18 @@ static void test_long_list(void **state)
     profile_model(&profile, "", &filter, NULL);
     profile.model.nleaves = 0;
     for (size_t i = 0; i < 60; i++) {
-        uint32_t path[2] = {0, 0};
+        uint32_t tier;
 
         snprintf(names[i], sizeof(names[i]), "n%zu", i);
         frames[i] = (struct jr_frame){.name = names[i], .module = ""};
-        path[0] = jr_tree_tier(&profile.model, &frames[i]);
+        tier = jr_tree_tier(&profile.model, &frames[i]);
         *JR_PUSH(profile.model.leaves, profile.model.nleaves,
-                 profile.model.leaves_room) =
-            (struct jr_leaf){.node = jr_tree_insert(&profile.model, path, 2),
-                             .weight_ns = 1000 * (100 - i)};
+                 profile.model.leaves_room) = (struct jr_leaf){
+            .node = jr_tree_child(&profile.model,
+                                  jr_tree_child(&profile.model, 0, 0), tier),
+            .weight_ns = 1000 * (100 - i)};
     }
+    jr_tree_mark_first(&profile.model);
     profile.model.buckets[0].first_leaf = 0;
     profile.model.buckets[0].nleaves = profile.model.nleaves;
     got = write_html(&profile);

@@ -16,126 +16,10 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "log_fixture.h"
 #include "read/log.h"
-
-#define LOG_MAX (64 * 4096)
-
-/* A log being built. */
-struct built {
-    uint8_t data[LOG_MAX];
-    size_t size;
-    size_t chunk, at; /* the open chunk and the next record in it */
-};
-
-static struct jp_log_header *put_header(struct built *built)
-{
-    struct jp_log_header *header;
-
-    header = (struct jp_log_header *)(built->data + built->size);
-    memset(header, 0, sizeof *header);
-    memcpy(header->magic, JP_LOG_MAGIC, 8);
-    header->byte_order = JP_LOG_BYTE_ORDER;
-    header->version = JP_LOG_VERSION;
-    header->header_size = JP_LOG_HEADER_SIZE;
-    header->machine = sizeof(void *) == 8 ? 62 : 0;
-    header->address_size = 8;
-    header->pid = 7;
-    built->size += sizeof *header;
-    return header;
-}
-
-static struct jp_chunk_header *put_chunk(struct built *built, uint32_t size)
-{
-    struct jp_chunk_header *chunk;
-
-    chunk = (struct jp_chunk_header *)(built->data + built->size);
-    memset(chunk, 0, size);
-    chunk->magic = JP_CHUNK_MAGIC;
-    chunk->size = size;
-    chunk->seq = 1;
-    chunk->offset = built->size;
-    chunk->pid = 7;
-    built->chunk = built->size;
-    built->at = built->size + sizeof *chunk;
-    built->size += size;
-    return chunk;
-}
-
-/* Appends a stack of its own `count` frames and the last `shared` of the one
- * at `base`; returns its place. */
-static uint16_t put_stack(struct built *built, const uint64_t *frames,
-                          uint16_t count, uint16_t base, uint16_t shared)
-{
-    struct jp_stack_record record = {0};
-    uint16_t place = (uint16_t)((built->at - built->chunk) / 8);
-
-    record.head.type = JP_RECORD_STACK;
-    record.head.words = (uint16_t)(2 + count);
-    record.count = count;
-    record.base = base;
-    record.shared = shared;
-    memcpy(built->data + built->at, &record, sizeof record);
-    memcpy(built->data + built->at + sizeof record, frames,
-           count * sizeof *frames);
-    built->at += sizeof record + count * sizeof *frames;
-    return place;
-}
-
-static void put_sample(struct built *built, uint64_t time_ns, uint32_t tid,
-                       uint16_t stack)
-{
-    struct jp_sample_record record = {0};
-
-    record.head.type = JP_RECORD_SAMPLE;
-    record.head.info = JP_SAMPLE_INFO(JP_EVENT_CPU, JP_REASON_ROOT);
-    record.head.words = 3;
-    record.tid = tid;
-    record.time_ns = time_ns;
-    record.weight_stack = JP_SAMPLE_PACK(1000ULL + tid, stack);
-    memcpy(built->data + built->at, &record, sizeof record);
-    built->at += sizeof record;
-}
-
-static void put_text(struct built *built, const char *line)
-{
-    const size_t length = strlen(line), size = (8 + length + 7) & ~(size_t)7;
-    struct jp_text_record *record =
-        (struct jp_text_record *)(built->data + built->at);
-
-    record->head.type = JP_RECORD_TEXT;
-    record->head.words = (uint16_t)(size / 8);
-    record->length = (uint32_t)length;
-    memcpy(record->text, line, length);
-    built->at += size;
-}
-
-/* A log of two chunks: a stack built on another, samples out of order. */
-static struct built *two_chunks(void)
-{
-    static const uint64_t root[] = {0x10, 0x20, 0x30, 0x40};
-    static const uint64_t leaf[] = {0x99};
-    struct built *built = calloc(1, sizeof *built);
-    uint16_t first, second;
-
-    put_header(built);
-    put_chunk(built, 4096);
-    first = put_stack(built, root, 4, 0, 0);
-    second = put_stack(built, leaf, 1, first, 2);
-    put_sample(built, 100, 1, first);
-    put_sample(built, 300, 1, second);
-    put_chunk(built, 8192);
-    first = put_stack(built, root, 4, 0, 0);
-    put_sample(built, 200, 2, first);
-    put_sample(built, 400, 2, 0);
-    return built;
-}
-
-static int parse(const struct built *built, struct jr_log *log,
-                 struct jr_diag *diag)
-{
-    memset(diag, 0, sizeof *diag);
-    return jr_log_parse(built->data, built->size, "log", log, diag);
-}
+#include "read/stacks.h"
+#include "read/walk.h"
 
 static void reads_samples_in_order_of_time(void **state)
 {
@@ -143,6 +27,7 @@ static void reads_samples_in_order_of_time(void **state)
     struct jr_diag diag;
     struct jr_log log;
     struct jr_run *run;
+    struct jr_sample *samples;
 
     (void)state;
     assert_int_equal(parse(built, &log, &diag), 0);
@@ -150,12 +35,17 @@ static void reads_samples_in_order_of_time(void **state)
     assert_int_equal(log.nruns, 1);
     run = &log.runs[0];
     assert_int_equal(run->nsamples, 4);
+    samples = samples_of(&log, run);
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(run->samples[i].time_ns, 100 * (i + 1));
-    assert_int_equal(run->samples[1].tid, 2);
-    assert_int_equal(run->samples[1].weight_ns, 1002);
-    assert_int_equal(run->chunks, 2);
+        assert_int_equal(samples[i].time_ns, 100 * (i + 1));
+    assert_int_equal(samples[1].tid, 2);
+    assert_int_equal(samples[1].weight_ns, 1002);
+    assert_int_equal(run->first_ns, 100);
+    assert_int_equal(run->last_ns, 400);
+    assert_int_equal(run->cpu_ns, 2 * 1001 + 2 * 1002);
+    assert_int_equal(run->seen_chunks, 2);
     assert_int_equal(run->bad_chunks, 0);
+    free(samples);
     jr_log_free(&log);
     free(built);
 }
@@ -166,17 +56,21 @@ static void makes_stacks_whole_and_equal_ones_one(void **state)
     struct jr_diag diag;
     struct jr_log log;
     struct jr_run *run;
-    const uint64_t *frames;
+    struct jr_sample *samples;
+    uint64_t frames[3];
 
     (void)state;
     assert_int_equal(parse(built, &log, &diag), 0);
     run = &log.runs[0];
-    assert_int_equal(run->nstacks, 3);
-    assert_int_equal(run->stacks[0].depth, 0);
-    assert_int_equal(run->samples[0].stack, run->samples[1].stack);
-    assert_int_equal(run->samples[3].stack, 0);
-    assert_int_equal(run->stacks[run->samples[2].stack].depth, 3);
-    frames = run->frames + run->stacks[run->samples[2].stack].first;
+    samples = samples_of(&log, run);
+    assert_int_equal(run->stacks.count, 3);
+    assert_int_equal(jr_stacks_depth(&run->stacks, 0), 0);
+    assert_int_equal(samples[0].stack, samples[1].stack);
+    assert_int_equal(samples[3].stack, 0);
+    assert_int_equal(jr_stacks_depth(&run->stacks, samples[2].stack), 3);
+    assert_int_equal(jr_stacks_frames(&run->stacks, samples[2].stack, frames),
+                     0);
+    free(samples);
     assert_int_equal(frames[0], 0x99);
     assert_int_equal(frames[1], 0x30);
     assert_int_equal(frames[2], 0x40);
@@ -276,7 +170,7 @@ static void tells_runs_by_their_chunks(void **state)
     assert_int_equal(diag.warnings, 0);
     assert_int_equal(log.nruns, 2);
     assert_int_equal(log.runs[0].nsamples, 2);
-    assert_int_equal(log.runs[1].samples[0].time_ns, 8);
+    assert_int_equal(log.runs[1].first_ns, 8);
     assert_int_equal(log.runs[1].base, 0);
     assert_string_equal(log.runs[1].header.exe, "/bin/parent");
     assert_int_equal(log.runs[1].ntext, 39);
@@ -346,7 +240,7 @@ static void leaves_out_cleared_samples(void **state)
     ((struct jp_log_header *)built->data)->cleared_ns = 200;
     assert_int_equal(parse(built, &log, &diag), 0);
     assert_int_equal(log.runs[0].nsamples, 3);
-    assert_int_equal(log.runs[0].samples[0].time_ns, 200);
+    assert_int_equal(log.runs[0].first_ns, 200);
     jr_log_free(&log);
     free(built);
 }
@@ -384,7 +278,7 @@ static void goes_on_after_a_damaged_chunk(void **state)
         built->data[4096 + harms[i].offset] ^= harms[i].value;
         assert_int_equal(parse(built, &log, &diag), 0);
         assert_int_equal(log.runs[0].nsamples, 2);
-        assert_int_equal(log.runs[0].samples[0].time_ns, 200);
+        assert_int_equal(log.runs[0].first_ns, 200);
         assert_int_equal(log.runs[0].bad_chunks, 1);
         assert_int_equal(diag.warnings, 1);
         jr_log_free(&log);
@@ -424,7 +318,7 @@ static void passes_over_damaged_records(void **state)
         built->data[4096 + harms[i].offset] = harms[i].value;
         assert_int_equal(parse(built, &log, &diag), 0);
         if (log.runs[0].nsamples != harms[i].left)
-            fail_msg("harm %zu: %zu samples", i, log.runs[0].nsamples);
+            fail_msg("harm %zu: %zu samples", i, (size_t)log.runs[0].nsamples);
         assert_int_equal(log.runs[0].bad_chunks, 1);
         assert_true(diag.warnings >= 1);
         jr_log_free(&log);
@@ -452,8 +346,8 @@ static void bounds_chains_of_stacks(void **state)
     }
     assert_int_equal(parse(built, &log, &diag), 0);
     assert_int_equal(log.runs[0].nsamples, 2);
-    assert_int_equal(log.runs[0].nstacks, 3);
-    assert_int_equal(log.runs[0].stacks[2].depth, 4000);
+    assert_int_equal(log.runs[0].stacks.count, 3);
+    assert_int_equal(jr_stacks_depth(&log.runs[0].stacks, 2), 4000);
     assert_int_equal(diag.warnings, 1);
     jr_log_free(&log);
     free(built);
@@ -481,36 +375,28 @@ static void keeps_runs_apart(void **state)
     free(built);
 }
 
-static void sorts_the_chunks_of_many_threads(void **state)
+/* CPU time is what samples of running threads stand for; apart from it, what
+ * came after the process last looked at its clock. */
+static void sums_cpu_time(void **state)
 {
+    static const struct jr_sample samples[] = {
+        {.time_ns = 5, .weight_ns = 7},
+        {.time_ns = 60, .weight_ns = 9, .event = JP_EVENT_WALL_RUNNING},
+        {.time_ns = 60, .weight_ns = 99, .event = JP_EVENT_WALL_BLOCKED},
+        {.time_ns = 61, .weight_ns = 99, .event = JP_EVENT_WALL_READY},
+        {.time_ns = 61, .weight_ns = 99, .event = JP_EVENT_RAISED}};
     struct built *built = calloc(1, sizeof *built);
     struct jr_diag diag;
     struct jr_log log;
-    uint64_t sum = 0;
 
     (void)state;
-    put_header(built);
-    for (uint32_t chunk = 0; chunk < 12; chunk++) {
-        put_chunk(built, 4096);
-        for (uint32_t i = 0; i < 150; i++)
-            put_sample(built, chunk / 4 * 1000 + i * 7 + chunk % 4 * 3,
-                       chunk % 4 + 1, 0);
-    }
+    put_header(built)->cpu_read_ns = 50;
+    put_chunk(built, 4096);
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+        put_sample_of(built, &samples[i], 0);
     assert_int_equal(parse(built, &log, &diag), 0);
-    assert_int_equal(log.runs[0].nsamples, 12 * 150);
-    for (size_t i = 0; i < log.runs[0].nsamples; i++) {
-        const struct jr_sample *sample = &log.runs[0].samples[i];
-
-        if (i)
-            assert_true(sample[-1].time_ns <= sample->time_ns);
-        sum += sample->time_ns * sample->tid;
-    }
-    for (uint32_t chunk = 0; chunk < 12; chunk++) {
-        for (uint32_t i = 0; i < 150; i++)
-            sum -= (uint64_t)(chunk / 4 * 1000 + i * 7 + chunk % 4 * 3) *
-                   (chunk % 4 + 1);
-    }
-    assert_int_equal(sum, 0);
+    assert_int_equal(log.runs[0].cpu_ns, 16);
+    assert_int_equal(log.runs[0].late_ns, 9);
     jr_log_free(&log);
     free(built);
 }
@@ -548,6 +434,7 @@ static void reads_files_through_a_window(void **state)
     char path[] = "/tmp/jprof-test-XXXXXX";
     struct built *built = calloc(1, sizeof *built);
     struct jr_diag diag = {0};
+    struct jr_sample *samples;
     struct jr_log log;
     int fd = mkstemp(path);
 
@@ -565,6 +452,10 @@ static void reads_files_through_a_window(void **state)
     assert_int_equal(jr_log_read(path, &log, &diag), 0);
     assert_int_equal(log.nruns, 2);
     assert_int_equal(log.runs[0].nsamples, 3 * 2700);
+    samples = samples_of(&log, &log.runs[0]);
+    for (size_t i = 0; i < 3 * 2700; i++)
+        assert_int_equal(samples[i].time_ns, i / 2700 * 10000 + i % 2700);
+    free(samples);
     /* The copy's chunks do not lie where they say. */
     assert_int_equal(log.runs[1].nsamples, 0);
     assert_int_equal(log.runs[1].bad_chunks, 3);
@@ -591,7 +482,7 @@ int main(void)
         cmocka_unit_test(passes_over_damaged_records),
         cmocka_unit_test(bounds_chains_of_stacks),
         cmocka_unit_test(keeps_runs_apart),
-        cmocka_unit_test(sorts_the_chunks_of_many_threads),
+        cmocka_unit_test(sums_cpu_time),
         cmocka_unit_test(refuses_what_is_no_regular_file),
         cmocka_unit_test(reads_files_through_a_window),
     };

@@ -254,13 +254,14 @@ static void test_counts(void **state)
     (void)state;
     profile_init(&profile);
     profile_sample(&profile, "a.b", 10, 1000, 1);
+    profile.reason = JP_REASON_NO_STACK;
     profile_sample(&profile, "", 11, 2000, 2);
+    profile.reason = JP_REASON_ROOT;
+    profile.event = JP_EVENT_RAISED;
     profile_sample(&profile, "ab", 12, 1000, 1);
-    profile.run.samples[1].reason = JP_REASON_NO_STACK;
-    profile.run.samples[2].event = JP_EVENT_RAISED;
-    profile.run.header.counters[JP_COUNT_LOST_NO_SPACE] = 9;
-    profile.run.header.counters[JP_COUNT_LOST_NS] = 900;
-    profile.run.header.counters[JP_COUNT_MAPS_SCANS] = 77;
+    profile.header->counters[JP_COUNT_LOST_NO_SPACE] = 9;
+    profile.header->counters[JP_COUNT_LOST_NS] = 900;
+    profile.header->counters[JP_COUNT_MAPS_SCANS] = 77;
     profile_model(&profile, "", &filter, NULL);
     assert_int_equal(total->samples, 3);
     assert_int_equal(total->weight_ns, 4000);
@@ -286,9 +287,9 @@ static void test_pseudo_frames(void **state)
 
     (void)state;
     profile_init(&profile);
+    profile.gap = 1;
     profile_sample(&profile, "abc", 10, 1000, 1);
     profile_sample(&profile, "", 11, 300, 1);
-    profile.run.stacks[1].gap = 1;
     profile_model(&profile, "", &filter, NULL);
     build(&profile, &part);
     assert_int_equal(call(&profile, &part, "fb", "[... frames left out ...]"),
@@ -337,9 +338,7 @@ static void test_times_of_names(void **state)
     profile_init(&profile);
     profile_sample(&profile, ".b", 10, 1000, 1);
     for (uint64_t time = 20; time <= 90; time += 70)
-        *JR_PUSH(profile.run.samples, profile.run.nsamples,
-                 profile.run.samples_room) = (struct jr_sample){
-            .time_ns = time, .weight_ns = 200, .tid = 1, .stack = 1};
+        profile_repeat(&profile, time, 200, 1);
     profile_model(&profile,
                   "2 anon start=900000 end=910000\n"
                   "50 unmap start=900000 end=910000\n",

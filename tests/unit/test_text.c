@@ -73,10 +73,13 @@ static char *write_report(struct profile *profile, const char *format)
 }
 
 /* Stacks that each weigh less than a period add up. */
-static void fill(struct profile *profile)
+/* `reason`: why the first stack ends. */
+static void fill(struct profile *profile, uint8_t reason)
 {
     profile_init(profile);
+    profile->reason = reason;
     profile_sample(profile, "ab", 10, 400, 1);
+    profile->reason = JP_REASON_ROOT;
     profile_sample(profile, "ac", 11, 400, 1);
     profile_sample(profile, "ad", 12, 400, 2);
     profile_sample(profile, "abe", 13, 1800, 2);
@@ -90,7 +93,7 @@ static void assert_format(const char *format, int by_thread,
     char *got;
 
     filter.by_thread = (uint8_t)by_thread;
-    fill(&profile);
+    fill(&profile, JP_REASON_ROOT);
     profile_model(&profile, "5 thread tid=2 name=w;x\n", &filter, NULL);
     got = write_report(&profile, format);
     assert_string_equal(got, expected);
@@ -160,8 +163,7 @@ static void test_summary(void **state)
     char *got;
 
     (void)state;
-    fill(&profile);
-    profile.run.samples[0].reason = JP_REASON_BAD_FP;
+    fill(&profile, JP_REASON_BAD_FP);
     profile_model(&profile, "2 section n=0 cpu=0\n12 section n=1 cpu=1\n",
                   &filter, NULL);
     got = write_report(&profile, "summary");
@@ -178,7 +180,7 @@ static void test_text(void **state)
     char *got;
 
     (void)state;
-    fill(&profile);
+    fill(&profile, JP_REASON_ROOT);
     profile_model(&profile, "", &filter, NULL);
     got = write_report(&profile, "text");
     assert_line(got, "Jprof Profile Report");

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What places and calls of a run are, kept for as long as it holds.
+ * Runs in: analyzer. */
+#include "resolve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static const char gap_name[] = "[... frames left out ...]";
+static const char no_stack_name[] = "[no stack]";
+static const char no_module[] = "";
+
+enum flag {
+    INCLUDED = 1,
+    EXCLUDED = 2,
+    UNNAMED = 4,
+    JIT = 8,
+    NAMED = 16,
+    LATE = 32
+};
+
+/* What a place is: functions that were inlined, innermost first, and the one
+ * that they are in.  Their tiers stand in resolver->tiers. */
+struct place {
+    uint64_t from_ns, until_ns; /* 0, 0: not looked up yet */
+    uint32_t first, count;
+    uint8_t flags; /* of any of its functions */
+};
+
+/* The node of a call, and when it is that: an index into resolver->spans. */
+struct call {
+    uint32_t node, span;
+};
+
+#define ALWAYS 0 /* the span of what holds at all times */
+
+struct jr_resolver {
+    struct jr_model *model;
+    struct jr_process *process;
+    const struct jr_stacks *stacks;
+    struct place *places; /* as in stacks */
+    struct call *calls;   /* as in stacks; node 0: not known yet */
+    uint32_t *tiers;
+    size_t ntiers, tiers_room;
+    struct jr_span *spans;
+    size_t nspans, spans_room;
+    struct jr_table spots; /* by address and when its code began */
+    uint32_t waiting[JR_STACK_DEPTH_MAX * 2]; /* scratch: calls, root last */
+};
+
+struct jr_resolver *jr_resolver_new(struct jr_model *model)
+{
+    struct jr_resolver *resolver = jr_alloc(1, sizeof(*resolver));
+
+    resolver->model = model;
+    resolver->process = &model->processes[model->nprocesses - 1];
+    resolver->stacks = &resolver->process->run->stacks;
+    resolver->places =
+        jr_alloc(resolver->stacks->nplaces, sizeof(*resolver->places));
+    resolver->calls =
+        jr_alloc(resolver->stacks->ncalls, sizeof(*resolver->calls));
+    *JR_PUSH(resolver->spans, resolver->nspans, resolver->spans_room) =
+        (struct jr_span){0, UINT64_MAX};
+    return resolver;
+}
+
+void jr_resolver_free(struct jr_resolver *resolver)
+{
+    free(resolver->places);
+    free(resolver->calls);
+    free(resolver->tiers);
+    free(resolver->spans);
+    jr_table_free(&resolver->spots);
+    free(resolver);
+}
+
+/* Whether one of the names is the frame's, readable or as its runtime wrote
+ * it; marks it in `named`. */
+static int listed(const char *const *names, size_t count,
+                  const struct jr_frame *frame, uint8_t *named)
+{
+    int found = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], frame->name) == 0 ||
+            (frame->raw && strcmp(names[i], frame->raw) == 0))
+            found = named[i] = 1;
+    return found;
+}
+
+/* What -i and -e say of a frame. */
+static uint8_t judge(const struct jr_model *model, const struct jr_frame *frame)
+{
+    const struct jr_filter *filter = &model->filter;
+    uint8_t flags = 0;
+
+    if (listed(filter->include, filter->ninclude, frame, model->named))
+        flags |= INCLUDED;
+    if (listed(filter->exclude, filter->nexclude, frame,
+               model->named + filter->ninclude))
+        flags |= EXCLUDED;
+    return flags;
+}
+
+/* What the report counts of a frame. */
+static uint8_t count_flags(const struct jr_frame *frame)
+{
+    if (frame->kind == JR_FRAME_JIT)
+        return (uint8_t)(JIT | NAMED | (frame->late ? LATE : 0));
+    if (frame->kind == JR_FRAME_JIT_UNNAMED)
+        return JIT | UNNAMED;
+    return frame->kind == JR_FRAME_NATIVE ? 0 : UNNAMED;
+}
+
+static struct jr_frame pseudo(const char *name)
+{
+    return (struct jr_frame){
+        .name = name, .module = no_module, .kind = JR_FRAME_UNKNOWN};
+}
+
+/* Makes `count` frames what the place is, in the room that it has, if that is
+ * enough. */
+static void set_frames(struct jr_resolver *resolver, struct place *place,
+                       const struct jr_frame *frames, uint32_t count)
+{
+    if (count > place->count) {
+        place->first = (uint32_t)resolver->ntiers;
+        for (uint32_t i = 0; i < count; i++)
+            *JR_PUSH(resolver->tiers, resolver->ntiers, resolver->tiers_room) =
+                0;
+    }
+    place->count = count;
+    place->flags = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        resolver->tiers[place->first + i] =
+            jr_tree_tier(resolver->model, &frames[i]);
+        place->flags |= judge(resolver->model, &frames[i]);
+    }
+}
+
+/* What a place is at a time. */
+static struct place *look_up(struct jr_resolver *resolver, uint32_t index,
+                             uint64_t time_ns)
+{
+    struct place *place = &resolver->places[index];
+    struct jr_hit hit = {.until_ns = UINT64_MAX, .nframes = 1};
+    struct jr_frame gap;
+
+    if (time_ns >= place->from_ns && time_ns < place->until_ns)
+        return place;
+    if (index == JR_PLACE_GAP) {
+        gap = pseudo(gap_name);
+        hit.frames = &gap;
+    } else {
+        jr_space_find(resolver->process->space, resolver->stacks->places[index],
+                      time_ns, 0, &hit);
+    }
+    set_frames(resolver, place, hit.frames, (uint32_t)hit.nframes);
+    if (index != JR_PLACE_GAP)
+        place->flags |= count_flags(&hit.frames[0]);
+    place->from_ns = hit.from_ns;
+    place->until_ns = hit.until_ns;
+    return place;
+}
+
+static void narrow(struct jr_span *span, const struct place *place)
+{
+    if (place->from_ns > span->from_ns)
+        span->from_ns = place->from_ns;
+    if (place->until_ns < span->until_ns)
+        span->until_ns = place->until_ns;
+}
+
+/* Counts a place of the stack in the answer; returns its flags. */
+static uint8_t add_place(struct jr_resolver *resolver, uint32_t index,
+                         uint64_t time_ns, struct jr_stack_answer *answer)
+{
+    const struct place *place = look_up(resolver, index, time_ns);
+    struct jr_span span = {answer->from_ns, answer->until_ns};
+
+    narrow(&span, place);
+    answer->from_ns = span.from_ns;
+    answer->until_ns = span.until_ns;
+    if (index == JR_PLACE_GAP)
+        return place->flags;
+    answer->frames += place->count;
+    answer->unnamed += (place->flags & UNNAMED) != 0;
+    answer->jit += (place->flags & JIT) != 0;
+    answer->jit_named += (place->flags & NAMED) != 0;
+    answer->jit_late += (place->flags & LATE) != 0;
+    return place->flags;
+}
+
+/* The spot of a stack's leaf, when that is JIT code with a name. */
+static uint32_t spot_of(struct jr_resolver *resolver,
+                        const struct jr_sample *sample, uint32_t index)
+{
+    struct jr_model *model = resolver->model;
+    const struct place *place = &resolver->places[index];
+    const uint64_t address = resolver->stacks->places[index];
+    uint32_t fresh = (uint32_t)model->nspots, id;
+
+    if (!(place->flags & NAMED) || model->filter.no_code)
+        return JR_NO_SPOT;
+    id = jr_table_put(&resolver->spots, address, place->from_ns, fresh);
+    if (id == fresh)
+        *JR_PUSH(model->spots, model->nspots, model->spots_room) =
+            (struct jr_spot){
+                .address = address,
+                .time_ns = sample->time_ns,
+                .process = (uint32_t)(resolver->process - model->processes),
+                .tier = resolver->tiers[place->first]};
+    return id;
+}
+
+/* The node of the functions of a place below `node`. */
+static uint32_t place_node(struct jr_resolver *resolver, uint32_t node,
+                           const struct place *place)
+{
+    for (uint32_t i = place->count; i-- > 0;)
+        node = jr_tree_child(resolver->model, node,
+                             resolver->tiers[place->first + i]);
+    return node;
+}
+
+static int holds(const struct jr_resolver *resolver, uint32_t call,
+                 uint64_t time_ns)
+{
+    const struct call *known = &resolver->calls[call];
+    const struct jr_span *span = &resolver->spans[known->span];
+
+    return known->node != 0 && time_ns >= span->from_ns &&
+           time_ns < span->until_ns;
+}
+
+static void keep(struct jr_resolver *resolver, uint32_t call, uint32_t node,
+                 const struct jr_span *span)
+{
+    struct call *known = &resolver->calls[call];
+
+    known->node = node;
+    if (known->span == ALWAYS &&
+        (span->from_ns != 0 || span->until_ns != UINT64_MAX)) {
+        known->span = (uint32_t)resolver->nspans;
+        *JR_PUSH(resolver->spans, resolver->nspans, resolver->spans_room) =
+            *span;
+    }
+    if (known->span != ALWAYS)
+        resolver->spans[known->span] = *span;
+}
+
+/* The node of a call, whose places have been looked up for this time. */
+static uint32_t call_node(struct jr_resolver *resolver, uint32_t call,
+                          uint64_t time_ns)
+{
+    struct jr_span span = {0, UINT64_MAX};
+    uint32_t node = 0, waiting = 0;
+
+    while (call != 0 && !holds(resolver, call, time_ns)) {
+        resolver->waiting[waiting++] = call;
+        call = resolver->stacks->calls[call].caller;
+    }
+    if (call != 0) {
+        node = resolver->calls[call].node;
+        span = resolver->spans[resolver->calls[call].span];
+    }
+    while (waiting > 0) {
+        const struct place *place;
+
+        call = resolver->waiting[--waiting];
+        place = &resolver->places[resolver->stacks->calls[call].place];
+        node = place_node(resolver, node, place);
+        narrow(&span, place);
+        keep(resolver, call, node, &span);
+    }
+    return node;
+}
+
+/* Adds the tiers of a place to the model's path; returns whether there is room
+ * for more of them. */
+static int add_tiers(struct jr_resolver *resolver, const struct place *place)
+{
+    struct jr_model *model = resolver->model;
+
+    for (uint32_t i = 0; i < place->count; i++) {
+        if (model->npath == model->filter.depth)
+            return 0;
+        *JR_PUSH(model->path, model->npath, model->path_room) =
+            resolver->tiers[place->first + i];
+    }
+    return 1;
+}
+
+/* The node of the leaf-most functions of a stack, as -s asks for; those that
+ * are in model->path come first. */
+static uint32_t cut_node(struct jr_resolver *resolver,
+                         const struct jr_stack *stack)
+{
+    const struct jr_stacks *stacks = resolver->stacks;
+    struct jr_model *model = resolver->model;
+    uint32_t call = stack->call, node = 0;
+    int more = stack->place == JR_PLACE_GAP ||
+               add_tiers(resolver, &resolver->places[stack->place]);
+
+    for (; more && call != 0; call = stacks->calls[call].caller)
+        more =
+            add_tiers(resolver, &resolver->places[stacks->calls[call].place]);
+    while (model->npath > 0)
+        node = jr_tree_child(model, node, model->path[--model->npath]);
+    return node;
+}
+
+/* Adds a frame that no address is for; returns what -i and -e say of it. */
+static uint8_t add_pseudo(struct jr_model *model, const char *name)
+{
+    const struct jr_frame frame = pseudo(name);
+
+    *JR_PUSH(model->path, model->npath, model->path_room) =
+        jr_tree_tier(model, &frame);
+    return judge(model, &frame);
+}
+
+void jr_resolve(struct jr_resolver *resolver, const struct jr_sample *sample,
+                struct jr_stack_answer *answer)
+{
+    struct jr_model *model = resolver->model;
+    const struct jr_stacks *stacks = resolver->stacks;
+    const struct jr_stack *stack = &stacks->items[sample->stack];
+    uint8_t flags = model->filter.ninclude == 0 ? INCLUDED : 0;
+
+    *answer =
+        (struct jr_stack_answer){.until_ns = UINT64_MAX, .spot = JR_NO_SPOT};
+    model->npath = 0;
+    if (model->filter.split)
+        flags |= add_pseudo(model, jr_event_frame(sample->event));
+    if (sample->stack == 0) {
+        flags |= add_pseudo(model, no_stack_name);
+    } else {
+        flags |= add_place(resolver, stack->place, sample->time_ns, answer);
+        answer->spot = spot_of(resolver, sample, stack->place);
+    }
+    for (uint32_t i = stack->call; i != 0; i = stacks->calls[i].caller)
+        flags |= add_place(resolver, stacks->calls[i].place, sample->time_ns,
+                           answer);
+    answer->dropped = (flags & EXCLUDED) || !(flags & INCLUDED);
+    if (answer->dropped)
+        return;
+    if (model->filter.depth != 0) {
+        answer->node = cut_node(resolver, stack);
+        return;
+    }
+    answer->node = call_node(resolver, stack->call, sample->time_ns);
+    if (sample->stack != 0)
+        answer->node =
+            place_node(resolver, answer->node, &resolver->places[stack->place]);
+    while (model->npath > 0)
+        answer->node =
+            jr_tree_child(model, answer->node, model->path[--model->npath]);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Stacks of one run to nodes of the model's tree.  A place is looked up once,
+ * and a call becomes a node once, until a sample lies outside the time for which
+ * the answer holds: work grows with what is new in a stack.
+ * Runs in: analyzer. */
+#ifndef JR_RESOLVE_H
+#define JR_RESOLVE_H
+
+#include "model.h"
+
+#define JR_NO_SPOT UINT32_MAX
+
+/* What a stack is. */
+struct jr_stack_answer {
+    uint64_t from_ns, until_ns; /* when this holds: [from_ns, until_ns) */
+    uint32_t node;              /* where it ends; 0 when it is dropped */
+    uint32_t spot;              /* of the model's, or JR_NO_SPOT */
+    uint32_t frames, unnamed;
+    uint32_t jit, jit_named, jit_late;
+    uint8_t dropped; /* by -e or -i */
+};
+
+struct jr_resolver;
+
+/* Of the process that was added to the model last; never NULL.  The run's
+ * stacks must outlive it. */
+struct jr_resolver *jr_resolver_new(struct jr_model *model);
+void jr_resolver_free(struct jr_resolver *resolver);
+
+/* Resolves the sample's stack at its time. */
+void jr_resolve(struct jr_resolver *resolver, const struct jr_sample *sample,
+                struct jr_stack_answer *answer);
+
+#endif
