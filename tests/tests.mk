@@ -30,7 +30,7 @@ PROGRAMS := $(patsubst %,$(B)/tests/programs/%,$(filter-out $(PROG_SO),\
   $(B)/tests/programs/static_busy $(B)/tests/programs/forkcost \
   $(B)/tests/tools/timeline $(B)/tests/tools/codes \
   $(B)/tests/tools/runtimes \
-  $(B)/tests/tools/torture $(B)/tests/soak/storm
+  $(B)/tests/tools/torture $(B)/tests/tools/modellog $(B)/tests/soak/storm
 SOAK_SRC := $(wildcard tests/soak/*.c tests/soak/*.cc)
 SOAK_OBJ := $(SOAK_SRC:%=$(B)/%.o)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
@@ -103,6 +103,11 @@ $(B)/tests/tools/runtimes: $(B)/%: %.c $(REP_LIB)
 $(B)/tests/tools/torture: tests/tools/torture.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARN) -Iinclude -MMD -MP -o $@ $<
+
+$(B)/tests/tools/modellog: tests/tools/modellog.c tests/tools/modelmap.c \
+  tests/tools/modellog.h
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(WARN) -Iinclude -o $@ $(filter %.c,$^) -lm
 
 $(B)/tests/soak/%.c.o: tests/soak/%.c tests/soak/storm.h
 	@mkdir -p $(@D)

@@ -45,4 +45,7 @@ bench-stacks: all $(B)/tests/bench/roots ## the table of doc/bench.md: roots rea
 bench-torture: all $(B)/tests/tools/torture ## a million loads and moves of code, a million samples: names, CPU time, memory
 	B=$(B) $(PYTHON) tests/bench/torture.py
 
-.PHONY: bench bench-stacks bench-torture
+bench-model: all $(B)/tests/tools/modellog $(B)/tests/bench/stacks ## large logs: CPU time, memory and size of reports; BENCH="--rows=deep OTHER-REPORT"
+	$(PYTHON) tests/bench/model.py $(B) $(BENCH)
+
+.PHONY: bench bench-model bench-stacks bench-torture
