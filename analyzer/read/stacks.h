@@ -21,6 +21,9 @@
 struct jr_call {
     uint32_t caller; /* index into jr_stacks.calls, smaller; 0: the root */
     uint32_t place;
+    uint32_t hash;  /* of all places from the root on */
+    uint16_t depth; /* frames from the root on, */
+    uint16_t gap;   /* and whether some were left out between them */
 };
 
 /* A stack: where it was interrupted, and the innermost call.  The empty one has
@@ -36,8 +39,6 @@ struct jr_stacks {
     size_t nplaces, places_room;
     struct jr_call *calls; /* [0] is the root */
     size_t ncalls, calls_room;
-    uint16_t *depths; /* of calls: frames down to it, JR_DEPTH_GAP */
-    size_t depths_room;
     struct jr_stack *items; /* [0] is the empty stack */
     size_t count, room;
     struct jr_index by_place, by_call, by_item;
