@@ -10,17 +10,17 @@
 #include "write/report.h"
 
 const struct jr_format jr_formats[] = {
-    {"html", ".html", jr_write_html, 1, JR_ANNOTATE_MAY,
+    {"html", ".html", jr_write_html, 1, 1, JR_ANNOTATE_MAY,
      "a page with flat and hierarchical profile (default)"},
-    {"text", ".txt", jr_write_text, 0, JR_ANNOTATE_NO,
+    {"text", ".txt", jr_write_text, 0, 1, JR_ANNOTATE_NO,
      "both profiles as plain text"},
-    {"collapsed", ".collapsed", jr_write_collapsed, 0, JR_ANNOTATE_NO,
+    {"collapsed", ".collapsed", jr_write_collapsed, 0, 0, JR_ANNOTATE_NO,
      "a line a stack, for flame graphs"},
-    {"summary", ".summary", jr_write_summary, 0, JR_ANNOTATE_NO,
+    {"summary", ".summary", jr_write_summary, 0, 0, JR_ANNOTATE_NO,
      "figures for scripts"},
-    {"cleo", ".cleo", jr_write_cleo, 0, JR_ANNOTATE_NO,
+    {"cleo", ".cleo", jr_write_cleo, 0, 0, JR_ANNOTATE_NO,
      "lines for the Cleo tool"},
-    {"annotate", ".annotate", jr_write_annotate, 1, JR_ANNOTATE_MUST,
+    {"annotate", ".annotate", jr_write_annotate, 1, 0, JR_ANNOTATE_MUST,
      "machine code of JIT functions (default with --annotate)"},
     {.name = NULL},
 };

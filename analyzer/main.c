@@ -33,7 +33,8 @@ static void say_totals(const struct jr_report *report)
     const struct jr_model *model = report->model;
 
     jr_say("%zu functions, %zu call paths, %zu calls, %zu parts",
-           model->nfunctions, model->nnodes - 1, model->narcs, report->nparts);
+           model->nfunctions, model->nodes.count - 1, model->narcs,
+           report->nparts);
 }
 
 /* Says when much of a whole run is not in the report. */
@@ -61,6 +62,7 @@ static void make_report(struct job *job, const char **logs, size_t count,
     char *folder;
 
     filter.no_code = !job->format->has_code && options->nannotate == 0;
+    filter.no_calls = !job->format->has_calls && !options->verbose;
     jr_load_init(&load, options->app, &filter, &job->diag);
     load.verbose = options->verbose;
     load.merged = report.merged = options->merge;

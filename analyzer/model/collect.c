@@ -76,17 +76,11 @@ static struct jr_leaf *leaf_of(struct adding *adding, struct answer *answer,
 {
     struct jr_model *model = adding->model;
     uint32_t fresh = (uint32_t)model->nleaves;
-    struct jr_node *node;
 
     if (answer->has_leaf && answer->bucket == bucket)
         return &model->leaves[answer->leaf];
-    node = &model->nodes[answer->is.node];
-    if (node->leaf == 0)
-        node->leaf = fresh + 1;
-    answer->leaf = node->leaf - 1;
-    if (answer->leaf != fresh && model->leaves[answer->leaf].bucket != bucket)
-        answer->leaf =
-            jr_table_put(&model->by_leaf, bucket, answer->is.node, fresh);
+    answer->leaf =
+        jr_table_put(&model->by_leaf, bucket, answer->is.node, fresh);
     answer->bucket = bucket;
     answer->has_leaf = 1;
     if (answer->leaf == fresh)

@@ -12,8 +12,7 @@ void jr_model_init(struct jr_model *model, const struct jr_filter *filter)
 {
     *model = (struct jr_model){.filter = *filter};
     model->named = jr_alloc(filter->ninclude + filter->nexclude + 1, 1);
-    *JR_PUSH(model->nodes, model->nnodes, model->nodes_room) =
-        (struct jr_node){.function = UINT32_MAX, .arc = JR_NO_ARC};
+    jr_paths_init(&model->nodes);
 }
 
 void jr_model_free(struct jr_model *model)
@@ -22,7 +21,9 @@ void jr_model_free(struct jr_model *model)
     free(model->functions);
     free(model->tiers);
     free(model->arcs);
-    free(model->nodes);
+    jr_paths_free(&model->nodes);
+    free(model->first);
+    free(model->node_arcs);
     free(model->leaves);
     free(model->buckets);
     free(model->spots);
@@ -34,7 +35,6 @@ void jr_model_free(struct jr_model *model)
     jr_table_free(&model->by_name);
     jr_table_free(&model->by_tier);
     jr_table_free(&model->by_arc);
-    jr_index_free(&model->by_path);
     jr_table_free(&model->by_leaf);
     jr_table_free(&model->by_thread);
     *model = (struct jr_model){0};
@@ -85,7 +85,7 @@ void jr_model_finish(struct jr_model *model)
 {
     uint64_t gone_ns = 0; /* what the ring that lost most has lost */
 
-    jr_tree_mark_first(model);
+    jr_tree_finish(model);
     if (model->nleaves > 0)
         qsort(model->leaves, model->nleaves, sizeof(*model->leaves),
               compare_leaves);

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/paths.h"
 #include "read/log.h"
 #include "read/map.h"
 #include "symbol/symbol.h"
@@ -38,7 +39,8 @@ struct jr_filter {
     uint8_t tiers;       /* enum jr_tiers */
     uint32_t events;     /* bits 1 << enum jp_event that count; 0: all */
     uint8_t split;       /* stacks end in the sample's event */
-    uint8_t no_code;     /* nothing asks which code was sampled where */
+    uint8_t no_code;     /* nothing asks which code was sampled where, */
+    uint8_t no_calls;    /* nor which function called which */
 };
 
 /* A stretch of time, [from_ns, until_ns). */
@@ -126,20 +128,9 @@ struct jr_arc {
 
 #define JR_NO_ARC UINT32_MAX
 
-/* A call path.  A node comes after its parent.  Paths that differ in tiers
- * have nodes of their own, even where the functions are the same. */
-struct jr_node {
-    uint32_t parent, function;
-    uint32_t tier; /* of the function */
-    uint32_t arc;  /* from the parent's function; JR_NO_ARC */
-    uint32_t leaf; /* its first one, plus one, until
-                                   jr_model_finish; the others of the node are
-                                   in by_leaf */
-    /* After jr_model_finish: */
-    uint8_t first_function; /* no ancestor has this function */
-    uint8_t first_tier;     /* nor, in this tier */
-    uint8_t first_arc;      /* nor is this arc on the way to the root */
-};
+/* What a node of the tree of call paths is the first of on its way from the
+ * root. */
+enum jr_first { JR_FIRST_FUNCTION = 1, JR_FIRST_TIER = 2, JR_FIRST_ARC = 4 };
 
 /* Weight that was sampled at one node in one bucket. */
 struct jr_leaf {
@@ -175,8 +166,12 @@ struct jr_model {
     size_t ntiers, tiers_room;
     struct jr_arc *arcs;
     size_t narcs, arcs_room;
-    struct jr_node *nodes; /* [0] is above every root */
-    size_t nnodes, nodes_room;
+    struct jr_paths nodes; /* call paths: keys are tiers, node 0 is above every
+                              root.  Paths that differ in tiers have nodes of
+                              their own, even where the functions are the same */
+    uint8_t *first;        /* by node: enum jr_first; and the arc from its */
+    uint32_t *node_arcs;   /* parent's function, JR_NO_ARC: none (NULL with
+                              filter.no_calls); both after jr_model_finish */
     struct jr_leaf *leaves;
     size_t nleaves, leaves_room;
     struct jr_bucket *buckets;
@@ -189,8 +184,7 @@ struct jr_model {
     struct jr_stats total; /* after jr_model_finish */
     uint64_t period_ns;    /* the unit of weights: that of process 0 */
     struct jr_table by_name, by_tier, by_arc, by_leaf, by_thread;
-    struct jr_index by_path; /* nodes */
-    uint32_t *frame_tiers;   /* by number of the frame, plus one */
+    uint32_t *frame_tiers; /* by number of the frame, plus one */
     size_t nframe_tiers;
     uint32_t *path; /* scratch: tiers of a stack */
     size_t npath, path_room;
@@ -214,12 +208,17 @@ void jr_model_add(struct jr_model *model, const struct jr_log *log,
 /* Sums up; call once, after the last jr_model_add. */
 void jr_model_finish(struct jr_model *model);
 
-/* tree.c: the tier of a frame, its function being part of the model then; the
- * node of a tier below another node; says of each node what it is the first of
- * on the way from the root, once all are there. */
+/* tree.c: the tier of a frame, its function being part of the model then; finds
+ * the arcs and what each node is the first of, once all nodes are there. */
 uint32_t jr_tree_tier(struct jr_model *model, const struct jr_frame *frame);
-uint32_t jr_tree_child(struct jr_model *model, uint32_t parent, uint32_t tier);
-void jr_tree_mark_first(struct jr_model *model);
+void jr_tree_finish(struct jr_model *model);
+
+/* The function of a node that is not node 0. */
+static inline uint32_t jr_node_function(const struct jr_model *model,
+                                        size_t node)
+{
+    return model->tiers[model->nodes.items[node].key].function;
+}
 
 /* span.c: sections of a run with this map, at least 1. */
 size_t jr_span_sections(const struct jr_map *map);

@@ -25,28 +25,29 @@ struct sums {
 static void sum_up(const struct jr_model *model, uint64_t *weights,
                    struct sums *sums)
 {
-    for (size_t i = model->nnodes; i-- > 1;) {
-        const struct jr_node *node = &model->nodes[i];
+    const struct jr_path *nodes = model->nodes.items;
 
-        sums->self[node->function] =
-            jr_add(sums->self[node->function], weights[i]);
-        sums->tier_self[node->tier] =
-            jr_add(sums->tier_self[node->tier], weights[i]);
-    }
-    for (size_t i = model->nnodes; i-- > 1;) {
-        const struct jr_node *node = &model->nodes[i];
+    for (size_t i = model->nodes.count; i-- > 1;) {
+        uint32_t function = jr_node_function(model, i), tier = nodes[i].key;
 
         if (weights[i] == 0)
             continue;
-        if (node->first_function)
-            sums->total[node->function] =
-                jr_add(sums->total[node->function], weights[i]);
-        if (node->first_tier)
-            sums->tier_total[node->tier] =
-                jr_add(sums->tier_total[node->tier], weights[i]);
-        if (node->first_arc)
-            sums->arc[node->arc] = jr_add(sums->arc[node->arc], weights[i]);
-        weights[node->parent] = jr_add(weights[node->parent], weights[i]);
+        sums->self[function] = jr_add(sums->self[function], weights[i]);
+        sums->tier_self[tier] = jr_add(sums->tier_self[tier], weights[i]);
+    }
+    for (size_t i = model->nodes.count; i-- > 1;) {
+        uint32_t function = jr_node_function(model, i), tier = nodes[i].key;
+
+        if (weights[i] == 0)
+            continue;
+        if (model->first[i] & JR_FIRST_FUNCTION)
+            sums->total[function] = jr_add(sums->total[function], weights[i]);
+        if (model->first[i] & JR_FIRST_TIER)
+            sums->tier_total[tier] = jr_add(sums->tier_total[tier], weights[i]);
+        if (model->first[i] & JR_FIRST_ARC)
+            sums->arc[model->node_arcs[i]] =
+                jr_add(sums->arc[model->node_arcs[i]], weights[i]);
+        weights[nodes[i].parent] = jr_add(weights[nodes[i].parent], weights[i]);
     }
 }
 

@@ -63,7 +63,7 @@ void jr_part_build(const struct jr_model *model, const struct jr_scope_key *key,
                    struct jr_part *part);
 void jr_part_free(struct jr_part *part);
 
-/* Self weights by node for `key`: an array of model->nnodes that the caller
+/* Self weights by node for `key`: an array of model->nodes.count that the caller
  * frees. */
 uint64_t *jr_part_weights(const struct jr_model *model,
                           const struct jr_scope_key *key);
@@ -75,7 +75,7 @@ void jr_part_add_tiers(const struct jr_model *model, struct jr_part *part,
 
 /* tiers.c: for each node the first one whose functions are the same up to the
  * root, in whatever tiers: itself, or one before it.  An array of
- * model->nnodes that the caller frees. */
+ * model->nodes.count that the caller frees. */
 uint32_t *jr_part_same_paths(const struct jr_model *model);
 
 /* A word of a tier over all functions. */

@@ -61,7 +61,7 @@ struct jr_resolver *jr_resolver_new(struct jr_model *model)
     resolver->places =
         jr_alloc(resolver->stacks->nplaces, sizeof(*resolver->places));
     resolver->calls =
-        jr_alloc(resolver->stacks->ncalls, sizeof(*resolver->calls));
+        jr_alloc(resolver->stacks->calls.count, sizeof(*resolver->calls));
     *JR_PUSH(resolver->spans, resolver->nspans, resolver->spans_room) =
         (struct jr_span){0, UINT64_MAX};
     return resolver;
@@ -221,8 +221,8 @@ static uint32_t place_node(struct jr_resolver *resolver, uint32_t node,
                            const struct place *place)
 {
     for (uint32_t i = place->count; i-- > 0;)
-        node = jr_tree_child(resolver->model, node,
-                             resolver->tiers[place->first + i]);
+        node = jr_paths_child(&resolver->model->nodes, node,
+                              resolver->tiers[place->first + i]);
     return node;
 }
 
@@ -261,7 +261,7 @@ static uint32_t call_node(struct jr_resolver *resolver, uint32_t call,
 
     while (call != 0 && !holds(resolver, call, time_ns)) {
         resolver->waiting[waiting++] = call;
-        call = resolver->stacks->calls[call].caller;
+        call = resolver->stacks->calls.items[call].parent;
     }
     if (call != 0) {
         node = resolver->calls[call].node;
@@ -271,7 +271,7 @@ static uint32_t call_node(struct jr_resolver *resolver, uint32_t call,
         const struct place *place;
 
         call = resolver->waiting[--waiting];
-        place = &resolver->places[resolver->stacks->calls[call].place];
+        place = &resolver->places[resolver->stacks->calls.items[call].key];
         node = place_node(resolver, node, place);
         narrow(&span, place);
         keep(resolver, call, node, &span);
@@ -305,11 +305,11 @@ static uint32_t cut_node(struct jr_resolver *resolver,
     int more = stack->place == JR_PLACE_GAP ||
                add_tiers(resolver, &resolver->places[stack->place]);
 
-    for (; more && call != 0; call = stacks->calls[call].caller)
-        more =
-            add_tiers(resolver, &resolver->places[stacks->calls[call].place]);
+    for (; more && call != 0; call = stacks->calls.items[call].parent)
+        more = add_tiers(resolver,
+                         &resolver->places[stacks->calls.items[call].key]);
     while (model->npath > 0)
-        node = jr_tree_child(model, node, model->path[--model->npath]);
+        node = jr_paths_child(&model->nodes, node, model->path[--model->npath]);
     return node;
 }
 
@@ -342,9 +342,9 @@ void jr_resolve(struct jr_resolver *resolver, const struct jr_sample *sample,
         flags |= add_place(resolver, stack->place, sample->time_ns, answer);
         answer->spot = spot_of(resolver, sample, stack->place);
     }
-    for (uint32_t i = stack->call; i != 0; i = stacks->calls[i].caller)
-        flags |= add_place(resolver, stacks->calls[i].place, sample->time_ns,
-                           answer);
+    for (uint32_t i = stack->call; i != 0; i = stacks->calls.items[i].parent)
+        flags |= add_place(resolver, stacks->calls.items[i].key,
+                           sample->time_ns, answer);
     answer->dropped = (flags & EXCLUDED) || !(flags & INCLUDED);
     if (answer->dropped)
         return;
@@ -357,6 +357,6 @@ void jr_resolve(struct jr_resolver *resolver, const struct jr_sample *sample,
         answer->node =
             place_node(resolver, answer->node, &resolver->places[stack->place]);
     while (model->npath > 0)
-        answer->node =
-            jr_tree_child(model, answer->node, model->path[--model->npath]);
+        answer->node = jr_paths_child(&model->nodes, answer->node,
+                                      model->path[--model->npath]);
 }

@@ -80,12 +80,12 @@ void jr_part_add_tiers(const struct jr_model *model, struct jr_part *part,
 
 uint32_t *jr_part_same_paths(const struct jr_model *model)
 {
-    uint32_t *same = jr_alloc(model->nnodes, sizeof(*same));
+    uint32_t *same = jr_alloc(model->nodes.count, sizeof(*same));
     struct jr_table paths = {0};
 
-    for (uint32_t i = 1; i < model->nnodes; i++)
-        same[i] = jr_table_put(&paths, same[model->nodes[i].parent],
-                               model->nodes[i].function, i);
+    for (uint32_t i = 1; i < model->nodes.count; i++)
+        same[i] = jr_table_put(&paths, same[model->nodes.items[i].parent],
+                               jr_node_function(model, i), i);
     jr_table_free(&paths);
     return same;
 }
@@ -101,17 +101,17 @@ static int compare_sums(const void *left, const void *right)
 struct jr_tier_sum *jr_part_tier_sums(const struct jr_model *model,
                                       size_t *count)
 {
-    struct jr_scope_key all = {.scope = JR_SCOPE_ALL};
-    uint64_t *weights = jr_part_weights(model, &all);
     uint64_t *self = jr_alloc(model->ntiers + 1, sizeof(*self));
     struct jr_tier_sum *sums = NULL;
     struct jr_table words = {0};
     size_t room = 0;
 
     *count = 0;
-    for (size_t i = 1; i < model->nnodes; i++)
-        self[model->nodes[i].tier] =
-            jr_add(self[model->nodes[i].tier], weights[i]);
+    for (size_t i = 0; i < model->nleaves; i++) {
+        uint32_t tier = model->nodes.items[model->leaves[i].node].key;
+
+        self[tier] = jr_add(self[tier], model->leaves[i].weight_ns);
+    }
     for (size_t i = 0; i < model->ntiers; i++) {
         const char *word = model->tiers[i].word;
         uint32_t at;
@@ -130,6 +130,5 @@ struct jr_tier_sum *jr_part_tier_sums(const struct jr_model *model,
         qsort(sums, *count, sizeof(*sums), compare_sums);
     jr_table_free(&words);
     free(self);
-    free(weights);
     return sums;
 }

@@ -144,13 +144,13 @@ struct errors {
 static void add_variance(struct errors *errors, uint32_t node, uint32_t other,
                          double variance)
 {
-    const struct jr_node *nodes = errors->model->nodes;
+    const struct jr_path *nodes = errors->model->nodes.items;
 
     errors->stamp++;
     for (; other != 0; other = nodes[other].parent)
-        errors->stamps[nodes[other].function] = errors->stamp;
+        errors->stamps[jr_node_function(errors->model, other)] = errors->stamp;
     for (; node != 0; node = nodes[node].parent) {
-        uint32_t function = nodes[node].function;
+        uint32_t function = jr_node_function(errors->model, node);
 
         if (errors->stamps[function] == errors->stamp)
             continue;
@@ -173,17 +173,17 @@ static int compare_times(const void *left, const void *right)
 static void sum_states(const struct jr_model *model, struct jr_time_row *rows)
 {
     const struct jr_times *times = &model->times;
-    uint64_t *sums = jr_alloc(model->nnodes, sizeof(*sums));
+    uint64_t *sums = jr_alloc(model->nodes.count, sizeof(*sums));
 
     for (int state = 0; state < JR_STATES; state++) {
-        for (size_t i = 0; i < model->nnodes; i++)
+        for (size_t i = 0; i < model->nodes.count; i++)
             sums[i] = i < times->nnodes ? times->nodes[i].ns[state] : 0;
-        for (size_t i = model->nnodes; i-- > 1;) {
-            const struct jr_node *node = &model->nodes[i];
-            struct jr_time_row *row = &rows[node->function];
+        for (size_t i = model->nodes.count; i-- > 1;) {
+            struct jr_time_row *row = &rows[jr_node_function(model, i)];
+            const uint32_t parent = model->nodes.items[i].parent;
 
-            sums[node->parent] = jr_add(sums[node->parent], sums[i]);
-            if (!node->first_function)
+            sums[parent] = jr_add(sums[parent], sums[i]);
+            if (!(model->first[i] & JR_FIRST_FUNCTION))
                 continue;
             row->ns[state] = jr_add(row->ns[state], sums[i]);
             row->all_ns = jr_add(row->all_ns, sums[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Functions, their tiers, arcs and the tree of call paths.
+ * Functions, their tiers and arcs, and what is new on a way from the root.
  * Runs in: analyzer. */
 #include <stdlib.h>
 #include <string.h>
@@ -103,91 +103,93 @@ static uint32_t arc_of(struct jr_model *model, uint32_t caller, uint32_t callee)
     return id;
 }
 
-uint32_t jr_tree_child(struct jr_model *model, uint32_t parent, uint32_t tier)
+static void find_arcs(struct jr_model *model)
 {
-    const uint32_t hash = jr_hash(parent, tier);
-    const uint32_t function = model->tiers[tier].function;
-    size_t at = hash;
-    uint32_t id, arc = JR_NO_ARC;
+    const struct jr_path *nodes = model->nodes.items;
 
-    while ((id = jr_index_next(&model->by_path, hash, &at)) != JR_NO_ITEM)
-        if (model->nodes[id].parent == parent && model->nodes[id].tier == tier)
-            return id;
-    id = (uint32_t)model->nnodes;
-    jr_index_add(&model->by_path, hash, id);
-    if (parent != 0)
-        arc = arc_of(model, model->nodes[parent].function, function);
-    *JR_PUSH(model->nodes, model->nnodes, model->nodes_room) = (struct jr_node){
-        .parent = parent, .function = function, .tier = tier, .arc = arc};
-    return id;
+    model->node_arcs = jr_alloc(model->nodes.count, sizeof(*model->node_arcs));
+    for (size_t i = 0; i < model->nodes.count; i++)
+        model->node_arcs[i] =
+            nodes[i].parent == 0
+                ? JR_NO_ARC
+                : arc_of(model, jr_node_function(model, nodes[i].parent),
+                         jr_node_function(model, i));
 }
-
-/* Nodes by their parents. */
-struct family {
-    uint32_t child;   /* the last one; 0: none */
-    uint32_t sibling; /* the one before; 0: none */
-};
 
 /* How often each function, tier and arc is on the way from the root. */
 struct seen {
     uint32_t *functions, *tiers, *arcs;
 };
 
-static void enter(struct jr_node *node, const struct seen *seen)
+static uint32_t *arc_seen(const struct jr_model *model, const struct seen *seen,
+                          uint32_t node)
 {
-    node->first_function = seen->functions[node->function]++ == 0;
-    node->first_tier = seen->tiers[node->tier]++ == 0;
-    if (node->arc != JR_NO_ARC)
-        node->first_arc = seen->arcs[node->arc]++ == 0;
+    const uint32_t arc = model->node_arcs ? model->node_arcs[node] : JR_NO_ARC;
+
+    return arc == JR_NO_ARC ? NULL : &seen->arcs[arc];
 }
 
-static void leave(const struct jr_node *node, const struct seen *seen)
+static void enter(struct jr_model *model, const struct seen *seen,
+                  uint32_t node)
 {
-    seen->functions[node->function]--;
-    seen->tiers[node->tier]--;
-    if (node->arc != JR_NO_ARC)
-        seen->arcs[node->arc]--;
+    uint32_t *arc = arc_seen(model, seen, node);
+    uint8_t first = 0;
+
+    if (seen->functions[jr_node_function(model, node)]++ == 0)
+        first |= JR_FIRST_FUNCTION;
+    if (seen->tiers[model->nodes.items[node].key]++ == 0)
+        first |= JR_FIRST_TIER;
+    if (arc && (*arc)++ == 0)
+        first |= JR_FIRST_ARC;
+    model->first[node] = first;
+}
+
+static void leave(const struct jr_model *model, const struct seen *seen,
+                  uint32_t node)
+{
+    uint32_t *arc = arc_seen(model, seen, node);
+
+    seen->functions[jr_node_function(model, node)]--;
+    seen->tiers[model->nodes.items[node].key]--;
+    if (arc)
+        (*arc)--;
 }
 
 /* Goes through the tree, children after their parents. */
-static void visit(struct jr_model *model, const struct family *families,
-                  const struct seen *seen)
+static void visit(struct jr_model *model, const struct seen *seen)
 {
-    uint32_t at = families[0].child;
+    const struct jr_path *nodes = model->nodes.items;
+    uint32_t at = nodes[0].child;
 
     while (at != 0) {
-        enter(&model->nodes[at], seen);
-        if (families[at].child != 0) {
-            at = families[at].child;
+        enter(model, seen, at);
+        if (nodes[at].child != 0) {
+            at = nodes[at].child;
             continue;
         }
-        while (at != 0 && families[at].sibling == 0) {
-            leave(&model->nodes[at], seen);
-            at = model->nodes[at].parent;
+        while (at != 0 && nodes[at].sibling == 0) {
+            leave(model, seen, at);
+            at = nodes[at].parent;
         }
         if (at != 0) {
-            leave(&model->nodes[at], seen);
-            at = families[at].sibling;
+            leave(model, seen, at);
+            at = nodes[at].sibling;
         }
     }
 }
 
-void jr_tree_mark_first(struct jr_model *model)
+void jr_tree_finish(struct jr_model *model)
 {
-    struct family *families = jr_alloc(model->nnodes, sizeof(*families));
-    struct seen seen = {.functions =
-                            jr_alloc(model->nfunctions + 1, sizeof(uint32_t)),
-                        .tiers = jr_alloc(model->ntiers + 1, sizeof(uint32_t)),
-                        .arcs = jr_alloc(model->narcs + 1, sizeof(uint32_t))};
+    struct seen seen;
 
-    for (uint32_t i = 1; i < model->nnodes; i++) {
-        struct family *parent = &families[model->nodes[i].parent];
-
-        families[i].sibling = parent->child;
-        parent->child = i;
-    }
-    visit(model, families, &seen);
-    free(families);
+    if (!model->filter.no_calls)
+        find_arcs(model);
+    seen = (struct seen){.functions =
+                             jr_alloc(model->nfunctions + 1, sizeof(uint32_t)),
+                         .tiers = jr_alloc(model->ntiers + 1, sizeof(uint32_t)),
+                         .arcs = jr_alloc(model->narcs + 1, sizeof(uint32_t))};
+    model->first = jr_alloc(model->nodes.count, 1);
+    visit(model, &seen);
     free(seen.functions);
     free(seen.tiers);
     free(seen.arcs);

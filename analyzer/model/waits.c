@@ -39,9 +39,9 @@ static void whose_wait(const struct jr_model *model, uint32_t node,
 {
     int found = 0;
 
-    *function = *call = model->nodes[node].function;
-    for (; node != 0; node = model->nodes[node].parent) {
-        const uint32_t here = model->nodes[node].function;
+    *function = *call = node ? jr_node_function(model, node) : UINT32_MAX;
+    for (; node != 0; node = model->nodes.items[node].parent) {
+        const uint32_t here = jr_node_function(model, node);
 
         if (is_system(model->functions[here].module)) {
             if (!found)
@@ -155,8 +155,8 @@ struct jr_wait_row *jr_waits_rows(const struct jr_model *model, size_t *count)
 {
     struct waits waits = {.model = model};
 
-    waits.of = jr_alloc(model->nnodes, sizeof(*waits.of));
-    memset(waits.of, 0xff, model->nnodes * sizeof(*waits.of));
+    waits.of = jr_alloc(model->nodes.count, sizeof(*waits.of));
+    memset(waits.of, 0xff, model->nodes.count * sizeof(*waits.of));
     add_cells(&waits);
     for (size_t i = 0; i < model->times.nsteps && waits.rows; i++) {
         const struct jr_step *step = &model->times.steps[i];

@@ -23,7 +23,7 @@ static int covers(const struct jr_scope_key *key, const struct jr_model *model,
 uint64_t *jr_part_weights(const struct jr_model *model,
                           const struct jr_scope_key *key)
 {
-    uint64_t *weights = jr_alloc(model->nnodes, sizeof(*weights));
+    uint64_t *weights = jr_alloc(model->nodes.count, sizeof(*weights));
 
     for (size_t i = 0; i < model->nbuckets; i++) {
         const struct jr_bucket *bucket = &model->buckets[i];

@@ -10,21 +10,13 @@
 #include <stdint.h>
 
 #include "base/index.h"
+#include "base/paths.h"
 
 #define JR_STACK_DEPTH_MAX 4096 /* frames of one stack (FORMAT.md) */
 #define JR_STACK_NONE UINT32_MAX
 
 /* The place that stands for frames that were left out. */
 #define JR_PLACE_GAP 0
-
-/* A call on the way to the root: at which place, below which other call. */
-struct jr_call {
-    uint32_t caller; /* index into jr_stacks.calls, smaller; 0: the root */
-    uint32_t place;
-    uint32_t hash;  /* of all places from the root on */
-    uint16_t depth; /* frames from the root on, */
-    uint16_t gap;   /* and whether some were left out between them */
-};
 
 /* A stack: where it was interrupted, and the innermost call.  The empty one has
  * JR_PLACE_GAP and no call. */
@@ -37,11 +29,13 @@ struct jr_stacks {
     uint64_t *places; /* code addresses to look up: return addresses minus one,
                          interrupted ones as they are; [0] is none */
     size_t nplaces, places_room;
-    struct jr_call *calls; /* [0] is the root */
-    size_t ncalls, calls_room;
+    struct jr_paths calls; /* keys are places, the root is the thread's */
+    uint16_t *depths;      /* of calls: frames from the root on; and a bit:
+                              some were left out between them */
+    size_t depths_room;
     struct jr_stack *items; /* [0] is the empty stack */
     size_t count, room;
-    struct jr_index by_place, by_call, by_item;
+    struct jr_index by_place, by_item;
     uint64_t *whole; /* scratch */
 };
 

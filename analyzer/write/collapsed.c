@@ -21,9 +21,9 @@ static void climb(const struct jr_model *model, uint32_t node,
                   struct path *path)
 {
     path->count = 0;
-    for (; node != 0; node = model->nodes[node].parent)
+    for (; node != 0; node = model->nodes.items[node].parent)
         *JR_PUSH(path->functions, path->count, path->room) =
-            model->nodes[node].function;
+            jr_node_function(model, node);
 }
 
 /* Hands out whole periods of growing sums, so that the numbers of all lines
@@ -49,7 +49,7 @@ static uint64_t *one_node_a_path(const struct jr_model *model,
 {
     uint32_t *same = jr_part_same_paths(model);
 
-    for (uint32_t i = 1; i < model->nnodes; i++)
+    for (uint32_t i = 1; i < model->nodes.count; i++)
         if (same[i] != i) {
             weights[same[i]] = jr_add(weights[same[i]], weights[i]);
             weights[i] = 0;
@@ -72,7 +72,7 @@ static void put_stacks(const struct jr_report *report,
     struct rounding rounding = {0};
     struct path path = {0};
 
-    for (uint32_t node = 1; node < model->nnodes; node++) {
+    for (uint32_t node = 1; node < model->nodes.count; node++) {
         uint64_t count;
 
         if (weights[node] == 0)

@@ -33,7 +33,8 @@ struct jr_format {
     const char *name;      /* as --format takes it */
     const char *extension; /* of files, with the dot */
     jr_write_fn *write;
-    int has_code; /* lists machine code, if only when asked to */
+    int has_code;  /* lists machine code, if only when asked to */
+    int has_calls; /* lists callers and callees */
     enum { JR_ANNOTATE_NO, JR_ANNOTATE_MAY, JR_ANNOTATE_MUST } annotate;
     /* whether it goes with --annotate */
     const char *help; /* what it is, for people */

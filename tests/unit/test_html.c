@@ -156,6 +156,7 @@ static void test_long_list(void **state)
 {
     struct jr_filter filter = everything();
     struct profile profile;
+    struct jr_paths *nodes = &profile.model.nodes;
     struct jr_frame frames[60];
     char names[60][8];
     char *got;
@@ -173,11 +174,12 @@ static void test_long_list(void **state)
         tier = jr_tree_tier(&profile.model, &frames[i]);
         *JR_PUSH(profile.model.leaves, profile.model.nleaves,
                  profile.model.leaves_room) = (struct jr_leaf){
-            .node = jr_tree_child(&profile.model,
-                                  jr_tree_child(&profile.model, 0, 0), tier),
+            .node = jr_paths_child(nodes, jr_paths_child(nodes, 0, 0), tier),
             .weight_ns = 1000 * (100 - i)};
     }
-    jr_tree_mark_first(&profile.model);
+    free(profile.model.first);
+    free(profile.model.node_arcs);
+    jr_tree_finish(&profile.model);
     profile.model.buckets[0].first_leaf = 0;
     profile.model.buckets[0].nleaves = profile.model.nleaves;
     got = write_html(&profile);

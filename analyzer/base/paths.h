@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A tree of paths: a node is a key below another node.  A node comes after its
+ * parent and, mostly, right after it, so that going along a path is going
+ * through memory.
+ * Runs in: analyzer. */
+#ifndef JR_PATHS_H
+#define JR_PATHS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "index.h"
+
+struct jr_path {
+    uint32_t parent, key;
+    uint32_t child;   /* the youngest one; 0: none */
+    uint32_t sibling; /* the next older one; 0: none */
+};
+
+struct jr_paths {
+    struct jr_path *items; /* [0] is the root, whose key is 0 */
+    size_t count, room;
+    struct jr_index crowd; /* children of nodes that have many */
+};
+
+/* A tree that is its root. */
+void jr_paths_init(struct jr_paths *paths);
+void jr_paths_free(struct jr_paths *paths);
+
+/* The node of `key` below `parent`; a new one is added at the end.  There must
+ * be less than JR_NO_ITEM. */
+uint32_t jr_paths_child(struct jr_paths *paths, uint32_t parent, uint32_t key);
+
+#endif
