@@ -15,12 +15,23 @@ void jr_paths_init(struct jr_paths *paths)
 {
     *paths = (struct jr_paths){0};
     *JR_PUSH(paths->items, paths->count, paths->room) = (struct jr_path){0};
+    paths->links =
+        jr_grow(paths->links, 0, &paths->links_room, sizeof *paths->links);
+    paths->links[0] = (struct jr_path_links){0};
+}
+
+void jr_paths_seal(struct jr_paths *paths)
+{
+    free(paths->links);
+    paths->links = NULL;
+    paths->links_room = 0;
+    jr_index_free(&paths->crowd);
 }
 
 void jr_paths_free(struct jr_paths *paths)
 {
+    jr_paths_seal(paths);
     free(paths->items);
-    jr_index_free(&paths->crowd);
     *paths = (struct jr_paths){0};
 }
 
@@ -49,17 +60,20 @@ static uint32_t add_child(struct jr_paths *paths, uint32_t parent, uint32_t key)
 {
     const uint32_t node = (uint32_t)paths->count;
 
-    *JR_PUSH(paths->items, paths->count, paths->room) = (struct jr_path){
-        .parent = parent, .key = key, .sibling = paths->items[parent].child};
-    paths->items[parent].child = node;
+    paths->links =
+        jr_grow(paths->links, node, &paths->links_room, sizeof *paths->links);
+    paths->links[node] = (struct jr_path_links){0, paths->links[parent].child};
+    paths->links[parent].child = node;
+    *JR_PUSH(paths->items, paths->count, paths->room) =
+        (struct jr_path){parent, key};
     return node;
 }
 
 uint32_t jr_paths_child(struct jr_paths *paths, uint32_t parent, uint32_t key)
 {
-    uint32_t seen[FEW], count = 0, node = paths->items[parent].child;
+    uint32_t seen[FEW], count = 0, node = paths->links[parent].child;
 
-    for (; node != 0 && count < FEW; node = paths->items[node].sibling) {
+    for (; node != 0 && count < FEW; node = paths->links[node].sibling) {
         if (paths->items[node].key == key)
             return node;
         seen[count++] = node;

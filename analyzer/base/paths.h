@@ -14,6 +14,9 @@
 
 struct jr_path {
     uint32_t parent, key;
+};
+
+struct jr_path_links {
     uint32_t child;   /* the youngest one; 0: none */
     uint32_t sibling; /* the next older one; 0: none */
 };
@@ -21,6 +24,8 @@ struct jr_path {
 struct jr_paths {
     struct jr_path *items; /* [0] is the root, whose key is 0 */
     size_t count, room;
+    struct jr_path_links *links; /* NULL once the tree is whole */
+    size_t links_room;
     struct jr_index crowd; /* children of nodes that have many */
 };
 
@@ -31,5 +36,8 @@ void jr_paths_free(struct jr_paths *paths);
 /* The node of `key` below `parent`; a new one is added at the end.  There must
  * be less than JR_NO_ITEM. */
 uint32_t jr_paths_child(struct jr_paths *paths, uint32_t parent, uint32_t key);
+
+/* Frees what only further calls of jr_paths_child need, and `links`. */
+void jr_paths_seal(struct jr_paths *paths);
 
 #endif

@@ -168,7 +168,7 @@ struct jr_model {
     size_t narcs, arcs_room;
     struct jr_paths nodes; /* call paths: keys are tiers, node 0 is above every
                               root.  Paths that differ in tiers have nodes of
-                              their own, even where the functions are the same */
+                              their own, where the functions are the same too */
     uint8_t *first;        /* by node: enum jr_first; and the arc from its */
     uint32_t *node_arcs;   /* parent's function, JR_NO_ARC: none (NULL with
                               filter.no_calls); both after jr_model_finish */

@@ -63,8 +63,8 @@ void jr_part_build(const struct jr_model *model, const struct jr_scope_key *key,
                    struct jr_part *part);
 void jr_part_free(struct jr_part *part);
 
-/* Self weights by node for `key`: an array of model->nodes.count that the caller
- * frees. */
+/* Self weights by node for `key`: an array of model->nodes.count that the
+ * caller frees. */
 uint64_t *jr_part_weights(const struct jr_model *model,
                           const struct jr_scope_key *key);
 

@@ -35,8 +35,6 @@ struct call {
     uint32_t node, span;
 };
 
-#define ALWAYS 0 /* the span of what holds at all times */
-
 struct jr_resolver {
     struct jr_model *model;
     struct jr_process *process;
@@ -47,6 +45,8 @@ struct jr_resolver {
     size_t ntiers, tiers_room;
     struct jr_span *spans;
     size_t nspans, spans_room;
+    uint32_t last_span; /* that was asked for */
+    struct jr_table by_span;
     struct jr_table spots; /* by address and when its code began */
     uint32_t waiting[JR_STACK_DEPTH_MAX * 2]; /* scratch: calls, root last */
 };
@@ -64,6 +64,7 @@ struct jr_resolver *jr_resolver_new(struct jr_model *model)
         jr_alloc(resolver->stacks->calls.count, sizeof(*resolver->calls));
     *JR_PUSH(resolver->spans, resolver->nspans, resolver->spans_room) =
         (struct jr_span){0, UINT64_MAX};
+    jr_table_put(&resolver->by_span, 0, UINT64_MAX, 0);
     return resolver;
 }
 
@@ -73,6 +74,7 @@ void jr_resolver_free(struct jr_resolver *resolver)
     free(resolver->calls);
     free(resolver->tiers);
     free(resolver->spans);
+    jr_table_free(&resolver->by_span);
     jr_table_free(&resolver->spots);
     free(resolver);
 }
@@ -236,20 +238,21 @@ static int holds(const struct jr_resolver *resolver, uint32_t call,
            time_ns < span->until_ns;
 }
 
-static void keep(struct jr_resolver *resolver, uint32_t call, uint32_t node,
-                 const struct jr_span *span)
+/* The index of a span; most are like the one before. */
+static uint32_t span_of(struct jr_resolver *resolver,
+                        const struct jr_span *span)
 {
-    struct call *known = &resolver->calls[call];
+    const struct jr_span *last = &resolver->spans[resolver->last_span];
+    const uint32_t fresh = (uint32_t)resolver->nspans;
 
-    known->node = node;
-    if (known->span == ALWAYS &&
-        (span->from_ns != 0 || span->until_ns != UINT64_MAX)) {
-        known->span = (uint32_t)resolver->nspans;
+    if (last->from_ns == span->from_ns && last->until_ns == span->until_ns)
+        return resolver->last_span;
+    resolver->last_span =
+        jr_table_put(&resolver->by_span, span->from_ns, span->until_ns, fresh);
+    if (resolver->last_span == fresh)
         *JR_PUSH(resolver->spans, resolver->nspans, resolver->spans_room) =
             *span;
-    }
-    if (known->span != ALWAYS)
-        resolver->spans[known->span] = *span;
+    return resolver->last_span;
 }
 
 /* The node of a call, whose places have been looked up for this time. */
@@ -274,7 +277,7 @@ static uint32_t call_node(struct jr_resolver *resolver, uint32_t call,
         place = &resolver->places[resolver->stacks->calls.items[call].key];
         node = place_node(resolver, node, place);
         narrow(&span, place);
-        keep(resolver, call, node, &span);
+        resolver->calls[call] = (struct call){node, span_of(resolver, &span)};
     }
     return node;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Stacks of one run to nodes of the model's tree.  A place is looked up once,
- * and a call becomes a node once, until a sample lies outside the time for which
- * the answer holds: work grows with what is new in a stack.
+ * and a call becomes a node once, until a sample lies outside the time for
+ * which the answer holds: work grows with what is new in a stack.
  * Runs in: analyzer. */
 #ifndef JR_RESOLVE_H
 #define JR_RESOLVE_H

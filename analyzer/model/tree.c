@@ -158,22 +158,22 @@ static void leave(const struct jr_model *model, const struct seen *seen,
 /* Goes through the tree, children after their parents. */
 static void visit(struct jr_model *model, const struct seen *seen)
 {
-    const struct jr_path *nodes = model->nodes.items;
-    uint32_t at = nodes[0].child;
+    const struct jr_path_links *links = model->nodes.links;
+    uint32_t at = links[0].child;
 
     while (at != 0) {
         enter(model, seen, at);
-        if (nodes[at].child != 0) {
-            at = nodes[at].child;
+        if (links[at].child != 0) {
+            at = links[at].child;
             continue;
         }
-        while (at != 0 && nodes[at].sibling == 0) {
+        while (at != 0 && links[at].sibling == 0) {
             leave(model, seen, at);
-            at = nodes[at].parent;
+            at = model->nodes.items[at].parent;
         }
         if (at != 0) {
             leave(model, seen, at);
-            at = nodes[at].sibling;
+            at = links[at].sibling;
         }
     }
 }

@@ -274,8 +274,10 @@ static void finish(struct reader *reader)
 {
     for (size_t i = 0; i < reader->nearly; i++)
         read_chunk(reader, reader->early[i], 1);
-    for (size_t i = 0; i < reader->log->nruns; i++)
+    for (size_t i = 0; i < reader->log->nruns; i++) {
         join_base(reader->log, i);
+        jr_stacks_seal(&reader->log->runs[i].stacks);
+    }
     jr_chunk_reader_end(&reader->chunk);
     free(reader->early);
 }

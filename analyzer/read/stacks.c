@@ -52,6 +52,15 @@ static uint32_t place_of(struct jr_stacks *stacks, uint64_t address)
     return place;
 }
 
+void jr_stacks_seal(struct jr_stacks *stacks)
+{
+    jr_paths_seal(&stacks->calls);
+    free(stacks->whole);
+    stacks->whole = NULL;
+    jr_index_free(&stacks->by_place);
+    jr_index_free(&stacks->by_item);
+}
+
 /* The call at `place` below `caller`. */
 static uint32_t call_of(struct jr_stacks *stacks, uint32_t caller,
                         uint32_t place)
@@ -75,7 +84,7 @@ static uint32_t call_of(struct jr_stacks *stacks, uint32_t caller,
 static uint32_t call_at(struct jr_stacks *stacks, uint32_t caller,
                         uint64_t address)
 {
-    const uint32_t youngest = stacks->calls.items[caller].child;
+    const uint32_t youngest = stacks->calls.links[caller].child;
     const uint32_t place = stacks->calls.items[youngest].key;
 
     if (youngest != 0 && place != JR_PLACE_GAP &&

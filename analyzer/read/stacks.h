@@ -57,6 +57,9 @@ void jr_stacks_free(struct jr_stacks *stacks);
 uint32_t jr_stacks_add(struct jr_stacks *stacks,
                        const struct jr_stack_parts *parts);
 
+/* Frees what only further calls of jr_stacks_add need. */
+void jr_stacks_seal(struct jr_stacks *stacks);
+
 /* How many frames a stack has. */
 uint32_t jr_stacks_depth(const struct jr_stacks *stacks, uint32_t index);
 
