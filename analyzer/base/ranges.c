@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ranges in order of start under a tree of their highest ends.
+ * A segment tree over addresses: a range stands in the few nodes that together
+ * cover it.  In a node all cover the same addresses, so their times are apart
+ * and one search finds the time.
  * Runs in: analyzer. */
 #include "ranges.h"
 
@@ -9,100 +11,177 @@
 
 #include "mem.h"
 
-static int by_start(const void *one, const void *other)
-{
-    const struct jr_range *a = one, *b = other;
-
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
-}
-
 static int by_value(const void *one, const void *other)
 {
-    uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
+    uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
 
     return a < b ? -1 : a > b;
 }
 
-void jr_ranges_build(struct jr_ranges *ranges)
+static int by_time(const void *one, const void *other)
 {
-    size_t leaves = 1;
+    const struct jr_range *a = one, *b = other;
 
-    if (ranges->count == 0)
-        return;
-    qsort(ranges->items, ranges->count, sizeof *ranges->items, by_start);
-    while (leaves < ranges->count)
-        leaves *= 2;
-    ranges->leaves = leaves;
-    ranges->ends = jr_alloc(leaves * 2, sizeof *ranges->ends);
-    for (size_t i = 0; i < ranges->count; i++)
-        ranges->ends[leaves + i] = ranges->items[i].end;
-    for (size_t i = leaves - 1; i > 0; i--) {
-        uint64_t left = ranges->ends[2 * i], right = ranges->ends[2 * i + 1];
-
-        ranges->ends[i] = left > right ? left : right;
-    }
+    if (a->from_ns != b->from_ns)
+        return a->from_ns < b->from_ns ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* How many ranges start at or below `address`. */
-static size_t count_started(const struct jr_ranges *ranges, uint64_t address)
+/* The index of the last bound at or below the address; nbounds: none is. */
+static size_t bound_of(const struct jr_ranges *ranges, uint64_t address)
 {
-    size_t from = 0, to = ranges->count;
+    size_t from = 0, to = ranges->nbounds;
 
     while (from < to) {
         size_t middle = from + (to - from) / 2;
 
-        if (ranges->items[middle].start <= address)
+        if (ranges->bounds[middle] <= address)
             from = middle + 1;
         else
             to = middle;
     }
-    return from;
+    return from ? from - 1 : ranges->nbounds;
 }
 
-struct query {
-    const struct jr_ranges *ranges;
-    uint64_t address;
-    size_t started; /* ranges from here on start after the address */
-    struct jr_indices *found;
-};
-
-/* Collects from the subtree `node`, whose leaves start at `first` and are
- * `width`, the ranges that hold the address. */
-static void collect(const struct query *query, size_t node, size_t first,
-                    size_t width)
+static void find_bounds(struct jr_ranges *ranges)
 {
-    const struct jr_ranges *ranges = query->ranges;
-    struct jr_indices *found = query->found;
+    size_t kept = 0;
 
-    if (first >= query->started || ranges->ends[node] <= query->address)
-        return;
-    if (width == 1) {
-        *JR_PUSH(found->items, found->count, found->room) =
-            ranges->items[first].index;
-        return;
+    ranges->bounds = jr_alloc(ranges->count * 2, sizeof *ranges->bounds);
+    for (size_t i = 0; i < ranges->count; i++) {
+        ranges->bounds[2 * i] = ranges->items[i].start;
+        ranges->bounds[2 * i + 1] = ranges->items[i].end;
     }
-    collect(query, 2 * node, first, width / 2);
-    collect(query, 2 * node + 1, first + width / 2, width / 2);
+    qsort(ranges->bounds, ranges->count * 2, sizeof *ranges->bounds, by_value);
+    for (size_t i = 0; i < ranges->count * 2; i++) {
+        if (kept == 0 || ranges->bounds[kept - 1] != ranges->bounds[i])
+            ranges->bounds[kept++] = ranges->bounds[i];
+    }
+    ranges->nbounds = kept;
+}
+
+/* Counts the range `item` in the nodes that cover it, or, once there is an
+ * order, puts it there. */
+static void put(struct jr_ranges *ranges, uint32_t item)
+{
+    const struct jr_range *range = &ranges->items[item];
+    size_t from = ranges->leaves + bound_of(ranges, range->start);
+    size_t to = ranges->leaves + bound_of(ranges, range->end);
+
+    for (; from < to; from /= 2, to /= 2) {
+        struct jr_range_node *nodes[2];
+        size_t count = 0;
+
+        if (from & 1)
+            nodes[count++] = &ranges->nodes[from++];
+        if (to & 1)
+            nodes[count++] = &ranges->nodes[--to];
+        for (size_t i = 0; i < count; i++) {
+            if (ranges->order)
+                ranges->order[nodes[i]->first + nodes[i]->count] = item;
+            nodes[i]->count++;
+        }
+    }
+}
+
+static void put_all(struct jr_ranges *ranges)
+{
+    for (size_t i = 0; i < ranges->count; i++) {
+        if (ranges->items[i].from_ns < ranges->items[i].until_ns)
+            put(ranges, (uint32_t)i);
+    }
+}
+
+void jr_ranges_build(struct jr_ranges *ranges)
+{
+    size_t total = 0;
+
+    if (ranges->count == 0)
+        return;
+    find_bounds(ranges);
+    qsort(ranges->items, ranges->count, sizeof *ranges->items, by_time);
+    for (ranges->leaves = 1; ranges->leaves < ranges->nbounds;)
+        ranges->leaves *= 2;
+    ranges->nodes = jr_alloc(ranges->leaves * 2, sizeof *ranges->nodes);
+    put_all(ranges);
+    for (size_t i = 0; i < ranges->leaves * 2; i++) {
+        ranges->nodes[i].first = (uint32_t)total;
+        total += ranges->nodes[i].count;
+        ranges->nodes[i].count = 0;
+    }
+    if (total >= JR_NO_RANGE)
+        jr_no_memory();
+    ranges->order = jr_alloc(total, sizeof *ranges->order);
+    put_all(ranges);
+}
+
+/* Narrows the answer to the side of `edge` that `time_ns` is on. */
+static void narrow(struct jr_range_answer *answer, uint64_t edge,
+                   uint64_t time_ns)
+{
+    if (edge <= time_ns) {
+        if (edge > answer->from_ns)
+            answer->from_ns = edge;
+    } else if (edge < answer->until_ns) {
+        answer->until_ns = edge;
+    }
+}
+
+/* Adds to the answer what a node knows.  *later_ns: when answer->later
+ * begins. */
+static void ask(const struct jr_ranges *ranges,
+                const struct jr_range_node *node, uint64_t time_ns,
+                struct jr_range_answer *answer, uint64_t *later_ns)
+{
+    const uint32_t *order = ranges->order + node->first;
+    size_t from = 0, to = node->count;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+
+        if (ranges->items[order[middle]].from_ns <= time_ns)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    if (from > 0) {
+        const struct jr_range *last = &ranges->items[order[from - 1]];
+
+        narrow(answer, last->from_ns, time_ns);
+        narrow(answer, last->until_ns, time_ns);
+        if (time_ns < last->until_ns)
+            answer->live = last->index;
+    }
+    if (from < node->count) {
+        const struct jr_range *next = &ranges->items[order[from]];
+
+        narrow(answer, next->from_ns, time_ns);
+        if (answer->later == JR_NO_RANGE || next->from_ns < *later_ns) {
+            answer->later = next->index;
+            *later_ns = next->from_ns;
+        }
+    }
 }
 
 void jr_ranges_find(const struct jr_ranges *ranges, uint64_t address,
-                    struct jr_indices *found)
+                    uint64_t time_ns, struct jr_range_answer *answer)
 {
-    struct query query = {ranges, address, 0, found};
+    const size_t bound = bound_of(ranges, address);
+    uint64_t later_ns = 0;
 
-    found->count = 0;
-    query.started = count_started(ranges, address);
-    if (ranges->count)
-        collect(&query, 1, 0, ranges->leaves);
-    if (found->count > 1)
-        qsort(found->items, found->count, sizeof *found->items, by_value);
+    *answer = (struct jr_range_answer){
+        .live = JR_NO_RANGE, .later = JR_NO_RANGE, .until_ns = UINT64_MAX};
+    if (bound == ranges->nbounds)
+        return;
+    for (size_t node = ranges->leaves + bound; node > 0; node /= 2)
+        ask(ranges, &ranges->nodes[node], time_ns, answer, &later_ns);
 }
 
 void jr_ranges_free(struct jr_ranges *ranges)
 {
     free(ranges->items);
-    free(ranges->ends);
+    free(ranges->bounds);
+    free(ranges->nodes);
+    free(ranges->order);
     memset(ranges, 0, sizeof *ranges);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/mem.h"
 #include "base/ranges.h"
 #include "symbol.h"
@@ -12,15 +13,13 @@
 #include "symbol/jit/jit.h"
 #include "symbol/jit/jit_names.h"
 
-#define FIRST_PLACES 4096U
-#define PLACES_MAX (1U << 16)
-#define NEAR 4U /* places where an answer may be */
+#define FILED 4096U /* answers that are kept; a power of two */
 
-/* What an address is from one time to another. */
-struct answer {
-    uint64_t address;
-    uint64_t from_ns, until_ns;
-    const struct jr_frame *frame; /* NULL: the place is free */
+/* What an address in a file is: files are mapped again at the same place. */
+struct filed {
+    uint64_t address, bias;
+    const struct jr_module *module; /* NULL: the place is free */
+    const struct jr_frame *frame;
 };
 
 struct jr_space {
@@ -33,9 +32,7 @@ struct jr_space {
     int jit_read;
     uint64_t *mismatched; /* addresses; some of them twice */
     size_t nmismatched, mismatched_room;
-    struct jr_indices found; /* scratch */
-    struct answer *answers;  /* the last ones, by hash of the address */
-    size_t nplaces, used;
+    struct filed *filed; /* by hash, once one is asked for */
 };
 
 struct jr_space *jr_space_new(struct jr_symbols *symbols,
@@ -52,11 +49,10 @@ struct jr_space *jr_space_new(struct jr_symbols *symbols,
 
         *JR_PUSH(space->mappings.items, space->mappings.count,
                  space->mappings.room) =
-            (struct jr_range){mapping->start, mapping->end, (uint32_t)i};
+            (struct jr_range){mapping->start, mapping->end, mapping->from_ns,
+                              mapping->until_ns, (uint32_t)i};
     }
     jr_ranges_build(&space->mappings);
-    space->nplaces = FIRST_PLACES;
-    space->answers = jr_alloc(space->nplaces, sizeof *space->answers);
     return space;
 }
 
@@ -66,49 +62,27 @@ void jr_space_free(struct jr_space *space)
         return;
     jr_ranges_free(&space->mappings);
     jr_jit_free(&space->jit);
-    free(space->found.items);
     free(space->modules);
     free(space->log_dir);
     free(space->mismatched);
-    free(space->answers);
+    free(space->filed);
     free(space);
-}
-
-/* Narrows the answer to the side of `edge` that `time_ns` is on. */
-static void narrow(struct answer *answer, uint64_t edge, uint64_t time_ns)
-{
-    if (edge <= time_ns) {
-        if (edge > answer->from_ns)
-            answer->from_ns = edge;
-    } else if (edge < answer->until_ns) {
-        answer->until_ns = edge;
-    }
 }
 
 /* The mapping live at `time_ns`, else the first later one; NULL: none. */
 static const struct jr_mapping *find_mapping(struct jr_space *space,
                                              uint64_t address, uint64_t time_ns,
-                                             struct answer *answer)
+                                             struct jr_jit_span *span)
 {
-    const struct jr_mapping *live = NULL, *later = NULL;
+    struct jr_range_answer answer;
 
-    jr_ranges_find(&space->mappings, address, &space->found);
-    for (size_t i = 0; i < space->found.count; i++) {
-        const struct jr_mapping *mapping =
-            &space->map->mappings[space->found.items[i]];
-
-        if (mapping->from_ns >= mapping->until_ns)
-            continue;
-        narrow(answer, mapping->from_ns, time_ns);
-        narrow(answer, mapping->until_ns, time_ns);
-        if (mapping->from_ns > time_ns) {
-            if (!later)
-                later = mapping;
-        } else if (time_ns < mapping->until_ns) {
-            live = mapping;
-        }
-    }
-    return live ? live : later;
+    jr_ranges_find(&space->mappings, address, time_ns, &answer);
+    span->from_ns = answer.from_ns;
+    span->until_ns = answer.until_ns;
+    if (answer.live == JR_NO_RANGE)
+        answer.live = answer.later;
+    return answer.live == JR_NO_RANGE ? NULL
+                                      : &space->map->mappings[answer.live];
 }
 
 /* The JIT code at an address, NULL when no file describes it. */
@@ -144,18 +118,16 @@ static struct jr_jit_text *find_code(struct jr_space *space, uint64_t address,
 }
 
 static const struct jr_frame *find_jit(struct jr_space *space, uint64_t address,
-                                       uint64_t time_ns, struct answer *answer)
+                                       uint64_t time_ns,
+                                       struct jr_jit_span *span)
 {
     struct jr_strings *strings = space->symbols->strings;
-    struct jr_jit_span span = {answer->from_ns, answer->until_ns};
     const struct jr_jit_source_line *line;
     struct jr_jit_text *text;
     struct jr_frame frame;
     int late;
 
-    text = find_code(space, address, time_ns, &span, &late);
-    answer->from_ns = span.from_ns;
-    answer->until_ns = span.until_ns;
+    text = find_code(space, address, time_ns, span, &late);
     /* A name may be empty, which says as little as none. */
     if (!text || !*text->name)
         return NULL;
@@ -245,33 +217,60 @@ static const struct jr_frame *bare_frame(struct jr_space *space, uint8_t kind,
                             jr_strings_add(strings, module, strlen(module)));
 }
 
+/* Where the answer for an address in a file is kept, if it is. */
+static struct filed *filed_of(struct jr_space *space, uint64_t address,
+                              const struct jr_module *module)
+{
+    const uint32_t hash = jr_hash(address, (uintptr_t)module);
+
+    if (!space->filed)
+        space->filed = jr_alloc(FILED, sizeof *space->filed);
+    return &space->filed[hash & (FILED - 1)];
+}
+
 static const struct jr_frame *file_frame(struct jr_space *space,
                                          const struct jr_mapping *mapping,
                                          uint64_t address)
 {
-    size_t index = (size_t)(mapping - space->map->mappings);
+    const size_t index = (size_t)(mapping - space->map->mappings);
+    const uint64_t bias = mapping->offset - mapping->start;
+    struct jr_module *module;
+    struct filed *filed;
 
     if (!space->modules[index])
         space->modules[index] = jr_modules_get(space->symbols, mapping);
-    return jr_module_frame(space->symbols, space->modules[index], mapping,
-                           address);
+    module = space->modules[index];
+    /* Only of what is unmapped an address is asked for again. */
+    if (mapping->until_ns == UINT64_MAX)
+        return jr_module_frame(space->symbols, module, mapping, address);
+    filed = filed_of(space, address, module);
+    if (filed->address != address || filed->module != module ||
+        filed->bias != bias)
+        *filed = (struct filed){
+            address, bias, module,
+            jr_module_frame(space->symbols, module, mapping, address)};
+    return filed->frame;
 }
 
-static void resolve(struct jr_space *space, uint64_t address, uint64_t time_ns,
-                    struct answer *answer)
+void jr_space_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
+                   int is_return, struct jr_hit *hit)
 {
     const struct jr_mapping *mapping;
     const struct jr_frame *frame = NULL, *jit;
+    struct jr_jit_span span;
 
-    answer->from_ns = 0;
-    answer->until_ns = UINT64_MAX;
-    mapping = find_mapping(space, address, time_ns, answer);
+    if (is_return && address)
+        address--;
+    /* So that every answer, which ends before the last of times, holds it. */
+    if (time_ns == UINT64_MAX)
+        time_ns--;
+    mapping = find_mapping(space, address, time_ns, &span);
     if (mapping && !mapping->anonymous)
         frame = file_frame(space, mapping, address);
     if (!frame || frame->kind != JR_FRAME_NATIVE) {
         /* A runtime may keep compiled code in its own file (V8's builtins) or
          * in a file without symbols (a memfd). */
-        jit = find_jit(space, address, time_ns, answer);
+        jit = find_jit(space, address, time_ns, &span);
         if (jit)
             frame = jit;
     }
@@ -279,74 +278,8 @@ static void resolve(struct jr_space *space, uint64_t address, uint64_t time_ns,
         frame = bare_frame(space, JR_FRAME_JIT_UNNAMED, "[jit]", "[jit]");
     if (!frame)
         frame = bare_frame(space, JR_FRAME_UNKNOWN, "[unknown]", "");
-    answer->frame = frame;
-}
-
-static struct answer *first_place(struct answer *answers, size_t count,
-                                  uint64_t address)
-{
-    return &answers[(address * 0x9e3779b97f4a7c15ULL) >> 20 & (count - NEAR)];
-}
-
-/* Puts an answer in front of those near it; the last one of them is dropped
- * where there is no free place. */
-static void keep_answer(struct jr_space *space, const struct answer *answer)
-{
-    struct answer *near =
-        first_place(space->answers, space->nplaces, answer->address);
-    unsigned at = 0;
-
-    while (at < NEAR - 1 && near[at].frame)
-        at++;
-    space->used += !near[at].frame;
-    memmove(near + 1, near, at * sizeof *near);
-    near[0] = *answer;
-}
-
-/* Doubles the places once half are in use, up to so many. */
-static void make_room(struct jr_space *space)
-{
-    struct answer *old = space->answers;
-    size_t nold = space->nplaces;
-
-    if (space->used * 2 < nold || nold == PLACES_MAX)
-        return;
-    space->nplaces = nold * 2;
-    space->answers = jr_alloc(space->nplaces, sizeof *space->answers);
-    space->used = 0;
-    for (size_t i = 0; i < nold; i++) {
-        if (old[i].frame)
-            keep_answer(space, &old[i]);
-    }
-    free(old);
-}
-
-void jr_space_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
-                   int is_return, struct jr_hit *hit)
-{
-    struct answer *near, answer;
-    unsigned at = 0;
-
-    if (is_return && address)
-        address--;
-    /* So that every answer, which ends before the last of times, holds it. */
-    if (time_ns == UINT64_MAX)
-        time_ns--;
-    near = first_place(space->answers, space->nplaces, address);
-    while (at < NEAR &&
-           !(near[at].address == address && near[at].frame &&
-             time_ns >= near[at].from_ns && time_ns < near[at].until_ns))
-        at++;
-    if (at < NEAR) {
-        answer = near[at];
-    } else {
-        answer.address = address;
-        resolve(space, address, time_ns, &answer);
-        make_room(space);
-        keep_answer(space, &answer);
-    }
-    hit->frames = answer.frame;
-    hit->nframes = 1;
-    hit->from_ns = answer.from_ns;
-    hit->until_ns = answer.until_ns;
+    *hit = (struct jr_hit){.frames = frame,
+                           .nframes = 1,
+                           .from_ns = span.from_ns,
+                           .until_ns = span.until_ns};
 }

@@ -80,21 +80,20 @@ static void date(struct sighted *sighted, uint64_t size,
 
 /* Executable memory in time, to look ranges up in. */
 struct executable {
-    const struct jr_map *map;
     struct jr_ranges ranges;
-    struct jr_indices found; /* scratch */
 };
 
 static void init_executable(struct executable *executable,
                             const struct jr_map *map)
 {
-    *executable = (struct executable){.map = map};
+    *executable = (struct executable){0};
     for (size_t i = 0; i < map->nmappings; i++) {
         const struct jr_mapping *mapping = &map->mappings[i];
 
         *JR_PUSH(executable->ranges.items, executable->ranges.count,
                  executable->ranges.room) =
-            (struct jr_range){mapping->start, mapping->end, (uint32_t)i};
+            (struct jr_range){mapping->start, mapping->end, mapping->from_ns,
+                              mapping->until_ns, (uint32_t)i};
     }
     jr_ranges_build(&executable->ranges);
 }
@@ -102,7 +101,6 @@ static void init_executable(struct executable *executable,
 static void free_executable(struct executable *executable)
 {
     jr_ranges_free(&executable->ranges);
-    free(executable->found.items);
 }
 
 /* Was there executable memory at the address then, or afterwards?  A mapping
@@ -110,13 +108,10 @@ static void free_executable(struct executable *executable)
 static int was_executable(struct executable *executable, uint64_t address,
                           uint64_t time_ns)
 {
-    jr_ranges_find(&executable->ranges, address, &executable->found);
-    for (size_t i = 0; i < executable->found.count; i++) {
-        if (executable->map->mappings[executable->found.items[i]].until_ns >
-            time_ns)
-            return 1;
-    }
-    return 0;
+    struct jr_range_answer answer;
+
+    jr_ranges_find(&executable->ranges, address, time_ns, &answer);
+    return answer.live != JR_NO_RANGE || answer.later != JR_NO_RANGE;
 }
 
 void jr_jit_append_map(struct jr_jit *jit, struct jr_jit_origin *origin,
