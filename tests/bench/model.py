@@ -48,17 +48,18 @@ def row(name, title, keys, forms=("summary",), options=(), operands="log",
     return Row(name, title, keys, forms, options, operands, jit, swapped, bars)
 
 
+FEW = {"low": 3, "high": 8}
 MANY = {"low": 5, "high": 60, "spread": 5}
 BUSHY = {"low": 5, "high": 40, "spread": 20}
 PLUGINS = {"samples": MILLION, "stacks": 1000, "low": 5, "high": 25,
            "sites": 4096}
 ROWS = (
-    row("samples6", "10^6 samples, 20 stacks", {"samples": MILLION},
+    row("samples6", "10^6 samples, 20 stacks", {"samples": MILLION, **FEW},
         ("summary", "html"), summary=(None, 32, None), html=(None, 32, None)),
-    row("samples7", "10^7 samples, 20 stacks", {"samples": 10 * MILLION},
+    row("samples7", "10^7 samples, 20 stacks", {"samples": 10 * MILLION, **FEW},
         ("summary", "html")),
     row("samples8", "10^8 samples, 20 stacks (2.4 GB)",
-        {"samples": 100 * MILLION}, ("summary", "html"),
+        {"samples": 100 * MILLION, **FEW}, ("summary", "html"),
         summary=(3, 128, None)),
     row("deep", "10^6 samples, 526,000 stacks of 5 to 60 frames",
         {"samples": MILLION, "stacks": 526000, **MANY},
