@@ -201,7 +201,7 @@ class Table:
         for report in self.reports:
             pair = [self.costs.get((name, form, report))
                     for name in (small, large)]
-            if None in pair or pair[0].cpu == 0:
+            if None in pair or pair[0].cpu == 0 or pair[1].ended:
                 continue
             print("growth from %s to %s, %s, %s: CPU %.1f times, own memory "
                   "%+.1f MB, output %.1f times" % (
@@ -220,6 +220,7 @@ def run_row(what, arguments, table):
         print("%s: %.1f MB in %d logs" % (
             what.name, sum(map(os.path.getsize, logs)) / 1e6, len(logs)),
               file=sys.stderr)
+        os.sync()       # or the first report waits for it
         for form in what.forms:
             costs = {report: [] for report in table.reports}
             for _ in range(arguments.runs):
