@@ -64,7 +64,7 @@ ROWS = (
     row("deep", "10^6 samples, 526,000 stacks of 5 to 60 frames",
         {"samples": MILLION, "stacks": 526000, **MANY},
         summary=(4, 700, None)),
-    row("zipf", "10^7 samples, 500,000 stacks, Zipf, a third JIT code",
+    row("zipf", "10^7 samples, 500,000 stacks, Zipf, half JIT code",
         {"samples": 10 * MILLION, "stacks": 500000, "zipf": 1, **BUSHY,
          "spread": 8}, ("html",), jit=12000, html=(8, 800, 20)),
     row("merged", "1,000 processes of 2,000 samples, merged",
