@@ -23,6 +23,7 @@ import decode
 
 SECONDS = 300       # a hung reader, not a measure
 MAP, NAMES = "agree-map", "agree.names"
+NATIVE = "<" if sys.byteorder == "little" else ">"
 SKIPPED = 127       # a type of record that there is not
 LEFT_OUT = "[... frames left out ...]"
 TITLE = re.compile(r"(?:.*\(pid (\d+)\): )?Thread (\d+)")
@@ -167,16 +168,20 @@ def compare_summary(report, log, runs):
 
 
 def agree(log, report, runs=None):
-    """What differs between the log and its report, in lines; none: nothing.
-    runs: those of the log, when they were read already."""
+    """What differs between the log and its report, in lines; none: nothing,
+    as where the log is of a machine of the other byte order, of which there is
+    no report.  runs: those of the log, when they were read already."""
     runs = decode.load(log) if runs is None else runs
-    if not runs:
+    if not runs or any(run.order != NATIVE for run in runs):
         return []
     with tempfile.TemporaryDirectory(prefix="jprof-agree-") as folder:
         write_map(runs, folder)
         copy = copy_log(log, runs, folder)
-        return (compare_summary(report, copy, runs) +
-                compare_stacks(report, copy, runs))
+        try:
+            return (compare_summary(report, copy, runs) +
+                    compare_stacks(report, copy, runs))
+        except RuntimeError as error:
+            return [str(error)]
 
 
 def main(argv):
