@@ -48,22 +48,23 @@ def row(name, title, keys, forms=("summary",), options=(), operands="log",
     return Row(name, title, keys, forms, options, operands, jit, swapped, bars)
 
 
+FEW = {"low": 3, "high": 8}
 MANY = {"low": 5, "high": 60, "spread": 5}
 BUSHY = {"low": 5, "high": 40, "spread": 20}
 PLUGINS = {"samples": MILLION, "stacks": 1000, "low": 5, "high": 25,
            "sites": 4096}
 ROWS = (
-    row("samples6", "10^6 samples, 20 stacks", {"samples": MILLION},
+    row("samples6", "10^6 samples, 20 stacks", {"samples": MILLION, **FEW},
         ("summary", "html"), summary=(None, 32, None), html=(None, 32, None)),
-    row("samples7", "10^7 samples, 20 stacks", {"samples": 10 * MILLION},
+    row("samples7", "10^7 samples, 20 stacks", {"samples": 10 * MILLION, **FEW},
         ("summary", "html")),
     row("samples8", "10^8 samples, 20 stacks (2.4 GB)",
-        {"samples": 100 * MILLION}, ("summary", "html"),
+        {"samples": 100 * MILLION, **FEW}, ("summary", "html"),
         summary=(3, 128, None)),
     row("deep", "10^6 samples, 526,000 stacks of 5 to 60 frames",
         {"samples": MILLION, "stacks": 526000, **MANY},
         summary=(4, 700, None)),
-    row("zipf", "10^7 samples, 500,000 stacks, Zipf, a third JIT code",
+    row("zipf", "10^7 samples, 500,000 stacks, Zipf, half JIT code",
         {"samples": 10 * MILLION, "stacks": 500000, "zipf": 1, **BUSHY,
          "spread": 8}, ("html",), jit=12000, html=(8, 800, 20)),
     row("merged", "1,000 processes of 2,000 samples, merged",
@@ -200,7 +201,7 @@ class Table:
         for report in self.reports:
             pair = [self.costs.get((name, form, report))
                     for name in (small, large)]
-            if None in pair or pair[0].cpu == 0:
+            if None in pair or pair[0].cpu == 0 or pair[1].ended:
                 continue
             print("growth from %s to %s, %s, %s: CPU %.1f times, own memory "
                   "%+.1f MB, output %.1f times" % (
@@ -219,6 +220,7 @@ def run_row(what, arguments, table):
         print("%s: %.1f MB in %d logs" % (
             what.name, sum(map(os.path.getsize, logs)) / 1e6, len(logs)),
               file=sys.stderr)
+        os.sync()       # or the first report waits for it
         for form in what.forms:
             costs = {report: [] for report in table.reports}
             for _ in range(arguments.runs):

@@ -19,7 +19,8 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
-import decode       # noqa: E402  (needs the path above)
+import agree        # noqa: E402  (needs the path above)
+import decode       # noqa: E402
 import roots        # noqa: E402
 
 BUILD = os.path.join(ROOT, os.environ.get("B", "build"))
@@ -27,6 +28,7 @@ LIBRARY = os.path.join(BUILD, "libjprof.so")
 REPORT = os.path.join(BUILD, "jprof-report")
 PROGRAMS = os.path.join(BUILD, "tests", "programs")
 HANG_SECONDS = 120
+AGREE_LOGS = 4      # logs of a test that are compared with their reports
 TICK_FLAGS = "JP_START JP_PERIOD=0.004"     # 250 Hz
 PERIOD_NS = 4000000
 
@@ -157,8 +159,10 @@ def kernel_tick_hz():
 
 class Case(unittest.TestCase):
     """A test in a folder of its own.  Stacks that are said to be complete have
-    their thread's first frame, but in programs that make stacks by hand."""
+    their thread's first frame, but in programs that make stacks by hand.  What
+    jprof-report makes of the logs is what the tests' own reader reads."""
     check_first_frames = True
+    check_agreement = True
 
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="jprof-run-")
@@ -168,16 +172,23 @@ class Case(unittest.TestCase):
         for live in self.live:
             live.stop()
             live.err.close()
-        wrong = []
-        for run in self.every_run():
-            path = "/tmp/perf-%d.map" % run.header["pid"]
-            # A folder of this name is what another test plants there.
-            if os.path.isfile(path):
-                os.unlink(path)
-            if self.check_first_frames:
-                wrong += roots.false_roots(run)
+        wrong, differ, compared = [], [], 0
+        for log in self.every_log():
+            runs = decode.load(log)
+            for run in runs:
+                path = "/tmp/perf-%d.map" % run.header["pid"]
+                # A folder of this name is what another test plants there.
+                if os.path.isfile(path):
+                    os.unlink(path)
+                if self.check_first_frames:
+                    wrong += roots.false_roots(run)
+            if (self.check_agreement and compared < AGREE_LOGS and runs and
+                    os.path.exists(REPORT)):
+                differ += agree.agree(log, REPORT, runs)
+                compared += 1
         shutil.rmtree(self.dir, ignore_errors=True)
         self.assertEqual(wrong[:5], [], "complete, but not to the first frame")
+        self.assertEqual(differ[:5], [], "jprof-report reads something else")
 
     def path(self, name):
         return os.path.join(self.dir, name)
@@ -215,12 +226,11 @@ class Case(unittest.TestCase):
     def files(self):
         return sorted(os.listdir(self.dir))
 
-    def every_run(self):
-        """The runs of all logs in the folder and in those that launchers
-        made in it."""
+    def every_log(self):
+        """All logs in the folder and in those that launchers made in it."""
         for folder, _, _ in os.walk(self.dir):
             for name in self.log_names(folder):
-                yield from decode.load(os.path.join(folder, name))
+                yield os.path.join(folder, name)
 
     def log_names(self, folder=""):
         """The logs among the folder's files, by their magic."""

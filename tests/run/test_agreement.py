@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import unittest
 
-from jprun import TICK_FLAGS, Case, need, program
+from jprun import REPORT, TICK_FLAGS, Case, agree, need, program
 
 SCENES = (
     ("shares", ("4", "0.5"), TICK_FLAGS),
@@ -164,9 +164,24 @@ class Agreement(Case):
                 self.assertGreater(len(run.samples), 20)
                 self.compare(app, run)
                 self.compare_threads(app, run)
+                self.assertEqual(agree.agree(self.path("jprof-log"), REPORT),
+                                 [])
                 if name == "shares" and "DEPTH" not in flags:
                     self.compare_depths(app, run)
                     self.compare_names(app, run)
+
+    def test_disagreement(self):
+        """A nanosecond more, another frame or another thread is found."""
+        done = self.run_program(program("shares"), "2", "0.5")
+        self.assertEqual((done.status, done.err), (0, ""))
+        path, run = self.path("jprof-log"), self.run_of()
+        time, tid, weight, event, reason, stack = run.samples[0]
+        for other in ((time, tid, weight + 1, event, reason, stack),
+                      (time, tid + 1, weight, event, reason, stack),
+                      (time, tid, weight, event, reason, stack[1:]),
+                      (time, tid, weight, event, "depth", stack)):
+            run.samples[0] = other
+            self.assertNotEqual(agree.agree(path, REPORT, [run]), [], other)
 
     def test_edges_of_functions(self):
         app = self.path("edges")

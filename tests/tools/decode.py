@@ -3,11 +3,15 @@
 """Decodes a jprof-log and its map, from doc/FORMAT.md alone.
 
 Runs in: tests.  Shares no code with jprof, so that the two can be compared.
-As a module: load(path) -> list of Run.  As a program: decode.py [--json] LOG
-prints `TIME TID WEIGHT EVENT REASON FRAME,FRAME...` a sample, leaf first.
+As a module: load(path) -> list of Run, totals(runs) -> what their samples sum
+up to.  As a program: decode.py [--json] LOG prints `TIME TID WEIGHT EVENT
+REASON FRAME,FRAME...` a sample, leaf first; decode.py --totals LOG prints `PID
+TID EVENT SAMPLES WEIGHT GAP FRAME,FRAME...` for each thread, event and stack.
 """
+import collections
 import json
 import os
+import re
 import struct
 import sys
 from urllib.parse import unquote
@@ -15,6 +19,8 @@ from urllib.parse import unquote
 PAGE = 4096
 SIZES = (4096, 8192, 16384, 32768, 65536)
 MAX_FRAMES = 4096
+MAX_LINE = 8192
+BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 EVENTS = "cpu running blocked raised ready".split()
 REASONS = "root depth bad_fp no_rule bounds no_stack walker fiber".split()
 FIELDS = [field.split(":") for field in (
@@ -33,15 +39,18 @@ STRINGS = (("map_name", 664, 256), ("exe", 920, 1024), ("flags", 1944, 1024),
 class Run:
     """One process image: its header, samples, map and what was damaged."""
 
-    def __init__(self, header, order):
+    def __init__(self, header, order, offset):
         self.header = header
         self.order = order
+        self.offset = offset    # of the header in the file
         self.samples = []       # (time, tid, weight, event, reason, stack)
         self.gaps = {}          # stack -> index before which frames miss
+        self.gap_of = []        # of each sample: that index, or 0
         self.map = []           # (time, event, {key: value})
         self.damage = []        # (offset, what)
         self.chunks = []        # (seq, offset, size, tid)
-        self.text = []          # lines of the map that stand in the log
+        self.text = []          # lines of the map that stand in the log,
+        self.text_at = []       # and where their records are
 
     def lost(self):
         return sum(self.header["counters"][:7])
@@ -114,13 +123,15 @@ class Chunk:
         if time >= self.run.header["cleared_ns"]:
             self.run.samples.append((time, tid, packed & (1 << 48) - 1,
                                      EVENTS[event], REASONS[reason], frames))
+            self.run.gap_of.append(gap)
         return None
 
     def text(self, at, words):
         """Keeps a line of the map; returns what is wrong, or None."""
         length, = self.get("I", at + 4)
-        if not 0 <= words * 8 - 8 - length < 8:
+        if not 0 <= words * 8 - 8 - length < 8 or length >= MAX_LINE:
             return "text length"
+        self.run.text_at.append(self.offset + at)
         self.run.text.append(self.data[at + 8:at + 8 + length])
         return None
 
@@ -157,11 +168,11 @@ def read_lines(lines, header=None):
     events, ours = [], header is None
     for line in lines:
         words = line.split(b" ")
-        if len(words) < 2 or not words[0].isdigit():
+        if len(words) < 2 or not words[0].isdigit() or BAD_ESCAPE.search(line):
             continue
         pairs = [text(word).partition("=") for word in words[2:]]
         keys = {key: unquote(value, errors="surrogateescape")
-                for key, _, value in pairs}
+                for key, _, value in reversed(pairs)}
         if words[1] == b"jprof-map":
             ours = (int(keys["pid"]), int(keys["start"])) == (
                 header["pid"], header["start_ticks"])
@@ -171,20 +182,21 @@ def read_lines(lines, header=None):
 
 
 def read_map(path, run, runs):
-    """A run's map: its file's part, or its base's code, and the log's text."""
+    """A run's map in order of time: its file's part, or its base's code, and
+    the log's text."""
     events = read_lines(run.text)
     base = runs.get(run.header["base_run"] - 1)
     if base is not None:
         run.header["exe"] = run.header["exe"] or base.header["exe"]
-        events = [event for event in base.map
-                  if event[0] <= run.header["forked_ns"] and
-                  event[1] in ("module", "anon", "unmap")] + events
+        events += [event for event in base.map
+                   if event[0] <= run.header["forked_ns"] and
+                   event[1] in ("module", "anon", "unmap")]
     name = os.path.join(os.path.dirname(path), run.header["map_name"])
     if run.header["map_name"] and os.path.exists(name):
         with open(name, "rb") as source:
             lines = source.read().split(b"\n")[:-1]     # no half last line
         events = read_lines(lines, run.header) + events
-    return events
+    return sorted(events, key=lambda event: event[0])
 
 
 def load(path):
@@ -195,15 +207,18 @@ def load(path):
     for at in range(0, len(data) - PAGE + 1, PAGE):
         found = read_header(data[at:at + PAGE]) if (
             data[at:at + 8] == b"JPROFLOG") else None
-        if found and found[0]["version"] in (1, 2):
-            runs[at] = Run(*found)
+        if found and found[0]["version"] in (1, 2) and (
+                found[0]["header_size"], found[0]["address_size"]) == (PAGE, 8):
+            runs[at] = Run(*found, at)
+    order = next(iter(runs.values())).order if runs else "<"
     at, last = 0, None
     while at < len(data):
         step = PAGE
-        last = runs.get(at, last)
-        if at + 64 <= len(data) and last and data[at:at + 4] == struct.pack(
-                last.order + "I", 0x4B43504A):
-            owner, = struct.unpack_from(last.order + "Q", data, at + 40)
+        if data[at:at + 8] == b"JPROFLOG":
+            last = runs.get(at)
+        if at + 64 <= len(data) and data[at:at + 4] == struct.pack(
+                order + "I", 0x4B43504A):
+            owner, = struct.unpack_from(order + "Q", data, at + 40)
             run = runs.get(owner - 1) if owner else last
             if run:
                 step = read_chunk(run, data, at)
@@ -213,11 +228,27 @@ def load(path):
     return [runs[at] for at in sorted(runs)]
 
 
+def totals(runs):
+    """{(pid, tid, event, gap, stack): [samples, weight in ns]} of all runs."""
+    sums = collections.defaultdict(lambda: [0, 0])
+    for run in runs:
+        for (_, tid, weight, event, _, stack), gap in zip(run.samples,
+                                                          run.gap_of):
+            total = sums[run.header["pid"], tid, event, gap, stack]
+            total[0] += 1
+            total[1] += weight
+    return dict(sums)
+
+
 def main(argv):
-    paths = [word for word in argv[1:] if word != "--json"]
+    paths = [word for word in argv[1:] if word not in ("--json", "--totals")]
     if len(paths) != 1:
         print(__doc__, file=sys.stderr)
         return 64
+    if "--totals" in argv:
+        for (*key, gap, stack), total in totals(load(paths[0])).items():
+            print(*key, *total, gap, ",".join("%x" % frame for frame in stack))
+        return 0
     for run in load(paths[0]):
         if "--json" in argv:
             print(json.dumps({"header": run.header, "samples": run.samples,

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""What a report costs grows with what is in the log as it should: memory not
+with samples, CPU time and output at most as the log does.
+
+Runs in: tests.  The counts of `make bench-model` (doc/bench.md), divided."""
+import os
+import shutil
+import sys
+import unittest
+
+from jprun import BUILD, REPORT, ROOT, Case
+
+sys.path.insert(0, os.path.join(ROOT, "tests", "bench"))
+import model        # noqa: E402  (needs the path above)
+
+TIMES = 10          # how much larger the other log is
+# By how much the counts are divided for the larger one.
+SCALES = {"deep": 10, "zipf": 10, "merged": 10, "threads": 10, "build3": 10,
+          "swaps": 100}
+SLACK = 3           # for a CPU that others use, too, and for rounding
+LEAST_CPU = 0.05    # seconds; less is the program's start
+LEAST_OUTPUT = 1 << 20
+MEMORY = 16 << 20   # bytes that more samples may take
+HANG_SECONDS = 300  # ends what does not end by itself
+
+
+class Model(Case):
+    check_agreement = False     # of the first of a hundred logs
+
+    def cost(self, what, scale):
+        """What the row's first format costs, its counts divided."""
+        folder = self.path("%s-%d" % (what.name, scale))
+        os.mkdir(folder)
+        logs = model.make(BUILD, folder, model.scaled(what.keys, scale),
+                          what.jit, what.swapped)
+        cost = model.measure(model.command_of(what, what.forms[0], REPORT,
+                                              logs), folder, HANG_SECONDS)
+        shutil.rmtree(folder)
+        self.assertIsNone(cost.ended)
+        return cost
+
+    def test_memory_does_not_grow_with_samples(self):
+        what = next(row for row in model.ROWS if row.name == "samples8")
+        few, many = self.cost(what, 1000), self.cost(what, 25)
+        self.assertLess(many.own - few.own, MEMORY)
+
+    def test_cost_grows_as_the_log(self):
+        for what in model.ROWS:
+            if what.name not in SCALES:
+                continue
+            with self.subTest(row=what.name):
+                small = self.cost(what, SCALES[what.name] * TIMES)
+                large = self.cost(what, SCALES[what.name])
+                self.assertLess(large.cpu, SLACK * TIMES *
+                                max(small.cpu, LEAST_CPU))
+                self.assertLess(large.output, SLACK * TIMES *
+                                max(small.output, LEAST_OUTPUT))
+
+
+if __name__ == "__main__":
+    unittest.main()
