@@ -20,20 +20,33 @@ void jr_stacks_init(struct jr_stacks *stacks)
     stacks->depths = jr_grow(stacks->depths, 0, &stacks->depths_room,
                              sizeof *stacks->depths);
     stacks->depths[0] = 0;
+    stacks->hashes = jr_grow(stacks->hashes, 0, &stacks->hashes_room,
+                             sizeof *stacks->hashes);
+    stacks->hashes[0] = 0;
     jr_paths_init(&stacks->calls);
     *JR_PUSH(stacks->items, stacks->count, stacks->room) =
         (struct jr_stack){0, JR_PLACE_GAP};
 }
 
+void jr_stacks_seal(struct jr_stacks *stacks)
+{
+    jr_paths_seal(&stacks->calls);
+    free(stacks->whole);
+    stacks->whole = NULL;
+    free(stacks->hashes);
+    stacks->hashes = NULL;
+    stacks->hashes_room = 0;
+    jr_index_free(&stacks->by_place);
+    jr_index_free(&stacks->by_item);
+}
+
 void jr_stacks_free(struct jr_stacks *stacks)
 {
     free(stacks->places);
+    jr_stacks_seal(stacks);
     jr_paths_free(&stacks->calls);
     free(stacks->depths);
     free(stacks->items);
-    free(stacks->whole);
-    jr_index_free(&stacks->by_place);
-    jr_index_free(&stacks->by_item);
     *stacks = (struct jr_stacks){0};
 }
 
@@ -52,13 +65,11 @@ static uint32_t place_of(struct jr_stacks *stacks, uint64_t address)
     return place;
 }
 
-void jr_stacks_seal(struct jr_stacks *stacks)
+/* The hash of what is called at `address` below a call with this hash; of a gap
+ * with address 0, as its place has. */
+static uint32_t hash_below(uint32_t hash, uint64_t address)
 {
-    jr_paths_seal(&stacks->calls);
-    free(stacks->whole);
-    stacks->whole = NULL;
-    jr_index_free(&stacks->by_place);
-    jr_index_free(&stacks->by_item);
+    return jr_hash(address, hash);
 }
 
 /* The call at `place` below `caller`. */
@@ -72,6 +83,10 @@ static uint32_t call_of(struct jr_stacks *stacks, uint32_t caller,
     if (call == before) {
         stacks->depths = jr_grow(stacks->depths, call, &stacks->depths_room,
                                  sizeof *stacks->depths);
+        stacks->hashes = jr_grow(stacks->hashes, call, &stacks->hashes_room,
+                                 sizeof *stacks->hashes);
+        stacks->hashes[call] =
+            hash_below(stacks->hashes[caller], stacks->places[place]);
         stacks->depths[call] = place == JR_PLACE_GAP
                                    ? (uint16_t)(depth | HAS_GAP)
                                    : (uint16_t)(depth + 1);
@@ -93,34 +108,66 @@ static uint32_t call_at(struct jr_stacks *stacks, uint32_t caller,
     return call_of(stacks, caller, place_of(stacks, address));
 }
 
-static uint32_t item_of(struct jr_stacks *stacks, uint32_t call, uint32_t place)
+/* Whether frames were left out between frame `i` and the one that called it. */
+static int gap_above(const struct jr_stack_parts *parts, uint32_t i)
 {
-    const uint32_t hash = jr_hash(call, place);
-    size_t at = hash;
-    uint32_t item;
-
-    while ((item = jr_index_next(&stacks->by_item, hash, &at)) != JR_NO_ITEM)
-        if (stacks->items[item].call == call &&
-            stacks->items[item].place == place)
-            return item;
-    item = (uint32_t)stacks->count;
-    jr_index_add(&stacks->by_item, hash, item);
-    *JR_PUSH(stacks->items, stacks->count, stacks->room) =
-        (struct jr_stack){call, place};
-    return item;
+    return parts->gap == i + 1 && i + 1 < parts->count + parts->shared;
 }
 
-/* Adds frames, innermost first, below `call`. */
+/* Whether the item is the stack of these frames below `call`. */
+static int is_item(const struct jr_stacks *stacks, const struct jr_stack *item,
+                   uint32_t call, const struct jr_stack_parts *parts)
+{
+    const struct jr_path *calls = stacks->calls.items;
+    uint32_t at = item->call;
+
+    if (item->place == JR_PLACE_GAP ||
+        stacks->places[item->place] != parts->frames[0])
+        return 0;
+    for (uint32_t i = 0; i < parts->count; i++) {
+        if (i > 0) {
+            if (at == 0 || calls[at].key == JR_PLACE_GAP ||
+                stacks->places[calls[at].key] != parts->frames[i] - 1)
+                return 0;
+            at = calls[at].parent;
+        }
+        if (gap_above(parts, i)) {
+            if (at == 0 || calls[at].key != JR_PLACE_GAP)
+                return 0;
+            at = calls[at].parent;
+        }
+    }
+    return at == call;
+}
+
+/* Adds frames, innermost first, below `call`.  Most stacks are there already,
+ * and found by the hash of all their frames. */
 static uint32_t add_below(struct jr_stacks *stacks, uint32_t call,
                           const struct jr_stack_parts *parts)
 {
+    uint32_t hash = stacks->hashes[call], item;
+    size_t at;
+
     for (uint32_t i = parts->count; i-- > 0;) {
-        if (parts->gap == i + 1 && i + 1 < parts->count + parts->shared)
+        if (gap_above(parts, i))
+            hash = hash_below(hash, 0);
+        hash = hash_below(hash, parts->frames[i] - (i > 0));
+    }
+    at = hash;
+    while ((item = jr_index_next(&stacks->by_item, hash, &at)) != JR_NO_ITEM)
+        if (is_item(stacks, &stacks->items[item], call, parts))
+            return item;
+    for (uint32_t i = parts->count; i-- > 0;) {
+        if (gap_above(parts, i))
             call = call_of(stacks, call, JR_PLACE_GAP);
         if (i > 0)
             call = call_at(stacks, call, parts->frames[i] - 1);
     }
-    return item_of(stacks, call, place_of(stacks, parts->frames[0]));
+    item = (uint32_t)stacks->count;
+    jr_index_add(&stacks->by_item, hash, item);
+    *JR_PUSH(stacks->items, stacks->count, stacks->room) =
+        (struct jr_stack){call, place_of(stacks, parts->frames[0])};
+    return item;
 }
 
 /* Where frames are shared so that calls cannot be: all frames of the stack, the

@@ -33,6 +33,8 @@ struct jr_stacks {
     uint16_t *depths;      /* of calls: frames from the root on; and a bit:
                               some were left out between them */
     size_t depths_room;
+    uint32_t *hashes; /* of calls: of all places from the root on */
+    size_t hashes_room;
     struct jr_stack *items; /* [0] is the empty stack */
     size_t count, room;
     struct jr_index by_place, by_item;
