@@ -316,9 +316,10 @@ static void note_run(struct jr_load *load, const struct jr_log *log,
     if (run->bad_chunks)
         jr_notes_add(&load->gathered,
                      jr_printf("pid %" PRIu32 ": %zu of %zu chunks of %s are "
-                               "damaged and were left out or cut",
+                               "damaged and were left out or cut; records "
+                               "left out: %" PRIu64,
                                pid, run->bad_chunks, run->seen_chunks,
-                               log->path));
+                               log->path, run->bad_records));
     if (run->header.period_ns == 0)
         jr_warn(load->diag, log->path, run->offset,
                 "the period is 0; weights are shown in periods of %" PRIu64
@@ -370,6 +371,12 @@ static void add_run(struct jr_load *load, const struct jr_log *log,
     jr_model_add(&load->model, log, run,
                  &(struct jr_code){held->map, held->space}, neighbours);
     jr_load_cover(load, log, run, held->map);
+    if (load->model.processes[load->model.nprocesses - 1].stats.gone)
+        jr_notes_add_of(
+            &load->gathered, run->header.pid,
+            load->model.processes[load->model.nprocesses - 1].stats.gone,
+            "samples were overwritten while the log was read, as their process "
+            "goes on; they are not in the report");
     note_run(load, log, run);
     note_map(load, run, held->map);
 }

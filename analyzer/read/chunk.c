@@ -41,6 +41,7 @@ void jr_chunk_reader_end(struct jr_chunk_reader *reader)
 /* Counts a damaged record and reports the first one of the chunk. */
 static void damage(struct cursor *cursor, size_t at, const char *text)
 {
+    cursor->run->bad_records++;
     if (cursor->damaged++ == 0) {
         cursor->run->bad_chunks++;
         jr_warn(cursor->reader->diag, cursor->reader->path, cursor->offset + at,

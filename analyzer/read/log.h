@@ -49,6 +49,7 @@ struct jr_run {
     uint64_t oldest_ns;             /* when its oldest chunk was opened */
     uint64_t lost;                  /* sum of the JP_COUNT_LOST_* counts */
     size_t seen_chunks, bad_chunks; /* read; damaged and skipped or cut */
+    uint64_t bad_records;           /* that were left out, or end a chunk */
     char *text;                     /* lines of the map, each with a newline */
     size_t ntext, text_room;
     size_t base; /* index of the run that this one branched

@@ -347,6 +347,8 @@ static void bounds_chains_of_stacks(void **state)
     assert_int_equal(parse(built, &log, &diag), 0);
     assert_int_equal(log.runs[0].nsamples, 2);
     assert_int_equal(log.runs[0].stacks.count, 3);
+    /* The third stack and the sample of it. */
+    assert_int_equal(log.runs[0].bad_records, 2);
     assert_int_equal(jr_stacks_depth(&log.runs[0].stacks, 2), 4000);
     assert_int_equal(diag.warnings, 1);
     jr_log_free(&log);
