@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/table.h"
 #include "read/log.h"
 #include "read/map.h"
 #include "symbol/symbol.h"
-#include "table.h"
 #include "times.h"
 
 #define JR_LOST_COUNT (JP_COUNT_LOST_NO_SLOT + 1)
