@@ -127,8 +127,10 @@ static void test_threads(void **state)
     assert_links(got);
     assert_int_equal(times(got, "<h2>Threads</h2>"), 1);
     assert_int_equal(times(got, "Thread 2 &lt;b&gt;"), 2);
-    assert_int_equal(times(got, "Total hit count: 3"), 1);
-    assert_int_equal(times(got, "Total hit count: 1"), 1);
+    assert_int_equal(times(got, "Total hit count: 4"), 1);
+    assert_int_equal(times(got, "Count 3, 75.0% of all; 1 sample<"), 1);
+    assert_int_equal(times(got, "Count 1, 25.0% of all; 1 sample<"), 1);
+    assert_int_equal(times(got, "class=\"hier\""), 1);
     free(got);
     profile_free(&profile);
 }
