@@ -213,6 +213,22 @@ static void append_names(char **list, const char *option,
     }
 }
 
+/* "--from 1.5, --to 3". */
+static void append_times(char **list, const struct jr_filter *filter)
+{
+    char text[64];
+
+    if (filter->from_ns > 0) {
+        snprintf(text, sizeof(text), "--from %.9g",
+                 (double)filter->from_ns / NS);
+        append(list, text);
+    }
+    if (filter->has_to) {
+        snprintf(text, sizeof(text), "--to %.9g", (double)filter->to_ns / NS);
+        append(list, text);
+    }
+}
+
 static void add_filter(const struct jr_model *model, struct jr_facts *facts)
 {
     const struct jr_filter *filter = &model->filter;
@@ -232,6 +248,8 @@ static void add_filter(const struct jr_model *model, struct jr_facts *facts)
         append(&list, text);
         free(text);
     }
+    append_names(&list, "--process", filter->process, filter->nprocess);
+    append_times(&list, filter);
     if (*list) {
         char *text = jr_printf("%s (%" PRIu64 " samples dropped by name)", list,
                                model->total.filtered);

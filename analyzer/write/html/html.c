@@ -22,6 +22,8 @@ static void put_nothing(const struct jr_report *report, FILE *out)
                 total->filtered);
     else if (total->sections == 0)
         fputs("The log has no such section.", out);
+    else if (report->model->filter.from_ns > 0 || report->model->filter.has_to)
+        fputs("None lies in the time asked for.", out);
     else
         fputs("The program may have used no CPU time while it was profiled, "
               "or the thread asked for has none.",
