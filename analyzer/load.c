@@ -45,6 +45,7 @@ void jr_load_free(struct jr_load *load)
         free(load->notes[i]);
     free(load->held);
     free(load->notes);
+    free(load->starts.items);
     jr_notes_free(&load->gathered);
     *load = (struct jr_load){0};
 }
@@ -166,6 +167,8 @@ static void say_filters(const struct jr_model *model)
     } else if (filter->tid != 0 && model->total.sections > 0) {
         jr_say("--only-thread %" PRIu32 ": no sample is of this thread",
                filter->tid);
+    } else if (filter->from_ns > 0 || filter->has_to) {
+        jr_say("--from, --to: no sample lies in this time");
     }
 }
 
@@ -344,6 +347,8 @@ static void say_selected(const struct jr_load *load, const struct jr_log *log,
     for (size_t i = first; i < load->model.nprocesses; i++)
         if (load->model.processes[i].stats.sections > 0)
             return;
+    if (load->model.nprocesses == first)
+        return;
     jr_say("%s: the log has %" PRIu64 " section%s, none of them asked for",
            log->path, sections, sections > 1 ? "s" : "");
 }
@@ -360,13 +365,18 @@ static void say_run(const struct jr_log *log, const struct jr_run *run,
            map->njit);
 }
 
-/* Adds a run to the model; its map and space are in `held`. */
+/* Adds a run to the model; its map and space are in `held`.  Coverage is of
+ * all, whatever is selected. */
 static void add_run(struct jr_load *load, const struct jr_log *log,
                     const struct jr_run *run, const struct jr_held *held,
                     struct jr_neighbours neighbours)
 {
     if (load->verbose)
         say_run(log, run, held->map);
+    if (!jr_select_process(load, run, held->map)) {
+        jr_load_cover(load, log, run, held->map);
+        return;
+    }
     check_program(load, run);
     jr_model_add(&load->model, log, run,
                  &(struct jr_code){held->map, held->space}, neighbours);
@@ -412,6 +422,8 @@ int jr_load_log(struct jr_load *load, const char *path)
         return -1;
     held = load->nheld;
     sections = hold_maps(load, log);
+    for (size_t i = 0; i < log->nruns; i++)
+        jr_starts_add(&load->starts, &log->runs[i].header);
     for (size_t i = 0; i < log->nruns; i++) {
         size_t own = jr_span_sections(load->held[held + i].map);
 

@@ -36,7 +36,9 @@ struct jr_load {
     struct jr_tree **trees; /* each for itself: the coverage points there */
     size_t ntrees, trees_room;
     struct jr_cover cover;
-    int merged; /* the report is of whole trees of processes */
+    struct jr_starts starts; /* for --from and --to */
+    uint8_t *selected; /* by --process: a process was there; NULL: not asked */
+    int merged;        /* the report is of whole trees of processes */
     int verbose;
 };
 
@@ -58,6 +60,19 @@ void jr_load_finish(struct jr_load *load);
 void jr_load_cover(struct jr_load *load, const struct jr_log *log,
                    const struct jr_run *run, const struct jr_map *map);
 void jr_load_free_cover(struct jr_load *load);
+
+/* select.c: whether --process is about this run; notes which ones are. */
+int jr_select_process(struct jr_load *load, const struct jr_run *run,
+                      const struct jr_map *map);
+
+/* select.c: says which --process nothing was of. */
+void jr_select_say(const struct jr_filter *filter, const uint8_t *selected);
+
+/* select.c: finds out when the profiles in these logs start, before the first
+ * of them is added: --from and --to count from there.  What cannot be read is
+ * passed over. */
+void jr_select_starts(struct jr_load *load, const char *const *logs,
+                      size_t count);
 
 /* match.c: whether the executable `exe` of a profile is the program that the
  * user called `app`: the same base name (the profile may come from another

@@ -26,6 +26,7 @@ struct job {
     int is_made_up;            /* the reports' names */
     size_t written, unwritten; /* reports */
     size_t unread;             /* logs */
+    uint8_t *selected;         /* by --process: a process was there */
 };
 
 static void say_totals(const struct jr_report *report)
@@ -49,61 +50,82 @@ static void say_coverage(const struct jr_report *report)
     free(text);
 }
 
-/* One report of `count` logs, to `path` or stdout (NULL). */
-static void make_report(struct job *job, const char **logs, size_t count,
-                        const char *path)
+/* Reads the logs; returns how many could be. */
+static size_t load_logs(struct job *job, struct jr_load *load,
+                        const char **logs, size_t count)
 {
-    const struct jr_options *options = job->options;
-    struct jr_report report = {.app = options->app};
-    struct jr_filter filter = options->filter;
-    struct jr_scope_key *parts;
-    struct jr_load load;
     size_t read = 0;
-    char *folder;
 
-    filter.no_code = !job->format->has_code && options->nannotate == 0;
-    filter.no_calls = !job->format->has_calls && !options->verbose;
-    jr_load_init(&load, options->app, &filter, &job->diag);
-    load.verbose = options->verbose;
-    load.merged = report.merged = options->merge;
-    load.model.progress = jr_progress_show;
-    load.model.progress_data = &job->progress;
     for (size_t i = 0; i < count; i++) {
         job->progress.what = logs[i];
         jr_progress_show(&job->progress, i, count);
-        if (jr_load_log(&load, logs[i]) == 0)
+        if (jr_load_log(load, logs[i]) == 0)
             read++;
         else
             job->unread++;
         jr_progress_wipe(&job->progress);
     }
-    if (read > 0) {
-        jr_load_finish(&load);
-        parts = jr_parts_list(&load.model, &report.nparts);
-        report.parts = parts;
-        report.model = &load.model;
-        report.cover = &load.cover;
-        report.notes = load.notes;
-        report.nnotes = load.nnotes;
-        report.changed = jr_symbols_changed(load.symbols);
-        report.annotate = options->annotate;
-        report.nannotate = options->nannotate;
-        folder = jr_folder_of(logs[0]);
-        report.folder = folder;
-        jr_annotate_say_absent(&report);
-        say_coverage(&report);
-        if (options->verbose)
-            say_totals(&report);
-        job->progress.what = "writing";
-        jr_progress_show(&job->progress, 0, 0);
-        if (jr_output_write(&report, job->format, path, job->is_made_up) == 0)
-            job->written++;
-        else
-            job->unwritten++;
-        jr_progress_wipe(&job->progress);
-        free(parts);
-        free(folder);
-    }
+    return read;
+}
+
+/* Writes what was loaded of `logs`. */
+static void write_report(struct job *job, struct jr_load *load,
+                         const char **logs, const char *path)
+{
+    const struct jr_options *options = job->options;
+    struct jr_report report = {.model = &load->model,
+                               .cover = &load->cover,
+                               .merged = load->merged,
+                               .app = options->app,
+                               .annotate = options->annotate,
+                               .nannotate = options->nannotate,
+                               .limit = options->limit};
+    struct jr_scope_key *parts;
+    char *folder = jr_folder_of(logs[0]);
+
+    jr_load_finish(load);
+    parts = jr_parts_list(&load->model, &report.nparts);
+    report.parts = parts;
+    report.notes = load->notes;
+    report.nnotes = load->nnotes;
+    report.changed = jr_symbols_changed(load->symbols);
+    report.folder = folder;
+    jr_annotate_say_absent(&report);
+    say_coverage(&report);
+    if (options->verbose)
+        say_totals(&report);
+    job->progress.what = "writing";
+    jr_progress_show(&job->progress, 0, 0);
+    if (jr_output_write(&report, job->format, path, job->is_made_up) == 0)
+        job->written++;
+    else
+        job->unwritten++;
+    jr_progress_wipe(&job->progress);
+    free(parts);
+    free(folder);
+}
+
+/* One report of `count` logs, to `path` or stdout (NULL); none where --process
+ * leaves nothing of them. */
+static void make_report(struct job *job, const char **logs, size_t count,
+                        const char *path)
+{
+    const struct jr_options *options = job->options;
+    struct jr_filter filter = options->filter;
+    struct jr_load load;
+
+    filter.no_code = !job->format->has_code && options->nannotate == 0;
+    filter.no_calls = !job->format->has_calls && !options->verbose;
+    jr_load_init(&load, options->app, &filter, &job->diag);
+    if (filter.from_ns > 0 || filter.has_to)
+        jr_select_starts(&load, logs, count);
+    load.verbose = options->verbose;
+    load.merged = options->merge;
+    load.selected = job->selected;
+    load.model.progress = jr_progress_show;
+    load.model.progress_data = &job->progress;
+    if (load_logs(job, &load, logs, count) > 0 && load.model.nprocesses > 0)
+        write_report(job, &load, logs, path);
     jr_load_free(&load);
 }
 
@@ -145,18 +167,23 @@ static int run(struct jr_options *options)
 {
     struct job job = {.options = options,
                       .format = jr_format_find(options->format)};
+    int status = JR_COMPLETE;
 
     if (options->unmasked)
         jr_secrets_show();
     if (jr_profile_expand(options) != 0)
         return JR_FAILED;
     jr_progress_start(&job.progress);
-    if (!options->merge && (options->nlogs > 1 || options->output_dir)) {
-        if (make_files(&job) != JR_COMPLETE)
-            return JR_USAGE;
-    } else {
+    job.selected = jr_alloc(options->filter.nprocess + 1, 1);
+    if (!options->merge && (options->nlogs > 1 || options->output_dir))
+        status = make_files(&job);
+    else
         make_report(&job, options->logs, options->nlogs, options->output);
-    }
+    if (job.unread < options->nlogs && status == JR_COMPLETE)
+        jr_select_say(&options->filter, job.selected);
+    free(job.selected);
+    if (status != JR_COMPLETE)
+        return status;
     jr_diag_finish(&job.diag);
     if (job.written == 0 || job.unwritten > 0)
         return JR_FAILED;

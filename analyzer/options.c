@@ -4,13 +4,13 @@
  * Runs in: analyzer. */
 #include "options.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "base/mem.h"
 #include "profile.h"
+#include "values.h"
 #include "write/report.h"
 
 /* Takes `value` (NULL for an option without one); returns 0, or -1 after
@@ -25,27 +25,6 @@ struct option {
     take_fn *take;
     const char *help;
 };
-
-static int take_number(const char *name, const char *value, uint64_t least,
-                       uint64_t *number)
-{
-    char *end;
-    unsigned long long parsed;
-
-    errno = 0;
-    parsed = strtoull(value, &end, 10);
-    if (*value < '0' || *value > '9' || *end != '\0' || errno != 0) {
-        jr_say("%s %s: not a number", name, value);
-        return -1;
-    }
-    if (parsed < least) {
-        jr_say("%s %s: must be at least %llu", name, value,
-               (unsigned long long)least);
-        return -1;
-    }
-    *number = parsed;
-    return 0;
-}
 
 static int take_verbose(struct jr_options *options, const char *name,
                         const char *value)
@@ -68,7 +47,7 @@ static int take_only_thread(struct jr_options *options, const char *name,
 {
     uint64_t tid;
 
-    if (take_number(name, value, 1, &tid) != 0)
+    if (jr_value_number(name, value, 1, &tid) != 0)
         return -1;
     if (tid > UINT32_MAX) {
         jr_say("%s %s: no thread has such a number", name, value);
@@ -102,7 +81,7 @@ static int take_include(struct jr_options *options, const char *name,
 static int take_depth(struct jr_options *options, const char *name,
                       const char *value)
 {
-    if (take_number(name, value, 0, &options->filter.depth) != 0)
+    if (jr_value_number(name, value, 0, &options->filter.depth) != 0)
         return -1;
     if (options->filter.depth < 2)
         options->filter.depth = 2;
@@ -187,14 +166,46 @@ static int take_start(struct jr_options *options, const char *name,
                       const char *value)
 {
     options->has_section = 1;
-    return take_number(name, value, 0, &options->filter.start);
+    return jr_value_number(name, value, 0, &options->filter.start);
 }
 
 static int take_end(struct jr_options *options, const char *name,
                     const char *value)
 {
     options->has_section = options->has_end = 1;
-    return take_number(name, value, 1, &options->filter.end);
+    return jr_value_number(name, value, 1, &options->filter.end);
+}
+
+static int take_process(struct jr_options *options, const char *name,
+                        const char *value)
+{
+    struct jr_filter *filter = &options->filter;
+
+    (void)name;
+    *JR_PUSH(filter->process, filter->nprocess, filter->process_room) = value;
+    return 0;
+}
+
+static int take_from(struct jr_options *options, const char *name,
+                     const char *value)
+{
+    return jr_value_seconds(name, value, &options->filter.from_ns);
+}
+
+static int take_to(struct jr_options *options, const char *name,
+                   const char *value)
+{
+    options->filter.has_to = 1;
+    return jr_value_seconds(name, value, &options->filter.to_ns);
+}
+
+static int take_limit(struct jr_options *options, const char *name,
+                      const char *value)
+{
+    options->limit = JR_NO_LIMIT;
+    return strcmp(value, "none") == 0
+               ? 0
+               : jr_value_number(name, value, 1, &options->limit);
 }
 
 static int take_cleo(struct jr_options *options, const char *name,
@@ -279,6 +290,12 @@ static const struct option table[] = {
     {0, "--last", NULL, take_last, "only the last section"},
     {0, "--start", "N", take_start, "sections from N on, counted from 0"},
     {0, "--end", "M", take_end, "sections before M"},
+    {0, "--process", "WHICH", take_process,
+     "only processes of this pid, program, or command by a\n"
+     "                       shell pattern"},
+    {0, "--from", "SECONDS", take_from,
+     "from so long after the profile's start on"},
+    {0, "--to", "SECONDS", take_to, "until so long after the profile's start"},
     {0, "--event", "WHAT", take_event,
      "only time of this kind: cpu, running, blocked, ready\n"
      "                       (waiting for a CPU), raised"},
@@ -289,6 +306,9 @@ static const struct option table[] = {
     {0, "--annotate", "NAME", take_annotate,
      "list the machine code of JIT function NAME"},
     {0, "--merge", NULL, take_merge, "all logs in one report"},
+    {0, "--limit", "N", take_limit,
+     "functions that each process or thread shows beside the\n"
+     "                       total; none: everything of each"},
     {0, "--format", "FORMAT", take_format, "one of the formats below"},
     {0, "--cleo", NULL, take_cleo, "the same as --format=cleo"},
     {'o', NULL, "FILE", take_output, "write to FILE instead of stdout"},
@@ -461,6 +481,9 @@ static int check(const struct jr_options *options)
         wrong = "--last and --start or --end exclude each other";
     else if (options->filter.start >= options->filter.end)
         wrong = "--end must be greater than --start";
+    else if (options->filter.has_to &&
+             options->filter.from_ns >= options->filter.to_ns)
+        wrong = "--to must be greater than --from";
     else if (options->output && options->output_dir)
         wrong = "-o and --output-dir exclude each other";
     else if (options->output && options->nlogs > 1 && !options->merge)
@@ -512,5 +535,6 @@ void jr_options_free(struct jr_options *options)
     free(options->annotate);
     free(options->filter.include);
     free(options->filter.exclude);
+    free(options->filter.process);
     *options = (struct jr_options){0};
 }

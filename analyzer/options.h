@@ -20,6 +20,7 @@ struct jr_options {
     const char **annotate;  /* --annotate: functions by name */
     size_t nannotate, annotate_room;
     struct jr_filter filter;
+    uint64_t limit; /* --limit, as in struct jr_report */
     int merge, verbose;
     int unmasked;              /* --unmask */
     int profile;               /* --profile: no operand is a program */

@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 #include "base/paths.h"
+#include "base/table.h"
 #include "read/log.h"
 #include "read/map.h"
 #include "symbol/symbol.h"
-#include "table.h"
 #include "times.h"
 
 #define JR_LOST_COUNT (JP_COUNT_LOST_NO_SLOT + 1)
@@ -23,6 +23,18 @@ enum jr_tiers {
     JR_TIERS_MERGE = 0, /* one function, whatever its tier */
     JR_TIERS_SPLIT,     /* one a tier */
     JR_TIERS_RAW        /* one a name, as the runtime wrote it */
+};
+
+/* When the profile of a boot's processes starts: the times of different boots
+ * cannot be compared. */
+struct jr_start {
+    uint8_t boot_id[16];
+    uint64_t mono_ns;
+};
+
+struct jr_starts {
+    struct jr_start *items;
+    size_t count, room;
 };
 
 /* Which samples count, and how much of their stacks. */
@@ -41,6 +53,15 @@ struct jr_filter {
     uint8_t split;       /* stacks end in the sample's event */
     uint8_t no_code;     /* nothing asks which code was sampled where, */
     uint8_t no_calls;    /* nor which function called which */
+
+    uint64_t from_ns, to_ns;        /* [from, to) after the profile's start; */
+    uint8_t has_to;                 /* there is a `to` */
+    const struct jr_starts *starts; /* NULL: that of each process */
+
+    const char **process; /* only processes that one of these is about: a pid,
+                             a program, a pattern of the command; none: all
+                             (select.c) */
+    size_t nprocess, process_room;
 };
 
 /* A stretch of time, [from_ns, until_ns). */
@@ -223,10 +244,16 @@ static inline uint32_t jr_node_function(const struct jr_model *model,
 /* span.c: sections of a run with this map, at least 1. */
 size_t jr_span_sections(const struct jr_map *map);
 
-/* span.c: the selected time of a process, and how much of it was profiled:
- * of each selected section the time from its start to its pause, else to the
- * next section, else to the end of the process or its last sample. */
+/* span.c: the selected time of a process, by section and by the time since
+ * the profile's start, and how much of it was profiled: of each selected
+ * section the time from its start to its pause, else to the next section, else
+ * to the end of the process or its last sample. */
 void jr_span_select(struct jr_model *model, struct jr_process *process);
+
+/* span.c: a process's profile began then; what is known of its boot is
+ * corrected.  The caller frees the items. */
+void jr_starts_add(struct jr_starts *starts,
+                   const struct jp_log_header *header);
 
 /* span.c: the time that stretches cover together; puts them in order. */
 uint64_t jr_span_union(struct jr_span *spans, size_t count);

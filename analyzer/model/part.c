@@ -57,8 +57,8 @@ struct order {
     const struct jr_part *part;
 };
 
-static int compare_functions(const struct jr_model *model, uint32_t a,
-                             uint32_t b)
+int jr_part_compare_functions(const struct jr_model *model, uint32_t a,
+                              uint32_t b)
 {
     const struct jr_function *x = &model->functions[a];
     const struct jr_function *y = &model->functions[b];
@@ -84,7 +84,9 @@ static int compare_rows(const void *left, const void *right, void *data)
 
     if (by == 0)
         by = heavier(a->self_ns, b->self_ns);
-    return by ? by : compare_functions(order->model, a->function, b->function);
+    return by ? by
+              : jr_part_compare_functions(order->model, a->function,
+                                          b->function);
 }
 
 static int compare_flat(const void *left, const void *right, void *data)
@@ -96,7 +98,9 @@ static int compare_flat(const void *left, const void *right, void *data)
 
     if (by == 0)
         by = heavier(a->total_ns, b->total_ns);
-    return by ? by : compare_functions(order->model, a->function, b->function);
+    return by ? by
+              : jr_part_compare_functions(order->model, a->function,
+                                          b->function);
 }
 
 static int compare_links(const void *left, const void *right)
@@ -129,6 +133,7 @@ static void build_rows(struct order *order, struct jr_part *part,
             part->flat[part->nflat++] = i;
     }
     qsort_r(part->flat, part->nflat, sizeof(*part->flat), compare_flat, order);
+    part->nshown = part->nrows;
 }
 
 /* Gives every row its two slices of links, then fills and sorts them. */
@@ -209,45 +214,4 @@ void jr_part_free(struct jr_part *part)
     free(part->links);
     free(part->tiers);
     *part = (struct jr_part){0};
-}
-
-static int compare_keys(const void *left, const void *right)
-{
-    const struct jr_scope_key *a = left, *b = right;
-    int by = heavier(a->weight_ns, b->weight_ns);
-
-    if (a->process != b->process)
-        return a->process < b->process ? -1 : 1;
-    return by ? by : a->tid < b->tid ? -1 : a->tid > b->tid;
-}
-
-struct jr_scope_key *jr_parts_list(const struct jr_model *model, size_t *count)
-{
-    size_t most = 1 + model->nprocesses + model->nbuckets;
-    struct jr_scope_key *keys = jr_alloc(most, sizeof(*keys));
-    size_t n = 0;
-
-    if (model->filter.by_thread) {
-        for (uint32_t i = 0; i < model->nbuckets; i++)
-            keys[n++] = (struct jr_scope_key){JR_SCOPE_THREAD,
-                                              model->buckets[i].process,
-                                              i,
-                                              model->buckets[i].tid,
-                                              model->buckets[i].weight_ns,
-                                              model->buckets[i].samples};
-        qsort(keys, n, sizeof(*keys), compare_keys);
-        *count = n;
-        return keys;
-    }
-    keys[n++] = (struct jr_scope_key){.scope = JR_SCOPE_ALL,
-                                      .weight_ns = model->total.weight_ns,
-                                      .samples = model->total.samples};
-    for (uint32_t i = 0; i < model->nprocesses && model->nprocesses > 1; i++)
-        keys[n++] = (struct jr_scope_key){
-            .scope = JR_SCOPE_PROCESS,
-            .process = i,
-            .weight_ns = model->processes[i].stats.weight_ns,
-            .samples = model->processes[i].stats.samples};
-    *count = n;
-    return keys;
 }

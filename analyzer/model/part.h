@@ -17,11 +17,14 @@ struct jr_scope_key {
     uint32_t bucket;  /* with JR_SCOPE_THREAD */
     uint32_t tid;     /* with JR_SCOPE_THREAD */
     uint64_t weight_ns, samples;
+    const char *name; /* of the thread; NULL: not known */
 };
 
-/* The parts of a report, in its order: with by_thread one a thread, heaviest
- * first within its process; else everything, and when there are several
- * processes one each.  Returns an array of *count, which the caller frees. */
+/* scope.c: the parts of a report, in its order: with by_thread one a thread,
+ * heaviest first within its process, else one a process; before them, unless
+ * there is one only, everything.  (Without threads, of a profile of one
+ * process, everything alone.)  Returns an array of *count, which the caller
+ * frees. */
 struct jr_scope_key *jr_parts_list(const struct jr_model *model, size_t *count);
 
 /* A caller or callee of a function. */
@@ -48,8 +51,9 @@ struct jr_row {
 
 struct jr_part {
     uint64_t weight_ns, samples;
-    struct jr_row *rows; /* by descending total */
+    struct jr_row *rows; /* by descending total; without one, self */
     size_t nrows;
+    size_t nshown;  /* those before it are listed, the rest is summed up */
     uint32_t *flat; /* rows with a self weight, by descending self */
     size_t nflat;
     struct jr_link *links;
@@ -58,13 +62,45 @@ struct jr_part {
     size_t ntiers;
 };
 
-/* Builds the part; the caller frees it with jr_part_free. */
+/* Builds the part, all of it to be shown; the caller frees it with
+ * jr_part_free. */
 void jr_part_build(const struct jr_model *model, const struct jr_scope_key *key,
                    struct jr_part *part);
 void jr_part_free(struct jr_part *part);
 
-/* Self weights by node for `key`: an array of model->nodes.count that the
- * caller frees. */
+/* part_flat.c: the functions with a self weight only, by descending self, the
+ * first `most` of them to be shown: no totals, callers and callees.  Costs as
+ * much as the part has leaves, whatever else the model holds.  Freed
+ * likewise. */
+void jr_part_build_flat(const struct jr_model *model,
+                        const struct jr_scope_key *key, uint64_t most,
+                        struct jr_part *part);
+
+/* part_flat.c: of a part with very many functions, leaves those out that are on
+ * less than 0.01% of its stacks. */
+void jr_part_cut(struct jr_part *part);
+
+/* Functions that a part does not list. */
+struct jr_rest {
+    size_t count;
+    uint64_t self_ns, most_ns; /* of all; the total of the heaviest */
+};
+
+/* part_flat.c: those that the hierarchical profile leaves out, and with `flat`
+ * those of them that have a self weight; count 0: none. */
+struct jr_rest jr_part_rest(const struct jr_part *part, int flat);
+
+/* Orders two functions by name, module and tier. */
+int jr_part_compare_functions(const struct jr_model *model, uint32_t a,
+                              uint32_t b);
+
+/* scope.c: the buckets of a part: returns the first, *end is behind the
+ * last. */
+size_t jr_part_buckets(const struct jr_model *model,
+                       const struct jr_scope_key *key, size_t *end);
+
+/* scope.c: self weights by node for `key`: an array of model->nodes.count that
+ * the caller frees. */
 uint64_t *jr_part_weights(const struct jr_model *model,
                           const struct jr_scope_key *key);
 
@@ -72,6 +108,10 @@ uint64_t *jr_part_weights(const struct jr_model *model,
  * tier. */
 void jr_part_add_tiers(const struct jr_model *model, struct jr_part *part,
                        const uint64_t *self, const uint64_t *total);
+
+/* tiers.c: puts the tiers of a function in their order. */
+void jr_part_sort_tiers(const struct jr_model *model,
+                        struct jr_part_tier *tiers, size_t count);
 
 /* tiers.c: for each node the first one whose functions are the same up to the
  * root, in whatever tiers: itself, or one before it.  An array of

@@ -1,13 +1,55 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sections: which stretch of time a report covers and how much of it was
- * profiled.
+ * Sections and times: which stretch of time a report covers and how much of it
+ * was profiled.
  * Runs in: analyzer. */
 #include "model.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
+
+static struct jr_start *find_start(const struct jr_starts *starts,
+                                   const struct jp_log_header *header)
+{
+    for (size_t i = 0; i < starts->count; i++)
+        if (memcmp(starts->items[i].boot_id, header->boot_id,
+                   sizeof(header->boot_id)) == 0)
+            return &starts->items[i];
+    return NULL;
+}
+
+void jr_starts_add(struct jr_starts *starts, const struct jp_log_header *header)
+{
+    struct jr_start *start = find_start(starts, header);
+
+    if (start == NULL) {
+        start = JR_PUSH(starts->items, starts->count, starts->room);
+        *start = (struct jr_start){.mono_ns = header->mono_ns};
+        memcpy(start->boot_id, header->boot_id, sizeof(start->boot_id));
+    }
+    if (header->mono_ns < start->mono_ns)
+        start->mono_ns = header->mono_ns;
+}
+
+/* The stretch that --from and --to select, by the clock of the process. */
+static struct jr_span asked_time(const struct jr_filter *filter,
+                                 const struct jr_process *process)
+{
+    const struct jp_log_header *header = &process->run->header;
+    const struct jr_start *start =
+        filter->starts ? find_start(filter->starts, header) : NULL;
+    uint64_t zero = start ? start->mono_ns : header->mono_ns;
+    struct jr_span asked = {0, UINT64_MAX};
+
+    /* Nothing is before the start, whatever a clock says. */
+    if (filter->from_ns > 0)
+        asked.from_ns = jr_add(zero, filter->from_ns);
+    if (filter->has_to)
+        asked.until_ns = jr_add(zero, filter->to_ns);
+    return asked;
+}
 
 /* Where section n of the map starts; what lies before the first belongs to
  * it, and past the last there is no end. */
@@ -49,6 +91,10 @@ static void profiled(struct jr_model *model, struct jr_process *process,
 
     if (pause < end)
         end = pause;
+    if (start < process->span.from_ns)
+        start = process->span.from_ns;
+    if (end > process->span.until_ns)
+        end = process->span.until_ns;
     if (end <= start)
         return;
     process->stats.wall_ns = jr_add(process->stats.wall_ns, end - start);
@@ -131,10 +177,14 @@ void jr_span_select(struct jr_model *model, struct jr_process *process)
         first = end;
     process->all_sections = (size_t)count;
     process->stats.sections = end - first;
+    process->span = asked_time(filter, process);
     add_times(model, process, first, end);
-    process->span = (struct jr_span){0, 0};
-    if (first < end) {
-        process->span.from_ns = section_start(map, first);
-        process->span.until_ns = section_start(map, end);
+    if (first == end) {
+        process->span = (struct jr_span){0, 0};
+        return;
     }
+    if (process->span.from_ns < section_start(map, first))
+        process->span.from_ns = section_start(map, first);
+    if (process->span.until_ns > section_start(map, end))
+        process->span.until_ns = section_start(map, end);
 }

@@ -31,6 +31,15 @@ static int compare_tiers(const void *left, const void *right, void *data)
     return by ? by : strcmp(x ? x : "", y ? y : "");
 }
 
+void jr_part_sort_tiers(const struct jr_model *model,
+                        struct jr_part_tier *tiers, size_t count)
+{
+    struct order order = {model};
+
+    if (count > 1)
+        qsort_r(tiers, count, sizeof(*tiers), compare_tiers, &order);
+}
+
 /* Rows by function, for those that have a tier with a word. */
 static struct jr_row **rows_with_words(const struct jr_model *model,
                                        struct jr_part *part)
@@ -50,7 +59,6 @@ static struct jr_row **rows_with_words(const struct jr_model *model,
 void jr_part_add_tiers(const struct jr_model *model, struct jr_part *part,
                        const uint64_t *self, const uint64_t *total)
 {
-    struct order order = {model};
     struct jr_row **rows = rows_with_words(model, part);
     size_t at = 0;
 
@@ -73,8 +81,8 @@ void jr_part_add_tiers(const struct jr_model *model, struct jr_part *part,
                 (struct jr_part_tier){i, self[i], total[i]};
     }
     for (size_t i = 0; i < part->nrows; i++)
-        qsort_r(part->tiers + part->rows[i].tiers, part->rows[i].ntiers,
-                sizeof(*part->tiers), compare_tiers, &order);
+        jr_part_sort_tiers(model, part->tiers + part->rows[i].tiers,
+                           part->rows[i].ntiers);
     free(rows);
 }
 

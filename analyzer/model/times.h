@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "read/log.h"
-#include "table.h"
+#include "base/table.h"
 
 enum jr_state { JR_RUNNING, JR_BLOCKED, JR_READY, JR_STATES };
 

@@ -106,15 +106,23 @@ static void put_collapsed_line(const struct jr_report *report,
     fprintf(out, "%" PRIu64 "\n", count);
 }
 
-/* The parts that together hold every sample once. */
-static size_t disjoint_parts(const struct jr_report *report)
+/* The parts that together hold every sample once, [first, end): threads, else
+ * the total. */
+static size_t disjoint_parts(const struct jr_report *report, size_t *end)
 {
-    return report->model->filter.by_thread ? report->nparts : 1;
+    if (!report->model->filter.by_thread) {
+        *end = 1;
+        return 0;
+    }
+    *end = report->nparts;
+    return report->nparts > 1 ? 1 : 0;
 }
 
 void jr_write_collapsed(const struct jr_report *report, FILE *out)
 {
-    for (size_t i = 0; i < disjoint_parts(report); i++)
+    size_t end;
+
+    for (size_t i = disjoint_parts(report, &end); i < end; i++)
         put_stacks(report, &report->parts[i], put_collapsed_line, out);
 }
 
@@ -141,7 +149,9 @@ static void put_cleo_line(const struct jr_report *report, const char *prefix,
 
 void jr_write_cleo(const struct jr_report *report, FILE *out)
 {
-    for (size_t i = 0; i < disjoint_parts(report); i++) {
+    size_t end;
+
+    for (size_t i = disjoint_parts(report, &end); i < end; i++) {
         fputs("m-Start\n", out);
         put_stacks(report, &report->parts[i], put_cleo_line, out);
     }

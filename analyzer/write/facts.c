@@ -16,32 +16,45 @@
 
 #define NS 1e9
 
-static char *process_title(const struct jr_process *process)
+char *jr_process_name(const struct jr_process *process)
 {
     const char *name = jr_base_name(jr_exe_of(process));
-    char *role = jr_role_of(process), *title;
+    char *role = jr_role_of(process), *whole;
 
-    title =
-        jr_printf("%s%s%s (pid %" PRIu32 ")", *name ? name : "process",
-                  role ? " " : "", role ? role : "", process->run->header.pid);
+    whole = jr_printf("%s%s%s", *name ? name : "process", role ? " " : "",
+                      role ? role : "");
     free(role);
+    return whole;
+}
+
+static char *process_title(const struct jr_process *process)
+{
+    char *name = jr_process_name(process), *title;
+
+    title = jr_printf("%s (pid %" PRIu32 ")", name, process->run->header.pid);
+    free(name);
     return title;
+}
+
+static const char *total_title(const struct jr_report *report)
+{
+    if (report->model->nprocesses > 1)
+        return "All processes";
+    return report->nparts > 1 ? "All threads" : "Profile";
 }
 
 char *jr_part_title(const struct jr_report *report,
                     const struct jr_scope_key *key)
 {
     const struct jr_model *model = report->model;
-    const struct jr_process *process = &model->processes[key->process];
-    const char *name;
+    const char *name = key->name;
     char *title, *whole;
 
     if (key->scope == JR_SCOPE_ALL)
-        return jr_strdup(model->nprocesses > 1 ? "All processes" : "Profile");
-    title = process_title(process);
+        return jr_strdup(total_title(report));
+    title = process_title(&model->processes[key->process]);
     if (key->scope == JR_SCOPE_PROCESS)
         return title;
-    name = jr_thread_name(process, key->tid);
     whole = jr_printf("%s%sThread %" PRIu32 "%s%s",
                       model->nprocesses > 1 ? title : "",
                       model->nprocesses > 1 ? ": " : "", key->tid,
@@ -200,6 +213,22 @@ static void append_names(char **list, const char *option,
     }
 }
 
+/* "--from 1.5, --to 3". */
+static void append_times(char **list, const struct jr_filter *filter)
+{
+    char text[64];
+
+    if (filter->from_ns > 0) {
+        snprintf(text, sizeof(text), "--from %.9g",
+                 (double)filter->from_ns / NS);
+        append(list, text);
+    }
+    if (filter->has_to) {
+        snprintf(text, sizeof(text), "--to %.9g", (double)filter->to_ns / NS);
+        append(list, text);
+    }
+}
+
 static void add_filter(const struct jr_model *model, struct jr_facts *facts)
 {
     const struct jr_filter *filter = &model->filter;
@@ -219,6 +248,8 @@ static void add_filter(const struct jr_model *model, struct jr_facts *facts)
         append(&list, text);
         free(text);
     }
+    append_names(&list, "--process", filter->process, filter->nprocess);
+    append_times(&list, filter);
     if (*list) {
         char *text = jr_printf("%s (%" PRIu64 " samples dropped by name)", list,
                                model->total.filtered);

@@ -26,6 +26,9 @@ void jr_facts_about(const struct jr_report *report, struct jr_facts *facts);
 void jr_facts_worth(const struct jr_report *report, struct jr_facts *facts);
 void jr_facts_free(struct jr_facts *facts);
 
+/* "node", "firefox tab": program and role of a process.  The caller frees. */
+char *jr_process_name(const struct jr_process *process);
+
 /* "node (pid 12)"; with a thread ", thread 14 (worker)".  The caller frees. */
 char *jr_part_title(const struct jr_report *report,
                     const struct jr_scope_key *key);

@@ -23,7 +23,12 @@ struct jr_report {
     const char *const *annotate; /* names of functions whose code is listed */
     size_t nannotate;
     const char *folder; /* of the first log, with its slash, or "" */
+    uint64_t
+        limit; /* functions that a process or thread shows beside the total;
+                     0: as many as fit; JR_NO_LIMIT: all, and their callers */
 };
+
+#define JR_NO_LIMIT UINT64_MAX
 
 /* Writes the report to `out`; errors stay in the stream for the caller, who
  * checks ferror. */

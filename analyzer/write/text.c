@@ -9,6 +9,7 @@
 #include "coverage.h"
 #include "escape.h"
 #include "facts.h"
+#include "parts.h"
 #include "report.h"
 #include "waits.h"
 
@@ -50,24 +51,48 @@ static void put_head(const struct jr_report *report, FILE *out)
     jr_facts_free(&worth);
 }
 
+/* A line of the contents: `indent` for a part of a group. */
+static void put_entry(const struct jr_report *report, uint64_t weight_ns,
+                      const char *indent, const char *title, FILE *out)
+{
+    fprintf(out, "%8" PRIu64 "  %5.1f%%  %s",
+            jr_periods(report->model, weight_ns),
+            jr_percent(weight_ns, report->model->total.weight_ns), indent);
+    jr_put_text(out, title);
+}
+
+static void put_group(const struct jr_report *report,
+                      const struct jr_contents *contents,
+                      const struct jr_group *group, FILE *out)
+{
+    if (group->count > 1) {
+        put_entry(report, group->weight_ns, "", group->name, out);
+        fprintf(out, ": %zu processes\n", group->count);
+    }
+    for (size_t i = group->first; i < group->first + group->count; i++) {
+        const size_t part = contents->parts[i];
+
+        put_entry(report, report->parts[part].weight_ns,
+                  group->count > 1 ? "  " : "", contents->titles[part], out);
+        fputc('\n', out);
+    }
+}
+
 /* The list of threads or processes. */
-static void put_contents(const struct jr_report *report, FILE *out)
+static void put_contents(const struct jr_report *report,
+                         const struct jr_contents *contents, FILE *out)
 {
     if (report->nparts < 2 && !report->model->filter.by_thread)
         return;
     fprintf(out, "\n%s:\n",
             report->model->filter.by_thread ? "Threads" : "Processes");
-    for (size_t i = 0; i < report->nparts; i++) {
-        const struct jr_scope_key *key = &report->parts[i];
-        char *title = jr_part_title(report, key);
-
-        fprintf(out, "%8" PRIu64 "  %5.1f%%  ",
-                jr_periods(report->model, key->weight_ns),
-                jr_percent(key->weight_ns, report->model->total.weight_ns));
-        jr_put_text(out, title);
+    if (report->nparts > 1) {
+        put_entry(report, report->parts[0].weight_ns, "", contents->titles[0],
+                  out);
         fputc('\n', out);
-        free(title);
     }
+    for (size_t i = 0; i < contents->ngroups; i++)
+        put_group(report, contents, &contents->groups[i], out);
 }
 
 /* The tiers that make up a function: " [TurboFan 120, Sparkplug 3]", with its
@@ -129,24 +154,41 @@ static void put_title(const struct jr_report *report,
     put_module(report, row, out);
 }
 
-static void put_flat(const struct jr_report *report, const struct jr_part *part,
+/* The lines of the flat profile, and one of what is left out. */
+static void put_rows(const struct jr_report *report, const struct jr_part *part,
                      FILE *out)
 {
-    fprintf(out, "\nFlat Profile\n\nTotal hit count: %" PRIu64 "\n",
-            jr_periods(report->model, part->weight_ns));
+    struct jr_rest rest = jr_part_rest(part, 1);
+
     fputs("   Count  %Total  Function Name\n", out);
     for (size_t i = 0; i < part->nflat; i++) {
         const struct jr_row *row = &part->rows[part->flat[i]];
 
+        if (part->flat[i] >= part->nshown)
+            continue;
         fprintf(out, "%8" PRIu64 "  %5.1f%%  ",
                 jr_periods(report->model, row->self_ns),
                 jr_percent(row->self_ns, part->weight_ns));
         put_title(report, part, row, 0, out);
         fputc('\n', out);
     }
+    if (rest.count > 0)
+        fprintf(out, "%8" PRIu64 "  %5.1f%%  %zu more function%s\n",
+                jr_periods(report->model, rest.self_ns),
+                jr_percent(rest.self_ns, part->weight_ns), rest.count,
+                rest.count > 1 ? "s" : "");
 }
 
-/* The callers or callees of the row at `of`. */
+static void put_flat(const struct jr_report *report, const struct jr_part *part,
+                     FILE *out)
+{
+    fprintf(out, "\nFlat Profile\n\nTotal hit count: %" PRIu64 "\n",
+            jr_periods(report->model, part->weight_ns));
+    put_rows(report, part, out);
+}
+
+/* The callers or callees of the row at `of`, and one line of those that are
+ * left out. */
 static void put_links(const struct jr_report *report,
                       const struct jr_part *part, size_t of, int callees,
                       FILE *out)
@@ -154,59 +196,111 @@ static void put_links(const struct jr_report *report,
     const struct jr_row *row = &part->rows[of];
     const struct jr_link *links =
         part->links + (callees ? row->callees : row->callers);
-    size_t count = callees ? row->ncallees : row->ncallers;
+    size_t count = callees ? row->ncallees : row->ncallers, more = 0;
+    uint64_t rest = 0;
 
     for (size_t i = 0; i < count; i++) {
+        if (links[i].row >= part->nshown) {
+            more++;
+            rest = jr_add(rest, links[i].weight_ns);
+            continue;
+        }
         fprintf(out, "%24s%8" PRIu64 " (%5.1f%%)    ", "",
                 jr_periods(report->model, links[i].weight_ns),
                 jr_percent(links[i].weight_ns, part->weight_ns));
         put_name(report, &part->rows[links[i].row], out);
         fputs(links[i].row == of ? " (self)\n" : "\n", out);
     }
+    if (more > 0)
+        fprintf(out, "%24s%8" PRIu64 " (%5.1f%%)    %zu more\n", "",
+                jr_periods(report->model, rest),
+                jr_percent(rest, part->weight_ns), more);
+}
+
+static void put_function(const struct jr_report *report,
+                         const struct jr_part *part, size_t at, FILE *out)
+{
+    const struct jr_row *row = &part->rows[at];
+    char index[32];
+
+    fputs(RULE, out);
+    put_links(report, part, at, 0, out);
+    snprintf(index, sizeof(index), "[%zu]", at);
+    fprintf(out, "%6s %7" PRIu64 " (%5.1f%%)%8" PRIu64 " (%5.1f%%)  ", index,
+            jr_periods(report->model, row->self_ns),
+            jr_percent(row->self_ns, part->weight_ns),
+            jr_periods(report->model, row->total_ns),
+            jr_percent(row->total_ns, part->weight_ns));
+    put_title(report, part, row, 1, out);
+    fputc('\n', out);
+    put_links(report, part, at, 1, out);
 }
 
 static void put_hierarchical(const struct jr_report *report,
                              const struct jr_part *part, FILE *out)
 {
-    char index[32];
+    struct jr_rest rest = jr_part_rest(part, 0);
 
     fputs("\nHierarchical Profile\n\n", out);
     fputs(" index   Count             Hits            Function Name\n", out);
-    for (size_t i = 0; i < part->nrows; i++) {
-        const struct jr_row *row = &part->rows[i];
+    for (size_t i = 0; i < part->nshown; i++)
+        put_function(report, part, i, out);
+    if (rest.count > 0)
+        fprintf(out,
+                RULE "%14" PRIu64 " (%5.1f%%)%18s%zu more functions, at most "
+                     "%" PRIu64 " Hits each\n",
+                jr_periods(report->model, rest.self_ns),
+                jr_percent(rest.self_ns, part->weight_ns), "", rest.count,
+                jr_periods(report->model, rest.most_ns));
+}
 
-        fputs(RULE, out);
-        put_links(report, part, i, 0, out);
-        snprintf(index, sizeof(index), "[%zu]", i);
-        fprintf(out, "%6s %7" PRIu64 " (%5.1f%%)%8" PRIu64 " (%5.1f%%)  ",
-                index, jr_periods(report->model, row->self_ns),
-                jr_percent(row->self_ns, part->weight_ns),
-                jr_periods(report->model, row->total_ns),
-                jr_percent(row->total_ns, part->weight_ns));
-        put_title(report, part, row, 1, out);
-        fputc('\n', out);
-        put_links(report, part, i, 1, out);
+/* A process or thread beside the total: its share and its heaviest
+ * functions. */
+static void put_short(const struct jr_report *report,
+                      const struct jr_part *part, FILE *out)
+{
+    fprintf(out, "Count %" PRIu64 ", %.1f%% of all; %" PRIu64 " sample%s\n",
+            jr_periods(report->model, part->weight_ns),
+            jr_percent(part->weight_ns, report->model->total.weight_ns),
+            part->samples, part->samples == 1 ? "" : "s");
+    if (part->nrows == 0)
+        return;
+    fputc('\n', out);
+    put_rows(report, part, out);
+}
+
+static void put_part(const struct jr_report *report,
+                     const struct jr_contents *contents, size_t number,
+                     FILE *out)
+{
+    struct jr_part part;
+
+    jr_part_open(report, number, contents->most, &part);
+    if (report->nparts > 1) {
+        fputs("\n" RULE, out);
+        jr_put_text(out, contents->titles[number]);
+        fputs("\n" RULE, out);
     }
+    if (jr_part_is_short(report, number)) {
+        put_short(report, &part, out);
+    } else {
+        put_flat(report, &part, out);
+        put_hierarchical(report, &part, out);
+    }
+    jr_part_free(&part);
 }
 
 void jr_write_text(const struct jr_report *report, FILE *out)
 {
+    struct jr_contents contents;
+
+    jr_contents_open(report, &contents);
     put_head(report, out);
     jr_waits_text(report, out);
-    put_contents(report, out);
-    for (size_t i = 0; i < report->nparts; i++) {
-        char *title = jr_part_title(report, &report->parts[i]);
-        struct jr_part part;
-
-        jr_part_build(report->model, &report->parts[i], &part);
-        if (report->nparts > 1) {
-            fputs("\n" RULE, out);
-            jr_put_text(out, title);
-            fputs("\n" RULE, out);
-        }
-        put_flat(report, &part, out);
-        put_hierarchical(report, &part, out);
-        jr_part_free(&part);
-        free(title);
-    }
+    put_contents(report, &contents, out);
+    if (report->nparts > 1)
+        put_part(report, &contents, 0, out);
+    for (size_t i = 0; i < contents.nparts; i++)
+        put_part(report, &contents, contents.parts[i], out);
+    jr_contents_close(&contents);
 }

@@ -3,16 +3,17 @@
  * The HTML report: well-formed, every link resolves, names are data, nothing
  * from outside, long lists cut with a word.
  * Runs in: tests. */
-#include "profile_fixture.h"
+#include "copies_fixture.h"
 
 #include "write/report.h"
 
-static char *write_html(struct profile *profile)
+static char *write_limited(struct profile *profile, uint64_t limit)
 {
     char *got = NULL;
     size_t size;
     FILE *out = open_memstream(&got, &size);
-    struct jr_report report = {.model = &profile->model, .app = "app"};
+    struct jr_report report = {
+        .model = &profile->model, .app = "app", .limit = limit};
     struct jr_scope_key *parts = jr_parts_list(&profile->model, &report.nparts);
 
     report.parts = parts;
@@ -20,6 +21,11 @@ static char *write_html(struct profile *profile)
     fclose(out);
     free(parts);
     return got;
+}
+
+static char *write_html(struct profile *profile)
+{
+    return write_limited(profile, 0);
 }
 
 /* How often `needle` is in `text`. */
@@ -127,10 +133,51 @@ static void test_threads(void **state)
     assert_links(got);
     assert_int_equal(times(got, "<h2>Threads</h2>"), 1);
     assert_int_equal(times(got, "Thread 2 &lt;b&gt;"), 2);
-    assert_int_equal(times(got, "Total hit count: 3"), 1);
-    assert_int_equal(times(got, "Total hit count: 1"), 1);
+    assert_int_equal(times(got, "Total hit count: 4"), 1);
+    assert_int_equal(times(got, "Count 3, 75.0% of all; 1 sample<"), 1);
+    assert_int_equal(times(got, "Count 1, 25.0% of all; 1 sample<"), 1);
+    assert_int_equal(times(got, "class=\"hier\""), 1);
     free(got);
     profile_free(&profile);
+}
+
+/* Several processes, of two programs: all the links of each lead to the total,
+ * and what a part leaves out stands in a line; without a limit each part is
+ * whole. */
+static void test_processes(void **state)
+{
+    struct jr_filter filter = everything();
+    struct copies copies;
+    char *got;
+
+    (void)state;
+    profile_init(&copies.one);
+    profile_sample(&copies.one, "abc", 10, 3000, 1);
+    profile_sample(&copies.one, "abd", 11, 2000, 1);
+    profile_sample(&copies.one, "ab", 12, 1000, 1);
+    copies_make(&copies, "", 3);
+    strcpy(copies.runs[1].header.exe, "/x/<sh>");
+    copies_model(&copies, &filter);
+    got = write_limited(&copies.one, 1);
+    assert_nested(got);
+    assert_true(assert_links(got) > 12);
+    assert_int_equal(times(got, "class=\"hier\""), 1);
+    assert_int_equal(times(got, "class=\"short\""), 3);
+    assert_int_equal(times(got, "<li class=\"g\">"), 1);
+    assert_int_equal(times(got, "<span>app: 2 processes</span>"), 1);
+    assert_int_equal(times(got, ">&lt;sh&gt; (pid 101)</a>"), 1);
+    assert_int_equal(times(got, "<td>3</td><td style=\"--w:0.5000\">"
+                                "<i>50.0%</i></td><td>2 more functions<"),
+                     3);
+    assert_int_equal(times(got, "#f0-2\">fc</a>"), 6);
+    free(got);
+    got = write_limited(&copies.one, JR_NO_LIMIT);
+    assert_nested(got);
+    assert_links(got);
+    assert_int_equal(times(got, "class=\"hier\""), 4);
+    assert_int_equal(times(got, "more functions"), 0);
+    free(got);
+    profile_free(&copies.one);
 }
 
 static void test_nothing(void **state)
@@ -192,13 +239,71 @@ static void test_long_list(void **state)
     profile_free(&profile);
 }
 
+/* One function that calls 6,000 others, of which ten weigh something. */
+static void fill_many(struct profile *profile, char names[][8], size_t count)
+{
+    struct jr_filter filter = everything();
+    struct jr_model *model = &profile->model;
+    uint32_t root;
+
+    profile_init(profile);
+    profile_sample(profile, "a", 10, 1000, 1);
+    profile_model(profile, "", &filter, NULL);
+    root = jr_paths_child(&model->nodes, 0, 0);
+    model->nleaves = 0;
+    model->total.weight_ns = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct jr_frame frame = {.name = names[i], .module = ""};
+        uint64_t weight = i % 600 == 7 ? 1000000 : 40;
+
+        snprintf(names[i], sizeof(names[i]), "n%zu", i);
+        *JR_PUSH(model->leaves, model->nleaves, model->leaves_room) =
+            (struct jr_leaf){.node =
+                                 jr_paths_child(&model->nodes, root,
+                                                jr_tree_tier(model, &frame)),
+                             .weight_ns = weight};
+        model->total.weight_ns += weight;
+    }
+    free(model->first);
+    free(model->node_arcs);
+    jr_tree_finish(model);
+    model->buckets[0].first_leaf = 0;
+    model->buckets[0].nleaves = model->nleaves;
+}
+
+static void test_many(void **state)
+{
+    static char names[6000][8];
+    struct profile profile;
+    char *got;
+
+    (void)state;
+    fill_many(&profile, names, 6000);
+    got = write_html(&profile);
+    assert_nested(got);
+    assert_links(got);
+    assert_int_equal(times(got, "<article"), 11);
+    assert_int_equal(times(got, "<td>240</td><td style=\"--w:0.0234\">"
+                                "<i>2.3%</i></td><td>5990 more functions<"),
+                     1);
+    assert_int_equal(times(got, ">5990 more functions, at most 0 Hits each; "
+                                "Count 240, 2.3%<"),
+                     1);
+    assert_int_equal(times(got, "<span>5990 more callees, at most 0 each<"), 1);
+    free(got);
+    got = write_limited(&profile, JR_NO_LIMIT);
+    assert_int_equal(times(got, "<article"), 6001);
+    assert_int_equal(times(got, "more functions"), 0);
+    free(got);
+    profile_free(&profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_page),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_long_list),
+        cmocka_unit_test(test_page),      cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_nothing),   cmocka_unit_test(test_long_list),
+        cmocka_unit_test(test_processes), cmocka_unit_test(test_many),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -217,12 +217,16 @@ static void test_threads(void **state)
                   "name=new\n",
                   &filter, NULL);
     keys = jr_parts_list(&profile.model, &count);
-    assert_int_equal(count, 2);
-    assert_int_equal(keys[0].tid, 12);
-    assert_int_equal(keys[0].weight_ns, 5);
-    assert_int_equal(keys[1].tid, 11);
-    assert_int_equal(keys[1].weight_ns, 3);
-    assert_int_equal(keys[1].samples, 2);
+    assert_int_equal(count, 3);
+    assert_int_equal(keys[0].scope, JR_SCOPE_ALL);
+    assert_int_equal(keys[0].weight_ns, 8);
+    assert_int_equal(keys[1].tid, 12);
+    assert_int_equal(keys[1].weight_ns, 5);
+    assert_string_equal(keys[1].name, "new");
+    assert_int_equal(keys[2].tid, 11);
+    assert_int_equal(keys[2].weight_ns, 3);
+    assert_int_equal(keys[2].samples, 2);
+    assert_null(keys[2].name);
     assert_string_equal(jr_thread_name(&profile.model.processes[0], 12), "new");
     assert_null(jr_thread_name(&profile.model.processes[0], 11));
     free(keys);

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "load.h"
 #include "options.h"
 #include "output.h"
@@ -125,6 +126,46 @@ static void test_every_option(void **state)
     jr_options_free(&options);
 }
 
+static void assert_time(const char *value, uint64_t ns)
+{
+    struct jr_options options;
+    char *line = jr_printf("app log --from=%s --to=18446744073", value);
+
+    assert_int_equal(parse(line, &options), 0);
+    assert_int_equal(options.filter.from_ns, ns);
+    assert_int_equal(options.filter.to_ns, 18446744073000000000U);
+    assert_true(options.filter.has_to);
+    jr_options_free(&options);
+    free(line);
+}
+
+static void test_selection(void **state)
+{
+    struct jr_options options;
+
+    (void)state;
+    assert_time("0", 0);
+    assert_time("12", 12000000000);
+    assert_time("12.", 12000000000);
+    assert_time(".5", 500000000);
+    assert_time("1.000000001", 1000000001);
+    assert_time("0.1234567899", 123456789);
+    assert_int_equal(parse("app log", &options), 0);
+    assert_int_equal(options.limit, 0);
+    assert_false(options.filter.has_to);
+    assert_int_equal(options.filter.nprocess, 0);
+    jr_options_free(&options);
+    assert_int_equal(
+        parse("--limit 7 --process 12 --process=x app log", &options), 0);
+    assert_int_equal(options.limit, 7);
+    assert_int_equal(options.filter.nprocess, 2);
+    assert_string_equal(options.filter.process[1], "x");
+    jr_options_free(&options);
+    assert_int_equal(parse("--limit=none app log", &options), 0);
+    assert_true(options.limit == JR_NO_LIMIT);
+    jr_options_free(&options);
+}
+
 static void test_usage(void **state)
 {
     static const char *const wrong[] = {
@@ -150,6 +191,17 @@ static void test_usage(void **state)
         "app a -o f --output-dir d",
         "app a --merge --output-dir d",
         "app log --threads=2",
+        "app log --limit=0",
+        "app log --limit=all",
+        "app log --from=",
+        "app log --from=.",
+        "app log --from=-1",
+        "app log --from=1.5s",
+        "app log --from=1e3",
+        "app log --from=1,5",
+        "app log --from=18446744073.8",
+        "app log --to=0",
+        "app log --from=2 --to=1.999999999",
     };
     struct jr_options options;
 
@@ -258,6 +310,7 @@ int main(void)
         cmocka_unit_test(test_every_option),
         cmocka_unit_test(test_tiers),
         cmocka_unit_test(test_annotate),
+        cmocka_unit_test(test_selection),
         cmocka_unit_test(test_usage),
         cmocka_unit_test(test_map_names),
         cmocka_unit_test(test_output_names),

@@ -7,38 +7,10 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "jp_limits.h"
 #include "write/escape.h"
-#include "write/facts.h"
-
-/* The list of threads or processes, each with its share. */
-static void put_contents(const struct jr_report *report, FILE *out)
-{
-    const struct jr_model *model = report->model;
-    int threads = model->filter.by_thread;
-
-    if (report->nparts < 2 && !threads)
-        return;
-    fprintf(out, "<section class=\"list\"><h2>%s</h2>\n<ol>\n",
-            threads ? "Threads" : "Processes");
-    for (size_t i = 0; i < report->nparts; i++) {
-        const struct jr_scope_key *key = &report->parts[i];
-        double share = jr_percent(key->weight_ns, model->total.weight_ns);
-        char *title = jr_part_title(report, key);
-
-        fprintf(out,
-                "<li style=\"--w:%.4f\"><b>%" PRIu64 "</b>"
-                "<i>%.1f%%</i><a href=\"#part_%zu\">",
-                share / 100, jr_periods(model, key->weight_ns), share, i);
-        jr_put_html(out, title);
-        fputs("</a></li>\n", out);
-        free(title);
-    }
-    fputs("</ol></section>\n", out);
-}
 
 static void put_nothing(const struct jr_report *report, FILE *out)
 {
@@ -50,6 +22,8 @@ static void put_nothing(const struct jr_report *report, FILE *out)
                 total->filtered);
     else if (total->sections == 0)
         fputs("The log has no such section.", out);
+    else if (report->model->filter.from_ns > 0 || report->model->filter.has_to)
+        fputs("None lies in the time asked for.", out);
     else
         fputs("The program may have used no CPU time while it was profiled, "
               "or the thread asked for has none.",
@@ -57,40 +31,87 @@ static void put_nothing(const struct jr_report *report, FILE *out)
     fputs("</p>\n", out);
 }
 
-static void put_part(const struct jr_report *report, size_t number,
-                     const uint8_t *has_code, FILE *out)
+static void put_whole_part(const struct jr_html_part *page, const char *title)
 {
-    struct jr_part part;
-    struct jr_html_part page = {report, &part, number, out, has_code};
-    char *title = jr_part_title(report, &report->parts[number]);
+    const struct jr_report *report = page->report;
+    FILE *out = page->out;
 
-    jr_part_build(report->model, &report->parts[number], &part);
     fprintf(out,
             "<section class=\"part\" id=\"part_%zu\">\n"
             "<div class=\"bar\"><h2>",
-            number);
+            page->number);
     jr_put_html(out, title);
     fprintf(out,
             "</h2><nav><a href=\"#flat_%zu\">flat</a> <span>|</span> "
             "<a href=\"#hier_%zu\">hierarchical</a>%s</nav></div>\n",
-            number, number,
+            page->number, page->number,
             report->nparts > 1 ? " <span>|</span> <a href=\"#top\">top</a>"
                                : "");
-    if (part.nrows == 0)
+    if (page->part->nrows == 0)
         put_nothing(report, out);
-    jr_html_flat(&page);
-    jr_html_hier(&page);
+    jr_html_flat(page);
+    jr_html_hier(page);
     fputs("</section>\n", out);
+}
+
+/* What stays the same from part to part. */
+struct writing {
+    const struct jr_report *report;
+    struct jr_contents contents;
+    uint8_t *has_code;
+    uint32_t *rows; /* of the total, as in jr_html_part */
+    FILE *out;
+};
+
+static void put_part(struct writing *writing, size_t number)
+{
+    const struct jr_report *report = writing->report;
+    const char *title = writing->contents.titles[number];
+    struct jr_part part;
+    struct jr_html_part page = {.report = report,
+                                .part = &part,
+                                .number = number,
+                                .out = writing->out,
+                                .has_code = writing->has_code};
+
+    jr_part_open(report, number, writing->contents.most, &part);
+    if (jr_part_is_short(report, number)) {
+        page.rows = writing->rows;
+        jr_html_short(&page, title);
+    } else {
+        put_whole_part(&page, title);
+    }
+    for (uint32_t i = 0; i < part.nshown && number == 0; i++)
+        writing->rows[part.rows[i].function] = i + 1;
     jr_part_free(&part);
-    free(title);
+}
+
+static void put_main(const struct jr_report *report, struct writing *writing)
+{
+    const struct jr_contents *contents = &writing->contents;
+    size_t count;
+    uint32_t *functions = jr_html_code_functions(report, &count);
+
+    writing->has_code = jr_alloc(report->model->nfunctions + 1, 1);
+    writing->rows =
+        jr_alloc(report->model->nfunctions + 1, sizeof(*writing->rows));
+    for (size_t i = 0; i < count; i++)
+        writing->has_code[functions[i]] = 1;
+    if (report->nparts > 1)
+        put_part(writing, 0);
+    for (size_t i = 0; i < contents->nparts; i++)
+        put_part(writing, contents->parts[i]);
+    jr_html_code(report, functions, count, writing->out);
+    free(functions);
+    free(writing->has_code);
+    free(writing->rows);
 }
 
 void jr_write_html(const struct jr_report *report, FILE *out)
 {
-    uint32_t *functions;
-    uint8_t *has_code;
-    size_t count;
+    struct writing writing = {.report = report, .out = out};
 
+    jr_contents_open(report, &writing.contents);
     fputs("<!DOCTYPE html>\n<html lang=\"en\" id=\"top\">\n<head>\n"
           "<meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width, "
@@ -102,20 +123,12 @@ void jr_write_html(const struct jr_report *report, FILE *out)
     fputs(jr_report_css, out);
     fputs("</style>\n</head>\n<body>\n", out);
     jr_html_head(report, out);
-    put_contents(report, out);
+    jr_html_contents(report, &writing.contents, out);
     fputs("<main>\n", out);
     if (report->nparts == 0)
         put_nothing(report, out);
     jr_waits_html(report, out);
-    functions = jr_html_code_functions(report, &count);
-    has_code = jr_alloc(report->model->nfunctions + 1, 1);
-    for (size_t i = 0; i < count; i++)
-        has_code[functions[i]] = 1;
-    for (size_t i = 0; i < report->nparts; i++)
-        put_part(report, i, has_code, out);
-    jr_html_code(report, functions, count, out);
-    free(functions);
-    free(has_code);
+    put_main(report, &writing);
     fputs("</main>\n<footer>jprof-report " JP_VERSION
           ". Count: samples in the function itself. Hits: samples with it "
           "anywhere on the stack, once a stack. Both are weights in sampling "
@@ -123,4 +136,5 @@ void jr_write_html(const struct jr_report *report, FILE *out)
           out);
     fputs(jr_report_js, out);
     fputs("</script>\n</body>\n</html>\n", out);
+    jr_contents_close(&writing.contents);
 }

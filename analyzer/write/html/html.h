@@ -5,6 +5,7 @@
 #ifndef JR_HTML_H
 #define JR_HTML_H
 
+#include "write/parts.h"
 #include "write/report.h"
 
 /* Text, the first `most` bytes of it at most and then an ellipsis. */
@@ -15,20 +16,29 @@ extern const char jr_report_css[];
 extern const char jr_report_js[];
 
 /* A part that is being written; `number` makes its anchors unique:
- * part_N, flat_N, hier_N, and fN-R for the function in row R. */
+ * part_N, flat_N, hier_N, and fN-R for the function in row R.  A short part has
+ * part_N alone, and its functions lead to the total's. */
 struct jr_html_part {
     const struct jr_report *report;
     const struct jr_part *part;
     size_t number;
     FILE *out;
     const uint8_t *has_code; /* by function: the page has its code */
+    const uint32_t *rows;    /* in a short part, by function: its row in the
+                                total, plus one; 0: it is not shown there */
 };
 
 /* html_head.c: title, facts, notes. */
 void jr_html_head(const struct jr_report *report, FILE *out);
 
-/* html_flat.c, html_hier.c: the two profiles of a part. */
+/* html_contents.c: the list of threads or processes, each with its share. */
+void jr_html_contents(const struct jr_report *report,
+                      const struct jr_contents *contents, FILE *out);
+
+/* html_flat.c, html_hier.c: the two profiles of a part; what a short one has
+ * instead. */
 void jr_html_flat(const struct jr_html_part *page);
+void jr_html_short(const struct jr_html_part *page, const char *title);
 void jr_html_hier(const struct jr_html_part *page);
 
 /* html_waits.c: real time; nothing for a profile of CPU time. */

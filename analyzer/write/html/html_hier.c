@@ -25,29 +25,40 @@ static void put_link(const struct jr_html_part *page,
           page->out);
 }
 
+/* Callers or callees of a function that are listed at most. */
+static size_t most_links(const struct jr_html_part *page)
+{
+    return page->part->nlinks / 2 > MANY_CALLS ? LINKS_SHOWN_OF_MANY
+                                               : LINKS_SHOWN;
+}
+
 static void put_links(const struct jr_html_part *page,
                       const struct jr_link *links, size_t count, size_t of)
 {
     const char *what = links < page->part->links + page->part->rows[of].callees
                            ? "callers"
                            : "callees";
-    uint64_t rest = 0;
-    size_t calls = page->part->nlinks / 2;
-    size_t most = calls > MANY_CALLS ? LINKS_SHOWN_OF_MANY : LINKS_SHOWN;
-    size_t shown = count < most ? count : most;
+    uint64_t rest = 0, heaviest = 0;
+    size_t most = most_links(page), shown = 0;
 
-    for (size_t i = 0; i < shown; i++)
-        put_link(page, &links[i], of);
+    for (size_t i = 0; i < count; i++) {
+        if (shown < most && links[i].row < page->part->nshown) {
+            put_link(page, &links[i], of);
+            shown++;
+            continue;
+        }
+        if (rest == 0)
+            heaviest = links[i].weight_ns;
+        rest = jr_add(rest, links[i].weight_ns);
+    }
     if (shown == count)
         return;
-    for (size_t i = shown; i < count; i++)
-        rest = jr_add(rest, links[i].weight_ns);
     fprintf(page->out,
             "<p class=\"more\"><b>%" PRIu64 "</b><i>%.1f%%</i><span>"
             "%zu more %s, at most %" PRIu64 " each</span></p>\n",
             jr_periods(page->report->model, rest),
             jr_percent(rest, page->part->weight_ns), count - shown, what,
-            jr_periods(page->report->model, links[shown].weight_ns));
+            jr_periods(page->report->model, heaviest));
 }
 
 static void put_function(const struct jr_html_part *page, size_t at)
@@ -72,6 +83,21 @@ static void put_function(const struct jr_html_part *page, size_t at)
     fputs("</article>\n", page->out);
 }
 
+/* The functions that are left out, in one line. */
+static void put_rest(const struct jr_html_part *page)
+{
+    const struct jr_model *model = page->report->model;
+    struct jr_rest rest = jr_part_rest(page->part, 0);
+
+    if (rest.count > 0)
+        fprintf(page->out,
+                "<p class=\"rest\">%zu more functions, at most %" PRIu64
+                " Hits each; Count %" PRIu64 ", %.1f%%</p>\n",
+                rest.count, jr_periods(model, rest.most_ns),
+                jr_periods(model, rest.self_ns),
+                jr_percent(rest.self_ns, page->part->weight_ns));
+}
+
 void jr_html_hier(const struct jr_html_part *page)
 {
     fprintf(page->out,
@@ -82,7 +108,8 @@ void jr_html_hier(const struct jr_html_part *page)
             "<div class=\"cols\"><span>index</span><span>Count</span>"
             "<span>Hits</span><span>Function Name</span></div>\n",
             page->number);
-    for (size_t i = 0; i < page->part->nrows; i++)
+    for (size_t i = 0; i < page->part->nshown; i++)
         put_function(page, i);
+    put_rest(page);
     fputs("</section>\n", page->out);
 }

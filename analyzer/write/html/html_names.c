@@ -48,16 +48,36 @@ const char *jr_html_kind(const struct jr_function *function)
     }
 }
 
+/* Opens what a function's name stands in: a link to its section, in a short
+ * part to that in the total, if it is there.  Returns the tag. */
+static const char *open_name(const struct jr_html_part *page, size_t row)
+{
+    const uint32_t id = page->part->rows[row].function;
+    const char *kind = jr_html_kind(&page->report->model->functions[id]);
+
+    if (page->rows == NULL) {
+        fprintf(page->out, "<a class=\"k%s\" href=\"#f%zu-%zu\">", kind,
+                page->number, row);
+        return "a";
+    }
+    if (page->rows[id] == 0) {
+        fprintf(page->out, "<span class=\"k%s\">", kind);
+        return "span";
+    }
+    fprintf(page->out, "<a class=\"k%s\" href=\"#f0-%" PRIu32 "\">", kind,
+            page->rows[id] - 1);
+    return "a";
+}
+
 /* With the tier, where it is part of the name and `link` asks for it. */
 static void put_name(const struct jr_html_part *page, size_t row, int link)
 {
     const struct jr_function *function =
         &page->report->model->functions[page->part->rows[row].function];
+    const char *tag = open_name(page, row);
 
-    fprintf(page->out, "<a class=\"k%s\" href=\"#f%zu-%zu\">",
-            jr_html_kind(function), page->number, row);
     jr_html_text(page->out, function->name, SHOWN_MAX);
-    fputs("</a>", page->out);
+    fprintf(page->out, "</%s>", tag);
     if (link && function->tier)
         fprintf(page->out, " <em>%s</em>", function->tier);
 }

@@ -85,10 +85,10 @@
       waiting = setTimeout(search, 120);
     });
     // A link to a function that the search hides shows all again.
-    part.addEventListener("click", (event) => {
+    document.addEventListener("click", (event) => {
       const link = event.target.closest("a[href^='#f']");
       const target = link && document.getElementById(link.hash.slice(1));
-      if (target && target.hidden) {
+      if (target && target.hidden && part.contains(target)) {
         input.value = "";
         search();
       }

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The parts of a report: which there are, and what their stacks weigh.
+ * Runs in: analyzer. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "part.h"
+
+size_t jr_part_buckets(const struct jr_model *model,
+                       const struct jr_scope_key *key, size_t *end)
+{
+    const struct jr_process *process;
+
+    switch (key->scope) {
+    case JR_SCOPE_PROCESS:
+        process = &model->processes[key->process];
+        *end = process->first_bucket + process->nbuckets;
+        return process->first_bucket;
+    case JR_SCOPE_THREAD:
+        *end = (size_t)key->bucket + 1;
+        return key->bucket;
+    default:
+        *end = model->nbuckets;
+        return 0;
+    }
+}
+
+uint64_t *jr_part_weights(const struct jr_model *model,
+                          const struct jr_scope_key *key)
+{
+    uint64_t *weights = jr_alloc(model->nodes.count, sizeof(*weights));
+    size_t end;
+
+    for (size_t i = jr_part_buckets(model, key, &end); i < end; i++) {
+        const struct jr_bucket *bucket = &model->buckets[i];
+        const struct jr_leaf *leaf = model->leaves + bucket->first_leaf;
+
+        for (size_t j = 0; j < bucket->nleaves; j++)
+            weights[leaf[j].node] =
+                jr_add(weights[leaf[j].node], leaf[j].weight_ns);
+    }
+    return weights;
+}
+
+static int compare_keys(const void *left, const void *right)
+{
+    const struct jr_scope_key *a = left, *b = right;
+
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    if (a->weight_ns != b->weight_ns)
+        return a->weight_ns > b->weight_ns ? -1 : 1;
+    return a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+/* A thread's line in the map: where it stands decides between several. */
+struct named {
+    uint32_t tid;
+    size_t at;
+};
+
+static int compare_named(const void *left, const void *right)
+{
+    const struct named *a = left, *b = right;
+
+    if (a->tid != b->tid)
+        return a->tid < b->tid ? -1 : 1;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+/* The last name of the thread, of the sorted ones; NULL: none. */
+static const char *find_name(const struct jr_map *map,
+                             const struct named *named, uint32_t tid)
+{
+    size_t first = 0, end = map->nthreads;
+
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+
+        if (named[middle].tid <= tid)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first > 0 && named[first - 1].tid == tid
+               ? map->threads[named[first - 1].at].name
+               : NULL;
+}
+
+/* Gives the threads of one process their names. */
+static void name_threads(const struct jr_model *model,
+                         struct jr_scope_key *keys, size_t count)
+{
+    const struct jr_map *map = model->processes[keys->process].map;
+    struct named *named = jr_alloc(map->nthreads + 1, sizeof(*named));
+
+    for (size_t i = 0; i < map->nthreads; i++)
+        named[i] = (struct named){map->threads[i].tid, i};
+    qsort(named, map->nthreads, sizeof(*named), compare_named);
+    for (size_t i = 0; i < count; i++)
+        keys[i].name = find_name(map, named, keys[i].tid);
+    free(named);
+}
+
+static size_t list_threads(const struct jr_model *model,
+                           struct jr_scope_key *keys)
+{
+    const size_t count = model->nbuckets;
+    size_t end;
+
+    for (uint32_t i = 0; i < count; i++)
+        keys[i] =
+            (struct jr_scope_key){.scope = JR_SCOPE_THREAD,
+                                  .process = model->buckets[i].process,
+                                  .bucket = i,
+                                  .tid = model->buckets[i].tid,
+                                  .weight_ns = model->buckets[i].weight_ns,
+                                  .samples = model->buckets[i].samples};
+    qsort(keys, count, sizeof(*keys), compare_keys);
+    for (size_t i = 0; i < count; i = end) {
+        for (end = i; end < count && keys[end].process == keys[i].process;)
+            end++;
+        name_threads(model, keys + i, end - i);
+    }
+    return count;
+}
+
+static size_t list_processes(const struct jr_model *model,
+                             struct jr_scope_key *keys)
+{
+    for (uint32_t i = 0; i < model->nprocesses; i++)
+        keys[i] = (struct jr_scope_key){
+            .scope = JR_SCOPE_PROCESS,
+            .process = i,
+            .weight_ns = model->processes[i].stats.weight_ns,
+            .samples = model->processes[i].stats.samples};
+    return model->nprocesses;
+}
+
+struct jr_scope_key *jr_parts_list(const struct jr_model *model, size_t *count)
+{
+    size_t most = 1 + model->nprocesses + model->nbuckets, parts;
+    struct jr_scope_key *keys = jr_alloc(most, sizeof(*keys));
+
+    keys[0] = (struct jr_scope_key){.scope = JR_SCOPE_ALL,
+                                    .weight_ns = model->total.weight_ns,
+                                    .samples = model->total.samples};
+    if (!model->filter.by_thread) {
+        parts = list_processes(model, keys + 1);
+        *count = parts > 1 ? 1 + parts : 1;
+        return keys;
+    }
+    parts = list_threads(model, keys + 1);
+    *count = parts > 1 ? 1 + parts : parts;
+    if (parts == 1)
+        keys[0] = keys[1];
+    return keys;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the values of options.
+ * Runs in: analyzer. */
+#include "values.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+
+#define NS 1000000000
+
+int jr_value_number(const char *name, const char *value, uint64_t least,
+                    uint64_t *number)
+{
+    char *end;
+    unsigned long long parsed;
+
+    errno = 0;
+    parsed = strtoull(value, &end, 10);
+    if (*value < '0' || *value > '9' || *end != '\0' || errno != 0) {
+        jr_say("%s %s: not a number", name, value);
+        return -1;
+    }
+    if (parsed < least) {
+        jr_say("%s %s: must be at least %llu", name, value,
+               (unsigned long long)least);
+        return -1;
+    }
+    *number = parsed;
+    return 0;
+}
+
+int jr_value_seconds(const char *name, const char *value, uint64_t *ns)
+{
+    static const char digits[] = "0123456789";
+    const size_t whole = strspn(value, digits);
+    const char *point = value + whole;
+    const size_t part = *point == '.' ? strspn(point + 1, digits) : 0;
+    const char *end = point + (*point == '.') + part;
+    uint64_t unit = NS, fraction = 0, sum;
+
+    if (whole + part == 0 || *end != '\0') {
+        jr_say("%s %s: not a number of seconds", name, value);
+        return -1;
+    }
+    for (const char *at = point + 1; at < end && unit > 1; at++) {
+        unit /= 10;
+        fraction += (uint64_t)(*at - '0') * unit;
+    }
+    errno = 0;
+    sum = whole ? strtoull(value, NULL, 10) : 0;
+    if (errno != 0 || __builtin_mul_overflow(sum, (uint64_t)NS, &sum) ||
+        __builtin_add_overflow(sum, fraction, &sum)) {
+        jr_say("%s %s: too long a time", name, value);
+        return -1;
+    }
+    *ns = sum;
+    return 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Values of options: numbers and times.
+ * Runs in: analyzer. */
+#ifndef JR_VALUES_H
+#define JR_VALUES_H
+
+#include <stdint.h>
+
+/* Reads the value of the option `name`.  Each returns 0, or -1 after saying on
+ * stderr what is wrong with it. */
+
+/* A decimal number, `least` or more. */
+int jr_value_number(const char *name, const char *value, uint64_t least,
+                    uint64_t *number);
+
+/* Seconds, "12" or "0.25", as nanoseconds; digits behind the ninth of the
+ * fraction do not count. */
+int jr_value_seconds(const char *name, const char *value, uint64_t *ns);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The parts of a report in the order in which they are listed and follow:
+ * processes by program and role.
+ * Runs in: analyzer. */
+#ifndef JR_PARTS_H
+#define JR_PARTS_H
+
+#include "report.h"
+
+/* Parts of one program and role, or a part alone. */
+struct jr_group {
+    char *name;          /* "cc1", "firefox tab": for people */
+    size_t first, count; /* slice of jr_contents.parts */
+    uint64_t weight_ns, samples;
+};
+
+/* All parts but the total of several. */
+struct jr_contents {
+    size_t *parts; /* into jr_report.parts, by descending weight in a group */
+    char **titles; /* of all in jr_report.parts */
+    size_t nparts, ntitles;
+    struct jr_group *groups; /* by descending weight; threads: each alone */
+    size_t ngroups;
+    uint64_t most; /* functions that such a part shows */
+};
+
+void jr_contents_open(const struct jr_report *report,
+                      struct jr_contents *contents);
+void jr_contents_close(struct jr_contents *contents);
+
+/* Whether part number `part` shows its heaviest functions only: the total is
+ * there beside it, and no --limit=none. */
+int jr_part_is_short(const struct jr_report *report, size_t part);
+
+/* Builds the part as the report shows it; jr_part_free frees it. */
+void jr_part_open(const struct jr_report *report, size_t number, uint64_t most,
+                  struct jr_part *part);
+
+#endif

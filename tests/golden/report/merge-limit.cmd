@@ -1,0 +1,1 @@
+--limit=1 --merge -t --format=text app jprof-log jprof-log-9

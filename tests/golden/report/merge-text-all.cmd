@@ -1,0 +1,1 @@
+--limit=none --merge --format=text app jprof-log jprof-log-9

@@ -1,0 +1,1 @@
+--process=other --process=gone --process=77 --merge --format=text app jprof-log jprof-log-9

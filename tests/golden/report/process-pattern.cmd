@@ -1,0 +1,1 @@
+--process='app --serve*' --merge --format=collapsed app jprof-log jprof-log-9

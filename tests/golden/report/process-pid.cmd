@@ -1,0 +1,1 @@
+--process=9 --merge --format=summary app jprof-log jprof-log-9

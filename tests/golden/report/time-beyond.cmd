@@ -1,0 +1,1 @@
+--from=9 --format=summary app jprof-log

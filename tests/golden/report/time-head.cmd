@@ -1,0 +1,1 @@
+--to=0.0205 --merge --format=summary app jprof-log jprof-log-9

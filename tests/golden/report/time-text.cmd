@@ -1,0 +1,1 @@
+--from=1.0060 --last --format=text app jprof-log

@@ -1,0 +1,2 @@
+--limit=0 app jprof-log
+status 64

@@ -1,0 +1,2 @@
+--from=1e3 app jprof-log
+status 64

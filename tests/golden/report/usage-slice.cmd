@@ -1,0 +1,2 @@
+--from=0.5 --to=.5 app jprof-log
+status 64

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a report is of: processes by pid, program and command; stretches of
+ * time, which together are the whole.
+ * Runs in: tests. */
+#include "copies_fixture.h"
+
+#include "load.h"
+
+#define EVENTS                                                                 \
+    "5 section n=0 cpu=0\n40 pause cpu=1\n60 section n=1 cpu=1\n"              \
+    "100 exit cpu=2\n"
+
+struct sums {
+    uint64_t weight_ns, samples, wall_ns;
+};
+
+/* Adds what [from, to) has; to 0: to the end. */
+static void add_slice(struct copies *copies, struct jr_filter filter,
+                      uint64_t from, uint64_t to, struct sums *sums)
+{
+    struct jr_model *model;
+
+    filter.from_ns = from;
+    filter.to_ns = to;
+    filter.has_to = to != 0;
+    model = copies_model(copies, &filter);
+    sums->weight_ns += model->total.weight_ns;
+    sums->samples += model->total.samples;
+    sums->wall_ns += model->total.wall_ns;
+    jr_model_free(model);
+}
+
+/* Samples at 10, 11... 69; the profile starts at 8. */
+static void sample_time(struct copies *copies)
+{
+    profile_init(&copies->one);
+    copies->one.header->mono_ns = 8;
+    profile_sample(&copies->one, "ab", 10, 3000000019, 1);
+    for (uint64_t i = 11; i < 70; i++)
+        profile_repeat(&copies->one, i, i * 1000003 + 7, i % 3 + 1);
+    copies_make(copies, EVENTS, 2);
+}
+
+static void assert_slices(struct copies *copies, const struct jr_filter *filter)
+{
+    struct sums whole = {0}, parts;
+
+    add_slice(copies, *filter, 0, 0, &whole);
+    assert_true(whole.samples > 0);
+    for (uint64_t step = 1; step < 200; step = step * 2 + 1) {
+        uint64_t at = 0;
+
+        parts = (struct sums){0};
+        for (; at < 80; at += step)
+            add_slice(copies, *filter, at, at + step, &parts);
+        add_slice(copies, *filter, at, 0, &parts);
+        assert_int_equal(parts.weight_ns, whole.weight_ns);
+        assert_int_equal(parts.samples, whole.samples);
+        assert_int_equal(parts.wall_ns, whole.wall_ns);
+    }
+}
+
+static void test_slices(void **state)
+{
+    struct jr_filter filter = everything();
+    struct copies copies;
+
+    (void)state;
+    sample_time(&copies);
+    assert_slices(&copies, &filter);
+    filter.start = 1;
+    assert_slices(&copies, &filter);
+    filter = everything();
+    filter.last = 1;
+    assert_slices(&copies, &filter);
+    profile_free(&copies.one);
+}
+
+static struct sums slice(struct copies *copies, struct jr_filter filter,
+                         uint64_t from, uint64_t to)
+{
+    struct sums sums = {0};
+
+    add_slice(copies, filter, from, to, &sums);
+    return sums;
+}
+
+/* Sections and times together; the pause from 40 to 60 is no profiled time. */
+static void test_sections(void **state)
+{
+    struct jr_filter filter = everything();
+    struct copies copies;
+
+    (void)state;
+    sample_time(&copies);
+    copies.count = 1;
+    assert_int_equal(slice(&copies, filter, 0, 0).samples, 60);
+    assert_int_equal(slice(&copies, filter, 0, 0).wall_ns, 35 + 40);
+    assert_int_equal(slice(&copies, filter, 2, 12).samples, 10);
+    assert_int_equal(slice(&copies, filter, 2, 12).wall_ns, 10);
+    assert_int_equal(slice(&copies, filter, 30, 55).samples, 25);
+    assert_int_equal(slice(&copies, filter, 30, 55).wall_ns, 2 + 3);
+    filter.start = 1;
+    assert_int_equal(slice(&copies, filter, 30, 55).samples, 3);
+    assert_int_equal(slice(&copies, filter, 30, 55).wall_ns, 3);
+    assert_int_equal(slice(&copies, filter, 0, 40).samples, 0);
+    assert_int_equal(slice(&copies, filter, 0, 40).wall_ns, 0);
+    filter = everything();
+    filter.end = 1;
+    assert_int_equal(slice(&copies, filter, 30, 55).samples, 22);
+    assert_int_equal(slice(&copies, filter, 30, 55).wall_ns, 2);
+    assert_int_equal(slice(&copies, filter, 1000, 0).samples, 0);
+    assert_int_equal(slice(&copies, filter, UINT64_MAX, 0).samples, 0);
+    profile_free(&copies.one);
+}
+
+/* Times count from the earliest process of the same boot. */
+static void test_starts(void **state)
+{
+    struct jr_filter filter = everything();
+    struct jr_starts starts = {0};
+    struct copies copies;
+
+    (void)state;
+    sample_time(&copies);
+    copies.runs[1].header.mono_ns = 3;
+    assert_int_equal(slice(&copies, filter, 0, 12).samples, 10 + 5);
+    filter.starts = &starts;
+    for (size_t i = 0; i < 2; i++)
+        jr_starts_add(&starts, &copies.runs[i].header);
+    assert_int_equal(starts.count, 1);
+    assert_int_equal(slice(&copies, filter, 0, 12).samples, 5 + 5);
+    copies.runs[1].header.boot_id[15] = 1;
+    jr_starts_add(&starts, &copies.runs[1].header);
+    starts.items[0].mono_ns = 8;
+    assert_int_equal(starts.count, 2);
+    assert_int_equal(slice(&copies, filter, 0, 12).samples, 10 + 5);
+    free(starts.items);
+    profile_free(&copies.one);
+}
+
+static int selects(struct jr_load *load, const struct copies *copies,
+                   size_t process, const char *which)
+{
+    int selected;
+
+    load->model.filter.process = &which;
+    load->model.filter.nprocess = 1;
+    load->selected[0] = 0;
+    selected =
+        jr_select_process(load, &copies->runs[process], &copies->maps[process]);
+    assert_int_equal(load->selected[0], selected);
+    return selected;
+}
+
+static void test_processes(void **state)
+{
+    struct jr_load load = {.selected = jr_alloc(1, 1)};
+    struct copies copies;
+
+    (void)state;
+    sample_time(&copies);
+    assert_true(jr_select_process(&load, &copies.runs[0], &copies.maps[0]));
+    strcpy(copies.runs[1].header.exe, "/usr/bin/cc1");
+    copies.maps[1].cmdline = (char *)"cc1 -O2 /src/main.c";
+    assert_true(selects(&load, &copies, 0, "100"));
+    assert_false(selects(&load, &copies, 0, "101"));
+    assert_false(selects(&load, &copies, 0, "10"));
+    assert_true(selects(&load, &copies, 0, "app"));
+    assert_true(selects(&load, &copies, 1, "cc1"));
+    assert_false(selects(&load, &copies, 0, "cc1"));
+    assert_false(selects(&load, &copies, 1, "cc"));
+    assert_true(selects(&load, &copies, 1, "*/main.c"));
+    assert_true(selects(&load, &copies, 1, "cc1 * /src/[a-m]*.c"));
+    assert_false(selects(&load, &copies, 1, "*/main"));
+    copies.maps[1].cmdline = NULL;
+    assert_false(selects(&load, &copies, 1, "*/main.c"));
+    free(load.selected);
+    profile_free(&copies.one);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_starts),
+        cmocka_unit_test(test_processes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
