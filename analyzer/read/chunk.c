@@ -280,7 +280,6 @@ size_t jr_chunk_samples(const struct jr_run *run, const struct jr_chunk *chunk,
                         const uint8_t *data, uint32_t *stacks,
                         struct jr_sample *into)
 {
-    const uint32_t *records = run->records + chunk->records;
     size_t count = 0, record = 0, size;
 
     if (!is_same(chunk, data))
@@ -294,7 +293,7 @@ size_t jr_chunk_samples(const struct jr_run *run, const struct jr_chunk *chunk,
         if (size == 0 || size > chunk->end - at)
             break;
         if (head.type == JP_RECORD_STACK && record < chunk->nrecords)
-            stacks[at / 8] = records[record++];
+            stacks[at / 8] = run->records[chunk->records + record++];
         else if (head.type == JP_RECORD_SAMPLE && count < chunk->nsamples &&
                  !decode_sample(data, at, stacks, &into[count]))
             count += into[count].time_ns >= run->header.cleared_ns;
