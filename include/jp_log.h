@@ -76,13 +76,13 @@ enum jp_reason {
 /* Counters in the header, by index.  All count events of the whole process
  * since profiling was first started in it. */
 enum jp_counter {
-    JP_COUNT_LOST_STALE = 0,  /* timer signals whose slot was not live */
+    JP_COUNT_LOST_STALE = 0,  /* timer signals whose record was not live */
     JP_COUNT_LOST_REENTRANT,  /* signals inside the handler itself */
     JP_COUNT_LOST_RESERVED,   /* never counted; the place is kept */
     JP_COUNT_LOST_NO_LOG,     /* samples after the log could not be made */
     JP_COUNT_LOST_NO_SPACE,   /* samples for which no chunk could be had */
     JP_COUNT_LOST_NO_MEMORY,  /* samples for which no buffer could be had */
-    JP_COUNT_LOST_NO_SLOT,    /* signals in threads beyond the slot table */
+    JP_COUNT_LOST_NO_SLOT,    /* signals in threads beyond the record table */
     JP_COUNT_LOST_NS,         /* weight of all lost samples, ns */
     JP_COUNT_NO_TIMER,        /* threads whose timer the kernel refused */
     JP_COUNT_MAP_LOST,        /* map events that could not be written */

@@ -40,7 +40,7 @@
 #include "sig/os/text.h"
 #include "sig/state/gate.h"
 #include "sig/state/process.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 #include "sig/unwind/walk.h"
 
 static void complain(void *data, const char *flag, size_t length,
@@ -189,7 +189,7 @@ static void listen_for_jit(void)
 
 static int set_up(char **argv)
 {
-    int error = jp_slots_init_sig();
+    int error = jp_threads_init_sig();
     if (error != 0)
         return error;
     jp_owner = jp_sys_memory_sig(sizeof(*jp_owner), JP_FORK_WIPE);
@@ -208,13 +208,13 @@ static int set_up(char **argv)
     find_program();
     find_arguments(argv);
     choose_means();
-    jp_threads_init();
+    jp_thread_start_init();
     /* The kernel leaves argc just below argv: the stack's root. */
-    struct jp_slot *slot = jp_adopt_self_sig((uint64_t)(argv - 1));
-    if (slot == NULL)
+    struct jp_thread *thread = jp_adopt_self_sig((uint64_t)(argv - 1));
+    if (thread == NULL)
         return -ENOMEM;
-    slot->stack.is_main = 1;
-    slot->stack.floor = main_floor(slot->stack.high);
+    thread->stack.is_main = 1;
+    thread->stack.floor = main_floor(thread->stack.high);
     error = -jp_fork_init();
     if (error != 0)
         return error;
@@ -223,7 +223,7 @@ static int set_up(char **argv)
     if (error != 0)
         return error;
     /* Who started the program may have had the clock blocked. */
-    jp_local_begin(slot);
+    jp_local_begin(thread);
     jp_usage_begin_sig();
     return 0;
 }
@@ -255,7 +255,7 @@ __attribute__((constructor)) static void construct(int argc, char **argv)
 
 __attribute__((destructor)) static void destruct(void)
 {
-    if (!jp_owned_sig())
+    if (!jp_process_ready_sig())
         return;
     uint64_t mask = jp_critical_begin_sig();
     jp_control_exit_sig();
@@ -265,7 +265,7 @@ __attribute__((destructor)) static void destruct(void)
 /* A vfork child has no profile to give commands to. */
 static int is_ours(void)
 {
-    return jp_owned_sig() && jp_sys_getpid_sig() == jp_owner->pid;
+    return jp_process_ready_sig() && jp_sys_getpid_sig() == jp_owner->pid;
 }
 
 JP_EXPORT int jprof_start(void)

@@ -4,10 +4,10 @@
  * Runs in: handler, any thread.
  *
  * A thread may be found here in the moment before the hook's own start makes
- * its slot live.  Both sides publish first and look afterwards: whoever comes
+ * its record live.  Both sides publish first and look afterwards: whoever comes
  * here counts `adoptions` up, looks for the thread, publishes, looks again;
  * the hook publishes and looks when the count has changed.  So one of them at
- * least sees the other, and the hook's slot always stays. */
+ * least sees the other, and the hook's record always stays. */
 #include "adopt.h"
 
 #include <errno.h>
@@ -19,11 +19,11 @@
 #include "sig/clock/process_timer.h"
 #include "sig/os/dirent.h"
 #include "sig/os/sys.h"
-#include "sig/state/kit.h"
+#include "sig/state/buffer.h"
 #include "sig/state/process.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 
-#define SLICE 64U /* slots looked at in a step */
+#define SLICE 64U /* records looked at in a step */
 #define PARTS 4U  /* of the folder, likewise */
 #define YIELDS 1000U
 
@@ -32,7 +32,7 @@
 
 static _Atomic uint32_t searching; /* the rest is whose it is */
 static long position;              /* in the folder, for the next slice */
-static uint32_t cursor;            /* likewise in the slots */
+static uint32_t cursor;            /* likewise in the records */
 static _Atomic uint64_t looked_ns; /* the last step, where that counts */
 
 static int enter_sig(unsigned yields)
@@ -50,18 +50,18 @@ static void leave_sig(void)
     atomic_store(&searching, 0);
 }
 
-/* What a thread did without a slot: all, or what it does on its way out, once
- * its slot is given back (the destructors of its thread-local objects). */
+/* What a thread did without a record: all, or what it does on its way out, once
+ * its record is given back (the destructors of its thread-local objects). */
 static uint64_t unseen_sig(uint32_t tid)
 {
     const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(tid));
-    const uint64_t ended = jp_slot_ended_sig(tid);
+    const uint64_t ended = jp_thread_ended_cpu_sig(tid);
     return cpu > ended ? cpu - ended : 0;
 }
 
 int jp_adopt_has_run_sig(uint32_t tid)
 {
-    return jp_slot_ended_sig(tid) == 0 || unseen_sig(tid) >= OUT_NS;
+    return jp_thread_ended_cpu_sig(tid) == 0 || unseen_sig(tid) >= OUT_NS;
 }
 
 /* data: whether the thread began under a running profile, which has missed
@@ -70,25 +70,25 @@ int jp_adopt_has_run_sig(uint32_t tid)
 static void adopt_sig(uint32_t tid, void *data)
 {
     const int *late = data;
-    jp_slot_count_adoptions_sig(1);
-    if (tid == 0 || jp_slot_by_tid_sig(tid) != NULL ||
+    jp_thread_count_adoptions_sig(1);
+    if (tid == 0 || jp_thread_by_tid_sig(tid) != NULL ||
         !jp_adopt_has_run_sig(tid) ||
         jp_sys_sig(SYS_tgkill, jp_owner->pid, tid, 0, 0, 0) != 0)
         return;
-    struct jp_slot *slot = jp_slot_new_sig();
-    if (slot == NULL)
+    struct jp_thread *thread = jp_thread_new_sig();
+    if (thread == NULL)
         return;
-    slot->adopted = 1;
+    thread->adopted = 1;
     if (*late && jp_clock_is_thread_cpu_sig())
-        slot->clock.carried_ns = unseen_sig(tid);
-    jp_slot_begin_sig(slot, tid);
-    if (jp_slot_other_sig(slot) != NULL)
-        jp_slot_retire_sig(slot);
+        thread->clock.carried_ns = unseen_sig(tid);
+    jp_thread_begin_sig(thread, tid);
+    if (jp_thread_other_sig(thread) != NULL)
+        jp_thread_retire_sig(thread);
     else if (atomic_load(&jp_process.running))
-        jp_clock_arm_sig(slot);
+        jp_clock_arm_sig(thread);
     /* The hook's start may have come just before the clock. */
-    if (slot->tid == 0)
-        jp_clock_disarm_sig(slot);
+    if (thread->tid == 0)
+        jp_clock_disarm_sig(thread);
 }
 
 /* Looks at all threads, or at some from `position` on. */
@@ -116,36 +116,37 @@ static int is_gone_sig(uint32_t tid)
            jp_sys_sig(SYS_tgkill, jp_owner->pid, tid, 0, 0, 0) == -ESRCH;
 }
 
-/* Frees the slot of a thread that ended without a word: one made past the
+/* Frees the record of a thread that ended without a word: one made past the
  * hook, or one that left by the system call. */
-static void drop_if_gone_sig(struct jp_slot *slot)
+static void drop_if_gone_sig(struct jp_thread *thread)
 {
-    const uint32_t tid = slot->tid, generation = slot->generation;
-    const uint32_t state = atomic_load(&slot->state);
-    if ((state != JP_SLOT_IDLE && state != JP_SLOT_ARMED) || !is_gone_sig(tid))
+    const uint32_t tid = thread->tid, generation = thread->generation;
+    const uint32_t state = atomic_load(&thread->state);
+    if ((state != JP_THREAD_IDLE && state != JP_THREAD_ARMED) ||
+        !is_gone_sig(tid))
         return;
-    if (!jp_clock_hold_sig(slot))
+    if (!jp_clock_hold_sig(thread))
         return;
     /* It may be another thread's by now. */
-    if (slot->tid != tid || slot->generation != generation) {
-        jp_clock_release_sig(slot);
+    if (thread->tid != tid || thread->generation != generation) {
+        jp_clock_release_sig(thread);
         return;
     }
-    jp_clock_stop_held_sig(slot);
-    if (slot->kit != NULL) {
-        jp_sampling_flush_sig(slot->kit);
-        jp_kit_return_sig(slot->kit);
+    jp_clock_stop_held_sig(thread);
+    if (thread->buffer != NULL) {
+        jp_sampling_flush_sig(thread->buffer);
+        jp_buffer_return_sig(thread->buffer);
     }
-    jp_slot_free_sig(slot);
+    jp_thread_free_sig(thread);
 }
 
 static void drop_dead_sig(uint32_t most)
 {
-    const uint32_t count = jp_slots_count_sig();
+    const uint32_t count = jp_threads_used_sig();
     for (uint32_t i = 0; i < count && i < most; i++) {
         if (cursor >= count)
             cursor = 0;
-        drop_if_gone_sig(jp_slot_at_sig(cursor++));
+        drop_if_gone_sig(jp_thread_at_sig(cursor++));
     }
 }
 
@@ -178,37 +179,37 @@ void jp_adopt_step_sig(void)
     leave_sig();
 }
 
-struct jp_slot *jp_adopt_self_sig(uint64_t stack_high)
+struct jp_thread *jp_adopt_self_sig(uint64_t stack_high)
 {
     const uint32_t tid = jp_sys_gettid_sig();
-    jp_slot_count_adoptions_sig(1);
-    struct jp_slot *slot = jp_slot_new_sig();
-    if (slot == NULL)
+    jp_thread_count_adoptions_sig(1);
+    struct jp_thread *thread = jp_thread_new_sig();
+    if (thread == NULL)
         return NULL;
-    slot->stack.high = stack_high;
-    slot->adopted = stack_high == 0;
+    thread->stack.high = stack_high;
+    thread->adopted = stack_high == 0;
     if (atomic_load(&jp_process.running) && jp_clock_is_thread_cpu_sig())
-        slot->clock.carried_ns = unseen_sig(tid);
-    jp_slot_begin_sig(slot, tid);
-    return slot;
+        thread->clock.carried_ns = unseen_sig(tid);
+    jp_thread_begin_sig(thread, tid);
+    return thread;
 }
 
-static void take_away_sig(struct jp_slot *slot)
+static void take_away_sig(struct jp_thread *thread)
 {
-    if (!slot->adopted)
+    if (!thread->adopted)
         return;
-    jp_slot_retire_sig(slot);
-    jp_clock_disarm_sig(slot);
+    jp_thread_retire_sig(thread);
+    jp_clock_disarm_sig(thread);
 }
 
-void jp_adopt_begin_sig(struct jp_slot *slot, uint32_t tid)
+void jp_adopt_begin_sig(struct jp_thread *thread, uint32_t tid)
 {
-    struct jp_slot *other = jp_slot_hinted_sig(tid);
-    jp_slot_begin_sig(slot, tid);
+    struct jp_thread *other = jp_thread_hinted_sig(tid);
+    jp_thread_begin_sig(thread, tid);
     if (other != NULL)
         take_away_sig(other);
-    if (slot->adoptions != jp_slot_count_adoptions_sig(0) &&
-        (other = jp_slot_other_sig(slot)) != NULL)
+    if (thread->adoptions != jp_thread_count_adoptions_sig(0) &&
+        (other = jp_thread_other_sig(thread)) != NULL)
         take_away_sig(other);
 }
 

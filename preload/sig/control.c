@@ -12,7 +12,7 @@
 #include "adopt.h"
 #include "jp_map.h"
 #include "logfile.h"
-#include "own.h"
+#include "owned_signals.h"
 #include "sampling.h"
 #include "sig/clock/clock.h"
 #include "sig/clock/process_timer.h"
@@ -28,9 +28,9 @@
 #include "sig/log/share.h"
 #include "sig/os/filter.h"
 #include "sig/os/sys.h"
-#include "sig/state/kit.h"
+#include "sig/state/buffer.h"
 #include "sig/state/process.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 #include "sig/unwind/cfi_ready.h"
 
 #define EXIT_YIELDS 10000U
@@ -75,42 +75,42 @@ static void start_sig(void)
     jp_control_on_sig();
 }
 
-static void tell_kits_sig(void)
+static void flush_counts_sig(void)
 {
-    const uint32_t count = jp_kits_count_sig();
+    const uint32_t count = jp_buffers_made_sig();
     for (uint32_t i = 0; i < count; i++) {
-        struct jp_kit *kit = jp_kit_at_sig(i);
-        if (kit != NULL)
-            jp_kit_tell_sig(kit);
+        struct jp_buffer *buffer = jp_buffer_at_sig(i);
+        if (buffer != NULL)
+            jp_buffer_flush_counts_sig(buffer);
     }
 }
 
 /* What a reader needs to understand the samples so far. */
 static void settle_sig(int at_exit)
 {
-    jp_own_check_sig();
+    jp_owned_check_sig();
     jp_log_ring_rotate_sig();
     jp_maps_scan_sig();
     jp_names_all_sig();
     jp_jit_save_sig(at_exit);
-    tell_kits_sig();
+    flush_counts_sig();
     jp_usage_note_sig();
     jp_log_sync_sig();
 }
 
 static void stop_sig(void)
 {
-    const uint32_t count = jp_slots_count_sig();
+    const uint32_t count = jp_threads_used_sig();
     jp_process_timer_run_sig(0);
     jp_clock_all_sig(0);
     for (uint32_t i = 0; i < count; i++) {
-        struct jp_slot *slot = jp_slot_at_sig(i);
-        /* Its thread may be at its end: it waits until the slot is let go. */
-        if (atomic_load(&slot->state) != JP_SLOT_IDLE ||
-            !jp_clock_hold_sig(slot))
+        struct jp_thread *thread = jp_thread_at_sig(i);
+        /* Its thread may be at its end: it waits until the record is let go. */
+        if (atomic_load(&thread->state) != JP_THREAD_IDLE ||
+            !jp_clock_hold_sig(thread))
             continue;
-        jp_sampling_flush_time_sig(slot);
-        jp_clock_release_sig(slot);
+        jp_sampling_flush_time_sig(thread);
+        jp_clock_release_sig(thread);
     }
 }
 
@@ -265,16 +265,16 @@ void jp_control_exit_sig(void)
     atomic_store(&busy, 0);
 }
 
-/* Kits for the threads that have none yet: later there may be no memory. */
-static void equip_sig(void)
+/* Buffers for the threads that have none yet: later there may be no memory. */
+static void give_buffers_sig(void)
 {
-    const uint32_t count = jp_slots_count_sig();
+    const uint32_t count = jp_threads_used_sig();
     for (uint32_t i = 0; i < count; i++) {
-        struct jp_slot *slot = jp_slot_at_sig(i);
-        if (atomic_load(&slot->state) >= JP_SLOT_IDLE)
-            jp_sampling_equip_sig(slot);
+        struct jp_thread *thread = jp_thread_at_sig(i);
+        if (atomic_load(&thread->state) >= JP_THREAD_IDLE)
+            jp_sampling_ensure_buffer_sig(thread);
     }
-    jp_ring_ready_sig();
+    jp_ring_ensure_sig();
 }
 
 void jp_control_before_sandbox_sig(void)
@@ -292,8 +292,8 @@ void jp_control_before_sandbox_sig(void)
     jp_names_all_sig();
     jp_jit_save_sig(0);
     jp_log_sync_sig();
-    jp_cfi_ready_sig();
-    equip_sig();
+    jp_cfi_copy_all_sig();
+    give_buffers_sig();
     jp_reserve_make_sig();
     atomic_store(&busy, 0);
     run_sig();

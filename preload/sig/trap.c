@@ -12,7 +12,7 @@
 #include "sig/log/log.h"
 #include "sig/os/sys.h"
 #include "sig/state/gate.h"
-#include "sig/state/kit.h"
+#include "sig/state/buffer.h"
 #include "sig/state/own_code.h"
 #include "sig/state/process.h"
 
@@ -58,7 +58,7 @@ static void block_sig(ucontext_t *context, uint64_t bit)
 /* Whether the thread is one of this process's, with memory of its own. */
 static int is_known_sig(void)
 {
-    return jp_owned_sig() && jp_gate_ask_sig();
+    return jp_process_ready_sig() && jp_gate_ask_sig();
 }
 
 /* Somebody has sent it: it does what it does by default, or waits. */
@@ -96,8 +96,8 @@ static int survived_sig(int signal, const siginfo_t *info, ucontext_t *context)
 void jp_trap_sig(int signal, siginfo_t *info, void *context)
 {
     /* Memory is broken, though nobody has read it just now. */
-    const int early = signal == SIGBUS && info->si_code == BUS_MCEERR_AO;
-    if (info->si_code <= 0 || early)
+    const int is_notice = signal == SIGBUS && info->si_code == BUS_MCEERR_AO;
+    if (info->si_code <= 0 || is_notice)
         sent_sig(signal, info, context);
     else if (!survived_sig(signal, info, context))
         block_sig(context, JP_SIGSET(signal));

@@ -14,8 +14,8 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-struct jp_kit;
-struct jp_slot;
+struct jp_buffer;
+struct jp_thread;
 struct jp_trap;
 
 /* Signals that the kernel has jp_trap_sig for (JP_SIGSET). */
@@ -26,7 +26,7 @@ void jp_trap_sig(int signal, siginfo_t *info, void *context);
 
 /* jp_walk_sig, or JP_TRAP_FAULT: it has come to memory that cannot be read. */
 #define JP_TRAP_FAULT (-1)
-int jp_trap_walk_sig(struct jp_slot *slot, struct jp_kit *kit,
+int jp_trap_walk_sig(struct jp_thread *thread, struct jp_buffer *buffer,
                      const ucontext_t *context, struct jp_trap *trap);
 
 /* Of the calling thread, while it is in there; else NULL. */

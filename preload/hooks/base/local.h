@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the hooks remember for each thread.  Thread-local, and so never touched
- * by the handler, which has the slot.
+ * by the handler, which has the record.
  * Runs in: any thread, the program's handlers. */
 #ifndef JP_LOCAL_H
 #define JP_LOCAL_H
@@ -9,26 +9,27 @@
 #include <signal.h>
 #include <stdint.h>
 
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 
 struct jp_local {
-    struct jp_slot *slot; /* the thread's, while its generation is this */
+    struct jp_thread *thread; /* the thread's, while its generation is this */
     uint32_t generation;
     volatile uint32_t theirs; /* handlers of the program's that ran here */
-    uint64_t view; /* of the signals that jprof keeps unblocked, those
+    uint64_t
+        program_blocked; /* of the signals that jprof keeps unblocked, those
                               that the program believes it has blocked */
     uint32_t
-        lent; /* the last vfork child that jp_local_begin_vfork_child saw */
+        vfork_child; /* the last that jp_local_begin_vfork_child saw */
 };
 extern __thread struct jp_local jp_local;
 
-/* The calling thread's slot; a thread that has none yet is given one.  NULL
+/* The calling thread's record; a thread that has none yet is given one.  NULL
  * when there are no more. */
-struct jp_slot *jp_local_slot(void);
+struct jp_thread *jp_local_thread(void);
 
 /* The calling thread begins: unblocks the clock, and takes what was blocked
  * until now as the program's wish. */
-void jp_local_begin(struct jp_slot *slot);
+void jp_local_begin(struct jp_thread *thread);
 
 /* The same for the thread of a forked child, which keeps its wishes. */
 void jp_local_forked(void);

@@ -13,7 +13,7 @@
 
 #include "sig/arch/arch.h"
 #include "sig/os/sys.h"
-#include "sig/own.h"
+#include "sig/owned_signals.h"
 #include "sig/state/process.h"
 
 /* That a thread may be kept from running; and what the one that waits for it
@@ -23,11 +23,11 @@
 
 int jp_retry_begin(struct jp_retry *retry)
 {
-    retry->slot = jp_local_slot();
-    if (retry->slot == NULL)
+    retry->thread = jp_local_thread();
+    if (retry->thread == NULL)
         return 0;
     retry->runs =
-        atomic_load_explicit(&retry->slot->hooks.runs, memory_order_relaxed);
+        atomic_load_explicit(&retry->thread->hooks.runs, memory_order_relaxed);
     retry->shared =
         atomic_load_explicit(&jp_process.shared, memory_order_relaxed);
     retry->theirs = jp_local.theirs;
@@ -36,7 +36,7 @@ int jp_retry_begin(struct jp_retry *retry)
 
 int jp_retry_take_ours(struct jp_retry *retry)
 {
-    const uint32_t runs = atomic_load(&retry->slot->hooks.runs);
+    const uint32_t runs = atomic_load(&retry->thread->hooks.runs);
     const uint32_t shared = atomic_load(&jp_process.shared);
     const int ours = (runs != retry->runs || shared != retry->shared) &&
                      jp_retry_undisturbed(retry);
@@ -47,7 +47,7 @@ int jp_retry_take_ours(struct jp_retry *retry)
 
 /* Whether it is not yet time to give up waiting for another thread, since the
  * thread's CPU time was so much; 0: a filter keeps us from asking. */
-static int is_early(uint64_t begin, uint64_t used)
+static int may_wait_on(uint64_t begin, uint64_t used)
 {
     return jp_sys_clock_sig(CLOCK_MONOTONIC) - begin < OTHERS_NS ||
            (used != 0 &&
@@ -61,7 +61,7 @@ static void await_others(const struct jp_retry *retry)
     const uint64_t begin = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const uint64_t used = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
     while (atomic_load(&jp_process.shared) == retry->shared &&
-           jp_retry_undisturbed(retry) && is_early(begin, used))
+           jp_retry_undisturbed(retry) && may_wait_on(begin, used))
         jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
 }
 
@@ -69,7 +69,7 @@ int jp_retry_interrupted(struct jp_retry *retry)
 {
     if (jp_retry_take_ours(retry))
         return 1;
-    if (jp_slots_taken_sig() < 2 || !jp_retry_undisturbed(retry))
+    if (jp_threads_taken_sig() < 2 || !jp_retry_undisturbed(retry))
         return 0;
     await_others(retry);
     return jp_retry_take_ours(retry);
@@ -83,11 +83,11 @@ int jp_retry_undisturbed(const struct jp_retry *retry)
 /* Blocks the signals in the thread's way, not those of jprof's, those that do
  * nothing, and glibc's (cancellation and setxid, nptl(7)).  Returns whether no
  * handler of the program's ran until then. */
-static int seal(const struct jp_retry *retry, uint64_t *before)
+static int mask_signals(const struct jp_retry *retry, uint64_t *before)
 {
     jp_sys_sigmask_sig(SIG_BLOCK,
-                       ~(atomic_load(&jp_own.unblocked) |
-                         atomic_load(&jp_own.ignored) | JP_SIGNALS_LIBC),
+                       ~(atomic_load(&jp_owned.unblocked) |
+                         atomic_load(&jp_owned.ignored) | JP_SIGNALS_LIBC),
                        before);
     if (jp_retry_undisturbed(retry))
         return 1;
@@ -95,7 +95,7 @@ static int seal(const struct jp_retry *retry, uint64_t *before)
     return 0;
 }
 
-static void unseal(void *before)
+static void unmask_signals(void *before)
 {
     jp_sys_sigmask_sig(SIG_SETMASK, *(uint64_t *)before, NULL);
 }
@@ -106,14 +106,14 @@ int jp_retry_masked(const struct jp_retry *retry,
 {
     uint64_t before;
     sigset_t mask;
-    if (!seal(retry, &before)) {
+    if (!mask_signals(retry, &before)) {
         errno = EINTR;
         return -1;
     }
     sigemptyset(&mask);
     jp_local_to_sigset(&mask, before);
     int result, error;
-    pthread_cleanup_push(unseal, &before);
+    pthread_cleanup_push(unmask_signals, &before);
     result = again(subject, &mask);
     error = errno;
     pthread_cleanup_pop(1);
@@ -175,11 +175,12 @@ static int is_interruptible(long number, long second)
 /* Whether jprof's handler returned to where the program's was called.  The last
  * time, or the time before: another of jprof's signals may have come since, at
  * the first instruction of the program's handler. */
-static int returned_to(const struct jp_slot *slot, const ucontext_t *context)
+static int returned_to(const struct jp_thread *thread,
+                       const ucontext_t *context)
 {
     for (int i = 0; i < 2; i++) {
-        if (slot->hooks.resumed[i].pc == jp_arch_pc_sig(context) &&
-            slot->hooks.resumed[i].sp == jp_arch_sp_sig(context))
+        if (thread->hooks.resumed[i].pc == jp_arch_pc_sig(context) &&
+            thread->hooks.resumed[i].sp == jp_arch_sp_sig(context))
             return 1;
     }
     return 0;
@@ -189,10 +190,10 @@ static int returned_to(const struct jp_slot *slot, const ucontext_t *context)
  * signal came while that ran, and so while the thread was in the call. */
 void jp_retry_force_eintr(ucontext_t *context)
 {
-    const struct jp_slot *slot = jp_local.slot;
-    if (slot == NULL || slot->generation != jp_local.generation)
-        slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
-    if (slot != NULL && returned_to(slot, context) &&
+    const struct jp_thread *thread = jp_local.thread;
+    if (thread == NULL || thread->generation != jp_local.generation)
+        thread = jp_thread_by_tid_sig(jp_sys_gettid_sig());
+    if (thread != NULL && returned_to(thread, context) &&
         is_interruptible(jp_arch_call_sig(context),
                          jp_arch_second_sig(context)))
         jp_arch_skip_call_sig(context, -EINTR);

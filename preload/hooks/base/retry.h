@@ -14,7 +14,7 @@
 #include "local.h"
 
 struct jp_retry {
-    struct jp_slot *slot;
+    struct jp_thread *thread;
     uint32_t runs, shared, theirs;
 };
 

@@ -19,7 +19,7 @@ typedef int waitid_function(idtype_t, id_t, siginfo_t *, int);
 
 static int is_wanted(void)
 {
-    return jp_owned_sig() && jp_tree_wanted_sig();
+    return jp_process_ready_sig() && jp_tree_wanted_sig();
 }
 
 /* wait4 is what the C library's other functions of the kind come down to, and

@@ -39,7 +39,7 @@ static long forked(long pid)
 
 /* A child that shares what is root and working directory may take the parent's
  * files out of its reach, too (Chromium's sandbox does). */
-static void brace_for(uint64_t flags)
+static void before_sandbox_of(uint64_t flags)
 {
     if ((flags & (CLONE_FS | CLONE_THREAD)) == CLONE_FS)
         jp_sandbox_before();
@@ -76,7 +76,7 @@ JP_HOOK(int, clone,
     void *tls = va_arg(more, void *);
     void *child_tid = va_arg(more, void *);
     va_end(more);
-    brace_for((unsigned)flags);
+    before_sandbox_of((unsigned)flags);
     if ((flags & CLONE_VM) != 0)
         return real(function, stack, flags, argument, parent_tid, tls,
                     child_tid);
@@ -105,7 +105,7 @@ static uint64_t flags_of(long number, long first)
 int jp_clones_is_fork(long number, long first)
 {
     const uint64_t flags = flags_of(number, first);
-    brace_for(flags);
+    before_sandbox_of(flags);
     return (flags & CLONE_VM) == 0;
 }
 

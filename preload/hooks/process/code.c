@@ -32,7 +32,7 @@ typedef void *mmap_function(void *, size_t, int, int, int, off_t);
  * returned, which is returned. */
 static long protected(uint64_t start, uint64_t size, int rights, long result)
 {
-    if (result != 0 || (rights & PROT_EXEC) == 0 || !jp_owned_sig() ||
+    if (result != 0 || (rights & PROT_EXEC) == 0 || !jp_process_ready_sig() ||
         !jp_share_is_there_sig() || jp_local_is_vfork_child())
         return result;
     const uint64_t page = jp_process.page_size;
@@ -49,7 +49,7 @@ static long protected(uint64_t start, uint64_t size, int rights, long result)
 /* Memory of a vfork child's is its parent's. */
 static int change(uint64_t start, uint64_t size, int keyed)
 {
-    if (!jp_owned_sig() || size == 0)
+    if (!jp_process_ready_sig() || size == 0)
         return 0;
     const uint64_t page = jp_process.page_size;
     jp_shake_begin_sig(start & ~(page - 1), (size + page - 1) & ~(page - 1),

@@ -18,7 +18,7 @@ typedef void exit_function(int);
 
 static void note(void)
 {
-    if (!jp_owned_sig() || jp_sys_getpid_sig() != jp_owner->pid)
+    if (!jp_process_ready_sig() || jp_sys_getpid_sig() != jp_owner->pid)
         return;
     jp_critical_begin_sig(); /* for good: nothing is to be written behind it */
     jp_usage_end_sig();

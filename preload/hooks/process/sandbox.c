@@ -29,9 +29,9 @@
 #include "sig/files/usage.h"
 #include "sig/os/filter.h"
 #include "sig/os/sys.h"
-#include "sig/own.h"
+#include "sig/owned_signals.h"
 #include "sig/state/process.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 
 #define CLOCK_ROUNDS 12
 #define CLOCK_CALLS 8
@@ -118,10 +118,10 @@ static void hand_down(void)
  * asked the filters about before they were known. */
 static void await_handlers(void)
 {
-    uint32_t count = jp_slots_count_sig();
+    uint32_t count = jp_threads_used_sig();
     for (uint32_t i = 0; i < count; i++) {
         for (int n = 0; n < HANDLER_YIELDS; n++) {
-            if (atomic_load(&jp_slot_at_sig(i)->busy) == 0)
+            if (atomic_load(&jp_thread_at_sig(i)->busy) == 0)
                 break;
             sched_yield();
         }
@@ -140,7 +140,7 @@ static void stop(struct jp_sandbox_filter *expected)
  * signal is ignored for a moment (signal(7)). */
 static void forget_pending(void)
 {
-    const uint64_t clocks = atomic_load(&jp_own.unblocked);
+    const uint64_t clocks = atomic_load(&jp_owned.unblocked);
     for (int signal = 1; signal <= LAST_SIGNAL; signal++) {
         /* The kernel's: the handler, flags, restorer, mask. */
         uint64_t ours[4], ignored[4] = {(uint64_t)SIG_IGN, 0, 0, 0};
@@ -271,7 +271,7 @@ JP_HOOK(int, prctl, (int option, ...))
 }
 
 /* Functions after which the log may not be opened any more. */
-#define BRACED(name, declared, used)                                           \
+#define BEFORE_SANDBOX(name, declared, used)                                   \
     typedef int name##_function declared;                                      \
     JP_HOOK(int, name, declared)                                               \
     {                                                                          \
@@ -280,12 +280,12 @@ JP_HOOK(int, prctl, (int option, ...))
         return real used;                                                      \
     }
 
-BRACED(chroot, (const char *path), (path))
-BRACED(setuid, (uid_t user), (user))
-BRACED(seteuid, (uid_t user), (user))
-BRACED(setreuid, (uid_t real_user, uid_t user), (real_user, user))
-BRACED(setresuid, (uid_t real_user, uid_t user, uid_t saved),
-       (real_user, user, saved))
-BRACED(setfsuid, (uid_t user), (user))
-BRACED(unshare, (int what), (what))
-BRACED(setns, (int fd, int type), (fd, type))
+BEFORE_SANDBOX(chroot, (const char *path), (path))
+BEFORE_SANDBOX(setuid, (uid_t user), (user))
+BEFORE_SANDBOX(seteuid, (uid_t user), (user))
+BEFORE_SANDBOX(setreuid, (uid_t real_user, uid_t user), (real_user, user))
+BEFORE_SANDBOX(setresuid, (uid_t real_user, uid_t user, uid_t saved),
+               (real_user, user, saved))
+BEFORE_SANDBOX(setfsuid, (uid_t user), (user))
+BEFORE_SANDBOX(unshare, (int what), (what))
+BEFORE_SANDBOX(setns, (int fd, int type), (fd, type))

@@ -27,7 +27,7 @@ typedef FILE *popen_function(const char *, const char *);
 /* Returns whether there is something to be undone. */
 static int before(void)
 {
-    if (jp_local.view == 0)
+    if (jp_local.program_blocked == 0)
         return 0;
     if (jp_local_is_vfork_child()) {
         jp_local_begin_vfork_child();

@@ -19,7 +19,7 @@
 #include "target.h"
 
 /* The bare system calls of what sandbox.c hooks by name. */
-static int is_bracing(long number)
+static int is_sandboxing(long number)
 {
     static const int numbers[] = {
         SYS_chroot,   SYS_pivot_root, SYS_setuid,
@@ -90,7 +90,7 @@ JP_HOOK(long, syscall,
         return jp_clones_fork(real, all);
     if (number == SYS_execve || number == SYS_execveat)
         return executed(real, all);
-    if (is_bracing(number))
+    if (is_sandboxing(number))
         jp_sandbox_before();
     if (number == SYS_rt_sigaction)
         return jp_dispositions_syscall(real, all);

@@ -325,7 +325,7 @@ static void tell(const struct jp_target *target, uint32_t pid, const char *why,
 void jp_target_tell_of(const struct jp_target *target, uint32_t pid)
 {
     char path[PATH_ROOM];
-    if (!jp_owned_sig() || !jp_tree_wanted_sig() || !find(target, path))
+    if (!jp_process_ready_sig() || !jp_tree_wanted_sig() || !find(target, path))
         return;
     const char *why = file_reason(path);
     if (why == NULL)
@@ -336,6 +336,6 @@ void jp_target_tell_of(const struct jp_target *target, uint32_t pid)
 
 void jp_target_tell(const struct jp_target *target)
 {
-    if (jp_owned_sig() && jp_tree_wanted_sig())
+    if (jp_process_ready_sig() && jp_tree_wanted_sig())
         jp_target_tell_of(target, jp_sys_getpid_sig());
 }

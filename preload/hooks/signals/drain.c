@@ -10,7 +10,7 @@
 
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 
 #define LONGEST_NS JP_NS
 #define PAUSE_NS 100000
@@ -46,11 +46,12 @@ void jp_drain(int signal)
     const struct timespec pause = {0, PAUSE_NS};
     const uint64_t until = jp_sys_clock_sig(CLOCK_MONOTONIC) + LONGEST_NS;
     const uint32_t self = jp_sys_gettid_sig();
-    const uint32_t count = jp_slots_count_sig();
+    const uint32_t count = jp_threads_used_sig();
     for (uint32_t i = 0; i < count; i++) {
-        const struct jp_slot *slot = jp_slot_at_sig(i);
-        const uint32_t tid = slot->tid;
-        if (tid == 0 || tid == self || atomic_load(&slot->state) < JP_SLOT_IDLE)
+        const struct jp_thread *thread = jp_thread_at_sig(i);
+        const uint32_t tid = thread->tid;
+        if (tid == 0 || tid == self ||
+            atomic_load(&thread->state) < JP_THREAD_IDLE)
             continue;
         while ((pending(tid) & JP_SIGSET(signal)) != 0 &&
                jp_sys_clock_sig(CLOCK_MONOTONIC) < until)

@@ -20,7 +20,7 @@ typedef void jump_function(struct __jmp_buf_tag *, int);
 static void bring_back(const struct __jmp_buf_tag *place)
 {
     if (place->__mask_was_saved && !jp_local_is_vfork_child())
-        jp_local.view =
+        jp_local.program_blocked =
             jp_local_program_blocked(jp_local_bits(&place->__saved_mask));
 }
 

@@ -17,7 +17,7 @@
 #include "sig/critical.h"
 #include "sig/handler.h"
 #include "sig/os/sys.h"
-#include "sig/own.h"
+#include "sig/owned_signals.h"
 #include "sig/state/gate.h"
 #include "sig/state/process.h"
 
@@ -54,9 +54,9 @@ static void defer(int signal, siginfo_t *info, ucontext_t *context)
     jp_sys_sigmask_sig(SIG_BLOCK, bit, NULL);
     jp_local_to_sigset(&context->uc_sigmask,
                        jp_local_bits(&context->uc_sigmask) | bit);
-    struct jp_slot *slot = jp_local.slot;
-    if (slot != NULL)
-        slot->hooks.runs++;
+    struct jp_thread *thread = jp_local.thread;
+    if (thread != NULL)
+        thread->hooks.runs++;
     again(signal, info);
 }
 
@@ -112,31 +112,32 @@ static void run(uint64_t handler, int signal, siginfo_t *info, void *context)
  * afterwards, past the hooks. */
 static void call(uint64_t handler, int signal, siginfo_t *info, void *context)
 {
-    const uint64_t view = jp_local.view;
+    const uint64_t before = jp_local.program_blocked;
     const struct sigaction *asked = &jp_programs[signal].asked;
-    jp_local.view |= jp_local_program_blocked(
+    jp_local.program_blocked |= jp_local_program_blocked(
         jp_local_bits(&asked->sa_mask) |
         ((asked->sa_flags & SA_NODEFER) != 0 ? 0 : JP_SIGSET(signal)));
     jp_local.theirs++;
     run(handler, signal, info, context);
-    jp_local.view = view;
+    jp_local.program_blocked = before;
 }
 
 void jp_program_handler(int signal, siginfo_t *info, void *context)
 {
     const uint64_t bit = JP_SIGSET(signal);
     /* A thread that is none of this process's has nothing but the handler. */
-    const int known = jp_owned_sig() && jp_gate_ask_sig();
+    const int known = jp_process_ready_sig() && jp_gate_ask_sig();
     if (known && is_inside(context) && put_off(signal, info, context))
         return;
-    if (known && (atomic_load(&jp_own.ever) & bit) != 0) {
-        if (jp_own_value_sig(info)) {
+    if (known && (atomic_load(&jp_owned.ever) & bit) != 0) {
+        if (jp_owned_has_value_sig(info)) {
             uint64_t mask = jp_critical_begin_sig();
             jp_handler_sig(signal, info, context);
             jp_critical_end_sig(mask);
             return;
         }
-        if ((jp_local.view & ~atomic_load(&jp_own.unblocked) & bit) != 0) {
+        if ((jp_local.program_blocked & ~atomic_load(&jp_owned.unblocked) &
+             bit) != 0) {
             defer(signal, info, context);
             return;
         }

@@ -12,7 +12,7 @@
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
 #include "sig/os/sys.h"
-#include "sig/own.h"
+#include "sig/owned_signals.h"
 #include "sig/state/process.h"
 #include "signals.h"
 
@@ -21,11 +21,11 @@ typedef int number_function(int);
 typedef int none_function(void);
 
 /* The view after the program's call. */
-static uint64_t change_view(int how, uint64_t view, uint64_t set)
+static uint64_t change_blocked(int how, uint64_t blocked, uint64_t set)
 {
     if (how == SIG_BLOCK)
-        return view | set;
-    return how == SIG_UNBLOCK ? view & ~set : set;
+        return blocked | set;
+    return how == SIG_UNBLOCK ? blocked & ~set : set;
 }
 
 /* Returns 0 or an errno; the bits of the mask before in *old. */
@@ -36,20 +36,20 @@ static int change(int how, const uint64_t *set, uint64_t *old)
         how != SIG_SETMASK)
         return EINVAL;
     if (set != NULL && how != SIG_UNBLOCK)
-        jp_signals_meant(*set & ~jp_local.view, 0);
-    const uint64_t clock = atomic_load(&jp_own.unblocked);
-    const uint64_t before = jp_local.view;
+        jp_signals_meant(*set & ~jp_local.program_blocked, 0);
+    const uint64_t clock = atomic_load(&jp_owned.unblocked);
+    const uint64_t before = jp_local.program_blocked;
     /* Signals that were jprof's when they were to be blocked. */
     if ((before & ~clock) != 0)
         jp_sys_sigmask_sig(SIG_BLOCK, before & ~clock, NULL);
     if (set == NULL) {
         jp_sys_sigmask_sig(SIG_BLOCK, 0, &kernel);
-        jp_local.view &= clock;
+        jp_local.program_blocked &= clock;
     } else {
         uint64_t wanted = *set & ~JP_SIGNALS_LIBC; /* as glibc */
         if (how != SIG_UNBLOCK)
             wanted &= ~clock;
-        jp_local.view = change_view(how, before, *set) & clock;
+        jp_local.program_blocked = change_blocked(how, before, *set) & clock;
         jp_sys_sigmask_sig(how, wanted, &kernel);
     }
     *old = (kernel & ~clock) | (before & clock);

@@ -24,7 +24,7 @@
 #include "sig/files/notes.h"
 #include "sig/handler.h"
 #include "sig/os/sys.h"
-#include "sig/own.h"
+#include "sig/owned_signals.h"
 #include "sig/state/process.h"
 #include "sig/trap.h"
 
@@ -55,10 +55,10 @@ static uint64_t lock(void)
  * thread wished so. */
 static void unlock(uint64_t mask)
 {
-    const uint64_t clock = atomic_load(&jp_own.unblocked);
+    const uint64_t clock = atomic_load(&jp_owned.unblocked);
     atomic_store(&locked, 0);
-    mask = (mask | jp_local.view) & ~clock;
-    jp_local.view &= clock;
+    mask = (mask | jp_local.program_blocked) & ~clock;
+    jp_local.program_blocked &= clock;
     jp_critical_end_sig(mask);
 }
 
@@ -86,7 +86,7 @@ static int install(int signal)
      * siglongjmp, and the C library's cancellation signal (which sigfillset
      * leaves out) by unwinding.  What is open is put off, or ignored. */
     memset(&action.sa_mask, 0xff, sizeof(action.sa_mask));
-    jp_local_to_sigset(&action.sa_mask, ~atomic_load(&jp_own.open));
+    jp_local_to_sigset(&action.sa_mask, ~atomic_load(&jp_owned.open));
     return real_sigaction(signal, &action, NULL);
 }
 
@@ -97,7 +97,7 @@ static int install_ours(int but)
 {
     int result = 0;
     for (int signal = 1; signal <= 64; signal++) {
-        if (is_in(signal, &jp_own.ours) && signal != but)
+        if (is_in(signal, &jp_owned.ours) && signal != but)
             result |= install(signal);
     }
     return result;
@@ -108,7 +108,7 @@ static int install_ours(int but)
  * these four do nothing), or its handler can be put off. */
 static int may_come(int signal, const struct sigaction *kernel)
 {
-    if (is_in(signal, &jp_own.ours))
+    if (is_in(signal, &jp_owned.ours))
         return 0;
     if (kernel->sa_sigaction == jp_trap_sig)
         return 1;
@@ -124,15 +124,15 @@ static int may_come(int signal, const struct sigaction *kernel)
 static void sort(int signal, const struct sigaction *kernel)
 {
     const uint64_t bit = JP_SIGSET(signal);
-    const uint64_t before = atomic_load(&jp_own.open);
+    const uint64_t before = atomic_load(&jp_owned.open);
     const uint64_t now =
         may_come(signal, kernel) ? before | bit : before & ~bit;
-    atomic_store(&jp_own.open, now);
+    atomic_store(&jp_owned.open, now);
     if ((now & bit) != 0 && kernel->sa_sigaction != jp_program_handler &&
         kernel->sa_sigaction != jp_trap_sig)
-        atomic_fetch_or(&jp_own.ignored, bit);
+        atomic_fetch_or(&jp_owned.ignored, bit);
     else
-        atomic_fetch_and(&jp_own.ignored, ~bit);
+        atomic_fetch_and(&jp_owned.ignored, ~bit);
     if (now != before && installed)
         install_ours(signal);
 }
@@ -143,7 +143,7 @@ static int find_spare(void)
 {
     for (int signal = 64; signal >= FIRST_FREE; signal--) {
         struct sigaction action;
-        if (!is_in(signal, &jp_own.ever) &&
+        if (!is_in(signal, &jp_owned.ever) &&
             real_sigaction(signal, NULL, &action) == 0 &&
             action.sa_handler == SIG_DFL)
             return signal;
@@ -182,9 +182,9 @@ static struct sigaction wrapped(int signal, const struct sigaction *action)
     struct sigaction kernel = *action;
     const uint64_t mask = jp_local_bits(&action->sa_mask);
     /* The C library's own two tell that jprof has blocked all. */
-    const uint64_t kept = atomic_load(&jp_own.unblocked) | JP_SIGNALS_LIBC;
+    const uint64_t kept = atomic_load(&jp_owned.unblocked) | JP_SIGNALS_LIBC;
     uint64_t handler = (uint64_t)action->sa_handler;
-    const int was_ours = is_in(signal, &jp_own.ever);
+    const int was_ours = is_in(signal, &jp_owned.ever);
     jp_programs[signal].stripped = mask & kept;
     jp_programs[signal].asked = *action;
     /* The kernel leaves these out of any mask. */
@@ -220,7 +220,7 @@ static void unwrap(int signal, struct sigaction *kernel,
         return;
     }
     if (kernel->sa_sigaction == jp_program_handler) {
-        if (is_in(signal, &jp_own.ever)) {
+        if (is_in(signal, &jp_owned.ever)) {
             *kernel = program->asked;
             if (handler == (uint64_t)SIG_DFL)
                 kernel->sa_handler = SIG_DFL;
@@ -286,13 +286,13 @@ static void give_back_masks(uint64_t bit)
 static void replace_spare(void)
 {
     const int spare = find_spare();
-    jp_own.spare = spare;
+    jp_owned.spare = spare;
     if (spare == 0)
         return;
     install(spare);
-    atomic_fetch_or(&jp_own.ever, JP_SIGSET(spare));
-    atomic_fetch_or(&jp_own.ours, JP_SIGSET(spare));
-    atomic_fetch_or(&jp_own.unblocked, JP_SIGSET(spare));
+    atomic_fetch_or(&jp_owned.ever, JP_SIGSET(spare));
+    atomic_fetch_or(&jp_owned.ours, JP_SIGSET(spare));
+    atomic_fetch_or(&jp_owned.unblocked, JP_SIGSET(spare));
 }
 
 /* The signal is jprof's no longer.  Where nothing is left for the clock, it
@@ -305,10 +305,10 @@ static void give(int signal)
         jp_note_sig(JP_NOTE_PAUSE_TAKEN);
     if (signal == jp_config.clear_signal)
         jp_note_sig(JP_NOTE_CLEAR_TAKEN);
-    if (signal == jp_own.spare)
+    if (signal == jp_owned.spare)
         replace_spare();
-    const int next = is_clock ? jp_own_next_sig(signal) : 0;
-    atomic_fetch_and(&jp_own.ours, ~bit);
+    const int next = is_clock ? jp_owned_next_sig(signal) : 0;
+    atomic_fetch_and(&jp_owned.ours, ~bit);
     if (is_clock) {
         jp_note_sig(next != 0 ? JP_NOTE_CLOCK_MOVED : JP_NOTE_CLOCK_SHARED);
         if (next != 0) {
@@ -316,30 +316,30 @@ static void give(int signal)
             jp_drain(signal);
         }
     }
-    atomic_fetch_and(&jp_own.unblocked, ~bit);
+    atomic_fetch_and(&jp_owned.unblocked, ~bit);
     give_back_masks(bit);
 }
 
 /* The program uses a signal without having set an action for it just now. */
 static void use(int signal)
 {
-    const int control = jp_own_is_control_sig(signal);
+    const int control = jp_owned_is_control_sig(signal);
     const struct sigaction asked = jp_programs[signal].asked;
     give(signal);
     /* Nothing of jprof's comes by a control signal. */
     if (control)
-        atomic_fetch_and(&jp_own.ever, ~JP_SIGSET(signal));
+        atomic_fetch_and(&jp_owned.ever, ~JP_SIGSET(signal));
     theirs(signal, &asked, NULL);
 }
 
 void jp_signals_use(uint64_t set)
 {
-    if (!jp_owned_sig() || (atomic_load(&jp_own.ours) & set) == 0 ||
+    if (!jp_process_ready_sig() || (atomic_load(&jp_owned.ours) & set) == 0 ||
         jp_local_is_vfork_child())
         return;
     uint64_t mask = lock();
     for (int signal = 1; signal <= 64; signal++) {
-        if ((set & JP_SIGSET(signal)) != 0 && is_in(signal, &jp_own.ours))
+        if ((set & JP_SIGSET(signal)) != 0 && is_in(signal, &jp_owned.ours))
             use(signal);
     }
     unlock(mask);
@@ -347,8 +347,8 @@ void jp_signals_use(uint64_t set)
 
 void jp_signals_meant(uint64_t set, int waits)
 {
-    const uint64_t clock = atomic_load(&jp_own.unblocked);
-    uint64_t used = set & atomic_load(&jp_own.ours);
+    const uint64_t clock = atomic_load(&jp_owned.unblocked);
+    uint64_t used = set & atomic_load(&jp_owned.ours);
     if (__builtin_popcountll(set) > JP_LOCAL_CHOICE)
         used &= ~clock;
     if (!waits)
@@ -377,16 +377,16 @@ static int ours(int signal, const struct sigaction *action,
 static int change(int signal, const struct sigaction *action,
                   struct sigaction *old)
 {
-    if (is_in(signal, &jp_own.ours))
+    if (is_in(signal, &jp_owned.ours))
         return ours(signal, action, old);
     if (action != NULL && action->sa_handler == SIG_DFL &&
-        jp_own_is_control_sig(signal)) {
+        jp_owned_is_control_sig(signal)) {
         struct sigaction seen;
         theirs(signal, action, &seen);
         if (old != NULL)
             *old = seen;
         install(signal);
-        atomic_fetch_or(&jp_own.ours, JP_SIGSET(signal));
+        atomic_fetch_or(&jp_owned.ours, JP_SIGSET(signal));
         sort(signal, action);
         return 0;
     }
@@ -394,8 +394,8 @@ static int change(int signal, const struct sigaction *action,
 }
 
 /* A vfork child changes its own kernel table, and not the parent's memory. */
-static int borrowed(int signal, const struct sigaction *action,
-                    struct sigaction *old)
+static int sigaction_in_vfork_child(int signal, const struct sigaction *action,
+                                    struct sigaction *old)
 {
     struct sigaction seen;
     int result = real_sigaction(signal, action, &seen);
@@ -412,10 +412,10 @@ static int borrowed(int signal, const struct sigaction *action,
 int jp_signals_action(int signal, const struct sigaction *action,
                       struct sigaction *old)
 {
-    if (!jp_owned_sig() || signal < 1 || signal > 64)
+    if (!jp_process_ready_sig() || signal < 1 || signal > 64)
         return real_sigaction(signal, action, old);
     if (action != NULL && jp_local_is_vfork_child())
-        return borrowed(signal, action, old);
+        return sigaction_in_vfork_child(signal, action, old);
     struct sigaction asked, seen;
     /* Memory of the program's is not touched under the lock. */
     if (action != NULL)
@@ -464,7 +464,7 @@ static uint64_t inherited(void)
     jp_sys_sigmask_sig(SIG_BLOCK, 0, &blocked);
     return waiting | pending |
            (__builtin_popcountll(blocked) <= JP_LOCAL_CHOICE
-                ? blocked & atomic_load(&jp_own.unblocked)
+                ? blocked & atomic_load(&jp_owned.unblocked)
                 : 0);
 }
 
@@ -480,20 +480,20 @@ static void set_traps(void)
 
 int jp_signals_install(void)
 {
-    jp_own_init_sig(find_spare(), (uint64_t)jp_handler_sig);
+    jp_owned_init_sig(find_spare(), (uint64_t)jp_handler_sig);
     const uint64_t used = inherited();
     for (int signal = 1; signal <= 64; signal++) {
         struct sigaction action = {.sa_flags = 0};
         if (real_sigaction(signal, NULL, &action) == 0 &&
             may_come(signal, &action)) {
-            atomic_fetch_or(&jp_own.open, JP_SIGSET(signal));
-            atomic_fetch_or(&jp_own.ignored, JP_SIGSET(signal));
+            atomic_fetch_or(&jp_owned.open, JP_SIGSET(signal));
+            atomic_fetch_or(&jp_owned.ignored, JP_SIGSET(signal));
         }
     }
     set_traps();
     for (int signal = 1; signal <= 64; signal++) {
         struct sigaction before;
-        if (!is_in(signal, &jp_own.ours))
+        if (!is_in(signal, &jp_owned.ours))
             continue;
         real_sigaction(signal, NULL, &before);
         jp_programs[signal].asked = before;

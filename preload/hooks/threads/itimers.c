@@ -15,7 +15,7 @@
 #include "hooks/signals/signals.h"
 #include "notify.h"
 #include "sig/os/sys.h"
-#include "sig/own.h"
+#include "sig/owned_signals.h"
 #include "sig/state/process.h"
 
 typedef unsigned alarm_function(unsigned);
@@ -46,7 +46,7 @@ JP_HOOK(useconds_t, ualarm, (useconds_t value, useconds_t interval))
 static int is_clock(__itimer_which_t which)
 {
     return which == ITIMER_PROF && jp_process.clock->is_itimer_prof &&
-           (atomic_load(&jp_own.ours) & JP_SIGSET(SIGPROF)) != 0 &&
+           (atomic_load(&jp_owned.ours) & JP_SIGSET(SIGPROF)) != 0 &&
            !jp_local_is_vfork_child();
 }
 

@@ -65,9 +65,9 @@ static int owns_sig(const struct jp_signal *signal)
 }
 
 /* For ticks that were not delivered: nothing up to a tick. */
-static int flush_sig(struct jp_slot *slot, struct jp_due *due)
+static int flush_sig(struct jp_thread *thread, struct jp_due *due)
 {
-    (void)slot;
+    (void)thread;
     uint64_t before = atomic_load(&cpu_ns);
     const uint64_t now = jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID);
     if (now < before + jp_process.tick_ns ||
@@ -78,12 +78,12 @@ static int flush_sig(struct jp_slot *slot, struct jp_due *due)
 }
 
 /* The CPU time of the process since the last signal. */
-static int due_sig(struct jp_slot *slot, const struct jp_signal *signal,
+static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
                    struct jp_due *due)
 {
     const uint64_t now = jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID);
     const uint64_t before = atomic_exchange(&cpu_ns, now);
-    (void)slot;
+    (void)thread;
     (void)signal;
     due->cpu = now > before ? now - before : 0;
     /* 0: a filter keeps us from asking. */

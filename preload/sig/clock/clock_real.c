@@ -32,7 +32,7 @@
 #include "sig/arch/arch.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 
 /* The longest stratum. */
 #define LONGEST_NS (UINT64_C(1) << 32)
@@ -100,36 +100,37 @@ static uint64_t cell_sig(uint64_t length)
  * the threads of a group.  A stratum ends with a cell; where the cell's point
  * is not in it, its moment is drawn as for other strata.  So the moment is as
  * likely anywhere in the stratum, but the same for many threads. */
-static void shared_stratum_sig(struct jp_slot *slot, uint64_t begin,
+static void shared_stratum_sig(struct jp_thread *thread, uint64_t begin,
                                uint64_t length)
 {
-    struct jp_watch *watch = &slot->clock.watch;
+    struct jp_watch *watch = &thread->clock.watch;
     const uint64_t cell = cell_sig(length);
     uint64_t end = (begin / cell + 1) * cell;
     if (end - begin < cell / 2 && cell < LONGEST_NS)
         end += cell;
     const uint64_t group =
-        (uint64_t)jp_owner->pid << 32 | jp_slot_index_sig(slot) / TOGETHER;
+        (uint64_t)jp_owner->pid << 32 | jp_thread_index_sig(thread) / TOGETHER;
     const uint64_t point =
         end - cell + jp_clock_hash_sig(end + group * cell) % cell;
-    const uint64_t own = begin + jp_clock_random_sig(slot->tid, end - begin);
+    const uint64_t own = begin + jp_clock_random_sig(thread->tid, end - begin);
     watch->begin_ns = begin;
     watch->end_ns = end;
     watch->moment_ns = point > begin && own >= end - cell ? point : own;
 }
 
 /* Begins a stratum of `length` at `begin`. */
-static void stratum_sig(struct jp_slot *slot, uint64_t begin, uint64_t length)
+static void stratum_sig(struct jp_thread *thread, uint64_t begin,
+                        uint64_t length)
 {
-    struct jp_watch *watch = &slot->clock.watch;
+    struct jp_watch *watch = &thread->clock.watch;
     if (watch->parked) {
-        shared_stratum_sig(slot, begin, length);
+        shared_stratum_sig(thread, begin, length);
         return;
     }
     watch->begin_ns = begin;
     watch->end_ns = begin + length;
-    watch->moment_ns = begin + jp_clock_random_sig(slot->tid, length);
-    if (jp_budget_lowered_sig(&slot->clock.budget))
+    watch->moment_ns = begin + jp_clock_random_sig(thread->tid, length);
+    if (jp_budget_lowered_sig(&thread->clock.budget))
         watch->moment_ns += length / 2;
 }
 
@@ -137,64 +138,66 @@ static void stratum_sig(struct jp_slot *slot, uint64_t begin, uint64_t length)
  * set any more, behind a filter of the program's; until then a long one, as the
  * kernel sets the timer to it at each signal, which costs an exit from a
  * virtual machine where that is the next event of all. */
-static void set_moment_sig(const struct jp_slot *slot)
+static void set_moment_sig(const struct jp_thread *thread)
 {
-    const struct jp_watch *watch = &slot->clock.watch;
+    const struct jp_watch *watch = &thread->clock.watch;
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const uint64_t length = watch->end_ns - watch->begin_ns;
-    jp_clock_set_timer_sig(slot->clock.timer,
+    jp_clock_set_timer_sig(thread->clock.timer,
                            watch->moment_ns > now ? watch->moment_ns - now : 1,
                            length > IDLE_NS ? length : IDLE_NS);
 }
 
 /* The timer can be set for the last time: it goes on by periods. */
-static void fence_sig(const struct jp_slot *slot)
+static void fence_sig(const struct jp_thread *thread)
 {
-    const uint64_t period = slot->clock.budget.period_ns;
-    if (slot->clock.timer >= 0)
-        jp_clock_set_timer_last_sig(
-            slot->clock.timer, jp_clock_random_sig(slot->tid, period), period);
+    const uint64_t period = thread->clock.budget.period_ns;
+    if (thread->clock.timer >= 0)
+        jp_clock_set_timer_last_sig(thread->clock.timer,
+                                    jp_clock_random_sig(thread->tid, period),
+                                    period);
 }
 
-static void begin_sig(struct jp_slot *slot, uint64_t first_ns)
+static void begin_sig(struct jp_thread *thread, uint64_t first_ns)
 {
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    slot->clock.cpu_ns = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
-    slot->clock.watch = (struct jp_watch){
+    thread->clock.cpu_ns =
+        jp_sys_clock_sig(jp_clock_of_thread_sig(thread->tid));
+    thread->clock.watch = (struct jp_watch){
         .begin_ns = now,
-        .end_ns = now + slot->clock.budget.period_ns,
+        .end_ns = now + thread->clock.budget.period_ns,
         .moment_ns = now + first_ns,
         .given_ns = now,
         .found_ns = now,
         .switches = UNKNOWN,
-        .restless_ns = slot->clock.watch.restless_ns,
+        .restless_ns = thread->clock.watch.restless_ns,
     };
 }
 
 /* The first moment is anywhere in a period, so that threads which start
  * together are not sampled together. */
-static int arm_sig(struct jp_slot *slot)
+static int arm_sig(struct jp_thread *thread)
 {
-    const uint64_t period = slot->clock.budget.period_ns;
-    const uint64_t first = jp_clock_random_sig(slot->tid, period);
-    atomic_store(&slot->clock.first_tick_ns, 0);
-    begin_sig(slot, first);
+    const uint64_t period = thread->clock.budget.period_ns;
+    const uint64_t first = jp_clock_random_sig(thread->tid, period);
+    atomic_store(&thread->clock.first_tick_ns, 0);
+    begin_sig(thread, first);
     const int timer =
-        jp_clock_slot_timer_sig(slot, CLOCK_MONOTONIC, first, period);
+        jp_clock_thread_timer_sig(thread, CLOCK_MONOTONIC, first, period);
     if (timer < 0)
         return timer;
-    slot->clock.timer = timer;
+    thread->clock.timer = timer;
     return 0;
 }
 
-static void find_sig(struct jp_slot *slot, const ucontext_t *context,
+static void find_sig(struct jp_thread *thread, const ucontext_t *context,
                      struct jp_found *found)
 {
-    struct jp_watch *watch = &slot->clock.watch;
+    struct jp_watch *watch = &thread->clock.watch;
     const uint64_t switches = switches_sig();
     found->now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     found->cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
-    found->used = found->cpu - slot->clock.cpu_ns;
+    found->used = found->cpu - thread->clock.cpu_ns;
     found->blocks = switches == UNKNOWN || watch->switches == UNKNOWN
                         ? UNKNOWN
                         : switches - watch->switches;
@@ -241,15 +244,15 @@ static void count_sig(struct jp_watch *watch, const struct jp_found *found)
 }
 
 /* How long the next stratum is. */
-static uint64_t length_sig(const struct jp_slot *slot,
+static uint64_t length_sig(const struct jp_thread *thread,
                            const struct jp_found *found)
 {
-    const struct jp_watch *watch = &slot->clock.watch;
-    const uint64_t period = slot->clock.budget.period_ns;
+    const struct jp_watch *watch = &thread->clock.watch;
+    const uint64_t period = thread->clock.budget.period_ns;
     const uint64_t in_it = found->now - watch->since_ns;
     /* Where signals are too dear, fewer of them to those that wait. */
     const int restless = found->now < watch->restless_ns &&
-                         !jp_budget_lowered_sig(&slot->clock.budget);
+                         !jp_budget_lowered_sig(&thread->clock.budget);
     uint64_t length = in_it / (restless ? PART_OF_RESTLESS : PART);
     if (!found->same || (restless && in_it < WATCHED_NS))
         length = 0;
@@ -273,16 +276,16 @@ static uint64_t off_cpu_sig(struct jp_watch *watch, uint64_t all)
 /* A thread that never blocked since its last sample used some of the time, and
  * waited for a CPU the rest: both are known.  A period is all one or all the
  * other; what it leaves is with the next. */
-static void divide_sig(struct jp_slot *slot, const struct jp_found *found,
+static void divide_sig(struct jp_thread *thread, const struct jp_found *found,
                        uint64_t all, struct jp_due *weight)
 {
-    struct jp_watch *watch = &slot->clock.watch;
+    struct jp_watch *watch = &thread->clock.watch;
     const uint64_t gap = found->now - watch->found_ns;
     const uint64_t used = min_sig(found->used + watch->ours_ns, gap);
     watch->ready_ns += (int64_t)(gap - used);
     uint64_t ready =
         watch->ready_ns > 0 ? min_sig((uint64_t)watch->ready_ns, all) : 0;
-    if (all < slot->clock.budget.period_ns * 3 / 2)
+    if (all < thread->clock.budget.period_ns * 3 / 2)
         ready = watch->ready_ns * 2 >= (int64_t)all ? all : 0;
     watch->ready_ns -= (int64_t)ready;
     watch->remainder_ns -= (int64_t)(all - ready);
@@ -309,12 +312,12 @@ static void running_sig(struct jp_watch *watch, uint64_t all,
 /* A signal that came long after the stratum, for want of a CPU: the thread was
  * where it is at the moment, and what is behind the stratum is not drawn, but
  * known. */
-static void split_sig(const struct jp_slot *slot, const struct jp_found *found,
-                      struct jp_due *weight)
+static void split_sig(const struct jp_thread *thread,
+                      const struct jp_found *found, struct jp_due *weight)
 {
-    const uint64_t end = slot->clock.watch.end_ns;
+    const uint64_t end = thread->clock.watch.end_ns;
     uint64_t *part = weight->ready != 0 ? &weight->ready : &weight->blocked;
-    if (found->now < end + slot->clock.budget.period_ns ||
+    if (found->now < end + thread->clock.budget.period_ns ||
         *part <= found->now - end)
         return;
     weight->after = found->now - end;
@@ -323,12 +326,12 @@ static void split_sig(const struct jp_slot *slot, const struct jp_found *found,
 }
 
 /* Gives a stratum to what was found at its moment. */
-static void give_sig(struct jp_slot *slot, const struct jp_found *found,
+static void give_sig(struct jp_thread *thread, const struct jp_found *found,
                      struct jp_due *weight)
 {
-    struct jp_watch *watch = &slot->clock.watch;
+    struct jp_watch *watch = &thread->clock.watch;
     const int lowered =
-        !watch->parked && jp_budget_lowered_sig(&slot->clock.budget);
+        !watch->parked && jp_budget_lowered_sig(&thread->clock.budget);
     const uint64_t end =
         lowered || found->now > watch->end_ns ? found->now : watch->end_ns;
     const uint64_t all = end - watch->begin_ns;
@@ -337,7 +340,7 @@ static void give_sig(struct jp_slot *slot, const struct jp_found *found,
         weight->before = watch->begin_ns - watch->given_ns;
     watch->given_ns = end;
     if (found->blocks == 0 && (!found->waits || due * 2 >= (int64_t)all)) {
-        divide_sig(slot, found, all, weight);
+        divide_sig(thread, found, all, weight);
     } else if (found->waits) {
         weight->blocked = off_cpu_sig(watch, all);
     } else if (watch->parked) {
@@ -353,7 +356,7 @@ static void give_sig(struct jp_slot *slot, const struct jp_found *found,
         running_sig(watch, all, weight);
     }
     if (!lowered)
-        split_sig(slot, found, weight);
+        split_sig(thread, found, weight);
 }
 
 /* The wait has ended, just before the thread used this CPU time. */
@@ -378,20 +381,20 @@ static void end_wait_sig(struct jp_watch *watch, const struct jp_found *found,
  * did not was kept waiting for the CPU, and our handler keeps it longer. */
 static uint64_t counted_sig(const struct jp_found *found, uint64_t gap)
 {
-    const uint64_t threads = jp_slots_taken_sig();
+    const uint64_t threads = jp_threads_taken_sig();
     const uint64_t part = threads > 1 ? gap / threads : gap;
     return found->blocks == 0 || found->used > part ? found->used : part;
 }
 
 /* Looks at what the signal of the calling thread's timer found.  Returns
  * whether it is a sample at all. */
-static int look_sig(struct jp_slot *slot, const struct jp_signal *signal)
+static int look_sig(struct jp_thread *thread, const struct jp_signal *signal)
 {
-    struct jp_watch *watch = &slot->clock.watch;
+    struct jp_watch *watch = &thread->clock.watch;
 #ifdef JP_TEST_QEMU /* qemu-user tells the host's number of a timer (7.2) */
     const int woken = 0;
 #else
-    const int woken = signal->info->si_timerid != slot->clock.timer;
+    const int woken = signal->info->si_timerid != thread->clock.timer;
 #endif
     struct jp_found *found = &watch->found;
     /* One that was on its way when the timer was set anew, or taken away. */
@@ -399,7 +402,7 @@ static int look_sig(struct jp_slot *slot, const struct jp_signal *signal)
         (woken ? !watch->parked
                : jp_sys_clock_sig(CLOCK_MONOTONIC) < watch->moment_ns))
         return 0;
-    find_sig(slot, signal->context, found);
+    find_sig(thread, signal->context, found);
     /* Other waits have begun: the stratum's moment is still to come. */
     if (!woken || found->ends)
         return 1;
@@ -410,20 +413,21 @@ static int look_sig(struct jp_slot *slot, const struct jp_signal *signal)
 
 /* A thread that seems to be in the wait in which it was found last: if it is,
  * its stack is that one. */
-static void compare_sig(struct jp_slot *slot, const struct jp_signal *signal)
+static void compare_sig(struct jp_thread *thread,
+                        const struct jp_signal *signal)
 {
-    struct jp_found *found = &slot->clock.watch.found;
+    struct jp_found *found = &thread->clock.watch.found;
     if (!found->same)
         return;
-    const int same = signal->same(slot, signal->context, found->now);
+    const int same = signal->same(thread, signal->context, found->now);
     found->same = same > 0;
     found->other = same == 0;
 }
 
 /* Works out what the sample is worth. */
-static void weigh_sig(struct jp_slot *slot, struct jp_due *weight)
+static void weigh_sig(struct jp_thread *thread, struct jp_due *weight)
 {
-    struct jp_watch *watch = &slot->clock.watch;
+    struct jp_watch *watch = &thread->clock.watch;
     const struct jp_found *found = &watch->found;
     const uint64_t given = watch->given_ns;
     if (is_restless_sig(watch, found))
@@ -431,12 +435,12 @@ static void weigh_sig(struct jp_slot *slot, struct jp_due *weight)
     count_sig(watch, found);
     if (!found->same)
         watch->since_ns = found->now;
-    const uint64_t length = length_sig(slot, found);
+    const uint64_t length = length_sig(thread, found);
     watch->was_parked = watch->parked;
     watch->late = found->now > watch->moment_ns + PROMPT_NS;
     if (found->ends) {
         end_wait_sig(watch, found, weight);
-    } else if (found->same && length > slot->clock.budget.period_ns) {
+    } else if (found->same && length > thread->clock.budget.period_ns) {
         weight->blocked =
             found->now > watch->given_ns ? found->now - watch->given_ns : 0;
         if (found->now > watch->given_ns)
@@ -444,25 +448,25 @@ static void weigh_sig(struct jp_slot *slot, struct jp_due *weight)
         if (found->now > watch->end_ns)
             watch->end_ns = found->now;
     } else {
-        give_sig(slot, found, weight);
+        give_sig(thread, found, weight);
         watch->end_ns = watch->given_ns;
     }
     watch->waits = (uint8_t)found->waits;
-    watch->parked = length > slot->clock.budget.period_ns;
-    slot->clock.cpu_ns = found->cpu;
+    watch->parked = length > thread->clock.budget.period_ns;
+    thread->clock.cpu_ns = found->cpu;
     watch->found_ns = found->now;
-    stratum_sig(slot, watch->end_ns, length);
+    stratum_sig(thread, watch->end_ns, length);
     weight->counted_ns = counted_sig(found, watch->given_ns - given);
     weight->probes = weight->running != 0 && !watch->was_parked;
 }
 
-static int due_sig(struct jp_slot *slot, const struct jp_signal *signal,
+static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
                    struct jp_due *due)
 {
-    if (!look_sig(slot, signal))
+    if (!look_sig(thread, signal))
         return 0;
-    compare_sig(slot, signal);
-    weigh_sig(slot, due);
+    compare_sig(thread, signal);
+    weigh_sig(thread, due);
     return 1;
 }
 
@@ -470,87 +474,88 @@ static int due_sig(struct jp_slot *slot, const struct jp_signal *signal,
  * until now, taken to be where it was found last.  Of a calm thread, which
  * waits, all but a moment of CPU time was this wait's; of another, CPU time may
  * be due from before.  Moments of running are left out. */
-static int flush_sig(struct jp_slot *slot, struct jp_due *weight)
+static int flush_sig(struct jp_thread *thread, struct jp_due *weight)
 {
-    struct jp_watch *watch = &slot->clock.watch;
+    struct jp_watch *watch = &thread->clock.watch;
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
-    const uint64_t least = watch->parked ? 0 : JP_CLOCK_REST_NS;
+    const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(thread->tid));
+    const uint64_t least = watch->parked ? 0 : JP_CLOCK_FLUSH_MIN_NS;
     int64_t ran =
-        cpu > slot->clock.cpu_ns ? (int64_t)(cpu - slot->clock.cpu_ns) : 0;
-    if ((!watch->parked && !jp_budget_lowered_sig(&slot->clock.budget)) ||
+        cpu > thread->clock.cpu_ns ? (int64_t)(cpu - thread->clock.cpu_ns) : 0;
+    if ((!watch->parked && !jp_budget_lowered_sig(&thread->clock.budget)) ||
         watch->given_ns == 0 || now <= watch->given_ns + least)
         return 0;
-    const uint64_t rest = now - watch->given_ns;
+    const uint64_t left = now - watch->given_ns;
     if (!watch->parked)
         ran = ran + watch->remainder_ns > 0 ? ran + watch->remainder_ns : 0;
-    *weight = (struct jp_due){.running = min_sig((uint64_t)ran, rest)};
-    *(watch->waits ? &weight->before : &weight->ready) = rest - weight->running;
+    *weight = (struct jp_due){.running = min_sig((uint64_t)ran, left)};
+    *(watch->waits ? &weight->before : &weight->ready) = left - weight->running;
     watch->given_ns = 0;
     watch->parked = watch->was_parked = 0;
-    if (weight->running < JP_CLOCK_REST_NS)
+    if (weight->running < JP_CLOCK_FLUSH_MIN_NS)
         weight->running = 0;
-    if (weight->ready < JP_CLOCK_REST_NS)
+    if (weight->ready < JP_CLOCK_FLUSH_MIN_NS)
         weight->ready = 0;
     return 1;
 }
 
 /* The stratum under way gets its length from it. */
-static int pace_sig(struct jp_slot *slot)
+static int pace_sig(struct jp_thread *thread)
 {
-    struct jp_watch *watch = &slot->clock.watch;
+    struct jp_watch *watch = &thread->clock.watch;
     if (watch->parked || watch->given_ns == 0)
         return 0;
-    stratum_sig(slot, watch->begin_ns, slot->clock.budget.period_ns);
-    set_moment_sig(slot);
+    stratum_sig(thread, watch->begin_ns, thread->clock.budget.period_ns);
+    set_moment_sig(thread);
     return 0;
 }
 
 /* Makes, when it is first wanted, the timer that tells of CPU time. */
-static int has_waker_sig(struct jp_slot *slot)
+static int ensure_cpu_wakeup_sig(struct jp_thread *thread)
 {
-    if (slot->clock.cpu_wakeup >= 0)
+    if (thread->clock.cpu_wakeup >= 0)
         return 1;
-    const int timer = jp_clock_slot_timer_sig(
-        slot, jp_clock_of_thread_sig(slot->tid), RUNS_NS, 0);
+    const int timer = jp_clock_thread_timer_sig(
+        thread, jp_clock_of_thread_sig(thread->tid), RUNS_NS, 0);
     if (timer >= 0)
-        slot->clock.cpu_wakeup = timer;
-    else if (!slot->clock.no_cpu_wakeup)
+        thread->clock.cpu_wakeup = timer;
+    else if (!thread->clock.no_cpu_wakeup)
         jp_count_sig(JP_COUNT_NO_WAKER, 1);
-    slot->clock.no_cpu_wakeup = timer < 0;
+    thread->clock.no_cpu_wakeup = timer < 0;
     return timer >= 0;
 }
 
 /* Sets the timers to the next moment. */
-static void done_sig(struct jp_slot *slot)
+static void done_sig(struct jp_thread *thread)
 {
-    struct jp_watch *watch = &slot->clock.watch;
-    if (watch->parked && !has_waker_sig(slot)) {
+    struct jp_watch *watch = &thread->clock.watch;
+    if (watch->parked && !ensure_cpu_wakeup_sig(thread)) {
         watch->parked = 0;
-        stratum_sig(slot, watch->begin_ns, slot->clock.budget.period_ns);
+        stratum_sig(thread, watch->begin_ns, thread->clock.budget.period_ns);
     }
     if (watch->parked)
-        jp_clock_set_timer_sig(slot->clock.cpu_wakeup, RUNS_NS, 0);
+        jp_clock_set_timer_sig(thread->clock.cpu_wakeup, RUNS_NS, 0);
     else if (watch->was_parked)
-        jp_clock_set_timer_sig(slot->clock.cpu_wakeup, 0, 0);
-    set_moment_sig(slot);
+        jp_clock_set_timer_sig(thread->clock.cpu_wakeup, 0, 0);
+    set_moment_sig(thread);
     /* What our own handler used is not the thread's, nor are its waits. */
     watch->switches = switches_sig();
     const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
-    watch->ours_ns = cpu - slot->clock.cpu_ns;
-    slot->clock.cpu_ns = cpu;
+    watch->ours_ns = cpu - thread->clock.cpu_ns;
+    thread->clock.cpu_ns = cpu;
 }
 
 /* One that came while another was at work needs no debt: samples go from one
  * moment to the next.  But it may have been the next moment's, so the timer is
  * set to come again. */
-static uint64_t missed_sig(struct jp_slot *slot, const struct jp_signal *signal)
+static uint64_t untaken_sig(struct jp_thread *thread,
+                            const struct jp_signal *signal)
 {
-    if (slot == NULL)
+    if (thread == NULL)
         return jp_clock_weight_sig(signal->info->si_overrun);
-    const int timer = slot->clock.timer;
+    const int timer = thread->clock.timer;
     if (timer >= 0)
-        jp_clock_set_timer_sig(timer, slot->clock.budget.period_ns, IDLE_NS);
+        jp_clock_set_timer_sig(timer, thread->clock.budget.period_ns, IDLE_NS);
     return 0;
 }
 
@@ -562,7 +567,7 @@ const struct jp_clock_kind jp_clock_real = {
     .owns = jp_clock_timer_owns_sig,
     .find = jp_clock_timer_find_sig,
     .due = due_sig,
-    .missed = missed_sig,
+    .untaken = untaken_sig,
     .done = done_sig,
     .flush = flush_sig,
     .arm = arm_sig,

@@ -12,7 +12,7 @@
 
 #include "sig/state/clock_kind.h"
 
-struct jp_slot;
+struct jp_thread;
 
 /* CPU time, a timer a thread. */
 extern const struct jp_clock_kind jp_clock_timer;
@@ -31,10 +31,10 @@ uint64_t jp_clock_hash_sig(uint64_t value);
 int jp_clock_make_timer_sig(clockid_t clock, struct sigevent *event,
                             uint64_t first, uint64_t period);
 
-/* Makes a timer as above whose signal goes to the slot's thread and carries
- * the slot. */
-int jp_clock_slot_timer_sig(const struct jp_slot *slot, clockid_t clock,
-                            uint64_t first, uint64_t period);
+/* Makes a timer as above whose signal goes to the record's thread and carries
+ * the record. */
+int jp_clock_thread_timer_sig(const struct jp_thread *thread, clockid_t clock,
+                              uint64_t first, uint64_t period);
 
 /* Sets a timer anew; first: 0 stops it. */
 void jp_clock_set_timer_sig(int timer, uint64_t first, uint64_t period);
@@ -44,14 +44,14 @@ void jp_clock_set_timer_sig(int timer, uint64_t first, uint64_t period);
 void jp_clock_set_timer_last_sig(int timer, uint64_t first, uint64_t period);
 
 /* Of the two kinds with a POSIX timer a thread: whether a signal is of such a
- * timer, whose, and what it stands for without a slot.  Disarming deletes all
- * the slot's timers. */
+ * timer, whose, and what it stands for without a record.  Disarming deletes all
+ * the record's timers. */
 int jp_clock_timer_owns_sig(const struct jp_signal *signal);
-struct jp_slot *jp_clock_timer_find_sig(const struct jp_signal *signal);
-void jp_clock_timer_disarm_sig(struct jp_slot *slot);
+struct jp_thread *jp_clock_timer_find_sig(const struct jp_signal *signal);
+void jp_clock_timer_disarm_sig(struct jp_thread *thread);
 
 /* Has the periods of a CPU timer begin now. */
-void jp_clock_timer_restart_sig(struct jp_slot *slot);
+void jp_clock_timer_restart_sig(struct jp_thread *thread);
 
 /* The weight of a timer's signal in ns, from its overrun count. */
 uint64_t jp_clock_weight_sig(int overrun);

@@ -13,7 +13,7 @@
 #include "sig/os/sys.h"
 #include "sig/state/budget.h"
 #include "sig/state/process.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 
 static int device = -1;
 
@@ -120,14 +120,14 @@ static uint64_t weight_sig(void)
 
 /* A thread that used less than half of the time since its last sample was
  * waiting. */
-static int due_sig(struct jp_slot *slot, const struct jp_signal *signal,
+static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
                    struct jp_due *due)
 {
     (void)signal;
     const uint64_t weight = weight_sig();
     const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
-    const uint64_t used = cpu - slot->clock.cpu_ns;
-    slot->clock.cpu_ns = cpu;
+    const uint64_t used = cpu - thread->clock.cpu_ns;
+    thread->clock.cpu_ns = cpu;
     *(used * 2 >= weight ? &due->running : &due->blocked) = weight;
     return 1;
 }

@@ -15,7 +15,7 @@
 #include "procmaps.h"
 #include "sig/files/mapfile.h"
 #include "sig/os/sys.h"
-#include "sig/state/kit.h"
+#include "sig/state/buffer.h"
 #include "sig/state/process.h"
 
 #define RANGES_MAX 8192U
@@ -305,7 +305,7 @@ int jp_maps_scan_sig(void)
 }
 
 /* Whoever has the lock is another thread, at most a scan away from its end. */
-void jp_maps_early_sig(void)
+void jp_maps_before_log_sig(void)
 {
     for (unsigned i = 0; i < YIELDS; i++) {
         if (atomic_load(&table)->count != 0)
@@ -349,13 +349,13 @@ void jp_maps_dirty_sig(void)
     atomic_store(&dirty, 1);
 }
 
-void jp_maps_check_kit_sig(struct jp_kit *kit)
+void jp_maps_check_buffer_sig(struct jp_buffer *buffer)
 {
     uint32_t now = atomic_load(&epoch);
-    if (kit->maps_epoch == now)
+    if (buffer->maps_epoch == now)
         return;
-    kit->maps_epoch = now;
-    memset(kit->pages, 0, sizeof(kit->pages));
+    buffer->maps_epoch = now;
+    memset(buffer->pages, 0, sizeof(buffer->pages));
 }
 
 /* Puts one more anonymous range into the table, in place of what it overlaps,
@@ -455,10 +455,10 @@ static int look_up_sig(uint64_t address)
     return find_sig(atomic_load(&table), address) != NULL;
 }
 
-int jp_maps_executable_sig(struct jp_kit *kit, uint64_t address)
+int jp_maps_executable_sig(struct jp_buffer *buffer, uint64_t address)
 {
     const uint64_t page = address >> 12;
-    uint64_t *cached = &kit->pages[page % JP_KIT_PAGES];
+    uint64_t *cached = &buffer->pages[page % JP_BUFFER_PAGES];
     if (*cached == page && page != 0)
         return 1;
     if (find_sig(atomic_load(&table), address) == NULL && !look_up_sig(address))

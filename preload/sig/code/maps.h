@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-struct jp_kit;
+struct jp_buffer;
 struct jp_vma;
 
 /* Who is told of what a scan finds: of each executable mapping of a file that
@@ -38,18 +38,18 @@ int jp_maps_look_sig(uint64_t now_ns);
 /* For a sample that is taken while another thread makes the log and the map:
  * fills the table without writing events; the first scan with a map writes
  * them all.  Waits, a while, for a scan that is under way. */
-void jp_maps_early_sig(void);
+void jp_maps_before_log_sig(void);
 
 /* Makes the next refresh scan in any case. */
 void jp_maps_dirty_sig(void);
 
-/* Forgets what the kit remembers of code pages, if a known range has gone or
+/* Forgets what the buffer remembers of code pages, if a known range has gone or
  * changed since: for the beginning of each sample. */
-void jp_maps_check_kit_sig(struct jp_kit *kit);
+void jp_maps_check_buffer_sig(struct jp_buffer *buffer);
 
 /* Whether `address` is executable.  New ranges are noticed and recorded; the
- * kit remembers pages. */
-int jp_maps_executable_sig(struct jp_kit *kit, uint64_t address);
+ * buffer remembers pages. */
+int jp_maps_executable_sig(struct jp_buffer *buffer, uint64_t address);
 
 /* Memory without a file has become code; what is known to be is passed over.
  * For a process that cannot look by itself.  Waits, a while, for a scan. */

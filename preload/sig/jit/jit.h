@@ -9,14 +9,14 @@
 
 #include <stdint.h>
 
-struct jp_kit;
+struct jp_buffer;
 struct jp_vma;
 
 /* After a sample: remembers which code without a file it hit, and logs how far
  * the perf map has grown, as of the sample's time: a line is written before its
  * code runs, so the sample's code is in the file.  Ten times a second it
  * notices jitdumps and keeps a few of the pages. */
-void jp_jit_check_sig(const struct jp_kit *kit, uint64_t now_ns);
+void jp_jit_check_sig(const struct jp_buffer *buffer, uint64_t now_ns);
 
 /* An executable mapping of a file that is new in the table of ranges: if the
  * file may be a jitdump, it is remembered for jp_jit_look_sig. */

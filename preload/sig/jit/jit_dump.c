@@ -275,14 +275,14 @@ static void record_sig(struct dump *dump)
         record_inherited_sig(dump);
         return;
     }
-    int peeked = jp_sys_safe_read_sig(dump->start, bytes, 4) == 4;
-    if (peeked && !is_magic_sig(bytes)) {
+    int readable = jp_sys_safe_read_sig(dump->start, bytes, 4) == 4;
+    if (readable && !is_magic_sig(bytes)) {
         atomic_store(&dump->state, FREE);
         return;
     }
     int fd = find_sig(dump);
-    if (!peeked && (fd < 0 || jp_sys_pread_sig(fd, bytes, 4, 0) != 4 ||
-                    !is_magic_sig(bytes))) {
+    if (!readable && (fd < 0 || jp_sys_pread_sig(fd, bytes, 4, 0) != 4 ||
+                      !is_magic_sig(bytes))) {
         /* Still empty: the next look will tell. */
         memset(&dump->info, 0, sizeof(dump->info));
     } else {
@@ -325,7 +325,7 @@ static void save_sig(struct dump *dump, int whole)
         if (jp_sys_stat_sig(jp_keep_path_sig(&dump->keep), 0, &info) == 0)
             dump->info = info;
         if (whole && !dump->inherited)
-            jp_keep_own_sig(&dump->keep);
+            jp_keep_replace_link_sig(&dump->keep);
     } else if (fd >= 0) {
         jp_keep_copy_sig(&dump->keep, fd, dump->info.st_ino, limit);
     } else if (dump->held != NULL) {

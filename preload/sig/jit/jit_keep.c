@@ -252,7 +252,7 @@ int jp_keep_mapping_sig(struct jp_keep *keep, void **memory, uint64_t *size,
     return at > 0 ? 0 : -EIO;
 }
 
-void jp_keep_own_sig(struct jp_keep *keep)
+void jp_keep_replace_link_sig(struct jp_keep *keep)
 {
     static char path[JP_PATH_MAX];
     struct jp_keep copy = *keep;

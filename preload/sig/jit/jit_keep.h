@@ -55,7 +55,7 @@ int jp_keep_open_sig(const struct jp_keep *keep);
 
 /* Makes a copy of what a link keeps, in its place: a later process may write to
  * the original.  Where none can be made, the link stays. */
-void jp_keep_own_sig(struct jp_keep *keep);
+void jp_keep_replace_link_sig(struct jp_keep *keep);
 
 /* Appends ` dev=MAJOR:MINOR inode= size=`, ` tail=` if `fd` is open, a hash of
  * the bytes up to there, and, where something is kept, ` saved=` to a line. */

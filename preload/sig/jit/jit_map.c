@@ -242,7 +242,7 @@ static void save_sig(struct perfmap *map, int whole)
         }
     }
     if (whole)
-        jp_keep_own_sig(&map->keep);
+        jp_keep_replace_link_sig(&map->keep);
     event_sig(now_ns, where, &info, map);
     know_sig(map, now_ns, &info);
 }

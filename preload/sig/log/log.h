@@ -11,12 +11,12 @@
 #include "chunk.h"
 #include "sig/state/sample.h"
 
-struct jp_kit;
+struct jp_buffer;
 
-/* Writes one sample with the stack that the kit holds (depth 0: none).
+/* Writes one sample with the stack that the buffer holds (depth 0: none).
  * Returns 0, or -errno when there was no space: the sample is lost and
  * counted. */
-int jp_log_write_sig(struct jp_kit *kit, const struct jp_sample *sample);
+int jp_log_write_sig(struct jp_buffer *buffer, const struct jp_sample *sample);
 
 /* Leaves the ring as it is and starts a new one behind it. */
 void jp_log_ring_rotate_sig(void);

@@ -6,7 +6,7 @@
 #ifndef JP_RING_H
 #define JP_RING_H
 
-struct jp_kit;
+struct jp_buffer;
 
 /* In a ring, threads share chunks: with one for each, a thousand threads would
  * have no room for more than a sample or two.  In real time they do, too: many
@@ -15,14 +15,14 @@ struct jp_kit;
 int jp_ring_wanted_sig(void);
 
 /* Makes what is needed for it, before files and memory are out of reach. */
-void jp_ring_ready_sig(void);
+void jp_ring_ensure_sig(void);
 
-/* Returns a kit that is there for nothing but its chunk, locked, with the stack
- * that `kit` holds; NULL: none was free, or there is no memory.  The caller
- * sets its lock to 0 afterwards. */
-struct jp_kit *jp_ring_enter_sig(const struct jp_kit *kit);
+/* Returns a buffer that is there for nothing but its chunk, locked, with the
+ * stack that `buffer` holds; NULL: none was free, or there is no memory.  The
+ * caller sets its lock to 0 afterwards. */
+struct jp_buffer *jp_ring_enter_sig(const struct jp_buffer *buffer);
 
-/* Forgets these kits, as a forked child does. */
+/* Forgets these buffers, as a forked child does. */
 void jp_ring_reset_sig(void);
 
 #endif

@@ -9,20 +9,20 @@
 
 #include <stdint.h>
 
-struct jp_kit;
+struct jp_buffer;
 
 /* Empties the table, for a new chunk. */
-void jp_stacks_reset_sig(struct jp_kit *kit);
+void jp_stacks_reset_sig(struct jp_buffer *buffer);
 
-/* Whether the chunk has the stack that the kit holds; sets *ref to its
+/* Whether the chunk has the stack that the buffer holds; sets *ref to its
  * record's offset / 8.  An empty stack has reference 0. */
-int jp_stacks_find_sig(const struct jp_kit *kit, uint16_t *ref);
+int jp_stacks_find_sig(const struct jp_buffer *buffer, uint16_t *ref);
 
-/* How many root-most frames the kit's stack shares with the last new one. */
-uint32_t jp_stacks_shared_sig(const struct jp_kit *kit);
+/* How many root-most frames the buffer's stack shares with the last new one. */
+uint32_t jp_stacks_shared_sig(const struct jp_buffer *buffer);
 
-/* Enters the kit's stack, whose record is at ref and takes `shared` frames
+/* Enters the buffer's stack, whose record is at ref and takes `shared` frames
  * from the one before. */
-void jp_stacks_add_sig(struct jp_kit *kit, uint16_t ref, uint32_t shared);
+void jp_stacks_add_sig(struct jp_buffer *buffer, uint16_t ref, uint32_t shared);
 
 #endif

@@ -45,12 +45,12 @@ long jp_sys_sig(long number, long a, long b, long c, long d, long e)
  * the fork began and have not moved since, the child has none. */
 static _Atomic uint64_t opened, closed;
 
-void jp_sys_opening_sig(void)
+void jp_sys_before_open_sig(void)
 {
     atomic_fetch_add(&opened, 1);
 }
 
-int jp_sys_entered_sig(int fd)
+int jp_sys_after_open_sig(int fd)
 {
     if (fd < 0)
         atomic_fetch_add(&closed, 1);
@@ -86,8 +86,8 @@ static int is_guarded_sig(const char *path)
 __attribute__((noinline)) static int open_guarded_sig(void)
 {
     struct stat info = {0};
-    jp_sys_opening_sig();
-    const int fd = jp_sys_entered_sig(
+    jp_sys_before_open_sig();
+    const int fd = jp_sys_after_open_sig(
         (int)jp_sys_sig(SYS_openat, AT_FDCWD, (long)guard.path,
                         O_RDONLY | O_DIRECTORY | O_CLOEXEC | READ_MARK, 0, 0));
     if (fd < 0 || (jp_sys_fstat_sig(fd, &info) == 0 &&
@@ -131,9 +131,9 @@ int jp_sys_open_sig(const char *path, int flags, int mode)
     /* A FIFO in a file's place does not stop the program, nor a lease on it;
      * a terminal does not become its own. */
     flags |= O_NONBLOCK | O_NOCTTY;
-    jp_sys_opening_sig();
-    fd = jp_sys_entered_sig((int)jp_sys_sig(SYS_openat, folder, (long)path,
-                                            flags | O_CLOEXEC, mode, 0));
+    jp_sys_before_open_sig();
+    fd = jp_sys_after_open_sig((int)jp_sys_sig(SYS_openat, folder, (long)path,
+                                               flags | O_CLOEXEC, mode, 0));
     leave_sig(folder);
     return fd;
 }
@@ -332,13 +332,13 @@ void jp_sys_unmap_sig(void *address, size_t size)
 }
 
 /* Set once the kernel has refused process_vm_readv. */
-static _Atomic uint32_t peek_by_file;
+static _Atomic uint32_t safe_read_by_file;
 
 /* Both ways go through the calling thread: the first thread of the process may
  * have ended, and its memory with it.  In functions of their own, as the
  * deepest place of the handler's stack is here. */
-__attribute__((noinline)) static long peek_mem_sig(uint64_t address,
-                                                   void *buffer, size_t size)
+__attribute__((noinline)) static long
+safe_read_file_sig(uint64_t address, void *buffer, size_t size)
 {
     int fd = jp_sys_open_sig("/proc/thread-self/mem", O_RDONLY, 0);
     if (fd < 0)
@@ -349,7 +349,7 @@ __attribute__((noinline)) static long peek_mem_sig(uint64_t address,
 }
 
 __attribute__((noinline)) static long
-peek_call_sig(uint64_t address, void *buffer, size_t size, uint32_t tid)
+safe_read_call_sig(uint64_t address, void *buffer, size_t size, uint32_t tid)
 {
     const struct iovec local = {buffer, size};
     const struct iovec remote = {(void *)address, size};
@@ -360,13 +360,13 @@ peek_call_sig(uint64_t address, void *buffer, size_t size, uint32_t tid)
 long jp_sys_safe_read_sig(uint64_t address, void *buffer, size_t size)
 {
     long got = -ENOSYS;
-    if (atomic_load_explicit(&peek_by_file, memory_order_relaxed) == 0)
-        got = peek_call_sig(address, buffer, size, jp_sys_gettid_sig());
+    if (atomic_load_explicit(&safe_read_by_file, memory_order_relaxed) == 0)
+        got = safe_read_call_sig(address, buffer, size, jp_sys_gettid_sig());
     /* All but these two say nothing of the memory. */
     if (got >= 0 || got == -EFAULT)
         return got;
-    atomic_store_explicit(&peek_by_file, 1, memory_order_relaxed);
-    return peek_mem_sig(address, buffer, size);
+    atomic_store_explicit(&safe_read_by_file, 1, memory_order_relaxed);
+    return safe_read_file_sig(address, buffer, size);
 }
 
 __attribute__((noinline)) static uint32_t number_sig(long call)

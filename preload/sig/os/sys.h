@@ -37,8 +37,8 @@ void jp_sys_guard(const char *folder, uint64_t device, uint64_t inode);
 int jp_sys_open_sig(const char *path, int flags, int mode);
 /* To be called before and after a call of another kind that opens one, which
  * jp_sys_close_sig is to close; fd: what it returned, and is returned. */
-void jp_sys_opening_sig(void);
-int jp_sys_entered_sig(int fd);
+void jp_sys_before_open_sig(void);
+int jp_sys_after_open_sig(int fd);
 void jp_sys_close_sig(int fd);
 
 /* Descriptors that handlers in other threads have open when a child is forked:

@@ -13,11 +13,11 @@
 #include <ucontext.h>
 
 struct jp_budget;
-struct jp_slot;
+struct jp_thread;
 
 /* With a period that is longer than asked for, what is left of it when the
  * clock stops is written from this length on. */
-#define JP_CLOCK_REST_NS 1000000U
+#define JP_CLOCK_FLUSH_MIN_NS 1000000U
 
 /* A signal of a clock's. */
 struct jp_signal {
@@ -27,7 +27,7 @@ struct jp_signal {
     uint64_t now_ns; /* CLOCK_MONOTONIC, when its handler began */
     /* Whether the calling thread's stack is that of its last sample: 1, 0, or
      * -1 where there is none to compare it with.  Walks the stack. */
-    int (*same)(struct jp_slot *slot, const ucontext_t *context,
+    int (*same)(struct jp_thread *thread, const ucontext_t *context,
                 uint64_t now_ns);
 };
 
@@ -70,35 +70,36 @@ struct jp_clock_kind {
     /* Whether a signal is of this clock; what it stands for.  due: 0: it is no
      * sample at all.  done (may be NULL): the sample has been taken. */
     int (*owns)(const struct jp_signal *signal);
-    int (*due)(struct jp_slot *slot, const struct jp_signal *signal,
+    int (*due)(struct jp_thread *thread, const struct jp_signal *signal,
                struct jp_due *due);
-    void (*done)(struct jp_slot *slot);
+    void (*done)(struct jp_thread *thread);
 
     /* What no sample stands for yet when a thread or the profile ends, and the
      * thread gets no more signals.  Returns whether there is anything.  May be
      * called by another thread.  NULL: nothing is ever left. */
-    int (*flush)(struct jp_slot *slot, struct jp_due *due);
+    int (*flush)(struct jp_thread *thread, struct jp_due *due);
 
     /* One a thread: arm and pace return 0 or -errno, pace sets it to the
-     * period of the slot's budget. */
+     * period of the record's budget. */
     const struct jp_clock_kind *begins_with; /* until that runs out first */
-    int (*arm)(struct jp_slot *slot);
-    void (*disarm)(struct jp_slot *slot);
-    int (*pace)(struct jp_slot *slot);
-    /* The calling thread's slot that a signal is for; NULL: it has ended. */
-    struct jp_slot *(*find)(const struct jp_signal *signal);
+    int (*arm)(struct jp_thread *thread);
+    void (*disarm)(struct jp_thread *thread);
+    int (*pace)(struct jp_thread *thread);
+    /* The calling thread's record that a signal is for; NULL: it has ended. */
+    struct jp_thread *(*find)(const struct jp_signal *signal);
     /* What a signal stands for that finds its thread in the handler, and so
-     * is added to the next; or, without a slot, is lost.  NULL: nothing. */
-    uint64_t (*missed)(struct jp_slot *slot, const struct jp_signal *signal);
+     * is added to the next; or, without a record, is lost.  NULL: nothing. */
+    uint64_t (*untaken)(struct jp_thread *thread,
+                        const struct jp_signal *signal);
     /* The program's filter, known but not yet installed, will forbid to set
      * timers: makes the thread's clock go on by itself.  NULL: it does. */
-    void (*fence)(const struct jp_slot *slot);
+    void (*fence)(const struct jp_thread *thread);
     /* What it counted since the last sample, where its period is longer than
      * asked for.  NULL: nothing. */
-    uint64_t (*rest)(struct jp_slot *slot);
+    uint64_t (*unsampled)(struct jp_thread *thread);
     /* CPU time of the thread that no delivered signal covered, at its end.
      * NULL: none. */
-    uint64_t (*overdue)(struct jp_slot *slot);
+    uint64_t (*missed_ticks)(struct jp_thread *thread);
 
     /* One for the process: run sets it going (1) or stops it, and returns 0 or
      * -errno; take gives its budget to one thread at a time (NULL: another has

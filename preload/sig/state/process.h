@@ -20,7 +20,7 @@ struct jp_owner {
 extern struct jp_owner *jp_owner;
 
 /* Whether this process is set up: 0 before, and in a fresh forked child. */
-static inline int jp_owned_sig(void)
+static inline int jp_process_ready_sig(void)
 {
     return jp_owner != NULL && jp_owner->pid != 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One sample on its way from the handler to the log; its stack is in the kit.
+ * One sample on its way from the handler to the log; its stack is in the
+ * buffer.
  * Runs in: everywhere (types only). */
 #ifndef JP_SAMPLE_H
 #define JP_SAMPLE_H

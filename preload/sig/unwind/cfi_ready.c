@@ -90,7 +90,7 @@ static uint64_t make_ready_sig(void)
     return done;
 }
 
-void jp_cfi_ready_sig(void)
+void jp_cfi_copy_all_sig(void)
 {
     if (make_ready_sig() >= MUCH && parents != NULL)
         atomic_store(&parents->asked, 1);

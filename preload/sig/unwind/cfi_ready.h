@@ -8,7 +8,7 @@
 
 /* Copies the call-frame information of all modules that the map has, 64 MiB at
  * most; children made by fork have the copies too. */
-void jp_cfi_ready_sig(void);
+void jp_cfi_copy_all_sig(void);
 
 /* Before a fork: where a child of this process had to copy much for itself,
  * this one does it once, and the next children have it from here. */

@@ -14,38 +14,38 @@
 #include "jp_limits.h"
 #include "jp_log.h"
 
-struct jp_kit;
-struct jp_slot;
+struct jp_buffer;
+struct jp_thread;
 
-/* One walk: where from, within which stack, into which kit. */
+/* One walk: where from, within which stack, into which buffer. */
 struct jp_walk {
     const ucontext_t *context;
-    struct jp_slot *slot;
-    struct jp_kit *kit;
-    uint64_t low, high;   /* the stack: reads stay inside [low, high) */
-    uint64_t begin;       /* the sp with which the walk came to this stack */
-    uint64_t limit;       /* no sp above this: high, or where a piece of this
+    struct jp_thread *thread;
+    struct jp_buffer *buffer;
+    uint64_t low, high;    /* the stack: reads stay inside [low, high) */
+    uint64_t begin;        /* the sp with which the walk came to this stack */
+    uint64_t limit;        /* no sp above this: high, or where a piece of this
                              stack begins that the walk has left before */
-    uint32_t left;        /* such pieces, in kit->stretches */
-    uint32_t rooted;      /* high is where the thread's own code begins */
-    uint32_t total;       /* frames pushed; more than depth: both ends kept */
-    uint32_t arrived;     /* of these, before the return addresses on the stack
+    uint32_t left;         /* such pieces, in buffer->stretches */
+    uint32_t on_own_stack; /* high is where the thread's own code begins */
+    uint32_t total;        /* frames pushed; more than depth: both ends kept */
+    uint32_t arrived;      /* of these, before the return addresses on the stack
                              that it is on now */
-    uint32_t misses;      /* rules that had to be made */
-    uint32_t sure;        /* rooted, and all of the stack is known to be there,
+    uint32_t misses;       /* rules that had to be made */
+    uint32_t sure;         /* rooted, and all of the stack is known to be there,
                              as long as nobody changes it (shake.h) */
-    uint64_t *next;       /* where the next frame goes, in kit->frames; */
-    uint64_t *turn, *end; /* at end it goes on at turn: the root-most ones */
-    uint32_t moved;       /* the cache: a stretch is recorded, of so many */
-    uint32_t fresh, kept; /* frames, in front of this place on the cache, */
-    uint32_t area;        /* in this part of cache.fresh */
-    uint64_t window;      /* of a stack that is not sure: what kit->window */
+    uint64_t *next;        /* where the next frame goes, in buffer->frames; */
+    uint64_t *turn, *end;  /* at end it goes on at turn: the root-most ones */
+    uint32_t moved;        /* the cache: a stretch is recorded, of so many */
+    uint32_t fresh, kept;  /* frames, in front of this place on the cache, */
+    uint32_t area;         /* in this part of cache.fresh */
+    uint64_t window;      /* of a stack that is not sure: what buffer->window */
     uint32_t window_size; /* has a copy of; bytes, 0: nothing */
 };
 
-/* Collects the stack of the interrupted context into kit->frames, depth and
+/* Collects the stack of the interrupted context into buffer->frames, depth and
  * gap.  Returns why it ended. */
-enum jp_reason jp_walk_sig(struct jp_slot *slot, struct jp_kit *kit,
+enum jp_reason jp_walk_sig(struct jp_thread *thread, struct jp_buffer *buffer,
                            const ucontext_t *context);
 
 /* For walkers: whether a word at `address` lies in the stack, in its place. */
@@ -59,7 +59,8 @@ static inline int jp_walk_inside_sig(const struct jp_walk *walk,
 /* The word at `address`, which is inside, of a stack whose end is not proven:
  * read so that what is no longer mapped is no fault.  Returns 0 when it could
  * not be read. */
-int jp_walk_peek_sig(struct jp_walk *walk, uint64_t address, uint64_t *word);
+int jp_walk_safe_read_sig(struct jp_walk *walk, uint64_t address,
+                          uint64_t *word);
 
 /* For walkers: reads a word of the stack (inside).  Returns 0 when it could
  * not be read. */
@@ -67,7 +68,7 @@ static inline int jp_walk_read_sig(struct jp_walk *walk, uint64_t address,
                                    uint64_t *word)
 {
     if (!walk->sure)
-        return jp_walk_peek_sig(walk, address, word);
+        return jp_walk_safe_read_sig(walk, address, word);
     *word = jp_foreign_word_sig(address);
     return 1;
 }
@@ -84,9 +85,9 @@ static inline int jp_walk_push_sig(struct jp_walk *walk, uint64_t address)
 /* For walkers that begin anew: no frame has been pushed. */
 void jp_walk_begin_sig(struct jp_walk *walk);
 
-/* For walkers: makes the kit's cache fit for use, empty when it is that of
+/* For walkers: makes the buffer's cache fit for use, empty when it is that of
  * another map. */
-void jp_walk_cache_begin_sig(struct jp_kit *kit);
+void jp_walk_cache_begin_sig(struct jp_buffer *buffer);
 
 /* For walkers, at the end of a walk: what is recorded in cache.fresh goes in
  * front of what the cache still holds, for the next walk. */

@@ -9,7 +9,7 @@
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
 #include "sig/os/sys.h"
-#include "sig/state/kit.h"
+#include "sig/state/buffer.h"
 #include "walk_cfi.h"
 
 #define STEPS 192U /* instructions that are followed */
@@ -41,11 +41,12 @@ struct run {
     struct scratch {
         uint8_t code[COPY_BYTES];
         struct place forks[FORKS];
-    } * scratch; /* of the kit */
+    } * scratch; /* of the buffer */
 };
 
-_Static_assert(sizeof(struct scratch) <= sizeof(((struct jp_kit *)0)->walker),
-               "a kit has room for what is looked at");
+_Static_assert(sizeof(struct scratch) <=
+                   sizeof(((struct jp_buffer *)0)->walker),
+               "a buffer has room for what is looked at");
 
 /* The bytes at the run's pc, or NULL.  Those of the page that the thread runs
  * in can be read; jumps may lead to where nothing is. */
@@ -244,7 +245,7 @@ enum jp_ahead jp_walk_ahead_sig(struct jp_walk *walk,
     struct run run = {.walk = walk,
                       .at = {.pc = frame->pc, .fp_up = -1},
                       .begin = frame->pc,
-                      .scratch = (struct scratch *)walk->kit->walker};
+                      .scratch = (struct scratch *)walk->buffer->walker};
     enum jp_ahead found = JP_AHEAD_GOING;
     for (unsigned i = 0; i < STEPS && found == JP_AHEAD_GOING; i++)
         found = run_one_sig(&run, sp, fp);

@@ -12,8 +12,8 @@
 #include "sig/code/maps.h"
 #include "sig/os/sys.h"
 #include "sig/state/config.h"
-#include "sig/state/kit.h"
-#include "sig/state/slot.h"
+#include "sig/state/buffer.h"
+#include "sig/state/thread.h"
 #include "walk_cfi.h"
 
 #define ENTRY_BYTES 64U    /* of the stack: the frame of the program's entry */
@@ -32,20 +32,20 @@ static const uint8_t saved[JP_ARCH_SAVED_COUNT] = JP_ARCH_SAVED;
 static int end_sig(const struct jp_walk *walk,
                    const struct jp_walk_frame *frame)
 {
-    const struct jp_slot *slot = walk->slot;
+    const struct jp_thread *thread = walk->thread;
     if (jp_maps_anonymous_sig(frame->pc))
         return frame->registers[JP_ARCH_FP] == 0 && !frame->interrupted &&
-                       !walk->rooted && slot->stack.high != 0 &&
+                       !walk->on_own_stack && thread->stack.high != 0 &&
                        jp_walk_called_sig(frame->pc) == 0
                    ? JP_REASON_FIBER
                    : JP_REASON_BAD_FP;
     if (frame->registers[JP_ARCH_FP] != 0 || frame->unsure)
         return JP_REASON_NO_RULE;
     const int outermost =
-        slot->stack.is_main && walk->rooted
+        thread->stack.is_main && walk->on_own_stack
             ? walk->high - ENTRY_BYTES <= frame->registers[JP_ARCH_SP]
             : !frame->interrupted &&
-                  (slot->adopted || (frame->lost && !walk->rooted));
+                  (thread->adopted || (frame->lost && !walk->on_own_stack));
     return outermost ? jp_walk_root_sig(walk, 0) : JP_REASON_NO_RULE;
 }
 
@@ -99,7 +99,7 @@ static int frameless_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     if (offset < 0 || !jp_walk_inside_sig(walk, at))
         return 0;
     uint64_t caller = jp_walk_load_sig(walk, at);
-    if (!jp_maps_executable_sig(walk->kit, caller))
+    if (!jp_maps_executable_sig(walk->buffer, caller))
         return 0;
     if (!jp_walk_up_sig(walk, frame, at + 8, 8))
         return 0;
@@ -117,7 +117,7 @@ static int stub_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     if (!frame->interrupted || walk->total != 1 ||
         !jp_arch_stub_sig(walk->context, &pushed) ||
         jp_maps_anonymous_sig(frame->pc) ||
-        !jp_maps_executable_sig(walk->kit, caller) ||
+        !jp_maps_executable_sig(walk->buffer, caller) ||
         !jp_walk_up_sig(walk, frame, frame->registers[JP_ARCH_SP] + pushed,
                         pushed))
         return 0;
@@ -150,8 +150,8 @@ static int step_fp_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
         !jp_walk_inside_sig(walk, fp_at) || !jp_walk_inside_sig(walk, ra_at))
         return end_sig(walk, frame);
     uint64_t caller = jp_arch_strip_sig(jp_walk_load_sig(walk, ra_at));
-    if (!jp_maps_executable_sig(walk->kit, caller))
-        return caller == 0 && !walk->rooted && !frame->interrupted
+    if (!jp_maps_executable_sig(walk->buffer, caller))
+        return caller == 0 && !walk->on_own_stack && !frame->interrupted
                    ? jp_walk_root_sig(walk, 0)
                    : JP_REASON_BAD_FP;
     if (!jp_walk_up_sig(walk, frame, fp + JP_ARCH_FRAME_END, 16))
@@ -345,15 +345,15 @@ static int look_up_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
 {
     const int exact = frame->interrupted || frame->exact;
     const uint64_t pc = frame->pc - !exact;
-    const uint32_t epoch = walk->kit->maps_epoch;
+    const uint32_t epoch = walk->buffer->maps_epoch;
     frame->unsure = 0;
     const int cached = jp_cfi_cached_sig(pc, epoch, rule);
     if (cached && (rule->kind != JP_CFI_NONE || exact))
         return GOING;
-    if (!jp_maps_executable_sig(walk->kit, pc)) {
+    if (!jp_maps_executable_sig(walk->buffer, pc)) {
         /* Where a signal's handler returns to may begin a mapping. */
         rule->kind = JP_CFI_NONE;
-        if (!exact && jp_maps_executable_sig(walk->kit, frame->pc))
+        if (!exact && jp_maps_executable_sig(walk->buffer, frame->pc))
             find_end_sig(frame, epoch, rule);
         return rule->kind == JP_CFI_SIGNAL ? GOING : JP_REASON_NO_RULE;
     }

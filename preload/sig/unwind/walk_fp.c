@@ -5,8 +5,8 @@
  * Runs in: handler, any thread. */
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
-#include "sig/state/kit.h"
-#include "sig/state/slot.h"
+#include "sig/state/buffer.h"
+#include "sig/state/thread.h"
 #include "walk.h"
 
 /* The C library's start-up code keeps no frame pointers.  A chain that ends
@@ -20,13 +20,14 @@
 static enum jp_reason end_sig(const struct jp_walk *walk, uint64_t fp,
                               uint64_t last)
 {
-    const struct jp_slot *slot = walk->slot;
-    if (last == walk->low || walk->next == walk->kit->frames ||
+    const struct jp_thread *thread = walk->thread;
+    if (last == walk->low || walk->next == walk->buffer->frames ||
         jp_maps_anonymous_sig(walk->next[-1]))
         return JP_REASON_BAD_FP;
-    if (slot->stack.is_main && walk->rooted && walk->high - last <= ENTRY_BYTES)
+    if (thread->stack.is_main && walk->on_own_stack &&
+        walk->high - last <= ENTRY_BYTES)
         return JP_REASON_ROOT;
-    if (slot->adopted && fp == 0)
+    if (thread->adopted && fp == 0)
         return JP_REASON_ROOT;
     return JP_REASON_BAD_FP;
 }
@@ -41,7 +42,7 @@ static void push_frameless_sig(struct jp_walk *walk)
         return;
     uint64_t caller;
     if (jp_walk_read_sig(walk, at, &caller) &&
-        jp_maps_executable_sig(walk->kit, caller) &&
+        jp_maps_executable_sig(walk->buffer, caller) &&
         !jp_thread_is_start_sig(caller))
         jp_walk_push_sig(walk, caller);
 }
@@ -126,7 +127,7 @@ static int retrace_sig(struct jp_walk *walk, struct jp_walk_cache *cache,
  * of which the caller knows more. */
 static enum jp_reason follow_sig(struct jp_walk *walk, struct chain *chain)
 {
-    struct jp_walk_cache *cache = &walk->kit->cache;
+    struct jp_walk_cache *cache = &walk->buffer->cache;
     const uint64_t high = walk->high - RECORD_BYTES;
     const uint64_t start = jp_thread_start_low;
     const uint64_t start_size = jp_thread_start_high - start;
@@ -148,8 +149,8 @@ static enum jp_reason follow_sig(struct jp_walk *walk, struct chain *chain)
         caller = jp_arch_strip_sig(caller);
         if (caller - start < start_size)
             return JP_REASON_ROOT;
-        if (!jp_kit_knows_sig(walk->kit, caller) &&
-            !jp_maps_executable_sig(walk->kit, caller))
+        if (!jp_buffer_has_page_sig(walk->buffer, caller) &&
+            !jp_maps_executable_sig(walk->buffer, caller))
             return JP_REASON_BAD_FP;
         if (chain->kept != NONE)
             rewrite_sig(cache, chain);
@@ -164,14 +165,14 @@ static enum jp_reason follow_sig(struct jp_walk *walk, struct chain *chain)
 
 enum jp_reason jp_walk_fp_sig(struct jp_walk *walk)
 {
-    struct jp_walk_cache *cache = &walk->kit->cache;
+    struct jp_walk_cache *cache = &walk->buffer->cache;
     struct chain chain = {
         .fp = jp_arch_fp_sig(walk->context), .last = walk->low, .kept = NONE};
     jp_walk_push_sig(walk, jp_arch_pc_sig(walk->context));
     /* A misaligned stack would be misread; it ends here. */
     if ((walk->low & 7) == 0)
         push_frameless_sig(walk);
-    jp_walk_cache_begin_sig(walk->kit);
+    jp_walk_cache_begin_sig(walk->buffer);
     chain.at = cache->first;
     const enum jp_reason reason = follow_sig(walk, &chain);
     if (walk->sure) {
@@ -189,7 +190,7 @@ enum jp_reason jp_walk_fp_sig(struct jp_walk *walk)
     }
     if (reason != JP_REASON_BAD_FP)
         return reason;
-    if (walk->slot->stack.bounds_known && walk->rooted &&
+    if (walk->thread->stack.bounds_known && walk->on_own_stack &&
         chain.fp == walk->high)
         return JP_REASON_ROOT;
     return end_sig(walk, chain.fp, chain.last);

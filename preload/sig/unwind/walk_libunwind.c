@@ -18,8 +18,8 @@
 
 #include "sig/arch/arch.h"
 #include "sig/state/config.h"
-#include "sig/state/kit.h"
-#include "sig/state/slot.h"
+#include "sig/state/buffer.h"
+#include "sig/state/thread.h"
 #include "walk.h"
 
 #if HAVE_LIBUNWIND
@@ -32,8 +32,8 @@ static int (*step)(unw_cursor_t *);
 static int (*get_reg)(unw_cursor_t *, int, unw_word_t *);
 static int (*is_signal_frame)(unw_cursor_t *);
 
-_Static_assert(sizeof(unw_cursor_t) <= sizeof(((struct jp_kit *)0)->walker),
-               "a kit has room for libunwind's cursor");
+_Static_assert(sizeof(unw_cursor_t) <= sizeof(((struct jp_buffer *)0)->walker),
+               "a buffer has room for libunwind's cursor");
 
 int jp_walk_libunwind_load(void *(*load)(const char *name),
                            void *(*find)(void *library, const char *name))
@@ -53,7 +53,7 @@ int jp_walk_libunwind_load(void *(*load)(const char *name),
 
 enum jp_reason jp_walk_libunwind_sig(struct jp_walk *walk)
 {
-    unw_cursor_t *cursor = (unw_cursor_t *)walk->kit->walker;
+    unw_cursor_t *cursor = (unw_cursor_t *)walk->buffer->walker;
     unw_context_t *context = (unw_context_t *)(uintptr_t)walk->context;
     jp_walk_push_sig(walk, jp_arch_pc_sig(walk->context));
     if (init_local2(cursor, context, UNW_INIT_SIGNAL_FRAME) != 0)

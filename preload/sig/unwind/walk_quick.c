@@ -4,7 +4,7 @@
  * sp or fp, return address and frame pointer saved at a distance from it, the
  * rule in the cache.  And most frames are those of the last sample: from the
  * frame on that the thread has not returned from since, nothing has changed.
- * So the kit keeps a cache, of each frame where its caller was read.  A walk
+ * So the buffer keeps a cache, of each frame where its caller was read.  A walk
  * that comes to a frame of the cache (same sp, pc and fp) only compares the
  * words of the stack with it; as long as they are the same, every further
  * step is, too.  Such loads do not wait for each other, as those of a walk do.
@@ -17,8 +17,8 @@
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
 #include "sig/state/config.h"
-#include "sig/state/kit.h"
-#include "sig/state/slot.h"
+#include "sig/state/buffer.h"
+#include "sig/state/thread.h"
 #include "walk_cfi.h"
 
 /* A rule taken apart in registers: both words of it, as they lie in memory on
@@ -179,8 +179,8 @@ static inline int advance_sig(struct jp_walk *walk, struct quick *q,
      * or that has its caller where sp says (find_end_sig and find_bare_sig in
      * walk_cfi.c).  Where a signal's handler returns to, nobody called. */
     if (WORD_KIND(q->words) == JP_CFI_NONE &&
-        !jp_kit_knows_sig(walk->kit, caller) &&
-        !jp_maps_executable_sig(walk->kit, caller))
+        !jp_buffer_has_page_sig(walk->buffer, caller) &&
+        !jp_maps_executable_sig(walk->buffer, caller))
         return 0;
     if (WORD_KIND(next) != JP_CFI_REGISTER &&
         (WORD_KIND(next) == JP_CFI_SIGNAL ||
@@ -207,7 +207,7 @@ static inline int advance_sig(struct jp_walk *walk, struct quick *q,
 /* The loop of jp_walk_quick_sig. */
 static int go_sig(struct jp_walk *walk, struct quick *q, int interrupted)
 {
-    struct jp_walk_cache *cache = &walk->kit->cache;
+    struct jp_walk_cache *cache = &walk->buffer->cache;
     for (;;) {
         if (!interrupted && in_cache_sig(cache, q)) {
             if (!retrace_sig(walk, cache, q))
@@ -234,16 +234,16 @@ static int go_sig(struct jp_walk *walk, struct quick *q, int interrupted)
 int jp_walk_quick_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                       struct jp_cfi_rule *rule)
 {
-    struct jp_walk_cache *cache = &walk->kit->cache;
+    struct jp_walk_cache *cache = &walk->buffer->cache;
     const uint32_t total = walk->total;
     const uint32_t area = walk->moved ? 1 - walk->area : walk->area;
-    jp_walk_cache_begin_sig(walk->kit);
+    jp_walk_cache_begin_sig(walk->buffer);
     struct quick q = {.sp = frame->registers[JP_ARCH_SP],
                       .fp = frame->registers[JP_ARCH_FP],
                       .pc = frame->pc,
                       .low = walk->low,
                       .room = walk->limit - 8 - walk->low,
-                      .epoch = walk->kit->maps_epoch,
+                      .epoch = walk->buffer->maps_epoch,
                       .at = cache->first,
                       .steps = cache->fresh[area],
                       .kept = NONE,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Thread slots: one small record a profiled thread, found by the value that
+ * Thread records: one small record a profiled thread, found by the value that
  * a timer's signal carries or, for signals from outside, by thread id.
  * Runs in: handler, any thread. */
-#ifndef JP_SLOT_H
-#define JP_SLOT_H
+#ifndef JP_THREAD_H
+#define JP_THREAD_H
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -13,17 +13,17 @@
 #include "budget.h"
 #include "clock_kind.h"
 
-#define JP_SLOTS_MAX 16384 /* JP_FREELIST_MAX */
+#define JP_THREADS_MAX 16384 /* JP_FREELIST_MAX */
 
-struct jp_kit;
+struct jp_buffer;
 
-enum jp_slot_state {
-    JP_SLOT_FREE = 0,
-    JP_SLOT_NEW,    /* taken, the thread has not begun yet */
-    JP_SLOT_IDLE,   /* live, no timer */
-    JP_SLOT_ARMING, /* somebody makes or deletes its timer */
-    JP_SLOT_ARMED,  /* live, its timer runs */
-    JP_SLOT_ENDING  /* the thread is about to exit */
+enum jp_thread_state {
+    JP_THREAD_FREE = 0,
+    JP_THREAD_NEW,    /* taken, the thread has not begun yet */
+    JP_THREAD_IDLE,   /* live, no timer */
+    JP_THREAD_ARMING, /* somebody makes or deletes its timer */
+    JP_THREAD_ARMED,  /* live, its timer runs */
+    JP_THREAD_ENDING  /* the thread is about to exit */
 };
 
 /* Real time: see clock_real.c. */
@@ -62,7 +62,7 @@ struct jp_watch {
 };
 
 /* Written by sig/clock, for the thread or in it. */
-struct jp_slot_clock {
+struct jp_thread_clock {
     const struct jp_clock_kind *kind; /* what it is armed with, or NULL */
     int32_t signal;                   /* that it sends */
     _Atomic int32_t timer;            /* the kernel's id, or -1 */
@@ -93,7 +93,7 @@ struct jp_slot_clock {
 };
 
 /* Written by who makes the thread, and by hooks that change its stack. */
-struct jp_slot_stack {
+struct jp_thread_stack {
     uint64_t low;             /* UINT64_MAX: unknown */
     uint64_t high;            /* where its root is; 0: unknown */
     uint64_t floor;           /* what lies between it and high is this
@@ -110,7 +110,7 @@ struct jp_slot_stack {
 };
 
 /* Written by the handler for the hooks, and by these. */
-struct jp_slot_hooks {
+struct jp_thread_hooks {
     _Atomic uint32_t runs; /* of jprof's handler in this thread: hooks
                                      look whether one ended a call early */
     struct jp_resumed {
@@ -125,7 +125,7 @@ struct jp_slot_hooks {
 };
 
 /* Written by sig/files/names. */
-struct jp_slot_name {
+struct jp_thread_name {
     _Atomic uint8_t unwritten; /* it is not in the map yet */
     _Atomic uint32_t busy;     /* somebody compares and writes it */
     uint64_t looked_ns;        /* when the thread was last asked */
@@ -133,90 +133,90 @@ struct jp_slot_name {
 };
 
 /* Written by sampling: the last sample, or the one at work. */
-struct jp_slot_last {
+struct jp_thread_last {
     struct jp_due due;   /* what the signal at work stands for */
     uint64_t sampled_ns; /* when the stack was walked */
     uint8_t reason;      /* why it ends, enum jp_reason */
 };
 
-struct jp_slot {
-    _Atomic uint32_t state;      /* enum jp_slot_state */
-    _Atomic uint32_t generation; /* counts the slot's uses */
+struct jp_thread {
+    _Atomic uint32_t state;      /* enum jp_thread_state */
+    _Atomic uint32_t generation; /* counts the record's uses */
     _Atomic uint32_t tid;
-    _Atomic uint32_t busy;      /* its thread is in the handler */
-    uint32_t adoptions;         /* when it was taken: see adopt.c */
-    _Atomic uint8_t adopted;    /* found, not started through our hook */
-    struct jp_kit *_Atomic kit; /* from the first sample on */
-    struct jp_slot_clock clock;
-    struct jp_slot_stack stack;
-    struct jp_slot_hooks hooks;
-    struct jp_slot_name name;
-    struct jp_slot_last last;
+    _Atomic uint32_t busy;            /* its thread is in the handler */
+    uint32_t adoptions;               /* when it was taken: see adopt.c */
+    _Atomic uint8_t adopted;          /* found, not started through our hook */
+    struct jp_buffer *_Atomic buffer; /* from the first sample on */
+    struct jp_thread_clock clock;
+    struct jp_thread_stack stack;
+    struct jp_thread_hooks hooks;
+    struct jp_thread_name name;
+    struct jp_thread_last last;
 };
 
 /* Maps the table.  Returns 0 or -errno. */
-int jp_slots_init_sig(void);
+int jp_threads_init_sig(void);
 
-/* Takes a free slot (state NEW), or NULL when all are taken. */
-struct jp_slot *jp_slot_new_sig(void);
+/* Takes a free record (state NEW), or NULL when all are taken. */
+struct jp_thread *jp_thread_new_sig(void);
 
-/* Makes a NEW slot live for thread `tid` (state IDLE). */
-void jp_slot_begin_sig(struct jp_slot *slot, uint32_t tid);
+/* Makes a NEW record live for thread `tid` (state IDLE). */
+void jp_thread_begin_sig(struct jp_thread *thread, uint32_t tid);
 
-/* Gives a slot back; its signals no longer find it. */
-void jp_slot_free_sig(struct jp_slot *slot);
+/* Gives a record back; its signals no longer find it. */
+void jp_thread_free_sig(struct jp_thread *thread);
 
-/* The same for the slot of the calling thread, which is about to exit and has
+/* The same for the record of the calling thread, which is about to exit and has
  * used so much CPU time. */
-void jp_slot_end_sig(struct jp_slot *slot, uint64_t cpu_ns);
+void jp_thread_end_sig(struct jp_thread *thread, uint64_t cpu_ns);
 
-/* The value for a timer's sigval, and the live slot that a value names, or
+/* The value for a timer's sigval, and the live record that a value names, or
  * NULL: not ours, or of a thread that is gone. */
-uint64_t jp_slot_value_sig(const struct jp_slot *slot);
-struct jp_slot *jp_slot_by_value_sig(uint64_t value);
+uint64_t jp_thread_value_sig(const struct jp_thread *thread);
+struct jp_thread *jp_thread_by_value_sig(uint64_t value);
 
-/* Whether a value has the form of jp_slot_value_sig's at all. */
-int jp_slot_is_value_sig(uint64_t value);
+/* Whether a value has the form of jp_thread_value_sig's at all. */
+int jp_thread_is_value_sig(uint64_t value);
 
-/* The live slot of a thread, or NULL. */
-struct jp_slot *jp_slot_by_tid_sig(uint32_t tid);
+/* The live record of a thread, or NULL. */
+struct jp_thread *jp_thread_by_tid_sig(uint32_t tid);
 
 /* The same, looked for in one place only, where it nearly always is. */
-struct jp_slot *jp_slot_hinted_sig(uint32_t tid);
+struct jp_thread *jp_thread_hinted_sig(uint32_t tid);
 
-/* The live slot of the calling thread, whose stack pointer is sp, without
- * asking the kernel who it is; NULL: ask.  Thread-local memory says which slot
- * it was last, and its stack that it still is: a thread made by the system
- * call may share the memory with its maker, but has another stack.  A vfork
- * child has its parent's. */
-struct jp_slot *jp_slot_here_sig(uint64_t sp);
+/* The live record of the calling thread, whose stack pointer is sp, without
+ * asking the kernel who it is; NULL: ask.  Thread-local memory says which
+ * record it was last, and its stack that it still is: a thread made by the
+ * system call may share the memory with its maker, but has another stack.  A
+ * vfork child has its parent's. */
+struct jp_thread *jp_thread_here_sig(uint64_t sp);
 
-/* Has the calling thread remember its slot. */
-void jp_slot_remember_sig(struct jp_slot *slot);
+/* Has the calling thread remember its record. */
+void jp_thread_remember_sig(struct jp_thread *thread);
 
 /* How many threads were adopted so far, `more` of them just now. */
-uint32_t jp_slot_count_adoptions_sig(uint32_t more);
+uint32_t jp_thread_count_adoptions_sig(uint32_t more);
 
-/* Of a thread that gave its slot back by jp_slot_end_sig: the CPU time that it
- * had used then; of any other 0. */
-uint64_t jp_slot_ended_sig(uint32_t tid);
+/* Of a thread that gave its record back by jp_thread_end_sig: the CPU time
+ * that it had used then; of any other 0. */
+uint64_t jp_thread_ended_cpu_sig(uint32_t tid);
 
-/* Another live slot of the same thread, or NULL. */
-struct jp_slot *jp_slot_other_sig(const struct jp_slot *slot);
+/* Another live record of the same thread, or NULL. */
+struct jp_thread *jp_thread_other_sig(const struct jp_thread *thread);
 
-/* Takes a live slot from its thread, which has another; what looks for dead
- * threads' slots frees it. */
-void jp_slot_retire_sig(struct jp_slot *slot);
+/* Takes a live record from its thread, which has another; what looks for dead
+ * threads' records frees it. */
+void jp_thread_retire_sig(struct jp_thread *thread);
 
 /* Its place in the table. */
-uint32_t jp_slot_index_sig(const struct jp_slot *slot);
+uint32_t jp_thread_index_sig(const struct jp_thread *thread);
 
 /* How many are taken now. */
-uint32_t jp_slots_taken_sig(void);
+uint32_t jp_threads_taken_sig(void);
 
-/* For loops over all: slots 0 to count - 1 have ever been used. */
-uint32_t jp_slots_count_sig(void);
-struct jp_slot *jp_slot_at_sig(uint32_t index);
+/* For loops over all: records 0 to count - 1 have ever been used. */
+uint32_t jp_threads_used_sig(void);
+struct jp_thread *jp_thread_at_sig(uint32_t index);
 
 /* The code of jprof's own thread start: a stack's root is what it calls. */
 extern uint64_t jp_thread_start_low, jp_thread_start_high;
@@ -225,7 +225,8 @@ static inline int jp_thread_is_start_sig(uint64_t address)
     return address >= jp_thread_start_low && address < jp_thread_start_high;
 }
 
-/* Forgets every slot, as a forked child does.  (The table is wiped by fork.) */
-void jp_slots_reset_sig(void);
+/* Forgets every record, as a forked child does.  (The table is wiped by
+ * fork.) */
+void jp_threads_reset_sig(void);
 
 #endif
