@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Buffers: made on demand, passed from thread to thread by a free list.
+ * Thread buffers are made on demand and pass from thread to thread by a free
+ * list.
  * Runs in: handler, any thread. */
 #include "buffer.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared state, counters and the one line on stderr.
+ * The process's shared state, its counters and the line on stderr.
  * Runs in: handler, any thread. */
 #include "process.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Thread records.
+ * The table of threads' records.
  * Runs in: handler, any thread. */
 #include "thread.h"
 
@@ -32,8 +32,8 @@ static _Thread_local struct jp_thread *mine;
 /* Where a thread id was last seen; a wrong hint costs a search. */
 static _Atomic uint32_t hints[HINTS];
 
-/* Thread ids whose records were given back: the threads may still be there for
- * a moment. */
+/* Ids of threads that gave their records back, and their CPU time then: such a
+ * thread goes on for a moment, and is not to be adopted as a new one. */
 static _Atomic uint32_t ended[HINTS];
 static _Atomic uint64_t ended_ns[HINTS];
 
@@ -49,10 +49,10 @@ int jp_threads_init_sig(void)
     return 0;
 }
 
-/* Whoever looks at all records asks for the state first, or holds the record;
- * what it reads of one that is taken anew at this moment it uses for nothing
- * that the new thread could notice.  (ThreadSanitizer would have each field be
- * atomic.) */
+/* Other threads that loop over all records look at the state first, or hold
+ * the record.  One of them may read a field here while it is being cleared,
+ * but then does nothing with it that the new thread could notice.
+ * (ThreadSanitizer would have each field be atomic.) */
 __attribute__((no_sanitize("thread"))) static void
 clear_sig(struct jp_thread *thread)
 {
@@ -227,7 +227,7 @@ struct jp_thread *jp_thread_at_sig(uint32_t index)
 void jp_threads_reset_sig(void)
 {
     uint32_t used = atomic_load(&threads_used);
-    /* The kernel has wiped them, where it does so. */
+    /* They are zeros already, unless the kernel knows no MADV_WIPEONFORK. */
     for (uint32_t i = 0; i < used; i++) {
         if (atomic_load(&threads[i].state) != JP_THREAD_FREE)
             memset(&threads[i], 0, sizeof(threads[i]));

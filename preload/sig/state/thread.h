@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Thread records: one small record a profiled thread, found by the value that
- * a timer's signal carries or, for signals from outside, by thread id.
+ * Threads: one small record for each profiled thread, in a table.  A record is
+ * found by the value that a timer's signal carries or, for other signals, by
+ * thread id.
  * Runs in: handler, any thread. */
 #ifndef JP_THREAD_H
 #define JP_THREAD_H
@@ -19,134 +20,141 @@ struct jp_buffer;
 
 enum jp_thread_state {
     JP_THREAD_FREE = 0,
-    JP_THREAD_NEW,    /* taken, the thread has not begun yet */
-    JP_THREAD_IDLE,   /* live, no timer */
-    JP_THREAD_ARMING, /* somebody makes or deletes its timer */
-    JP_THREAD_ARMED,  /* live, its timer runs */
-    JP_THREAD_ENDING  /* the thread is about to exit */
+    JP_THREAD_NEW,    /* the record is taken, its thread has not begun */
+    JP_THREAD_IDLE,   /* live: the thread runs, without a timer */
+    JP_THREAD_ARMING, /* live: somebody makes or deletes the timer */
+    JP_THREAD_ARMED,  /* live: the timer runs */
+    JP_THREAD_ENDING  /* live: the thread is about to exit */
 };
 
-/* Real time: see clock_real.c. */
+/* What the real-time clock knows of a thread: clock_real.c explains strata.
+ * Times are CLOCK_MONOTONIC in ns unless said otherwise. */
 struct jp_watch {
-    uint64_t begin_ns, end_ns;  /* the stratum under way, */
-    uint64_t moment_ns;         /* and its moment */
-    uint64_t given_ns;          /* until here the thread's time is in samples;
-                                   0: none is to come */
-    uint64_t since_ns;          /* when it was first found in the wait that it
-                                   is in */
-    uint64_t restless_ns;       /* until when its waits count as short */
-    uint64_t switches;          /* how often it had blocked, last time */
-    uint64_t ours_ns;           /* CPU time of our own handler, last time */
-    uint64_t found_ns;          /* when that was */
-    int64_t ready_ns;           /* time that it waited for a CPU and that no
-                                   sample stands for yet */
-    int64_t remainder_ns;       /* CPU time that no sample stands for yet */
-    int64_t lent_ns;            /* what running samples have beyond their
-                                   strata */
-    uint8_t waits;              /* it was found waiting */
-    uint8_t late;               /* long after the moment */
-    uint8_t parked, was_parked; /* its strata are long; a timer on its CPU
-                                   clock is set */
-    struct jp_found {           /* what the signal at work found */
-        uint64_t now, cpu;
-        uint64_t used;   /* CPU time since our handler ran last */
-        uint64_t blocks; /* how often the thread blocked since; or
-                            UINT64_MAX */
-        int waits;       /* it waits in a call */
-        int same;        /* in that in which it was found last, if the
-                            stack is the same: */
-        int other;       /* it was not */
-        int ends;        /* that in which it was found last has just
-                            ended */
+    uint64_t begin_ns, end_ns; /* of the current stratum */
+    uint64_t moment_ns;        /* when the stratum is sampled */
+    uint64_t given_ns;         /* samples cover the thread's time until here;
+                                  0: no more are to come */
+    uint64_t since_ns;         /* when it was first found in its current wait */
+    uint64_t restless_ns;      /* until then its waits count as short */
+    uint64_t switches;         /* its voluntary switches at the last signal */
+    uint64_t ours_ns;          /* CPU time of the handler at the last signal */
+    uint64_t found_ns;         /* when the last signal was handled */
+    int64_t ready_ns;          /* time waiting for a CPU, not in samples yet */
+    int64_t remainder_ns;      /* CPU time, not in samples yet */
+    int64_t lent_ns;           /* by how much the weights of running samples
+                                  exceed their strata */
+    uint8_t waits;             /* the last signal found it waiting */
+    uint8_t late;              /* the last signal came long after its moment */
+    uint8_t parked;            /* its strata are long, and cpu_wakeup is set */
+    uint8_t was_parked;        /* the same before the current signal */
+    struct jp_found {          /* what the current signal found */
+        uint64_t now, cpu;     /* CLOCK_MONOTONIC, the thread's CPU clock */
+        uint64_t used;         /* CPU time since the handler ran last */
+        uint64_t blocks;       /* how often the thread blocked since then;
+                                  UINT64_MAX: unknown */
+        int waits;             /* the thread waits in a call */
+        int same;              /* in the same wait as at the last signal; until
+                                  the stacks are compared: it may be */
+        int other;             /* the stacks were compared and differ */
+        int ends;              /* the wait of the last signal has just ended */
     } found;
 };
 
-/* Written by sig/clock, for the thread or in it. */
+/* The thread's clock.  Written by sig/clock, in the thread itself or by the one
+ * who holds the record (jp_clock_hold_sig). */
 struct jp_thread_clock {
     const struct jp_clock_kind *kind; /* what it is armed with, or NULL */
-    int32_t signal;                   /* that it sends */
-    _Atomic int32_t timer;            /* the kernel's id, or -1 */
-    _Atomic int32_t cpu_wakeup;       /* real time: the timer on its CPU clock,
-                                         or -1 */
-    uint8_t no_cpu_wakeup;            /* it was refused */
-    uint8_t refused;                  /* JP_REFUSED_*, each counted once */
-    uint8_t unread;                   /* samples since the CPU clock was read */
-    _Atomic uint8_t gives_way;        /* when it runs out, the process's clock
-                                     takes its place (begins_with) */
-    int32_t descriptor;               /* the perf clock's was this, or -1 */
-    void *event;                      /* the page that keeps the perf clock */
-    struct jp_budget budget;          /* of its own clock */
-    _Atomic uint64_t carried_ns;      /* CPU time for its next sample to stand
-                                     for as well */
-    _Atomic uint64_t seen_ns;       /* where it goes without a clock: thread CPU
-                                     time that samples stand for */
-    uint64_t cpu_ns;                /* thread CPU time at the last sample, or
-                                     when the timer was armed */
-    uint64_t time_ns;               /* when the last sample was (perf clock) */
-    _Atomic int64_t origin_ns;      /* a CPU timer's first period ends so long
-                                     after it was made, in thread CPU time */
-    _Atomic uint64_t periods;       /* how many that ended were noticed */
-    _Atomic uint64_t first_tick_ns; /* the first signal comes at the thread's
-                                     first tick, for the periods before it;
-                                     0: it has come, or does not */
+    int32_t signal;                   /* that the clock sends */
+    _Atomic int32_t timer;            /* the kernel's timer id, or -1 */
+    _Atomic int32_t cpu_wakeup; /* real time: the timer that tells that a parked
+                                   thread runs again, or -1 */
+    uint8_t no_cpu_wakeup;      /* the kernel refused that timer */
+    uint8_t refused;            /* JP_REFUSED_*, each counted once */
+    uint8_t unread;             /* samples since the CPU clock was read */
+    _Atomic uint8_t gives_way;  /* it is armed with begins_with, and the
+                                   process's clock follows */
+    int32_t descriptor;         /* number that the perf event's signals carry,
+                                   or -1 */
+    void *event;                /* mapped page that keeps the perf event open */
+    struct jp_budget budget;    /* of this thread's own clock */
+    _Atomic uint64_t carried_ns; /* CPU time that the next sample stands for
+                                    besides its own */
+    _Atomic uint64_t seen_ns; /* for a thread that was refused a clock: CPU time
+                                 that samples cover */
+    uint64_t cpu_ns;          /* the thread's CPU clock at the last sample, or
+                                 when the clock was armed */
+    uint64_t time_ns;         /* CLOCK_MONOTONIC of the last sample (perf) */
+    _Atomic int64_t origin_ns; /* end of a CPU timer's first period, in CPU time
+                                  since it was armed; may be negative */
+    _Atomic uint64_t periods;  /* periods that ended, as far as was noticed */
+    _Atomic uint64_t first_tick_ns; /* not 0: the first signal comes at the
+                                       thread's first tick and stands for the
+                                       periods before it */
     struct jp_watch watch;
 };
 
-/* Written by who makes the thread, and by hooks that change its stack. */
+/* The thread's stack.  Written by who starts the thread, and by hooks that
+ * change the stack's memory. */
 struct jp_thread_stack {
-    uint64_t low;             /* UINT64_MAX: unknown */
-    uint64_t high;            /* where its root is; 0: unknown */
-    uint64_t floor;           /* what lies between it and high is this
-                                stack, where the kernel cannot be asked;
-                                UINT64_MAX: unknown */
-    uint64_t room;            /* threads.c: see there */
-    _Atomic uint32_t changed; /* a part of it was mapped anew: what is
-                                     known of it is to be looked up again (a
-                                     word: not every machine swaps bytes) */
-    _Atomic uint8_t unsafe;   /* it is always read by asking the kernel */
-    uint8_t bounds_known;     /* high is the frame of jprof's own thread
-                                start: a stack ends there */
-    uint8_t is_main;          /* high is the program's entry */
+    uint64_t low;   /* all of [low, high) is known to be mapped; UINT64_MAX:
+                       unknown */
+    uint64_t high;  /* address of its root; 0: unknown */
+    uint64_t floor; /* [floor, high) belongs to this stack, for when the kernel
+                       cannot be asked; UINT64_MAX: unknown */
+    uint64_t room;  /* bytes that pthread_create's attributes give it, without
+                       the guard; 0: unknown */
+    _Atomic uint32_t changed; /* some of its memory was mapped anew: `low` is to
+                                 be found again (a word, since not every machine
+                                 swaps bytes) */
+    _Atomic uint8_t unsafe;   /* it is read through the kernel only */
+    uint8_t
+        bounds_known; /* high is the frame of jprof's own thread start, where
+                             every stack of this thread ends */
+    uint8_t is_main;  /* high is the program's entry */
 };
 
-/* Written by the handler for the hooks, and by these. */
+/* What the handler tells the hooks, and what pthread_create's hook tells the
+ * thread that it starts. */
 struct jp_thread_hooks {
-    _Atomic uint32_t runs; /* of jprof's handler in this thread: hooks
-                                     look whether one ended a call early */
+    _Atomic uint32_t
+        runs; /* how often jprof's handler ran in the thread: a hook
+                              compares it to see whether one ended its call */
     struct jp_resumed {
         uint64_t pc, sp;
-    } resumed[2];              /* where the last of them returned to, and
-                                     where the one before did that returned to
-                                     another place */
-    uint64_t program_blocked;  /* what the creator believed blocked of
-                                     jprof's signals (local.h) */
+    } resumed[2];              /* where the handler last returned to, and the
+                                  last place before that was another */
+    uint64_t program_blocked;  /* of the clock's signals, those that the creator
+                                  believes blocked (hooks/base/local.h) */
     void *(*function)(void *); /* what pthread_create was asked to run */
     void *argument;
 };
 
-/* Written by sig/files/names. */
+/* The thread's name.  Written by sig/files/names. */
 struct jp_thread_name {
-    _Atomic uint8_t unwritten; /* it is not in the map yet */
-    _Atomic uint32_t busy;     /* somebody compares and writes it */
-    uint64_t looked_ns;        /* when the thread was last asked */
+    _Atomic uint8_t unwritten; /* the map has no name of the thread yet */
+    _Atomic uint32_t busy;     /* 1: somebody compares and writes it */
+    uint64_t looked_ns;        /* when the thread was last asked for it */
     char text[16];             /* as last written to the map */
 };
 
-/* Written by sampling: the last sample, or the one at work. */
+/* The last sample, or the current one.  Written by sampling. */
 struct jp_thread_last {
-    struct jp_due due;   /* what the signal at work stands for */
+    struct jp_due due;   /* what the current signal stands for */
     uint64_t sampled_ns; /* when the stack was walked */
-    uint8_t reason;      /* why it ends, enum jp_reason */
+    uint8_t reason;      /* why that walk ended, enum jp_reason */
 };
 
 struct jp_thread {
     _Atomic uint32_t state;      /* enum jp_thread_state */
-    _Atomic uint32_t generation; /* counts the record's uses */
+    _Atomic uint32_t generation; /* counts the uses of this record */
     _Atomic uint32_t tid;
-    _Atomic uint32_t busy;            /* its thread is in the handler */
-    uint32_t adoptions;               /* when it was taken: see adopt.c */
-    _Atomic uint8_t adopted;          /* found, not started through our hook */
-    struct jp_buffer *_Atomic buffer; /* from the first sample on */
+    _Atomic uint32_t busy;   /* 1: its thread takes a sample, or another thread
+                                writes what it left */
+    uint32_t adoptions;      /* jp_thread_count_adoptions_sig(0) when the record
+                                was taken: see adopt.c */
+    _Atomic uint8_t adopted; /* the thread was found, not started through the
+                                hook */
+    struct jp_buffer *_Atomic buffer; /* NULL until the first sample */
     struct jp_thread_clock clock;
     struct jp_thread_stack stack;
     struct jp_thread_hooks hooks;
@@ -154,79 +162,84 @@ struct jp_thread {
     struct jp_thread_last last;
 };
 
-/* Maps the table.  Returns 0 or -errno. */
+/* Maps the table.  Returns 0 or -ENOMEM.  Called once, by the constructor. */
 int jp_threads_init_sig(void);
 
-/* Takes a free record (state NEW), or NULL when all are taken. */
+/* Takes a free record, cleared, in state NEW; NULL when all are taken.  The
+ * caller gives it back by jp_thread_free_sig or jp_thread_end_sig. */
 struct jp_thread *jp_thread_new_sig(void);
 
 /* Makes a NEW record live for thread `tid` (state IDLE). */
 void jp_thread_begin_sig(struct jp_thread *thread, uint32_t tid);
 
-/* Gives a record back; its signals no longer find it. */
+/* Gives a record back.  Signals that carry it no longer find it. */
 void jp_thread_free_sig(struct jp_thread *thread);
 
-/* The same for the record of the calling thread, which is about to exit and has
- * used so much CPU time. */
+/* Gives back the record of the calling thread, which is about to exit, and
+ * remembers its CPU time cpu_ns for jp_thread_ended_cpu_sig. */
 void jp_thread_end_sig(struct jp_thread *thread, uint64_t cpu_ns);
 
-/* The value for a timer's sigval, and the live record that a value names, or
- * NULL: not ours, or of a thread that is gone. */
+/* The value that names this use of a record in a timer's sigval. */
 uint64_t jp_thread_value_sig(const struct jp_thread *thread);
+
+/* The live record that a value names; NULL when the value is none of jprof's,
+ * or names a use of the record that is over. */
 struct jp_thread *jp_thread_by_value_sig(uint64_t value);
 
-/* Whether a value has the form of jp_thread_value_sig's at all. */
+/* Whether a value has the form of jp_thread_value_sig's. */
 int jp_thread_is_value_sig(uint64_t value);
 
-/* The live record of a thread, or NULL. */
+/* The live record of thread `tid`, or NULL.  Looks through the whole table if
+ * need be. */
 struct jp_thread *jp_thread_by_tid_sig(uint32_t tid);
 
-/* The same, looked for in one place only, where it nearly always is. */
+/* The same, but looks in one place only, where the record nearly always is. */
 struct jp_thread *jp_thread_hinted_sig(uint32_t tid);
 
-/* The live record of the calling thread, whose stack pointer is sp, without
- * asking the kernel who it is; NULL: ask.  Thread-local memory says which
- * record it was last, and its stack that it still is: a thread made by the
- * system call may share the memory with its maker, but has another stack.  A
- * vfork child has its parent's. */
+/* The live record of the calling thread, whose stack pointer is sp, without a
+ * system call; NULL when it is not certain, and the kernel must be asked.
+ * Thread-local memory tells which record it was last; that sp is on that
+ * record's stack confirms it, as a thread made by clone may share its maker's
+ * thread-local memory but not its stack.  A vfork child gets its parent's. */
 struct jp_thread *jp_thread_here_sig(uint64_t sp);
 
-/* Has the calling thread remember its record. */
+/* Remembers the calling thread's record for jp_thread_here_sig. */
 void jp_thread_remember_sig(struct jp_thread *thread);
 
-/* How many threads were adopted so far, `more` of them just now. */
+/* Adds `more` to the number of threads adopted so far, and returns the sum. */
 uint32_t jp_thread_count_adoptions_sig(uint32_t more);
 
-/* Of a thread that gave its record back by jp_thread_end_sig: the CPU time
- * that it had used then; of any other 0. */
+/* The CPU time, in ns, that thread `tid` had used when it gave its record back
+ * by jp_thread_end_sig; 0 for any other thread. */
 uint64_t jp_thread_ended_cpu_sig(uint32_t tid);
 
 /* Another live record of the same thread, or NULL. */
 struct jp_thread *jp_thread_other_sig(const struct jp_thread *thread);
 
-/* Takes a live record from its thread, which has another; what looks for dead
- * threads' records frees it. */
+/* Takes a live record away from its thread, which has another one.  The search
+ * for the records of dead threads (adopt.c) frees it later. */
 void jp_thread_retire_sig(struct jp_thread *thread);
 
-/* Its place in the table. */
+/* The record's index in the table. */
 uint32_t jp_thread_index_sig(const struct jp_thread *thread);
 
-/* How many are taken now. */
+/* How many records are taken now. */
 uint32_t jp_threads_taken_sig(void);
 
-/* For loops over all: records 0 to count - 1 have ever been used. */
+/* For loops over all records: how many were ever used, and one by its index. */
 uint32_t jp_threads_used_sig(void);
 struct jp_thread *jp_thread_at_sig(uint32_t index);
 
-/* The code of jprof's own thread start: a stack's root is what it calls. */
+/* The bounds of the code of jprof's own thread start.  A walk that comes to a
+ * return address in it has reached the stack's root. */
 extern uint64_t jp_thread_start_low, jp_thread_start_high;
 static inline int jp_thread_is_start_sig(uint64_t address)
 {
     return address >= jp_thread_start_low && address < jp_thread_start_high;
 }
 
-/* Forgets every record, as a forked child does.  (The table is wiped by
- * fork.) */
+/* Forgets all records.  Called in a forked child, where the kernel has wiped
+ * the table. */
 void jp_threads_reset_sig(void);
 
 #endif
