@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The process's profiling timer.
+ * The clock kind of the process's profiling timer.
  * Runs in: handler, any thread. */
 #include "clock_itimer.h"
 
@@ -57,14 +57,15 @@ static void give_sig(int changed)
     atomic_store(&taken, 0);
 }
 
-/* The kernel says no more. */
+/* The kernel's siginfo says no more than SI_KERNEL. */
 static int owns_sig(const struct jp_signal *signal)
 {
     return jp_process.clock == &jp_clock_itimer && signal->number == SIGPROF &&
            signal->info->si_code == SI_KERNEL;
 }
 
-/* For ticks that were not delivered: nothing up to a tick. */
+/* The process's CPU time of ticks that were not delivered.  Up to a tick may be
+ * due to the next signal, and is left out. */
 static int flush_sig(struct jp_thread *thread, struct jp_due *due)
 {
     (void)thread;
@@ -86,7 +87,7 @@ static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
     (void)thread;
     (void)signal;
     due->cpu = now > before ? now - before : 0;
-    /* 0: a filter keeps us from asking. */
+    /* 0: a filter forbids to ask. */
     if (now == 0)
         due->cpu = budget.period_ns;
     return 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The perf software clock.
+ * The clock kind of the perf software clock.
  * Runs in: handler, any thread. */
 #include "clock_perf.h"
 
@@ -19,13 +19,13 @@
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
 
-/* The CPU clock is read at one sample of so many at least, so that the sum of
- * the weights cannot drift away from it. */
+/* At least one sample of so many reads the thread's CPU clock, so that the sum
+ * of the weights cannot drift away from it. */
 #define READ_EVERY 8U
 
 #define FIRST_REAL_TIME_SIGNAL 32 /* the kernel's SIGRTMIN, signal(7) */
 
-/* The numbers of events' descriptors begin here; 0: there was none yet. */
+/* The lowest number that events' descriptors have; 0: no event was made yet. */
 static _Atomic int lowest;
 
 /* The fields of struct f_owner_ex, fcntl(2). */
@@ -49,8 +49,8 @@ static int open_event_sig(uint32_t tid, uint64_t period)
                                                  -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
-/* Without the kernel's time in it, what a program spends in the kernel would
- * go unseen. */
+/* Tries an event that counts the kernel's time as well: without that, time that
+ * a program spends in the kernel would not be seen. */
 static int allowed_sig(void)
 {
     const int fd = open_event_sig(0, JP_NS);
@@ -65,10 +65,10 @@ static long fcntl_sig(int fd, int command, long argument)
     return jp_sys_sig(SYS_fcntl, fd, command, argument, 0, 0);
 }
 
-/* The number that an event's descriptor has for a moment, which its signals
- * carry for ever (si_fd): in the upper half of what the process may open, where
- * hardly a program's own are, but not so high that the kernel's table of them
- * becomes large. */
+/* The number for an event's descriptor.  The descriptor is closed at once, but
+ * the event's signals carry its number (si_fd).  It is in the upper half of
+ * what the process may open, where a program hardly has its own, but not so
+ * high that the kernel's table of descriptors becomes large. */
 static int number_sig(uint32_t index)
 {
     struct rlimit limit = {0, 0};
@@ -79,7 +79,7 @@ static int number_sig(uint32_t index)
     return most > low ? (int)(low + index % (most - low)) : 0;
 }
 
-/* Has the event's signal sent, as descriptor `fd`, to its thread. */
+/* Has the event send its signal, with number `fd`, to the thread. */
 static long direct_sig(int fd, uint32_t tid, int signal)
 {
     const struct owner owner = {F_OWNER_TID, (int)tid};
@@ -98,7 +98,8 @@ static void disarm_sig(struct jp_thread *thread)
     thread->clock.descriptor = -1;
 }
 
-/* Moves the event into a mapping and sets it going. */
+/* Maps a page of the event, which keeps it open without the descriptor, and
+ * starts it.  Returns 0 or -errno. */
 static int keep_sig(struct jp_thread *thread, int fd)
 {
     long error = direct_sig(fd, thread->tid, thread->clock.signal);
@@ -133,7 +134,8 @@ static int make_sig(struct jp_thread *thread)
     return error;
 }
 
-/* What the thread did up to now is for others to count. */
+/* Time is counted from now on; the caller sees to what the thread did
+ * before. */
 static int arm_sig(struct jp_thread *thread)
 {
     /* A signal may come as soon as the event is there. */
@@ -144,14 +146,15 @@ static int arm_sig(struct jp_thread *thread)
     return make_sig(thread);
 }
 
-/* Makes it anew; what was counted since the last sample is not lost. */
+/* Makes the event anew with the budget's period.  The CPU time since the last
+ * sample is not lost, as weights come from the CPU clock. */
 static int pace_sig(struct jp_thread *thread)
 {
     disarm_sig(thread);
     return make_sig(thread);
 }
 
-/* Once. */
+/* Moves cpu_ns on, so that the time is returned only once. */
 static uint64_t unsampled_sig(struct jp_thread *thread)
 {
     const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(thread->tid));
@@ -162,7 +165,7 @@ static uint64_t unsampled_sig(struct jp_thread *thread)
     return unsampled;
 }
 
-/* The event may be gone since: the clock has moved, or was stopped. */
+/* Tells such a signal by its number alone: its event may be gone by now. */
 static int owns_sig(const struct jp_signal *signal)
 {
     const int low = atomic_load(&lowest);
@@ -170,8 +173,9 @@ static int owns_sig(const struct jp_signal *signal)
            signal->info->si_fd >= low;
 }
 
-/* Where a filter of the program's keeps us from asking who we are: the number
- * alone tells, as long as there are not more threads than numbers. */
+/* For a thread whose id a filter forbids to ask: finds its record by the
+ * event's number, which is right while there are not more threads than
+ * numbers. */
 static struct jp_thread *by_number_sig(int number)
 {
     const uint32_t count = jp_threads_used_sig();
@@ -206,10 +210,11 @@ static struct jp_thread *find_sig(const struct jp_signal *signal)
     return thread;
 }
 
-/* Weights follow the thread's own CPU clock: what the kernel merged in one
- * long call (there is no overrun count) is in the next sample's.  Where
- * samples come a period after another, the clock is not asked.  One that comes
- * long before its period is over was pending when that was made longer. */
+/* The weight of a signal, from the thread's CPU clock: there is no overrun
+ * count, so signals that the kernel merged in one long call are made up for by
+ * the next sample.  While samples come one period after another, the clock is
+ * not read.  A signal that comes long before a lengthened period is over was
+ * sent before the period changed, and weighs nothing. */
 static uint64_t weigh_sig(struct jp_thread *thread, uint64_t now_ns)
 {
     const uint64_t period = jp_config.period_ns;
@@ -239,14 +244,15 @@ static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
     return 1;
 }
 
-/* A full queue of a real-time signal given to F_SETSIG degrades to SIGIO,
- * whose default kills. */
+/* No real-time signals: when their queue is full, F_SETSIG sends SIGIO instead,
+ * whose default action kills. */
 static int sends_sig(int signal)
 {
     return signal < FIRST_REAL_TIME_SIGNAL;
 }
 
-/* No program that uses this signal has an event of its own. */
+/* The clock's signal tells the parent's events from the program's own: a
+ * program that used this signal would have made the clock leave it. */
 static int is_descriptor_sig(int fd)
 {
     return fcntl_sig(fd, F_GETSIG, 0) == jp_process.signal;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * POSIX timers, one a thread.
+ * POSIX timers, and the clock kind that counts CPU time by one for each thread.
  * Runs in: handler, any thread. */
 #include "clock_timer.h"
 
@@ -67,16 +67,16 @@ void jp_clock_set_timer_last_sig(int timer, uint64_t first, uint64_t period)
     jp_arch_syscall_sig(SYS_timer_settime, arguments);
 }
 
-/* When the first period ends, in ns from now: anywhere in it, so that threads
- * which start together are not sampled together.
+/* When the thread's timer is to run out first, in ns from now.
  *
- * A CPU timer that has run out is noticed at the kernel's next tick, and a
- * thread that has ended by then goes without its sample: of threads that live
- * for less than some ticks, most would.  So the periods begin a tick before
- * the thread does.  Where the first then ends before the thread begins, the
- * timer is set to the first tick that the thread sees, and jp_clock_early_sig
- * says what that is worth.  So every moment of every thread is as likely to be
- * sampled as any other. */
+ * The end of the first period is drawn at random, so that threads which start
+ * together are not sampled together.  The kernel notices at its next tick that
+ * a CPU timer has run out, and a thread that has ended by then goes without
+ * its sample, as most threads would that live for less than some ticks.  So
+ * the thread's periods begin a tick before the thread.  If the first period
+ * ends before the thread begins, the timer is set to the first tick that the
+ * thread sees, and weigh_sig says what that tick stands for.  So every moment
+ * of every thread is equally likely to be sampled. */
 static uint64_t first_sig(struct jp_thread *thread, clockid_t clock)
 {
     atomic_store(&thread->clock.first_tick_ns, 0);
@@ -93,7 +93,7 @@ static uint64_t first_sig(struct jp_thread *thread, clockid_t clock)
     return 1;
 }
 
-/* How many periods end from `origin` to `until`, the first at origin. */
+/* How many periods end from `origin`, where the first does, to `until`. */
 static uint64_t ends_sig(int64_t until, int64_t origin)
 {
     if (until < origin)
@@ -101,8 +101,9 @@ static uint64_t ends_sig(int64_t until, int64_t origin)
     return (uint64_t)(until - origin) / jp_config.period_ns + 1;
 }
 
-/* The periods that have ended since one was last noticed.  Those asked for go
- * on where the timer has a longer one. */
+/* The time of the periods that ended, up to late_ns ago, since periods were
+ * last counted.  Periods of the length asked for go on, also while the timer
+ * has a longer one. */
 static uint64_t ended_sig(struct jp_thread *thread, uint64_t cpu_ns,
                           uint64_t late_ns)
 {
@@ -116,11 +117,11 @@ static uint64_t ended_sig(struct jp_thread *thread, uint64_t cpu_ns,
     return (ended - before) * jp_config.period_ns;
 }
 
-/* What a signal is worth: what its overrun count says, but for the first of a
- * thread, which may have been set to come early, and where the period is
- * longer than asked for; 0: nothing.  The first tick stands for the periods
- * that ended in the tick before it; where it comes late, for all since the
- * thread was armed. */
+/* The weight of a signal.  weight_ns, which its overrun count says, is right
+ * but for two cases.  A thread's first signal may have been set to its first
+ * tick: it stands for the periods that ended in the tick before, or, if it
+ * comes late, for all since the thread was armed.  With a lengthened period,
+ * the periods asked for that have ended are counted. */
 static uint64_t weigh_sig(struct jp_thread *thread, uint64_t weight_ns)
 {
     const int64_t first =
@@ -180,8 +181,8 @@ void jp_clock_timer_disarm_sig(struct jp_thread *thread)
     delete_sig(&thread->clock.cpu_wakeup);
 }
 
-/* The periods that ended more than a tick ago and were not noticed; they are
- * now.  A busy virtual machine does not deliver every tick. */
+/* The time of periods that ended more than a tick ago without a signal: a busy
+ * virtual machine does not deliver every tick.  They are counted now. */
 static uint64_t unsampled_sig(struct jp_thread *thread)
 {
     return ended_sig(thread,
@@ -200,7 +201,7 @@ static uint64_t missed_ticks_sig(struct jp_thread *thread)
 static int pace_sig(struct jp_thread *thread)
 {
     const uint64_t period = thread->clock.budget.period_ns;
-    /* At the end of one of the periods asked for. */
+    /* The timer runs out at the end of one of the periods asked for. */
     const uint64_t first = (uint64_t)thread->clock.origin_ns +
                            thread->clock.periods * jp_config.period_ns +
                            period - jp_config.period_ns;
