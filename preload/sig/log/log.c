@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chunks and records.  A chunk is the business of one buffer alone, so records
- * need no atomic operation but the release store that ends each.
+ * Chunks and records.  Only the owner of one buffer writes into a chunk, so a
+ * record needs no atomic operation but the release store that ends it.
  * Runs in: handler, any thread. */
 #include "log.h"
 
@@ -18,9 +18,10 @@
 #include "sig/state/process.h"
 #include "stacks.h"
 
-#define SHARED_LARGEST 16384U /* likewise, of the shared area */
+#define SHARED_LARGEST 16384U /* bytes of a chunk of the shared area */
 #define YIELDS 100U           /* waiting for a descriptor */
 
+/* Whether an address is in a chunk that some buffer has. */
 static int is_chunk_sig(uint64_t address)
 {
     const uint32_t count = jp_buffers_made_sig();
@@ -46,8 +47,8 @@ int jp_log_patch_sig(uint64_t address)
     return 1;
 }
 
-/* In a direct log, what was just written into the chunk's memory goes to the
- * file as well. */
+/* In a direct log, writes bytes of the chunk's memory to the file.  Returns 0
+ * or -errno. */
 static int push_sig(const struct jp_buffer *buffer, uint32_t at, uint32_t size)
 {
     if (!jp_log.direct)
@@ -80,7 +81,7 @@ void jp_log_ring_rotate_sig(void)
 {
     const uint64_t turns = (1ULL << JP_LOG_TURN_BITS) - 1;
     uint64_t ring = atomic_load(&jp_log.ring);
-    /* Where the file cannot be opened any more, there is this ring alone. */
+    /* Once the file cannot be opened, no other ring can be mapped. */
     if (jp_config.ring_bytes == 0 || !can_open_sig())
         return;
     do {
@@ -90,7 +91,7 @@ void jp_log_ring_rotate_sig(void)
         !atomic_compare_exchange_weak(&jp_log.ring, &ring, (ring | turns) + 1));
 }
 
-/* A chunk of the reserve stays mapped. */
+/* Gives up the buffer's chunk.  A chunk of the reserve stays mapped. */
 static void drop_chunk_sig(struct jp_buffer *buffer)
 {
     const uint64_t offset = atomic_load(&buffer->offset);
@@ -104,8 +105,8 @@ static void drop_chunk_sig(struct jp_buffer *buffer)
     atomic_store(&buffer->offset, 0);
 }
 
-/* The buffer that has the chunk at `offset` gives it up, unless it is writing.
- * Returns whether the place is free now. */
+/* Takes the chunk at `offset` away from the buffer that has it.  Returns 0 when
+ * a sample is just being written into it. */
 static int evict_sig(uint64_t offset, const struct jp_buffer *taker)
 {
     uint32_t count = jp_buffers_made_sig();
@@ -124,10 +125,10 @@ static int evict_sig(uint64_t offset, const struct jp_buffer *taker)
     return 1;
 }
 
-/* Takes the ring's next chunk; its place is then in buffer->offset.  The place
- * is claimed there before the others' are looked at, so of two who come to the
- * same place at once, one at least sees the other and goes on to the next.
- * Returns 0 when all are being written. */
+/* Takes the place of the ring's next chunk and sets buffer->offset to it.  The
+ * place is claimed there before other buffers are looked at, so of two that
+ * claim the same place at once, at least one sees the other and goes on to the
+ * next.  Returns 0 when samples are being written into all of them. */
 static int ring_place_sig(struct jp_buffer *buffer)
 {
     const uint32_t count = jp_log_ring_count_sig();
@@ -159,8 +160,8 @@ static uint32_t chunk_size_sig(const struct jp_buffer *buffer, uint32_t bytes)
     return size;
 }
 
-/* Where the program may have few descriptors (RLIMIT_NOFILE), handlers in other
- * threads may have the last ones for a moment. */
+/* Opens the log; waits a while when handlers in other threads have the last
+ * descriptors that the program may open (RLIMIT_NOFILE). */
 static int open_patiently_sig(void)
 {
     int fd = jp_log_open_sig();
@@ -204,8 +205,8 @@ static void open_chunk_sig(struct jp_buffer *buffer, uint32_t tid)
     jp_stacks_reset_sig(buffer);
 }
 
-/* Other threads' pieces of the area, which they are not writing to just now,
- * are given back. */
+/* Gives back the chunks of the shared area that other threads' buffers have and
+ * are not writing to. */
 static void release_others_sig(const struct jp_buffer *taker)
 {
     const uint32_t count = jp_buffers_made_sig();
@@ -217,8 +218,8 @@ static void release_others_sig(const struct jp_buffer *taker)
     }
 }
 
-/* Takes a chunk of what was mapped in advance.  Returns 0 when there is none
- * that is large enough. */
+/* Takes a chunk of the shared area for a record of so many bytes.  Returns 0
+ * when none is large enough. */
 static int share_chunk_sig(struct jp_buffer *buffer, uint32_t bytes)
 {
     const uint32_t most =
@@ -267,7 +268,8 @@ static int new_chunk_sig(struct jp_buffer *buffer, uint32_t bytes, uint32_t tid)
     return error;
 }
 
-/* Ends a record with its first word, which makes it one. */
+/* Completes a record by storing its first word.  info_words: its info << 16 |
+ * its words.  Returns 0 or -errno. */
 static int commit_sig(struct jp_buffer *buffer, void *record, unsigned type,
                       unsigned info_words)
 {
@@ -333,7 +335,7 @@ static int write_sig(struct jp_buffer *buffer, const struct jp_sample *sample)
         error = put_stack_sig(buffer, &ref);
     if (error == 0)
         error = put_sample_sig(buffer, sample, ref);
-    /* Behind a record that did not get into the file nothing could be read. */
+    /* A reader could read nothing behind a record that is not in the file. */
     if (error != 0)
         drop_chunk_sig(buffer);
     return error;
@@ -351,12 +353,12 @@ int jp_log_write_sig(struct jp_buffer *buffer, const struct jp_sample *sample)
         error = write_sig(buffer, sample);
         atomic_store(&buffer->lock, 0);
     }
-    /* What a process does while it ends is no loss. */
+    /* Samples while the process ends are not counted as lost. */
     if (error == 0 || jp_share_has_ended_sig())
         return error;
     jp_count_sig(JP_COUNT_LOST_NO_SPACE, 1);
     jp_count_sig(JP_COUNT_LOST_NS, sample->weight_ns);
-    /* That it was cut short will be said once, by the end of the signal. */
+    /* That the log was cut short is said at the end of the signal. */
     if (error != -EBUSY && atomic_load(&jp_log.cut) == 0 &&
         atomic_exchange(&jp_log.space_complained, 1) == 0)
         jp_complain_sig("samples are being lost, cannot add to ", jp_log.path,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The buffers that write for all threads: the first that is free is taken, so
- * that there are open chunks for as many samples as are written at the same
- * time, and no more.  A handler may be preempted while it writes; those of
- * other threads go on with the next.
+ * The buffers that write samples of all threads.  Each sample takes the first
+ * free one, so that only as many chunks are open as samples are written at the
+ * same time.  While a handler is preempted as it writes, those of other threads
+ * take the next buffer.
  * Runs in: handler, any thread. */
 #include "ring.h"
 
@@ -23,7 +23,7 @@
 
 static struct jp_buffer *_Atomic writers[WRITERS];
 
-/* Half of a ring's chunks at most may be open. */
+/* How many of the buffers may be used: as many as half of a ring's chunks. */
 static uint32_t most_sig(void)
 {
     if (jp_config.ring_bytes == 0)

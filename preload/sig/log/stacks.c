@@ -9,7 +9,7 @@
 #include "jp_log.h"
 #include "sig/state/buffer.h"
 
-#define PROBES 8U     /* places looked at for a hash */
+#define PROBES 8U     /* entries tried for one hash */
 #define CHAIN_MAX 24U /* records that a stack may be spread over */
 #define SHARED_MIN 4U /* fewer shared frames are not worth a reference */
 
@@ -30,9 +30,9 @@ static uint64_t mix_sig(uint64_t hash, uint64_t frame)
     return hash << 29 | hash >> 35;
 }
 
-/* Multiply and rotate, a frame a step, for two halves of the stack by turns,
- * which need not wait for each other: quick, and what it confuses is caught
- * by comparing. */
+/* Multiplies and rotates for each frame, for both halves of the stack by turns,
+ * which need not wait for each other.  It need not be a good hash: stacks with
+ * the same one are compared. */
 static uint64_t hash_sig(const struct jp_buffer *buffer)
 {
     const uint64_t *frames = buffer->frames;
@@ -48,8 +48,8 @@ static uint64_t hash_sig(const struct jp_buffer *buffer)
     return a ^ a >> 32;
 }
 
-/* A field of a record.  The chunk is memory of ours, but a file as well, and
- * others may have it, too: what is checked is read once. */
+/* Reads a field of a record once, since others may change the file between a
+ * check and a second read. */
 #define FIELD(record, name)                                                    \
     ((uint32_t)__atomic_load_n(&(record)->name, __ATOMIC_RELAXED))
 
@@ -98,7 +98,7 @@ int jp_stacks_find_sig(const struct jp_buffer *buffer, uint16_t *ref)
     *ref = 0;
     if (buffer->depth == 0)
         return 1;
-    /* Most often it is the last one again. */
+    /* Most often it is the last stack again. */
     if (buffer->last_ref != 0 && buffer->depth == buffer->last_depth &&
         buffer->gap == buffer->last_gap &&
         memcmp(buffer->frames, buffer->last,
