@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Thread names: a thread asks for its own, another's is in
- * /proc/self/task/TID/comm.
+ * Thread names: a thread asks the kernel for its own; another thread's is read
+ * from /proc/self/task/TID/comm.
  * Runs in: handler, any thread. */
 #include "names.h"
 
@@ -17,7 +17,7 @@
 
 #define EVERY_NS 100000000U
 
-/* Writes the name that the thread has now, if it is new. */
+/* Writes the thread's name if it is new. */
 static void put_sig(struct jp_thread *thread, const char *name)
 {
     char buffer[JP_MAPFILE_SHORT];
@@ -36,7 +36,7 @@ static void put_sig(struct jp_thread *thread, const char *name)
     jp_mapfile_append_sig(&text);
 }
 
-/* The thread itself and one who names all may come at once: one is enough. */
+/* Does the same, unless another thread does it for this one just now. */
 static void write_sig(struct jp_thread *thread, const char *name)
 {
     if (atomic_exchange(&thread->name.busy, 1) != 0)
