@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * When JIT files and code are looked at, and by whom.
+ * When JIT files and code pages are looked at, and by which thread.
  * Runs in: handler, any thread. */
 #include "jit.h"
 
@@ -16,8 +16,8 @@
 #include "sig/os/sys.h"
 #include "sig/state/buffer.h"
 
-#define GROWTH_NS 500000ULL      /* between looks at the perf map, */
-#define ABSENT_NS 10000000ULL    /* and while there is none */
+#define GROWTH_NS 500000ULL      /* between looks at the perf map */
+#define ABSENT_NS 10000000ULL    /* the same while there is none */
 #define INTERVAL_NS 100000000ULL /* between looks at everything */
 #define FIRST_LOOKS 20U /* one each interval, when JIT code is first seen */
 #define YIELDS 1000U
@@ -25,7 +25,7 @@
 static _Atomic uint64_t next_growth_ns, next_check_ns;
 static _Atomic uint32_t first_looks;
 
-/* One at a time has the files in hand. */
+/* 1: a thread is at the files. */
 static _Atomic uint32_t busy;
 
 static int lock_sig(void)
@@ -39,8 +39,8 @@ static void unlock_sig(void)
     atomic_store(&busy, 0);
 }
 
-/* Whether the stack has code without a file in it.  The innermost such frame
- * is where the time goes. */
+/* Whether the stack has a frame in code without a file.  The innermost such
+ * caller is remembered as hit. */
 static int has_jit_sig(const struct jp_buffer *buffer)
 {
     for (uint32_t i = 0; i < buffer->depth; i++) {
@@ -53,15 +53,16 @@ static int has_jit_sig(const struct jp_buffer *buffer)
     return 0;
 }
 
-/* A short run's dump must be found before its writer unmaps it: when code
- * without a file first runs, its description is not far. */
+/* Looks for mappings of jitdumps when code without a file first runs, since the
+ * runtime of a short run may unmap its dump before the next scan. */
 static void first_look_sig(uint64_t now_ns)
 {
     if (atomic_load(&first_looks) < FIRST_LOOKS && jp_maps_look_sig(now_ns))
         atomic_fetch_add(&first_looks, 1);
 }
 
-/* Whether the time has come; the first to ask has the turn. */
+/* Whether the time *at has come; the first caller for whom it has moves it on
+ * by the interval. */
 static int due_sig(_Atomic uint64_t *at, uint64_t now_ns, uint64_t interval)
 {
     uint64_t next = atomic_load(at);
@@ -73,7 +74,7 @@ void jp_jit_check_sig(const struct jp_buffer *buffer, uint64_t now_ns)
 {
     if (!jp_maps_any_anonymous_sig())
         return;
-    /* Each sample's pc; of callers, those that the looks happen upon. */
+    /* The pc of each sample counts as hit; callers only at looks. */
     if (buffer->depth > 0 && jp_maps_anonymous_sig(buffer->frames[0]))
         jp_code_hit_sig(buffer->frames[0]);
     if (now_ns < atomic_load(&next_growth_ns) || !has_jit_sig(buffer) ||
@@ -111,7 +112,7 @@ void jp_jit_save_sig(int whole)
     unsigned turns = 0;
     if (!jp_mapfile_ready_sig())
         return;
-    /* Whoever has it runs, with every signal blocked. */
+    /* The thread that holds the lock runs on, with all signals blocked. */
     while (!lock_sig()) {
         if (++turns > YIELDS)
             return;
@@ -119,7 +120,7 @@ void jp_jit_save_sig(int whole)
     }
     jp_jitmap_save_sig(whole);
     jp_jitdump_save_sig(whole);
-    /* With a jitdump as well: it may leave out code that ran. */
+    /* Also where there is a jitdump: it may leave out code that ran. */
     jp_code_keep_sig(1);
     unlock_sig();
 }
