@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stacks whose memory changes.  Who changes it says so first and looks then
- * whether a handler is at work on that stack; the handler is at work first, and
- * looks then whether somebody has said so: one of the two sees the other.
+ * Stacks whose memory changes.  A thread that changes memory first says so
+ * (`shaking`) and then looks whether a handler is at work on that stack
+ * (`busy`); a handler first sets `busy` and then looks at `shaking`.  So at
+ * least one of them sees the other.
  * Runs in: handler, any thread. */
 #include "shake.h"
 
@@ -14,7 +15,7 @@
 
 #define YIELDS 10000U /* the handler's thread may have been stopped */
 
-static _Atomic uint32_t shaking;
+static _Atomic uint32_t shaking; /* threads between begin and end */
 
 static void await_sig(const struct jp_thread *thread)
 {
@@ -22,8 +23,8 @@ static void await_sig(const struct jp_thread *thread)
         jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
 }
 
-/* Whether [start, end) is part of a thread's stack; where nobody knows yet how
- * far down it goes, all below its root is. */
+/* Whether [start, end) touches a thread's stack; while its lower end is
+ * unknown, all memory below its root counts. */
 static int touches_sig(const struct jp_thread *thread, uint64_t start,
                        uint64_t end)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A whole walk: the choice of a walker, the depth limit, what is counted.
+ * One whole walk: choosing the walker, applying the depth limit, counting.
  * Runs in: handler, any thread. */
 #include "walk.h"
 
@@ -18,8 +18,9 @@ static void reverse_sig(uint64_t *frames, uint32_t count)
     }
 }
 
-/* Of a stack deeper than the limit the leaf-most half is in its place; the
- * root-most frames are in the other half, turned: turns them back. */
+/* Sets the buffer's depth and gap.  Of a stack deeper than the limit, the
+ * leaf-most half is in its place, and the other half of `frames` is a ring of
+ * the root-most frames: puts these in order. */
 static void settle_sig(struct jp_walk *walk)
 {
     const uint32_t limit = jp_config.depth, head = limit / 2;
@@ -45,7 +46,8 @@ enum jp_reason jp_walk_sig(struct jp_thread *thread, struct jp_buffer *buffer,
         .context = context, .thread = thread, .buffer = buffer};
     enum jp_reason reason = JP_REASON_NO_STACK;
     jp_walk_begin_sig(&walk);
-    /* A library may have come whose code nobody has returned to yet. */
+    /* The pc may be in a new library, which return addresses do not show
+     * yet. */
     jp_maps_executable_sig(buffer, jp_arch_pc_sig(context));
     if (!jp_walk_bounds_sig(&walk, jp_arch_sp_sig(context)))
         jp_walk_push_sig(&walk, jp_arch_pc_sig(context));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What all walkers share: the bounds of the stack, the memory of the last
+ * What all walkers share: the bounds of the stack, and the cache of the last
  * walk.
  * Runs in: handler, any thread. */
 #include "walk.h"
@@ -14,12 +14,13 @@
 #include "sig/state/buffer.h"
 #include "sig/state/thread.h"
 
-/* Finds the stack that sp is on.  That of a thread whose root is known is kept
- * in its record, unless somebody changes a part of it: it may be in pieces, of
- * which not all can be read.  Any other (an adopted thread's, an alternate
- * signal stack, a coroutine's) is looked up each time, and is only what is
- * mapped there now: the stack may end before the mapping does, and the rest go
- * at any time. */
+/* The bounds of a thread's own stack, if its root is known, are kept in the
+ * thread's record until somebody changes the memory of a part of it (shake.h);
+ * it may then consist of several mappings, not all of them readable.  Any
+ * other stack (an adopted thread's, an alternate signal stack, a coroutine's)
+ * is looked up each time, and its bounds are those of the mapping that is
+ * there now.  Such a stack may end before the mapping does, and what is behind
+ * it may be unmapped at any time. */
 int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp)
 {
     struct jp_thread *thread = walk->thread;
@@ -79,8 +80,8 @@ int jp_walk_turn_sig(struct jp_walk *walk, uint64_t from, uint64_t sp,
     return jp_walk_bounds_sig(walk, inside) && jp_walk_rise_sig(walk, sp);
 }
 
-/* A call of the kernel a word would be dear: a piece of the stack is copied,
- * as far as its page goes, which is there or is not. */
+/* Copies up to 1 KiB of the stack within one page, which is mapped as a whole
+ * or not at all: one system call for each word would be too slow. */
 int jp_walk_safe_read_sig(struct jp_walk *walk, uint64_t address,
                           uint64_t *word)
 {
@@ -101,8 +102,8 @@ int jp_walk_safe_read_sig(struct jp_walk *walk, uint64_t address,
     return 1;
 }
 
-/* Of the frames that are kept of too deep a stack, half are the leaf-most,
- * and the rest the root-most. */
+/* Of a stack that is too deep, the leaf-most frames fill one half of `frames`;
+ * the root-most ones go round in the other half. */
 void jp_walk_begin_sig(struct jp_walk *walk)
 {
     const uint32_t limit = jp_config.depth;
@@ -127,8 +128,8 @@ void jp_walk_cache_begin_sig(struct jp_buffer *buffer)
     cache->steps[JP_WALK_CACHE].sp = UINT64_MAX;
 }
 
-/* Whether so many steps go up the stack, one after the other, to `next`; and
- * the last of all, and no other, has no caller. */
+/* Whether each of the steps is above the one before it on the stack, `next` is
+ * above them all, and only the last step of the whole cache has no caller. */
 static int leads_up_sig(const struct jp_walk_step *steps, uint32_t count,
                         const struct jp_walk_step *next)
 {

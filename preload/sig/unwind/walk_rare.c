@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The rare steps of the hybrid walker: from stack to stack, through signals'
- * frames, by expressions; and where a stack ends that the program made.
+ * frames, by expressions; and finding the root of a stack that the program
+ * made.
  * Runs in: handler, any thread. */
 #include "cfi_cache.h"
 #include "sig/arch/arch.h"
@@ -13,7 +14,7 @@
 #include "walk_cfi.h"
 
 #define GOING JP_WALK_GOING
-#define ENDS_LOOKED_AT 4U /* frames, for one that nobody called */
+#define ENDS_LOOKED_AT 4U /* last frames searched for one nobody called */
 
 static const uint8_t saved[JP_ARCH_SAVED_COUNT] = JP_ARCH_SAVED;
 
@@ -65,8 +66,8 @@ int jp_walk_signal_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
                : JP_REASON_BOUNDS;
 }
 
-/* To where longjmp goes, from among the instructions with which it leaves.
- * There is no going back on this stack. */
+/* Goes to where longjmp leads, from one of its last instructions; on the same
+ * stack only upwards. */
 int jp_walk_jump_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                      const struct jp_cfi_rule *rule)
 {
@@ -85,7 +86,7 @@ int jp_walk_jump_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
     return GOING;
 }
 
-/* A word of memory for an expression: of the stack, or of anywhere. */
+/* Reads a word of the stack, or of any memory, for an expression. */
 static int read_word_sig(void *data, uint64_t address, uint64_t *word)
 {
     struct jp_walk *walk = data;
@@ -122,14 +123,14 @@ int jp_walk_computed_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 
 int jp_walk_root_sig(const struct jp_walk *walk, int by_hand)
 {
-    /* Of a thread whose stack is not known, any is taken for its own. */
+    /* If the thread's own stack is not known, any stack counts as its own. */
     return by_hand || (!walk->on_own_stack && walk->thread->stack.high != 0)
                ? JP_REASON_FIBER
                : JP_REASON_ROOT;
 }
 
-/* Whether the instruction before a return address is no call: somebody put it
- * there.  Compilers of code at run time do such things all the time. */
+/* Whether a return address is behind no call, so that somebody put it there.
+ * Never in JIT code, where that is common. */
 static int is_by_hand_sig(uint64_t address)
 {
     return !jp_maps_anonymous_sig(address) && jp_walk_called_sig(address) == 0;
