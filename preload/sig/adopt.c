@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads that nobody announced.
+ * Finding threads that the pthread_create hook has not seen.
  * Runs in: handler, any thread.
  *
- * A thread may be found here in the moment before the hook's own start makes
- * its record live.  Both sides publish first and look afterwards: whoever comes
- * here counts `adoptions` up, looks for the thread, publishes, looks again;
- * the hook publishes and looks when the count has changed.  So one of them at
- * least sees the other, and the hook's record always stays. */
+ * A search may find a thread of the hook's just before the hook makes its
+ * record live.  So that the thread does not keep two records, both sides
+ * publish first and look afterwards.  The search counts an adoption, looks for
+ * the thread's record, makes a new one live, and looks again; the hook makes
+ * its record live, and looks if adoptions were counted since it took the
+ * record.  At least one of the two sees the other, and the hook's record
+ * always stays. */
 #include "adopt.h"
 
 #include <errno.h>
@@ -24,16 +26,17 @@
 #include "sig/state/thread.h"
 
 #define SLICE 64U /* records looked at in a step */
-#define PARTS 4U  /* of the folder, likewise */
+#define PARTS 4U  /* reads of /proc/self/task in a step */
 #define YIELDS 1000U
 
-/* A thread that has ended is adopted again if that takes it so long. */
+/* A thread that gave its record back, and then used this much CPU time on its
+ * way out, is adopted again. */
 #define OUT_NS 1000000U
 
-static _Atomic uint32_t searching; /* the rest is whose it is */
-static long position;              /* in the folder, for the next slice */
-static uint32_t cursor;            /* likewise in the records */
-static _Atomic uint64_t looked_ns; /* the last step, where that counts */
+static _Atomic uint32_t searching; /* 1: a thread searches, and has these: */
+static long position;              /* in /proc/self/task, for the next step */
+static uint32_t cursor;            /* in the table, for the next step */
+static _Atomic uint64_t looked_ns; /* the last step that due_sig allowed */
 
 static int enter_sig(unsigned yields)
 {
@@ -50,8 +53,9 @@ static void leave_sig(void)
     atomic_store(&searching, 0);
 }
 
-/* What a thread did without a record: all, or what it does on its way out, once
- * its record is given back (the destructors of its thread-local objects). */
+/* The CPU time that a thread used without a record: all of it, or, for one that
+ * gave its record back, what it used since (in the destructors of its
+ * thread-local objects). */
 static uint64_t unseen_sig(uint32_t tid)
 {
     const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(tid));
@@ -64,9 +68,10 @@ int jp_adopt_has_run_sig(uint32_t tid)
     return jp_thread_ended_cpu_sig(tid) == 0 || unseen_sig(tid) >= OUT_NS;
 }
 
-/* data: whether the thread began under a running profile, which has missed
- * what it did so far; its first sample stands for that as well.  Where /proc
- * is that of an outer pid namespace, the number is none of ours. */
+/* Makes a record for a thread that has none.  data points to an int: 1 when the
+ * thread began under the running profile; its first sample then stands for its
+ * CPU time so far as well.  Where /proc belongs to an outer pid namespace, tid
+ * is no thread of this process, and tgkill refuses it. */
 static void adopt_sig(uint32_t tid, void *data)
 {
     const int *late = data;
@@ -86,12 +91,12 @@ static void adopt_sig(uint32_t tid, void *data)
         jp_thread_retire_sig(thread);
     else if (atomic_load(&jp_process.running))
         jp_clock_arm_sig(thread);
-    /* The hook's start may have come just before the clock. */
+    /* The hook may have retired the record just before it was armed. */
     if (thread->tid == 0)
         jp_clock_disarm_sig(thread);
 }
 
-/* Looks at all threads, or at some from `position` on. */
+/* Adopts threads in /proc/self/task: all, or some from `position` on. */
 static void look_for_new_sig(int all)
 {
     int late = !all;
@@ -116,8 +121,8 @@ static int is_gone_sig(uint32_t tid)
            jp_sys_sig(SYS_tgkill, jp_owner->pid, tid, 0, 0, 0) == -ESRCH;
 }
 
-/* Frees the record of a thread that ended without a word: one made past the
- * hook, or one that left by the system call. */
+/* Frees a record whose thread has ended without giving it back: one made past
+ * the hook, or one that called SYS_exit. */
 static void drop_if_gone_sig(struct jp_thread *thread)
 {
     const uint32_t tid = thread->tid, generation = thread->generation;
@@ -127,7 +132,7 @@ static void drop_if_gone_sig(struct jp_thread *thread)
         return;
     if (!jp_clock_hold_sig(thread))
         return;
-    /* It may be another thread's by now. */
+    /* The record may be another thread's by now. */
     if (thread->tid != tid || thread->generation != generation) {
         jp_clock_release_sig(thread);
         return;
@@ -150,7 +155,8 @@ static void drop_dead_sig(uint32_t most)
     }
 }
 
-/* Whether the last step was a while ago; then this is one. */
+/* Whether the last step was a period of the slow timer ago; the first caller to
+ * find that does the next step. */
 static int due_sig(uint64_t now_ns)
 {
     uint64_t last = atomic_load(&looked_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parts that must not be left half done.
+ * Critical sections.
  * Runs in: any thread. */
 #include "critical.h"
 

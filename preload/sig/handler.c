@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The signal handler: whose signal is it, and what is to be done.
+ * The signal handler: finds out what a signal is, and has it carried out.
  * Runs in: handler. */
 #include "handler.h"
 
@@ -26,8 +26,8 @@
 #include "sig/state/thread.h"
 #include "trap.h"
 
-/* The end of a signal of the record's own clock: what it cost, and where that
- * is too much, or no longer is, another period. */
+/* Ends a signal of the thread's own clock: charges it to the budget, and sets
+ * the clock if the period has changed. */
 static void leave_sig(struct jp_thread *thread, const struct jp_visit *visit,
                       uint64_t elapsed_ns)
 {
@@ -39,8 +39,9 @@ static void leave_sig(struct jp_thread *thread, const struct jp_visit *visit,
     jp_budget_changed_sig(budget, begin_ns);
 }
 
-/* A record for the calling thread, which has none; NULL when there are no
- * more. */
+/* Makes a record for the calling thread, which has none, and arms it.  NULL
+ * when there are no more records, or a filter forbids to ask for the thread's
+ * id. */
 static struct jp_thread *adopt_self_sig(void)
 {
     struct jp_thread *thread =
@@ -52,8 +53,8 @@ static struct jp_thread *adopt_self_sig(void)
     return thread;
 }
 
-/* Tells the hooks of the calling thread that a call may have ended early, and
- * where it goes on. */
+/* Tells the hooks of the calling thread that the handler ran, so that a call
+ * may have ended early, and where the thread goes on. */
 static void ran_sig(struct jp_thread *thread, const ucontext_t *context)
 {
     const uint32_t tid = thread == NULL ? jp_sys_gettid_sig() : 0;
@@ -63,8 +64,8 @@ static void ran_sig(struct jp_thread *thread, const ucontext_t *context)
         return;
     const uint64_t pc = jp_arch_pc_sig(context), sp = jp_arch_sp_sig(context);
     atomic_fetch_add(&thread->hooks.runs, 1);
-    /* Not in jp_program_handler on its way to the question where the thread
-     * was: however many of jprof's signals come there. */
+    /* jp_program_handler is about to ask where the thread was before it:
+     * signals that come while it runs do not count. */
     if (jp_own_code_has_sig(pc))
         return;
     if (thread->hooks.resumed[0].pc != pc ||
@@ -74,8 +75,9 @@ static void ran_sig(struct jp_thread *thread, const ucontext_t *context)
     }
 }
 
-/* A signal that was sent to the process.  The kernel may have woken another
- * thread for it, whose call ended early though no handler ran there. */
+/* Counts a signal that was sent to the process.  The kernel may first have
+ * woken another thread for it, whose call ended early though no handler ran in
+ * it. */
 static void ran_shared_sig(void)
 {
     atomic_fetch_add(&jp_process.shared, 1);
@@ -87,16 +89,15 @@ static int is_control_sig(const siginfo_t *info)
            JP_CONTROL_MAGIC;
 }
 
-/* A thread that began just as the profile was paused armed its timer behind
- * the back of the one who disarmed all. */
+/* Disarms a thread that armed its timer just after a pause had disarmed all. */
 static void stop_late_sig(struct jp_thread *thread)
 {
     if (!atomic_load(&jp_process.running))
         jp_clock_disarm_sig(thread);
 }
 
-/* Takes the samples of what a signal stands for.  budget: NULL: another thread
- * has it. */
+/* Takes the samples that a signal stands for, and counts them if the period is
+ * lengthened.  budget: NULL while another thread has the process's. */
 static void take_sig(struct jp_thread *thread, const struct jp_budget *budget,
                      const struct jp_signal *signal)
 {
@@ -108,10 +109,10 @@ static void take_sig(struct jp_thread *thread, const struct jp_budget *budget,
         jp_sampling_lowered_sig(budget, all);
 }
 
-/* A signal of the clock of the calling thread.  One that comes while another is
- * at work in it (libunwind unblocks signals) leaves its time to the next.
- * (Inlined, it would make the frame larger under all that other signals lead
- * to.) */
+/* Handles a signal of the calling thread's own clock.  If it comes while the
+ * thread is taking a sample (libunwind unblocks signals), its weight is carried
+ * to the next sample.  (Not inlined: that would enlarge the stack frame of all
+ * other signals.) */
 __attribute__((noinline)) static void
 own_clock_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
               const struct jp_signal *signal)
@@ -138,8 +139,8 @@ own_clock_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
     atomic_store(&thread->busy, 0);
 }
 
-/* A signal of the process's one clock; record: of the calling thread, NULL: it
- * has none yet. */
+/* Handles a signal of a clock of the whole process.  thread: of the calling
+ * thread; NULL: it has no record yet. */
 __attribute__((noinline)) static void
 shared_clock_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
                  const struct jp_signal *signal)
@@ -165,7 +166,7 @@ shared_clock_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
     atomic_store(&thread->busy, 0);
 }
 
-/* A signal of a clock that each thread has one of. */
+/* Handles a signal of a clock of one thread, which may have ended. */
 static void thread_clock_sig(const struct jp_clock_kind *kind,
                              const struct jp_signal *signal)
 {
@@ -179,14 +180,15 @@ static void thread_clock_sig(const struct jp_clock_kind *kind,
     stop_late_sig(thread);
 }
 
-/* The process's slow timer has come to the calling thread.  One that it did
- * not know has run unseen since it began. */
+/* Handles a signal of the process's slow timer, which came to the calling
+ * thread: adopts the thread if it has no record, samples CPU time that its own
+ * clock has not seen, and goes on searching for other threads. */
 static void watch_sig(const ucontext_t *context)
 {
     ran_shared_sig();
     const uint32_t tid = jp_sys_gettid_sig();
     if (tid == 0)
-        return; /* a filter keeps us from knowing who it is */
+        return; /* a filter forbids to ask which thread it is */
     struct jp_thread *thread = jp_thread_by_tid_sig(tid);
     if (thread == NULL && jp_adopt_has_run_sig(tid))
         thread = adopt_self_sig();
@@ -200,7 +202,8 @@ static void watch_sig(const ucontext_t *context)
     jp_adopt_step_sig();
 }
 
-/* A timer's signal.  Returns whether it was one of jprof's for the process. */
+/* Handles the signal of JP_FIRST's timer or of the process's slow timer.
+ * Returns 0 when it is neither. */
 static int timer_sig(const siginfo_t *info, const ucontext_t *context)
 {
     const uint64_t value = (uint64_t)info->si_value.sival_ptr;
@@ -217,8 +220,8 @@ static int timer_sig(const siginfo_t *info, const ucontext_t *context)
     return 1;
 }
 
-/* A signal that somebody sent: starts the profile if it does not run, and is
- * a sample of the thread that it came to, as in the original. */
+/* Handles a signal that somebody raised: starts the profile if it does not run,
+ * and samples the thread that got it, as in the original jprof. */
 static void raised_sig(struct jp_thread *thread, const ucontext_t *context)
 {
     if (thread == NULL && (thread = adopt_self_sig()) == NULL)
@@ -228,7 +231,7 @@ static void raised_sig(struct jp_thread *thread, const ucontext_t *context)
     jp_sampling_take_sig(thread, JP_EVENT_RAISED, jp_config.period_ns, context);
 }
 
-/* A signal of jprof's with no value of its own. */
+/* Handles a signal of jprof's that carries no value. */
 static void plain_sig(struct jp_thread *thread, int signal,
                       const ucontext_t *context)
 {
@@ -244,9 +247,10 @@ static void plain_sig(struct jp_thread *thread, int signal,
         raised_sig(thread, context);
 }
 
-/* The record of the calling thread, NULL when it has none.  *ours: whether the
- * thread is this process's.  One with a record is.  A vfork child has none, and
- * only borrows this memory; a signal that it sends itself has its own pid. */
+/* The record of the calling thread; NULL when it has none.  Sets *ours to
+ * whether the thread is one of this process: a vfork child, which runs in this
+ * memory, has another pid, also in the siginfo of signals that it sends
+ * itself. */
 static struct jp_thread *whose_sig(const siginfo_t *info,
                                    const ucontext_t *context, int *ours)
 {
@@ -256,7 +260,7 @@ static struct jp_thread *whose_sig(const siginfo_t *info,
         thread = jp_thread_here_sig(jp_arch_sp_sig(context));
     if (thread != NULL)
         return thread;
-    /* 0: a filter keeps us from asking. */
+    /* 0: a filter forbids to ask. */
     const uint32_t tid = jp_sys_gettid_sig();
     thread = tid != 0 ? jp_thread_by_tid_sig(tid) : NULL;
     if (thread != NULL) {
@@ -296,7 +300,7 @@ static void dispatch_sig(int number, siginfo_t *info, void *context)
         plain_sig(thread, number, context);
 }
 
-/* The linker's bounds of the section that the handler is alone in. */
+/* The linker's bounds of the section that holds only the handler. */
 extern const char __start_jp_handler[] __attribute__((visibility("hidden")));
 extern const char __stop_jp_handler[] __attribute__((visibility("hidden")));
 

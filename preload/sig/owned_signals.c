@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which signals are jprof's.
+ * The sets of jprof's signals.
  * Runs in: handler, any thread. */
 #include "owned_signals.h"
 
@@ -19,7 +19,7 @@ static uint64_t bit_sig(int signal)
     return signal > 0 ? JP_SIGSET(signal) : 0;
 }
 
-static uint64_t handler; /* what the kernel is to have for the clock */
+static uint64_t handler; /* address of jp_handler_sig */
 
 void jp_owned_init_sig(int spare, uint64_t address)
 {
@@ -58,8 +58,8 @@ int jp_owned_has_value_sig(const siginfo_t *info)
 
 void jp_owned_check_sig(void)
 {
-    /* struct sigaction of the kernel: the handler is first in it, after which
-     * come flags, restorer and mask (rt_sigaction(2)). */
+    /* The kernel's struct sigaction: handler, flags, restorer, mask
+     * (rt_sigaction(2)). */
     uint64_t action[4] = {0};
     if ((atomic_load(&jp_owned.ours) & bit_sig(jp_process.signal)) != 0 &&
         jp_sys_sig(SYS_rt_sigaction, jp_process.signal, 0, (long)action,

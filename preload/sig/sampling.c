@@ -24,9 +24,9 @@
 #include "sig/state/thread.h"
 #include "walk_safe.h"
 
-#define HITS_UNTOLD 10000U /* that a buffer may keep for itself */
+#define HITS_UNTOLD 10000U /* rule hits that a buffer may keep uncounted */
 
-/* A call that a hook makes is no further from the leaf than this. */
+/* A hook's frames are at most this many frames from the leaf. */
 #define UNDER_HOOK 8U
 
 void jp_sampling_lose_sig(unsigned counter, uint64_t weight_ns)
@@ -43,9 +43,8 @@ void jp_sampling_lowered_sig(const struct jp_budget *budget, uint64_t weight_ns)
     jp_count_sig(JP_COUNT_LOWERED_NS, weight_ns);
 }
 
-/* Keeps a sample in the buffer until there is a log.  Where one is kept
- * already, it stands for this one's time as well, as with what a tick
- * merges. */
+/* Keeps a sample in the buffer until there is a log.  If one is kept already,
+ * adds this one's weight to it. */
 static void keep_sig(struct jp_buffer *buffer, const struct jp_sample *sample)
 {
     if (buffer->waiting) {
@@ -77,7 +76,7 @@ struct jp_buffer *jp_sampling_ensure_buffer_sig(struct jp_thread *thread)
 {
     if (thread->buffer == NULL) {
         struct jp_buffer *none = NULL, *buffer = jp_buffer_take_sig();
-        /* Another thread may give it one (jp_control_before_sandbox_sig). */
+        /* Another thread may do the same (jp_control_before_sandbox_sig). */
         if (buffer != NULL &&
             !atomic_compare_exchange_strong(&thread->buffer, &none, buffer))
             jp_buffer_return_sig(buffer);
@@ -85,9 +84,9 @@ struct jp_buffer *jp_sampling_ensure_buffer_sig(struct jp_thread *thread)
     return thread->buffer;
 }
 
-/* Walks the stack into the buffer; error: there is no log yet.  The mappings
- * are read again where they have changed.  (Inlined, for the deepest place of
- * the handler's stack is below it.) */
+/* Walks the stack into the buffer; error: not 0 while there is no log.  Reads
+ * the list of mappings again if it has changed.  (Inlined, since the handler
+ * uses the most stack below it.) */
 __attribute__((always_inline)) static inline void
 walk_sig(struct jp_thread *thread, struct jp_buffer *buffer,
          const ucontext_t *context, uint64_t now_ns, int error)
@@ -103,9 +102,10 @@ walk_sig(struct jp_thread *thread, struct jp_buffer *buffer,
         jp_buffer_flush_counts_sig(buffer);
 }
 
-/* Takes a sample: the log is made if it is not there, the stack is walked if
- * it was not yet (jp_sampling_same_sig), the record written.  While another
- * thread makes the log (-EAGAIN), the sample waits in the buffer. */
+/* Takes a sample: makes the log if there is none, walks the stack unless that
+ * was done already (jp_sampling_same_sig), writes the record, and brings the
+ * map up to date.  While another thread makes the log (-EAGAIN), the sample
+ * waits in the buffer. */
 static void record_sig(struct jp_thread *thread, enum jp_event event,
                        uint64_t weight_ns, const ucontext_t *context)
 {
@@ -141,8 +141,8 @@ static void record_sig(struct jp_thread *thread, enum jp_event event,
     jp_usage_follow_sig(sample.time_ns);
 }
 
-/* Puts the stack of the walk before in the place of the last one's, which is
- * kept; for buffers that write to no chunk of their own. */
+/* Swaps the stack in `frames` and the one in `last`.  For buffers that do not
+ * write to a chunk of their own, whose `last` would have to match it. */
 static void turn_sig(struct jp_buffer *buffer)
 {
     uint64_t *frames = buffer->frames;
@@ -155,8 +155,8 @@ static void turn_sig(struct jp_buffer *buffer)
     buffer->last_gap = gap;
 }
 
-/* Where the frames begin of what called a hook of jprof's; 0: the leaf-most
- * ones are not those of a hook. */
+/* The index of the frame that called a hook of jprof's; 0 when the leaf-most
+ * frames are not those of a hook. */
 static uint32_t beyond_hooks_sig(const uint64_t *frames, uint32_t depth)
 {
     uint32_t i = 0;
@@ -190,7 +190,8 @@ int jp_sampling_same_sig(struct jp_thread *thread, const ucontext_t *context,
 void jp_sampling_take_sig(struct jp_thread *thread, enum jp_event event,
                           uint64_t weight_ns, const ucontext_t *context)
 {
-    /* A thread that pauses the profile may be writing the record's rest. */
+    /* Busy: a thread that pauses the profile may be writing what this one left
+     * (jp_sampling_flush_time_sig). */
     if (atomic_exchange(&thread->busy, 1) != 0) {
         if (event == JP_EVENT_CPU && jp_clock_is_thread_cpu_sig())
             atomic_fetch_add(&thread->clock.carried_ns, weight_ns);
@@ -202,9 +203,10 @@ void jp_sampling_take_sig(struct jp_thread *thread, enum jp_event event,
     atomic_store(&thread->busy, 0);
 }
 
-/* Writes a sample where the thread was last seen: the buffer still has that
- * stack.  Its time is that stack's, since the libraries at its addresses may
- * have gone, but not before a ring was cleared.  Returns whether it could. */
+/* Writes another sample of the last stack, which the buffer still has.  The
+ * sample has that stack's time, since the libraries at its addresses may have
+ * gone since, but not one from before a ring was cleared.  Returns 0 when there
+ * is no such stack, or no log. */
 static int write_again_sig(struct jp_thread *thread, enum jp_event event,
                            uint64_t weight_ns)
 {
@@ -221,7 +223,7 @@ static int write_again_sig(struct jp_thread *thread, enum jp_event event,
         if (sample.weight_ns > since)
             sample.weight_ns = since;
     }
-    /* The stack that has just been walked is not that one yet. */
+    /* A stack has just been walked: the last one is in `last`. */
     if (buffer->walked_ns != 0)
         turn_sig(buffer);
     jp_log_write_sig(buffer, &sample);
@@ -253,7 +255,7 @@ void jp_sampling_take_due_sig(struct jp_thread *thread,
                         due->after_ready ? JP_EVENT_WALL_READY
                                          : JP_EVENT_WALL_BLOCKED,
                         due->after);
-    /* A walk that nobody wanted to have written. */
+    /* Forgets a walk of which no sample was taken. */
     if (thread->buffer != NULL)
         thread->buffer->walked_ns = 0;
 }

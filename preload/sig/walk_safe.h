@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A walk that survives its faults.  In the handler's own frame, as the deepest
- * place of its stack is behind it.
+ * A stack walk that survives its faults.  It is inlined into the caller's
+ * frame, since the handler uses the most stack below it.
  * Runs in: handler. */
 #ifndef JP_WALK_SAFE_H
 #define JP_WALK_SAFE_H
@@ -11,8 +11,9 @@
 #include "sig/unwind/walk.h"
 #include "trap.h"
 
-/* Walks the stack.  Where its memory went away meanwhile, again, reading what
- * there is of it; and from now on. */
+/* Walks the calling thread's stack into the buffer.  If the walk faults, walks
+ * again by checked copies, as all later walks of this thread then do.  Returns
+ * why the walk ended, enum jp_reason. */
 static inline uint8_t jp_walk_safe_sig(struct jp_thread *thread,
                                        struct jp_buffer *buffer,
                                        const ucontext_t *context)
