@@ -26,7 +26,7 @@ static struct jp_thread *find(void)
 {
     const uint32_t tid = jp_sys_gettid_sig();
     if (tid == 0 || jp_local_is_vfork_child())
-        return NULL; /* a filter keeps us from knowing; a vfork child */
+        return NULL; /* a filter forbids to ask; or a vfork child */
     struct jp_thread *thread = jp_thread_by_tid_sig(tid);
     if (thread != NULL)
         return thread;
@@ -57,8 +57,7 @@ void jp_local_begin(struct jp_thread *thread)
     jp_local.program_blocked = before & clock;
     if (thread != NULL)
         jp_local.program_blocked |=
-            thread->hooks
-                .program_blocked; /* also what is the program's by now */
+            thread->hooks.program_blocked; /* also of signals given up since */
 }
 
 void jp_local_exec(int how)

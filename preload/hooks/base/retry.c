@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls that a signal ends early.
+ * Calls that a signal ended early.
  * Runs in: any thread, the program's handlers. */
 #include "retry.h"
 
@@ -16,8 +16,8 @@
 #include "sig/owned_signals.h"
 #include "sig/state/process.h"
 
-/* That a thread may be kept from running; and what the one that waits for it
- * runs at least, as on a busy machine that may be little in a long time. */
+/* How long a thread waits for another one to run its handler: this time, and at
+ * least this much of its own CPU time, which on a busy machine takes longer. */
 #define OTHERS_NS 100000000U
 #define OTHERS_CPU_NS 10000000U
 
@@ -45,8 +45,8 @@ int jp_retry_take_ours(struct jp_retry *retry)
     return ours;
 }
 
-/* Whether it is not yet time to give up waiting for another thread, since the
- * thread's CPU time was so much; 0: a filter keeps us from asking. */
+/* Whether to go on waiting for another thread.  begin, used: the time and the
+ * thread's CPU time when the waiting began; used 0: a filter forbids to ask. */
 static int may_wait_on(uint64_t begin, uint64_t used)
 {
     return jp_sys_clock_sig(CLOCK_MONOTONIC) - begin < OTHERS_NS ||
@@ -54,8 +54,8 @@ static int may_wait_on(uint64_t begin, uint64_t used)
             jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) - used < OTHERS_CPU_NS);
 }
 
-/* A signal to the process may have woken this thread, and the one that handles
- * it not have come to say so. */
+/* Waits for a thread that handles a signal to the process, and that has not
+ * counted it yet although the signal has woken this thread. */
 static void await_others(const struct jp_retry *retry)
 {
     const uint64_t begin = jp_sys_clock_sig(CLOCK_MONOTONIC);
@@ -80,9 +80,9 @@ int jp_retry_undisturbed(const struct jp_retry *retry)
     return jp_local.theirs == retry->theirs;
 }
 
-/* Blocks the signals in the thread's way, not those of jprof's, those that do
- * nothing, and glibc's (cancellation and setxid, nptl(7)).  Returns whether no
- * handler of the program's ran until then. */
+/* Blocks all signals but jprof's, those that do nothing, and glibc's two
+ * (cancellation and setxid, nptl(7)), and sets *before to the mask before.
+ * Returns 0, with that mask, if a handler of the program's has run. */
 static int mask_signals(const struct jp_retry *retry, uint64_t *before)
 {
     jp_sys_sigmask_sig(SIG_BLOCK,
@@ -121,16 +121,16 @@ int jp_retry_masked(const struct jp_retry *retry,
     return result;
 }
 
-/* Whether a call of futex waits; those that lock are made again always, and
- * whoever makes them does not expect EINTR. */
+/* Whether a futex operation waits.  Those that lock are always made again by
+ * the kernel, and their callers do not expect EINTR. */
 static int is_futex_wait(long operation)
 {
     operation &= FUTEX_CMD_MASK;
     return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
 }
 
-/* System calls that any handler ends, but for SA_RESTART (signal(7)); others
- * are made again in any case. */
+/* Whether a handler without SA_RESTART ends this system call (signal(7)); the
+ * kernel makes others again in any case.  second: its second argument. */
 static int is_interruptible(long number, long second)
 {
     static const int numbers[] = {JP_ARCH_MORE_CALLS SYS_read,
@@ -172,9 +172,9 @@ static int is_interruptible(long number, long second)
     return 0;
 }
 
-/* Whether jprof's handler returned to where the program's was called.  The last
- * time, or the time before: another of jprof's signals may have come since, at
- * the first instruction of the program's handler. */
+/* Whether jprof's handler returned to where the program's handler was called
+ * from, the last time or the time before: another of jprof's signals may have
+ * come at the first instruction of the program's handler. */
 static int returned_to(const struct jp_thread *thread,
                        const ucontext_t *context)
 {
@@ -186,7 +186,7 @@ static int returned_to(const struct jp_thread *thread,
     return 0;
 }
 
-/* Nothing ran in the thread since jprof's handler returned: the program's
+/* If nothing ran in the thread since jprof's handler returned, the program's
  * signal came while that ran, and so while the thread was in the call. */
 void jp_retry_force_eintr(ucontext_t *context)
 {
