@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting for signals on their way.
+ * Waiting for signals that are on their way.
  * Runs in: any thread, the program's handlers. */
 #include "drain.h"
 
@@ -15,8 +15,8 @@
 #define LONGEST_NS JP_NS
 #define PAUSE_NS 100000
 
-/* What the kernel says of one thread (proc(5), /proc/pid/status).  A thread
- * that is gone, or cannot be asked, has nothing pending. */
+/* The signals pending in one thread (proc(5), /proc/pid/status); none in a
+ * thread that is gone or cannot be read. */
 static uint64_t pending(uint32_t tid)
 {
     static const char key[] = "\nSigPnd:\t";

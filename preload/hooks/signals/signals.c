@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Signal dispositions.  Some runtimes set every signal back to its default
- * when they start (Node does), which would turn the next timer's signal into
- * the program's death; so the kernel keeps jprof's handler, and the program's
- * wish is remembered and answered.  A signal for which the program has a
- * handler, or that it waits for, is the program's from then on, with all the
- * flags and the mask that it asked for; the clock then takes another.
+ * Signal dispositions.  Some runtimes set every signal to its default action
+ * when they start (Node does), and the next timer's signal would then end the
+ * program.  So the kernel keeps jprof's handler, and the action that the
+ * program asked for is remembered and told when it asks.  A signal for which
+ * the program sets a handler, or that it waits for, is the program's from then
+ * on, with all the flags and the mask that it asked for; the clock then takes
+ * another signal.
  * Runs in: any thread, the program's handlers. */
 #include "signals.h"
 
@@ -51,8 +52,8 @@ static uint64_t lock(void)
     return mask;
 }
 
-/* What was jprof's and is the program's now is blocked where the calling
- * thread wished so. */
+/* Releases the lock.  In the calling thread, blocks signals that are no longer
+ * jprof's and that the program believes blocked. */
 static void unlock(uint64_t mask)
 {
     const uint64_t clock = atomic_load(&jp_owned.unblocked);
@@ -77,22 +78,24 @@ static int is_handler(const struct sigaction *action)
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
+/* Installs jprof's handler for a signal.  Returns as sigaction(2). */
 static int install(int signal)
 {
     struct sigaction action = {.sa_sigaction = jp_handler_sig,
                                .sa_flags =
                                    SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    /* No handler of the program's may run inside ours: it could leave by
+    /* No handler of the program's may run inside jprof's: it could leave by
      * siglongjmp, and the C library's cancellation signal (which sigfillset
-     * leaves out) by unwinding.  What is open is put off, or ignored. */
+     * leaves out) by unwinding.  Those in `open` are put off or ignored. */
     memset(&action.sa_mask, 0xff, sizeof(action.sa_mask));
     jp_local_to_sigset(&action.sa_mask, ~atomic_load(&jp_owned.open));
     return real_sigaction(signal, &action, NULL);
 }
 
-static int installed; /* jprof's handler, in a process that is set up */
+static int installed; /* 1: jprof's handler is installed */
 
-/* Returns 0, or -1 with errno where the kernel refuses one. */
+/* Installs the handler for all of jprof's signals but one.  Returns 0, or -1
+ * with errno if the kernel refuses one. */
 static int install_ours(int but)
 {
     int result = 0;
@@ -103,9 +106,9 @@ static int install_ours(int but)
     return result;
 }
 
-/* Whether a signal for which the kernel has this action may come while jprof
- * is about something: where nothing of the program's runs then (by default,
- * these four do nothing), or its handler can be put off. */
+/* Whether a signal with this action may stay unblocked in jprof's critical
+ * sections: it runs nothing of the program's (four signals do nothing by
+ * default), or its handler can be put off. */
 static int may_come(int signal, const struct sigaction *kernel)
 {
     if (is_in(signal, &jp_owned.ours))
@@ -120,7 +123,7 @@ static int may_come(int signal, const struct sigaction *kernel)
             (kernel->sa_flags & (int)SA_RESETHAND) == 0);
 }
 
-/* The kernel has a new action for a signal. */
+/* Updates jp_owned.open and .ignored for a signal whose action has changed. */
 static void sort(int signal, const struct sigaction *kernel)
 {
     const uint64_t bit = JP_SIGSET(signal);
@@ -137,8 +140,8 @@ static void sort(int signal, const struct sigaction *kernel)
         install_ours(signal);
 }
 
-/* A real-time signal that has no handler and is not ignored, from the top
- * down; 0: there is none. */
+/* The highest real-time signal whose action is the default; 0: there is
+ * none. */
 static int find_spare(void)
 {
     for (int signal = 64; signal >= FIRST_FREE; signal--) {
@@ -151,22 +154,22 @@ static int find_spare(void)
     return 0;
 }
 
-/* Wishes about signals that synchronous faults raise stay with the kernel:
- * they interrupt no call, and such handlers look at the frame that called
- * them. */
+/* Whether synchronous faults raise the signal.  Such handlers are not wrapped:
+ * they end no calls, and look at the frame that called them. */
 static int is_fault(int signal)
 {
     return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL ||
            signal == SIGFPE || signal == SIGTRAP || signal == SIGSYS;
 }
 
-/* Signals of faults that jprof may make itself, and survives as long as the
- * program leaves them to their default action. */
+/* Whether jprof itself may raise the signal by a fault, which it survives
+ * while the program leaves the signal to its default action (sig/trap.h). */
 static int is_trap(int signal)
 {
     return signal == SIGSEGV || signal == SIGBUS;
 }
 
+/* The action that the kernel gets for such a signal. */
 static struct sigaction trap(void)
 {
     struct sigaction action = {.sa_sigaction = jp_trap_sig,
@@ -176,18 +179,20 @@ static struct sigaction trap(void)
     return action;
 }
 
-/* The action that the kernel gets for one of the program's. */
+/* The action that the kernel gets for the program's `action`, which is
+ * remembered in jp_programs. */
 static struct sigaction wrapped(int signal, const struct sigaction *action)
 {
     struct sigaction kernel = *action;
     const uint64_t mask = jp_local_bits(&action->sa_mask);
-    /* The C library's own two tell that jprof has blocked all. */
+    /* The C library's own two are left out: by them a thread in jprof's work is
+     * recognised (JP_SIGNALS_LIBC). */
     const uint64_t kept = atomic_load(&jp_owned.unblocked) | JP_SIGNALS_LIBC;
     uint64_t handler = (uint64_t)action->sa_handler;
     const int was_ours = is_in(signal, &jp_owned.ever);
     jp_programs[signal].stripped = mask & kept;
     jp_programs[signal].asked = *action;
-    /* The kernel leaves these out of any mask. */
+    /* The kernel ignores these two in any mask. */
     jp_local_to_sigset(&jp_programs[signal].asked.sa_mask,
                        mask & ~(JP_SIGSET(SIGKILL) | JP_SIGSET(SIGSTOP)));
     jp_local_to_sigset(&kernel.sa_mask, mask & ~kept);
@@ -198,7 +203,8 @@ static struct sigaction wrapped(int signal, const struct sigaction *action)
         return kernel;
     if (is_handler(action) && (action->sa_flags & SA_SIGINFO) != 0)
         handler |= JP_PROGRAM_SIGINFO;
-    /* The kernel would reset it for one of jprof's signals, too. */
+    /* The kernel would reset the handler for one of jprof's late signals,
+     * too. */
     if (was_ours && (action->sa_flags & SA_RESETHAND) != 0) {
         handler |= is_handler(action) ? JP_PROGRAM_ONCE : 0;
         kernel.sa_flags &= ~(int)SA_RESETHAND;
@@ -209,8 +215,8 @@ static struct sigaction wrapped(int signal, const struct sigaction *action)
     return kernel;
 }
 
-/* What the program is to see of what the kernel has; program: as it was
- * before that was changed. */
+/* Turns the kernel's action into the one that the program is to see.  program:
+ * the signal's entry before it was changed. */
 static void unwrap(int signal, struct sigaction *kernel,
                    const struct jp_program *program)
 {
@@ -235,7 +241,7 @@ static void unwrap(int signal, struct sigaction *kernel,
                        jp_local_bits(&kernel->sa_mask) | program->stripped);
 }
 
-/* Whether the kernel has jp_trap_sig for a signal now. */
+/* Updates jp_trapped for a signal whose action has changed. */
 static void tell_trap(int signal, const struct sigaction *kernel)
 {
     if (kernel->sa_sigaction == jp_trap_sig)
@@ -244,7 +250,7 @@ static void tell_trap(int signal, const struct sigaction *kernel)
         atomic_fetch_and(&jp_trapped, ~JP_SIGSET(signal));
 }
 
-/* sigaction for a signal that is the program's. */
+/* Carries out sigaction for a signal that is the program's. */
 static int theirs(int signal, const struct sigaction *action,
                   struct sigaction *old)
 {
@@ -268,7 +274,8 @@ static int theirs(int signal, const struct sigaction *action,
     return 0;
 }
 
-/* A signal is the program's now: its handlers' masks may hold it. */
+/* Puts a signal that is the program's now back into the masks of its handlers
+ * that asked for it. */
 static void give_back_masks(uint64_t bit)
 {
     for (int signal = 1; signal <= 64; signal++) {
@@ -283,6 +290,7 @@ static void give_back_masks(uint64_t bit)
     }
 }
 
+/* Looks for another spare signal and installs the handler for it. */
 static void replace_spare(void)
 {
     const int spare = find_spare();
@@ -295,8 +303,9 @@ static void replace_spare(void)
     atomic_fetch_or(&jp_owned.unblocked, JP_SIGSET(spare));
 }
 
-/* The signal is jprof's no longer.  Where nothing is left for the clock, it
- * stays where it is: jp_program_handler tells its signals from others. */
+/* Gives one of jprof's signals to the program.  If it is the clock's, moves the
+ * clock to another; if no signal is free, the clock shares this one:
+ * jp_program_handler tells the clock's signals from the program's. */
 static void give(int signal)
 {
     const uint64_t bit = JP_SIGSET(signal);
@@ -320,13 +329,13 @@ static void give(int signal)
     give_back_masks(bit);
 }
 
-/* The program uses a signal without having set an action for it just now. */
+/* Gives a signal to the program, with the action that it last asked for. */
 static void use(int signal)
 {
     const int control = jp_owned_is_control_sig(signal);
     const struct sigaction asked = jp_programs[signal].asked;
     give(signal);
-    /* Nothing of jprof's comes by a control signal. */
+    /* No late signals of jprof's can come by a control signal. */
     if (control)
         atomic_fetch_and(&jp_owned.ever, ~JP_SIGSET(signal));
     theirs(signal, &asked, NULL);
@@ -357,7 +366,8 @@ void jp_signals_meant(uint64_t set, int waits)
         jp_signals_use(used);
 }
 
-/* sigaction for a signal that is jprof's. */
+/* Carries out sigaction for a signal that is jprof's: SIG_DFL is only
+ * remembered; any other action takes the signal. */
 static int ours(int signal, const struct sigaction *action,
                 struct sigaction *old)
 {
@@ -393,7 +403,8 @@ static int change(int signal, const struct sigaction *action,
     return theirs(signal, action, old);
 }
 
-/* A vfork child changes its own kernel table, and not the parent's memory. */
+/* Carries out sigaction in a vfork child, which has its own table of actions
+ * in the kernel but its parent's memory. */
 static int sigaction_in_vfork_child(int signal, const struct sigaction *action,
                                     struct sigaction *old)
 {
@@ -417,7 +428,7 @@ int jp_signals_action(int signal, const struct sigaction *action,
     if (action != NULL && jp_local_is_vfork_child())
         return sigaction_in_vfork_child(signal, action, old);
     struct sigaction asked, seen;
-    /* Memory of the program's is not touched under the lock. */
+    /* The program's memory is not touched under the lock, as it may fault. */
     if (action != NULL)
         asked = *action;
     uint64_t mask = lock();
@@ -449,9 +460,10 @@ static int is_armed(int which)
     return timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0;
 }
 
-/* Signals that are not jprof's though nobody has set an action for them: who
- * started the program has them pending for it, blocked them by name, or set a
- * timer (alarm and exec is how a program is given its time). */
+/* Signals that the program uses from its start although their action is the
+ * default: the process that execed it has left them pending, has blocked just
+ * them, or has set a timer (alarm and exec is how a program's time is
+ * limited). */
 static uint64_t inherited(void)
 {
     uint64_t waiting = 0, blocked = 0;
@@ -500,13 +512,13 @@ int jp_signals_install(void)
         if (before.sa_handler == SIG_DFL && (used & JP_SIGSET(signal)) == 0)
             continue;
         give(signal);
-        /* To ignore it anew would discard what is pending. */
+        /* Setting SIG_IGN again would discard a pending signal. */
         if (before.sa_handler != SIG_IGN)
             theirs(signal, &before, NULL);
         else
             sort(signal, &before);
     }
-    /* When it is known which signals stay open meanwhile. */
+    /* Only now, as its mask depends on jp_owned.open. */
     installed = 1;
     return install_ours(0) == 0 ? 0 : errno;
 }
