@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads that a timer starts (SIGEV_THREAD, timer_create(2)): the C library
- * makes them past the pthread_create hook, with every signal blocked, so that
- * no signal would ever find them.
+ * Threads that a timer of the program's starts (SIGEV_THREAD, timer_create(2)).
+ * The C library starts them past the pthread_create hook and with all signals
+ * blocked, so that jprof would never see them.
  * Runs in: any thread, not in a handler. */
 #include <pthread.h>
 #include <signal.h>
@@ -13,8 +13,9 @@
 #include "sig/state/process.h"
 #include "threads.h"
 
-/* What the program wants called.  Never freed, since nobody says when the last
- * thread of a timer has read it; the same notification is kept once. */
+/* A function that the program wants called, and its argument.  It is never
+ * freed, since nobody tells when a timer's last thread has read it; equal ones
+ * are kept once. */
 struct notification {
     struct notification *next;
     void (*function)(union sigval);
@@ -36,7 +37,8 @@ static void notified(union sigval value)
     jp_threads_run(call, value.sival_ptr);
 }
 
-/* NULL: no memory. */
+/* The notification for a function and value, made if need be; NULL when there
+ * is no memory. */
 static struct notification *keep(void (*function)(union sigval),
                                  union sigval value)
 {

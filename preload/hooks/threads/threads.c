@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads: the pthread_create hook.
+ * The pthread_create hook, and the begin and end of its threads.
  * Runs in: any thread, not in a handler. */
 #include "threads.h"
 
@@ -24,8 +24,8 @@
 typedef int create_function(pthread_t *, const pthread_attr_t *,
                             void *(*)(void *), void *);
 
-/* The linker's bounds of the section that start() is alone in: a stack whose
- * walk comes to it has reached its root. */
+/* The linker's bounds of the section that holds only start(): a walk that comes
+ * there has reached the stack's root. */
 extern const char __start_jp_thread_start[]
     __attribute__((visibility("hidden")));
 extern const char __stop_jp_thread_start[]
@@ -42,7 +42,7 @@ static void begin(struct jp_thread *thread)
     const uint32_t tid = jp_sys_gettid_sig();
     jp_gate_enter_sig();
     if (tid == 0)
-        return; /* a filter keeps us from knowing who it is */
+        return; /* a filter forbids to ask which thread it is */
     jp_adopt_begin_sig(thread, tid);
     jp_altstack_begin(thread->stack.room);
     jp_local_begin(thread);
@@ -52,7 +52,7 @@ static void begin(struct jp_thread *thread)
         jp_clock_disarm_sig(thread);
 }
 
-/* Also when the thread leaves by pthread_exit or is cancelled. */
+/* Ends a thread's profile; also when it calls pthread_exit or is cancelled. */
 static void end(void *data)
 {
     struct jp_thread *thread = data;
@@ -61,8 +61,8 @@ static void end(void *data)
     const struct jp_clock_kind *source = thread->clock.kind;
     jp_clock_end_sig(thread);
     jp_altstack_end();
-    /* Of the timer's signals none is left; no other may find the record while
-     * it goes. */
+    /* The clock sends no more signals; others must not find the record while it
+     * is given back. */
     uint64_t mask = jp_critical_begin_sig();
     jp_sampling_flush_time_sig(thread);
     jp_sampling_missed_ticks_sig(thread, source);
@@ -76,9 +76,9 @@ static void end(void *data)
     jp_critical_end_sig(mask);
 }
 
-/* How far a thread's stack reaches below its descriptor, which the C library
- * puts at its top (glibc's allocate_stack): it may be more, of a stack that is
- * used again.  0: not known. */
+/* The bytes of a new thread's stack below the C library's thread descriptor,
+ * which is at its top (glibc's allocate_stack).  There may be more if the C
+ * library uses a stack again.  0: unknown. */
 static uint64_t stack_room(const pthread_attr_t *attr)
 {
     pthread_attr_t usual;
@@ -94,6 +94,8 @@ static uint64_t stack_room(const pthread_attr_t *attr)
     return size - guard;
 }
 
+/* The lowest address that surely belongs to the calling thread's stack;
+ * UINT64_MAX: unknown. */
 static uint64_t stack_floor(uint64_t room)
 {
     const uint64_t top = (uint64_t)pthread_self();
