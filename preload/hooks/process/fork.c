@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fork.
+ * What is done around a fork.
  * Runs in: any thread, not in a handler. */
 #include "fork.h"
 
@@ -34,18 +34,19 @@
 #include "sig/unwind/cfi_ready.h"
 #include "sig/unwind/shake.h"
 
-/* Of the thread that forks; its record is not in the child's memory. */
+/* What the child must know of the thread that forks, whose record is not in the
+ * child's memory. */
 static __thread struct {
-    uint64_t held;   /* signals that jp_fork_before blocked */
-    uint64_t opened; /* jp_sys_opened_sig */
+    uint64_t held;   /* signals that jp_fork_before has blocked */
+    uint64_t opened; /* what jp_sys_opened_sig returned */
     uint64_t stack_high, stack_floor;
     uint32_t pid;
     uint8_t bounds_known, is_main;
 } forking;
 
-/* No other than the clock's: a signal that the program ignores (SIGCHLD by
- * default) is thrown away where it is not blocked.  Blocked, it would be kept
- * for the process, and end a call of another thread's. */
+/* Blocks the clock's signals, and no others: a signal that the program ignores
+ * (SIGCHLD by default) is discarded if it is not blocked; if it were, the
+ * kernel would keep it for the process and end a call in another thread. */
 static void hold(void)
 {
     const uint64_t clock = atomic_load(&jp_owned.unblocked);
@@ -71,8 +72,8 @@ void jp_fork_before(void)
     forking.is_main = thread != NULL && thread->stack.is_main;
 }
 
-/* What became the program's meanwhile stays blocked where the thread wishes
- * so. */
+/* Unblocks these signals, but for those that have become the program's
+ * meanwhile and that it believes blocked. */
 void jp_fork_parent(void)
 {
     const uint64_t held = forking.held;
@@ -84,6 +85,8 @@ void jp_fork_parent(void)
                            NULL);
 }
 
+/* Sets the child up: forgets the parent's profile, and begins one of its
+ * own. */
 static void restart(void)
 {
     const int running = atomic_exchange(&jp_process.running, 0) != 0;
@@ -121,8 +124,9 @@ static void restart(void)
         jp_clock_first_sig();
 }
 
-/* The memory of jp_owner is wiped in a child: where there is a pid, this was
- * done already, or the caller is no child; or the kernel does not wipe. */
+/* jp_owner's memory is wiped in a child.  If it still has a pid, the child was
+ * set up already, or the caller is not a child, or the kernel knows no
+ * MADV_WIPEONFORK. */
 void jp_fork_child(void)
 {
     if (jp_owner == NULL)
@@ -135,8 +139,8 @@ void jp_fork_child(void)
         return;
     }
     const uint64_t clock = atomic_load(&jp_owned.unblocked);
-    /* A child with a thread pointer that leads nowhere has no profile; and
-     * none where a filter keeps us from knowing who we are. */
+    /* A child has no profile if its thread pointer leads nowhere, or if a
+     * filter forbids to ask for its pid. */
     if (jp_gate_sound_sig()) {
         const int error = errno;
         const uint64_t mask = jp_critical_begin_sig();
