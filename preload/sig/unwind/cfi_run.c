@@ -165,8 +165,7 @@ static void define_sig(struct machine *m, uint64_t base, int64_t offset)
     m->row.expression = 0;
 }
 
-/* Carries out an instruction that says where the CFA is.  Returns whether `op`
- * is one. */
+/* Carries out `op` if it says where the CFA is.  Returns whether it does. */
 static int cfa_sig(struct machine *m, uint8_t op)
 {
     struct jp_cursor *c = &m->cursor;
@@ -197,8 +196,7 @@ static int cfa_sig(struct machine *m, uint8_t op)
     }
 }
 
-/* Carries out an instruction that says where a register is.  Returns whether
- * `op` is one. */
+/* Carries out `op` if it says where a register is.  Returns whether it does. */
 static int register_sig(struct machine *m, uint8_t op)
 {
     struct jp_cursor *c = &m->cursor;
@@ -255,8 +253,7 @@ static void other_sig(struct machine *m, uint8_t op)
         m->cursor.bad = 1;
 }
 
-/* Carries out an instruction that begins a new row, by moving the location.
- * Returns whether `op` is one. */
+/* Moves the location if `op` begins a new row.  Returns whether it does. */
 static int advance_sig(struct machine *m, uint8_t op)
 {
     struct jp_cursor *c = &m->cursor;
