@@ -29,7 +29,7 @@ struct jp_owned_signals {
 extern struct jp_owned_signals jp_owned;
 
 /* Fills the sets by the clock and the flags.  spare: a real-time signal that
- * nobody uses, or 0; address: of jp_handler_sig. */
+ * the program does not use, or 0; address: of jp_handler_sig. */
 void jp_owned_init_sig(int spare, uint64_t address);
 
 /* Whether a signal controls the profile, by the flags.  Such a signal may be

@@ -111,8 +111,8 @@ static void run(uint64_t handler, int signal, siginfo_t *info, void *context)
 }
 
 /* Runs a handler and counts it.  The kernel adds the handler's mask to the
- * thread's and takes it away afterwards, past the hooks; what the program
- * believes blocked changes likewise. */
+ * thread's mask and removes it afterwards, past the hooks; the signals that the
+ * program believes blocked are changed here in the same way. */
 static void call(uint64_t handler, int signal, siginfo_t *info, void *context)
 {
     const uint64_t before = jp_local.program_blocked;

@@ -14,7 +14,7 @@
 #include "threads.h"
 
 /* A function that the program wants called, and its argument.  It is never
- * freed, since nobody tells when a timer's last thread has read it; equal ones
+ * freed, since nothing tells when a timer's last thread has read it; equal ones
  * are kept once. */
 struct notification {
     struct notification *next;

@@ -24,8 +24,8 @@ void jp_clock_choose_sig(void);
 int jp_clock_is_thread_cpu_sig(void);
 
 /* Arms a live thread with the process's clock, if that is one of each thread;
- * where the kernel refuses it, with what is left: a CPU timer in place of a
- * perf event, or nothing, which is counted.  Does nothing when the thread is
+ * where the kernel refuses it, with a CPU timer in place of a perf event, or
+ * with no clock, which is counted.  Does nothing when the thread is
  * armed, or another thread is arming it. */
 void jp_clock_arm_sig(struct jp_thread *thread);
 
@@ -33,8 +33,8 @@ void jp_clock_arm_sig(struct jp_thread *thread);
 void jp_clock_disarm_sig(struct jp_thread *thread);
 
 /* Keeps others from arming, disarming and ending a live thread until
- * jp_clock_release_sig.  Returns 0 when somebody else holds it.  Who holds a
- * thread may stop its clock by jp_clock_stop_held_sig, and may then free the
+ * jp_clock_release_sig.  Returns 0 when another thread holds it.  The holder
+ * may stop the thread's clock by jp_clock_stop_held_sig, and may then free the
  * record instead of releasing it. */
 int jp_clock_hold_sig(struct jp_thread *thread);
 void jp_clock_release_sig(struct jp_thread *thread);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Which process writes to a log, and whether that process is gone: only then
- * the log may be removed or continued.  A process of which nobody can say so
+ * the log may be removed or continued.  A process that cannot be looked up
  * counts as living; it may be in another container or on another machine.
  * Runs in: handler, any thread. */
 #ifndef JP_LOGOWNER_H

@@ -79,7 +79,7 @@ static int whose_sig(int fd, struct stat *info)
 }
 
 /* Removes a finished tree's file, which is open at fd, if it is still the one
- * at the path.  Whoever removes one holds its lock. */
+ * at the path.  A process that removes such a file holds its lock. */
 static void remove_sig(int fd, const struct stat *ours)
 {
     if (jp_sys_sig(SYS_flock, fd, LOCK_EX | LOCK_NB, 0, 0, 0) == 0)

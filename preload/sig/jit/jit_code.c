@@ -35,7 +35,7 @@ struct page {
 
 static struct page pages[PAGES];
 
-/* 1: some page is to be kept; else nobody need look through the table. */
+/* 1: some page is to be copied; else the table need not be searched. */
 static _Atomic uint32_t some_wanted;
 static _Atomic int is_scarce; /* 1: more than FREELY is kept */
 

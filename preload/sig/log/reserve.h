@@ -13,7 +13,7 @@
 void jp_reserve_make_sig(void);
 
 /* The address of [offset, offset + size) of the log in the mapped ring; NULL
- * when it is not in there. */
+ * when it is not inside it. */
 uint8_t *jp_reserve_at_sig(uint64_t offset, uint32_t size);
 
 /* Forgets the mapped ring.  Called in a forked child, whose memory it is not

@@ -124,7 +124,7 @@ static unsigned order_sig(uint32_t bytes)
     return order;
 }
 
-/* Takes pages that nobody had before.  Returns the first one; 0 when there are
+/* Takes pages that were never in use.  Returns the first one; 0 when there are
  * not so many left. */
 static uint32_t fresh_sig(struct area *now, unsigned order)
 {

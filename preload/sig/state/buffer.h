@@ -84,7 +84,7 @@ struct jp_buffer {
     uint32_t depth;
     uint32_t gap;       /* index before which frames were left out; 0: none */
     uint64_t *frames;   /* room for jp_config.depth frames */
-    uint64_t *last;     /* likewise: the stack written before */
+    uint64_t *last;     /* the stack written before; as much room */
     uint64_t walked_ns; /* when the stack in `frames` was walked, while no
                            sample was written of it; else 0 */
     uint8_t reason;     /* why that walk ended, enum jp_reason */

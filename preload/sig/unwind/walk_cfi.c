@@ -311,9 +311,9 @@ static int step_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
     }
 }
 
-/* Makes a rule for a return address that is a function's first byte, so that
- * nobody called: the root of a stack that the program made (as by glibc's
- * makecontext), or the code to which a signal's handler returns. */
+/* Makes a rule for a return address that is a function's first byte, which no
+ * call can have pushed: the root of a stack that the program made (as by
+ * glibc's makecontext), or the code to which a signal's handler returns. */
 static void find_end_sig(struct jp_walk_frame *frame, uint32_t epoch,
                          struct jp_cfi_rule *rule)
 {

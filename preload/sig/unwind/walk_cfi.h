@@ -89,9 +89,10 @@ enum jp_ahead {
     JP_AHEAD_UNKNOWN,
     JP_AHEAD_OWN,
     JP_AHEAD_AT,
-    JP_AHEAD_MAYBE, /* for walk_ahead.c: there, or the code goes on elsewhere */
-    JP_AHEAD_PUSHED, /* likewise: what is pushed before a return */
-    JP_AHEAD_GOING   /* likewise: not found yet */
+    /* Only inside walk_ahead.c: */
+    JP_AHEAD_MAYBE,  /* as AT, unless the code goes on elsewhere */
+    JP_AHEAD_PUSHED, /* the code returns to an address that it has pushed */
+    JP_AHEAD_GOING   /* not found yet */
 };
 enum jp_ahead jp_walk_ahead_sig(struct jp_walk *walk,
                                 struct jp_walk_frame *frame);
@@ -106,8 +107,8 @@ int jp_walk_called_sig(uint64_t address);
 int jp_walk_root_sig(const struct jp_walk *walk, int by_hand);
 
 /* Corrects the reason of a walk that ended for want of a rule or plausible
- * frame on a stack that the program made: if nobody called one of the last
- * frames, that frame is the stack's root. */
+ * frame on a stack that the program made: if no call instruction precedes the
+ * pc of one of the last frames, that frame is the stack's root. */
 int jp_walk_end_sig(struct jp_walk *walk, int reason);
 
 /* Goes on from a frame and its rule as long as frames are simple and their

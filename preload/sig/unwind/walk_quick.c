@@ -176,10 +176,10 @@ static inline int advance_sig(struct jp_walk *walk, struct quick *q,
     if (jp_thread_is_start_sig(caller) ||
         !jp_cfi_words_sig(caller - 1, q->epoch, next))
         return 0;
-    /* A caller found without call-frame information must be code, and not code
-     * that nobody called or whose own caller is at sp (find_end_sig and
-     * find_bare_sig in walk_cfi.c).  Nobody called the code to which a signal's
-     * handler returns. */
+    /* A caller found without call-frame information must be code, but not a
+     * function's first byte, nor code whose own caller is at sp (find_end_sig
+     * and find_bare_sig in walk_cfi.c).  The code to which a signal's handler
+     * returns is a function's first byte, too. */
     if (WORD_KIND(q->words) == JP_CFI_NONE &&
         !jp_buffer_has_page_sig(walk->buffer, caller) &&
         !jp_maps_executable_sig(walk->buffer, caller))

@@ -14,7 +14,8 @@
 #include "walk_cfi.h"
 
 #define GOING JP_WALK_GOING
-#define ENDS_LOOKED_AT 4U /* last frames searched for one nobody called */
+/* Of how many last frames the walk asks whether a call precedes them. */
+#define ENDS_LOOKED_AT 4U
 
 static const uint8_t saved[JP_ARCH_SAVED_COUNT] = JP_ARCH_SAVED;
 
@@ -129,8 +130,8 @@ int jp_walk_root_sig(const struct jp_walk *walk, int by_hand)
                : JP_REASON_ROOT;
 }
 
-/* Whether a return address is behind no call, so that somebody put it there.
- * Never in JIT code, where that is common. */
+/* Whether a return address follows no call instruction, so that code has put it
+ * on the stack.  0 in JIT code, where that is common. */
 static int is_by_hand_sig(uint64_t address)
 {
     return !jp_maps_anonymous_sig(address) && jp_walk_called_sig(address) == 0;
