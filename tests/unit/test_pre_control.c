@@ -131,7 +131,7 @@ FAKE(void, jp_sampling_flush_time_sig, (struct jp_thread * thread))
 {
     char word[32];
     const int held = atomic_load(&thread->state) == JP_THREAD_ARMING;
-    snprintf(word, sizeof(word), "%s%u", held ? "rest" : "free", thread->tid);
+    snprintf(word, sizeof(word), "%s%u", held ? "held" : "free", thread->tid);
     say(word);
 }
 
@@ -139,7 +139,7 @@ FAKE(struct jp_buffer *, jp_sampling_ensure_buffer_sig,
      (struct jp_thread * thread))
 {
     char word[32];
-    snprintf(word, sizeof(word), "equip%u", thread->tid);
+    snprintf(word, sizeof(word), "buffer%u", thread->tid);
     say(word);
     return NULL;
 }
@@ -300,7 +300,7 @@ static void test_pause_writes_rests(void **state)
             atomic_store(&thread->state, JP_THREAD_ARMED);
     }
     after(START);
-    assert_string_equal(after(PAUSE), END "rest1 rest4 log " SETTLE "[pause] ");
+    assert_string_equal(after(PAUSE), END "held1 held4 log " SETTLE "[pause] ");
     assert_int_equal(atomic_load(&jp_thread_at_sig(0)->state), JP_THREAD_IDLE);
     assert_int_equal(atomic_load(&jp_thread_at_sig(2)->state),
                      JP_THREAD_ENDING);
@@ -512,7 +512,7 @@ static void test_brace(void **state)
     done[0] = '\0';
     at("cfi", give_save);
     jp_control_before_sandbox_sig();
-    assert_string_equal(done, "log maps names jit sync cfi equip1 writers "
+    assert_string_equal(done, "log maps names jit sync cfi buffer1 writers "
                               "reserve log " SETTLE "[save-bare] ");
     log_error = -EIO;
     atomic_store(&jp_log.state, JP_LOG_FAILED);
