@@ -22,7 +22,7 @@ enum jp_thread_state {
     JP_THREAD_FREE = 0,
     JP_THREAD_NEW,    /* the record is taken, its thread has not begun */
     JP_THREAD_IDLE,   /* live: the thread runs, without a timer */
-    JP_THREAD_ARMING, /* live: somebody makes or deletes the timer */
+    JP_THREAD_ARMING, /* live: its timer is being made or deleted */
     JP_THREAD_ARMED,  /* live: the timer runs */
     JP_THREAD_ENDING  /* live: the thread is about to exit */
 };
@@ -93,8 +93,8 @@ struct jp_thread_clock {
     struct jp_watch watch;
 };
 
-/* The thread's stack.  Written by who starts the thread, and by hooks that
- * change the stack's memory. */
+/* The thread's stack.  Written when the thread's record is made live, and by
+ * hooks on calls that change the stack's memory. */
 struct jp_thread_stack {
     uint64_t low;   /* all of [low, high) is known to be mapped; UINT64_MAX:
                        unknown */
@@ -107,18 +107,18 @@ struct jp_thread_stack {
                                  be found again (a word, since not every machine
                                  swaps bytes) */
     _Atomic uint8_t unsafe;   /* it is read through the kernel only */
-    uint8_t
-        bounds_known; /* high is the frame of jprof's own thread start, where
-                             every stack of this thread ends */
-    uint8_t is_main;  /* high is the program's entry */
+    /* high is the frame of jprof's own thread start, where every stack of this
+     * thread ends. */
+    uint8_t bounds_known;
+    uint8_t is_main; /* high is the program's entry */
 };
 
 /* What the handler tells the hooks, and what pthread_create's hook tells the
  * thread that it starts. */
 struct jp_thread_hooks {
-    _Atomic uint32_t
-        runs; /* how often jprof's handler ran in the thread: a hook
-                              compares it to see whether one ended its call */
+    /* How often jprof's handler ran in the thread: a hook sees by it whether
+     * a run ended its call. */
+    _Atomic uint32_t runs;
     struct jp_resumed {
         uint64_t pc, sp;
     } resumed[2];              /* where the handler last returned to, and the
@@ -132,7 +132,7 @@ struct jp_thread_hooks {
 /* The thread's name.  Written by sig/files/names. */
 struct jp_thread_name {
     _Atomic uint8_t unwritten; /* the map has no name of the thread yet */
-    _Atomic uint32_t busy;     /* 1: somebody compares and writes it */
+    _Atomic uint32_t busy;     /* 1: a thread compares and writes it */
     uint64_t looked_ns;        /* when the thread was last asked for it */
     char text[16];             /* as last written to the map */
 };
