@@ -25,7 +25,7 @@
 static _Atomic uint64_t next_growth_ns, next_check_ns;
 static _Atomic uint32_t first_looks;
 
-/* 1: a thread is at the files. */
+/* 1: a thread looks at the files. */
 static _Atomic uint32_t busy;
 
 static int lock_sig(void)

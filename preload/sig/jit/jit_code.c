@@ -35,7 +35,7 @@ struct page {
 
 static struct page pages[PAGES];
 
-/* 1: some page is to be copied; else the table need not be searched. */
+/* 1: some page is to be kept; else the table need not be searched. */
 static _Atomic uint32_t some_wanted;
 static _Atomic int is_scarce; /* 1: more than FREELY is kept */
 
@@ -68,9 +68,9 @@ static struct page *find_sig(uint64_t number)
     return NULL;
 }
 
-/* Whether a page with so many hits is to be looked at, which had `before` hits
- * when it was last looked at: other code may be there by now.  Once much is
- * kept, only if it was hit twice as often since. */
+/* Whether a page with so many hits is to be read, which had `before` hits when
+ * it was last read: other code may be there by now.  Once more than FREELY is
+ * kept, only if they are HOT_HITS or more and have doubled since. */
 static int is_due_sig(uint32_t hits, uint32_t before)
 {
     if (atomic_load_explicit(&is_scarce, memory_order_relaxed))
@@ -91,7 +91,7 @@ void jp_code_hit_sig(uint64_t address)
         atomic_store(&some_wanted, 1);
 }
 
-/* Whether a page with at least `least` hits is to be looked at. */
+/* Whether a page is to be read that has at least `least` hits. */
 static int is_wanted_sig(const struct page *page, uint32_t least, int all)
 {
     uint32_t hits = atomic_load_explicit(&page->hits, memory_order_relaxed);
@@ -132,9 +132,9 @@ static void sort_sig(uint64_t *numbers, uint32_t count)
     }
 }
 
-/* Puts the pages to be kept into `wanted`, in order, with their neighbours, as
- * a function may go on in the next page.  When there are more than there is
- * room for, those that were hit most.  Returns how many. */
+/* Puts the pages to be read into `wanted`, in order, with their neighbours, as
+ * a function may go on in the next page.  When they are too many, takes those
+ * that were hit most.  Returns how many it took. */
 static uint32_t choose_sig(int all)
 {
     const uint64_t room = (JP_CODE_MAX - used) / PAGE;

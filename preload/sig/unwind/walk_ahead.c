@@ -72,8 +72,8 @@ static const uint8_t *code_sig(struct run *run)
     return run->scratch->code;
 }
 
-/* This way tells nothing: goes on at the first branch that was passed.  (The
- * last branches mostly come back to this way.) */
+/* Leaves a path that tells nothing, and goes on at the first branch that was
+ * passed.  (The last branches mostly lead back to the same path.) */
 static enum jp_ahead turn_sig(struct run *run)
 {
     if (run->taken >= run->forks || run->scratch == NULL)
@@ -92,8 +92,8 @@ static void fork_sig(struct run *run, uint64_t to)
     run->scratch->forks[run->forks++].pc = to;
 }
 
-/* The frame pointer is popped.  If it points to this very place, it is the
- * function's own. */
+/* Handles a pop of the frame pointer, which is the function's own if it points
+ * to the word popped. */
 static enum jp_ahead pop_fp_sig(struct run *run, uint64_t sp, uint64_t fp)
 {
     if (sp + (uint64_t)(int64_t)run->at.up == fp && !run->vague)
@@ -105,7 +105,7 @@ static enum jp_ahead pop_fp_sig(struct run *run, uint64_t sp, uint64_t fp)
     return JP_AHEAD_GOING;
 }
 
-/* What is known after an instruction that does not simply go on. */
+/* What an instruction tells that changes the frame pointer or ends the path. */
 static enum jp_ahead judge_sig(struct run *run, uint8_t kind)
 {
     struct place *at = &run->at;
@@ -187,7 +187,7 @@ int jp_walk_called_sig(uint64_t address)
 }
 
 /* Whether an address is in known code and, unless it is sure to be a return
- * address, behind a call. */
+ * address, follows a call instruction. */
 static int is_code_sig(uint64_t address, int sure)
 {
     struct jp_maps_range range;
