@@ -25,9 +25,10 @@
 #define JP_CHUNK_MAX 65536U
 #define JP_CHUNK_HEADER_SIZE 64
 
-/* Which clock interrupted the threads: its number in the log is its line here
- * (new ones go to the end); then its name for JP_CLOCK ("": not to be chosen),
- * its word in the summary, and what it is for people. */
+/* The clocks that interrupt the threads.  A clock's number in the log is its
+ * line here, so new ones go to the end.  Then come its name for JP_CLOCK ("":
+ * it cannot be chosen), its word in the summary, and its description for
+ * people. */
 #define JP_CLOCKS(X)                                                           \
     X(NONE, "auto", "none", "no timer, raised signals only")                   \
     X(THREAD_CPU, "timer", "thread-cpu", "CPU time, a timer per thread")       \
@@ -43,7 +44,7 @@ enum jp_clock { JP_CLOCKS(JP_CLOCK_ID) JP_CLOCK_COUNT };
 enum jp_walker {
     JP_WALKER_FP = 0,    /* frame pointers */
     JP_WALKER_LIBUNWIND, /* libunwind's unw_step */
-    JP_WALKER_CFI,       /* call-frame information alone */
+    JP_WALKER_CFI,       /* call-frame information only */
     JP_WALKER_AUTO,      /* call-frame information where code has it, frame
                                pointers where it has none (JIT code) */
     JP_WALKER_COUNT
@@ -67,48 +68,49 @@ enum jp_reason {
     JP_REASON_NO_RULE,  /* no unwinding rule for a code address */
     JP_REASON_BOUNDS,   /* a frame lies outside the stack */
     JP_REASON_NO_STACK, /* the stack of this thread could not be found */
-    JP_REASON_WALKER,   /* the walker gave up by itself (libunwind) */
-    JP_REASON_FIBER,    /* complete, too: the outermost frame of a stack
-                               that the program made, which leads nowhere */
+    JP_REASON_WALKER,   /* libunwind could not go on */
+    JP_REASON_FIBER,    /* complete: the outermost frame of a stack that the
+                           program made and that leads to no other */
     JP_REASON_COUNT
 };
 
 /* Counters in the header, by index.  All count events of the whole process
  * since profiling was first started in it. */
 enum jp_counter {
-    JP_COUNT_LOST_STALE = 0,  /* timer signals whose slot was not live */
+    JP_COUNT_LOST_STALE = 0,  /* timer signals whose thread had ended */
     JP_COUNT_LOST_REENTRANT,  /* signals inside the handler itself */
     JP_COUNT_LOST_RESERVED,   /* never counted; the place is kept */
     JP_COUNT_LOST_NO_LOG,     /* samples after the log could not be made */
     JP_COUNT_LOST_NO_SPACE,   /* samples for which no chunk could be had */
     JP_COUNT_LOST_NO_MEMORY,  /* samples for which no buffer could be had */
-    JP_COUNT_LOST_NO_SLOT,    /* signals in threads beyond the slot table */
+    JP_COUNT_LOST_NO_SLOT,    /* signals in threads for which the table of
+                                 threads had no record left */
     JP_COUNT_LOST_NS,         /* weight of all lost samples, ns */
     JP_COUNT_NO_TIMER,        /* threads whose timer the kernel refused */
     JP_COUNT_MAP_LOST,        /* map events that could not be written */
     JP_COUNT_RING_REUSED,     /* chunks of a ring that were overwritten */
     JP_COUNT_MAPS_SCANS,      /* scans of /proc/self/maps (not a loss) */
-    JP_COUNT_RULE_HITS,       /* frames whose unwinding rule was at hand, */
+    JP_COUNT_RULE_HITS,       /* frames whose unwinding rule was cached, */
     JP_COUNT_RULE_MISSES,     /* and rules that had to be made (no losses) */
     JP_COUNT_NO_PERF,         /* threads whose perf clock was refused */
-    JP_COUNT_NO_WAKER,        /* real time: threads that are woken at the full
-                                  rate while they wait, for want of a timer */
+    JP_COUNT_NO_WAKER,        /* real time: threads that are sampled at the full
+                                 rate while they wait, since the kernel refused
+                                 the timer that tells when they run again */
     JP_COUNT_LOWERED,         /* samples taken at a lower rate than was asked
-                                  for, to bound the handler's time, */
+                                 for, to bound the handler's time, */
     JP_COUNT_LOWERED_NS,      /* and their weight, ns (no losses) */
     JP_COUNT_NO_TIMER_FILTER, /* threads whose timer a seccomp filter of the
-                                  program's forbids: begun behind it */
-    JP_COUNT_NO_PERF_FILTER,  /* the same of the perf clock */
-    JP_COUNT_LOOKING_NS,      /* real time: CPU time that looking at threads
-                                  which wait took in them, ns (no loss) */
+                                 program forbids, which was there before them */
+    JP_COUNT_NO_PERF_FILTER,  /* the same for the perf clock */
+    JP_COUNT_LOOKING_NS,      /* real time: CPU time that jprof's signals took
+                                 in waiting threads, ns (no loss) */
     JP_COUNT_COUNT
 };
 
 /* Why a process's profile ended before the process did. */
 enum jp_off {
     JP_OFF_NONE = 0,
-    JP_OFF_FILTER, /* a seccomp mode or filter in which no profile can
-                               go on */
+    JP_OFF_FILTER, /* a seccomp filter behind which it cannot go on */
     JP_OFF_COUNT
 };
 
@@ -117,7 +119,8 @@ enum jp_off {
 #define JP_LOG_OPTION_REALTIME 0x4U /* JP_REALTIME was given */
 #define JP_LOG_OPTION_RTC 0x8U      /* JP_RTC_HZ was given */
 
-/* One a run, at a multiple of JP_LOG_ALIGN; JP_APPEND adds further ones. */
+/* The header of a run, at a multiple of JP_LOG_ALIGN.  With JP_APPEND a file
+ * has several runs. */
 struct jp_log_header {
     char magic[8];         /* JP_LOG_MAGIC */
     uint32_t byte_order;   /* JP_LOG_BYTE_ORDER as the writer stores it */
@@ -133,40 +136,42 @@ struct jp_log_header {
     uint64_t mono_ns;      /* the three clocks, read together */
     uint64_t real_ns;
     uint64_t boot_ns;
-    uint64_t period_ns;     /* asked for */
-    uint32_t clock;         /* enum jp_clock */
-    uint32_t walker;        /* enum jp_walker */
-    uint32_t options;       /* JP_LOG_OPTION_* */
-    uint32_t depth;         /* most frames in a stack */
-    uint64_t ring_bytes;    /* JP_CIRCULAR, 0 without */
-    uint64_t cleared_ns;    /* samples before this time do not count */
-    uint8_t build_id[32];   /* of the executable */
-    uint8_t boot_id[16];    /* /proc/sys/kernel/random/boot_id, or zeros */
-    uint64_t counters[64];  /* enum jp_counter; the rest is zero */
-    char map_name[256];     /* file name of the map, in the log's folder */
-    char exe[1024];         /* path of the executable, NUL-terminated */
-    char flags[1024];       /* JPROF_FLAGS, NUL-terminated, cut if longer */
-    uint32_t owner_pid;     /* in a file's first header: the process that */
-    uint32_t reserved_pid;  /* writes to the file now, by proc_pid and */
-    uint64_t owner_ticks;   /* start_ticks (JP_APPEND: not the first run's) */
-    uint64_t cpu_ns;        /* CPU time of the process, and of the children */
-    uint64_t children_ns;   /* that it waited for, both */
-    uint64_t cpu_read_ns;   /* as of this time */
+    uint64_t period_ns;    /* asked for */
+    uint32_t clock;        /* enum jp_clock */
+    uint32_t walker;       /* enum jp_walker */
+    uint32_t options;      /* JP_LOG_OPTION_* */
+    uint32_t depth;        /* most frames in a stack */
+    uint64_t ring_bytes;   /* JP_CIRCULAR, 0 without */
+    uint64_t cleared_ns;   /* samples before this time do not count */
+    uint8_t build_id[32];  /* of the executable */
+    uint8_t boot_id[16];   /* /proc/sys/kernel/random/boot_id, or zeros */
+    uint64_t counters[64]; /* enum jp_counter; the rest is zero */
+    char map_name[256];    /* file name of the map, in the log's folder */
+    char exe[1024];        /* path of the executable, NUL-terminated */
+    char flags[1024];      /* JPROF_FLAGS, NUL-terminated, cut if longer */
+    /* owner_*, in a file's first header: the process that writes to the file
+     * now, with JP_APPEND another one than the first run's. */
+    uint32_t owner_pid;     /* its proc_pid */
+    uint32_t reserved_pid;  /* zero */
+    uint64_t owner_ticks;   /* its start_ticks */
+    uint64_t cpu_ns;        /* CPU time of the process, */
+    uint64_t children_ns;   /* and of the children that it waited for, */
+    uint64_t cpu_read_ns;   /* both as of this time */
     uint64_t cpu_before_ns; /* CPU time when its profile could begin */
     uint32_t root_pid;      /* of the tree's first process */
     uint32_t off;           /* enum jp_off */
     char tree_name[256];    /* file name of the tree's file, beside the log */
-    uint32_t owner_space;   /* of the owner: the inodes of its pid namespace */
-    uint32_t owner_time_space; /* and its time namespace, 0 when unknown; its */
-    uint32_t owner_inner;      /* pid in the former; and not 0: it will not */
-    uint32_t owner_ended;      /* write to the file any more */
+    uint32_t owner_space;   /* inode of its pid namespace, 0 when unknown */
+    uint32_t owner_time_space; /* inode of its time namespace, likewise */
+    uint32_t owner_inner;      /* its pid in its pid namespace */
+    uint32_t owner_ended;      /* not 0: it will not write to the file again */
     uint32_t cpu_ended;        /* not 0: cpu_ns was read at the profile's end */
     uint8_t reserved[772];     /* zero */
-    uint64_t base_run;         /* of a run in another process's log: where the
-                                 header of the run that it branched off from
-                                 is in the file, plus 1; else 0 */
-    uint64_t forked_ns;        /* and when: what that run's map says of code
-                                 until then holds here too */
+    uint64_t base_run;         /* in a run in another process's log: the offset,
+                                 plus 1, of the header of the run that it
+                                 branched off from; else 0 */
+    uint64_t forked_ns;        /* when it did: what that run's map says about
+                                 code until then holds for this run, too */
     uint8_t reserved_end[8];   /* zero */
 };
 
@@ -179,13 +184,13 @@ struct jp_chunk_header {
     uint64_t opened_ns; /* when it was allocated */
     uint32_t pid;       /* of the process that writes it */
     uint32_t tid;       /* of the thread that allocated it */
-    uint64_t run;       /* where the header of its run is, plus 1; 0: the
-                                 last one before it (version 1) */
+    uint64_t run;       /* offset of its run's header, plus 1; 0: the last
+                           header before it (version 1) */
     uint8_t reserved[16];
 };
 
-/* Every record starts with this word; it is stored last, with release order,
- * so a record whose word is zero was never finished and ends the chunk. */
+/* Every record starts with this word, which is stored last, with release
+ * order: a record whose word is zero was never finished, and ends the chunk. */
 struct jp_record {
     uint8_t type;   /* enum jp_record_type */
     uint8_t info;   /* by type */
@@ -198,11 +203,12 @@ enum jp_record_type {
     JP_RECORD_TEXT = 3
 };
 
-/* A distinct stack of this chunk.  The whole stack, leaf first, is the
- * `count` frames that follow and then the last `shared` frames of the whole
- * stack of the record at `base`.  A frame is a code address: the interrupted
- * one first, return addresses after it, to be looked up minus one; one that
- * is no return address (above a signal's frame) is stored plus one. */
+/* A distinct stack of this chunk.  The whole stack, leaf first, consists of
+ * the `count` frames that follow, and then of the last `shared` frames of the
+ * whole stack of the record at `base`.  A frame is a code address: first the
+ * interrupted one, then return addresses, which readers look up minus one.  An
+ * address above a signal's frame, which is no return address, is stored plus
+ * one. */
 struct jp_stack_record {
     struct jp_record head; /* info: 0; words: 2 + count */
     uint16_t count;        /* frames in this record */

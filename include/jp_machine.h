@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The machine that this is compiled for, as files and folders name it.  What
- * differs in the library's work stands in preload/sig/arch.
+ * Names of the machine that the programs are compiled for.  What the library
+ * does differently on each machine is in preload/sig/arch.
  * Runs in: everywhere (constants only). */
 #ifndef JP_MACHINE_H
 #define JP_MACHINE_H
 
-/* As uname says it; e_machine of ELF (elf.h), 0: not known; and Debian's folder
- * for libraries (Multiarch/Tuples). */
+/* The name that uname says; ELF's e_machine (elf.h), 0: unknown; and Debian's
+ * folder for libraries (Multiarch/Tuples). */
 #if defined(__x86_64__)
 #define JP_MACHINE_NAME "x86_64"
 #define JP_MACHINE_ELF 62

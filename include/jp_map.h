@@ -34,8 +34,8 @@
 #define JP_MAP_EXIT "exit" /* cpu */
 #define JP_MAP_NOTE "note" /* text */
 
-/* Words of the tree's file (jprof-tree), which has lines of the same form, the
- * first key being root: the pid of the tree's first process. */
+/* Words of the process tree's file (jprof-tree), which has lines of the same
+ * form.  The first key is root, the pid of the tree's first process. */
 #define JP_TREE_CHILD "jprof-child" /* root pid ppid cpu */
 #define JP_TREE_EXEC "jprof-exec"   /* root pid why path args */
 #define JP_TREE_NOLOG "jprof-nolog" /* root pid why text */
@@ -43,7 +43,8 @@
     "jprof-run" /* root pid cpu wall status why path args
                                        jit asked */
 
-/* A child that used less, with the children that it waited for, has no line. */
+/* A child has a line if it, with the children that it waited for, used at least
+ * this much CPU time. */
 #define JP_TREE_CPU_MIN_NS 50000000ULL
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The public C API of libjprof.so, for a program that wants to control its
- * own profile.  A program need not link the library: look the functions up
- * with dlsym(RTLD_DEFAULT, "jprof_start"), they are there when the library is
- * preloaded.
+ * The public C API of libjprof.so, for a program that controls its own
+ * profile.  The program need not link the library: dlsym(RTLD_DEFAULT,
+ * "jprof_start") finds the function when the library is preloaded.
  * Runs in: any thread; every function may be called in a signal handler. */
 #ifndef JPROF_H
 #define JPROF_H
@@ -17,15 +16,16 @@ extern "C" {
  * no profile (neither JP_START nor JP_DEFER), or another -errno. */
 int jprof_start(void);
 
-/* Stops the timers, saves a ring, brings the map up to date.
- * Returns 0, -EALREADY when not running, or -ENOSYS as above. */
+/* Pauses profiling: stops the timers, keeps a ring's samples, brings the map
+ * up to date.  Returns 0, -EALREADY when it is not running, or -ENOSYS as
+ * above. */
 int jprof_pause(void);
 
-/* Empties a ring (JP_CIRCULAR): samples taken so far do not count.
+/* Empties the ring (JP_CIRCULAR): samples taken so far do not count.
  * Returns 0, -EINVAL when there is no ring, or -ENOSYS as above. */
 int jprof_clear(void);
 
-/* Keeps what the ring holds and goes on in a new one; brings the map up to
+/* Keeps the ring's samples and goes on in a new ring; brings the map up to
  * date.  Returns 0 or -ENOSYS as above. */
 int jprof_save(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The text of JPROF_FLAGS -> struct jp_config.
+ * Reading the text of JPROF_FLAGS into a struct jp_config.
  * Runs in: constructor, tests. */
 #include "flags.h"
 
@@ -18,11 +18,11 @@ struct value {
     size_t length;
 };
 
-/* What is wrong with a value, or NULL. */
+/* Sets a flag's value.  Returns what is wrong with it, or NULL. */
 typedef const char *set_function(struct jp_config *config, struct value value);
 
-/* Reads `digits[.digits]` as a number of 1e-9 units.  Returns 0 when it is
- * none, or too large for a uint64_t. */
+/* Reads `digits[.digits]` as a number in units of 1e-9.  Returns 0 when it is
+ * not such a number, or too large. */
 static int parse_nano(struct value value, uint64_t *nano)
 {
     uint64_t whole = 0, part = 0, scale = 1000000000ULL;
@@ -44,7 +44,8 @@ static int parse_nano(struct value value, uint64_t *nano)
     return digits > 0 && i == value.length;
 }
 
-/* Reads `digits[k|M|G]`. */
+/* Reads `digits[k|M|G]`.  Returns 0 when it is not such a number, or too
+ * large. */
 static int parse_size(struct value value, uint64_t *size)
 {
     uint64_t number = 0;
@@ -254,8 +255,9 @@ static const struct {
     {"IO", SIGIO},     {"PWR", SIGPWR},
 };
 
-/* Reads USR1, SIGUSR1 or 10; NONE for no signal.  SIGKILL and SIGSTOP cannot
- * be caught, faults and the clock's signals have other uses. */
+/* Reads a signal: USR1, SIGUSR1 or 10; NONE for no signal.  SIGKILL and
+ * SIGSTOP cannot be caught; the signals of faults and of the clock are used
+ * otherwise. */
 static const char *set_signal(uint8_t *signal, struct value value)
 {
     static const char wrong[] = "is no signal that can be used for that; flag "
@@ -274,7 +276,7 @@ static const char *set_signal(uint8_t *signal, struct value value)
     }
     if (!parse_size(value, &number))
         return wrong;
-    /* Real-time signals below 35 are glibc's, SIGRTMAX is the spare one. */
+    /* Real-time signals below 35 are glibc's; SIGRTMAX is the spare signal. */
     if (number >= 35 && number < 64) {
         *signal = (uint8_t)number;
         return NULL;

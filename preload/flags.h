@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The text of JPROF_FLAGS -> struct jp_config.  Pure: no global, no system
- * call.
+ * Reading the text of JPROF_FLAGS into a struct jp_config, without globals or
+ * system calls.
  * Runs in: constructor, tests. */
 #ifndef JP_FLAGS_H
 #define JP_FLAGS_H
@@ -10,13 +10,14 @@
 
 #include "sig/state/config.h"
 
-/* Called for each thing that is wrong: `flag` (length bytes of the text) and
- * what is wrong with it and happens now. */
+/* Called for each flag that is wrong.  flag, length: the flag in the text, not
+ * NUL-terminated; text: what is wrong with it and what happens now. */
 typedef void jp_flags_complaint(void *data, const char *flag, size_t length,
                                 const char *text);
 
-/* Fills *config from `text` (NULL: no flags).  A flag that is unknown or
- * malformed is named to `complain` and passed over. */
+/* Fills *config from `text`; NULL: no flags.  Calls `complain` with `data` for
+ * each flag that is unknown or malformed, which is ignored or given another
+ * value. */
 void jp_flags_parse(const char *text, struct jp_config *config,
                     jp_flags_complaint *complain, void *data);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Constructor and destructor: the only file that knows the order of things;
- * and the public API.
+ * Constructor and destructor, the only file that knows in which order the parts
+ * are set up; and the public API (include/jprof.h).
  * Runs in: constructor, destructor. */
 #include <dlfcn.h>
 #include <elf.h>
@@ -40,9 +40,10 @@
 #include "sig/os/text.h"
 #include "sig/state/gate.h"
 #include "sig/state/process.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 #include "sig/unwind/walk.h"
 
+/* Says on stderr what is wrong with a flag. */
 static void complain(void *data, const char *flag, size_t length,
                      const char *text)
 {
@@ -57,9 +58,11 @@ static void complain(void *data, const char *flag, size_t length,
     jp_complain_sig(line, text, 0);
 }
 
-/* What the first process hands down: its pid, a dot, its pid namespace, a
- * colon, and the folder where relative names start.  A program that it execs is
- * still the first process, every other is a child. */
+/* Takes what the tree's first process hands down in JPROF_ISCHILD: its pid, a
+ * dot, its pid namespace's inode, a colon, and the folder that relative names
+ * start from.  A process with that pid in that namespace is still the first
+ * one, after an exec; any other is a child.  Returns 0 when no folder is
+ * given. */
 static int take_folder(const char *handed, uint32_t space)
 {
     const char *folder = strchr(handed, '/');
@@ -90,7 +93,7 @@ static void find_folder(void)
     jp_process.root_space = space;
     if (handed != NULL && take_folder(handed, space))
         return;
-    /* The folder may have been deleted. */
+    /* The working directory may have been deleted. */
     if (getcwd(jp_process.folder, sizeof(jp_process.folder)) == NULL ||
         jp_process.folder[0] != '/')
         jp_process.folder[0] = '\0';
@@ -104,8 +107,8 @@ static void find_folder(void)
         setenv(JP_ENV_CHILD, value, 1);
 }
 
-/* The executable, for its build-id: PT_PHDR tells where its ELF addresses
- * are, AT_PHDR where that header is. */
+/* Finds the executable's program headers, for its build-id.  AT_PHDR is their
+ * address and PT_PHDR the ELF address of the same, which gives the bias. */
 static void find_program(void)
 {
     const Elf64_Phdr *headers = (const Elf64_Phdr *)getauxval(AT_PHDR);
@@ -121,8 +124,9 @@ static void find_program(void)
     }
 }
 
-/* The kernel puts the arguments' texts one behind the other, and then those
- * of the environment; the program may have given either other places. */
+/* Finds where the kernel has put the arguments' texts, one behind the other,
+ * and behind them those of the environment.  Pointers that lead elsewhere by
+ * now end them. */
 static void find_arguments(char **argv)
 {
     const char *start = argv[0], *end = start;
@@ -142,6 +146,7 @@ static void *load_library(const char *name)
     return dlopen(name, RTLD_NOW | RTLD_LOCAL);
 }
 
+/* Chooses walker and clock, by the flags and by what this system has. */
 static void choose_means(void)
 {
     if (jp_config.walker == JP_WALKER_LIBUNWIND &&
@@ -159,8 +164,8 @@ static void choose_means(void)
     jp_log_fit_depth_sig();
 }
 
-/* A command from the program's own code: none of its signal handlers may
- * leave it half done. */
+/* Carries out a command that the program's own code gives, in a critical
+ * section. */
 static void command(enum jp_control what)
 {
     uint64_t mask = jp_critical_begin_sig();
@@ -168,8 +173,9 @@ static void command(enum jp_control what)
     jp_critical_end_sig(mask);
 }
 
-/* The kernel puts nothing else where the main thread's stack may grow to, and
- * not within 8 MiB of it in any case (mmap_base in Linux mm/util.c). */
+/* The lowest address that surely belongs to the main thread's stack: the
+ * kernel maps nothing else where that may grow to, but within 8 MiB at least
+ * (mmap_base in Linux mm/util.c).  UINT64_MAX: unknown. */
 static uint64_t main_floor(uint64_t high)
 {
     const uint64_t most = 8U << 20;
@@ -179,7 +185,7 @@ static uint64_t main_floor(uint64_t high)
     return high - (limit.rlim_cur < most ? limit.rlim_cur : most);
 }
 
-/* New mappings of files may be jitdumps. */
+/* Has scans tell sig/jit of new mappings of files, which may be jitdumps. */
 static void listen_for_jit(void)
 {
     const struct jp_maps_listener listener = {jp_jit_mapped_sig,
@@ -187,9 +193,10 @@ static void listen_for_jit(void)
     jp_maps_listen_sig(&listener);
 }
 
+/* Sets this process up for profiling.  Returns 0 or -errno. */
 static int set_up(char **argv)
 {
-    int error = jp_slots_init_sig();
+    int error = jp_threads_init_sig();
     if (error != 0)
         return error;
     jp_owner = jp_sys_memory_sig(sizeof(*jp_owner), JP_FORK_WIPE);
@@ -197,7 +204,7 @@ static int set_up(char **argv)
         return -ENOMEM;
     jp_owner->pid = jp_sys_getpid_sig();
     if (jp_owner->pid == 0)
-        return -EPERM; /* a filter keeps us from asking */
+        return -EPERM; /* a filter forbids to ask */
     jp_gate_init_sig(getauxval(AT_HWCAP2));
     jp_gate_enter_sig();
     jp_real_all();
@@ -208,13 +215,13 @@ static int set_up(char **argv)
     find_program();
     find_arguments(argv);
     choose_means();
-    jp_threads_init();
-    /* The kernel leaves argc just below argv: the stack's root. */
-    struct jp_slot *slot = jp_adopt_self_sig((uint64_t)(argv - 1));
-    if (slot == NULL)
+    jp_thread_start_init();
+    /* argc, just below argv, is the root of the main thread's stack. */
+    struct jp_thread *thread = jp_adopt_self_sig((uint64_t)(argv - 1));
+    if (thread == NULL)
         return -ENOMEM;
-    slot->stack.is_main = 1;
-    slot->stack.floor = main_floor(slot->stack.high);
+    thread->stack.is_main = 1;
+    thread->stack.floor = main_floor(thread->stack.high);
     error = -jp_fork_init();
     if (error != 0)
         return error;
@@ -222,8 +229,8 @@ static int set_up(char **argv)
     error = -jp_signals_install();
     if (error != 0)
         return error;
-    /* Who started the program may have had the clock blocked. */
-    jp_local_begin(slot);
+    /* The program may have inherited a mask that blocks the clock's signal. */
+    jp_local_begin(thread);
     jp_usage_begin_sig();
     return 0;
 }
@@ -255,17 +262,17 @@ __attribute__((constructor)) static void construct(int argc, char **argv)
 
 __attribute__((destructor)) static void destruct(void)
 {
-    if (!jp_owned_sig())
+    if (!jp_process_ready_sig())
         return;
     uint64_t mask = jp_critical_begin_sig();
     jp_control_exit_sig();
     jp_critical_end_sig(mask);
 }
 
-/* A vfork child has no profile to give commands to. */
+/* Whether the caller is the profiled process: a vfork child has no profile. */
 static int is_ours(void)
 {
-    return jp_owned_sig() && jp_sys_getpid_sig() == jp_owner->pid;
+    return jp_process_ready_sig() && jp_sys_getpid_sig() == jp_owner->pid;
 }
 
 JP_EXPORT int jprof_start(void)

@@ -55,11 +55,11 @@ $(B)/tests/unit/test_pre_weights: WRAP := $(FAKE_KERNEL) \
 $(B)/tests/unit/test_pre_weights_real $(B)/tests/unit/test_pre_adopt: \
   WRAP := $(FAKE_KERNEL)
 $(B)/tests/unit/test_pre_control: WRAP := $(FAKE_KERNEL) \
-  $(patsubst %,jp_%_sig,own_check log_ring_rotate names_all usage_note \
-  usage_end log_sync logfile_end share_end cfi_ready ring_ready \
+  $(patsubst %,jp_%_sig,owned_check log_ring_rotate names_all usage_note \
+  usage_end log_sync logfile_end share_end cfi_copy_all ring_ensure \
   reserve_make clock_fall_back_to_itimer maps_scan logfile_ensure jit_save \
   process_timer_run adopt_all clock_all mapfile_event sampling_flush_time \
-  sampling_equip complain filter_verdict)
+  sampling_ensure_buffer complain filter_verdict)
 $(B)/tests/unit/test_pre_maps_policy: WRAP := $(FAKE_KERNEL) \
   $(patsubst %,jp_%_sig,procmaps_open procmaps_close procmaps_next \
   procmaps_query procmaps_mark mapfile_ready mapfile_open module_put \

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads that nobody announced.
+ * Finding threads that the pthread_create hook has not seen.
  * Runs in: handler, any thread.
  *
- * A thread may be found here in the moment before the hook's own start makes
- * its slot live.  Both sides publish first and look afterwards: whoever comes
- * here counts `adoptions` up, looks for the thread, publishes, looks again;
- * the hook publishes and looks when the count has changed.  So one of them at
- * least sees the other, and the hook's slot always stays. */
+ * A search may find a thread of the hook's just before the hook makes its
+ * record live.  So that the thread does not keep two records, both sides
+ * publish first and look afterwards.  The search counts an adoption, looks for
+ * the thread's record, makes a new one live, and looks again; the hook makes
+ * its record live, and looks if adoptions were counted since it took the
+ * record.  At least one of the two sees the other, and the hook's record
+ * always stays. */
 #include "adopt.h"
 
 #include <errno.h>
@@ -19,21 +21,22 @@
 #include "sig/clock/process_timer.h"
 #include "sig/os/dirent.h"
 #include "sig/os/sys.h"
-#include "sig/state/kit.h"
+#include "sig/state/buffer.h"
 #include "sig/state/process.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 
-#define SLICE 64U /* slots looked at in a step */
-#define PARTS 4U  /* of the folder, likewise */
+#define SLICE 64U /* records looked at in a step */
+#define PARTS 4U  /* reads of /proc/self/task in a step */
 #define YIELDS 1000U
 
-/* A thread that has ended is adopted again if that takes it so long. */
+/* A thread that gave its record back, and then used this much CPU time on its
+ * way out, is adopted again. */
 #define OUT_NS 1000000U
 
-static _Atomic uint32_t searching; /* the rest is whose it is */
-static long position;              /* in the folder, for the next slice */
-static uint32_t cursor;            /* likewise in the slots */
-static _Atomic uint64_t looked_ns; /* the last step, where that counts */
+static _Atomic uint32_t searching; /* 1: a thread searches, and has these: */
+static long position;              /* in /proc/self/task, for the next step */
+static uint32_t cursor;            /* in the table, for the next step */
+static _Atomic uint64_t looked_ns; /* the last step that due_sig allowed */
 
 static int enter_sig(unsigned yields)
 {
@@ -50,48 +53,50 @@ static void leave_sig(void)
     atomic_store(&searching, 0);
 }
 
-/* What a thread did without a slot: all, or what it does on its way out, once
- * its slot is given back (the destructors of its thread-local objects). */
+/* The CPU time that a thread used without a record: all of it, or, for one that
+ * gave its record back, what it used since (in the destructors of its
+ * thread-local objects). */
 static uint64_t unseen_sig(uint32_t tid)
 {
     const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(tid));
-    const uint64_t ended = jp_slot_ended_sig(tid);
+    const uint64_t ended = jp_thread_ended_cpu_sig(tid);
     return cpu > ended ? cpu - ended : 0;
 }
 
 int jp_adopt_has_run_sig(uint32_t tid)
 {
-    return jp_slot_ended_sig(tid) == 0 || unseen_sig(tid) >= OUT_NS;
+    return jp_thread_ended_cpu_sig(tid) == 0 || unseen_sig(tid) >= OUT_NS;
 }
 
-/* data: whether the thread began under a running profile, which has missed
- * what it did so far; its first sample stands for that as well.  Where /proc
- * is that of an outer pid namespace, the number is none of ours. */
+/* Makes a record for a thread that has none.  data points to an int: 1 when the
+ * thread began under the running profile; its first sample then stands for its
+ * CPU time so far as well.  Where /proc belongs to an outer pid namespace, tid
+ * is no thread of this process, and tgkill refuses it. */
 static void adopt_sig(uint32_t tid, void *data)
 {
     const int *late = data;
-    jp_slot_count_adoptions_sig(1);
-    if (tid == 0 || jp_slot_by_tid_sig(tid) != NULL ||
+    jp_thread_count_adoptions_sig(1);
+    if (tid == 0 || jp_thread_by_tid_sig(tid) != NULL ||
         !jp_adopt_has_run_sig(tid) ||
         jp_sys_sig(SYS_tgkill, jp_owner->pid, tid, 0, 0, 0) != 0)
         return;
-    struct jp_slot *slot = jp_slot_new_sig();
-    if (slot == NULL)
+    struct jp_thread *thread = jp_thread_new_sig();
+    if (thread == NULL)
         return;
-    slot->adopted = 1;
+    thread->adopted = 1;
     if (*late && jp_clock_is_thread_cpu_sig())
-        slot->clock.carried_ns = unseen_sig(tid);
-    jp_slot_begin_sig(slot, tid);
-    if (jp_slot_other_sig(slot) != NULL)
-        jp_slot_retire_sig(slot);
+        thread->clock.carried_ns = unseen_sig(tid);
+    jp_thread_begin_sig(thread, tid);
+    if (jp_thread_other_sig(thread) != NULL)
+        jp_thread_retire_sig(thread);
     else if (atomic_load(&jp_process.running))
-        jp_clock_arm_sig(slot);
-    /* The hook's start may have come just before the clock. */
-    if (slot->tid == 0)
-        jp_clock_disarm_sig(slot);
+        jp_clock_arm_sig(thread);
+    /* The hook may have retired the record just before it was armed. */
+    if (thread->tid == 0)
+        jp_clock_disarm_sig(thread);
 }
 
-/* Looks at all threads, or at some from `position` on. */
+/* Adopts threads in /proc/self/task: all, or some from `position` on. */
 static void look_for_new_sig(int all)
 {
     int late = !all;
@@ -116,40 +121,42 @@ static int is_gone_sig(uint32_t tid)
            jp_sys_sig(SYS_tgkill, jp_owner->pid, tid, 0, 0, 0) == -ESRCH;
 }
 
-/* Frees the slot of a thread that ended without a word: one made past the
- * hook, or one that left by the system call. */
-static void drop_if_gone_sig(struct jp_slot *slot)
+/* Frees a record whose thread has ended without giving it back: one made past
+ * the hook, or one that called SYS_exit. */
+static void drop_if_gone_sig(struct jp_thread *thread)
 {
-    const uint32_t tid = slot->tid, generation = slot->generation;
-    const uint32_t state = atomic_load(&slot->state);
-    if ((state != JP_SLOT_IDLE && state != JP_SLOT_ARMED) || !is_gone_sig(tid))
+    const uint32_t tid = thread->tid, generation = thread->generation;
+    const uint32_t state = atomic_load(&thread->state);
+    if ((state != JP_THREAD_IDLE && state != JP_THREAD_ARMED) ||
+        !is_gone_sig(tid))
         return;
-    if (!jp_clock_hold_sig(slot))
+    if (!jp_clock_hold_sig(thread))
         return;
-    /* It may be another thread's by now. */
-    if (slot->tid != tid || slot->generation != generation) {
-        jp_clock_release_sig(slot);
+    /* The record may be another thread's by now. */
+    if (thread->tid != tid || thread->generation != generation) {
+        jp_clock_release_sig(thread);
         return;
     }
-    jp_clock_stop_held_sig(slot);
-    if (slot->kit != NULL) {
-        jp_sampling_flush_sig(slot->kit);
-        jp_kit_return_sig(slot->kit);
+    jp_clock_stop_held_sig(thread);
+    if (thread->buffer != NULL) {
+        jp_sampling_flush_sig(thread->buffer);
+        jp_buffer_return_sig(thread->buffer);
     }
-    jp_slot_free_sig(slot);
+    jp_thread_free_sig(thread);
 }
 
 static void drop_dead_sig(uint32_t most)
 {
-    const uint32_t count = jp_slots_count_sig();
+    const uint32_t count = jp_threads_used_sig();
     for (uint32_t i = 0; i < count && i < most; i++) {
         if (cursor >= count)
             cursor = 0;
-        drop_if_gone_sig(jp_slot_at_sig(cursor++));
+        drop_if_gone_sig(jp_thread_at_sig(cursor++));
     }
 }
 
-/* Whether the last step was a while ago; then this is one. */
+/* Whether the last step was a period of the slow timer ago; the first caller to
+ * find that does the next step. */
 static int due_sig(uint64_t now_ns)
 {
     uint64_t last = atomic_load(&looked_ns);
@@ -178,37 +185,37 @@ void jp_adopt_step_sig(void)
     leave_sig();
 }
 
-struct jp_slot *jp_adopt_self_sig(uint64_t stack_high)
+struct jp_thread *jp_adopt_self_sig(uint64_t stack_high)
 {
     const uint32_t tid = jp_sys_gettid_sig();
-    jp_slot_count_adoptions_sig(1);
-    struct jp_slot *slot = jp_slot_new_sig();
-    if (slot == NULL)
+    jp_thread_count_adoptions_sig(1);
+    struct jp_thread *thread = jp_thread_new_sig();
+    if (thread == NULL)
         return NULL;
-    slot->stack.high = stack_high;
-    slot->adopted = stack_high == 0;
+    thread->stack.high = stack_high;
+    thread->adopted = stack_high == 0;
     if (atomic_load(&jp_process.running) && jp_clock_is_thread_cpu_sig())
-        slot->clock.carried_ns = unseen_sig(tid);
-    jp_slot_begin_sig(slot, tid);
-    return slot;
+        thread->clock.carried_ns = unseen_sig(tid);
+    jp_thread_begin_sig(thread, tid);
+    return thread;
 }
 
-static void take_away_sig(struct jp_slot *slot)
+static void take_away_sig(struct jp_thread *thread)
 {
-    if (!slot->adopted)
+    if (!thread->adopted)
         return;
-    jp_slot_retire_sig(slot);
-    jp_clock_disarm_sig(slot);
+    jp_thread_retire_sig(thread);
+    jp_clock_disarm_sig(thread);
 }
 
-void jp_adopt_begin_sig(struct jp_slot *slot, uint32_t tid)
+void jp_adopt_begin_sig(struct jp_thread *thread, uint32_t tid)
 {
-    struct jp_slot *other = jp_slot_hinted_sig(tid);
-    jp_slot_begin_sig(slot, tid);
+    struct jp_thread *other = jp_thread_hinted_sig(tid);
+    jp_thread_begin_sig(thread, tid);
     if (other != NULL)
         take_away_sig(other);
-    if (slot->adoptions != jp_slot_count_adoptions_sig(0) &&
-        (other = jp_slot_other_sig(slot)) != NULL)
+    if (thread->adoptions != jp_thread_count_adoptions_sig(0) &&
+        (other = jp_thread_other_sig(thread)) != NULL)
         take_away_sig(other);
 }
 

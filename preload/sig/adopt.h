@@ -1,42 +1,47 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads that nobody announced: made past the pthread_create hook, they are
- * found by the process's slow timer (process_timer.h), which interrupts
- * whoever runs, and in /proc/self/task; and their slots are freed when they are
- * gone.
+ * Threads that the pthread_create hook has not seen.  Their records are made
+ * when the process's slow timer (process_timer.h) interrupts such a thread or
+ * a search finds it in /proc/self/task, and are freed when a search finds that
+ * the thread is gone.
  * Runs in: handler, any thread. */
 #ifndef JP_ADOPT_H
 #define JP_ADOPT_H
 
 #include <stdint.h>
 
-struct jp_slot;
+struct jp_thread;
 
-/* Finds every thread there is (at a start) and gives it a slot. */
+/* Called when a profile starts: makes a record for every thread that has none,
+ * and frees those of dead threads.  Costs time linear in the threads; gives up
+ * when another thread's search does not end. */
 void jp_adopt_all_sig(void);
 
-/* To be called now and then where another clock's signals come: where the
- * timer was refused, they do its work, at most ten times a second. */
+/* Called at signals of other clocks: where the kernel refused the slow timer,
+ * does jp_adopt_step_sig, at most ten times a second.  now_ns:
+ * CLOCK_MONOTONIC. */
 void jp_adopt_poll_without_timer_sig(uint64_t now_ns);
 
-/* A bounded piece of the search for new threads and for the slots of dead
- * ones.  Called at each signal of the timer. */
+/* Called at each signal of the slow timer: does a bounded part of the search
+ * for new threads and of that for records of dead ones. */
 void jp_adopt_step_sig(void);
 
-/* Whether a thread without a slot is to have one: not in the moment between
- * giving it back and the thread's end. */
+/* Whether a thread without a record is to be adopted.  A thread that has given
+ * its record back is not, unless it has used another millisecond of CPU
+ * time. */
 int jp_adopt_has_run_sig(uint32_t tid);
 
-/* Opens a slot for the calling thread, which has none and whose stack ends at
- * stack_high (0: not known).  NULL when there are no more. */
-struct jp_slot *jp_adopt_self_sig(uint64_t stack_high);
+/* Makes a live record for the calling thread, which has none.  stack_high:
+ * where its stack ends, 0: unknown.  NULL when there are no more records. */
+struct jp_thread *jp_adopt_self_sig(uint64_t stack_high);
 
-/* Makes the slot of a thread of the hook's live, for the calling thread, tid;
- * takes away one that the search gave it meanwhile, or that is left of another
- * thread with its id. */
-void jp_adopt_begin_sig(struct jp_slot *slot, uint32_t tid);
+/* Makes the record that the hook has taken live for the calling thread, tid.
+ * Retires another record of that id: one that a search made meanwhile, or one
+ * left by a dead thread. */
+void jp_adopt_begin_sig(struct jp_thread *thread, uint32_t tid);
 
-/* Forgets a search that another thread was at when this process forked. */
+/* Called in a forked child: forgets a search that another thread of the parent
+ * was doing. */
 void jp_adopt_reset_sig(void);
 
 #endif

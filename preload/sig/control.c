@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Starting, pausing, clearing and saving.
+ * The course of a profile: its commands and its end.
  * Runs in: handler, any thread. */
 #include "control.h"
 
@@ -12,7 +12,7 @@
 #include "adopt.h"
 #include "jp_map.h"
 #include "logfile.h"
-#include "own.h"
+#include "owned_signals.h"
 #include "sampling.h"
 #include "sig/clock/clock.h"
 #include "sig/clock/process_timer.h"
@@ -28,27 +28,28 @@
 #include "sig/log/share.h"
 #include "sig/os/filter.h"
 #include "sig/os/sys.h"
-#include "sig/state/kit.h"
+#include "sig/state/buffer.h"
 #include "sig/state/process.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 #include "sig/unwind/cfi_ready.h"
 
 #define EXIT_YIELDS 10000U
 #define FULL_YIELDS 100000U
 
-/* Commands that wait, four bits each, the first to be carried out lowest. */
+/* Commands that wait, four bits each; the next one is in the lowest bits. */
 static _Atomic uint64_t requests;
-static _Atomic uint32_t busy;
+static _Atomic uint32_t busy; /* 1: a thread carries commands out */
 
 #define REQUEST_BITS 4U
 #define REQUEST_MASK 15U
 _Static_assert(JP_CONTROL_SAVE <= REQUEST_MASK, "commands fit");
 
-static _Atomic uint32_t ended; /* the process ends: nothing starts again */
+static _Atomic uint32_t ended; /* 1: the process ends, nothing starts again */
 
 void jp_control_on_sig(void)
 {
-    /* First: where the kernel gives out few timers, this one stands in. */
+    /* Before the threads' timers: where the kernel allows few, the slow timer
+     * takes their place. */
     if (jp_process_timer_run_sig(1) != 0)
         jp_clock_fall_back_to_itimer_sig();
     atomic_store(&jp_process.running, 1);
@@ -75,48 +76,48 @@ static void start_sig(void)
     jp_control_on_sig();
 }
 
-static void tell_kits_sig(void)
+static void flush_counts_sig(void)
 {
-    const uint32_t count = jp_kits_count_sig();
+    const uint32_t count = jp_buffers_made_sig();
     for (uint32_t i = 0; i < count; i++) {
-        struct jp_kit *kit = jp_kit_at_sig(i);
-        if (kit != NULL)
-            jp_kit_tell_sig(kit);
+        struct jp_buffer *buffer = jp_buffer_at_sig(i);
+        if (buffer != NULL)
+            jp_buffer_flush_counts_sig(buffer);
     }
 }
 
-/* What a reader needs to understand the samples so far. */
+/* Writes what a reader needs to understand the samples so far. */
 static void settle_sig(int at_exit)
 {
-    jp_own_check_sig();
+    jp_owned_check_sig();
     jp_log_ring_rotate_sig();
     jp_maps_scan_sig();
     jp_names_all_sig();
     jp_jit_save_sig(at_exit);
-    tell_kits_sig();
+    flush_counts_sig();
     jp_usage_note_sig();
     jp_log_sync_sig();
 }
 
 static void stop_sig(void)
 {
-    const uint32_t count = jp_slots_count_sig();
+    const uint32_t count = jp_threads_used_sig();
     jp_process_timer_run_sig(0);
     jp_clock_all_sig(0);
     for (uint32_t i = 0; i < count; i++) {
-        struct jp_slot *slot = jp_slot_at_sig(i);
-        /* Its thread may be at its end: it waits until the slot is let go. */
-        if (atomic_load(&slot->state) != JP_SLOT_IDLE ||
-            !jp_clock_hold_sig(slot))
+        struct jp_thread *thread = jp_thread_at_sig(i);
+        /* A thread at its end waits until its record is released. */
+        if (atomic_load(&thread->state) != JP_THREAD_IDLE ||
+            !jp_clock_hold_sig(thread))
             continue;
-        jp_sampling_flush_time_sig(slot);
-        jp_clock_release_sig(slot);
+        jp_sampling_flush_time_sig(thread);
+        jp_clock_release_sig(thread);
     }
 }
 
 static void pause_sig(void)
 {
-    /* One that is still to come does not come any more. */
+    /* A start that JP_FIRST has ordered does not come any more. */
     atomic_store(&jp_process.first_pending, 0);
     if (!atomic_load(&jp_process.running))
         return;
@@ -146,9 +147,8 @@ static void save_sig(void)
     jp_mapfile_event_sig(JP_MAP_SAVE, -1, 0);
 }
 
-/* Adds a command behind those that wait.  The same twice in a row is once.
- * Returns whether there was a place; without one and by `force`, the command
- * takes that of the last. */
+/* Queues a command; the same command twice in a row is queued once.  Returns 0
+ * when the queue is full, or, with `force`, replaces the last command. */
 static int request_sig(unsigned command, int force)
 {
     uint64_t old = atomic_load(&requests), new;
@@ -169,6 +169,7 @@ static int request_sig(unsigned command, int force)
     return 1;
 }
 
+/* Takes the next command off the queue; 0: there is none. */
 static unsigned next_sig(void)
 {
     uint64_t old = atomic_load(&requests);
@@ -178,6 +179,7 @@ static unsigned next_sig(void)
     return old & REQUEST_MASK;
 }
 
+/* Carries out the queued commands, unless another thread does. */
 static void run_sig(void)
 {
     static void (*const commands[])(void) = {
@@ -200,8 +202,8 @@ void jp_control_sig(enum jp_control command)
 {
     if (command < JP_CONTROL_START || command > JP_CONTROL_SAVE)
         return;
-    /* The thread that is at one needs nothing of this one to go on: only where
-     * it was stopped for good is a command lost. */
+    /* A full queue empties while this thread yields; only if the thread that
+     * carries commands out was stopped for good is one lost. */
     for (unsigned i = 0; !request_sig(command, i == FULL_YIELDS); i++) {
         run_sig();
         jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
@@ -216,6 +218,7 @@ void jp_control_off_sig(void)
     jp_clock_all_sig(0);
 }
 
+/* Ends the profile, and says so once, if the log was cut short. */
 static void cut_sig(void)
 {
     uint32_t untold = 1;
@@ -238,7 +241,8 @@ void jp_control_check_sig(void)
         jp_control_off_sig();
 }
 
-/* Waits a while for a command that another thread carries out. */
+/* Becomes the one that carries commands out, after waiting a while for another
+ * thread.  Returns whether it has. */
 static int take_over_sig(void)
 {
     for (unsigned i = 0; i < EXIT_YIELDS; i++) {
@@ -265,16 +269,16 @@ void jp_control_exit_sig(void)
     atomic_store(&busy, 0);
 }
 
-/* Kits for the threads that have none yet: later there may be no memory. */
-static void equip_sig(void)
+/* Gives each live thread a buffer, as there may be no memory later. */
+static void give_buffers_sig(void)
 {
-    const uint32_t count = jp_slots_count_sig();
+    const uint32_t count = jp_threads_used_sig();
     for (uint32_t i = 0; i < count; i++) {
-        struct jp_slot *slot = jp_slot_at_sig(i);
-        if (atomic_load(&slot->state) >= JP_SLOT_IDLE)
-            jp_sampling_equip_sig(slot);
+        struct jp_thread *thread = jp_thread_at_sig(i);
+        if (atomic_load(&thread->state) >= JP_THREAD_IDLE)
+            jp_sampling_ensure_buffer_sig(thread);
     }
-    jp_ring_ready_sig();
+    jp_ring_ensure_sig();
 }
 
 void jp_control_before_sandbox_sig(void)
@@ -292,8 +296,8 @@ void jp_control_before_sandbox_sig(void)
     jp_names_all_sig();
     jp_jit_save_sig(0);
     jp_log_sync_sig();
-    jp_cfi_ready_sig();
-    equip_sig();
+    jp_cfi_copy_all_sig();
+    give_buffers_sig();
     jp_reserve_make_sig();
     atomic_store(&busy, 0);
     run_sig();

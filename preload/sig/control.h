@@ -1,35 +1,43 @@
 /* SPDX-License-Identifier: MIT
  *
- * Starting, pausing, clearing and saving.
+ * The course of a profile: starting, pausing, clearing and saving it, and its
+ * end.
  * Runs in: handler, any thread. */
 #ifndef JP_CONTROL_H
 #define JP_CONTROL_H
 
 #include "jp_limits.h"
 
-/* Carries out a command (enum jp_control).  While another thread is at one,
- * the command is left for that thread.  Pausing a paused profile, starting a
- * running one and clearing without a ring do nothing. */
+/* Carries out a command.  While another thread carries one out, the command is
+ * queued, and that thread carries it out next.  Does nothing when it pauses a
+ * paused profile, starts a running one or clears without a ring. */
 void jp_control_sig(enum jp_control command);
 
-/* Stops the profile without a word in the map: for good, or until
- * jp_control_on_sig where it turned out that it can go on. */
+/* Stops all clocks without a line in the map: for good, or until
+ * jp_control_on_sig. */
 void jp_control_off_sig(void);
+
+/* Starts all clocks, and finds all threads. */
 void jp_control_on_sig(void);
 
-/* The process ends in order: timers off, map brought up to date. */
+/* Called when the process ends in order: stops all clocks, writes what no
+ * sample covers yet, and brings the map up to date.  Nothing starts the
+ * profile again. */
 void jp_control_exit_sig(void);
 
-/* Before something after which the files may be out of reach (a seccomp filter,
- * a chroot, another user): if the profile runs, makes the log, writes the map,
- * and maps a reserve of the log. */
+/* Called before something after which files or memory may be out of reach (a
+ * seccomp filter, a chroot, another user).  If the profile runs or has a log:
+ * makes the log, writes the map, copies call-frame information, gives every
+ * thread its buffer, and maps a reserve of the log. */
 void jp_control_before_sandbox_sig(void);
 
-/* Forgets a command that was being carried out, as a forked child does. */
+/* Called in a forked child: forgets commands that the parent was carrying
+ * out. */
 void jp_control_reset_sig(void);
 
-/* Ends the profile if its log could not be made, or if somebody has cut it
- * short, which is said.  Called at the end of each signal. */
+/* Called at the end of each signal: stops the clocks if the log could not be
+ * made, or if somebody has cut the log short, which is then said once on
+ * stderr. */
 void jp_control_check_sig(void);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parts that must not be left half done.
+ * Critical sections.
  * Runs in: any thread. */
 #include "critical.h"
 
 #include <signal.h>
 #include <stdatomic.h>
 
-#include "own.h"
+#include "owned_signals.h"
 #include "sig/os/sys.h"
 #include "trap.h"
 
@@ -17,7 +17,7 @@ uint64_t jp_critical_begin_sig(void)
 {
     uint64_t mask = 0;
     jp_critical_depth++;
-    jp_sys_sigmask_sig(SIG_BLOCK, ~atomic_load(&jp_own.open), &mask);
+    jp_sys_sigmask_sig(SIG_BLOCK, ~atomic_load(&jp_owned.open), &mask);
     jp_trap_open_sig(mask);
     return mask;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The signal handler: whose signal is it, and what is to be done.
+ * The signal handler: finds out what a signal is, and has it carried out.
  * Runs in: handler. */
 #include "handler.h"
 
@@ -23,58 +23,61 @@
 #include "sig/state/gate.h"
 #include "sig/state/own_code.h"
 #include "sig/state/process.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 #include "trap.h"
 
-/* The end of a signal of the slot's own clock: what it cost, and where that is
- * too much, or no longer is, another period. */
-static void leave_sig(struct jp_slot *slot, const struct jp_visit *visit,
+/* Ends a signal of the thread's own clock: charges it to the budget, and sets
+ * the clock if the period has changed. */
+static void leave_sig(struct jp_thread *thread, const struct jp_visit *visit,
                       uint64_t elapsed_ns)
 {
-    struct jp_budget *budget = &slot->clock.budget;
+    struct jp_budget *budget = &thread->clock.budget;
     if (!jp_budget_leave_sig(budget, visit, elapsed_ns))
         return;
     const uint64_t begin_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    jp_clock_pace_sig(slot);
+    jp_clock_pace_sig(thread);
     jp_budget_changed_sig(budget, begin_ns);
 }
 
-/* A slot for the calling thread, which has none; NULL when there are no
- * more. */
-static struct jp_slot *adopt_self_sig(void)
+/* Makes a record for the calling thread, which has none, and arms it.  NULL
+ * when there are no more records, or a filter forbids to ask for the thread's
+ * id. */
+static struct jp_thread *adopt_self_sig(void)
 {
-    struct jp_slot *slot =
+    struct jp_thread *thread =
         jp_sys_gettid_sig() != 0 ? jp_adopt_self_sig(0) : NULL;
-    if (slot == NULL)
+    if (thread == NULL)
         jp_count_sig(JP_COUNT_LOST_NO_SLOT, 1);
     else if (atomic_load(&jp_process.running))
-        jp_clock_arm_sig(slot);
-    return slot;
+        jp_clock_arm_sig(thread);
+    return thread;
 }
 
-/* Tells the hooks of the calling thread that a call may have ended early, and
- * where it goes on. */
-static void ran_sig(struct jp_slot *slot, const ucontext_t *context)
+/* Tells the hooks of the calling thread that the handler ran, so that a call
+ * may have ended early, and where the thread goes on. */
+static void ran_sig(struct jp_thread *thread, const ucontext_t *context)
 {
-    const uint32_t tid = slot == NULL ? jp_sys_gettid_sig() : 0;
+    const uint32_t tid = thread == NULL ? jp_sys_gettid_sig() : 0;
     if (tid != 0)
-        slot = jp_slot_by_tid_sig(tid);
-    if (slot == NULL)
+        thread = jp_thread_by_tid_sig(tid);
+    if (thread == NULL)
         return;
     const uint64_t pc = jp_arch_pc_sig(context), sp = jp_arch_sp_sig(context);
-    atomic_fetch_add(&slot->hooks.runs, 1);
-    /* Not in jp_program_handler on its way to the question where the thread
-     * was: however many of jprof's signals come there. */
+    atomic_fetch_add(&thread->hooks.runs, 1);
+    /* jp_program_handler is about to ask where the thread was before it:
+     * signals that come while it runs do not count. */
     if (jp_own_code_has_sig(pc))
         return;
-    if (slot->hooks.resumed[0].pc != pc || slot->hooks.resumed[0].sp != sp) {
-        slot->hooks.resumed[1] = slot->hooks.resumed[0];
-        slot->hooks.resumed[0] = (struct jp_resumed){pc, sp};
+    if (thread->hooks.resumed[0].pc != pc ||
+        thread->hooks.resumed[0].sp != sp) {
+        thread->hooks.resumed[1] = thread->hooks.resumed[0];
+        thread->hooks.resumed[0] = (struct jp_resumed){pc, sp};
     }
 }
 
-/* A signal that was sent to the process.  The kernel may have woken another
- * thread for it, whose call ended early though no handler ran there. */
+/* Counts a signal that was sent to the process.  The kernel may first have
+ * woken another thread for it, whose call ended early though no handler ran in
+ * it. */
 static void ran_shared_sig(void)
 {
     atomic_fetch_add(&jp_process.shared, 1);
@@ -86,120 +89,121 @@ static int is_control_sig(const siginfo_t *info)
            JP_CONTROL_MAGIC;
 }
 
-/* A thread that began just as the profile was paused armed its timer behind
- * the back of the one who disarmed all. */
-static void stop_late_sig(struct jp_slot *slot)
+/* Disarms a thread that armed its timer just after a pause had disarmed all. */
+static void stop_late_sig(struct jp_thread *thread)
 {
     if (!atomic_load(&jp_process.running))
-        jp_clock_disarm_sig(slot);
+        jp_clock_disarm_sig(thread);
 }
 
-/* Takes the samples of what a signal stands for.  budget: NULL: another thread
- * has it. */
-static void take_sig(struct jp_slot *slot, const struct jp_budget *budget,
+/* Takes the samples that a signal stands for, and counts them if the period is
+ * lengthened.  budget: NULL while another thread has the process's. */
+static void take_sig(struct jp_thread *thread, const struct jp_budget *budget,
                      const struct jp_signal *signal)
 {
-    const struct jp_due *due = &slot->last.due;
+    const struct jp_due *due = &thread->last.due;
     const uint64_t all = due->cpu + due->before + due->running + due->blocked +
                          due->ready + due->after;
-    jp_sampling_take_due_sig(slot, due, signal->context);
+    jp_sampling_take_due_sig(thread, due, signal->context);
     if (budget != NULL && all != 0)
         jp_sampling_lowered_sig(budget, all);
 }
 
-/* A signal of the clock of the calling thread.  One that comes while another is
- * at work in it (libunwind unblocks signals) leaves its time to the next.
- * (Inlined, it would make the frame larger under all that other signals lead
- * to.) */
+/* Handles a signal of the calling thread's own clock.  If it comes while the
+ * thread is taking a sample (libunwind unblocks signals), its weight is carried
+ * to the next sample.  (Not inlined: that would enlarge the stack frame of all
+ * other signals.) */
 __attribute__((noinline)) static void
-own_clock_sig(const struct jp_clock_kind *kind, struct jp_slot *slot,
+own_clock_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
               const struct jp_signal *signal)
 {
     struct jp_visit visit;
-    if (atomic_exchange(&slot->busy, 1) != 0) {
-        if (kind->missed != NULL)
-            atomic_fetch_add(&slot->clock.carried_ns,
-                             kind->missed(slot, signal));
+    if (atomic_exchange(&thread->busy, 1) != 0) {
+        if (kind->untaken != NULL)
+            atomic_fetch_add(&thread->clock.carried_ns,
+                             kind->untaken(thread, signal));
         return;
     }
-    slot->last.due = (struct jp_due){0};
-    jp_budget_enter_sig(&slot->clock.budget, &visit, signal->now_ns);
-    if (jp_clock_due_sig(kind, slot, signal, &slot->last.due)) {
-        take_sig(slot, &slot->clock.budget, signal);
-        if (slot->last.due.probes)
-            jp_budget_probe_sig(&slot->clock.budget, &visit);
+    thread->last.due = (struct jp_due){0};
+    jp_budget_enter_sig(&thread->clock.budget, &visit, signal->now_ns);
+    if (jp_clock_due_sig(kind, thread, signal, &thread->last.due)) {
+        take_sig(thread, &thread->clock.budget, signal);
+        if (thread->last.due.probes)
+            jp_budget_probe_sig(&thread->clock.budget, &visit);
         if (kind->done != NULL)
-            kind->done(slot);
+            kind->done(thread);
     }
     if (kind->cpu)
         jp_adopt_poll_without_timer_sig(signal->now_ns);
-    leave_sig(slot, &visit, slot->last.due.counted_ns);
-    atomic_store(&slot->busy, 0);
+    leave_sig(thread, &visit, thread->last.due.counted_ns);
+    atomic_store(&thread->busy, 0);
 }
 
-/* A signal of the process's one clock; slot: of the calling thread, NULL: it
- * has none yet. */
+/* Handles a signal of a clock of the whole process.  thread: of the calling
+ * thread; NULL: it has no record yet. */
 __attribute__((noinline)) static void
-shared_clock_sig(const struct jp_clock_kind *kind, struct jp_slot *slot,
+shared_clock_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
                  const struct jp_signal *signal)
 {
     struct jp_visit visit;
-    if (slot == NULL && (slot = adopt_self_sig()) == NULL)
+    if (thread == NULL && (thread = adopt_self_sig()) == NULL)
         return;
-    if (atomic_exchange(&slot->busy, 1) != 0)
+    if (atomic_exchange(&thread->busy, 1) != 0)
         return;
-    slot->last.due = (struct jp_due){0};
+    thread->last.due = (struct jp_due){0};
     struct jp_budget *budget = kind->take();
     if (budget != NULL)
         jp_budget_enter_sig(budget, &visit, signal->now_ns);
-    kind->due(slot, signal, &slot->last.due);
-    take_sig(slot, budget, signal);
+    kind->due(thread, signal, &thread->last.due);
+    take_sig(thread, budget, signal);
     if (kind->cpu)
         jp_adopt_poll_without_timer_sig(signal->now_ns);
     if (budget != NULL)
         kind->give(jp_budget_leave_sig(budget, &visit,
-                                       slot->last.due.cpu +
-                                           slot->last.due.running +
-                                           slot->last.due.blocked));
-    atomic_store(&slot->busy, 0);
+                                       thread->last.due.cpu +
+                                           thread->last.due.running +
+                                           thread->last.due.blocked));
+    atomic_store(&thread->busy, 0);
 }
 
-/* A signal of a clock that each thread has one of. */
+/* Handles a signal of a clock of one thread, which may have ended. */
 static void thread_clock_sig(const struct jp_clock_kind *kind,
                              const struct jp_signal *signal)
 {
-    struct jp_slot *slot = kind->find(signal);
-    if (slot == NULL && kind->missed != NULL)
-        jp_sampling_lose_sig(JP_COUNT_LOST_STALE, kind->missed(NULL, signal));
-    ran_sig(slot, signal->context);
-    if (slot == NULL)
+    struct jp_thread *thread = kind->find(signal);
+    if (thread == NULL && kind->untaken != NULL)
+        jp_sampling_lose_sig(JP_COUNT_LOST_STALE, kind->untaken(NULL, signal));
+    ran_sig(thread, signal->context);
+    if (thread == NULL)
         return;
-    own_clock_sig(kind, slot, signal);
-    stop_late_sig(slot);
+    own_clock_sig(kind, thread, signal);
+    stop_late_sig(thread);
 }
 
-/* The process's slow timer has come to the calling thread.  One that it did
- * not know has run unseen since it began. */
+/* Handles a signal of the process's slow timer, which came to the calling
+ * thread: adopts the thread if it has no record, samples CPU time that its own
+ * clock has not seen, and goes on searching for other threads. */
 static void watch_sig(const ucontext_t *context)
 {
     ran_shared_sig();
     const uint32_t tid = jp_sys_gettid_sig();
     if (tid == 0)
-        return; /* a filter keeps us from knowing who it is */
-    struct jp_slot *slot = jp_slot_by_tid_sig(tid);
-    if (slot == NULL && jp_adopt_has_run_sig(tid))
-        slot = adopt_self_sig();
-    if (slot != NULL) {
-        ran_sig(slot, context);
-        const uint64_t weight = jp_clock_take_unseen_sig(slot);
+        return; /* a filter forbids to ask which thread it is */
+    struct jp_thread *thread = jp_thread_by_tid_sig(tid);
+    if (thread == NULL && jp_adopt_has_run_sig(tid))
+        thread = adopt_self_sig();
+    if (thread != NULL) {
+        ran_sig(thread, context);
+        const uint64_t weight = jp_clock_take_unseen_sig(thread);
         if (weight != 0)
-            jp_sampling_take_sig(slot, JP_EVENT_CPU, weight, context);
-        jp_names_follow_sig(slot, jp_sys_clock_sig(CLOCK_MONOTONIC));
+            jp_sampling_take_sig(thread, JP_EVENT_CPU, weight, context);
+        jp_names_follow_sig(thread, jp_sys_clock_sig(CLOCK_MONOTONIC));
     }
     jp_adopt_step_sig();
 }
 
-/* A timer's signal.  Returns whether it was one of jprof's for the process. */
+/* Handles the signal of JP_FIRST's timer or of the process's slow timer.
+ * Returns 0 when it is neither. */
 static int timer_sig(const siginfo_t *info, const ucontext_t *context)
 {
     const uint64_t value = (uint64_t)info->si_value.sival_ptr;
@@ -216,19 +220,19 @@ static int timer_sig(const siginfo_t *info, const ucontext_t *context)
     return 1;
 }
 
-/* A signal that somebody sent: starts the profile if it does not run, and is
- * a sample of the thread that it came to, as in the original. */
-static void raised_sig(struct jp_slot *slot, const ucontext_t *context)
+/* Handles a signal that somebody raised: starts the profile if it does not run,
+ * and samples the thread that got it, as in the original jprof. */
+static void raised_sig(struct jp_thread *thread, const ucontext_t *context)
 {
-    if (slot == NULL && (slot = adopt_self_sig()) == NULL)
+    if (thread == NULL && (thread = adopt_self_sig()) == NULL)
         return;
     if (!atomic_load(&jp_process.running))
         jp_control_sig(JP_CONTROL_START);
-    jp_sampling_take_sig(slot, JP_EVENT_RAISED, jp_config.period_ns, context);
+    jp_sampling_take_sig(thread, JP_EVENT_RAISED, jp_config.period_ns, context);
 }
 
-/* A signal of jprof's with no value of its own. */
-static void plain_sig(struct jp_slot *slot, int signal,
+/* Handles a signal of jprof's that carries no value. */
+static void plain_sig(struct jp_thread *thread, int signal,
                       const ucontext_t *context)
 {
     if (signal == jp_config.pause_signal)
@@ -240,27 +244,28 @@ static void plain_sig(struct jp_slot *slot, int signal,
     else if (signal == jp_config.start_signal)
         jp_control_sig(JP_CONTROL_START);
     else
-        raised_sig(slot, context);
+        raised_sig(thread, context);
 }
 
-/* The slot of the calling thread, NULL when it has none.  *ours: whether the
- * thread is this process's.  One with a slot is.  A vfork child has none, and
- * only borrows this memory; a signal that it sends itself has its own pid. */
-static struct jp_slot *whose_sig(const siginfo_t *info,
-                                 const ucontext_t *context, int *ours)
+/* The record of the calling thread; NULL when it has none.  Sets *ours to
+ * whether the thread is one of this process: a vfork child, which runs in this
+ * memory, has another pid, also in the siginfo of signals that it sends
+ * itself. */
+static struct jp_thread *whose_sig(const siginfo_t *info,
+                                   const ucontext_t *context, int *ours)
 {
-    struct jp_slot *slot = NULL;
+    struct jp_thread *thread = NULL;
     *ours = 1;
     if (info->si_code == SI_TKILL && (uint32_t)info->si_pid == jp_owner->pid)
-        slot = jp_slot_here_sig(jp_arch_sp_sig(context));
-    if (slot != NULL)
-        return slot;
-    /* 0: a filter keeps us from asking. */
+        thread = jp_thread_here_sig(jp_arch_sp_sig(context));
+    if (thread != NULL)
+        return thread;
+    /* 0: a filter forbids to ask. */
     const uint32_t tid = jp_sys_gettid_sig();
-    slot = tid != 0 ? jp_slot_by_tid_sig(tid) : NULL;
-    if (slot != NULL) {
-        jp_slot_remember_sig(slot);
-        return slot;
+    thread = tid != 0 ? jp_thread_by_tid_sig(tid) : NULL;
+    if (thread != NULL) {
+        jp_thread_remember_sig(thread);
+        return thread;
     }
     const uint32_t pid = jp_sys_getpid_sig();
     *ours = pid == 0 || pid == jp_owner->pid;
@@ -282,20 +287,20 @@ static void dispatch_sig(int number, siginfo_t *info, void *context)
     int ours;
     if (info->si_code != SI_TKILL)
         ran_shared_sig();
-    struct jp_slot *slot = whose_sig(info, context, &ours);
+    struct jp_thread *thread = whose_sig(info, context, &ours);
     if (!ours)
         return;
-    if (slot != NULL)
-        ran_sig(slot, context);
+    if (thread != NULL)
+        ran_sig(thread, context);
     if (info->si_code == SI_QUEUE && is_control_sig(info))
         jp_control_sig((enum jp_control)(info->si_value.sival_int & 0xff));
     else if (kind != NULL)
-        shared_clock_sig(kind, slot, &signal);
+        shared_clock_sig(kind, thread, &signal);
     else
-        plain_sig(slot, number, context);
+        plain_sig(thread, number, context);
 }
 
-/* The linker's bounds of the section that the handler is alone in. */
+/* The linker's bounds of the section that holds only the handler. */
 extern const char __start_jp_handler[] __attribute__((visibility("hidden")));
 extern const char __stop_jp_handler[] __attribute__((visibility("hidden")));
 
@@ -308,11 +313,11 @@ int jp_handler_is_at_sig(uint64_t pc)
 __attribute__((section("jp_handler"), noinline)) void
 jp_handler_sig(int signal, siginfo_t *info, void *context)
 {
-    if (!jp_owned_sig())
+    if (!jp_process_ready_sig())
         return;
     if (!jp_gate_ask_sig()) {
         if (info->si_code == SI_TIMER &&
-            jp_slot_is_value_sig((uint64_t)info->si_value.sival_ptr))
+            jp_thread_is_value_sig((uint64_t)info->si_value.sival_ptr))
             jp_sampling_lose_sig(JP_COUNT_LOST_STALE,
                                  jp_clock_weight_sig(info->si_overrun));
         return;

@@ -31,7 +31,7 @@
 
 #define CREATE_WAIT_NS 20000000L
 
-/* The one that makes the log (state CREATING) owns these. */
+/* Used by the one thread that makes the log (state CREATING). */
 static struct jp_logname name;
 static char line[JP_MAP_LINE_MAX];
 
@@ -40,10 +40,10 @@ static uint64_t align_sig(uint64_t offset)
     return (offset + JP_LOG_ALIGN - 1) & ~(uint64_t)(JP_LOG_ALIGN - 1);
 }
 
-/* Opens a finished run's log and locks it, so that of several processes that
- * come upon it one takes it: whoever unlinks or continues a log holds its
- * lock.  -EEXIST when it is not to be had: it is not this user's, or others may
- * write to it, or it is in use. */
+/* Opens a finished run's log and locks it.  Whoever unlinks or continues a log
+ * holds its lock, so only one of several processes does.  Fills *ours.
+ * Returns the descriptor, or -EEXIST when the log cannot be taken: it is not
+ * this user's, others may write to it, or it is in use. */
 static int claim_old_sig(const char *path, struct stat *ours)
 {
     struct stat there;
@@ -60,7 +60,7 @@ static int claim_old_sig(const char *path, struct stat *ours)
 }
 
 /* Opens a log for this run: a new file, or with JP_APPEND a finished run's.
- * -EEXIST: this name is not to be had. */
+ * Returns the descriptor or -errno; -EEXIST: another name must be tried. */
 __attribute__((noinline)) static int open_log_sig(const char *path)
 {
     struct stat old;
@@ -151,7 +151,7 @@ static int make_header_sig(int fd)
     jp_log.ring_start = jp_log.start + JP_LOG_HEADER_SIZE;
     atomic_store(&jp_log.ring, 0);
     fill_sig(jp_log.header);
-    /* A later run in the same file is its writer now. */
+    /* In a file that holds earlier runs, this run is now the writer. */
     if (jp_log.start != 0)
         jp_logowner_take_sig(fd, jp_log.header);
     return 0;
@@ -196,7 +196,7 @@ static int make_map_sig(void)
     return 0;
 }
 
-/* Gives up a log that could not be finished. */
+/* Removes a log that could not be finished. */
 static void undo_sig(void)
 {
     if (jp_log.header != NULL)
@@ -236,8 +236,9 @@ static int try_sig(unsigned try)
     return 0;
 }
 
-/* No log of its own is to be had: a run in the area that is shared with who
- * forked this process. */
+/* For a forked child that cannot make a log of its own: begins a run in the
+ * area of the log that it shares with its parent (share.h).  Returns 0 or
+ * -ENOSPC. */
 static int branch_sig(void)
 {
     struct jp_text text;
@@ -277,9 +278,9 @@ static int create_sig(void)
     return error;
 }
 
-/* The one that makes the log waits for nobody else, and it takes less than a
- * millisecond: a sample that comes meanwhile waits for it, so that what is
- * sampled is in the file.  Not for long, though. */
+/* Waits, for 20 ms at most, until another thread has made the log, so that the
+ * sample at hand gets into it.  That thread waits for nobody and needs less
+ * than a millisecond.  Returns the log's state then. */
 static uint32_t await_sig(void)
 {
     const struct timespec most = {0, CREATE_WAIT_NS};
@@ -288,6 +289,7 @@ static uint32_t await_sig(void)
     return atomic_load(&jp_log.state);
 }
 
+/* Sets the log's state and wakes those who wait for it. */
 static void settle_sig(enum jp_log_state state)
 {
     atomic_store(&jp_log.state, state);

@@ -17,16 +17,16 @@
 #include "sig/log/log.h"
 #include "sig/os/sys.h"
 #include "sig/state/budget.h"
-#include "sig/state/kit.h"
+#include "sig/state/buffer.h"
 #include "sig/state/own_code.h"
 #include "sig/state/process.h"
 #include "sig/state/sample.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 #include "walk_safe.h"
 
-#define HITS_UNTOLD 10000U /* that a kit may keep for itself */
+#define HITS_UNTOLD 10000U /* rule hits that a buffer may keep uncounted */
 
-/* A call that a hook makes is no further from the leaf than this. */
+/* A hook's frames are at most this many frames from the leaf. */
 #define UNDER_HOOK 8U
 
 void jp_sampling_lose_sig(unsigned counter, uint64_t weight_ns)
@@ -43,117 +43,120 @@ void jp_sampling_lowered_sig(const struct jp_budget *budget, uint64_t weight_ns)
     jp_count_sig(JP_COUNT_LOWERED_NS, weight_ns);
 }
 
-/* Keeps a sample in the kit until there is a log.  Where one is kept already,
- * it stands for this one's time as well, as with what a tick merges. */
-static void keep_sig(struct jp_kit *kit, const struct jp_sample *sample)
+/* Keeps a sample in the buffer until there is a log.  If one is kept already,
+ * adds this one's weight to it. */
+static void keep_sig(struct jp_buffer *buffer, const struct jp_sample *sample)
 {
-    if (kit->waiting) {
-        kit->waiting_sample.weight_ns += sample->weight_ns;
+    if (buffer->waiting) {
+        buffer->waiting_sample.weight_ns += sample->weight_ns;
         return;
     }
-    memcpy(kit->last, kit->frames, kit->depth * sizeof(*kit->frames));
-    kit->last_ref = 0;
-    kit->waiting_sample = *sample;
-    kit->waiting_depth = kit->depth;
-    kit->waiting_gap = kit->gap;
-    kit->waiting = 1;
+    memcpy(buffer->last, buffer->frames,
+           buffer->depth * sizeof(*buffer->frames));
+    buffer->last_ref = 0;
+    buffer->waiting_sample = *sample;
+    buffer->waiting_depth = buffer->depth;
+    buffer->waiting_gap = buffer->gap;
+    buffer->waiting = 1;
 }
 
-void jp_sampling_flush_sig(struct jp_kit *kit)
+void jp_sampling_flush_sig(struct jp_buffer *buffer)
 {
-    if (!kit->waiting || jp_logfile_ensure_sig() != 0)
+    if (!buffer->waiting || jp_logfile_ensure_sig() != 0)
         return;
-    kit->waiting = 0;
-    memcpy(kit->frames, kit->last, kit->waiting_depth * sizeof(*kit->frames));
-    kit->depth = kit->waiting_depth;
-    kit->gap = kit->waiting_gap;
-    jp_log_write_sig(kit, &kit->waiting_sample);
+    buffer->waiting = 0;
+    memcpy(buffer->frames, buffer->last,
+           buffer->waiting_depth * sizeof(*buffer->frames));
+    buffer->depth = buffer->waiting_depth;
+    buffer->gap = buffer->waiting_gap;
+    jp_log_write_sig(buffer, &buffer->waiting_sample);
 }
 
-struct jp_kit *jp_sampling_equip_sig(struct jp_slot *slot)
+struct jp_buffer *jp_sampling_ensure_buffer_sig(struct jp_thread *thread)
 {
-    if (slot->kit == NULL) {
-        struct jp_kit *none = NULL, *kit = jp_kit_take_sig();
-        /* Another thread may give it one (jp_control_before_sandbox_sig). */
-        if (kit != NULL &&
-            !atomic_compare_exchange_strong(&slot->kit, &none, kit))
-            jp_kit_return_sig(kit);
+    if (thread->buffer == NULL) {
+        struct jp_buffer *none = NULL, *buffer = jp_buffer_take_sig();
+        /* Another thread may do the same (jp_control_before_sandbox_sig). */
+        if (buffer != NULL &&
+            !atomic_compare_exchange_strong(&thread->buffer, &none, buffer))
+            jp_buffer_return_sig(buffer);
     }
-    return slot->kit;
+    return thread->buffer;
 }
 
-/* Walks the stack into the kit; error: there is no log yet.  The mappings are
- * read again where they have changed.  (Inlined, for the deepest place of the
- * handler's stack is below it.) */
+/* Walks the stack into the buffer; error: not 0 while there is no log.  Reads
+ * the list of mappings again if it has changed.  (Inlined, since the handler
+ * uses the most stack below it.) */
 __attribute__((always_inline)) static inline void
-walk_sig(struct jp_slot *slot, struct jp_kit *kit, const ucontext_t *context,
-         uint64_t now_ns, int error)
+walk_sig(struct jp_thread *thread, struct jp_buffer *buffer,
+         const ucontext_t *context, uint64_t now_ns, int error)
 {
     if (error != 0)
-        jp_maps_early_sig();
+        jp_maps_before_log_sig();
     else
         jp_maps_refresh_sig(now_ns);
-    jp_maps_check_kit_sig(kit);
-    kit->walked_ns = now_ns;
-    kit->reason = jp_walk_safe_sig(slot, kit, context);
-    if (kit->rule_misses != 0 || kit->rule_hits > HITS_UNTOLD)
-        jp_kit_tell_sig(kit);
+    jp_maps_check_buffer_sig(buffer);
+    buffer->walked_ns = now_ns;
+    buffer->reason = jp_walk_safe_sig(thread, buffer, context);
+    if (buffer->rule_misses != 0 || buffer->rule_hits > HITS_UNTOLD)
+        jp_buffer_flush_counts_sig(buffer);
 }
 
-/* Takes a sample: the log is made if it is not there, the stack is walked if
- * it was not yet (jp_sampling_same_sig), the record written.  While another
- * thread makes the log (-EAGAIN), the sample waits in the kit. */
-static void record_sig(struct jp_slot *slot, enum jp_event event,
+/* Takes a sample: makes the log if there is none, walks the stack unless that
+ * was done already (jp_sampling_same_sig), writes the record, and brings the
+ * map up to date.  While another thread makes the log (-EAGAIN), the sample
+ * waits in the buffer. */
+static void record_sig(struct jp_thread *thread, enum jp_event event,
                        uint64_t weight_ns, const ucontext_t *context)
 {
     struct jp_sample sample = {jp_sys_clock_sig(CLOCK_MONOTONIC), weight_ns,
-                               slot->tid, (uint8_t)event, 0};
+                               thread->tid, (uint8_t)event, 0};
     const int error = jp_logfile_ensure_sig();
     if (error != 0 && error != -EAGAIN) {
         jp_sampling_lose_sig(JP_COUNT_LOST_NO_LOG, weight_ns);
         return;
     }
-    struct jp_kit *kit = jp_sampling_equip_sig(slot);
-    if (kit == NULL) {
+    struct jp_buffer *buffer = jp_sampling_ensure_buffer_sig(thread);
+    if (buffer == NULL) {
         jp_sampling_lose_sig(JP_COUNT_LOST_NO_MEMORY, weight_ns);
         return;
     }
-    if (kit->walked_ns == 0) {
-        jp_sampling_flush_sig(kit);
-        walk_sig(slot, kit, context, sample.time_ns, error);
+    if (buffer->walked_ns == 0) {
+        jp_sampling_flush_sig(buffer);
+        walk_sig(thread, buffer, context, sample.time_ns, error);
     }
-    kit->walked_ns = 0;
-    sample.reason = kit->reason;
-    slot->last.reason = sample.reason;
-    slot->last.sampled_ns = sample.time_ns;
+    buffer->walked_ns = 0;
+    sample.reason = buffer->reason;
+    thread->last.reason = sample.reason;
+    thread->last.sampled_ns = sample.time_ns;
     if (error != 0) {
-        keep_sig(kit, &sample);
+        keep_sig(buffer, &sample);
         return;
     }
-    if (jp_log_write_sig(kit, &sample) != 0)
+    if (jp_log_write_sig(buffer, &sample) != 0)
         return;
-    jp_names_follow_sig(slot, sample.time_ns);
+    jp_names_follow_sig(thread, sample.time_ns);
     jp_command_follow_sig(sample.time_ns);
-    jp_jit_check_sig(kit, sample.time_ns);
+    jp_jit_check_sig(buffer, sample.time_ns);
     jp_usage_follow_sig(sample.time_ns);
 }
 
-/* Puts the stack of the walk before in the place of the last one's, which is
- * kept; for kits that write to no chunk of their own. */
-static void turn_sig(struct jp_kit *kit)
+/* Swaps the stack in `frames` and the one in `last`.  For buffers that do not
+ * write to a chunk of their own, whose `last` would have to match it. */
+static void turn_sig(struct jp_buffer *buffer)
 {
-    uint64_t *frames = kit->frames;
-    const uint32_t depth = kit->depth, gap = kit->gap;
-    kit->frames = kit->last;
-    kit->depth = kit->last_depth;
-    kit->gap = kit->last_gap;
-    kit->last = frames;
-    kit->last_depth = depth;
-    kit->last_gap = gap;
+    uint64_t *frames = buffer->frames;
+    const uint32_t depth = buffer->depth, gap = buffer->gap;
+    buffer->frames = buffer->last;
+    buffer->depth = buffer->last_depth;
+    buffer->gap = buffer->last_gap;
+    buffer->last = frames;
+    buffer->last_depth = depth;
+    buffer->last_gap = gap;
 }
 
-/* Where the frames begin of what called a hook of jprof's; 0: the leaf-most
- * ones are not those of a hook. */
+/* The index of the frame that called a hook of jprof's; 0 when the leaf-most
+ * frames are not those of a hook. */
 static uint32_t beyond_hooks_sig(const uint64_t *frames, uint32_t depth)
 {
     uint32_t i = 0;
@@ -166,122 +169,126 @@ static uint32_t beyond_hooks_sig(const uint64_t *frames, uint32_t depth)
     return i < depth ? i : 0;
 }
 
-int jp_sampling_same_sig(struct jp_slot *slot, const ucontext_t *context,
+int jp_sampling_same_sig(struct jp_thread *thread, const ucontext_t *context,
                          uint64_t now_ns)
 {
-    struct jp_kit *kit = slot->kit;
-    if (kit == NULL || jp_logfile_ensure_sig() != 0)
+    struct jp_buffer *buffer = thread->buffer;
+    if (buffer == NULL || jp_logfile_ensure_sig() != 0)
         return -1;
-    jp_sampling_flush_sig(kit);
-    turn_sig(kit);
-    walk_sig(slot, kit, context, now_ns, 0);
-    const uint32_t here = beyond_hooks_sig(kit->frames, kit->depth);
-    const uint32_t there = beyond_hooks_sig(kit->last, kit->last_depth);
-    const uint32_t left = kit->depth - here;
-    return kit->gap == kit->last_gap && left == kit->last_depth - there &&
-           memcmp(kit->frames + here, kit->last + there,
-                  left * sizeof(*kit->frames)) == 0;
+    jp_sampling_flush_sig(buffer);
+    turn_sig(buffer);
+    walk_sig(thread, buffer, context, now_ns, 0);
+    const uint32_t here = beyond_hooks_sig(buffer->frames, buffer->depth);
+    const uint32_t there = beyond_hooks_sig(buffer->last, buffer->last_depth);
+    const uint32_t left = buffer->depth - here;
+    return buffer->gap == buffer->last_gap &&
+           left == buffer->last_depth - there &&
+           memcmp(buffer->frames + here, buffer->last + there,
+                  left * sizeof(*buffer->frames)) == 0;
 }
 
-void jp_sampling_take_sig(struct jp_slot *slot, enum jp_event event,
+void jp_sampling_take_sig(struct jp_thread *thread, enum jp_event event,
                           uint64_t weight_ns, const ucontext_t *context)
 {
-    /* A thread that pauses the profile may be writing the slot's rest. */
-    if (atomic_exchange(&slot->busy, 1) != 0) {
+    /* Busy: a thread that pauses the profile may be writing what this one left
+     * (jp_sampling_flush_time_sig). */
+    if (atomic_exchange(&thread->busy, 1) != 0) {
         if (event == JP_EVENT_CPU && jp_clock_is_thread_cpu_sig())
-            atomic_fetch_add(&slot->clock.carried_ns, weight_ns);
+            atomic_fetch_add(&thread->clock.carried_ns, weight_ns);
         else
             jp_sampling_lose_sig(JP_COUNT_LOST_REENTRANT, weight_ns);
         return;
     }
-    record_sig(slot, event, weight_ns, context);
-    atomic_store(&slot->busy, 0);
+    record_sig(thread, event, weight_ns, context);
+    atomic_store(&thread->busy, 0);
 }
 
-/* Writes a sample where the thread was last seen: the kit still has that
- * stack.  Its time is that stack's, since the libraries at its addresses may
- * have gone, but not before a ring was cleared.  Returns whether it could. */
-static int write_again_sig(struct jp_slot *slot, enum jp_event event,
+/* Writes another sample of the last stack, which the buffer still has.  The
+ * sample has that stack's time, since the libraries at its addresses may have
+ * gone since, but not one from before a ring was cleared.  Returns 0 when there
+ * is no such stack, or no log. */
+static int write_again_sig(struct jp_thread *thread, enum jp_event event,
                            uint64_t weight_ns)
 {
-    struct jp_kit *kit = slot->kit;
-    if (kit == NULL || kit->waiting || jp_logfile_ensure_sig() != 0)
+    struct jp_buffer *buffer = thread->buffer;
+    if (buffer == NULL || buffer->waiting || jp_logfile_ensure_sig() != 0)
         return 0;
     const uint64_t cleared =
         __atomic_load_n(&jp_log.header->cleared_ns, __ATOMIC_RELAXED);
-    struct jp_sample sample = {slot->last.sampled_ns, weight_ns, slot->tid,
-                               (uint8_t)event, slot->last.reason};
+    struct jp_sample sample = {thread->last.sampled_ns, weight_ns, thread->tid,
+                               (uint8_t)event, thread->last.reason};
     if (sample.time_ns < cleared) {
         const uint64_t since = jp_sys_clock_sig(CLOCK_MONOTONIC) - cleared;
         sample.time_ns = cleared;
         if (sample.weight_ns > since)
             sample.weight_ns = since;
     }
-    /* The stack that has just been walked is not that one yet. */
-    if (kit->walked_ns != 0)
-        turn_sig(kit);
-    jp_log_write_sig(kit, &sample);
-    if (kit->walked_ns != 0)
-        turn_sig(kit);
+    /* A stack has just been walked: the last one is in `last`. */
+    if (buffer->walked_ns != 0)
+        turn_sig(buffer);
+    jp_log_write_sig(buffer, &sample);
+    if (buffer->walked_ns != 0)
+        turn_sig(buffer);
     return 1;
 }
 
-void jp_sampling_take_due_sig(struct jp_slot *slot, const struct jp_due *due,
+void jp_sampling_take_due_sig(struct jp_thread *thread,
+                              const struct jp_due *due,
                               const ucontext_t *context)
 {
     uint64_t blocked = due->blocked;
     if (due->cpu != 0)
-        record_sig(slot, JP_EVENT_CPU, due->cpu, context);
+        record_sig(thread, JP_EVENT_CPU, due->cpu, context);
     if (due->before != 0 &&
-        !write_again_sig(slot, JP_EVENT_WALL_BLOCKED, due->before))
+        !write_again_sig(thread, JP_EVENT_WALL_BLOCKED, due->before))
         blocked += due->before;
     if (blocked != 0)
-        record_sig(slot, JP_EVENT_WALL_BLOCKED, blocked, context);
+        record_sig(thread, JP_EVENT_WALL_BLOCKED, blocked, context);
     if (due->running != 0)
-        record_sig(slot, JP_EVENT_WALL_RUNNING, due->running, context);
+        record_sig(thread, JP_EVENT_WALL_RUNNING, due->running, context);
     if (due->ready != 0 &&
         (due->running == 0 ||
-         !write_again_sig(slot, JP_EVENT_WALL_READY, due->ready)))
-        record_sig(slot, JP_EVENT_WALL_READY, due->ready, context);
+         !write_again_sig(thread, JP_EVENT_WALL_READY, due->ready)))
+        record_sig(thread, JP_EVENT_WALL_READY, due->ready, context);
     if (due->after != 0)
-        write_again_sig(slot,
+        write_again_sig(thread,
                         due->after_ready ? JP_EVENT_WALL_READY
                                          : JP_EVENT_WALL_BLOCKED,
                         due->after);
-    /* A walk that nobody wanted to have written. */
-    if (slot->kit != NULL)
-        slot->kit->walked_ns = 0;
+    /* Forgets a walk of which no sample was taken. */
+    if (thread->buffer != NULL)
+        thread->buffer->walked_ns = 0;
 }
 
-void jp_sampling_flush_time_sig(struct jp_slot *slot)
+void jp_sampling_flush_time_sig(struct jp_thread *thread)
 {
     const struct jp_clock_kind *kind = jp_process.clock;
     struct jp_due due = {0};
-    if (slot->kit == NULL || atomic_exchange(&slot->busy, 1) != 0)
+    if (thread->buffer == NULL || atomic_exchange(&thread->busy, 1) != 0)
         return;
     if (kind->flush != NULL)
-        kind->flush(slot, &due);
+        kind->flush(thread, &due);
     if (jp_clock_is_thread_cpu_sig())
-        due.cpu += jp_clock_take_carried_sig(slot);
+        due.cpu += jp_clock_take_carried_sig(thread);
     if (due.cpu != 0)
-        write_again_sig(slot, JP_EVENT_CPU, due.cpu);
+        write_again_sig(thread, JP_EVENT_CPU, due.cpu);
     if (due.before != 0)
-        write_again_sig(slot, JP_EVENT_WALL_BLOCKED, due.before);
+        write_again_sig(thread, JP_EVENT_WALL_BLOCKED, due.before);
     if (due.running != 0)
-        write_again_sig(slot, JP_EVENT_WALL_RUNNING, due.running);
+        write_again_sig(thread, JP_EVENT_WALL_RUNNING, due.running);
     if (due.ready != 0)
-        write_again_sig(slot, JP_EVENT_WALL_READY, due.ready);
-    atomic_store(&slot->busy, 0);
+        write_again_sig(thread, JP_EVENT_WALL_READY, due.ready);
+    atomic_store(&thread->busy, 0);
 }
 
-void jp_sampling_missed_ticks_sig(struct jp_slot *slot,
+void jp_sampling_missed_ticks_sig(struct jp_thread *thread,
                                   const struct jp_clock_kind *source)
 {
-    uint64_t overdue = 0;
+    uint64_t missed = 0;
     if (source == NULL && atomic_load(&jp_process.running))
-        overdue = jp_clock_take_unseen_sig(slot);
-    else if (source != NULL && source->overdue != NULL)
-        overdue = source->overdue(slot);
-    if (overdue != 0)
-        write_again_sig(slot, JP_EVENT_CPU, overdue);
+        missed = jp_clock_take_unseen_sig(thread);
+    else if (source != NULL && source->missed_ticks != NULL)
+        missed = source->missed_ticks(thread);
+    if (missed != 0)
+        write_again_sig(thread, JP_EVENT_CPU, missed);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * One sample, from the moment that the handler knows what a signal stands for
- * to the record in the log: the stack is walked, the record written, and then
- * what the reader needs to understand it is brought up to date.
+ * to the record in the log: the stack is walked, the record is written, and the
+ * map is brought up to date with what a reader needs to understand it.  Weights
+ * are in ns; failures are counted, not returned.
  * Runs in: handler, any thread. */
 #ifndef JP_SAMPLING_H
 #define JP_SAMPLING_H
@@ -13,56 +14,56 @@
 #include "jp_log.h"
 
 struct jp_budget;
+struct jp_buffer;
 struct jp_clock_kind;
 struct jp_due;
-struct jp_kit;
-struct jp_slot;
+struct jp_thread;
 
-/* Samples the calling thread, which `slot` is of, where `context` was
- * interrupted; weight_ns: the time that the sample stands for.  A thread that
- * is in the middle of a sample is not sampled: the next sample has its time,
- * or the time is counted as lost. */
-void jp_sampling_take_sig(struct jp_slot *slot, enum jp_event event,
+/* Samples the calling thread where `context` was interrupted; the sample stands
+ * for weight_ns.  While the thread is already taking a sample, CPU time is
+ * carried to its next sample, and other time is counted as lost. */
+void jp_sampling_take_sig(struct jp_thread *thread, enum jp_event event,
                           uint64_t weight_ns, const ucontext_t *context);
 
-/* Takes the samples of all that a clock's signal stands for; a walk that was
- * made for it (jp_sampling_same_sig) and that none of them is of is forgotten.
- * The caller has set the slot's `busy`. */
-void jp_sampling_take_due_sig(struct jp_slot *slot, const struct jp_due *due,
+/* Takes all samples that a clock's signal stands for.  A stack that
+ * jp_sampling_same_sig walked is used for them, and forgotten if none of them
+ * needs it.  The caller has set the thread's `busy`. */
+void jp_sampling_take_due_sig(struct jp_thread *thread,
+                              const struct jp_due *due,
                               const ucontext_t *context);
 
-/* Walks the stack, for the next sample to write.  Returns 1 when it is that of
- * the last sample, but for what jprof's hooks are about (a call that is made
- * again may be another function of theirs), 0 when it is not, and -1 when there
- * is none to compare it with: nothing was walked. */
-int jp_sampling_same_sig(struct jp_slot *slot, const ucontext_t *context,
+/* Walks the calling thread's stack, for the next sample, and compares it with
+ * that of the last sample.  Returns 1 when they are the same but for the frames
+ * of jprof's hooks (a hook may make a call again by another function), 0 when
+ * not, and -1, without a walk, when there is nothing to compare with. */
+int jp_sampling_same_sig(struct jp_thread *thread, const ucontext_t *context,
                          uint64_t now_ns);
 
-/* Writes one last sample for time that no sample stands for yet: in real time,
- * what a waiting thread was left alone for; by the process's one timer, the
- * time of ticks that did not come.  To be called when the slot's timer is gone,
- * because its thread or the profile ends. */
-void jp_sampling_flush_time_sig(struct jp_slot *slot);
+/* Writes one last sample for time not yet reported: in real-time mode, since
+ * the last sample of a waiting thread; with ITIMER_PROF, of ticks that were
+ * not delivered; and CPU time that was carried.  Called after disarming,
+ * because the thread or the profile ends; another thread may call it. */
+void jp_sampling_flush_time_sig(struct jp_thread *thread);
 
-/* Writes a sample of the CPU time of the calling thread that no delivered
- * signal covered: of its own timer or, where it was refused one, of the
- * process's slow timer.  source: what the slot was armed with, or NULL.  To be
- * called at the thread's end. */
-void jp_sampling_missed_ticks_sig(struct jp_slot *slot,
+/* Reports CPU time of the calling thread that no delivered signal covered: of
+ * its own timer or, where that was refused, of the process's slow timer.
+ * source: what the thread was armed with, or NULL.  Called at the thread's
+ * end. */
+void jp_sampling_missed_ticks_sig(struct jp_thread *thread,
                                   const struct jp_clock_kind *source);
 
-/* The slot's kit; it gets one if it has none.  Several threads may do this at
- * once.  NULL: there is no memory. */
-struct jp_kit *jp_sampling_equip_sig(struct jp_slot *slot);
+/* Gives the thread a buffer if it has none, and returns its buffer; NULL when
+ * there is no memory.  Several threads may call it for one thread at once. */
+struct jp_buffer *jp_sampling_ensure_buffer_sig(struct jp_thread *thread);
 
-/* Writes the sample that a kit keeps from the time before there was a log. */
-void jp_sampling_flush_sig(struct jp_kit *kit);
+/* Writes the sample that a buffer keeps since a time when there was no log. */
+void jp_sampling_flush_sig(struct jp_buffer *buffer);
 
-/* Counts a sample that was not taken, under a counter of the header (enum
- * jp_counter), and its time. */
+/* Counts a sample that was not taken, under a counter of the log's header (enum
+ * jp_counter), and its weight. */
 void jp_sampling_lose_sig(unsigned counter, uint64_t weight_ns);
 
-/* Counts a sample that was taken at a longer period than was asked for. */
+/* Counts a sample and its weight if the budget has lengthened the period. */
 void jp_sampling_lowered_sig(const struct jp_budget *budget,
                              uint64_t weight_ns);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Faults of jprof's own.
+ * Surviving faults of jprof's own.
  * Runs in: handler, any thread. */
 #include "trap.h"
 
@@ -12,7 +12,7 @@
 #include "sig/log/log.h"
 #include "sig/os/sys.h"
 #include "sig/state/gate.h"
-#include "sig/state/kit.h"
+#include "sig/state/buffer.h"
 #include "sig/state/own_code.h"
 #include "sig/state/process.h"
 
@@ -23,12 +23,13 @@ _Static_assert(JP_ARCH_TRAP_REGISTERS * sizeof(uint64_t) <=
                    sizeof(struct jp_trap),
                "a trap has room for them");
 
-/* The code of jp_trap_walk_sig, and where a fault goes on. */
+/* The code of jp_trap_walk_sig, and the place in it where the thread goes on
+ * after a fault. */
 __asm__(JP_ARCH_TRAP);
 extern const char jp_trap_land[] __attribute__((visibility("hidden")));
 
-/* Of the signals trapped, those that the calling thread has blocked but for
- * what jprof is about. */
+/* The trapped signals that the calling thread's mask blocks, but that
+ * jp_trap_open_sig has unblocked for now. */
 static _Thread_local volatile uint64_t held;
 
 void jp_trap_open_sig(uint64_t blocked)
@@ -45,8 +46,9 @@ void jp_trap_close_sig(void)
     held = 0;
 }
 
-/* The thread has the signal blocked from here on.  A fault that comes again is
- * then its end, as by default (force_sig in Linux kernel/signal.c). */
+/* Has the thread return from the handler with the signal blocked.  If the fault
+ * comes again, the kernel then ends the program as by default (force_sig in
+ * Linux kernel/signal.c). */
 static void block_sig(ucontext_t *context, uint64_t bit)
 {
     uint64_t mask;
@@ -55,13 +57,14 @@ static void block_sig(ucontext_t *context, uint64_t bit)
     memcpy(&context->uc_sigmask, &mask, sizeof(mask));
 }
 
-/* Whether the thread is one of this process's, with memory of its own. */
+/* Whether the thread is one of this process, whose memory may be used. */
 static int is_known_sig(void)
 {
-    return jp_owned_sig() && jp_gate_ask_sig();
+    return jp_process_ready_sig() && jp_gate_ask_sig();
 }
 
-/* Somebody has sent it: it does what it does by default, or waits. */
+/* Handles a signal that somebody sent, rather than a fault: sets its default
+ * action and sends it again, or leaves it pending where it was blocked. */
 static void sent_sig(int signal, siginfo_t *info, ucontext_t *context)
 {
     static const uint64_t by_default[4]; /* SIG_DFL: rt_sigaction(2) */
@@ -78,7 +81,8 @@ static void sent_sig(int signal, siginfo_t *info, ucontext_t *context)
         jp_sys_sig(SYS_rt_sigqueueinfo, pid, signal, (long)info, 0, 0);
 }
 
-/* Whether it was a fault of jprof's, and the thread can go on. */
+/* Handles a fault of jprof's code, so that the thread can go on.  Returns 0
+ * when the fault is another's. */
 static int survived_sig(int signal, const siginfo_t *info, ucontext_t *context)
 {
     const uint64_t pc = jp_arch_pc_sig(context);
@@ -95,9 +99,9 @@ static int survived_sig(int signal, const siginfo_t *info, ucontext_t *context)
 
 void jp_trap_sig(int signal, siginfo_t *info, void *context)
 {
-    /* Memory is broken, though nobody has read it just now. */
-    const int early = signal == SIGBUS && info->si_code == BUS_MCEERR_AO;
-    if (info->si_code <= 0 || early)
+    /* The kernel reports broken memory that the thread did not read. */
+    const int is_notice = signal == SIGBUS && info->si_code == BUS_MCEERR_AO;
+    if (info->si_code <= 0 || is_notice)
         sent_sig(signal, info, context);
     else if (!survived_sig(signal, info, context))
         block_sig(context, JP_SIGSET(signal));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Faults of jprof's own: a stack whose memory another thread takes away while
- * it is read, and a log that somebody has cut short.  As long as the program
- * leaves SIGSEGV and SIGBUS to their default action, the kernel has
- * jp_trap_sig for them: such a fault is survived, and any other does what it
- * would have done.
+ * Surviving faults of jprof's own: a stack whose memory another thread unmaps
+ * while it is read, and a log that somebody has cut short.  While the program
+ * leaves SIGSEGV and SIGBUS to their default action, the kernel has jp_trap_sig
+ * for them.  It survives such a fault; any other does what it would have done
+ * without jprof.
  * Runs in: handler, any thread. */
 #ifndef JP_TRAP_H
 #define JP_TRAP_H
@@ -14,29 +14,31 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-struct jp_kit;
-struct jp_slot;
+struct jp_buffer;
+struct jp_thread;
 struct jp_trap;
 
-/* Signals that the kernel has jp_trap_sig for (JP_SIGSET). */
+/* The signals for which the kernel has jp_trap_sig (JP_SIGSET). */
 extern _Atomic uint64_t jp_trapped;
 
 /* The handler for sigaction (SA_SIGINFO). */
 void jp_trap_sig(int signal, siginfo_t *info, void *context);
 
-/* jp_walk_sig, or JP_TRAP_FAULT: it has come to memory that cannot be read. */
+/* Calls jp_walk_sig and returns what it does, or JP_TRAP_FAULT when the walk
+ * read memory that is not there.  *trap keeps the registers to go back to. */
 #define JP_TRAP_FAULT (-1)
-int jp_trap_walk_sig(struct jp_slot *slot, struct jp_kit *kit,
+int jp_trap_walk_sig(struct jp_thread *thread, struct jp_buffer *buffer,
                      const ucontext_t *context, struct jp_trap *trap);
 
-/* Of the calling thread, while it is in there; else NULL. */
+/* The trap of the walk that the calling thread is in; NULL outside of walks. */
 extern _Thread_local struct jp_trap *volatile jp_trap_here;
 
-/* Has the signals trapped open in the calling thread, which is at something of
- * jprof's, with the mask `blocked` before that; what others send it meanwhile
- * stays blocked if it was.  Until jp_trap_close_sig, and the mask is set back.
- * */
+/* Unblocks the trapped signals in the calling thread, whose mask was `blocked`
+ * before jprof's handler or critical section began.  One that was blocked then
+ * and is sent by another process or thread stays blocked. */
 void jp_trap_open_sig(uint64_t blocked);
+
+/* Ends jp_trap_open_sig; the caller sets the mask back. */
 void jp_trap_close_sig(void);
 
 #endif

@@ -19,15 +19,15 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "sig/state/kit.h"
-#include "sig/state/slot.h"
+#include "sig/state/buffer.h"
+#include "sig/state/thread.h"
 #include "sig/unwind/walk.h"
 
 #define ROUNDS 31
 
 static long count;
 static volatile long done;
-static struct jp_slot *slot;
+static struct jp_thread *thread;
 static int (*backtrace)(void **, int);
 static double walked[ROUNDS], scratch[ROUNDS], unwound[ROUNDS];
 static unsigned frames, their_frames, reason;
@@ -49,13 +49,13 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         uint64_t start = now_ns();
 
         for (long i = 0; i < count; i++)
-            reason = jp_walk_sig(slot, slot->kit, context);
+            reason = jp_walk_sig(thread, thread->buffer, context);
         double taken = (double)(now_ns() - start) / (double)count;
-        frames = slot->kit->depth;
+        frames = thread->buffer->depth;
         start = now_ns();
         for (long i = 0; i < count; i++) {
-            slot->kit->cache.ready = 0;
-            jp_walk_sig(slot, slot->kit, context);
+            thread->buffer->cache.ready = 0;
+            jp_walk_sig(thread, thread->buffer, context);
         }
         double alone = (double)(now_ns() - start) / (double)count;
         start = now_ns();
@@ -96,9 +96,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: walk COUNT DEPTH\n");
         return 64;
     }
-    raise(SIGPROF); /* the first sample makes the log, the map and a kit */
-    slot = jp_slot_by_tid_sig((uint32_t)syscall(SYS_gettid));
-    if (slot == NULL || slot->kit == NULL) {
+    raise(SIGPROF); /* the first sample makes the log, the map and a buffer */
+    thread = jp_thread_by_tid_sig((uint32_t)syscall(SYS_gettid));
+    if (thread == NULL || thread->buffer == NULL) {
         fprintf(stderr, "walk: no profile: JPROF_FLAGS=\"JP_START ...\"\n");
         return 1;
     }

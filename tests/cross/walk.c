@@ -25,10 +25,10 @@
 
 #include "../../preload/sig/handler.h"
 #include "../../preload/sig/state/config.h"
-#include "../../preload/sig/state/kit.h"
+#include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/logfile.h"
 #include "../../preload/sig/code/maps.h"
-#include "../../preload/sig/state/slot.h"
+#include "../../preload/sig/state/thread.h"
 #include "../../preload/sig/unwind/walk.h"
 #include "machine.h"
 #include "records.h"
@@ -51,18 +51,18 @@ static volatile uint64_t sink;
 
 static void walk(const ucontext_t *context)
 {
-    struct jp_slot *slot = jp_slot_by_tid_sig((uint32_t)gettid());
-    static struct jp_kit *kits[2]; /* what one walker keeps is its own */
-    struct jp_kit **const place = &kits[jp_config.walker == JP_WALKER_FP];
+    struct jp_thread *thread = jp_thread_by_tid_sig((uint32_t)gettid());
+    static struct jp_buffer *buffers[2]; /* what one walker keeps is its own */
+    struct jp_buffer **const place = &buffers[jp_config.walker == JP_WALKER_FP];
     if (*place == NULL)
-        *place = jp_kit_take_sig();
-    struct jp_kit *const kit = *place;
-    if (slot == NULL || kit == NULL || jp_logfile_ensure_sig() != 0)
+        *place = jp_buffer_take_sig();
+    struct jp_buffer *const buffer = *place;
+    if (thread == NULL || buffer == NULL || jp_logfile_ensure_sig() != 0)
         abort();
-    jp_maps_check_kit_sig(kit);
-    walked.reason = (int)jp_walk_sig(slot, kit, context);
-    walked.depth = kit->depth < FRAMES ? kit->depth : FRAMES;
-    memcpy(walked.frames, kit->frames, walked.depth * sizeof(uint64_t));
+    jp_maps_check_buffer_sig(buffer);
+    walked.reason = (int)jp_walk_sig(thread, buffer, context);
+    walked.depth = buffer->depth < FRAMES ? buffer->depth : FRAMES;
+    memcpy(walked.frames, buffer->frames, walked.depth * sizeof(uint64_t));
     walked.link = link_of(context);
 }
 

@@ -33,10 +33,10 @@
 #include "../../preload/sig/adopt.h"
 #include "../../preload/sig/state/config.h"
 #include "../../preload/sig/handler.h"
-#include "../../preload/sig/state/kit.h"
+#include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/logfile.h"
 #include "../../preload/sig/code/maps.h"
-#include "../../preload/sig/state/slot.h"
+#include "../../preload/sig/state/thread.h"
 #include "../../preload/sig/os/sys.h"
 #include "../../preload/sig/unwind/walk.h"
 
@@ -78,7 +78,7 @@ static unsigned long most;
 static int by_gdb;
 static unsigned long compared, distinct, same, rooted, lines;
 static uint8_t seen[1 << SEEN_BITS];
-static struct jp_kit *kit;
+static struct jp_buffer *buffer;
 static timer_t timer;
 static int tick;
 
@@ -106,17 +106,18 @@ static void cut(struct chain *chain)
     }
 }
 
-static int walk_ours(struct jp_slot *slot, const ucontext_t *context)
+static int walk_ours(struct jp_thread *thread, const ucontext_t *context)
 {
     if (jp_logfile_ensure_sig() != 0)
         return 0;
     jp_maps_refresh_sig(jp_sys_clock_sig(CLOCK_MONOTONIC));
-    jp_maps_check_kit_sig(kit);
-    oracle_ours.reason = (int)jp_walk_sig(slot, kit, context);
-    if (kit->gap != 0 || kit->depth > FRAMES_MAX)
+    jp_maps_check_buffer_sig(buffer);
+    oracle_ours.reason = (int)jp_walk_sig(thread, buffer, context);
+    if (buffer->gap != 0 || buffer->depth > FRAMES_MAX)
         return 0;
-    oracle_ours.depth = kit->depth;
-    memcpy(oracle_ours.frames, kit->frames, kit->depth * sizeof(uint64_t));
+    oracle_ours.depth = buffer->depth;
+    memcpy(oracle_ours.frames, buffer->frames,
+           buffer->depth * sizeof(uint64_t));
     return 1;
 }
 
@@ -240,11 +241,11 @@ static int known(uint64_t pc)
 static int walk_both(ucontext_t *context)
 {
     const int saved = errno;
-    struct jp_slot *slot = jp_slot_by_tid_sig((uint32_t)self());
-    if (slot == NULL)
-        slot = jp_adopt_self_sig(0);
+    struct jp_thread *thread = jp_thread_by_tid_sig((uint32_t)self());
+    if (thread == NULL)
+        thread = jp_adopt_self_sig(0);
     const int walked =
-        slot != NULL && walk_ours(slot, context) && walk_theirs(context);
+        thread != NULL && walk_ours(thread, context) && walk_theirs(context);
     errno = saved;
     return walked;
 }
@@ -404,8 +405,8 @@ __attribute__((constructor)) static void construct(void)
     by_gdb = getenv("ORACLE_GDB") != NULL;
     snprintf(path, sizeof(path), "%s.%d", name, (int)getpid());
     out = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-    kit = jp_kit_take_sig();
-    if (out < 0 || kit == NULL)
+    buffer = jp_buffer_take_sig();
+    if (out < 0 || buffer == NULL)
         return;
     write_totals();
     lseek(out, HEAD, SEEK_SET);

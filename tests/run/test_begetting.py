@@ -55,7 +55,7 @@ class Everything(Case):
 
 class Borrower(Case):
     def test_a_vfork_child_is_nobodys_thread(self):
-        """Its own signals find its parent's memory, stack and slot."""
+        """Its own signals find its parent's memory, stack and record."""
         done = self.run_program(program("borrower"),
                                 flags="JP_DEFER JP_PERIOD=10")
         self.assertEqual((done.status, done.err), (0, ""))

@@ -72,7 +72,7 @@ class Strays(Case):
 
 
 class Many(Case):
-    """Timers, events and slots are given back.  (There are 16,384 slots.)"""
+    """Timers, events and records are given back.  (There are 16,384 records.)"""
 
     def check(self, flags, count):
         done = self.run_program(program("brief"), "row", str(count),

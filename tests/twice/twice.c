@@ -2,8 +2,8 @@
  *
  * Linked around jp_walk_sig (ld --wrap), it makes a library that walks the
  * stack of every sample twice: along the cache of the walk before, as jprof
- * does, and once more in another kit that remembers nothing.  What differs is
- * counted, and so is every cache that leads away from the root.
+ * does, and once more in another buffer that remembers nothing.
+ * What differs is counted, and so is every cache that leads away from the root.
  *
  *     TWICE_OUT     the file with the figures (struct result); a dot and the
  *                   pid are added
@@ -25,10 +25,10 @@
 
 #include "../../preload/sig/arch/arch.h"
 #include "../../preload/sig/state/config.h"
-#include "../../preload/sig/state/kit.h"
+#include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/code/maps.h"
 #include "../../preload/sig/state/process.h"
-#include "../../preload/sig/state/slot.h"
+#include "../../preload/sig/state/thread.h"
 #include "../../preload/sig/os/sys.h"
 #include "../../preload/sig/unwind/walk.h"
 
@@ -48,16 +48,16 @@ struct result {
     struct shown shown[SHOWN];
 };
 
-enum jp_reason __real_jp_walk_sig(struct jp_slot *, struct jp_kit *,
+enum jp_reason __real_jp_walk_sig(struct jp_thread *, struct jp_buffer *,
                                   const ucontext_t *);
-enum jp_reason __wrap_jp_walk_sig(struct jp_slot *, struct jp_kit *,
+enum jp_reason __wrap_jp_walk_sig(struct jp_thread *, struct jp_buffer *,
                                   const ucontext_t *);
 
 static struct result *result;
-static struct jp_kit *seconds[JP_SLOTS_MAX];
-static uint32_t left[JP_SLOTS_MAX]; /* instructions to step through */
+static struct jp_buffer *seconds[JP_THREADS_MAX];
+static uint32_t left[JP_THREADS_MAX]; /* instructions to step through */
 static uint32_t steps;
-static uint32_t owner; /* whose the kits are */
+static uint32_t owner; /* whose the buffers are */
 
 /* Whether each step of a cache leads towards the root, and to the place where
  * the next one begins; the last says that it is. */
@@ -78,41 +78,42 @@ static int is_sound(const struct jp_walk_cache *cache)
     return cache->first == JP_WALK_CACHE;
 }
 
-static void show(const ucontext_t *context, const struct jp_kit *kit,
-                 const struct jp_kit *second, const enum jp_reason reasons[2])
+static void show(const ucontext_t *context, const struct jp_buffer *buffer,
+                 const struct jp_buffer *second,
+                 const enum jp_reason reasons[2])
 {
     const uint64_t number = atomic_fetch_add(&result->differ, 1);
     uint32_t at = 0;
     if (number >= SHOWN)
         return;
-    while (at < kit->depth && at < second->depth &&
-           kit->frames[at] == second->frames[at])
+    while (at < buffer->depth && at < second->depth &&
+           buffer->frames[at] == second->frames[at])
         at++;
     result->shown[number] =
         (struct shown){.pc = jp_arch_pc_sig(context),
                        .sp = jp_arch_sp_sig(context),
-                       .with = at < kit->depth ? kit->frames[at] : 0,
+                       .with = at < buffer->depth ? buffer->frames[at] : 0,
                        .without = at < second->depth ? second->frames[at] : 0,
                        .at = at,
-                       .depth = {kit->depth, second->depth},
-                       .gap = {kit->gap, second->gap},
+                       .depth = {buffer->depth, second->depth},
+                       .gap = {buffer->gap, second->gap},
                        .reason = {reasons[0], reasons[1]}};
 }
 
-/* A forked child has its parent's table, and not the kits. */
-static struct jp_kit *second_kit(const struct jp_slot *slot)
+/* A forked child has its parent's table, and not the buffers. */
+static struct jp_buffer *second_buffer(const struct jp_thread *thread)
 {
-    struct jp_kit **second = &seconds[jp_slot_index_sig(slot)];
+    struct jp_buffer **second = &seconds[jp_thread_index_sig(thread)];
     if (owner != jp_owner->pid) {
         memset(seconds, 0, sizeof(seconds));
         owner = jp_owner->pid;
     }
     if (*second == NULL)
-        *second = jp_kit_take_sig();
+        *second = jp_buffer_take_sig();
     return *second;
 }
 
-static int is_same(const struct jp_kit *a, const struct jp_kit *b)
+static int is_same(const struct jp_buffer *a, const struct jp_buffer *b)
 {
     return a->depth == b->depth && a->gap == b->gap &&
            memcmp(a->frames, b->frames, a->depth * sizeof(*a->frames)) == 0;
@@ -120,38 +121,39 @@ static int is_same(const struct jp_kit *a, const struct jp_kit *b)
 
 /* Both walks.  When the map of memory is read between them or in them, or is
  * to be read again, they know different things: then once more. */
-static enum jp_reason walk_twice(struct jp_slot *slot, struct jp_kit *kit,
+static enum jp_reason walk_twice(struct jp_thread *thread,
+                                 struct jp_buffer *buffer,
                                  const ucontext_t *context)
 {
-    struct jp_kit *second = result != NULL ? second_kit(slot) : NULL;
+    struct jp_buffer *second = result != NULL ? second_buffer(thread) : NULL;
     enum jp_reason reasons[2];
-    uint32_t epoch = kit->maps_epoch;
+    uint32_t epoch = buffer->maps_epoch;
     if (second == NULL)
-        return __real_jp_walk_sig(slot, kit, context);
+        return __real_jp_walk_sig(thread, buffer, context);
     for (int turn = 0;; turn++) {
-        reasons[0] = __real_jp_walk_sig(slot, kit, context);
-        jp_maps_check_kit_sig(second);
+        reasons[0] = __real_jp_walk_sig(thread, buffer, context);
+        jp_maps_check_buffer_sig(second);
         second->cache.ready = 0;
-        reasons[1] = __real_jp_walk_sig(slot, second, context);
+        reasons[1] = __real_jp_walk_sig(thread, second, context);
         const int moved = jp_maps_is_dirty_sig() ||
                           epoch != jp_maps_epoch_sig() ||
                           epoch != second->maps_epoch;
-        if (reasons[0] == reasons[1] && is_same(kit, second))
+        if (reasons[0] == reasons[1] && is_same(buffer, second))
             break;
         if (!moved || turn == TURNS) {
-            show(context, kit, second, reasons);
+            show(context, buffer, second, reasons);
             break;
         }
         atomic_fetch_add(&result->moved, 1);
         jp_maps_refresh_sig(jp_sys_clock_sig(CLOCK_MONOTONIC));
-        jp_maps_check_kit_sig(kit);
-        epoch = kit->maps_epoch;
+        jp_maps_check_buffer_sig(buffer);
+        epoch = buffer->maps_epoch;
     }
     atomic_fetch_add(&result->walks, 1);
-    atomic_fetch_add(&result->frames, kit->depth);
+    atomic_fetch_add(&result->frames, buffer->depth);
     atomic_fetch_add(&result->roots, reasons[0] == JP_REASON_ROOT);
-    atomic_fetch_add(&result->on_trail, kit->cache.first != JP_WALK_CACHE);
-    atomic_fetch_add(&result->bad_trails, !is_sound(&kit->cache));
+    atomic_fetch_add(&result->on_trail, buffer->cache.first != JP_WALK_CACHE);
+    atomic_fetch_add(&result->bad_trails, !is_sound(&buffer->cache));
     return reasons[0];
 }
 
@@ -197,10 +199,12 @@ static void set_trap(const ucontext_t *context, int on)
 static void on_trap(int number, siginfo_t *info, void *data)
 {
     const ucontext_t *context = data;
-    struct jp_slot *slot = jp_slot_by_tid_sig((uint32_t)syscall(SYS_gettid));
+    struct jp_thread *thread =
+        jp_thread_by_tid_sig((uint32_t)syscall(SYS_gettid));
     (void)number, (void)info;
-    uint32_t *mine = slot != NULL ? &left[jp_slot_index_sig(slot)] : NULL;
-    if (mine == NULL || *mine == 0 || slot->kit == NULL || is_risky(context)) {
+    uint32_t *mine = thread != NULL ? &left[jp_thread_index_sig(thread)] : NULL;
+    if (mine == NULL || *mine == 0 || thread->buffer == NULL ||
+        is_risky(context)) {
         set_trap(context, 0);
         if (mine != NULL)
             *mine = 0;
@@ -209,20 +213,20 @@ static void on_trap(int number, siginfo_t *info, void *data)
     --*mine;
     /* Some go unseen, so that more than one frame may change at a time. */
     if (*mine % 64 < *mine / 64 % 16 || jp_maps_is_dirty_sig() ||
-        atomic_exchange(&slot->busy, 1) != 0)
+        atomic_exchange(&thread->busy, 1) != 0)
         return;
-    jp_maps_check_kit_sig(slot->kit);
-    walk_twice(slot, slot->kit, context);
-    atomic_store(&slot->busy, 0);
+    jp_maps_check_buffer_sig(thread->buffer);
+    walk_twice(thread, thread->buffer, context);
+    atomic_store(&thread->busy, 0);
 }
 
-static void begin_steps(struct jp_slot *slot, const ucontext_t *context)
+static void begin_steps(struct jp_thread *thread, const ucontext_t *context)
 {
     /* Where the trap is blocked (in its own handler, too) it would kill. */
     if (steps == 0 || is_risky(context) ||
         sigismember(&context->uc_sigmask, SIGTRAP) != 0)
         return;
-    left[jp_slot_index_sig(slot)] = steps;
+    left[jp_thread_index_sig(thread)] = steps;
     set_trap(context, 1);
 }
 
@@ -234,9 +238,9 @@ static void catch_traps(void)
     sigaction(SIGTRAP, &action, NULL);
 }
 #else
-static void begin_steps(struct jp_slot *slot, const ucontext_t *context)
+static void begin_steps(struct jp_thread *thread, const ucontext_t *context)
 {
-    (void)slot, (void)context;
+    (void)thread, (void)context;
 }
 
 static void catch_traps(void)
@@ -244,11 +248,12 @@ static void catch_traps(void)
 }
 #endif
 
-enum jp_reason __wrap_jp_walk_sig(struct jp_slot *slot, struct jp_kit *kit,
+enum jp_reason __wrap_jp_walk_sig(struct jp_thread *thread,
+                                  struct jp_buffer *buffer,
                                   const ucontext_t *context)
 {
-    const enum jp_reason reason = walk_twice(slot, kit, context);
-    begin_steps(slot, context);
+    const enum jp_reason reason = walk_twice(thread, buffer, context);
+    begin_steps(thread, context);
     return reason;
 }
 

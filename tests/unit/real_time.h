@@ -38,26 +38,26 @@ static int set_up(void **state)
     jp_process.signal = SIGALRM;
     jp_config.period_ns = PERIOD;
     jp_counters_use_sig(counts);
-    if (jp_slots_init_sig() != 0)
+    if (jp_threads_init_sig() != 0)
         return -1;
-    jp_slots_reset_sig();
+    jp_threads_reset_sig();
     return 0;
 }
 
-static struct jp_slot *begin(void)
+static struct jp_thread *begin(void)
 {
-    struct jp_slot *slot = jp_slot_new_sig();
-    assert_non_null(slot);
-    jp_slot_begin_sig(slot, TID);
-    jp_clock_arm_sig(slot);
-    assert_ptr_equal(slot->clock.kind, &jp_clock_real);
-    return slot;
+    struct jp_thread *thread = jp_thread_new_sig();
+    assert_non_null(thread);
+    jp_thread_begin_sig(thread, TID);
+    jp_clock_arm_sig(thread);
+    assert_ptr_equal(thread->clock.kind, &jp_clock_real);
+    return thread;
 }
 
-static int answer_same(struct jp_slot *slot, const ucontext_t *context,
+static int answer_same(struct jp_thread *thread, const ucontext_t *context,
                        uint64_t now_ns)
 {
-    (void)slot, (void)context, (void)now_ns;
+    (void)thread, (void)context, (void)now_ns;
     asked++;
     return same;
 }
@@ -72,9 +72,9 @@ static void set_pc(ucontext_t *context, int waits)
 #endif
 }
 
-/* A signal of one of the slot's timers, to a thread that waits or does not.
+/* A signal of one of the record's timers, to a thread that waits or does not.
  * Returns whether it is a sample. */
-static int signal_of(int timer, struct jp_slot *slot, int waits,
+static int signal_of(int timer, struct jp_thread *thread, int waits,
                      struct jp_due *due)
 {
     siginfo_t info = {.si_code = SI_TIMER};
@@ -84,10 +84,10 @@ static int signal_of(int timer, struct jp_slot *slot, int waits,
     info.si_timerid = timer;
     set_pc(&context, waits);
     *due = (struct jp_due){0};
-    if (!jp_clock_due_sig(&jp_clock_real, slot, &signal, due))
+    if (!jp_clock_due_sig(&jp_clock_real, thread, &signal, due))
         return 0;
     assert_int_equal(due->cpu, 0);
-    jp_clock_real.done(slot);
+    jp_clock_real.done(thread);
     sum.before += due->before;
     sum.running += due->running;
     sum.blocked += due->blocked;
@@ -99,19 +99,19 @@ static int signal_of(int timer, struct jp_slot *slot, int waits,
 
 enum doing { RUNS, WAITS };
 
-/* Time goes on to the slot's next moment. */
-static void to_moment(const struct jp_slot *slot, enum doing doing)
+/* Time goes on to the record's next moment. */
+static void to_moment(const struct jp_thread *thread, enum doing doing)
 {
-    const uint64_t due = fake_timer(slot->clock.timer)->due_ns;
+    const uint64_t due = fake_timer(thread->clock.timer)->due_ns;
     assert_true(due > fake.now_ns);
     if (doing == RUNS)
         fake.cpu_ns += due - fake.now_ns;
     fake.now_ns = due;
 }
 
-static void look(struct jp_slot *slot, int waits, struct jp_due *due)
+static void look(struct jp_thread *thread, int waits, struct jp_due *due)
 {
-    assert_true(signal_of(slot->clock.timer, slot, waits, due));
+    assert_true(signal_of(thread->clock.timer, thread, waits, due));
 }
 
 static uint64_t all_of(const struct jp_due *due)
@@ -121,14 +121,14 @@ static uint64_t all_of(const struct jp_due *due)
 
 /* A thread after its first sample, which found it running: how often it had
  * blocked was not known. */
-static struct jp_slot *looked_at(void)
+static struct jp_thread *looked_at(void)
 {
     struct jp_due due;
-    struct jp_slot *slot = begin();
-    to_moment(slot, RUNS);
-    look(slot, 0, &due);
+    struct jp_thread *thread = begin();
+    to_moment(thread, RUNS);
+    look(thread, 0, &due);
     memset(&sum, 0, sizeof(sum));
-    return slot;
+    return thread;
 }
 
 #endif

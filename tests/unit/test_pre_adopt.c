@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Threads that nobody announced: found once, freed when they are gone, not
- * found again on their way out, and never with two slots for long.  The
+ * found again on their way out, and never with two records for long.  The
  * threads are a list of the test's, which the kernel's folder and its answers
  * about threads are made of.
  * Runs in: tests. */
@@ -23,22 +23,22 @@
 #include "../../preload/sig/clock/clock_real.h"
 #include "../../preload/sig/clock/clock_timer.h"
 #include "../../preload/sig/clock/process_timer.h"
-#include "../../preload/sig/state/kit.h"
+#include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/state/process.h"
-#include "../../preload/sig/state/slot.h"
+#include "../../preload/sig/state/thread.h"
 
 #define MS 1000000ULL
 #define THREADS 300
 #define ENTRY 32 /* bytes of an entry of the folder */
-#define STEP 64U /* threads that a step sees, and slots */
+#define STEP 64U /* threads that a step sees, and records */
 
 static struct jp_owner owner;
-static struct thread {
+static struct task {
     uint32_t tid;
     int alive;
     uint64_t cpu_ns;
-} threads[THREADS];
-static unsigned thread_count;
+} tasks[THREADS];
+static unsigned task_count;
 static long at;        /* in the folder */
 static unsigned reads; /* of the folder */
 static uint32_t lists; /* a thread that is of another process */
@@ -49,19 +49,19 @@ static struct {
     void (*event)(uint32_t tid);
 } meanwhile;
 
-static struct thread *thread_of(uint32_t tid)
+static struct task *task_of(uint32_t tid)
 {
-    for (unsigned i = 0; i < thread_count; i++) {
-        if (threads[i].tid == tid)
-            return &threads[i];
+    for (unsigned i = 0; i < task_count; i++) {
+        if (tasks[i].tid == tid)
+            return &tasks[i];
     }
     return NULL;
 }
 
 static uint64_t cpu_of(uint32_t tid)
 {
-    const struct thread *thread = thread_of(tid);
-    return thread != NULL ? thread->cpu_ns : 0;
+    const struct task *task = task_of(tid);
+    return task != NULL ? task->cpu_ns : 0;
 }
 
 /* getdents64(2), of the living. */
@@ -69,21 +69,21 @@ static long list(uint8_t *out, size_t size)
 {
     uint8_t *begin = out;
     reads++;
-    for (; at < (long)thread_count + 2; at++) {
-        const struct thread *thread = at < 2 ? NULL : &threads[at - 2];
+    for (; at < (long)task_count + 2; at++) {
+        const struct task *task = at < 2 ? NULL : &tasks[at - 2];
         const uint64_t next = (uint64_t)at + 1;
         const uint16_t length = ENTRY;
-        if (thread != NULL && !thread->alive)
+        if (task != NULL && !task->alive)
             continue;
         if ((size_t)(out - begin) + ENTRY > size)
             break;
         memset(out, 0, ENTRY);
         memcpy(out + 8, &next, sizeof(next));
         memcpy(out + 16, &length, sizeof(length));
-        if (thread == NULL)
+        if (task == NULL)
             out[19] = '.';
         else
-            snprintf((char *)out + 19, 12, "%u", thread->tid);
+            snprintf((char *)out + 19, 12, "%u", task->tid);
         out += ENTRY;
     }
     return out - begin;
@@ -100,7 +100,7 @@ static void let_happen(long number, uint32_t tid)
 
 static int answers(long number, const long a[5], long *result)
 {
-    const struct thread *thread;
+    const struct task *task;
     switch (number) {
     case SYS_getdents64:
         *result = list((uint8_t *)a[1], (size_t)a[2]);
@@ -110,9 +110,9 @@ static int answers(long number, const long a[5], long *result)
         *result = at = a[1];
         return 1;
     case SYS_tgkill:
-        thread = thread_of((uint32_t)a[1]);
-        *result = a[0] != (long)owner.pid || thread == NULL || !thread->alive ||
-                          thread->tid == lists
+        task = task_of((uint32_t)a[1]);
+        *result = a[0] != (long)owner.pid || task == NULL || !task->alive ||
+                          task->tid == lists
                       ? -ESRCH
                       : 0;
         if (a[1] == 0)
@@ -132,7 +132,7 @@ static int set_up(void **state)
     (void)state;
     memset(&fake, 0, sizeof(fake));
     memset(&meanwhile, 0, sizeof(meanwhile));
-    thread_count = reads = 0;
+    task_count = reads = 0;
     lists = 0;
     fake.answers = answers;
     fake.cpu_of = cpu_of;
@@ -145,9 +145,9 @@ static int set_up(void **state)
     jp_config.period_ns = 10 * MS;
     jp_config.depth = 64;
     atomic_store(&jp_process.running, 1);
-    if (jp_slots_init_sig() != 0)
+    if (jp_threads_init_sig() != 0)
         return -1;
-    jp_slots_reset_sig();
+    jp_threads_reset_sig();
     jp_adopt_reset_sig();
     jp_process_timer_reset_sig();
     return 0;
@@ -167,20 +167,21 @@ static void step(void)
     as_ours(jp_adopt_step_sig);
 }
 
-static struct thread *add(uint32_t tid, uint64_t cpu_ns)
+static struct task *add(uint32_t tid, uint64_t cpu_ns)
 {
-    struct thread *thread = &threads[thread_count++];
-    *thread = (struct thread){tid, 1, cpu_ns};
-    return thread;
+    struct task *task = &tasks[task_count++];
+    *task = (struct task){tid, 1, cpu_ns};
+    return task;
 }
 
-/* The live slots of a thread. */
-static unsigned slots_of(uint32_t tid)
+/* The live records of a thread. */
+static unsigned records_of(uint32_t tid)
 {
     unsigned count = 0;
-    for (uint32_t i = 0; i < jp_slots_count_sig(); i++) {
-        const struct jp_slot *slot = jp_slot_at_sig(i);
-        count += atomic_load(&slot->state) >= JP_SLOT_IDLE && slot->tid == tid;
+    for (uint32_t i = 0; i < jp_threads_used_sig(); i++) {
+        const struct jp_thread *thread = jp_thread_at_sig(i);
+        count +=
+            atomic_load(&thread->state) >= JP_THREAD_IDLE && thread->tid == tid;
     }
     return count;
 }
@@ -194,11 +195,11 @@ static unsigned timers(void)
 }
 
 /* What the hook on pthread_create does for a thread. */
-static struct jp_slot *announce(uint32_t tid)
+static struct jp_thread *announce(uint32_t tid)
 {
-    struct jp_slot *slot = jp_slot_new_sig();
-    jp_adopt_begin_sig(slot, tid);
-    return slot;
+    struct jp_thread *thread = jp_thread_new_sig();
+    jp_adopt_begin_sig(thread, tid);
+    return thread;
 }
 
 static void test_found_once(void **state)
@@ -211,13 +212,13 @@ static void test_found_once(void **state)
     as_ours(jp_adopt_all_sig);
     step();
     for (uint32_t tid = 1001; tid <= 1150; tid++) {
-        assert_int_equal(slots_of(tid), 1);
-        const struct jp_slot *slot = jp_slot_by_tid_sig(tid);
-        assert_int_equal(slot->adopted, tid != 1100);
-        assert_int_equal(atomic_load(&slot->state),
-                         tid != 1100 ? JP_SLOT_ARMED : JP_SLOT_IDLE);
+        assert_int_equal(records_of(tid), 1);
+        const struct jp_thread *thread = jp_thread_by_tid_sig(tid);
+        assert_int_equal(thread->adopted, tid != 1100);
+        assert_int_equal(atomic_load(&thread->state),
+                         tid != 1100 ? JP_THREAD_ARMED : JP_THREAD_IDLE);
     }
-    assert_int_equal(jp_slots_taken_sig(), 150);
+    assert_int_equal(jp_threads_taken_sig(), 150);
     assert_int_equal(timers(), 149);
 }
 
@@ -228,7 +229,7 @@ static void test_not_armed(void **state)
     atomic_store(&jp_process.running, 0);
     add(1001, 0);
     as_ours(jp_adopt_all_sig);
-    assert_int_equal(slots_of(1001), 1);
+    assert_int_equal(records_of(1001), 1);
     assert_int_equal(timers(), 0);
 }
 
@@ -240,9 +241,9 @@ static void test_number_of_nobody(void **state)
     add(1002, 0);
     lists = 1001;
     as_ours(jp_adopt_all_sig);
-    assert_int_equal(slots_of(1001), 0);
-    assert_int_equal(slots_of(1002), 1);
-    assert_int_equal(jp_slots_taken_sig(), 1);
+    assert_int_equal(records_of(1001), 0);
+    assert_int_equal(records_of(1002), 1);
+    assert_int_equal(jp_threads_taken_sig(), 1);
 }
 
 /* A step sees a part; where one ends the next begins, and after the last the
@@ -253,44 +254,44 @@ static void test_slices(void **state)
     for (uint32_t tid = 1001; tid <= 1150; tid++)
         add(tid, 0);
     step();
-    assert_int_equal(jp_slots_taken_sig(), STEP - 2); /* "." and ".." */
-    assert_int_equal(slots_of(1001), 1);
+    assert_int_equal(jp_threads_taken_sig(), STEP - 2); /* "." and ".." */
+    assert_int_equal(records_of(1001), 1);
     step();
-    assert_int_equal(jp_slots_taken_sig(), 2 * STEP - 2);
+    assert_int_equal(jp_threads_taken_sig(), 2 * STEP - 2);
     step();
-    assert_int_equal(jp_slots_taken_sig(), 150);
-    threads[0].tid = 900;
+    assert_int_equal(jp_threads_taken_sig(), 150);
+    tasks[0].tid = 900;
     step();
-    assert_int_equal(slots_of(900), 1);
+    assert_int_equal(records_of(900), 1);
     /* A start begins at the first, wherever a step was. */
-    threads[0].tid = 901;
+    tasks[0].tid = 901;
     as_ours(jp_adopt_all_sig);
-    assert_int_equal(slots_of(901), 1);
+    assert_int_equal(records_of(901), 1);
 }
 
 static void test_gone(void **state)
 {
     (void)state;
-    struct thread *one = add(1001, 0);
+    struct task *one = add(1001, 0);
     add(1002, 0);
     as_ours(jp_adopt_all_sig);
-    struct jp_slot *slot = jp_slot_by_tid_sig(1001);
-    const uint64_t value = jp_slot_value_sig(slot);
-    struct jp_kit *kit = jp_kit_take_sig();
-    slot->kit = kit;
+    struct jp_thread *thread = jp_thread_by_tid_sig(1001);
+    const uint64_t value = jp_thread_value_sig(thread);
+    struct jp_buffer *buffer = jp_buffer_take_sig();
+    thread->buffer = buffer;
     one->alive = 0;
     step();
-    assert_int_equal(slots_of(1001), 0);
-    assert_int_equal(slots_of(1002), 1);
-    assert_null(jp_slot_by_value_sig(value));
-    assert_int_equal(atomic_load(&slot->state), JP_SLOT_FREE);
+    assert_int_equal(records_of(1001), 0);
+    assert_int_equal(records_of(1002), 1);
+    assert_null(jp_thread_by_value_sig(value));
+    assert_int_equal(atomic_load(&thread->state), JP_THREAD_FREE);
     assert_int_equal(timers(), 1);
-    /* The next thread goes on with its kit. */
-    assert_ptr_equal(jp_kit_take_sig(), kit);
-    jp_kit_return_sig(kit);
+    /* The next thread goes on with its buffer. */
+    assert_ptr_equal(jp_buffer_take_sig(), buffer);
+    jp_buffer_return_sig(buffer);
 }
 
-/* Slots are looked at by turns as well; all of them at a start. */
+/* Records are looked at by turns as well; all of them at a start. */
 static void test_many_gone(void **state)
 {
     (void)state;
@@ -298,64 +299,64 @@ static void test_many_gone(void **state)
         add(tid, 0);
     as_ours(jp_adopt_all_sig);
     for (unsigned i = 0; i < 250; i++)
-        threads[i].alive = 0;
+        tasks[i].alive = 0;
     step();
-    assert_int_equal(jp_slots_taken_sig(), 250 - STEP);
+    assert_int_equal(jp_threads_taken_sig(), 250 - STEP);
     step();
-    assert_int_equal(jp_slots_taken_sig(), 250 - 2 * STEP);
+    assert_int_equal(jp_threads_taken_sig(), 250 - 2 * STEP);
     as_ours(jp_adopt_all_sig);
-    assert_int_equal(jp_slots_taken_sig(), 0);
+    assert_int_equal(jp_threads_taken_sig(), 0);
     assert_int_equal(timers(), 0);
 }
 
-/* Whose thread has not begun, or gives its slot back itself. */
+/* Whose thread has not begun, or gives its record back itself. */
 static void test_not_freed(void **state)
 {
     (void)state;
     add(1001, 0);
-    struct jp_slot *fresh = jp_slot_new_sig();
-    struct jp_slot *ending = announce(1001);
+    struct jp_thread *fresh = jp_thread_new_sig();
+    struct jp_thread *ending = announce(1001);
     jp_clock_end_sig(ending);
-    threads[0].alive = 0;
+    tasks[0].alive = 0;
     step();
-    assert_int_equal(atomic_load(&fresh->state), JP_SLOT_NEW);
-    assert_int_equal(atomic_load(&ending->state), JP_SLOT_ENDING);
-    assert_int_equal(jp_slots_taken_sig(), 2);
+    assert_int_equal(atomic_load(&fresh->state), JP_THREAD_NEW);
+    assert_int_equal(atomic_load(&ending->state), JP_THREAD_ENDING);
+    assert_int_equal(jp_threads_taken_sig(), 2);
 }
 
 static void test_leaving(void **state)
 {
     (void)state;
-    struct thread *thread = add(1001, 50 * MS);
-    struct jp_slot *slot = announce(1001);
-    jp_clock_end_sig(slot);
-    jp_slot_end_sig(slot, 50 * MS);
-    thread->cpu_ns += MS - 1;
+    struct task *task = add(1001, 50 * MS);
+    struct jp_thread *thread = announce(1001);
+    jp_clock_end_sig(thread);
+    jp_thread_end_sig(thread, 50 * MS);
+    task->cpu_ns += MS - 1;
     step();
     as_ours(jp_adopt_all_sig);
-    assert_int_equal(slots_of(1001), 0);
+    assert_int_equal(records_of(1001), 0);
     assert_false(jp_adopt_has_run_sig(1001));
     assert_true(jp_adopt_has_run_sig(1002));
     /* It goes on: what its samples stand for is not counted again. */
-    thread->cpu_ns += 1;
+    task->cpu_ns += 1;
     step();
-    assert_int_equal(slots_of(1001), 1);
-    assert_int_equal(jp_slot_by_tid_sig(1001)->clock.carried_ns, MS);
+    assert_int_equal(records_of(1001), 1);
+    assert_int_equal(jp_thread_by_tid_sig(1001)->clock.carried_ns, MS);
 }
 
 /* A new thread with the number of one that ended. */
 static void test_number_again(void **state)
 {
     (void)state;
-    struct thread *thread = add(1001, 50 * MS);
-    struct jp_slot *slot = announce(1001);
-    jp_clock_end_sig(slot);
-    jp_slot_end_sig(slot, 50 * MS);
-    thread->cpu_ns = MS / 2;
+    struct task *task = add(1001, 50 * MS);
+    struct jp_thread *thread = announce(1001);
+    jp_clock_end_sig(thread);
+    jp_thread_end_sig(thread, 50 * MS);
+    task->cpu_ns = MS / 2;
     announce(1001);
     assert_true(jp_adopt_has_run_sig(1001));
-    assert_int_equal(jp_slot_ended_sig(1001), 0);
-    assert_int_equal(slots_of(1001), 1);
+    assert_int_equal(jp_thread_ended_cpu_sig(1001), 0);
+    assert_int_equal(records_of(1001), 1);
 }
 
 /* Begun while the profile ran: the first sample has all until then.  Before a
@@ -367,15 +368,15 @@ static void test_late(void **state)
     as_ours(jp_adopt_all_sig);
     add(1002, 9 * MS);
     step();
-    assert_int_equal(jp_slot_by_tid_sig(1001)->clock.carried_ns, 0);
-    assert_int_equal(jp_slot_by_tid_sig(1002)->clock.carried_ns, 9 * MS);
-    assert_int_equal(jp_clock_take_carried_sig(jp_slot_by_tid_sig(1002)),
+    assert_int_equal(jp_thread_by_tid_sig(1001)->clock.carried_ns, 0);
+    assert_int_equal(jp_thread_by_tid_sig(1002)->clock.carried_ns, 9 * MS);
+    assert_int_equal(jp_clock_take_carried_sig(jp_thread_by_tid_sig(1002)),
                      9 * MS);
     /* In real time a thread's CPU time is no weight. */
     jp_process.clock = &jp_clock_real;
     add(1003, 9 * MS);
     step();
-    assert_int_equal(jp_slot_by_tid_sig(1003)->clock.carried_ns, 0);
+    assert_int_equal(jp_thread_by_tid_sig(1003)->clock.carried_ns, 0);
 }
 
 static void test_self(void **state)
@@ -383,48 +384,48 @@ static void test_self(void **state)
     (void)state;
     const uint32_t tid = jp_sys_gettid_sig();
     add(tid, 5 * MS);
-    struct jp_slot *slot = jp_adopt_self_sig(0);
-    assert_int_equal(slot->tid, tid);
-    assert_true(slot->adopted);
-    assert_int_equal(slot->clock.carried_ns, 5 * MS);
-    jp_slot_free_sig(slot);
+    struct jp_thread *thread = jp_adopt_self_sig(0);
+    assert_int_equal(thread->tid, tid);
+    assert_true(thread->adopted);
+    assert_int_equal(thread->clock.carried_ns, 5 * MS);
+    jp_thread_free_sig(thread);
     /* Its root is known where a hook asks for it. */
-    slot = jp_adopt_self_sig(0x7000);
-    assert_false(slot->adopted);
-    assert_int_equal(slot->stack.high, 0x7000);
-    jp_slot_free_sig(slot);
+    thread = jp_adopt_self_sig(0x7000);
+    assert_false(thread->adopted);
+    assert_int_equal(thread->stack.high, 0x7000);
+    jp_thread_free_sig(thread);
     atomic_store(&jp_process.running, 0);
-    slot = jp_adopt_self_sig(0);
-    assert_int_equal(slot->clock.carried_ns, 0);
-    jp_slot_free_sig(slot);
+    thread = jp_adopt_self_sig(0);
+    assert_int_equal(thread->clock.carried_ns, 0);
+    jp_thread_free_sig(thread);
 }
 
-static struct jp_slot *of_hook;
+static struct jp_thread *of_hook;
 
 static void announce_it(uint32_t tid)
 {
     jp_adopt_begin_sig(of_hook, tid);
 }
 
-/* Whichever comes first, the hook's slot is the one that stays, and the other
+/* Whichever comes first, the hook's record is the one that stays, and the other
  * is freed with its timer. */
 static void check_only_of_hook(void)
 {
-    const unsigned others = thread_count - 1;
-    assert_int_equal(slots_of(1001), 1);
-    assert_ptr_equal(jp_slot_by_tid_sig(1001), of_hook);
+    const unsigned others = task_count - 1;
+    assert_int_equal(records_of(1001), 1);
+    assert_ptr_equal(jp_thread_by_tid_sig(1001), of_hook);
     assert_false(of_hook->adopted);
     assert_int_equal(timers(), 0);
     as_ours(jp_adopt_all_sig);
-    assert_int_equal(jp_slots_taken_sig(), 1 + others);
-    assert_ptr_equal(jp_slot_by_tid_sig(1001), of_hook);
+    assert_int_equal(jp_threads_taken_sig(), 1 + others);
+    assert_ptr_equal(jp_thread_by_tid_sig(1001), of_hook);
 }
 
 static void test_found_before_begun(void **state)
 {
     (void)state;
     add(1001, 0);
-    of_hook = jp_slot_new_sig();
+    of_hook = jp_thread_new_sig();
     step();
     assert_int_equal(timers(), 1);
     announce_it(1001);
@@ -437,30 +438,30 @@ static void test_left_of_another(void **state)
     (void)state;
     add(1001, 0);
     step();
-    of_hook = jp_slot_new_sig();
+    of_hook = jp_thread_new_sig();
     announce_it(1001);
     check_only_of_hook();
 }
 
-/* Another thread's number hides where the other slot is. */
+/* Another thread's number hides where the other record is. */
 static void test_found_without_hint(void **state)
 {
     (void)state;
     add(1001, 0);
-    of_hook = jp_slot_new_sig();
+    of_hook = jp_thread_new_sig();
     step();
-    struct jp_slot *other = announce(1001 + 4096);
+    struct jp_thread *other = announce(1001 + 4096);
     announce_it(1001);
-    jp_slot_free_sig(other);
+    jp_thread_free_sig(other);
     check_only_of_hook();
 }
 
-/* It begins while the search is between its look and its slot, */
+/* It begins while the search is between its look and its record, */
 static void test_begun_while_found(void **state)
 {
     (void)state;
     add(1001, 0);
-    of_hook = jp_slot_new_sig();
+    of_hook = jp_thread_new_sig();
     meanwhile.number = SYS_tgkill;
     meanwhile.tid = 1001;
     meanwhile.event = announce_it;
@@ -469,7 +470,7 @@ static void test_begun_while_found(void **state)
     check_only_of_hook();
 }
 
-/* or when that is live and its timer is being made; dead slots are looked for
+/* or when that is live and its timer is being made; dead records are looked for
  * elsewhere, among many. */
 static void test_begun_while_armed(void **state)
 {
@@ -479,7 +480,7 @@ static void test_begun_while_armed(void **state)
         add(tid, 0);
         announce(tid);
     }
-    of_hook = jp_slot_new_sig();
+    of_hook = jp_thread_new_sig();
     meanwhile.number = SYS_timer_create;
     meanwhile.tid = 1001;
     meanwhile.event = announce_it;
@@ -488,17 +489,17 @@ static void test_begun_while_armed(void **state)
     check_only_of_hook();
 }
 
-/* A slot that was left behind by a thread of the hook's is no adopted one, and
- * is not taken away. */
+/* A record that was left behind by a thread of the hook's is no adopted one,
+ * and is not taken away. */
 static void test_both_of_hook(void **state)
 {
     (void)state;
     add(1001, 0);
-    struct jp_slot *first = announce(1001);
-    struct jp_slot *second = announce(1001);
+    struct jp_thread *first = announce(1001);
+    struct jp_thread *second = announce(1001);
     assert_int_equal(first->tid, 1001);
     assert_int_equal(second->tid, 1001);
-    assert_int_equal(slots_of(1001), 2);
+    assert_int_equal(records_of(1001), 2);
 }
 
 static void search_again(uint32_t tid)

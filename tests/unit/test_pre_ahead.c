@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "../../preload/sig/arch/arch.h"
-#include "../../preload/sig/state/kit.h"
+#include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/code/maps.h"
 #include "../../preload/sig/unwind/walk_cfi.h"
 
@@ -29,7 +29,7 @@
 
 static uint8_t *page; /* of code, and one that is not there behind it */
 static uint64_t stack[64];
-static struct jp_kit kit;
+static struct jp_buffer buffer;
 static const char *called = "\xff\xd1"; /* what stands before the caller */
 
 /* Where a walk goes that is interrupted at `code`, with the return address in
@@ -42,7 +42,7 @@ struct outcome {
 static struct outcome go_in(uint8_t *where, const char *code, size_t size,
                             unsigned at, unsigned fp, uint64_t rcx)
 {
-    struct jp_walk walk = {.kit = &kit,
+    struct jp_walk walk = {.buffer = &buffer,
                            .low = (uint64_t)stack,
                            .high = (uint64_t)(stack + 64),
                            .limit = (uint64_t)(stack + 64),
@@ -196,7 +196,7 @@ static int begin(void **state)
                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED || munmap(page + PAGE, PAGE) != 0)
         return -1;
-    jp_maps_early_sig();
+    jp_maps_before_log_sig();
     return 0;
 }
 
@@ -220,9 +220,9 @@ int main(void)
 /* Other processors' return addresses are in a register. */
 static void test_unknown(void **state)
 {
-    static struct jp_kit kit;
-    struct jp_walk walk = {.kit = &kit};
-    struct jp_walk_frame frame = {.interrupted = 1, .pc = (uint64_t)&kit};
+    static struct jp_buffer buffer;
+    struct jp_walk walk = {.buffer = &buffer};
+    struct jp_walk_frame frame = {.interrupted = 1, .pc = (uint64_t)&buffer};
     (void)state;
     assert_int_equal(jp_walk_ahead_sig(&walk, &frame), JP_AHEAD_UNKNOWN);
 }

@@ -24,7 +24,7 @@
 #include "../../preload/sig/log/chunk.h"
 #include "../../preload/sig/os/filter.h"
 #include "../../preload/sig/state/process.h"
-#include "../../preload/sig/state/slot.h"
+#include "../../preload/sig/state/thread.h"
 
 #define START JP_CONTROL_START
 #define PAUSE JP_CONTROL_PAUSE
@@ -67,7 +67,7 @@ static void say(const char *word)
         say(word);                                                             \
     }
 
-SAYS(jp_own_check_sig, "own")
+SAYS(jp_owned_check_sig, "own")
 SAYS(jp_log_ring_rotate_sig, "ring")
 SAYS(jp_names_all_sig, "names")
 SAYS(jp_usage_note_sig, "usage")
@@ -75,8 +75,8 @@ SAYS(jp_usage_end_sig, "usage-end")
 SAYS(jp_log_sync_sig, "sync")
 SAYS(jp_logfile_end_sig, "log-end")
 SAYS(jp_share_end_sig, "share-end")
-SAYS(jp_cfi_ready_sig, "cfi")
-SAYS(jp_ring_ready_sig, "writers")
+SAYS(jp_cfi_copy_all_sig, "cfi")
+SAYS(jp_ring_ensure_sig, "writers")
 SAYS(jp_reserve_make_sig, "reserve")
 SAYS(jp_clock_fall_back_to_itimer_sig, "share")
 
@@ -127,18 +127,19 @@ FAKE(void, jp_mapfile_event_sig,
     say(word);
 }
 
-FAKE(void, jp_sampling_flush_time_sig, (struct jp_slot * slot))
+FAKE(void, jp_sampling_flush_time_sig, (struct jp_thread * thread))
 {
     char word[32];
-    const int held = atomic_load(&slot->state) == JP_SLOT_ARMING;
-    snprintf(word, sizeof(word), "%s%u", held ? "rest" : "free", slot->tid);
+    const int held = atomic_load(&thread->state) == JP_THREAD_ARMING;
+    snprintf(word, sizeof(word), "%s%u", held ? "held" : "free", thread->tid);
     say(word);
 }
 
-FAKE(struct jp_kit *, jp_sampling_equip_sig, (struct jp_slot * slot))
+FAKE(struct jp_buffer *, jp_sampling_ensure_buffer_sig,
+     (struct jp_thread * thread))
 {
     char word[32];
-    snprintf(word, sizeof(word), "equip%u", slot->tid);
+    snprintf(word, sizeof(word), "buffer%u", thread->tid);
     say(word);
     return NULL;
 }
@@ -189,9 +190,9 @@ static int set_up(void **state)
     jp_log.header = &header;
     jp_control_reset_sig();
     jp_counters_use_sig(counts);
-    if (jp_slots_init_sig() != 0)
+    if (jp_threads_init_sig() != 0)
         return -1;
-    jp_slots_reset_sig();
+    jp_threads_reset_sig();
     return 0;
 }
 
@@ -289,19 +290,20 @@ static void test_pause_writes_rests(void **state)
 {
     (void)state;
     for (uint32_t tid = 1; tid <= 5; tid++) {
-        struct jp_slot *slot = jp_slot_new_sig();
-        jp_slot_begin_sig(slot, tid);
+        struct jp_thread *thread = jp_thread_new_sig();
+        jp_thread_begin_sig(thread, tid);
         if (tid == 2)
-            atomic_store(&slot->state, JP_SLOT_NEW);
+            atomic_store(&thread->state, JP_THREAD_NEW);
         else if (tid == 3)
-            atomic_store(&slot->state, JP_SLOT_ENDING);
+            atomic_store(&thread->state, JP_THREAD_ENDING);
         else if (tid == 5)
-            atomic_store(&slot->state, JP_SLOT_ARMED);
+            atomic_store(&thread->state, JP_THREAD_ARMED);
     }
     after(START);
-    assert_string_equal(after(PAUSE), END "rest1 rest4 log " SETTLE "[pause] ");
-    assert_int_equal(atomic_load(&jp_slot_at_sig(0)->state), JP_SLOT_IDLE);
-    assert_int_equal(atomic_load(&jp_slot_at_sig(2)->state), JP_SLOT_ENDING);
+    assert_string_equal(after(PAUSE), END "held1 held4 log " SETTLE "[pause] ");
+    assert_int_equal(atomic_load(&jp_thread_at_sig(0)->state), JP_THREAD_IDLE);
+    assert_int_equal(atomic_load(&jp_thread_at_sig(2)->state),
+                     JP_THREAD_ENDING);
 }
 
 /* Calls the handler with a signal that carries START. */
@@ -501,16 +503,16 @@ static void give_save(void)
 static void test_brace(void **state)
 {
     (void)state;
-    struct jp_slot *slot = jp_slot_new_sig();
-    jp_slot_new_sig();
-    jp_slot_begin_sig(slot, 1);
+    struct jp_thread *thread = jp_thread_new_sig();
+    jp_thread_new_sig();
+    jp_thread_begin_sig(thread, 1);
     jp_control_before_sandbox_sig();
     assert_string_equal(done, "");
     after(START);
     done[0] = '\0';
     at("cfi", give_save);
     jp_control_before_sandbox_sig();
-    assert_string_equal(done, "log maps names jit sync cfi equip1 writers "
+    assert_string_equal(done, "log maps names jit sync cfi buffer1 writers "
                               "reserve log " SETTLE "[save-bare] ");
     log_error = -EIO;
     atomic_store(&jp_log.state, JP_LOG_FAILED);

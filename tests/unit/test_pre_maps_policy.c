@@ -22,7 +22,7 @@
 #include "fake_kernel.h"
 #include "fake_maps.h"
 #include "../../preload/sig/code/maps.h"
-#include "../../preload/sig/state/kit.h"
+#include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/state/process.h"
 
 static struct jp_owner owner;
@@ -278,24 +278,24 @@ static void test_dirty(void **state)
 /* Another library may have come that looks the same. */
 static void test_dirty_and_same(void **state)
 {
-    struct jp_kit *kit = calloc(1, sizeof(*kit));
+    struct jp_buffer *buffer = calloc(1, sizeof(*buffer));
     (void)state;
     map(0x10, 0x14, RX, 7);
     jp_maps_scan_sig();
-    jp_maps_check_kit_sig(kit);
-    assert_true(jp_maps_executable_sig(kit, 0x10123));
+    jp_maps_check_buffer_sig(buffer);
+    assert_true(jp_maps_executable_sig(buffer, 0x10123));
     forget();
     const uint32_t epoch = jp_maps_epoch_sig();
-    jp_maps_check_kit_sig(kit);
-    assert_true(jp_kit_knows_sig(kit, 0x10123));
+    jp_maps_check_buffer_sig(buffer);
+    assert_true(jp_buffer_has_page_sig(buffer, 0x10123));
     jp_maps_dirty_sig();
     refresh();
     assert_int_equal(scans, 1);
     assert_string_equal(lines, "");
     assert_int_equal(jp_maps_epoch_sig(), epoch + 1);
-    jp_maps_check_kit_sig(kit);
-    assert_false(jp_kit_knows_sig(kit, 0x10123));
-    free(kit);
+    jp_maps_check_buffer_sig(buffer);
+    assert_false(jp_buffer_has_page_sig(buffer, 0x10123));
+    free(buffer);
 }
 
 /* Closed while a scan is under way: that may have seen it, or not. */
@@ -340,14 +340,14 @@ static void test_closing(void **state)
     assert_int_equal(dirty[3], 1);
 }
 
-static void look_early(void)
+static void look_before_log(void)
 {
-    jp_maps_early_sig();
+    jp_maps_before_log_sig();
 }
 
 /* A sample while another thread makes the log: a table without lines, which
  * the first scan with a map writes. */
-static void test_early(void **state)
+static void test_before_log(void **state)
 {
     struct jp_maps_range range;
     (void)state;
@@ -355,12 +355,12 @@ static void test_early(void **state)
     has_map = 0;
     map(0x10, 0x14, RX, 7);
     assert_int_equal(jp_maps_find_sig(0x10000, &range), -EAGAIN);
-    jp_maps_early_sig();
+    jp_maps_before_log_sig();
     assert_int_equal(scans, 1);
     assert_int_equal(told, 0);
     assert_string_equal(lines, "");
     assert_int_equal(jp_maps_find_sig(0x10000, &range), 0);
-    jp_maps_early_sig();
+    jp_maps_before_log_sig();
     assert_int_equal(scans, 1);
     has_map = 1;
     refresh(); /* at once */
@@ -372,10 +372,10 @@ static void test_early(void **state)
 }
 
 /* It waits for a scan that is under way, but not for ever. */
-static void test_early_meanwhile(void **state)
+static void test_before_log_meanwhile(void **state)
 {
     (void)state;
-    meanwhile = look_early;
+    meanwhile = look_before_log;
     jp_maps_scan_sig();
     assert_null(meanwhile);
     assert_int_equal(scans, 1);
@@ -384,7 +384,7 @@ static void test_early_meanwhile(void **state)
     forget();
     map(0x10, 0x14, RX, 7);
     jp_maps_scan_sig();
-    meanwhile = look_early;
+    meanwhile = look_before_log;
     jp_maps_scan_sig();
     assert_null(meanwhile);
     assert_int_equal(yields, 0);
@@ -415,48 +415,48 @@ static void test_forked(void **state)
 /* An address that the table does not have. */
 static void test_unknown(void **state)
 {
-    struct jp_kit *kit = calloc(1, sizeof(*kit));
+    struct jp_buffer *buffer = calloc(1, sizeof(*buffer));
     (void)state;
     jp_maps_scan_sig();
     forget();
     map(0x10, 0x14, RX, 7);
     map(0x20, 0x21, RX, 0);
     map(0x30, 0x31, RW, 0);
-    assert_false(jp_maps_executable_sig(kit, 0x50000));
-    assert_false(jp_maps_executable_sig(kit, 0x30000));
+    assert_false(jp_maps_executable_sig(buffer, 0x50000));
+    assert_false(jp_maps_executable_sig(buffer, 0x30000));
     assert_int_equal(scans, 0);
     /* A JIT's memory: one line, without a scan. */
-    assert_true(jp_maps_executable_sig(kit, 0x20010));
+    assert_true(jp_maps_executable_sig(buffer, 0x20010));
     assert_int_equal(scans, 0);
     assert_string_equal(lines, "+20-21@1100000 ");
     assert_true(jp_maps_anonymous_sig(0x20010));
     /* A file's may have come with others. */
-    assert_true(jp_maps_executable_sig(kit, 0x11000));
+    assert_true(jp_maps_executable_sig(buffer, 0x11000));
     assert_int_equal(scans, 1);
     assert_string_equal(lines, "+20-21@1100000 +10-14@1100000 ");
     assert_int_equal(queries, 4);
-    assert_true(jp_maps_executable_sig(kit, 0x12000));
-    assert_true(jp_maps_executable_sig(kit, 0x20020));
+    assert_true(jp_maps_executable_sig(buffer, 0x12000));
+    assert_true(jp_maps_executable_sig(buffer, 0x20020));
     assert_int_equal(queries, 4);
-    free(kit);
+    free(buffer);
 }
 
 /* The same where the kernel cannot be asked about one. */
 static void test_unknown_without_query(void **state)
 {
-    struct jp_kit *kit = calloc(1, sizeof(*kit));
+    struct jp_buffer *buffer = calloc(1, sizeof(*buffer));
     (void)state;
     mark_error = NO_QUERY;
     jp_maps_scan_sig();
     forget();
     map(0x20, 0x21, RX, 0);
     later(99);
-    assert_false(jp_maps_executable_sig(kit, 0x20010));
+    assert_false(jp_maps_executable_sig(buffer, 0x20010));
     assert_int_equal(scans, 0);
     later(1);
-    assert_true(jp_maps_executable_sig(kit, 0x20010));
+    assert_true(jp_maps_executable_sig(buffer, 0x20010));
     assert_int_equal(scans, 1);
-    free(kit);
+    free(buffer);
 }
 
 /* A JIT takes the right away while it writes; a file's code has gone then. */
@@ -520,8 +520,8 @@ int main(void)
         TEST(test_dirty_and_same),
         TEST(test_dirty_meanwhile),
         TEST(test_closing),
-        TEST(test_early),
-        TEST(test_early_meanwhile),
+        TEST(test_before_log),
+        TEST(test_before_log_meanwhile),
         TEST(test_forked),
         TEST(test_unknown),
         TEST(test_unknown_without_query),

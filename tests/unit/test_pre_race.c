@@ -26,9 +26,9 @@
 
 #include "../../preload/sig/unwind/cfi.h"
 #include "../../preload/sig/unwind/cfi_cache.h"
-#include "../../preload/sig/state/kit.h"
+#include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/code/maps.h"
-#include "../../preload/sig/state/slot.h"
+#include "../../preload/sig/state/thread.h"
 #include "../../preload/sig/os/sys.h"
 
 static char paths[2][4096];
@@ -95,25 +95,27 @@ static void *swap(void *data)
     return data;
 }
 
-static int rule_now(struct jp_kit *kit, uint64_t pc, struct jp_cfi_rule *rule)
+static int rule_now(struct jp_buffer *buffer, uint64_t pc,
+                    struct jp_cfi_rule *rule)
 {
     jp_maps_refresh_sig(jp_sys_clock_sig(CLOCK_MONOTONIC));
-    jp_maps_check_kit_sig(kit);
-    return jp_cfi_lookup_sig(pc - 1, kit->maps_epoch, rule);
+    jp_maps_check_buffer_sig(buffer);
+    return jp_cfi_lookup_sig(pc - 1, buffer->maps_epoch, rule);
 }
 
-static struct jp_kit *begin(void)
+static struct jp_buffer *begin(void)
 {
-    raise(SIGPROF); /* makes the log, the map, the kit */
-    struct jp_slot *slot = jp_slot_by_tid_sig((uint32_t)syscall(SYS_gettid));
-    assert_non_null(slot);
-    assert_non_null(slot->kit);
-    return slot->kit;
+    raise(SIGPROF); /* makes the log, the map, the buffer */
+    struct jp_thread *thread =
+        jp_thread_by_tid_sig((uint32_t)syscall(SYS_gettid));
+    assert_non_null(thread);
+    assert_non_null(thread->buffer);
+    return thread->buffer;
 }
 
 static void test_race(void **unused)
 {
-    struct jp_kit *kit = begin();
+    struct jp_buffer *buffer = begin();
     struct jp_cfi_rule rule;
     pthread_t thread;
     unsigned long held = 0, found[2] = {0, 0};
@@ -123,7 +125,7 @@ static void test_race(void **unused)
         uint64_t at = load(which, &library);
         assert_int_not_equal(at, 0);
         jp_maps_dirty_sig();
-        assert_int_equal(rule_now(kit, at, &rule), 0);
+        assert_int_equal(rule_now(buffer, at, &rule), 0);
         assert_int_equal(rule.kind, JP_CFI_REGISTER);
         sizes[which] = rule.offset;
         dlclose(library);
@@ -134,7 +136,7 @@ static void test_race(void **unused)
         const uint64_t before = atomic_load(&state);
         const uint64_t at = atomic_load(&place);
         atomic_fetch_add(&asked, 1);
-        int error = rule_now(kit, at, &rule);
+        int error = rule_now(buffer, at, &rule);
         if ((before & 1) == 0 || atomic_load(&state) != before)
             continue;
         held++;

@@ -48,7 +48,7 @@ static int fork_one(int braces)
         jp_cfi_forked_sig();
         const int ready = is_ready();
         if (braces)
-            jp_cfi_ready_sig();
+            jp_cfi_copy_all_sig();
         _exit(braces && is_ready() != 1 ? 2 : ready);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -60,7 +60,7 @@ static void is_made_by_the_parent_once_a_child_had_to(void **state)
 {
     (void)state;
     atomic_store(&jp_process.running, 1);
-    jp_maps_early_sig();
+    jp_maps_before_log_sig();
     assert_int_equal(fork_one(0), 0);
     assert_int_equal(fork_one(0), 0); /* nobody has asked */
     assert_int_equal(is_ready(), 0);

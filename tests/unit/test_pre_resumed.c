@@ -21,7 +21,7 @@
 #include "../../preload/sig/adopt.h"
 #include "../../preload/sig/handler.h"
 #include "../../preload/sig/state/process.h"
-#include "../../preload/sig/state/slot.h"
+#include "../../preload/sig/state/thread.h"
 
 static struct jp_owner owner;
 
@@ -46,11 +46,12 @@ static void at(uint64_t pc, uint64_t sp)
     jp_owner = NULL;
 }
 
-static int is_known(const struct jp_slot *slot, uint64_t pc, uint64_t sp)
+static int is_known(const struct jp_thread *thread, uint64_t pc, uint64_t sp)
 {
-    return (slot->hooks.resumed[0].pc == pc &&
-            slot->hooks.resumed[0].sp == sp) ||
-           (slot->hooks.resumed[1].pc == pc && slot->hooks.resumed[1].sp == sp);
+    return (thread->hooks.resumed[0].pc == pc &&
+            thread->hooks.resumed[0].sp == sp) ||
+           (thread->hooks.resumed[1].pc == pc &&
+            thread->hooks.resumed[1].sp == sp);
 }
 
 static void test_many_come(void **state)
@@ -59,20 +60,20 @@ static void test_many_come(void **state)
     const uint64_t ours = (uint64_t)jp_program_handler;
     (void)state;
     owner.pid = (uint32_t)getpid();
-    assert_int_equal(jp_slots_init_sig(), 0);
-    struct jp_slot *slot = jp_adopt_self_sig(0);
-    assert_non_null(slot);
-    const uint32_t runs = slot->hooks.runs;
+    assert_int_equal(jp_threads_init_sig(), 0);
+    struct jp_thread *thread = jp_adopt_self_sig(0);
+    assert_non_null(thread);
+    const uint32_t runs = thread->hooks.runs;
     at(call, 4096);
-    assert_true(is_known(slot, call, 4096));
+    assert_true(is_known(thread, call, 4096));
     for (unsigned i = 0; i < 5; i++)
         at(ours + i, 2048 - 16 * i);
-    assert_true(is_known(slot, call, 4096));
+    assert_true(is_known(thread, call, 4096));
     /* Elsewhere in the program: it is another call now. */
     at(call + 8, 4096);
     at(call + 16, 4096);
-    assert_false(is_known(slot, call, 4096));
-    assert_int_equal(slot->hooks.runs - runs, 8);
+    assert_false(is_known(thread, call, 4096));
+    assert_int_equal(thread->hooks.runs - runs, 8);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What handlers in several threads do at once, without signals: the handler is
- * called as a function, beside threads that take and give back slots, change
+ * called as a function, beside threads that take and give back records, change
  * the map of memory, look rules up and give commands.  The build with
  * ThreadSanitizer (make tsan-collector) says where two of them meet without
  * order; every build checks that the log has each sample once.
@@ -35,18 +35,18 @@
 #include "../../preload/sig/handler.h"
 #include "../../preload/sig/sampling.h"
 #include "../../preload/sig/jit/jit.h"
-#include "../../preload/sig/state/kit.h"
+#include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/log/log.h"
 #include "../../preload/sig/logfile.h"
 #include "../../preload/sig/code/maps.h"
 #include "../../preload/sig/files/names.h"
 #include "../../preload/sig/state/process.h"
-#include "../../preload/sig/state/slot.h"
+#include "../../preload/sig/state/thread.h"
 #include "../../preload/sig/os/sys.h"
 #include "../../preload/sig/files/notes.h"
 
 #define SAMPLERS 4
-#define LIVES 30   /* slots that a sampler has, one by one */
+#define LIVES 30   /* records that a sampler has, one by one */
 #define SAMPLES 40 /* in each */
 #define KEPT 16    /* rounds of commands after which a ring stays */
 #define PERIOD_NS 100000000000ULL /* its timers never run out */
@@ -79,7 +79,7 @@ static int set_up(void **state)
     (void)state;
     snprintf(jp_process.folder, 96, "%.60s/jprof-race-XXXXXX",
              base != NULL ? base : "/tmp");
-    if (mkdtemp(jp_process.folder) == NULL || jp_slots_init_sig() != 0)
+    if (mkdtemp(jp_process.folder) == NULL || jp_threads_init_sig() != 0)
         return -1;
     signal(SIGPROF, SIG_IGN);
     jp_process.page_size = 4096;
@@ -108,7 +108,7 @@ static int tear_down(void **state)
     return rmdir(jp_process.folder);
 }
 
-/* Calls the handler as the kernel does when the slot's timer has run out. */
+/* Calls the handler as the kernel does when the record's timer has run out. */
 __attribute__((noinline)) static void sample(uint64_t value, int depth)
 {
     siginfo_t info;
@@ -127,16 +127,16 @@ __attribute__((noinline)) static void sample(uint64_t value, int depth)
 }
 
 /* What preload/hooks/threads/threads.c does when a thread ends. */
-static void end_life(struct jp_slot *slot)
+static void end_life(struct jp_thread *thread)
 {
-    jp_clock_end_sig(slot);
-    jp_sampling_flush_time_sig(slot);
-    if (slot->kit != NULL) {
-        jp_sampling_flush_sig(slot->kit);
-        jp_names_update_sig(slot);
-        jp_kit_return_sig(slot->kit);
+    jp_clock_end_sig(thread);
+    jp_sampling_flush_time_sig(thread);
+    if (thread->buffer != NULL) {
+        jp_sampling_flush_sig(thread->buffer);
+        jp_names_update_sig(thread);
+        jp_buffer_return_sig(thread->buffer);
     }
-    jp_slot_end_sig(slot, jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID));
+    jp_thread_end_sig(thread, jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID));
 }
 
 /* Lives of a thread, one after the other, by turns with a root that is known
@@ -147,23 +147,24 @@ static void *sampler(void *data)
     const uint64_t root = (uint64_t)__builtin_frame_address(0);
     pthread_barrier_wait(&ready);
     for (unsigned life = 0; life < LIVES * rounds(); life++) {
-        struct jp_slot *slot = jp_adopt_self_sig((life & 1) != 0 ? root : 0);
-        if (slot == NULL)
-            return "no slot";
-        const uint64_t value = jp_slot_value_sig(slot);
+        struct jp_thread *thread =
+            jp_adopt_self_sig((life & 1) != 0 ? root : 0);
+        if (thread == NULL)
+            return "no record";
+        const uint64_t value = jp_thread_value_sig(thread);
         atomic_store(&values[number], value);
-        if (jp_slot_by_value_sig(value) != slot)
-            return "another has the slot";
+        if (jp_thread_by_value_sig(value) != thread)
+            return "another has the record";
         for (int i = 0; i < SAMPLES; i++)
             sample(value, i % 7);
-        end_life(slot);
-        if (jp_slot_by_value_sig(value) != NULL)
-            return "a slot outlives its thread";
+        end_life(thread);
+        if (jp_thread_by_value_sig(value) != NULL)
+            return "a record outlives its thread";
     }
     return NULL;
 }
 
-/* Looks the others' slots up, as a signal that comes late does. */
+/* Looks the others' records up, as a signal that comes late does. */
 static void *finder(void *data)
 {
     uint64_t found = 0;
@@ -171,9 +172,9 @@ static void *finder(void *data)
     pthread_barrier_wait(&ready);
     while (!atomic_load(&done)) {
         for (unsigned i = 0; i < SAMPLERS; i++)
-            found += jp_slot_by_value_sig(atomic_load(&values[i])) != NULL;
-        found += jp_slot_by_tid_sig(jp_sys_gettid_sig()) != NULL;
-        found += jp_slot_by_tid_sig(1U << 30) != NULL;
+            found += jp_thread_by_value_sig(atomic_load(&values[i])) != NULL;
+        found += jp_thread_by_tid_sig(jp_sys_gettid_sig()) != NULL;
+        found += jp_thread_by_tid_sig(1U << 30) != NULL;
     }
     return found > UINT64_MAX / 2 ? "too many" : NULL;
 }
@@ -214,16 +215,16 @@ static void *unwinder(void *data)
     while (!atomic_load(&done)) {
         void *code = mmap(NULL, 65536, PROT_READ | PROT_EXEC,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        struct jp_kit *kit = jp_kit_take_sig();
+        struct jp_buffer *buffer = jp_buffer_take_sig();
         for (unsigned i = 0; i < 200; i++) {
             jp_cfi_lookup_sig(pc + i * 16, jp_maps_epoch_sig(), &rule);
             jp_maps_find_sig(pc + i * 4096, &range);
         }
-        if (kit != NULL) {
-            jp_maps_check_kit_sig(kit);
-            jp_maps_executable_sig(kit, (uint64_t)code + 100);
-            jp_maps_executable_sig(kit, pc);
-            jp_kit_return_sig(kit);
+        if (buffer != NULL) {
+            jp_maps_check_buffer_sig(buffer);
+            jp_maps_executable_sig(buffer, (uint64_t)code + 100);
+            jp_maps_executable_sig(buffer, pc);
+            jp_buffer_return_sig(buffer);
         }
         munmap(code, 65536);
     }
@@ -335,8 +336,8 @@ static void forget(void)
     jp_owner = NULL;
     jp_logfile_reset_sig();
     jp_jit_reset_sig();
-    jp_kits_reset_sig();
-    jp_slots_reset_sig();
+    jp_buffers_reset_sig();
+    jp_threads_reset_sig();
 }
 
 static void test_each_sample_once(void **state)

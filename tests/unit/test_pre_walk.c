@@ -22,15 +22,15 @@
 
 #include "in_range.h"
 #include "../../preload/sig/state/config.h"
-#include "../../preload/sig/state/kit.h"
-#include "../../preload/sig/state/slot.h"
+#include "../../preload/sig/state/buffer.h"
+#include "../../preload/sig/state/thread.h"
 #include "../../preload/sig/unwind/walk.h"
 
 #define NOINLINE __attribute__((noinline))
 #define DEPTH_MAX 60
 #define CHECKS 20000
 
-static struct jp_slot *slot;
+static struct jp_thread *thread;
 static unsigned seed = 1;
 static volatile int checks, after;
 static uint64_t kept[JP_DEPTH_MAX];
@@ -57,25 +57,25 @@ static void check_trail(const struct jp_walk_cache *cache)
 /* Walks twice: along the cache, and without one. */
 static void compare(int signal, siginfo_t *info, void *context)
 {
-    struct jp_kit *kit = slot->kit;
+    struct jp_buffer *buffer = thread->buffer;
     (void)signal, (void)info;
-    enum jp_reason reason = jp_walk_sig(slot, kit, context);
-    const uint32_t depth = kit->depth, gap = kit->gap;
-    memcpy(kept, kit->frames, depth * sizeof(*kept));
-    check_trail(&kit->cache);
+    enum jp_reason reason = jp_walk_sig(thread, buffer, context);
+    const uint32_t depth = buffer->depth, gap = buffer->gap;
+    memcpy(kept, buffer->frames, depth * sizeof(*kept));
+    check_trail(&buffer->cache);
     /* By turns, the next walk finds the cache of this one or a fresh one. */
     static struct jp_walk_cache before;
-    before = kit->cache;
-    kit->cache.ready = 0;
-    assert_int_equal(jp_walk_sig(slot, kit, context), reason);
-    assert_int_equal(kit->depth, depth);
-    assert_int_equal(kit->gap, gap);
-    assert_memory_equal(kit->frames, kept, depth * sizeof(*kept));
+    before = buffer->cache;
+    buffer->cache.ready = 0;
+    assert_int_equal(jp_walk_sig(thread, buffer, context), reason);
+    assert_int_equal(buffer->depth, depth);
+    assert_int_equal(buffer->gap, gap);
+    assert_memory_equal(buffer->frames, kept, depth * sizeof(*kept));
     /* A chain of frame pointers may end in a library. */
     if (jp_config.walker != JP_WALKER_FP || gap != 0)
         assert_int_equal(reason, gap != 0 ? JP_REASON_DEPTH : JP_REASON_ROOT);
     if (checks % 2 == 0)
-        kit->cache = before;
+        buffer->cache = before;
     deepest = depth > deepest ? depth : deepest;
     checks++;
 }
@@ -172,10 +172,10 @@ static void test_trail(void **state)
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_NODEFER};
     (void)state;
-    raise(SIGPROF); /* makes the log, the map, the kit */
-    slot = jp_slot_by_tid_sig((uint32_t)syscall(SYS_gettid));
-    assert_non_null(slot);
-    assert_non_null(slot->kit);
+    raise(SIGPROF); /* makes the log, the map, the buffer */
+    thread = jp_thread_by_tid_sig((uint32_t)syscall(SYS_gettid));
+    assert_non_null(thread);
+    assert_non_null(thread->buffer);
     action.sa_sigaction = compare;
     sigaction(SIGURG, &action, NULL);
     action.sa_flags = 0;
@@ -190,20 +190,20 @@ static void test_trail(void **state)
 static void test_rewritten(void **state)
 {
     static uint64_t stack[512];
-    static struct jp_slot own;
+    static struct jp_thread own;
     ucontext_t context = {0};
     (void)state;
-    own = *slot;
+    own = *thread;
     own.stack.low = (uint64_t)stack;
     own.stack.high = (uint64_t)(stack + 512);
     own.stack.is_main = 0;
     own.adopted = 0;
     own.stack.bounds_known = 1;
-    struct jp_slot *const before = slot;
+    struct jp_thread *const before = thread;
     jp_config.walker = JP_WALKER_FP;
-    slot->kit->cache.ready = 0;
+    thread->buffer->cache.ready = 0;
     const uint64_t code[3] = {(uint64_t)go, (uint64_t)small, (uint64_t)large};
-    slot = &own;
+    thread = &own;
     for (int turn = 0; turn < 60000; turn++) {
         /* Now and then a new chain, else one word of the old one. */
         if (turn % 50 == 0) {
@@ -225,7 +225,7 @@ static void test_rewritten(void **state)
                       (uint64_t)(stack + 8));
         compare(0, NULL, &context);
     }
-    slot = before;
+    thread = before;
 }
 
 /* Deeper than the cache is long, and than what is kept of a stack. */

@@ -24,7 +24,7 @@
 #include "../../preload/sig/clock/clock_timer.h"
 #include "../../preload/sig/handler.h"
 #include "../../preload/sig/state/process.h"
-#include "../../preload/sig/state/slot.h"
+#include "../../preload/sig/state/thread.h"
 
 #define MS 1000000ULL
 #define TICK (4 * MS)
@@ -98,9 +98,9 @@ static int set_up(void **state)
     jp_process.signal = SIGPROF;
     jp_config.period_ns = 10 * MS;
     jp_counters_use_sig(counts);
-    if (jp_slots_init_sig() != 0)
+    if (jp_threads_init_sig() != 0)
         return -1;
-    jp_slots_reset_sig();
+    jp_threads_reset_sig();
     return 0;
 }
 
@@ -113,30 +113,30 @@ static uint64_t random_to(uint64_t most)
     return seed % most + 1;
 }
 
-static struct jp_slot *begin(void)
+static struct jp_thread *begin(void)
 {
-    struct jp_slot *slot = jp_slot_new_sig();
-    assert_non_null(slot);
-    jp_slot_begin_sig(slot, TID);
-    jp_clock_arm_sig(slot);
-    assert_non_null(slot->clock.kind);
-    return slot;
+    struct jp_thread *thread = jp_thread_new_sig();
+    assert_non_null(thread);
+    jp_thread_begin_sig(thread, TID);
+    jp_clock_arm_sig(thread);
+    assert_non_null(thread->clock.kind);
+    return thread;
 }
 
-static void end(struct jp_slot *slot)
+static void end(struct jp_thread *thread)
 {
-    jp_clock_end_sig(slot);
-    jp_slot_free_sig(slot);
+    jp_clock_end_sig(thread);
+    jp_thread_free_sig(thread);
 }
 
-/* What a signal of the slot's clock stands for, now. */
-static uint64_t due(struct jp_slot *slot, int overrun)
+/* What a signal of the record's clock stands for, now. */
+static uint64_t due(struct jp_thread *thread, int overrun)
 {
     siginfo_t info = {.si_code = SI_TIMER};
     const struct jp_signal signal = {SIGPROF, &info, NULL, fake.now_ns, NULL};
     struct jp_due weight = {0};
     info.si_overrun = overrun;
-    assert_true(jp_clock_due_sig(slot->clock.kind, slot, &signal, &weight));
+    assert_true(jp_clock_due_sig(thread->clock.kind, thread, &signal, &weight));
     assert_int_equal(weight.counted_ns, weight.cpu);
     return weight.cpu;
 }
@@ -148,31 +148,31 @@ static void run_for(uint64_t ns)
 }
 
 /* The thread has come to a tick: its timer's signal, if that has run out. */
-static uint64_t tick(struct jp_slot *slot)
+static uint64_t tick(struct jp_thread *thread)
 {
-    struct fake_timer *timer = fake_timer(slot->clock.timer);
+    struct fake_timer *timer = fake_timer(thread->clock.timer);
     assert_non_null(timer);
     if (timer->due_ns == 0 || fake.cpu_ns < timer->due_ns)
         return 0;
     const uint64_t more = (fake.cpu_ns - timer->due_ns) / timer->period_ns;
     timer->due_ns += (more + 1) * timer->period_ns;
-    return due(slot, (int)more);
+    return due(thread, (int)more);
 }
 
 /* A thread of so much CPU time that sees its first tick at the age of `first`;
  * returns what its signals stand for. */
 static uint64_t live(uint64_t length, uint64_t first)
 {
-    struct jp_slot *slot = begin();
+    struct jp_thread *thread = begin();
     uint64_t sum = 0, age = 0, next = first;
     while (next <= length) {
         run_for(next - age);
         age = next;
-        sum += slot->clock.event != NULL ? due(slot, 0) : tick(slot);
-        next += slot->clock.event != NULL ? event_ns : TICK;
+        sum += thread->clock.event != NULL ? due(thread, 0) : tick(thread);
+        next += thread->clock.event != NULL ? event_ns : TICK;
     }
     run_for(length - age);
-    end(slot);
+    end(thread);
     return sum;
 }
 
@@ -232,37 +232,37 @@ static void test_perf_means(void **state)
     check_means(&jp_clock_perf, 3 * MS, TICK);
 }
 
-/* A slot whose first signal, if it was to come early, has come. */
-static struct jp_slot *settled(void)
+/* A record whose first signal, if it was to come early, has come. */
+static struct jp_thread *settled(void)
 {
-    struct jp_slot *slot = begin();
+    struct jp_thread *thread = begin();
     run_for(TICK);
-    tick(slot);
-    atomic_store(&slot->clock.first_tick_ns, 0);
-    return slot;
+    tick(thread);
+    atomic_store(&thread->clock.first_tick_ns, 0);
+    return thread;
 }
 
 static void test_overruns(void **state)
 {
     (void)state;
-    struct jp_slot *slot = settled();
-    assert_int_equal(due(slot, 0), 10 * MS);
-    assert_int_equal(due(slot, 1), 20 * MS);
-    assert_int_equal(due(slot, 7), 80 * MS);
-    assert_int_equal(due(slot, -1), 10 * MS);
-    end(slot);
+    struct jp_thread *thread = settled();
+    assert_int_equal(due(thread, 0), 10 * MS);
+    assert_int_equal(due(thread, 1), 20 * MS);
+    assert_int_equal(due(thread, 7), 80 * MS);
+    assert_int_equal(due(thread, -1), 10 * MS);
+    end(thread);
 }
 
 /* A thread whose first signal is to come early. */
-static struct jp_slot *early(void)
+static struct jp_thread *early(void)
 {
     for (unsigned i = 0; i < 1000; i++) {
-        struct jp_slot *slot = begin();
-        if (atomic_load(&slot->clock.first_tick_ns) != 0)
-            return slot;
-        assert_int_equal(fake_timer(slot->clock.timer)->due_ns - fake.cpu_ns,
-                         slot->clock.origin_ns);
-        end(slot);
+        struct jp_thread *thread = begin();
+        if (atomic_load(&thread->clock.first_tick_ns) != 0)
+            return thread;
+        assert_int_equal(fake_timer(thread->clock.timer)->due_ns - fake.cpu_ns,
+                         thread->clock.origin_ns);
+        end(thread);
         fake.now_ns += random_to(JP_NS);
     }
     fail_msg("no signal comes early");
@@ -273,17 +273,17 @@ static struct jp_slot *early(void)
  * tick before the thread began. */
 static uint64_t first_at(uint64_t age, uint64_t *first)
 {
-    struct jp_slot *slot = early();
-    *first = atomic_load(&slot->clock.first_tick_ns);
-    assert_int_equal(slot->clock.origin_ns, *first - TICK);
+    struct jp_thread *thread = early();
+    *first = atomic_load(&thread->clock.first_tick_ns);
+    assert_int_equal(thread->clock.origin_ns, *first - TICK);
     run_for(age);
-    const uint64_t weight = tick(slot);
+    const uint64_t weight = tick(thread);
     /* From then on, the periods go on where they were. */
     const uint64_t ended = (age + TICK - *first) / (10 * MS) + 1;
-    assert_int_equal(fake_timer(slot->clock.timer)->due_ns - fake.cpu_ns,
+    assert_int_equal(fake_timer(thread->clock.timer)->due_ns - fake.cpu_ns,
                      *first + ended * 10 * MS - TICK - age);
-    assert_int_equal(slot->clock.periods, ended);
-    end(slot);
+    assert_int_equal(thread->clock.periods, ended);
+    end(thread);
     return weight;
 }
 
@@ -309,34 +309,34 @@ static void test_first_tick(void **state)
 static void test_longer_period(void **state)
 {
     (void)state;
-    struct jp_slot *slot = begin();
-    atomic_store(&slot->clock.first_tick_ns, 0);
-    slot->clock.origin_ns = 3 * (int64_t)MS;
-    slot->clock.budget.period_ns = 35 * MS;
-    jp_clock_pace_sig(slot);
+    struct jp_thread *thread = begin();
+    atomic_store(&thread->clock.first_tick_ns, 0);
+    thread->clock.origin_ns = 3 * (int64_t)MS;
+    thread->clock.budget.period_ns = 35 * MS;
+    jp_clock_pace_sig(thread);
     /* At the end of one of the periods asked for. */
-    assert_int_equal(fake_timer(slot->clock.timer)->due_ns - fake.cpu_ns,
+    assert_int_equal(fake_timer(thread->clock.timer)->due_ns - fake.cpu_ns,
                      28 * MS);
-    assert_int_equal(fake_timer(slot->clock.timer)->period_ns, 35 * MS);
+    assert_int_equal(fake_timer(thread->clock.timer)->period_ns, 35 * MS);
     run_for(28 * MS);
-    assert_int_equal(tick(slot), 30 * MS); /* at 3, 13, 23 */
-    assert_int_equal(tick(slot), 0);
+    assert_int_equal(tick(thread), 30 * MS); /* at 3, 13, 23 */
+    assert_int_equal(tick(thread), 0);
     run_for(MS);
-    assert_int_equal(due(slot, 4), 0); /* had been pending */
+    assert_int_equal(due(thread, 4), 0); /* had been pending */
     run_for(4 * MS);
-    assert_int_equal(due(slot, 0), 10 * MS); /* at 33 */
+    assert_int_equal(due(thread, 0), 10 * MS); /* at 33 */
     /* Back to what was asked for; a signal from before is not that long. */
-    slot->clock.budget.period_ns = 10 * MS;
-    slot->clock.budget.settling = 1;
-    jp_clock_pace_sig(slot);
-    assert_int_equal(fake_timer(slot->clock.timer)->due_ns - fake.cpu_ns,
+    thread->clock.budget.period_ns = 10 * MS;
+    thread->clock.budget.settling = 1;
+    jp_clock_pace_sig(thread);
+    assert_int_equal(fake_timer(thread->clock.timer)->due_ns - fake.cpu_ns,
                      10 * MS);
-    assert_int_equal(due(slot, 0), 0);
+    assert_int_equal(due(thread, 0), 0);
     run_for(10 * MS);
-    slot->clock.budget.settling = 0;
-    assert_int_equal(tick(slot), 10 * MS); /* at 43 */
-    assert_int_equal(slot->clock.periods, 5);
-    end(slot);
+    thread->clock.budget.settling = 0;
+    assert_int_equal(tick(thread), 10 * MS); /* at 43 */
+    assert_int_equal(thread->clock.periods, 5);
+    end(thread);
 }
 
 /* When the profile stops, what is left of a longer period is in the thread's
@@ -344,24 +344,24 @@ static void test_longer_period(void **state)
 static void test_debt(void **state)
 {
     (void)state;
-    struct jp_slot *slot = begin();
-    atomic_store(&slot->clock.first_tick_ns, 0);
-    slot->clock.origin_ns = 3 * (int64_t)MS;
-    slot->clock.budget.period_ns = 100 * MS;
+    struct jp_thread *thread = begin();
+    atomic_store(&thread->clock.first_tick_ns, 0);
+    thread->clock.origin_ns = 3 * (int64_t)MS;
+    thread->clock.budget.period_ns = 100 * MS;
     run_for(40 * MS);
-    jp_clock_disarm_sig(slot);
-    assert_null(slot->clock.kind);
-    assert_int_equal(slot->clock.carried_ns, 40 * MS); /* at 3, 13, 23, 33 */
-    slot->clock.budget.period_ns = 10 * MS;
-    jp_clock_arm_sig(slot);
-    atomic_store(&slot->clock.first_tick_ns, 0);
-    assert_int_equal(due(slot, 0), 50 * MS);
-    assert_int_equal(due(slot, 0), 10 * MS);
+    jp_clock_disarm_sig(thread);
+    assert_null(thread->clock.kind);
+    assert_int_equal(thread->clock.carried_ns, 40 * MS); /* at 3, 13, 23, 33 */
+    thread->clock.budget.period_ns = 10 * MS;
+    jp_clock_arm_sig(thread);
+    atomic_store(&thread->clock.first_tick_ns, 0);
+    assert_int_equal(due(thread, 0), 50 * MS);
+    assert_int_equal(due(thread, 0), 10 * MS);
     /* With the period that was asked for, nothing is carried over. */
     run_for(40 * MS);
-    jp_clock_disarm_sig(slot);
-    assert_int_equal(jp_clock_take_carried_sig(slot), 0);
-    end(slot);
+    jp_clock_disarm_sig(thread);
+    assert_int_equal(jp_clock_take_carried_sig(thread), 0);
+    end(thread);
 }
 
 /* A signal that finds its thread in the handler. */
@@ -370,22 +370,22 @@ static void test_missed(void **state)
     ucontext_t context = {0};
     siginfo_t info = {.si_code = SI_TIMER};
     (void)state;
-    struct jp_slot *slot = settled();
-    const uint64_t ended = slot->clock.periods;
+    struct jp_thread *thread = settled();
+    const uint64_t ended = thread->clock.periods;
     owner.pid = (uint32_t)getpid();
     jp_owner = &owner;
     atomic_store(&jp_process.running, 1);
     info.si_overrun = 2;
-    info.si_value.sival_ptr = (void *)jp_slot_value_sig(slot);
-    atomic_store(&slot->busy, 1);
+    info.si_value.sival_ptr = (void *)jp_thread_value_sig(thread);
+    atomic_store(&thread->busy, 1);
     jp_handler_sig(SIGPROF, &info, &context);
     jp_owner = NULL;
-    atomic_store(&slot->busy, 0);
+    atomic_store(&thread->busy, 0);
     atomic_store(&jp_process.running, 0);
-    assert_int_equal(slot->clock.carried_ns, 30 * MS);
-    assert_int_equal(slot->clock.periods, ended + 3);
-    assert_int_equal(due(slot, 0), 40 * MS);
-    end(slot);
+    assert_int_equal(thread->clock.carried_ns, 30 * MS);
+    assert_int_equal(thread->clock.periods, ended + 3);
+    assert_int_equal(due(thread, 0), 40 * MS);
+    end(thread);
 }
 
 /* One that finds no thread at all is lost, with its time. */
@@ -394,10 +394,10 @@ static void test_missed_by_all(void **state)
     ucontext_t context = {0};
     siginfo_t info = {.si_code = SI_TIMER};
     (void)state;
-    struct jp_slot *slot = settled();
+    struct jp_thread *thread = settled();
     info.si_overrun = 1;
-    info.si_value.sival_ptr = (void *)jp_slot_value_sig(slot);
-    end(slot);
+    info.si_value.sival_ptr = (void *)jp_thread_value_sig(thread);
+    end(thread);
     owner.pid = (uint32_t)getpid();
     jp_owner = &owner;
     jp_handler_sig(SIGPROF, &info, &context);
@@ -407,52 +407,52 @@ static void test_missed_by_all(void **state)
 }
 
 /* At a thread's end: periods that ended more than a tick ago, once. */
-static void test_overdue(void **state)
+static void test_missed_ticks(void **state)
 {
     (void)state;
-    struct jp_slot *slot = begin();
-    atomic_store(&slot->clock.first_tick_ns, 0);
-    slot->clock.origin_ns = 3 * (int64_t)MS;
+    struct jp_thread *thread = begin();
+    atomic_store(&thread->clock.first_tick_ns, 0);
+    thread->clock.origin_ns = 3 * (int64_t)MS;
     run_for(16 * MS);
-    assert_int_equal(jp_clock_timer.overdue(slot), 10 * MS);
-    assert_int_equal(jp_clock_timer.overdue(slot), 0);
+    assert_int_equal(jp_clock_timer.missed_ticks(thread), 10 * MS);
+    assert_int_equal(jp_clock_timer.missed_ticks(thread), 0);
     run_for(MS);
-    assert_int_equal(jp_clock_timer.overdue(slot), 10 * MS);
-    end(slot);
-    slot = begin();
-    atomic_store(&slot->clock.first_tick_ns, MS);
+    assert_int_equal(jp_clock_timer.missed_ticks(thread), 10 * MS);
+    end(thread);
+    thread = begin();
+    atomic_store(&thread->clock.first_tick_ns, MS);
     run_for(50 * MS);
-    assert_int_equal(jp_clock_timer.overdue(slot), 0);
-    end(slot);
+    assert_int_equal(jp_clock_timer.missed_ticks(thread), 0);
+    end(thread);
 }
 
 /* A thread begins with a timer, whose signal makes the event. */
-static struct jp_slot *promoted(uint64_t age, uint64_t *weight)
+static struct jp_thread *promoted(uint64_t age, uint64_t *weight)
 {
     jp_process.clock = &jp_clock_perf;
     jp_config.period_ns = MS;
-    struct jp_slot *slot = begin();
-    assert_ptr_equal(slot->clock.kind, &jp_clock_timer);
+    struct jp_thread *thread = begin();
+    assert_ptr_equal(thread->clock.kind, &jp_clock_timer);
     assert_int_equal(events, 0);
     run_for(age);
-    *weight = tick(slot);
-    return slot;
+    *weight = tick(thread);
+    return thread;
 }
 
 static void test_promotion(void **state)
 {
     uint64_t weight;
     (void)state;
-    struct jp_slot *slot = promoted(5 * MS / 2, &weight);
-    assert_ptr_equal(slot->clock.kind, &jp_clock_perf);
+    struct jp_thread *thread = promoted(5 * MS / 2, &weight);
+    assert_ptr_equal(thread->clock.kind, &jp_clock_perf);
     assert_int_equal(events, 1);
     assert_int_equal(event_ns, MS);
-    assert_int_equal(slot->clock.timer, -1);
+    assert_int_equal(thread->clock.timer, -1);
     /* A tick, less the whole periods until then. */
     assert_int_equal(weight, 2 * MS);
     run_for(MS);
-    assert_int_equal(due(slot, 0), MS);
-    end(slot);
+    assert_int_equal(due(thread, 0), MS);
+    end(thread);
     assert_int_equal(events, 0);
     end(promoted(9 * MS + 7, &weight));
     assert_int_equal(weight, 9 * MS + 7);
@@ -463,15 +463,15 @@ static void test_promotion_refused(void **state)
     uint64_t weight;
     (void)state;
     refuses_events = 1;
-    struct jp_slot *slot = promoted(7 * MS / 2, &weight);
-    assert_ptr_equal(slot->clock.kind, &jp_clock_timer);
+    struct jp_thread *thread = promoted(7 * MS / 2, &weight);
+    assert_ptr_equal(thread->clock.kind, &jp_clock_timer);
     assert_int_equal(weight, MS);
     assert_int_equal(counts[JP_COUNT_NO_PERF], 1);
-    assert_int_equal(fake_timer(slot->clock.timer)->period_ns, MS);
-    assert_int_equal(fake_timer(slot->clock.timer)->due_ns - fake.cpu_ns, MS);
+    assert_int_equal(fake_timer(thread->clock.timer)->period_ns, MS);
+    assert_int_equal(fake_timer(thread->clock.timer)->due_ns - fake.cpu_ns, MS);
     run_for(TICK);
-    assert_int_equal(tick(slot), TICK);
-    end(slot);
+    assert_int_equal(tick(thread), TICK);
+    end(thread);
 }
 
 /* The clock is taken from a thread between two samples: nothing is lost. */
@@ -479,16 +479,16 @@ static void test_perf_debt(void **state)
 {
     uint64_t weight;
     (void)state;
-    struct jp_slot *slot = promoted(3 * MS, &weight);
+    struct jp_thread *thread = promoted(3 * MS, &weight);
     atomic_store(&jp_process.running, 0);
     run_for(MS / 2);
     jp_clock_move_sig(SIGALRM);
-    assert_int_equal(slot->clock.carried_ns, MS / 2);
-    assert_null(slot->clock.kind);
-    jp_clock_arm_sig(slot);
+    assert_int_equal(thread->clock.carried_ns, MS / 2);
+    assert_null(thread->clock.kind);
+    jp_clock_arm_sig(thread);
     run_for(TICK);
-    assert_int_equal(tick(slot), TICK + MS / 2);
-    end(slot);
+    assert_int_equal(tick(thread), TICK + MS / 2);
+    end(thread);
 }
 
 /* Samples a period apart are a period each; the thread's CPU clock is read
@@ -497,30 +497,30 @@ static void test_perf_gaps(void **state)
 {
     uint64_t weight;
     (void)state;
-    struct jp_slot *slot = promoted(TICK, &weight);
+    struct jp_thread *thread = promoted(TICK, &weight);
     for (unsigned i = 0; i < 7; i++) {
         run_for(MS + 1000);
-        assert_int_equal(due(slot, 0), MS);
+        assert_int_equal(due(thread, 0), MS);
     }
     run_for(MS + 1000);
-    assert_int_equal(due(slot, 0), MS + 8000);
+    assert_int_equal(due(thread, 0), MS + 8000);
     /* Merged by the kernel in one long call. */
     run_for(24 * MS);
-    assert_int_equal(due(slot, 0), 24 * MS);
+    assert_int_equal(due(thread, 0), 24 * MS);
     /* The thread waited most of the time. */
     run_for(MS);
     fake.now_ns += 100 * MS;
-    assert_int_equal(due(slot, 0), MS);
+    assert_int_equal(due(thread, 0), MS);
     fake.now_ns += 100 * MS;
-    assert_int_equal(due(slot, 0), 0);
+    assert_int_equal(due(thread, 0), 0);
     /* Not counted by the clock: it is for the next. */
     fake.now_ns += MS;
-    assert_int_equal(due(slot, 0), MS);
+    assert_int_equal(due(thread, 0), MS);
     fake.now_ns += 2 * MS;
-    assert_int_equal(due(slot, 0), 0);
+    assert_int_equal(due(thread, 0), 0);
     run_for(2 * MS);
-    assert_int_equal(due(slot, 0), MS);
-    end(slot);
+    assert_int_equal(due(thread, 0), MS);
+    end(thread);
 }
 
 /* A longer period, and the first signals behind a change of it. */
@@ -528,26 +528,26 @@ static void test_perf_settles(void **state)
 {
     uint64_t weight;
     (void)state;
-    struct jp_slot *slot = promoted(TICK, &weight);
-    slot->clock.budget.period_ns = 8 * MS;
-    slot->clock.budget.settling = 1;
+    struct jp_thread *thread = promoted(TICK, &weight);
+    thread->clock.budget.period_ns = 8 * MS;
+    thread->clock.budget.settling = 1;
     run_for(MS);
-    jp_clock_pace_sig(slot);
+    jp_clock_pace_sig(thread);
     assert_int_equal(event_ns, 8 * MS);
     assert_int_equal(events, 1);
-    assert_int_equal(due(slot, 0), 0); /* was pending */
-    slot->clock.budget.settling = 0;
+    assert_int_equal(due(thread, 0), 0); /* was pending */
+    thread->clock.budget.settling = 0;
     run_for(8 * MS);
-    assert_int_equal(due(slot, 0), 9 * MS);
+    assert_int_equal(due(thread, 0), 9 * MS);
     run_for(2 * MS);
-    assert_int_equal(due(slot, 0), 2 * MS);
+    assert_int_equal(due(thread, 0), 2 * MS);
     /* It stops: what is left is the next sample's, from a millisecond on. */
     run_for(MS);
-    assert_int_equal(jp_clock_perf.rest(slot), 0);
+    assert_int_equal(jp_clock_perf.unsampled(thread), 0);
     run_for(MS);
-    jp_clock_disarm_sig(slot);
-    assert_int_equal(slot->clock.carried_ns, 2 * MS);
-    end(slot);
+    jp_clock_disarm_sig(thread);
+    assert_int_equal(thread->clock.carried_ns, 2 * MS);
+    end(thread);
 }
 
 /* All threads' CPU time. */
@@ -591,7 +591,7 @@ int main(void)
         TEST(test_perf_means),    TEST(test_overruns),
         TEST(test_first_tick),    TEST(test_longer_period),
         TEST(test_debt),          TEST(test_missed),
-        TEST(test_missed_by_all), TEST(test_overdue),
+        TEST(test_missed_by_all), TEST(test_missed_ticks),
         TEST(test_promotion),     TEST(test_promotion_refused),
         TEST(test_perf_debt),     TEST(test_perf_gaps),
         TEST(test_perf_settles),  TEST(test_itimer),

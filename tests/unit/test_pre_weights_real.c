@@ -19,7 +19,7 @@
 #include "../../preload/sig/clock/clock.h"
 #include "../../preload/sig/clock/clock_real.h"
 #include "../../preload/sig/state/process.h"
-#include "../../preload/sig/state/slot.h"
+#include "../../preload/sig/state/thread.h"
 
 #define MS 1000000ULL
 #define PERIOD (10 * MS)
@@ -33,19 +33,19 @@ static void test_moment(void **state)
 {
     struct jp_due due;
     (void)state;
-    struct jp_slot *slot = begin();
+    struct jp_thread *thread = begin();
     const uint64_t begun = fake.now_ns;
-    const uint64_t moment = fake_timer(slot->clock.timer)->due_ns;
+    const uint64_t moment = fake_timer(thread->clock.timer)->due_ns;
     assert_uint_in_range(moment - begun, 1, PERIOD);
     fake.now_ns = moment - 1;
-    assert_false(signal_of(slot->clock.timer, slot, 0, &due));
+    assert_false(signal_of(thread->clock.timer, thread, 0, &due));
     fake.now_ns = moment;
-    look(slot, 1, &due);
+    look(thread, 1, &due);
     /* The whole stratum, whose next one begins behind it. */
     assert_int_equal(due.blocked, PERIOD);
-    assert_uint_in_range(fake_timer(slot->clock.timer)->due_ns,
+    assert_uint_in_range(fake_timer(thread->clock.timer)->due_ns,
                          begun + PERIOD + 1, begun + 2 * PERIOD);
-    jp_clock_end_sig(slot);
+    jp_clock_end_sig(thread);
 }
 
 static void test_running(void **state)
@@ -53,17 +53,18 @@ static void test_running(void **state)
     struct jp_due due;
     (void)state;
     const uint64_t begun = fake.now_ns, cpu = fake.cpu_ns;
-    struct jp_slot *slot = looked_at();
+    struct jp_thread *thread = looked_at();
     for (unsigned i = 0; i < 500; i++) {
-        to_moment(slot, RUNS);
-        look(slot, 0, &due);
+        to_moment(thread, RUNS);
+        look(thread, 0, &due);
         assert_int_equal(due.running, PERIOD);
         assert_int_equal(all_of(&due), PERIOD);
-        assert_int_equal(slot->clock.watch.given_ns - begun, (i + 2) * PERIOD);
+        assert_int_equal(thread->clock.watch.given_ns - begun,
+                         (i + 2) * PERIOD);
     }
     assert_uint_in_range(sum.running + 2 * PERIOD - (fake.cpu_ns - cpu), 0,
                          4 * PERIOD);
-    jp_clock_end_sig(slot);
+    jp_clock_end_sig(thread);
 }
 
 /* It never blocks and has a quarter of the CPU: both sums are known. */
@@ -71,14 +72,14 @@ static void test_ready(void **state)
 {
     struct jp_due due;
     (void)state;
-    struct jp_slot *slot = looked_at();
+    struct jp_thread *thread = looked_at();
     const uint64_t cpu = fake.cpu_ns;
-    const int64_t lent = slot->clock.watch.lent_ns;
+    const int64_t lent = thread->clock.watch.lent_ns;
     for (unsigned i = 0; i < 400; i++) {
         const uint64_t now = fake.now_ns;
-        to_moment(slot, WAITS);
+        to_moment(thread, WAITS);
         fake.cpu_ns += (fake.now_ns - now) / 4;
-        look(slot, 0, &due);
+        look(thread, 0, &due);
         assert_true(due.running == 0 || due.ready == 0);
         assert_true(i < 20 || due.running + due.ready == PERIOD);
     }
@@ -86,8 +87,8 @@ static void test_ready(void **state)
                          4 * PERIOD);
     assert_int_equal((int64_t)(sum.running + sum.ready),
                      (int64_t)(400 * PERIOD) - lent);
-    assert_int_equal(slot->clock.watch.lent_ns, 0);
-    jp_clock_end_sig(slot);
+    assert_int_equal(thread->clock.watch.lent_ns, 0);
+    jp_clock_end_sig(thread);
 }
 
 /* It runs for a tenth of each period, is found running by chance in more of
@@ -97,22 +98,22 @@ static void test_lent(void **state)
 {
     struct jp_due due;
     (void)state;
-    struct jp_slot *slot = looked_at();
-    const uint64_t begun = slot->clock.watch.given_ns;
+    struct jp_thread *thread = looked_at();
+    const uint64_t begun = thread->clock.watch.given_ns;
     for (unsigned i = 0; i < 400; i++) {
-        to_moment(slot, WAITS);
+        to_moment(thread, WAITS);
         fake.cpu_ns += PERIOD / 10;
         fake.switches += 2;
         if (i % 2 == 0)
             fake.now_ns += 80001;
-        look(slot, 0, &due);
+        look(thread, 0, &due);
         assert_true(due.running == 0 || due.ready == 0);
     }
     assert_uint_in_range(sum.running, 35 * PERIOD, 45 * PERIOD);
     assert_uint_in_range(sum.running + sum.ready + 4 * PERIOD -
-                             (slot->clock.watch.given_ns - begun),
+                             (thread->clock.watch.given_ns - begun),
                          0, 8 * PERIOD);
-    jp_clock_end_sig(slot);
+    jp_clock_end_sig(thread);
 }
 
 /* Found outside a wait, having blocked: ready where the signal was late. */
@@ -120,20 +121,20 @@ static void test_late(void **state)
 {
     struct jp_due due;
     (void)state;
-    struct jp_slot *slot = looked_at();
-    const int64_t lent = slot->clock.watch.lent_ns;
-    to_moment(slot, WAITS);
+    struct jp_thread *thread = looked_at();
+    const int64_t lent = thread->clock.watch.lent_ns;
+    to_moment(thread, WAITS);
     fake.now_ns += 80001;
     fake.switches++;
-    look(slot, 0, &due);
+    look(thread, 0, &due);
     assert_int_equal((int64_t)due.ready, (int64_t)PERIOD - lent);
     assert_int_equal(all_of(&due), due.ready);
-    to_moment(slot, WAITS);
+    to_moment(thread, WAITS);
     fake.now_ns += 80000;
     fake.switches++;
-    look(slot, 0, &due);
+    look(thread, 0, &due);
     assert_int_equal(due.ready, 0);
-    jp_clock_end_sig(slot);
+    jp_clock_end_sig(thread);
 }
 
 /* Other waits each time: no stratum is longer than a period. */
@@ -141,16 +142,16 @@ static void test_short_waits(void **state)
 {
     struct jp_due due;
     (void)state;
-    struct jp_slot *slot = begin();
+    struct jp_thread *thread = begin();
     for (unsigned i = 0; i < 300; i++) {
-        to_moment(slot, WAITS);
+        to_moment(thread, WAITS);
         fake.switches += 2;
-        look(slot, 1, &due);
+        look(thread, 1, &due);
         assert_int_equal(due.blocked, PERIOD);
         assert_int_equal(all_of(&due), PERIOD);
     }
     assert_int_equal(asked, 0);
-    jp_clock_end_sig(slot);
+    jp_clock_end_sig(thread);
 }
 
 /* A program in step with the clock: it runs for the first 3 ms of each 10.
@@ -161,16 +162,16 @@ static void test_rhythm(void **state)
     uint64_t parts[3] = {0};
     struct jp_due due;
     (void)state;
-    struct jp_slot *slot = begin();
+    struct jp_thread *thread = begin();
     const uint64_t begun = fake.now_ns, cpu = fake.cpu_ns;
     for (unsigned i = 0; i < PERIODS; i++) {
-        to_moment(slot, WAITS);
+        to_moment(thread, WAITS);
         const uint64_t since = fake.now_ns - begun;
         const uint64_t phase = since % PERIOD;
         const int waits = phase >= 3 * MS;
         fake.cpu_ns = cpu + since / PERIOD * 3 * MS + (waits ? 3 * MS : phase);
         fake.switches = (long)(since / PERIOD) * 2 + waits;
-        look(slot, waits, &due);
+        look(thread, waits, &due);
         if (!waits)
             parts[phase / MS] += due.running;
         else
@@ -187,23 +188,23 @@ static void test_rhythm(void **state)
     for (unsigned i = 0; i < 3; i++)
         assert_uint_in_range(parts[i], (PERIODS / 10 - 4 * 42) * PERIOD,
                              (PERIODS / 10 + 4 * 42) * PERIOD);
-    jp_clock_end_sig(slot);
+    jp_clock_end_sig(thread);
 }
 
 /* A thread that is in one wait from here on: its strata are long. */
-static struct jp_slot *waiting(unsigned count)
+static struct jp_thread *waiting(unsigned count)
 {
     struct jp_due due;
-    struct jp_slot *slot = begin();
-    to_moment(slot, WAITS);
+    struct jp_thread *thread = begin();
+    to_moment(thread, WAITS);
     fake.switches++;
-    look(slot, 1, &due);
+    look(thread, 1, &due);
     assert_int_equal(due.blocked, PERIOD);
     for (unsigned i = 0; i < count; i++) {
-        to_moment(slot, WAITS);
-        look(slot, 1, &due);
+        to_moment(thread, WAITS);
+        look(thread, 1, &due);
     }
-    return slot;
+    return thread;
 }
 
 /* A period, or, where more is wanted, to the end of a cell. */
@@ -221,29 +222,29 @@ static void test_long_wait(void **state)
     uint64_t length = 0;
     (void)state;
     const uint64_t begun = fake.now_ns;
-    struct jp_slot *slot = waiting(0);
+    struct jp_thread *thread = waiting(0);
     const uint64_t since = fake.now_ns;
     while (fake.now_ns < begun + 200 * JP_NS) {
-        to_moment(slot, WAITS);
-        look(slot, 1, &due);
-        length = slot->clock.watch.end_ns - slot->clock.watch.begin_ns;
+        to_moment(thread, WAITS);
+        look(thread, 1, &due);
+        length = thread->clock.watch.end_ns - thread->clock.watch.begin_ns;
         const uint64_t half = (fake.now_ns - since) / 2;
         is_about(length, half > LONGEST ? LONGEST : half);
-        assert_int_equal(slot->clock.watch.parked, half > PERIOD);
+        assert_int_equal(thread->clock.watch.parked, half > PERIOD);
         /* All of it is known, up to now. */
         assert_int_equal(due.blocked, all_of(&due));
-        assert_true(!slot->clock.watch.parked ||
-                    slot->clock.watch.given_ns >= fake.now_ns);
+        assert_true(!thread->clock.watch.parked ||
+                    thread->clock.watch.given_ns >= fake.now_ns);
     }
     assert_int_equal(length, LONGEST);
-    assert_int_equal(slot->clock.watch.begin_ns % LONGEST, 0);
+    assert_int_equal(thread->clock.watch.begin_ns % LONGEST, 0);
     assert_int_equal(sum.blocked, fake.now_ns - begun);
     assert_true(looks < 120);
     /* The timer on its CPU clock tells when it runs. */
-    assert_int_equal(fake_timer(slot->clock.cpu_wakeup)->due_ns,
+    assert_int_equal(fake_timer(thread->clock.cpu_wakeup)->due_ns,
                      fake.cpu_ns + MS);
-    jp_clock_end_sig(slot);
-    assert_int_equal(slot->clock.cpu_wakeup, -1);
+    jp_clock_end_sig(thread);
+    assert_int_equal(thread->clock.cpu_wakeup, -1);
 }
 
 /* Any moment of a long stratum is as likely, and threads share it. */
@@ -253,16 +254,16 @@ static void test_together(void **state)
     double sum_of_places = 0;
     unsigned equal = 0;
     (void)state;
-    struct jp_slot *slot = waiting(0), *other = waiting(0);
+    struct jp_thread *thread = waiting(0), *other = waiting(0);
     for (unsigned i = 0; i < 4100; i++) {
-        const struct jp_watch *watch = &slot->clock.watch;
+        const struct jp_watch *watch = &thread->clock.watch;
         const double place = (double)(watch->moment_ns - watch->begin_ns) /
                              (double)(watch->end_ns - watch->begin_ns);
         assert_true(place > 0 && place <= 1);
         sum_of_places += i >= 100 ? place : 0;
         equal += watch->moment_ns == other->clock.watch.moment_ns;
-        struct jp_slot *const next =
-            watch->moment_ns <= other->clock.watch.moment_ns ? slot : other;
+        struct jp_thread *const next =
+            watch->moment_ns <= other->clock.watch.moment_ns ? thread : other;
         const uint64_t moment = next->clock.watch.moment_ns;
         fake.now_ns = moment > fake.now_ns ? moment : fake.now_ns;
         look(next, 1, &due);
@@ -270,7 +271,7 @@ static void test_together(void **state)
     /* The mean's standard error is 0.29 / sqrt(4000). */
     assert_true(sum_of_places > 0.48 * 4000 && sum_of_places < 0.52 * 4000);
     assert_true(equal > 1900);
-    jp_clock_end_sig(slot);
+    jp_clock_end_sig(thread);
     jp_clock_end_sig(other);
 }
 
@@ -279,16 +280,16 @@ static void test_other_wait(void **state)
 {
     struct jp_due due;
     (void)state;
-    struct jp_slot *slot = waiting(0);
+    struct jp_thread *thread = waiting(0);
     same = 0;
     for (unsigned i = 0; i < 1000; i++) {
-        to_moment(slot, WAITS);
-        look(slot, 1, &due);
+        to_moment(thread, WAITS);
+        look(thread, 1, &due);
         assert_int_equal(due.blocked, PERIOD);
-        assert_int_equal(slot->clock.watch.parked, 0);
+        assert_int_equal(thread->clock.watch.parked, 0);
     }
     assert_int_equal(asked, 1000);
-    jp_clock_end_sig(slot);
+    jp_clock_end_sig(thread);
 }
 
 /* One that computed lately is looked at more often. */
@@ -296,23 +297,23 @@ static void test_restless(void **state)
 {
     struct jp_due due;
     (void)state;
-    struct jp_slot *slot = looked_at();
-    to_moment(slot, RUNS);
-    look(slot, 0, &due);
-    assert_int_equal(slot->clock.watch.restless_ns, fake.now_ns + 60 * JP_NS);
-    to_moment(slot, WAITS);
+    struct jp_thread *thread = looked_at();
+    to_moment(thread, RUNS);
+    look(thread, 0, &due);
+    assert_int_equal(thread->clock.watch.restless_ns, fake.now_ns + 60 * JP_NS);
+    to_moment(thread, WAITS);
     fake.switches++;
-    look(slot, 1, &due);
+    look(thread, 1, &due);
     const uint64_t since = fake.now_ns;
     while (fake.now_ns < since + 20 * JP_NS) {
-        to_moment(slot, WAITS);
-        look(slot, 1, &due);
+        to_moment(thread, WAITS);
+        look(thread, 1, &due);
         const uint64_t in_it = fake.now_ns - since;
         const uint64_t length =
-            slot->clock.watch.end_ns - slot->clock.watch.begin_ns;
+            thread->clock.watch.end_ns - thread->clock.watch.begin_ns;
         is_about(length, in_it < JP_NS ? PERIOD : in_it / 64);
     }
-    jp_clock_end_sig(slot);
+    jp_clock_end_sig(thread);
 }
 
 /* The kernel tells at a tick that the thread runs: for so long, having blocked
@@ -321,22 +322,22 @@ static void test_end_of_wait(void **state)
 {
     struct jp_due due;
     (void)state;
-    struct jp_slot *slot = waiting(30);
-    const uint64_t given = slot->clock.watch.given_ns;
+    struct jp_thread *thread = waiting(30);
+    const uint64_t given = thread->clock.watch.given_ns;
     fake.now_ns += 5 * MS + 3 * MS / 2; /* waited, and ran */
     fake.cpu_ns += 3 * MS / 2;
     fake.switches++;
-    assert_true(signal_of(slot->clock.cpu_wakeup, slot, 0, &due));
+    assert_true(signal_of(thread->clock.cpu_wakeup, thread, 0, &due));
     assert_int_equal(due.before, 5 * MS);
     assert_int_equal(due.running, 3 * MS / 2);
     assert_int_equal(all_of(&due), fake.now_ns - given);
     /* A stratum begins here. */
-    assert_int_equal(slot->clock.watch.begin_ns, fake.now_ns);
-    assert_int_equal(slot->clock.watch.end_ns, fake.now_ns + PERIOD);
-    assert_int_equal(slot->clock.watch.parked, 0);
-    assert_int_equal(fake_timer(slot->clock.cpu_wakeup)->due_ns, 0);
-    assert_false(signal_of(slot->clock.cpu_wakeup, slot, 0, &due));
-    jp_clock_end_sig(slot);
+    assert_int_equal(thread->clock.watch.begin_ns, fake.now_ns);
+    assert_int_equal(thread->clock.watch.end_ns, fake.now_ns + PERIOD);
+    assert_int_equal(thread->clock.watch.parked, 0);
+    assert_int_equal(fake_timer(thread->clock.cpu_wakeup)->due_ns, 0);
+    assert_false(signal_of(thread->clock.cpu_wakeup, thread, 0, &due));
+    jp_clock_end_sig(thread);
 }
 
 /* It blocked more often: when is not known, and the stratum stays. */
@@ -344,23 +345,23 @@ static void test_unknown_end(void **state)
 {
     struct jp_due due;
     (void)state;
-    struct jp_slot *slot = waiting(30);
-    const struct jp_watch watch = slot->clock.watch;
+    struct jp_thread *thread = waiting(30);
+    const struct jp_watch watch = thread->clock.watch;
     fake.now_ns += 6 * MS;
     fake.cpu_ns += MS;
     fake.switches += 2;
-    assert_false(signal_of(slot->clock.cpu_wakeup, slot, 0, &due));
-    assert_int_equal(slot->clock.watch.end_ns, watch.end_ns);
-    assert_int_equal(slot->clock.watch.given_ns, watch.given_ns);
-    assert_int_equal(slot->clock.watch.restless_ns, fake.now_ns + 60 * JP_NS);
+    assert_false(signal_of(thread->clock.cpu_wakeup, thread, 0, &due));
+    assert_int_equal(thread->clock.watch.end_ns, watch.end_ns);
+    assert_int_equal(thread->clock.watch.given_ns, watch.given_ns);
+    assert_int_equal(thread->clock.watch.restless_ns, fake.now_ns + 60 * JP_NS);
     /* At its moment: of the stratum no more than it can have used, the rest
      * is the wait's, as is what is before it. */
-    to_moment(slot, WAITS);
-    look(slot, 0, &due);
+    to_moment(thread, WAITS);
+    look(thread, 0, &due);
     assert_int_equal(due.running, MS);
     assert_int_equal(due.before, watch.end_ns - watch.given_ns - MS);
     assert_int_equal(all_of(&due), watch.end_ns - watch.given_ns);
-    jp_clock_end_sig(slot);
+    jp_clock_end_sig(thread);
 }
 
 /* Where the last look was late, the wait that it saw may have been over. */
@@ -368,15 +369,15 @@ static void test_end_after_late_look(void **state)
 {
     struct jp_due due;
     (void)state;
-    struct jp_slot *slot = waiting(30);
-    to_moment(slot, WAITS);
+    struct jp_thread *thread = waiting(30);
+    to_moment(thread, WAITS);
     fake.now_ns += MS + 1;
-    look(slot, 1, &due);
+    look(thread, 1, &due);
     fake.now_ns += 5 * MS;
     fake.cpu_ns += MS;
     fake.switches++;
-    assert_false(signal_of(slot->clock.cpu_wakeup, slot, 0, &due));
-    jp_clock_end_sig(slot);
+    assert_false(signal_of(thread->clock.cpu_wakeup, thread, 0, &due));
+    jp_clock_end_sig(thread);
 }
 
 /* A long stratum finds another wait; what is before it is the first one's. */
@@ -384,16 +385,16 @@ static void test_before(void **state)
 {
     struct jp_due due;
     (void)state;
-    struct jp_slot *slot = waiting(30);
-    const struct jp_watch watch = slot->clock.watch;
+    struct jp_thread *thread = waiting(30);
+    const struct jp_watch watch = thread->clock.watch;
     assert_true(watch.begin_ns > watch.given_ns);
-    to_moment(slot, WAITS);
+    to_moment(thread, WAITS);
     fake.switches += 2;
-    look(slot, 1, &due);
+    look(thread, 1, &due);
     assert_int_equal(due.before, watch.begin_ns - watch.given_ns);
     assert_int_equal(due.blocked, watch.end_ns - watch.begin_ns);
-    assert_int_equal(slot->clock.watch.parked, 0);
-    jp_clock_end_sig(slot);
+    assert_int_equal(thread->clock.watch.parked, 0);
+    jp_clock_end_sig(thread);
 }
 
 /* A signal that came long after the stratum. */
@@ -401,26 +402,26 @@ static void test_after(void **state)
 {
     struct jp_due due;
     (void)state;
-    struct jp_slot *slot = waiting(0);
+    struct jp_thread *thread = waiting(0);
     same = 0;
-    const uint64_t end = slot->clock.watch.end_ns;
+    const uint64_t end = thread->clock.watch.end_ns;
     fake.now_ns = end + 3 * PERIOD;
-    look(slot, 1, &due);
+    look(thread, 1, &due);
     assert_int_equal(due.blocked, PERIOD);
     assert_int_equal(due.after, 3 * PERIOD);
     assert_false(due.after_ready);
     /* The same of one that had no CPU. */
-    fake.now_ns = slot->clock.watch.end_ns + 2 * PERIOD;
-    look(slot, 0, &due);
+    fake.now_ns = thread->clock.watch.end_ns + 2 * PERIOD;
+    look(thread, 0, &due);
     assert_int_equal(due.ready, PERIOD);
     assert_int_equal(due.after, 2 * PERIOD);
     assert_true(due.after_ready);
     /* Not less than a period. */
-    fake.now_ns = slot->clock.watch.end_ns + PERIOD - 1;
-    look(slot, 0, &due);
+    fake.now_ns = thread->clock.watch.end_ns + PERIOD - 1;
+    look(thread, 0, &due);
     assert_int_equal(due.ready, 2 * PERIOD - 1);
     assert_int_equal(due.after, 0);
-    jp_clock_end_sig(slot);
+    jp_clock_end_sig(thread);
 }
 
 /* The handler's budget: a moment gets the time since the one before. */
@@ -428,14 +429,14 @@ static void test_longer_period(void **state)
 {
     struct jp_due due;
     (void)state;
-    struct jp_slot *slot = begin();
-    slot->clock.budget.period_ns = 4 * PERIOD;
-    jp_clock_pace_sig(slot);
+    struct jp_thread *thread = begin();
+    thread->clock.budget.period_ns = 4 * PERIOD;
+    jp_clock_pace_sig(thread);
     uint64_t before = fake.now_ns;
     for (unsigned i = 0; i < 100; i++) {
-        to_moment(slot, WAITS);
+        to_moment(thread, WAITS);
         fake.switches += 2;
-        look(slot, 1, &due);
+        look(thread, 1, &due);
         assert_int_equal(due.blocked, fake.now_ns - before);
         assert_uint_in_range(due.blocked, 2 * PERIOD, 6 * PERIOD);
         before = fake.now_ns;
@@ -443,31 +444,31 @@ static void test_longer_period(void **state)
     /* What is left of it at the end, where the thread was found last. */
     fake.now_ns += 3 * MS;
     fake.cpu_ns += MS;
-    assert_true(jp_clock_real.flush(slot, &due));
+    assert_true(jp_clock_real.flush(thread, &due));
     assert_int_equal(due.before, 2 * MS);
     assert_int_equal(due.running, MS);
-    assert_false(jp_clock_real.flush(slot, &due));
-    jp_clock_end_sig(slot);
+    assert_false(jp_clock_real.flush(thread, &due));
+    jp_clock_end_sig(thread);
 }
 
 static void test_rest(void **state)
 {
     struct jp_due due;
     (void)state;
-    struct jp_slot *slot = waiting(0);
+    struct jp_thread *thread = waiting(0);
     fake.now_ns += 30 * MS;
-    assert_false(jp_clock_real.flush(slot, &due));
-    jp_clock_end_sig(slot);
-    slot = waiting(30);
-    const uint64_t given = slot->clock.watch.given_ns;
+    assert_false(jp_clock_real.flush(thread, &due));
+    jp_clock_end_sig(thread);
+    thread = waiting(30);
+    const uint64_t given = thread->clock.watch.given_ns;
     fake.now_ns += 30 * MS;
     fake.cpu_ns += MS / 2;
-    assert_true(jp_clock_real.flush(slot, &due));
+    assert_true(jp_clock_real.flush(thread, &due));
     assert_int_equal(due.before, fake.now_ns - given - MS / 2);
     assert_int_equal(due.running, 0); /* a moment */
     /* Its signals say no more. */
-    assert_false(signal_of(slot->clock.timer, slot, 1, &due));
-    jp_clock_end_sig(slot);
+    assert_false(signal_of(thread->clock.timer, thread, 1, &due));
+    jp_clock_end_sig(thread);
 }
 
 /* Without a timer on its CPU clock nobody would tell that it runs. */
@@ -475,16 +476,16 @@ static void test_no_waker(void **state)
 {
     struct jp_due due;
     (void)state;
-    struct jp_slot *slot = waiting(0);
+    struct jp_thread *thread = waiting(0);
     fake.refuses_timers = 1;
     for (unsigned i = 0; i < 50; i++) {
-        to_moment(slot, WAITS);
-        look(slot, 1, &due);
-        assert_int_equal(slot->clock.watch.end_ns - slot->clock.watch.begin_ns,
-                         PERIOD);
+        to_moment(thread, WAITS);
+        look(thread, 1, &due);
+        assert_int_equal(
+            thread->clock.watch.end_ns - thread->clock.watch.begin_ns, PERIOD);
     }
     assert_int_equal(counts[JP_COUNT_NO_WAKER], 1);
-    jp_clock_end_sig(slot);
+    jp_clock_end_sig(thread);
 }
 
 /* What the budget grows with: of a thread that had time left over, its part. */
@@ -492,25 +493,25 @@ static void test_counted(void **state)
 {
     struct jp_due due;
     (void)state;
-    struct jp_slot *slot = looked_at();
-    struct jp_slot *others[3] = {begin(), begin(), begin()};
+    struct jp_thread *thread = looked_at();
+    struct jp_thread *others[3] = {begin(), begin(), begin()};
     fake.cpu_ns += 3 * MS;
-    to_moment(slot, WAITS);
-    look(slot, 0, &due);
+    to_moment(thread, WAITS);
+    look(thread, 0, &due);
     assert_int_equal(due.counted_ns, 3 * MS);
-    to_moment(slot, WAITS);
+    to_moment(thread, WAITS);
     fake.switches += 2;
-    look(slot, 1, &due);
+    look(thread, 1, &due);
     assert_int_equal(due.counted_ns, PERIOD / 4);
     for (unsigned i = 0; i < 3; i++) {
         jp_clock_end_sig(others[i]);
-        jp_slot_free_sig(others[i]);
+        jp_thread_free_sig(others[i]);
     }
-    to_moment(slot, WAITS);
+    to_moment(thread, WAITS);
     fake.switches += 2;
-    look(slot, 1, &due);
+    look(thread, 1, &due);
     assert_int_equal(due.counted_ns, PERIOD);
-    jp_clock_end_sig(slot);
+    jp_clock_end_sig(thread);
 }
 
 /* The next sample has the time of one that was missed in any case. */
@@ -519,10 +520,10 @@ static void test_missed(void **state)
     siginfo_t info = {.si_code = SI_TIMER};
     const struct jp_signal signal = {.number = SIGALRM, .info = &info};
     (void)state;
-    struct jp_slot *slot = begin();
-    assert_int_equal(jp_clock_real.missed(slot, &signal), 0);
-    assert_int_equal(jp_clock_real.missed(NULL, &signal), PERIOD);
-    jp_clock_end_sig(slot);
+    struct jp_thread *thread = begin();
+    assert_int_equal(jp_clock_real.untaken(thread, &signal), 0);
+    assert_int_equal(jp_clock_real.untaken(NULL, &signal), PERIOD);
+    jp_clock_end_sig(thread);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, set_up)

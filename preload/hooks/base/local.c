@@ -11,60 +11,60 @@
 #include "sig/clock/clock.h"
 #include "sig/critical.h"
 #include "sig/os/sys.h"
-#include "sig/own.h"
+#include "sig/owned_signals.h"
 #include "sig/state/process.h"
 
 __thread struct jp_local jp_local;
 
-static void keep(struct jp_slot *slot)
+static void keep(struct jp_thread *thread)
 {
-    jp_local.slot = slot;
-    jp_local.generation = slot != NULL ? slot->generation : 0;
+    jp_local.thread = thread;
+    jp_local.generation = thread != NULL ? thread->generation : 0;
 }
 
-static struct jp_slot *find(void)
+static struct jp_thread *find(void)
 {
     const uint32_t tid = jp_sys_gettid_sig();
     if (tid == 0 || jp_local_is_vfork_child())
-        return NULL; /* a filter keeps us from knowing; a vfork child */
-    struct jp_slot *slot = jp_slot_by_tid_sig(tid);
-    if (slot != NULL)
-        return slot;
+        return NULL; /* a filter forbids to ask; or a vfork child */
+    struct jp_thread *thread = jp_thread_by_tid_sig(tid);
+    if (thread != NULL)
+        return thread;
     uint64_t mask = jp_critical_begin_sig();
-    slot = jp_adopt_self_sig(0);
-    if (slot != NULL && atomic_load(&jp_process.running))
-        jp_clock_arm_sig(slot);
+    thread = jp_adopt_self_sig(0);
+    if (thread != NULL && atomic_load(&jp_process.running))
+        jp_clock_arm_sig(thread);
     jp_critical_end_sig(mask);
-    return slot;
+    return thread;
 }
 
-struct jp_slot *jp_local_slot(void)
+struct jp_thread *jp_local_thread(void)
 {
-    struct jp_slot *slot = jp_local.slot;
-    if (slot == NULL || slot->generation != jp_local.generation) {
-        slot = find();
-        keep(slot);
+    struct jp_thread *thread = jp_local.thread;
+    if (thread == NULL || thread->generation != jp_local.generation) {
+        thread = find();
+        keep(thread);
     }
-    return slot;
+    return thread;
 }
 
-void jp_local_begin(struct jp_slot *slot)
+void jp_local_begin(struct jp_thread *thread)
 {
-    const uint64_t clock = atomic_load(&jp_own.unblocked);
+    const uint64_t clock = atomic_load(&jp_owned.unblocked);
     uint64_t before = 0;
-    keep(slot);
+    keep(thread);
     jp_sys_sigmask_sig(SIG_UNBLOCK, clock, &before);
-    jp_local.view = before & clock;
-    if (slot != NULL)
-        jp_local.view |=
-            slot->hooks.program_blocked; /* also what is the program's by now */
+    jp_local.program_blocked = before & clock;
+    if (thread != NULL)
+        jp_local.program_blocked |=
+            thread->hooks.program_blocked; /* also of signals given up since */
 }
 
 void jp_local_exec(int how)
 {
-    uint64_t set = jp_local.view;
+    uint64_t set = jp_local.program_blocked;
     if (how == SIG_UNBLOCK)
-        set &= atomic_load(&jp_own.unblocked);
+        set &= atomic_load(&jp_owned.unblocked);
     if (set != 0)
         jp_sys_sigmask_sig(how, set, NULL);
 }
@@ -72,15 +72,15 @@ void jp_local_exec(int how)
 void jp_local_begin_vfork_child(void)
 {
     const uint32_t pid = jp_sys_getpid_sig();
-    if (pid == 0 || pid == jp_local.lent)
+    if (pid == 0 || pid == jp_local.vfork_child)
         return;
-    jp_local.lent = pid;
+    jp_local.vfork_child = pid;
     jp_local_exec(SIG_BLOCK);
 }
 
 void jp_local_forked(void)
 {
-    jp_local.slot = NULL;
+    jp_local.thread = NULL;
 }
 
 int jp_local_is_vfork_child(void)
@@ -102,7 +102,7 @@ void jp_local_to_sigset(sigset_t *set, uint64_t bits)
 
 uint64_t jp_local_program_blocked(uint64_t mask)
 {
-    const uint64_t clock = atomic_load(&jp_own.unblocked);
+    const uint64_t clock = atomic_load(&jp_owned.unblocked);
     return __builtin_popcountll(mask) > JP_LOCAL_CHOICE ? clock : mask & clock;
 }
 
@@ -110,6 +110,6 @@ sigset_t jp_local_without_clock(const sigset_t *mask)
 {
     sigset_t kernel = *mask;
     jp_local_to_sigset(&kernel,
-                       jp_local_bits(mask) & ~atomic_load(&jp_own.unblocked));
+                       jp_local_bits(mask) & ~atomic_load(&jp_owned.unblocked));
     return kernel;
 }

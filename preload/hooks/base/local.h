@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the hooks remember for each thread.  Thread-local, and so never touched
- * by the handler, which has the slot.
+ * What the hooks remember for each thread.  It is thread-local, and the handler
+ * never touches it; the handler has the thread's record.
  * Runs in: any thread, the program's handlers. */
 #ifndef JP_LOCAL_H
 #define JP_LOCAL_H
@@ -9,56 +9,59 @@
 #include <signal.h>
 #include <stdint.h>
 
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 
 struct jp_local {
-    struct jp_slot *slot; /* the thread's, while its generation is this */
-    uint32_t generation;
-    volatile uint32_t theirs; /* handlers of the program's that ran here */
-    uint64_t view; /* of the signals that jprof keeps unblocked, those
-                              that the program believes it has blocked */
-    uint32_t
-        lent; /* the last vfork child that jp_local_begin_vfork_child saw */
+    struct jp_thread *thread; /* the thread's record, valid while */
+    uint32_t generation;      /* the record's generation is this */
+    volatile uint32_t theirs; /* how often handlers of the program ran here */
+    uint64_t program_blocked; /* of the signals that jprof keeps unblocked,
+                                  those that the program believes blocked */
+    uint32_t vfork_child;     /* pid of the last vfork child that
+                                  jp_local_begin_vfork_child saw */
 };
 extern __thread struct jp_local jp_local;
 
-/* The calling thread's slot; a thread that has none yet is given one.  NULL
- * when there are no more. */
-struct jp_slot *jp_local_slot(void);
+/* The calling thread's record; a thread that has none is given one, and armed.
+ * NULL in a vfork child, when there are no more records, and where a filter
+ * forbids to ask for the thread's id. */
+struct jp_thread *jp_local_thread(void);
 
-/* The calling thread begins: unblocks the clock, and takes what was blocked
- * until now as the program's wish. */
-void jp_local_begin(struct jp_slot *slot);
+/* Called when a thread begins: unblocks the clock's signals in it, and
+ * remembers which of them were blocked as what the program believes blocked. */
+void jp_local_begin(struct jp_thread *thread);
 
-/* The same for the thread of a forked child, which keeps its wishes. */
+/* Called in the thread of a forked child: forgets the parent's record, but not
+ * what the program believes blocked. */
 void jp_local_forked(void);
 
-/* Around an exec: SIG_BLOCK makes the mask what the program believes that it
- * is, as the new program inherits it; SIG_UNBLOCK, if that failed, ends it. */
+/* Called around an exec.  SIG_BLOCK: blocks what the program believes blocked,
+ * as the new program inherits the mask.  SIG_UNBLOCK: ends that, after the exec
+ * has failed. */
 void jp_local_exec(int how);
 
-/* In a vfork child, before it changes its mask or hands it on: makes the mask,
- * which is its own, what the program believes that it is.  It stays so, as no
- * clock runs there. */
+/* Called in a vfork child before it changes its mask or execs: blocks what the
+ * program believes blocked, for good, as no clock runs in the child.  The mask
+ * is the child's own. */
 void jp_local_begin_vfork_child(void);
 
-/* Whether this is a vfork child, which only borrows the memory: tables of the
- * parent's must not be changed.  A system call. */
+/* Whether the caller is a vfork child, which runs in its parent's memory: it
+ * must not change the parent's tables.  Makes a system call. */
 int jp_local_is_vfork_child(void);
 
-/* A program's set as the kernel's, and the other way round. */
+/* Convert a set of signals of the C library's to the kernel's, and back. */
 uint64_t jp_local_bits(const sigset_t *set);
 void jp_local_to_sigset(sigset_t *set, uint64_t bits);
 
-/* A mask of the program's for one call, without the clock's signals. */
+/* A copy of the program's mask for one call, without the clock's signals. */
 sigset_t jp_local_without_clock(const sigset_t *mask);
 
-/* Sets of more signals than this are "all", not a choice. */
+/* A set with more signals than this means "all", not these signals. */
 #define JP_LOCAL_CHOICE 24
 
-/* Of a mask that the kernel had, or that a handler of the program's begins
- * with: the clock's signals that the program takes for blocked.  Those that are
- * in it, and all of them where it holds nearly all signals. */
+/* Which of the clock's signals the program believes blocked under a mask: those
+ * in it, or all of them if it means "all".  mask: one that the kernel had, or
+ * that a handler of the program's begins with. */
 uint64_t jp_local_program_blocked(uint64_t mask);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The libc functions behind the doors.  The loader's own search (dlsym) writes
- * thread-local memory and may allocate; what calls a door may be a child that
- * has no thread-local memory, so the tables of the loaded objects are read
- * here (System V gABI, "Dynamic Section"; DT_GNU_HASH as glibc reads it).
+ * Looking up the C library's functions behind the doors.  dlsym writes
+ * thread-local memory and may allocate, but a door may be called in a child
+ * that has no thread-local memory.  So the symbol tables of the loaded objects
+ * are read here (System V gABI, "Dynamic Section"; DT_GNU_HASH as glibc reads
+ * it).
  * Runs in: any thread, whatever its thread pointer is. */
 #include "real.h"
 
@@ -22,7 +23,7 @@ _Static_assert(offsetof(struct jp_owner, pid) == 0, "the gate reads it");
 _Static_assert(offsetof(struct jp_door, real) == 0, "the gate jumps there");
 _Static_assert(offsetof(struct jp_door, hook) == 8, "the gate jumps there");
 
-/* The gate, and the way to what was not looked up yet. */
+/* The code of the gate, and of jp_door_seek. */
 __asm__(JP_ARCH_GATE);
 
 /* Stands in for a function that no library has: fails as a system call that
@@ -48,8 +49,8 @@ struct tables {
 #define VERSION_HIDDEN 0x8000U /* not the default one of its name */
 #define VERSION_FIRST 2U       /* below: no version */
 
-/* The loader relocates the pointers in place, but in objects whose dynamic
- * section it cannot write to. */
+/* The address in an entry of the dynamic section.  The loader relocates it in
+ * place, unless it cannot write to the section. */
 static const void *pointer(const struct link_map *object,
                            const ElfW(Dyn) * entry)
 {
@@ -79,8 +80,9 @@ static struct tables tables_of(const struct link_map *object)
     return tables;
 }
 
-/* As dlsym chooses: what has no version, or the default one.  A function that
- * is chosen when it is first called (STT_GNU_IFUNC) is left to the loader. */
+/* Whether a symbol is the one that dlsym would choose: of this name, with no
+ * version or the default one.  A function that is chosen at run time
+ * (STT_GNU_IFUNC) is left to dlsym. */
 static int is_wanted(const struct tables *tables, uint32_t index,
                      const char *name)
 {
@@ -103,7 +105,7 @@ static uint32_t hash_of(const char *name)
     return hash;
 }
 
-/* The symbol's place in an object, 0: it has none of the name. */
+/* The index of the symbol of this name in an object; 0: it has none. */
 static uint32_t look_up(const struct tables *tables, const char *name)
 {
     const uint32_t hash = hash_of(name);
@@ -124,8 +126,8 @@ static uint32_t look_up(const struct tables *tables, const char *name)
     }
 }
 
-/* The list of loaded objects, in the order in which names are searched: what
- * the loader keeps for debuggers, by the executable's DT_DEBUG. */
+/* The list of loaded objects in the order in which names are searched, which
+ * the loader keeps for debuggers (the executable's DT_DEBUG); NULL: unknown. */
 static const struct link_map *loaded(void)
 {
     const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
@@ -147,8 +149,8 @@ static const struct link_map *loaded(void)
     return NULL;
 }
 
-/* In the objects behind this one, to the C library: those that come after it
- * are not searched, since they may go away at any time. */
+/* Looks a name up in the objects behind this library, up to the C library;
+ * those after it may be closed at any time.  NULL: none has it. */
 static void *find_behind(const char *name)
 {
     const struct link_map *object = loaded();
@@ -180,7 +182,8 @@ static void *find(const struct jp_door *door)
         function = dlsym(RTLD_NEXT, door->name);
     if (function != NULL)
         return function;
-    /* Nothing comes after us where the C library itself was preloaded first. */
+    /* If the C library itself was preloaded first, it is before this
+     * library. */
     void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
     return libc != NULL ? dlsym(libc, door->name) : NULL;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The doors: what the program calls by the C library's names.  A door looks at
- * nothing of the thread's memory before it knows whose thread it is; where
- * there is no profile, or the thread is none of the profiled process's with
- * thread-local memory of its own (sig/gate.h), it leads straight on to the C
- * library's function.  Else it leads to the hook behind it.
+ * Doors: the functions that the program calls by the C library's names.  Where
+ * there is no profile, or the calling thread is not one of the profiled
+ * process (sig/state/gate.h), a door leads straight on to the C library's
+ * function; else to the hook behind it.  Before that is known, it touches
+ * nothing of the thread's memory.
  * Runs in: any thread, whatever its thread pointer is. */
 #ifndef JP_REAL_H
 #define JP_REAL_H
@@ -16,33 +16,35 @@
 #define JP_EXPORT __attribute__((visibility("default")))
 #define JP_HIDDEN __attribute__((visibility("hidden")))
 
-/* One door.  The assembler knows the first two places (JP_ARCH_GATE); the
- * size is a power of two, so that those of all files make an array. */
+/* One door.  The assembler knows the first two members (JP_ARCH_GATE).  The
+ * size is a power of two, so that the doors of all files make an array. */
 struct jp_door {
     void *_Atomic real; /* the next definition in the link order */
     void *hook;
     const char *name;
-    void *instead; /* where no object has the name, or NULL */
+    void *instead; /* used where no object defines the name, or NULL */
 } __attribute__((aligned(32)));
 
-/* What `real` is at first: looks it up, and goes on there. */
+/* What `real` is at first: code that looks the function up and goes on
+ * there. */
 extern const char jp_door_seek[] JP_HIDDEN;
 
-/* The next definition of a door's name, else the C library's.  If there is
- * none, which would be a broken libc, says so on stderr and returns a function
- * that fails with ENOSYS.  Never NULL.  Neither a lock nor thread-local memory
- * is touched where the name is found in one of the objects that the program
- * was loaded with. */
+/* Looks a door's function up: the next definition of its name, else the C
+ * library's.  Never returns NULL: for a broken libc that has none, says so on
+ * stderr and returns a function that fails with ENOSYS.  Takes no lock and
+ * touches no thread-local memory if one of the objects that the program was
+ * loaded with has the name. */
 void *jp_real(struct jp_door *door);
 
-/* Looks them all up, for a process that is to be profiled: some of the hooks
- * may be called in a signal handler.  What is not found is looked for again
- * when it is called. */
+/* Looks all doors' functions up, since some hooks may be called in a signal
+ * handler.  One that is not found is looked up again when it is called.
+ * Called by the constructor in a process that is profiled. */
 void jp_real_all(void);
 
-/* Defines the hook of a function of the C library's and the door before it:
+/* Defines the hook of a function of the C library and the door to it:
  *     JP_HOOK(int, name, (int first, ...)) { body }
- * JP_HOOK_INSTEAD: with a function for programs in which nobody has it. */
+ * JP_HOOK_INSTEAD: also names a function for programs where no object has
+ * it. */
 #define JP_HOOK(result, name, parameters)                                      \
     JP_HOOK_INSTEAD(result, name, parameters, NULL)
 #define JP_HOOK_INSTEAD(result, name, parameters, instead)                     \

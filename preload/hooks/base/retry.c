@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls that a signal ends early.
+ * Calls that a signal ended early.
  * Runs in: any thread, the program's handlers. */
 #include "retry.h"
 
@@ -13,21 +13,21 @@
 
 #include "sig/arch/arch.h"
 #include "sig/os/sys.h"
-#include "sig/own.h"
+#include "sig/owned_signals.h"
 #include "sig/state/process.h"
 
-/* That a thread may be kept from running; and what the one that waits for it
- * runs at least, as on a busy machine that may be little in a long time. */
+/* How long a thread waits for another one to run its handler: this time, and at
+ * least this much of its own CPU time, which on a busy machine takes longer. */
 #define OTHERS_NS 100000000U
 #define OTHERS_CPU_NS 10000000U
 
 int jp_retry_begin(struct jp_retry *retry)
 {
-    retry->slot = jp_local_slot();
-    if (retry->slot == NULL)
+    retry->thread = jp_local_thread();
+    if (retry->thread == NULL)
         return 0;
     retry->runs =
-        atomic_load_explicit(&retry->slot->hooks.runs, memory_order_relaxed);
+        atomic_load_explicit(&retry->thread->hooks.runs, memory_order_relaxed);
     retry->shared =
         atomic_load_explicit(&jp_process.shared, memory_order_relaxed);
     retry->theirs = jp_local.theirs;
@@ -36,7 +36,7 @@ int jp_retry_begin(struct jp_retry *retry)
 
 int jp_retry_take_ours(struct jp_retry *retry)
 {
-    const uint32_t runs = atomic_load(&retry->slot->hooks.runs);
+    const uint32_t runs = atomic_load(&retry->thread->hooks.runs);
     const uint32_t shared = atomic_load(&jp_process.shared);
     const int ours = (runs != retry->runs || shared != retry->shared) &&
                      jp_retry_undisturbed(retry);
@@ -45,23 +45,23 @@ int jp_retry_take_ours(struct jp_retry *retry)
     return ours;
 }
 
-/* Whether it is not yet time to give up waiting for another thread, since the
- * thread's CPU time was so much; 0: a filter keeps us from asking. */
-static int is_early(uint64_t begin, uint64_t used)
+/* Whether to go on waiting for another thread.  begin, used: the time and the
+ * thread's CPU time when the waiting began; used 0: a filter forbids to ask. */
+static int may_wait_on(uint64_t begin, uint64_t used)
 {
     return jp_sys_clock_sig(CLOCK_MONOTONIC) - begin < OTHERS_NS ||
            (used != 0 &&
             jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) - used < OTHERS_CPU_NS);
 }
 
-/* A signal to the process may have woken this thread, and the one that handles
- * it not have come to say so. */
+/* Waits for a thread that handles a signal to the process, and that has not
+ * counted it yet although the signal has woken this thread. */
 static void await_others(const struct jp_retry *retry)
 {
     const uint64_t begin = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const uint64_t used = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
     while (atomic_load(&jp_process.shared) == retry->shared &&
-           jp_retry_undisturbed(retry) && is_early(begin, used))
+           jp_retry_undisturbed(retry) && may_wait_on(begin, used))
         jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
 }
 
@@ -69,7 +69,7 @@ int jp_retry_interrupted(struct jp_retry *retry)
 {
     if (jp_retry_take_ours(retry))
         return 1;
-    if (jp_slots_taken_sig() < 2 || !jp_retry_undisturbed(retry))
+    if (jp_threads_taken_sig() < 2 || !jp_retry_undisturbed(retry))
         return 0;
     await_others(retry);
     return jp_retry_take_ours(retry);
@@ -80,14 +80,14 @@ int jp_retry_undisturbed(const struct jp_retry *retry)
     return jp_local.theirs == retry->theirs;
 }
 
-/* Blocks the signals in the thread's way, not those of jprof's, those that do
- * nothing, and glibc's (cancellation and setxid, nptl(7)).  Returns whether no
- * handler of the program's ran until then. */
-static int seal(const struct jp_retry *retry, uint64_t *before)
+/* Blocks all signals but jprof's, those that do nothing, and glibc's two
+ * (cancellation and setxid, nptl(7)), and sets *before to the mask before.
+ * Returns 0, with that mask, if a handler of the program's has run. */
+static int mask_signals(const struct jp_retry *retry, uint64_t *before)
 {
     jp_sys_sigmask_sig(SIG_BLOCK,
-                       ~(atomic_load(&jp_own.unblocked) |
-                         atomic_load(&jp_own.ignored) | JP_SIGNALS_LIBC),
+                       ~(atomic_load(&jp_owned.unblocked) |
+                         atomic_load(&jp_owned.ignored) | JP_SIGNALS_LIBC),
                        before);
     if (jp_retry_undisturbed(retry))
         return 1;
@@ -95,7 +95,7 @@ static int seal(const struct jp_retry *retry, uint64_t *before)
     return 0;
 }
 
-static void unseal(void *before)
+static void unmask_signals(void *before)
 {
     jp_sys_sigmask_sig(SIG_SETMASK, *(uint64_t *)before, NULL);
 }
@@ -106,14 +106,14 @@ int jp_retry_masked(const struct jp_retry *retry,
 {
     uint64_t before;
     sigset_t mask;
-    if (!seal(retry, &before)) {
+    if (!mask_signals(retry, &before)) {
         errno = EINTR;
         return -1;
     }
     sigemptyset(&mask);
     jp_local_to_sigset(&mask, before);
     int result, error;
-    pthread_cleanup_push(unseal, &before);
+    pthread_cleanup_push(unmask_signals, &before);
     result = again(subject, &mask);
     error = errno;
     pthread_cleanup_pop(1);
@@ -121,16 +121,16 @@ int jp_retry_masked(const struct jp_retry *retry,
     return result;
 }
 
-/* Whether a call of futex waits; those that lock are made again always, and
- * whoever makes them does not expect EINTR. */
+/* Whether a futex operation waits.  Those that lock are always made again by
+ * the kernel, and their callers do not expect EINTR. */
 static int is_futex_wait(long operation)
 {
     operation &= FUTEX_CMD_MASK;
     return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
 }
 
-/* System calls that any handler ends, but for SA_RESTART (signal(7)); others
- * are made again in any case. */
+/* Whether a handler without SA_RESTART ends this system call (signal(7)); the
+ * kernel makes others again in any case.  second: its second argument. */
 static int is_interruptible(long number, long second)
 {
     static const int numbers[] = {JP_ARCH_MORE_CALLS SYS_read,
@@ -172,27 +172,28 @@ static int is_interruptible(long number, long second)
     return 0;
 }
 
-/* Whether jprof's handler returned to where the program's was called.  The last
- * time, or the time before: another of jprof's signals may have come since, at
- * the first instruction of the program's handler. */
-static int returned_to(const struct jp_slot *slot, const ucontext_t *context)
+/* Whether jprof's handler returned to where the program's handler was called
+ * from, the last time or the time before: another of jprof's signals may have
+ * come at the first instruction of the program's handler. */
+static int returned_to(const struct jp_thread *thread,
+                       const ucontext_t *context)
 {
     for (int i = 0; i < 2; i++) {
-        if (slot->hooks.resumed[i].pc == jp_arch_pc_sig(context) &&
-            slot->hooks.resumed[i].sp == jp_arch_sp_sig(context))
+        if (thread->hooks.resumed[i].pc == jp_arch_pc_sig(context) &&
+            thread->hooks.resumed[i].sp == jp_arch_sp_sig(context))
             return 1;
     }
     return 0;
 }
 
-/* Nothing ran in the thread since jprof's handler returned: the program's
+/* If nothing ran in the thread since jprof's handler returned, the program's
  * signal came while that ran, and so while the thread was in the call. */
 void jp_retry_force_eintr(ucontext_t *context)
 {
-    const struct jp_slot *slot = jp_local.slot;
-    if (slot == NULL || slot->generation != jp_local.generation)
-        slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
-    if (slot != NULL && returned_to(slot, context) &&
+    const struct jp_thread *thread = jp_local.thread;
+    if (thread == NULL || thread->generation != jp_local.generation)
+        thread = jp_thread_by_tid_sig(jp_sys_gettid_sig());
+    if (thread != NULL && returned_to(thread, context) &&
         is_interruptible(jp_arch_call_sig(context),
                          jp_arch_second_sig(context)))
         jp_arch_skip_call_sig(context, -EINTR);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls that a signal ends early: whether it was jprof's alone, so that the
- * hook makes the call again, or one of the program's, too.
+ * Calls that a signal ended early: whether only jprof's handler ran, so that
+ * the hook makes the call again, or a handler of the program's, too.
  * Runs in: any thread, the program's handlers. */
 #ifndef JP_RETRY_H
 #define JP_RETRY_H
@@ -13,31 +13,38 @@
 
 #include "local.h"
 
+/* The counts of handlers when a call began, or when they were last compared. */
 struct jp_retry {
-    struct jp_slot *slot;
-    uint32_t runs, shared, theirs;
+    struct jp_thread *thread;
+    uint32_t runs;   /* jp_thread_hooks.runs */
+    uint32_t shared; /* jp_process.shared */
+    uint32_t theirs; /* jp_local.theirs */
 };
 
-/* Before a call.  Returns 0 where no signal of jprof's can come: then the call
- * is made as it is. */
+/* Called before a call.  Returns 0 where no signal of jprof's can come; the
+ * hook then makes the call as it is. */
 int jp_retry_begin(struct jp_retry *retry);
 
-/* After a call that failed with EINTR, or did less than it was asked to:
- * whether jprof's handler ran since the last question (in another thread, for a
- * signal to the process: that may have woken this one first), and none of the
- * program's since the beginning.  errno is kept. */
+/* Called after a call that failed with EINTR or did less than it was asked to.
+ * True if jprof's handler ran since the previous call of this function (or of
+ * begin), and none of the program's since begin.  The handler may have run in
+ * another thread for a signal to the process, which may first have woken this
+ * one.  Keeps errno. */
 int jp_retry_take_ours(struct jp_retry *retry);
 
-/* The same after EINTR alone: where no handler of the program's ran, it was one
- * of jprof's signals most likely, and the thread that got it is waited for (for
- * 100 ms at most; also who is stopped and continued comes here). */
+/* The same for a call that failed with EINTR.  If no handler of the program's
+ * ran, jprof's signal is the likely cause although its handler was not counted
+ * yet: waits for the thread that handles it, for 100 ms of time or 10 ms of
+ * CPU time, whichever is longer.  (A thread that was stopped and continued
+ * gets here, too.) */
 int jp_retry_interrupted(struct jp_retry *retry);
 
-/* Whether none of the program's handlers ran since the beginning. */
+/* Whether no handler of the program's ran since begin. */
 int jp_retry_undisturbed(const struct jp_retry *retry);
 
-/* The first core of the hooks: makes `call`, which is -1 with errno, until it
- * is done or a handler of the program's ran. */
+/* The first core of the hooks, "again": makes `call`, which returns -1 and
+ * sets errno, again and again until it is done or a handler of the program's
+ * ran.  Is the call's last result. */
 #define JP_AGAIN(call)                                                         \
     ({                                                                         \
         struct jp_retry retry_;                                                \
@@ -50,30 +57,30 @@ int jp_retry_undisturbed(const struct jp_retry *retry);
         result_;                                                               \
     })
 
-/* The same for a call that can be made with a mask of its own (ppoll and its
- * like), once: every signal but the clock's and those that do nothing is
- * blocked, and it is asked again whether a handler of the program's ran; so
- * none is missed between question and call.  `again` makes the call with the
- * mask that it finds; the thread may be cancelled in it.  Returns its result,
- * or -1 with EINTR. */
+/* Makes a call that takes a signal mask (ppoll and its like) once more, so
+ * that no handler of the program's is missed between the question whether one
+ * ran and the call: blocks all signals but the clock's and those that do
+ * nothing, asks, and calls `again`, which makes the call with the mask it is
+ * given.  Returns its result, or -1 with EINTR when a handler of the program's
+ * has run.  The thread may be cancelled in `again`. */
 int jp_retry_masked(const struct jp_retry *retry,
                     int (*again)(void *subject, const sigset_t *mask),
                     void *subject);
 
-/* In a handler of the program's that is to end calls (without SA_RESTART),
- * before it does anything, with its context.  Where jprof's handler came first,
- * the kernel has the call made again when both have returned, and the thread
- * would go on waiting: has it fail with EINTR instead. */
+/* Called before a handler of the program's that ends calls (without
+ * SA_RESTART), with its context.  If jprof's handler came first, the kernel
+ * would make the interrupted call again after both, and the thread would go on
+ * waiting: has the call fail with EINTR instead. */
 void jp_retry_force_eintr(ucontext_t *context);
 
-/* Moments of CLOCK_MONOTONIC in ns. */
+/* The time now.  Moments are in ns of CLOCK_MONOTONIC. */
 #define JP_NEVER INT64_MAX
 int64_t jp_retry_now(void);
 
-/* The moment `wait` from now; NULL: JP_NEVER. */
+/* The moment that is `wait` from now; NULL, or too long a wait: JP_NEVER. */
 int64_t jp_retry_deadline(const struct timespec *wait);
 
-/* The time left until then, not under 0. */
+/* The time left until a moment; 0 when it has passed. */
 struct timespec jp_retry_left(int64_t deadline);
 
 #endif

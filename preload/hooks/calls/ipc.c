@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Semaphores, message queues and the kernel's asynchronous reads and writes:
- * calls that are made again as they were, after a signal of jprof's alone.
+ * Hooks of semaphores, message queues and io_getevents.  A call that only
+ * jprof's signal ended is made again as it was, with the time that is left.
  * Runs in: any thread, the program's handlers. */
 #include <errno.h>
 #include <semaphore.h>
@@ -82,8 +82,8 @@ JP_HOOK(int, semtimedop,
     return result;
 }
 
-/* libaio's, made by the system call: a program that loaded it with dlopen has
- * it where it is not found from here.  It returns -errno. */
+/* libaio's io_getevents, which returns -errno, by the system call: if the
+ * program loaded libaio with dlopen, its function cannot be found from here. */
 static int get_events(void *context, long least, long most, void *events,
                       struct timespec *timeout)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * poll, select, epoll_wait and their kin.  No kernel restarts them after a
- * signal; where it was jprof's alone, they go on with the time that is left.
- * They are made again with a mask of their own, while the program's signals
- * are blocked: so none of them slips in between.
+ * Hooks of poll, select, epoll_wait and their kin.  The kernel never restarts
+ * them after a signal; if that was only jprof's, they are made again with the
+ * time that is left.  The program's signals are blocked before that, and the
+ * call gets the program's mask as its own, so that no signal slips in between
+ * (jp_retry_masked).
  * Runs in: any thread, the program's handlers. */
 #include <errno.h>
 #include <poll.h>
@@ -35,7 +36,7 @@ typedef int epoll_mask_function(int, struct epoll_event *, int, int,
 typedef int epoll_time_function(int, struct epoll_event *, int,
                                 const struct timespec *, const sigset_t *);
 
-/* One wait: what it is for, and how it is made again. */
+/* One wait and how it is made again. */
 struct wait {
     struct jp_retry retry;
     int64_t deadline;
@@ -61,7 +62,8 @@ static int to_ms(const struct timespec *left)
                                 (left->tv_nsec + 999999) / 1000000);
 }
 
-/* Has the wait made with the program's mask, as the kernel is to have it. */
+/* Remembers the program's mask for the call.  Returns the mask to give to the
+ * kernel, or NULL. */
 static const sigset_t *use_mask(struct wait *wait, const sigset_t *mask)
 {
     if (mask == NULL)
@@ -79,7 +81,8 @@ static int wait_again(void *subject, const sigset_t *mask)
                        wait->mask != NULL ? use_mask(wait, wait->mask) : mask);
 }
 
-/* The result of the call, which may have been ended early. */
+/* Makes the call again as long as only jprof's signals end it.  Returns its
+ * result. */
 static int finish(struct wait *wait, int result)
 {
     while (result < 0 && errno == EINTR && jp_retry_interrupted(&wait->retry))
@@ -128,8 +131,8 @@ JP_HOOK(int, ppoll,
     return ppoll_on(real, fds, count, timeout, mask);
 }
 
-/* What glibc's headers turn poll and ppoll into under _FORTIFY_SOURCE.  The
- * check is glibc's to make, and to end the program by. */
+/* What glibc's headers turn poll and ppoll into under _FORTIFY_SOURCE.  When
+ * the check fails, glibc's function is called, which ends the program. */
 JP_HOOK(int, __poll_chk,
         (struct pollfd * fds, nfds_t count, int timeout, size_t size))
 {
@@ -157,8 +160,9 @@ static int select_again(struct wait *wait, const struct timespec *left,
                 left, mask);
 }
 
-/* The kernel leaves the sets as they are when a signal ends the call, and
- * writes the time left, which a retry makes out of date. */
+/* When a signal ends the call, the kernel leaves the sets as they are and
+ * writes the time left, which is out of date after a retry and written again
+ * here. */
 JP_HOOK(int, select,
         (int count, fd_set *readable, fd_set *writable, fd_set *exceptional,
          struct timeval *timeout))

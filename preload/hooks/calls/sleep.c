@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sleeping: nanosleep and its kin end when their time has come, or when a
- * handler of the program's has run.
+ * Hooks of nanosleep and its kin, which end when their time has come or a
+ * handler of the program's has run, and not for jprof's signals.
  * Runs in: any thread, the program's handlers. */
 #include <errno.h>
 #include <signal.h>
@@ -36,14 +36,15 @@ static int is_valid(const struct timespec *time)
            time->tv_nsec < (long)JP_NS;
 }
 
-/* Returns 0 or an errno. */
+/* clock_nanosleep for some time.  Returns 0 or an errno. */
 static int relative(clock_function *real, clockid_t clock,
                     const struct timespec *time, struct timespec *left)
 {
     struct jp_retry retry;
     if (!jp_retry_begin(&retry))
         return real(clock, 0, time, left);
-    /* `left` may be `time`.  errno is nothing that these functions use. */
+    /* `left` may be the same object as `time`.  These functions do not set
+     * errno. */
     const int before = errno;
     const int64_t deadline = is_valid(time) ? jp_retry_deadline(time) : 0;
     int error = real(clock, 0, time, left);
@@ -56,7 +57,7 @@ static int relative(clock_function *real, clockid_t clock,
     return error;
 }
 
-/* A clock that may be set, or that counts CPU time, is waited for as it is. */
+/* clock_nanosleep until a time of any clock, made again as it was. */
 static int absolute(clock_function *real, clockid_t clock,
                     const struct timespec *time, struct timespec *left)
 {
@@ -122,7 +123,7 @@ JP_HOOK(int, usleep, (useconds_t time))
     return nanosleep(&wait, NULL);
 }
 
-/* sleep(3): the whole seconds that are left; errno is kept. */
+/* sleep(3) returns the whole seconds that are left; errno is kept. */
 JP_HOOK(unsigned, sleep, (unsigned seconds))
 {
     JP_REAL(seconds_function, sleep)
@@ -137,7 +138,8 @@ JP_HOOK(unsigned, sleep, (unsigned seconds))
     return 0;
 }
 
-/* thrd_sleep(3): -1 for a signal, another negative number for an error. */
+/* thrd_sleep(3) returns -1 for a signal, another negative number for an
+ * error. */
 JP_HOOK(int, thrd_sleep, (const struct timespec *time, struct timespec *left))
 {
     JP_REAL(sleep_function, thrd_sleep)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sockets.  After a signal the kernel goes on with a call by itself, unless
- * the socket has a time-out (SO_RCVTIMEO, SO_SNDTIMEO; signal(7)): then the
- * hook waits for the rest of it, and makes the call again without waiting.
- * What was sent or received in part is continued.
+ * Hooks of socket calls.  After a signal the kernel makes the call again by
+ * itself, unless the socket has a time-out (SO_RCVTIMEO, SO_SNDTIMEO;
+ * signal(7)): the hook then waits for what is left of that time until the
+ * socket is ready, and makes the call again.  A call that moved a part of the
+ * bytes is continued.
  * Runs in: any thread, the program's handlers. */
 #include <errno.h>
 #include <limits.h>
@@ -48,8 +49,8 @@ JP_HOOK(int, accept4,
     return JP_STREAM_AGAIN(&stream, real(fd, address, length, flags));
 }
 
-/* Whether a connection that is being made goes on by itself: a Unix socket
- * waits for its turn instead, and has to ask again. */
+/* Whether a connection is made without further calls.  A Unix socket instead
+ * waits for its turn, and must call connect again. */
 static int is_on_its_way(int fd)
 {
     int domain = 0;
@@ -58,6 +59,7 @@ static int is_on_its_way(int fd)
            domain != AF_UNIX;
 }
 
+/* The result of a connection that was made in the background; sets errno. */
 static int outcome(int fd)
 {
     int error = 0;
@@ -90,8 +92,8 @@ JP_HOOK(int, connect,
     return result;
 }
 
-/* Whether a receive wants all that it asks for.  Datagrams come one by one,
- * whatever the flags. */
+/* Whether a receive waits for all bytes that it asks for: of a stream only, as
+ * datagrams come one by one. */
 static int wants_all(int fd, int flags)
 {
     int type = 0;
@@ -101,7 +103,7 @@ static int wants_all(int fd, int flags)
            type == SOCK_STREAM;
 }
 
-/* What the calls for the rest have in common with the first. */
+/* What the calls for the remaining bytes share with the first call. */
 struct rest {
     int flags;
     const struct sockaddr *to;
@@ -119,7 +121,8 @@ static ssize_t receive_more(struct jp_stream *stream, const struct iovec *parts,
     return real(stream->fd, parts->iov_base, parts->iov_len, rest->flags);
 }
 
-/* What a receive got; and the rest, if it wanted all. */
+/* Completes a receive that has returned `done`, if it wants all bytes.  Returns
+ * the bytes received in all. */
 static ssize_t receive_all(struct jp_stream *stream, void *data, size_t size,
                            int flags, ssize_t done)
 {
@@ -162,8 +165,8 @@ static int has_control(const struct msghdr *message)
            (message->msg_flags & MSG_CTRUNC) != 0;
 }
 
-/* Receives more, with the control data where none has come yet: the kernel
- * ends a receive with the data that it came with (unix(7), SCM_RIGHTS). */
+/* Receives more, unless control data has come: the kernel ends a receive with
+ * the bytes that control data came with (unix(7), SCM_RIGHTS). */
 static ssize_t receive_parts(struct jp_stream *stream,
                              const struct iovec *parts, size_t count,
                              void *data)
@@ -232,7 +235,8 @@ static ssize_t send_more(struct jp_stream *stream, const struct iovec *parts,
                 rest->to, rest->length);
 }
 
-/* What a call has sent, and the rest. */
+/* Sends the remaining bytes of a call that has sent `done`.  Returns the bytes
+ * sent in all. */
 static ssize_t send_all(struct jp_stream *stream, struct rest rest,
                         const struct iovec *parts, size_t count, ssize_t done)
 {
@@ -270,7 +274,8 @@ JP_HOOK(ssize_t, send, (int fd, const void *data, size_t size, int flags))
                     JP_STREAM_AGAIN(&stream, real(fd, data, size, flags)));
 }
 
-/* The rest of a message goes part by part; the kernel has its control data. */
+/* The remaining bytes are sent without control data, which the first call has
+ * sent. */
 JP_HOOK(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags))
 {
     JP_REAL(sendmsg_function, sendmsg)

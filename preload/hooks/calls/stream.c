@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls that wait for a descriptor.
+ * Calls that read or write a descriptor and wait for it.
  * Runs in: any thread, the program's handlers. */
 #include "stream.h"
 
@@ -23,7 +23,7 @@ int jp_stream_begin(struct jp_stream *stream, int fd, enum jp_stream_way way)
 {
     if (!jp_retry_begin(&stream->retry))
         return 0;
-    /* The coarse clock is cheap, and behind by up to a tick. */
+    /* The coarse clock is cheap to read, and up to a tick late. */
     stream->begin = (int64_t)(jp_sys_clock_sig(CLOCK_MONOTONIC_COARSE) +
                               jp_process.tick_ns);
     stream->fd = fd;
@@ -31,8 +31,9 @@ int jp_stream_begin(struct jp_stream *stream, int fd, enum jp_stream_way way)
     return 1;
 }
 
-/* Whether a call waits until all is moved: a pipe, a socket or a terminal that
- * is not O_NONBLOCK (write(2), pipe(7), recv(2) of MSG_WAITALL). */
+/* Whether calls on a descriptor wait until all bytes are moved: a pipe, a
+ * socket or a terminal without O_NONBLOCK (write(2), pipe(7), recv(2) of
+ * MSG_WAITALL). */
 static int waits_for_all(int fd)
 {
     struct stat status;
@@ -43,7 +44,8 @@ static int waits_for_all(int fd)
             S_ISCHR(status.st_mode));
 }
 
-/* When the socket's time-out ends; JP_NEVER without one, or no socket. */
+/* The moment at which the socket's time-out ends; JP_NEVER when it has none,
+ * or fd is no socket. */
 static int64_t deadline(const struct jp_stream *stream)
 {
     struct timeval time = {0, 0};
@@ -56,8 +58,9 @@ static int64_t deadline(const struct jp_stream *stream)
     return stream->begin + time.tv_sec * (int64_t)JP_NS + time.tv_usec * 1000;
 }
 
-/* Whether a receive of all could have gone on: the socket is open, there is
- * nothing in it, and its time is not over.  So a signal ended it. */
+/* Whether a signal must have ended a receive that wants all bytes: the socket
+ * is open and empty, and its time-out is not over, so that the receive could
+ * have gone on waiting. */
 static int could_wait(const struct jp_stream *stream)
 {
     char byte;
@@ -75,7 +78,7 @@ int jp_stream_cut_short(struct jp_stream *stream)
            jp_retry_interrupted(&stream->retry);
 }
 
-/* Waits until it is ready: 0, or an errno. */
+/* Waits until the descriptor is ready.  Returns 0 or an errno. */
 static int wait_ready(struct jp_stream *stream, int64_t until)
 {
     struct pollfd one = {.fd = stream->fd,

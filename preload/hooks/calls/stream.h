@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A call that reads or writes a descriptor and waits, which a signal may end
- * early or cut short.
+ * Calls that read or write a descriptor and wait for it, which a signal may end
+ * early, or cut short when a part of the bytes was moved.
  * Runs in: any thread, the program's handlers. */
 #ifndef JP_STREAM_H
 #define JP_STREAM_H
@@ -22,23 +22,25 @@ struct jp_stream {
     enum jp_stream_way way;
 };
 
-/* Before the call.  Returns 0 where no signal of jprof's can come. */
+/* Called before a call.  Returns 0 where no signal of jprof's can come; the
+ * hook then makes the call as it is. */
 int jp_stream_begin(struct jp_stream *stream, int fd, enum jp_stream_way way);
 
-/* After a failure: whether jprof's signal alone was the cause and the call is
- * to be made again.  Where the socket has a time-out, waits for it to be ready
- * first; errno is EAGAIN when the time is over. */
+/* Called after a call has failed.  Returns 1 if only jprof's signal was the
+ * cause and the call is to be made again; if the socket has a time-out, waits
+ * for the socket to be ready first.  Returns 0 otherwise, with errno: EAGAIN
+ * when the time-out is over. */
 int jp_stream_go_on(struct jp_stream *stream);
 
-/* The same without waiting for the descriptor. */
+/* Does the same without waiting for the descriptor. */
 int jp_stream_ask_again(struct jp_stream *stream);
 
-/* After a call that did less than it was asked to: whether that was due to
- * jprof's signal alone. */
+/* Called after a call that moved fewer bytes than it was asked to: whether only
+ * jprof's signal was the cause. */
 int jp_stream_cut_short(struct jp_stream *stream);
 
-/* `call`, which is -1 with errno, until it is done or a handler of the
- * program's ran. */
+/* Makes `call`, which returns -1 and sets errno, until it is done or a handler
+ * of the program's ran.  Is the call's last result. */
 #define JP_STREAM_AGAIN(stream, call)                                          \
     ({                                                                         \
         __typeof__(call) again_;                                               \
@@ -48,11 +50,11 @@ int jp_stream_cut_short(struct jp_stream *stream);
         again_;                                                                \
     })
 
-/* The second core of the hooks, "all of it": a call moved `done` bytes of some
- * parts, more than none.  Where jprof's signal cut it short, moves the rest: of
- * the part in which it stopped, then of those behind it, `most` of them at a
- * time.  `move` makes one call for parts: bytes, 0 to stop, or -1 with errno.
- * Returns the bytes in all. */
+/* The second core of the hooks, "all of it": a call has moved `done` bytes,
+ * more than 0, of these parts.  If jprof's signal cut it short, moves the
+ * rest: first of the part in which the call stopped, then of the parts behind
+ * it, `most` of them at a time.  move: makes one such call; returns the bytes
+ * moved, 0 to stop, or -1 with errno.  Returns the bytes moved in all. */
 struct jp_parts {
     const struct iovec *parts;
     size_t count, most;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * read and write, their kin, and getrandom: what jprof's signal cut short is
- * continued.
+ * Hooks of read, write, their kin, and getrandom: a call that only jprof's
+ * signal ended or cut short is made again, or continued.
  * Runs in: any thread, the program's handlers. */
 #include <errno.h>
 #include <limits.h>
@@ -24,9 +24,10 @@ typedef ssize_t write_function(int, const void *, size_t);
 typedef ssize_t vector_function(int, const struct iovec *, int);
 typedef ssize_t random_function(void *, size_t, unsigned);
 
-/* Whether a short read is no answer: pipes, sockets and terminals give what
- * they have, and would be waited for.  Character devices of major number 1 are
- * /dev/zero, /dev/urandom and their like (Linux devices.txt). */
+/* Whether a file gives all bytes that a read asks for, so that a short read is
+ * to be continued.  Pipes, sockets and terminals give what they have.
+ * Character devices of major number 1 are /dev/zero, /dev/urandom and their
+ * like (Linux devices.txt). */
 static int gives_all(int fd)
 {
     struct stat status;
@@ -74,7 +75,7 @@ JP_HOOK(ssize_t, readv, (int fd, const struct iovec *parts, int count))
     return JP_STREAM_AGAIN(&stream, real(fd, parts, count));
 }
 
-/* One part by write, as the program may allow itself no writev. */
+/* Writes one part by write, as a filter of the program's may forbid writev. */
 static ssize_t write_more(struct jp_stream *stream, const struct iovec *parts,
                           size_t count, void *data)
 {
@@ -111,9 +112,9 @@ JP_HOOK(ssize_t, writev, (int fd, const struct iovec *parts, int count))
     return done > 0 ? jp_stream_rest(&stream, rest, (size_t)done) : done;
 }
 
-/* getrandom(2): a signal may end it beyond 256 bytes, and before the kernel
- * has gathered enough to begin with.  getentropy gives no more than 256, and
- * waits by itself. */
+/* A signal may end getrandom(2) after 256 bytes, and before the kernel has
+ * gathered enough randomness.  (getentropy gives no more than 256 bytes, and
+ * has no hook.) */
 JP_HOOK(ssize_t, getrandom, (void *data, size_t size, unsigned flags))
 {
     JP_REAL(random_function, getrandom)

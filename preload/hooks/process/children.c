@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting for children: the kernel then says how much CPU time they used,
- * whether they have logs or not.
+ * Hooks of wait and its kin: the kernel then tells how much CPU time a child
+ * used, whether it has a log or not, and that goes into the process tree's
+ * file.
  * Runs in: any thread, the program's handlers. */
 #include <stddef.h>
 #include <stdint.h>
@@ -19,14 +20,14 @@ typedef int waitid_function(idtype_t, id_t, siginfo_t *, int);
 
 static int is_wanted(void)
 {
-    return jp_owned_sig() && jp_tree_wanted_sig();
+    return jp_process_ready_sig() && jp_tree_wanted_sig();
 }
 
-/* wait4 is what the C library's other functions of the kind come down to, and
- * a point of cancellation as they are.  What is the caller's is written to as
- * ever, and read only when the kernel has written to it.  A tracer is told of
- * the ends of threads, and of processes that are others' children: these add
- * nothing to the time of its own. */
+/* Waits by wait4, which the C library's other functions of the kind call as
+ * well, and which is a cancellation point as they are.  The caller's memory is
+ * read only if the kernel has written to it.  A tracer is also told of the
+ * ends of threads and of others' children; these do not change its children's
+ * CPU time, and get no line. */
 static pid_t wait_for(pid_t pid, int *status, int options, struct rusage *usage)
 {
     JP_REAL(any_function, wait4)
@@ -60,8 +61,9 @@ WAIT(wait3, (int *status, int options, struct rusage *usage),
 WAIT(wait4, (pid_t pid, int *status, int options, struct rusage *usage),
      (pid, status, options, usage), (pid, status, options, usage))
 
-/* waitid tells no times: the difference is the child's, and that of what
- * another thread waited for at the same moment. */
+/* waitid tells no times: the child's is the difference of the children's CPU
+ * time (and includes a child that another thread waits for at the same
+ * moment). */
 JP_HOOK(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options))
 {
     JP_REAL(waitid_function, waitid)

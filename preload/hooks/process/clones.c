@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Forks that call no pthread_atfork handler: _Fork, clone and the bare system
- * calls, as fork servers use them.  (A child that shares its parent's memory
- * is a thread, or will exec; it is left alone.)
+ * Forks that call no pthread_atfork handlers: _Fork, clone and the bare system
+ * calls, as fork servers use them.  (Nothing is done for a child that shares
+ * its parent's memory, which is a thread or will exec.)
  * Runs in: any thread, not in a handler. */
 #include "clones.h"
 
@@ -24,7 +24,9 @@
 typedef pid_t fork_function(void);
 typedef int clone_function(int (*)(void *), void *, int, void *, ...);
 
-/* A child may have another thread pointer: it keeps errno itself. */
+/* Ends a fork in parent and child; returns pid.  errno is kept in the parent
+ * only: the child may have another thread pointer, and jp_fork_child keeps
+ * it. */
 static long forked(long pid)
 {
     if (pid == 0) {
@@ -37,9 +39,10 @@ static long forked(long pid)
     return pid;
 }
 
-/* A child that shares what is root and working directory may take the parent's
- * files out of its reach, too (Chromium's sandbox does). */
-static void brace_for(uint64_t flags)
+/* A child that shares root and working directory with its parent (CLONE_FS)
+ * may change them, and so take the log's files out of the parent's reach, as
+ * Chromium's sandbox does. */
+static void before_sandbox_of(uint64_t flags)
 {
     if ((flags & (CLONE_FS | CLONE_THREAD)) == CLONE_FS)
         jp_sandbox_before();
@@ -52,7 +55,7 @@ JP_HOOK(pid_t, _Fork, (void))
     return (pid_t)forked(real());
 }
 
-/* What a cloned child is to run; the child has a copy of its own. */
+/* The function that a cloned child runs. */
 struct body {
     int (*function)(void *);
     void *argument;
@@ -76,7 +79,7 @@ JP_HOOK(int, clone,
     void *tls = va_arg(more, void *);
     void *child_tid = va_arg(more, void *);
     va_end(more);
-    brace_for((unsigned)flags);
+    before_sandbox_of((unsigned)flags);
     if ((flags & CLONE_VM) != 0)
         return real(function, stack, flags, argument, parent_tid, tls,
                     child_tid);
@@ -85,8 +88,8 @@ JP_HOOK(int, clone,
         real(begin, stack, flags, &body, parent_tid, tls, child_tid));
 }
 
-/* The flags of a system call that makes a thread or process; CLONE_VM for one
- * that leaves this memory alone or cannot be read. */
+/* The clone flags of a system call that makes a thread or process; CLONE_VM
+ * for any other call, or when they cannot be read. */
 static uint64_t flags_of(long number, long first)
 {
     uint64_t flags = CLONE_VM;
@@ -94,7 +97,7 @@ static uint64_t flags_of(long number, long first)
         return 0;
     if (number == SYS_clone)
         return (uint64_t)first;
-    /* struct clone_args begins with them. */
+    /* struct clone_args begins with the flags. */
     if (number == SYS_clone3 &&
         jp_sys_safe_read_sig((uint64_t)first, &flags, sizeof(flags)) !=
             (long)sizeof(flags))
@@ -105,7 +108,7 @@ static uint64_t flags_of(long number, long first)
 int jp_clones_is_fork(long number, long first)
 {
     const uint64_t flags = flags_of(number, first);
-    brace_for(flags);
+    before_sandbox_of(flags);
     return (flags & CLONE_VM) == 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * mmap, mprotect and their kin: memory that becomes code, since behind a
- * sandbox nobody can look up any more where a JIT compiler's is; and memory
- * that goes away while a handler reads a stack in it.
+ * Hooks of mmap, mprotect and their kin.  Memory that becomes executable is
+ * noted, since behind a sandbox the mappings cannot be read; and handlers are
+ * told of memory that is unmapped while they may be reading a stack in it.
  * Runs in: any thread, the program's handlers. */
 #include "code.h"
 
@@ -28,16 +28,16 @@ typedef int munmap_function(void *, size_t);
 typedef void *mremap_function(void *, size_t, size_t, int, ...);
 typedef void *mmap_function(void *, size_t, int, int, int, off_t);
 
-/* After a change of rights to [start, start + size), with what the call
- * returned, which is returned. */
+/* Notes memory [start, start + size) that a call has made executable.  Returns
+ * `result`, what the call returned. */
 static long protected(uint64_t start, uint64_t size, int rights, long result)
 {
-    if (result != 0 || (rights & PROT_EXEC) == 0 || !jp_owned_sig() ||
+    if (result != 0 || (rights & PROT_EXEC) == 0 || !jp_process_ready_sig() ||
         !jp_share_is_there_sig() || jp_local_is_vfork_child())
         return result;
     const uint64_t page = jp_process.page_size;
     uint64_t mask = jp_critical_begin_sig();
-    /* Who makes code will use it: there will be samples. */
+    /* Code will run, and samples of it need the log. */
     if (atomic_load(&jp_process.running))
         jp_logfile_ensure_sig();
     jp_maps_note_sig(start & ~(page - 1),
@@ -46,10 +46,11 @@ static long protected(uint64_t start, uint64_t size, int rights, long result)
     return result;
 }
 
-/* Memory of a vfork child's is its parent's. */
+/* Called before memory is changed; also in a vfork child, whose memory is its
+ * parent's.  Returns what `changed` is to be given. */
 static int change(uint64_t start, uint64_t size, int keyed)
 {
-    if (!jp_owned_sig() || size == 0)
+    if (!jp_process_ready_sig() || size == 0)
         return 0;
     const uint64_t page = jp_process.page_size;
     jp_shake_begin_sig(start & ~(page - 1), (size + page - 1) & ~(page - 1),
@@ -90,7 +91,7 @@ JP_HOOK(int, munmap, (void *start, size_t size))
     return result;
 }
 
-/* The last argument is there with MREMAP_FIXED, and handed on in any case. */
+/* `new` is an argument with MREMAP_FIXED only, and handed on in any case. */
 JP_HOOK(void *, mremap,
         (void *old, size_t old_size, size_t size, int flags, void *new))
 {
@@ -104,6 +105,7 @@ JP_HOOK(void *, mremap,
     return memory;
 }
 
+/* Notes new memory that is executable.  Returns `memory`. */
 static void *mapped(void *memory, size_t size, int rights, int flags)
 {
     if (memory != MAP_FAILED && (flags & MAP_ANONYMOUS) != 0)
@@ -111,7 +113,7 @@ static void *mapped(void *memory, size_t size, int rights, int flags)
     return memory;
 }
 
-/* A mapping that takes the place of another one. */
+/* Called before a mapping that may take another one's place, as `change`. */
 static int over(const void *start, size_t size, int flags)
 {
     return (flags & MAP_FIXED) != 0 && (flags & MAP_FIXED_NOREPLACE) == 0

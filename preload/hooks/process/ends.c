@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Processes that end without their destructors: what they used is noted, and
- * what was mapped in advance given back.
+ * Hooks of _exit and _Exit, by which a process ends without destructors: its
+ * CPU time is written down, its log ended, and space mapped in advance given
+ * back.
  * Runs in: any thread, the program's handlers, vfork children. */
 #include <stdlib.h>
 #include <unistd.h>
@@ -18,9 +19,9 @@ typedef void exit_function(int);
 
 static void note(void)
 {
-    if (!jp_owned_sig() || jp_sys_getpid_sig() != jp_owner->pid)
+    if (!jp_process_ready_sig() || jp_sys_getpid_sig() != jp_owner->pid)
         return;
-    jp_critical_begin_sig(); /* for good: nothing is to be written behind it */
+    jp_critical_begin_sig(); /* for good: nothing may be written after this */
     jp_usage_end_sig();
     jp_logfile_end_sig();
     jp_share_end_sig();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * exec.  POSIX timers end with the program that made them, but a signal of the
- * perf clock that is pending then, or an interval timer, would come to the new
- * one, which has no handler for it.  So these clocks are stopped first, and go
- * on if the exec fails.
+ * Hooks of the exec functions.  POSIX timers end at an exec, but an interval
+ * timer would go on, and a pending signal of the perf clock would come to the
+ * new program, which has no handler for it.  So these clocks are stopped
+ * first, and started again if the exec fails.
  * Runs in: any thread, vfork children. */
 #include "exec.h"
 
@@ -32,9 +32,9 @@ typedef int fexecve_function(int, char *const[], char *const[]);
 typedef int execveat_function(int, const char *, char *const[], char *const[],
                               int);
 
-/* What jp_exec_before did: the process is jprof's; its clocks are stopped. */
-#define OURS 1
-#define STOPPED 2
+/* What jp_exec_before returns: bits, 0 in a vfork child. */
+#define OURS 1    /* the caller is the profiled process */
+#define STOPPED 2 /* its clocks were stopped */
 
 int jp_exec_before(void)
 {
@@ -49,8 +49,8 @@ int jp_exec_before(void)
         done |= STOPPED;
     }
     jp_share_count_sig(-1);
-    /* Last: what the clocks sent until now must not wait for the new program.
-     * */
+    /* Last, as signals that the clocks have sent must come before the mask
+     * blocks them: else they would wait for the new program. */
     jp_local_exec(SIG_BLOCK);
     return done;
 }
@@ -68,7 +68,8 @@ long jp_exec_failed(int stopped, long result)
     return result;
 }
 
-/* The rest: the program, as jp_target_tell takes it. */
+/* Defines the hook of one exec function.  The last arguments: struct jp_target
+ * of the new program. */
 #define EXEC(name, declared, used, ...)                                        \
     JP_HOOK(int, name, declared)                                               \
     {                                                                          \
@@ -96,7 +97,7 @@ EXEC(execveat,
       int flags),
      (fd, path, argv, envp, flags), {path, argv, envp, fd, 0})
 
-/* The arguments with the NULL that ends them, counted. */
+/* The number of variable arguments, with the NULL that ends them. */
 static size_t count_rest(va_list list)
 {
     size_t count = 1;
@@ -112,7 +113,7 @@ static void collect(char **argv, const char *first, va_list *list, size_t count)
         argv[i] = va_arg(*list, char *);
 }
 
-/* Room for them on the stack: a vfork child must not allocate. */
+/* Room for the arguments, on the stack as a vfork child must not allocate. */
 #define ROOM(count) __builtin_alloca(((count) + 1) * sizeof(char *))
 
 JP_HOOK(int, execl, (const char *path, const char *first, ...))

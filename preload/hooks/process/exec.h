@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * exec.
+ * What is done around an exec.
  * Runs in: any thread, vfork children. */
 #ifndef JP_EXEC_H
 #define JP_EXEC_H
 
-/* Before an exec: stops a clock that would outlive the program.  Returns what
- * jp_exec_failed wants to know. */
+/* Called before an exec: stops a clock that would outlive the program, and
+ * sets the mask that the program believes it has.  Returns what jp_exec_failed
+ * is to be given. */
 int jp_exec_before(void);
 
-/* After an exec that has failed: goes on.  Returns `result`, errno kept. */
+/* Called after an exec has failed: undoes that.  Returns `result` and keeps
+ * errno. */
 long jp_exec_failed(int stopped, long result);
 
 #endif

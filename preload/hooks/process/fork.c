@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fork.
+ * What is done around a fork.
  * Runs in: any thread, not in a handler. */
 #include "fork.h"
 
@@ -24,31 +24,32 @@
 #include "sig/log/ring.h"
 #include "sig/logfile.h"
 #include "sig/os/sys.h"
-#include "sig/own.h"
+#include "sig/owned_signals.h"
 #include "sig/state/budget.h"
 #include "sig/state/gate.h"
-#include "sig/state/kit.h"
+#include "sig/state/buffer.h"
 #include "sig/state/process.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 #include "sig/unwind/cfi_module.h"
 #include "sig/unwind/cfi_ready.h"
 #include "sig/unwind/shake.h"
 
-/* Of the thread that forks; its slot is not in the child's memory. */
+/* What the child must know of the thread that forks, whose record is not in the
+ * child's memory. */
 static __thread struct {
-    uint64_t held;   /* signals that jp_fork_before blocked */
-    uint64_t opened; /* jp_sys_opened_sig */
+    uint64_t held;   /* signals that jp_fork_before has blocked */
+    uint64_t opened; /* what jp_sys_opened_sig returned */
     uint64_t stack_high, stack_floor;
     uint32_t pid;
-    uint8_t rooted, is_main;
+    uint8_t bounds_known, is_main;
 } forking;
 
-/* No other than the clock's: a signal that the program ignores (SIGCHLD by
- * default) is thrown away where it is not blocked.  Blocked, it would be kept
- * for the process, and end a call of another thread's. */
+/* Blocks the clock's signals, and no others: a signal that the program ignores
+ * (SIGCHLD by default) is discarded if it is not blocked; if it were, the
+ * kernel would keep it for the process and end a call in another thread. */
 static void hold(void)
 {
-    const uint64_t clock = atomic_load(&jp_own.unblocked);
+    const uint64_t clock = atomic_load(&jp_owned.unblocked);
     uint64_t before = clock;
     jp_sys_sigmask_sig(SIG_BLOCK, clock, &before);
     forking.held |= clock & ~before;
@@ -56,43 +57,46 @@ static void hold(void)
 
 void jp_fork_before(void)
 {
-    const struct jp_slot *slot;
-    if (!jp_owned_sig())
+    const struct jp_thread *thread;
+    if (!jp_process_ready_sig())
         return;
     hold();
     forking.opened = jp_sys_opened_sig();
     forking.pid = jp_owner->pid;
     jp_jit_forking_sig();
     jp_cfi_forking_sig();
-    slot = jp_slot_by_tid_sig(jp_sys_gettid_sig());
-    forking.stack_high = slot != NULL ? slot->stack.high : 0;
-    forking.stack_floor = slot != NULL ? slot->stack.floor : UINT64_MAX;
-    forking.rooted = slot != NULL && slot->stack.bounds_known;
-    forking.is_main = slot != NULL && slot->stack.is_main;
+    thread = jp_thread_by_tid_sig(jp_sys_gettid_sig());
+    forking.stack_high = thread != NULL ? thread->stack.high : 0;
+    forking.stack_floor = thread != NULL ? thread->stack.floor : UINT64_MAX;
+    forking.bounds_known = thread != NULL && thread->stack.bounds_known;
+    forking.is_main = thread != NULL && thread->stack.is_main;
 }
 
-/* What became the program's meanwhile stays blocked where the thread wishes
- * so. */
+/* Unblocks these signals, but for those that have become the program's
+ * meanwhile and that it believes blocked. */
 void jp_fork_parent(void)
 {
     const uint64_t held = forking.held;
     forking.held = 0;
     if (held != 0)
-        jp_sys_sigmask_sig(
-            SIG_UNBLOCK,
-            held & ~(jp_local.view & ~atomic_load(&jp_own.unblocked)), NULL);
+        jp_sys_sigmask_sig(SIG_UNBLOCK,
+                           held & ~(jp_local.program_blocked &
+                                    ~atomic_load(&jp_owned.unblocked)),
+                           NULL);
 }
 
+/* Sets the child up: forgets the parent's profile, and begins one of its
+ * own. */
 static void restart(void)
 {
     const int running = atomic_exchange(&jp_process.running, 0) != 0;
     jp_inherit_close_sig(forking.opened);
-    jp_slots_reset_sig();
+    jp_threads_reset_sig();
     jp_shake_reset_sig();
     jp_adopt_reset_sig();
     jp_process_timer_reset_sig();
     jp_budget_reset_sig();
-    jp_kits_reset_sig();
+    jp_buffers_reset_sig();
     jp_ring_reset_sig();
     jp_cfi_modules_reset_sig();
     jp_cfi_forked_sig();
@@ -107,11 +111,11 @@ static void restart(void)
         jp_process.clock->forked();
     jp_signals_forked();
     jp_local_forked();
-    struct jp_slot *slot = jp_adopt_self_sig(forking.stack_high);
-    if (slot != NULL) {
-        slot->stack.floor = forking.stack_floor;
-        slot->stack.bounds_known = forking.rooted;
-        slot->stack.is_main = forking.is_main;
+    struct jp_thread *thread = jp_adopt_self_sig(forking.stack_high);
+    if (thread != NULL) {
+        thread->stack.floor = forking.stack_floor;
+        thread->stack.bounds_known = forking.bounds_known;
+        thread->stack.is_main = forking.is_main;
     }
     jp_usage_begin_sig();
     if (running)
@@ -120,22 +124,23 @@ static void restart(void)
         jp_clock_first_sig();
 }
 
-/* The memory of jp_owner is wiped in a child: where there is a pid, this was
- * done already, or the caller is no child; or the kernel does not wipe. */
+/* jp_owner's memory is wiped in a child.  If it still has a pid, the child was
+ * set up already, or the caller is not a child, or the kernel knows no
+ * MADV_WIPEONFORK. */
 void jp_fork_child(void)
 {
     if (jp_owner == NULL)
         return;
-    const uint32_t pid = jp_owned_sig() ? jp_sys_getpid_sig() : 0;
+    const uint32_t pid = jp_process_ready_sig() ? jp_sys_getpid_sig() : 0;
     if (pid != 0 && pid != jp_owner->pid)
         memset(jp_owner, 0, sizeof(*jp_owner));
-    if (jp_owned_sig()) {
+    if (jp_process_ready_sig()) {
         jp_fork_parent();
         return;
     }
-    const uint64_t clock = atomic_load(&jp_own.unblocked);
-    /* A child with a thread pointer that leads nowhere has no profile; and
-     * none where a filter keeps us from knowing who we are. */
+    const uint64_t clock = atomic_load(&jp_owned.unblocked);
+    /* A child has no profile if its thread pointer leads nowhere, or if a
+     * filter forbids to ask for its pid. */
     if (jp_gate_sound_sig()) {
         const int error = errno;
         const uint64_t mask = jp_critical_begin_sig();

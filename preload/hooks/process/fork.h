@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * fork: the clock's signals are held during the call, which they would restart
- * again and again, and the child gets a profile of its own.
+ * fork: the clock's signals are blocked during the call, which they would make
+ * the kernel restart again and again, and the child gets a profile of its own.
  * Runs in: any thread, not in a handler. */
 #ifndef JP_FORK_H
 #define JP_FORK_H
 
-/* Registers the handlers (pthread_atfork).  Returns 0 or an errno. */
+/* Registers the three functions below with pthread_atfork.  Called once, by the
+ * constructor.  Returns 0 or an errno. */
 int jp_fork_init(void);
 
-/* What is to be done in the thread that forks before it does, and after it in
- * parent and child.  pthread_atfork's handlers are these, too, and a program
- * may keep and call those by itself (Firefox does, around clone): so each may
- * be called more than once, one in the other, and the child's without the one
- * before it.  The child's work is done once. */
+/* Called in the thread that forks: before the fork, and after it in the parent
+ * and in the child.  A program may get hold of pthread_atfork's handlers and
+ * call them itself (Firefox does, around clone).  So each may be called more
+ * than once and nested, and jp_fork_child without jp_fork_before; only the
+ * first call in a child sets it up. */
 void jp_fork_before(void);
 void jp_fork_parent(void);
 void jp_fork_child(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What takes the files out of reach or forbids system calls: seccomp filters,
- * chroot, another user, other namespaces.  Before it, what a report needs is
- * written and a reserve of the log is mapped.
+ * Hooks of calls that take files out of reach or forbid system calls: seccomp
+ * filters, chroot, another user, other namespaces.  Before the call, what a
+ * report needs is written, and a reserve of the log is mapped.
  * Runs in: any thread, not in a handler. */
 #include "sandbox.h"
 
@@ -29,17 +29,17 @@
 #include "sig/files/usage.h"
 #include "sig/os/filter.h"
 #include "sig/os/sys.h"
-#include "sig/own.h"
+#include "sig/owned_signals.h"
 #include "sig/state/process.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 
 #define CLOCK_ROUNDS 12
 #define CLOCK_CALLS 8
 #define HANDLER_YIELDS 1000
 #define LAST_SIGNAL 64
 
-/* The shortest time of CLOCK_ROUNDS that CLOCK_CALLS looks at the clock take,
- * and as many of the shortest system call. */
+/* Measures the shortest time, of CLOCK_ROUNDS, that CLOCK_CALLS readings of the
+ * clock take, and as many of the shortest system call. */
 static void time_calls(uint64_t *clock, uint64_t *kernel)
 {
     *clock = *kernel = UINT64_MAX;
@@ -58,10 +58,10 @@ static void time_calls(uint64_t *clock, uint64_t *kernel)
     }
 }
 
-/* Whether the vdso tells the time without asking the kernel, which depends on
- * the clock source.  Where it asks, it takes longer than the shortest system
- * call by all that the clock costs.  Both are timed, as what names the clock
- * source, /sys, is not in every container. */
+/* Whether the vdso tells the time without a system call, which depends on the
+ * clock source.  With one, it takes longer than the shortest system call by
+ * what reading the clock costs.  It is measured since /sys, which names the
+ * clock source, is not in every container. */
 static int time_is_direct(void)
 {
     uint64_t clock, kernel;
@@ -69,7 +69,7 @@ static int time_is_direct(void)
     return clock * 5 < kernel * 4;
 }
 
-/* 1: yes, -1: no; asked before there is a filter. */
+/* time_is_direct(), measured before there is a filter: 1: yes, -1: no. */
 static int time_known;
 
 void jp_sandbox_before(void)
@@ -85,8 +85,9 @@ void jp_sandbox_before(void)
     errno = error;
 }
 
-/* Programs that are executed behind the filter get it too, and nobody knows it
- * there: where it forbids what profiling begins with, they are not profiled. */
+/* Empties JPROF_FLAGS, so that programs executed from here on are not
+ * profiled, if the filters forbid a system call that profiling begins with.
+ * These programs inherit the filters without knowing them. */
 static void hand_down(void)
 {
     static const int needed[] = {SYS_timer_create,    SYS_timer_delete,
@@ -114,20 +115,21 @@ static void hand_down(void)
     }
 }
 
-/* No handler of another thread may be on its way into a system call that it
- * asked the filters about before they were known. */
+/* Waits for handlers in other threads: one may be about to make a system call
+ * that it asked the filters about before the new one was known. */
 static void await_handlers(void)
 {
-    uint32_t count = jp_slots_count_sig();
+    uint32_t count = jp_threads_used_sig();
     for (uint32_t i = 0; i < count; i++) {
         for (int n = 0; n < HANDLER_YIELDS; n++) {
-            if (atomic_load(&jp_slot_at_sig(i)->busy) == 0)
+            if (atomic_load(&jp_thread_at_sig(i)->busy) == 0)
                 break;
             sched_yield();
         }
     }
 }
 
+/* Stops the profile, since it cannot go on behind a filter. */
 static void stop(struct jp_sandbox_filter *expected)
 {
     expected->stopped = atomic_load(&jp_process.running) != 0;
@@ -135,12 +137,12 @@ static void stop(struct jp_sandbox_filter *expected)
     jp_control_off_sig();
 }
 
-/* Where no handler could return any more, none must begin: what is pending of
- * the clock's in a thread that is in the kernel just now goes away when the
- * signal is ignored for a moment (signal(7)). */
+/* Discards pending signals of the clock, for a filter behind which no handler
+ * could return: ignoring a signal for a moment discards it where it is pending
+ * in a thread that is in the kernel (signal(7)). */
 static void forget_pending(void)
 {
-    const uint64_t clocks = atomic_load(&jp_own.unblocked);
+    const uint64_t clocks = atomic_load(&jp_owned.unblocked);
     for (int signal = 1; signal <= LAST_SIGNAL; signal++) {
         /* The kernel's: the handler, flags, restorer, mask. */
         uint64_t ours[4], ignored[4] = {(uint64_t)SIG_IGN, 0, 0, 0};
@@ -155,8 +157,8 @@ static void forget_pending(void)
     }
 }
 
-/* Makes a filter known.  One that forbids the return from handlers, as sshd's
- * does, ends the profile first. */
+/* Adds the program's filter to those that jprof knows.  If it forbids the
+ * return from handlers, as sshd's does, stops the profile before that. */
 static void add_filter(struct jp_sandbox_filter *expected,
                        const struct sock_fprog *code)
 {
@@ -171,9 +173,9 @@ static void add_filter(struct jp_sandbox_filter *expected,
     expected->filter = jp_filter_add_sig((uint64_t)code->filter, code->len);
 }
 
-/* Reads the program that `address` leads to.  Returns 1, 0 where the kernel
- * will not take it (programs ask so whether there are filters at all), -1
- * where only the kernel can read it. */
+/* Reads the struct sock_fprog at `address`.  Returns 1; 0 when the kernel will
+ * not accept it (programs try so whether it knows filters at all); -1 when a
+ * filter forbids to read memory. */
 static int read_program(uint64_t address, struct sock_fprog *code)
 {
     struct sock_filter last = {0, 0, 0, 0};
@@ -199,7 +201,7 @@ struct jp_sandbox_filter jp_sandbox_expect(int strict, uint64_t address)
     const int known = strict ? 1 : read_program(address, &code);
     if (known != 0) {
         jp_sandbox_before();
-        /* The strict mode takes the time stamp counter away as well. */
+        /* The strict mode forbids to read the time stamp counter as well. */
         if (time_known != 1 || strict || known < 0)
             stop(&expected);
         if (strict)
@@ -238,7 +240,8 @@ void jp_sandbox_settle(const struct jp_sandbox_filter *expected, int installed)
 typedef int prctl_function(int, unsigned long, unsigned long, unsigned long,
                            unsigned long);
 
-/* The vdso's clock reads the time stamp counter, which no handler may then. */
+/* prctl(PR_SET_TSC): stops the profile if the time stamp counter, which the
+ * vdso's clock reads in handlers, is forbidden. */
 static int without_counter(prctl_function *real, const unsigned long a[4])
 {
     struct jp_sandbox_filter expected = {NULL, 0};
@@ -270,8 +273,9 @@ JP_HOOK(int, prctl, (int option, ...))
     return result;
 }
 
-/* Functions after which the log may not be opened any more. */
-#define BRACED(name, declared, used)                                           \
+/* Defines the hook of a function after which the log's files may be out of
+ * reach. */
+#define BEFORE_SANDBOX(name, declared, used)                                   \
     typedef int name##_function declared;                                      \
     JP_HOOK(int, name, declared)                                               \
     {                                                                          \
@@ -280,12 +284,12 @@ JP_HOOK(int, prctl, (int option, ...))
         return real used;                                                      \
     }
 
-BRACED(chroot, (const char *path), (path))
-BRACED(setuid, (uid_t user), (user))
-BRACED(seteuid, (uid_t user), (user))
-BRACED(setreuid, (uid_t real_user, uid_t user), (real_user, user))
-BRACED(setresuid, (uid_t real_user, uid_t user, uid_t saved),
-       (real_user, user, saved))
-BRACED(setfsuid, (uid_t user), (user))
-BRACED(unshare, (int what), (what))
-BRACED(setns, (int fd, int type), (fd, type))
+BEFORE_SANDBOX(chroot, (const char *path), (path))
+BEFORE_SANDBOX(setuid, (uid_t user), (user))
+BEFORE_SANDBOX(seteuid, (uid_t user), (user))
+BEFORE_SANDBOX(setreuid, (uid_t real_user, uid_t user), (real_user, user))
+BEFORE_SANDBOX(setresuid, (uid_t real_user, uid_t user, uid_t saved),
+               (real_user, user, saved))
+BEFORE_SANDBOX(setfsuid, (uid_t user), (user))
+BEFORE_SANDBOX(unshare, (int what), (what))
+BEFORE_SANDBOX(setns, (int fd, int type), (fd, type))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Before the log's files are out of reach.
+ * What is done before the log's files, or system calls, are out of reach.
  * Runs in: any thread, not in a handler. */
 #ifndef JP_SANDBOX_H
 #define JP_SANDBOX_H
@@ -9,21 +9,27 @@
 
 struct jp_filter;
 
-/* Writes what a report needs and maps a reserve of the log.  errno is kept. */
+/* Writes what a report needs, and maps a reserve of the log
+ * (jp_control_before_sandbox_sig).  Does nothing in a vfork child.  Keeps
+ * errno. */
 void jp_sandbox_before(void);
 
-/* What was done before a call that may install a filter. */
+/* What was done before a system call that may install a seccomp filter. */
 struct jp_sandbox_filter {
-    struct jp_filter *filter; /* NULL: none, or it is not known */
-    int stopped;              /* the profile, as it could not go on behind it */
+    struct jp_filter *filter; /* the filter as jprof knows it; NULL: none */
+    int stopped;              /* 1: the profile was stopped, as it cannot go on
+                                 behind the filter */
 };
 
-/* Gets ready for the filter at `address` (struct sock_fprog), or for the strict
- * mode.  errno is kept. */
+/* Called before such a call: does jp_sandbox_before, and adds the filter to
+ * those that jprof knows.  strict: it is SECCOMP_MODE_STRICT; else address: of
+ * the struct sock_fprog.  Stops the profile if it cannot go on.  Keeps
+ * errno. */
 struct jp_sandbox_filter jp_sandbox_expect(int strict, uint64_t address);
 
-/* After the call: where nothing was installed, all is as it was.  errno is
- * kept. */
+/* Called after the call: if it has installed nothing, undoes that; else has
+ * programs that are executed from here on run without a profile where the
+ * filter forbids what profiling needs.  Keeps errno. */
 void jp_sandbox_settle(const struct jp_sandbox_filter *expected, int installed);
 
 #endif

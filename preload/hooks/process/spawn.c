@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Programs that the C library starts by itself: past the exec functions, with
- * the calling thread's mask as the kernel has it.  So it is made what the
- * program believes that it is, for the time of the call.
+ * Hooks of functions in which the C library itself starts programs, past the
+ * exec hooks and with the calling thread's mask.  So for the time of the call,
+ * the mask is made what the program believes that it is.
  * Runs in: any thread, vfork children. */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,10 +24,10 @@ typedef int spawn_function(pid_t *, const char *,
 typedef int system_function(const char *);
 typedef FILE *popen_function(const char *, const char *);
 
-/* Returns whether there is something to be undone. */
+/* Sets that mask.  Returns whether `after` must undo it. */
 static int before(void)
 {
-    if (jp_local.view == 0)
+    if (jp_local.program_blocked == 0)
         return 0;
     if (jp_local_is_vfork_child()) {
         jp_local_begin_vfork_child();

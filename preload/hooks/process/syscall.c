@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bare system calls by syscall(2): each that a hook would see under its own
- * name goes the hook's way.
+ * The hook of syscall(2): a bare system call whose C library function has a
+ * hook is handled as that hook does.
  * Runs in: any thread, the program's handlers. */
 #include <fcntl.h>
 #include <linux/seccomp.h>
@@ -18,8 +18,8 @@
 #include "sandbox.h"
 #include "target.h"
 
-/* The bare system calls of what sandbox.c hooks by name. */
-static int is_bracing(long number)
+/* Whether a system call is that of a function which sandbox.c hooks. */
+static int is_sandboxing(long number)
 {
     static const int numbers[] = {
         SYS_chroot,   SYS_pivot_root, SYS_setuid,
@@ -32,8 +32,8 @@ static int is_bracing(long number)
     return 0;
 }
 
-/* seccomp(2) and prctl(2) by syscall: 1 the strict mode, 2 a filter, 0 neither,
- * or nothing that the kernel takes. */
+/* Whether a system call installs seccomp's strict mode (1) or a filter (2); 0:
+ * neither, or the kernel will not accept it. */
 static int installs(const long a[7])
 {
     if (a[0] == SYS_prctl && a[1] == PR_SET_SECCOMP)
@@ -47,8 +47,9 @@ static int installs(const long a[7])
     return a[1] == SECCOMP_SET_MODE_STRICT && a[2] == 0 && a[3] == 0;
 }
 
-/* A filter for all threads is not installed where the answer is one that had
- * to stay without (SECCOMP_FILTER_FLAG_TSYNC). */
+/* Whether the call has installed the filter.  With SECCOMP_FILTER_FLAG_TSYNC, a
+ * positive result is the id of a thread that could not get it, and nothing was
+ * installed. */
 static int is_installed(const long a[7], long result)
 {
     const int descriptor =
@@ -77,7 +78,7 @@ static long executed(jp_syscall_function *real, const long a[7])
                           real(a[0], a[1], a[2], a[3], a[4], a[5], a[6]));
 }
 
-/* All six arguments are handed on, whatever they are. */
+/* All six arguments are handed on, also those that the call does not have. */
 JP_HOOK(long, syscall,
         (long number, long a, long b, long c, long d, long e, long f))
 {
@@ -90,7 +91,7 @@ JP_HOOK(long, syscall,
         return jp_clones_fork(real, all);
     if (number == SYS_execve || number == SYS_execveat)
         return executed(real, all);
-    if (is_bracing(number))
+    if (is_sandboxing(number))
         jp_sandbox_before();
     if (number == SYS_rt_sigaction)
         return jp_dispositions_syscall(real, all);

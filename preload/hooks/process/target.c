@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether a program that is about to be executed will be profiled.
- * Runs in: any thread, vfork children (on whose stack there may be little
- * room). */
+ * Finding out whether a program will be profiled when it is executed.
+ * Runs in: any thread, vfork children (whose stack may be small). */
 #include "target.h"
 
 #include <elf.h>
@@ -27,20 +26,21 @@
 
 #define PATH_ROOM 1024
 #define LINE_ROOM 1536
-#define ARGS_MOST 240  /* bytes of the arguments that are told */
+#define ARGS_MOST 240  /* bytes of the arguments that are written */
 #define SCRIPTS_MOST 4 /* scripts whose interpreter is a script */
 #define HEADERS_MOST 64
 #define ENV_MOST 4096 /* variables */
 #define BATCH 32
 #define START 16 /* bytes of a variable that are looked at first */
 
-/* Words of the tree's file; doc/FORMAT.md lists them. */
+/* Why a program will not be profiled, in the words of doc/FORMAT.md. */
 static const char why_static[] = "static", why_musl[] = "musl",
                   why_machine[] = "machine", why_secure[] = "setuid",
                   why_capable[] = "caps", why_preload[] = "preload",
                   why_flags[] = "flags", why_filter[] = "filter";
 
-/* The loader drops LD_PRELOAD in a program that gains rights. */
+/* Why a program that gains rights will not be profiled, since the loader
+ * ignores LD_PRELOAD in it; NULL: it gains none. */
 static const char *secure(int fd, const struct stat *info)
 {
     char value[64];
@@ -56,7 +56,7 @@ static const char *secure(int fd, const struct stat *info)
     return NULL;
 }
 
-/* ld.so is without an interpreter, but preloads. */
+/* Whether a path is the loader's, which has no interpreter but preloads. */
 static int is_loader(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -64,6 +64,7 @@ static int is_loader(const char *path)
     return strncmp(name, "ld", 2) == 0 && strstr(name, ".so") != NULL;
 }
 
+/* Why an ELF file will not be profiled, or NULL. */
 static const char *elf(int fd, const Elf64_Ehdr *header, const char *path)
 {
     char loader[64];
@@ -87,7 +88,8 @@ static const char *elf(int fd, const Elf64_Ehdr *header, const char *path)
     return is_loader(path) ? NULL : why_static;
 }
 
-/* Moves the path to the interpreter of a script; 0 when it names none. */
+/* Sets `path` to the interpreter that a script's first line names.  Returns 0
+ * when it names none. */
 static int interpreter(char *path, const char *line)
 {
     size_t length = 0;
@@ -102,8 +104,8 @@ static int interpreter(char *path, const char *line)
     return 1;
 }
 
-/* Why the file is not one to be profiled, NULL when it is, or not known.  Of a
- * script it is the interpreter that counts; the path is that then. */
+/* Why the file will not be profiled; NULL when it will, or that is not known.
+ * For a script, sets `path` to its interpreter, which counts. */
 static const char *file_reason(char *path)
 {
     union {
@@ -134,7 +136,8 @@ static const char *file_reason(char *path)
     return NULL;
 }
 
-/* Reads a string of the program's, cut at `size`; its length, or -1. */
+/* Reads a string of the program's memory, cut at `size`.  Returns its length,
+ * -1 when it cannot be read. */
 static long string(const char *from, char *to, size_t size)
 {
     const long got = jp_sys_safe_read_sig((uint64_t)from, to, size - 1);
@@ -144,19 +147,21 @@ static long string(const char *from, char *to, size_t size)
     return (long)strlen(to);
 }
 
+/* Whether a variable contains a text, or may. */
 static int holds(const char *variable, const char *what)
 {
     char value[1024];
     const long length = string(variable, value, sizeof(value));
-    /* Of a longer one nothing is claimed. */
+    /* One that is too long to be read may contain it. */
     return length < 0 || length == (long)sizeof(value) - 1 ||
            strstr(value, what) != NULL;
 }
 
-/* Looks at a variable for the library and its flags; bits of what was found. */
+/* Looks at a variable, whose first bytes are `start`.  Returns bits: it
+ * preloads the library, it has its flags. */
 #define HAS_PRELOAD 1
 #define HAS_FLAGS 2
-#define HAS_EMPTY 4 /* flags that a filter's hook has emptied */
+#define HAS_EMPTY 4 /* flags that hand_down in sandbox.c has emptied */
 #define HAS_ALL (HAS_PRELOAD | HAS_FLAGS)
 static int variable(const char *at, const char *start)
 {
@@ -169,8 +174,8 @@ static int variable(const char *at, const char *start)
     return 0;
 }
 
-/* Reads where some variables begin, all in one system call; returns for how
- * many that went well. */
+/* Reads the first bytes of some variables in one system call.  Returns of how
+ * many it could. */
 static long starts(const char *const *at, long count, char start[][START])
 {
     struct iovec remote[BATCH];
@@ -182,13 +187,14 @@ static long starts(const char *const *at, long count, char start[][START])
     return got < 0 ? 0 : got / START;
 }
 
-/* Looks at `count` variables; adds to *found, 0 if one cannot be read. */
+/* Looks at `count` variables and adds to *found.  Returns 0 if one cannot be
+ * read. */
 static int batch(const char *const *at, long count, int *found)
 {
     char start[BATCH][START];
     const long good = starts(at, count, start);
     for (long i = 0; i < count; i++) {
-        /* One that ends with its memory. */
+        /* It may end less than START bytes before memory that is not mapped. */
         if (i >= good && string(at[i], start[i], START) < 0)
             return 0;
         *found |= variable(at[i], start[i]);
@@ -196,7 +202,7 @@ static int batch(const char *const *at, long count, int *found)
     return 1;
 }
 
-/* Those that the library was started with; -1: it cannot be read. */
+/* Looks at an environment.  Returns HAS_* bits, -1 when it cannot be read. */
 static int environment(char *const *envp)
 {
     const char *at[BATCH];
@@ -218,9 +224,10 @@ static int environment(char *const *envp)
     return -1;
 }
 
+/* Why a program with this environment will not be profiled, or NULL. */
 static const char *environment_reason(char *const *envp)
 {
-    /* The program's own, which it has not changed, is the usual one. */
+    /* Most often it is the program's own environment, unchanged. */
     if (envp == environ) {
         const char *preload = getenv("LD_PRELOAD"),
                    *flags = getenv(JP_ENV_FLAGS);
@@ -236,7 +243,8 @@ static const char *environment_reason(char *const *envp)
     return (found & HAS_EMPTY) != 0 ? why_filter : why_flags;
 }
 
-/* Sets `path` to the first file of that name in PATH; 0 when there is none. */
+/* Sets `path` to the first executable file of that name in PATH.  Returns 0
+ * when there is none. */
 static int search(const char *file, char *path)
 {
     const char *at = getenv("PATH");
@@ -260,7 +268,7 @@ static int search(const char *file, char *path)
     }
 }
 
-/* Sets `path` to the program's; 0 when that cannot be known. */
+/* Sets `path` to the program's path.  Returns 0 when it cannot be known. */
 static int find(const struct jp_target *target, char *path)
 {
     char given[PATH_ROOM];
@@ -325,7 +333,7 @@ static void tell(const struct jp_target *target, uint32_t pid, const char *why,
 void jp_target_tell_of(const struct jp_target *target, uint32_t pid)
 {
     char path[PATH_ROOM];
-    if (!jp_owned_sig() || !jp_tree_wanted_sig() || !find(target, path))
+    if (!jp_process_ready_sig() || !jp_tree_wanted_sig() || !find(target, path))
         return;
     const char *why = file_reason(path);
     if (why == NULL)
@@ -336,6 +344,6 @@ void jp_target_tell_of(const struct jp_target *target, uint32_t pid)
 
 void jp_target_tell(const struct jp_target *target)
 {
-    if (jp_owned_sig() && jp_tree_wanted_sig())
+    if (jp_process_ready_sig() && jp_tree_wanted_sig())
         jp_target_tell_of(target, jp_sys_getpid_sig());
 }

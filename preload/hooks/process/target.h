@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * A program that is about to be executed: whether it will be profiled.
+ * Programs that will not be profiled: found out when they are executed, and
+ * told in the process tree's file.
  * Runs in: any thread, vfork children. */
 #ifndef JP_TARGET_H
 #define JP_TARGET_H
 
 #include <stdint.h>
 
+/* A program that is executed. */
 struct jp_target {
     const char *path; /* NULL: the file that is open at fd */
     char *const *argv;
     char *const *envp;
-    int fd;     /* what a relative path starts from, or AT_FDCWD */
-    int search; /* a path without a slash is looked for in PATH */
+    int fd;     /* the folder that a relative path starts from, or AT_FDCWD */
+    int search; /* 1: a path without a slash is searched for in PATH */
 };
 
-/* Says in the tree's file why the program will have no profile, if that can be
- * known: it is static, set-uid, for another C library or machine, or will not
- * have the library or its flags in the environment.  The arguments are the
- * program's: they are read without a fault.  No TLS, no errno. */
+/* Called before the calling process executes a program: writes a line to the
+ * tree's file if it is known that the program will not be profiled, and why.
+ * It may be static, set-uid, for another C library or machine, or have no
+ * library or flags in its environment.  The program's memory is read without
+ * faulting; no thread-local memory is touched. */
 void jp_target_tell(const struct jp_target *target);
 
-/* The same of a process that has just been made. */
+/* Does the same after another process, pid, was made to execute it. */
 void jp_target_tell_of(const struct jp_target *target, uint32_t pid);
 
 #endif

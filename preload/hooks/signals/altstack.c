@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * sigaltstack.  The kernel puts a signal's frame on the alternate stack, where
- * it may be larger than the stack itself, and jprof's handler comes on top of
- * what a handler of the program's uses there.  A stack with no room for that
- * is replaced by one of ours; the program is told of its own.
- * A thread with a small stack gets one of ours from the start: its stack has
- * room for the frames of the program's signals, and maybe for no other.
+ * The sigaltstack hook.  The kernel puts a signal's frame on the alternate
+ * stack, where the frame may be larger than the stack itself, and jprof's
+ * handler comes on top of what a handler of the program's uses there.  A stack
+ * without room for that is replaced by one of jprof's (a stand-in), and the
+ * program is told of its own.  A thread with a small stack has one of jprof's
+ * from the start: its own stack may have room for the frames of the program's
+ * signals and no other.
  * Runs in: any thread, the program's handlers. */
 #include <errno.h>
 #include <signal.h>
@@ -24,35 +25,35 @@
 
 typedef int stack_function(const stack_t *, stack_t *);
 
-/* jprof's handler, with some room to spare: DESIGN, invariant 3. */
+/* Bytes for jprof's handler, with some to spare: doc/DESIGN.md, invariant 3. */
 #define HANDLER_BYTES 3072U
-/* What a handler of the program's may need besides the kernel's frame. */
+/* Bytes that a handler of the program's may need besides the kernel's frame. */
 #define PROGRAM_BYTES 8192U
 /* MINSIGSTKSZ of the ABI, where the kernel does not say (it does since 5.14,
  * getauxval(3)). */
 #define FRAME_BYTES 2048U
 
-/* The stacks that stand in for the program's, of this thread.  Which of them
- * is in use only the kernel knows: it also changes when a handler returns. */
+/* The thread's stand-ins.  Only the kernel knows which is in use: that also
+ * changes when a handler returns. */
 #define STANDINS 4
 struct standin {
-    void *memory; /* ours, NULL: none */
+    void *memory; /* jprof's stack, or NULL */
     size_t size;
-    void *program; /* whose place it takes */
+    void *program; /* the program's stack that it stands in for */
     size_t program_size;
 };
 static __thread struct standin standins[STANDINS];
 static __thread unsigned next_standin;
 
-/* A thread's stack with less room than this is small: a few frames are a part
- * of it that counts. */
+/* A thread's stack is small below SMALL_BYTES and SMALL_FRAMES frames of the
+ * kernel's: a few such frames are then a large part of it. */
 #define SMALL_BYTES 65536U
 #define SMALL_FRAMES 8U
 
-/* What the kernel has in a thread with a small stack while the program has no
- * alternate stack there.  A handler of the program's that asks for one runs on
- * it, too.  (Not with SS_AUTODISARM: the kernel has no alternate stack in any
- * handler then, also in those that run elsewhere, signal_delivered.) */
+/* The alternate stack of a thread with a small stack, while the program has set
+ * none there.  A handler of the program's with SA_ONSTACK runs on it, too.
+ * (SS_AUTODISARM would not do: the kernel then has no alternate stack in any
+ * handler, also not in those that run on another stack, signal_delivered.) */
 static __thread struct {
     void *memory; /* NULL: none */
     size_t size;
@@ -64,7 +65,8 @@ static size_t frame_bytes(void)
     return bytes > FRAME_BYTES ? bytes : FRAME_BYTES;
 }
 
-/* What is needed besides what the program itself uses. */
+/* The bytes that an alternate stack needs besides those that the program
+ * uses. */
 static size_t extra_bytes(void)
 {
     return 2 * frame_bytes() + HANDLER_BYTES + PROGRAM_BYTES;
@@ -81,8 +83,8 @@ static int is_small(const stack_t *stack)
            stack->ss_size < extra_bytes();
 }
 
-/* A thread that is none of this process's has no variables, and asks with no
- * stack set. */
+/* Whether a stack is this thread's `ours`.  A stack of NULL is answered first:
+ * a thread of another process, which has none set, must not touch `ours`. */
 static int is_ours(const stack_t *stack)
 {
     return stack->ss_sp != NULL && stack->ss_sp == ours.memory;
@@ -101,8 +103,9 @@ void jp_altstack_begin(uint64_t room)
         jp_sys_sig(SYS_sigaltstack, 0, (long)&now, 0, 0, 0) != 0 ||
         (now.ss_flags & SS_DISABLE) == 0)
         return;
-    /* Signals of the program's that come while jprof's handler runs are put
-     * off: as many as its own stack has room for. */
+    /* Frames of the program's signals that come while jprof's handler runs are
+     * on this stack, until they are put off: as many as the thread's own stack
+     * has room for. */
     ours.size = whole_pages(room + extra_bytes());
     ours.memory = jp_sys_stack_sig(ours.size);
     if (ours.memory == NULL)
@@ -123,8 +126,8 @@ static struct standin *find(const void *memory)
     return NULL;
 }
 
-/* One for the program's stack: the same as last time, an empty one, or the
- * next that the kernel does not use now. */
+/* The stand-in for the program's stack: the same as last time, else an empty
+ * one, else the next that the kernel does not use now. */
 static struct standin *choose(const stack_t *stack, const void *in_use)
 {
     struct standin *empty = NULL;
@@ -142,7 +145,8 @@ static struct standin *choose(const stack_t *stack, const void *in_use)
     return at->memory != in_use ? at : &standins[next_standin++ % STANDINS];
 }
 
-/* Makes it fit; returns whether there is memory. */
+/* Makes a stand-in large enough for the program's stack.  Returns 0 when there
+ * is no memory. */
 static int fill(struct standin *standin, const stack_t *stack)
 {
     const size_t size = whole_pages(stack->ss_size + extra_bytes());
@@ -164,12 +168,14 @@ static int set(stack_function *real, const stack_t *stack, stack_t *old)
     stack_t now, wanted = *stack;
     if (real(NULL, &now) != 0)
         return -1;
-    /* A vfork child's stack is its own, the memory here is its parent's. */
+    /* A vfork child has an alternate stack of its own; the variables here are
+     * its parent's. */
     if (jp_local_is_vfork_child())
         return real(&wanted, old);
     const int disable = (wanted.ss_flags & SS_DISABLE) != 0;
-    /* For the program there is none.  In a handler on ours it may set one,
-     * which the kernel forgets when the handler returns. */
+    /* The program believes that there is no alternate stack.  It may also set
+     * one in a handler that runs on jprof's; the kernel would forget that when
+     * the handler returns. */
     if (is_ours(&now) && (disable || (now.ss_flags & SS_ONSTACK) != 0)) {
         *old = now;
         return 0;
@@ -221,11 +227,11 @@ void jp_altstack_show(const void *frame)
     }
 }
 
-/* The thread is sampled no more: it goes on with its own. */
+/* The thread is not sampled any more, and goes on with its own stack. */
 void jp_altstack_end(void)
 {
     stack_t now;
-    /* Past the hook: a filter of the program's may forbid it. */
+    /* By jp_sys_sig: a filter of the program's may forbid the call. */
     if (jp_sys_sig(SYS_sigaltstack, 0, (long)&now, 0, 0, 0) != 0 ||
         (now.ss_flags & SS_ONSTACK) != 0)
         return;

@@ -7,17 +7,18 @@
 
 #include <stdint.h>
 
-/* The calling thread begins, with so much stack (0: not known).  Where that is
- * little, jprof's handler gets a stack of its own. */
+/* Called when a thread begins.  room: bytes of its stack, 0: unknown.  If the
+ * stack is small and the thread has no alternate stack, maps one for jprof's
+ * handler and sets it. */
 void jp_altstack_begin(uint64_t room);
 
-/* The calling thread ends: gives it its own alternate stack back, and frees
- * what stood in for it. */
+/* Called when a thread ends: sets the program's own alternate stack again, and
+ * unmaps jprof's. */
 void jp_altstack_end(void);
 
-/* A handler of the program's begins, whose frame the kernel has put there:
- * where that is on a stack which stands in for the program's, it is put on
- * the program's, too, as the program may look. */
+/* Called before a handler of the program's, whose frame the kernel has put at
+ * `frame`.  If that is on a stack that stands in for the program's, copies the
+ * frame to the program's as well, where the program may look for it. */
 void jp_altstack_show(const void *frame);
 
 #endif

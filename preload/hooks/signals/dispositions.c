@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * sigaction, and its older relatives, which are made of it here: the C
- * library's own would not come through our sigaction; and the bare system
- * call, by syscall.
+ * Hooks of sigaction's older relatives, which are made of the sigaction hook
+ * here as the C library's own would go past it; and sigaction as a bare system
+ * call.
  * Runs in: any thread, the program's handlers. */
 #include "dispositions.h"
 
@@ -22,7 +22,8 @@
 
 typedef void handler_function(int);
 
-/* What siginterrupt asked for: signal() goes by it. */
+/* Signals for which siginterrupt has asked that handlers end calls; signal(3)
+ * heeds it. */
 static _Atomic uint64_t interrupting;
 
 static handler_function *set(int number, handler_function *handler, int flags,
@@ -72,7 +73,7 @@ long jp_dispositions_syscall(jp_syscall_function *real, const long a[7])
         return real(a[0], a[1], a[2], a[3], a[4], a[5], a[6]);
     if (a[2] != 0)
         from_kernel(&asked, &kernel);
-    /* Fails where it cannot write there. */
+    /* Fails if the kernel cannot write to the old action's address. */
     if (a[3] != 0 && real(a[0], signal, 0, a[3], a[4], 0, 0) != 0)
         return -1;
     const int result =
@@ -106,7 +107,8 @@ JP_HOOK(handler_function *, ssignal, (int number, handler_function *handler))
     return bsd(number, handler);
 }
 
-/* System V: once, and not blocked meanwhile (signal(2)). */
+/* System V's signal: the handler runs once, without blocking the signal
+ * (signal(2)). */
 static handler_function *sysv(int number, handler_function *handler)
 {
     return set(number, handler, (int)(SA_RESETHAND | SA_NODEFER), 0);
@@ -144,7 +146,7 @@ JP_HOOK(int, sigignore, (int number))
     return set(number, SIG_IGN, 0, 0) == SIG_ERR ? -1 : 0;
 }
 
-/* sigset(3): also changes the mask, and SIG_HOLD stands for "blocked". */
+/* sigset(3) also changes the mask; SIG_HOLD means blocked. */
 JP_HOOK(handler_function *, sigset, (int number, handler_function *handler))
 {
     sigset_t one, before;

@@ -7,9 +7,9 @@
 
 #include "hooks/base/real.h"
 
-/* Carries out SYS_rt_sigaction with its arguments, number first in `a`, as
- * sigaction does; what the kernel alone is to judge, by the C library's
- * syscall function.  Returns and sets errno as that does. */
+/* Carries out SYS_rt_sigaction as the sigaction hook does.  a: the call's
+ * number and arguments; real: the C library's syscall, which carries out what
+ * is no valid call.  Returns and sets errno as syscall(2) does. */
 long jp_dispositions_syscall(jp_syscall_function *real, const long a[7]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting for signals on their way.
+ * Waiting for signals that are on their way.
  * Runs in: any thread, the program's handlers. */
 #include "drain.h"
 
@@ -10,13 +10,13 @@
 
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 
 #define LONGEST_NS JP_NS
 #define PAUSE_NS 100000
 
-/* What the kernel says of one thread (proc(5), /proc/pid/status).  A thread
- * that is gone, or cannot be asked, has nothing pending. */
+/* The signals pending in one thread (proc(5), /proc/pid/status); none in a
+ * thread that is gone or cannot be read. */
 static uint64_t pending(uint32_t tid)
 {
     static const char key[] = "\nSigPnd:\t";
@@ -46,11 +46,12 @@ void jp_drain(int signal)
     const struct timespec pause = {0, PAUSE_NS};
     const uint64_t until = jp_sys_clock_sig(CLOCK_MONOTONIC) + LONGEST_NS;
     const uint32_t self = jp_sys_gettid_sig();
-    const uint32_t count = jp_slots_count_sig();
+    const uint32_t count = jp_threads_used_sig();
     for (uint32_t i = 0; i < count; i++) {
-        const struct jp_slot *slot = jp_slot_at_sig(i);
-        const uint32_t tid = slot->tid;
-        if (tid == 0 || tid == self || atomic_load(&slot->state) < JP_SLOT_IDLE)
+        const struct jp_thread *thread = jp_thread_at_sig(i);
+        const uint32_t tid = thread->tid;
+        if (tid == 0 || tid == self ||
+            atomic_load(&thread->state) < JP_THREAD_IDLE)
             continue;
         while ((pending(tid) & JP_SIGSET(signal)) != 0 &&
                jp_sys_clock_sig(CLOCK_MONOTONIC) < until)

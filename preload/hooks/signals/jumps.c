@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jumps that bring a signal mask back, past the hooks: siglongjmp's buffer has
- * the kernel's mask of then (setjmp.h, struct __jmp_buf_tag), in which the
- * clock's signals are never blocked.  That the program believed them to be is
- * seen by all the others being so.
+ * Hooks of jumps that set a signal mask, past the mask hooks.  siglongjmp's
+ * buffer has the kernel's mask of then (setjmp.h, struct __jmp_buf_tag), in
+ * which the clock's signals are never blocked.  The program believed them
+ * blocked if all others are (jp_local_program_blocked).
  * Runs in: any thread, the program's handlers. */
 #include <setjmp.h>
 
@@ -11,16 +11,17 @@
 #include "hooks/base/real.h"
 #include "sig/state/process.h"
 
-/* In a build with AddressSanitizer a frame that is left by the jump would leave
- * its marks on the stack. */
+/* AddressSanitizer's marks of a frame would stay on the stack when a jump
+ * leaves the frame. */
 #define UNMARKED __attribute__((no_sanitize("address")))
 
 typedef void jump_function(struct __jmp_buf_tag *, int);
 
+/* Sets what the program believes blocked after the jump. */
 static void bring_back(const struct __jmp_buf_tag *place)
 {
     if (place->__mask_was_saved && !jp_local_is_vfork_child())
-        jp_local.view =
+        jp_local.program_blocked =
             jp_local_program_blocked(jp_local_bits(&place->__saved_mask));
 }
 
@@ -40,7 +41,7 @@ JP_HOOK(UNMARKED void, longjmp, (jmp_buf place, int value))
     __builtin_unreachable();
 }
 
-/* What both are with _FORTIFY_SOURCE. */
+/* What glibc's headers turn both into under _FORTIFY_SOURCE. */
 JP_HOOK(UNMARKED void, __longjmp_chk, (struct __jmp_buf_tag * place, int value))
 {
     JP_REAL(jump_function, __longjmp_chk)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The program's own signal handlers.
+ * Running the program's own signal handlers.
  * Runs in: the program's handlers. */
 #include "program.h"
 
@@ -17,7 +17,7 @@
 #include "sig/critical.h"
 #include "sig/handler.h"
 #include "sig/os/sys.h"
-#include "sig/own.h"
+#include "sig/owned_signals.h"
 #include "sig/state/gate.h"
 #include "sig/state/process.h"
 
@@ -32,10 +32,10 @@ static long send(int signal, const siginfo_t *info, int to_thread)
     return jp_sys_sig(SYS_rt_sigqueueinfo, pid, signal, (long)info, 0, 0);
 }
 
-/* Sends a signal once more, as it came: what was sent to the thread to the
- * thread, anything else to the process.  (A process may give itself any
- * si_code.)  Where the kernel has no room to keep what it is about
- * (RLIMIT_SIGPENDING), it comes as one of kill's, which need none. */
+/* Sends a signal again as it came: to the thread if it was sent to the thread,
+ * else to the process.  (A process may send itself any si_code.)  If the
+ * kernel has no room for the siginfo (RLIMIT_SIGPENDING), sends it as kill
+ * does, which needs none. */
 static void again(int signal, siginfo_t *info)
 {
     const int to_thread = info->si_code == SI_TKILL;
@@ -45,24 +45,24 @@ static void again(int signal, siginfo_t *info)
     }
 }
 
-/* The signal was jprof's when the thread asked to have it blocked, and stayed
- * unblocked; now it is the program's.  So it is blocked from here on, and
- * waits, or finds another thread. */
+/* For a signal that was jprof's when the program blocked it in this thread, so
+ * that it stayed unblocked, and that is the program's now: blocks it from here
+ * on, and sends it again, to wait or to find another thread. */
 static void defer(int signal, siginfo_t *info, ucontext_t *context)
 {
     const uint64_t bit = JP_SIGSET(signal);
     jp_sys_sigmask_sig(SIG_BLOCK, bit, NULL);
     jp_local_to_sigset(&context->uc_sigmask,
                        jp_local_bits(&context->uc_sigmask) | bit);
-    struct jp_slot *slot = jp_local.slot;
-    if (slot != NULL)
-        slot->hooks.runs++;
+    struct jp_thread *thread = jp_local.thread;
+    if (thread != NULL)
+        thread->hooks.runs++;
     again(signal, info);
 }
 
-/* Whether the thread was about something that jprof must not leave half done:
- * in its handler, or with signals blocked (jp_critical_begin_sig).  The count
- * alone does not say so: a program's handler may have left by a jump. */
+/* Whether the signal interrupted jprof's handler or a critical section.  The
+ * depth alone does not tell, as a handler of the program's may have left by a
+ * jump; the mask does. */
 static int is_inside(const ucontext_t *context)
 {
     uint64_t mask = 0;
@@ -73,8 +73,9 @@ static int is_inside(const ucontext_t *context)
     return (mask & JP_SIGNALS_LIBC) == JP_SIGNALS_LIBC;
 }
 
-/* The same signal comes again to this thread, and not to another, as soon as
- * that is over.  Returns 0 where the kernel has no room to keep it. */
+/* Puts a signal off: blocks it and sends it again to this thread, where it
+ * comes once jprof's work is done.  Returns 0 when the kernel has no room to
+ * keep it. */
 static int put_off(int signal, siginfo_t *info, ucontext_t *context)
 {
     const uint64_t bit = JP_SIGSET(signal);
@@ -87,8 +88,8 @@ static int put_off(int signal, siginfo_t *info, ucontext_t *context)
     return 1;
 }
 
-/* SIG_DFL, where jprof's handler stays installed for late signals of its own:
- * the kernel is to do what it does. */
+/* Carries out SIG_DFL for a signal for which jp_program_handler stayed
+ * installed, for late signals of jprof's: has the kernel do it. */
 static void by_default(int signal, siginfo_t *info)
 {
     static const uint64_t action[4]; /* SIG_DFL: rt_sigaction(2) */
@@ -97,6 +98,7 @@ static void by_default(int signal, siginfo_t *info)
     again(signal, info);
 }
 
+/* Runs a handler of the program's, with or without siginfo. */
 static void run(uint64_t handler, int signal, siginfo_t *info, void *context)
 {
     void (*function)(int, siginfo_t *, void *);
@@ -108,35 +110,37 @@ static void run(uint64_t handler, int signal, siginfo_t *info, void *context)
         ((void (*)(int))(void *)function)(signal);
 }
 
-/* The kernel adds the handler's mask to the thread's, and brings that back
- * afterwards, past the hooks. */
+/* Runs a handler and counts it.  The kernel adds the handler's mask to the
+ * thread's mask and removes it afterwards, past the hooks; the signals that the
+ * program believes blocked are changed here in the same way. */
 static void call(uint64_t handler, int signal, siginfo_t *info, void *context)
 {
-    const uint64_t view = jp_local.view;
+    const uint64_t before = jp_local.program_blocked;
     const struct sigaction *asked = &jp_programs[signal].asked;
-    jp_local.view |= jp_local_program_blocked(
+    jp_local.program_blocked |= jp_local_program_blocked(
         jp_local_bits(&asked->sa_mask) |
         ((asked->sa_flags & SA_NODEFER) != 0 ? 0 : JP_SIGSET(signal)));
     jp_local.theirs++;
     run(handler, signal, info, context);
-    jp_local.view = view;
+    jp_local.program_blocked = before;
 }
 
 void jp_program_handler(int signal, siginfo_t *info, void *context)
 {
     const uint64_t bit = JP_SIGSET(signal);
-    /* A thread that is none of this process's has nothing but the handler. */
-    const int known = jp_owned_sig() && jp_gate_ask_sig();
+    /* A thread of another process (a vfork child's) just gets the handler. */
+    const int known = jp_process_ready_sig() && jp_gate_ask_sig();
     if (known && is_inside(context) && put_off(signal, info, context))
         return;
-    if (known && (atomic_load(&jp_own.ever) & bit) != 0) {
-        if (jp_own_value_sig(info)) {
+    if (known && (atomic_load(&jp_owned.ever) & bit) != 0) {
+        if (jp_owned_has_value_sig(info)) {
             uint64_t mask = jp_critical_begin_sig();
             jp_handler_sig(signal, info, context);
             jp_critical_end_sig(mask);
             return;
         }
-        if ((jp_local.view & ~atomic_load(&jp_own.unblocked) & bit) != 0) {
+        if ((jp_local.program_blocked & ~atomic_load(&jp_owned.unblocked) &
+             bit) != 0) {
             defer(signal, info, context);
             return;
         }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The program's own signal handlers, which the kernel reaches through one
- * function of jprof's: it counts them, for the hooks that must know whether
- * one ran, and keeps signals with jprof's values from them.
+ * The program's own signal handlers.  The kernel has jprof's
+ * jp_program_handler in their place, which counts their runs for the hooks,
+ * puts them off while jprof is in its own work, and keeps signals that are
+ * jprof's from them.
  * Runs in: any thread, the program's handlers. */
 #ifndef JP_PROGRAM_H
 #define JP_PROGRAM_H
@@ -11,22 +12,22 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* What the program asked for, one entry a signal. */
+/* What the program asked for, for each signal. */
 struct jp_program {
-    /* Its handler, with JP_PROGRAM_* below; SIG_DFL or SIG_IGN where
+    /* The address of its handler and JP_PROGRAM_* bits; SIG_DFL or SIG_IGN if
      * jp_program_handler stands in for that. */
     _Atomic uint64_t handler;
-    uint64_t stripped;      /* of its sa_mask, what the kernel was not given */
-    struct sigaction asked; /* for signals that are or were jprof's */
+    uint64_t stripped;      /* signals of its sa_mask that the kernel's lacks */
+    struct sigaction asked; /* the action as the program set it */
 };
 extern struct jp_program jp_programs[65];
 
-/* In the bits of an address that no program's code has. */
+/* Bits that no address of a program's code has. */
 #define JP_PROGRAM_SIGINFO (1ULL << 63)
 #define JP_PROGRAM_ONCE (1ULL << 62) /* SA_RESETHAND, not done by the kernel */
 #define JP_PROGRAM_ADDRESS (JP_PROGRAM_ONCE - 1)
 
-/* The handler for sigaction (SA_SIGINFO). */
+/* The handler for sigaction (SA_SIGINFO) that runs the program's. */
 void jp_program_handler(int signal, siginfo_t *info, void *context);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Signal masks: what the program blocks is blocked, but for the clock's
- * signals, and its questions are answered by what it asked for.
+ * Hooks of signal masks.  What the program blocks is blocked, but for the
+ * clock's signals; when it asks for its mask, it gets the mask that it set.
  * Runs in: any thread, the program's handlers. */
 #include <errno.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
 #include "sig/os/sys.h"
-#include "sig/own.h"
+#include "sig/owned_signals.h"
 #include "sig/state/process.h"
 #include "signals.h"
 
@@ -20,15 +20,16 @@ typedef int mask_function(int, const sigset_t *, sigset_t *);
 typedef int number_function(int);
 typedef int none_function(void);
 
-/* The view after the program's call. */
-static uint64_t change_view(int how, uint64_t view, uint64_t set)
+/* A set of blocked signals after a call with `how` and `set`. */
+static uint64_t change_blocked(int how, uint64_t blocked, uint64_t set)
 {
     if (how == SIG_BLOCK)
-        return view | set;
-    return how == SIG_UNBLOCK ? view & ~set : set;
+        return blocked | set;
+    return how == SIG_UNBLOCK ? blocked & ~set : set;
 }
 
-/* Returns 0 or an errno; the bits of the mask before in *old. */
+/* Carries out a change of the mask; set: NULL to only ask.  Sets *old to the
+ * mask before, as the program believes it.  Returns 0 or an errno. */
 static int change(int how, const uint64_t *set, uint64_t *old)
 {
     uint64_t kernel;
@@ -36,20 +37,21 @@ static int change(int how, const uint64_t *set, uint64_t *old)
         how != SIG_SETMASK)
         return EINVAL;
     if (set != NULL && how != SIG_UNBLOCK)
-        jp_signals_meant(*set & ~jp_local.view, 0);
-    const uint64_t clock = atomic_load(&jp_own.unblocked);
-    const uint64_t before = jp_local.view;
-    /* Signals that were jprof's when they were to be blocked. */
+        jp_signals_meant(*set & ~jp_local.program_blocked, 0);
+    const uint64_t clock = atomic_load(&jp_owned.unblocked);
+    const uint64_t before = jp_local.program_blocked;
+    /* Blocks signals that were jprof's when the program blocked them, and are
+     * the program's now. */
     if ((before & ~clock) != 0)
         jp_sys_sigmask_sig(SIG_BLOCK, before & ~clock, NULL);
     if (set == NULL) {
         jp_sys_sigmask_sig(SIG_BLOCK, 0, &kernel);
-        jp_local.view &= clock;
+        jp_local.program_blocked &= clock;
     } else {
         uint64_t wanted = *set & ~JP_SIGNALS_LIBC; /* as glibc */
         if (how != SIG_UNBLOCK)
             wanted &= ~clock;
-        jp_local.view = change_view(how, before, *set) & clock;
+        jp_local.program_blocked = change_blocked(how, before, *set) & clock;
         jp_sys_sigmask_sig(how, wanted, &kernel);
     }
     *old = (kernel & ~clock) | (before & clock);
@@ -65,8 +67,8 @@ static int change_set(int how, const sigset_t *set, sigset_t *old)
     return error;
 }
 
-/* A vfork child has a mask of its own in the kernel, and an exec is about to
- * hand it on; only the memory is the parent's. */
+/* Whether the mask is a thread's of this process.  A vfork child has a mask of
+ * its own, which its exec will hand on, but its parent's memory. */
 static int is_mine(void)
 {
     if (!jp_local_is_vfork_child())
@@ -95,8 +97,8 @@ JP_HOOK(int, sigprocmask, (int how, const sigset_t *set, sigset_t *old))
     return is_mine() ? fail(change_set(how, set, old)) : real(how, set, old);
 }
 
-/* sighold and sigrelse (3), sigblock and its siblings (3): made of the same
- * system call. */
+/* sighold(3), sigrelse(3), sigblock(3) and its siblings are made of the same
+ * change. */
 static int change_one(int how, int signal)
 {
     sigset_t one;

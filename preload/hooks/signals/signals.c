@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Signal dispositions.  Some runtimes set every signal back to its default
- * when they start (Node does), which would turn the next timer's signal into
- * the program's death; so the kernel keeps jprof's handler, and the program's
- * wish is remembered and answered.  A signal for which the program has a
- * handler, or that it waits for, is the program's from then on, with all the
- * flags and the mask that it asked for; the clock then takes another.
+ * Signal dispositions.  Some runtimes set every signal to its default action
+ * when they start (Node does), and the next timer's signal would then end the
+ * program.  So the kernel keeps jprof's handler, and the action that the
+ * program asked for is remembered and told when it asks.  A signal for which
+ * the program sets a handler, or that it waits for, is the program's from then
+ * on, with all the flags and the mask that it asked for; the clock then takes
+ * another signal.
  * Runs in: any thread, the program's handlers. */
 #include "signals.h"
 
@@ -24,7 +25,7 @@
 #include "sig/files/notes.h"
 #include "sig/handler.h"
 #include "sig/os/sys.h"
-#include "sig/own.h"
+#include "sig/owned_signals.h"
 #include "sig/state/process.h"
 #include "sig/trap.h"
 
@@ -51,14 +52,14 @@ static uint64_t lock(void)
     return mask;
 }
 
-/* What was jprof's and is the program's now is blocked where the calling
- * thread wished so. */
+/* Releases the lock.  In the calling thread, blocks signals that are no longer
+ * jprof's and that the program believes blocked. */
 static void unlock(uint64_t mask)
 {
-    const uint64_t clock = atomic_load(&jp_own.unblocked);
+    const uint64_t clock = atomic_load(&jp_owned.unblocked);
     atomic_store(&locked, 0);
-    mask = (mask | jp_local.view) & ~clock;
-    jp_local.view &= clock;
+    mask = (mask | jp_local.program_blocked) & ~clock;
+    jp_local.program_blocked &= clock;
     jp_critical_end_sig(mask);
 }
 
@@ -77,38 +78,40 @@ static int is_handler(const struct sigaction *action)
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
+/* Installs jprof's handler for a signal.  Returns as sigaction(2). */
 static int install(int signal)
 {
     struct sigaction action = {.sa_sigaction = jp_handler_sig,
                                .sa_flags =
                                    SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    /* No handler of the program's may run inside ours: it could leave by
+    /* No handler of the program's may run inside jprof's: it could leave by
      * siglongjmp, and the C library's cancellation signal (which sigfillset
-     * leaves out) by unwinding.  What is open is put off, or ignored. */
+     * leaves out) by unwinding.  Those in `open` are put off or ignored. */
     memset(&action.sa_mask, 0xff, sizeof(action.sa_mask));
-    jp_local_to_sigset(&action.sa_mask, ~atomic_load(&jp_own.open));
+    jp_local_to_sigset(&action.sa_mask, ~atomic_load(&jp_owned.open));
     return real_sigaction(signal, &action, NULL);
 }
 
-static int installed; /* jprof's handler, in a process that is set up */
+static int installed; /* 1: jprof's handler is installed */
 
-/* Returns 0, or -1 with errno where the kernel refuses one. */
+/* Installs the handler for all of jprof's signals but one.  Returns 0, or -1
+ * with errno if the kernel refuses one. */
 static int install_ours(int but)
 {
     int result = 0;
     for (int signal = 1; signal <= 64; signal++) {
-        if (is_in(signal, &jp_own.ours) && signal != but)
+        if (is_in(signal, &jp_owned.ours) && signal != but)
             result |= install(signal);
     }
     return result;
 }
 
-/* Whether a signal for which the kernel has this action may come while jprof
- * is about something: where nothing of the program's runs then (by default,
- * these four do nothing), or its handler can be put off. */
+/* Whether a signal with this action may stay unblocked in jprof's critical
+ * sections: it runs nothing of the program's (four signals do nothing by
+ * default), or its handler can be put off. */
 static int may_come(int signal, const struct sigaction *kernel)
 {
-    if (is_in(signal, &jp_own.ours))
+    if (is_in(signal, &jp_owned.ours))
         return 0;
     if (kernel->sa_sigaction == jp_trap_sig)
         return 1;
@@ -120,30 +123,30 @@ static int may_come(int signal, const struct sigaction *kernel)
             (kernel->sa_flags & (int)SA_RESETHAND) == 0);
 }
 
-/* The kernel has a new action for a signal. */
+/* Updates jp_owned.open and .ignored for a signal whose action has changed. */
 static void sort(int signal, const struct sigaction *kernel)
 {
     const uint64_t bit = JP_SIGSET(signal);
-    const uint64_t before = atomic_load(&jp_own.open);
+    const uint64_t before = atomic_load(&jp_owned.open);
     const uint64_t now =
         may_come(signal, kernel) ? before | bit : before & ~bit;
-    atomic_store(&jp_own.open, now);
+    atomic_store(&jp_owned.open, now);
     if ((now & bit) != 0 && kernel->sa_sigaction != jp_program_handler &&
         kernel->sa_sigaction != jp_trap_sig)
-        atomic_fetch_or(&jp_own.ignored, bit);
+        atomic_fetch_or(&jp_owned.ignored, bit);
     else
-        atomic_fetch_and(&jp_own.ignored, ~bit);
+        atomic_fetch_and(&jp_owned.ignored, ~bit);
     if (now != before && installed)
         install_ours(signal);
 }
 
-/* A real-time signal that has no handler and is not ignored, from the top
- * down; 0: there is none. */
+/* The highest real-time signal whose action is the default; 0: there is
+ * none. */
 static int find_spare(void)
 {
     for (int signal = 64; signal >= FIRST_FREE; signal--) {
         struct sigaction action;
-        if (!is_in(signal, &jp_own.ever) &&
+        if (!is_in(signal, &jp_owned.ever) &&
             real_sigaction(signal, NULL, &action) == 0 &&
             action.sa_handler == SIG_DFL)
             return signal;
@@ -151,22 +154,22 @@ static int find_spare(void)
     return 0;
 }
 
-/* Wishes about signals that synchronous faults raise stay with the kernel:
- * they interrupt no call, and such handlers look at the frame that called
- * them. */
+/* Whether synchronous faults raise the signal.  Such handlers are not wrapped:
+ * they end no calls, and look at the frame that called them. */
 static int is_fault(int signal)
 {
     return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL ||
            signal == SIGFPE || signal == SIGTRAP || signal == SIGSYS;
 }
 
-/* Signals of faults that jprof may make itself, and survives as long as the
- * program leaves them to their default action. */
+/* Whether jprof itself may raise the signal by a fault, which it survives
+ * while the program leaves the signal to its default action (sig/trap.h). */
 static int is_trap(int signal)
 {
     return signal == SIGSEGV || signal == SIGBUS;
 }
 
+/* The action that the kernel gets for such a signal. */
 static struct sigaction trap(void)
 {
     struct sigaction action = {.sa_sigaction = jp_trap_sig,
@@ -176,18 +179,20 @@ static struct sigaction trap(void)
     return action;
 }
 
-/* The action that the kernel gets for one of the program's. */
+/* The action that the kernel gets for the program's `action`, which is
+ * remembered in jp_programs. */
 static struct sigaction wrapped(int signal, const struct sigaction *action)
 {
     struct sigaction kernel = *action;
     const uint64_t mask = jp_local_bits(&action->sa_mask);
-    /* The C library's own two tell that jprof has blocked all. */
-    const uint64_t kept = atomic_load(&jp_own.unblocked) | JP_SIGNALS_LIBC;
+    /* The C library's own two are left out: by them a thread in jprof's work is
+     * recognised (JP_SIGNALS_LIBC). */
+    const uint64_t kept = atomic_load(&jp_owned.unblocked) | JP_SIGNALS_LIBC;
     uint64_t handler = (uint64_t)action->sa_handler;
-    const int was_ours = is_in(signal, &jp_own.ever);
+    const int was_ours = is_in(signal, &jp_owned.ever);
     jp_programs[signal].stripped = mask & kept;
     jp_programs[signal].asked = *action;
-    /* The kernel leaves these out of any mask. */
+    /* The kernel ignores these two in any mask. */
     jp_local_to_sigset(&jp_programs[signal].asked.sa_mask,
                        mask & ~(JP_SIGSET(SIGKILL) | JP_SIGSET(SIGSTOP)));
     jp_local_to_sigset(&kernel.sa_mask, mask & ~kept);
@@ -198,7 +203,8 @@ static struct sigaction wrapped(int signal, const struct sigaction *action)
         return kernel;
     if (is_handler(action) && (action->sa_flags & SA_SIGINFO) != 0)
         handler |= JP_PROGRAM_SIGINFO;
-    /* The kernel would reset it for one of jprof's signals, too. */
+    /* The kernel would reset the handler for one of jprof's late signals,
+     * too. */
     if (was_ours && (action->sa_flags & SA_RESETHAND) != 0) {
         handler |= is_handler(action) ? JP_PROGRAM_ONCE : 0;
         kernel.sa_flags &= ~(int)SA_RESETHAND;
@@ -209,8 +215,8 @@ static struct sigaction wrapped(int signal, const struct sigaction *action)
     return kernel;
 }
 
-/* What the program is to see of what the kernel has; program: as it was
- * before that was changed. */
+/* Turns the kernel's action into the one that the program is to see.  program:
+ * the signal's entry before it was changed. */
 static void unwrap(int signal, struct sigaction *kernel,
                    const struct jp_program *program)
 {
@@ -220,7 +226,7 @@ static void unwrap(int signal, struct sigaction *kernel,
         return;
     }
     if (kernel->sa_sigaction == jp_program_handler) {
-        if (is_in(signal, &jp_own.ever)) {
+        if (is_in(signal, &jp_owned.ever)) {
             *kernel = program->asked;
             if (handler == (uint64_t)SIG_DFL)
                 kernel->sa_handler = SIG_DFL;
@@ -235,7 +241,7 @@ static void unwrap(int signal, struct sigaction *kernel,
                        jp_local_bits(&kernel->sa_mask) | program->stripped);
 }
 
-/* Whether the kernel has jp_trap_sig for a signal now. */
+/* Updates jp_trapped for a signal whose action has changed. */
 static void tell_trap(int signal, const struct sigaction *kernel)
 {
     if (kernel->sa_sigaction == jp_trap_sig)
@@ -244,7 +250,7 @@ static void tell_trap(int signal, const struct sigaction *kernel)
         atomic_fetch_and(&jp_trapped, ~JP_SIGSET(signal));
 }
 
-/* sigaction for a signal that is the program's. */
+/* Carries out sigaction for a signal that is the program's. */
 static int theirs(int signal, const struct sigaction *action,
                   struct sigaction *old)
 {
@@ -268,7 +274,8 @@ static int theirs(int signal, const struct sigaction *action,
     return 0;
 }
 
-/* A signal is the program's now: its handlers' masks may hold it. */
+/* Puts a signal that is the program's now back into the masks of its handlers
+ * that asked for it. */
 static void give_back_masks(uint64_t bit)
 {
     for (int signal = 1; signal <= 64; signal++) {
@@ -283,20 +290,22 @@ static void give_back_masks(uint64_t bit)
     }
 }
 
+/* Looks for another spare signal and installs the handler for it. */
 static void replace_spare(void)
 {
     const int spare = find_spare();
-    jp_own.spare = spare;
+    jp_owned.spare = spare;
     if (spare == 0)
         return;
     install(spare);
-    atomic_fetch_or(&jp_own.ever, JP_SIGSET(spare));
-    atomic_fetch_or(&jp_own.ours, JP_SIGSET(spare));
-    atomic_fetch_or(&jp_own.unblocked, JP_SIGSET(spare));
+    atomic_fetch_or(&jp_owned.ever, JP_SIGSET(spare));
+    atomic_fetch_or(&jp_owned.ours, JP_SIGSET(spare));
+    atomic_fetch_or(&jp_owned.unblocked, JP_SIGSET(spare));
 }
 
-/* The signal is jprof's no longer.  Where nothing is left for the clock, it
- * stays where it is: jp_program_handler tells its signals from others. */
+/* Gives one of jprof's signals to the program.  If it is the clock's, moves the
+ * clock to another; if no signal is free, the clock shares this one:
+ * jp_program_handler tells the clock's signals from the program's. */
 static void give(int signal)
 {
     const uint64_t bit = JP_SIGSET(signal);
@@ -305,10 +314,10 @@ static void give(int signal)
         jp_note_sig(JP_NOTE_PAUSE_TAKEN);
     if (signal == jp_config.clear_signal)
         jp_note_sig(JP_NOTE_CLEAR_TAKEN);
-    if (signal == jp_own.spare)
+    if (signal == jp_owned.spare)
         replace_spare();
-    const int next = is_clock ? jp_own_next_sig(signal) : 0;
-    atomic_fetch_and(&jp_own.ours, ~bit);
+    const int next = is_clock ? jp_owned_next_sig(signal) : 0;
+    atomic_fetch_and(&jp_owned.ours, ~bit);
     if (is_clock) {
         jp_note_sig(next != 0 ? JP_NOTE_CLOCK_MOVED : JP_NOTE_CLOCK_SHARED);
         if (next != 0) {
@@ -316,30 +325,30 @@ static void give(int signal)
             jp_drain(signal);
         }
     }
-    atomic_fetch_and(&jp_own.unblocked, ~bit);
+    atomic_fetch_and(&jp_owned.unblocked, ~bit);
     give_back_masks(bit);
 }
 
-/* The program uses a signal without having set an action for it just now. */
+/* Gives a signal to the program, with the action that it last asked for. */
 static void use(int signal)
 {
-    const int control = jp_own_is_control_sig(signal);
+    const int control = jp_owned_is_control_sig(signal);
     const struct sigaction asked = jp_programs[signal].asked;
     give(signal);
-    /* Nothing of jprof's comes by a control signal. */
+    /* No late signals of jprof's can come by a control signal. */
     if (control)
-        atomic_fetch_and(&jp_own.ever, ~JP_SIGSET(signal));
+        atomic_fetch_and(&jp_owned.ever, ~JP_SIGSET(signal));
     theirs(signal, &asked, NULL);
 }
 
 void jp_signals_use(uint64_t set)
 {
-    if (!jp_owned_sig() || (atomic_load(&jp_own.ours) & set) == 0 ||
+    if (!jp_process_ready_sig() || (atomic_load(&jp_owned.ours) & set) == 0 ||
         jp_local_is_vfork_child())
         return;
     uint64_t mask = lock();
     for (int signal = 1; signal <= 64; signal++) {
-        if ((set & JP_SIGSET(signal)) != 0 && is_in(signal, &jp_own.ours))
+        if ((set & JP_SIGSET(signal)) != 0 && is_in(signal, &jp_owned.ours))
             use(signal);
     }
     unlock(mask);
@@ -347,8 +356,8 @@ void jp_signals_use(uint64_t set)
 
 void jp_signals_meant(uint64_t set, int waits)
 {
-    const uint64_t clock = atomic_load(&jp_own.unblocked);
-    uint64_t used = set & atomic_load(&jp_own.ours);
+    const uint64_t clock = atomic_load(&jp_owned.unblocked);
+    uint64_t used = set & atomic_load(&jp_owned.ours);
     if (__builtin_popcountll(set) > JP_LOCAL_CHOICE)
         used &= ~clock;
     if (!waits)
@@ -357,7 +366,8 @@ void jp_signals_meant(uint64_t set, int waits)
         jp_signals_use(used);
 }
 
-/* sigaction for a signal that is jprof's. */
+/* Carries out sigaction for a signal that is jprof's: SIG_DFL is only
+ * remembered; any other action takes the signal. */
 static int ours(int signal, const struct sigaction *action,
                 struct sigaction *old)
 {
@@ -377,25 +387,26 @@ static int ours(int signal, const struct sigaction *action,
 static int change(int signal, const struct sigaction *action,
                   struct sigaction *old)
 {
-    if (is_in(signal, &jp_own.ours))
+    if (is_in(signal, &jp_owned.ours))
         return ours(signal, action, old);
     if (action != NULL && action->sa_handler == SIG_DFL &&
-        jp_own_is_control_sig(signal)) {
+        jp_owned_is_control_sig(signal)) {
         struct sigaction seen;
         theirs(signal, action, &seen);
         if (old != NULL)
             *old = seen;
         install(signal);
-        atomic_fetch_or(&jp_own.ours, JP_SIGSET(signal));
+        atomic_fetch_or(&jp_owned.ours, JP_SIGSET(signal));
         sort(signal, action);
         return 0;
     }
     return theirs(signal, action, old);
 }
 
-/* A vfork child changes its own kernel table, and not the parent's memory. */
-static int borrowed(int signal, const struct sigaction *action,
-                    struct sigaction *old)
+/* Carries out sigaction in a vfork child, which has its own table of actions
+ * in the kernel but its parent's memory. */
+static int sigaction_in_vfork_child(int signal, const struct sigaction *action,
+                                    struct sigaction *old)
 {
     struct sigaction seen;
     int result = real_sigaction(signal, action, &seen);
@@ -412,12 +423,12 @@ static int borrowed(int signal, const struct sigaction *action,
 int jp_signals_action(int signal, const struct sigaction *action,
                       struct sigaction *old)
 {
-    if (!jp_owned_sig() || signal < 1 || signal > 64)
+    if (!jp_process_ready_sig() || signal < 1 || signal > 64)
         return real_sigaction(signal, action, old);
     if (action != NULL && jp_local_is_vfork_child())
-        return borrowed(signal, action, old);
+        return sigaction_in_vfork_child(signal, action, old);
     struct sigaction asked, seen;
-    /* Memory of the program's is not touched under the lock. */
+    /* The program's memory is not touched under the lock, as it may fault. */
     if (action != NULL)
         asked = *action;
     uint64_t mask = lock();
@@ -449,9 +460,10 @@ static int is_armed(int which)
     return timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0;
 }
 
-/* Signals that are not jprof's though nobody has set an action for them: who
- * started the program has them pending for it, blocked them by name, or set a
- * timer (alarm and exec is how a program is given its time). */
+/* Signals that the program uses from its start although their action is the
+ * default: the process that execed it has left them pending, has blocked just
+ * them, or has set a timer (alarm and exec is how a program's time is
+ * limited). */
 static uint64_t inherited(void)
 {
     uint64_t waiting = 0, blocked = 0;
@@ -464,7 +476,7 @@ static uint64_t inherited(void)
     jp_sys_sigmask_sig(SIG_BLOCK, 0, &blocked);
     return waiting | pending |
            (__builtin_popcountll(blocked) <= JP_LOCAL_CHOICE
-                ? blocked & atomic_load(&jp_own.unblocked)
+                ? blocked & atomic_load(&jp_owned.unblocked)
                 : 0);
 }
 
@@ -480,33 +492,33 @@ static void set_traps(void)
 
 int jp_signals_install(void)
 {
-    jp_own_init_sig(find_spare(), (uint64_t)jp_handler_sig);
+    jp_owned_init_sig(find_spare(), (uint64_t)jp_handler_sig);
     const uint64_t used = inherited();
     for (int signal = 1; signal <= 64; signal++) {
         struct sigaction action = {.sa_flags = 0};
         if (real_sigaction(signal, NULL, &action) == 0 &&
             may_come(signal, &action)) {
-            atomic_fetch_or(&jp_own.open, JP_SIGSET(signal));
-            atomic_fetch_or(&jp_own.ignored, JP_SIGSET(signal));
+            atomic_fetch_or(&jp_owned.open, JP_SIGSET(signal));
+            atomic_fetch_or(&jp_owned.ignored, JP_SIGSET(signal));
         }
     }
     set_traps();
     for (int signal = 1; signal <= 64; signal++) {
         struct sigaction before;
-        if (!is_in(signal, &jp_own.ours))
+        if (!is_in(signal, &jp_owned.ours))
             continue;
         real_sigaction(signal, NULL, &before);
         jp_programs[signal].asked = before;
         if (before.sa_handler == SIG_DFL && (used & JP_SIGSET(signal)) == 0)
             continue;
         give(signal);
-        /* To ignore it anew would discard what is pending. */
+        /* Setting SIG_IGN again would discard a pending signal. */
         if (before.sa_handler != SIG_IGN)
             theirs(signal, &before, NULL);
         else
             sort(signal, &before);
     }
-    /* When it is known which signals stay open meanwhile. */
+    /* Only now, as its mask depends on jp_owned.open. */
     installed = 1;
     return install_ours(0) == 0 ? 0 : errno;
 }

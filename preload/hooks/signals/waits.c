@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls that wait for signals.  jprof's handler does not end them, and a
- * signal that the program waits for is the program's.
+ * Hooks of calls that wait for signals.  jprof's handler does not end them,
+ * and a signal that the program waits for becomes the program's.
  * Runs in: any thread, the program's handlers. */
 #include <errno.h>
 #include <signal.h>
@@ -25,8 +25,8 @@ typedef int timed_function(const sigset_t *, siginfo_t *,
                            const struct timespec *);
 typedef int descriptor_function(int, const sigset_t *, int);
 
-/* A set to wait for, as the kernel is to have it; what is waited for is the
- * program's. */
+/* Gives the signals of a set that the program waits for to the program.
+ * Returns the set for the kernel, without the clock's signals. */
 static sigset_t waited(const sigset_t *set)
 {
     jp_signals_meant(jp_local_bits(set), 1);
@@ -65,7 +65,8 @@ JP_HOOK(int, pause, (void))
     return result;
 }
 
-/* sigpause(3): of a signal that is let in meanwhile, or of a whole mask. */
+/* sigpause(3) exists in two forms: with one signal that is unblocked
+ * meanwhile, and with a whole mask. */
 static int suspend_without(int signal)
 {
     sigset_t mask;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Timers of the program's own: the signal that they send is the program's,
- * and they are all that it sees.
+ * Hooks of the program's own timers.  The signal that a timer sends becomes the
+ * program's, and jprof's ITIMER_PROF is hidden from the program.
  * Runs in: any thread. */
 #include <errno.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 #include "hooks/signals/signals.h"
 #include "notify.h"
 #include "sig/os/sys.h"
-#include "sig/own.h"
+#include "sig/owned_signals.h"
 #include "sig/state/process.h"
 
 typedef unsigned alarm_function(unsigned);
@@ -41,12 +41,12 @@ JP_HOOK(useconds_t, ualarm, (useconds_t value, useconds_t interval))
     return real(value, interval);
 }
 
-/* Whether that timer of the process's is jprof's clock, and the program has
- * none of the kind. */
+/* Whether an interval timer is jprof's clock, so that the program has set none
+ * of that kind. */
 static int is_clock(__itimer_which_t which)
 {
     return which == ITIMER_PROF && jp_process.clock->is_itimer_prof &&
-           (atomic_load(&jp_own.ours) & JP_SIGSET(SIGPROF)) != 0 &&
+           (atomic_load(&jp_owned.ours) & JP_SIGSET(SIGPROF)) != 0 &&
            !jp_local_is_vfork_child();
 }
 
@@ -73,12 +73,12 @@ JP_HOOK(int, setitimer,
                                   [ITIMER_PROF] = SIGPROF};
     JP_REAL(itimer_function, setitimer)
     const int had_none = is_clock(which);
-    /* Linux takes NULL for zeros, setitimer(2). */
+    /* Linux takes NULL for a timer of zeros, setitimer(2). */
     const int sets = value != NULL && (value->it_value.tv_sec != 0 ||
                                        value->it_value.tv_usec != 0);
     if (sets && (unsigned)which < sizeof(signals) / sizeof(signals[0]))
         jp_signals_use(JP_SIGSET(signals[which]));
-    /* Where it is no time, the kernel refuses it, and changes nothing. */
+    /* An invalid time is left to the kernel, which refuses it. */
     const int leaves =
         had_none && !sets && (value == NULL || is_time(&value->it_interval));
     const int result = leaves ? 0 : real(which, value, old);
@@ -91,7 +91,7 @@ JP_HOOK(int, timer_create,
         (clockid_t clock, struct sigevent *event, timer_t *timer))
 {
     JP_REAL(timer_function, timer_create)
-    /* timer_create(2): without an event it is SIGALRM. */
+    /* Without an event, the timer sends SIGALRM, timer_create(2). */
     if (event == NULL)
         jp_signals_use(JP_SIGSET(SIGALRM));
     else if ((event->sigev_notify == SIGEV_SIGNAL ||

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What unmaps libraries: tells sig/ that code has gone.  dlclose, and what
- * makes the C library drop its modules (character sets, name services), which
- * it unmaps without calling dlclose.  (dlopen is not interposed: it looks at
- * its caller to find libraries; new code is noticed by its addresses.)
+ * Hooks of functions that unmap libraries, which tell sig/code that code has
+ * gone: dlclose, and those in which the C library unmaps its own modules
+ * (character sets, name services) without calling dlclose.  (dlopen has no
+ * hook, as it looks at its caller to find libraries; new code is noticed by
+ * its addresses.)
  * Runs in: any thread, not in a handler. */
 #include <iconv.h>
 #include <stddef.h>
@@ -18,8 +19,9 @@ typedef int iconv_close_function(iconv_t);
 typedef int fclose_function(FILE *);
 typedef void free_function(void);
 
-/* Samples taken while a library's own last code runs are its own; those taken
- * afterwards are of what comes to its place. */
+/* Told before, so that samples of the library's destructors are still the
+ * library's, and after, so that later samples are of what has come to its
+ * place. */
 JP_HOOK(int, dlclose, (void *library))
 {
     JP_REAL(dlclose_function, dlclose)
@@ -37,8 +39,8 @@ JP_HOOK(int, iconv_close, (iconv_t descriptor))
     return result;
 }
 
-/* A wide stream has a converter: fopen's `ccs=`, or the locale's.  A null one
- * ends the program in glibc's fclose, too. */
+/* Closing a wide stream may unmap its character set's module (fopen's `ccs=`,
+ * or the locale's).  NULL ends the program in glibc's fclose as well. */
 JP_HOOK(int, fclose, (FILE * stream))
 {
     JP_REAL(fclose_function, fclose)
@@ -49,8 +51,8 @@ JP_HOOK(int, fclose, (FILE * stream))
     return result;
 }
 
-/* For memory checkers, at a program's end; name services' modules go here
- * only. */
+/* Called by memory checkers at a program's end; name services' modules are
+ * unmapped here only. */
 JP_HOOK(void, __libc_freeres, (void))
 {
     JP_REAL(free_function, __libc_freeres)

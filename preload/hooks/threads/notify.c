@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads that a timer starts (SIGEV_THREAD, timer_create(2)): the C library
- * makes them past the pthread_create hook, with every signal blocked, so that
- * no signal would ever find them.
+ * Threads that a timer of the program's starts (SIGEV_THREAD, timer_create(2)).
+ * The C library starts them past the pthread_create hook and with all signals
+ * blocked, so that jprof would never see them.
  * Runs in: any thread, not in a handler. */
 #include <pthread.h>
 #include <signal.h>
@@ -13,21 +13,22 @@
 #include "sig/state/process.h"
 #include "threads.h"
 
-/* What the program wants called.  Never freed, since nobody says when the last
- * thread of a timer has read it; the same wish is kept once. */
-struct wish {
-    struct wish *next;
+/* A function that the program wants called, and its argument.  It is never
+ * freed, since nothing tells when a timer's last thread has read it; equal ones
+ * are kept once. */
+struct notification {
+    struct notification *next;
     void (*function)(union sigval);
     union sigval value;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct wish *wishes;
+static struct notification *notifications;
 
 static void *call(void *data)
 {
-    const struct wish *wish = data;
-    wish->function(wish->value);
+    const struct notification *notification = data;
+    notification->function(notification->value);
     return NULL;
 }
 
@@ -36,33 +37,38 @@ static void notified(union sigval value)
     jp_threads_run(call, value.sival_ptr);
 }
 
-/* NULL: no memory. */
-static struct wish *keep(void (*function)(union sigval), union sigval value)
+/* The notification for a function and value, made if need be; NULL when there
+ * is no memory. */
+static struct notification *keep(void (*function)(union sigval),
+                                 union sigval value)
 {
-    struct wish *wish;
+    struct notification *notification;
     pthread_mutex_lock(&lock);
-    for (wish = wishes; wish != NULL; wish = wish->next) {
-        if (wish->function == function &&
-            wish->value.sival_ptr == value.sival_ptr)
+    for (notification = notifications; notification != NULL;
+         notification = notification->next) {
+        if (notification->function == function &&
+            notification->value.sival_ptr == value.sival_ptr)
             break;
     }
-    if (wish == NULL && (wish = malloc(sizeof(*wish))) != NULL) {
-        *wish = (struct wish){wishes, function, value};
-        wishes = wish;
+    if (notification == NULL &&
+        (notification = malloc(sizeof(*notification))) != NULL) {
+        *notification = (struct notification){notifications, function, value};
+        notifications = notification;
     }
     pthread_mutex_unlock(&lock);
-    return wish;
+    return notification;
 }
 
 struct sigevent *jp_notify_event(struct sigevent *event, struct sigevent *ours)
 {
     if (event->sigev_notify != SIGEV_THREAD)
         return event;
-    struct wish *wish = keep(event->sigev_notify_function, event->sigev_value);
-    if (wish == NULL)
+    struct notification *notification =
+        keep(event->sigev_notify_function, event->sigev_value);
+    if (notification == NULL)
         return event;
     *ours = *event;
     ours->sigev_notify_function = notified;
-    ours->sigev_value.sival_ptr = wish;
+    ours->sigev_value.sival_ptr = notification;
     return ours;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads: the pthread_create hook.
+ * The pthread_create hook, and the begin and end of its threads.
  * Runs in: any thread, not in a handler. */
 #include "threads.h"
 
@@ -17,68 +17,68 @@
 #include "sig/os/sys.h"
 #include "sig/sampling.h"
 #include "sig/state/gate.h"
-#include "sig/state/kit.h"
+#include "sig/state/buffer.h"
 #include "sig/state/process.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 
 typedef int create_function(pthread_t *, const pthread_attr_t *,
                             void *(*)(void *), void *);
 
-/* The linker's bounds of the section that start() is alone in: a stack whose
- * walk comes to it has reached its root. */
+/* The linker's bounds of the section that holds only start(): a walk that comes
+ * there has reached the stack's root. */
 extern const char __start_jp_thread_start[]
     __attribute__((visibility("hidden")));
 extern const char __stop_jp_thread_start[]
     __attribute__((visibility("hidden")));
 
-void jp_threads_init(void)
+void jp_thread_start_init(void)
 {
     jp_thread_start_low = (uint64_t)__start_jp_thread_start;
     jp_thread_start_high = (uint64_t)__stop_jp_thread_start;
 }
 
-static void begin(struct jp_slot *slot)
+static void begin(struct jp_thread *thread)
 {
     const uint32_t tid = jp_sys_gettid_sig();
     jp_gate_enter_sig();
     if (tid == 0)
-        return; /* a filter keeps us from knowing who it is */
-    jp_adopt_begin_sig(slot, tid);
-    jp_altstack_begin(slot->stack.room);
-    jp_local_begin(slot);
+        return; /* a filter forbids to ask which thread it is */
+    jp_adopt_begin_sig(thread, tid);
+    jp_altstack_begin(thread->stack.room);
+    jp_local_begin(thread);
     if (atomic_load(&jp_process.running))
-        jp_clock_arm_sig(slot);
+        jp_clock_arm_sig(thread);
     if (!atomic_load(&jp_process.running))
-        jp_clock_disarm_sig(slot);
+        jp_clock_disarm_sig(thread);
 }
 
-/* Also when the thread leaves by pthread_exit or is cancelled. */
+/* Ends a thread's profile; also when it calls pthread_exit or is cancelled. */
 static void end(void *data)
 {
-    struct jp_slot *slot = data;
-    if (!jp_owned_sig())
+    struct jp_thread *thread = data;
+    if (!jp_process_ready_sig())
         return;
-    const struct jp_clock_kind *source = slot->clock.kind;
-    jp_clock_end_sig(slot);
+    const struct jp_clock_kind *source = thread->clock.kind;
+    jp_clock_end_sig(thread);
     jp_altstack_end();
-    /* Of the timer's signals none is left; no other may find the slot while
-     * it goes. */
+    /* The clock sends no more signals; others must not find the record while it
+     * is given back. */
     uint64_t mask = jp_critical_begin_sig();
-    jp_sampling_flush_time_sig(slot);
-    jp_sampling_missed_ticks_sig(slot, source);
-    if (slot->kit != NULL) {
-        jp_sampling_flush_sig(slot->kit);
-        jp_names_update_sig(slot);
-        jp_kit_return_sig(slot->kit);
+    jp_sampling_flush_time_sig(thread);
+    jp_sampling_missed_ticks_sig(thread, source);
+    if (thread->buffer != NULL) {
+        jp_sampling_flush_sig(thread->buffer);
+        jp_names_update_sig(thread);
+        jp_buffer_return_sig(thread->buffer);
     }
-    jp_slot_end_sig(slot, jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID));
+    jp_thread_end_sig(thread, jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID));
     jp_gate_leave_sig();
     jp_critical_end_sig(mask);
 }
 
-/* How far a thread's stack reaches below its descriptor, which the C library
- * puts at its top (glibc's allocate_stack): it may be more, of a stack that is
- * used again.  0: not known. */
+/* The bytes of a new thread's stack below the C library's thread descriptor,
+ * which is at its top (glibc's allocate_stack).  There may be more if the C
+ * library uses a stack again.  0: unknown. */
 static uint64_t stack_room(const pthread_attr_t *attr)
 {
     pthread_attr_t usual;
@@ -94,6 +94,8 @@ static uint64_t stack_room(const pthread_attr_t *attr)
     return size - guard;
 }
 
+/* The lowest address that surely belongs to the calling thread's stack;
+ * UINT64_MAX: unknown. */
 static uint64_t stack_floor(uint64_t room)
 {
     const uint64_t top = (uint64_t)pthread_self();
@@ -106,14 +108,14 @@ static uint64_t stack_floor(uint64_t room)
 __attribute__((section("jp_thread_start"), noinline)) static void *
 start(void *data)
 {
-    struct jp_slot *slot = data;
-    void *(*function)(void *) = slot->hooks.function;
-    void *argument = slot->hooks.argument, *result;
-    slot->stack.high = (uint64_t)__builtin_frame_address(0);
-    slot->stack.floor = stack_floor(slot->stack.room);
-    slot->stack.bounds_known = 1;
-    begin(slot);
-    pthread_cleanup_push(end, slot);
+    struct jp_thread *thread = data;
+    void *(*function)(void *) = thread->hooks.function;
+    void *argument = thread->hooks.argument, *result;
+    thread->stack.high = (uint64_t)__builtin_frame_address(0);
+    thread->stack.floor = stack_floor(thread->stack.room);
+    thread->stack.bounds_known = 1;
+    begin(thread);
+    pthread_cleanup_push(end, thread);
     result = function(argument);
     pthread_cleanup_pop(1);
     return result;
@@ -121,30 +123,31 @@ start(void *data)
 
 void *jp_threads_run(void *(*function)(void *), void *argument)
 {
-    struct jp_slot *slot = jp_owned_sig() ? jp_slot_new_sig() : NULL;
-    if (slot == NULL)
+    struct jp_thread *thread =
+        jp_process_ready_sig() ? jp_thread_new_sig() : NULL;
+    if (thread == NULL)
         return function(argument);
-    slot->hooks.function = function;
-    slot->hooks.argument = argument;
-    slot->stack.room = 0;
-    return start(slot);
+    thread->hooks.function = function;
+    thread->hooks.argument = argument;
+    thread->stack.room = 0;
+    return start(thread);
 }
 
 JP_HOOK(int, pthread_create,
-        (pthread_t * thread, const pthread_attr_t *attr,
+        (pthread_t * handle, const pthread_attr_t *attr,
          void *(*function)(void *), void *argument))
 {
     JP_REAL(create_function, pthread_create)
-    struct jp_slot *slot =
-        !jp_local_is_vfork_child() ? jp_slot_new_sig() : NULL;
-    if (slot == NULL)
-        return real(thread, attr, function, argument);
-    slot->hooks.function = function;
-    slot->hooks.argument = argument;
-    slot->hooks.program_blocked = jp_local.view;
-    slot->stack.room = stack_room(attr);
-    int error = real(thread, attr, start, slot);
+    struct jp_thread *thread =
+        !jp_local_is_vfork_child() ? jp_thread_new_sig() : NULL;
+    if (thread == NULL)
+        return real(handle, attr, function, argument);
+    thread->hooks.function = function;
+    thread->hooks.argument = argument;
+    thread->hooks.program_blocked = jp_local.program_blocked;
+    thread->stack.room = stack_room(attr);
+    int error = real(handle, attr, start, thread);
     if (error != 0)
-        jp_slot_free_sig(slot);
+        jp_thread_free_sig(thread);
     return error;
 }

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads: the pthread_create hook, through which each new thread opens a
- * slot of its own before the program's code runs in it.
+ * Threads: the pthread_create hook.  A new thread gets its record, its place in
+ * the clock and its end through jprof's own start function, which runs the
+ * program's.
  * Runs in: any thread, not in a handler. */
 #ifndef JP_THREADS_H
 #define JP_THREADS_H
 
 #include <stdint.h>
 
-/* Tells sig/ where jprof's own thread start is. */
-void jp_threads_init(void);
+/* Sets the bounds of that start function's code (jp_thread_start_low and
+ * _high).  Called once, by the constructor. */
+void jp_thread_start_init(void);
 
-/* Runs a function in the calling thread, which began without the hook, as if
- * it had begun with it; returns what the function does. */
+/* Runs a function in the calling thread, which began past the hook, as if the
+ * thread had begun with it.  Returns what the function returns. */
 void *jp_threads_run(void *(*function)(void *), void *argument);
 
 #endif

@@ -24,12 +24,12 @@
 #define JP_ARCH_MORE_CALLS
 #define JP_ARCH_IS_FORK(number) ((void)(number), 0)
 
-/* A system call with up to six arguments; returns what the kernel does:
- * -errno from -4095 to -1 on failure.  Leaves errno alone. */
+/* Makes a system call with up to six arguments.  Returns the kernel's answer,
+ * -errno (-4095 to -1) on failure, and leaves errno alone. */
 static inline long jp_arch_syscall_sig(long number, const long a[6])
 {
     const long a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3], a4 = a[4],
-               a5 = a[5]; /* first: see x86_64.h */
+               a5 = a[5]; /* read first: see x86_64.h */
     register long x8 __asm__("x8") = number;
     register long x0 __asm__("x0") = a0;
     register long x1 __asm__("x1") = a1;
@@ -66,8 +66,8 @@ static inline uint64_t jp_arch_fp_sig(const ucontext_t *context)
     return context->uc_mcontext.regs[29];
 }
 
-/* The number of the system call that the interrupted thread is about to make,
- * for the first time or anew, or -1; and having it return `result` instead. */
+/* Returns the number of the system call that the interrupted thread is about to
+ * make, for the first time or again, or -1 when it is about to make none. */
 static inline long jp_arch_call_sig(const ucontext_t *context)
 {
     const uint32_t *code = (const uint32_t *)jp_arch_pc_sig(context);
@@ -76,9 +76,9 @@ static inline long jp_arch_call_sig(const ucontext_t *context)
                : -1;
 }
 
-/* Whether the signal came to the thread as it waited in a system call, which is
+/* Whether the signal came while the thread waited in a system call: the call is
  * about to be made again or has just failed with EINTR.  short_too: a call that
- * has just returned a number (a transfer cut short) counts as well. */
+ * has just returned a positive number (a transfer cut short) counts as well. */
 static inline int jp_arch_waited_sig(const ucontext_t *context, int short_too)
 {
     const uint32_t *code = (const uint32_t *)jp_arch_pc_sig(context);
@@ -91,33 +91,36 @@ static inline int jp_arch_waited_sig(const ucontext_t *context, int short_too)
             (short_too && (long)context->uc_mcontext.regs[0] > 0));
 }
 
-/* Its second argument. */
+/* The second argument of the system call that the thread is about to make. */
 static inline long jp_arch_second_sig(const ucontext_t *context)
 {
     return (long)context->uc_mcontext.regs[1];
 }
 
+/* See x86_64.h. */
 static inline void jp_arch_skip_call_sig(ucontext_t *context, long result)
 {
     context->uc_mcontext.pc += 4;
     context->uc_mcontext.regs[0] = (uint64_t)result;
 }
 
-/* The return address of a leaf is in x30, not on the stack, and nothing in
- * the code at pc tells whether it still is: always -1 here. */
+/* See x86_64.h.  Always -1 here: the return address of a leaf function is in
+ * x30, not on the stack, and the code at pc does not tell whether x30 still has
+ * it. */
 static inline int jp_arch_frameless_sig(const ucontext_t *context)
 {
     (void)context;
     return -1;
 }
 
-/* Linkers' stubs, which lead on to functions, have no call-frame information
- * here; their caller is in x30.  From pc on there are, each at most once and in
- * this order: bti c, adrp x16, ldr x17 from x16, add to x16, autia1716; then br
- * x16 or br x17 (ELF for the Arm 64-bit Architecture, "PLT Sequences and Usage
- * Models"; binutils, bfd/elfnn-aarch64.c).  The PLT's first entry has saved x16
- * and x30 before.  Returns whether pc is in such, and what it has put on the
- * stack. */
+/* Whether the interrupted code is a linker's stub (of the PLT), which jumps on
+ * to a function; *pushed gets the bytes that the stub has pushed so far.  Stubs
+ * have no call-frame information here; their return address is in x30.  From pc
+ * on a stub has, each at most once and in this order: bti c, adrp x16, ldr x17
+ * from x16, add to x16, autia1716; then br x16 or br x17 (ELF for the Arm
+ * 64-bit Architecture, "PLT Sequences and Usage Models"; binutils,
+ * bfd/elfnn-aarch64.c).  Before these the PLT's first entry pushes x16 and
+ * x30. */
 static inline int jp_arch_stub_sig(const ucontext_t *context, uint64_t *pushed)
 {
     static const uint32_t mask[] = {0xffffffff, 0x9f00001f, 0xffc003ff,
@@ -138,7 +141,8 @@ static inline int jp_arch_stub_sig(const ucontext_t *context, uint64_t *pushed)
             return 0;
         last = i + 1;
     }
-    /* From br or add on, back to adrp. */
+    /* Whether the push is before pc: it stands right before adrp, which is at
+     * most three instructions before br. */
     for (unsigned i = 0; i < 4 && ((uintptr_t)start & 4095) != 0; i++) {
         if (start[-1] == 0xa9bf7bf0) {
             *pushed = 16;
@@ -149,7 +153,8 @@ static inline int jp_arch_stub_sig(const ucontext_t *context, uint64_t *pushed)
     return 1;
 }
 
-/* Saved registers lie at offsets from the CFA alone. */
+/* See x86_64.h.  Always 0: here compilers save registers only relative to the
+ * CFA. */
 static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
 {
     (void)context;
@@ -157,8 +162,8 @@ static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
 }
 
 /* DWARF's register numbers (DWARF for the Arm 64-bit Architecture, 4.1); 32
- * stands for the pc.  SAVED are the first of the registers that calls preserve
- * besides sp and x29; compilers keep a CFA in none of them. */
+ * stands for the pc.  SAVED lists the first of the callee-saved registers
+ * besides sp and x29; compilers compute no CFA from any of them. */
 #define JP_ARCH_REGISTERS 33U
 #define JP_ARCH_SP 31U
 #define JP_ARCH_FP 29U
@@ -166,37 +171,38 @@ static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
 #define JP_ARCH_PC 32U
 #define JP_ARCH_SAVED {19, 20, 21, 22, 23}
 #define JP_ARCH_SAVED_COUNT 5U
-/* A leaf's frame may take no stack. */
+/* 0: the frame of a leaf function may take no stack. */
 #define JP_ARCH_CALL_PUSHES 0
-/* Compilers put the pair that a frame pointer leads to at the low end of a
- * frame: behind it, where the caller's stack begins is not known (AAPCS64,
- * 6.4.6, leaves the place free). */
+/* 1: compilers put the frame record at the low end of a frame (AAPCS64, 6.4.6,
+ * leaves the place free), so a frame pointer does not tell where the caller's
+ * frame begins. */
 #define JP_ARCH_FRAMES_LOW 1
 /* See x86_64.h (AAPCS64, 6.4.6). */
 #define JP_ARCH_FRAME_FP 0ULL
 #define JP_ARCH_FRAME_RA 8ULL
 #define JP_ARCH_FRAME_END 16ULL
-/* glibc's _dl_runtime_resolve (sysdeps/aarch64/dl-trampoline.S) says that the
- * return address is above its CFA: in the second of two words that the stub has
- * put there, above which the caller's stack begins. */
+/* See x86_64.h.  The call-frame information of glibc's _dl_runtime_resolve
+ * (sysdeps/aarch64/dl-trampoline.S) says that the return address is above its
+ * CFA: it is the second of two words that the stub has pushed, above which the
+ * caller's frame begins. */
 #define JP_ARCH_STUB_WORDS 2
 
-/* Bytes below sp that a leaf may use: none. */
+/* See x86_64.h: there is no red zone. */
 #define JP_ARCH_RED_ZONE 0U
 
-/* MINSIGSTKSZ (asm/signal.h). */
+/* See x86_64.h (MINSIGSTKSZ, asm/signal.h). */
 #define JP_ARCH_LEAST_STACK 5120U
 
-/* The kernel puts siginfo_t before the context of a signal's frame. */
+/* See x86_64.h.  The frame of a signal begins with the siginfo_t. */
 #define JP_ARCH_SIGNAL_CONTEXT 128U
-/* The trampoline itself: mov x8, #__NR_rt_sigreturn; svc #0.  The kernel's, in
- * the vdso, has no call-frame information since Linux 5.8. */
+/* The trampoline's code: mov x8, #__NR_rt_sigreturn; svc #0.  The kernel's
+ * trampoline, in the vdso, has no call-frame information since Linux 5.8. */
 #define JP_ARCH_SIGRETURN {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4}
 #define JP_ARCH_SIGRETURN_FIRST 4U /* bytes of its first instruction */
 #define JP_ARCH_SIGNAL_BYTES                                                  \
     (offsetof(ucontext_t, uc_mcontext.pc) + 8U)
 
-/* Stores the registers by their DWARF numbers. */
+/* Stores the context's registers in `registers`, by their DWARF numbers. */
 static inline void jp_arch_registers_sig(const ucontext_t *context,
                                          uint64_t registers[])
 {
@@ -206,14 +212,14 @@ static inline void jp_arch_registers_sig(const ucontext_t *context,
     registers[32] = context->uc_mcontext.pc;
 }
 
-/* A return address without what signs it: user addresses have at most 48
- * bits (pointer authentication and tags use those above). */
+/* Returns a return address without its signature: user addresses have at most
+ * 48 bits (pointer authentication and tags use the bits above). */
 static inline uint64_t jp_arch_strip_sig(uint64_t address)
 {
     return address & 0xffffffffffffULL;
 }
 
-/* See x86_64.h: bl, or blr in all forms (Arm ARM, C4.1.93). */
+/* See x86_64.h.  Calls are bl, and blr in all forms (Arm ARM, C4.1.93). */
 #define JP_ARCH_CALL_BYTES 4U
 static inline int jp_arch_is_call_sig(const uint8_t *code)
 {
@@ -222,7 +228,7 @@ static inline int jp_arch_is_call_sig(const uint8_t *code)
     return word >> 26 == 0x25 || (word & 0xfefff000) == 0xd63f0000;
 }
 
-/* See x86_64.h; here CPython's trampolines keep a frame pointer. */
+/* See x86_64.h.  Always -1: here CPython's trampolines keep a frame pointer. */
 #define JP_ARCH_BARE_BYTES 4
 static inline int jp_arch_bare_return_sig(const uint8_t *code)
 {
@@ -240,7 +246,7 @@ static inline uint64_t jp_arch_thread_sig(void)
     return thread;
 }
 
-/* The first word at a thread pointer leads to the table of the thread's
+/* See x86_64.h.  Here the word is the address of the table of the thread's
  * modules (ELF Handling For Thread-Local Storage, 3.3, variant I). */
 #define JP_ARCH_THREAD_WORD 0ULL
 static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
@@ -250,7 +256,7 @@ static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
 
 #define JP_ARCH_GATE_PLACE(thread) ((thread) >> 12 & 4095U)
 
-/* As in x86_64.h; the trap is in x3, and at jp_trap_land in x0. */
+/* See x86_64.h.  The trap is in x3, and at jp_trap_land in x0. */
 #define JP_ARCH_TRAP_REGISTERS 21
 #define JP_ARCH_TRAP                                                          \
     ".pushsection .text\n"                                                    \
@@ -284,7 +290,8 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
     context->uc_mcontext.sp = registers[12];
 }
 
-/* The door is in x16; x9 to x17 are no caller's. */
+/* See x86_64.h.  The door's record is in x16; no caller keeps a value in x9 to
+ * x17 over a call. */
 #define JP_ARCH_DOOR(name)                                                    \
     ".pushsection .text.jp_doors,\"ax\",@progbits\n"                           \
     ".globl " name "\n"                                                       \
@@ -299,7 +306,7 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
     ".size " name ",.-" name "\n"                                             \
     ".popsection\n"
 
-/* Calls a function with the arguments kept; its answer is in x17. */
+/* See x86_64.h.  The answer is in x17. */
 #define JP_ARCH_ASIDE(call)                                                   \
     "stp x29, x30, [sp, #-112]!\n"                                            \
     ".cfi_def_cfa_offset 112\n"                                               \
@@ -366,7 +373,8 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
     ".size jp_door_seek,.-jp_door_seek\n"                                     \
     ".popsection\n"
 
-/* See x86_64.h; here a call leaves no return address on the stack. */
+/* See x86_64.h.  Always OTHER: here a call leaves no return address on the
+ * stack. */
 #define JP_ARCH_CALLER_BEFORE 4U
 #define JP_ARCH_CALLER_BYTES 4U
 static inline enum jp_arch_call
@@ -380,8 +388,8 @@ jp_arch_call_before_sig(const uint8_t code[JP_ARCH_CALLER_BYTES], uint64_t to,
     return JP_ARCH_CALL_OTHER;
 }
 
-/* See x86_64_step.h.  Where a return address is in a register, popping says
- * nothing: no instruction is taken apart. */
+/* See x86_64_step.h.  Decodes nothing: here the return address may be in a
+ * register, so pops and pushes do not tell where it is. */
 #define JP_ARCH_STEP_BYTES 4U
 static inline void jp_arch_step_sig(const uint8_t *code,
                                     struct jp_arch_step *step)

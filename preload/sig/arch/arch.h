@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chooses the architecture's header: the one place that asks which it is, and
- * whose C library.
+ * Chooses the architecture's header.  No other file asks which architecture and
+ * which C library it is compiled for.
  * Runs in: handler, any thread. */
 #ifndef JP_ARCH_H
 #define JP_ARCH_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What rt_sigaction takes and gives back on machines where the program says
- * where handlers return to.
+ * The structure of rt_sigaction on machines where it has a restorer: the code
+ * to which handlers return.
  * Runs in: any thread. */
 #ifndef JP_ARCH_RESTORER_H
 #define JP_ARCH_RESTORER_H
@@ -17,8 +17,8 @@ struct jp_arch_action {
     uint64_t mask;
 };
 
-/* Copies the restorer, of which the C library's structure has a place in any
- * case. */
+/* Copies the restorer between the kernel's structure and the C library's, which
+ * has a field for it on every machine. */
 static inline void jp_arch_restorer_get(const struct jp_arch_action *from,
                                         struct sigaction *to)
 {

@@ -20,21 +20,21 @@
 #define JP_ARCH_MACHINE EM_RISCV
 #define JP_ARCH_AUDIT AUDIT_ARCH_RISCV64 /* seccomp_data.arch */
 
-/* See x86_64.h; here the older call is not there (asm-generic/unistd.h,
+/* See x86_64.h.  The kernel has no renameat here (asm-generic/unistd.h,
  * __ARCH_WANT_RENAMEAT). */
 #define JP_ARCH_RENAME SYS_renameat2
 #define JP_ARCH_MORE_CALLS
 #define JP_ARCH_IS_FORK(number) ((void)(number), 0)
 
-/* What rt_sigaction takes: without a restorer, for asm/signal.h has no
- * SA_RESTORER here (asm-generic/signal.h). */
+/* The structure of rt_sigaction.  It has no restorer here, as asm/signal.h has
+ * no SA_RESTORER (asm-generic/signal.h). */
 struct jp_arch_action {
     void (*handler)(int);
     unsigned long flags;
     uint64_t mask;
 };
 
-/* See restorer.h. */
+/* See restorer.h.  There is nothing to copy here. */
 static inline void jp_arch_restorer_get(const struct jp_arch_action *from,
                                         struct sigaction *to)
 {
@@ -49,13 +49,13 @@ static inline void jp_arch_restorer_set(struct jp_arch_action *to,
     (void)from;
 }
 
-/* A system call with up to six arguments; returns what the kernel does:
- * -errno from -4095 to -1 on failure.  Leaves errno alone.  (syscall(2),
+/* Makes a system call with up to six arguments.  Returns the kernel's answer,
+ * -errno (-4095 to -1) on failure, and leaves errno alone.  (syscall(2),
  * "Architecture calling conventions".) */
 static inline long jp_arch_syscall_sig(long number, const long a[6])
 {
     const long v0 = a[0], v1 = a[1], v2 = a[2], v3 = a[3], v4 = a[4],
-               v5 = a[5]; /* first: see x86_64.h */
+               v5 = a[5]; /* read first: see x86_64.h */
     register long a7 __asm__("a7") = number;
     register long a0 __asm__("a0") = v0;
     register long a1 __asm__("a1") = v1;
@@ -70,8 +70,8 @@ static inline long jp_arch_syscall_sig(long number, const long a[6])
     return a0;
 }
 
-/* See x86_64.h.  Here instructions change words alone (manual, 8.2 and 8.4);
- * GCC before 13 calls a library for bytes. */
+/* See x86_64.h.  Here atomic instructions change only words (manual, 8.2 and
+ * 8.4), and GCC before 13 calls a library for bytes. */
 static inline int jp_arch_swap_byte_sig(_Atomic uint8_t *byte, uint8_t from,
                                         uint8_t to)
 {
@@ -87,8 +87,8 @@ static inline int jp_arch_swap_byte_sig(_Atomic uint8_t *byte, uint8_t from,
     return 1;
 }
 
-/* Register N is at place N; the pc is at place 0, where x0 would be
- * (asm/ptrace.h, struct user_regs_struct; sys/ucontext.h). */
+/* The register xN of a context is at index N, and the pc at index 0, in the
+ * place of x0 (asm/ptrace.h, struct user_regs_struct; sys/ucontext.h). */
 #define JP_ARCH_X(context, number)                                            \
     ((context)->uc_mcontext.__gregs[number])
 
@@ -102,22 +102,22 @@ static inline uint64_t jp_arch_sp_sig(const ucontext_t *context)
     return JP_ARCH_X(context, REG_SP);
 }
 
-/* s0 (psABI, "Frame Pointer Convention"). */
+/* The frame pointer is s0 (psABI, "Frame Pointer Convention"). */
 static inline uint64_t jp_arch_fp_sig(const ucontext_t *context)
 {
     return JP_ARCH_X(context, REG_S0);
 }
 
-/* Whether the two halves of an instruction are ecall, 0x00000073 (manual, 2.8).
- * One of two bytes may be the last of its page: the second half is read where
- * the first says that there is one. */
+/* Whether the instruction at `code` is ecall, 0x00000073 (manual, 2.8).  An
+ * instruction of two bytes may be the last of its page, so the second half is
+ * read only where the first says that there is one. */
 static inline int jp_arch_is_ecall_sig(const uint16_t *code)
 {
     return code[0] == 0x0073 && code[1] == 0;
 }
 
-/* The number of the system call that the interrupted thread is about to make,
- * for the first time or anew, or -1; and having it return `result` instead. */
+/* Returns the number of the system call that the interrupted thread is about to
+ * make, for the first time or again, or -1 when it is about to make none. */
 static inline long jp_arch_call_sig(const ucontext_t *context)
 {
     return jp_arch_is_ecall_sig((const uint16_t *)jp_arch_pc_sig(context))
@@ -125,9 +125,9 @@ static inline long jp_arch_call_sig(const ucontext_t *context)
                : -1;
 }
 
-/* Whether the signal came to the thread as it waited in a system call, which is
+/* Whether the signal came while the thread waited in a system call: the call is
  * about to be made again or has just failed with EINTR.  short_too: a call that
- * has just returned a number (a transfer cut short) counts as well. */
+ * has just returned a positive number (a transfer cut short) counts as well. */
 static inline int jp_arch_waited_sig(const ucontext_t *context, int short_too)
 {
     const uint16_t *code = (const uint16_t *)jp_arch_pc_sig(context);
@@ -140,32 +140,34 @@ static inline int jp_arch_waited_sig(const ucontext_t *context, int short_too)
             (short_too && (long)JP_ARCH_X(context, REG_A0) > 0));
 }
 
-/* Its second argument. */
+/* The second argument of the system call that the thread is about to make. */
 static inline long jp_arch_second_sig(const ucontext_t *context)
 {
     return (long)JP_ARCH_X(context, REG_A0 + 1);
 }
 
+/* See x86_64.h. */
 static inline void jp_arch_skip_call_sig(ucontext_t *context, long result)
 {
     JP_ARCH_X(context, REG_PC) += 4;
     JP_ARCH_X(context, REG_A0) = (uint64_t)result;
 }
 
-/* The return address of a leaf is in ra, not on the stack, and nothing in the
- * code at pc tells whether it still is: always -1 here. */
+/* See x86_64.h.  Always -1 here: the return address of a leaf function is in
+ * ra, not on the stack, and the code at pc does not tell whether ra still has
+ * it. */
 static inline int jp_arch_frameless_sig(const ucontext_t *context)
 {
     (void)context;
     return -1;
 }
 
-/* An instruction of a linker's stub. */
+/* An instruction of a linker's stub: its bits under `mask` are `want`. */
 struct jp_arch_word {
     uint32_t mask, want;
 };
 
-/* Whether the code at pc is the end of such a sequence. */
+/* Whether the code at pc is the whole sequence `words` or an end of it. */
 static inline int jp_arch_ends_sig(const uint32_t *code,
                                    const struct jp_arch_word *words,
                                    unsigned count)
@@ -182,9 +184,9 @@ static inline int jp_arch_ends_sig(const uint32_t *code,
     return 1;
 }
 
-/* Linkers' stubs, which lead on to functions, have no call-frame information
- * here; their caller is in ra, and they push nothing.  The first entry of the
- * PLT is not as the others (psABI, "Procedure Linkage Table"). */
+/* See aarch64.h.  Here the return address of a linker's stub is in ra, and
+ * stubs push nothing.  The first entry of the PLT differs from the others
+ * (psABI, "Procedure Linkage Table"). */
 static inline int jp_arch_stub_sig(const ucontext_t *context, uint64_t *pushed)
 {
     static const struct jp_arch_word first[] = {
@@ -208,7 +210,8 @@ static inline int jp_arch_stub_sig(const ucontext_t *context, uint64_t *pushed)
             jp_arch_ends_sig(code, other, sizeof(other) / sizeof(*other)));
 }
 
-/* Saved registers lie at offsets from the CFA alone. */
+/* See x86_64.h.  Always 0: here compilers save registers only relative to the
+ * CFA. */
 static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
 {
     (void)context;
@@ -216,9 +219,9 @@ static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
 }
 
 /* DWARF's register numbers (psABI, "DWARF Register Numbers"): 0 to 31 are x0 to
- * x31; 32 stands for the pc here, there it is ft0, in which no address is.
- * SAVED are the first of the registers that calls preserve besides sp and s0
- * (psABI, "Integer Register Convention"): s1 to s5. */
+ * x31.  32 stands for the pc here; in DWARF it is ft0, which has no address.
+ * SAVED lists the first of the callee-saved registers besides sp and s0 (psABI,
+ * "Integer Register Convention"): s1 to s5. */
 #define JP_ARCH_REGISTERS 33U
 #define JP_ARCH_SP 2U
 #define JP_ARCH_FP 8U
@@ -226,37 +229,38 @@ static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
 #define JP_ARCH_PC 32U
 #define JP_ARCH_SAVED {9, 18, 19, 20, 21}
 #define JP_ARCH_SAVED_COUNT 5U
-/* A leaf's frame may take no stack. */
+/* 0: the frame of a leaf function may take no stack. */
 #define JP_ARCH_CALL_PUSHES 0
-/* The frame pointer is the CFA: the return address and the caller's frame
+/* 0: the frame pointer is the CFA; the return address and the caller's frame
  * pointer are below it (psABI, "Frame Pointer Convention"). */
 #define JP_ARCH_FRAMES_LOW 0
 #define JP_ARCH_FRAME_FP ((uint64_t)-16)
 #define JP_ARCH_FRAME_RA ((uint64_t)-8)
 #define JP_ARCH_FRAME_END 0ULL
-/* See aarch64.h; glibc's _dl_runtime_resolve says nothing of its frame here
+/* See aarch64.h.  Here the call-frame information of glibc's
+ * _dl_runtime_resolve does not describe its frame
  * (sysdeps/riscv/dl-trampoline.S). */
 #define JP_ARCH_STUB_WORDS 0
 
-/* Bytes below sp that a leaf may use: none (psABI, "Integer Calling
- * Convention": what is below is not kept). */
+/* See x86_64.h: there is no red zone (psABI, "Integer Calling Convention": what
+ * is below sp is not kept). */
 #define JP_ARCH_RED_ZONE 0U
 
-/* MINSIGSTKSZ (asm-generic/signal.h). */
+/* See x86_64.h (MINSIGSTKSZ, asm-generic/signal.h). */
 #define JP_ARCH_LEAST_STACK 2048U
 
-/* The kernel puts siginfo_t before the context of a signal's frame (Linux,
+/* See x86_64.h.  The frame of a signal begins with the siginfo_t (Linux,
  * arch/riscv/kernel/signal.c, struct rt_sigframe). */
 #define JP_ARCH_SIGNAL_CONTEXT 128U
-/* The trampoline itself: li a7, __NR_rt_sigreturn; ecall.  The kernel's, in the
- * vdso, has call-frame information without registers (arch/riscv/kernel/vdso/
- * rt_sigreturn.S). */
+/* The trampoline's code: li a7, __NR_rt_sigreturn; ecall.  The call-frame
+ * information of the kernel's trampoline, in the vdso, has no registers
+ * (arch/riscv/kernel/vdso/rt_sigreturn.S). */
 #define JP_ARCH_SIGRETURN {0x93, 0x08, 0xb0, 0x08, 0x73, 0x00, 0x00, 0x00}
 #define JP_ARCH_SIGRETURN_FIRST 4U /* bytes of its first instruction */
 #define JP_ARCH_SIGNAL_BYTES                                                  \
     (offsetof(ucontext_t, uc_mcontext.__gregs) + 32 * 8U)
 
-/* Stores the registers by their DWARF numbers. */
+/* Stores the context's registers in `registers`, by their DWARF numbers. */
 static inline void jp_arch_registers_sig(const ucontext_t *context,
                                          uint64_t registers[])
 {
@@ -266,14 +270,14 @@ static inline void jp_arch_registers_sig(const ucontext_t *context,
     registers[32] = JP_ARCH_X(context, REG_PC);
 }
 
-/* A return address without what signs it. */
+/* See x86_64.h.  Return addresses are not signed here. */
 static inline uint64_t jp_arch_strip_sig(uint64_t address)
 {
     return address;
 }
 
-/* See x86_64.h: jal ra; jalr ra in all forms; c.jalr, with any register but x0,
- * which makes it c.ebreak (manual, 2.5 and 16.4). */
+/* See x86_64.h.  Calls are jal ra, jalr ra in all forms, and c.jalr with any
+ * register but x0, which makes it c.ebreak (manual, 2.5 and 16.4). */
 #define JP_ARCH_CALL_BYTES 4U
 static inline int jp_arch_is_call_sig(const uint8_t *code)
 {
@@ -284,7 +288,7 @@ static inline int jp_arch_is_call_sig(const uint8_t *code)
            ((half & 0xf07f) == 0x9002 && (half & 0x0f80) != 0);
 }
 
-/* See x86_64.h. */
+/* See x86_64.h.  Always -1 here. */
 #define JP_ARCH_BARE_BYTES 4
 static inline int jp_arch_bare_return_sig(const uint8_t *code)
 {
@@ -302,9 +306,9 @@ static inline uint64_t jp_arch_thread_sig(void)
     return thread;
 }
 
-/* The thread's variables begin at tp; the address of the table of its modules
- * is in the first of the two words below (psABI, "Thread Local Storage"; glibc,
- * sysdeps/riscv/nptl/tls.h, tcbhead_t). */
+/* See x86_64.h.  The thread's variables begin at tp; the address of the table
+ * of its modules is the first of the two words below (psABI, "Thread Local
+ * Storage"; glibc, sysdeps/riscv/nptl/tls.h, tcbhead_t). */
 #define JP_ARCH_THREAD_WORD ((uint64_t)-16)
 static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
 {
@@ -313,7 +317,7 @@ static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
 
 #define JP_ARCH_GATE_PLACE(thread) ((thread) >> 12 & 4095U)
 
-/* As in x86_64.h; the trap is in a3, and at jp_trap_land in a0. */
+/* See x86_64.h.  The trap is in a3, and at jp_trap_land in a0. */
 #define JP_ARCH_TRAP_REGISTERS 26
 #define JP_ARCH_TRAP                                                          \
     ".pushsection .text\n"                                                    \
@@ -352,7 +356,8 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
     JP_ARCH_X(context, REG_SP) = registers[13];
 }
 
-/* The door is in t3; t3 to t6 are no caller's, and tail takes t1. */
+/* See x86_64.h.  The door's record is in t3; no caller keeps a value in t3 to
+ * t6 over a call, and `tail` overwrites t1. */
 #define JP_ARCH_DOOR(name)                                                    \
     ".pushsection .text.jp_doors,\"ax\",@progbits\n"                          \
     ".globl " name "\n"                                                       \
@@ -365,7 +370,7 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
     ".size " name ",.-" name "\n"                                             \
     ".popsection\n"
 
-/* Calls a function with the arguments kept; its answer is in t6. */
+/* See x86_64.h.  The answer is in t6. */
 #define JP_ARCH_ASIDE(call)                                                   \
     "addi sp, sp, -96\n"                                                      \
     ".cfi_def_cfa_offset 96\n"                                                \
@@ -431,7 +436,7 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
     ".size jp_door_seek,.-jp_door_seek\n"                                     \
     ".popsection\n"
 
-/* See x86_64.h; here a call leaves no return address on the stack. */
+/* See aarch64.h. */
 #define JP_ARCH_CALLER_BEFORE 4U
 #define JP_ARCH_CALLER_BYTES 4U
 static inline enum jp_arch_call

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What one instruction does to the stack pointer, for walk_ahead.c, and what a
- * call says of its function, for walk_cfi.c.
+ * What one instruction does to the stack and frame pointers, for walk_ahead.c,
+ * and what a call instruction says of the function called, for walk_cfi.c.
  * Runs in: handler. */
 #ifndef JP_ARCH_STEP_H
 #define JP_ARCH_STEP_H
@@ -9,30 +9,31 @@
 #include <stdint.h>
 
 enum jp_arch_step_kind {
-    JP_STEP_PLAIN,   /* the stack pointer stays, or goes up by `value` */
-    JP_STEP_BRANCH,  /* goes on, or to `value` bytes behind it */
-    JP_STEP_JUMP,    /* goes there */
-    JP_STEP_OUT,     /* goes where a register or a word of memory says */
+    JP_STEP_PLAIN,   /* adds `value` to the stack pointer, 0 in most cases */
+    JP_STEP_BRANCH,  /* may jump to `value` bytes behind its own end */
+    JP_STEP_JUMP,    /* jumps to `value` bytes behind its own end */
+    JP_STEP_OUT,     /* jumps to an address in a register or in memory */
     JP_STEP_CALL,
     JP_STEP_RETURN,
     JP_STEP_PUSH_FP,
-    JP_STEP_SET_FP,  /* to the stack pointer */
+    JP_STEP_SET_FP,  /* copies the stack pointer to the frame pointer */
     JP_STEP_POP_FP,
-    JP_STEP_PUSH,    /* of another register, `reg` by its DWARF number */
-    JP_STEP_POP,     /* likewise */
-    JP_STEP_FROM_FP, /* the stack pointer comes of the frame pointer */
-    JP_STEP_LOST,    /* the stack pointer goes nobody knows where */
-    JP_STEP_END      /* nothing runs here, or it is not known what */
+    JP_STEP_PUSH,    /* pushes a register, `reg` by its DWARF number */
+    JP_STEP_POP,     /* pops one, `reg` too */
+    JP_STEP_FROM_FP, /* computes the stack pointer from the frame pointer */
+    JP_STEP_LOST,    /* sets the stack pointer to an unknown value */
+    JP_STEP_END      /* cannot be followed: invalid, or not decoded here */
 };
 
 struct jp_arch_step {
-    uint8_t length, kind, reg;
+    uint8_t length, kind, reg; /* length: in bytes */
     int32_t value;
 };
 
-/* What the call before a return address says of the function that it leads to:
- * where that is, in *target or in the word at *target; or nothing but that it
- * is one which makes no frame of its own. */
+/* What the call instruction before a return address says of the function
+ * called.  DIRECT: its address is *target.  MEMORY: its address is in the word
+ * at *target.  HANDLER: it is a handler of V8's interpreter, which makes no
+ * frame of its own.  OTHER: nothing. */
 enum jp_arch_call {
     JP_ARCH_CALL_OTHER,
     JP_ARCH_CALL_DIRECT,

@@ -20,17 +20,17 @@
 #define JP_ARCH_MACHINE EM_X86_64
 #define JP_ARCH_AUDIT AUDIT_ARCH_X86_64 /* seccomp_data.arch */
 
-/* System calls that not every machine has, or by another name: renameat, with
- * no flags behind its arguments; what other calls that wait there are; and
- * whether a number is fork's. */
+/* System calls that differ between machines: the one that renames a file (its
+ * fifth argument, flags, is ignored by renameat); interruptible calls that
+ * some machines lack, for jp_retry_force_eintr; whether a number is fork's. */
 #define JP_ARCH_RENAME SYS_renameat
 #define JP_ARCH_MORE_CALLS SYS_open,
 #define JP_ARCH_IS_FORK(number) ((number) == SYS_fork)
 
-/* A system call with up to six arguments; returns what the kernel does:
- * -errno from -4095 to -1 on failure.  Leaves errno alone.  The arguments are
- * read first: in a build with ThreadSanitizer a read is a call, which takes
- * registers that have their values already. */
+/* Makes a system call with up to six arguments.  Returns the kernel's answer,
+ * -errno (-4095 to -1) on failure, and leaves errno alone.  The arguments are
+ * read first: in a build with ThreadSanitizer each read calls a function, which
+ * would overwrite the registers that are set already. */
 static inline long jp_arch_syscall_sig(long number, const long a[6])
 {
     const long a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3], a4 = a[4],
@@ -47,14 +47,17 @@ static inline long jp_arch_syscall_sig(long number, const long a[6])
     return result;
 }
 
-/* Has a byte of memory that others change as well be `to` if it is `from`.
- * Returns whether it was.  Not every machine has an instruction for bytes. */
+/* Atomically sets *byte to `to` if it is `from`, and returns whether it was.
+ * (A function of its own, as some machines have no such instruction for
+ * bytes.) */
 static inline int jp_arch_swap_byte_sig(_Atomic uint8_t *byte, uint8_t from,
                                         uint8_t to)
 {
     return atomic_compare_exchange_strong(byte, &from, to);
 }
 
+/* The registers of an interrupted context: program counter, stack pointer and
+ * frame pointer. */
 static inline uint64_t jp_arch_pc_sig(const ucontext_t *context)
 {
     return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
@@ -70,8 +73,8 @@ static inline uint64_t jp_arch_fp_sig(const ucontext_t *context)
     return (uint64_t)context->uc_mcontext.gregs[REG_RBP];
 }
 
-/* The number of the system call that the interrupted thread is about to make,
- * for the first time or anew, or -1; and having it return `result` instead. */
+/* Returns the number of the system call that the interrupted thread is about to
+ * make, for the first time or again, or -1 when it is about to make none. */
 static inline long jp_arch_call_sig(const ucontext_t *context)
 {
     const uint8_t *code = (const uint8_t *)jp_arch_pc_sig(context);
@@ -82,9 +85,9 @@ static inline long jp_arch_call_sig(const ucontext_t *context)
                : -1;
 }
 
-/* Whether the signal came to the thread as it waited in a system call, which is
+/* Whether the signal came while the thread waited in a system call: the call is
  * about to be made again or has just failed with EINTR.  short_too: a call that
- * has just returned a number (a transfer cut short) counts as well. */
+ * has just returned a positive number (a transfer cut short) counts as well. */
 static inline int jp_arch_waited_sig(const ucontext_t *context, int short_too)
 {
     const uint8_t *code = (const uint8_t *)jp_arch_pc_sig(context);
@@ -97,12 +100,14 @@ static inline int jp_arch_waited_sig(const ucontext_t *context, int short_too)
             (short_too && context->uc_mcontext.gregs[REG_RAX] > 0));
 }
 
-/* Its second argument. */
+/* The second argument of the system call that the thread is about to make. */
 static inline long jp_arch_second_sig(const ucontext_t *context)
 {
     return (long)context->uc_mcontext.gregs[REG_RSI];
 }
 
+/* Changes the context so that the thread does not make the system call that it
+ * is about to make, but sees it return `result`. */
 static inline void jp_arch_skip_call_sig(ucontext_t *context, long result)
 {
     context->uc_mcontext.gregs[REG_RIP] += 2;
@@ -137,7 +142,7 @@ static inline int jp_arch_frameless_sig(const ucontext_t *context)
     }
 }
 
-/* See aarch64.h; here linkers' stubs have call-frame information. */
+/* See aarch64.h.  Always 0: here linkers' stubs have call-frame information. */
 static inline int jp_arch_stub_sig(const ucontext_t *context, uint64_t *pushed)
 {
     (void)context;
@@ -145,8 +150,8 @@ static inline int jp_arch_stub_sig(const ucontext_t *context, uint64_t *pushed)
     return 0;
 }
 
-/* Where a function without a frame pointer gives its stack back right behind a
- * call, `add $N,%rsp; ret`: N, else -1.  CPython's perf trampolines are such
+/* Returns N if the code behind a call is `add $N,%rsp; ret`, the end of a
+ * function without a frame pointer, else -1.  CPython's perf trampolines end so
  * (Python/asm_trampoline.S), in memory without call-frame information. */
 #define JP_ARCH_BARE_BYTES 5
 static inline int jp_arch_bare_return_sig(const uint8_t *code)
@@ -157,11 +162,12 @@ static inline int jp_arch_bare_return_sig(const uint8_t *code)
                : -1;
 }
 
-/* What the call before a return address says of the function that it leads to.
- * `code` has the bytes around the return address `to`.  Besides a plain call
- * those of V8: call *N(%r13), r13 being its root register; mov $T,%r10; call
- * *%r10; and call *%rcx; mov N(%rbp),%r12, by which its interpreter calls the
- * handler of a bytecode (builtins-x64.cc, Generate_InterpreterEntryTrampoline,
+/* What the call instruction before the return address `to` says of the function
+ * that it called (step.h); *target is set for DIRECT and MEMORY.  `code` has
+ * the bytes around `to`.  Besides a plain call these of V8 are known: call
+ * *N(%r13), where r13 is its root register; mov $T,%r10; call *%r10; and call
+ * *%rcx; mov N(%rbp),%r12, by which its interpreter calls the handler of a
+ * bytecode (builtins-x64.cc, Generate_InterpreterEntryTrampoline,
  * macro-assembler-x64.cc). */
 #define JP_ARCH_CALLER_BEFORE 13U
 #define JP_ARCH_CALLER_BYTES 16U
@@ -191,9 +197,9 @@ jp_arch_call_before_sig(const uint8_t code[JP_ARCH_CALLER_BYTES], uint64_t to,
                : JP_ARCH_CALL_OTHER;
 }
 
-/* Whether the JP_ARCH_CALL_BYTES before an address, at `code`, end with a call:
- * e8 and 4 bytes, or ff /2 with its address in all forms.  What has a return
- * address that is behind no call was put there by hand.  (Intel SDM, volume 2,
+/* Whether the JP_ARCH_CALL_BYTES before an address, at `code`, end with a call
+ * instruction: e8 and 4 bytes, or ff /2 with an operand of any form.  An
+ * address that follows no call was not pushed by one.  (Intel SDM, volume 2,
  * 2.1.5.) */
 #define JP_ARCH_CALL_BYTES 8U
 static inline int jp_arch_is_call_sig(const uint8_t *code)
@@ -216,10 +222,10 @@ static inline int jp_arch_is_call_sig(const uint8_t *code)
     return 0;
 }
 
-/* Whether the interrupted function has given its frame pointer back, where the
- * call-frame information has it saved at an offset from itself: GCC says so
- * to the end of a function that realigned its stack, past `leave`.  What is
- * left to run is lea -8(%r10),%rsp, then ret. */
+/* Whether the interrupted function has restored its caller's frame pointer
+ * already although the call-frame information still says that it is saved
+ * relative to the frame pointer.  GCC says so up to the end of a function that
+ * realigned its stack, past `leave`: lea -8(%r10),%rsp and ret are left. */
 static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
 {
     const uint8_t *code = (const uint8_t *)jp_arch_pc_sig(context);
@@ -227,9 +233,9 @@ static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
                                code[2] == 0x62 && code[3] == 0xf8);
 }
 
-/* DWARF's register numbers (System V ABI for AMD64, 3.6.2); the return
- * address is one of them.  SAVED lists those that calls preserve, besides the
- * stack and frame pointers. */
+/* DWARF's register numbers (System V ABI for AMD64, 3.6.2); number 16 is the
+ * return address, and the pc here.  SAVED lists the callee-saved registers
+ * besides the stack and frame pointers. */
 #define JP_ARCH_REGISTERS 17U
 #define JP_ARCH_SP 7U
 #define JP_ARCH_FP 6U
@@ -237,9 +243,10 @@ static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
 #define JP_ARCH_PC 16U
 #define JP_ARCH_SAVED {3, 12, 13, 14, 15}
 #define JP_ARCH_SAVED_COUNT 5U
-/* A call pushes: the caller's stack begins above its callee's. */
+/* 1: a call pushes its return address, so every frame takes stack. */
 #define JP_ARCH_CALL_PUSHES 1
-/* Frame pointers lead to the high end of frames, where the caller's begin. */
+/* 0: a frame pointer points to the high end of its frame, where the caller's
+ * frame begins. */
 #define JP_ARCH_FRAMES_LOW 0
 /* The frame record, in bytes from the frame pointer: the caller's frame
  * pointer, the return address, and where the record ends (System V ABI for
@@ -247,27 +254,28 @@ static inline int jp_arch_fp_popped_sig(const ucontext_t *context)
 #define JP_ARCH_FRAME_FP 0ULL
 #define JP_ARCH_FRAME_RA 8ULL
 #define JP_ARCH_FRAME_END 16ULL
-/* Words that a stub may have put above its CFA: none here. */
+/* How many words a linker's stub may have put above its CFA. */
 #define JP_ARCH_STUB_WORDS 0
 
-/* Bytes below sp that a leaf may use and a signal leaves alone. */
+/* The red zone: bytes below sp that a leaf function may use, and that the
+ * kernel leaves alone when it delivers a signal. */
 #define JP_ARCH_RED_ZONE 128U
 
-/* Alternate signal stacks smaller than this the kernel refuses (MINSIGSTKSZ,
+/* The kernel refuses alternate signal stacks of fewer bytes (MINSIGSTKSZ,
  * sigaltstack(2)). */
 #define JP_ARCH_LEAST_STACK 2048U
 
-/* Where the return trampoline of a signal handler finds the interrupted
- * context, from its sp, and the bytes of it that are read. */
+/* Where the interrupted context is while the return trampoline of a signal
+ * handler runs, in bytes from sp; JP_ARCH_SIGNAL_BYTES of it are read. */
 #define JP_ARCH_SIGNAL_CONTEXT 0U
-/* The trampoline itself: mov $__NR_rt_sigreturn,%rax; syscall.  That of glibc
- * has call-frame information, others may have none. */
+/* The trampoline's code: mov $__NR_rt_sigreturn,%rax; syscall.  glibc's
+ * trampoline has call-frame information, others may have none. */
 #define JP_ARCH_SIGRETURN {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}
 #define JP_ARCH_SIGRETURN_FIRST 7U /* bytes of its first instruction */
 #define JP_ARCH_SIGNAL_BYTES                                                  \
     (offsetof(ucontext_t, uc_mcontext.gregs) + (REG_RIP + 1) * 8U)
 
-/* Stores the registers by their DWARF numbers. */
+/* Stores the context's registers in `registers`, by their DWARF numbers. */
 static inline void jp_arch_registers_sig(const ucontext_t *context,
                                          uint64_t registers[])
 {
@@ -279,15 +287,16 @@ static inline void jp_arch_registers_sig(const ucontext_t *context,
         registers[i] = (uint64_t)context->uc_mcontext.gregs[from[i]];
 }
 
-/* A return address without what signs it. */
+/* Returns a return address without its signature (pointer authentication). */
 static inline uint64_t jp_arch_strip_sig(uint64_t address)
 {
     return address;
 }
 
-/* The thread pointer, by an instruction that the kernel may keep to itself
- * (FSGSBASE, Linux 5.9; its AT_HWCAP2 says so, and valgrind's that it may not),
- * and else by a system call, to which the place of the answer is added. */
+/* The thread pointer is read by an instruction where AT_HWCAP2 says that the
+ * kernel allows it (FSGSBASE, Linux 5.9; valgrind's says that it does not), and
+ * else by the system call JP_ARCH_THREAD_CALL, whose next argument is the
+ * address of the answer. */
 #define JP_ARCH_HAS_THREAD(hwcap2) (((hwcap2)&2U) != 0)
 #define JP_ARCH_THREAD_CALL SYS_arch_prctl, 0x1003 /* ARCH_GET_FS */
 static inline uint64_t jp_arch_thread_sig(void)
@@ -297,18 +306,19 @@ static inline uint64_t jp_arch_thread_sig(void)
     return thread;
 }
 
-/* Where, from a thread pointer, the C library has a word by which it can be
- * told, and whether that is it: here it points to itself (ELF Handling For
- * Thread-Local Storage, 3.4.6). */
+/* A thread pointer that the C library made is recognised by the word at this
+ * offset from it: here the word points to itself (ELF Handling For Thread-Local
+ * Storage, 3.4.6).  The function tells whether `word` is such. */
 #define JP_ARCH_THREAD_WORD 0ULL
 static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
 {
     return word == thread;
 }
 
-/* jp_trap_walk_sig (sig/trap.h): keeps what the caller is to find again, and
- * goes on as jp_walk_sig.  At jp_trap_land, with the trap in rdi and sp as it
- * was, a fault in there returns -1 from it. */
+/* jp_trap_walk_sig (sig/trap.h): saves the callee-saved registers and sp in
+ * *trap (rcx) and goes on as jp_walk_sig.  After a fault in the walk
+ * jp_trap_sig makes the thread go on at jp_trap_land, with the trap in rdi and
+ * sp as it was: that restores the registers and returns -1 to the caller. */
 #define JP_ARCH_TRAP_REGISTERS 7
 #define JP_ARCH_TRAP                                                          \
     ".pushsection .text\n"                                                    \
@@ -328,6 +338,8 @@ static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
     ".size jp_trap_walk_sig,.-jp_trap_walk_sig\n"                             \
     ".popsection\n"
 
+/* Changes the context so that the thread goes on at `pc`, which is
+ * jp_trap_land, with what jp_trap_walk_sig saved in `registers`. */
 static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
                                     const uint64_t *registers)
 {
@@ -336,10 +348,11 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
     context->uc_mcontext.gregs[REG_RSP] = (greg_t)registers[6];
 }
 
-/* The place of a thread pointer in jp_gate_known, below 4096. */
+/* The index of a thread pointer in jp_gate_known, below 4096. */
 #define JP_ARCH_GATE_PLACE(thread) ((thread) >> 12 & 4095U)
 
-/* A door: says which it is, and goes to the gate. */
+/* A door, the exported function of a hook: it passes its record on in r11 and
+ * goes to the gate. */
 #define JP_ARCH_DOOR(name)                                                    \
     ".pushsection .text.jp_doors,\"ax\",@progbits\n"                           \
     ".globl " name "\n"                                                       \
@@ -355,8 +368,9 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
 
 #define JP_ARCH_PUSH(name) "pushq %" name "\n.cfi_adjust_cfa_offset 8\n"
 #define JP_ARCH_POP(name) "popq %" name "\n.cfi_adjust_cfa_offset -8\n"
-/* Calls a function, the arguments of the door's caller and its number of
- * vector registers (al) being kept; eight words and the alignment. */
+/* Calls a function and saves the arguments of the door's caller and its number
+ * of vector registers (al) around the call; the answer is in r10.  Eight words
+ * are pushed, and one for the alignment. */
 #define JP_ARCH_ASIDE(call)                                                   \
     JP_ARCH_PUSH("rax") JP_ARCH_PUSH("rdi") JP_ARCH_PUSH("rsi")               \
     JP_ARCH_PUSH("rdx") JP_ARCH_PUSH("rcx") JP_ARCH_PUSH("r8")                \
@@ -366,8 +380,9 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
     JP_ARCH_POP("r8") JP_ARCH_POP("rcx") JP_ARCH_POP("rdx")                   \
     JP_ARCH_POP("rsi") JP_ARCH_POP("rdi") JP_ARCH_POP("rax")
 
-/* The gate, door in r11: 1 leads to the C library's function, 3 to the hook;
- * at 2 it is not yet known whose thread it is. */
+/* The gate; the door's record is in r11.  Label 1 goes on to the C library's
+ * function and 3 to the hook; 2 asks jp_gate_ask_sig whether the thread is one
+ * of the C library's. */
 #define JP_ARCH_GATE                                                          \
     ".pushsection .text.jp_doors,\"ax\",@progbits\n"                           \
     ".type jp_gate,@function\n"                                               \

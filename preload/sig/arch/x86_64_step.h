@@ -11,18 +11,21 @@
 
 #include "step.h"
 
-#define JP_ARCH_STEP_BYTES 16U /* that are looked at; no instruction is longer
-                                  than 15 */
+/* How many bytes the decoder reads; no instruction is longer than 15. */
+#define JP_ARCH_STEP_BYTES 16U
 
-/* An instruction that is being taken apart. */
+/* An instruction that is being decoded. */
 struct jp_arch_parts {
-    const uint8_t *at;  /* what is next of it */
+    const uint8_t *at;  /* its next byte to decode */
+    /* wide, reg_high, base_high: the bits W, R and B of its REX prefix; small:
+     * it has the prefix 66 (operands of 16 bits). */
     uint8_t wide, reg_high, base_high, small, modrm;
-    int32_t number;     /* displacement, then what stands behind it */
+    int32_t number;     /* its displacement, then its immediate operand */
 };
 
-/* Of each opcode of one byte: 0x10 is a ModRM byte, the low digit how many
- * bytes stand behind (4 with a prefix: 2); 0xff is none, or not looked at. */
+/* The form of each opcode of one byte: 0x10 says that a ModRM byte follows, the
+ * low digit how many bytes the immediate operand has (2 for 4 with the prefix
+ * 66); 0xff marks opcodes that are invalid or not decoded here. */
 #define JP_STEP_ROW(a, b) a, a, a, a, 1, 4, b, b, a, a, a, a, 1, 4, b, b
 static const uint8_t jp_arch_shapes[256] = {
     JP_STEP_ROW(0x10, 0xff), JP_STEP_ROW(0x10, 0xff),
@@ -46,8 +49,9 @@ static const uint8_t jp_arch_shapes[256] = {
     /* f0 */ 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0x10, 0x10,
     0, 0, 0, 0, 0, 0, 0x10, 0x10};
 
-/* Of the opcodes behind 0f: sets of 16, by their first digit, of what has no
- * ModRM byte, and of what has a byte behind it; and of what ends or is none. */
+/* Sets of the opcodes behind 0f, one word for each first digit: those without a
+ * ModRM byte (bare), those with an immediate operand of a byte (byte), and
+ * those that are invalid or not decoded here (none). */
 static const uint16_t jp_arch_bare[16] = {
     0x0320, 0, 0, 0x00bf, 0, 0, 0, 0x0080,
     0xffff, 0, 0x0707, 0, 0xff00, 0, 0, 0};
@@ -61,7 +65,7 @@ static inline int jp_arch_in_sig(const uint16_t set[16], uint8_t opcode)
     return set[opcode >> 4] >> (opcode & 15) & 1;
 }
 
-/* Takes the ModRM byte and what belongs to it. */
+/* Decodes the ModRM byte, the SIB byte and the displacement. */
 static inline void jp_arch_modrm_sig(struct jp_arch_parts *parts)
 {
     const uint8_t modrm = *parts->at++, mode = modrm >> 6, base = modrm & 7;
@@ -80,6 +84,7 @@ static inline void jp_arch_modrm_sig(struct jp_arch_parts *parts)
     parts->at += size;
 }
 
+/* Decodes an immediate operand of `size` bytes. */
 static inline void jp_arch_behind_sig(struct jp_arch_parts *parts,
                                       unsigned size)
 {
@@ -90,12 +95,14 @@ static inline void jp_arch_behind_sig(struct jp_arch_parts *parts,
     parts->at += size;
 }
 
-/* Is register 4 the stack pointer here, and 5 the frame pointer? */
+/* The registers of the ModRM byte in the machine's numbers: 4 is the stack
+ * pointer, 5 the frame pointer. */
 #define JP_STEP_REG(p) (((p)->modrm >> 3 & 7) | (p)->reg_high << 3)
 #define JP_STEP_BASE(p) (((p)->modrm & 7) | (p)->base_high << 3)
 #define JP_STEP_IS_REGISTER(p) ((p)->modrm >= 0xc0)
 
-/* mov and lea, where they set one of the two pointers. */
+/* The kind of a mov or lea, by which of the two pointers it sets.  CALL stands
+ * for lea N(%rsp),%rsp, which adds a number to the stack pointer. */
 static inline uint8_t jp_arch_moved_sig(const struct jp_arch_parts *parts,
                                         uint8_t opcode, const uint8_t *modrm)
 {
@@ -118,7 +125,7 @@ static inline uint8_t jp_arch_moved_sig(const struct jp_arch_parts *parts,
                                                : JP_STEP_PLAIN;
 }
 
-/* What an instruction of the one-byte map with a ModRM byte does. */
+/* Completes *step for an opcode of one byte that has a ModRM byte, at modrm. */
 static inline void jp_arch_do_modrm_sig(const struct jp_arch_parts *parts,
                                         uint8_t opcode, const uint8_t *modrm,
                                         struct jp_arch_step *step)
@@ -150,7 +157,7 @@ static inline void jp_arch_do_modrm_sig(const struct jp_arch_parts *parts,
     }
 }
 
-/* What one of the one-byte map without a ModRM byte does. */
+/* Completes *step for an opcode of one byte that has no ModRM byte. */
 static inline void jp_arch_do_plain_sig(const struct jp_arch_parts *parts,
                                         uint8_t opcode,
                                         struct jp_arch_step *step)
@@ -189,7 +196,8 @@ static inline void jp_arch_do_plain_sig(const struct jp_arch_parts *parts,
     }
 }
 
-/* The opcodes behind 0f, behind VEX and behind EVEX: `map` is 1, 2 or 3. */
+/* Decodes what follows 0f, VEX or EVEX: an opcode of the map `map` (1: 0f, 2:
+ * 0f 38, 3: 0f 3a).  Other maps end the step. */
 static inline void jp_arch_far_sig(struct jp_arch_parts *parts, unsigned map,
                                    int is_vector, struct jp_arch_step *step)
 {
@@ -212,7 +220,7 @@ static inline void jp_arch_far_sig(struct jp_arch_parts *parts, unsigned map,
         parts->at++;
 }
 
-/* Takes the prefixes.  Returns 0 for one that is not looked at. */
+/* Decodes the prefixes, of which REX is the last. */
 static inline void jp_arch_prefixes_sig(struct jp_arch_parts *parts,
                                         const uint8_t *end)
 {
@@ -232,6 +240,7 @@ static inline void jp_arch_prefixes_sig(struct jp_arch_parts *parts,
     }
 }
 
+/* Decodes an instruction whose opcode is one byte. */
 static inline void jp_arch_near_sig(struct jp_arch_parts *parts,
                                     struct jp_arch_step *step)
 {
@@ -257,8 +266,8 @@ static inline void jp_arch_near_sig(struct jp_arch_parts *parts,
         jp_arch_do_plain_sig(parts, opcode, step);
 }
 
-/* Takes the instruction at `code` apart, of which JP_ARCH_STEP_BYTES can be
- * read. */
+/* Decodes the instruction at `code`, where JP_ARCH_STEP_BYTES can be read, and
+ * stores what it does in *step. */
 static inline void jp_arch_step_sig(const uint8_t *code,
                                     struct jp_arch_step *step)
 {

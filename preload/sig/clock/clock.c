@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which clock interrupts the threads, and arming it thread by thread.
+ * Choosing the clock that interrupts the threads, and arming each thread.
  * Runs in: handler, any thread. */
 #include "clock.h"
 
@@ -19,9 +19,9 @@
 #include "sig/os/filter.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 
-/* All kinds. */
+/* The rows of all kinds. */
 static const struct jp_clock_kind *const kinds[] = {
     &jp_clock_timer, &jp_clock_real,   &jp_clock_rtc,
     &jp_clock_perf,  &jp_clock_itimer,
@@ -29,7 +29,7 @@ static const struct jp_clock_kind *const kinds[] = {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* Which signal the clock sends. */
+/* The signal that the clock sends, by the flags. */
 static int choose_signal_sig(void)
 {
     if (jp_config.rtc_hz != 0)
@@ -48,8 +48,9 @@ static void note_sig(uint32_t note)
         jp_note_sig(note);
 }
 
-/* A timer on CPU time interrupts no system call, and is exact up to the
- * kernel's tick; above it there is the perf clock. */
+/* JP_CLOCK's choice.  By default, a timer on CPU time for rates up to the
+ * kernel's tick, as it interrupts no system call and is exact there; the perf
+ * clock for higher rates. */
 static const struct jp_clock_kind *choose_cpu_clock_sig(void)
 {
     const struct jp_clock_kind *kind = jp_config.period_ns < jp_process.tick_ns
@@ -87,7 +88,7 @@ int jp_clock_is_thread_cpu_sig(void)
 
 const struct jp_clock_kind *jp_clock_of_sig(const struct jp_signal *signal)
 {
-    /* Two kinds have timers: it is of the one that the threads have now. */
+    /* Two kinds have timers: the signal is of the one in use. */
     const struct jp_clock_kind *now = jp_process.clock;
     if (now->owns != NULL && now->owns(signal))
         return now;
@@ -108,12 +109,12 @@ int jp_clock_is_value_sig(const siginfo_t *info)
     return 0;
 }
 
-/* Counts a refusal, once for a thread. */
-static int refused_sig(struct jp_slot *slot, uint8_t what, unsigned counter)
+/* Counts a refusal once for each thread.  Returns whether it was the first. */
+static int refused_sig(struct jp_thread *thread, uint8_t what, unsigned counter)
 {
-    if ((slot->clock.refused & what) != 0)
+    if ((thread->clock.refused & what) != 0)
         return 0;
-    slot->clock.refused |= what;
+    thread->clock.refused |= what;
     jp_count_sig(counter, 1);
     return 1;
 }
@@ -131,269 +132,283 @@ static void complain_sig(int error)
                         NULL, error);
 }
 
-/* Returns what the slot is armed with now.  NULL: nothing is left but the
- * process's slow timer. */
-static const struct jp_clock_kind *make_sig(struct jp_slot *slot)
+/* Makes the thread's clock.  Returns what the thread is armed with now; NULL:
+ * nothing, so that only the process's slow timer samples it. */
+static const struct jp_clock_kind *make_sig(struct jp_thread *thread)
 {
     const struct jp_clock_kind *kind = jp_process.clock;
     const struct jp_clock_kind *first =
         kind->begins_with != NULL ? kind->begins_with : kind;
-    slot->clock.gives_way = first != kind;
-    const int error = first->arm(slot);
+    thread->clock.gives_way = first != kind;
+    const int error = first->arm(thread);
     if (error == 0)
         return first;
-    slot->clock.gives_way = 0;
+    thread->clock.gives_way = 0;
     /* The thread has ended meanwhile. */
     if (error == -EINVAL)
         return NULL;
-    /* An event's signals need no place among the pending ones. */
-    if (first != kind && kind->arm(slot) == 0)
+    /* The signals of a perf event need no place among the pending ones. */
+    if (first != kind && kind->arm(thread) == 0)
         return kind;
-    if (refused_sig(slot, JP_REFUSED_TIMER,
+    if (refused_sig(thread, JP_REFUSED_TIMER,
                     jp_filter_number_sig(SYS_timer_create) != 0
                         ? JP_COUNT_NO_TIMER_FILTER
                         : JP_COUNT_NO_TIMER))
-        slot->clock.seen_ns =
-            jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
+        thread->clock.seen_ns =
+            jp_sys_clock_sig(jp_clock_of_thread_sig(thread->tid));
     if (!jp_process_timer_runs_sig())
         complain_sig(-error);
     return NULL;
 }
 
-/* With a long period, what it leaves at the end is too much to be dropped: the
- * thread's next sample has it, or what is written at its end. */
-static uint64_t rest_sig(struct jp_slot *slot)
+/* The CPU time since the thread's last sample.  With a lengthened period it is
+ * too much to be dropped when the clock stops: the thread's next sample stands
+ * for it as well, or the one written at the thread's end. */
+static uint64_t unsampled_sig(struct jp_thread *thread)
 {
-    const struct jp_clock_kind *source = slot->clock.kind;
-    if (source == NULL || source->rest == NULL || slot->clock.gives_way ||
-        !jp_budget_exact_sig(&slot->clock.budget))
+    const struct jp_clock_kind *source = thread->clock.kind;
+    if (source == NULL || source->unsampled == NULL ||
+        thread->clock.gives_way || !jp_budget_exact_sig(&thread->clock.budget))
         return 0;
-    return source->rest(slot);
+    return source->unsampled(thread);
 }
 
-void jp_clock_stop_held_sig(struct jp_slot *slot)
+void jp_clock_stop_held_sig(struct jp_thread *thread)
 {
-    const uint64_t rest = rest_sig(slot);
-    if (rest != 0)
-        atomic_fetch_add(&slot->clock.carried_ns, rest);
-    if (slot->clock.kind != NULL)
-        slot->clock.kind->disarm(slot);
-    slot->clock.kind = NULL;
+    const uint64_t unsampled = unsampled_sig(thread);
+    if (unsampled != 0)
+        atomic_fetch_add(&thread->clock.carried_ns, unsampled);
+    if (thread->clock.kind != NULL)
+        thread->clock.kind->disarm(thread);
+    thread->clock.kind = NULL;
 }
 
-int jp_clock_hold_sig(struct jp_slot *slot)
+int jp_clock_hold_sig(struct jp_thread *thread)
 {
-    uint32_t state = JP_SLOT_IDLE;
-    if (atomic_compare_exchange_strong(&slot->state, &state, JP_SLOT_ARMING))
+    uint32_t state = JP_THREAD_IDLE;
+    if (atomic_compare_exchange_strong(&thread->state, &state,
+                                       JP_THREAD_ARMING))
         return 1;
-    state = JP_SLOT_ARMED;
-    return atomic_compare_exchange_strong(&slot->state, &state, JP_SLOT_ARMING);
+    state = JP_THREAD_ARMED;
+    return atomic_compare_exchange_strong(&thread->state, &state,
+                                          JP_THREAD_ARMING);
 }
 
-void jp_clock_release_sig(struct jp_slot *slot)
+void jp_clock_release_sig(struct jp_thread *thread)
 {
-    atomic_store(&slot->state,
-                 slot->clock.kind != NULL ? JP_SLOT_ARMED : JP_SLOT_IDLE);
+    atomic_store(&thread->state,
+                 thread->clock.kind != NULL ? JP_THREAD_ARMED : JP_THREAD_IDLE);
 }
 
-static void arm_sig(struct jp_slot *slot)
+static void arm_sig(struct jp_thread *thread)
 {
-    uint32_t idle = JP_SLOT_IDLE;
+    uint32_t idle = JP_THREAD_IDLE;
     if (!jp_process.clock->per_thread ||
-        !atomic_compare_exchange_strong(&slot->state, &idle, JP_SLOT_ARMING))
+        !atomic_compare_exchange_strong(&thread->state, &idle,
+                                        JP_THREAD_ARMING))
         return;
-    if (slot->tid != 0) {
-        slot->clock.signal = jp_process.signal;
-        slot->clock.kind = make_sig(slot);
+    if (thread->tid != 0) {
+        thread->clock.signal = jp_process.signal;
+        thread->clock.kind = make_sig(thread);
     }
-    jp_clock_release_sig(slot);
+    jp_clock_release_sig(thread);
 }
 
-/* The thread's next sample stands for what it did since the last one, too. */
-static void carry_sig(struct jp_slot *slot)
+/* Has the thread's next sample stand for its CPU time since the last one. */
+static void carry_sig(struct jp_thread *thread)
 {
-    const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
-    if (cpu > slot->clock.cpu_ns)
-        atomic_fetch_add(&slot->clock.carried_ns, cpu - slot->clock.cpu_ns);
-    slot->clock.cpu_ns = cpu;
+    const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(thread->tid));
+    if (cpu > thread->clock.cpu_ns)
+        atomic_fetch_add(&thread->clock.carried_ns, cpu - thread->clock.cpu_ns);
+    thread->clock.cpu_ns = cpu;
 }
 
-/* Disarms a slot because the clock moves.  What an exact clock counted since
- * the last sample, or the timer that is to give way to it, is in the next. */
-static void leave_slot_sig(struct jp_slot *slot)
+/* Disarms a thread because the clock moves to another signal.  What an exact
+ * clock, or the timer that begins for it, counted since the last sample is in
+ * the next one. */
+static void leave_thread_sig(struct jp_thread *thread)
 {
-    uint32_t armed = JP_SLOT_ARMED;
-    if (!atomic_compare_exchange_strong(&slot->state, &armed, JP_SLOT_ARMING))
+    uint32_t armed = JP_THREAD_ARMED;
+    if (!atomic_compare_exchange_strong(&thread->state, &armed,
+                                        JP_THREAD_ARMING))
         return;
-    const int exact = (slot->clock.kind != NULL && slot->clock.kind->exact) ||
-                      slot->clock.gives_way;
-    jp_clock_stop_held_sig(slot);
-    slot->clock.gives_way = 0;
+    const int exact =
+        (thread->clock.kind != NULL && thread->clock.kind->exact) ||
+        thread->clock.gives_way;
+    jp_clock_stop_held_sig(thread);
+    thread->clock.gives_way = 0;
     if (exact)
-        carry_sig(slot);
-    jp_clock_release_sig(slot);
+        carry_sig(thread);
+    jp_clock_release_sig(thread);
 }
 
-/* The clock has moved while somebody armed the slot (jp_clock_move_sig). */
-static void catch_up_sig(struct jp_slot *slot)
+/* Arms the thread again if the clock moved while it was being armed
+ * (jp_clock_move_sig). */
+static void catch_up_sig(struct jp_thread *thread)
 {
-    if (atomic_load(&slot->state) == JP_SLOT_ARMED &&
-        slot->clock.signal != jp_process.signal) {
-        leave_slot_sig(slot);
-        arm_sig(slot);
+    if (atomic_load(&thread->state) == JP_THREAD_ARMED &&
+        thread->clock.signal != jp_process.signal) {
+        leave_thread_sig(thread);
+        arm_sig(thread);
     }
 }
 
-void jp_clock_arm_sig(struct jp_slot *slot)
+void jp_clock_arm_sig(struct jp_thread *thread)
 {
-    arm_sig(slot);
-    catch_up_sig(slot);
+    arm_sig(thread);
+    catch_up_sig(thread);
 }
 
-void jp_clock_disarm_sig(struct jp_slot *slot)
+void jp_clock_disarm_sig(struct jp_thread *thread)
 {
-    uint32_t armed = JP_SLOT_ARMED;
-    if (!atomic_compare_exchange_strong(&slot->state, &armed, JP_SLOT_ARMING))
+    uint32_t armed = JP_THREAD_ARMED;
+    if (!atomic_compare_exchange_strong(&thread->state, &armed,
+                                        JP_THREAD_ARMING))
         return;
-    jp_clock_stop_held_sig(slot);
-    jp_clock_release_sig(slot);
+    jp_clock_stop_held_sig(thread);
+    jp_clock_release_sig(thread);
 }
 
-/* The thread's first tick comes to it with a probability that grows with its
- * age, until it is sure at the age of a tick.  From then on samples come a
- * period after another, and what is left of a period at the end is not seen.
- * Weighed like this, the first tick makes up for the threads that end before
- * theirs, and the sum is right for threads of every length: with C(s) the whole
- * periods in s, the integral of w(u) + C(T - u) over the ages u up to T must be
- * T ticks, so w(u) = tick - C(u).  (Where a tick is no whole number of periods,
- * a thread that lives for longer may have up to a part of a period more or
- * less.  A tick that comes late is worth what the thread did.) */
+/* The weight of a thread's first tick in perf mode.  The probability that the
+ * tick has come grows with the thread's age and is 1 at the age of a tick.
+ * From the first tick on, samples come one period after another, and the rest
+ * of a period at the thread's end is not seen.  With this weight, the first
+ * tick makes up for threads that end before theirs, and the expected sum is
+ * right for threads of every length: with C(s) the whole periods in s, the
+ * integral of w(u) + C(T - u) over the ages u up to T must be T ticks, so w(u)
+ * = tick - C(u).  (Where a tick is no whole number of periods, a longer thread
+ * may have up to a part of a period more or less.  A late tick stands for all
+ * that the thread did.) */
 static uint64_t first_weight_sig(uint64_t age, uint64_t period)
 {
     const uint64_t tick = jp_process.tick_ns;
     return age < tick ? tick - age / period * period : age;
 }
 
-/* The event cannot be had; the slot's CPU timer takes its place. */
-static void fall_back_sig(struct jp_slot *slot)
+/* The kernel refuses the perf event: the thread keeps its CPU timer. */
+static void fall_back_sig(struct jp_thread *thread)
 {
-    slot->clock.budget.period_ns = jp_config.period_ns;
-    jp_clock_timer_restart_sig(slot);
-    refused_sig(slot, JP_REFUSED_PERF,
+    thread->clock.budget.period_ns = jp_config.period_ns;
+    jp_clock_timer_restart_sig(thread);
+    refused_sig(thread, JP_REFUSED_PERF,
                 jp_filter_number_sig(SYS_perf_event_open) != 0
                     ? JP_COUNT_NO_PERF_FILTER
                     : JP_COUNT_NO_PERF);
 }
 
-/* In a thread whose timer has just run out: the clock that this was to give
- * way to takes its place.  So a thread that lives for less than a tick, and one
- * that waits, cost no more than a timer.  Returns the weight of the signal,
- * which would be weight_ns otherwise. */
-static uint64_t promote_sig(struct jp_slot *slot, uint64_t weight_ns)
+/* In perf mode, replaces the calling thread's expired timer by a perf event.
+ * (Begun by a timer, threads that live for less than a tick, or only wait, cost
+ * no perf event.)  Returns the signal's weight: that of a first tick, or
+ * weight_ns where nothing was to be replaced. */
+static uint64_t switch_to_perf_sig(struct jp_thread *thread, uint64_t weight_ns)
 {
-    uint32_t armed = JP_SLOT_ARMED;
-    if (!slot->clock.gives_way ||
-        !atomic_compare_exchange_strong(&slot->state, &armed, JP_SLOT_ARMING))
+    uint32_t armed = JP_THREAD_ARMED;
+    if (!thread->clock.gives_way ||
+        !atomic_compare_exchange_strong(&thread->state, &armed,
+                                        JP_THREAD_ARMING))
         return weight_ns;
-    slot->clock.gives_way = 0;
+    thread->clock.gives_way = 0;
     const uint64_t age =
-        jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) - slot->clock.cpu_ns;
+        jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) - thread->clock.cpu_ns;
     const struct jp_clock_kind *now = jp_process.clock;
     if (now->begins_with == NULL) {
-        /* It has moved just now, to a signal that is not for it. */
-        slot->clock.cpu_ns += age;
-    } else if (now->arm(slot) == 0) {
-        now->begins_with->disarm(slot);
-        slot->clock.kind = now;
+        /* The clock has just moved to a signal that a perf event cannot
+         * send. */
+        thread->clock.cpu_ns += age;
+    } else if (now->arm(thread) == 0) {
+        now->begins_with->disarm(thread);
+        thread->clock.kind = now;
     } else {
-        fall_back_sig(slot);
+        fall_back_sig(thread);
     }
-    jp_clock_release_sig(slot);
-    catch_up_sig(slot);
-    return first_weight_sig(age, slot->clock.budget.period_ns);
+    jp_clock_release_sig(thread);
+    catch_up_sig(thread);
+    return first_weight_sig(age, thread->clock.budget.period_ns);
 }
 
-/* The thread's event could not be made again: it begins as one that has just
- * come. */
-static void begin_again_sig(struct jp_slot *slot)
+/* The perf event could not be made again with another period: arms the thread
+ * as if it had just begun. */
+static void begin_again_sig(struct jp_thread *thread)
 {
-    carry_sig(slot);
-    slot->clock.kind = make_sig(slot);
+    carry_sig(thread);
+    thread->clock.kind = make_sig(thread);
 }
 
-void jp_clock_pace_sig(struct jp_slot *slot)
+void jp_clock_pace_sig(struct jp_thread *thread)
 {
-    uint32_t armed = JP_SLOT_ARMED;
-    if (!atomic_compare_exchange_strong(&slot->state, &armed, JP_SLOT_ARMING))
+    uint32_t armed = JP_THREAD_ARMED;
+    if (!atomic_compare_exchange_strong(&thread->state, &armed,
+                                        JP_THREAD_ARMING))
         return;
-    if (!slot->clock.gives_way && slot->clock.kind->pace(slot) != 0)
-        begin_again_sig(slot);
-    jp_clock_release_sig(slot);
-    catch_up_sig(slot);
+    if (!thread->clock.gives_way && thread->clock.kind->pace(thread) != 0)
+        begin_again_sig(thread);
+    jp_clock_release_sig(thread);
+    catch_up_sig(thread);
 }
 
-int jp_clock_due_sig(const struct jp_clock_kind *kind, struct jp_slot *slot,
+int jp_clock_due_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
                      const struct jp_signal *signal, struct jp_due *due)
 {
-    if (!kind->due(slot, signal, due))
+    if (!kind->due(thread, signal, due))
         return 0;
     if (!kind->cpu || !kind->per_thread)
         return 1;
-    due->cpu = promote_sig(slot, due->cpu) + jp_clock_take_carried_sig(slot);
+    due->cpu = switch_to_perf_sig(thread, due->cpu) +
+               jp_clock_take_carried_sig(thread);
     due->counted_ns = due->cpu;
     return 1;
 }
 
-uint64_t jp_clock_take_carried_sig(struct jp_slot *slot)
+uint64_t jp_clock_take_carried_sig(struct jp_thread *thread)
 {
-    return slot->clock.carried_ns != 0
-               ? atomic_exchange(&slot->clock.carried_ns, 0)
+    return thread->clock.carried_ns != 0
+               ? atomic_exchange(&thread->clock.carried_ns, 0)
                : 0;
 }
 
-uint64_t jp_clock_take_unseen_sig(struct jp_slot *slot)
+uint64_t jp_clock_take_unseen_sig(struct jp_thread *thread)
 {
-    uint64_t debt = jp_clock_take_carried_sig(slot);
-    if ((slot->clock.refused & JP_REFUSED_TIMER) == 0 ||
+    uint64_t carried = jp_clock_take_carried_sig(thread);
+    if ((thread->clock.refused & JP_REFUSED_TIMER) == 0 ||
         !jp_clock_is_thread_cpu_sig())
-        return debt;
+        return carried;
     const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
-    if (cpu > slot->clock.seen_ns)
-        debt += cpu - slot->clock.seen_ns;
-    slot->clock.seen_ns = cpu;
-    /* Perhaps a timer is to be had now. */
-    jp_clock_arm_sig(slot);
-    if (atomic_load(&slot->state) == JP_SLOT_ARMED)
-        slot->clock.refused &= (uint8_t)~JP_REFUSED_TIMER;
-    return debt;
+    if (cpu > thread->clock.seen_ns)
+        carried += cpu - thread->clock.seen_ns;
+    thread->clock.seen_ns = cpu;
+    /* The kernel may allow a timer by now. */
+    jp_clock_arm_sig(thread);
+    if (atomic_load(&thread->state) == JP_THREAD_ARMED)
+        thread->clock.refused &= (uint8_t)~JP_REFUSED_TIMER;
+    return carried;
 }
 
-void jp_clock_end_sig(struct jp_slot *slot)
+void jp_clock_end_sig(struct jp_thread *thread)
 {
     for (;;) {
-        uint32_t state = atomic_load(&slot->state);
-        if (state == JP_SLOT_ARMING) {
-            /* Another thread is at it, in a bounded step of its own. */
+        uint32_t state = atomic_load(&thread->state);
+        if (state == JP_THREAD_ARMING) {
+            /* Another thread arms or disarms it, in a bounded step. */
             jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
             continue;
         }
-        if (!atomic_compare_exchange_strong(&slot->state, &state,
-                                            JP_SLOT_ENDING))
+        if (!atomic_compare_exchange_strong(&thread->state, &state,
+                                            JP_THREAD_ENDING))
             continue;
-        if (state == JP_SLOT_ARMED)
-            jp_clock_stop_held_sig(slot);
+        if (state == JP_THREAD_ARMED)
+            jp_clock_stop_held_sig(thread);
         return;
     }
 }
 
-/* The log's header says which clock it is. */
+/* Writes the clock's id into the log's header. */
 static void tell_clock_sig(void)
 {
     if (atomic_load(&jp_log.state) == JP_LOG_READY)
         jp_log.header->clock = jp_process.clock->id;
 }
 
-/* A clock that cannot send the next signal gives way to another. */
+/* Has a clock that cannot send the signal `next` give way to another. */
 static void leave_signal_sig(int next)
 {
     const struct jp_clock_kind *kind = jp_process.clock;
@@ -406,19 +421,19 @@ static void leave_signal_sig(int next)
     tell_clock_sig();
 }
 
-/* Whether the calling thread may have the clock, tried out. */
+/* Tries out whether the calling thread may have the clock. */
 static int may_have_it_sig(void)
 {
     const uint32_t tid = jp_sys_gettid_sig();
-    struct jp_slot *slot = tid != 0 ? jp_slot_by_tid_sig(tid) : NULL;
-    if (slot == NULL || !jp_clock_hold_sig(slot))
-        return 1; /* it will be seen */
-    jp_clock_stop_held_sig(slot);
-    slot->clock.signal = jp_process.signal;
-    const int error = jp_process.clock->arm(slot);
+    struct jp_thread *thread = tid != 0 ? jp_thread_by_tid_sig(tid) : NULL;
+    if (thread == NULL || !jp_clock_hold_sig(thread))
+        return 1; /* not known: a refusal will show later */
+    jp_clock_stop_held_sig(thread);
+    thread->clock.signal = jp_process.signal;
+    const int error = jp_process.clock->arm(thread);
     if (error == 0)
-        jp_process.clock->disarm(slot);
-    jp_clock_release_sig(slot);
+        jp_process.clock->disarm(thread);
+    jp_clock_release_sig(thread);
     return error == 0;
 }
 
@@ -431,13 +446,14 @@ void jp_clock_fall_back_to_itimer_sig(void)
     jp_process.clock = &jp_clock_itimer;
     jp_note_sig(JP_NOTE_SHARED_TIMER);
     tell_clock_sig();
-    /* Its signal does not say which thread it came to. */
+    /* Its signal does not tell its thread, and a filter forbids to ask. */
     if (jp_sys_gettid_sig() == 0)
         complain_sig(EPERM);
 }
 
-/* Sets the process's timer.  If the program takes the signal at this moment,
- * this thread sees that or jp_clock_move_sig sees the timer. */
+/* Starts a clock of the whole process.  If the program takes the clock's signal
+ * at this moment, either this thread sees the new signal or jp_clock_move_sig
+ * sees the timer. */
 static void run_shared_sig(const struct jp_clock_kind *kind)
 {
     const int error = kind->run(1);
@@ -450,17 +466,17 @@ static void run_shared_sig(const struct jp_clock_kind *kind)
 void jp_clock_fence_sig(void)
 {
     const struct jp_clock_kind *kind = jp_process.clock;
-    const uint32_t count = jp_slots_count_sig();
+    const uint32_t count = jp_threads_used_sig();
     if (kind->fence == NULL || jp_filter_number_sig(SYS_timer_settime) == 0)
         return;
     for (uint32_t i = 0; i < count; i++) {
-        struct jp_slot *slot = jp_slot_at_sig(i);
-        if (atomic_load(&slot->state) != JP_SLOT_ARMED ||
-            !jp_clock_hold_sig(slot))
+        struct jp_thread *thread = jp_thread_at_sig(i);
+        if (atomic_load(&thread->state) != JP_THREAD_ARMED ||
+            !jp_clock_hold_sig(thread))
             continue;
-        if (slot->clock.kind == kind)
-            kind->fence(slot);
-        jp_clock_release_sig(slot);
+        if (thread->clock.kind == kind)
+            kind->fence(thread);
+        jp_clock_release_sig(thread);
     }
 }
 
@@ -471,18 +487,18 @@ void jp_clock_all_sig(int arm)
         run_shared_sig(kind);
     else if (kind->run != NULL)
         kind->run(0);
-    uint32_t count = jp_slots_count_sig();
+    uint32_t count = jp_threads_used_sig();
     for (uint32_t i = 0; i < count; i++) {
         if (arm)
-            jp_clock_arm_sig(jp_slot_at_sig(i));
+            jp_clock_arm_sig(jp_thread_at_sig(i));
         else
-            jp_clock_disarm_sig(jp_slot_at_sig(i));
+            jp_clock_disarm_sig(jp_thread_at_sig(i));
     }
 }
 
 static int first_timer = -1;
 
-/* JP_FIRST's timer; after: in ns. */
+/* Makes JP_FIRST's timer, which runs out in `after` ns. */
 static void set_first_sig(uint64_t after)
 {
     struct sigevent event = {.sigev_signo = jp_process.signal,
@@ -504,7 +520,8 @@ void jp_clock_first_sig(void)
     set_first_sig(jp_config.first_ns);
 }
 
-/* JP_FIRST's time goes on under the new signal. */
+/* Makes JP_FIRST's timer anew, with the time that is left and the new
+ * signal. */
 static void move_first_sig(void)
 {
     struct itimerspec left;
@@ -519,16 +536,17 @@ static void move_first_sig(void)
 
 void jp_clock_move_sig(int signal)
 {
-    /* Before the signal: who arms a slot with the new one sees the new clock,
-     * and who arms it meanwhile with the old one looks at the signal again. */
+    /* The clock changes before the signal does: whoever arms a thread with the
+     * new signal sees the new clock, and whoever arms one with the old signal
+     * looks at the signal again (catch_up_sig). */
     leave_signal_sig(signal);
     jp_process.signal = signal;
     atomic_thread_fence(memory_order_seq_cst);
-    leave_signal_sig(signal); /* a start may have just chosen another */
+    leave_signal_sig(signal); /* a start may just have changed the clock */
     move_first_sig();
     jp_process_timer_run_sig(0);
-    for (uint32_t i = 0, count = jp_slots_count_sig(); i < count; i++)
-        leave_slot_sig(jp_slot_at_sig(i));
+    for (uint32_t i = 0, count = jp_threads_used_sig(); i < count; i++)
+        leave_thread_sig(jp_thread_at_sig(i));
     if (atomic_load(&jp_process.running)) {
         jp_process_timer_run_sig(1);
         jp_clock_all_sig(1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The clock that interrupts the threads: which it is, and arming it.  What
- * each kind does is in its own file.
+ * The clock that interrupts the threads: choosing it, and arming each thread
+ * with it.  What a kind of clock does is in that kind's own file.
  * Runs in: handler, any thread. */
 #ifndef JP_CLOCK_H
 #define JP_CLOCK_H
@@ -10,79 +10,91 @@
 
 #include "sig/state/clock_kind.h"
 
-struct jp_slot;
+struct jp_thread;
 
-/* What the kernel refused a slot, in its `refused`. */
+/* What the kernel refused a thread: bits of jp_thread_clock.refused. */
 #define JP_REFUSED_PERF 0x1U
 #define JP_REFUSED_TIMER 0x2U
 
-/* Sets the clock and its signal (jp_process.clock, .signal) by the flags and
- * by what the kernel allows. */
+/* Sets the process's clock and its signal (jp_process.clock, .signal) by the
+ * flags and by what the kernel allows.  Called once, by the constructor. */
 void jp_clock_choose_sig(void);
 
 /* Whether each thread has a clock of its own that counts its CPU time. */
 int jp_clock_is_thread_cpu_sig(void);
 
-/* Arms the slot with the clock, or, where that is refused, with what is left;
- * or disarms it.  Does nothing when that is done already, or being done by
- * another thread. */
-void jp_clock_arm_sig(struct jp_slot *slot);
-void jp_clock_disarm_sig(struct jp_slot *slot);
+/* Arms a live thread with the process's clock, if that is one of each thread;
+ * where the kernel refuses it, with a CPU timer in place of a perf event, or
+ * with no clock, which is counted.  Does nothing when the thread is
+ * armed, or another thread is arming it. */
+void jp_clock_arm_sig(struct jp_thread *thread);
 
-/* Keeps others from arming, disarming and ending a live slot until it is
- * released; returns whether it was had.  The one who holds it may stop its
- * clock, and may then free it instead. */
-int jp_clock_hold_sig(struct jp_slot *slot);
-void jp_clock_release_sig(struct jp_slot *slot);
-void jp_clock_stop_held_sig(struct jp_slot *slot);
+/* Stops the thread's clock, if it is armed and no other thread is at it. */
+void jp_clock_disarm_sig(struct jp_thread *thread);
 
-/* The clock whose signal it is, or NULL. */
+/* Keeps others from arming, disarming and ending a live thread until
+ * jp_clock_release_sig.  Returns 0 when another thread holds it.  The holder
+ * may stop the thread's clock by jp_clock_stop_held_sig, and may then free the
+ * record instead of releasing it. */
+int jp_clock_hold_sig(struct jp_thread *thread);
+void jp_clock_release_sig(struct jp_thread *thread);
+void jp_clock_stop_held_sig(struct jp_thread *thread);
+
+/* The kind of clock that sent a signal; NULL: none of jprof's. */
 const struct jp_clock_kind *jp_clock_of_sig(const struct jp_signal *signal);
 
-/* Whether a signal says by itself that it is of a clock of some thread's: it
- * may come when that has stopped. */
+/* Whether a signal's siginfo alone says that a clock of some thread sent it.
+ * Such a signal may come after its clock was stopped. */
 int jp_clock_is_value_sig(const siginfo_t *info);
 
-/* What a signal of this kind is worth to the calling thread, whose clock goes
- * on as it should.  Returns whether it is a sample at all. */
-int jp_clock_due_sig(const struct jp_clock_kind *kind, struct jp_slot *slot,
+/* Fills *due, all zeros before, with the time that a signal of this kind stands
+ * for in the calling thread, and lets the thread's clock go on: in perf mode,
+ * the perf event takes the place of the timer that has run out.  Returns 0 when
+ * the signal is no sample. */
+int jp_clock_due_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
                      const struct jp_signal *signal, struct jp_due *due);
 
 /* Sets the calling thread's clock to the period of its budget. */
-void jp_clock_pace_sig(struct jp_slot *slot);
+void jp_clock_pace_sig(struct jp_thread *thread);
 
-/* What the thread did before it had a slot, or before its clock was stopped
- * while its period was longer than asked for, in ns, once. */
-uint64_t jp_clock_take_carried_sig(struct jp_slot *slot);
+/* Takes the CPU time, in ns, that the thread's next sample stands for besides
+ * its own: from before it had a record, or since the last sample before its
+ * clock was stopped.  0 the next time. */
+uint64_t jp_clock_take_carried_sig(struct jp_thread *thread);
 
-/* What the process's slow timer (adopt.c) stands for in the calling thread:
- * its CPU time that no clock of its own has seen, in ns. */
-uint64_t jp_clock_take_unseen_sig(struct jp_slot *slot);
+/* Takes what a signal of the process's slow timer stands for in the calling
+ * thread, in ns: jp_clock_take_carried_sig and, for a thread that was refused
+ * its own timer, the CPU time since this was last called.  Tries to arm such a
+ * thread again. */
+uint64_t jp_clock_take_unseen_sig(struct jp_thread *thread);
 
-/* To be called before a profile starts when the kernel has refused the
- * process's slow timer: threads would be refused theirs as well.  Where CPU
- * time is counted, and no thread is to have a perf event, one timer for the
- * whole process, which takes no place among the pending signals, counts it. */
+/* Called before a profile starts, when the kernel has refused the process's
+ * slow timer and so would refuse the threads' CPU timers as well.  Makes
+ * ITIMER_PROF the clock, which takes no place among the user's pending signals;
+ * in perf mode only if the calling thread cannot have an event either.  Does
+ * nothing in real-time mode, or where the clock's signal is not SIGPROF. */
 void jp_clock_fall_back_to_itimer_sig(void);
 
-/* Makes a slot that nobody arms any more, for the end of its thread.  Its
- * last signals have come when this returns. */
-void jp_clock_end_sig(struct jp_slot *slot);
+/* Ends a thread's clock for good (state ENDING): nobody arms it any more, and
+ * no signal of it comes after this returns.  Called in the thread itself, which
+ * is about to exit; waits for another thread that arms or disarms it. */
+void jp_clock_end_sig(struct jp_thread *thread);
 
-/* To be called when a filter of the program's is known and not yet installed:
- * where it forbids to set timers, those of all threads are set to go on by
- * themselves. */
+/* Called before a filter of the program's is installed: where it will forbid to
+ * set timers, sets those of all threads to go on by themselves. */
 void jp_clock_fence_sig(void);
 
-/* Arms, or disarms, all live slots. */
+/* Starts (arm: 1) or stops (0) the process's clock and arms or disarms all live
+ * threads. */
 void jp_clock_all_sig(int arm);
 
-/* Has the clock send another signal from now on.  The program needs the one
- * that it used. */
+/* Has the clock send `signal` from now on, since the program needs the one in
+ * use.  A clock that cannot send it gives way to another. */
 void jp_clock_move_sig(int signal);
 
-/* JP_FIRST: has the clock's signal sent once with the value for START, after
- * that much CPU time of the process (JP_REALTIME: of real time). */
+/* JP_FIRST: has the clock's signal sent once, with the value for START, after
+ * that much CPU time of the process; in real-time mode, after that much real
+ * time. */
 void jp_clock_first_sig(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The process's profiling timer.
+ * The clock kind of the process's profiling timer.
  * Runs in: handler, any thread. */
 #include "clock_itimer.h"
 
@@ -57,17 +57,18 @@ static void give_sig(int changed)
     atomic_store(&taken, 0);
 }
 
-/* The kernel says no more. */
+/* The kernel's siginfo says no more than SI_KERNEL. */
 static int owns_sig(const struct jp_signal *signal)
 {
     return jp_process.clock == &jp_clock_itimer && signal->number == SIGPROF &&
            signal->info->si_code == SI_KERNEL;
 }
 
-/* For ticks that were not delivered: nothing up to a tick. */
-static int flush_sig(struct jp_slot *slot, struct jp_due *due)
+/* The process's CPU time of ticks that were not delivered.  Up to a tick may be
+ * due to the next signal, and is left out. */
+static int flush_sig(struct jp_thread *thread, struct jp_due *due)
 {
-    (void)slot;
+    (void)thread;
     uint64_t before = atomic_load(&cpu_ns);
     const uint64_t now = jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID);
     if (now < before + jp_process.tick_ns ||
@@ -78,15 +79,15 @@ static int flush_sig(struct jp_slot *slot, struct jp_due *due)
 }
 
 /* The CPU time of the process since the last signal. */
-static int due_sig(struct jp_slot *slot, const struct jp_signal *signal,
+static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
                    struct jp_due *due)
 {
     const uint64_t now = jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID);
     const uint64_t before = atomic_exchange(&cpu_ns, now);
-    (void)slot;
+    (void)thread;
     (void)signal;
     due->cpu = now > before ? now - before : 0;
-    /* 0: a filter keeps us from asking. */
+    /* 0: a filter forbids to ask. */
     if (now == 0)
         due->cpu = budget.period_ns;
     return 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The process's own profiling timer, setitimer(2) with ITIMER_PROF, as in the
- * original.  One for all threads; whoever runs at the tick is sampled.
+ * The clock kind of the process's profiling timer, setitimer(2) with
+ * ITIMER_PROF, as in the original jprof.  One timer serves all threads; the
+ * thread that runs at the tick is sampled.
  * Runs in: handler, any thread. */
 #ifndef JP_CLOCK_ITIMER_H
 #define JP_CLOCK_ITIMER_H

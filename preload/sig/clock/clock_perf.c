@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The perf software clock.
+ * The clock kind of the perf software clock.
  * Runs in: handler, any thread. */
 #include "clock_perf.h"
 
@@ -17,15 +17,15 @@
 #include "sig/files/notes.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 
-/* The CPU clock is read at one sample of so many at least, so that the sum of
- * the weights cannot drift away from it. */
+/* At least one sample of so many reads the thread's CPU clock, so that the sum
+ * of the weights cannot drift away from it. */
 #define READ_EVERY 8U
 
 #define FIRST_REAL_TIME_SIGNAL 32 /* the kernel's SIGRTMIN, signal(7) */
 
-/* The numbers of events' descriptors begin here; 0: there was none yet. */
+/* The lowest number that events' descriptors have; 0: no event was made yet. */
 static _Atomic int lowest;
 
 /* The fields of struct f_owner_ex, fcntl(2). */
@@ -43,14 +43,14 @@ static int open_event_sig(uint32_t tid, uint64_t period)
         .sample_period = period,
         .disabled = 1,
     };
-    jp_sys_opening_sig();
-    return jp_sys_entered_sig((int)jp_sys_sig(SYS_perf_event_open,
-                                              (long)&attributes, (long)tid, -1,
-                                              -1, PERF_FLAG_FD_CLOEXEC));
+    jp_sys_before_open_sig();
+    return jp_sys_after_open_sig((int)jp_sys_sig(SYS_perf_event_open,
+                                                 (long)&attributes, (long)tid,
+                                                 -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
-/* Without the kernel's time in it, what a program spends in the kernel would
- * go unseen. */
+/* Tries an event that counts the kernel's time as well: without that, time that
+ * a program spends in the kernel would not be seen. */
 static int allowed_sig(void)
 {
     const int fd = open_event_sig(0, JP_NS);
@@ -65,10 +65,10 @@ static long fcntl_sig(int fd, int command, long argument)
     return jp_sys_sig(SYS_fcntl, fd, command, argument, 0, 0);
 }
 
-/* The number that an event's descriptor has for a moment, which its signals
- * carry for ever (si_fd): in the upper half of what the process may open, where
- * hardly a program's own are, but not so high that the kernel's table of them
- * becomes large. */
+/* The number for an event's descriptor.  The descriptor is closed at once, but
+ * the event's signals carry its number (si_fd).  It is in the upper half of
+ * what the process may open, where a program hardly has its own, but not so
+ * high that the kernel's table of descriptors becomes large. */
 static int number_sig(uint32_t index)
 {
     struct rlimit limit = {0, 0};
@@ -79,7 +79,7 @@ static int number_sig(uint32_t index)
     return most > low ? (int)(low + index % (most - low)) : 0;
 }
 
-/* Has the event's signal sent, as descriptor `fd`, to its thread. */
+/* Has the event send its signal, with number `fd`, to the thread. */
 static long direct_sig(int fd, uint32_t tid, int signal)
 {
     const struct owner owner = {F_OWNER_TID, (int)tid};
@@ -91,76 +91,81 @@ static long direct_sig(int fd, uint32_t tid, int signal)
     return error;
 }
 
-static void disarm_sig(struct jp_slot *slot)
+static void disarm_sig(struct jp_thread *thread)
 {
-    jp_sys_unmap_sig(slot->clock.event, jp_process.page_size);
-    slot->clock.event = NULL;
-    slot->clock.descriptor = -1;
+    jp_sys_unmap_sig(thread->clock.event, jp_process.page_size);
+    thread->clock.event = NULL;
+    thread->clock.descriptor = -1;
 }
 
-/* Moves the event into a mapping and sets it going. */
-static int keep_sig(struct jp_slot *slot, int fd)
+/* Maps a page of the event, which keeps it open without the descriptor, and
+ * starts it.  Returns 0 or -errno. */
+static int keep_sig(struct jp_thread *thread, int fd)
 {
-    long error = direct_sig(fd, slot->tid, slot->clock.signal);
+    long error = direct_sig(fd, thread->tid, thread->clock.signal);
     if (error != 0)
         return (int)error;
     void *page = jp_sys_map_file_sig(fd, 0, jp_process.page_size);
     if (page == NULL)
         return -EPERM;
-    slot->clock.event = page;
-    slot->clock.descriptor = fd;
+    thread->clock.event = page;
+    thread->clock.descriptor = fd;
     error = jp_sys_sig(SYS_ioctl, fd, PERF_EVENT_IOC_ENABLE, 0, 0, 0);
     if (error != 0)
-        disarm_sig(slot);
+        disarm_sig(thread);
     return (int)error;
 }
 
-static int make_sig(struct jp_slot *slot)
+static int make_sig(struct jp_thread *thread)
 {
-    const int first = open_event_sig(slot->tid, slot->clock.budget.period_ns);
+    const int first =
+        open_event_sig(thread->tid, thread->clock.budget.period_ns);
     if (first < 0)
         return first;
-    const int wanted = number_sig(jp_slot_index_sig(slot));
-    jp_sys_opening_sig();
+    const int wanted = number_sig(jp_thread_index_sig(thread));
+    jp_sys_before_open_sig();
     const int fd =
-        jp_sys_entered_sig((int)fcntl_sig(first, F_DUPFD_CLOEXEC, wanted));
+        jp_sys_after_open_sig((int)fcntl_sig(first, F_DUPFD_CLOEXEC, wanted));
     jp_sys_close_sig(first);
     if (fd < 0)
         return fd;
-    const int error = keep_sig(slot, fd);
+    const int error = keep_sig(thread, fd);
     jp_sys_close_sig(fd);
     return error;
 }
 
-/* What the thread did up to now is for others to count. */
-static int arm_sig(struct jp_slot *slot)
+/* Time is counted from now on; the caller sees to what the thread did
+ * before. */
+static int arm_sig(struct jp_thread *thread)
 {
     /* A signal may come as soon as the event is there. */
-    slot->clock.unread = 0;
-    slot->clock.time_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    slot->clock.cpu_ns = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
-    return make_sig(slot);
+    thread->clock.unread = 0;
+    thread->clock.time_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    thread->clock.cpu_ns =
+        jp_sys_clock_sig(jp_clock_of_thread_sig(thread->tid));
+    return make_sig(thread);
 }
 
-/* Makes it anew; what was counted since the last sample is not lost. */
-static int pace_sig(struct jp_slot *slot)
+/* Makes the event anew with the budget's period.  The CPU time since the last
+ * sample is not lost, as weights come from the CPU clock. */
+static int pace_sig(struct jp_thread *thread)
 {
-    disarm_sig(slot);
-    return make_sig(slot);
+    disarm_sig(thread);
+    return make_sig(thread);
 }
 
-/* Once. */
-static uint64_t rest_sig(struct jp_slot *slot)
+/* Moves cpu_ns on, so that the time is returned only once. */
+static uint64_t unsampled_sig(struct jp_thread *thread)
 {
-    const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
-    if (cpu <= slot->clock.cpu_ns + JP_CLOCK_REST_NS)
+    const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(thread->tid));
+    if (cpu <= thread->clock.cpu_ns + JP_CLOCK_FLUSH_MIN_NS)
         return 0;
-    const uint64_t rest = cpu - slot->clock.cpu_ns;
-    slot->clock.cpu_ns = cpu;
-    return rest;
+    const uint64_t unsampled = cpu - thread->clock.cpu_ns;
+    thread->clock.cpu_ns = cpu;
+    return unsampled;
 }
 
-/* The event may be gone since: the clock has moved, or was stopped. */
+/* Tells such a signal by its number alone: its event may be gone by now. */
 static int owns_sig(const struct jp_signal *signal)
 {
     const int low = atomic_load(&lowest);
@@ -168,81 +173,86 @@ static int owns_sig(const struct jp_signal *signal)
            signal->info->si_fd >= low;
 }
 
-/* Where a filter of the program's keeps us from asking who we are: the number
- * alone tells, as long as there are not more threads than numbers. */
-static struct jp_slot *by_number_sig(int number)
+/* For a thread whose id a filter forbids to ask: finds its record by the
+ * event's number, which is right while there are not more threads than
+ * numbers. */
+static struct jp_thread *by_number_sig(int number)
 {
-    const uint32_t count = jp_slots_count_sig();
+    const uint32_t count = jp_threads_used_sig();
     for (uint32_t i = 0; i < count; i++) {
-        struct jp_slot *slot = jp_slot_at_sig(i);
-        if (slot->clock.descriptor == number &&
-            atomic_load(&slot->state) == JP_SLOT_ARMED)
-            return slot;
+        struct jp_thread *thread = jp_thread_at_sig(i);
+        if (thread->clock.descriptor == number &&
+            atomic_load(&thread->state) == JP_THREAD_ARMED)
+            return thread;
     }
     return NULL;
 }
 
-static int is_event_of_sig(const struct jp_slot *slot, const siginfo_t *info)
+static int is_event_of_sig(const struct jp_thread *thread,
+                           const siginfo_t *info)
 {
-    return slot != NULL && slot->clock.event != NULL &&
-           slot->clock.descriptor == info->si_fd;
+    return thread != NULL && thread->clock.event != NULL &&
+           thread->clock.descriptor == info->si_fd;
 }
 
-static struct jp_slot *find_sig(const struct jp_signal *signal)
+static struct jp_thread *find_sig(const struct jp_signal *signal)
 {
     const siginfo_t *info = signal->info;
-    struct jp_slot *slot = jp_slot_here_sig(jp_arch_sp_sig(signal->context));
-    if (is_event_of_sig(slot, info))
-        return slot;
+    struct jp_thread *thread =
+        jp_thread_here_sig(jp_arch_sp_sig(signal->context));
+    if (is_event_of_sig(thread, info))
+        return thread;
     const uint32_t tid = jp_sys_gettid_sig();
-    slot = tid != 0 ? jp_slot_by_tid_sig(tid) : by_number_sig(info->si_fd);
-    if (!is_event_of_sig(slot, info))
+    thread = tid != 0 ? jp_thread_by_tid_sig(tid) : by_number_sig(info->si_fd);
+    if (!is_event_of_sig(thread, info))
         return NULL;
-    jp_slot_remember_sig(slot);
-    return slot;
+    jp_thread_remember_sig(thread);
+    return thread;
 }
 
-/* Weights follow the thread's own CPU clock: what the kernel merged in one
- * long call (there is no overrun count) is in the next sample's.  Where
- * samples come a period after another, the clock is not asked.  One that comes
- * long before its period is over was pending when that was made longer. */
-static uint64_t weigh_sig(struct jp_slot *slot, uint64_t now_ns)
+/* The weight of a signal, from the thread's CPU clock: there is no overrun
+ * count, so signals that the kernel merged in one long call are made up for by
+ * the next sample.  While samples come one period after another, the clock is
+ * not read.  A signal that comes long before a lengthened period is over was
+ * sent before the period changed, and weighs nothing. */
+static uint64_t weigh_sig(struct jp_thread *thread, uint64_t now_ns)
 {
     const uint64_t period = jp_config.period_ns;
-    const uint64_t gap = now_ns - slot->clock.time_ns;
-    slot->clock.time_ns = now_ns;
-    const int exact = jp_budget_exact_sig(&slot->clock.budget);
+    const uint64_t gap = now_ns - thread->clock.time_ns;
+    thread->clock.time_ns = now_ns;
+    const int exact = jp_budget_exact_sig(&thread->clock.budget);
     if (!exact && gap <= period + period / 2 &&
-        ++slot->clock.unread < READ_EVERY) {
-        slot->clock.cpu_ns += period;
+        ++thread->clock.unread < READ_EVERY) {
+        thread->clock.cpu_ns += period;
         return period;
     }
-    slot->clock.unread = 0;
+    thread->clock.unread = 0;
     const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
-    const int64_t used = (int64_t)(cpu - slot->clock.cpu_ns);
+    const int64_t used = (int64_t)(cpu - thread->clock.cpu_ns);
     if (used <= 0 ||
-        (exact && (uint64_t)used < slot->clock.budget.period_ns / 4))
+        (exact && (uint64_t)used < thread->clock.budget.period_ns / 4))
         return 0;
-    slot->clock.cpu_ns = cpu;
+    thread->clock.cpu_ns = cpu;
     return (uint64_t)used;
 }
 
-static int due_sig(struct jp_slot *slot, const struct jp_signal *signal,
+static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
                    struct jp_due *due)
 {
-    due->cpu = weigh_sig(slot, signal->now_ns);
+    due->cpu = weigh_sig(thread, signal->now_ns);
     due->probes = 1;
     return 1;
 }
 
-/* A full queue of a real-time signal given to F_SETSIG degrades to SIGIO,
- * whose default kills. */
+/* No real-time signals: when their queue is full, F_SETSIG sends SIGIO instead,
+ * whose default action kills. */
 static int sends_sig(int signal)
 {
     return signal < FIRST_REAL_TIME_SIGNAL;
 }
 
-/* No program that uses this signal has an event of its own. */
+/* The clock's signal tells the parent's events from the program's own: a
+ * program that used this signal would have made the clock leave it. */
 static int is_descriptor_sig(int fd)
 {
     return fcntl_sig(fd, F_GETSIG, 0) == jp_process.signal;
@@ -266,6 +276,6 @@ const struct jp_clock_kind jp_clock_perf = {
     .arm = arm_sig,
     .disarm = disarm_sig,
     .pace = pace_sig,
-    .rest = rest_sig,
+    .unsampled = unsampled_sig,
     .is_descriptor = is_descriptor_sig,
 };

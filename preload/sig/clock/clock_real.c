@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * Real time, a timer a thread.
+ * The clock kind of real time, with one timer for each thread.
  * Runs in: handler.
  *
- * A thread's time is cut into strata, one behind the other.  How long the next
- * one is depends only on what was seen before it begins; one moment in it is
- * drawn at random, and what the thread does at that moment gets the stratum.
- * So the expected time of every function is its true time, whatever the
- * program's rhythm.
+ * A thread's time is cut into strata, one behind the other.  The length of a
+ * stratum depends only on what was seen before it began.  One moment in it is
+ * drawn at random, and what the thread does at that moment gets the time of
+ * the whole stratum.  So the expected time of every function is its true time,
+ * whatever the program's rhythm.
  *
- * Strata last a period, and longer for a thread that stays in one wait.  That
- * it is still the same wait is proven by its having blocked just once, and
- * used no CPU time to speak of, since our handler sent it back: then all time
- * until now is this wait's, exactly.  Where the wait ends and the thread
- * computes, a timer on its CPU clock tells; if it blocked just once until
- * then, the end of the wait is known exactly as well, and a new stratum begins
- * there.
+ * A stratum lasts one period, or longer while the thread stays in one wait
+ * (the thread is then "parked").  If the thread blocked just once and used
+ * hardly any CPU time since the last handler returned, it is still in the same
+ * wait, and all time until now belongs to that wait exactly.  A timer on the
+ * thread's CPU clock tells when the wait has ended and the thread computes; if
+ * the thread blocked just once until then, the end of the wait is known
+ * exactly as well, and a new stratum begins there.
  *
- * Where the handler's budget makes the period longer, a whole stratum given at
- * its moment would be much at a thread's end.  Then a moment gets the time
- * since the one before, half a period to one and a half: that is as fair once
- * the thread has been sampled like this for a while. */
+ * While the handler's budget lengthens the period, giving a whole stratum to
+ * its moment would leave a thread that ends with too much or too little.  A
+ * moment then gets the time since the moment before, half a period to one and
+ * a half, which is as fair once a few of them have passed. */
 #include "clock_real.h"
 
 #include <string.h>
@@ -32,48 +32,49 @@
 #include "sig/arch/arch.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 
 /* The longest stratum. */
 #define LONGEST_NS (UINT64_C(1) << 32)
 
-/* So many threads that wait are looked at together: a machine that sleeps wakes
- * once for all of them, and no more than these run at once. */
+/* So many waiting threads share their moments: a machine that sleeps wakes once
+ * for all of them, and no more than these run at once. */
 #define TOGETHER 8U
 
-/* A stratum is such a part of the time that the thread has been in its wait;
- * the smaller one of a restless thread.  That is one that was seen to end a
- * wait, or to compute, for RESTLESS_NS from then on; and for the first
- * WATCHED_NS of each of its waits it is looked at period by period. */
+/* The stratum of a waiting thread is the time that it has been in its wait,
+ * divided by PART, or by PART_OF_RESTLESS for a restless thread.  A thread is
+ * restless for RESTLESS_NS after it was seen to end a wait or to compute; in
+ * the first WATCHED_NS of each wait it is then sampled period by period. */
 #define PART 2U
 #define PART_OF_RESTLESS 64U
 #define RESTLESS_NS (60 * JP_NS)
 #define WATCHED_NS JP_NS
 
-/* CPU time that says that a thread runs again.  It must cover the rest of our
- * own handler and the way back into the call. */
+/* CPU time after which a parked thread counts as running again: more than what
+ * the end of the handler and the return into the call take. */
 #define RUNS_NS 1000000U
 
-/* Between two samples of the same wait there is this much at most: on a busy
- * virtual machine the way back takes some 200 us now and then.  A call that
- * ended with less was one in which the thread had waited. */
+/* Two samples of one wait have at most SAME_NS of CPU time between them (on a
+ * busy virtual machine the return into the call takes some 200 us now and
+ * then).  A call that ended with less than CALL_NS was one in which the thread
+ * waited. */
 #define SAME_NS 500000U
 #define CALL_NS 100000U
 
-/* The timer's period while each signal sets it to the next moment. */
+/* The timer's period, which does not matter while each signal sets the timer to
+ * the next moment. */
 #define IDLE_NS JP_NS
 
-/* A signal that comes later than this to a thread outside a wait found it off
- * the CPU. */
+/* A thread outside a wait whose signal comes later than this was waiting for a
+ * CPU.  Not so where MANY strata of CPU time are due to samples: then signals
+ * are late for other reasons. */
 #define LATE_NS 80000U
-
-/* Unless so many strata of CPU time are due: then the signals are late. */
 #define MANY 4
 
-/* One that comes later than this may have found a wait that was over. */
+/* A wait that is found by a signal later than this may be over. */
 #define PROMPT_NS 1000000U
 
-/* How often the thread blocked, if the kernel tells. */
+/* For the number of switches, when the kernel does not tell it. */
 #define UNKNOWN UINT64_MAX
 
 static uint64_t min_sig(uint64_t a, uint64_t b)
@@ -81,6 +82,8 @@ static uint64_t min_sig(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* How often the calling thread has blocked so far (voluntary switches), or
+ * UNKNOWN. */
 static uint64_t switches_sig(void)
 {
     struct rusage usage;
@@ -95,131 +98,135 @@ static uint64_t cell_sig(uint64_t length)
     return UINT64_C(1) << (63 - __builtin_clzll(length));
 }
 
-/* Begins a stratum of about `length` for a thread that waits.  Time is cut into
- * cells of each power of two, and each cell has a point, drawn at random, for
- * the threads of a group.  A stratum ends with a cell; where the cell's point
- * is not in it, its moment is drawn as for other strata.  So the moment is as
- * likely anywhere in the stratum, but the same for many threads. */
-static void shared_stratum_sig(struct jp_slot *slot, uint64_t begin,
+/* Begins a stratum of about `length` for a parked thread.  For each power of
+ * two, time is cut into cells of that length, and each cell has a random point
+ * that the threads of a group share.  The stratum ends with a cell.  If its own
+ * random moment falls into that cell, the cell's point takes its place.  So the
+ * moment is equally likely anywhere in the stratum, but mostly the same for
+ * many threads. */
+static void shared_stratum_sig(struct jp_thread *thread, uint64_t begin,
                                uint64_t length)
 {
-    struct jp_watch *watch = &slot->clock.watch;
+    struct jp_watch *watch = &thread->clock.watch;
     const uint64_t cell = cell_sig(length);
     uint64_t end = (begin / cell + 1) * cell;
     if (end - begin < cell / 2 && cell < LONGEST_NS)
         end += cell;
     const uint64_t group =
-        (uint64_t)jp_owner->pid << 32 | jp_slot_index_sig(slot) / TOGETHER;
+        (uint64_t)jp_owner->pid << 32 | jp_thread_index_sig(thread) / TOGETHER;
     const uint64_t point =
         end - cell + jp_clock_hash_sig(end + group * cell) % cell;
-    const uint64_t own = begin + jp_clock_random_sig(slot->tid, end - begin);
+    const uint64_t own = begin + jp_clock_random_sig(thread->tid, end - begin);
     watch->begin_ns = begin;
     watch->end_ns = end;
     watch->moment_ns = point > begin && own >= end - cell ? point : own;
 }
 
 /* Begins a stratum of `length` at `begin`. */
-static void stratum_sig(struct jp_slot *slot, uint64_t begin, uint64_t length)
+static void stratum_sig(struct jp_thread *thread, uint64_t begin,
+                        uint64_t length)
 {
-    struct jp_watch *watch = &slot->clock.watch;
+    struct jp_watch *watch = &thread->clock.watch;
     if (watch->parked) {
-        shared_stratum_sig(slot, begin, length);
+        shared_stratum_sig(thread, begin, length);
         return;
     }
     watch->begin_ns = begin;
     watch->end_ns = begin + length;
-    watch->moment_ns = begin + jp_clock_random_sig(slot->tid, length);
-    if (jp_budget_lowered_sig(&slot->clock.budget))
+    watch->moment_ns = begin + jp_clock_random_sig(thread->tid, length);
+    if (jp_budget_lowered_sig(&thread->clock.budget))
         watch->moment_ns += length / 2;
 }
 
-/* Sets the timer to the stratum's moment.  The period is for when it cannot be
- * set any more, behind a filter of the program's; until then a long one, as the
+/* Sets the timer to the stratum's moment.  Its period only matters once a
+ * filter of the program's forbids to set it.  Until then it is long: the
  * kernel sets the timer to it at each signal, which costs an exit from a
- * virtual machine where that is the next event of all. */
-static void set_moment_sig(const struct jp_slot *slot)
+ * virtual machine when that is the machine's next event. */
+static void set_moment_sig(const struct jp_thread *thread)
 {
-    const struct jp_watch *watch = &slot->clock.watch;
+    const struct jp_watch *watch = &thread->clock.watch;
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const uint64_t length = watch->end_ns - watch->begin_ns;
-    jp_clock_set_timer_sig(slot->clock.timer,
+    jp_clock_set_timer_sig(thread->clock.timer,
                            watch->moment_ns > now ? watch->moment_ns - now : 1,
                            length > IDLE_NS ? length : IDLE_NS);
 }
 
-/* The timer can be set for the last time: it goes on by periods. */
-static void fence_sig(const struct jp_slot *slot)
+/* Sets the timer for the last time: it goes on period by period. */
+static void fence_sig(const struct jp_thread *thread)
 {
-    const uint64_t period = slot->clock.budget.period_ns;
-    if (slot->clock.timer >= 0)
-        jp_clock_set_timer_last_sig(
-            slot->clock.timer, jp_clock_random_sig(slot->tid, period), period);
+    const uint64_t period = thread->clock.budget.period_ns;
+    if (thread->clock.timer >= 0)
+        jp_clock_set_timer_last_sig(thread->clock.timer,
+                                    jp_clock_random_sig(thread->tid, period),
+                                    period);
 }
 
-static void begin_sig(struct jp_slot *slot, uint64_t first_ns)
+static void begin_sig(struct jp_thread *thread, uint64_t first_ns)
 {
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    slot->clock.cpu_ns = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
-    slot->clock.watch = (struct jp_watch){
+    thread->clock.cpu_ns =
+        jp_sys_clock_sig(jp_clock_of_thread_sig(thread->tid));
+    thread->clock.watch = (struct jp_watch){
         .begin_ns = now,
-        .end_ns = now + slot->clock.budget.period_ns,
+        .end_ns = now + thread->clock.budget.period_ns,
         .moment_ns = now + first_ns,
         .given_ns = now,
         .found_ns = now,
         .switches = UNKNOWN,
-        .restless_ns = slot->clock.watch.restless_ns,
+        .restless_ns = thread->clock.watch.restless_ns,
     };
 }
 
 /* The first moment is anywhere in a period, so that threads which start
  * together are not sampled together. */
-static int arm_sig(struct jp_slot *slot)
+static int arm_sig(struct jp_thread *thread)
 {
-    const uint64_t period = slot->clock.budget.period_ns;
-    const uint64_t first = jp_clock_random_sig(slot->tid, period);
-    atomic_store(&slot->clock.first_tick_ns, 0);
-    begin_sig(slot, first);
+    const uint64_t period = thread->clock.budget.period_ns;
+    const uint64_t first = jp_clock_random_sig(thread->tid, period);
+    atomic_store(&thread->clock.first_tick_ns, 0);
+    begin_sig(thread, first);
     const int timer =
-        jp_clock_slot_timer_sig(slot, CLOCK_MONOTONIC, first, period);
+        jp_clock_thread_timer_sig(thread, CLOCK_MONOTONIC, first, period);
     if (timer < 0)
         return timer;
-    slot->clock.timer = timer;
+    thread->clock.timer = timer;
     return 0;
 }
 
-static void find_sig(struct jp_slot *slot, const ucontext_t *context,
+static void find_sig(struct jp_thread *thread, const ucontext_t *context,
                      struct jp_found *found)
 {
-    struct jp_watch *watch = &slot->clock.watch;
+    struct jp_watch *watch = &thread->clock.watch;
     const uint64_t switches = switches_sig();
     found->now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     found->cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
-    found->used = found->cpu - slot->clock.cpu_ns;
+    found->used = found->cpu - thread->clock.cpu_ns;
     found->blocks = switches == UNKNOWN || watch->switches == UNKNOWN
                         ? UNKNOWN
                         : switches - watch->switches;
     const int idle = found->used <= SAME_NS;
     found->waits = (found->blocks != 0 || idle) &&
                    jp_arch_waited_sig(context, found->used <= CALL_NS);
-    /* Not once: it was not yet back when the next signal came.  The one time
-     * may also be in another wait, if that before was over when our handler
-     * was: the stack tells.  Where it has gone, only a look that came in time
-     * is trusted to have let the thread back into its wait. */
+    /* blocks 0: the thread was not yet back in its wait when this signal came.
+     * blocks 1: it may also have blocked in another wait, if the one before
+     * ended while the handler ran; comparing the stacks tells (compare_sig).
+     * That the wait has ended is concluded only after a signal in time, which
+     * surely let the thread back into it. */
     found->same = watch->waits && found->waits && found->blocks <= 1 && idle;
     found->other = 0;
     found->ends = watch->parked && !watch->late && watch->waits &&
                   !found->waits && found->blocks == 1;
 }
 
-/* Whether a wait of the thread's has ended since it was found last. */
+/* Whether a wait of the thread has ended since the last signal. */
 static int changed_sig(const struct jp_watch *watch,
                        const struct jp_found *found)
 {
     return watch->waits && (!found->waits || found->blocks > 1 || found->other);
 }
 
-/* Whether the thread is one of those that do this and that: a wait of its has
- * ended, or it was at work. */
+/* Whether the thread is restless: a wait of it has ended, or it computed. */
 static int is_restless_sig(const struct jp_watch *watch,
                            const struct jp_found *found)
 {
@@ -227,8 +234,8 @@ static int is_restless_sig(const struct jp_watch *watch,
            (!found->waits && found->blocks == 0 && found->used > SAME_NS);
 }
 
-/* The CPU time since our handler began last is due to samples, but for what our
- * own signals took while the thread waited. */
+/* Adds the CPU time since the last handler began to what samples must cover,
+ * but for what jprof's signals themselves took while the thread waited. */
 static void count_sig(struct jp_watch *watch, const struct jp_found *found)
 {
     const uint64_t all = found->used + watch->ours_ns;
@@ -240,16 +247,16 @@ static void count_sig(struct jp_watch *watch, const struct jp_found *found)
         jp_count_sig(JP_COUNT_LOOKING_NS, all - due);
 }
 
-/* How long the next stratum is. */
-static uint64_t length_sig(const struct jp_slot *slot,
+/* The length of the next stratum, in ns. */
+static uint64_t length_sig(const struct jp_thread *thread,
                            const struct jp_found *found)
 {
-    const struct jp_watch *watch = &slot->clock.watch;
-    const uint64_t period = slot->clock.budget.period_ns;
+    const struct jp_watch *watch = &thread->clock.watch;
+    const uint64_t period = thread->clock.budget.period_ns;
     const uint64_t in_it = found->now - watch->since_ns;
-    /* Where signals are too dear, fewer of them to those that wait. */
+    /* While signals cost too much, waiting threads get fewer of them. */
     const int restless = found->now < watch->restless_ns &&
-                         !jp_budget_lowered_sig(&slot->clock.budget);
+                         !jp_budget_lowered_sig(&thread->clock.budget);
     uint64_t length = in_it / (restless ? PART_OF_RESTLESS : PART);
     if (!found->same || (restless && in_it < WATCHED_NS))
         length = 0;
@@ -257,8 +264,8 @@ static uint64_t length_sig(const struct jp_slot *slot,
     return length > period ? length : period;
 }
 
-/* What a sample that found the thread off the CPU gets for `all`: with what
- * those that found it running were given too little or too much. */
+/* The weight of a sample that found the thread off the CPU for `all` ns: more
+ * or less by what running samples were given too little or too much. */
 static uint64_t off_cpu_sig(struct jp_watch *watch, uint64_t all)
 {
     int64_t back = watch->lent_ns;
@@ -270,19 +277,20 @@ static uint64_t off_cpu_sig(struct jp_watch *watch, uint64_t all)
     return (uint64_t)((int64_t)all - back);
 }
 
-/* A thread that never blocked since its last sample used some of the time, and
- * waited for a CPU the rest: both are known.  A period is all one or all the
- * other; what it leaves is with the next. */
-static void divide_sig(struct jp_slot *slot, const struct jp_found *found,
+/* Weighs a sample of a thread that did not block since the last one.  It used
+ * some of the time and waited for a CPU the rest, and both are known.  A
+ * stratum of one period counts as all running or all ready; the difference is
+ * carried to the next. */
+static void divide_sig(struct jp_thread *thread, const struct jp_found *found,
                        uint64_t all, struct jp_due *weight)
 {
-    struct jp_watch *watch = &slot->clock.watch;
+    struct jp_watch *watch = &thread->clock.watch;
     const uint64_t gap = found->now - watch->found_ns;
     const uint64_t used = min_sig(found->used + watch->ours_ns, gap);
     watch->ready_ns += (int64_t)(gap - used);
     uint64_t ready =
         watch->ready_ns > 0 ? min_sig((uint64_t)watch->ready_ns, all) : 0;
-    if (all < slot->clock.budget.period_ns * 3 / 2)
+    if (all < thread->clock.budget.period_ns * 3 / 2)
         ready = watch->ready_ns * 2 >= (int64_t)all ? all : 0;
     watch->ready_ns -= (int64_t)ready;
     watch->remainder_ns -= (int64_t)(all - ready);
@@ -290,9 +298,10 @@ static void divide_sig(struct jp_slot *slot, const struct jp_found *found,
     weight->ready = off_cpu_sig(watch, ready);
 }
 
-/* Found running by chance.  Its thread's CPU time is known: weights lean to
- * where the sum of all samples that found the thread running becomes that;
- * samples that find it off the CPU get the difference. */
+/* Weighs a sample that found the thread running and that has blocked since the
+ * last one.  The weight leans to where the sum of all running samples becomes
+ * the thread's CPU time; samples that find it off the CPU get the difference
+ * (off_cpu_sig). */
 static void running_sig(struct jp_watch *watch, uint64_t all,
                         struct jp_due *weight)
 {
@@ -306,15 +315,15 @@ static void running_sig(struct jp_watch *watch, uint64_t all,
     weight->running = (uint64_t)running;
 }
 
-/* A signal that came long after the stratum, for want of a CPU: the thread was
- * where it is at the moment, and what is behind the stratum is not drawn, but
- * known. */
-static void split_sig(const struct jp_slot *slot, const struct jp_found *found,
-                      struct jp_due *weight)
+/* For a signal that came long after the stratum's end, for want of a CPU: the
+ * thread was where it is now all that time, so the time behind the stratum is
+ * not drawn but known, and counts by itself. */
+static void split_sig(const struct jp_thread *thread,
+                      const struct jp_found *found, struct jp_due *weight)
 {
-    const uint64_t end = slot->clock.watch.end_ns;
+    const uint64_t end = thread->clock.watch.end_ns;
     uint64_t *part = weight->ready != 0 ? &weight->ready : &weight->blocked;
-    if (found->now < end + slot->clock.budget.period_ns ||
+    if (found->now < end + thread->clock.budget.period_ns ||
         *part <= found->now - end)
         return;
     weight->after = found->now - end;
@@ -322,13 +331,13 @@ static void split_sig(const struct jp_slot *slot, const struct jp_found *found,
     *part -= weight->after;
 }
 
-/* Gives a stratum to what was found at its moment. */
-static void give_sig(struct jp_slot *slot, const struct jp_found *found,
+/* Gives the stratum's time to what was found at its moment. */
+static void give_sig(struct jp_thread *thread, const struct jp_found *found,
                      struct jp_due *weight)
 {
-    struct jp_watch *watch = &slot->clock.watch;
+    struct jp_watch *watch = &thread->clock.watch;
     const int lowered =
-        !watch->parked && jp_budget_lowered_sig(&slot->clock.budget);
+        !watch->parked && jp_budget_lowered_sig(&thread->clock.budget);
     const uint64_t end =
         lowered || found->now > watch->end_ns ? found->now : watch->end_ns;
     const uint64_t all = end - watch->begin_ns;
@@ -337,12 +346,12 @@ static void give_sig(struct jp_slot *slot, const struct jp_found *found,
         weight->before = watch->begin_ns - watch->given_ns;
     watch->given_ns = end;
     if (found->blocks == 0 && (!found->waits || due * 2 >= (int64_t)all)) {
-        divide_sig(slot, found, all, weight);
+        divide_sig(thread, found, all, weight);
     } else if (found->waits) {
         weight->blocked = off_cpu_sig(watch, all);
     } else if (watch->parked) {
-        /* No more than it can have used; what it waited for is not known, and
-         * was most likely what it had always waited for. */
+        /* The thread ran no longer than its CPU time says.  What it waited for
+         * before that is most likely what it had waited for all along. */
         weight->running = due > 0 ? min_sig((uint64_t)due, all) : 0;
         watch->remainder_ns -= (int64_t)weight->running;
         weight->before += all - weight->running;
@@ -353,10 +362,11 @@ static void give_sig(struct jp_slot *slot, const struct jp_found *found,
         running_sig(watch, all, weight);
     }
     if (!lowered)
-        split_sig(slot, found, weight);
+        split_sig(thread, found, weight);
 }
 
-/* The wait has ended, just before the thread used this CPU time. */
+/* Weighs the end of a wait, which was just before the thread used found->used
+ * of CPU time. */
 static void end_wait_sig(struct jp_watch *watch, const struct jp_found *found,
                          struct jp_due *weight)
 {
@@ -373,34 +383,36 @@ static void end_wait_sig(struct jp_watch *watch, const struct jp_found *found,
     watch->end_ns = watch->given_ns;
 }
 
-/* What of a gap the handler's budget grows with.  A thread that blocked had
- * time left over; all of those together have as much as one would.  One that
- * did not was kept waiting for the CPU, and our handler keeps it longer. */
+/* The part of a gap by which the handler's budget grows.  Threads that blocked
+ * had time left over; all of them together are allowed as much as one thread
+ * would be.  For a thread that did not block, only its CPU time counts: it was
+ * kept waiting for a CPU, and the handler keeps it longer. */
 static uint64_t counted_sig(const struct jp_found *found, uint64_t gap)
 {
-    const uint64_t threads = jp_slots_taken_sig();
+    const uint64_t threads = jp_threads_taken_sig();
     const uint64_t part = threads > 1 ? gap / threads : gap;
     return found->blocks == 0 || found->used > part ? found->used : part;
 }
 
-/* Looks at what the signal of the calling thread's timer found.  Returns
- * whether it is a sample at all. */
-static int look_sig(struct jp_slot *slot, const struct jp_signal *signal)
+/* Finds out what the calling thread does, at a signal of one of its timers.
+ * Returns 0 when the signal is no sample. */
+static int look_sig(struct jp_thread *thread, const struct jp_signal *signal)
 {
-    struct jp_watch *watch = &slot->clock.watch;
+    struct jp_watch *watch = &thread->clock.watch;
 #ifdef JP_TEST_QEMU /* qemu-user tells the host's number of a timer (7.2) */
     const int woken = 0;
 #else
-    const int woken = signal->info->si_timerid != slot->clock.timer;
+    const int woken = signal->info->si_timerid != thread->clock.timer;
 #endif
     struct jp_found *found = &watch->found;
-    /* One that was on its way when the timer was set anew, or taken away. */
+    /* The signal was on its way when the timer was set anew, or deleted. */
     if (watch->given_ns == 0 ||
         (woken ? !watch->parked
                : jp_sys_clock_sig(CLOCK_MONOTONIC) < watch->moment_ns))
         return 0;
-    find_sig(slot, signal->context, found);
-    /* Other waits have begun: the stratum's moment is still to come. */
+    find_sig(thread, signal->context, found);
+    /* The CPU timer tells that the thread runs, but not when its wait ended:
+     * the stratum stays as it was drawn. */
     if (!woken || found->ends)
         return 1;
     if (is_restless_sig(watch, found))
@@ -408,22 +420,23 @@ static int look_sig(struct jp_slot *slot, const struct jp_signal *signal)
     return 0;
 }
 
-/* A thread that seems to be in the wait in which it was found last: if it is,
- * its stack is that one. */
-static void compare_sig(struct jp_slot *slot, const struct jp_signal *signal)
+/* Compares the stacks of a thread that seems to be in the same wait as at the
+ * last signal. */
+static void compare_sig(struct jp_thread *thread,
+                        const struct jp_signal *signal)
 {
-    struct jp_found *found = &slot->clock.watch.found;
+    struct jp_found *found = &thread->clock.watch.found;
     if (!found->same)
         return;
-    const int same = signal->same(slot, signal->context, found->now);
+    const int same = signal->same(thread, signal->context, found->now);
     found->same = same > 0;
     found->other = same == 0;
 }
 
-/* Works out what the sample is worth. */
-static void weigh_sig(struct jp_slot *slot, struct jp_due *weight)
+/* Works out what the sample stands for, and begins the next stratum. */
+static void weigh_sig(struct jp_thread *thread, struct jp_due *weight)
 {
-    struct jp_watch *watch = &slot->clock.watch;
+    struct jp_watch *watch = &thread->clock.watch;
     const struct jp_found *found = &watch->found;
     const uint64_t given = watch->given_ns;
     if (is_restless_sig(watch, found))
@@ -431,12 +444,12 @@ static void weigh_sig(struct jp_slot *slot, struct jp_due *weight)
     count_sig(watch, found);
     if (!found->same)
         watch->since_ns = found->now;
-    const uint64_t length = length_sig(slot, found);
+    const uint64_t length = length_sig(thread, found);
     watch->was_parked = watch->parked;
     watch->late = found->now > watch->moment_ns + PROMPT_NS;
     if (found->ends) {
         end_wait_sig(watch, found, weight);
-    } else if (found->same && length > slot->clock.budget.period_ns) {
+    } else if (found->same && length > thread->clock.budget.period_ns) {
         weight->blocked =
             found->now > watch->given_ns ? found->now - watch->given_ns : 0;
         if (found->now > watch->given_ns)
@@ -444,113 +457,116 @@ static void weigh_sig(struct jp_slot *slot, struct jp_due *weight)
         if (found->now > watch->end_ns)
             watch->end_ns = found->now;
     } else {
-        give_sig(slot, found, weight);
+        give_sig(thread, found, weight);
         watch->end_ns = watch->given_ns;
     }
     watch->waits = (uint8_t)found->waits;
-    watch->parked = length > slot->clock.budget.period_ns;
-    slot->clock.cpu_ns = found->cpu;
+    watch->parked = length > thread->clock.budget.period_ns;
+    thread->clock.cpu_ns = found->cpu;
     watch->found_ns = found->now;
-    stratum_sig(slot, watch->end_ns, length);
+    stratum_sig(thread, watch->end_ns, length);
     weight->counted_ns = counted_sig(found, watch->given_ns - given);
     weight->probes = weight->running != 0 && !watch->was_parked;
 }
 
-static int due_sig(struct jp_slot *slot, const struct jp_signal *signal,
+static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
                    struct jp_due *due)
 {
-    if (!look_sig(slot, signal))
+    if (!look_sig(thread, signal))
         return 0;
-    compare_sig(slot, signal);
-    weigh_sig(slot, due);
+    compare_sig(thread, signal);
+    weigh_sig(thread, due);
     return 1;
 }
 
-/* Where its strata were long, or its period longer than asked for: what it did
- * until now, taken to be where it was found last.  Of a calm thread, which
- * waits, all but a moment of CPU time was this wait's; of another, CPU time may
- * be due from before.  Moments of running are left out. */
-static int flush_sig(struct jp_slot *slot, struct jp_due *weight)
+/* For a parked thread, or one with a lengthened period: the time that no
+ * sample covers, taken to have passed where the last signal found the thread.
+ * A parked thread waited all of it but for its CPU time since; for another
+ * thread, CPU time from before may be due as well.  Short times of running are
+ * left out. */
+static int flush_sig(struct jp_thread *thread, struct jp_due *weight)
 {
-    struct jp_watch *watch = &slot->clock.watch;
+    struct jp_watch *watch = &thread->clock.watch;
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid));
-    const uint64_t least = watch->parked ? 0 : JP_CLOCK_REST_NS;
+    const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(thread->tid));
+    const uint64_t least = watch->parked ? 0 : JP_CLOCK_FLUSH_MIN_NS;
     int64_t ran =
-        cpu > slot->clock.cpu_ns ? (int64_t)(cpu - slot->clock.cpu_ns) : 0;
-    if ((!watch->parked && !jp_budget_lowered_sig(&slot->clock.budget)) ||
+        cpu > thread->clock.cpu_ns ? (int64_t)(cpu - thread->clock.cpu_ns) : 0;
+    if ((!watch->parked && !jp_budget_lowered_sig(&thread->clock.budget)) ||
         watch->given_ns == 0 || now <= watch->given_ns + least)
         return 0;
-    const uint64_t rest = now - watch->given_ns;
+    const uint64_t left = now - watch->given_ns;
     if (!watch->parked)
         ran = ran + watch->remainder_ns > 0 ? ran + watch->remainder_ns : 0;
-    *weight = (struct jp_due){.running = min_sig((uint64_t)ran, rest)};
-    *(watch->waits ? &weight->before : &weight->ready) = rest - weight->running;
+    *weight = (struct jp_due){.running = min_sig((uint64_t)ran, left)};
+    *(watch->waits ? &weight->before : &weight->ready) = left - weight->running;
     watch->given_ns = 0;
     watch->parked = watch->was_parked = 0;
-    if (weight->running < JP_CLOCK_REST_NS)
+    if (weight->running < JP_CLOCK_FLUSH_MIN_NS)
         weight->running = 0;
-    if (weight->ready < JP_CLOCK_REST_NS)
+    if (weight->ready < JP_CLOCK_FLUSH_MIN_NS)
         weight->ready = 0;
     return 1;
 }
 
-/* The stratum under way gets its length from it. */
-static int pace_sig(struct jp_slot *slot)
+/* Begins the current stratum anew with the period's length. */
+static int pace_sig(struct jp_thread *thread)
 {
-    struct jp_watch *watch = &slot->clock.watch;
+    struct jp_watch *watch = &thread->clock.watch;
     if (watch->parked || watch->given_ns == 0)
         return 0;
-    stratum_sig(slot, watch->begin_ns, slot->clock.budget.period_ns);
-    set_moment_sig(slot);
+    stratum_sig(thread, watch->begin_ns, thread->clock.budget.period_ns);
+    set_moment_sig(thread);
     return 0;
 }
 
-/* Makes, when it is first wanted, the timer that tells of CPU time. */
-static int has_waker_sig(struct jp_slot *slot)
+/* Makes, when it is first needed, the timer on the thread's CPU clock.  Returns
+ * whether there is one. */
+static int ensure_cpu_wakeup_sig(struct jp_thread *thread)
 {
-    if (slot->clock.cpu_wakeup >= 0)
+    if (thread->clock.cpu_wakeup >= 0)
         return 1;
-    const int timer = jp_clock_slot_timer_sig(
-        slot, jp_clock_of_thread_sig(slot->tid), RUNS_NS, 0);
+    const int timer = jp_clock_thread_timer_sig(
+        thread, jp_clock_of_thread_sig(thread->tid), RUNS_NS, 0);
     if (timer >= 0)
-        slot->clock.cpu_wakeup = timer;
-    else if (!slot->clock.no_cpu_wakeup)
+        thread->clock.cpu_wakeup = timer;
+    else if (!thread->clock.no_cpu_wakeup)
         jp_count_sig(JP_COUNT_NO_WAKER, 1);
-    slot->clock.no_cpu_wakeup = timer < 0;
+    thread->clock.no_cpu_wakeup = timer < 0;
     return timer >= 0;
 }
 
-/* Sets the timers to the next moment. */
-static void done_sig(struct jp_slot *slot)
+/* Sets the thread's timers for the next stratum. */
+static void done_sig(struct jp_thread *thread)
 {
-    struct jp_watch *watch = &slot->clock.watch;
-    if (watch->parked && !has_waker_sig(slot)) {
+    struct jp_watch *watch = &thread->clock.watch;
+    if (watch->parked && !ensure_cpu_wakeup_sig(thread)) {
         watch->parked = 0;
-        stratum_sig(slot, watch->begin_ns, slot->clock.budget.period_ns);
+        stratum_sig(thread, watch->begin_ns, thread->clock.budget.period_ns);
     }
     if (watch->parked)
-        jp_clock_set_timer_sig(slot->clock.cpu_wakeup, RUNS_NS, 0);
+        jp_clock_set_timer_sig(thread->clock.cpu_wakeup, RUNS_NS, 0);
     else if (watch->was_parked)
-        jp_clock_set_timer_sig(slot->clock.cpu_wakeup, 0, 0);
-    set_moment_sig(slot);
-    /* What our own handler used is not the thread's, nor are its waits. */
+        jp_clock_set_timer_sig(thread->clock.cpu_wakeup, 0, 0);
+    set_moment_sig(thread);
+    /* CPU time and switches of the handler are not the thread's. */
     watch->switches = switches_sig();
     const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
-    watch->ours_ns = cpu - slot->clock.cpu_ns;
-    slot->clock.cpu_ns = cpu;
+    watch->ours_ns = cpu - thread->clock.cpu_ns;
+    thread->clock.cpu_ns = cpu;
 }
 
-/* One that came while another was at work needs no debt: samples go from one
- * moment to the next.  But it may have been the next moment's, so the timer is
- * set to come again. */
-static uint64_t missed_sig(struct jp_slot *slot, const struct jp_signal *signal)
+/* A signal that finds its thread in the handler leaves nothing to carry:
+ * samples cover all time from one moment to the next.  But it may have been
+ * the signal of the next moment, so the timer is set again. */
+static uint64_t untaken_sig(struct jp_thread *thread,
+                            const struct jp_signal *signal)
 {
-    if (slot == NULL)
+    if (thread == NULL)
         return jp_clock_weight_sig(signal->info->si_overrun);
-    const int timer = slot->clock.timer;
+    const int timer = thread->clock.timer;
     if (timer >= 0)
-        jp_clock_set_timer_sig(timer, slot->clock.budget.period_ns, IDLE_NS);
+        jp_clock_set_timer_sig(timer, thread->clock.budget.period_ns, IDLE_NS);
     return 0;
 }
 
@@ -562,7 +578,7 @@ const struct jp_clock_kind jp_clock_real = {
     .owns = jp_clock_timer_owns_sig,
     .find = jp_clock_timer_find_sig,
     .due = due_sig,
-    .missed = missed_sig,
+    .untaken = untaken_sig,
     .done = done_sig,
     .flush = flush_sig,
     .arm = arm_sig,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Real time, a timer a thread: which moments are looked at, what each stands
- * for, and how much of it the thread ran, was blocked or waited for a CPU.
+ * The clock kind of real time, with one timer for each thread: at which moments
+ * a thread is sampled, how much time each moment stands for, and whether the
+ * thread ran, was blocked or waited for a CPU.
  * Runs in: handler. */
 #ifndef JP_CLOCK_REAL_H
 #define JP_CLOCK_REAL_H

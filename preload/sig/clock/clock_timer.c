@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * POSIX timers, one a thread.
+ * POSIX timers, and the clock kind that counts CPU time by one for each thread.
  * Runs in: handler, any thread. */
 #include "clock_timer.h"
 
@@ -10,7 +10,7 @@
 #include "sig/arch/arch.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 
 /* The CPU clock of any thread of the process: ~tid in the upper bits, then
  * "per thread" (4) and "scheduler time" (2); Linux posix-timers_types.h. */
@@ -67,32 +67,33 @@ void jp_clock_set_timer_last_sig(int timer, uint64_t first, uint64_t period)
     jp_arch_syscall_sig(SYS_timer_settime, arguments);
 }
 
-/* When the first period ends, in ns from now: anywhere in it, so that threads
- * which start together are not sampled together.
+/* When the thread's timer is to run out first, in ns from now.
  *
- * A CPU timer that has run out is noticed at the kernel's next tick, and a
- * thread that has ended by then goes without its sample: of threads that live
- * for less than some ticks, most would.  So the periods begin a tick before
- * the thread does.  Where the first then ends before the thread begins, the
- * timer is set to the first tick that the thread sees, and jp_clock_early_sig
- * says what that is worth.  So every moment of every thread is as likely to be
- * sampled as any other. */
-static uint64_t first_sig(struct jp_slot *slot, clockid_t clock)
+ * The end of the first period is drawn at random, so that threads which start
+ * together are not sampled together.  The kernel notices at its next tick that
+ * a CPU timer has run out, and a thread that has ended by then goes without
+ * its sample, as most threads would that live for less than some ticks.  So
+ * the thread's periods begin a tick before the thread.  If the first period
+ * ends before the thread begins, the timer is set to the first tick that the
+ * thread sees, and weigh_sig says what that tick stands for.  So every moment
+ * of every thread is equally likely to be sampled. */
+static uint64_t first_sig(struct jp_thread *thread, clockid_t clock)
 {
-    atomic_store(&slot->clock.first_tick_ns, 0);
-    const uint64_t first = jp_clock_random_sig(slot->tid, jp_config.period_ns);
-    slot->clock.cpu_ns = jp_sys_clock_sig(clock);
-    slot->clock.origin_ns = (int64_t)(first - jp_process.tick_ns);
-    slot->clock.periods = 0;
-    if (slot->clock.gives_way)
+    atomic_store(&thread->clock.first_tick_ns, 0);
+    const uint64_t first =
+        jp_clock_random_sig(thread->tid, jp_config.period_ns);
+    thread->clock.cpu_ns = jp_sys_clock_sig(clock);
+    thread->clock.origin_ns = (int64_t)(first - jp_process.tick_ns);
+    thread->clock.periods = 0;
+    if (thread->clock.gives_way)
         return 1;
     if (first > jp_process.tick_ns)
         return first - jp_process.tick_ns;
-    atomic_store(&slot->clock.first_tick_ns, first);
+    atomic_store(&thread->clock.first_tick_ns, first);
     return 1;
 }
 
-/* How many periods end from `origin` to `until`, the first at origin. */
+/* How many periods end from `origin`, where the first does, to `until`. */
 static uint64_t ends_sig(int64_t until, int64_t origin)
 {
     if (until < origin)
@@ -100,69 +101,70 @@ static uint64_t ends_sig(int64_t until, int64_t origin)
     return (uint64_t)(until - origin) / jp_config.period_ns + 1;
 }
 
-/* The periods that have ended since one was last noticed.  Those asked for go
- * on where the timer has a longer one. */
-static uint64_t ended_sig(struct jp_slot *slot, uint64_t cpu_ns,
+/* The time of the periods that ended, up to late_ns ago, since periods were
+ * last counted.  Periods of the length asked for go on, also while the timer
+ * has a longer one. */
+static uint64_t ended_sig(struct jp_thread *thread, uint64_t cpu_ns,
                           uint64_t late_ns)
 {
     const uint64_t ended =
-        ends_sig((int64_t)(cpu_ns - slot->clock.cpu_ns - late_ns),
-                 slot->clock.origin_ns);
-    const uint64_t before = slot->clock.periods;
+        ends_sig((int64_t)(cpu_ns - thread->clock.cpu_ns - late_ns),
+                 thread->clock.origin_ns);
+    const uint64_t before = thread->clock.periods;
     if (ended <= before)
         return 0;
-    slot->clock.periods = ended;
+    thread->clock.periods = ended;
     return (ended - before) * jp_config.period_ns;
 }
 
-/* What a signal is worth: what its overrun count says, but for the first of a
- * thread, which may have been set to come early, and where the period is
- * longer than asked for; 0: nothing.  The first tick stands for the periods
- * that ended in the tick before it; where it comes late, for all since the
- * thread was armed. */
-static uint64_t weigh_sig(struct jp_slot *slot, uint64_t weight_ns)
+/* The weight of a signal.  weight_ns, which its overrun count says, is right
+ * but for two cases.  A thread's first signal may have been set to its first
+ * tick: it stands for the periods that ended in the tick before, or, if it
+ * comes late, for all since the thread was armed.  With a lengthened period,
+ * the periods asked for that have ended are counted. */
+static uint64_t weigh_sig(struct jp_thread *thread, uint64_t weight_ns)
 {
     const int64_t first =
-        (int64_t)atomic_exchange(&slot->clock.first_tick_ns, 0);
-    if (first == 0 && jp_budget_exact_sig(&slot->clock.budget))
-        return ended_sig(slot, jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID), 0);
+        (int64_t)atomic_exchange(&thread->clock.first_tick_ns, 0);
+    if (first == 0 && jp_budget_exact_sig(&thread->clock.budget))
+        return ended_sig(thread, jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID), 0);
     if (first == 0) {
-        atomic_fetch_add_explicit(&slot->clock.periods,
+        atomic_fetch_add_explicit(&thread->clock.periods,
                                   weight_ns / jp_config.period_ns,
                                   memory_order_relaxed);
         return weight_ns;
     }
     const int64_t tick = (int64_t)jp_process.tick_ns, origin = first - tick;
     const int64_t now = (int64_t)(jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) -
-                                  slot->clock.cpu_ns);
+                                  thread->clock.cpu_ns);
     const uint64_t ended = ends_sig(now, origin);
     const uint64_t before = ends_sig(now < tick ? now - tick : 0, origin);
     const uint64_t next = (uint64_t)origin + ended * jp_config.period_ns;
-    slot->clock.periods = ended;
-    jp_clock_set_timer_sig(slot->clock.timer, next - (uint64_t)now,
-                           slot->clock.budget.period_ns);
+    thread->clock.periods = ended;
+    jp_clock_set_timer_sig(thread->clock.timer, next - (uint64_t)now,
+                           thread->clock.budget.period_ns);
     return (ended - before) * jp_config.period_ns;
 }
 
-int jp_clock_slot_timer_sig(const struct jp_slot *slot, clockid_t clock,
-                            uint64_t first, uint64_t period)
+int jp_clock_thread_timer_sig(const struct jp_thread *thread, clockid_t clock,
+                              uint64_t first, uint64_t period)
 {
     struct sigevent event = {.sigev_signo = jp_process.signal,
                              .sigev_notify = SIGEV_THREAD_ID};
-    event.sigev_value.sival_ptr = (void *)jp_slot_value_sig(slot);
-    event._sigev_un._tid = (pid_t)slot->tid;
+    event.sigev_value.sival_ptr = (void *)jp_thread_value_sig(thread);
+    event._sigev_un._tid = (pid_t)thread->tid;
     return jp_clock_make_timer_sig(clock, &event, first, period);
 }
 
-static int arm_sig(struct jp_slot *slot)
+static int arm_sig(struct jp_thread *thread)
 {
-    const clockid_t clock = jp_clock_of_thread_sig(slot->tid);
-    const uint64_t first = first_sig(slot, clock);
-    const int timer = jp_clock_slot_timer_sig(slot, clock, first,
-                                              slot->clock.budget.period_ns);
+    const clockid_t clock = jp_clock_of_thread_sig(thread->tid);
+    const uint64_t first = first_sig(thread, clock);
+    const int timer = jp_clock_thread_timer_sig(thread, clock, first,
+                                                thread->clock.budget.period_ns);
     if (timer < 0)
         return timer;
-    slot->clock.timer = timer;
+    thread->clock.timer = timer;
     return 0;
 }
 
@@ -173,47 +175,49 @@ static void delete_sig(_Atomic int32_t *timer)
     *timer = -1;
 }
 
-void jp_clock_timer_disarm_sig(struct jp_slot *slot)
+void jp_clock_timer_disarm_sig(struct jp_thread *thread)
 {
-    delete_sig(&slot->clock.timer);
-    delete_sig(&slot->clock.cpu_wakeup);
+    delete_sig(&thread->clock.timer);
+    delete_sig(&thread->clock.cpu_wakeup);
 }
 
-/* The periods that ended more than a tick ago and were not noticed; they are
- * now.  A busy virtual machine does not deliver every tick. */
-static uint64_t rest_sig(struct jp_slot *slot)
+/* The time of periods that ended more than a tick ago without a signal: a busy
+ * virtual machine does not deliver every tick.  They are counted now. */
+static uint64_t unsampled_sig(struct jp_thread *thread)
 {
-    return ended_sig(slot, jp_sys_clock_sig(jp_clock_of_thread_sig(slot->tid)),
+    return ended_sig(thread,
+                     jp_sys_clock_sig(jp_clock_of_thread_sig(thread->tid)),
                      jp_process.tick_ns);
 }
 
-static uint64_t overdue_sig(struct jp_slot *slot)
+static uint64_t missed_ticks_sig(struct jp_thread *thread)
 {
-    return slot->clock.gives_way || atomic_load(&slot->clock.first_tick_ns) != 0
+    return thread->clock.gives_way ||
+                   atomic_load(&thread->clock.first_tick_ns) != 0
                ? 0
-               : rest_sig(slot);
+               : unsampled_sig(thread);
 }
 
-static int pace_sig(struct jp_slot *slot)
+static int pace_sig(struct jp_thread *thread)
 {
-    const uint64_t period = slot->clock.budget.period_ns;
-    /* At the end of one of the periods asked for. */
-    const uint64_t first = (uint64_t)slot->clock.origin_ns +
-                           slot->clock.periods * jp_config.period_ns + period -
-                           jp_config.period_ns;
+    const uint64_t period = thread->clock.budget.period_ns;
+    /* The timer runs out at the end of one of the periods asked for. */
+    const uint64_t first = (uint64_t)thread->clock.origin_ns +
+                           thread->clock.periods * jp_config.period_ns +
+                           period - jp_config.period_ns;
     const uint64_t now =
-        jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) - slot->clock.cpu_ns;
-    jp_clock_set_timer_sig(slot->clock.timer, first > now ? first - now : 1,
+        jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) - thread->clock.cpu_ns;
+    jp_clock_set_timer_sig(thread->clock.timer, first > now ? first - now : 1,
                            period);
     return 0;
 }
 
-void jp_clock_timer_restart_sig(struct jp_slot *slot)
+void jp_clock_timer_restart_sig(struct jp_thread *thread)
 {
-    slot->clock.cpu_ns = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
-    slot->clock.origin_ns = (int64_t)jp_config.period_ns;
-    slot->clock.periods = 0;
-    jp_clock_set_timer_sig(slot->clock.timer, jp_config.period_ns,
+    thread->clock.cpu_ns = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
+    thread->clock.origin_ns = (int64_t)jp_config.period_ns;
+    thread->clock.periods = 0;
+    jp_clock_set_timer_sig(thread->clock.timer, jp_config.period_ns,
                            jp_config.period_ns);
 }
 
@@ -226,24 +230,25 @@ uint64_t jp_clock_weight_sig(int overrun)
 int jp_clock_timer_owns_sig(const struct jp_signal *signal)
 {
     return signal->info->si_code == SI_TIMER &&
-           jp_slot_is_value_sig((uint64_t)signal->info->si_value.sival_ptr);
+           jp_thread_is_value_sig((uint64_t)signal->info->si_value.sival_ptr);
 }
 
-struct jp_slot *jp_clock_timer_find_sig(const struct jp_signal *signal)
+struct jp_thread *jp_clock_timer_find_sig(const struct jp_signal *signal)
 {
-    return jp_slot_by_value_sig((uint64_t)signal->info->si_value.sival_ptr);
+    return jp_thread_by_value_sig((uint64_t)signal->info->si_value.sival_ptr);
 }
 
-static uint64_t missed_sig(struct jp_slot *slot, const struct jp_signal *signal)
+static uint64_t untaken_sig(struct jp_thread *thread,
+                            const struct jp_signal *signal)
 {
     const uint64_t weight = jp_clock_weight_sig(signal->info->si_overrun);
-    return slot != NULL ? weigh_sig(slot, weight) : weight;
+    return thread != NULL ? weigh_sig(thread, weight) : weight;
 }
 
-static int due_sig(struct jp_slot *slot, const struct jp_signal *signal,
+static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
                    struct jp_due *due)
 {
-    due->cpu = missed_sig(slot, signal);
+    due->cpu = untaken_sig(thread, signal);
     return 1;
 }
 
@@ -254,10 +259,10 @@ const struct jp_clock_kind jp_clock_timer = {
     .owns = jp_clock_timer_owns_sig,
     .find = jp_clock_timer_find_sig,
     .due = due_sig,
-    .missed = missed_sig,
+    .untaken = untaken_sig,
     .arm = arm_sig,
     .disarm = jp_clock_timer_disarm_sig,
     .pace = pace_sig,
-    .rest = rest_sig,
-    .overdue = overdue_sig,
+    .unsampled = unsampled_sig,
+    .missed_ticks = missed_ticks_sig,
 };

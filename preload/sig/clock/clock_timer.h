@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * POSIX timers that signal their own thread (SIGEV_THREAD_ID,
- * timer_create(2)).
+ * timer_create(2)): the clock of CPU time, and what it shares with the
+ * real-time clock.  Times are in ns.
  * Runs in: handler, any thread. */
 #ifndef JP_CLOCK_TIMER_H
 #define JP_CLOCK_TIMER_H
@@ -12,48 +13,48 @@
 
 #include "sig/state/clock_kind.h"
 
-struct jp_slot;
+struct jp_thread;
 
-/* CPU time, a timer a thread. */
+/* The kind that counts CPU time by one timer for each thread. */
 extern const struct jp_clock_kind jp_clock_timer;
 
-/* The CPU clock of any thread of the process. */
+/* The kernel's CPU clock of any thread of this process. */
 clockid_t jp_clock_of_thread_sig(uint32_t tid);
 
-/* A number from 1 to `most`, another each time. */
+/* A random number from 1 to `most`. */
 uint64_t jp_clock_random_sig(uint32_t salt, uint64_t most);
 
-/* A number that says nothing of `value`, the same each time. */
+/* A hash of `value`: the same for the same value. */
 uint64_t jp_clock_hash_sig(uint64_t value);
 
 /* Makes a timer that runs out in `first` ns and then every `period` ns (0:
- * not again).  Returns the kernel's id of it, or -errno. */
+ * never again).  Returns the kernel's id of it, which the caller deletes, or
+ * -errno. */
 int jp_clock_make_timer_sig(clockid_t clock, struct sigevent *event,
                             uint64_t first, uint64_t period);
 
-/* Makes a timer as above whose signal goes to the slot's thread and carries
- * the slot. */
-int jp_clock_slot_timer_sig(const struct jp_slot *slot, clockid_t clock,
-                            uint64_t first, uint64_t period);
+/* Makes such a timer whose signal goes to a thread and names its record. */
+int jp_clock_thread_timer_sig(const struct jp_thread *thread, clockid_t clock,
+                              uint64_t first, uint64_t period);
 
-/* Sets a timer anew; first: 0 stops it. */
+/* Sets a timer anew; first 0 stops it.  A refusal has no effect. */
 void jp_clock_set_timer_sig(int timer, uint64_t first, uint64_t period);
 
-/* The same for who has said already that a filter of the program's is about to
- * be there: the call itself, which jp_sys_sig would not make any more. */
+/* The same past the filters that jprof knows (sig/os/filter.h): for a caller
+ * who has added a filter there that the kernel does not have yet. */
 void jp_clock_set_timer_last_sig(int timer, uint64_t first, uint64_t period);
 
-/* Of the two kinds with a POSIX timer a thread: whether a signal is of such a
- * timer, whose, and what it stands for without a slot.  Disarming deletes all
- * the slot's timers. */
+/* For both kinds with a POSIX timer for each thread: `owns`, `find` and
+ * `disarm` of struct jp_clock_kind.  disarm deletes all timers of the
+ * thread. */
 int jp_clock_timer_owns_sig(const struct jp_signal *signal);
-struct jp_slot *jp_clock_timer_find_sig(const struct jp_signal *signal);
-void jp_clock_timer_disarm_sig(struct jp_slot *slot);
+struct jp_thread *jp_clock_timer_find_sig(const struct jp_signal *signal);
+void jp_clock_timer_disarm_sig(struct jp_thread *thread);
 
-/* Has the periods of a CPU timer begin now. */
-void jp_clock_timer_restart_sig(struct jp_slot *slot);
+/* Sets the calling thread's CPU timer so that its first period begins now. */
+void jp_clock_timer_restart_sig(struct jp_thread *thread);
 
-/* The weight of a timer's signal in ns, from its overrun count. */
+/* The weight of a timer's signal, from its overrun count (si_overrun). */
 uint64_t jp_clock_weight_sig(int overrun);
 
 #endif

@@ -11,7 +11,7 @@
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 
-/* Beside the commands that JP_CONTROL_MAGIC goes with, and never queued. */
+/* The timer's value: among those of JP_CONTROL_MAGIC, but no command. */
 #define VALUE (JP_CONTROL_MAGIC | 0xf0U)
 
 static _Atomic int timer = -1;

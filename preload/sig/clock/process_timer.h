@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The process's slow timer: ten signals a second of CPU time, so that a
- * process that waits pays nothing.  It interrupts whoever runs, which finds
- * threads that nobody announced (adopt.h) and stands in for the timers that
- * threads are refused.
+ * The process's slow timer: ten signals for each second of the process's CPU
+ * time, so that a waiting process costs nothing.  Its signal comes to a thread
+ * that runs.  So threads that no hook has seen are found (adopt.h), and threads
+ * that were refused a timer of their own are sampled.
  * Runs in: handler, any thread. */
 #ifndef JP_PROCESS_TIMER_H
 #define JP_PROCESS_TIMER_H
@@ -12,24 +12,24 @@
 
 #define JP_PROCESS_TIMER_NS 100000000U /* its period, of CPU time */
 
-/* Sets the timer, or deletes it.  Returns 0 or -errno. */
+/* Makes the timer anew (on: 1) or deletes it (0).  Returns 0 or -errno. */
 int jp_process_timer_run_sig(int on);
 
 /* Whether the timer is set. */
 int jp_process_timer_runs_sig(void);
 
-/* Whether a timer's signal carries this timer's value. */
+/* Whether a signal of a timer (SI_TIMER) carries this timer's value. */
 int jp_process_timer_is_sig(const siginfo_t *info);
 
-/* A filter is about to come that forbids new threads a timer: this one is set
- * to the sampling period, past the filters known, which the kernel does not
- * have yet. */
+/* Called before a filter is installed that forbids new threads a timer: sets
+ * this timer to the sampling period, past the filters that jprof knows
+ * (sig/os/filter.h), which the kernel does not have yet. */
 void jp_process_timer_hasten_sig(void);
 
 /* Whether the timer has the sampling period. */
 int jp_process_timer_is_hastened_sig(void);
 
-/* Forgets the timer, as a forked child does, which has none. */
+/* Forgets the timer.  Called in a forked child, which has none. */
 void jp_process_timer_reset_sig(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * JP_RTC_HZ through /dev/rtc.
+ * The clock kind of JP_RTC_HZ.
  * Runs in: handler, any thread. */
 #include "rtc.h"
 
@@ -13,7 +13,7 @@
 #include "sig/os/sys.h"
 #include "sig/state/budget.h"
 #include "sig/state/process.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 
 static int device = -1;
 
@@ -95,7 +95,8 @@ static struct jp_budget *take_sig(void)
     return atomic_exchange(&taken, 1) == 0 ? &budget : NULL;
 }
 
-/* Sets the rate to the next power of two. */
+/* Sets the device to the highest power of two whose period is as long as the
+ * budget's. */
 static void give_sig(int changed)
 {
     unsigned long hz = jp_config.rtc_hz;
@@ -107,7 +108,8 @@ static void give_sig(int changed)
     atomic_store(&taken, 0);
 }
 
-/* What the interrupts since the last call stand for: one at least. */
+/* The time that the interrupts since the last call stand for; that of one
+ * interrupt at least. */
 static uint64_t weight_sig(void)
 {
     unsigned long data = 0;
@@ -118,16 +120,16 @@ static uint64_t weight_sig(void)
     return data >> 8 > 0 ? (data >> 8) * period : period;
 }
 
-/* A thread that used less than half of the time since its last sample was
- * waiting. */
-static int due_sig(struct jp_slot *slot, const struct jp_signal *signal,
+/* A thread that used less than half of the signal's time since its last sample
+ * counts as blocked. */
+static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
                    struct jp_due *due)
 {
     (void)signal;
     const uint64_t weight = weight_sig();
     const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
-    const uint64_t used = cpu - slot->clock.cpu_ns;
-    slot->clock.cpu_ns = cpu;
+    const uint64_t used = cpu - thread->clock.cpu_ns;
+    thread->clock.cpu_ns = cpu;
     *(used * 2 >= weight ? &due->running : &due->blocked) = weight;
     return 1;
 }

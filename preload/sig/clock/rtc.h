@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * JP_RTC_HZ: the periodic interrupts of /dev/rtc, which send SIGIO to the
- * process (rtc(4)).
+ * The clock kind of JP_RTC_HZ: the periodic interrupts of /dev/rtc, which send
+ * SIGIO to the process (rtc(4)).
  * Runs in: handler, any thread. */
 #ifndef JP_RTC_H
 #define JP_RTC_H
@@ -10,11 +10,11 @@
 
 extern const struct jp_clock_kind jp_clock_rtc;
 
-/* Opens the device and sets the rate.  Returns 0, or -errno when there is no
- * device that gives it: then real-time timers are to be used. */
+/* Opens the device, which stays open, and sets its rate.  Returns 0, or -errno
+ * when no device gives that rate; the caller then uses real-time timers. */
 int jp_rtc_open_sig(void);
 
-/* Whether there is a device. */
+/* Whether the device is open. */
 int jp_rtc_is_open_sig(void);
 
 #endif

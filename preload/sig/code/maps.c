@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of executable ranges.  There are two; a scan fills the one not in
- * use and then switches.  A reader that is overtaken by two scans may get a
- * wrong answer for one address, never a fault.
+ * The table of executable ranges, and when it is read again.  There are two
+ * tables; a scan fills the one that is not in use and then switches.  A reader
+ * that is overtaken by two scans may get a wrong answer for one address, never
+ * a fault.
  * Runs in: handler, any thread. */
 #include "maps.h"
 
@@ -15,20 +16,20 @@
 #include "procmaps.h"
 #include "sig/files/mapfile.h"
 #include "sig/os/sys.h"
-#include "sig/state/kit.h"
+#include "sig/state/buffer.h"
 #include "sig/state/process.h"
 
 #define RANGES_MAX 8192U
 #define PERIOD_NS 1000000000ULL  /* between looks without a cause */
-#define ANYWAY_NS 10000000000ULL /* between scans, if all looks the same */
-#define INTERVAL_NS 100000000ULL /* between scans for an unknown address */
+#define ANYWAY_NS 10000000000ULL /* between scans, if looks find no change */
+#define INTERVAL_NS 100000000ULL /* between scans for unknown addresses */
 #define YIELDS 1000U             /* waiting for another thread's scan */
 #define COST_FACTOR 100U         /* scans take at most 1% of the time */
 
 struct table {
     _Atomic uint32_t count;
-    _Atomic uint32_t anonymous; /* ranges without a file: JIT code, */
-    _Atomic uint64_t low, high; /* all of it in here */
+    _Atomic uint32_t anonymous; /* ranges without a file, such as JIT code */
+    _Atomic uint64_t low, high; /* all of these are in [low, high) */
     struct jp_maps_range ranges[RANGES_MAX];
 };
 
@@ -36,18 +37,19 @@ static struct table tables[2];
 static struct table *_Atomic table = &tables[0];
 static _Atomic uint32_t epoch;
 static _Atomic uint64_t last_scan_ns, scan_cost_ns;
-static _Atomic uint32_t dirty;
-static _Atomic uint64_t dirty_ns; /* when a library was closed last */
+static _Atomic uint32_t dirty;    /* 1: a library was closed since the scan */
+static _Atomic uint64_t dirty_ns; /* when that was */
 
-/* One scan at a time; the rest of this block belongs to it. */
+/* 1: a thread scans, and has these: */
 static _Atomic uint32_t scanning;
 static struct jp_procmaps reader;
-static uint64_t seen_mark;  /* of the mappings of files, at the last scan */
-static uint64_t scanned_ns; /* when that was; 0: it has no mark */
+static uint64_t seen_mark;  /* jp_procmaps_mark_sig at the last scan */
+static uint64_t scanned_ns; /* when that scan began; 0: there is no mark */
 static char line[JP_MAP_LINE_MAX];
-static _Atomic uint32_t
-    told; /* the table's ranges have their lines in the map */
-static _Atomic uint32_t inherited; /* they had, in the map of who forked us */
+/* 1: the table's ranges have their lines in the map. */
+static _Atomic uint32_t told;
+/* 1: they have them in the map of the process that forked this one. */
+static _Atomic uint32_t inherited;
 
 static struct jp_maps_listener listener;
 
@@ -67,8 +69,8 @@ static void unlock_sig(void)
     atomic_store(&scanning, 0);
 }
 
-/* From one table's entry, which the next scan but one may be writing over, or
- * into one: a word at a time. */
+/* Copies a range from or into a table, word by word, since the next scan but
+ * one may be writing over it. */
 static void copy_sig(struct jp_maps_range *to, const struct jp_maps_range *from)
 {
     uint64_t *out = (uint64_t *)to;
@@ -95,15 +97,15 @@ static const struct jp_maps_range *find_sig(const struct table *in,
     return NULL;
 }
 
-/* Code without a file: not the vdso, which has a base, nor the kernel's page
- * for vsyscalls, in the upper half. */
+/* Whether a range is code without a file: not the vdso, which has a base, nor
+ * the kernel's page for vsyscalls, in the upper half of addresses. */
 static int is_anonymous_sig(const struct jp_maps_range *range)
 {
     return range->inode == 0 && range->base == 0 && range->start >> 63 == 0;
 }
 
-/* Counts one more of them: most addresses that are asked about are far from
- * all of them, and need no search. */
+/* Counts a range without a file, and widens [low, high): most addresses that
+ * are asked about are outside of it, and need no search. */
 static void count_anonymous_sig(struct table *in,
                                 const struct jp_maps_range *range)
 {
@@ -114,18 +116,18 @@ static void count_anonymous_sig(struct table *in,
     in->anonymous++;
 }
 
-/* What one scan carries along. */
+/* The state of one scan. */
 struct scan {
     const struct table *old;
     struct table *fresh;
-    uint32_t next_old; /* ranges of old before this one are dealt with */
-    int fd;            /* of the map */
-    int changed;       /* something went or changed */
-    uint64_t time_ns;  /* of the events: since when it is so */
-    int told;          /* the old ranges have their lines in the map */
+    uint32_t next_old; /* ranges of `old` before this one are dealt with */
+    int fd;            /* of the map, open for appending */
+    int changed;       /* a range of `old` has gone or changed */
+    uint64_t time_ns;  /* of the lines that the scan writes */
+    int told;          /* the ranges of `old` have their lines in the map */
     int telling;       /* there is a map */
-    uint64_t base;     /* of the file seen last with offset 0 */
-    uint64_t base_inode, base_device;
+    uint64_t base;     /* where the last file with offset 0 is mapped, */
+    uint64_t base_inode, base_device; /* and which file that is */
 };
 
 int jp_maps_same_sig(const struct jp_maps_range *a,
@@ -135,8 +137,9 @@ int jp_maps_same_sig(const struct jp_maps_range *a,
            a->inode == b->inode && a->device == b->device;
 }
 
-/* Writes off old ranges that begin before `end`; returns whether the one that
- * equals `range` was among them. */
+/* Passes over the old ranges that begin before `end`; those that are not the
+ * same as `range` have gone, and get an unmap line.  Returns whether one was
+ * the same. */
 static int pass_old_sig(struct scan *scan, const struct jp_maps_range *range,
                         uint64_t end)
 {
@@ -156,8 +159,9 @@ static int pass_old_sig(struct scan *scan, const struct jp_maps_range *range,
     return found;
 }
 
-/* A JIT takes away the right to execute while it writes: anonymous memory
- * that was executable at the last scan stays in the table. */
+/* Whether a range that is not executable stays in the table: memory without a
+ * file that was executable at the last scan, since a JIT compiler takes the
+ * right away while it writes code. */
 static int still_code_sig(const struct scan *scan,
                           const struct jp_maps_range *range)
 {
@@ -166,9 +170,9 @@ static int still_code_sig(const struct scan *scan,
            old->start == range->start;
 }
 
-/* Ranges of files without a name, as a JIT compiler has for code that processes
- * share or that it maps twice, become ranges without a file.  Returns whether
- * this one did. */
+/* Makes a range of a file without a name one without a file: JIT compilers use
+ * such files for code that processes share, or that they map twice.  Returns
+ * whether it did. */
 static int as_code_sig(struct scan *scan, const struct jp_vma *vma,
                        struct jp_maps_range *range)
 {
@@ -186,7 +190,8 @@ static int as_code_sig(struct scan *scan, const struct jp_vma *vma,
     return 1;
 }
 
-/* The vma is changed, not copied: the handler's stack is small. */
+/* Enters a mapping into the new table if it is code, and writes its line if it
+ * is new.  Changes the vma, as the handler's stack has no room for a copy. */
 static void add_sig(struct scan *scan, struct jp_vma *vma)
 {
     struct jp_maps_range range = {.start = vma->start,
@@ -223,9 +228,10 @@ static void add_sig(struct scan *scan, struct jp_vma *vma)
     jp_module_put_sig(scan->fd, vma, range.base, &text);
 }
 
-/* The scan itself; the lock is held.  What a dlclose made room for came, at
- * the earliest, when it returned: a sample taken since belongs to what is there
- * now, and so the events have that time. */
+/* Scans; the caller holds the lock.  Lines are dated at the scan's beginning
+ * or, after a dlclose, at its return: the earliest moment at which other code
+ * can have come to the library's place, so that samples taken since go to
+ * it. */
 static int scan_locked_sig(void)
 {
     const uint64_t begun = jp_sys_clock_sig(CLOCK_MONOTONIC);
@@ -237,14 +243,14 @@ static int scan_locked_sig(void)
     struct jp_vma vma;
     scan.fresh = old == &tables[0] ? &tables[1] : &tables[0];
     scan.fresh->count = scan.fresh->anonymous = 0;
-    /* What comes while we read is another mark's business. */
+    /* Before the reading: what comes while it lasts changes the next mark. */
     scanned_ns = jp_procmaps_mark_sig(RANGES_MAX, &seen_mark) == 0 ? begun : 0;
     int result = jp_procmaps_open_sig(&reader);
     if (result != 0)
         return result;
     scan.time_ns = begun;
-    /* A library was closed.  Another may have come to its place that looks the
-     * same: even the inode, when its file was written over. */
+    /* A library was closed.  The range in its place may look the same and be of
+     * another library, even with the same inode if the file was overwritten. */
     if (atomic_exchange(&dirty, 0) != 0) {
         scan.time_ns = atomic_load(&dirty_ns);
         scan.changed = 1;
@@ -267,8 +273,8 @@ static int scan_locked_sig(void)
     return 0;
 }
 
-/* Whether all mappings of files are as the last scan found them.  (Of memory
- * without a file, what is new is found by its addresses.) */
+/* Whether all executable mappings of files are as the last scan found them.
+ * (New memory without a file is found when its addresses are asked about.) */
 static int same_files_sig(void)
 {
     uint64_t mark;
@@ -283,8 +289,8 @@ static int same_files_sig(void)
     return 1;
 }
 
-/* Scans; if_other: only if mappings of files came or went.  Returns 0,
- * -EALREADY when there was no need to, or as jp_maps_scan_sig. */
+/* Scans; with if_other only if mappings of files came or went.  Returns as
+ * jp_maps_scan_sig, or -EALREADY when it need not scan. */
 static int scan_sig(int if_other)
 {
     if (!jp_mapfile_ready_sig())
@@ -304,8 +310,9 @@ int jp_maps_scan_sig(void)
     return scan_sig(0);
 }
 
-/* Whoever has the lock is another thread, at most a scan away from its end. */
-void jp_maps_early_sig(void)
+/* Another thread that holds the lock is at most a scan away from releasing
+ * it. */
+void jp_maps_before_log_sig(void)
 {
     for (unsigned i = 0; i < YIELDS; i++) {
         if (atomic_load(&table)->count != 0)
@@ -320,6 +327,8 @@ void jp_maps_early_sig(void)
     }
 }
 
+/* Whether the interval has passed since the last scan; a longer one if scans
+ * would take more than their part of the time. */
 static int due_sig(uint64_t now_ns, uint64_t interval)
 {
     uint64_t cost = atomic_load(&scan_cost_ns) * COST_FACTOR;
@@ -349,18 +358,18 @@ void jp_maps_dirty_sig(void)
     atomic_store(&dirty, 1);
 }
 
-void jp_maps_check_kit_sig(struct jp_kit *kit)
+void jp_maps_check_buffer_sig(struct jp_buffer *buffer)
 {
     uint32_t now = atomic_load(&epoch);
-    if (kit->maps_epoch == now)
+    if (buffer->maps_epoch == now)
         return;
-    kit->maps_epoch = now;
-    memset(kit->pages, 0, sizeof(kit->pages));
+    buffer->maps_epoch = now;
+    memset(buffer->pages, 0, sizeof(buffer->pages));
 }
 
-/* Puts one more anonymous range into the table, in place of what it overlaps,
- * and writes its line: a JIT's memory grows often, a scan each time would be
- * dear. */
+/* Enters one range without a file into the table, in place of what it overlaps,
+ * and writes its line.  (A JIT compiler's memory grows often, and a scan each
+ * time would cost too much.)  The caller holds the lock. */
 static void insert_locked_sig(const struct jp_vma *vma)
 {
     const struct jp_maps_range range = {
@@ -378,7 +387,7 @@ static void insert_locked_sig(const struct jp_vma *vma)
         for (; i < old->count; i++)
             copy_sig(&fresh->ranges[count++], &old->ranges[i]);
         fresh->count = count;
-        fresh->anonymous = old->anonymous; /* maybe of what went, too */
+        fresh->anonymous = old->anonymous; /* may include overlapped ones */
         fresh->low = old->low;
         fresh->high = old->high;
         count_anonymous_sig(fresh, &range);
@@ -403,7 +412,8 @@ static void insert_sig(const struct jp_vma *vma)
     unlock_sig();
 }
 
-/* Makes a range one with those beside it: a JIT's grows by pieces. */
+/* Extends a range over the ranges without a file beside it, as a JIT compiler's
+ * memory grows piece by piece. */
 static void join_sig(const struct table *in, struct jp_vma *vma)
 {
     const struct jp_maps_range *before =
@@ -433,7 +443,8 @@ void jp_maps_note_sig(uint64_t start, uint64_t end)
     jp_count_sig(JP_COUNT_MAP_LOST, 1);
 }
 
-/* Asks the kernel about an address that the table does not have. */
+/* Asks the kernel about an address that the table does not have.  Returns
+ * whether it is executable. */
 static int look_up_sig(uint64_t address)
 {
     struct jp_vma vma;
@@ -455,10 +466,10 @@ static int look_up_sig(uint64_t address)
     return find_sig(atomic_load(&table), address) != NULL;
 }
 
-int jp_maps_executable_sig(struct jp_kit *kit, uint64_t address)
+int jp_maps_executable_sig(struct jp_buffer *buffer, uint64_t address)
 {
     const uint64_t page = address >> 12;
-    uint64_t *cached = &kit->pages[page % JP_KIT_PAGES];
+    uint64_t *cached = &buffer->pages[page % JP_BUFFER_PAGES];
     if (*cached == page && page != 0)
         return 1;
     if (find_sig(atomic_load(&table), address) == NULL && !look_up_sig(address))
@@ -543,13 +554,13 @@ int jp_maps_region_sig(uint64_t address, uint64_t *start, uint64_t *end)
     return 0;
 }
 
-/* What was known of the parent's memory holds here as well: it may be all that
- * is ever known. */
+/* The table of the parent's memory holds in the child as well; if the child
+ * cannot read its mappings, it is all that is ever known. */
 void jp_maps_reset_sig(void)
 {
     struct table *now = atomic_load(&table);
-    /* Another thread was at it when the fork came: the table in use is whole.
-     * */
+    /* If another thread was scanning during the fork, the table in use is still
+     * complete. */
     atomic_store(&scanning, 0);
     atomic_store(&inherited, atomic_exchange(&told, 0));
     atomic_store(&table, now);

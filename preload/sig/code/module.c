@@ -14,13 +14,14 @@
 #include "sig/os/sys.h"
 
 #define HEADERS_MAX 64U /* program headers looked at */
-/* Bytes of a note segment looked at: the build-id comes first or second, and
- * this is the deepest place of the handler's stack. */
+/* Bytes read of a note segment.  The build-id comes first or second, and the
+ * handler's stack is deepest here. */
 #define NOTES_MAX 256U
 
 static const char deleted_suffix[] = " (deleted)";
 
-/* Finds NT_GNU_BUILD_ID (elf.h) among the notes in data. */
+/* Copies the build-id (NT_GNU_BUILD_ID, elf.h) from the notes in `data`.
+ * Returns its size, 0 when there is none. */
 static unsigned note_build_id_sig(const uint8_t *data, size_t size,
                                   uint8_t *build_id)
 {
@@ -65,9 +66,9 @@ unsigned jp_module_build_id_sig(uint64_t headers, unsigned count, uint64_t bias,
     return 0;
 }
 
-/* What to add to the file's addresses in this mapping, from the load segment
- * that the mapping's file offset is in.  Returns whether there is one; *first
- * is the bias of the file's own image at `base`. */
+/* Finds what to add to the file's addresses in this mapping (*bias), from the
+ * load segment that contains the mapping's file offset, and in the image at
+ * `base` (*first).  Returns whether *bias was found. */
 static int bias_sig(const Elf64_Ehdr *elf, const struct jp_vma *vma,
                     uint64_t base, uint64_t *bias, uint64_t *first)
 {
@@ -120,13 +121,14 @@ put_image_sig(const struct jp_vma *vma, uint64_t base, struct jp_text *text)
     }
 }
 
-/* Apart from put_image_sig: the handler's stack holds one of the two. */
+/* Not one function with put_image_sig, so that the handler's stack holds only
+ * one of the two frames. */
 __attribute__((noinline)) static void put_time_sig(struct jp_vma *vma,
                                                    struct jp_text *text)
 {
     struct stat info;
     char path[PATH_MAX / 11];
-    /* Longer paths do without: the handler's stack is small. */
+    /* Longer paths get no mtime, as the handler's stack is small. */
     if (vma->path_length >= sizeof(path))
         return;
     memcpy(path, vma->path, vma->path_length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The map's lines about executable ranges: whose file, which build, where.
+ * The map's lines about executable ranges: which file, which build, where.
  * Runs in: handler, any thread. */
 #ifndef JP_MODULE_H
 #define JP_MODULE_H
@@ -10,33 +10,33 @@
 #include "procmaps.h"
 #include "sig/os/text.h"
 
-/* The largest build-id that is kept, bytes (a log header's field). */
+/* Bytes of the largest build-id that is kept (a field of the log's header). */
 #define JP_BUILD_ID_MAX 32
 
-/* Reads the ELF notes described by program headers in memory: count headers
- * at `headers`, addresses in them `bias` from their place.  Fills build_id and
- * returns its size, 0 when there is none. */
+/* Reads the build-id from the ELF notes of an image in memory, which has
+ * `count` program headers at `headers` and is loaded at `bias`.  Fills
+ * build_id and returns its size in bytes, 0 when there is none. */
 unsigned jp_module_build_id_sig(uint64_t headers, unsigned count, uint64_t bias,
                                 uint8_t *build_id);
 
-/* The event of an executable mapping: `module` or `anon`. */
+/* The word for an executable mapping's line: `module` or `anon`. */
 const char *jp_module_event_sig(const struct jp_vma *vma);
 
-/* Ends the line in `text`, which has its time and event and room for
- * JP_MAP_LINE_MAX, with the mapping and writes it.  `base` is where the same
- * file's offset 0 is mapped, 0 when it is not. */
+/* Adds the mapping to the line in `text`, which has its time and event and
+ * room for JP_MAP_LINE_MAX bytes, and writes it to fd, the open map.  base:
+ * where the same file's offset 0 is mapped; 0: unknown. */
 void jp_module_put_sig(int fd, const struct jp_vma *vma, uint64_t base,
                        struct jp_text *text);
 
-/* Writes an `unmap` line. */
+/* Writes an `unmap` line to fd. */
 void jp_module_gone_sig(int fd, uint64_t time_ns, uint64_t start, uint64_t end);
 
-/* Whether a range of a file is memory that has no name and holds no library: of
- * /dev/zero, of a memfd, of shared memory, of a temporary file that was
- * removed.  `base` is where the file's beginning is mapped; 0: not known. */
+/* Whether a mapped file has no name and is no library: /dev/zero, a memfd, SysV
+ * shared memory, or a removed file that does not begin as ELF files do.  base:
+ * where the file's offset 0 is mapped; 0: unknown. */
 int jp_module_is_nameless_sig(const struct jp_vma *vma, uint64_t base);
 
-/* Whether a mapping is the kernel's shared object. */
+/* Whether a mapping is the vdso, the kernel's shared object. */
 int jp_module_is_vdso_sig(const struct jp_vma *vma);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading the list of mappings (/proc/self/maps).
+ * Reading the kernel's list of mappings.
  * Runs in: handler, any thread. */
 #include "procmaps.h"
 
@@ -26,8 +26,8 @@ struct query {
 #define QUERY_OF_FILE 0x20U    /* only such: enum procmap_query_flags */
 _Static_assert(sizeof(struct query) == 104, "struct procmap_query");
 
-/* /proc/self is the process's first thread, and reads as empty when that has
- * ended before the others. */
+/* Not /proc/self, which is the process's first thread: its list is empty when
+ * that thread has ended before the others. */
 #ifdef JP_TEST_QEMU /* qemu-user emulates this one alone (7.2) */
 #define MAPS "/proc/self/maps"
 #else
@@ -46,8 +46,9 @@ void jp_procmaps_close_sig(struct jp_procmaps *reader)
     jp_sys_close_sig(reader->fd);
 }
 
-/* Where the next line ends in the buffer (its newline, or the end of what
- * fits); 0 at the end of the file. */
+/* Reads until the buffer holds the next line.  Returns the index of its
+ * newline, or of the buffer's last byte for a longer line; 0 at the end of the
+ * file. */
 static size_t line_end_sig(struct jp_procmaps *reader)
 {
     size_t scan = reader->at;
@@ -81,7 +82,8 @@ static uint32_t prot_sig(const char *text)
            (text[2] == 'x' ? JP_PROT_EXEC : 0);
 }
 
-/* START-END PROT OFFSET MAJOR:MINOR INODE [PATH], see proc(5). */
+/* Takes a line apart: START-END PROT OFFSET MAJOR:MINOR INODE [PATH], see
+ * proc(5).  Returns 0 when it is no mapping. */
 static int parse_sig(char *line, char *end, struct jp_vma *vma)
 {
     const char *at = line;

@@ -19,13 +19,12 @@
 #define EVERY_NS JP_NS
 #define LONGEST (JP_MAP_LINE_MAX / 4)
 
-/* The arguments, and where the environment behind them ends. */
+/* The arguments are [first, behind), the environment [behind, last). */
 static uint64_t first, behind, last;
 
-/* One at a time: */
-static _Atomic uint32_t busy;
+static _Atomic uint32_t busy; /* 1: a thread has these: */
 static _Atomic uint64_t looked_ns;
-static uint64_t seen; /* of the arguments, as last written */
+static uint64_t seen; /* mark_sig() of the arguments as last written */
 static char value[LONGEST];
 static char line[JP_MAP_LINE_MAX];
 
@@ -36,8 +35,9 @@ void jp_command_init_sig(uint64_t start, uint64_t end, uint64_t limit)
     last = limit;
 }
 
-/* The arguments as /proc/self/cmdline has them (Linux fs/proc/base.c): where
- * the last one has no end any more, they go on up to the next one. */
+/* The bytes of the arguments, as /proc/self/cmdline counts them (Linux
+ * fs/proc/base.c): if their last byte is no longer 0, they go on to the next
+ * byte of 0. */
 static size_t length_sig(void)
 {
     const char *at = (const char *)(uintptr_t)first;
@@ -52,6 +52,7 @@ static size_t length_sig(void)
     return length;
 }
 
+/* A hash of the arguments. */
 static uint64_t mark_sig(void)
 {
     const char *at = (const char *)(uintptr_t)first;
@@ -81,7 +82,8 @@ static void put_sig(struct jp_text *text, const char *key, long length)
     jp_text_value_sig(text, value, (size_t)length);
 }
 
-/* The process's name is its first thread's, which tells it without /proc. */
+/* Puts the process's name, which is its first thread's, into `value`.  Returns
+ * its length or -errno.  The first thread can tell it without /proc. */
 static long comm_sig(void)
 {
     long got = read_sig("/proc/self/comm");

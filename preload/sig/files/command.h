@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The map's line about the process itself: what it runs, and what it calls
- * itself.
+ * The map's line about the process itself: its executable, arguments and name.
  * Runs in: handler, any thread. */
 #ifndef JP_COMMAND_H
 #define JP_COMMAND_H
@@ -10,16 +9,17 @@
 
 #include "sig/os/text.h"
 
-/* Where the kernel put the program's arguments: [start, end).  A program that
- * says what it is to do (setproctitle) writes there, or makes them longer. */
+/* Tells where the kernel put the program's arguments, [start, end), and where
+ * the environment behind them ends: a program that changes its arguments
+ * (setproctitle) may write up to there.  Called once, by the constructor. */
 void jp_command_init_sig(uint64_t start, uint64_t end, uint64_t limit);
 
-/* Writes the line, with `text` as room for it.  The one that makes the log
- * calls it. */
+/* Writes the line; `text` is room for it.  Called by the thread that makes the
+ * log.  now_ns: the line's time. */
 void jp_command_put_sig(struct jp_text *text, uint64_t now_ns);
 
-/* Once a second: writes it again when the arguments have become others, as
- * those of a forked child do that is given its part. */
+/* Called at samples; once a second, writes the line again if the arguments have
+ * changed, as they do in a forked server that says what it works on. */
 void jp_command_follow_sig(uint64_t now_ns);
 
 #endif

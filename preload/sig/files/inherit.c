@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Descriptors that a forked child has from its parent's handlers.
+ * Closing descriptors that a forked child has from its parent's handlers.
  * Runs in: any thread. */
 #include "inherit.h"
 
@@ -12,8 +12,9 @@
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 
-/* The parent's log or map, which no program opens by itself and marks
- * close-on-exec before it forks, or a file opened for reading by us. */
+/* Whether a descriptor is jprof's: a file that it opened for reading, an event
+ * of its clock, or the parent's log or map, which no program opens
+ * close-on-exec by itself. */
 static int is_ours_sig(int fd)
 {
     struct stat info;

@@ -9,7 +9,7 @@
 
 #include "sig/state/config.h"
 
-/* Names tried before giving up. */
+/* How many pairs of names are tried. */
 #define JP_LOGNAME_TRIES 1000U
 
 struct jp_logname {
@@ -18,16 +18,17 @@ struct jp_logname {
     const char *map_name; /* the last part of map */
 };
 
-/* Has the folder that JP_FILENAME is in guarded, if JP_FOLDER_ID tells which it
- * is (jp_sys_guard).  To be called once, in the constructor. */
+/* If JP_FOLDER_ID identifies the folder that JP_FILENAME is in, makes sure that
+ * nothing is written to another folder (jp_sys_guard).  Called once, by the
+ * constructor. */
 void jp_logname_guard(void);
 
-/* Builds the try-th pair of names.  Returns 0, -ENAMETOOLONG, or
- * -ENOENT when the name is relative to a folder that is not there. */
+/* Builds the try-th pair of names, from 0.  Returns 0, -ENAMETOOLONG, or
+ * -ENOENT when the name is relative to a folder that was deleted. */
 int jp_logname_build_sig(struct jp_logname *name, unsigned try);
 
-/* Builds the path of the file of the tree that began with process `root`, in
- * name->map and name->map_name.  Returns likewise. */
+/* Builds the path of the file of the process tree that began with process
+ * `root`, in name->map and name->map_name.  Returns as jp_logname_build_sig. */
 int jp_logname_tree_sig(struct jp_logname *name, uint32_t root);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who writes to a log.
+ * Which process writes to a log.
  * Runs in: handler, any thread. */
 #include "logowner.h"
 
@@ -34,7 +34,7 @@ static uint64_t start_ticks_sig(const char *path)
     return field == 22 ? jp_text_number_sig(&digits, buffer + got, 10) : 0;
 }
 
-/* Returns whether it is known. */
+/* Reads the boot id.  Returns 0 when it is unknown. */
 static int boot_id_sig(uint8_t boot_id[16])
 {
     char text[40];
@@ -56,6 +56,7 @@ static int boot_id_sig(uint8_t boot_id[16])
     return count == 32;
 }
 
+/* This process's pid in the namespace of /proc; 0: unknown. */
 static uint32_t proc_pid_sig(void)
 {
     char link[32];
@@ -100,9 +101,9 @@ int jp_logowner_gone_sig(uint32_t pid, uint32_t space)
            jp_sys_sig(SYS_kill, pid, 0, 0, 0, 0) == -ESRCH;
 }
 
-/* Whether other machines may have the file system open, too.  Known not to be
- * are the ones of one machine (linux/magic.h, statfs(2)); an overlay's upper
- * layer is never NFS. */
+/* Whether other machines may use the file system as well: any but those listed,
+ * which belong to one machine (linux/magic.h, statfs(2)).  An overlay's upper
+ * layer is never on NFS. */
 static int is_shared_sig(int fd)
 {
     static const uint32_t local[] = {
@@ -120,7 +121,7 @@ static int is_shared_sig(int fd)
     return 1;
 }
 
-/* Who wrote it, from the file's first header. */
+/* The log's writer, from the file's first header. */
 struct owner {
     uint8_t boot_id[16];
     uint64_t ticks;
@@ -145,9 +146,9 @@ static int read_sig(int fd, struct owner *owner)
                      &owner->space, 4 * sizeof(uint32_t));
 }
 
-/* Whether another process has its pid now.  Start times are to be compared
- * where the pids in /proc are those of this process's namespace, and both see
- * the same clock. */
+/* Whether another process has the owner's pid now, by its start time.  Start
+ * times can be compared if /proc has the pids of this process's namespace, and
+ * both processes are in the same time namespace. */
 static int is_another_sig(const struct owner *owner)
 {
     char path[32];

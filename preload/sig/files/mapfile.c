@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The map file.
+ * The map file and its lines.
  * Runs in: handler, any thread. */
 #include "mapfile.h"
 
@@ -17,7 +17,7 @@
 static const char *map_path;
 static dev_t map_device;
 static ino_t map_inode;
-static uid_t map_user; /* an inode may be another file's by now */
+static uid_t map_user; /* checked too, as another file may get the inode */
 static _Atomic int ready;
 
 /* Whether the file at fd begins like a map: digits, blank, "jprof-map ". */
@@ -39,7 +39,8 @@ static int is_map_sig(int fd)
     return *word == '\0';
 }
 
-/* Opens what is at the path if it is a map of ours, else -EEXIST. */
+/* Opens the file at the path if it is a map that may be written to; -EEXIST
+ * otherwise.  Fills *info. */
 static int open_old_sig(const char *path, struct stat *info)
 {
     int fd = jp_sys_open_sig(path, O_RDWR | O_APPEND | O_NOFOLLOW, 0);
@@ -120,7 +121,8 @@ void jp_mapfile_hex_sig(struct jp_text *text, const char *key, uint64_t value)
     jp_text_hex_sig(text, value);
 }
 
-/* RLIMIT_FSIZE would answer a write beyond it with SIGXFSZ. */
+/* Whether the file may grow by so many bytes: a write beyond RLIMIT_FSIZE would
+ * raise SIGXFSZ. */
 static int fits_sig(int fd, size_t length)
 {
     struct stat info;

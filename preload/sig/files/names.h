@@ -7,15 +7,16 @@
 
 #include <stdint.h>
 
-struct jp_slot;
+struct jp_thread;
 
-/* Writes the thread's name to the map if it is not there yet, or another. */
-void jp_names_update_sig(struct jp_slot *slot);
+/* Writes the thread's name to the map, unless it is there already. */
+void jp_names_update_sig(struct jp_thread *thread);
 
-/* The same for the calling thread, at most ten times a second. */
-void jp_names_follow_sig(struct jp_slot *slot, uint64_t now_ns);
+/* Called at samples: does the same for the calling thread, at most ten times a
+ * second.  now_ns: CLOCK_MONOTONIC. */
+void jp_names_follow_sig(struct jp_thread *thread, uint64_t now_ns);
 
-/* The same for all threads that were sampled. */
+/* Does the same for all live threads that have been sampled. */
 void jp_names_all_sig(void);
 
 #endif

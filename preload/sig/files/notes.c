@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Notes.
+ * The texts of notes, and writing them.
  * Runs in: handler, any thread. */
 #include "notes.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Notes: what the reader of a profile should know about how it came about, one
- * line each in the map.
+ * Notes: facts that the reader of a profile should know about how it was taken,
+ * each a line in the map.
  * Runs in: handler, any thread. */
 #ifndef JP_NOTES_H
 #define JP_NOTES_H
@@ -23,11 +23,13 @@
 #define JP_NOTE_NO_USAGE 0x1000U
 #define JP_NOTE_COUNT 13
 
-/* Remembers a note (JP_NOTE_*) in jp_process.notes.  It is written at once if
- * the map exists, else by jp_notes_write_sig when it is made. */
+/* Remembers a note (JP_NOTE_*) in jp_process.notes, and writes its line if
+ * there is a map and the note is new; else jp_notes_write_sig writes it
+ * later. */
 void jp_note_sig(uint32_t note);
 
-/* Writes the `note` lines of all notes so far, if there is a map. */
+/* Writes the lines of all notes so far, if there is a map.  Called when the map
+ * is made. */
 void jp_notes_write_sig(void);
 
 #endif

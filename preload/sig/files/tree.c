@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The file of a tree of processes.
+ * The file of a process tree.
  * Runs in: handler, any thread, vfork children. */
 #include "tree.h"
 
@@ -38,7 +38,7 @@ int jp_tree_wanted_sig(void)
     return known && atomic_load(&jp_process.sections) != 0;
 }
 
-/* Whether a text goes on with `word`; moves *at behind it. */
+/* Whether the text at *at begins with `word`; moves *at behind it. */
 static int skip_sig(const char **at, const char *end, const char *word)
 {
     for (; *word != '\0'; word++) {
@@ -51,9 +51,9 @@ static int skip_sig(const char **at, const char *end, const char *word)
 
 enum { OURS, OLD, FOREIGN };
 
-/* Whose file is open at fd: this tree's, one's whose first process is gone, or
- * something else.  Each line says it: `TIME jprof-WORD root=PID space=INODE
- * ...`. */
+/* Whose file is open at fd: this tree's (OURS), that of a tree whose first
+ * process is gone (OLD), or no such file (FOREIGN).  Each line tells the tree:
+ * `TIME jprof-WORD root=PID space=INODE ...`.  Fills *info. */
 static int whose_sig(int fd, struct stat *info)
 {
     char start[96];
@@ -78,8 +78,8 @@ static int whose_sig(int fd, struct stat *info)
     return jp_logowner_gone_sig((uint32_t)root, (uint32_t)space) ? OLD : OURS;
 }
 
-/* Removes a finished run's file that is open at fd, if it is still the one at
- * the path; whoever does that holds its lock. */
+/* Removes a finished tree's file, which is open at fd, if it is still the one
+ * at the path.  A process that removes such a file holds its lock. */
 static void remove_sig(int fd, const struct stat *ours)
 {
     if (jp_sys_sig(SYS_flock, fd, LOCK_EX | LOCK_NB, 0, 0, 0) == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The file of a tree of processes (jprof-tree): what is known of those that
- * may have no log.  It is made when there is something to say, and opened by
- * its path for each line, so a vfork child may write one as well.
+ * The file of a process tree (jprof-tree), which tells of processes that may
+ * have no log.  It is made with its first line, and opened by its path for each
+ * line, so that a vfork child can write one as well.
  * Runs in: handler, any thread, vfork children. */
 #ifndef JP_TREE_H
 #define JP_TREE_H
@@ -12,26 +12,29 @@
 
 #include "sig/os/text.h"
 
-/* Builds its path, once; in the constructor. */
+/* Builds the file's path.  Called once, by the constructor. */
 void jp_tree_init(void);
 
-/* Its file name, "" when there can be none. */
+/* The file's name without its folder; "" when there can be no file. */
 const char *jp_tree_name_sig(void);
 
-/* Whether lines are wanted: the profile has begun. */
+/* Whether lines are to be written: there can be a file, and the profile was
+ * started. */
 int jp_tree_wanted_sig(void);
 
 /* Begins a line in `text`: time, event, root and pid. */
 void jp_tree_line_sig(struct jp_text *text, const char *event, uint32_t pid);
 
-/* Ends the line and appends it to the file; what fails, fails in silence. */
+/* Ends the line and appends it to the file.  A failure has no effect. */
 void jp_tree_append_sig(struct jp_text *text);
 
-/* A child was waited for that used so much CPU time, its own children's
- * included; under JP_TREE_CPU_MIN_NS nothing is written. */
+/* Writes the line of a child that was waited for.  cpu_ns: its CPU time, with
+ * that of the children it waited for; writes nothing below
+ * JP_TREE_CPU_MIN_NS. */
 void jp_tree_child_sig(uint32_t pid, uint64_t cpu_ns);
 
-/* This process's log cannot be made; `buffer` is for the line. */
+/* Writes the line of this process, whose log could not be made for `error` (a
+ * positive errno).  `buffer`: room for the line. */
 void jp_tree_nolog_sig(char *buffer, size_t size, int error);
 
 #endif

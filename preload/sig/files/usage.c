@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * CPU times, into the log's header.
+ * CPU times in the log's header.
  * Runs in: handler, any thread. */
 #include "usage.h"
 
@@ -14,7 +14,7 @@
 
 #define STEP_NS JP_NS
 
-/* NULL when there is none. */
+/* The log's header; NULL while there is no log. */
 static struct jp_log_header *header_sig(void)
 {
     return atomic_load(&jp_log.state) == JP_LOG_READY ? jp_log.header : NULL;
@@ -44,7 +44,8 @@ uint64_t jp_usage_children_sig(void)
     return usage_sig(RUSAGE_CHILDREN);
 }
 
-/* A filter may forbid the one and allow the other; 0: it forbids both. */
+/* The process's CPU time, by one of two calls, as a filter may forbid either; 0
+ * when it forbids both. */
 static uint64_t process_sig(void)
 {
     const uint64_t cpu = jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID);
@@ -58,7 +59,8 @@ void jp_usage_begin_sig(void)
         jp_note_sig(JP_NOTE_NO_USAGE);
 }
 
-/* Behind a filter that forbids to ask, the last answers stay. */
+/* Writes the CPU times into the header; where a filter forbids to ask, the last
+ * values stay. */
 static void write_sig(struct jp_log_header *header, uint64_t now_ns)
 {
     const uint64_t cpu = process_sig();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * When JIT files and code are looked at, and by whom.
+ * When JIT files and code pages are looked at, and by which thread.
  * Runs in: handler, any thread. */
 #include "jit.h"
 
@@ -14,18 +14,18 @@
 #include "sig/code/maps.h"
 #include "sig/files/mapfile.h"
 #include "sig/os/sys.h"
-#include "sig/state/kit.h"
+#include "sig/state/buffer.h"
 
-#define GROWTH_NS 500000ULL      /* between looks at the perf map, */
-#define ABSENT_NS 10000000ULL    /* and while there is none */
+#define GROWTH_NS 500000ULL      /* between looks at the perf map */
+#define ABSENT_NS 10000000ULL    /* the same while there is none */
 #define INTERVAL_NS 100000000ULL /* between looks at everything */
-#define EARLY_LOOKS 20U /* one each interval, when JIT code is first seen */
+#define FIRST_LOOKS 20U /* one each interval, when JIT code is first seen */
 #define YIELDS 1000U
 
 static _Atomic uint64_t next_growth_ns, next_check_ns;
-static _Atomic uint32_t early_looks;
+static _Atomic uint32_t first_looks;
 
-/* One at a time has the files in hand. */
+/* 1: a thread looks at the files. */
 static _Atomic uint32_t busy;
 
 static int lock_sig(void)
@@ -39,29 +39,30 @@ static void unlock_sig(void)
     atomic_store(&busy, 0);
 }
 
-/* Whether the stack has code without a file in it.  The innermost such frame
- * is where the time goes. */
-static int has_jit_sig(const struct jp_kit *kit)
+/* Whether the stack has a frame in code without a file.  The innermost such
+ * caller is remembered as hit. */
+static int has_jit_sig(const struct jp_buffer *buffer)
 {
-    for (uint32_t i = 0; i < kit->depth; i++) {
-        if (jp_maps_anonymous_sig(kit->frames[i])) {
+    for (uint32_t i = 0; i < buffer->depth; i++) {
+        if (jp_maps_anonymous_sig(buffer->frames[i])) {
             if (i > 0)
-                jp_code_hit_sig(kit->frames[i]);
+                jp_code_hit_sig(buffer->frames[i]);
             return 1;
         }
     }
     return 0;
 }
 
-/* A short run's dump must be found before its writer unmaps it: when code
- * without a file first runs, its description is not far. */
-static void scan_early_sig(uint64_t now_ns)
+/* Looks for mappings of jitdumps when code without a file first runs, since the
+ * runtime of a short run may unmap its dump before the next scan. */
+static void first_look_sig(uint64_t now_ns)
 {
-    if (atomic_load(&early_looks) < EARLY_LOOKS && jp_maps_look_sig(now_ns))
-        atomic_fetch_add(&early_looks, 1);
+    if (atomic_load(&first_looks) < FIRST_LOOKS && jp_maps_look_sig(now_ns))
+        atomic_fetch_add(&first_looks, 1);
 }
 
-/* Whether the time has come; the first to ask has the turn. */
+/* Whether the time *at has come; the first caller for whom it has moves it on
+ * by the interval. */
 static int due_sig(_Atomic uint64_t *at, uint64_t now_ns, uint64_t interval)
 {
     uint64_t next = atomic_load(at);
@@ -69,20 +70,20 @@ static int due_sig(_Atomic uint64_t *at, uint64_t now_ns, uint64_t interval)
            atomic_compare_exchange_strong(at, &next, now_ns + interval);
 }
 
-void jp_jit_check_sig(const struct jp_kit *kit, uint64_t now_ns)
+void jp_jit_check_sig(const struct jp_buffer *buffer, uint64_t now_ns)
 {
     if (!jp_maps_any_anonymous_sig())
         return;
-    /* Each sample's pc; of callers, those that the looks happen upon. */
-    if (kit->depth > 0 && jp_maps_anonymous_sig(kit->frames[0]))
-        jp_code_hit_sig(kit->frames[0]);
-    if (now_ns < atomic_load(&next_growth_ns) || !has_jit_sig(kit) ||
+    /* The pc of each sample counts as hit; callers only at looks. */
+    if (buffer->depth > 0 && jp_maps_anonymous_sig(buffer->frames[0]))
+        jp_code_hit_sig(buffer->frames[0]);
+    if (now_ns < atomic_load(&next_growth_ns) || !has_jit_sig(buffer) ||
         !due_sig(&next_growth_ns, now_ns,
                  jp_jitmap_seen_sig() ? GROWTH_NS : ABSENT_NS))
         return;
     const int all = due_sig(&next_check_ns, now_ns, INTERVAL_NS);
     if (all)
-        scan_early_sig(now_ns);
+        first_look_sig(now_ns);
     if (!lock_sig())
         return;
     jp_jitmap_look_sig(now_ns);
@@ -111,7 +112,7 @@ void jp_jit_save_sig(int whole)
     unsigned turns = 0;
     if (!jp_mapfile_ready_sig())
         return;
-    /* Whoever has it runs, with every signal blocked. */
+    /* The thread that holds the lock runs on, with all signals blocked. */
     while (!lock_sig()) {
         if (++turns > YIELDS)
             return;
@@ -119,7 +120,7 @@ void jp_jit_save_sig(int whole)
     }
     jp_jitmap_save_sig(whole);
     jp_jitdump_save_sig(whole);
-    /* With a jitdump as well: it may leave out code that ran. */
+    /* Also where there is a jitdump: it may leave out code that ran. */
     jp_code_keep_sig(1);
     unlock_sig();
 }
@@ -133,7 +134,7 @@ void jp_jit_reset_sig(void)
 {
     atomic_store(&next_growth_ns, 0);
     atomic_store(&next_check_ns, 0);
-    atomic_store(&early_looks, 0);
+    atomic_store(&first_looks, 0);
     jp_jitmap_reset_sig();
     jp_jitdump_reset_sig();
     jp_code_reset_sig();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A table of code pages by their number, and a file for their bytes.
+ * A table of code pages that samples hit, by page number, and the file that
+ * keeps their bytes.
  * Runs in: handler, any thread. */
 #include "jit_code.h"
 
@@ -22,23 +23,23 @@
 #define PAGES 4096U /* of the table; a power of two */
 #define PROBES 16U
 #define HOT_HITS 2U
-#define FREELY (JP_CODE_MAX / 2) /* bytes, before only hot pages are kept */
-#define AT_ONCE 16U /* pages looked at during the run at one time */
+#define FREELY (JP_CODE_MAX / 2) /* bytes; beyond, only hot pages are kept */
+#define AT_ONCE 16U /* pages kept at a time while the program runs */
 
 struct page {
     _Atomic uint64_t number; /* address >> SHIFT; 0: free */
     _Atomic uint32_t hits;
-    _Atomic uint32_t kept_hits; /* when it was looked at */
-    uint64_t hash;              /* of the bytes kept; 0: none */
+    _Atomic uint32_t kept_hits; /* its hits when it was last looked at */
+    uint64_t hash;              /* of the bytes kept; 0: none are */
 };
 
 static struct page pages[PAGES];
 
-/* Some page is to be kept: else nobody need look through the table. */
+/* 1: some page is to be kept; else the table need not be searched. */
 static _Atomic uint32_t some_wanted;
-static _Atomic int is_scarce; /* more than FREELY is kept */
+static _Atomic int is_scarce; /* 1: more than FREELY is kept */
 
-/* Of the one who keeps. */
+/* Used by the thread that keeps pages. */
 static uint64_t wanted[3 * PAGES];
 static uint8_t bytes[PAGE];
 static struct jp_keep keep;
@@ -51,6 +52,7 @@ struct run {
     uint64_t start, end, offset;
 };
 
+/* The entry of a page, made if need be; NULL when there is no room. */
 static struct page *find_sig(uint64_t number)
 {
     uint32_t at = (uint32_t)(number * 0x9e3779b97f4a7c15ULL >> 40);
@@ -66,9 +68,9 @@ static struct page *find_sig(uint64_t number)
     return NULL;
 }
 
-/* Whether a page that was hit so often is to be looked at, again if it was so
- * at `before`: other code may be there by now.  Once much is kept, only what
- * was hit twice as often. */
+/* Whether a page with so many hits is to be read, which had `before` hits when
+ * it was last read: other code may be there by now.  Once more than FREELY is
+ * kept, only if they are HOT_HITS or more and have doubled since. */
 static int is_due_sig(uint32_t hits, uint32_t before)
 {
     if (atomic_load_explicit(&is_scarce, memory_order_relaxed))
@@ -89,7 +91,7 @@ void jp_code_hit_sig(uint64_t address)
         atomic_store(&some_wanted, 1);
 }
 
-/* Whether a page is to be looked at, with at least `least` hits. */
+/* Whether a page is to be read that has at least `least` hits. */
 static int is_wanted_sig(const struct page *page, uint32_t least, int all)
 {
     uint32_t hits = atomic_load_explicit(&page->hits, memory_order_relaxed);
@@ -117,7 +119,7 @@ static void sift_sig(uint64_t *heap, uint32_t at, uint32_t count)
     }
 }
 
-/* Heap sort: no stack, and no bad case. */
+/* Heap sort, which uses no stack and has no bad case. */
 static void sort_sig(uint64_t *numbers, uint32_t count)
 {
     for (uint32_t i = count / 2; i-- > 0;)
@@ -130,9 +132,9 @@ static void sort_sig(uint64_t *numbers, uint32_t count)
     }
 }
 
-/* Puts the wanted pages and their neighbours into `wanted`, in order: a
- * function may go on in the next page.  Of more than there is room for, those
- * that were hit most. */
+/* Puts the pages to be read into `wanted`, in order, with their neighbours, as
+ * a function may go on in the next page.  When they are too many, takes those
+ * that were hit most.  Returns how many it took. */
 static uint32_t choose_sig(int all)
 {
     const uint64_t room = (JP_CODE_MAX - used) / PAGE;
@@ -155,7 +157,7 @@ static uint32_t choose_sig(int all)
     return count;
 }
 
-/* Of a page's bytes; never 0. */
+/* A hash of the page in `bytes`; never 0. */
 static uint64_t hash_sig(void)
 {
     uint64_t hash = JP_HASH_BEGIN;
@@ -183,8 +185,8 @@ static void end_run_sig(struct run *run)
     run->start = run->end = 0;
 }
 
-/* Keeps one page; it may be gone, or may not be readable.  Returns whether
- * there is room for more. */
+/* Keeps one page, unless it is gone or cannot be read.  Returns 0 when there is
+ * no room for more. */
 static int keep_sig(struct run *run, uint64_t number)
 {
     struct page *page = find_sig(number);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * The bytes of JIT code that samples hit: kept for a reader to disassemble,
- * where no jitdump has them.
+ * The bytes of JIT code that samples hit, kept in pages beside the log so that
+ * a reader can disassemble code that no jitdump has.
  * Runs in: handler, any thread. */
 #ifndef JP_JIT_CODE_H
 #define JP_JIT_CODE_H
 
 #include <stdint.h>
 
-/* Remembers the page of an address in executable memory without a file.
- * Lock-free, for any thread; a page beyond the table's room is forgotten. */
+/* Counts a hit of the page that an address is in.  Many threads may call it at
+ * once.  A page for which the table has no room is forgotten. */
 void jp_code_hit_sig(uint64_t address);
 
-/* Keeps pages that were hit and their neighbours, as many as JP_CODE_MAX lets:
- * a few that are hit again and again, or `all` of them.  A page that is kept
- * as it is now is not kept again.  Called by one thread at a time. */
+/* Keeps pages that were hit, and their neighbours, up to JP_CODE_MAX bytes in
+ * all: a few at a time, or with `all` every one.  A page whose bytes are kept
+ * already is not kept again.  One thread at a time calls it (jit.c's lock). */
 void jp_code_keep_sig(int all);
 
+/* Forgets all pages.  Called in a forked child. */
 void jp_code_reset_sig(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jitdumps: found, recorded, kept.
+ * Finding, recording and keeping jitdumps.
  * Runs in: handler, any thread. */
 #include "jit_dump.h"
 
@@ -23,28 +23,28 @@
 #define HEADER_SIZE 40U   /* of a jitdump, version 1 */
 #define MAGIC 0x4a695444U /* "JiTD", in the writer's byte order */
 #define MAGIC_SWAPPED 0x4454694aU
-#define HOLD_SIZE (1UL << 20) /* of a mapping of ours, to begin with */
+#define HOLD_SIZE (1UL << 20) /* bytes of jprof's own mapping, at first */
 
 static const char deleted_suffix[] = " (deleted)";
 
 enum state {
     FREE,
-    MAPPED, /* may be a dump: the scanner is done with it */
-    DUMP    /* is one, and recorded */
+    MAPPED, /* a mapping of a file that may be a dump */
+    DUMP    /* a dump that has its line in the map */
 };
 
 struct dump {
     _Atomic uint32_t state;
-    uint8_t deleted;     /* when it was seen, or since */
-    uint8_t inherited;   /* from a process that this one was forked from */
-    uint64_t start, end; /* as /proc/self/maps has them */
-    uint64_t inode;
+    uint8_t deleted;     /* its file has been removed */
+    uint8_t inherited;   /* it is of the process that forked this one */
+    uint64_t start, end; /* the program's mapping, by /proc/self/maps, */
+    uint64_t inode;      /* and its file */
     uint32_t major, minor;
-    struct stat info; /* as stat has them; st_ino 0: never had */
+    struct stat info; /* of the file, by stat; st_ino 0: never asked */
     struct jp_keep keep;
-    void *held; /* mapping of ours; NULL: none */
+    void *held; /* jprof's own mapping of the file, or NULL */
     uint64_t held_size;
-    size_t length;
+    size_t length; /* of path */
     char path[JP_PATH_MAX];
 };
 
@@ -110,8 +110,8 @@ void jp_jitdump_mapped_sig(const struct jp_vma *vma)
     atomic_store(&free->state, MAPPED);
 }
 
-/* Whether the file at fd is the mapped one: by its inode, or where a file
- * system shows others in the maps, by what it begins with. */
+/* Whether the file at fd is the mapped one: by its inode or, as some file
+ * systems show other inodes in /proc/self/maps, by its first bytes. */
 static int is_mapped_sig(const struct dump *dump, int fd,
                          const struct stat *info)
 {
@@ -127,8 +127,9 @@ static int is_mapped_sig(const struct dump *dump, int fd,
            memcmp(mapped, there, HEADER_SIZE) == 0;
 }
 
-/* Opens what is at `path` if it is the dump.  A link there is followed only
- * in /proc. */
+/* Opens the file at `path` if it is the dump.  follow: whether a symbolic link
+ * there is followed, as only those in /proc are.  Returns the descriptor or
+ * -errno. */
 static int open_sig(struct dump *dump, const char *path, int follow)
 {
     struct stat info;
@@ -148,8 +149,8 @@ static int open_sig(struct dump *dump, const char *path, int follow)
     return fd;
 }
 
-/* Looks for the dump among the program's descriptors, of which one has the
- * number in `name`. */
+/* Opens the dump by the program's descriptor whose number is in `name`, if that
+ * is the dump.  Returns a descriptor or -errno. */
 static int open_entry_sig(struct dump *dump, const char *name)
 {
     char path[40];
@@ -188,7 +189,8 @@ static int open_descriptor_sig(struct dump *dump)
     return found;
 }
 
-/* By its mapping, for those whom the kernel lets (CAP_CHECKPOINT_RESTORE). */
+/* Opens the dump by its mapping, for which the kernel wants
+ * CAP_CHECKPOINT_RESTORE. */
 static int open_mapping_sig(struct dump *dump)
 {
     char path[64];
@@ -201,7 +203,8 @@ static int open_mapping_sig(struct dump *dump)
     return open_sig(dump, path, 1);
 }
 
-/* The dump opened for reading, wherever it still can be had; -errno. */
+/* Opens the dump for reading: by its path, by a descriptor of the program, or
+ * by its mapping.  Returns the descriptor or -errno. */
 static int find_sig(struct dump *dump)
 {
     int fd = -ENOENT;
@@ -215,8 +218,8 @@ static int find_sig(struct dump *dump)
     return fd;
 }
 
-/* Takes hold of a dump: by a link beside the log, else by a mapping of ours,
- * in which it lives on after it was removed. */
+/* Makes sure that a dump can be kept although it is removed: by a link beside
+ * the log, else by a mapping of jprof's own. */
 static void hold_sig(struct dump *dump, int fd)
 {
     if (!dump->deleted &&
@@ -228,7 +231,7 @@ static void hold_sig(struct dump *dump, int fd)
     dump->held_size = HOLD_SIZE;
 }
 
-/* Writes the dump's line. */
+/* Writes the dump's line into the map. */
 static void event_sig(struct dump *dump, int fd)
 {
     struct jp_text text;
@@ -244,7 +247,7 @@ static void event_sig(struct dump *dump, int fd)
     jp_mapfile_append_sig(&text);
 }
 
-/* What is known of a dump that cannot be opened. */
+/* Fills what /proc/self/maps tells of a dump that cannot be opened. */
 static void from_maps_sig(struct dump *dump)
 {
     dump->info.st_dev = (dev_t)(dump->major & 0xfff) << 8 |
@@ -253,8 +256,8 @@ static void from_maps_sig(struct dump *dump)
     dump->info.st_ino = dump->inode;
 }
 
-/* One of the process that this one was forked from: it may be mapped no more,
- * for the runtime has let go of it. */
+/* Records a dump of the process that forked this one, by its path: the runtime
+ * may have unmapped it in this process. */
 static void record_inherited_sig(struct dump *dump)
 {
     int fd = open_sig(dump, dump->path, 0);
@@ -275,15 +278,15 @@ static void record_sig(struct dump *dump)
         record_inherited_sig(dump);
         return;
     }
-    int peeked = jp_sys_safe_read_sig(dump->start, bytes, 4) == 4;
-    if (peeked && !is_magic_sig(bytes)) {
+    int readable = jp_sys_safe_read_sig(dump->start, bytes, 4) == 4;
+    if (readable && !is_magic_sig(bytes)) {
         atomic_store(&dump->state, FREE);
         return;
     }
     int fd = find_sig(dump);
-    if (!peeked && (fd < 0 || jp_sys_pread_sig(fd, bytes, 4, 0) != 4 ||
-                    !is_magic_sig(bytes))) {
-        /* Still empty: the next look will tell. */
+    if (!readable && (fd < 0 || jp_sys_pread_sig(fd, bytes, 4, 0) != 4 ||
+                      !is_magic_sig(bytes))) {
+        /* The file is still empty: the next look will tell what it is. */
         memset(&dump->info, 0, sizeof(dump->info));
     } else {
         if (fd >= 0)
@@ -325,7 +328,7 @@ static void save_sig(struct dump *dump, int whole)
         if (jp_sys_stat_sig(jp_keep_path_sig(&dump->keep), 0, &info) == 0)
             dump->info = info;
         if (whole && !dump->inherited)
-            jp_keep_own_sig(&dump->keep);
+            jp_keep_replace_link_sig(&dump->keep);
     } else if (fd >= 0) {
         jp_keep_copy_sig(&dump->keep, fd, dump->info.st_ino, limit);
     } else if (dump->held != NULL) {
@@ -354,7 +357,7 @@ void jp_jitdump_reset_sig(void)
     for (unsigned i = 0; i < DUMPS_MAX; i++) {
         struct dump *dump = &dumps[i];
         const int known = atomic_load(&dump->state) == DUMP && !dump->deleted;
-        /* Mappings of ours are not in a child. */
+        /* jprof's own mappings are not in a child. */
         dump->held = NULL;
         dump->inherited = 1;
         dump->keep.number = 0;

@@ -16,7 +16,7 @@
 
 #define PIECE (1ULL << 20)
 #define PAGE 4096U
-#define HOLE_MAX (256ULL << 20) /* nothing but zeros: the file is over */
+#define HOLE_MAX (256ULL << 20) /* after so many zeros, the file has ended */
 
 static char path_buffer[JP_PATH_MAX];
 
@@ -64,7 +64,7 @@ int jp_keep_link_sig(struct jp_keep *keep, const char *path,
          fresh.number++) {
         const char *to = jp_keep_path_sig(&fresh);
         error = jp_sys_link_sig(path, to);
-        /* Another file may have come to the path since it was looked at. */
+        /* Another file may have come to the path since `info` was read. */
         if (error == 0 && (jp_sys_stat_sig(to, 0, &old) != 0 ||
                            !jp_mine_same_sig(info, &old))) {
             jp_mine_unlink_sig(to, old.st_dev, old.st_ino);
@@ -120,14 +120,15 @@ int jp_keep_open_sig(const struct jp_keep *keep)
     return -ESTALE;
 }
 
-/* Removes the file that was made for a copy. */
+/* Removes the file that is the copy. */
 static void remove_sig(const struct jp_keep *keep)
 {
     jp_mine_unlink_sig(jp_keep_path_sig(keep), keep->made_device,
                        keep->made_inode);
 }
 
-/* A new file for a copy: in place of the last copy of the same original. */
+/* Makes a file for a copy, in place of the last copy of the same original.
+ * Returns its descriptor or -errno. */
 static int create_copy_sig(struct jp_keep *keep, uint64_t inode)
 {
     if (keep->inode != 0 && keep->inode == inode && !keep->linked)
@@ -144,8 +145,9 @@ static uint64_t limit_sig(uint64_t limit)
     return limit < ceiling ? limit : ceiling;
 }
 
-/* Skips a hole of `from` at *at in both files.  Returns where the next hole is;
- * the far end, where the file system knows of none. */
+/* Skips a hole of `from` at *at, in both files.  Returns where the next hole
+ * begins, UINT64_MAX when the file system knows of none, 0 when there is no
+ * data any more. */
 static uint64_t skip_hole_sig(int to, int from, off_t *at)
 {
     const long data = jp_sys_sig(SYS_lseek, from, *at, SEEK_DATA, 0, 0);
@@ -159,7 +161,8 @@ static uint64_t skip_hole_sig(int to, int from, off_t *at)
     return hole > *at ? (uint64_t)hole : UINT64_MAX;
 }
 
-/* Copies the first `limit` bytes at most, holes as holes, and closes `to`. */
+/* Copies at most `limit` bytes, holes as holes, and closes `to`.  Returns 0 or
+ * -errno. */
 static int copy_sig(int to, int from, uint64_t limit)
 {
     long done = 1;
@@ -200,8 +203,9 @@ int jp_keep_copy_sig(struct jp_keep *keep, int from, uint64_t inode,
     return copy_sig(to, from, limit_sig(limit));
 }
 
-/* Makes the mapping larger than `at`.  Behind the file's end nothing is ever
- * touched: the kernel reads for us, and says EFAULT there. */
+/* Makes the mapping larger than `at`; returns 0 when that fails.  It may reach
+ * beyond the file's end, where the kernel, which reads it for jprof, answers
+ * EFAULT. */
 static int grow_sig(void **memory, uint64_t *size, uint64_t at)
 {
     if (at < *size)
@@ -232,7 +236,8 @@ int jp_keep_mapping_sig(struct jp_keep *keep, void **memory, uint64_t *size,
     uint64_t at = 0, data_end = 0;
     if (to < 0)
         return to;
-    /* Nobody can say any more where the file has holes: zeros are one. */
+    /* A mapping does not tell where the file has holes: pages of zeros count as
+     * holes. */
     while (at < end && at - data_end < HOLE_MAX && grow_sig(memory, size, at)) {
         const long got =
             jp_sys_safe_read_sig((uint64_t)*memory + at, page, PAGE);
@@ -252,7 +257,7 @@ int jp_keep_mapping_sig(struct jp_keep *keep, void **memory, uint64_t *size,
     return at > 0 ? 0 : -EIO;
 }
 
-void jp_keep_own_sig(struct jp_keep *keep)
+void jp_keep_replace_link_sig(struct jp_keep *keep)
 {
     static char path[JP_PATH_MAX];
     struct jp_keep copy = *keep;
@@ -280,8 +285,8 @@ void jp_keep_own_sig(struct jp_keep *keep)
 
 #define TAIL_WORDS 8U
 
-/* A hash of the last bytes of a file of `size`; these stay where the file only
- * grows. */
+/* A hash of the last bytes of the first `size` bytes of a file, by which a
+ * reader knows them again in a file that has grown. */
 static uint64_t tail_sig(int fd, uint64_t size)
 {
     uint64_t words[TAIL_WORDS] = {0}, hash = JP_HASH_BEGIN;

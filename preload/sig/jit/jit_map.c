@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The perf map, /tmp/perf-PID.map (Linux tools/perf/Documentation,
- * jit-interface.txt), PID being any of the numbers that this process has: a
- * runtime may know the one of its own pid namespace or one further out.
+ * jit-interface.txt).  PID is any of the pids that this process has: that of
+ * its own pid namespace or of one further out, whichever the runtime knows.
  * Runs in: handler, any thread. */
 #include "jit_map.h"
 
@@ -19,26 +19,28 @@
 #include "sig/os/text.h"
 #include "sig/state/process.h"
 
-#define PIDS_MAX 8U         /* namespaces may be nested 32 deep */
+#define PIDS_MAX 8U         /* though namespaces may be nested 32 deep */
 #define TICK_NS 10000000ULL /* of start_ticks: USER_HZ is 100 everywhere */
-#define SLACK_NS JP_NS      /* between the clocks of files and of processes */
+#define SLACK_NS JP_NS /* by which times of files and processes may differ */
 
 struct perfmap {
     uint32_t pid;
-    uint8_t inherited;                /* of a process that this one was forked
-                                         from, as it was then */
-    uint8_t told;                     /* and there is a line about it */
-    uint64_t inode, size, changed_ns; /* when it was logged last */
-    uint64_t looked_ns;               /* the last look, which found that */
-    uint64_t fork_size;               /* before the last fork; 0: not known */
+    uint8_t inherited; /* it is of the process that forked this one */
+    uint8_t told;      /* inherited: it has its line in the map */
+    uint64_t inode;    /* the file's inode, size and modification time */
+    uint64_t size;     /* in its last line */
+    uint64_t changed_ns;
+    uint64_t looked_ns; /* the last look, which found the file like that */
+    uint64_t fork_size; /* its size before the last fork; 0: unknown */
     struct jp_keep keep;
 };
 
 static struct perfmap maps[PIDS_MAX];
 static uint32_t count;
-static int listed;            /* this process's own are among them */
-static _Atomic uint32_t seen; /* there is one */
-static uint64_t last_ns;      /* of the last line: a later one is not earlier */
+static int listed;            /* 1: `maps` has this process's own pids */
+static _Atomic uint32_t seen; /* 1: a perf map was found */
+static uint64_t last_ns;      /* time of the last line; later lines have later
+                                 times */
 static char status[4096];
 
 static void add_sig(uint32_t pid)
@@ -53,7 +55,7 @@ static void add_sig(uint32_t pid)
         .pid = pid, .keep = {.stem = "perf", .suffix = ".map", .pid = pid}};
 }
 
-/* The pid as the program sees itself, then all in `NSpid:`, see proc(5). */
+/* Lists this process's pids: its own, then all in `NSpid:`, see proc(5). */
 static void find_pids_sig(void)
 {
     static const char word[] = "\nNSpid:";
@@ -87,7 +89,7 @@ static void path_sig(const struct perfmap *map, struct jp_text *text)
     jp_text_add_sig(text, ".map");
 }
 
-/* When this process began, as CLOCK_REALTIME. */
+/* When this process began, in ns of CLOCK_REALTIME; 0: unknown. */
 static uint64_t born_ns_sig(void)
 {
     const struct jp_log_header *header = jp_log.header;
@@ -103,9 +105,10 @@ static uint64_t changed_ns_sig(const struct stat *info)
            (uint64_t)info->st_mtim.tv_nsec;
 }
 
-/* A perf map of ours: a plain file that this user owns, others may put
- * anything into /tmp; and written to since this process began, the last one
- * with its pid may have left one behind. */
+/* Whether the file at `path` is a perf map of this process.  It must be a
+ * regular file of this user, as others may put anything into /tmp, and must
+ * have been written to since this process began, as an earlier process with
+ * this pid may have left one.  Fills *info. */
 static int stat_sig(const char *path, struct stat *info)
 {
     return jp_sys_stat_sig(path, 0, info) == 0 && S_ISREG(info->st_mode) &&
@@ -113,9 +116,9 @@ static int stat_sig(const char *path, struct stat *info)
            changed_ns_sig(info) + SLACK_NS >= born_ns_sig();
 }
 
-/* Writes its path and looks at the file; as stat_sig, or NULL.  Returns where
- * the file is: once somebody has removed it from there, beside the log, where
- * the link grows on. */
+/* Builds the perf map's path in `path` and fills *info.  Returns where the
+ * file is: at that path or, after somebody has removed it from there, beside
+ * the log, where the link to it still grows; NULL when there is none. */
 static const char *find_sig(const struct perfmap *map, char *path, size_t size,
                             struct stat *info)
 {
@@ -135,7 +138,7 @@ static void event_sig(uint64_t now_ns, const char *where,
 {
     char buffer[JP_MAPFILE_SHORT], path[48];
     struct jp_text text;
-    /* The look of a sample that another thread's overtook. */
+    /* Another thread's later sample may have written its line first. */
     if (now_ns < last_ns)
         now_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
     last_ns = now_ns;
@@ -155,7 +158,7 @@ static void event_sig(uint64_t now_ns, const char *where,
     jp_mapfile_append_sig(&text);
 }
 
-/* What was found is known, and was there from `now_ns` on. */
+/* Remembers what was found of the file, and that it was like that at now_ns. */
 static void know_sig(struct perfmap *map, uint64_t now_ns,
                      const struct stat *info)
 {
@@ -167,8 +170,8 @@ static void know_sig(struct perfmap *map, uint64_t now_ns,
     atomic_store(&seen, 1);
 }
 
-/* Writes the line about a map that was inherited; again, once it has been
- * copied. */
+/* Writes the line about an inherited map, once; with `save` again, after
+ * keeping it. */
 static void tell_inherited_sig(struct perfmap *map, uint64_t now_ns, int save)
 {
     char path[48];
@@ -205,7 +208,7 @@ static void look_sig(struct perfmap *map, uint64_t now_ns)
         return;
     if (info.st_ino != map->inode || (uint64_t)info.st_size != map->size ||
         changed_ns_sig(&info) != map->changed_ns) {
-        /* At once, where a link can be: it may be replaced or removed. */
+        /* Links it at once, as it may be replaced or removed. */
         if (where == path)
             jp_keep_link_sig(&map->keep, path, &info);
         event_sig(now_ns, where, &info, map);
@@ -242,7 +245,7 @@ static void save_sig(struct perfmap *map, int whole)
         }
     }
     if (whole)
-        jp_keep_own_sig(&map->keep);
+        jp_keep_replace_link_sig(&map->keep);
     event_sig(now_ns, where, &info, map);
     know_sig(map, now_ns, &info);
 }
@@ -277,7 +280,8 @@ void jp_jitmap_forking_sig(void)
     }
 }
 
-/* What the process had written until it forked describes the child's code. */
+/* Makes a map one that is inherited: what its process had written until it
+ * forked describes the child's code.  Returns 0 when there is nothing of it. */
 static int inherit_sig(struct perfmap *map)
 {
     map->told = 0;

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * The perf maps of this process.  The functions here are called by one thread
- * at a time (jit.c has the lock).
+ * The perf maps of this process (/tmp/perf-PID.map).  The functions are called
+ * under jit.c's lock.
  * Runs in: handler, any thread. */
 #ifndef JP_JIT_MAP_H
 #define JP_JIT_MAP_H
 
 #include <stdint.h>
 
-/* Logs each perf map that is new, has grown or was written anew, as of the time
- * `now_ns` of the sample that made us look. */
+/* Writes a line about each perf map that is new, has grown or was written anew.
+ * now_ns: the time of the sample that made jprof look, which the line gets. */
 void jp_jitmap_look_sig(uint64_t now_ns);
 
-/* Keeps them beside the log, see jp_jit_save_sig. */
+/* Keeps the perf maps beside the log, as jp_jit_save_sig says. */
 void jp_jitmap_save_sig(int whole);
 
-/* Before a fork: notes what the child's code is described by. */
+/* Called before a fork: notes the sizes of the perf maps, which describe the
+ * child's code up to there. */
 void jp_jitmap_forking_sig(void);
 
-/* Whether there is one. */
+/* Whether a perf map was found. */
 int jp_jitmap_seen_sig(void);
 
+/* Called in a forked child: keeps only what its parent's perf maps had before
+ * the fork. */
 void jp_jitmap_reset_sig(void);
 
 #endif

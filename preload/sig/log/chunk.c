@@ -24,7 +24,7 @@ int jp_log_open_sig(void)
 {
     struct stat info;
     if (jp_log.shared)
-        return -ENOENT; /* its offsets are another's to give out */
+        return -ENOENT; /* another process gives out its offsets */
     int fd = jp_sys_open_sig(jp_log.path, O_RDWR | O_NOFOLLOW, 0);
     if (fd < 0)
         return fd;
@@ -34,7 +34,7 @@ int jp_log_open_sig(void)
         jp_mine_still_sig(info.st_uid, jp_log.user)) {
         if ((uint64_t)info.st_size >= least)
             return fd;
-        /* It would grow again, with a hole where samples were. */
+        /* Writing would make it grow again, with a hole where samples were. */
         jp_log_tell_cut_sig();
     }
     jp_sys_close_sig(fd);
@@ -85,8 +85,8 @@ void jp_log_fit_depth_sig(void)
         jp_config.depth = most;
 }
 
-/* A chunk's place may hold an older chunk: its records must be gone before
- * the new magic makes it a chunk again. */
+/* The place may hold an older chunk, whose records must be gone before the new
+ * magic makes it a chunk again. */
 void jp_log_clean_sig(uint8_t *chunk, uint32_t size)
 {
     __atomic_store_n(&((struct jp_chunk_header *)chunk)->magic, 0,

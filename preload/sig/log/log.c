@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chunks and records.  A chunk is the business of one kit alone, so records
- * need no atomic operation but the release store that ends each.
+ * Chunks and records.  Only the owner of one buffer writes into a chunk, so a
+ * record needs no atomic operation but the release store that ends it.
  * Runs in: handler, any thread. */
 #include "log.h"
 
@@ -14,20 +14,21 @@
 #include "share.h"
 #include "sig/os/sys.h"
 #include "sig/state/config.h"
-#include "sig/state/kit.h"
+#include "sig/state/buffer.h"
 #include "sig/state/process.h"
 #include "stacks.h"
 
-#define SHARED_LARGEST 16384U /* likewise, of the shared area */
+#define SHARED_LARGEST 16384U /* bytes of a chunk of the shared area */
 #define YIELDS 100U           /* waiting for a descriptor */
 
+/* Whether an address is in a chunk that some buffer has. */
 static int is_chunk_sig(uint64_t address)
 {
-    const uint32_t count = jp_kits_count_sig();
+    const uint32_t count = jp_buffers_made_sig();
     for (uint32_t i = 0; i < count; i++) {
-        const struct jp_kit *kit = jp_kit_at_sig(i);
-        if (kit != NULL && kit->chunk != NULL &&
-            address - (uint64_t)kit->chunk < kit->size)
+        const struct jp_buffer *buffer = jp_buffer_at_sig(i);
+        if (buffer != NULL && buffer->chunk != NULL &&
+            address - (uint64_t)buffer->chunk < buffer->size)
             return 1;
     }
     return 0;
@@ -46,9 +47,9 @@ int jp_log_patch_sig(uint64_t address)
     return 1;
 }
 
-/* In a direct log, what was just written into the chunk's memory goes to the
- * file as well. */
-static int push_sig(const struct jp_kit *kit, uint32_t at, uint32_t size)
+/* In a direct log, writes bytes of the chunk's memory to the file.  Returns 0
+ * or -errno. */
+static int push_sig(const struct jp_buffer *buffer, uint32_t at, uint32_t size)
 {
     if (!jp_log.direct)
         return 0;
@@ -56,8 +57,9 @@ static int push_sig(const struct jp_kit *kit, uint32_t at, uint32_t size)
     if (fd < 0)
         return fd;
     long done = -EFBIG;
-    if (kit->offset + at + size <= jp_sys_file_limit_sig())
-        done = jp_sys_pwrite_sig(fd, kit->chunk + at, size, kit->offset + at);
+    if (buffer->offset + at + size <= jp_sys_file_limit_sig())
+        done = jp_sys_pwrite_sig(fd, buffer->chunk + at, size,
+                                 buffer->offset + at);
     jp_sys_close_sig(fd);
     return done == (long)size ? 0 : done < 0 ? (int)done : -ENOSPC;
 }
@@ -79,7 +81,7 @@ void jp_log_ring_rotate_sig(void)
 {
     const uint64_t turns = (1ULL << JP_LOG_TURN_BITS) - 1;
     uint64_t ring = atomic_load(&jp_log.ring);
-    /* Where the file cannot be opened any more, there is this ring alone. */
+    /* Once the file cannot be opened, no other ring can be mapped. */
     if (jp_config.ring_bytes == 0 || !can_open_sig())
         return;
     do {
@@ -89,43 +91,45 @@ void jp_log_ring_rotate_sig(void)
         !atomic_compare_exchange_weak(&jp_log.ring, &ring, (ring | turns) + 1));
 }
 
-/* A chunk of the reserve stays mapped. */
-static void drop_chunk_sig(struct jp_kit *kit)
+/* Gives up the buffer's chunk.  A chunk of the reserve stays mapped. */
+static void drop_chunk_sig(struct jp_buffer *buffer)
 {
-    const uint64_t offset = atomic_load(&kit->offset);
-    if (kit->chunk != NULL && jp_share_at_sig(offset, kit->size) == kit->chunk)
+    const uint64_t offset = atomic_load(&buffer->offset);
+    if (buffer->chunk != NULL &&
+        jp_share_at_sig(offset, buffer->size) == buffer->chunk)
         jp_share_give_sig(offset);
-    else if (kit->chunk != NULL &&
-             jp_reserve_at_sig(offset, kit->size) != kit->chunk)
-        jp_sys_unmap_sig(kit->chunk, kit->size);
-    kit->chunk = NULL;
-    atomic_store(&kit->offset, 0);
+    else if (buffer->chunk != NULL &&
+             jp_reserve_at_sig(offset, buffer->size) != buffer->chunk)
+        jp_sys_unmap_sig(buffer->chunk, buffer->size);
+    buffer->chunk = NULL;
+    atomic_store(&buffer->offset, 0);
 }
 
-/* The kit that has the chunk at `offset` gives it up, unless it is writing.
- * Returns whether the place is free now. */
-static int evict_sig(uint64_t offset, const struct jp_kit *taker)
+/* Takes the chunk at `offset` away from the buffer that has it.  Returns 0 when
+ * a sample is just being written into it. */
+static int evict_sig(uint64_t offset, const struct jp_buffer *taker)
 {
-    uint32_t count = jp_kits_count_sig();
+    uint32_t count = jp_buffers_made_sig();
     for (uint32_t i = 0; i < count; i++) {
-        struct jp_kit *kit = jp_kit_at_sig(i);
+        struct jp_buffer *buffer = jp_buffer_at_sig(i);
         uint32_t idle = 0;
-        if (kit == NULL || kit == taker || atomic_load(&kit->offset) != offset)
+        if (buffer == NULL || buffer == taker ||
+            atomic_load(&buffer->offset) != offset)
             continue;
-        if (!atomic_compare_exchange_strong(&kit->lock, &idle, 2))
+        if (!atomic_compare_exchange_strong(&buffer->lock, &idle, 2))
             return 0;
-        if (kit->chunk != NULL && atomic_load(&kit->offset) == offset)
-            drop_chunk_sig(kit);
-        atomic_store(&kit->lock, 0);
+        if (buffer->chunk != NULL && atomic_load(&buffer->offset) == offset)
+            drop_chunk_sig(buffer);
+        atomic_store(&buffer->lock, 0);
     }
     return 1;
 }
 
-/* Takes the ring's next chunk; its place is then in kit->offset.  The place is
- * claimed there before the others' are looked at, so of two who come to the
- * same place at once, one at least sees the other and goes on to the next.
- * Returns 0 when all are being written. */
-static int ring_place_sig(struct jp_kit *kit)
+/* Takes the place of the ring's next chunk and sets buffer->offset to it.  The
+ * place is claimed there before other buffers are looked at, so of two that
+ * claim the same place at once, at least one sees the other and goes on to the
+ * next.  Returns 0 when samples are being written into all of them. */
+static int ring_place_sig(struct jp_buffer *buffer)
 {
     const uint32_t count = jp_log_ring_count_sig();
     const uint64_t size = jp_log_ring_chunk_sig();
@@ -135,29 +139,29 @@ static int ring_place_sig(struct jp_kit *kit)
         uint64_t turn = taken & ((1ULL << JP_LOG_TURN_BITS) - 1);
         uint64_t offset =
             jp_log.ring_start + (ring * count + turn % count) * size;
-        atomic_store(&kit->offset, offset);
-        if (!evict_sig(offset, kit))
+        atomic_store(&buffer->offset, offset);
+        if (!evict_sig(offset, buffer))
             continue;
-        kit->ring = (uint32_t)ring;
+        buffer->ring = (uint32_t)ring;
         if (turn >= count)
             jp_count_sig(JP_COUNT_RING_REUSED, 1);
         return 1;
     }
-    atomic_store(&kit->offset, 0);
+    atomic_store(&buffer->offset, 0);
     return 0;
 }
 
-static uint32_t chunk_size_sig(const struct jp_kit *kit, uint32_t bytes)
+static uint32_t chunk_size_sig(const struct jp_buffer *buffer, uint32_t bytes)
 {
     uint32_t size =
-        kit->next_size < JP_CHUNK_MIN ? JP_CHUNK_MIN : kit->next_size;
+        buffer->next_size < JP_CHUNK_MIN ? JP_CHUNK_MIN : buffer->next_size;
     while (size < bytes + JP_CHUNK_HEADER_SIZE && size < JP_CHUNK_MAX)
         size *= 2;
     return size;
 }
 
-/* Where the program may have few descriptors (RLIMIT_NOFILE), handlers in other
- * threads may have the last ones for a moment. */
+/* Opens the log; waits a while when handlers in other threads have the last
+ * descriptors that the program may open (RLIMIT_NOFILE). */
 static int open_patiently_sig(void)
 {
     int fd = jp_log_open_sig();
@@ -192,110 +196,114 @@ static void *map_chunk_sig(uint64_t offset, uint32_t size, int *error)
     return memory;
 }
 
-static void open_chunk_sig(struct jp_kit *kit, uint32_t tid)
+static void open_chunk_sig(struct jp_buffer *buffer, uint32_t tid)
 {
     if (jp_config.ring_bytes != 0)
-        jp_log_clean_sig(kit->chunk, kit->size);
-    jp_log_begin_chunk_sig(kit->chunk, kit->offset, kit->size, tid);
-    kit->used = JP_CHUNK_HEADER_SIZE;
-    jp_stacks_reset_sig(kit);
+        jp_log_clean_sig(buffer->chunk, buffer->size);
+    jp_log_begin_chunk_sig(buffer->chunk, buffer->offset, buffer->size, tid);
+    buffer->used = JP_CHUNK_HEADER_SIZE;
+    jp_stacks_reset_sig(buffer);
 }
 
-/* Other threads' pieces of the area, which they are not writing to just now,
- * are given back. */
-static void release_others_sig(const struct jp_kit *taker)
+/* Gives back the chunks of the shared area that other threads' buffers have and
+ * are not writing to. */
+static void release_others_sig(const struct jp_buffer *taker)
 {
-    const uint32_t count = jp_kits_count_sig();
+    const uint32_t count = jp_buffers_made_sig();
     for (uint32_t i = 0; i < count; i++) {
-        const struct jp_kit *kit = jp_kit_at_sig(i);
-        if (kit != NULL && kit != taker && atomic_load(&kit->offset) != 0)
-            evict_sig(atomic_load(&kit->offset), taker);
+        const struct jp_buffer *buffer = jp_buffer_at_sig(i);
+        if (buffer != NULL && buffer != taker &&
+            atomic_load(&buffer->offset) != 0)
+            evict_sig(atomic_load(&buffer->offset), taker);
     }
 }
 
-/* Takes a chunk of what was mapped in advance.  Returns 0 when there is none
- * that is large enough. */
-static int share_chunk_sig(struct jp_kit *kit, uint32_t bytes)
+/* Takes a chunk of the shared area for a record of so many bytes.  Returns 0
+ * when none is large enough. */
+static int share_chunk_sig(struct jp_buffer *buffer, uint32_t bytes)
 {
     const uint32_t most =
-        kit->next_size < SHARED_LARGEST ? kit->next_size : SHARED_LARGEST;
+        buffer->next_size < SHARED_LARGEST ? buffer->next_size : SHARED_LARGEST;
     uint64_t offset;
     bytes += JP_CHUNK_HEADER_SIZE;
     uint32_t size = jp_share_take_sig(bytes, most, &offset);
     if (size == 0 && jp_share_is_there_sig()) {
-        release_others_sig(kit);
+        release_others_sig(buffer);
         size = jp_share_take_sig(bytes, most, &offset);
     }
     if (size == 0)
         return 0;
-    atomic_store(&kit->offset, offset);
-    kit->size = size;
-    kit->chunk = jp_share_at_sig(offset, size);
+    atomic_store(&buffer->offset, offset);
+    buffer->size = size;
+    buffer->chunk = jp_share_at_sig(offset, size);
     return 1;
 }
 
-static int new_chunk_sig(struct jp_kit *kit, uint32_t bytes, uint32_t tid)
+static int new_chunk_sig(struct jp_buffer *buffer, uint32_t bytes, uint32_t tid)
 {
     const int ring = jp_config.ring_bytes != 0;
     int error = -ENOSPC;
-    drop_chunk_sig(kit);
-    kit->size = ring ? jp_log_ring_chunk_sig() : chunk_size_sig(kit, bytes);
-    if (bytes + JP_CHUNK_HEADER_SIZE > kit->size)
+    drop_chunk_sig(buffer);
+    buffer->size =
+        ring ? jp_log_ring_chunk_sig() : chunk_size_sig(buffer, bytes);
+    if (bytes + JP_CHUNK_HEADER_SIZE > buffer->size)
         return -EMSGSIZE;
-    if (ring && !ring_place_sig(kit))
+    if (ring && !ring_place_sig(buffer))
         return -EBUSY;
     if (!ring && !jp_log.shared)
-        atomic_store(&kit->offset, atomic_fetch_add(&jp_log.next, kit->size));
+        atomic_store(&buffer->offset,
+                     atomic_fetch_add(&jp_log.next, buffer->size));
     if (!jp_log.shared)
-        kit->chunk = map_chunk_sig(kit->offset, kit->size, &error);
-    if (kit->chunk == NULL && (ring || !share_chunk_sig(kit, bytes))) {
-        atomic_store(&kit->offset, 0);
+        buffer->chunk = map_chunk_sig(buffer->offset, buffer->size, &error);
+    if (buffer->chunk == NULL && (ring || !share_chunk_sig(buffer, bytes))) {
+        atomic_store(&buffer->offset, 0);
         return error;
     }
-    open_chunk_sig(kit, tid);
-    error = push_sig(kit, 0, kit->size);
+    open_chunk_sig(buffer, tid);
+    error = push_sig(buffer, 0, buffer->size);
     if (error != 0)
-        drop_chunk_sig(kit);
-    kit->next_size =
-        kit->size < JP_CHUNK_LARGEST ? kit->size * 2 : JP_CHUNK_LARGEST;
+        drop_chunk_sig(buffer);
+    buffer->next_size =
+        buffer->size < JP_CHUNK_LARGEST ? buffer->size * 2 : JP_CHUNK_LARGEST;
     return error;
 }
 
-/* Ends a record with its first word, which makes it one. */
-static int commit_sig(struct jp_kit *kit, void *record, unsigned type,
+/* Completes a record by storing its first word.  info_words: its info << 16 |
+ * its words.  Returns 0 or -errno. */
+static int commit_sig(struct jp_buffer *buffer, void *record, unsigned type,
                       unsigned info_words)
 {
     const struct jp_record head = {(uint8_t)type, (uint8_t)(info_words >> 16),
                                    (uint16_t)info_words};
-    uint32_t word, at = kit->used;
+    uint32_t word, at = buffer->used;
     memcpy(&word, &head, sizeof(word));
     __atomic_store_n((uint32_t *)record, word, __ATOMIC_RELEASE);
-    kit->used += head.words * 8U;
-    return push_sig(kit, at, head.words * 8U);
+    buffer->used += head.words * 8U;
+    return push_sig(buffer, at, head.words * 8U);
 }
 
-static int put_stack_sig(struct jp_kit *kit, uint16_t *ref)
+static int put_stack_sig(struct jp_buffer *buffer, uint16_t *ref)
 {
     struct jp_stack_record *record =
-        (struct jp_stack_record *)(kit->chunk + kit->used);
-    uint32_t shared = jp_stacks_shared_sig(kit);
-    uint32_t count = kit->depth - shared;
+        (struct jp_stack_record *)(buffer->chunk + buffer->used);
+    uint32_t shared = jp_stacks_shared_sig(buffer);
+    uint32_t count = buffer->depth - shared;
     record->count = (uint16_t)count;
     record->shared = (uint16_t)shared;
-    record->base = shared != 0 ? kit->last_ref : 0;
-    record->gap = (uint16_t)kit->gap;
+    record->base = shared != 0 ? buffer->last_ref : 0;
+    record->gap = (uint16_t)buffer->gap;
     record->reserved = 0;
-    memcpy(record->frames, kit->frames, count * sizeof(uint64_t));
-    *ref = (uint16_t)(kit->used / 8);
-    jp_stacks_add_sig(kit, *ref, shared);
-    return commit_sig(kit, record, JP_RECORD_STACK, 2 + count);
+    memcpy(record->frames, buffer->frames, count * sizeof(uint64_t));
+    *ref = (uint16_t)(buffer->used / 8);
+    jp_stacks_add_sig(buffer, *ref, shared);
+    return commit_sig(buffer, record, JP_RECORD_STACK, 2 + count);
 }
 
-static int put_sample_sig(struct jp_kit *kit, const struct jp_sample *sample,
-                          uint16_t ref)
+static int put_sample_sig(struct jp_buffer *buffer,
+                          const struct jp_sample *sample, uint16_t ref)
 {
     struct jp_sample_record *record =
-        (struct jp_sample_record *)(kit->chunk + kit->used);
+        (struct jp_sample_record *)(buffer->chunk + buffer->used);
     uint64_t weight = sample->weight_ns < JP_SAMPLE_WEIGHT_MAX
                           ? sample->weight_ns
                           : JP_SAMPLE_WEIGHT_MAX;
@@ -303,54 +311,54 @@ static int put_sample_sig(struct jp_kit *kit, const struct jp_sample *sample,
     record->time_ns = sample->time_ns;
     record->weight_stack = JP_SAMPLE_PACK(weight, ref);
     return commit_sig(
-        kit, record, JP_RECORD_SAMPLE,
+        buffer, record, JP_RECORD_SAMPLE,
         3U | (unsigned)JP_SAMPLE_INFO(sample->event, sample->reason) << 16);
 }
 
-static int write_sig(struct jp_kit *kit, const struct jp_sample *sample)
+static int write_sig(struct jp_buffer *buffer, const struct jp_sample *sample)
 {
     const uint32_t sample_size = sizeof(struct jp_sample_record);
     const uint32_t stack_size =
-        (uint32_t)sizeof(struct jp_stack_record) + kit->depth * 8U;
+        (uint32_t)sizeof(struct jp_stack_record) + buffer->depth * 8U;
     int error = 0;
-    if (kit->chunk != NULL && jp_config.ring_bytes != 0 &&
-        kit->ring != ring_now_sig())
-        drop_chunk_sig(kit);
+    if (buffer->chunk != NULL && jp_config.ring_bytes != 0 &&
+        buffer->ring != ring_now_sig())
+        drop_chunk_sig(buffer);
     uint16_t ref = 0;
-    int known = kit->chunk != NULL && jp_stacks_find_sig(kit, &ref);
+    int known = buffer->chunk != NULL && jp_stacks_find_sig(buffer, &ref);
     uint32_t need = sample_size + (known ? 0 : stack_size);
-    if (kit->chunk == NULL || kit->used + need > kit->size) {
-        error = new_chunk_sig(kit, sample_size + stack_size, sample->tid);
+    if (buffer->chunk == NULL || buffer->used + need > buffer->size) {
+        error = new_chunk_sig(buffer, sample_size + stack_size, sample->tid);
         known = 0;
     }
-    if (error == 0 && !known && kit->depth > 0)
-        error = put_stack_sig(kit, &ref);
+    if (error == 0 && !known && buffer->depth > 0)
+        error = put_stack_sig(buffer, &ref);
     if (error == 0)
-        error = put_sample_sig(kit, sample, ref);
-    /* Behind a record that did not get into the file nothing could be read. */
+        error = put_sample_sig(buffer, sample, ref);
+    /* A reader could read nothing behind a record that is not in the file. */
     if (error != 0)
-        drop_chunk_sig(kit);
+        drop_chunk_sig(buffer);
     return error;
 }
 
-int jp_log_write_sig(struct jp_kit *kit, const struct jp_sample *sample)
+int jp_log_write_sig(struct jp_buffer *buffer, const struct jp_sample *sample)
 {
     uint32_t idle = 0;
     int error = -EBUSY;
     if (jp_ring_wanted_sig())
-        kit = jp_ring_enter_sig(kit);
-    else if (!atomic_compare_exchange_strong(&kit->lock, &idle, 1))
-        kit = NULL;
-    if (kit != NULL) {
-        error = write_sig(kit, sample);
-        atomic_store(&kit->lock, 0);
+        buffer = jp_ring_enter_sig(buffer);
+    else if (!atomic_compare_exchange_strong(&buffer->lock, &idle, 1))
+        buffer = NULL;
+    if (buffer != NULL) {
+        error = write_sig(buffer, sample);
+        atomic_store(&buffer->lock, 0);
     }
-    /* What a process does while it ends is no loss. */
+    /* Samples while the process ends are not counted as lost. */
     if (error == 0 || jp_share_has_ended_sig())
         return error;
     jp_count_sig(JP_COUNT_LOST_NO_SPACE, 1);
     jp_count_sig(JP_COUNT_LOST_NS, sample->weight_ns);
-    /* That it was cut short will be said once, by the end of the signal. */
+    /* That the log was cut short is said at the end of the signal. */
     if (error != -EBUSY && atomic_load(&jp_log.cut) == 0 &&
         atomic_exchange(&jp_log.space_complained, 1) == 0)
         jp_complain_sig("samples are being lost, cannot add to ", jp_log.path,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing samples into the log: chunks, stacks, records.  The layout is that
- * of include/jp_log.h.
+ * Writing samples into the log, in the layout of include/jp_log.h.
  * Runs in: handler, any thread. */
 #ifndef JP_LOG_WRITE_H
 #define JP_LOG_WRITE_H
@@ -11,18 +10,20 @@
 #include "chunk.h"
 #include "sig/state/sample.h"
 
-struct jp_kit;
+struct jp_buffer;
 
-/* Writes one sample with the stack that the kit holds (depth 0: none).
- * Returns 0, or -errno when there was no space: the sample is lost and
- * counted. */
-int jp_log_write_sig(struct jp_kit *kit, const struct jp_sample *sample);
+/* Writes a sample with the stack that the buffer holds (depth 0: none).
+ * Returns 0, or -errno when there was no space: the sample is then counted as
+ * lost, and the first such loss is said on stderr. */
+int jp_log_write_sig(struct jp_buffer *buffer, const struct jp_sample *sample);
 
-/* Leaves the ring as it is and starts a new one behind it. */
+/* With JP_CIRCULAR: leaves the current ring as it is and starts a new one
+ * behind it. */
 void jp_log_ring_rotate_sig(void);
 
-/* If the log is mapped at the address: puts memory there that is nobody's, in
- * place of the file that was cut short.  Returns whether it is. */
+/* After a SIGBUS at an address where the log is mapped, because somebody cut
+ * the file short: maps memory of zeros there.  Returns 0 when the address is
+ * not in the log, or there is no memory. */
 int jp_log_patch_sig(uint64_t address);
 
 #endif

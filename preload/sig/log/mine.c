@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whose file is it.
+ * Whether a file may be written to or removed.
  * Runs in: handler, any thread, vfork children. */
 #include "mine.h"
 
@@ -27,11 +27,12 @@ int jp_mine_still_sig(uint32_t now, uint32_t before)
     return now == before || (long)now == jp_sys_sig(SYS_geteuid, 0, 0, 0, 0, 0);
 }
 
-/* No room for a path on a handler's stack; who comes second does without. */
+/* Static, as a handler's stack has no room for a path; `busy` while a thread
+ * uses it. */
 static char folder[JP_PATH_MAX];
 static _Atomic uint32_t busy;
 
-/* Opens the folder that the path's last part is in, and finds that part. */
+/* Opens the folder that the path's last part is in; sets *part to that part. */
 static int open_folder_sig(const char *path, const char **part)
 {
     size_t length = 0, end = 0;

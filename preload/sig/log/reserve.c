@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The reserve of the log: with JP_CIRCULAR the ring, else an area that forked
- * children share.
+ * The reserve of the log: with JP_CIRCULAR the ring, else the area that forked
+ * children share (share.c).
  * Runs in: handler, any thread. */
 #include "reserve.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kits that write for all threads: the first that is free is taken, so that
- * there are open chunks for as many samples as are written at the same time,
- * and no more.  A handler may be preempted while it writes; those of other
- * threads go on with the next.
+ * The buffers that write samples of all threads.  Each sample takes the first
+ * free one, so that only as many chunks are open as samples are written at the
+ * same time.  While a handler is preempted as it writes, those of other threads
+ * take the next buffer.
  * Runs in: handler, any thread. */
 #include "ring.h"
 
@@ -15,15 +15,15 @@
 #include "chunk.h"
 #include "sig/os/sys.h"
 #include "sig/state/config.h"
-#include "sig/state/kit.h"
+#include "sig/state/buffer.h"
 #include "sig/state/process.h"
 
 #define WRITERS 16U
 #define YIELDS 1000U
 
-static struct jp_kit *_Atomic writers[WRITERS];
+static struct jp_buffer *_Atomic writers[WRITERS];
 
-/* Half of a ring's chunks at most may be open. */
+/* How many of the buffers may be used: as many as half of a ring's chunks. */
 static uint32_t most_sig(void)
 {
     if (jp_config.ring_bytes == 0)
@@ -32,15 +32,15 @@ static uint32_t most_sig(void)
     return half < WRITERS ? half : WRITERS;
 }
 
-static struct jp_kit *writer_sig(uint32_t index)
+static struct jp_buffer *writer_sig(uint32_t index)
 {
-    struct jp_kit *writer = atomic_load(&writers[index]), *none = NULL;
+    struct jp_buffer *writer = atomic_load(&writers[index]), *none = NULL;
     if (writer != NULL)
         return writer;
-    writer = jp_kit_take_sig();
+    writer = jp_buffer_take_sig();
     if (writer != NULL &&
         !atomic_compare_exchange_strong(&writers[index], &none, writer)) {
-        jp_kit_return_sig(writer);
+        jp_buffer_return_sig(writer);
         writer = none;
     }
     return writer;
@@ -51,25 +51,25 @@ int jp_ring_wanted_sig(void)
     return jp_config.ring_bytes != 0 || jp_process.clock->sees_waits;
 }
 
-void jp_ring_ready_sig(void)
+void jp_ring_ensure_sig(void)
 {
     for (uint32_t i = 0; jp_ring_wanted_sig() && i < most_sig(); i++)
         writer_sig(i);
 }
 
-struct jp_kit *jp_ring_enter_sig(const struct jp_kit *kit)
+struct jp_buffer *jp_ring_enter_sig(const struct jp_buffer *buffer)
 {
     const uint32_t most = most_sig();
     for (uint32_t i = 0; i < YIELDS; i++) {
         for (uint32_t j = 0; j < most; j++) {
-            struct jp_kit *writer = writer_sig(j);
+            struct jp_buffer *writer = writer_sig(j);
             uint32_t idle = 0;
             if (writer == NULL ||
                 !atomic_compare_exchange_strong(&writer->lock, &idle, 1))
                 continue;
-            writer->frames = kit->frames;
-            writer->depth = kit->depth;
-            writer->gap = kit->gap;
+            writer->frames = buffer->frames;
+            writer->depth = buffer->depth;
+            writer->gap = buffer->gap;
             return writer;
         }
         jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whose chunks samples go to that threads write together: a ring's, and those
- * of real time.
+ * Buffers that write samples of all threads, into chunks that the threads
+ * share: for rings and for real time.
  * Runs in: handler, any thread. */
 #ifndef JP_RING_H
 #define JP_RING_H
 
-struct jp_kit;
+struct jp_buffer;
 
-/* In a ring, threads share chunks: with one for each, a thousand threads would
- * have no room for more than a sample or two.  In real time they do, too: many
- * threads wait and have few samples, and one that is written to now and then
- * is in no cache. */
+/* Whether samples are written by such buffers.  With a chunk for each thread, a
+ * ring would have no room for more than a sample or two of a thousand threads;
+ * and in real-time mode, where many threads wait and have few samples, each
+ * sample would touch memory that is in no cache. */
 int jp_ring_wanted_sig(void);
 
-/* Makes what is needed for it, before files and memory are out of reach. */
-void jp_ring_ready_sig(void);
+/* Makes these buffers, before files and memory are out of reach. */
+void jp_ring_ensure_sig(void);
 
-/* Returns a kit that is there for nothing but its chunk, locked, with the stack
- * that `kit` holds; NULL: none was free, or there is no memory.  The caller
- * sets its lock to 0 afterwards. */
-struct jp_kit *jp_ring_enter_sig(const struct jp_kit *kit);
+/* Takes such a buffer, locked, with the stack that `buffer` holds.  The caller
+ * writes the sample and sets the lock to 0.  NULL when none was free for a
+ * while, or there is no memory. */
+struct jp_buffer *jp_ring_enter_sig(const struct jp_buffer *buffer);
 
-/* Forgets these kits, as a forked child does. */
+/* Forgets these buffers.  Called in a forked child, which has none. */
 void jp_ring_reset_sig(void);
 
 #endif

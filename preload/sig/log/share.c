@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The shared area of the log.  Its first page says which of the others are in
- * use; all of it is in memory that a forked child shares with its parent, and
- * pieces are taken and given back by atomic operations alone.
+ * use.  All processes have it mapped shared, and take and give back pieces by
+ * atomic operations only.
  * Runs in: handler, any thread. */
 #include "share.h"
 
@@ -21,22 +21,23 @@
 #define SMALLEST (64U << 10)
 #define PAGE JP_LOG_ALIGN
 #define PAGES_MAX 1024U
-#define CLOSED 0x80000000U /* in users: nobody takes new pages */
+#define CLOSED 0x80000000U /* bit of `users`: nobody takes fresh pages */
 #define SPINS 10000U
 
-/* Of a piece's first page; the order of its size in the lower bits. */
+/* The state of a piece, kept for its first page: one of two bits, and the order
+ * of its size (PAGE << order) in the lower bits. */
 #define OPEN 0x80U
 #define GIVEN 0x40U
 #define ORDER 0x0fU
 #define ORDER_MAX 4U /* JP_CHUNK_MAX */
 
-/* All that is in the area may be written by any of the processes, of which one
- * may have been locked up for what it may do to the others: it is checked
- * against what each has in memory of its own. */
+/* The first page.  Any of the processes may write anything into the area, and
+ * one may be in a sandbox because it is not trusted: what is read here is
+ * checked against values in this process's own memory. */
 struct area {
-    _Atomic uint32_t users;  /* processes */
-    _Atomic uint32_t fresh;  /* pages from here on were never taken */
-    _Atomic uint32_t cursor; /* where to look for pieces given back */
+    _Atomic uint32_t users;  /* processes that use the area */
+    _Atomic uint32_t fresh;  /* pages from this one on were never taken */
+    _Atomic uint32_t cursor; /* where to look next for pieces given back */
     uint32_t reserved;
     _Atomic uint8_t states[PAGES_MAX];
 };
@@ -44,14 +45,14 @@ _Static_assert(sizeof(struct area) <= PAGE, "the first page");
 _Static_assert(JP_CHUNK_MIN == PAGE, "a page is a chunk");
 
 static struct area *_Atomic area;
-static uint64_t start;     /* in the file */
-static uint32_t pages;     /* in the area, */
-static uint64_t area_size; /* and bytes */
+static uint64_t start;     /* offset of the area in the file */
+static uint32_t pages;     /* of the area */
+static uint64_t area_size; /* bytes */
 static _Atomic int inherited;
-static uint64_t base_run, base_ns;
-static int ended; /* this process does not count any more */
+static uint64_t base_run, base_ns; /* see jp_share_base_sig */
+static int ended;                  /* jp_share_end_sig was called */
 
-/* The chunk that lines of the map go to. */
+/* The chunk that takes lines of the map. */
 static struct {
     _Atomic uint32_t busy;
     uint8_t *chunk;
@@ -82,7 +83,7 @@ int jp_share_make_sig(int fd, uint32_t most)
             begin_sig(memory, offset, size);
             return 1;
         }
-        /* Given back, unless another has taken what is behind it. */
+        /* Gives the space back, unless somebody has taken what is behind it. */
         uint64_t end = offset + size;
         atomic_compare_exchange_strong(&jp_log.next, &end, offset);
     }
@@ -111,7 +112,7 @@ uint8_t *jp_share_at_sig(uint64_t offset, uint32_t size)
 int jp_share_has_sig(uint64_t address)
 {
     const struct area *now = atomic_load(&area);
-    /* The first page may be the one that is gone: its size is not asked. */
+    /* The first page may be the one that is gone, so nothing of it is read. */
     return now != NULL && address - (uint64_t)now < area_size;
 }
 
@@ -123,8 +124,8 @@ static unsigned order_sig(uint32_t bytes)
     return order;
 }
 
-/* Pages that nobody had before.  Returns the first one, 0: there are not so
- * many left. */
+/* Takes pages that were never in use.  Returns the first one; 0 when there are
+ * not so many left. */
 static uint32_t fresh_sig(struct area *now, unsigned order)
 {
     uint32_t page = atomic_load(&now->fresh);
@@ -138,8 +139,8 @@ static uint32_t fresh_sig(struct area *now, unsigned order)
     return page;
 }
 
-/* A piece that was given back and has the order at least; sets *order to
- * what it has. */
+/* Takes a piece of at least this order that was given back, and sets *order to
+ * its own.  Returns its first page, 0 when there is none. */
 static uint32_t again_sig(struct area *now, unsigned *order)
 {
     for (uint32_t i = 0; i < pages; i++) {
@@ -157,8 +158,9 @@ static uint32_t again_sig(struct area *now, unsigned *order)
     return 0;
 }
 
-/* What was in a piece is gone, and whose it was has one chunk less; if that is
- * not to be reached (the area's own process), it is counted here. */
+/* Wipes a piece that holds an older chunk, and counts that in the header of
+ * the chunk's run; if that header is not in the area (that of the process
+ * which made it), in this process's. */
 static void wipe_sig(uint8_t *piece, uint32_t size)
 {
     const struct jp_chunk_header *chunk = (struct jp_chunk_header *)piece;
@@ -204,7 +206,8 @@ void jp_share_give_sig(uint64_t offset)
                               (uint8_t)(state ^ OPEN ^ GIVEN));
 }
 
-/* A chunk with room for a record of so many bytes. */
+/* Makes room in `text` for a record of so many bytes.  Returns 0 when there is
+ * none. */
 static int text_room_sig(uint32_t bytes)
 {
     uint64_t offset;
@@ -243,7 +246,7 @@ static int write_sig(const char *line, size_t length)
     return 0;
 }
 
-/* Whoever is at it is another thread, and copies a line. */
+/* Waits while another thread copies its line. */
 int jp_share_text_sig(const char *line, size_t length)
 {
     if (atomic_load(&area) == NULL || jp_log.header == NULL)
@@ -277,7 +280,7 @@ void jp_share_forked_sig(int had_run, uint64_t run)
     }
     atomic_store(&inherited, 1);
     ended = 0;
-    /* Who forked this process may have ended since, as the last one. */
+    /* The parent may have ended since, and closed the area as its last user. */
     if ((atomic_fetch_add(&atomic_load(&area)->users, 1) & CLOSED) != 0)
         jp_share_drop_sig();
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A part of the log that is mapped in advance, for the time when no file can
- * be opened any more: behind a seccomp filter, a chroot, a setuid.  Children
- * made by fork have it too, and whoever finds that it cannot make a log of its
- * own goes on in here, without a system call: with a header of its own, chunks
- * of its own, and the lines of its map as records.
+ * The shared area: a part of the log that is mapped in advance, for when no
+ * file can be opened any more, after a seccomp filter, a chroot or a setuid.
+ * Children made by fork have it mapped too.  A child that cannot make a log of
+ * its own goes on in the area, without system calls: it takes a header and
+ * chunks of its own there, and writes the lines of its map as records.
  * Runs in: handler, any thread. */
 #ifndef JP_SHARE_H
 #define JP_SHARE_H
@@ -12,53 +12,54 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Maps an area of at most `most` bytes behind what has been given out of the
- * log, which is open as fd; less where the disk has less.  Returns whether
- * there is one now. */
+/* Maps an area of at most `most` bytes behind what is used of the log, which
+ * is open as fd; a smaller one when the disk is nearly full.  Returns whether
+ * there is an area now. */
 int jp_share_make_sig(int fd, uint32_t most);
 
-/* Whether there is an area, and whether it is another process's, which made
- * it before it forked this one. */
+/* Whether there is an area; and whether another process made it, which then
+ * forked this one. */
 int jp_share_is_there_sig(void);
 int jp_share_is_inherited_sig(void);
 
-/* Where [offset, offset + size) of the log is in memory; NULL: not in the
+/* The address of [offset, offset + size) of the log; NULL when it is not in the
  * area. */
 uint8_t *jp_share_at_sig(uint64_t offset, uint32_t size);
 
-/* Takes a piece that holds `bytes`, better `wanted` (a chunk's sizes), and is
- * all zeros.  When all have been taken, it is one that was given back, about
- * the oldest: what was in it is gone, which is counted.  Returns its size, 0
- * when there is none. */
+/* Takes a piece of at least `bytes` and if possible `wanted` bytes, all zeros,
+ * and sets *offset to where it is in the log.  When no fresh pages are left,
+ * it is about the oldest piece that was given back, whose records are lost;
+ * that is counted.  Returns its size in bytes, 0 when there is none. */
 uint32_t jp_share_take_sig(uint32_t bytes, uint32_t wanted, uint64_t *offset);
 
-/* Gives a piece back: what is in it stays until somebody takes it again. */
+/* Gives a piece back.  Its contents stay until it is taken again. */
 void jp_share_give_sig(uint64_t offset);
 
 /* Writes a line of the map (without its newline) as a record of this process's
  * run.  Returns 0 or -errno. */
 int jp_share_text_sig(const char *line, size_t length);
 
-/* Counts who may use the area: `more` is -1 before an exec, 1 when that has
- * failed. */
+/* Changes the number of processes that use the area: by -1 before an exec, by 1
+ * when the exec has failed. */
 void jp_share_count_sig(int more);
 
-/* In a forked child: the area is inherited, and has one more to use it; its
- * parent's run began at `run`, if it had one. */
+/* Called in a forked child: counts it as a user of the area, which is inherited
+ * now.  had_run, run: whether the parent had a run, and its header's offset. */
 void jp_share_forked_sig(int had_run, uint64_t run);
 
-/* Of an inherited area: the header of the run that this one branched off from
- * (its offset in the file, plus 1), and when. */
+/* In a process with an inherited area: the offset, plus 1, of the header of the
+ * run that this process branched off from; sets *forked_ns to when. */
 uint64_t jp_share_base_sig(uint64_t *forked_ns);
 
-/* Lets go of an inherited area: there is a log of its own. */
+/* Unmaps an inherited area: this process has a log of its own. */
 void jp_share_drop_sig(void);
 
-/* The process ends.  The last one gives back the space that nobody has used;
- * other threads may still be at work, and find none then. */
+/* Called when the process ends.  The last user gives the unused space back to
+ * the file system; threads that are still sampling then find none. */
 void jp_share_end_sig(void);
 
-/* Whether it has: what is sampled from then on may find no place. */
+/* Whether jp_share_end_sig was called: samples from then on may find no
+ * space. */
 int jp_share_has_ended_sig(void);
 
 /* Whether an address is in the area. */

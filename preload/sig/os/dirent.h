@@ -7,14 +7,15 @@
 
 #include <stdint.h>
 
-/* Called once for each entry that is a number. */
+/* Called for each entry whose name is a number. */
 typedef void jp_dirent_each_sig(uint32_t number, void *data);
 
-/* Reads some entries from where fd is.  Returns the offset of those that
- * follow, for lseek(2); 0: there were none. */
+/* Reads some entries from the current offset of fd, an open folder.  Returns
+ * the offset of the next ones, for lseek(2); 0 when there were none, or on an
+ * error. */
 long jp_dirent_part_sig(int fd, jp_dirent_each_sig *each, void *data);
 
-/* Reads the folder open at fd to its end. */
+/* Reads all entries from the current offset to the end. */
 void jp_dirent_numbers_sig(int fd, jp_dirent_each_sig *each, void *data);
 
 #endif

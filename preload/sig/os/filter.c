@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The program's own seccomp filters: classic BPF (linux/filter.h,
- * linux/bpf_common.h; what seccomp takes of it: seccomp_check_filter in Linux
- * kernel/seccomp.c), run on jprof's own system calls.
+ * The program's own seccomp filters, run on jprof's system calls: classic BPF
+ * (linux/filter.h, linux/bpf_common.h), as far as seccomp accepts it
+ * (seccomp_check_filter in Linux kernel/seccomp.c).
  * Runs in: handler, any thread. */
 #include "filter.h"
 
@@ -72,7 +72,8 @@ static int holds_sig(uint16_t condition, uint32_t a, uint32_t b)
     }
 }
 
-/* A load into a or x.  Returns whether it is one that seccomp has. */
+/* Finds the value that a load puts into a or x.  Returns 0 for a load that
+ * seccomp does not have. */
 static int load_sig(const struct machine *machine,
                     const struct sock_filter *code, uint32_t *value)
 {
@@ -99,8 +100,8 @@ static int load_sig(const struct machine *machine,
     }
 }
 
-/* Runs one instruction.  Returns how many to skip after it, or -1 when it is
- * none that seccomp has. */
+/* Runs one instruction.  Returns how many to skip after it, or -1 for an
+ * instruction that seccomp does not have. */
 static int64_t step_sig(struct machine *machine, const struct sock_filter *code)
 {
     const uint32_t operand =
@@ -119,7 +120,7 @@ static int64_t step_sig(struct machine *machine, const struct sock_filter *code)
         return 0;
     case BPF_ALU:
         if (BPF_OP(code->code) == BPF_DIV && operand == 0)
-            return -1; /* the answer is 0 then, which kills too */
+            return -1; /* the filter then answers 0, which kills, too */
         machine->a = arithmetic_sig(BPF_OP(code->code), machine->a, operand);
         return 0;
     case BPF_JMP:
@@ -138,7 +139,7 @@ static int64_t step_sig(struct machine *machine, const struct sock_filter *code)
     }
 }
 
-/* Jumps lead forward alone: it ends. */
+/* Ends, as jumps lead forward only. */
 uint32_t jp_filter_run_sig(const struct sock_filter *code, uint32_t count,
                            long number, const long arguments[6])
 {
@@ -217,7 +218,8 @@ static uint32_t answer_sig(const struct jp_filter *filter, long number,
                : SECCOMP_RET_KILL_THREAD;
 }
 
-/* The hardest answer counts; as signed numbers, harder ones are smaller. */
+/* The hardest answer of all filters counts; as signed numbers, harder answers
+ * are smaller. */
 int jp_filter_verdict_sig(long number, const long arguments[6])
 {
     uint32_t hardest = SECCOMP_RET_ALLOW;

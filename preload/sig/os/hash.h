@@ -10,7 +10,7 @@
 
 #define JP_HASH_BEGIN 0xcbf29ce484222325ULL
 
-/* The hash of what was hashed so far, from JP_HASH_BEGIN on, and one word. */
+/* Adds a word to a hash, which begins as JP_HASH_BEGIN. */
 static inline uint64_t jp_hash_word_sig(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * 0x100000001b3ULL;

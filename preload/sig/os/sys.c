@@ -13,14 +13,14 @@
 
 #include "sig/arch/arch.h"
 
-/* On files opened for reading these flags do nothing, and nobody sets them:
- * by them a forked child knows the descriptors that are jprof's. */
+/* Flags that have no effect on a file opened for reading and that nobody else
+ * sets: by them a forked child recognises descriptors that are jprof's. */
 #define READ_MARK (O_APPEND | O_NONBLOCK)
 
 jp_sys_verdict *_Atomic jp_sys_judge;
 
-/* The one way of jprof's into the kernel: not past a filter of the program's
- * that would end it. */
+/* Makes a system call if the program's filters allow it.  All of jprof's calls
+ * come here, but for one in clock_timer.c. */
 static long call_sig(long number, const long arguments[6])
 {
     jp_sys_verdict *verdict =
@@ -39,25 +39,24 @@ long jp_sys_sig(long number, long a, long b, long c, long d, long e)
     return call_sig(number, arguments);
 }
 
-/* Descriptors are open for a moment only, but a fork in another thread may
- * come just then, and its child has them too.  Every opening is counted before
- * it is made and every closing after it: where the two counts were equal when
- * the fork began and have not moved since, the child has none. */
+/* Counts of descriptors opened and closed.  A descriptor is counted before it
+ * is opened and after it is closed.  So if both counts were equal when a fork
+ * began and have not changed since, the child has no descriptors of jprof's. */
 static _Atomic uint64_t opened, closed;
 
-void jp_sys_opening_sig(void)
+void jp_sys_before_open_sig(void)
 {
     atomic_fetch_add(&opened, 1);
 }
 
-int jp_sys_entered_sig(int fd)
+int jp_sys_after_open_sig(int fd)
 {
     if (fd < 0)
         atomic_fetch_add(&closed, 1);
     return fd;
 }
 
-/* The folder that jp_sys_guard named; no length: none. */
+/* The folder that jp_sys_guard named; length 0: none. */
 static struct {
     const char *path;
     size_t length;
@@ -82,12 +81,13 @@ static int is_guarded_sig(const char *path)
     return guard.length > 0;
 }
 
-/* The guarded folder, opened, if it is the one. */
+/* Opens the guarded folder.  Returns the descriptor or -errno; -ESTALE: another
+ * folder is at its path. */
 __attribute__((noinline)) static int open_guarded_sig(void)
 {
     struct stat info = {0};
-    jp_sys_opening_sig();
-    const int fd = jp_sys_entered_sig(
+    jp_sys_before_open_sig();
+    const int fd = jp_sys_after_open_sig(
         (int)jp_sys_sig(SYS_openat, AT_FDCWD, (long)guard.path,
                         O_RDONLY | O_DIRECTORY | O_CLOEXEC | READ_MARK, 0, 0));
     if (fd < 0 || (jp_sys_fstat_sig(fd, &info) == 0 &&
@@ -97,8 +97,9 @@ __attribute__((noinline)) static int open_guarded_sig(void)
     return -ESTALE;
 }
 
-/* Where a path begins: AT_FDCWD, or an open folder, which `*path` is then in;
- * leave_sig closes it.  Another negative number is an error. */
+/* What *path starts from, for the system calls: AT_FDCWD, or the guarded
+ * folder, opened, in which case *path is made relative to it; leave_sig closes
+ * the folder.  Any other negative number is an error. */
 static int enter_sig(const char **path)
 {
     if (!is_guarded_sig(*path))
@@ -128,12 +129,12 @@ int jp_sys_open_sig(const char *path, int flags, int mode)
         return folder;
     if ((flags & O_ACCMODE) == O_RDONLY)
         flags |= READ_MARK;
-    /* A FIFO in a file's place does not stop the program, nor a lease on it;
-     * a terminal does not become its own. */
+    /* So that a FIFO at the path or a lease on the file does not stop the
+     * program, and a terminal does not become its controlling one. */
     flags |= O_NONBLOCK | O_NOCTTY;
-    jp_sys_opening_sig();
-    fd = jp_sys_entered_sig((int)jp_sys_sig(SYS_openat, folder, (long)path,
-                                            flags | O_CLOEXEC, mode, 0));
+    jp_sys_before_open_sig();
+    fd = jp_sys_after_open_sig((int)jp_sys_sig(SYS_openat, folder, (long)path,
+                                               flags | O_CLOEXEC, mode, 0));
     leave_sig(folder);
     return fd;
 }
@@ -332,13 +333,13 @@ void jp_sys_unmap_sig(void *address, size_t size)
 }
 
 /* Set once the kernel has refused process_vm_readv. */
-static _Atomic uint32_t peek_by_file;
+static _Atomic uint32_t safe_read_by_file;
 
-/* Both ways go through the calling thread: the first thread of the process may
- * have ended, and its memory with it.  In functions of their own, as the
- * deepest place of the handler's stack is here. */
-__attribute__((noinline)) static long peek_mem_sig(uint64_t address,
-                                                   void *buffer, size_t size)
+/* Both ways to read memory name the calling thread, since the process's first
+ * thread may have ended, and its memory with it.  They are functions of their
+ * own, as the handler's stack is deepest here. */
+__attribute__((noinline)) static long
+safe_read_file_sig(uint64_t address, void *buffer, size_t size)
 {
     int fd = jp_sys_open_sig("/proc/thread-self/mem", O_RDONLY, 0);
     if (fd < 0)
@@ -349,7 +350,7 @@ __attribute__((noinline)) static long peek_mem_sig(uint64_t address,
 }
 
 __attribute__((noinline)) static long
-peek_call_sig(uint64_t address, void *buffer, size_t size, uint32_t tid)
+safe_read_call_sig(uint64_t address, void *buffer, size_t size, uint32_t tid)
 {
     const struct iovec local = {buffer, size};
     const struct iovec remote = {(void *)address, size};
@@ -360,13 +361,13 @@ peek_call_sig(uint64_t address, void *buffer, size_t size, uint32_t tid)
 long jp_sys_safe_read_sig(uint64_t address, void *buffer, size_t size)
 {
     long got = -ENOSYS;
-    if (atomic_load_explicit(&peek_by_file, memory_order_relaxed) == 0)
-        got = peek_call_sig(address, buffer, size, jp_sys_gettid_sig());
-    /* All but these two say nothing of the memory. */
+    if (atomic_load_explicit(&safe_read_by_file, memory_order_relaxed) == 0)
+        got = safe_read_call_sig(address, buffer, size, jp_sys_gettid_sig());
+    /* Other errors say nothing about the memory. */
     if (got >= 0 || got == -EFAULT)
         return got;
-    atomic_store_explicit(&peek_by_file, 1, memory_order_relaxed);
-    return peek_mem_sig(address, buffer, size);
+    atomic_store_explicit(&safe_read_by_file, 1, memory_order_relaxed);
+    return safe_read_file_sig(address, buffer, size);
 }
 
 __attribute__((noinline)) static uint32_t number_sig(long call)
@@ -393,7 +394,8 @@ uint32_t jp_sys_gettid_sig(void)
 uint64_t jp_sys_clock_sig(clockid_t clock)
 {
     struct timespec now = {0, 0};
-    /* The vdso reads those by itself; for CPU clocks it asks the kernel. */
+    /* The vdso reads these itself; for CPU clocks it would make a system
+     * call. */
     const int direct = clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME ||
                        clock == CLOCK_BOOTTIME;
     if ((direct

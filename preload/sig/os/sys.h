@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Raw system calls, so that a handler reaches no libc function that could
- * lock, cancel or set errno.  Every function returns -errno on failure.
+ * lock, be cancelled or set errno.  Unless said otherwise, a function returns
+ * what the system call does, and -errno on failure.  Once the program has
+ * seccomp filters, a call that they do not allow is not made and fails with the
+ * error that they answer with.
  * Runs in: handler, any thread. */
 #ifndef JP_SYS_H
 #define JP_SYS_H
@@ -19,101 +22,119 @@
 /* A signal set as the kernel knows it: 64 bits, signal n is bit n-1. */
 #define JP_SIGSET(signal) (1ULL << ((signal)-1))
 
+/* Makes a system call with up to five arguments. */
 long jp_sys_sig(long number, long a, long b, long c, long d, long e);
 
-/* Asked before each system call of jprof's what would become of it: 0, or the
- * -errno with which it ends instead.  NULL: the program has no filters
- * (filter.h). */
+/* Called before each system call of jprof's, if it is not NULL: returns 0, or
+ * the -errno with which the call fails without being made.  filter.c sets it
+ * when the program has filters. */
 typedef int jp_sys_verdict(long number, const long arguments[6]);
 extern jp_sys_verdict *_Atomic jp_sys_judge;
 
-/* Every path that begins with `folder` (with a slash at its end; it stays where
- * it is) leads into this very folder from now on: opening, linking and renaming
- * fail with -ESTALE where the path has come to another one.  To be called once,
- * in the constructor. */
+/* Has every path that begins with `folder` lead into the folder with this
+ * device and inode, and no other: opening, linking and renaming fail with
+ * -ESTALE once another folder is at that path.  The string ends with a slash,
+ * is not copied and must stay.  Called once, by the constructor. */
 void jp_sys_guard(const char *folder, uint64_t device, uint64_t inode);
 
-/* Never waits, whatever is at the path. */
+/* openat(2) with O_CLOEXEC; never waits, whatever is at the path.  Returns the
+ * descriptor, which jp_sys_close_sig closes. */
 int jp_sys_open_sig(const char *path, int flags, int mode);
-/* To be called before and after a call of another kind that opens one, which
- * jp_sys_close_sig is to close; fd: what it returned, and is returned. */
-void jp_sys_opening_sig(void);
-int jp_sys_entered_sig(int fd);
+
+/* Called before and after a system call that opens a descriptor in another way.
+ * fd: what that call returned, which after_open returns; jp_sys_close_sig
+ * closes it. */
+void jp_sys_before_open_sig(void);
+int jp_sys_after_open_sig(int fd);
 void jp_sys_close_sig(int fd);
 
-/* Descriptors that handlers in other threads have open when a child is forked:
- * the forking thread asks jp_sys_opened_sig first and gives the answer to
- * jp_sys_may_inherit_sig in the child, which says, once, whether there may be
- * any; jp_sys_is_marked_sig knows those that were opened for reading only. */
+/* Handlers in other threads may have descriptors open when a thread forks, and
+ * the child then has them, too.  opened: called before the fork.  may_inherit:
+ * called once in the child, with what opened returned; whether the child may
+ * have such descriptors.  is_marked: whether fd is one that jprof opened for
+ * reading. */
 uint64_t jp_sys_opened_sig(void);
 int jp_sys_may_inherit_sig(uint64_t before);
 int jp_sys_is_marked_sig(int fd);
+
+/* read(2), pread(2), pwrite(2): return the bytes read or written. */
 long jp_sys_read_sig(int fd, void *buffer, size_t size);
 long jp_sys_pread_sig(int fd, void *buffer, size_t size, uint64_t offset);
 long jp_sys_pwrite_sig(int fd, const void *data, size_t size, uint64_t offset);
 
-/* Writes all of it, or returns -errno. */
+/* Writes all bytes.  Returns 0 or -errno. */
 int jp_sys_write_sig(int fd, const void *data, size_t size);
 
+/* linkat(2), renameat(2), fstat(2), stat(2), readlink(2), ftruncate(2).
+ * follow: whether a symbolic link at the end of the path is followed. */
 int jp_sys_link_sig(const char *from, const char *to);
 int jp_sys_rename_sig(const char *from, const char *to);
 int jp_sys_fstat_sig(int fd, struct stat *out);
-/* follow: whether a symbolic link at the end of the path is followed. */
 int jp_sys_stat_sig(const char *path, int follow, struct stat *out);
 long jp_sys_readlink_sig(const char *path, char *buffer, size_t size);
 int jp_sys_ftruncate_sig(int fd, uint64_t size);
 
-/* RLIMIT_FSIZE: the size that no file may pass; UINT64_MAX for none. */
+/* RLIMIT_FSIZE, the bytes that no file may grow beyond; UINT64_MAX: no
+ * limit. */
 uint64_t jp_sys_file_limit_sig(void);
 
-/* Gives the range [offset, offset + size) of a file real blocks.  Honours
- * RLIMIT_FSIZE by itself (-EFBIG), since the kernel would send SIGXFSZ. */
+/* Allocates the file's blocks for [offset, offset + size) (fallocate(2)).
+ * Returns 0 or -errno: -EFBIG beyond RLIMIT_FSIZE, without the call, since the
+ * kernel would send SIGXFSZ. */
 int jp_sys_allocate_sig(int fd, uint64_t offset, uint64_t size);
 
-/* Zeroed private memory, or NULL.  What a forked child finds there: nothing at
- * all, zeros, or what the parent has there. */
+/* Maps private memory of zeros; NULL on failure.  on_fork: what a forked child
+ * has at its addresses, namely nothing, zeros, or the parent's bytes. */
 enum jp_on_fork { JP_FORK_DROP, JP_FORK_WIPE, JP_FORK_KEEP };
 void *jp_sys_memory_sig(size_t size, enum jp_on_fork on_fork);
 
-/* Zeroed memory that this process shares with the children that it forks, or
- * NULL. */
+/* Maps memory of zeros that this process shares with the children that it
+ * forks; NULL on failure. */
 void *jp_sys_common_sig(size_t size);
 
-/* Memory for a signal stack, or NULL.  A forked child has it too. */
+/* Maps memory for a signal stack, which a forked child has too; NULL on
+ * failure. */
 void *jp_sys_stack_sig(size_t size);
 
-/* Maps a part of a file shared and writable, not inherited by fork; or NULL. */
+/* Map a part of a file, shared and writable; NULL on failure.  A forked child
+ * does not have the first mapping, and has the second. */
 void *jp_sys_map_file_sig(int fd, uint64_t offset, size_t size);
-/* The same, and a forked child has it too. */
 void *jp_sys_map_shared_sig(int fd, uint64_t offset, size_t size);
-/* Maps the first `size` bytes of a file, or where it is to grow to, for the
- * kernel alone to read from: not inherited by fork; or NULL. */
+
+/* Maps the first `size` bytes of a file, which may be shorter, to be read
+ * through jp_sys_safe_read_sig only.  A forked child does not have it.  NULL
+ * on failure. */
 void *jp_sys_map_read_sig(int fd, size_t size);
-/* Puts memory of zeros, which a forked child has too, in place of what is
- * mapped there.  Returns 0 or -errno. */
+
+/* Maps memory of zeros, which a forked child has too, over what is mapped at
+ * `address`.  Returns 0 or -ENOMEM. */
 int jp_sys_patch_sig(uint64_t address, size_t size);
+
+/* munmap(2). */
 void jp_sys_unmap_sig(void *address, size_t size);
 
-/* Reads this process's memory without a fault: bytes read, or -errno.  By
- * process_vm_readv, or by the memory's file where a container refuses that;
- * all or nothing within a page. */
+/* Reads this process's memory; where nothing is mapped it fails instead of
+ * faulting.  Returns the bytes read, which within a page are all or none, or
+ * -errno.  Uses process_vm_readv or, where a container refuses that, the
+ * thread's mem file in /proc. */
 long jp_sys_safe_read_sig(uint64_t address, void *buffer, size_t size);
 
-/* 0 where a filter of the program's forbids to ask. */
+/* The pid, the parent's pid, the calling thread's id; 0 where a filter of the
+ * program's forbids to ask, and for a parent outside of the pid namespace. */
 uint32_t jp_sys_getpid_sig(void);
 uint32_t jp_sys_getppid_sig(void);
 uint32_t jp_sys_gettid_sig(void);
 
-/* Nanoseconds of a clock, 0 on failure. */
+/* The time of a clock in ns; 0 on failure. */
 uint64_t jp_sys_clock_sig(clockid_t clock);
 
-/* Changes the calling thread's mask (how: SIG_BLOCK...), 64-bit kernel sets;
- * old may be NULL. */
+/* Changes the calling thread's signal mask (how: SIG_BLOCK, SIG_UNBLOCK,
+ * SIG_SETMASK).  Sets are the kernel's, 64 bits; old may be NULL. */
 int jp_sys_sigmask_sig(int how, uint64_t set, uint64_t *old);
 
-/* The C library's own signals (nptl(7)).  It blocks them together with all
- * others, and no program does; so whoever has them blocked, while a handler
- * runs, is inside. */
+/* The C library's own two signals (nptl(7)).  No program blocks them, while
+ * jprof blocks them together with all others: a thread that has them blocked
+ * in a signal handler was interrupted in jprof's own work. */
 #define JP_SIGNALS_LIBC (JP_SIGSET(32) | JP_SIGSET(33))
 
 #endif

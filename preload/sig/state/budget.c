@@ -1,70 +1,73 @@
 /* SPDX-License-Identifier: MIT
  *
- * The handler's budget.
+ * The budget of signals' time: allowance, charges, and the cost of interrupts.
  * Runs in: handler. */
 #include "budget.h"
 
 #include "process.h"
 #include "sig/os/sys.h"
 
-/* A thread's signals may take a fifth of its time in all, with what the kernel
- * does for them, and our handler a tenth: it is charged twice where it takes
- * longer than the kernel. */
+/* All signals of a thread, with the kernel's work for them, may take a fifth of
+ * its time, and the handler a tenth: where the handler takes longer than the
+ * kernel, its time is charged twice. */
 #define ALLOWED 5
 
-/* The period that is set leaves some of the allowance over. */
+/* The period at which signals of this mean charge use a little less than the
+ * allowance. */
 #define NEEDED(charge_ns) ((charge_ns)*11 / 2)
 
-/* A thread may save up so much of it, and owe so much. */
+/* The most allowance that a thread may save up, and the most that it may
+ * owe. */
 #define CREDIT_NS 1000000
 #define OWED_NS 500000000
 
-/* For what comes once in a process (making the log, reading the map of
- * memory), all threads together have this besides; what they save beyond the
- * above fills it up again, a sixteenth of it. */
+/* A pool of allowance that all threads share, for work that comes once in a
+ * process (making the log, reading the list of mappings).  A sixteenth of what
+ * threads save beyond CREDIT_NS fills it up again. */
 #define POOL_NS 10000000
 #define POOL_PART 16
 
 /* No period gets longer than this. */
 #define LONGEST_NS JP_NS
 
-/* A handler that takes so long may have been off the CPU meanwhile: the next
- * ones are timed by the thread's CPU clock as well, and this one is taken for
- * no longer than UNSURE_NS. */
+/* A handler that takes LONG_NS may have been off the CPU meanwhile.  The next
+ * WARY handlers are then timed by the thread's CPU clock as well, and this one
+ * is charged UNSURE_NS at most. */
 #define LONG_NS 50000U
 #define UNSURE_NS 1000000U
 #define WARY 64U
 
-/* Signals that the mean charge is of, at most; and before the period gets
- * shorter, at least. */
+/* How many signals the mean charge is of at most, and how many must have been
+ * charged before the period is shortened. */
 #define WINDOW 32U
 #define WINDOW_LEAST 8U
 
-/* What a signal costs besides its handler and its interrupt: its frame on the
- * stack, the way back, the timer set again, and what both push out of the
- * caches.  At the tick, the last two come anyway. */
+/* What a signal costs besides its handler and its interrupt: the frame on the
+ * stack, the return from it, setting the timer again, and lost cache contents.
+ * A signal that comes at the kernel's tick does not cost the last two. */
 #define SIGNAL_NS 10000U
 #define TICK_SIGNAL_NS 3000U
 
-/* Interrupts are measured in periods up to PROBE_PERIOD_NS, in longer ones
- * they do not matter: a few times at the beginning, at one signal of
- * PROBE_SIGNALS, then once in PROBE_NS. */
+/* The cost of an interrupt matters, and is measured, in periods up to
+ * PROBE_PERIOD_NS: at one signal of PROBE_SIGNALS until PROBES were measured,
+ * then once in PROBE_NS. */
 #define PROBE_PERIOD_NS 600000U
 #define PROBE_NS 100000000U
 #define PROBE_SIGNALS 8U
 #define PROBES 5U
 
-/* A gap of this length is an interrupt, one that takes longer something else.
- * */
+/* A leap of the clock of GAP_NS and more is an interrupt; one of more than
+ * GAP_MOST_NS has other causes, too, and counts as that much. */
 #define GAP_NS 2000U
 #define GAP_MOST_NS 150000U
 
 static _Atomic int64_t pool = POOL_NS;
 
-static _Atomic uint64_t interrupt_ns; /* the median of these */
-static uint64_t gaps[PROBES];
+static _Atomic uint64_t interrupt_ns; /* the median of the gaps; 0: unknown */
+static uint64_t gaps[PROBES];         /* the last leaps measured */
 static uint32_t gap_count;
-static _Atomic uint64_t next_probe; /* when; who sets it has those two */
+static _Atomic uint64_t next_probe; /* when to measure next; UINT64_MAX: a
+                                       thread does, and has the two above */
 
 /* Whether each of the clock's signals is an interrupt of its own. */
 static int interrupts_sig(void)
@@ -102,7 +105,7 @@ void jp_budget_enter_sig(const struct jp_budget *budget, struct jp_visit *visit,
         budget->wary != 0 ? jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) : 0;
 }
 
-/* How long the handler took. */
+/* How long the handler took, in ns. */
 static uint64_t taken_sig(struct jp_budget *budget,
                           const struct jp_visit *visit)
 {
@@ -129,7 +132,8 @@ static void save_sig(struct jp_budget *budget)
         atomic_fetch_add(&pool, over < POOL_NS ? over / POOL_PART : POOL_NS);
 }
 
-/* Whether the process's common part covers what the thread owes. */
+/* Pays what the thread owes from the common pool.  Returns 0 when the pool has
+ * too little. */
 static int forgiven_sig(struct jp_budget *budget)
 {
     int64_t left = atomic_load(&pool);
@@ -158,7 +162,8 @@ static int set_sig(struct jp_budget *budget, uint64_t period_ns)
     return 1;
 }
 
-/* Signals cost too much: at once, as far as needed. */
+/* Signals cost too much: lengthens the period at once to what is needed, and by
+ * a quarter at least. */
 static int lengthen_sig(struct jp_budget *budget)
 {
     const uint64_t needed = NEEDED(budget->charged_ns / budget->count);
@@ -168,8 +173,8 @@ static int lengthen_sig(struct jp_budget *budget)
     return set_sig(budget, needed > longer ? needed : longer);
 }
 
-/* They have cost less than allowed for a while: by half at most, since what
- * they will cost then is not known. */
+/* Signals have cost less than allowed for a while: shortens the period, by half
+ * at most, since what they will cost then is not known. */
 static int shorten_sig(struct jp_budget *budget)
 {
     const uint64_t needed = NEEDED(budget->charged_ns / budget->count);
@@ -229,7 +234,8 @@ static void take_gap_sig(uint64_t gap)
     atomic_store(&interrupt_ns, sorted[count / 2]);
 }
 
-/* Reads the clock until it leaps. */
+/* Reads the clock until it leaps.  Returns by how much, 0 when it did not
+ * within a period and a quarter. */
 static uint64_t next_gap_sig(uint64_t period_ns)
 {
     uint64_t last = jp_sys_clock_sig(CLOCK_MONOTONIC);
@@ -262,6 +268,6 @@ void jp_budget_reset_sig(void)
 {
     uint64_t now = UINT64_MAX;
     atomic_store(&pool, POOL_NS);
-    /* The thread that was at it has not come along. */
+    /* A thread of the parent's that was measuring is not in this process. */
     atomic_compare_exchange_strong(&next_probe, &now, 0);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * How much of a thread's time the handler may take.  A walk that takes longer
- * than a period would leave the thread none at all, and a signal alone may
- * cost half of a short one.  So a thread has an allowance that grows with its
- * time, each signal is charged to it, and when it is used up the period is
- * lengthened.  It goes back when signals have become cheap again.
+ * How much of a thread's time signals may take.  A stack walk that lasts
+ * longer than a period would leave the thread no time at all, and a signal
+ * alone may cost half of a short period.  So each thread has an allowance,
+ * which grows with the thread's time, and each signal is charged to it.  When
+ * the allowance is used up, the sampling period is lengthened; when signals
+ * have become cheap again, it is shortened.  No function here fails.
  * Runs in: handler. */
 #ifndef JP_BUDGET_H
 #define JP_BUDGET_H
@@ -14,58 +15,67 @@
 
 #include "config.h"
 
-/* Of a thread, or of the process where it has one clock; used by one thread
- * at a time.  Whoever arms or stops the clock reads what is atomic. */
+/* The budget of a thread, or of the process where one clock serves all threads.
+ * One thread at a time uses it; whoever arms or stops the clock reads only the
+ * atomic fields. */
 struct jp_budget {
     _Atomic uint64_t period_ns; /* in force: as asked for, or longer */
-    int64_t credit_ns;          /* allowance left */
-    uint64_t charged_ns;        /* of late: the sum of charges, */
-    uint32_t count;             /* and of how many signals */
-    uint8_t wary;             /* signals that are timed by the CPU clock, too */
-    _Atomic uint8_t settling; /* the period has changed since the last
-                                   signal */
+    int64_t credit_ns;          /* allowance that is left; < 0: owed */
+    uint64_t charged_ns;        /* sum of the latest charges, */
+    uint32_t count;             /* and how many signals it is of */
+    uint8_t wary; /* so many more signals are timed by the thread's CPU clock
+                     as well: one took so long that it may have waited */
+    _Atomic uint8_t settling; /* no signal has come since the period changed */
 };
 
-/* One signal: when its handler began. */
+/* When the handler of one signal began. */
 struct jp_visit {
     uint64_t begin_ns; /* CLOCK_MONOTONIC */
-    uint64_t cpu_ns;   /* of the thread; 0: not asked for */
+    uint64_t cpu_ns;   /* the thread's CPU clock; 0: it was not read */
 };
 
-/* Opens a budget. */
+/* Fills a new budget: full credit, the period that was asked for or, once the
+ * cost of an interrupt is known to need it, a longer one. */
 void jp_budget_begin_sig(struct jp_budget *budget);
 
-/* Whether the period is longer than asked for. */
+/* Whether the period in force is longer than the one asked for. */
 static inline int jp_budget_lowered_sig(const struct jp_budget *budget)
 {
     return budget->period_ns > jp_config.period_ns;
 }
 
-/* Whether what a signal is worth is to be read from a clock: it may be from
- * before a change of the period. */
+/* Whether a signal's weight must be read from a clock: the period is longer
+ * than asked for, or the signal may be from before the period changed. */
 static inline int jp_budget_exact_sig(const struct jp_budget *budget)
 {
     return budget->settling || jp_budget_lowered_sig(budget);
 }
 
-/* A signal's handler begins, at now_ns, and is done; elapsed_ns: the time of
- * the thread's that it stands for.  Returns whether the period has changed:
- * then the clock is to be set to it. */
+/* Called when a signal's handler begins, at now_ns (CLOCK_MONOTONIC): fills
+ * *visit. */
 void jp_budget_enter_sig(const struct jp_budget *budget, struct jp_visit *visit,
                          uint64_t now_ns);
+
+/* Called when that handler is done: charges its time to the budget, which grows
+ * by a fifth of elapsed_ns, the thread's time that the signal stands for.
+ * Returns 1 when the period has changed; the caller then sets the clock to it.
+ */
 int jp_budget_leave_sig(struct jp_budget *budget, const struct jp_visit *visit,
                         uint64_t elapsed_ns);
 
-/* Charges what setting the clock took. */
+/* Charges the time since begin_ns, in which the caller set the clock to a new
+ * period. */
 void jp_budget_changed_sig(struct jp_budget *budget, uint64_t begin_ns);
 
-/* Now and then finds out what an interrupt costs, by waiting for the clock's
- * next one; the wait is not charged.  To be called between the two above,
- * where the clock goes on while the handler runs. */
+/* Now and then measures what an interrupt costs, by reading the time until the
+ * clock's next interrupt makes it leap.  The wait is not charged.  Called
+ * between enter and leave, only for clocks that go on while the handler
+ * runs. */
 void jp_budget_probe_sig(const struct jp_budget *budget,
                          struct jp_visit *visit);
 
-/* In a forked child: it has set-up costs of its own. */
+/* Called in a forked child: gives it the process's whole common allowance, for
+ * its own log and map. */
 void jp_budget_reset_sig(void);
 
 #endif

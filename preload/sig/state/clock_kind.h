@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * One kind of clock, as a row of a table: what it is, and the functions by
- * which all else asks it.  Each kind's row is at the end of its own file in
- * sig/clock/; clock.c has the list of them.  To add a clock: its id and name
- * in jp_log.h, its file, its line in that list.
+ * One kind of clock, as a row of a table: its properties, and the functions
+ * that all other code calls instead of asking which kind it is.  Each kind's
+ * row is at the end of its own file in sig/clock/; clock.c lists the rows.  To
+ * add a clock: its id and name in jp_log.h, its file, its line in that list.
+ * All functions of a row may be called in the handler.
  * Runs in: handler, any thread. */
 #ifndef JP_CLOCK_KIND_H
 #define JP_CLOCK_KIND_H
@@ -13,107 +14,125 @@
 #include <ucontext.h>
 
 struct jp_budget;
-struct jp_slot;
+struct jp_thread;
 
-/* With a period that is longer than asked for, what is left of it when the
- * clock stops is written from this length on. */
-#define JP_CLOCK_REST_NS 1000000U
+/* While the period is longer than asked for, time that no sample covers yet is
+ * written when the clock stops, if it is this much at least. */
+#define JP_CLOCK_FLUSH_MIN_NS 1000000U
 
-/* A signal of a clock's. */
+/* A signal of a clock, as its handler got it. */
 struct jp_signal {
     int number;
     const siginfo_t *info;
     const ucontext_t *context;
     uint64_t now_ns; /* CLOCK_MONOTONIC, when its handler began */
-    /* Whether the calling thread's stack is that of its last sample: 1, 0, or
-     * -1 where there is none to compare it with.  Walks the stack. */
-    int (*same)(struct jp_slot *slot, const ucontext_t *context,
+    /* Walks the calling thread's stack and compares it with the stack of its
+     * last sample: 1 the same, 0 another, -1 when there is none to compare
+     * with. */
+    int (*same)(struct jp_thread *thread, const ucontext_t *context,
                 uint64_t now_ns);
 };
 
-/* What a signal stands for, in ns; any part may be 0. */
+/* The time that a signal stands for, in ns by what the thread did in it; any
+ * part may be 0. */
 struct jp_due {
-    uint64_t cpu;     /* CPU time, of a clock that counts that */
-    uint64_t before;  /* real time: blocked where the thread was found last */
-    uint64_t running; /* where it is now */
-    uint64_t blocked;
-    uint64_t ready;      /* waiting for a CPU */
-    uint64_t after;      /* blocked, or ready, when it was already known to be
-                             there */
-    uint64_t counted_ns; /* what the handler's budget grows with */
-    int probes;          /* the clock's next interrupt may be waited for */
-    int after_ready;     /* after: ready */
+    uint64_t cpu;        /* CPU time, from a clock that counts CPU time */
+    uint64_t before;     /* real time, blocked where the last sample found it */
+    uint64_t running;    /* real time, running where it is now */
+    uint64_t blocked;    /* real time, blocked where it is now */
+    uint64_t ready;      /* real time, waiting for a CPU where it is now */
+    uint64_t after;      /* real time behind the stratum, in which the thread is
+                         known to have been where it is now: blocked, or ready
+                         where after_ready is set */
+    uint64_t counted_ns; /* time by which the handler's budget grows */
+    int probes;          /* the handler may wait for the clock's next interrupt,
+                            to measure what one costs */
+    int after_ready;
 };
 
 struct jp_clock_kind {
     uint32_t id;            /* enum jp_clock */
-    uint8_t per_thread;     /* each thread has one; else the process has */
+    uint8_t per_thread;     /* each thread has a clock; else the process has one
+                               for all */
     uint8_t cpu;            /* it counts CPU time */
-    uint8_t interrupts;     /* each of its signals is an interrupt of its
-                                 own: not one that the kernel's tick is for */
-    uint8_t exact;          /* what it counted since the last sample can be
-                                 read when it stops */
-    uint8_t outlives_exec;  /* unless it is stopped */
-    uint8_t sees_waits;     /* threads that wait are sampled as well */
-    uint8_t is_itimer_prof; /* it takes the timer of setitimer(2) */
+    uint8_t interrupts;     /* each of its signals costs an interrupt besides
+                               the kernel's tick */
+    uint8_t exact;          /* the time since the last sample can be read when
+                               it stops */
+    uint8_t outlives_exec;  /* exec does not end it: it must be stopped first */
+    uint8_t sees_waits;     /* it samples waiting threads as well */
+    uint8_t is_itimer_prof; /* it is the process's ITIMER_PROF, setitimer(2) */
 
-    /* Whether this process may have it, tried out; NULL: it may. */
+    /* Tries out whether this process may have the clock; NULL: it may. */
     int (*allowed)(void);
     uint32_t note_used, note_refused; /* JP_NOTE_*, or 0 */
 
-    /* Whether it can send this signal; NULL: any.  When the program takes the
-     * signal, give_up (may be NULL) ends what is open, and `then` follows. */
+    /* Whether the clock can send this signal; NULL: it can send any.  When the
+     * program takes the clock's signal and the clock cannot send the next one,
+     * give_up (may be NULL) closes what the clock has open, and the clock
+     * `then` takes its place. */
     int (*sends)(int signal);
     void (*give_up)(void);
     const struct jp_clock_kind *then;
 
-    /* Whether a signal is of this clock; what it stands for.  due: 0: it is no
-     * sample at all.  done (may be NULL): the sample has been taken. */
+    /* owns: whether a signal was sent by this clock.  due: fills *due, all
+     * zeros before, with the time that the signal stands for; returns 0 when no
+     * sample is to be taken.  done (may be NULL): called after the samples were
+     * taken. */
     int (*owns)(const struct jp_signal *signal);
-    int (*due)(struct jp_slot *slot, const struct jp_signal *signal,
+    int (*due)(struct jp_thread *thread, const struct jp_signal *signal,
                struct jp_due *due);
-    void (*done)(struct jp_slot *slot);
+    void (*done)(struct jp_thread *thread);
 
-    /* What no sample stands for yet when a thread or the profile ends, and the
-     * thread gets no more signals.  Returns whether there is anything.  May be
-     * called by another thread.  NULL: nothing is ever left. */
-    int (*flush)(struct jp_slot *slot, struct jp_due *due);
+    /* Fills *due with time that no sample covers yet, when a thread or the
+     * profile ends and the thread gets no more signals.  Returns whether there
+     * is any.  Another thread may call it.  NULL: there never is any. */
+    int (*flush)(struct jp_thread *thread, struct jp_due *due);
 
-    /* One a thread: arm and pace return 0 or -errno, pace sets it to the
-     * period of the slot's budget. */
-    const struct jp_clock_kind *begins_with; /* until that runs out first */
-    int (*arm)(struct jp_slot *slot);
-    void (*disarm)(struct jp_slot *slot);
-    int (*pace)(struct jp_slot *slot);
-    /* The calling thread's slot that a signal is for; NULL: it has ended. */
-    struct jp_slot *(*find)(const struct jp_signal *signal);
-    /* What a signal stands for that finds its thread in the handler, and so
-     * is added to the next; or, without a slot, is lost.  NULL: nothing. */
-    uint64_t (*missed)(struct jp_slot *slot, const struct jp_signal *signal);
-    /* The program's filter, known but not yet installed, will forbid to set
-     * timers: makes the thread's clock go on by itself.  NULL: it does. */
-    void (*fence)(const struct jp_slot *slot);
-    /* What it counted since the last sample, where its period is longer than
-     * asked for.  NULL: nothing. */
-    uint64_t (*rest)(struct jp_slot *slot);
-    /* CPU time of the thread that no delivered signal covered, at its end.
-     * NULL: none. */
-    uint64_t (*overdue)(struct jp_slot *slot);
+    /* Only for clocks with per_thread, to its end.  A thread is armed with
+     * begins_with first, where that is not NULL; when that clock first runs
+     * out, this one takes its place.  arm and pace return 0 or -errno; pace
+     * sets the calling thread's clock to the period of its budget. */
+    const struct jp_clock_kind *begins_with;
+    int (*arm)(struct jp_thread *thread);
+    void (*disarm)(struct jp_thread *thread);
+    int (*pace)(struct jp_thread *thread);
+    /* The record of the calling thread, to which a signal was sent; NULL: the
+     * thread that it was for has ended. */
+    struct jp_thread *(*find)(const struct jp_signal *signal);
+    /* The weight, in ns, of a signal for which no sample can be taken: its
+     * thread is in the handler already, and the weight is added to the next
+     * sample; or its thread has ended (thread: NULL), and it is counted as
+     * lost.  NULL: 0. */
+    uint64_t (*untaken)(struct jp_thread *thread,
+                        const struct jp_signal *signal);
+    /* Called before a filter of the program's is installed that will forbid to
+     * set timers: sets the thread's timer to go on by itself.  NULL: the clock
+     * does that anyway. */
+    void (*fence)(const struct jp_thread *thread);
+    /* The thread's CPU time since its last sample, in ns, once: called when the
+     * clock stops while its period is longer than asked for.  NULL: 0. */
+    uint64_t (*unsampled)(struct jp_thread *thread);
+    /* The CPU time of a thread that ends, in ns, that no delivered signal
+     * covered.  NULL: 0. */
+    uint64_t (*missed_ticks)(struct jp_thread *thread);
 
-    /* One for the process: run sets it going (1) or stops it, and returns 0 or
-     * -errno; take gives its budget to one thread at a time (NULL: another has
-     * it), give takes it back, with whether its period has changed. */
+    /* Only for clocks of the process: run starts (1) or stops (0) the clock and
+     * returns 0 or -errno.  take hands its budget to one thread at a time, NULL
+     * while another has it; give takes it back and is told whether the period
+     * has changed. */
     int (*run)(int on);
     struct jp_budget *(*take)(void);
     void (*give)(int changed);
 
-    /* May be NULL.  In a forked child; and whether a descriptor there is of
-     * the parent's clock. */
+    /* Both may be NULL.  forked: called in a forked child.  is_descriptor:
+     * whether a descriptor of a forked child is one that the parent's clock had
+     * open. */
     void (*forked)(void);
     int (*is_descriptor)(int fd);
 };
 
-/* No clock: samples by raised signals only. */
+/* No clock: samples are taken of raised signals only. */
 extern const struct jp_clock_kind jp_clock_none;
 
 #endif

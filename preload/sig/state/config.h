@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What JPROF_FLAGS asked for.  Filled by flags.c before any signal comes,
- * constant afterwards.
+ * What JPROF_FLAGS asked for.  flags.c fills it before any signal comes;
+ * afterwards it is constant, but for `depth` and `walker`, which init.c lowers
+ * to what can be had, and `ring_bytes` of a process that shares a log.
  * Runs in: everywhere (types only). */
 #ifndef JP_CONFIG_H
 #define JP_CONFIG_H
@@ -19,23 +20,23 @@ struct jp_config {
     uint8_t deferred;     /* JP_DEFER */
     uint8_t realtime;     /* JP_REALTIME */
     uint8_t append;       /* JP_APPEND */
-    uint8_t no_args;      /* JP_NO_ARGS: of a command line, its first word */
+    uint8_t no_args;      /* JP_NO_ARGS: only a command line's first word is
+                             written down */
     uint32_t walker;      /* enum jp_walker */
     uint32_t depth;       /* frames */
-    uint32_t clock;       /* JP_CLOCK: enum jp_clock; JP_CLOCK_NONE: it is
-                             ours to choose */
-    uint32_t rtc_hz;      /* 0: no JP_RTC_HZ */
+    uint32_t clock;       /* JP_CLOCK, enum jp_clock; JP_CLOCK_NONE: auto */
+    uint32_t rtc_hz;      /* JP_RTC_HZ; 0: not given */
     uint8_t pause_signal; /* JP_PAUSE_SIGNAL and its siblings; 0: none */
     uint8_t clear_signal;
     uint8_t save_signal;
     uint8_t start_signal;
-    uint64_t first_ns; /* JP_FIRST, 0: start at once */
-    uint64_t period_ns;
-    uint64_t ring_bytes;                  /* JP_CIRCULAR, 0: no ring */
-    uint64_t folder_device, folder_inode; /* JP_FOLDER_ID: of the folder that
-                             filename is in; no inode: any */
-    char filename[JP_NAME_MAX];           /* JP_FILENAME, "" for the default */
-    char flags[JP_NAME_MAX]; /* the text itself, for the log's header */
+    uint64_t first_ns;      /* JP_FIRST; 0: start at once */
+    uint64_t period_ns;     /* the sampling period asked for */
+    uint64_t ring_bytes;    /* JP_CIRCULAR; 0: no ring */
+    uint64_t folder_device; /* JP_FOLDER_ID: the folder that filename must be */
+    uint64_t folder_inode;  /* in; inode 0: any folder will do */
+    char filename[JP_NAME_MAX]; /* JP_FILENAME; "": the default name */
+    char flags[JP_NAME_MAX];    /* JPROF_FLAGS itself, for the log's header */
 };
 
 extern struct jp_config jp_config;

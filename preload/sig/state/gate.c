@@ -9,8 +9,8 @@
 #include "process.h"
 #include "sig/os/sys.h"
 
-/* A thread pointer is in one of so many places, from the first that its value
- * leads to; the assembler looks into that one alone. */
+/* A thread pointer is kept in one of so many places, from the one that its
+ * value leads to on.  The assembler looks into that first one only. */
 #define WAYS 4U
 
 uint64_t jp_gate_known[JP_GATE_PLACES];
@@ -21,7 +21,7 @@ void jp_gate_init_sig(uint64_t hwcap2)
     jp_gate_direct = JP_ARCH_HAS_THREAD(hwcap2);
 }
 
-/* 0: not to be had. */
+/* The calling thread's thread pointer; 0 when a filter forbids to ask. */
 static uint64_t pointer_sig(void)
 {
     uint64_t thread = 0;
@@ -36,7 +36,7 @@ static uint64_t *place_sig(uint64_t thread, unsigned way)
     return &jp_gate_known[(JP_ARCH_GATE_PLACE(thread) + way) % JP_GATE_PLACES];
 }
 
-/* NULL: not known. */
+/* The place that holds a thread pointer; NULL when none does. */
 static uint64_t *find_sig(uint64_t thread)
 {
     for (unsigned i = 0; i < WAYS; i++) {
@@ -59,8 +59,8 @@ static void keep_sig(uint64_t thread)
     __atomic_store_n(place_sig(thread, 0), thread, __ATOMIC_RELAXED);
 }
 
-/* What the C library writes at a thread pointer is still, or already, there;
- * it may be no address at all. */
+/* Whether memory at a thread pointer is what the C library writes there; the
+ * value may be no address at all. */
 static int is_sound_sig(uint64_t thread)
 {
     uint64_t word;

@@ -2,9 +2,10 @@
  *
  * Whose thread is it?  A child that shares this memory may run with a thread
  * pointer that leads nowhere (clone with CLONE_VM and CLONE_SETTLS, as
- * Chromium's sandbox makes one): nothing thread-local, errno included, may be
- * touched there.  So before anything else a hook or handler asks here, which
- * needs no memory of the thread's.
+ * Chromium's sandbox makes one); nothing thread-local, errno included, may be
+ * touched in it.  So each hook and handler asks here first.  The answer is
+ * found by the value of the thread pointer, without reading the thread's
+ * memory.  No function here fails or sets errno.
  * Runs in: handler, any thread, whatever its thread pointer is. */
 #ifndef JP_GATE_H
 #define JP_GATE_H
@@ -13,29 +14,33 @@
 
 #include "sig/arch/arch.h"
 
-/* Thread pointers that are known to be threads' of this process, with memory
- * as the C library makes it; where one may be is known from its value.  The
- * assembler reads these two (JP_ARCH_GATE). */
+/* The thread pointers that are known to belong to this process's threads, with
+ * memory as the C library makes it.  A pointer's value says in which few of the
+ * places it may be.  The assembler reads these two (JP_ARCH_GATE). */
 #define JP_GATE_PLACES 4096U
 extern uint64_t jp_gate_known[JP_GATE_PLACES];
-extern uint8_t jp_gate_direct; /* the processor tells the thread pointer */
+extern uint8_t jp_gate_direct; /* an instruction reads the thread pointer; else
+                                  a system call does */
 
-/* hwcap2: getauxval(AT_HWCAP2). */
+/* Sets jp_gate_direct.  hwcap2: getauxval(AT_HWCAP2).  Called once, by the
+ * constructor. */
 void jp_gate_init_sig(uint64_t hwcap2);
 
-/* Whether the calling thread is one of this process's, whose thread-local
- * memory may be used; a vfork child, which has its parent's, counts as that
- * parent.  Without a system call where the thread is known. */
+/* Whether the calling thread is one of this process's, so that its thread-local
+ * memory may be used.  A vfork child, which has its parent's thread pointer,
+ * counts as its parent.  Makes no system call where the thread is known and
+ * jp_gate_direct is set; a thread found sound is remembered. */
 int jp_gate_ask_sig(void);
 
-/* The calling thread is one: it begins by the C library's hand. */
+/* Remembers the calling thread, which the C library has started. */
 void jp_gate_enter_sig(void);
 
-/* It is about to end. */
+/* Forgets the calling thread, which is about to end. */
 void jp_gate_leave_sig(void);
 
-/* Whether the thread-local memory of the calling thread is sound, whatever
- * process it is: for a child that has memory of its own. */
+/* Whether the calling thread's thread-local memory is as the C library makes
+ * it, without asking which process this is: for a forked child, which has
+ * memory of its own. */
 int jp_gate_sound_sig(void);
 
 #endif

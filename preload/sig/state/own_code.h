@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* The bounds that the linker gives it: ld's documentation, "PROVIDE" (etext);
- * __ehdr_start is where its ELF header lies in memory. */
+/* The bounds of the library's code, defined by the linker: its ELF header in
+ * memory, and the end of its text (ld's documentation, "PROVIDE"). */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared state, counters and the one line on stderr.
+ * The process's shared state, its counters and the line on stderr.
  * Runs in: handler, any thread. */
 #include "process.h"
 
@@ -15,8 +15,8 @@ struct jp_owner *jp_owner;
 const struct jp_clock_kind jp_clock_none;
 struct jp_process jp_process = {.clock = &jp_clock_none};
 
-static uint64_t early_counters[JP_COUNT_COUNT];
-static uint64_t *_Atomic counters = early_counters;
+static uint64_t counters_before_log[JP_COUNT_COUNT];
+static uint64_t *_Atomic counters = counters_before_log;
 
 void jp_count_sig(unsigned counter, uint64_t amount)
 {
@@ -27,16 +27,16 @@ void jp_count_sig(unsigned counter, uint64_t amount)
 void jp_counters_use_sig(uint64_t *array)
 {
     if (array == NULL) {
-        atomic_store(&counters, early_counters);
+        atomic_store(&counters, counters_before_log);
         for (unsigned i = 0; i < JP_COUNT_COUNT; i++)
-            early_counters[i] = 0;
+            counters_before_log[i] = 0;
         return;
     }
     atomic_store(&counters, array);
     for (unsigned i = 0; i < JP_COUNT_COUNT; i++) {
-        uint64_t early =
-            __atomic_exchange_n(&early_counters[i], 0, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&array[i], early, __ATOMIC_RELAXED);
+        uint64_t before =
+            __atomic_exchange_n(&counters_before_log[i], 0, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&array[i], before, __ATOMIC_RELAXED);
     }
 }
 

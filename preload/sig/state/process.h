@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The state of this process's profile that every part of the handler shares:
- * whose it is, whether it runs, what was lost, what it is called.
+ * The state of this process's profile that all parts of the handler share: to
+ * which process it belongs, whether it runs, its clock, its counters.
  * Runs in: handler, any thread. */
 #ifndef JP_PROCESS_H
 #define JP_PROCESS_H
@@ -12,59 +12,66 @@
 #include "clock_kind.h"
 #include "config.h"
 
-/* In memory that fork wipes: a zero pid means that this is a forked child
- * which has not been set up, and nothing here is its own. */
+/* The process that the profile belongs to, in memory that fork wipes: pid 0
+ * means that this is a forked child that has not been set up yet, and that no
+ * state here is its own. */
 struct jp_owner {
     uint32_t pid;
 };
 extern struct jp_owner *jp_owner;
 
-/* Whether this process is set up: 0 before, and in a fresh forked child. */
-static inline int jp_owned_sig(void)
+/* Whether this process has been set up for profiling.  It has not in a program
+ * without flags, nor in a forked child before jp_fork_child. */
+static inline int jp_process_ready_sig(void)
 {
     return jp_owner != NULL && jp_owner->pid != 0;
 }
 
 struct jp_process {
     uint8_t is_child;         /* not the first process of the tree */
-    uint32_t forked_by;       /* the pid that its maker has for itself; 0:
-                                   it began with exec */
-    uint32_t root;            /* pid of that first process, */
-    uint32_t root_space;      /* and its pid namespace's inode; 0: unknown */
-    uint64_t cpu_before_ns;   /* CPU time when the library came into it */
-    char folder[JP_PATH_MAX]; /* absolute, for a relative file name; "" when
-                                   it is not known */
-    uint64_t program_headers; /* address of the executable's, and count */
+    uint32_t forked_by;       /* pid of the process that forked this one, as
+                                 that process knew it; 0: this image began with
+                                 exec */
+    uint32_t root;            /* pid of the tree's first process */
+    uint32_t root_space;      /* inode of that process's pid namespace; 0:
+                                 unknown */
+    uint64_t cpu_before_ns;   /* CPU time when its profile could begin */
+    char folder[JP_PATH_MAX]; /* absolute: what a relative JP_FILENAME starts
+                                 from; "": unknown */
+    uint64_t program_headers; /* address of the executable's program headers */
     uint32_t program_header_count;
-    uint64_t program_bias; /* what its ELF addresses are off by */
+    uint64_t program_bias; /* what to add to the executable's ELF addresses */
     uint64_t page_size;
-    uint64_t tick_ns;         /* of the kernel, at which CPU timers run out */
-    _Atomic uint32_t running; /* timers are wanted */
-    _Atomic uint32_t first_pending; /* JP_FIRST has not passed yet */
-    _Atomic uint32_t sections;      /* starts so far */
-    _Atomic uint32_t shared; /* signals to the process that jprof's handler
-                                   got: each may have woken another thread */
-    /* When section 0 began, and its CPU time: there may be no map yet. */
+    uint64_t tick_ns; /* the kernel's tick, at which CPU timers run out */
+    _Atomic uint32_t running;       /* 1: the profile runs */
+    _Atomic uint32_t first_pending; /* 1: JP_FIRST's time has not passed */
+    _Atomic uint32_t sections;      /* how often the profile was started */
+    _Atomic uint32_t shared; /* signals to the process that jprof's handler got:
+                                each may have woken another thread, too */
+    /* When section 0 began, and the process's CPU time then: kept here since
+     * the map is made later. */
     _Atomic uint64_t first_section_ns, first_section_cpu_ns;
-    _Atomic uint32_t notes; /* JP_NOTE_*: to be written with the map */
+    _Atomic uint32_t notes;            /* JP_NOTE_* of this profile */
     const struct jp_clock_kind *clock; /* in use; never NULL */
-    int signal;                        /* the clock's signal */
+    int signal;                        /* that the clock sends */
 };
 extern struct jp_process jp_process;
 
-/* Adds to a counter of the log's header (enum jp_counter), or keeps the count
- * until there is a header. */
+/* Adds `amount` to a counter of the log's header (enum jp_counter); while there
+ * is no header, to an array that jp_counters_use_sig moves into it. */
 void jp_count_sig(unsigned counter, uint64_t amount);
 
-/* Moves what was counted so far into the header's array and goes on there;
- * NULL: back to the array of our own, emptied. */
+/* Adds what was counted before there was a log to the header's array `counters`
+ * and counts there from now on.  NULL: counts in jprof's own array again,
+ * from 0. */
 void jp_counters_use_sig(uint64_t *counters);
 
-/* What a positive errno means, NULL for one that is not expected. */
+/* What a positive errno means, in words; NULL for an unexpected one. */
 const char *jp_error_text_sig(int error);
 
-/* One line `jprof: A B` on stderr about a failure of the profile; error is a
- * positive errno, or 0 for none.  B may be NULL. */
+/* Writes one line about a failure of the profile to stderr: `jprof: `, a, b
+ * (may be NULL) and, unless error is 0, what this positive errno means.  Bytes
+ * that are no printable ASCII become '?'. */
 void jp_complain_sig(const char *a, const char *b, int error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finding and reading the entry of .eh_frame (CIE and FDE) that describes the
+ * Finding and reading the entries of .eh_frame (FDE and CIE) that describe the
  * code at a pc.
  * Runs in: handler, any thread. */
 #include "cfi.h"
@@ -18,7 +18,7 @@
 #define PE_INDIRECT 0x80U
 #define PE_TABLE 0x3bU /* datarel, signed, 4 bytes */
 
-/* One entry of .eh_frame: its length word read, the rest at hand. */
+/* One entry of .eh_frame, whose length and id have been read. */
 struct entry {
     struct jp_cursor cursor; /* behind the id */
     const uint8_t *start;    /* the id's first byte */
@@ -27,13 +27,14 @@ struct entry {
     uint32_t id;             /* 0: a CIE */
 };
 
-/* Where a cursor over an entry stands in the image. */
+/* The offset in the image of an entry's cursor. */
 static uint64_t place_sig(const struct entry *entry)
 {
     return entry->offset + (uint64_t)(entry->cursor.at - entry->start);
 }
 
-/* Returns 0, -ENOENT at the section's end, -EAGAIN or -EINVAL. */
+/* Reads the entry at an offset.  Returns 0, -ENOENT at the section's end,
+ * -EAGAIN or -EINVAL. */
 static int read_entry_sig(const struct jp_cfi_image *image, uint64_t offset,
                           struct entry *entry)
 {
@@ -58,8 +59,8 @@ static int read_entry_sig(const struct jp_cfi_image *image, uint64_t offset,
     return 0;
 }
 
-/* The letters behind 'z' tell what the augmentation data holds.  Returns 0 or
- * -EINVAL. */
+/* Reads a CIE's augmentation data; the letters behind 'z' say what it holds.
+ * Returns 0 or -EINVAL. */
 static int read_augmentation_sig(const char *letters, struct entry *cie,
                                  struct jp_cfi_fde *fde)
 {
@@ -77,7 +78,7 @@ static int read_augmentation_sig(const char *letters, struct entry *cie,
         } else if (letters[i] == 'L') {
             jp_cursor_skip_sig(c, 1);
         } else if (letters[i] == 'P') {
-            /* Only its size matters; it may point to the pointer. */
+            /* The personality routine, which is skipped. */
             encoding = (uint8_t)jp_cursor_fixed_sig(c, 1) & 0x0f;
             jp_cursor_encoded_sig(c, encoding, 0, 0);
         } else if (letters[i] != 'B' && letters[i] != 'G') {
@@ -90,6 +91,8 @@ static int read_augmentation_sig(const char *letters, struct entry *cie,
     return 0;
 }
 
+/* Reads the CIE at an offset into *fde; *augmented: its FDEs have augmentation
+ * data.  Returns 0, -EAGAIN or -EINVAL. */
 static int read_cie_sig(const struct jp_cfi_image *image, uint64_t offset,
                         struct jp_cfi_fde *fde, int *augmented)
 {
@@ -168,7 +171,7 @@ static int read_fde_sig(const struct jp_cfi_image *image, uint64_t offset,
     return 0;
 }
 
-/* Without a table: entry by entry. */
+/* Looks for the FDE around pc entry by entry, where there is no table. */
 static int scan_sig(const struct jp_cfi_image *image, uint64_t offset,
                     uint64_t pc, struct jp_cfi_fde *fde)
 {
@@ -184,9 +187,9 @@ static int scan_sig(const struct jp_cfi_image *image, uint64_t offset,
     return -ENOENT;
 }
 
-/* Binary search in the table of .eh_frame_hdr at `table`: pairs of 4-byte
- * distances from the header, of code and of its FDE.  Sets *offset to that of
- * the FDE in the image. */
+/* Looks pc up in the table of .eh_frame_hdr, which has pairs of 4-byte
+ * distances from the header: of a function's code, and of its FDE.  Sets
+ * *offset to the FDE's offset in the image.  Returns 0, -ENOENT or -EAGAIN. */
 static int search_sig(const struct jp_cfi_image *image, uint64_t table,
                       uint64_t count, uint64_t pc, uint64_t *offset)
 {

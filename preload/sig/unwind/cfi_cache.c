@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The cache of rules.
+ * The cache of rules, and filling it.
  * Runs in: handler, any thread. */
 #include "cfi_cache.h"
 
@@ -31,8 +31,8 @@ void jp_cfi_keep_sig(uint64_t pc, uint32_t epoch,
                           memory_order_release);
 }
 
-/* Whether the code at pc, or behind it, or before it, where it is half done,
- * is what a signal's handler returns to. */
+/* Whether pc is at, in or just before the code that a signal's handler returns
+ * to. */
 static int is_sigreturn_sig(uint64_t pc)
 {
     static const uint8_t expected[] = JP_ARCH_SIGRETURN;
@@ -67,10 +67,11 @@ int jp_cfi_lookup_sig(uint64_t pc, uint32_t epoch, struct jp_cfi_rule *rule)
         if (is_sigreturn_sig(pc))
             rule->kind = JP_CFI_SIGNAL;
 #endif
-        return 0; /* memory of a JIT that comes and goes: NONE, for now */
+        return 0; /* not in the table of ranges: NONE, but not cached */
     }
-    /* 'S' alone does not make it one: hand-written code that changes stacks
-     * says it of itself, so that its callers' pcs are taken as they are. */
+    /* 'S' in the CIE alone does not make it a signal's frame: hand-written
+     * code that changes stacks has it, too, so that its callers' pcs count as
+     * exact. */
     if (error == 0 &&
         (rule->kind == JP_CFI_NONE || (rule->flags & JP_CFI_EXACT) != 0) &&
         is_sigreturn_sig(pc))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rules made so far, by pc, for all threads.  An entry carries a count
- * that is odd while somebody writes it and another afterwards; who reads it
- * takes it only if the count stood still.
+ * The cache of rules by pc, which all threads share.  An entry has a count that
+ * is odd while a thread writes the entry and that each write changes; a reader
+ * uses what it read only if the count was even and did not change.
  * Runs in: handler, any thread. */
 #ifndef JP_CFI_CACHE_H
 #define JP_CFI_CACHE_H
@@ -23,15 +23,15 @@ struct jp_cfi_entry {
 
 extern struct jp_cfi_entry jp_cfi_cache[1U << JP_CFI_CACHE_BITS];
 
-/* The low bits of a code address are as good as any hash of it, and a walk
- * waits for this.  (pc is a return address minus one, mostly.) */
+/* The entry for a pc.  Its low bits are as good as a hash, and a walk waits for
+ * this.  (pc is mostly a return address minus one.) */
 static inline struct jp_cfi_entry *jp_cfi_entry_sig(uint64_t pc)
 {
     return &jp_cfi_cache[(pc + 1) % (1U << JP_CFI_CACHE_BITS)];
 }
 
-/* The rule for a pc as its two words, if it was made in `epoch` and is still
- * here.  Returns whether it is. */
+/* Reads the rule for a pc, as its two words, if the cache has it for this epoch
+ * (jp_maps_epoch_sig).  Returns whether it has. */
 static inline int jp_cfi_words_sig(uint64_t pc, uint32_t epoch,
                                    uint64_t words[2])
 {
@@ -46,6 +46,7 @@ static inline int jp_cfi_words_sig(uint64_t pc, uint32_t epoch,
            atomic_load_explicit(&entry->guard, memory_order_relaxed) == guard;
 }
 
+/* Does the same, and fills *rule. */
 static inline int jp_cfi_cached_sig(uint64_t pc, uint32_t epoch,
                                     struct jp_cfi_rule *rule)
 {
@@ -56,16 +57,17 @@ static inline int jp_cfi_cached_sig(uint64_t pc, uint32_t epoch,
     return 1;
 }
 
-/* Keeps a rule.  When another thread writes the same entry, it is not kept. */
+/* Puts a rule into the cache, unless another thread writes the same entry just
+ * now. */
 void jp_cfi_keep_sig(uint64_t pc, uint32_t epoch,
                      const struct jp_cfi_rule *rule);
 
-/* The rule for a pc, made and kept when it is not here; the map is known as
- * of `epoch`.  Returns 0 or -EAGAIN. */
+/* Finds the rule for a pc, in the cache or else in the module's call-frame
+ * information, and puts it into the cache.  Returns 0 or -EAGAIN. */
 int jp_cfi_lookup_sig(uint64_t pc, uint32_t epoch, struct jp_cfi_rule *rule);
 
-/* Works out the frame at a pc whose rule is COMPUTED.  Returns 0, -EAGAIN or
- * -EINVAL. */
+/* Finds the caller's registers for a frame whose rule is COMPUTED
+ * (jp_cfi_compute_sig).  Returns 0, -EAGAIN or -EINVAL. */
 int jp_cfi_work_out_sig(uint64_t pc, uint32_t epoch,
                         struct jp_cfi_values *values);
 

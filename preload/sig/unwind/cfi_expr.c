@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * DWARF expressions over values that may be symbolic.
+ * Evaluating DWARF expressions over values that may be a register's name.
  * Runs in: handler, any thread. */
 #include "cfi_expr.h"
 
@@ -112,7 +112,7 @@ static void add_sig(struct machine *m, struct jp_expr_value a,
         a = b;
         b = swapped;
     }
-    /* The sum or difference of two unknowns is not of any use. */
+    /* A sum or difference of two registers has none of the forms of a rule. */
     if (b.kind != JP_EXPR_CONSTANT) {
         m->cursor.bad = 1;
         return;
@@ -183,7 +183,8 @@ static void binary_sig(struct machine *m, uint8_t op)
     push_constant_sig(m, calculate_sig(m, op, a.offset, b.offset));
 }
 
-/* Without registers, the 8 bytes at one and an offset are as good as known. */
+/* Replaces an address by what is there; without values of registers, an address
+ * of register + offset by a value of kind MEMORY. */
 static void deref_sig(struct machine *m, uint64_t size)
 {
     const struct jp_expr_input *in = m->input;
@@ -217,7 +218,7 @@ static void unary_sig(struct machine *m, uint8_t op)
                           op == OP_NEG || a.offset < 0 ? negative : a.offset);
 }
 
-/* An address of GNU's: its encoding, then the pointer. */
+/* DW_OP_GNU_encoded_addr: an encoding, then the pointer. */
 static void encoded_sig(struct machine *m)
 {
     struct jp_cursor *c = &m->cursor;

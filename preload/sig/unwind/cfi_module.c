@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Copies of modules' call-frame information.  A block of it is copied when it
- * is first asked for, by process_vm_readv: memory that another thread unmaps
- * meanwhile, or a file that is cut short, is an error and not a fault; and it
- * is the same for files, deleted files, the vdso and memfds.
+ * Copies of modules' call-frame information.  A block is copied from memory
+ * when it is first needed, by jp_sys_safe_read_sig, so that memory which
+ * another thread unmaps meanwhile, or a file that is cut short, is an error
+ * and not a fault.  It works for files, deleted files, the vdso and memfds
+ * alike.
  * Runs in: handler, any thread. */
 #include "cfi_module.h"
 
@@ -20,24 +21,24 @@
 
 #define MODULES_MAX 1024U
 #define HEADERS_MAX 64U          /* program headers looked at */
-#define IMAGE_MAX (512ULL << 20) /* bytes of a segment, reserved, not used */
+#define IMAGE_MAX (512ULL << 20) /* address space reserved for a segment */
 #define BLOCK JP_CFI_BLOCK
 
 enum state {
     EMPTY = 0,
-    MAKING, /* one thread fills it */
+    MAKING, /* a thread fills it */
     LIVE,
-    GONE,    /* nobody may take it any more */
-    CLEARING /* one thread takes it down */
+    GONE,    /* nobody may take it any more, but some may still read it */
+    CLEARING /* a thread unmaps it */
 };
 
 struct jp_cfi_module {
     _Atomic uint32_t state;
-    _Atomic uint32_t users; /* who may be reading its image */
-    _Atomic uint32_t epoch; /* of the map when it was last compared */
+    _Atomic uint32_t users; /* threads that may be reading its image */
+    _Atomic uint32_t epoch; /* jp_maps_epoch_sig when its range was compared */
     uint32_t kept;          /* a forked child has the copy, too */
     struct jp_maps_range range;
-    struct jp_cfi_image image; /* size 0: it has no information */
+    struct jp_cfi_image image; /* size 0: the module has no information */
     uint64_t shift;            /* the range is so far from its place in the
                                     file's own image: V8 maps its builtins a
                                     second time */
@@ -63,7 +64,7 @@ const uint8_t *jp_cfi_bytes_sig(const struct jp_cfi_image *image,
             continue;
         if (left > BLOCK)
             left = BLOCK;
-        /* A library may be closed and another be in its place. */
+        /* After a dlclose, memory may be another library's. */
         if (jp_maps_is_dirty_sig() ||
             jp_sys_safe_read_sig(image->address + at, image->data + at, left) !=
                 (long)left)
@@ -73,7 +74,7 @@ const uint8_t *jp_cfi_bytes_sig(const struct jp_cfi_image *image,
     return bytes;
 }
 
-/* What the program headers say. */
+/* What a module's program headers say. */
 struct layout {
     uint64_t bias;       /* to add to the file's addresses: in the
                                   range that was asked for */
@@ -88,8 +89,9 @@ static int read_header_sig(uint64_t at, unsigned index, Elf64_Phdr *header)
                                 sizeof(*header)) == sizeof(*header);
 }
 
-/* Returns 0, -ENOENT when there is no information, -EAGAIN when the headers
- * cannot be read. */
+/* Reads the program headers of the module that a range is of.  Returns 0,
+ * -ENOENT when there is no information, -EAGAIN when the headers cannot be
+ * read. */
 static int read_layout_sig(const struct jp_maps_range *range,
                            struct layout *layout)
 {
@@ -139,7 +141,8 @@ static int read_layout_sig(const struct jp_maps_range *range,
     return layout->end != 0 ? 0 : -ENOENT;
 }
 
-/* Prepares the copy of a module's information; nothing is copied yet. */
+/* Reserves memory for the copy of a module's information; nothing is copied
+ * yet.  Returns 0 or -EAGAIN. */
 static int make_image_sig(struct jp_cfi_module *module)
 {
     struct layout layout = {0, 0, 0, 0, 0};
@@ -155,7 +158,7 @@ static int make_image_sig(struct jp_cfi_module *module)
     const uint64_t blocks = (size + BLOCK - 1) / BLOCK;
     uint64_t flags = (blocks + 4095) & ~4095ULL;
     uint8_t *memory = jp_sys_memory_sig(flags + blocks * BLOCK, JP_FORK_DROP);
-    /* A limit on the address space: the frame pointer has to do. */
+    /* RLIMIT_AS leaves no room: the frame pointer has to do. */
     if (memory == NULL)
         return 0;
     image->filled = (_Atomic uint8_t *)memory;
@@ -168,14 +171,15 @@ static int make_image_sig(struct jp_cfi_module *module)
     return 0;
 }
 
-/* Takes down a module that nobody reads any more. */
+/* Unmaps the copy of a module that has GONE, if nobody reads it any more. */
 static void clear_sig(struct jp_cfi_module *module)
 {
     uint32_t gone = GONE;
     if (atomic_load(&module->users) != 0 ||
         !atomic_compare_exchange_strong(&module->state, &gone, CLEARING))
         return;
-    /* Whoever comes now finds that it is not live and looks at nothing. */
+    /* A thread that comes now sees that the module is not LIVE, and reads
+     * nothing of it. */
     if (atomic_load(&module->users) != 0) {
         atomic_store(&module->state, GONE);
         return;
@@ -187,8 +191,8 @@ static void clear_sig(struct jp_cfi_module *module)
     atomic_store(&module->state, EMPTY);
 }
 
-/* Whether memory still says what was copied from the head of a module's
- * information: its table begins there, and no other file has the same. */
+/* Whether memory still has the first bytes that were copied of a module's
+ * .eh_frame_hdr: the table begins there, and is different in each file. */
 static int same_bytes_sig(const struct jp_cfi_image *image)
 {
     uint64_t now[32];
@@ -202,15 +206,16 @@ static int same_bytes_sig(const struct jp_cfi_image *image)
         size = image->size - image->header;
     const long got =
         jp_sys_safe_read_sig(image->address + image->header, now, size);
-    /* Where the kernel may not be asked, nor may the map be read: it says what
-     * it said. */
+    /* Where a filter forbids to read memory, the mappings cannot be read again
+     * either: the table of ranges is as it was. */
     if (got < 0 && got != -EFAULT && got != -EIO)
         return 1;
     return got == (long)size &&
            memcmp(now, image->data + image->header, size) == 0;
 }
 
-/* Whether a module is still what the map has at its place. */
+/* Whether a module is still the one that the table of ranges has at its
+ * place. */
 static int still_there_sig(struct jp_cfi_module *module, uint32_t epoch)
 {
     struct jp_maps_range range;
@@ -227,6 +232,7 @@ static int still_there_sig(struct jp_cfi_module *module, uint32_t epoch)
     return 0;
 }
 
+/* Holds the module around pc; NULL when it is not in the table of modules. */
 static struct jp_cfi_module *find_sig(uint64_t pc, uint32_t epoch)
 {
     const uint32_t used = atomic_load(&modules_used);
@@ -234,7 +240,8 @@ static struct jp_cfi_module *find_sig(uint64_t pc, uint32_t epoch)
         struct jp_cfi_module *module = &modules[i];
         if (atomic_load(&module->state) == GONE)
             clear_sig(module);
-        /* Its range is sure only once it is held. */
+        /* The range may change until the module is held, and is checked again
+         * then. */
         if (atomic_load(&module->state) != LIVE ||
             pc < __atomic_load_n(&module->range.start, __ATOMIC_RELAXED) ||
             pc >= __atomic_load_n(&module->range.end, __ATOMIC_RELAXED))
@@ -248,7 +255,8 @@ static struct jp_cfi_module *find_sig(uint64_t pc, uint32_t epoch)
     return NULL;
 }
 
-/* A place in the table for this thread to fill, or NULL when it is full. */
+/* Takes an empty place of the table for this thread to fill; NULL when there is
+ * none. */
 static struct jp_cfi_module *claim_sig(void)
 {
     for (uint32_t i = 0; i < MODULES_MAX; i++) {
@@ -263,7 +271,8 @@ static struct jp_cfi_module *claim_sig(void)
     return NULL;
 }
 
-/* Two threads may make the same module; both are good. */
+/* Makes the module around pc and holds it.  Two threads may make the same
+ * module at once; both can be used.  Returns as jp_cfi_module_take_sig. */
 static int make_sig(uint64_t pc, uint32_t epoch, struct jp_cfi_module **result)
 {
     struct jp_maps_range range;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Call-frame information made ready.  It is copied, as always: a mapping of the
- * file would fault where somebody cuts that short, privately mapped pages
- * included, and behind a sandbox nothing is left that reads without a fault.
+ * Copying call-frame information in advance.  It is not mapped from the file:
+ * if somebody cut the file short, the pages would fault, privately mapped ones
+ * included, and behind a sandbox no call is left that reads without faulting.
  * Runs in: any thread. */
 #include "cfi_ready.h"
 
@@ -18,17 +18,19 @@
 #include "sig/state/process.h"
 
 #define READY_MAX (64ULL << 20)
-#define MUCH (64U << 10) /* bytes copied, worth the pages of all children */
+#define MUCH                                                                   \
+    (64U << 10) /* bytes; a child that copies so many tells its parent */
 
-/* What a process and the children that it forks tell each other. */
+/* Memory that a process shares with the children that it forks. */
 struct family {
-    _Atomic uint32_t asked; /* a child copied much */
+    _Atomic uint32_t asked; /* 1: a child copied much */
 };
 
-/* With the children of this process, and with its parent's; NULL: none. */
+/* own: shared with this process's children; parents: with its parent.  NULL:
+ * there is none. */
 static struct family *_Atomic own, *parents;
 
-/* Where the .eh_frame ends: behind the FDE that is the last in memory. */
+/* The offset of the .eh_frame's end: behind the last FDE in the table. */
 static uint64_t end_sig(const struct jp_cfi_image *image,
                         const struct jp_cfi_table *table)
 {
@@ -54,7 +56,8 @@ static uint64_t end_sig(const struct jp_cfi_image *image,
                                                 : end;
 }
 
-/* Returns the bytes that were copied, about. */
+/* Copies the information of one module, about `most` bytes at most.  Returns
+ * about how many bytes it copied. */
 static uint64_t fill_sig(const struct jp_cfi_image *image, uint64_t most)
 {
     struct jp_cfi_table table;
@@ -90,7 +93,7 @@ static uint64_t make_ready_sig(void)
     return done;
 }
 
-void jp_cfi_ready_sig(void)
+void jp_cfi_copy_all_sig(void)
 {
     if (make_ready_sig() >= MUCH && parents != NULL)
         atomic_store(&parents->asked, 1);

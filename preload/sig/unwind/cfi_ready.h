@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Call-frame information made ready for the time when it cannot be copied any
- * more.
+ * Copying call-frame information in advance, for when it can no longer be read,
+ * behind a sandbox.
  * Runs in: any thread. */
 #ifndef JP_CFI_READY_H
 #define JP_CFI_READY_H
 
-/* Copies the call-frame information of all modules that the map has, 64 MiB at
- * most; children made by fork have the copies too. */
-void jp_cfi_ready_sig(void);
+/* Copies the call-frame information of all modules in the table of ranges, 64
+ * MiB at most.  Forked children have the copies too. */
+void jp_cfi_copy_all_sig(void);
 
-/* Before a fork: where a child of this process had to copy much for itself,
- * this one does it once, and the next children have it from here. */
+/* Called before a fork: if an earlier child had to copy much for itself, copies
+ * all here once, so that the next children have it. */
 void jp_cfi_forking_sig(void);
 
-/* In the child. */
+/* Called in the forked child: tells its parent apart from itself. */
 void jp_cfi_forked_sig(void);
 
 #endif

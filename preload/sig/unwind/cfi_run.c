@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Running the instructions of a CIE and an FDE up to a pc, and making a rule
- * of the row that stands there.  Of the registers, those are followed that
- * the way to the callers needs.
+ * Running the instructions of a CIE and an FDE up to a pc, and making a rule of
+ * the row of the table that they describe there.  Only the registers that walks
+ * need are followed.
  * Runs in: handler, any thread. */
 #include "cfi.h"
 
@@ -56,16 +56,18 @@ enum how {
     REGISTER,   /* in register `value` */
     EXPRESSION, /* saved where the expression at image offset `value` is */
     VALUE,      /* CFA + value bytes itself */
-    COMPUTED    /* what the expression at image offset `value` is, itself */
+    COMPUTED    /* the value of the expression at image offset `value` */
 };
 
-/* Packed: five rows of these stand on the handler's stack. */
+/* Where a register is found.  Packed, as five rows of these are on the
+ * handler's stack. */
 struct place {
     int32_t value;
     uint8_t how; /* enum how */
 } __attribute__((packed));
 
-/* The return address, the frame and stack pointers, then JP_ARCH_SAVED. */
+/* Indices of the registers that are followed: the return address, the frame and
+ * stack pointers, then JP_ARCH_SAVED. */
 #define RA 0U
 #define FP 1U
 #define SP 2U
@@ -73,9 +75,9 @@ struct place {
 #define FOLLOWED (SAVED + JP_ARCH_SAVED_COUNT)
 
 struct row {
-    int64_t offset; /* CFA = base + offset... */
-    uint32_t base;
-    uint32_t expression; /* ...or by the expression here; 0: the former */
+    int64_t offset;      /* the CFA is register `base` + offset, */
+    uint32_t base;       /* or */
+    uint32_t expression; /* if not 0, the expression at this image offset */
     struct place places[FOLLOWED];
 };
 
@@ -85,14 +87,14 @@ struct machine {
     struct jp_cursor cursor;
     const uint8_t *start; /* of the instructions, at image offset `origin` */
     uint64_t origin;
-    uint64_t location; /* the row holds from here on */
+    uint64_t location; /* the row holds from this code address on */
     uint32_t remembered;
     struct row row, initial, kept[REMEMBER_MAX];
 };
 
 static const uint8_t saved[JP_ARCH_SAVED_COUNT] = JP_ARCH_SAVED;
 
-/* Where a register stands in a row; FOLLOWED: nowhere. */
+/* A register's index in a row; FOLLOWED: it is not followed. */
 static uint32_t index_sig(uint64_t number)
 {
     if (number == JP_ARCH_RA)
@@ -119,7 +121,7 @@ static void set_sig(struct machine *m, uint64_t number, enum how how,
     m->row.places[index] = (struct place){(int32_t)value, (uint8_t)how};
 }
 
-/* An offset in units of the CIE's factor, in bytes. */
+/* Converts an offset in units of the CIE's factor to bytes. */
 static int64_t factored_sig(struct machine *m, int64_t value)
 {
     if (value < -(1 << 30) || value > 1 << 30)
@@ -142,8 +144,8 @@ static void restore_sig(struct machine *m, uint64_t number)
         m->row.places[index] = m->initial.places[index];
 }
 
-/* Passes over a block and returns where it is: the offset of its length in
- * the image. */
+/* Skips a block.  Returns the image offset of its length, with which it
+ * begins. */
 static int64_t block_sig(struct machine *m)
 {
     uint64_t offset = m->origin + (uint64_t)(m->cursor.at - m->start);
@@ -155,7 +157,7 @@ static int64_t block_sig(struct machine *m)
 
 static void define_sig(struct machine *m, uint64_t base, int64_t offset)
 {
-    /* An offset may come before there is a register: an expression follows. */
+    /* An offset may be set before a register is, if an expression follows. */
     if (base >= JP_ARCH_REGISTERS && base != m->row.base)
         m->cursor.bad = 1;
     m->row.base = (uint32_t)base;
@@ -163,7 +165,7 @@ static void define_sig(struct machine *m, uint64_t base, int64_t offset)
     m->row.expression = 0;
 }
 
-/* The instructions that say where the CFA is.  Returns whether `op` is one. */
+/* Carries out `op` if it says where the CFA is.  Returns whether it does. */
 static int cfa_sig(struct machine *m, uint8_t op)
 {
     struct jp_cursor *c = &m->cursor;
@@ -194,7 +196,7 @@ static int cfa_sig(struct machine *m, uint8_t op)
     }
 }
 
-/* The instructions that say where a register is. */
+/* Carries out `op` if it says where a register is.  Returns whether it does. */
 static int register_sig(struct machine *m, uint8_t op)
 {
     struct jp_cursor *c = &m->cursor;
@@ -251,8 +253,7 @@ static void other_sig(struct machine *m, uint8_t op)
         m->cursor.bad = 1;
 }
 
-/* The instructions that begin a new row.  Returns whether `op` is one; the
- * location is moved. */
+/* Moves the location if `op` begins a new row.  Returns whether it does. */
 static int advance_sig(struct machine *m, uint8_t op)
 {
     struct jp_cursor *c = &m->cursor;
@@ -302,7 +303,8 @@ static int execute_sig(struct machine *m, uint64_t offset, uint64_t size,
     return c->bad ? -EINVAL : 0;
 }
 
-/* Evaluates the block whose length is at an offset of the image. */
+/* Evaluates the expression whose length is at an offset of the image.  Returns
+ * 0, -EAGAIN or -EINVAL. */
 static int evaluate_sig(const struct machine *m, uint32_t offset,
                         struct jp_expr_input *input,
                         struct jp_expr_value *value)
@@ -328,7 +330,7 @@ static int fits_sig(int64_t value, int64_t limit)
     return value >= -limit && value < limit;
 }
 
-/* Sets how the CFA is found.  Returns whether it can be said in a rule. */
+/* Sets the rule's CFA.  Returns 0 when a rule cannot say it. */
 static int rule_cfa_sig(const struct machine *m, uint64_t pc,
                         struct jp_cfi_rule *rule)
 {
@@ -373,6 +375,7 @@ static int saved_at_sig(const struct machine *m, uint32_t index, uint64_t pc,
     return 1;
 }
 
+/* Sets the rule's return address.  Returns 0 when a rule cannot say it. */
 static int rule_ra_sig(const struct machine *m, uint64_t pc,
                        struct jp_cfi_rule *rule)
 {
@@ -398,8 +401,8 @@ static int rule_ra_sig(const struct machine *m, uint64_t pc,
     return 1;
 }
 
-/* A frame that is described by the registers that hold another's: returns
- * whether it is one, and then that is the rule. */
+/* Makes a rule of kind JUMP, for code whose caller's sp, fp and return address
+ * are all in registers.  Returns whether the row is such. */
 static int rule_jump_sig(const struct machine *m, struct jp_cfi_rule *rule)
 {
     const struct place *sp = &m->row.places[SP], *fp = &m->row.places[FP];
@@ -416,9 +419,10 @@ static int rule_jump_sig(const struct machine *m, struct jp_cfi_rule *rule)
     return 1;
 }
 
-/* The preserved registers.  A rule has one base for all of them, so that of
- * one that has another is lost: of those after the frame pointer, that is no
- * matter but for the few frames whose CFA depends on them. */
+/* Sets the rule's preserved registers.  A rule has one base for all of them,
+ * and leaves out those with another; for registers other than the frame
+ * pointer, that matters only to the few frames whose CFA depends on them.
+ * Returns 0 when a rule cannot say where the frame pointer is. */
 static int rule_saved_sig(const struct machine *m, uint64_t pc,
                           struct jp_cfi_rule *rule)
 {
@@ -448,8 +452,9 @@ static int rule_saved_sig(const struct machine *m, uint64_t pc,
     return 1;
 }
 
-/* Where calls push nothing, a return address above the CFA is one that a stub
- * has put there, and the caller's stack begins above it. */
+/* On machines where calls push nothing: if a linker's stub has put the return
+ * address above the CFA, the caller's stack begins above that, and the CFA is
+ * raised to there. */
 static void raise_cfa_sig(struct jp_cfi_rule *rule)
 {
     const int16_t words = JP_ARCH_STUB_WORDS;
@@ -512,8 +517,8 @@ int jp_cfi_run_sig(const struct jp_cfi_image *image,
     return 0;
 }
 
-/* The caller's value of a register, which is the frame's when nothing is said
- * of it. */
+/* Finds the caller's value of a register; `own`, the frame's value, when the
+ * row does not mention it.  Returns 0 when it cannot. */
 static int value_sig(const struct machine *m, uint32_t index, uint64_t own,
                      struct jp_expr_input *input, uint64_t *result)
 {

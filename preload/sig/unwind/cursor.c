@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Encoded pointers.
+ * Reading encoded pointers.
  * Runs in: handler, any thread. */
 #include "cursor.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading numbers from bytes that nobody vouches for: every read is checked,
- * and one beyond the end makes the cursor bad for good.
+ * Reading numbers from untrusted bytes: every read is checked, and one beyond
+ * the end sets `bad` for good and returns 0.
  * Runs in: handler, any thread. */
 #ifndef JP_CURSOR_H
 #define JP_CURSOR_H
@@ -14,7 +14,7 @@ struct jp_cursor {
     int bad;
 };
 
-/* Reads `size` bytes, 1 to 8, as a little-endian number. */
+/* Read `size` bytes, 1 to 8, as an unsigned or signed little-endian number. */
 static inline uint64_t jp_cursor_fixed_sig(struct jp_cursor *c, unsigned size)
 {
     uint64_t value = 0;
@@ -33,8 +33,9 @@ static inline int64_t jp_cursor_signed_sig(struct jp_cursor *c, unsigned size)
     return (int64_t)(jp_cursor_fixed_sig(c, size) << shift) >> shift;
 }
 
-/* LEB128 (DWARF 5, 7.6); bits beyond 64 are dropped.  Sets *last to the last
- * byte and *shift to the number of bits that came. */
+/* Reads a LEB128 number (DWARF 5, 7.6); bits beyond 64 are dropped.  Sets *last
+ * to its last byte and *shift to the number of its bits.  The next two read
+ * unsigned and signed ones. */
 static inline uint64_t jp_cursor_leb_sig(struct jp_cursor *c, uint64_t *last,
                                          unsigned *shift)
 {
@@ -66,6 +67,7 @@ static inline int64_t jp_cursor_sleb_sig(struct jp_cursor *c)
     return (int64_t)value;
 }
 
+/* Skips bytes. */
 static inline void jp_cursor_skip_sig(struct jp_cursor *c, uint64_t size)
 {
     if (c->bad || (uint64_t)(c->end - c->at) < size)
@@ -74,8 +76,9 @@ static inline void jp_cursor_skip_sig(struct jp_cursor *c, uint64_t size)
         c->at += size;
 }
 
-/* DW_EH_PE_* (Linux Standard Base Core 5.0, 10.5.1): a pointer whose first
- * byte has the address `place`; data_base is what datarel counts from. */
+/* Reads a pointer encoded as DW_EH_PE_* (Linux Standard Base Core 5.0, 10.5.1).
+ * place: the address of its first byte; data_base: what datarel pointers count
+ * from. */
 uint64_t jp_cursor_encoded_sig(struct jp_cursor *c, uint8_t encoding,
                                uint64_t place, uint64_t data_base);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading the program's stack.
+ * Reading words of the program's stack.
  * Runs in: handler. */
 #ifndef JP_FOREIGN_H
 #define JP_FOREIGN_H
 
 #include <stdint.h>
 
-/* The 8 bytes at `address`, which is mapped and aligned.  A walk passes the
- * variables of other functions: in a build with AddressSanitizer the bytes
- * between those are poisoned, and reading them is no fault here. */
+/* The 8 bytes at `address`, which must be mapped and aligned.  AddressSanitizer
+ * must not check the read: it poisons bytes between other functions' variables,
+ * which a walk passes. */
 #ifdef __SANITIZE_ADDRESS__
 __attribute__((no_sanitize_address))
 #endif

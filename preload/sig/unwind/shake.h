@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stacks whose memory changes: what is known of a thread's stack, so that it is
- * read without asking, holds until some thread changes a part of it.
+ * Stacks whose memory changes.  A walk reads a stack directly while all of it
+ * is known to be mapped, which holds until some thread unmaps or protects a
+ * part of it: hooks on such calls tell it here.
  * Runs in: handler, any thread. */
 #ifndef JP_SHAKE_H
 #define JP_SHAKE_H
 
 #include <stdint.h>
 
-/* Around a call that takes memory away, or the right to read it.  begin: from
- * here on nobody reads the range without asking: walks that begin ask the
- * kernel, and those under way are waited for.  keyed: it may be forbidden by a
- * protection key, of which the kernel says nothing. */
+/* Called around a system call that unmaps memory or takes the right to read it
+ * away.  From begin on, walks of stacks in the range ask the kernel before
+ * they read; begin waits for walks that run already.  keyed: a protection key
+ * may forbid to read the memory, which the kernel does not tell; such stacks
+ * are read by checked copies from then on. */
 void jp_shake_begin_sig(uint64_t start, uint64_t size, int keyed);
 void jp_shake_end_sig(void);
 
-/* Whether a thread is in such a call. */
+/* Whether any thread is between begin and end. */
 int jp_shaking_sig(void);
 
-/* In a forked child no thread is. */
+/* Called in a forked child, in which no other thread is. */
 void jp_shake_reset_sig(void);
 
 #endif

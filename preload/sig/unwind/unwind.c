@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * A whole walk: the choice of a walker, the depth limit, what is counted.
+ * One whole walk: choosing the walker, applying the depth limit, counting.
  * Runs in: handler, any thread. */
 #include "walk.h"
 
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
 #include "sig/state/config.h"
-#include "sig/state/kit.h"
+#include "sig/state/buffer.h"
 
 static void reverse_sig(uint64_t *frames, uint32_t count)
 {
@@ -18,34 +18,37 @@ static void reverse_sig(uint64_t *frames, uint32_t count)
     }
 }
 
-/* Of a stack deeper than the limit the leaf-most half is in its place; the
- * root-most frames are in the other half, turned: turns them back. */
+/* Sets the buffer's depth and gap.  Of a stack deeper than the limit, the
+ * leaf-most half is in its place, and the other half of `frames` is a ring of
+ * the root-most frames: puts these in order. */
 static void settle_sig(struct jp_walk *walk)
 {
     const uint32_t limit = jp_config.depth, head = limit / 2;
     const uint32_t tail = limit - head;
-    struct jp_kit *kit = walk->kit;
-    kit->gap = 0;
-    kit->depth = walk->total;
+    struct jp_buffer *buffer = walk->buffer;
+    buffer->gap = 0;
+    buffer->depth = walk->total;
     if (walk->total <= limit)
         return;
     const uint32_t turn = (uint32_t)(walk->next - walk->turn);
-    uint64_t *frames = kit->frames + head;
+    uint64_t *frames = buffer->frames + head;
     reverse_sig(frames, turn);
     reverse_sig(frames + turn, tail - turn);
     reverse_sig(frames, tail);
-    kit->depth = limit;
-    kit->gap = head;
+    buffer->depth = limit;
+    buffer->gap = head;
 }
 
-enum jp_reason jp_walk_sig(struct jp_slot *slot, struct jp_kit *kit,
+enum jp_reason jp_walk_sig(struct jp_thread *thread, struct jp_buffer *buffer,
                            const ucontext_t *context)
 {
-    struct jp_walk walk = {.context = context, .slot = slot, .kit = kit};
+    struct jp_walk walk = {
+        .context = context, .thread = thread, .buffer = buffer};
     enum jp_reason reason = JP_REASON_NO_STACK;
     jp_walk_begin_sig(&walk);
-    /* A library may have come whose code nobody has returned to yet. */
-    jp_maps_executable_sig(kit, jp_arch_pc_sig(context));
+    /* The pc may be in a new library, which return addresses do not show
+     * yet. */
+    jp_maps_executable_sig(buffer, jp_arch_pc_sig(context));
     if (!jp_walk_bounds_sig(&walk, jp_arch_sp_sig(context)))
         jp_walk_push_sig(&walk, jp_arch_pc_sig(context));
     else if (jp_config.walker == JP_WALKER_LIBUNWIND)
@@ -56,11 +59,11 @@ enum jp_reason jp_walk_sig(struct jp_slot *slot, struct jp_kit *kit,
         reason = jp_walk_cfi_sig(&walk);
     settle_sig(&walk);
     if (walk.misses <= walk.total)
-        atomic_fetch_add_explicit(&kit->rule_hits, walk.total - walk.misses,
+        atomic_fetch_add_explicit(&buffer->rule_hits, walk.total - walk.misses,
                                   memory_order_relaxed);
     if (walk.misses != 0)
-        atomic_fetch_add_explicit(&kit->rule_misses, walk.misses,
+        atomic_fetch_add_explicit(&buffer->rule_misses, walk.misses,
                                   memory_order_relaxed);
-    return kit->gap != 0 || walk.total >= JP_WALK_MAX ? JP_REASON_DEPTH
-                                                      : reason;
+    return buffer->gap != 0 || walk.total >= JP_WALK_MAX ? JP_REASON_DEPTH
+                                                         : reason;
 }

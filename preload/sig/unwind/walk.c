@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What all walkers share: the bounds of the stack, the memory of the last
+ * What all walkers share: the bounds of the stack, and the cache of the last
  * walk.
  * Runs in: handler, any thread. */
 #include "walk.h"
@@ -11,49 +11,52 @@
 #include "sig/code/maps.h"
 #include "sig/os/sys.h"
 #include "sig/state/config.h"
-#include "sig/state/kit.h"
-#include "sig/state/slot.h"
+#include "sig/state/buffer.h"
+#include "sig/state/thread.h"
 
-/* Finds the stack that sp is on.  That of a thread whose root is known is kept
- * in its slot, unless somebody changes a part of it: it may be in pieces, of
- * which not all can be read.  Any other (an adopted thread's, an alternate
- * signal stack, a coroutine's) is looked up each time, and is only what is
- * mapped there now: the stack may end before the mapping does, and the rest go
- * at any time. */
+/* The bounds of a thread's own stack, if its root is known, are kept in the
+ * thread's record until somebody changes the memory of a part of it (shake.h);
+ * it may then consist of several mappings, not all of them readable.  Any
+ * other stack (an adopted thread's, an alternate signal stack, a coroutine's)
+ * is looked up each time, and its bounds are those of the mapping that is
+ * there now.  Such a stack may end before the mapping does, and what is behind
+ * it may be unmapped at any time. */
 int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp)
 {
-    struct jp_slot *slot = walk->slot;
+    struct jp_thread *thread = walk->thread;
     uint64_t start, end;
     const int shaking = jp_shaking_sig();
     walk->low = sp;
     walk->sure = 0;
-    if (shaking || atomic_exchange(&slot->stack.changed, 0) != 0)
-        slot->stack.low = UINT64_MAX;
-    if (sp < slot->stack.low || sp >= slot->stack.high) {
+    if (shaking || atomic_exchange(&thread->stack.changed, 0) != 0)
+        thread->stack.low = UINT64_MAX;
+    if (sp < thread->stack.low || sp >= thread->stack.high) {
         if (jp_maps_region_sig(sp, &start, &end) != 0) {
-            if (sp < slot->stack.floor || sp >= slot->stack.high)
+            if (sp < thread->stack.floor || sp >= thread->stack.high)
                 return 0;
-            start = slot->stack.floor;
-            end = slot->stack.high;
+            start = thread->stack.floor;
+            end = thread->stack.high;
         }
-        const int reaches = sp < slot->stack.high && slot->stack.high <= end;
-        if (!reaches && (sp < slot->stack.floor || sp >= slot->stack.high)) {
+        const int reaches =
+            sp < thread->stack.high && thread->stack.high <= end;
+        if (!reaches &&
+            (sp < thread->stack.floor || sp >= thread->stack.high)) {
             walk->high = end;
-            walk->rooted = 0;
+            walk->on_own_stack = 0;
             return 1;
         }
         if (reaches && !shaking)
-            slot->stack.low = start;
+            thread->stack.low = start;
     }
-    walk->high = slot->stack.high;
-    walk->rooted = 1;
-    walk->sure = slot->stack.low <= sp && !atomic_load(&slot->stack.unsafe);
+    walk->high = thread->stack.high;
+    walk->on_own_stack = 1;
+    walk->sure = thread->stack.low <= sp && !atomic_load(&thread->stack.unsafe);
     return 1;
 }
 
 int jp_walk_rise_sig(struct jp_walk *walk, uint64_t sp)
 {
-    const struct jp_kit_stretch *stretches = walk->kit->stretches;
+    const struct jp_buffer_stretch *stretches = walk->buffer->stretches;
     uint64_t limit = walk->high;
     for (uint32_t i = 0; i < walk->left; i++) {
         if (sp >= stretches[i].from && sp <= stretches[i].to)
@@ -68,38 +71,39 @@ int jp_walk_rise_sig(struct jp_walk *walk, uint64_t sp)
 int jp_walk_turn_sig(struct jp_walk *walk, uint64_t from, uint64_t sp,
                      uint64_t inside)
 {
-    if (walk->left == JP_KIT_STRETCHES)
+    if (walk->left == JP_BUFFER_STRETCHES)
         return 0;
-    walk->kit->stretches[walk->left++] =
-        (struct jp_kit_stretch){walk->begin, from};
+    walk->buffer->stretches[walk->left++] =
+        (struct jp_buffer_stretch){walk->begin, from};
     walk->begin = sp;
     walk->arrived = walk->total;
     return jp_walk_bounds_sig(walk, inside) && jp_walk_rise_sig(walk, sp);
 }
 
-/* A call of the kernel a word would be dear: a piece of the stack is copied,
- * as far as its page goes, which is there or is not. */
-int jp_walk_peek_sig(struct jp_walk *walk, uint64_t address, uint64_t *word)
+/* Copies up to 1 KiB of the stack within one page, which is mapped as a whole
+ * or not at all: one system call for each word would be too slow. */
+int jp_walk_safe_read_sig(struct jp_walk *walk, uint64_t address,
+                          uint64_t *word)
 {
     if (address - walk->window >= walk->window_size) {
         const uint64_t page_end = (address | 4095) + 1;
         const uint64_t end = page_end < walk->high ? page_end : walk->high;
-        uint64_t size = sizeof(walk->kit->window);
+        uint64_t size = sizeof(walk->buffer->window);
         if (size > end - address)
             size = end - address;
         walk->window_size = 0;
-        if (jp_sys_safe_read_sig(address, walk->kit->window, size) !=
+        if (jp_sys_safe_read_sig(address, walk->buffer->window, size) !=
             (long)size)
             return 0;
         walk->window = address;
         walk->window_size = (uint32_t)size;
     }
-    *word = walk->kit->window[(address - walk->window) / 8];
+    *word = walk->buffer->window[(address - walk->window) / 8];
     return 1;
 }
 
-/* Of the frames that are kept of too deep a stack, half are the leaf-most,
- * and the rest the root-most. */
+/* Of a stack that is too deep, the leaf-most frames fill one half of `frames`;
+ * the root-most ones go round in the other half. */
 void jp_walk_begin_sig(struct jp_walk *walk)
 {
     const uint32_t limit = jp_config.depth;
@@ -108,24 +112,24 @@ void jp_walk_begin_sig(struct jp_walk *walk)
     walk->left = 0;
     walk->total = 0;
     walk->arrived = 1;
-    walk->next = walk->kit->frames;
-    walk->turn = walk->kit->frames + limit / 2;
-    walk->end = walk->kit->frames + limit;
+    walk->next = walk->buffer->frames;
+    walk->turn = walk->buffer->frames + limit / 2;
+    walk->end = walk->buffer->frames + limit;
 }
 
-void jp_walk_cache_begin_sig(struct jp_kit *kit)
+void jp_walk_cache_begin_sig(struct jp_buffer *buffer)
 {
-    struct jp_walk_cache *cache = &kit->cache;
-    if (cache->ready && cache->epoch == kit->maps_epoch)
+    struct jp_walk_cache *cache = &buffer->cache;
+    if (cache->ready && cache->epoch == buffer->maps_epoch)
         return;
     cache->ready = 1;
-    cache->epoch = kit->maps_epoch;
+    cache->epoch = buffer->maps_epoch;
     cache->first = JP_WALK_CACHE;
     cache->steps[JP_WALK_CACHE].sp = UINT64_MAX;
 }
 
-/* Whether so many steps go up the stack, one after the other, to `next`; and
- * the last of all, and no other, has no caller. */
+/* Whether each of the steps is above the one before it on the stack, `next` is
+ * above them all, and only the last step of the whole cache has no caller. */
 static int leads_up_sig(const struct jp_walk_step *steps, uint32_t count,
                         const struct jp_walk_step *next)
 {
@@ -142,7 +146,7 @@ static int leads_up_sig(const struct jp_walk_step *steps, uint32_t count,
 
 void jp_walk_cache_end_sig(struct jp_walk *walk)
 {
-    struct jp_walk_cache *cache = &walk->kit->cache;
+    struct jp_walk_cache *cache = &walk->buffer->cache;
     if (!walk->moved)
         return;
     cache->first = JP_WALK_CACHE;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stack walkers' common interface.  A walker starts from the interrupted
- * context and pushes code addresses, leaf first; frames of jprof's own are
- * never among them.
+ * The stack walkers and what they share.  A walker starts from the interrupted
+ * context and pushes code addresses, leaf first.  Frames of the handler are
+ * never among them.  All functions but jp_walk_libunwind_load run in the
+ * handler.
  * Runs in: handler, any thread. */
 #ifndef JP_WALK_H
 #define JP_WALK_H
@@ -14,41 +15,42 @@
 #include "jp_limits.h"
 #include "jp_log.h"
 
-struct jp_kit;
-struct jp_slot;
+struct jp_buffer;
+struct jp_thread;
 
-/* One walk: where from, within which stack, into which kit. */
+/* The state of one walk. */
 struct jp_walk {
     const ucontext_t *context;
-    struct jp_slot *slot;
-    struct jp_kit *kit;
-    uint64_t low, high;   /* the stack: reads stay inside [low, high) */
-    uint64_t begin;       /* the sp with which the walk came to this stack */
-    uint64_t limit;       /* no sp above this: high, or where a piece of this
-                             stack begins that the walk has left before */
-    uint32_t left;        /* such pieces, in kit->stretches */
-    uint32_t rooted;      /* high is where the thread's own code begins */
-    uint32_t total;       /* frames pushed; more than depth: both ends kept */
-    uint32_t arrived;     /* of these, before the return addresses on the stack
-                             that it is on now */
-    uint32_t misses;      /* rules that had to be made */
-    uint32_t sure;        /* rooted, and all of the stack is known to be there,
-                             as long as nobody changes it (shake.h) */
-    uint64_t *next;       /* where the next frame goes, in kit->frames; */
-    uint64_t *turn, *end; /* at end it goes on at turn: the root-most ones */
-    uint32_t moved;       /* the cache: a stretch is recorded, of so many */
-    uint32_t fresh, kept; /* frames, in front of this place on the cache, */
-    uint32_t area;        /* in this part of cache.fresh */
-    uint64_t window;      /* of a stack that is not sure: what kit->window */
-    uint32_t window_size; /* has a copy of; bytes, 0: nothing */
+    struct jp_thread *thread;
+    struct jp_buffer *buffer;
+    uint64_t low, high;    /* the stack: reads stay inside [low, high) */
+    uint64_t begin;        /* the sp with which the walk came to this stack */
+    uint64_t limit;        /* sp stays at or below this: high, or the begin of
+                              a part of this stack that the walk has left */
+    uint32_t left;         /* parts of stacks left, in buffer->stretches */
+    uint32_t on_own_stack; /* it is the thread's own stack, and high its root */
+    uint32_t total;        /* frames pushed */
+    uint32_t arrived;      /* frames pushed before the return addresses on this
+                              stack */
+    uint32_t misses;       /* rules that had to be made */
+    uint32_t sure;         /* on_own_stack, and all of the stack is known to be
+                              mapped while nobody changes it (shake.h) */
+    uint64_t *next;        /* where the next frame goes in buffer->frames */
+    uint64_t *turn, *end;  /* at `end`, next goes on at `turn` */
+    uint32_t moved;        /* 1: steps are recorded in cache.fresh[area]: */
+    uint32_t area;
+    uint32_t fresh;       /* so many, which go */
+    uint32_t kept;        /* in front of this index of cache.steps */
+    uint64_t window;      /* the address that buffer->window is a copy of, */
+    uint32_t window_size; /* and its bytes; 0: nothing was copied */
 };
 
-/* Collects the stack of the interrupted context into kit->frames, depth and
- * gap.  Returns why it ended. */
-enum jp_reason jp_walk_sig(struct jp_slot *slot, struct jp_kit *kit,
+/* Walks the stack of the interrupted context into the buffer's frames, depth
+ * and gap.  Returns why the walk ended. */
+enum jp_reason jp_walk_sig(struct jp_thread *thread, struct jp_buffer *buffer,
                            const ucontext_t *context);
 
-/* For walkers: whether a word at `address` lies in the stack, in its place. */
+/* Whether a word at `address` lies in the stack and is aligned. */
 static inline int jp_walk_inside_sig(const struct jp_walk *walk,
                                      uint64_t address)
 {
@@ -56,23 +58,23 @@ static inline int jp_walk_inside_sig(const struct jp_walk *walk,
            (address & 7) == 0;
 }
 
-/* The word at `address`, which is inside, of a stack whose end is not proven:
- * read so that what is no longer mapped is no fault.  Returns 0 when it could
- * not be read. */
-int jp_walk_peek_sig(struct jp_walk *walk, uint64_t address, uint64_t *word);
+/* Reads the word at `address`, which is inside, by a checked copy.  Returns 0
+ * when it is not mapped. */
+int jp_walk_safe_read_sig(struct jp_walk *walk, uint64_t address,
+                          uint64_t *word);
 
-/* For walkers: reads a word of the stack (inside).  Returns 0 when it could
- * not be read. */
+/* Reads the word at `address`, which is inside: directly if the stack is sure.
+ * Returns 0 when it is not mapped. */
 static inline int jp_walk_read_sig(struct jp_walk *walk, uint64_t address,
                                    uint64_t *word)
 {
     if (!walk->sure)
-        return jp_walk_peek_sig(walk, address, word);
+        return jp_walk_safe_read_sig(walk, address, word);
     *word = jp_foreign_word_sig(address);
     return 1;
 }
 
-/* For walkers: adds a frame; returns 0 when the walk is to stop. */
+/* Adds a frame.  Returns 0 when the walk must stop. */
 static inline int jp_walk_push_sig(struct jp_walk *walk, uint64_t address)
 {
     *walk->next++ = address;
@@ -81,41 +83,41 @@ static inline int jp_walk_push_sig(struct jp_walk *walk, uint64_t address)
     return ++walk->total < JP_WALK_MAX;
 }
 
-/* For walkers that begin anew: no frame has been pushed. */
+/* Sets the walk back to its beginning: no frame has been pushed. */
 void jp_walk_begin_sig(struct jp_walk *walk);
 
-/* For walkers: makes the kit's cache fit for use, empty when it is that of
- * another map. */
-void jp_walk_cache_begin_sig(struct jp_kit *kit);
+/* Prepares the buffer's cache of the last walk; empties it if the table of
+ * ranges has changed since. */
+void jp_walk_cache_begin_sig(struct jp_buffer *buffer);
 
-/* For walkers, at the end of a walk: what is recorded in cache.fresh goes in
- * front of what the cache still holds, for the next walk. */
+/* Called at the end of a walk: puts the steps recorded in cache.fresh in front
+ * of those that still hold, for the next walk. */
 void jp_walk_cache_end_sig(struct jp_walk *walk);
 
-/* For walkers: sets low and high to the bounds of the stack that sp is on.
- * Returns 0 when it is on none. */
+/* Sets low and high to the bounds of the stack that sp is on, and on_own_stack
+ * and sure.  Returns 0 when sp is on no mapped stack. */
 int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp);
 
-/* For walkers that go from stack to stack.  A walk cannot go round: on one
- * stack each caller's sp is above its callee's, and no piece of a stack is
- * come to twice.  Pieces that were left are passed over by a frame that spans
- * them (an alternate signal stack in a frame of the program's).
+/* For walks that go from stack to stack.  So that a walk ends, each caller's sp
+ * must be above its callee's on the same stack, and no part of a stack that the
+ * walk has left is entered again.  (A frame may span such a part, as one does
+ * that has an alternate signal stack inside.)
  *
- * rise: whether the walk may go from one sp to a higher one on its stack; sets
- * the limit anew.  turn: leaves a stack at sp `from` and goes on at `sp`, on
- * the one that `inside` lies in; returns 0 when there is none, or the walk has
- * been there. */
+ * rise: whether sp may be raised to this value on the walk's stack; sets the
+ * limit anew.  turn: leaves the stack at sp `from` and goes on at `sp`, on the
+ * stack that the address `inside` is on; returns 0 when there is no such stack,
+ * or the walk has been there. */
 int jp_walk_rise_sig(struct jp_walk *walk, uint64_t sp);
 int jp_walk_turn_sig(struct jp_walk *walk, uint64_t from, uint64_t sp,
                      uint64_t inside);
 
-/* The walkers.  Each expects low and high to be set. */
+/* The walkers.  The caller has set the walk's bounds. */
 enum jp_reason jp_walk_fp_sig(struct jp_walk *walk);
 enum jp_reason jp_walk_cfi_sig(struct jp_walk *walk);
 enum jp_reason jp_walk_libunwind_sig(struct jp_walk *walk);
 
-/* Loads libunwind (RTLD_LOCAL).  Called by the constructor alone, never in a
- * handler.  Returns 0, or -ENOENT when it is not to be had. */
+/* Loads libunwind by load (dlopen) and find (dlsym).  Called by the constructor
+ * only, never in a handler.  Returns 0 or -ENOENT. */
 int jp_walk_libunwind_load(void *(*load)(const char *name),
                            void *(*find)(void *library, const char *name));
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the caller of interrupted code without call-frame information is: its
- * instructions are followed to where it returns.  What they pop until then is
- * what lies above the return address.
+ * Finding the caller of interrupted code without call-frame information: its
+ * instructions are followed to where it returns.  The bytes that they pop until
+ * then lie between sp and the return address.
  * Runs in: handler, any thread. */
 #include <string.h>
 
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
 #include "sig/os/sys.h"
-#include "sig/state/kit.h"
+#include "sig/state/buffer.h"
 #include "walk_cfi.h"
 
 #define STEPS 192U /* instructions that are followed */
@@ -17,38 +17,41 @@
 #define COPY_BYTES 512U
 #define FORKS 16U /* branches that are remembered */
 
-/* Where a run is. */
+/* Where a run is.  Offsets on the stack count from the interrupted sp. */
 struct place {
     uint64_t pc;       /* the next instruction */
-    uint32_t popped;   /* a register and one more; 0: none; */
-    int32_t popped_up; /* from where */
-    int32_t up;        /* bytes that sp has risen by */
-    int32_t fp_up;     /* where it was when the caller's frame pointer was
-                              popped; -1: not yet */
+    uint32_t popped;   /* number + 1 of the last register popped; 0: none */
+    int32_t popped_up; /* the offset that it was popped from */
+    int32_t up;        /* sp's offset */
+    int32_t fp_up;     /* the offset that the caller's frame pointer was popped
+                          from; -1: it has not been */
 };
 
 struct run {
     struct jp_walk *walk;
     struct place at;
-    uint64_t begin;        /* where the thread is */
-    uint64_t copied;       /* what scratch.code has a copy of, */
-    uint32_t count;        /* so many bytes */
-    uint32_t vague;        /* sp may be anywhere, or what was called has taken
-                              arguments off the stack */
-    uint32_t pushed;       /* just now: a register and one more, 0: none */
-    uint32_t calls;        /* passed: some never come back */
-    uint32_t forks, taken; /* in scratch; of these, gone into */
+    uint64_t begin;  /* the pc of the thread */
+    uint64_t copied; /* the address that scratch.code is a copy of, */
+    uint32_t count;  /* and its bytes */
+    uint32_t vague;  /* 1: sp is unknown, as after a call that may have taken
+                        arguments off the stack */
+    uint32_t pushed; /* number + 1 of the register that the last instruction
+                        pushed; 0: none */
+    uint32_t calls;  /* calls passed, some of which may never return */
+    uint32_t forks, taken; /* branches in scratch, and those gone into */
     struct scratch {
         uint8_t code[COPY_BYTES];
         struct place forks[FORKS];
-    } * scratch; /* of the kit */
+    } * scratch; /* of the buffer */
 };
 
-_Static_assert(sizeof(struct scratch) <= sizeof(((struct jp_kit *)0)->walker),
-               "a kit has room for what is looked at");
+_Static_assert(sizeof(struct scratch) <=
+                   sizeof(((struct jp_buffer *)0)->walker),
+               "a buffer has room for what is looked at");
 
-/* The bytes at the run's pc, or NULL.  Those of the page that the thread runs
- * in can be read; jumps may lead to where nothing is. */
+/* The code at the run's pc; NULL when it cannot be read.  The page that the
+ * thread runs in is read directly; other code is copied, as a jump may lead to
+ * where nothing is mapped. */
 static const uint8_t *code_sig(struct run *run)
 {
     const uint64_t pc = run->at.pc;
@@ -69,8 +72,8 @@ static const uint8_t *code_sig(struct run *run)
     return run->scratch->code;
 }
 
-/* This way tells nothing: goes where the first branch leads that was passed.
- * The last ones mostly come back to this way. */
+/* Leaves a path that tells nothing, and goes on at the first branch that was
+ * passed.  (The last branches mostly lead back to the same path.) */
 static enum jp_ahead turn_sig(struct run *run)
 {
     if (run->taken >= run->forks || run->scratch == NULL)
@@ -80,8 +83,7 @@ static enum jp_ahead turn_sig(struct run *run)
     return JP_AHEAD_GOING;
 }
 
-/* A branch: the way that it leads is kept for later, if what is known of sp
- * holds there. */
+/* Remembers where a branch leads, unless sp is not known there. */
 static void fork_sig(struct run *run, uint64_t to)
 {
     if (run->vague || run->forks == FORKS)
@@ -90,8 +92,8 @@ static void fork_sig(struct run *run, uint64_t to)
     run->scratch->forks[run->forks++].pc = to;
 }
 
-/* The frame pointer is popped.  It is the function's own where it says that it
- * was saved here. */
+/* Handles a pop of the frame pointer, which is the function's own if it points
+ * to the word popped. */
 static enum jp_ahead pop_fp_sig(struct run *run, uint64_t sp, uint64_t fp)
 {
     if (sp + (uint64_t)(int64_t)run->at.up == fp && !run->vague)
@@ -103,7 +105,7 @@ static enum jp_ahead pop_fp_sig(struct run *run, uint64_t sp, uint64_t fp)
     return JP_AHEAD_GOING;
 }
 
-/* What an instruction says, if it is not one of those that only go on. */
+/* What an instruction tells that changes the frame pointer or ends the path. */
 static enum jp_ahead judge_sig(struct run *run, uint8_t kind)
 {
     struct place *at = &run->at;
@@ -124,7 +126,7 @@ static enum jp_ahead judge_sig(struct run *run, uint8_t kind)
     return turn_sig(run);
 }
 
-/* One instruction.  Returns GOING, or what is known now. */
+/* Follows one instruction.  Returns GOING, or what is known now. */
 static enum jp_ahead run_one_sig(struct run *run, uint64_t sp, uint64_t fp)
 {
     struct jp_arch_step step;
@@ -147,7 +149,7 @@ static enum jp_ahead run_one_sig(struct run *run, uint64_t sp, uint64_t fp)
         return JP_AHEAD_GOING;
     case JP_STEP_JUMP:
         at->pc = to;
-        /* Not round and round. */
+        /* A jump backwards would go round and round. */
         return to >= run->begin && to <= before ? turn_sig(run)
                                                 : JP_AHEAD_GOING;
     case JP_STEP_CALL:
@@ -184,8 +186,8 @@ int jp_walk_called_sig(uint64_t address)
     return jp_arch_is_call_sig(code);
 }
 
-/* Whether an address is in known code and, but where it is sure to be returned
- * to, behind a call. */
+/* Whether an address is in known code and, unless it is sure to be a return
+ * address, follows a call instruction. */
 static int is_code_sig(uint64_t address, int sure)
 {
     struct jp_maps_range range;
@@ -193,7 +195,7 @@ static int is_code_sig(uint64_t address, int sure)
            (sure || jp_walk_called_sig(address) == 1);
 }
 
-/* Goes to the caller that the run has come to, if there may be one. */
+/* Goes to the caller that the run has found, if it is plausible. */
 static enum jp_ahead take_sig(struct run *run, struct jp_walk_frame *frame,
                               int sure)
 {
@@ -218,9 +220,10 @@ static enum jp_ahead take_sig(struct run *run, struct jp_walk_frame *frame,
     return JP_AHEAD_AT;
 }
 
-/* V8's functions that take their arguments off the stack pop their return
- * address, set sp and push it again.  Before the pop it is on the stack, behind
- * it in that register. */
+/* Goes to the caller of a function of V8's that takes its arguments off the
+ * stack: it pops its return address into a register, sets sp, and pushes the
+ * address again.  Before the pop the address is on the stack, after it in that
+ * register. */
 static enum jp_ahead take_pushed_sig(struct run *run,
                                      struct jp_walk_frame *frame)
 {
@@ -244,7 +247,7 @@ enum jp_ahead jp_walk_ahead_sig(struct jp_walk *walk,
     struct run run = {.walk = walk,
                       .at = {.pc = frame->pc, .fp_up = -1},
                       .begin = frame->pc,
-                      .scratch = (struct scratch *)walk->kit->walker};
+                      .scratch = (struct scratch *)walk->buffer->walker};
     enum jp_ahead found = JP_AHEAD_GOING;
     for (unsigned i = 0; i < STEPS && found == JP_AHEAD_GOING; i++)
         found = run_one_sig(&run, sp, fp);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The hybrid walker (JP_STACK=auto): by call-frame information where code has
- * it, by the frame pointer where it has none (code of JIT compilers), frame by
- * frame.  JP_STACK=cfi is the same without frame pointers: code without
- * call-frame information ends the stack.
+ * The hybrid walker (JP_STACK=auto).  It goes from frame to frame by
+ * call-frame information where the code has it, and by the frame pointer where
+ * it has none, as code of JIT compilers.  JP_STACK=cfi does without frame
+ * pointers: code without call-frame information ends the walk.
  * Runs in: handler, any thread. */
 #include <string.h>
 
@@ -12,8 +12,8 @@
 #include "sig/code/maps.h"
 #include "sig/os/sys.h"
 #include "sig/state/config.h"
-#include "sig/state/kit.h"
-#include "sig/state/slot.h"
+#include "sig/state/buffer.h"
+#include "sig/state/thread.h"
 #include "walk_cfi.h"
 
 #define ENTRY_BYTES 64U    /* of the stack: the frame of the program's entry */
@@ -23,36 +23,37 @@
 
 static const uint8_t saved[JP_ARCH_SAVED_COUNT] = JP_ARCH_SAVED;
 
-/* Why a walk is over whose frame pointer leads nowhere, in code without
- * call-frame information.  Code may use the frame pointer as it likes: that it
- * is zero tells the root only in the frame of the program's entry, in what an
- * adopted thread was started by, or at the end of a fiber's chain; in JIT code
- * only where nobody called it, on a stack that is not the thread's (Erlang's
- * processes begin so: with a return address into normal_exit). */
+/* The reason to end in code without call-frame information whose frame pointer
+ * leads nowhere.  As such code may use the frame pointer as it likes, a frame
+ * pointer of 0 marks the root only in the frame of the program's entry, in the
+ * code that started an adopted thread, and at the end of a fiber's chain; in
+ * JIT code only on a stack that is not the thread's own, at an address that is
+ * behind no call (Erlang's processes begin with a return address into
+ * normal_exit). */
 static int end_sig(const struct jp_walk *walk,
                    const struct jp_walk_frame *frame)
 {
-    const struct jp_slot *slot = walk->slot;
+    const struct jp_thread *thread = walk->thread;
     if (jp_maps_anonymous_sig(frame->pc))
         return frame->registers[JP_ARCH_FP] == 0 && !frame->interrupted &&
-                       !walk->rooted && slot->stack.high != 0 &&
+                       !walk->on_own_stack && thread->stack.high != 0 &&
                        jp_walk_called_sig(frame->pc) == 0
                    ? JP_REASON_FIBER
                    : JP_REASON_BAD_FP;
     if (frame->registers[JP_ARCH_FP] != 0 || frame->unsure)
         return JP_REASON_NO_RULE;
     const int outermost =
-        slot->stack.is_main && walk->rooted
+        thread->stack.is_main && walk->on_own_stack
             ? walk->high - ENTRY_BYTES <= frame->registers[JP_ARCH_SP]
             : !frame->interrupted &&
-                  (slot->adopted || (frame->lost && !walk->rooted));
+                  (thread->adopted || (frame->lost && !walk->on_own_stack));
     return outermost ? jp_walk_root_sig(walk, 0) : JP_REASON_NO_RULE;
 }
 
-/* The function that is interrupted may make no frame at all, as many of V8's
- * builtins: its caller is where sp says if a call to this very function stands
- * before that.  In a function of its own, as its room on the stack would add to
- * that of the deepest place. */
+/* Goes to the caller of an interrupted function that makes no frame at all, as
+ * many of V8's builtins: the word at sp is its return address if it is behind
+ * a call to this very function.  Returns 0 when it is not.  (Not inlined,
+ * since its frame would add to the deepest place of the handler's stack.) */
 __attribute__((noinline)) static int called_sig(struct jp_walk *walk,
                                                 struct jp_walk_frame *frame)
 {
@@ -88,8 +89,9 @@ __attribute__((noinline)) static int called_sig(struct jp_walk *walk,
     return 1;
 }
 
-/* The interrupted function may not have made its frame yet, or have given it
- * up: its caller is where sp says. */
+/* Goes to the caller of an interrupted function that has not made its frame
+ * yet, or has given it up, by the word at sp.  Returns 0 when that is not
+ * so. */
 static int frameless_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 {
     if (walk->total != 1)
@@ -99,7 +101,7 @@ static int frameless_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     if (offset < 0 || !jp_walk_inside_sig(walk, at))
         return 0;
     uint64_t caller = jp_walk_load_sig(walk, at);
-    if (!jp_maps_executable_sig(walk->kit, caller))
+    if (!jp_maps_executable_sig(walk->buffer, caller))
         return 0;
     if (!jp_walk_up_sig(walk, frame, at + 8, 8))
         return 0;
@@ -109,7 +111,8 @@ static int frameless_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     return 1;
 }
 
-/* A linker's stub is interrupted: its caller is in a register. */
+/* Goes to the caller of an interrupted linker's stub, which is in a register.
+ * Returns 0 when the code is no stub. */
 static int stub_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 {
     uint64_t pushed;
@@ -117,7 +120,7 @@ static int stub_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     if (!frame->interrupted || walk->total != 1 ||
         !jp_arch_stub_sig(walk->context, &pushed) ||
         jp_maps_anonymous_sig(frame->pc) ||
-        !jp_maps_executable_sig(walk->kit, caller) ||
+        !jp_maps_executable_sig(walk->buffer, caller) ||
         !jp_walk_up_sig(walk, frame, frame->registers[JP_ARCH_SP] + pushed,
                         pushed))
         return 0;
@@ -137,6 +140,7 @@ static int bare_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
            (ahead == JP_AHEAD_UNKNOWN && called_sig(walk, frame));
 }
 
+/* Goes to the caller by the frame pointer. */
 static int step_fp_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 {
     const uint64_t fp = frame->registers[JP_ARCH_FP];
@@ -150,8 +154,8 @@ static int step_fp_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
         !jp_walk_inside_sig(walk, fp_at) || !jp_walk_inside_sig(walk, ra_at))
         return end_sig(walk, frame);
     uint64_t caller = jp_arch_strip_sig(jp_walk_load_sig(walk, ra_at));
-    if (!jp_maps_executable_sig(walk->kit, caller))
-        return caller == 0 && !walk->rooted && !frame->interrupted
+    if (!jp_maps_executable_sig(walk->buffer, caller))
+        return caller == 0 && !walk->on_own_stack && !frame->interrupted
                    ? jp_walk_root_sig(walk, 0)
                    : JP_REASON_BAD_FP;
     if (!jp_walk_up_sig(walk, frame, fp + JP_ARCH_FRAME_END, 16))
@@ -163,7 +167,8 @@ static int step_fp_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     return GOING;
 }
 
-/* Whether a register's value is known in this frame. */
+/* Whether a register's value is known in this frame: GOING, AGAIN or why
+ * not. */
 static int known_sig(const struct jp_walk_frame *frame, uint32_t number)
 {
     if (frame->interrupted || number == JP_ARCH_SP || number == JP_ARCH_FP)
@@ -174,8 +179,8 @@ static int known_sig(const struct jp_walk_frame *frame, uint32_t number)
                    : frame->lost  ? JP_REASON_NO_RULE
                                   : GOING;
     }
-    /* One that calls do not preserve: only hand-written code counts on it
-     * over a call, because it knows that its callee leaves it alone
+    /* A register that calls do not preserve.  Only hand-written code relies on
+     * one across a call, knowing that its callee does not change it
      * (libcrypto's aesni_gcm_encrypt: rax). */
     return frame->lost ? JP_REASON_NO_RULE : GOING;
 }
@@ -206,8 +211,8 @@ static int cfa_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
     return GOING;
 }
 
-/* Goes to the CFA.  Code that changes stacks keeps where it came from in
- * memory, or in the register that its CFA counts from. */
+/* Sets sp to the CFA, on this stack or on another one: code that changes stacks
+ * has a CFA that counts from memory or from a register other than sp. */
 static int to_cfa_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                       const struct jp_cfi_rule *rule, uint64_t cfa)
 {
@@ -221,6 +226,7 @@ static int to_cfa_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                : JP_REASON_BOUNDS;
 }
 
+/* Restores the preserved registers other than the frame pointer. */
 static int restore_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                        const struct jp_cfi_rule *rule, uint64_t from)
 {
@@ -235,6 +241,7 @@ static int restore_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
     return GOING;
 }
 
+/* Goes to the caller by a rule. */
 static int step_cfi_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                         const struct jp_cfi_rule *rule)
 {
@@ -278,7 +285,7 @@ static int step_cfi_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
     return GOING;
 }
 
-/* From one frame to the next.  Returns GOING, AGAIN, or why the walk ends. */
+/* Goes to the caller.  Returns GOING, AGAIN, or why the walk ends. */
 static int step_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                     const struct jp_cfi_rule *rule)
 {
@@ -304,9 +311,9 @@ static int step_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
     }
 }
 
-/* The byte before a return address is in no function, but the address is:
- * nobody called.  A stack made by hand (glibc's makecontext) ends in such
- * code, and a signal's frame may return to it. */
+/* Makes a rule for a return address that is a function's first byte, which no
+ * call can have pushed: the root of a stack that the program made (as by
+ * glibc's makecontext), or the code to which a signal's handler returns. */
 static void find_end_sig(struct jp_walk_frame *frame, uint32_t epoch,
                          struct jp_cfi_rule *rule)
 {
@@ -319,9 +326,10 @@ static void find_end_sig(struct jp_walk_frame *frame, uint32_t epoch,
     rule->flags = JP_CFI_BY_HAND;
 }
 
-/* Code without information whose caller is where sp says: looked for where
- * call-frame information led here, not behind a frame pointer, which V8's and
- * the JVM's code has.  The memory may be going. */
+/* Makes and caches a rule for a trampoline in memory without a file, whose
+ * caller is at sp.  Only if call-frame information led to it: code that a
+ * frame pointer led to, as V8's and the JVM's, has a frame.  The code is
+ * copied, as its memory may be unmapped just now. */
 static void find_bare_sig(const struct jp_walk_frame *frame, uint64_t pc,
                           uint32_t epoch, struct jp_cfi_rule *rule)
 {
@@ -339,27 +347,29 @@ static void find_bare_sig(const struct jp_walk_frame *frame, uint64_t pc,
     jp_cfi_keep_sig(pc, epoch, rule);
 }
 
-/* find_sig without what it says of the frame. */
+/* Finds the rule for the frame's pc, as find_sig, and sets the frame's
+ * `unsure`. */
 static int look_up_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                        struct jp_cfi_rule *rule)
 {
     const int exact = frame->interrupted || frame->exact;
     const uint64_t pc = frame->pc - !exact;
-    const uint32_t epoch = walk->kit->maps_epoch;
+    const uint32_t epoch = walk->buffer->maps_epoch;
     frame->unsure = 0;
     const int cached = jp_cfi_cached_sig(pc, epoch, rule);
     if (cached && (rule->kind != JP_CFI_NONE || exact))
         return GOING;
-    if (!jp_maps_executable_sig(walk->kit, pc)) {
-        /* Where a signal's handler returns to may begin a mapping. */
+    if (!jp_maps_executable_sig(walk->buffer, pc)) {
+        /* The code that a signal's handler returns to may be the first of its
+         * mapping. */
         rule->kind = JP_CFI_NONE;
-        if (!exact && jp_maps_executable_sig(walk->kit, frame->pc))
+        if (!exact && jp_maps_executable_sig(walk->buffer, frame->pc))
             find_end_sig(frame, epoch, rule);
         return rule->kind == JP_CFI_SIGNAL ? GOING : JP_REASON_NO_RULE;
     }
     walk->misses += !cached;
-    /* What cannot be had just now (the kernel refuses to read it) may come
-     * later; until then, the frame pointer. */
+    /* A rule that cannot be made just now, because memory cannot be read, may
+     * be made later; until then the frame pointer has to do. */
     frame->unsure = jp_cfi_lookup_sig(pc, epoch, rule) != 0;
     if (frame->unsure)
         rule->kind = JP_CFI_NONE;
@@ -370,8 +380,9 @@ static int look_up_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
     return GOING;
 }
 
-/* The rule for the frame's pc; a return address is behind its call, but not
- * that of a signal's handler.  Returns GOING, or why there is none. */
+/* Finds the rule for the frame's pc.  A return address is looked up minus one,
+ * as it is behind its call; an exact pc is not.  Returns GOING, or why there
+ * is no rule. */
 static int find_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                     struct jp_cfi_rule *rule)
 {
@@ -381,7 +392,8 @@ static int find_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
     return reason;
 }
 
-/* Adds the frame.  Readers look a frame that is not the first up minus one. */
+/* Adds the frame.  An exact pc is stored plus one, since readers look all
+ * frames but the first up minus one. */
 static int push_sig(struct jp_walk *walk, const struct jp_walk_frame *frame)
 {
     const int exact = frame->interrupted || frame->exact;
@@ -390,6 +402,8 @@ static int push_sig(struct jp_walk *walk, const struct jp_walk_frame *frame)
     return jp_walk_push_sig(walk, frame->pc + exact);
 }
 
+/* Walks to the end; follow: with all preserved registers.  Returns why the walk
+ * ended, or AGAIN. */
 static int walk_sig(struct jp_walk *walk, int follow)
 {
     struct jp_walk_frame frame = {.interrupted = 1, .follow = (uint32_t)follow};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the two parts of the hybrid walker share: walk_cfi.c, which knows every
- * kind of frame, and walk_quick.c, which knows the common ones.
+ * What the parts of the hybrid walker share: walk_cfi.c, which knows every
+ * kind of frame, walk_quick.c for the common ones, walk_rare.c for the rare
+ * ones, and walk_ahead.c for code without frames.
  * Runs in: handler, any thread. */
 #ifndef JP_WALK_CFI_H
 #define JP_WALK_CFI_H
@@ -12,39 +13,42 @@
 #include "sig/arch/arch.h"
 #include "walk.h"
 
-/* Answers of a step besides the reasons to end. */
-#define JP_WALK_GOING (-1)  /* no reason to end yet */
-#define JP_WALK_AGAIN (-2)  /* a register is needed that was not followed */
-#define JP_WALK_LOOKUP (-3) /* the next frame's rule is not known */
+/* What a step returns besides reasons to end (enum jp_reason). */
+#define JP_WALK_GOING (-1) /* the walk goes on */
+#define JP_WALK_AGAIN                                                          \
+    (-2)                    /* a register is needed that was not followed: the
+                               walk must begin anew */
+#define JP_WALK_LOOKUP (-3) /* the next frame's rule must be looked up */
 
 /* The frame that the walk is at. */
 struct jp_walk_frame {
     uint64_t registers[JP_ARCH_REGISTERS];
     uint64_t pc;
-    uint32_t interrupted; /* pc is the next instruction to run, and every
-                              register is known; otherwise pc returns here,
-                              and those that calls preserve are known */
-    uint32_t exact;       /* pc is the next instruction to run, though not
-                              every register is known */
-    uint32_t follow;      /* these are really restored, not only sp and fp */
-    uint32_t lost;        /* a frame on the way restored none of them: */
-#define JP_WALK_BY_FP 2U  /* the last one, by the frame pointer, or */
-#define JP_WALK_LOST 1U   /* one before it */
-    uint32_t unsure;      /* its rule could not be had just now */
+    uint32_t interrupted; /* pc is the next instruction to run, and all
+                             registers are known; else pc is a return address,
+                             and the registers that calls preserve are known */
+    uint32_t exact;       /* pc is the next instruction to run, but not all
+                             registers are known */
+    uint32_t follow;     /* all preserved registers are restored on the way, not
+                             only sp and fp */
+    uint32_t lost;       /* not 0: a step by the frame pointer restored none of
+                             them: */
+#define JP_WALK_BY_FP 2U /* the last step, or */
+#define JP_WALK_LOST 1U  /* one before it */
+    uint32_t unsure;     /* its rule could not be made just now */
 };
 
-/* A word of the stack.  What cannot be read leads nowhere: 1 is no code and no
- * frame pointer. */
+/* A word of the stack; 1, which is neither code nor a frame pointer, when it
+ * cannot be read. */
 static inline uint64_t jp_walk_load_sig(struct jp_walk *walk, uint64_t address)
 {
     uint64_t word;
     return jp_walk_read_sig(walk, address, &word) ? word : 1;
 }
 
-/* No step sets sp but by the next two, so none leads away from the root.
- *
- * To a caller on this stack, at least `by` bytes up.  Returns whether sp is
- * there. */
+/* Raises the frame's sp to a caller on the same stack, by at least `by` bytes.
+ * Returns 0 when sp is not there.  Only this function and the next one set sp,
+ * so no step leads away from the root. */
 static inline int jp_walk_up_sig(struct jp_walk *walk,
                                  struct jp_walk_frame *frame, uint64_t sp,
                                  uint64_t by)
@@ -56,54 +60,61 @@ static inline int jp_walk_up_sig(struct jp_walk *walk,
     return 1;
 }
 
-/* To another stack, `top` bytes below whose end sp may be at most; `below` it
- * there is something to read. */
+/* Sets the frame's sp to another stack, which the address sp - top is on;
+ * reads may reach `below` bytes below that.  Returns 0 when there is no such
+ * stack, or the walk has been there. */
 int jp_walk_over_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                      uint64_t sp, uint64_t top, uint64_t below);
 
-/* Lets reads reach below sp: a leaf saves registers there, as far as an
- * interruption leaves it alone, and an epilogue has just read them back from
- * there.  Not beyond what is known to be mapped. */
+/* Lets reads reach `bytes` below sp, as far as memory is known to be mapped: a
+ * leaf function saves registers in the red zone there, and an epilogue has just
+ * restored them from there. */
 void jp_walk_lower_sig(struct jp_walk *walk, uint64_t sp, uint64_t bytes);
 
-/* Below a CFA on another stack, what the function that left it has saved. */
+/* Bytes below a CFA on another stack, for what the function that left that
+ * stack has saved. */
 #define JP_WALK_SAVED_BYTES 512U
 
-/* Steps of rare kinds: return JP_WALK_GOING, JP_WALK_AGAIN or why the walk
- * ends. */
+/* Steps of rare kinds: out of a signal's frame, to where longjmp goes, by
+ * expressions.  Return JP_WALK_GOING, JP_WALK_AGAIN or why the walk ends. */
 int jp_walk_signal_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
 int jp_walk_jump_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                      const struct jp_cfi_rule *rule);
 int jp_walk_computed_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
 
-/* For an interrupted frame in code without call-frame information: goes to its
- * caller (AT) if following the code to its return tells where that is, or says
- * that the frame pointer is the function's OWN. */
+/* Follows the code of an interrupted frame without call-frame information to
+ * its return.  Goes to the caller and returns AT if that tells where it is;
+ * returns OWN if the frame pointer is the function's own, else UNKNOWN. */
 enum jp_ahead {
     JP_AHEAD_UNKNOWN,
     JP_AHEAD_OWN,
     JP_AHEAD_AT,
-    JP_AHEAD_MAYBE, /* for walk_ahead.c: there, or the code goes on elsewhere */
-    JP_AHEAD_PUSHED, /* likewise: what is pushed before a return */
-    JP_AHEAD_GOING   /* likewise: not found yet */
+    /* Only inside walk_ahead.c: */
+    JP_AHEAD_MAYBE,  /* as AT, unless the code goes on elsewhere */
+    JP_AHEAD_PUSHED, /* the code returns to an address that it has pushed */
+    JP_AHEAD_GOING   /* not found yet */
 };
 enum jp_ahead jp_walk_ahead_sig(struct jp_walk *walk,
                                 struct jp_walk_frame *frame);
 
-/* Whether a call stands before an address; -1: it cannot be read. */
+/* Whether the instruction before an address is a call; -1 when it cannot be
+ * read. */
 int jp_walk_called_sig(uint64_t address);
 
-/* Which root it is that the walk has come to: the thread's, or that of a stack
- * which the program made. */
+/* The reason for a walk that has come to a root: JP_REASON_ROOT for the
+ * thread's, JP_REASON_FIBER for that of a stack which the program made.
+ * by_hand: it is known to be the latter. */
 int jp_walk_root_sig(const struct jp_walk *walk, int by_hand);
 
-/* Why a walk ends that ended for `reason`: the first frame of a stack that was
- * made by hand may have no caller, and no rule that says so. */
+/* Corrects the reason of a walk that ended for want of a rule or plausible
+ * frame on a stack that the program made: if no call instruction precedes the
+ * pc of one of the last frames, that frame is the stack's root. */
 int jp_walk_end_sig(struct jp_walk *walk, int reason);
 
-/* Goes on from a frame and its rule as long as frames are simple and the rules
- * at hand.  Leaves the frame where that ends, with its rule (GOING) or without
- * (LOOKUP), or says DEPTH.  For a sure stack without `follow`. */
+/* Goes on from a frame and its rule as long as frames are simple and their
+ * rules are cached.  Sets *frame to where that ends; returns GOING with its
+ * rule, LOOKUP without, or JP_REASON_DEPTH.  For a sure stack, without
+ * `follow`. */
 int jp_walk_quick_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                       struct jp_cfi_rule *rule);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The frame-pointer walker: follows the chain of saved frame pointers as long
- * as it is plausible.
+ * The frame-pointer walker (JP_STACK=fp), which follows the chain of saved
+ * frame pointers as long as it is plausible.
  * Runs in: handler, any thread. */
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
-#include "sig/state/kit.h"
-#include "sig/state/slot.h"
+#include "sig/state/buffer.h"
+#include "sig/state/thread.h"
 #include "walk.h"
 
 /* The C library's start-up code keeps no frame pointers.  A chain that ends
@@ -14,25 +14,26 @@
  * for __libc_start_main and what it calls). */
 #define ENTRY_BYTES 1024U
 
-/* Why a chain that led to `fp` from the frame at `last` is over.  Where no
- * record was read, or none but those of JIT code, the frame pointer may hold
- * anything. */
+/* The reason to end for a chain that led to `fp` from the frame at `last`.  If
+ * no frame record was read, or the last one was of JIT code, the frame pointer
+ * may hold anything. */
 static enum jp_reason end_sig(const struct jp_walk *walk, uint64_t fp,
                               uint64_t last)
 {
-    const struct jp_slot *slot = walk->slot;
-    if (last == walk->low || walk->next == walk->kit->frames ||
+    const struct jp_thread *thread = walk->thread;
+    if (last == walk->low || walk->next == walk->buffer->frames ||
         jp_maps_anonymous_sig(walk->next[-1]))
         return JP_REASON_BAD_FP;
-    if (slot->stack.is_main && walk->rooted && walk->high - last <= ENTRY_BYTES)
+    if (thread->stack.is_main && walk->on_own_stack &&
+        walk->high - last <= ENTRY_BYTES)
         return JP_REASON_ROOT;
-    if (slot->adopted && fp == 0)
+    if (thread->adopted && fp == 0)
         return JP_REASON_ROOT;
     return JP_REASON_BAD_FP;
 }
 
-/* A function that has no frame of its own at this instruction would hide its
- * caller: takes the return address from where it must be. */
+/* Pushes the caller of an interrupted function that has no frame at this
+ * instruction, and would hide its caller: its return address is at sp. */
 static void push_frameless_sig(struct jp_walk *walk)
 {
     int offset = jp_arch_frameless_sig(walk->context);
@@ -41,20 +42,20 @@ static void push_frameless_sig(struct jp_walk *walk)
         return;
     uint64_t caller;
     if (jp_walk_read_sig(walk, at, &caller) &&
-        jp_maps_executable_sig(walk->kit, caller) &&
+        jp_maps_executable_sig(walk->buffer, caller) &&
         !jp_thread_is_start_sig(caller))
         jp_walk_push_sig(walk, caller);
 }
 
-/* The walk along the chain.  A step of its cache is a frame record that was
- * read: at sp, the next frame pointer fp and the return address pc; the last
- * step is the record at which the chain ended, with ra_at 0. */
+/* A walk along the chain.  A step of this walker's cache is a frame record
+ * that was read at sp: the next frame pointer fp and the return address pc.
+ * The last step is the record at which the chain ended, with ra_at 0. */
 struct chain {
-    uint64_t fp;    /* leads to the record to read next */
-    uint64_t last;  /* that must not be below this */
-    uint32_t at;    /* the cache before this index is below it */
-    uint32_t kept;  /* the cache holds from here on, or NONE */
-    uint32_t fresh; /* records recorded in cache.fresh */
+    uint64_t fp;    /* leads to the next frame record */
+    uint64_t last;  /* the next record must not be below this */
+    uint32_t at;    /* steps before this index are below the next record */
+    uint32_t kept;  /* steps from this index on still hold, or NONE */
+    uint32_t fresh; /* steps recorded in cache.fresh */
 };
 
 #define NONE JP_WALK_CACHE
@@ -68,8 +69,8 @@ static inline void record_sig(struct jp_walk_cache *cache, struct chain *chain,
     chain->fresh += chain->fresh <= NONE;
 }
 
-/* The steps from `kept` on are not what the next walk will find: they become
- * part of what is recorded, but for the end. */
+/* The chain goes on behind its old end, so the cache's end does not hold:
+ * records the steps from `kept` on, but for the last, as part of this walk. */
 static void rewrite_sig(struct jp_walk_cache *cache, struct chain *chain)
 {
     const struct jp_walk_step *step = &cache->steps[chain->kept];
@@ -78,10 +79,9 @@ static void rewrite_sig(struct jp_walk_cache *cache, struct chain *chain)
     chain->kept = NONE;
 }
 
-/* Where the cache came through the record to read next, goes along it as far as
- * the stack says the same.  Such loads do not wait for each other, as those
- * from record to record do.  A step's sp is always above that of the one
- * before.  Returns 0 at the limit of all walks. */
+/* If the cache has the next frame record, goes along the cache as long as the
+ * stack still has the same words.  These loads do not wait for each other, as
+ * those from record to record do.  Returns 0 at JP_WALK_MAX frames. */
 static int retrace_sig(struct jp_walk *walk, struct jp_walk_cache *cache,
                        struct chain *chain)
 {
@@ -122,11 +122,11 @@ static int retrace_sig(struct jp_walk *walk, struct jp_walk_cache *cache,
     return walk->total < JP_WALK_MAX;
 }
 
-/* Follows the chain to its end.  Returns DEPTH or ROOT, or BAD_FP for an end
- * of which the caller knows more. */
+/* Follows the chain to its end.  Returns JP_REASON_DEPTH, JP_REASON_ROOT, or
+ * JP_REASON_BAD_FP for an end that the caller looks at. */
 static enum jp_reason follow_sig(struct jp_walk *walk, struct chain *chain)
 {
-    struct jp_walk_cache *cache = &walk->kit->cache;
+    struct jp_walk_cache *cache = &walk->buffer->cache;
     const uint64_t high = walk->high - RECORD_BYTES;
     const uint64_t start = jp_thread_start_low;
     const uint64_t start_size = jp_thread_start_high - start;
@@ -148,8 +148,8 @@ static enum jp_reason follow_sig(struct jp_walk *walk, struct chain *chain)
         caller = jp_arch_strip_sig(caller);
         if (caller - start < start_size)
             return JP_REASON_ROOT;
-        if (!jp_kit_knows_sig(walk->kit, caller) &&
-            !jp_maps_executable_sig(walk->kit, caller))
+        if (!jp_buffer_has_page_sig(walk->buffer, caller) &&
+            !jp_maps_executable_sig(walk->buffer, caller))
             return JP_REASON_BAD_FP;
         if (chain->kept != NONE)
             rewrite_sig(cache, chain);
@@ -164,18 +164,18 @@ static enum jp_reason follow_sig(struct jp_walk *walk, struct chain *chain)
 
 enum jp_reason jp_walk_fp_sig(struct jp_walk *walk)
 {
-    struct jp_walk_cache *cache = &walk->kit->cache;
+    struct jp_walk_cache *cache = &walk->buffer->cache;
     struct chain chain = {
         .fp = jp_arch_fp_sig(walk->context), .last = walk->low, .kept = NONE};
     jp_walk_push_sig(walk, jp_arch_pc_sig(walk->context));
-    /* A misaligned stack would be misread; it ends here. */
+    /* A misaligned stack is not read. */
     if ((walk->low & 7) == 0)
         push_frameless_sig(walk);
-    jp_walk_cache_begin_sig(walk->kit);
+    jp_walk_cache_begin_sig(walk->buffer);
     chain.at = cache->first;
     const enum jp_reason reason = follow_sig(walk, &chain);
     if (walk->sure) {
-        /* The end is above all records, wherever it leads. */
+        /* The end's step is above all others, wherever the chain led. */
         const uint64_t record = chain.fp + JP_ARCH_FRAME_FP;
         const uint64_t end = record >= chain.last && record < UINT64_MAX
                                  ? record
@@ -189,7 +189,7 @@ enum jp_reason jp_walk_fp_sig(struct jp_walk *walk)
     }
     if (reason != JP_REASON_BAD_FP)
         return reason;
-    if (walk->slot->stack.bounds_known && walk->rooted &&
+    if (walk->thread->stack.bounds_known && walk->on_own_stack &&
         chain.fp == walk->high)
         return JP_REASON_ROOT;
     return end_sig(walk, chain.fp, chain.last);

@@ -4,7 +4,7 @@
  * dl_iterate_phdr and uses up to 9 KiB of stack: it is not safe against a
  * lock that the interrupted code holds, and is used only when asked for.
  * Runs in: handler (exempt from its rules, doc/DESIGN.md). */
-/* A cross compiler may have no libunwind beside it. */
+/* There may be no libunwind for a cross compiler. */
 #if __has_include(<libunwind.h>)
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
@@ -18,8 +18,8 @@
 
 #include "sig/arch/arch.h"
 #include "sig/state/config.h"
-#include "sig/state/kit.h"
-#include "sig/state/slot.h"
+#include "sig/state/buffer.h"
+#include "sig/state/thread.h"
 #include "walk.h"
 
 #if HAVE_LIBUNWIND
@@ -32,8 +32,8 @@ static int (*step)(unw_cursor_t *);
 static int (*get_reg)(unw_cursor_t *, int, unw_word_t *);
 static int (*is_signal_frame)(unw_cursor_t *);
 
-_Static_assert(sizeof(unw_cursor_t) <= sizeof(((struct jp_kit *)0)->walker),
-               "a kit has room for libunwind's cursor");
+_Static_assert(sizeof(unw_cursor_t) <= sizeof(((struct jp_buffer *)0)->walker),
+               "a buffer has room for libunwind's cursor");
 
 int jp_walk_libunwind_load(void *(*load)(const char *name),
                            void *(*find)(void *library, const char *name))
@@ -53,7 +53,7 @@ int jp_walk_libunwind_load(void *(*load)(const char *name),
 
 enum jp_reason jp_walk_libunwind_sig(struct jp_walk *walk)
 {
-    unw_cursor_t *cursor = (unw_cursor_t *)walk->kit->walker;
+    unw_cursor_t *cursor = (unw_cursor_t *)walk->buffer->walker;
     unw_context_t *context = (unw_context_t *)(uintptr_t)walk->context;
     jp_walk_push_sig(walk, jp_arch_pc_sig(walk->context));
     if (init_local2(cursor, context, UNW_INIT_SIGNAL_FRAME) != 0)
@@ -61,8 +61,8 @@ enum jp_reason jp_walk_libunwind_sig(struct jp_walk *walk)
     for (;;) {
         unw_word_t address;
         int result = step(cursor);
-        /* Above a signal's frame is no return address.  Behind unw_step, the
-         * cursor says what it came through. */
+        /* The frame above a signal's has an exact pc.  After unw_step, the
+         * cursor tells about the frame that it has left. */
         const int exact = is_signal_frame(cursor) > 0;
         if (result <= 0)
             return result == 0 ? JP_REASON_ROOT : JP_REASON_WALKER;
@@ -70,8 +70,8 @@ enum jp_reason jp_walk_libunwind_sig(struct jp_walk *walk)
             return JP_REASON_WALKER;
         if (address == 0 || jp_thread_is_start_sig(address))
             return JP_REASON_ROOT;
-        /* Half a microsecond and more a frame: here the limit ends the walk,
-         * the root-most frames are not gone to. */
+        /* A frame takes half a microsecond and more, so this walk ends at the
+         * limit instead of going on to the root. */
         if (!jp_walk_push_sig(walk, address + (unsigned)exact) ||
             walk->total >= jp_config.depth)
             return JP_REASON_DEPTH;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The quick part of the hybrid walker.  Most frames are simple: the CFA from
- * sp or fp, return address and frame pointer saved at a distance from it, the
- * rule in the cache.  And most frames are those of the last sample: from the
- * frame on that the thread has not returned from since, nothing has changed.
- * So the kit keeps a cache, of each frame where its caller was read.  A walk
- * that comes to a frame of the cache (same sp, pc and fp) only compares the
- * words of the stack with it; as long as they are the same, every further
- * step is, too.  Such loads do not wait for each other, as those of a walk do.
+ * The quick part of the hybrid walker.  Most frames are simple: the CFA counts
+ * from sp or fp, return address and frame pointer are saved at a distance from
+ * it, and the rule is in the cache of rules.  And most frames are those of the
+ * last sample, as the thread has not returned from them since.  So the buffer
+ * keeps, for each frame of the last walk, where its caller was read.  A walk
+ * that comes to such a frame (same sp, pc and fp) only compares the words of
+ * the stack there; as long as they are the same, so is every further step.
+ * These loads do not wait for each other, as those of a walk do.
  * Runs in: handler, any thread. */
 #include <stddef.h>
 #include <string.h>
@@ -17,12 +17,12 @@
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
 #include "sig/state/config.h"
-#include "sig/state/kit.h"
-#include "sig/state/slot.h"
+#include "sig/state/buffer.h"
+#include "sig/state/thread.h"
 #include "walk_cfi.h"
 
-/* A rule taken apart in registers: both words of it, as they lie in memory on
- * a little-endian machine. */
+/* Fields of a rule taken from its two words, as they lie in memory on a
+ * little-endian machine. */
 #define WORD_OFFSET(w) ((int64_t)(int32_t)(w)[0])
 #define WORD_KIND(w) ((w)[0] >> 32 & 0xff)
 #define WORD_BASE(w) ((w)[0] >> 40 & 0xff)
@@ -38,30 +38,31 @@ _Static_assert(offsetof(struct jp_cfi_rule, kind) == 4 &&
 
 #define NONE JP_WALK_CACHE
 
-/* In a step's fp_at, whose low bits are zero: by the frame pointer, without
- * call-frame information; and whether a frame before it went so. */
+/* Marks in the low bits of a step's fp_at, which are 0 otherwise.  BY_FP: the
+ * step went by the frame pointer, without call-frame information; LOST: a step
+ * before it did. */
 #define BY_FP 1ULL
 #define LOST 2ULL
 #define MARKS 7ULL
 
-/* A walk at a frame, in few words. */
+/* The state of a quick walk. */
 struct quick {
     uint64_t sp, fp, pc;
-    uint64_t words[2];  /* the rule for it */
-    uint64_t low, room; /* reads are at low + [0, room] */
+    uint64_t words[2];  /* the frame's rule */
+    uint64_t low, room; /* reads are from low to low + room */
     uint32_t epoch;
-    uint32_t at;                /* the cache before this index is below sp */
-    uint32_t kept;              /* the cache holds from here on, or NONE */
-    uint32_t fresh;             /* frames recorded in */
-    struct jp_walk_step *steps; /* an area that no stretch of this walk that
-                              may be kept is in */
-    uint64_t lost;              /* LOST: a frame went by its frame pointer; */
-    uint64_t by_fp;             /* the last one did */
+    uint32_t at;    /* steps of the cache before this index are below sp */
+    uint32_t kept;  /* steps from this index on still hold, or NONE */
+    uint32_t fresh; /* steps recorded in `steps` */
+    struct jp_walk_step *steps; /* the area of cache.fresh that holds no steps
+                                   of this walk yet */
+    uint64_t lost;              /* LOST: some step went by the frame pointer */
+    uint64_t by_fp;             /* not 0: the last one did */
 };
 
-/* Where the next frame is recorded: `fresh` counts it when its caller has been
- * found, so that a step is complete and leads to where the next one begins; it
- * stays at one more than there is room for. */
+/* Where the next step is recorded.  record_sig counts it once its caller has
+ * been found, so that recorded steps are complete.  The count stops at one
+ * more than there is room for. */
 static inline struct jp_walk_step *room_sig(struct quick *q)
 {
     return &q->steps[q->fresh < NONE ? q->fresh : NONE];
@@ -72,7 +73,7 @@ static inline void record_sig(struct quick *q)
     q->fresh += q->fresh <= NONE;
 }
 
-/* Whether the cache came through this frame, and knew of it as much; at is
+/* Whether the last walk came through this frame with the same state.  q->at is
  * then its index. */
 static inline int in_cache_sig(const struct jp_walk_cache *cache,
                                struct quick *q)
@@ -85,8 +86,8 @@ static inline int in_cache_sig(const struct jp_walk_cache *cache,
            (step->fp_at & LOST) == q->lost;
 }
 
-/* Goes along the cache as far as the stack says the same.  Returns 0 at the
- * limit of all walks. */
+/* Goes along the cache as long as the stack still has the same words.  Returns
+ * 0 at JP_WALK_MAX frames. */
 static int retrace_sig(struct jp_walk *walk, struct jp_walk_cache *cache,
                        struct quick *q)
 {
@@ -126,8 +127,8 @@ static int retrace_sig(struct jp_walk *walk, struct jp_walk_cache *cache,
     return walk->total < JP_WALK_MAX;
 }
 
-/* Finds where a simple frame's caller is read.  Returns its CFA, or 0 when the
- * frame is not simple. */
+/* Fills *step with where a simple frame's caller is read.  Returns its CFA, or
+ * 0 when the frame is not simple. */
 static inline uint64_t places_sig(const struct quick *q, uint64_t limit,
                                   struct jp_walk_step *step)
 {
@@ -165,8 +166,8 @@ static inline uint64_t places_sig(const struct quick *q, uint64_t limit,
     return cfa;
 }
 
-/* Reads the caller, if it is a plain one and its rule at hand, and goes to
- * it. */
+/* Reads the caller and goes to it, if it is a plain one and its rule is cached;
+ * else returns 0. */
 static inline int advance_sig(struct jp_walk *walk, struct quick *q,
                               struct jp_walk_step *step, uint64_t cfa)
 {
@@ -175,12 +176,13 @@ static inline int advance_sig(struct jp_walk *walk, struct quick *q,
     if (jp_thread_is_start_sig(caller) ||
         !jp_cfi_words_sig(caller - 1, q->epoch, next))
         return 0;
-    /* Without information: code must it be, and not code that nobody called
-     * or that has its caller where sp says (find_end_sig and find_bare_sig in
-     * walk_cfi.c).  Where a signal's handler returns to, nobody called. */
+    /* A caller found without call-frame information must be code, but not a
+     * function's first byte, nor code whose own caller is at sp (find_end_sig
+     * and find_bare_sig in walk_cfi.c).  The code to which a signal's handler
+     * returns is a function's first byte, too. */
     if (WORD_KIND(q->words) == JP_CFI_NONE &&
-        !jp_kit_knows_sig(walk->kit, caller) &&
-        !jp_maps_executable_sig(walk->kit, caller))
+        !jp_buffer_has_page_sig(walk->buffer, caller) &&
+        !jp_maps_executable_sig(walk->buffer, caller))
         return 0;
     if (WORD_KIND(next) != JP_CFI_REGISTER &&
         (WORD_KIND(next) == JP_CFI_SIGNAL ||
@@ -207,7 +209,7 @@ static inline int advance_sig(struct jp_walk *walk, struct quick *q,
 /* The loop of jp_walk_quick_sig. */
 static int go_sig(struct jp_walk *walk, struct quick *q, int interrupted)
 {
-    struct jp_walk_cache *cache = &walk->kit->cache;
+    struct jp_walk_cache *cache = &walk->buffer->cache;
     for (;;) {
         if (!interrupted && in_cache_sig(cache, q)) {
             if (!retrace_sig(walk, cache, q))
@@ -234,23 +236,23 @@ static int go_sig(struct jp_walk *walk, struct quick *q, int interrupted)
 int jp_walk_quick_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                       struct jp_cfi_rule *rule)
 {
-    struct jp_walk_cache *cache = &walk->kit->cache;
+    struct jp_walk_cache *cache = &walk->buffer->cache;
     const uint32_t total = walk->total;
     const uint32_t area = walk->moved ? 1 - walk->area : walk->area;
-    jp_walk_cache_begin_sig(walk->kit);
+    jp_walk_cache_begin_sig(walk->buffer);
     struct quick q = {.sp = frame->registers[JP_ARCH_SP],
                       .fp = frame->registers[JP_ARCH_FP],
                       .pc = frame->pc,
                       .low = walk->low,
                       .room = walk->limit - 8 - walk->low,
-                      .epoch = walk->kit->maps_epoch,
+                      .epoch = walk->buffer->maps_epoch,
                       .at = cache->first,
                       .steps = cache->fresh[area],
                       .kept = NONE,
                       .lost = frame->lost ? LOST : 0,
                       .by_fp = frame->lost == JP_WALK_BY_FP};
-    /* Not what could not be had just now, and may come: the cache would keep
-     * it. */
+    /* A rule of NONE that is not cached may be one that could not be made just
+     * now: its step must not be recorded. */
     if (rule->kind == JP_CFI_NONE && !frame->interrupted && !frame->exact &&
         !jp_cfi_words_sig(q.pc - 1, q.epoch, q.words))
         return JP_WALK_GOING;

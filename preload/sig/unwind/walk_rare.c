@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: MIT
  *
  * The rare steps of the hybrid walker: from stack to stack, through signals'
- * frames, by expressions; and where a stack ends that the program made.
+ * frames, by expressions; and finding the root of a stack that the program
+ * made.
  * Runs in: handler, any thread. */
 #include "cfi_cache.h"
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
 #include "sig/os/sys.h"
 #include "sig/state/config.h"
-#include "sig/state/kit.h"
-#include "sig/state/slot.h"
+#include "sig/state/buffer.h"
+#include "sig/state/thread.h"
 #include "walk_cfi.h"
 
 #define GOING JP_WALK_GOING
-#define ENDS_LOOKED_AT 4U /* frames, for one that nobody called */
+/* Of how many last frames the walk asks whether a call precedes them. */
+#define ENDS_LOOKED_AT 4U
 
 static const uint8_t saved[JP_ARCH_SAVED_COUNT] = JP_ARCH_SAVED;
 
-_Static_assert(JP_ARCH_SIGNAL_BYTES <= sizeof(((struct jp_kit *)0)->walker),
-               "a kit has room for an interrupted context");
+_Static_assert(JP_ARCH_SIGNAL_BYTES <= sizeof(((struct jp_buffer *)0)->walker),
+               "a buffer has room for an interrupted context");
 
 void jp_walk_lower_sig(struct jp_walk *walk, uint64_t sp, uint64_t bytes)
 {
-    const struct jp_slot *slot = walk->slot;
+    const struct jp_thread *thread = walk->thread;
     const uint64_t page = sp & ~4095ULL;
     uint64_t low = sp - bytes;
-    int own = slot->stack.low <= low && sp < slot->stack.high;
+    int own = thread->stack.low <= low && sp < thread->stack.high;
     walk->low = own || low >= page ? low : page;
 }
 
@@ -47,10 +49,10 @@ int jp_walk_signal_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
         return JP_REASON_BOUNDS;
     const ucontext_t *context = (const ucontext_t *)at;
     if (!walk->sure) {
-        if (jp_sys_safe_read_sig(at, walk->kit->walker, JP_ARCH_SIGNAL_BYTES) !=
-            JP_ARCH_SIGNAL_BYTES)
+        if (jp_sys_safe_read_sig(at, walk->buffer->walker,
+                                 JP_ARCH_SIGNAL_BYTES) != JP_ARCH_SIGNAL_BYTES)
             return JP_REASON_BOUNDS;
-        context = (const ucontext_t *)walk->kit->walker;
+        context = (const ucontext_t *)walk->buffer->walker;
     }
     const uint64_t before = frame->registers[JP_ARCH_SP];
     jp_arch_registers_sig(context, frame->registers);
@@ -65,8 +67,8 @@ int jp_walk_signal_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
                : JP_REASON_BOUNDS;
 }
 
-/* To where longjmp goes, from among the instructions with which it leaves.
- * There is no going back on this stack. */
+/* Goes to where longjmp leads, from one of its last instructions; on the same
+ * stack only upwards. */
 int jp_walk_jump_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                      const struct jp_cfi_rule *rule)
 {
@@ -85,7 +87,7 @@ int jp_walk_jump_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
     return GOING;
 }
 
-/* A word of memory for an expression: of the stack, or of anywhere. */
+/* Reads a word of the stack, or of any memory, for an expression. */
 static int read_word_sig(void *data, uint64_t address, uint64_t *word)
 {
     struct jp_walk *walk = data;
@@ -104,7 +106,7 @@ int jp_walk_computed_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     if (!frame->interrupted && !frame->follow)
         return JP_WALK_AGAIN;
     if (frame->lost ||
-        jp_cfi_work_out_sig(pc, walk->kit->maps_epoch, &values) != 0)
+        jp_cfi_work_out_sig(pc, walk->buffer->maps_epoch, &values) != 0)
         return JP_REASON_NO_RULE;
     if (values.is_root)
         return jp_walk_root_sig(walk, 0);
@@ -122,14 +124,14 @@ int jp_walk_computed_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 
 int jp_walk_root_sig(const struct jp_walk *walk, int by_hand)
 {
-    /* Of a thread whose stack is not known, any is taken for its own. */
-    return by_hand || (!walk->rooted && walk->slot->stack.high != 0)
+    /* If the thread's own stack is not known, any stack counts as its own. */
+    return by_hand || (!walk->on_own_stack && walk->thread->stack.high != 0)
                ? JP_REASON_FIBER
                : JP_REASON_ROOT;
 }
 
-/* Whether the instruction before a return address is no call: somebody put it
- * there.  Compilers of code at run time do such things all the time. */
+/* Whether a return address follows no call instruction, so that code has put it
+ * on the stack.  0 in JIT code, where that is common. */
 static int is_by_hand_sig(uint64_t address)
 {
     return !jp_maps_anonymous_sig(address) && jp_walk_called_sig(address) == 0;
@@ -139,7 +141,7 @@ int jp_walk_end_sig(struct jp_walk *walk, int reason)
 {
     if ((reason != JP_REASON_NO_RULE && reason != JP_REASON_BAD_FP &&
          reason != JP_REASON_BOUNDS) ||
-        walk->rooted || walk->slot->stack.high == 0 ||
+        walk->on_own_stack || walk->thread->stack.high == 0 ||
         walk->total > jp_config.depth)
         return reason;
     for (uint32_t i = 1; i <= ENDS_LOOKED_AT; i++) {

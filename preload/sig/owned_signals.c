@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which signals are jprof's.
+ * The sets of jprof's signals.
  * Runs in: handler, any thread. */
-#include "own.h"
+#include "owned_signals.h"
 
 #include <sys/syscall.h>
 
@@ -10,18 +10,18 @@
 #include "sig/files/notes.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
-#include "sig/state/slot.h"
+#include "sig/state/thread.h"
 
-struct jp_own jp_own;
+struct jp_owned_signals jp_owned;
 
 static uint64_t bit_sig(int signal)
 {
     return signal > 0 ? JP_SIGSET(signal) : 0;
 }
 
-static uint64_t handler; /* what the kernel is to have for the clock */
+static uint64_t handler; /* address of jp_handler_sig */
 
-void jp_own_init_sig(int spare, uint64_t address)
+void jp_owned_init_sig(int spare, uint64_t address)
 {
     uint64_t unblocked =
         bit_sig(SIGPROF) | bit_sig(jp_process.signal) | bit_sig(spare);
@@ -31,15 +31,15 @@ void jp_own_init_sig(int spare, uint64_t address)
     if (jp_config.ring_bytes != 0)
         ours |= bit_sig(jp_config.clear_signal);
     handler = address;
-    jp_own.spare = spare;
-    atomic_store(&jp_own.ours, ours);
-    atomic_store(&jp_own.ever, ours);
-    atomic_store(&jp_own.unblocked, unblocked);
+    jp_owned.spare = spare;
+    atomic_store(&jp_owned.ours, ours);
+    atomic_store(&jp_owned.ever, ours);
+    atomic_store(&jp_owned.unblocked, unblocked);
 }
 
-int jp_own_is_control_sig(int signal)
+int jp_owned_is_control_sig(int signal)
 {
-    if ((atomic_load(&jp_own.unblocked) & bit_sig(signal)) != 0)
+    if ((atomic_load(&jp_owned.unblocked) & bit_sig(signal)) != 0)
         return 0;
     return signal == jp_config.pause_signal ||
            signal == jp_config.save_signal ||
@@ -47,7 +47,7 @@ int jp_own_is_control_sig(int signal)
            (signal == jp_config.clear_signal && jp_config.ring_bytes != 0);
 }
 
-int jp_own_value_sig(const siginfo_t *info)
+int jp_owned_has_value_sig(const siginfo_t *info)
 {
     if (jp_clock_is_value_sig(info))
         return 1;
@@ -56,22 +56,22 @@ int jp_own_value_sig(const siginfo_t *info)
                JP_CONTROL_MAGIC;
 }
 
-void jp_own_check_sig(void)
+void jp_owned_check_sig(void)
 {
-    /* struct sigaction of the kernel: the handler is first in it, after which
-     * come flags, restorer and mask (rt_sigaction(2)). */
+    /* The kernel's struct sigaction: handler, flags, restorer, mask
+     * (rt_sigaction(2)). */
     uint64_t action[4] = {0};
-    if ((atomic_load(&jp_own.ours) & bit_sig(jp_process.signal)) != 0 &&
+    if ((atomic_load(&jp_owned.ours) & bit_sig(jp_process.signal)) != 0 &&
         jp_sys_sig(SYS_rt_sigaction, jp_process.signal, 0, (long)action,
                    sizeof(uint64_t), 0) == 0 &&
         action[0] != handler)
         jp_note_sig(JP_NOTE_CLOCK_LOST);
 }
 
-int jp_own_next_sig(int taken)
+int jp_owned_next_sig(int taken)
 {
-    const uint64_t ours = atomic_load(&jp_own.ours) & ~bit_sig(taken);
+    const uint64_t ours = atomic_load(&jp_owned.ours) & ~bit_sig(taken);
     if ((ours & JP_SIGSET(SIGPROF)) != 0)
         return SIGPROF;
-    return (ours & bit_sig(jp_own.spare)) != 0 ? jp_own.spare : 0;
+    return (ours & bit_sig(jp_owned.spare)) != 0 ? jp_owned.spare : 0;
 }
