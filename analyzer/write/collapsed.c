@@ -90,17 +90,20 @@ static struct stack *stacks_of(const struct jr_model *model,
 typedef void put_line_fn(const struct jr_report *report, const char *prefix,
                          const struct path *path, uint64_t count, FILE *out);
 
-static void put_stacks(const struct jr_report *report,
-                       const struct jr_scope_key *key, const uint32_t *same,
-                       put_line_fn *put_line, FILE *out)
+/* What the lines of a part share. */
+struct lines {
+    const struct jr_report *report;
+    put_line_fn *put;
+    const char *prefix; /* NULL: of the total */
+    FILE *out;
+};
+
+static void put_stacks(const struct lines *lines, const struct stack *stacks,
+                       size_t count)
 {
-    const struct jr_model *model = report->model;
-    char *prefix =
-        key->scope == JR_SCOPE_ALL ? NULL : jr_part_title(report, key);
+    const struct jr_model *model = lines->report->model;
     struct rounding rounding = {0};
     struct path path = {0};
-    size_t count;
-    struct stack *stacks = stacks_of(model, key, same, &count);
 
     for (size_t i = 0; i < count; i++) {
         uint64_t periods = round_next(model, &rounding, stacks[i].weight_ns);
@@ -108,11 +111,9 @@ static void put_stacks(const struct jr_report *report,
         if (periods == 0)
             continue;
         climb(model, stacks[i].node, &path);
-        put_line(report, prefix, &path, periods, out);
+        lines->put(lines->report, lines->prefix, &path, periods, lines->out);
     }
     free(path.functions);
-    free(prefix);
-    free(stacks);
 }
 
 static void put_collapsed_line(const struct jr_report *report,
@@ -140,11 +141,21 @@ static void put_parts(const struct jr_report *report, put_line_fn *put_line,
 {
     const size_t end = report->model->filter.by_thread ? report->nparts : 1;
     uint32_t *same = jr_part_same_paths(report->model);
+    char **titles = jr_part_titles(report);
 
     for (size_t i = end > 1 ? 1 : 0; i < end; i++) {
+        const struct jr_scope_key *key = &report->parts[i];
+        size_t count;
+        struct stack *stacks = stacks_of(report->model, key, same, &count);
+
         fputs(before, out);
-        put_stacks(report, &report->parts[i], same, put_line, out);
+        put_stacks(
+            &(struct lines){report, put_line,
+                            key->scope == JR_SCOPE_ALL ? NULL : titles[i], out},
+            stacks, count);
+        free(stacks);
     }
+    jr_part_titles_free(report, titles);
     free(same);
 }
 

@@ -302,5 +302,5 @@ void jr_write_text(const struct jr_report *report, FILE *out)
         put_part(report, &contents, 0, out);
     for (size_t i = 0; i < contents.nparts; i++)
         put_part(report, &contents, contents.parts[i], out);
-    jr_contents_close(&contents);
+    jr_contents_close(report, &contents);
 }

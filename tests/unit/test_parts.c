@@ -265,7 +265,7 @@ static void test_limit(void **state)
     assert_int_equal(part.nrows, 3);
     assert_int_equal(part.nlinks, 0);
     jr_part_free(&part);
-    jr_contents_close(&contents);
+    jr_contents_close(&report, &contents);
     report.limit = JR_NO_LIMIT;
     assert_false(jr_part_is_short(&report, 1));
     jr_part_open(&report, 1, 2, &part);
@@ -319,7 +319,7 @@ static void test_groups(void **state)
     assert_string_equal(contents.groups[3].name, "web gpu");
     assert_string_equal(contents.titles[6], "web tab (pid 105)");
     assert_string_equal(contents.titles[0], "All processes");
-    jr_contents_close(&contents);
+    jr_contents_close(&report, &contents);
     free(keys);
     profile_free(&copies.one);
 }
