@@ -53,8 +53,9 @@ struct jr_part {
     uint64_t weight_ns, samples;
     struct jr_row *rows; /* by descending total; without one, self */
     size_t nrows;
-    size_t nshown;  /* those before it are listed, the rest is summed up */
-    uint32_t *flat; /* rows with a self weight, by descending self */
+    size_t nshown;     /* those before it are listed, the rest is summed up, */
+    uint64_t least_ns; /* as are lighter links; 0: none */
+    uint32_t *flat;    /* rows with a self weight, by descending self */
     size_t nflat;
     struct jr_link *links;
     size_t nlinks;
@@ -76,9 +77,14 @@ void jr_part_build_flat(const struct jr_model *model,
                         const struct jr_scope_key *key, uint64_t most,
                         struct jr_part *part);
 
-/* part_flat.c: of a part with very many functions, leaves those out that are on
- * less than 0.01% of its stacks. */
+/* part_flat.c: of a part with very many functions, leaves functions and calls
+ * out that are on less than 0.01% of its stacks; not the heaviest call to a
+ * function that stays. */
 void jr_part_cut(struct jr_part *part);
+
+/* part_flat.c: whether a caller or callee of the row is listed. */
+int jr_part_lists(const struct jr_part *part, const struct jr_row *row,
+                  const struct jr_link *link);
 
 /* Functions that a part does not list. */
 struct jr_rest {

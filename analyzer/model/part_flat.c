@@ -124,9 +124,17 @@ void jr_part_cut(struct jr_part *part)
 {
     if (part->nrows <= MANY)
         return;
+    part->least_ns = part->weight_ns / LIGHT;
     while (part->nshown > 0 &&
-           part->rows[part->nshown - 1].total_ns < part->weight_ns / LIGHT)
+           part->rows[part->nshown - 1].total_ns < part->least_ns)
         part->nshown--;
+}
+
+int jr_part_lists(const struct jr_part *part, const struct jr_row *row,
+                  const struct jr_link *link)
+{
+    return link->row < part->nshown && (link->weight_ns >= part->least_ns ||
+                                        link == part->links + row->callers);
 }
 
 struct jr_rest jr_part_rest(const struct jr_part *part, int flat)

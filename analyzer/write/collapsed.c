@@ -42,50 +42,78 @@ static uint64_t round_next(const struct jr_model *model,
     return rounding->given - before;
 }
 
-/* Moves the weights of paths that differ in merged tiers only to one of
- * them. */
-static uint64_t *one_node_a_path(const struct jr_model *model,
-                                 uint64_t *weights)
-{
-    uint32_t *same = jr_part_same_paths(model);
+/* A path, and what it weighs in a part. */
+struct stack {
+    uint32_t node;
+    uint64_t weight_ns;
+};
 
-    for (uint32_t i = 1; i < model->nodes.count; i++)
-        if (same[i] != i) {
-            weights[same[i]] = jr_add(weights[same[i]], weights[i]);
-            weights[i] = 0;
-        }
-    free(same);
-    return weights;
+static int compare_stacks(const void *left, const void *right)
+{
+    const struct stack *a = left, *b = right;
+
+    return a->node < b->node ? -1 : a->node > b->node;
+}
+
+/* The paths of a part, in order, those that differ in merged tiers only being
+ * one; *count of them, which the caller frees. */
+static struct stack *stacks_of(const struct jr_model *model,
+                               const struct jr_scope_key *key,
+                               const uint32_t *same, size_t *count)
+{
+    size_t end, first = jr_part_buckets(model, key, &end), n = 0, kept = 0;
+    struct stack *stacks;
+
+    for (size_t i = first; i < end; i++)
+        n += model->buckets[i].nleaves;
+    stacks = jr_alloc(n + 1, sizeof(*stacks));
+    n = 0;
+    for (size_t i = first; i < end; i++) {
+        const struct jr_bucket *bucket = &model->buckets[i];
+        const struct jr_leaf *leaves = model->leaves + bucket->first_leaf;
+
+        for (size_t j = 0; j < bucket->nleaves; j++)
+            stacks[n++] =
+                (struct stack){same[leaves[j].node], leaves[j].weight_ns};
+    }
+    qsort(stacks, n, sizeof(*stacks), compare_stacks);
+    for (size_t i = 0; i < n; i++)
+        if (kept > 0 && stacks[kept - 1].node == stacks[i].node)
+            stacks[kept - 1].weight_ns =
+                jr_add(stacks[kept - 1].weight_ns, stacks[i].weight_ns);
+        else
+            stacks[kept++] = stacks[i];
+    *count = kept;
+    return stacks;
 }
 
 typedef void put_line_fn(const struct jr_report *report, const char *prefix,
                          const struct path *path, uint64_t count, FILE *out);
 
-static void put_stacks(const struct jr_report *report,
-                       const struct jr_scope_key *key, put_line_fn *put_line,
-                       FILE *out)
+/* What the lines of a part share. */
+struct lines {
+    const struct jr_report *report;
+    put_line_fn *put;
+    const char *prefix; /* NULL: of the total */
+    FILE *out;
+};
+
+static void put_stacks(const struct lines *lines, const struct stack *stacks,
+                       size_t count)
 {
-    const struct jr_model *model = report->model;
-    uint64_t *weights = one_node_a_path(model, jr_part_weights(model, key));
-    char *prefix =
-        key->scope == JR_SCOPE_ALL ? NULL : jr_part_title(report, key);
+    const struct jr_model *model = lines->report->model;
     struct rounding rounding = {0};
     struct path path = {0};
 
-    for (uint32_t node = 1; node < model->nodes.count; node++) {
-        uint64_t count;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t periods = round_next(model, &rounding, stacks[i].weight_ns);
 
-        if (weights[node] == 0)
+        if (periods == 0)
             continue;
-        count = round_next(model, &rounding, weights[node]);
-        if (count == 0)
-            continue;
-        climb(model, node, &path);
-        put_line(report, prefix, &path, count, out);
+        climb(model, stacks[i].node, &path);
+        lines->put(lines->report, lines->prefix, &path, periods, lines->out);
     }
     free(path.functions);
-    free(prefix);
-    free(weights);
 }
 
 static void put_collapsed_line(const struct jr_report *report,
@@ -106,24 +134,34 @@ static void put_collapsed_line(const struct jr_report *report,
     fprintf(out, "%" PRIu64 "\n", count);
 }
 
-/* The parts that together hold every sample once, [first, end): threads, else
- * the total. */
-static size_t disjoint_parts(const struct jr_report *report, size_t *end)
+/* Writes the parts that together hold every sample once: threads, else the
+ * total; with a line before each. */
+static void put_parts(const struct jr_report *report, put_line_fn *put_line,
+                      const char *before, FILE *out)
 {
-    if (!report->model->filter.by_thread) {
-        *end = 1;
-        return 0;
+    const size_t end = report->model->filter.by_thread ? report->nparts : 1;
+    uint32_t *same = jr_part_same_paths(report->model);
+    char **titles = jr_part_titles(report);
+
+    for (size_t i = end > 1 ? 1 : 0; i < end; i++) {
+        const struct jr_scope_key *key = &report->parts[i];
+        size_t count;
+        struct stack *stacks = stacks_of(report->model, key, same, &count);
+
+        fputs(before, out);
+        put_stacks(
+            &(struct lines){report, put_line,
+                            key->scope == JR_SCOPE_ALL ? NULL : titles[i], out},
+            stacks, count);
+        free(stacks);
     }
-    *end = report->nparts;
-    return report->nparts > 1 ? 1 : 0;
+    jr_part_titles_free(report, titles);
+    free(same);
 }
 
 void jr_write_collapsed(const struct jr_report *report, FILE *out)
 {
-    size_t end;
-
-    for (size_t i = disjoint_parts(report, &end); i < end; i++)
-        put_stacks(report, &report->parts[i], put_collapsed_line, out);
+    put_parts(report, put_collapsed_line, "", out);
 }
 
 /* Cleo knows no weights: a stack is repeated, but not without end for a
@@ -149,10 +187,5 @@ static void put_cleo_line(const struct jr_report *report, const char *prefix,
 
 void jr_write_cleo(const struct jr_report *report, FILE *out)
 {
-    size_t end;
-
-    for (size_t i = disjoint_parts(report, &end); i < end; i++) {
-        fputs("m-Start\n", out);
-        put_stacks(report, &report->parts[i], put_cleo_line, out);
-    }
+    put_parts(report, put_cleo_line, "m-Start\n", out);
 }

@@ -43,24 +43,47 @@ static const char *total_title(const struct jr_report *report)
     return report->nparts > 1 ? "All threads" : "Profile";
 }
 
-char *jr_part_title(const struct jr_report *report,
-                    const struct jr_scope_key *key)
+/* `process`: the title of the thread's process, where there are several. */
+static char *thread_title(const struct jr_scope_key *key, const char *process)
+{
+    const char *name = key->name;
+
+    return jr_printf("%s%sThread %" PRIu32 "%s%s", process ? process : "",
+                     process ? ": " : "", key->tid, name && *name ? " " : "",
+                     name ? name : "");
+}
+
+char **jr_part_titles(const struct jr_report *report)
 {
     const struct jr_model *model = report->model;
-    const char *name = key->name;
-    char *title, *whole;
+    char **titles = jr_alloc(report->nparts + 1, sizeof(*titles));
+    char *process = NULL; /* of the last thread */
 
-    if (key->scope == JR_SCOPE_ALL)
-        return jr_strdup(total_title(report));
-    title = process_title(&model->processes[key->process]);
-    if (key->scope == JR_SCOPE_PROCESS)
-        return title;
-    whole = jr_printf("%s%sThread %" PRIu32 "%s%s",
-                      model->nprocesses > 1 ? title : "",
-                      model->nprocesses > 1 ? ": " : "", key->tid,
-                      name && *name ? " " : "", name ? name : "");
-    free(title);
-    return whole;
+    for (size_t i = 0; i < report->nparts; i++) {
+        const struct jr_scope_key *key = &report->parts[i];
+
+        if (key->scope == JR_SCOPE_ALL) {
+            titles[i] = jr_strdup(total_title(report));
+        } else if (key->scope == JR_SCOPE_PROCESS) {
+            titles[i] = process_title(&model->processes[key->process]);
+        } else {
+            if (model->nprocesses > 1 &&
+                (!process || key->process != key[-1].process)) {
+                free(process);
+                process = process_title(&model->processes[key->process]);
+            }
+            titles[i] = thread_title(key, process);
+        }
+    }
+    free(process);
+    return titles;
+}
+
+void jr_part_titles_free(const struct jr_report *report, char **titles)
+{
+    for (size_t i = 0; i < report->nparts; i++)
+        free(titles[i]);
+    free(titles);
 }
 
 /* Takes over `text`. */
@@ -88,6 +111,7 @@ static void add_program(const struct jr_report *report, struct jr_facts *facts)
 /* The run's own time, and what of it was profiled where that is less. */
 static void add_times(const struct jr_report *report, struct jr_facts *facts)
 {
+    const struct jr_filter *filter = &report->model->filter;
     const struct jr_stats *total = &report->model->total;
     uint64_t run_ns = report->cover ? report->cover->wall_ns : 0;
     char *profiled = jr_duration(total->wall_ns), *run;
@@ -96,7 +120,11 @@ static void add_times(const struct jr_report *report, struct jr_facts *facts)
         run = jr_duration(run_ns);
         if (total->wall_ns < run_ns / 10 * 9)
             add(facts, "Wall time",
-                jr_printf("%s, of which %s were profiled", run, profiled), 0);
+                jr_printf("%s, of which %s %s", run, profiled,
+                          filter->from_ns || filter->has_to
+                              ? "are in this report"
+                              : "were profiled"),
+                0);
         else
             add(facts, "Wall time", jr_strdup(run), 0);
         free(run);

@@ -29,8 +29,9 @@ void jr_facts_free(struct jr_facts *facts);
 /* "node", "firefox tab": program and role of a process.  The caller frees. */
 char *jr_process_name(const struct jr_process *process);
 
-/* "node (pid 12)"; with a thread ", thread 14 (worker)".  The caller frees. */
-char *jr_part_title(const struct jr_report *report,
-                    const struct jr_scope_key *key);
+/* The titles of the parts of a report: "node (pid 12)"; of a thread "Thread 14
+ * worker", with its process before it where there are several. */
+char **jr_part_titles(const struct jr_report *report);
+void jr_part_titles_free(const struct jr_report *report, char **titles);
 
 #endif

@@ -158,11 +158,9 @@ void jr_contents_open(const struct jr_report *report,
     *contents = (struct jr_contents){.nparts = report->nparts - first,
                                      .most = functions_shown(report)};
     contents->parts = jr_alloc(contents->nparts + 1, sizeof(*contents->parts));
-    contents->titles = jr_alloc(report->nparts + 1, sizeof(*contents->titles));
+    contents->titles = jr_part_titles(report);
     contents->groups =
         jr_alloc(contents->nparts + 1, sizeof(*contents->groups));
-    for (size_t i = 0; i < report->nparts; i++, contents->ntitles++)
-        contents->titles[i] = jr_part_title(report, &report->parts[i]);
     if (first > 0 && report->parts[first].scope == JR_SCOPE_PROCESS) {
         group_processes(report, contents);
         return;
@@ -174,13 +172,12 @@ void jr_contents_open(const struct jr_report *report,
     }
 }
 
-void jr_contents_close(struct jr_contents *contents)
+void jr_contents_close(const struct jr_report *report,
+                       struct jr_contents *contents)
 {
     for (size_t i = 0; i < contents->ngroups; i++)
         free(contents->groups[i].name);
-    for (size_t i = 0; i < contents->ntitles; i++)
-        free(contents->titles[i]);
-    free(contents->titles);
+    jr_part_titles_free(report, contents->titles);
     free(contents->groups);
     free(contents->parts);
     *contents = (struct jr_contents){0};

@@ -19,7 +19,7 @@ struct jr_group {
 struct jr_contents {
     size_t *parts; /* into jr_report.parts, by descending weight in a group */
     char **titles; /* of all in jr_report.parts */
-    size_t nparts, ntitles;
+    size_t nparts;
     struct jr_group *groups; /* by descending weight; threads: each alone */
     size_t ngroups;
     uint64_t most; /* functions that such a part shows */
@@ -27,7 +27,8 @@ struct jr_contents {
 
 void jr_contents_open(const struct jr_report *report,
                       struct jr_contents *contents);
-void jr_contents_close(struct jr_contents *contents);
+void jr_contents_close(const struct jr_report *report,
+                       struct jr_contents *contents);
 
 /* Whether part number `part` shows its heaviest functions only: the total is
  * there beside it, and no --limit=none. */

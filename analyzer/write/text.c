@@ -200,7 +200,7 @@ static void put_links(const struct jr_report *report,
     uint64_t rest = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (links[i].row >= part->nshown) {
+        if (!jr_part_lists(part, row, &links[i])) {
             more++;
             rest = jr_add(rest, links[i].weight_ns);
             continue;
@@ -302,5 +302,5 @@ void jr_write_text(const struct jr_report *report, FILE *out)
         put_part(report, &contents, 0, out);
     for (size_t i = 0; i < contents.nparts; i++)
         put_part(report, &contents, contents.parts[i], out);
-    jr_contents_close(&contents);
+    jr_contents_close(report, &contents);
 }

@@ -217,6 +217,30 @@ static void test_cut(void **state)
     jr_part_free(&part);
 }
 
+/* Light calls are summed up as light functions are, but not the heaviest one
+ * to a function. */
+static void test_links(void **state)
+{
+    struct jr_link links[] = {{29, 19}, {0, 20}, {30, 20}, {1, 19}};
+    const struct jr_row row = {.ncallers = 2, .callees = 2, .ncallees = 2};
+    struct jr_part part;
+
+    (void)state;
+    fill_part(&part, 5001);
+    part.links = links;
+    for (size_t i = 0; i < 4; i++)
+        assert_true(jr_part_lists(&part, &row, &links[i]));
+    jr_part_cut(&part);
+    assert_true(jr_part_lists(&part, &row, &links[0]));
+    assert_true(jr_part_lists(&part, &row, &links[1]));
+    assert_false(jr_part_lists(&part, &row, &links[2]));
+    assert_false(jr_part_lists(&part, &row, &links[3]));
+    links[0].row = 30;
+    assert_false(jr_part_lists(&part, &row, &links[0]));
+    part.links = NULL;
+    jr_part_free(&part);
+}
+
 static void test_limit(void **state)
 {
     struct jr_filter filter = everything();
@@ -241,7 +265,7 @@ static void test_limit(void **state)
     assert_int_equal(part.nrows, 3);
     assert_int_equal(part.nlinks, 0);
     jr_part_free(&part);
-    jr_contents_close(&contents);
+    jr_contents_close(&report, &contents);
     report.limit = JR_NO_LIMIT;
     assert_false(jr_part_is_short(&report, 1));
     jr_part_open(&report, 1, 2, &part);
@@ -295,7 +319,7 @@ static void test_groups(void **state)
     assert_string_equal(contents.groups[3].name, "web gpu");
     assert_string_equal(contents.titles[6], "web tab (pid 105)");
     assert_string_equal(contents.titles[0], "All processes");
-    jr_contents_close(&contents);
+    jr_contents_close(&report, &contents);
     free(keys);
     profile_free(&copies.one);
 }
@@ -303,9 +327,10 @@ static void test_groups(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums),  cmocka_unit_test(test_same_flat),
-        cmocka_unit_test(test_rest),  cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_limit), cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_sums),   cmocka_unit_test(test_same_flat),
+        cmocka_unit_test(test_rest),   cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_links),  cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_groups),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

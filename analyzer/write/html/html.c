@@ -136,5 +136,5 @@ void jr_write_html(const struct jr_report *report, FILE *out)
           out);
     fputs(jr_report_js, out);
     fputs("</script>\n</body>\n</html>\n", out);
-    jr_contents_close(&writing.contents);
+    jr_contents_close(report, &writing.contents);
 }

@@ -35,14 +35,14 @@ static size_t most_links(const struct jr_html_part *page)
 static void put_links(const struct jr_html_part *page,
                       const struct jr_link *links, size_t count, size_t of)
 {
-    const char *what = links < page->part->links + page->part->rows[of].callees
-                           ? "callers"
-                           : "callees";
+    const struct jr_row *row = &page->part->rows[of];
+    const char *what =
+        links < page->part->links + row->callees ? "callers" : "callees";
     uint64_t rest = 0, heaviest = 0;
     size_t most = most_links(page), shown = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (shown < most && links[i].row < page->part->nshown) {
+        if (shown < most && jr_part_lists(page->part, row, &links[i])) {
             put_link(page, &links[i], of);
             shown++;
             continue;
