@@ -284,7 +284,7 @@ static const struct option table[] = {
     {'e', NULL, "NAME", take_exclude, "drop stacks that hold function NAME"},
     {'i', NULL, "NAME", take_include, "keep only stacks that hold NAME"},
     {'s', NULL, "DEPTH", take_depth, "keep the DEPTH leaf-most frames (>= 2)"},
-    {'t', "--threads", NULL, take_threads, "a report for each thread"},
+    {'t', "--threads", NULL, take_threads, "the total, then each thread"},
     {0, "--only-thread", "TID", take_only_thread, "only this thread"},
     {0, "--all", NULL, take_all, "all sections (default)"},
     {0, "--last", NULL, take_last, "only the last section"},
