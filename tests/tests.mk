@@ -155,7 +155,7 @@ $(filter-out $(FUZZ_PRE),$(FUZZ)): $(B)/%: %.c tests/fuzz/driver.c $(REP_LIB)
 	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
 	  tests/fuzz/driver.c $(REP_LIB) $(REP_LIBS)
 
-$(filter-out $(FUZZ_PRE_LONG),$(FUZZ_LONG)): $(B)/libfuzzer/%: tests/fuzz/%.c
+$(filter-out $(FUZZ_PRE_LONG),$(FUZZ_LONG)): $(B)/libfuzzer/%: tests/fuzz/%.c $(REP_SRC) $(JL_SRC)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(SANITIZE) -fsanitize=fuzzer $(WARN) -D_GNU_SOURCE \
 	  $(UNITFLAGS) -o $@ $< $(filter-out analyzer/main.c \
