@@ -52,17 +52,19 @@ static uint32_t process_of(const struct adding *adding)
 static uint32_t bucket_of(struct adding *adding, uint32_t tid)
 {
     struct jr_model *model = adding->model;
-    uint32_t process = process_of(adding);
-    uint32_t fresh, counted_tid = model->filter.by_thread ? tid : 0;
+    const uint32_t process = process_of(adding);
+    const uint32_t counted_tid = model->filter.by_thread ? tid : 0;
+    const uint32_t fresh = (uint32_t)model->nbuckets;
+    const size_t known = adding->tids.used;
 
     if (adding->has_bucket && adding->bucket_tid == tid)
         return adding->bucket;
-    fresh = (uint32_t)adding->tids.used;
-    if (jr_table_put(&adding->tids, tid, 0, fresh) == fresh)
+    /* Unless each thread has a bucket, all have that of the first. */
+    adding->bucket = jr_table_put(
+        &adding->tids, tid, 0,
+        model->filter.by_thread || known == 0 ? fresh : adding->bucket);
+    if (adding->tids.used > known)
         adding->process->stats.threads++;
-    fresh = (uint32_t)model->nbuckets;
-    adding->bucket =
-        jr_table_put(&model->by_thread, process, counted_tid, fresh);
     if (adding->bucket == fresh)
         *JR_PUSH(model->buckets, model->nbuckets, model->buckets_room) =
             (struct jr_bucket){.process = process, .tid = counted_tid};
@@ -71,22 +73,34 @@ static uint32_t bucket_of(struct adding *adding, uint32_t tid)
     return adding->bucket;
 }
 
+/* The number of the leaf of a node in a bucket. */
+static uint32_t find_leaf(struct jr_model *model, uint32_t bucket,
+                          uint32_t node)
+{
+    const uint32_t hash = jr_hash(bucket, node);
+    size_t at = hash;
+    uint32_t found;
+
+    while ((found = jr_index_next(&model->by_leaf, hash, &at)) != JR_NO_ITEM)
+        if (model->leaves[found].bucket == bucket &&
+            model->leaves[found].node == node)
+            return found;
+    found = (uint32_t)model->nleaves;
+    jr_index_add(&model->by_leaf, hash, found);
+    *JR_PUSH(model->leaves, model->nleaves, model->leaves_room) =
+        (struct jr_leaf){.bucket = bucket, .node = node};
+    return found;
+}
+
 static struct jr_leaf *leaf_of(struct adding *adding, struct answer *answer,
                                uint32_t bucket)
 {
-    struct jr_model *model = adding->model;
-    uint32_t fresh = (uint32_t)model->nleaves;
-
-    if (answer->has_leaf && answer->bucket == bucket)
-        return &model->leaves[answer->leaf];
-    answer->leaf =
-        jr_table_put(&model->by_leaf, bucket, answer->is.node, fresh);
-    answer->bucket = bucket;
-    answer->has_leaf = 1;
-    if (answer->leaf == fresh)
-        *JR_PUSH(model->leaves, model->nleaves, model->leaves_room) =
-            (struct jr_leaf){.bucket = bucket, .node = answer->is.node};
-    return &model->leaves[answer->leaf];
+    if (!answer->has_leaf || answer->bucket != bucket) {
+        answer->leaf = find_leaf(adding->model, bucket, answer->is.node);
+        answer->bucket = bucket;
+        answer->has_leaf = 1;
+    }
+    return &adding->model->leaves[answer->leaf];
 }
 
 static void count(struct jr_stats *stats, const struct jr_sample *sample,

@@ -35,8 +35,7 @@ void jr_model_free(struct jr_model *model)
     jr_table_free(&model->by_name);
     jr_table_free(&model->by_tier);
     jr_table_free(&model->by_arc);
-    jr_table_free(&model->by_leaf);
-    jr_table_free(&model->by_thread);
+    jr_index_free(&model->by_leaf);
     *model = (struct jr_model){0};
 }
 
@@ -86,6 +85,7 @@ void jr_model_finish(struct jr_model *model)
     uint64_t gone_ns = 0; /* what the ring that lost most has lost */
 
     jr_tree_finish(model);
+    jr_index_free(&model->by_leaf);
     if (model->nleaves > 0)
         qsort(model->leaves, model->nleaves, sizeof(*model->leaves),
               compare_leaves);

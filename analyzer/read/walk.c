@@ -15,21 +15,26 @@
 
 /* A chunk that the walk is in. */
 struct open_chunk {
-    uint64_t time_ns; /* of its next sample */
-    size_t number;    /* in the run */
     size_t at, count; /* the next of its samples, and how many it has */
     struct jr_sample *samples;
     size_t room;
 };
 
+/* When it goes on. */
+struct waiting {
+    uint64_t time_ns; /* of its next sample */
+    uint32_t number;  /* of the chunk in the run */
+    uint32_t open;    /* into jr_walk.open */
+};
+
 struct jr_walk {
     const struct jr_log *log;
     const struct jr_run *run;
-    uint32_t *order; /* chunks by the time of their first sample */
-    size_t next;     /* of them the first that was not opened */
-    struct open_chunk *
-        *heap; /* the earliest first; behind `nheap` spare ones */
-    size_t nheap, nchunks, heap_room;
+    uint32_t *order;      /* chunks by the time of their first sample */
+    size_t next;          /* of them the first that was not opened */
+    struct waiting *heap; /* the earliest first; behind `nheap` spare ones */
+    size_t nheap, heap_room, nopen, open_room;
+    struct open_chunk *open;
     int taken;        /* samples of heap[0] were given to the caller */
     uint8_t *bytes;   /* room for one chunk */
     uint32_t *stacks; /* scratch */
@@ -79,10 +84,9 @@ struct jr_walk *jr_walk_begin(const struct jr_log *log,
 
 void jr_walk_end(struct jr_walk *walk)
 {
-    for (size_t i = 0; i < walk->nchunks; i++) {
-        free(walk->heap[i]->samples);
-        free(walk->heap[i]);
-    }
+    for (size_t i = 0; i < walk->nopen; i++)
+        free(walk->open[i].samples);
+    free(walk->open);
     free(walk->heap);
     free(walk->order);
     free(walk->bytes);
@@ -90,45 +94,40 @@ void jr_walk_end(struct jr_walk *walk)
     free(walk);
 }
 
-static int is_earlier(const struct open_chunk *one,
-                      const struct open_chunk *other)
+static int is_earlier(const struct waiting *one, const struct waiting *other)
 {
     return one->time_ns < other->time_ns ||
            (one->time_ns == other->time_ns && one->number < other->number);
 }
 
-static void swap(struct jr_walk *walk, size_t one, size_t other)
+/* Puts an entry in the place of heap[0], or below. */
+static void sink(struct jr_walk *walk, struct waiting entry)
 {
-    struct open_chunk *kept = walk->heap[one];
-
-    walk->heap[one] = walk->heap[other];
-    walk->heap[other] = kept;
-}
-
-/* Moves heap[0] to its place. */
-static void sink(struct jr_walk *walk)
-{
+    struct waiting *heap = walk->heap;
     size_t at = 0, child;
 
     while ((child = 2 * at + 1) < walk->nheap) {
         if (child + 1 < walk->nheap &&
-            is_earlier(walk->heap[child + 1], walk->heap[child]))
+            is_earlier(&heap[child + 1], &heap[child]))
             child++;
-        if (!is_earlier(walk->heap[child], walk->heap[at]))
-            return;
-        swap(walk, at, child);
+        if (!is_earlier(&heap[child], &entry))
+            break;
+        heap[at] = heap[child];
         at = child;
     }
+    heap[at] = entry;
 }
 
 /* Moves the last of the heap to its place. */
 static void rise(struct jr_walk *walk)
 {
+    struct waiting *heap = walk->heap;
+    const struct waiting entry = heap[walk->nheap - 1];
     size_t at = walk->nheap - 1;
 
-    for (; at > 0 && is_earlier(walk->heap[at], walk->heap[(at - 1) / 2]);
-         at = (at - 1) / 2)
-        swap(walk, at, (at - 1) / 2);
+    for (; at > 0 && is_earlier(&entry, &heap[(at - 1) / 2]); at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = entry;
 }
 
 /* The bytes of a chunk, or NULL: the file has become shorter. */
@@ -145,22 +144,27 @@ static const uint8_t *bytes_of(const struct jr_walk *walk,
                : NULL;
 }
 
-/* A chunk that none is in, behind the heap. */
-static struct open_chunk *spare_chunk(struct jr_walk *walk)
+/* The number of an open_chunk that none is in: what stands behind the heap. */
+static uint32_t spare_chunk(struct jr_walk *walk)
 {
-    if (walk->nheap == walk->nchunks)
-        *JR_PUSH(walk->heap, walk->nchunks, walk->heap_room) =
-            jr_alloc(1, sizeof **walk->heap);
-    return walk->heap[walk->nheap];
+    if (walk->nheap == walk->nopen) {
+        walk->heap = jr_grow(walk->heap, walk->nheap, &walk->heap_room,
+                             sizeof *walk->heap);
+        walk->heap[walk->nheap].open = (uint32_t)walk->nopen;
+        *JR_PUSH(walk->open, walk->nopen, walk->open_room) =
+            (struct open_chunk){0};
+    }
+    return walk->heap[walk->nheap].open;
 }
 
 /* Opens the next chunk in order. */
 static void open_chunk(struct jr_walk *walk)
 {
-    const size_t number = walk->order[walk->next++];
+    const uint32_t number = walk->order[walk->next++];
     const struct jr_chunk *chunk = &walk->run->chunks[number];
     const uint8_t *data = bytes_of(walk, chunk);
-    struct open_chunk *open = spare_chunk(walk);
+    const uint32_t spare = spare_chunk(walk);
+    struct open_chunk *open = &walk->open[spare];
 
     if (!data)
         return;
@@ -169,7 +173,6 @@ static void open_chunk(struct jr_walk *walk)
         open->samples = jr_alloc(chunk->nsamples, sizeof *open->samples);
         open->room = chunk->nsamples;
     }
-    open->number = number;
     open->at = 0;
     open->count =
         jr_chunk_samples(walk->run, chunk, data, walk->stacks, open->samples);
@@ -178,40 +181,42 @@ static void open_chunk(struct jr_walk *walk)
     walk->found += open->count;
     /* A chunk that is being written may hold others than were seen. */
     jr_sort_samples(open->samples, open->count);
-    open->time_ns = open->samples[0].time_ns;
-    walk->nheap++;
+    walk->heap[walk->nheap++] =
+        (struct waiting){open->samples[0].time_ns, number, spare};
     rise(walk);
 }
 
 /* Goes on behind the samples that were given. */
 static void go_on(struct jr_walk *walk)
 {
-    struct open_chunk *first = walk->heap[0];
+    const struct waiting last = walk->heap[0];
+    const struct open_chunk *open = &walk->open[last.open];
 
     walk->taken = 0;
-    if (first->at < first->count) {
-        first->time_ns = first->samples[first->at].time_ns;
+    if (open->at < open->count) {
+        sink(walk, (struct waiting){open->samples[open->at].time_ns,
+                                    last.number, last.open});
     } else {
         walk->nheap--;
-        swap(walk, 0, walk->nheap);
+        sink(walk, walk->heap[walk->nheap]);
+        walk->heap[walk->nheap] = last;
     }
-    if (walk->nheap > 0)
-        sink(walk);
 }
 
 /* Up to which sample heap[0] may be given: that of the second. */
-static struct open_chunk limit_of(const struct jr_walk *walk)
+static struct waiting limit_of(const struct jr_walk *walk)
 {
-    struct open_chunk limit = {.time_ns = UINT64_MAX, .number = SIZE_MAX};
+    struct waiting limit = {.time_ns = UINT64_MAX, .number = UINT32_MAX};
 
     for (size_t i = 1; i < 3 && i < walk->nheap; i++) {
-        if (is_earlier(walk->heap[i], &limit))
-            limit = *walk->heap[i];
+        if (is_earlier(&walk->heap[i], &limit))
+            limit = walk->heap[i];
     }
     if (walk->next < walk->run->nchunks) {
-        struct open_chunk next = {.number = walk->order[walk->next]};
+        const uint32_t number = walk->order[walk->next];
+        const struct waiting next = {walk->run->chunks[number].first_ns, number,
+                                     0};
 
-        next.time_ns = walk->run->chunks[next.number].first_ns;
         if (is_earlier(&next, &limit))
             limit = next;
     }
@@ -220,7 +225,8 @@ static struct open_chunk limit_of(const struct jr_walk *walk)
 
 size_t jr_walk_next(struct jr_walk *walk, const struct jr_sample **samples)
 {
-    struct open_chunk *first, limit;
+    struct waiting first, limit;
+    struct open_chunk *open;
     size_t from;
 
     if (walk->taken)
@@ -228,21 +234,22 @@ size_t jr_walk_next(struct jr_walk *walk, const struct jr_sample **samples)
     while (walk->next < walk->run->nchunks &&
            (walk->nheap == 0 ||
             walk->run->chunks[walk->order[walk->next]].first_ns <=
-                walk->heap[0]->time_ns))
+                walk->heap[0].time_ns))
         open_chunk(walk);
     if (walk->nheap == 0)
         return 0;
     first = walk->heap[0];
     limit = limit_of(walk);
-    from = first->at;
+    open = &walk->open[first.open];
+    from = open->at;
     do {
-        first->at++;
-        if (first->at < first->count)
-            first->time_ns = first->samples[first->at].time_ns;
-    } while (first->at < first->count && is_earlier(first, &limit));
+        open->at++;
+        if (open->at < open->count)
+            first.time_ns = open->samples[open->at].time_ns;
+    } while (open->at < open->count && is_earlier(&first, &limit));
     walk->taken = 1;
-    *samples = first->samples + from;
-    return first->at - from;
+    *samples = open->samples + from;
+    return open->at - from;
 }
 
 uint64_t jr_walk_gone(const struct jr_walk *walk)
