@@ -8,10 +8,12 @@
  * Runs in: analyzer. */
 #include "output.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +22,7 @@
 #include "base/ours.h"
 
 #define NAMES_TRIED 100
+#define PREFIX ".jprof-report-" /* of new files */
 
 /* A file that is being written. */
 struct target {
@@ -29,7 +32,8 @@ struct target {
     struct stat old;  /* of what is there; st_mode 0: nothing */
     int folder;       /* held open; -1: none */
     const char *name; /* in there; `folder` -1: written to as it is */
-    char *temporary;  /* in there; NULL likewise */
+    char *temporary;  /* in there; NULL likewise, */
+    int lock;         /* of it; -1: none */
     FILE *out;
 };
 
@@ -60,32 +64,6 @@ static int open_folder(struct target *target, const char *path)
     return target->folder < 0 ? -1 : 0;
 }
 
-/* Makes a file of a new name in the folder; returns its descriptor or -1 with
- * errno. */
-static int make_temporary(struct target *target)
-{
-    mode_t mode = target->is_made_up ? 0600 : 0666;
-    int fd = -1;
-
-    for (int i = 0; i < NAMES_TRIED && fd < 0; i++) {
-        free(target->temporary);
-        target->temporary =
-            jr_printf(".jprof-report-%ld-%d", (long)getpid(), i);
-        fd = openat(target->folder, target->temporary,
-                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-        if (fd < 0 && errno != EEXIST)
-            break;
-    }
-    if (fd < 0) {
-        free(target->temporary);
-        target->temporary = NULL;
-    } else if (target->old.st_mode != 0 && !target->is_made_up &&
-               jr_is_owner_ours(&target->old, 0)) {
-        (void)fchmod(fd, target->old.st_mode & 0777);
-    }
-    return fd;
-}
-
 /* Why a file is not one to replace under a name that was made up: 0, or an
  * errno.  Others may have put it there. */
 static int refuse(const struct stat *old)
@@ -99,6 +77,71 @@ static int refuse(const struct stat *old)
     if (old->st_uid != geteuid())
         return EPERM;
     return old->st_nlink == 1 ? 0 : EMLINK;
+}
+
+/* Removes a new file that a report which was killed has left: nobody holds its
+ * lock any more. */
+static void remove_left(int folder, const char *name)
+{
+    int fd = openat(folder, name,
+                    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    struct stat info;
+
+    if (fd < 0)
+        return;
+    if (fstat(fd, &info) == 0 && refuse(&info) == 0 &&
+        flock(fd, LOCK_EX | LOCK_NB) == 0)
+        unlinkat(folder, name, 0);
+    close(fd);
+}
+
+static void sweep(int folder)
+{
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *names = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+
+    if (fd >= 0 && names == NULL)
+        close(fd);
+    if (names == NULL)
+        return;
+    while ((entry = readdir(names)) != NULL)
+        if (strncmp(entry->d_name, PREFIX, sizeof(PREFIX) - 1) == 0)
+            remove_left(folder, entry->d_name);
+    closedir(names);
+}
+
+/* Makes a file of a new name in the folder and locks it, for as long as
+ * target->lock is open; returns its descriptor or -1 with errno. */
+static int make_temporary(struct target *target)
+{
+    mode_t mode = target->is_made_up ? 0600 : 0666;
+    struct stat info;
+    int fd = -1;
+
+    for (int i = 0; i < NAMES_TRIED && fd < 0; i++) {
+        free(target->temporary);
+        target->temporary = jr_printf(PREFIX "%ld-%d", (long)getpid(), i);
+        fd = openat(target->folder, target->temporary,
+                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+        if (fd < 0 && errno != EEXIST)
+            break;
+        /* Another report may have taken it for one that was left. */
+        if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) != 0 ||
+                        fstat(fd, &info) != 0 || info.st_nlink == 0)) {
+            close(fd);
+            fd = -1;
+        }
+    }
+    target->lock = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) {
+        free(target->temporary);
+        target->temporary = NULL;
+    } else if (target->old.st_mode != 0 && !target->is_made_up &&
+               jr_is_owner_ours(&target->old, 0)) {
+        (void)fchmod(fd, target->old.st_mode & 0777);
+    }
+    return fd;
 }
 
 /* A name that was made up: of a file of the user's, or of none.  Returns 0, or
@@ -185,8 +228,10 @@ static int open_either(struct target *target)
     if (target->folder >= 0 && target->old.st_mode != 0 &&
         faccessat(target->folder, target->name, W_OK, 0) != 0)
         return -1;
-    if (target->folder >= 0)
+    if (target->folder >= 0) {
+        sweep(target->folder);
         fd = make_temporary(target);
+    }
     /* No new file in this folder: the old one can be written to at least, but
      * for another user's. */
     if (fd < 0 && (target->folder < 0 || (target->old.st_mode != 0 &&
@@ -242,6 +287,8 @@ static int write_file(const struct jr_report *report,
                    target->temporary ? "no report written"
                                      : "the report is not complete");
     }
+    if (target->lock >= 0)
+        close(target->lock);
     if (target->folder >= 0)
         close(target->folder);
     free(final);
@@ -264,7 +311,7 @@ int jr_output_write(const struct jr_report *report,
                     int is_made_up)
 {
     struct target target = {
-        .path = path, .folder = -1, .is_made_up = is_made_up};
+        .path = path, .folder = -1, .lock = -1, .is_made_up = is_made_up};
 
     if (path != NULL)
         return write_file(report, format, &target);

@@ -8,9 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
+
 #define FIRST_AFTER_NS 1000000000ULL
 #define EVERY_NS 200000000ULL
 #define WIPE "\r\033[K"
+#define WHAT_MAX 256 /* bytes of it that are shown */
 
 static uint64_t now_ns(void)
 {
@@ -30,6 +33,7 @@ void jr_progress_start(struct jr_progress *progress)
 void jr_progress_show(void *data, uint64_t done, uint64_t total)
 {
     struct jr_progress *progress = data;
+    char what[WHAT_MAX];
     uint64_t now;
 
     if (!progress->wanted)
@@ -40,11 +44,14 @@ void jr_progress_show(void *data, uint64_t done, uint64_t total)
         return;
     progress->last_ns = now;
     progress->shown = 1;
+    /* A log's name is not ours. */
+    snprintf(what, sizeof what, "%s", progress->what);
+    jr_utf8_blank(what);
     if (total > 0)
-        fprintf(stderr, WIPE "jprof-report: %s: %.0f%%", progress->what,
+        fprintf(stderr, WIPE "jprof-report: %s: %.0f%%", what,
                 100.0 * (double)done / (double)total);
     else
-        fprintf(stderr, WIPE "jprof-report: %s", progress->what);
+        fprintf(stderr, WIPE "jprof-report: %s", what);
     fflush(stderr);
 }
 

@@ -16,27 +16,9 @@
 
 const char *jr_diag_program = "jprof-report";
 
-/* Names in damaged input must not steer the terminal: what is no text to show
- * becomes a '?', a byte each where it is no UTF-8. */
-static void blank_controls(char *text)
-{
-    const char *from = text;
-
-    while (*from != '\0') {
-        const char *start = from;
-
-        if (jr_utf8_next(&from) == JR_UTF8_UNFIT)
-            *text++ = '?';
-        else
-            while (start < from)
-                *text++ = *start++;
-    }
-    *text = '\0';
-}
-
 static void print_line(const char *place, char *text)
 {
-    blank_controls(text);
+    jr_utf8_blank(text);
     fprintf(stderr, "%s: %s%s\n", jr_diag_program, place, text);
 }
 
@@ -56,7 +38,7 @@ void jr_warn(struct jr_diag *diag, const char *file, uint64_t offset,
         snprintf(place, sizeof place, "%s: ", file);
     else
         snprintf(place, sizeof place, "%s: at 0x%" PRIx64 ": ", file, offset);
-    blank_controls(place);
+    jr_utf8_blank(place);
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);

@@ -46,3 +46,19 @@ uint32_t jr_utf8_next(const char **text)
     *text += more;
     return is_unfit(c) ? JR_UTF8_UNFIT : c;
 }
+
+void jr_utf8_blank(char *text)
+{
+    const char *from = text;
+
+    while (*from != '\0') {
+        const char *start = from;
+
+        if (jr_utf8_next(&from) == JR_UTF8_UNFIT)
+            *text++ = '?';
+        else
+            while (start < from)
+                *text++ = *start++;
+    }
+    *text = '\0';
+}

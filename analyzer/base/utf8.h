@@ -15,4 +15,8 @@
  * writing, and for surrogates and noncharacters. */
 uint32_t jr_utf8_next(const char **text);
 
+/* Puts a '?' in the place of each character of a text that is
+ * JR_UTF8_UNFIT: what is left cannot steer a terminal. */
+void jr_utf8_blank(char *text);
+
 #endif

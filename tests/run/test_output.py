@@ -3,6 +3,7 @@
 is no file is never removed, and no write error passes in silence.
 
 Runs in: tests."""
+import fcntl
 import os
 import resource
 import shutil
@@ -86,6 +87,21 @@ class Output(Case):
         self.refused("out")
         self.assertEqual(self.text("out"), "old\n")
         self.assertEqual(self.added(), ["out"])
+
+    def test_what_a_killed_report_left_is_swept(self):
+        """A new file that nobody writes to any more goes; one that another
+        report writes to, a link and another kind of file stay."""
+        left, written = ".jprof-report-1-0", ".jprof-report-2-0"
+        self.put(left, "half")
+        self.put(written, "half")
+        os.symlink("jprof-log", self.path(".jprof-report-3-0"))
+        os.mkdir(self.path(".jprof-report-4-0"))
+        with open(self.path(written), encoding="utf-8") as other:
+            fcntl.flock(other, fcntl.LOCK_EX)
+            self.assertEqual(self.html("out.html")[0], 0)
+        self.assertEqual(self.added(),
+                         [written, ".jprof-report-3-0", ".jprof-report-4-0",
+                          "out.html"])
 
     def test_link_stays_a_link(self):
         os.mkdir(self.path("deep"))

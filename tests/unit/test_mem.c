@@ -16,6 +16,7 @@
 
 #include "base/diag.h"
 #include "base/mem.h"
+#include "progress.h"
 
 static void grows_arrays_and_keeps_what_they_hold(void **state)
 {
@@ -128,6 +129,24 @@ static void says_where_what_and_not_too_often(void **state)
     assert_non_null(strstr(text, "jprof-report: 30 and 10\n"));
 }
 
+static void show_progress(void)
+{
+    struct jr_progress progress = {.what = "a\033[31m\nlog", .wanted = 1};
+
+    jr_progress_show(&progress, 1, 2);
+}
+
+/* Nor does a log's name steer the terminal by the line of progress. */
+static void shows_progress_without_controls(void **state)
+{
+    char text[256];
+    int status;
+
+    (void)state;
+    run_child(show_progress, text, sizeof text, &status);
+    assert_string_equal(text, "\r\033[Kjprof-report: a?[31m?log: 50%");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +154,7 @@ int main(void)
         cmocka_unit_test(copies_and_formats_text),
         cmocka_unit_test(ends_when_memory_is_out),
         cmocka_unit_test(says_where_what_and_not_too_often),
+        cmocka_unit_test(shows_progress_without_controls),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
