@@ -9,28 +9,28 @@
 #include "cover.h"
 #include "model.h"
 
-/* Words of the tree's file, in its table in doc/FORMAT.md. */
+/* The words for reasons in the tree's file, see its table in doc/FORMAT.md. */
 static const struct {
     const char *word, *text;
 } reasons[] = {
     {"static", "it is statically linked, so no library can be preloaded"},
-    {"musl", "it uses the C library musl, and libjprof.so needs glibc"},
-    {"machine", "it is built for another kind of machine than libjprof.so"},
+    {"musl", "it uses the C library musl, but libjprof.so needs glibc"},
+    {"machine", "it is built for a different machine type than libjprof.so"},
     {"setuid", "it is set-uid or set-gid, and the loader then ignores "
                "LD_PRELOAD"},
     {"caps", "it has file capabilities, and the loader then ignores "
              "LD_PRELOAD"},
     {"preload", "it was executed without the library: LD_PRELOAD was not "
-                "handed on"},
+                "passed on"},
     {"flags", "it was executed without JPROF_FLAGS"},
-    {"filter", "its JPROF_FLAGS was empty, as it is made behind a seccomp "
-               "filter that forbids what profiling begins with"},
+    {"filter", "its JPROF_FLAGS was emptied, because a seccomp filter "
+               "forbids the system calls that start a profile"},
 };
 
 static char *told(const struct jr_tree_line *line)
 {
     if (line->kind == JR_TREE_NOLOG)
-        return jr_printf("its log could not be made%s%s",
+        return jr_printf("its log could not be created%s%s",
                          line->text[0] ? ": " : "", line->text);
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (strcmp(line->why, reasons[i].word) == 0)
@@ -38,32 +38,32 @@ static char *told(const struct jr_tree_line *line)
     return jr_strdup(line->why);
 }
 
-/* Why a process with a log lacks so much. */
+/* The most likely reason why a process with a log lacks `missing_ns`. */
 static const char *guessed(const struct jr_cover_process *process,
                            uint64_t missing_ns)
 {
     const struct jr_cover_image *last = &process->last;
 
     if (last->off == JP_OFF_FILTER)
-        return "its profile ended where it gave up system calls or its clock "
+        return "its profile ended when it gave up system calls or its clock "
                "(seccomp, PR_SET_TSC)";
     if (last->lost_ns >= missing_ns / 2)
         return "its samples were lost, see above";
     if (last->refused)
         return "the kernel refused its threads their timers";
     if (process->after_ns >= missing_ns / 2)
-        return "it used that as it ended, after its profile: in jprof's own "
-               "end, destructors, and the kernel, which took its memory down";
+        return "it used this time after its profile ended: in jprof's "
+               "finalization, destructors, and the kernel's release of memory";
     if (!last->ended && process->own_ns > last->cpu_ns &&
         process->own_ns - last->cpu_ns >= missing_ns / 2)
-        return "it went on where it had no log: past an exec or its "
-               "destructors, killed, or not allowed to write here";
+        return "it continued without a log: after an exec or its destructors, "
+               "killed, or not permitted to write to the folder";
     if (process->before_ns >= missing_ns / 2)
-        return "it used that before its profile began: in exec, the loader and "
-               "jprof's own start";
+        return "it used this time before its profile started: in exec, the "
+               "loader and jprof's initialization";
     if (jr_add(process->before_ns, process->after_ns) >= missing_ns / 2)
-        return "it used that before its profile began, and as it ended, after "
-               "it";
+        return "it used this time before its profile started and after its "
+               "profile ended";
     return "the reason is not known";
 }
 
@@ -73,12 +73,13 @@ static char *why_of(const struct jr_cover_process *process, uint64_t missing_ns)
         return told(process->reason);
     if (process->has_log)
         return jr_strdup(guessed(process, missing_ns));
-    return jr_strdup("it left no log, and no word why: made past the C "
-                     "library's fork, shut into a sandbox, or not allowed to "
-                     "write here");
+    return jr_strdup("it left no log and no reason: it was forked without "
+                     "the C library, sandboxed, or not permitted to write to "
+                     "the folder");
 }
 
-/* The command of a process, or of its parent (*parent is its pid then). */
+/* The command of a process; if that is unknown, its parent's, whose pid is then
+ * stored in *parent. */
 static const char *command_of(const struct jr_cover *cover,
                               const struct jr_cover_process *process,
                               uint32_t *parent)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The words of the log's numbers: a stable one for the summary and one for
- * people.
+ * Names of the log's numeric codes: a stable word for the summary and a phrase
+ * for the text and HTML reports.
  * Runs in: analyzer. */
 #include "model.h"
 
@@ -30,21 +30,22 @@ static const struct word walkers[JP_WALKER_COUNT] = {
 };
 
 static const struct word reasons[JP_REASON_COUNT] = {
-    [JP_REASON_ROOT] = {"root", "the thread's outermost frame was reached"},
-    [JP_REASON_DEPTH] = {"depth", "deeper than the limit"},
-    [JP_REASON_BAD_FP] = {"bad_fp", "a frame pointer led nowhere"},
-    [JP_REASON_NO_RULE] = {"no_rule", "no unwinding rule for the code"},
-    [JP_REASON_BOUNDS] = {"bounds", "a frame lay outside the stack"},
-    [JP_REASON_NO_STACK] = {"no_stack", "the thread's stack was not known"},
-    [JP_REASON_WALKER] = {"walker", "the walker gave up"},
-    [JP_REASON_FIBER] = {"fiber", "a fiber's outermost frame was reached"},
+    [JP_REASON_ROOT] = {"root", "complete to the thread's root"},
+    [JP_REASON_DEPTH] = {"depth", "deeper than the depth limit"},
+    [JP_REASON_BAD_FP] = {"bad_fp", "invalid frame pointer"},
+    [JP_REASON_NO_RULE] = {"no_rule", "no unwind rule for the code"},
+    [JP_REASON_BOUNDS] = {"bounds", "frame outside the stack"},
+    [JP_REASON_NO_STACK] = {"no_stack", "stack bounds unknown"},
+    [JP_REASON_WALKER] = {"walker", "unwinder failed"},
+    [JP_REASON_FIBER] = {"fiber", "complete to the fiber's root"},
 };
 
 static const struct word losses[JR_LOST_COUNT] = {
-    [JP_COUNT_LOST_STALE] = {"stale", "the thread was no longer known"},
-    [JP_COUNT_LOST_REENTRANT] = {"reentrant", "a sample was being taken"},
+    [JP_COUNT_LOST_STALE] = {"stale", "thread already ended"},
+    [JP_COUNT_LOST_REENTRANT] = {"reentrant",
+                                 "signal while a sample was taken"},
     [JP_COUNT_LOST_RESERVED] = {"reserved", "no longer in use"},
-    [JP_COUNT_LOST_NO_LOG] = {"no_log", "the log could not be made"},
+    [JP_COUNT_LOST_NO_LOG] = {"no_log", "log could not be created"},
     [JP_COUNT_LOST_NO_SPACE] = {"no_space", "no space in the file system"},
     [JP_COUNT_LOST_NO_MEMORY] = {"no_memory", "no memory"},
     [JP_COUNT_LOST_NO_SLOT] = {"no_slot", "too many threads"},

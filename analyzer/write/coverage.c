@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Coverage in words.
+ * Describes the coverage in sentences.
  * Runs in: analyzer. */
 #include "coverage.h"
 
@@ -23,7 +23,7 @@ double jr_coverage_percent(const struct jr_cover *cover)
     return percent < 100.0 ? percent : 100.0;
 }
 
-/* Appends "; TIME WHAT" to *text when there is such a time. */
+/* Appends "; TIME WHAT" to *text if the time is at least REST_MIN_NS. */
 static void append(char **text, uint64_t ns, const char *what)
 {
     char *time, *longer;
@@ -46,22 +46,21 @@ char *jr_coverage_text(const struct jr_report *report, int *bad)
         return NULL;
     time = jr_duration(cover->cpu_ns);
     if (cover->cpu_ns)
-        text = jr_printf("%.1f%% of %s of CPU time%s",
-                         jr_coverage_percent(cover), time,
-                         cover->whole || !report->merged
-                             ? ""
-                             : ", as far as its processes knew of it");
+        text = jr_printf(
+            "%.1f%% of %s of CPU time%s", jr_coverage_percent(cover), time,
+            cover->whole || !report->merged ? ""
+                                            : " that the processes reported");
     else
-        text = jr_strdup("of no CPU time");
+        text = jr_strdup("no CPU time was used");
     free(time);
-    append(&text, cover->paused_ns, "more while the profile did not run");
+    append(&text, cover->paused_ns, "more while profiling was paused");
     append(&text, cover->looking_ns,
-           "more of jprof's own, in threads that "
-           "waited");
+           "more used by jprof to sample waiting "
+           "threads");
     append(&text, cover->cut_ns,
-           "more of processes of which only the last samples were kept");
+           "more in processes whose older samples were overwritten");
     append(&text, cover->children_ns,
-           "more of children, which have logs of their own");
+           "more of children, which have their own logs");
     *bad = cover->ngaps > 0 || (cover->cpu_ns > REST_MIN_NS &&
                                 jr_coverage_percent(cover) < GOOD_PERCENT);
     return text;
@@ -103,7 +102,7 @@ static char *gap_text(const struct jr_gap *gap)
     return text;
 }
 
-/* What is left of the gaps behind those that are shown. */
+/* One sentence for all gaps that are not shown. */
 static char *more_gaps(const struct jr_cover *cover)
 {
     uint64_t missing = 0;
@@ -116,12 +115,14 @@ static char *more_gaps(const struct jr_cover *cover)
             jr_add(missing, cover->gaps[i].cpu_ns - cover->gaps[i].sampled_ns);
     }
     time = jr_duration(missing);
-    text = jr_printf("%zu further processes: %s without samples", count, time);
+    text = jr_printf("%zu more processes: %s of CPU time without samples",
+                     count, time);
     free(time);
     return text;
 }
 
-/* "TIME of CPU time WHAT", of what is worth a word; else NULL. */
+/* "TIME of CPU time WHAT"; NULL if the time is below REST_MIN_NS or one percent
+ * of the whole. */
 static char *part_text(const struct jr_cover *cover, uint64_t ns,
                        const char *what)
 {
@@ -135,21 +136,21 @@ static char *part_text(const struct jr_cover *cover, uint64_t ns,
     return text;
 }
 
-/* The i-th place where CPU time is that nothing could sample, in words. */
+/* The i-th kind of CPU time that could not be sampled, as a sentence; NULL: there
+ * are no more. */
 static char *unsampled_text(const struct jr_cover *cover, size_t i)
 {
     const struct {
         uint64_t ns;
         const char *what;
     } parts[] = {
-        {cover->before_ns, "before the programs' profiles began: in exec, the "
-                           "loader and jprof's own start"},
-        {cover->after_ns, "after processes' profiles had ended: in jprof's "
-                          "own end, destructors, and the kernel, which takes "
-                          "their memory down"},
-        {cover->rest_ns, "in processes that left no trace, of less than one "
-                         "period each or with a parent that is not profiled, "
-                         "and at the ends of those of less than 50 ms"},
+        {cover->before_ns, "before profiling started: in exec, the loader and "
+                           "jprof's initialization"},
+        {cover->after_ns, "after profiling ended: in jprof's finalization, "
+                          "destructors, and the kernel's release of memory"},
+        {cover->rest_ns, "in processes without a log (shorter than one period, "
+                         "or with a parent that is not profiled), and at the "
+                         "end of processes of less than 50 ms"},
     };
 
     for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) {

@@ -108,7 +108,7 @@ static void add_program(const struct jr_report *report, struct jr_facts *facts)
             jr_printf("%" PRIu32, model->processes[0].run->header.pid), 0);
 }
 
-/* The run's own time, and what of it was profiled where that is less. */
+/* The wall time of the run, and the profiled time where that is shorter. */
 static void add_times(const struct jr_report *report, struct jr_facts *facts)
 {
     const struct jr_filter *filter = &report->model->filter;
@@ -120,10 +120,9 @@ static void add_times(const struct jr_report *report, struct jr_facts *facts)
         run = jr_duration(run_ns);
         if (total->wall_ns < run_ns / 10 * 9)
             add(facts, "Wall time",
-                jr_printf("%s, of which %s %s", run, profiled,
-                          filter->from_ns || filter->has_to
-                              ? "are in this report"
-                              : "were profiled"),
+                jr_printf("%s (%s %s)", run, profiled,
+                          filter->from_ns || filter->has_to ? "in this report"
+                                                            : "profiled"),
                 0);
         else
             add(facts, "Wall time", jr_strdup(run), 0);
@@ -135,17 +134,17 @@ static void add_times(const struct jr_report *report, struct jr_facts *facts)
     if (total->kept_ns < total->wall_ns) {
         char *kept = jr_duration(total->kept_ns);
 
-        add(facts, "Ring", jr_printf("keeps the last %s of that", kept), 0);
+        add(facts, "Ring buffer", jr_printf("kept the last %s", kept), 0);
         free(kept);
     }
     add(facts, "CPU time", jr_duration(total->cpu_ns), 0);
     if (total->blocked_ns)
-        add(facts, "Waiting", jr_duration(total->blocked_ns), 0);
+        add(facts, "Blocked time", jr_duration(total->blocked_ns), 0);
     if (total->ready_ns)
-        add(facts, "Waiting for a CPU", jr_duration(total->ready_ns), 0);
+        add(facts, "Ready time", jr_duration(total->ready_ns), 0);
 }
 
-/* When the first of all processes started, in seconds; 0: not known. */
+/* The start time of the earliest process, in seconds; 0: not known. */
 static time_t earliest(const struct jr_model *model)
 {
     uint64_t least = 0;
@@ -177,7 +176,8 @@ static char *hertz(double rate)
     return jr_printf(rate < 1000 ? "%.4g Hz" : "%.0f Hz", rate);
 }
 
-/* In real time, where waiting threads are looked at rarely, two rates. */
+/* A real-time profile has two rates, since waiting threads are sampled less
+ * often than running ones. */
 static void add_rate(const struct jr_model *model, struct jr_facts *facts)
 {
     const struct jr_stats *total = &model->total;
@@ -187,19 +187,20 @@ static void add_rate(const struct jr_model *model, struct jr_facts *facts)
     int real = model->times.nthreads > 0, low = got < 0.9 * rate;
 
     if (total->timer_samples == 0 && !real)
-        add(facts, "Rate", jr_printf("%s asked", asked), 0);
+        add(facts, "Rate", jr_printf("%s requested", asked), 0);
     else if (!real)
-        add(facts, "Rate", jr_printf("%s asked, %s got", asked, running), low);
+        add(facts, "Rate",
+            jr_printf("%s requested, %s achieved", asked, running), low);
     else if (total->timer_samples == 0)
         add(facts, "Rate",
-            jr_printf("%s asked; %s on average, waiting threads being looked "
-                      "at more rarely",
+            jr_printf("%s requested; %s on average (waiting threads are "
+                      "sampled less often)",
                       asked, all),
             0);
     else
         add(facts, "Rate",
-            jr_printf("%s asked, %s got of running threads; %s of all, "
-                      "waiting ones being looked at more rarely",
+            jr_printf("%s requested, %s achieved for running threads, %s for "
+                      "all threads (waiting threads are sampled less often)",
                       asked, running, all),
             low);
     free(asked);
@@ -216,7 +217,8 @@ static void add_lowered(const struct jr_stats *total, struct jr_facts *facts)
     rate = hertz(jr_rate_lowered(total));
     time = jr_duration(total->lowered_ns);
     add(facts, "Rate lowered",
-        jr_printf("handler time: to %s on average, for %s", rate, time), 1);
+        jr_printf("%s on average for %s, to limit the overhead", rate, time),
+        1);
     free(rate);
     free(time);
 }
@@ -279,7 +281,7 @@ static void add_filter(const struct jr_model *model, struct jr_facts *facts)
     append_names(&list, "--process", filter->process, filter->nprocess);
     append_times(&list, filter);
     if (*list) {
-        char *text = jr_printf("%s (%" PRIu64 " samples dropped by name)", list,
+        char *text = jr_printf("%s (%" PRIu64 " samples removed by name)", list,
                                model->total.filtered);
 
         add(facts, "Filters", text, 0);
@@ -300,14 +302,14 @@ void jr_facts_about(const struct jr_report *report, struct jr_facts *facts)
     add_date(model, facts);
     add_times(report, facts);
     add(facts, "Samples",
-        jr_printf("%" PRIu64 ", weighing %" PRIu64 " periods of %.6g ms",
+        jr_printf("%" PRIu64 ", total weight %" PRIu64 " periods of %.6g ms",
                   total->samples, jr_periods(model, total->weight_ns),
                   (double)model->period_ns / 1e6),
         total->samples == 0);
     add(facts, "Clock", jr_strdup(jr_clock_text(first->run->header.clock)), 0);
     add_rate(model, facts);
     add_lowered(total, facts);
-    add(facts, "Stacks by",
+    add(facts, "Stack unwinding",
         jr_strdup(jr_walker_text(first->run->header.walker)), 0);
     add(facts, "Threads", jr_printf("%" PRIu64, total->threads), 0);
     add(facts, "Sections",
@@ -318,7 +320,7 @@ void jr_facts_about(const struct jr_report *report, struct jr_facts *facts)
     add_filter(model, facts);
 }
 
-/* "12 (0.4%): 10 x, 2 y", or "none". */
+/* "12 (0.40%): 10 no memory, 2 too many threads", or "none". */
 static char *counted(const struct jr_stats *total, const uint64_t *counts,
                      size_t first, size_t end, const char *(*text_of)(unsigned))
 {
@@ -342,7 +344,7 @@ static char *counted(const struct jr_stats *total, const uint64_t *counts,
     return text;
 }
 
-void jr_facts_worth(const struct jr_report *report, struct jr_facts *facts)
+void jr_facts_quality(const struct jr_report *report, struct jr_facts *facts)
 {
     const struct jr_stats *total = &report->model->total;
     uint64_t truncated = total->reasons[JP_REASON_DEPTH];
@@ -360,8 +362,8 @@ void jr_facts_worth(const struct jr_report *report, struct jr_facts *facts)
                 jr_reason_text),
         jr_incomplete(total) > 0);
     if (fibers)
-        add(facts, "Stacks of fibers",
-            jr_printf("%" PRIu64 " (%.2f%%) end at a fiber's outermost frame",
+        add(facts, "Fiber stacks",
+            jr_printf("%" PRIu64 " (%.2f%%), complete to the fiber's root",
                       fibers, jr_percent(fibers, total->samples)),
             0);
     add(facts, "Truncated stacks",
@@ -370,8 +372,8 @@ void jr_facts_worth(const struct jr_report *report, struct jr_facts *facts)
                   : jr_strdup("none"),
         truncated > 0);
     if (jr_rules(total))
-        add(facts, "Unwinding rules",
-            jr_printf("%.2f%% of %" PRIu64 " were at hand",
+        add(facts, "Unwind rule cache",
+            jr_printf("%.2f%% of %" PRIu64 " lookups hit",
                       jr_percent(total->rule_hits, jr_rules(total)),
                       jr_rules(total)),
             0);
@@ -384,11 +386,11 @@ void jr_facts_worth(const struct jr_report *report, struct jr_facts *facts)
         jr_percent(total->unnamed_frames, total->frames) >= 5.0);
     if (total->jit_frames)
         add(facts, "JIT frames",
-            jr_printf(
-                "%.2f%% of %" PRIu64 "; %.2f%% of them named%s",
-                jr_percent(total->jit_frames, total->frames), total->frames,
-                jr_percent(total->jit_named, total->jit_frames),
-                total->jit_late ? ", some only by what was there later" : ""),
+            jr_printf("%.2f%% of %" PRIu64 "; %.2f%% of the JIT frames named%s",
+                      jr_percent(total->jit_frames, total->frames),
+                      total->frames,
+                      jr_percent(total->jit_named, total->jit_frames),
+                      total->jit_late ? ", some from later descriptions" : ""),
             jr_percent(total->jit_named, total->jit_frames) < 95.0);
     add(facts, "Changed binaries",
         report->changed ? jr_printf("%zu", report->changed) : jr_strdup("none"),

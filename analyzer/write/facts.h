@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The head of a report for people: what was profiled, and what the report is
- * worth.
+ * The head of the text and HTML reports: facts about the profiled run, and
+ * facts about the quality of the data.
  * Runs in: analyzer. */
 #ifndef JR_FACTS_H
 #define JR_FACTS_H
@@ -12,7 +12,7 @@
 struct jr_fact {
     const char *label;
     char *text; /* not escaped */
-    int bad;    /* takes from the worth of the report */
+    int bad;    /* the fact lowers the quality of the data */
 };
 
 struct jr_facts {
@@ -20,10 +20,11 @@ struct jr_facts {
     size_t count, room;
 };
 
-/* What was profiled and how. */
+/* Facts about the run: program, times, samples, clock, filters. */
 void jr_facts_about(const struct jr_report *report, struct jr_facts *facts);
-/* Losses and gaps, the good news (none) included. */
-void jr_facts_worth(const struct jr_report *report, struct jr_facts *facts);
+/* Facts about the quality of the data: coverage, lost samples, incomplete
+ * stacks, unnamed frames; "none" where nothing is wrong. */
+void jr_facts_quality(const struct jr_report *report, struct jr_facts *facts);
 void jr_facts_free(struct jr_facts *facts);
 
 /* "node", "firefox tab": program and role of a process.  The caller frees. */

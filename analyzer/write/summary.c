@@ -26,7 +26,7 @@ static void text(FILE *out, const char *key, const char *value)
     fputc('\n', out);
 }
 
-static void worth(const struct jr_stats *total, FILE *out)
+static void quality(const struct jr_stats *total, FILE *out)
 {
     number(out, "lost", jr_lost(total));
     for (unsigned i = 0; i < JR_LOST_COUNT; i++)
@@ -102,7 +102,7 @@ static void processes(const struct jr_model *model, FILE *out)
     }
 }
 
-/* Coverage, and what is missing, each gap in a line. */
+/* The coverage, and one line for each gap in it. */
 static void coverage(const struct jr_cover *cover, FILE *out)
 {
     if (!cover || !cover->known)
@@ -149,7 +149,7 @@ void jr_write_summary(const struct jr_report *report, FILE *out)
     }
     fprintf(out, "wall_s: %.6f\n", (double)total->wall_ns / 1e9);
     coverage(report->cover, out);
-    worth(total, out);
+    quality(total, out);
     text(out, "clock", jr_clock_word(header->clock));
     text(out, "stack", jr_walker_word(header->walker));
     fprintf(out, "rate_asked_hz: %.3f\n", 1e9 / (double)model->period_ns);

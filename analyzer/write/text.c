@@ -32,15 +32,15 @@ static void put_facts(FILE *out, const struct jr_facts *facts)
 
 static void put_head(const struct jr_report *report, FILE *out)
 {
-    struct jr_facts about = {0}, worth = {0};
+    struct jr_facts about = {0}, quality = {0};
     char *gap;
 
     jr_facts_about(report, &about);
-    jr_facts_worth(report, &worth);
+    jr_facts_quality(report, &quality);
     fputs("Jprof Profile Report\n\n", out);
     put_facts(out, &about);
     fputc('\n', out);
-    put_facts(out, &worth);
+    put_facts(out, &quality);
     for (size_t i = 0; (gap = jr_coverage_gap(report, i)) != NULL; i++) {
         put_line(out, "Not covered", gap);
         free(gap);
@@ -48,10 +48,10 @@ static void put_head(const struct jr_report *report, FILE *out)
     for (size_t i = 0; i < report->nnotes; i++)
         put_line(out, "Note", report->notes[i]);
     jr_facts_free(&about);
-    jr_facts_free(&worth);
+    jr_facts_free(&quality);
 }
 
-/* A line of the contents: `indent` for a part of a group. */
+/* One line of the contents.  The parts of a group have an `indent`. */
 static void put_entry(const struct jr_report *report, uint64_t weight_ns,
                       const char *indent, const char *title, FILE *out)
 {
@@ -95,8 +95,8 @@ static void put_contents(const struct jr_report *report,
         put_group(report, contents, &contents->groups[i], out);
 }
 
-/* The tiers that make up a function: " [TurboFan 120, Sparkplug 3]", with its
- * Count (or its Hits) in each when there are several. */
+/* The tiers of a function: " [TurboFan 120, Sparkplug 3]".  If there are several,
+ * each has its Count, or with `hits` its Hits. */
 static void put_tiers(const struct jr_report *report,
                       const struct jr_part *part, const struct jr_row *row,
                       int hits, FILE *out)
@@ -144,7 +144,7 @@ static void put_name(const struct jr_report *report, const struct jr_row *row,
     put_module(report, row, out);
 }
 
-/* The name of the function that a line is about: with all its tiers. */
+/* The name of the function of a line, with all its tiers. */
 static void put_title(const struct jr_report *report,
                       const struct jr_part *part, const struct jr_row *row,
                       int hits, FILE *out)
@@ -154,26 +154,26 @@ static void put_title(const struct jr_report *report,
     put_module(report, row, out);
 }
 
-/* The lines of the flat profile, and one of what is left out. */
+/* The lines of the flat profile, and one line for the functions left out. */
 static void put_rows(const struct jr_report *report, const struct jr_part *part,
                      FILE *out)
 {
     struct jr_rest rest = jr_part_rest(part, 1);
 
-    fputs("   Count  %Total  Function Name\n", out);
+    fputs("Count (self)  %Total  Function Name\n", out);
     for (size_t i = 0; i < part->nflat; i++) {
         const struct jr_row *row = &part->rows[part->flat[i]];
 
         if (part->flat[i] >= part->nshown)
             continue;
-        fprintf(out, "%8" PRIu64 "  %5.1f%%  ",
+        fprintf(out, "%12" PRIu64 "  %5.1f%%  ",
                 jr_periods(report->model, row->self_ns),
                 jr_percent(row->self_ns, part->weight_ns));
         put_title(report, part, row, 0, out);
         fputc('\n', out);
     }
     if (rest.count > 0)
-        fprintf(out, "%8" PRIu64 "  %5.1f%%  %zu more function%s\n",
+        fprintf(out, "%12" PRIu64 "  %5.1f%%  %zu more function%s\n",
                 jr_periods(report->model, rest.self_ns),
                 jr_percent(rest.self_ns, part->weight_ns), rest.count,
                 rest.count > 1 ? "s" : "");
@@ -187,8 +187,8 @@ static void put_flat(const struct jr_report *report, const struct jr_part *part,
     put_rows(report, part, out);
 }
 
-/* The callers or callees of the row at `of`, and one line of those that are
- * left out. */
+/* The callers or callees of the row at `of`, and one line for those left
+ * out. */
 static void put_links(const struct jr_report *report,
                       const struct jr_part *part, size_t of, int callees,
                       FILE *out)
@@ -242,7 +242,7 @@ static void put_hierarchical(const struct jr_report *report,
     struct jr_rest rest = jr_part_rest(part, 0);
 
     fputs("\nHierarchical Profile\n\n", out);
-    fputs(" index   Count             Hits            Function Name\n", out);
+    fputs(" index     Count (self)     Hits (total)  Function Name\n", out);
     for (size_t i = 0; i < part->nshown; i++)
         put_function(report, part, i, out);
     if (rest.count > 0)
@@ -254,7 +254,7 @@ static void put_hierarchical(const struct jr_report *report,
                 jr_periods(report->model, rest.most_ns));
 }
 
-/* A process or thread beside the total: its share and its heaviest
+/* A process or thread when the total is shown too: its share and its heaviest
  * functions. */
 static void put_short(const struct jr_report *report,
                       const struct jr_part *part, FILE *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Real time in a report: what blocked, and the time of functions by state, each
- * with its standard error.
+ * Writes real time as text and in the summary: calls that blocked, and time of
+ * functions by thread state, each with its standard error.
  * Runs in: analyzer. */
 #include "waits.h"
 
@@ -13,7 +13,7 @@
 #include "figures.h"
 
 #define NS 1e9
-#define LISTED 200 /* for scripts */
+#define LISTED 200 /* lines of the summary */
 
 void jr_waits_open(struct jr_waits *page, const struct jr_report *report,
                    FILE *out, void (*put)(FILE *out, const char *text))
@@ -29,8 +29,8 @@ void jr_waits_close(struct jr_waits *page)
     free(page->times);
 }
 
-/* What the program called: jprof's hooks stand where the C library's functions
- * would. */
+/* The name of the call that waited.  For a hook of jprof it is the name of the C
+ * library's function that the hook replaces. */
 static const char *call_name(const struct jr_function *function)
 {
     static const char hook[] = "jp_hook_";
@@ -66,7 +66,7 @@ static void text_waits(const struct jr_waits *page)
 {
     size_t shown = 0;
 
-    fputs("\nWhat Blocked\n\n", page->out);
+    fputs("\nBlocking Calls\n\n", page->out);
     fputs(" Blocked s       +/-  Threads  Function: call\n", page->out);
     for (size_t i = 0; i < page->nwaits && shown < JR_WAITS_SHOWN; i++) {
         const struct jr_wait_row *wait = &page->waits[i];
@@ -90,7 +90,7 @@ static void text_waits(const struct jr_waits *page)
         fprintf(page->out, "%10.3f %9s %8" PRIu64 "  ",
                 (double)wait->idle_ns / NS, "", wait->idle);
         jr_waits_put(page, wait);
-        fprintf(page->out, "  (thread%s idle there all the time)\n",
+        fprintf(page->out, "  (thread%s always idle there)\n",
                 jr_waits_plural(wait->idle));
     }
 }

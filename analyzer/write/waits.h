@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Real time in a report: what blocked, and the time of functions by state.
+ * Real time in a report: calls that blocked, and time of functions by thread
+ * state.
  * Runs in: analyzer. */
 #ifndef JR_WRITE_WAITS_H
 #define JR_WRITE_WAITS_H
 
 #include "report.h"
 
-#define JR_WAITS_SHOWN 40 /* functions, and waits, for people */
+#define JR_WAITS_SHOWN 40 /* functions, and as many calls, in text and HTML */
 
-/* What the sections show, and how a name is written there. */
+/* The rows of both sections, and the function that writes a name. */
 struct jr_waits {
     const struct jr_model *model;
     struct jr_wait_row *waits;
@@ -27,10 +28,10 @@ void jr_waits_close(struct jr_waits *page);
 /* Writes "function: call". */
 void jr_waits_put(const struct jr_waits *page, const struct jr_wait_row *wait);
 
-/* "s", but for one. */
+/* "s", or "" for a count of one. */
 const char *jr_waits_plural(uint64_t count);
 
-/* The sections; nothing for a profile of CPU time. */
+/* Write both sections; they write nothing for a profile of CPU time. */
 void jr_waits_text(const struct jr_report *report, FILE *out);
 void jr_waits_summary(const struct jr_report *report, FILE *out);
 

@@ -145,7 +145,7 @@ class Missing(CoverageCase):
 
     def test_preload_not_handed_on(self):
         gap = self.check("env -i %s 0.4 >/dev/null" % quote(program("busy")),
-                         "busy", "LD_PRELOAD was not handed on")
+                         "busy", "LD_PRELOAD was not passed on")
         self.assertEqual(gap["log"], "0")
 
     def test_flags_not_handed_on(self):
@@ -154,7 +154,7 @@ class Missing(CoverageCase):
 
     def test_flags_emptied(self):
         self.check("JPROF_FLAGS= %s 0.4 >/dev/null" % quote(program("busy")),
-                   "busy", "as it is made behind a seccomp filter")
+                   "busy", "because a seccomp filter forbids")
 
     @unittest.skipUnless(os.geteuid() == 0, "only root gives files away")
     def test_set_uid(self):
@@ -234,7 +234,7 @@ class Missing(CoverageCase):
         self.assertEqual(done.status, 0, done.err)
         gaps = self.merged()[1]
         self.assertEqual(len(gaps), 1, gaps)
-        self.assertRegex(gaps[0]["why"], "not allowed to write here")
+        self.assertRegex(gaps[0]["why"], "not permitted to write")
 
 
 class Covered(CoverageCase):

@@ -39,7 +39,7 @@ class Waiting(Case):
         summary = self.summary(program("loads"), "jprof-log")
         self.assertGreater(float(summary["blocked_s"]), 14.5)
         self.assertLess(float(summary["running_s"]), 0.5)
-        self.assertIn("Waiting", self.report(program("loads"), "jprof-log"))
+        self.assertIn("Blocked time", self.report(program("loads"), "jprof-log"))
 
     def test_wake_ups(self):
         """As the kernel counts them."""

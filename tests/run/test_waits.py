@@ -141,10 +141,10 @@ class Reports(Phases):
         idle = [row for name, row in waits.items() if name.startswith("main")]
         self.assertEqual(sum(row["idle"] for row in idle), 1)
         text = self.report(program("rhythms"), "--format=text", "jprof-log")
-        self.assertLess(text.index("What Blocked"), text.index("Flat Profile"))
-        self.assertRegex(text, r"Rate .* of all, waiting ones")
+        self.assertLess(text.index("Blocking Calls"), text.index("Flat Profile"))
+        self.assertRegex(text, r"Rate .* for all threads")
         html = self.report(program("rhythms"), "jprof-log")
-        self.assertLess(html.index("What Blocked"), html.index("Flat Profile"))
+        self.assertLess(html.index("Blocking Calls"), html.index("Flat Profile"))
 
     def test_own_time_is_not_to_be_covered(self):
         """Nearly all CPU time of a program that only waits is jprof's."""
@@ -224,12 +224,12 @@ class Served(Phases):
                     ERRORS * row["error_s"] + 2 * SHARE * truths[function])
                 self.assertLess(row["error_s"], 0.2 * truths[function])
         text = self.report(program("requests"), "--format=text", folder)
-        self.assertRegex(text, r"(?s)What Blocked.*ask_database: recv\n.*"
+        self.assertRegex(text, r"(?s)Blocking Calls.*ask_database: recv\n.*"
                                r"Flat Profile")
         with open(os.path.join(folder, "report.html"),
                   encoding="utf-8") as page:
             html = page.read()
-        self.assertLess(html.index("What Blocked"), html.index("ask_database"))
+        self.assertLess(html.index("Blocking Calls"), html.index("ask_database"))
 
     def test_before_a_hang(self):
         """A ring holds the last seconds before it, of all threads, however

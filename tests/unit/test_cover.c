@@ -445,9 +445,9 @@ static void tells_of_ends(void **state)
     for (size_t i = 0; i < cover.ngaps; i++) {
         const struct jr_gap *gap = &cover.gaps[i];
 
-        assert_non_null(strstr(gap->why, gap->pid == 2   ? "as it ended"
+        assert_non_null(strstr(gap->why, gap->pid == 2   ? "profile ended:"
                                          : gap->pid == 3 ? "killed"
-                                                         : "began, and as"));
+                                                         : "started and"));
     }
     jr_cover_free(&cover);
     jr_tree_file_free(&tree);

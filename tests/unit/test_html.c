@@ -108,7 +108,7 @@ static void test_page(void **state)
     assert_int_equal(times(got, "</script>"), 1);
     assert_int_equal(times(got, "a&b"), 0);
     assert_true(times(got, "c&quot;&#39;\xef\xbf\xbd") > 0);
-    assert_int_equal(times(got, " (self)"), 2);
+    assert_int_equal(times(got, " (self)</span></p>"), 2);
     assert_true(times(got, "class=\"k u\"") > 0);
     assert_true(times(got, "class=\"k j\"") > 0);
     assert_int_equal(times(got, "://"), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The perf map reader: lines of real runtimes (tests/golden/perfmap), whole
- * files of theirs (in whole/ there) and made-up oddities.
+ * The perf map reader: lines of real runtimes (tests/golden/perfmap), every
+ * form of line that runtimes wrote (forms/ there) and made-up oddities.
  * Runs in: unit tests, in the top folder of the sources. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,17 +65,18 @@ static void reads_the_lines_of_runtimes(void **state)
     jr_perfmap_free(&map);
 }
 
-static void reads_whole_files_of_runtimes(void **state)
+/* A line of each form from whole files of runtimes. */
+static void reads_all_forms_of_runtimes(void **state)
 {
     static const struct {
         const char *name;
         size_t lines;
     } files[] = {
-        {"whole/java.map", 629},           /* OpenJDK 17 */
-        {"whole/node.map", 2491},          /* Node 20 --perf-basic-prof */
-        {"whole/node-functions.map", 310}, /* -only-functions */
-        {"whole/node-churn.map", 2771},    /* code that comes and goes */
-        {"whole/python.map", 303},         /* CPython 3.12 */
+        {"forms/java.map", 36},           /* OpenJDK 17 */
+        {"forms/node.map", 14},           /* Node 20 --perf-basic-prof */
+        {"forms/node-functions.map", 12}, /* -only-functions */
+        {"forms/node-churn.map", 13},     /* two codes at one address */
+        {"forms/python.map", 13},         /* CPython 3.12 */
     };
 
     (void)state;
@@ -84,8 +85,30 @@ static void reads_whole_files_of_runtimes(void **state)
 
         read_golden(files[i].name, &map);
         assert_int_equal(map.nlines, files[i].lines);
+        assert_int_equal(map.malformed, 0);
         jr_perfmap_free(&map);
     }
+}
+
+/* As many lines as the largest of those files had. */
+static void reads_many_lines(void **state)
+{
+    enum { LINES = 2771, ROOM = 32 };
+    char *text = malloc(LINES * ROOM);
+    struct jr_perfmap map;
+    size_t size = 0;
+
+    (void)state;
+    assert_non_null(text);
+    for (unsigned i = 0; i < LINES; i++)
+        size += (size_t)snprintf(text + size, ROOM, "%x 10 f%u\n",
+                                 0x1000 + i * 16, i);
+    jr_perfmap_parse((const uint8_t *)text, size, &map);
+    assert_int_equal(map.nlines, LINES);
+    assert_int_equal(map.malformed, 0);
+    expect_line(&map, LINES - 1, 0x1000 + (LINES - 1) * 16, 0x10, "f2770");
+    jr_perfmap_free(&map);
+    free(text);
 }
 
 static void reads_odd_lines(void **state)
@@ -167,7 +190,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_the_lines_of_runtimes),
-        cmocka_unit_test(reads_whole_files_of_runtimes),
+        cmocka_unit_test(reads_all_forms_of_runtimes),
+        cmocka_unit_test(reads_many_lines),
         cmocka_unit_test(reads_odd_lines),
         cmocka_unit_test(leaves_out_what_is_no_line),
         cmocka_unit_test(cuts_names_that_are_too_long),

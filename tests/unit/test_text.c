@@ -185,8 +185,8 @@ static void test_text(void **state)
     got = write_report(&profile, "text");
     assert_line(got, "Jprof Profile Report");
     assert_line(got, "Total hit count: 3");
-    assert_line(got, "   Count  %Total  Function Name");
-    assert_line(got, "       2   60.0%  fe  ([jit])");
+    assert_line(got, "Count (self)  %Total  Function Name");
+    assert_line(got, "           2   60.0%  fe  ([jit])");
     assert_line(got, "   [0]       0 (  0.0%)       3 (100.0%)  fa  ([jit])");
     assert_line(got, "                               2 ( 73.3%)    fb  "
                      "([jit])");

@@ -1,35 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two hash tables, of strings and of frames, over blocks that never move.
+ * Keeps one copy of each string and of each frame, in blocks that never move.
  * Runs in: analyzer. */
 #include "strings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/mem.h"
 
 #define BLOCK_SIZE 65536U
-#define UNIT 8U /* what items begin at a multiple of */
+#define UNIT 8U /* bytes; every item begins at a multiple of it */
 #define UNITS (BLOCK_SIZE / UNIT)
 #define BLOCKS_MAX (UINT32_MAX / UNITS)
-#define FIRST_SLOTS 1024
-
-struct slot {
-    uint32_t hash;
-    uint32_t item; /* block * UNITS + unit; 0: free */
-};
-
-struct table {
-    struct slot *slots;
-    size_t count, nslots;
-};
 
 struct jr_strings {
     char **blocks; /* of BLOCK_SIZE, or of one item that is larger */
     size_t nblocks, blocks_room;
-    size_t used; /* units of the last block */
-    struct table texts, frames;
+    size_t used;                   /* units of the last block */
+    struct jr_index texts, frames; /* items: block * UNITS + unit */
 };
 
 struct jr_strings *jr_strings_new(void)
@@ -45,8 +35,8 @@ void jr_strings_free(struct jr_strings *strings)
     for (size_t i = 0; i < strings->nblocks; i++)
         free(strings->blocks[i]);
     free(strings->blocks);
-    free(strings->texts.slots);
-    free(strings->frames.slots);
+    jr_index_free(&strings->texts);
+    jr_index_free(&strings->frames);
     free(strings);
 }
 
@@ -61,37 +51,14 @@ static uint32_t take(struct jr_strings *strings, size_t size)
     size_t units = (size + UNIT - 1) / UNIT, at = strings->used;
 
     if (units > UNITS - at) {
-        /* No item is 0. */
-        at = strings->nblocks == 0;
+        at = 0;
         if (strings->nblocks == BLOCKS_MAX)
             jr_no_memory();
         *JR_PUSH(strings->blocks, strings->nblocks, strings->blocks_room) =
-            jr_realloc(NULL, units < UNITS - at ? UNITS : units + at, UNIT);
+            jr_realloc(NULL, units < UNITS ? UNITS : units, UNIT);
     }
     strings->used = units < UNITS - at ? at + units : UNITS;
     return (uint32_t)((strings->nblocks - 1) * UNITS + at);
-}
-
-/* Makes sure that one more item fits. */
-static void make_room(struct table *table)
-{
-    struct slot *old = table->slots;
-    size_t nold = table->nslots;
-
-    if (table->count + table->count / 3 < nold)
-        return;
-    table->nslots = nold ? nold * 2 : FIRST_SLOTS;
-    table->slots = jr_alloc(table->nslots, sizeof *table->slots);
-    for (size_t i = 0; i < nold; i++) {
-        size_t at = old[i].hash & (table->nslots - 1);
-
-        if (!old[i].item)
-            continue;
-        while (table->slots[at].item)
-            at = (at + 1) & (table->nslots - 1);
-        table->slots[at] = old[i];
-    }
-    free(old);
 }
 
 static uint32_t hash_bytes(const void *data, size_t size)
@@ -104,6 +71,7 @@ static uint32_t hash_bytes(const void *data, size_t size)
     return (uint32_t)(hash ^ hash >> 32);
 }
 
+/* Copies text[0..length) into the blocks and adds the final NUL. */
 static uint32_t copy_text(struct jr_strings *strings, const char *text,
                           size_t length)
 {
@@ -118,25 +86,18 @@ static uint32_t copy_text(struct jr_strings *strings, const char *text,
 static const char *add_clean(struct jr_strings *strings, const char *text,
                              size_t length)
 {
-    struct table *table = &strings->texts;
-    uint32_t hash = hash_bytes(text, length);
-    size_t at;
+    uint32_t hash = hash_bytes(text, length), item;
+    size_t at = hash;
 
-    make_room(table);
-    at = hash & (table->nslots - 1);
-    while (table->slots[at].item) {
-        if (table->slots[at].hash == hash) {
-            const char *kept = item_of(strings, table->slots[at].item);
+    while ((item = jr_index_next(&strings->texts, hash, &at)) != JR_NO_ITEM) {
+        const char *kept = item_of(strings, item);
 
-            if (strlen(kept) == length && !memcmp(kept, text, length))
-                return kept;
-        }
-        at = (at + 1) & (table->nslots - 1);
+        if (strlen(kept) == length && !memcmp(kept, text, length))
+            return kept;
     }
-    table->slots[at].hash = hash;
-    table->slots[at].item = copy_text(strings, text, length);
-    table->count++;
-    return item_of(strings, table->slots[at].item);
+    item = copy_text(strings, text, length);
+    jr_index_add(&strings->texts, hash, item);
+    return item_of(strings, item);
 }
 
 const char *jr_strings_add(struct jr_strings *strings, const char *text,
@@ -178,25 +139,21 @@ static uint32_t hash_frame(const struct jr_frame *frame)
 const struct jr_frame *jr_strings_frame_of(struct jr_strings *strings,
                                            const struct jr_frame *frame)
 {
-    struct table *table = &strings->frames;
-    uint32_t hash = hash_frame(frame);
+    struct jr_index *index = &strings->frames;
+    uint32_t hash = hash_frame(frame), item;
     struct jr_frame *kept;
-    size_t at;
+    size_t at = hash;
 
-    make_room(table);
-    at = hash & (table->nslots - 1);
-    while (table->slots[at].item) {
-        kept = item_of(strings, table->slots[at].item);
-        if (table->slots[at].hash == hash && same_frame(kept, frame))
+    while ((item = jr_index_next(index, hash, &at)) != JR_NO_ITEM) {
+        kept = item_of(strings, item);
+        if (same_frame(kept, frame))
             return kept;
-        at = (at + 1) & (table->nslots - 1);
     }
-    table->slots[at].hash = hash;
-    table->slots[at].item = take(strings, sizeof *kept);
-    table->count++;
-    kept = item_of(strings, table->slots[at].item);
+    item = take(strings, sizeof(*kept));
+    jr_index_add(index, hash, item);
+    kept = item_of(strings, item);
     *kept = *frame;
-    kept->number = (uint32_t)table->count;
+    kept->number = (uint32_t)index->used;
     return kept;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The HTML report: one file that needs nothing else, readable without its
+ * Writes the HTML report: one self-contained file that is readable without its
  * script.
  * Runs in: analyzer. */
 #include "html.h"
@@ -18,15 +18,15 @@ static void put_nothing(const struct jr_report *report, FILE *out)
 
     fputs("<p class=\"empty\">No samples to show. ", out);
     if (total->filtered)
-        fprintf(out, "The filters dropped all %" PRIu64 " of them.",
+        fprintf(out, "The filters removed all %" PRIu64 " samples.",
                 total->filtered);
     else if (total->sections == 0)
-        fputs("The log has no such section.", out);
+        fputs("The log does not have the selected section.", out);
     else if (report->model->filter.from_ns > 0 || report->model->filter.has_to)
-        fputs("None lies in the time asked for.", out);
+        fputs("There are none between --from and --to.", out);
     else
         fputs("The program may have used no CPU time while it was profiled, "
-              "or the thread asked for has none.",
+              "or the selected thread has no samples.",
               out);
     fputs("</p>\n", out);
 }
@@ -54,7 +54,7 @@ static void put_whole_part(const struct jr_html_part *page, const char *title)
     fputs("</section>\n", out);
 }
 
-/* What stays the same from part to part. */
+/* The data that all parts of the page share. */
 struct writing {
     const struct jr_report *report;
     struct jr_contents contents;
@@ -130,9 +130,9 @@ void jr_write_html(const struct jr_report *report, FILE *out)
     jr_waits_html(report, out);
     put_main(report, &writing);
     fputs("</main>\n<footer>jprof-report " JP_VERSION
-          ". Count: samples in the function itself. Hits: samples with it "
-          "anywhere on the stack, once a stack. Both are weights in sampling "
-          "periods.</footer>\n<script>\n",
+          ". Count (self): time in the function itself. Hits (total): time in "
+          "the function and everything it calls; a function counts once per "
+          "stack. Both are in sampling periods.</footer>\n<script>\n",
           out);
     fputs(jr_report_js, out);
     fputs("</script>\n</body>\n</html>\n", out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of the HTML writer share.
+ * Types and functions that the files of the HTML writer share.
  * Runs in: analyzer. */
 #ifndef JR_HTML_H
 #define JR_HTML_H
@@ -8,16 +8,17 @@
 #include "write/parts.h"
 #include "write/report.h"
 
-/* Text, the first `most` bytes of it at most and then an ellipsis. */
+/* Writes `text`; text longer than `most` bytes is cut there and ends in an
+ * ellipsis. */
 void jr_html_text(FILE *out, const char *text, size_t most);
 
 /* assets.c: the page's style sheet and script; NUL-terminated. */
 extern const char jr_report_css[];
 extern const char jr_report_js[];
 
-/* A part that is being written; `number` makes its anchors unique:
- * part_N, flat_N, hier_N, and fN-R for the function in row R.  A short part has
- * part_N alone, and its functions lead to the total's. */
+/* The part that is being written.  Its anchors contain `number`: part_N, flat_N,
+ * hier_N, and fN-R for the function in row R.  A short part has the anchor part_N
+ * only, and its functions link to those of the total. */
 struct jr_html_part {
     const struct jr_report *report;
     const struct jr_part *part;
@@ -35,29 +36,30 @@ void jr_html_head(const struct jr_report *report, FILE *out);
 void jr_html_contents(const struct jr_report *report,
                       const struct jr_contents *contents, FILE *out);
 
-/* html_flat.c, html_hier.c: the two profiles of a part; what a short one has
- * instead. */
+/* html_flat.c, html_hier.c: the two profiles of a part; jr_html_short writes a
+ * short part, which has a shortened flat profile only. */
 void jr_html_flat(const struct jr_html_part *page);
 void jr_html_short(const struct jr_html_part *page, const char *title);
 void jr_html_hier(const struct jr_html_part *page);
 
-/* html_waits.c: real time; nothing for a profile of CPU time. */
+/* html_waits.c: real time; writes nothing for a profile of CPU time. */
 void jr_waits_html(const struct jr_report *report, FILE *out);
 
-/* html_code.c: the annotated code of the hottest functions; their anchors are
- * cF for function F.  Which ones there are is worked out once: an array of
- * *count that the caller frees. */
+/* html_code.c: the annotated code of the hottest functions; the anchor of
+ * function F is cF.  jr_html_code_functions selects them: it returns an array of
+ * *count function numbers, which the caller frees and hands to jr_html_code. */
 uint32_t *jr_html_code_functions(const struct jr_report *report, size_t *count);
 void jr_html_code(const struct jr_report *report, const uint32_t *functions,
                   size_t count, FILE *out);
 
 /* A function's name as a link to its section. */
 void jr_html_name(const struct jr_html_part *page, size_t row);
-/* The same for the line that is about the function: with its name as the
- * runtime wrote it, its tiers (each with its Count, or with `hits` its Hits,
- * where there are several) and its module. */
+/* The name at the head of a function's line: with the runtime's name as a
+ * tooltip, the tiers (if several, each with its Count, or with `hits` its Hits)
+ * and the module. */
 void jr_html_title(const struct jr_html_part *page, size_t row, int hits);
-/* " j" or " u" for JIT and unnamed code, else "": a class to add. */
+/* The CSS class for a kind of code: " j" for JIT code, " u" for unnamed code,
+ * else "". */
 const char *jr_html_kind(const struct jr_function *function);
 
 #endif

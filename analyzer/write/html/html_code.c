@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Annotated machine code in HTML: for the hottest JIT functions, each piece
- * of code with the weight of its instructions, source lines between them.
- * What is not near a sampled instruction is left out of long code.
+ * Writes annotated machine code in HTML: for the hottest JIT functions, each
+ * piece of code with the weight of its instructions and its source lines.  In
+ * long code, instructions far from a sampled one are left out.
  * Runs in: analyzer. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 static const struct jr_asm_limits limits = {96, 6, 400, 400, 1};
 
-/* For the functions of the sink. */
+/* The data of the sink's functions. */
 struct page {
     const struct jr_report *report;
     uint64_t whole_ns; /* of the function */
@@ -106,7 +106,7 @@ static void put_version(struct page *page,
     struct jr_asm_limits shown = limits;
     const char *lack;
 
-    /* Bare addresses say nothing without lines of source between them. */
+    /* Without source lines, a list of bare addresses is of no use. */
     if (version->code.nlines == 0)
         shown.addresses = 0;
     page->start = version->code.start;
@@ -158,7 +158,8 @@ static void put_function(struct page *page, uint32_t function,
         put_version(page, &view.versions[i], i == 0, listings);
     if (shown < view.nversions)
         fprintf(page->out,
-                "<p class=\"sum\">%zu more, at most %" PRIu64 " each.</p>\n",
+                "<p class=\"sum\">%zu more pieces of code, at most %" PRIu64
+                " each.</p>\n",
                 view.nversions - shown,
                 jr_periods(model, view.versions[shown].weight_ns));
     fputs("</section>\n", page->out);
@@ -177,9 +178,8 @@ void jr_html_code(const struct jr_report *report, const uint32_t *functions,
     fputs("<section class=\"code\" id=\"code\">\n"
           "<div class=\"bar\"><h2>Machine code</h2><nav>"
           "<a href=\"#top\">top</a></nav></div>\n"
-          "<p class=\"sum\">The hottest JIT functions, each piece of code "
-          "with its Count by instruction; percentages are of the "
-          "function.</p>\n",
+          "<p class=\"sum\">The hottest JIT functions, with the Count (self) "
+          "of each instruction. Percentages are of the function.</p>\n",
           out);
     for (size_t i = 0; i < count; i++)
         put_function(&page, functions[i], listings);

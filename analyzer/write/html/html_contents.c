@@ -9,7 +9,7 @@
 #include "write/escape.h"
 #include "write/figures.h"
 
-/* Groups of so many parts in all are open at first. */
+/* Groups are open at first if there are at most so many parts in all. */
 #define OPEN_AT_MOST 40
 
 static void put_figures(const struct jr_report *report, uint64_t weight_ns,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The flat profile in HTML: functions by descending Count.
+ * Writes the flat profile in HTML: functions by descending Count.
  * Runs in: analyzer. */
 #include <inttypes.h>
 
@@ -22,8 +22,8 @@ static void put_row(const struct jr_html_part *page, size_t row)
     fputs("</td></tr>\n", page->out);
 }
 
-/* The functions that are shown, and a line of the others, which stays at the
- * end however the table is sorted. */
+/* The functions shown, and one line for the others.  The script sorts only the
+ * former. */
 static void put_rows(const struct jr_html_part *page)
 {
     const struct jr_part *part = page->part;
@@ -50,7 +50,7 @@ void jr_html_flat(const struct jr_html_part *page)
     fprintf(page->out,
             "<section class=\"flat\" id=\"flat_%zu\">\n<h3>Flat Profile</h3>\n"
             "<p class=\"sum\">Total hit count: %" PRIu64 "</p>\n"
-            "<table><thead><tr><th>Count</th><th>%%Total</th>"
+            "<table><thead><tr><th>Count (self)</th><th>%%Total</th>"
             "<th>Function Name</th></tr></thead>\n",
             page->number,
             jr_periods(page->report->model, page->part->weight_ns));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The head of the HTML report: what was profiled and what it is worth.
+ * Writes the head of the HTML report: the profiled run and the data quality.
  * Runs in: analyzer. */
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ static void put_note(FILE *out, const char *text)
     fputs("</li>\n", out);
 }
 
-/* What is not covered, then what else there is to know. */
+/* Sentences about CPU time without samples, then the notes. */
 static void put_notes(const struct jr_report *report, FILE *out)
 {
     char *gap = jr_coverage_gap(report, 0);
@@ -53,19 +53,19 @@ static void put_notes(const struct jr_report *report, FILE *out)
 void jr_html_head(const struct jr_report *report, FILE *out)
 {
     char *name = jr_program_name(report);
-    struct jr_facts about = {0}, worth = {0};
+    struct jr_facts about = {0}, quality = {0};
 
     jr_facts_about(report, &about);
-    jr_facts_worth(report, &worth);
+    jr_facts_quality(report, &quality);
     fputs("<header>\n<h1>Jprof Profile Report</h1>\n<p class=\"of\">", out);
     jr_put_html(out, name);
     free(name);
     fputs("</p>\n<div class=\"facts\">\n", out);
-    put_facts(out, "about", "What was profiled", &about);
+    put_facts(out, "about", "Profiled run", &about);
     fputs("</section>\n", out);
-    put_facts(out, "worth", "What this report is worth", &worth);
+    put_facts(out, "quality", "Data quality", &quality);
     put_notes(report, out);
     fputs("</section>\n</div>\n</header>\n", out);
     jr_facts_free(&about);
-    jr_facts_free(&worth);
+    jr_facts_free(&quality);
 }

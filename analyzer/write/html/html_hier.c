@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The hierarchical profile in HTML: every function by descending Hits, its
- * callers above it, its callees below.
+ * Writes the hierarchical profile in HTML: functions by descending Hits, each
+ * between its callers and its callees.
  * Runs in: analyzer. */
 #include <inttypes.h>
 
 #include "html.h"
 #include "write/figures.h"
 
-/* Callers or callees shown of one function; the rest are summed up.  A part
- * with very many calls shows fewer, or a browser would choke on it. */
+/* Callers or callees shown for each function; the others share one line.  A part
+ * with very many calls shows fewer, to keep the page small for browsers. */
 #define LINKS_SHOWN 50
 #define LINKS_SHOWN_OF_MANY 15
 #define MANY_CALLS 100000
@@ -25,7 +25,7 @@ static void put_link(const struct jr_html_part *page,
           page->out);
 }
 
-/* Callers or callees of a function that are listed at most. */
+/* The most callers or callees listed for one function. */
 static size_t most_links(const struct jr_html_part *page)
 {
     return page->part->nlinks / 2 > MANY_CALLS ? LINKS_SHOWN_OF_MANY
@@ -83,7 +83,7 @@ static void put_function(const struct jr_html_part *page, size_t at)
     fputs("</article>\n", page->out);
 }
 
-/* The functions that are left out, in one line. */
+/* One line for the functions that are left out. */
 static void put_rest(const struct jr_html_part *page)
 {
     const struct jr_model *model = page->report->model;
@@ -103,10 +103,10 @@ void jr_html_hier(const struct jr_html_part *page)
     fprintf(page->out,
             "<section class=\"hier\" id=\"hier_%zu\">\n"
             "<h3>Hierarchical Profile</h3>\n"
-            "<p class=\"sum\">Each function with its callers above and its "
-            "callees below.</p>\n"
-            "<div class=\"cols\"><span>index</span><span>Count</span>"
-            "<span>Hits</span><span>Function Name</span></div>\n",
+            "<p class=\"sum\">Callers are above each function, callees "
+            "below.</p>\n"
+            "<div class=\"cols\"><span>index</span><span>Count (self)</span>"
+            "<span>Hits (total)</span><span>Function Name</span></div>\n",
             page->number);
     for (size_t i = 0; i < page->part->nshown; i++)
         put_function(page, i);

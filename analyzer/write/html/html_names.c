@@ -13,8 +13,8 @@
 #include "write/escape.h"
 #include "write/figures.h"
 
-/* Bytes of a name that are shown, and of one that is shown when pointed at:
- * some are hundreds of kilobytes long. */
+/* The most bytes of a name in the page, and in a tooltip: some names have
+ * hundreds of kilobytes. */
 #define SHOWN_MAX 1000
 #define TITLE_MAX 4000
 
@@ -48,8 +48,8 @@ const char *jr_html_kind(const struct jr_function *function)
     }
 }
 
-/* Opens what a function's name stands in: a link to its section, in a short
- * part to that in the total, if it is there.  Returns the tag. */
+/* Opens the element of a function's name: a link to its section.  A short part
+ * links to the section in the total, if there is one.  Returns the tag. */
 static const char *open_name(const struct jr_html_part *page, size_t row)
 {
     const uint32_t id = page->part->rows[row].function;
@@ -69,7 +69,7 @@ static const char *open_name(const struct jr_html_part *page, size_t row)
     return "a";
 }
 
-/* With the tier, where it is part of the name and `link` asks for it. */
+/* Writes the tier too if `link` is set and the tier is part of the name. */
 static void put_name(const struct jr_html_part *page, size_t row, int link)
 {
     const struct jr_function *function =
@@ -87,8 +87,8 @@ void jr_html_name(const struct jr_html_part *page, size_t row)
     put_name(page, row, 1);
 }
 
-/* The tiers of the function in a row, each with its Count, or with `hits` its
- * Hits, where there are several; or nothing. */
+/* The tiers of the function in a row.  If there are several, each has its Count,
+ * or with `hits` its Hits. */
 static void put_tiers(const struct jr_html_part *page, size_t row, int hits)
 {
     const struct jr_model *model = page->report->model;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Real time in the HTML report.
+ * Writes real time in HTML: calls that blocked, and functions by thread state.
  * Runs in: analyzer. */
 #include "html.h"
 
@@ -37,9 +37,9 @@ static void html_waits(const struct jr_waits *page)
 
     for (size_t i = 0; i < page->nwaits; i++)
         whole = jr_add(whole, page->waits[i].blocked_ns);
-    fputs("<section class=\"times\" id=\"waits\">\n<h3>What Blocked</h3>\n"
-          "<p class=\"sum\">By the function of the program that called the "
-          "wait; threads that waited in one place all the time are below."
+    fputs("<section class=\"times\" id=\"waits\">\n<h3>Blocking Calls</h3>\n"
+          "<p class=\"sum\">Blocked time by the program's function that made "
+          "the call. Threads that were always idle are listed below."
           "</p>\n<table><thead><tr><th>Seconds</th><th>%Total</th>"
           "<th>&plusmn; s</th><th>Threads</th><th>Function: call</th></tr>"
           "</thead>\n<tbody>\n",
@@ -75,8 +75,8 @@ static void html_times(const struct jr_waits *page)
 
     fputs("<section class=\"times\" id=\"times\">\n"
           "<h3>Time by Function and State</h3>\n"
-          "<p class=\"sum\">Of all threads together, with the function "
-          "anywhere on the stack. Ready: waiting for a CPU.</p>\n"
+          "<p class=\"sum\">Time of all threads with the function anywhere "
+          "on the stack. Ready: waiting for a CPU.</p>\n"
           "<table><thead><tr><th>Seconds</th><th>%First</th>"
           "<th>&plusmn; s</th><th>Running</th><th>Blocked</th><th>Ready</th>"
           "<th>Function Name</th></tr></thead>\n<tbody>\n",
