@@ -204,8 +204,8 @@ static int has_jit_files(const struct jr_load *load)
     return 0;
 }
 
-/* JIT code without names, and a runtime that gives none; `told`: the notes say
- * so already. */
+/* Notes JIT code without names, and the runtime's reason.  `told`: another note
+ * says so already. */
 static void note_jit(struct jr_load *load, int told)
 {
     const struct jr_stats *total = &load->model.total;
@@ -219,8 +219,7 @@ static void note_jit(struct jr_load *load, int told)
     }
     if (has_jit_files(load))
         return;
-    text = jr_printf("JIT code ran, and no names of it came: %s; see "
-                     "doc/jit.md",
+    text = jr_printf("JIT code has no names: %s; see doc/jit.md",
                      why     ? why
                      : asked ? asked
                              : "its runtime was not asked to write them, or "
@@ -260,10 +259,10 @@ static void note_ring(struct jr_load *load, const struct jr_run *run)
     if (cut && first > header->mono_ns)
         jr_notes_add_time(
             &load->gathered, header->pid, covered,
-            "the ring was overwritten, and not all of the time before is in "
-            "the report; what it covers of each is",
-            jr_printf("the ring was overwritten; the report covers %.3f s, "
-                      "and not all of the %.3f s before",
+            "the ring buffers were overwritten, and earlier time is only "
+            "partly in the report; they cover",
+            jr_printf("the ring buffer was overwritten; the report covers "
+                      "%.3f s, and only a part of the %.3f s before",
                       (double)covered / 1e9,
                       (double)(first - header->mono_ns) / 1e9));
     else
@@ -275,7 +274,7 @@ static void note_ring(struct jr_load *load, const struct jr_run *run)
 static void note_period(struct jr_load *load, const struct jr_run *run)
 {
     char *text = jr_printf("the period was %" PRIu64 " ns; its weights are "
-                           "shown in those of the first process",
+                           "shown in periods of the first process",
                            run->header.period_ns);
 
     jr_notes_add_of(&load->gathered, run->header.pid, 0, text);
@@ -386,7 +385,7 @@ static void add_run(struct jr_load *load, const struct jr_log *log,
             &load->gathered, run->header.pid,
             load->model.processes[load->model.nprocesses - 1].stats.gone,
             "samples were overwritten while the log was read, as their process "
-            "goes on; they are not in the report");
+            "still runs; they are not in the report");
     note_run(load, log, run);
     note_map(load, run, held->map);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gathers notes and puts them into words.
+ * Gathers the notes of a report and formats them as sentences.
  * Runs in: analyzer. */
 #include "notes.h"
 

@@ -27,16 +27,16 @@ struct jr_cover_image {
     uint32_t pid, ppid;
     uint64_t start_ticks; /* tells apart processes with one pid */
     uint64_t begin_ns;    /* when it was first seen */
-    uint64_t before_ns;   /* CPU time when the profile could begin, */
-    uint64_t cpu_ns;      /* the last that is known; 0: none is */
-    uint64_t on_ns;       /* of what is between, while the profile ran */
+    uint64_t before_ns;   /* CPU time when the profile could begin */
+    uint64_t cpu_ns;      /* last known CPU time; 0: not known */
+    uint64_t on_ns;       /* CPU time between the two with the profile on */
     uint64_t children_ns; /* CPU time of children waited for */
     uint64_t sampled_ns;  /* CPU time that samples stand for */
-    uint64_t lost_ns;     /* and lost ones */
-    uint64_t looking_ns;  /* that jprof's signals took in waiting threads */
+    uint64_t lost_ns;     /* CPU time that lost samples stand for */
+    uint64_t looking_ns;  /* CPU time of jprof's signals in waiting threads */
     uint64_t period_ns;
     uint8_t paused;  /* the profile did not run at its end */
-    uint8_t cut;     /* older samples were overwritten */
+    uint8_t cut;     /* older samples were overwritten in the ring */
     uint8_t off;     /* enum jp_off */
     uint8_t refused; /* threads were refused their timers */
     uint8_t ended;   /* cpu_ns is of the process's end */

@@ -180,7 +180,7 @@ static void refuse(struct reader *reader, struct jr_run *run, uint64_t offset,
 {
     run->bad_chunks++;
     jr_warn(reader->diag, reader->log->path, offset,
-            "chunk %s; looking on at the next page", why);
+            "chunk %s; continuing at the next page", why);
 }
 
 /* A chunk whose run is not known (yet); `again`: it will not be. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A piece of JIT code as the lines of a listing: instructions with what was
- * sampled at each, and the source lines that they come from.
+ * Lists a piece of JIT code: its instructions, each with the weight of the
+ * samples at it, and their source lines.
  * Runs in: analyzer. */
 #ifndef JR_ASM_H
 #define JR_ASM_H
@@ -9,7 +9,7 @@
 #include "model/code.h"
 #include "symbol/listing.h"
 
-/* Where the lines go.  Texts are untrusted and not escaped. */
+/* Functions that receive the lines.  Texts are untrusted and not escaped. */
 struct jr_asm_sink {
     /* Source: text NULL when the file was not found; column 0: not known. */
     void (*source)(void *data, const char *file, uint32_t line, uint32_t column,
@@ -30,14 +30,15 @@ struct jr_asm_limits {
     int offsets;      /* targets of jumps within the code as its offsets */
 };
 
-/* What could not be shown. */
+/* Whether instructions could be listed. */
 enum jr_asm_result {
     JR_ASM_WHOLE = 0,
     JR_ASM_NO_BYTES,  /* the code was kept nowhere: addresses only */
     JR_ASM_NO_MACHINE /* no disassembler: addresses only */
 };
 
-/* Lists `version`, code for `machine` (ELF) unless its file says another. */
+/* Lists `version`; its code is for `machine` (an ELF number) unless the file of
+ * the code names another machine. */
 enum jr_asm_result jr_asm_list(const struct jr_code_version *version,
                                uint16_t machine, struct jr_listings *listings,
                                const struct jr_asm_limits *limits,

@@ -136,8 +136,8 @@ static char *part_text(const struct jr_cover *cover, uint64_t ns,
     return text;
 }
 
-/* The i-th kind of CPU time that could not be sampled, as a sentence; NULL: there
- * are no more. */
+/* The i-th kind of CPU time that could not be sampled, as a sentence; NULL:
+ * there are no more. */
 static char *unsampled_text(const struct jr_cover *cover, size_t i)
 {
     const struct {

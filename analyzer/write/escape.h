@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names are data: writes text that came from files so that it can be nothing
- * but text in the format that it goes into.
+ * Escapes untrusted text from files for the format that it is written to.
  * Runs in: analyzer. */
 #ifndef JR_ESCAPE_H
 #define JR_ESCAPE_H

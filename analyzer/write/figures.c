@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Figures and short words.
+ * Computes shares and rates, and formats times and names.
  * Runs in: analyzer. */
 #include "figures.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parts of a report in the order in which they are listed and follow:
- * processes by program and role.
+ * The order of the parts of a report: processes are grouped by program and
+ * role.
  * Runs in: analyzer. */
 #ifndef JR_PARTS_H
 #define JR_PARTS_H
@@ -15,14 +15,14 @@ struct jr_group {
     uint64_t weight_ns, samples;
 };
 
-/* All parts but the total of several. */
+/* All parts except the total. */
 struct jr_contents {
     size_t *parts; /* into jr_report.parts, by descending weight in a group */
     char **titles; /* of all in jr_report.parts */
     size_t nparts;
     struct jr_group *groups; /* by descending weight; threads: each alone */
     size_t ngroups;
-    uint64_t most; /* functions that such a part shows */
+    uint64_t most; /* functions that a short part shows */
 };
 
 void jr_contents_open(const struct jr_report *report,
@@ -30,8 +30,8 @@ void jr_contents_open(const struct jr_report *report,
 void jr_contents_close(const struct jr_report *report,
                        struct jr_contents *contents);
 
-/* Whether part number `part` shows its heaviest functions only: the total is
- * there beside it, and no --limit=none. */
+/* Whether part number `part` shows its heaviest functions only: if the report
+ * has a total and --limit=none is not given. */
 int jr_part_is_short(const struct jr_report *report, size_t part);
 
 /* Builds the part as the report shows it; jr_part_free frees it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was run.
+ * Finds the profiled program and its command.
  * Runs in: analyzer. */
 #include "program.h"
 

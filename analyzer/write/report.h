@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a writer gets, and the table of writers: one a format.
+ * The input of the writers, and the table of formats, each with its writer.
  * Runs in: analyzer. */
 #ifndef JR_REPORT_H
 #define JR_REPORT_H
@@ -16,7 +16,7 @@ struct jr_report {
     size_t nparts;
     const struct jr_cover *cover; /* NULL: not known */
     int merged;                   /* of whole trees of processes */
-    const char *app;              /* as the user named it */
+    const char *app;              /* the program, as the user named it */
     char **notes;                 /* what a reader of the report should know */
     size_t nnotes;
     size_t changed; /* binaries that are not those of the profile */
@@ -41,18 +41,18 @@ struct jr_format {
     int has_code;  /* lists machine code, if only when asked to */
     int has_calls; /* lists callers and callees */
     enum { JR_ANNOTATE_NO, JR_ANNOTATE_MAY, JR_ANNOTATE_MUST } annotate;
-    /* whether it goes with --annotate */
-    const char *help; /* what it is, for people */
+    /* whether the format can be combined with --annotate */
+    const char *help; /* its description in --help */
 };
 
 /* The format of that name, or NULL. */
 const struct jr_format *jr_format_find(const char *name);
 
-/* The format that --annotate means where no other is asked for. */
+/* The format of --annotate without --format. */
 const struct jr_format *jr_format_annotated(void);
 
-/* "html, text and annotate": the names of all formats, or of those that go with
- * --annotate.  The caller frees it. */
+/* "html, text and annotate": the names of all formats, or of those that can be
+ * combined with --annotate.  The caller frees it. */
 char *jr_format_names(int annotated);
 
 /* All formats, the default first; ends with a name of NULL. */

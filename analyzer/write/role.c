@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The part that a process has, from its arguments.
+ * Finds the role of a process in its arguments.
  * Runs in: analyzer. */
 #include "role.h"
 

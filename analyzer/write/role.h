@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What part a process has in its program.
+ * The role of a process in its program, such as "renderer".
  * Runs in: analyzer. */
 #ifndef JR_ROLE_H
 #define JR_ROLE_H

@@ -95,8 +95,8 @@ static void put_contents(const struct jr_report *report,
         put_group(report, contents, &contents->groups[i], out);
 }
 
-/* The tiers of a function: " [TurboFan 120, Sparkplug 3]".  If there are several,
- * each has its Count, or with `hits` its Hits. */
+/* The tiers of a function: " [TurboFan 120, Sparkplug 3]".  If there are
+ * several, each has its Count, or with `hits` its Hits. */
 static void put_tiers(const struct jr_report *report,
                       const struct jr_part *part, const struct jr_row *row,
                       int hits, FILE *out)

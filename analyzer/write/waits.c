@@ -29,8 +29,8 @@ void jr_waits_close(struct jr_waits *page)
     free(page->times);
 }
 
-/* The name of the call that waited.  For a hook of jprof it is the name of the C
- * library's function that the hook replaces. */
+/* The name of the call that waited.  For a hook of jprof it is the name of the
+ * C library's function that the hook replaces. */
 static const char *call_name(const struct jr_function *function)
 {
     static const char hook[] = "jp_hook_";

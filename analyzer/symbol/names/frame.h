@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A frame with its names.
+ * A resolved frame: function, module and source line.
  * Runs in: analyzer. */
 #ifndef JR_FRAME_H
 #define JR_FRAME_H

@@ -16,9 +16,9 @@ void jr_html_text(FILE *out, const char *text, size_t most);
 extern const char jr_report_css[];
 extern const char jr_report_js[];
 
-/* The part that is being written.  Its anchors contain `number`: part_N, flat_N,
- * hier_N, and fN-R for the function in row R.  A short part has the anchor part_N
- * only, and its functions link to those of the total. */
+/* The part that is being written.  Its anchors contain `number`: part_N,
+ * flat_N, hier_N, and fN-R for the function in row R.  A short part has the
+ * anchor part_N only, and its functions link to those of the total. */
 struct jr_html_part {
     const struct jr_report *report;
     const struct jr_part *part;
@@ -46,8 +46,8 @@ void jr_html_hier(const struct jr_html_part *page);
 void jr_waits_html(const struct jr_report *report, FILE *out);
 
 /* html_code.c: the annotated code of the hottest functions; the anchor of
- * function F is cF.  jr_html_code_functions selects them: it returns an array of
- * *count function numbers, which the caller frees and hands to jr_html_code. */
+ * function F is cF.  jr_html_code_functions selects them: it returns an array
+ * of *count function numbers, which the caller frees. */
 uint32_t *jr_html_code_functions(const struct jr_report *report, size_t *count);
 void jr_html_code(const struct jr_report *report, const uint32_t *functions,
                   size_t count, FILE *out);

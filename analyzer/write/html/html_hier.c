@@ -8,8 +8,8 @@
 #include "html.h"
 #include "write/figures.h"
 
-/* Callers or callees shown for each function; the others share one line.  A part
- * with very many calls shows fewer, to keep the page small for browsers. */
+/* Callers or callees shown for each function; the others share one line.  A
+ * part with very many calls shows fewer, to keep the page small. */
 #define LINKS_SHOWN 50
 #define LINKS_SHOWN_OF_MANY 15
 #define MANY_CALLS 100000

@@ -87,8 +87,8 @@ void jr_html_name(const struct jr_html_part *page, size_t row)
     put_name(page, row, 1);
 }
 
-/* The tiers of the function in a row.  If there are several, each has its Count,
- * or with `hits` its Hits. */
+/* The tiers of the function in a row.  If there are several, each has its
+ * Count, or with `hits` its Hits. */
 static void put_tiers(const struct jr_html_part *page, size_t row, int hits)
 {
     const struct jr_model *model = page->report->model;
