@@ -308,12 +308,27 @@ static struct jr_cover_process *parent_of(const struct jr_cover *cover,
                         time_ns);
 }
 
+/* Who answers for a process whose parent left nothing, as one that used little
+ * does: the first process of the tree, if that left no log either, for what was
+ * waited for below it is all that is known of it. */
+static struct jr_cover_process *
+root_above(const struct jr_cover *cover, const struct jr_cover_process *orphan)
+{
+    const uint32_t tree = orphan->last.tree;
+    struct jr_cover_process *root = find(cover, cover->nprocesses, tree,
+                                         cover->trees[tree].root, UINT64_MAX);
+
+    return root && root->is_root && root->last.cpu_ns == 0 ? root : NULL;
+}
+
 static void sum_children(struct jr_cover *cover)
 {
     for (size_t i = 0; i < cover->nprocesses; i++) {
         const struct jr_cover_process *child = &cover->processes[i];
         struct jr_cover_process *parent = parent_of(cover, child);
 
+        if (!parent)
+            parent = root_above(cover, child);
         if (parent && parent != child)
             parent->kids_ns = jr_add(parent->kids_ns, with_children(child));
     }

@@ -253,6 +253,34 @@ static void takes_children_off(void **state)
     jr_tree_file_free(&tree);
 }
 
+/* A shell without a log, a compiler's driver that used too little to leave one,
+ * and the compiler itself, whose parent is known to nobody.  The launcher reads
+ * times in ticks, so the last 20 ms say nothing. */
+static void takes_orphans_off_the_first(void **state)
+{
+    struct jr_cover cover = {0};
+    struct jr_tree tree;
+
+    (void)state;
+    parse("5 jprof-child root=9 pid=12 ppid=9 cpu=500000000\n"
+          "8 jprof-run root=9 pid=9 cpu=700000000 wall=8 status=0 path=/sh "
+          "args=sh%00\n",
+          &tree, 0);
+    add_below(
+        &cover, &tree, 9,
+        (struct jr_cover_image){
+            .pid = 12, .ppid = 9, .cpu_ns = 500 * MS, .sampled_ns = 500 * MS});
+    add_below(
+        &cover, &tree, 9,
+        (struct jr_cover_image){
+            .pid = 14, .ppid = 13, .cpu_ns = 180 * MS, .sampled_ns = 180 * MS});
+    jr_cover_finish(&cover, 1);
+    assert_int_equal(cover.cpu_ns, 680 * MS);
+    assert_int_equal(cover.ngaps, 0);
+    jr_cover_free(&cover);
+    jr_tree_file_free(&tree);
+}
+
 static void joins_programs_of_a_process(void **state)
 {
     struct jr_cover cover = {0};
@@ -539,6 +567,7 @@ int main(void)
         cmocka_unit_test(names_what_has_no_log),
         cmocka_unit_test(knows_one_forked_into_a_namespace),
         cmocka_unit_test(takes_children_off),
+        cmocka_unit_test(takes_orphans_off_the_first),
         cmocka_unit_test(joins_programs_of_a_process),
         cmocka_unit_test(leaves_out_what_was_not_to_be_covered),
         cmocka_unit_test(knows_namespaces_first_ones),
