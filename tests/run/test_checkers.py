@@ -122,7 +122,22 @@ class Layers(Checker):
         ("analyzer/read/x.c", '#include "sig/state/config.h"\n'),
         ("analyzer/main.c", '#include "../preload/flags.h"\n'),
         ("analyzer/read/x.c", '#include "nowhere.h"\n'),
+        ("preload/sig/os/x.c", "#include <sig/state/config.h>\n"),
+        ("preload/sig/os/x.c", "#include <../preload/flags.h>\n"),
+        ("preload/sig/os/x.c", "#include UP\n"),
+        ("preload/sig/os/x.c", '#include/**/"sig/state/config.h"\n'),
+        ("preload/sig/os/x.c", '/**/#include "sig/state/config.h"\n'),
+        ("preload/sig/os/x.c", '#include "sig/state/config.h" //\n'),
+        ("preload/sig/os/x.c", '#inc\\\nlude "sig/state/config.h"\n'),
+        ("preload/sig/os/x.c", '#include_next "sig/state/config.h"\n'),
+        ("preload/sig/os/x.c", '%:include "sig/state/config.h"\n'),
+        ("preload/sig/os/x.c", '#include "up.inc"\n'),
     )
+    FINE = ('/* #include "sig/state/config.h" */\n'
+            '// #include "sig/state/config.h"\n'
+            '/*\n#include "sig/state/config.h"\n*/\n'
+            'const char *text = "/*";\n'
+            '#include <stdint.h> /* integers */\n')
 
     def test_good(self):
         self.tree(self.GOOD)
@@ -132,11 +147,17 @@ class Layers(Checker):
         for name, text in self.BAD:
             with self.subTest(name=name, text=text):
                 self.tree(self.GOOD)
-                self.tree({"preload/flags.h": "", "analyzer/main.h": ""})
+                self.tree({"preload/flags.h": "", "analyzer/main.h": "",
+                           "preload/sig/os/up.inc": ""})
                 self.accepted("check-layers")
                 self.tree({name: "\n" + text})
                 self.refused("check-layers: %s:2: " % name, "check-layers")
                 os.unlink(self.path(name))
+
+    def test_comments_and_texts(self):
+        self.tree(self.GOOD)
+        self.tree({"preload/sig/os/x.c": self.FINE})
+        self.accepted("check-layers")
 
     def test_crowded(self):
         files = {"preload/sig/os/f%d.c" % i: "" for i in range(16)}
@@ -171,6 +192,55 @@ class Layers(Checker):
                                       "{ return a(); }\n"})
         self.refused("preload/a.c, preload/b.c: they call each other",
                      "check-layers", self.path("build"))
+
+    UPPER = "int up(void) { return 1; }\n"
+
+    def upward(self, lower):
+        """The lower room's source needs the upper room's symbol `up`."""
+        self.compiled({"preload/sig/a.c": self.UPPER,
+                       "preload/sig/os/x.c": lower})
+        self.refused("preload/sig/os/x.c: preload/sig/os may not use "
+                     "preload/sig (up of preload/sig/a.c)",
+                     "check-layers", self.path("build"))
+
+    def test_call_downwards(self):
+        self.compiled({"preload/sig/os/x.c": self.UPPER,
+                       "preload/sig/a.c": "int up(void); int a(void)"
+                                          "{ return up(); }\n"})
+        self.accepted("check-layers", self.path("build"))
+
+    def test_call_upwards_by_a_prototype_of_its_own(self):
+        self.upward("int up(void); int x(void) { return up(); }\n")
+
+    def test_weak_need_upwards(self):
+        self.upward("__attribute__((weak)) int up(void);"
+                    "int x(void) { return up ? up() : 0; }\n")
+
+    def test_address_taken_upwards(self):
+        self.upward("int up(void); int (*x)(void) = up;\n")
+
+    def test_every_definition_counts(self):
+        for second in ("preload/hooks/calls/z.c", "preload/sig/arch/b.c"):
+            with self.subTest(second=second):
+                self.compiled({second: self.UPPER})
+                self.upward("int up(void); int x(void) { return up(); }\n")
+
+    def test_same_name_in_the_other_program(self):
+        self.compiled({"analyzer/write/a.c": self.UPPER,
+                       "preload/sig/os/x.c": "int up(void); int x(void)"
+                                             "{ return up(); }\n"})
+        self.accepted("check-layers", self.path("build"))
+
+    def test_build_without_objects(self):
+        self.tree({"preload/sig/a.c": self.UPPER})
+        os.mkdir(self.path("build"))
+        status, output = self.check("check-layers", self.path("build"))
+        self.assertEqual(status, 2, output)
+        self.assertIn("preload/sig/a.o: build it first", output)
+
+    def test_build_of_headers_alone(self):
+        self.tree({"preload/sig/a.h": ""})
+        self.assertEqual(self.check("check-layers", self.path("build"))[0], 2)
 
     def test_empty_tree_is_no_success(self):
         self.assertEqual(self.check("check-layers")[0], 2)
