@@ -424,7 +424,7 @@ static void leave_signal_sig(int next)
 }
 
 /* Tries out whether the calling thread may have the clock. */
-static int may_have_it_sig(void)
+static int try_arm_sig(void)
 {
     const uint32_t tid = jp_sys_gettid_sig();
     struct jp_thread *thread = tid != 0 ? jp_thread_by_tid_sig(tid) : NULL;
@@ -443,7 +443,7 @@ void jp_clock_fall_back_to_itimer_sig(void)
 {
     if (!jp_clock_is_thread_cpu_sig() ||
         !may_send_sig(&jp_clock_itimer, jp_process.signal) ||
-        (jp_process.clock->begins_with != NULL && may_have_it_sig()))
+        (jp_process.clock->begins_with != NULL && try_arm_sig()))
         return;
     jp_process.clock = &jp_clock_itimer;
     jp_note_sig(JP_NOTE_SHARED_TIMER);
