@@ -46,7 +46,7 @@ struct jp_watch {
     uint8_t waits;             /* the last signal found it waiting */
     uint8_t late;              /* the last signal came long after its moment */
     uint8_t parked;            /* its strata are long, and cpu_wakeup is set */
-    uint8_t was_parked;        /* the same before the current signal */
+    uint8_t was_parked;        /* parked, before the current signal */
     struct jp_found {          /* what the current signal found */
         uint64_t now, cpu;     /* CLOCK_MONOTONIC, the thread's CPU clock */
         uint64_t used;         /* CPU time since the handler ran last */
