@@ -193,7 +193,8 @@ int jp_thread_is_value_sig(uint64_t value);
  * need be. */
 struct jp_thread *jp_thread_by_tid_sig(uint32_t tid);
 
-/* The same, but looks in one place only, where the record nearly always is. */
+/* The live record of thread `tid` if it is in the one place where it nearly
+ * always is, else NULL. */
 struct jp_thread *jp_thread_hinted_sig(uint32_t tid);
 
 /* The live record of the calling thread, whose stack pointer is sp, without a
