@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of report formats: what options, help, file names and messages
- * know of them.
+ * The rows of the table of formats, and who looks one up.
  * Runs in: analyzer. */
+#include "formats.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "write/report.h"
+#include "write/html/html.h"
 
 const struct jr_format jr_formats[] = {
     {"html", ".html", jr_write_html, 1, 1, JR_ANNOTATE_MAY,

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "nameless.h"
+#include "missing_names.h"
 
 void jr_load_init(struct jr_load *load, const char *app,
                   const struct jr_filter *filter, struct jr_diag *diag)
@@ -237,7 +237,7 @@ void jr_load_finish(struct jr_load *load)
     jr_cover_finish(&load->cover, load->merged);
     say_filters(&load->model);
     note_others(load);
-    note_jit(load, jr_note_nameless(load) > 0 && load->cover.jit == NULL);
+    note_jit(load, jr_note_missing_names(load) > 0 && load->cover.jit == NULL);
     load->notes = jr_notes_texts(&load->gathered, &load->nnotes);
 }
 

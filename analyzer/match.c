@@ -40,7 +40,7 @@ static char *file_of(const char *app)
     return found;
 }
 
-static int is_file(const char *path, const char *exe)
+static int is_program_file(const char *path, const char *exe)
 {
     struct stat a, b;
 
@@ -54,10 +54,10 @@ int jr_same_program(const char *app, const char *exe)
     char *file;
     int same;
 
-    if (is_file(app, exe))
+    if (is_program_file(app, exe))
         return 1;
     file = file_of(app);
-    same = file && is_file(file, exe);
+    same = file && is_program_file(file, exe);
     free(file);
     return same;
 }

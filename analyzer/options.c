@@ -9,9 +9,9 @@
 
 #include "base/diag.h"
 #include "base/mem.h"
+#include "formats.h"
 #include "profile.h"
 #include "values.h"
-#include "write/report.h"
 
 /* Takes `value` (NULL for an option without one); returns 0, or -1 after
  * saying what is wrong. */

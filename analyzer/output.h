@@ -5,7 +5,7 @@
 #ifndef JR_OUTPUT_H
 #define JR_OUTPUT_H
 
-#include "write/report.h"
+#include "formats.h"
 
 /* The file for the report of a log: LOG.EXTENSION beside it, or in `dir` (not
  * NULL) under the log's own name.  The caller frees it. */

@@ -40,7 +40,7 @@ SLOWEST = 12
 # the last run of the same build says, or else about so many seconds.
 TIMES = "check-times"
 GUESSES = {"lint clang-tidy": 200, "lint other-compiler": 120,
-           "run test_soak.py": 100, "run test_refusals.py": 60,
+           "run test_soak.py": 100, "run test_syscall_refusals.py": 60,
            "lint cppcheck": 60, "run test_aarch64_whole.py": 40}
 GUESS = {"lint": 5, "run": 20, "fuzz": 15, "unit": 1, "sanitize": 4,
          "golden": 1}

@@ -212,7 +212,7 @@ HOSTILE_SECONDS ?= 600
 check-hostile: all $(PROGRAMS) ## another user's traps while root profiles, for ten minutes (HOSTILE_SECONDS)
 	cd tests/run && B=$(abspath $(B)) JP_HOSTILE_SECONDS=$(HOSTILE_SECONDS) \
 	  JP_HOSTILE_BY_HAND=1 $(PYTHON) -m unittest -v test_hostile \
-	    test_hostile_folder test_hostile_report test_planter
+	    test_hostile_folder test_hostile_report test_planted_files_stress
 
 check-golden: all ## recorded inputs against expected reports
 	@$(CHECK) --only golden

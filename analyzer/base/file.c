@@ -50,7 +50,7 @@ static int same_file(const struct stat *one, const struct stat *other)
 /* Whether the user could go to the file from folder to folder, and the path
  * leads to it: the kernel's may be one of another mount namespace (of a file
  * below /proc/PID/root), where other folders are above.  Changes the path. */
-static int is_reached(char *path, const struct stat *info)
+static int walk_to(char *path, const struct stat *info)
 {
     int dir = open("/", FOLDER), reached = 0;
     char *rest = path + 1, *part;
@@ -87,7 +87,7 @@ static int is_readable(int fd, const struct stat *info)
     if (length <= 0 || path[0] != '/')
         return 0;
     path[length] = '\0';
-    return may(info, S_IROTH) && is_reached(path, info);
+    return may(info, S_IROTH) && walk_to(path, info);
 }
 
 int jr_file_open_again(int fd, const char *path, const struct stat *info)

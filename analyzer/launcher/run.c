@@ -21,9 +21,9 @@
 #include "launcher/os/check.h"
 #include "launcher/os/environ.h"
 #include "launcher/os/place.h"
+#include "launcher/program/ask.h"
 #include "launcher/program/preload.h"
 #include "launcher/program/program.h"
-#include "launcher/program/runtimes.h"
 #include "launcher/program/treefile.h"
 #include "report.h"
 

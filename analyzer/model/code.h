@@ -7,7 +7,7 @@
 #define JR_CODE_H
 
 #include "model.h"
-#include "symbol/jit/jit_code.h"
+#include "symbol/find_code.h"
 
 struct jr_code_hit {
     uint64_t address;

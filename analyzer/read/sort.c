@@ -19,8 +19,8 @@ struct sorter {
 };
 
 /* The first index in [from, to) whose time is later than `time`. */
-static size_t after(const struct jr_sample *samples, size_t from, size_t to,
-                    uint64_t time)
+static size_t first_later(const struct jr_sample *samples, size_t from,
+                          size_t to, uint64_t time)
 {
     while (from < to) {
         size_t middle = from + (to - from) / 2;
@@ -37,7 +37,7 @@ static size_t after(const struct jr_sample *samples, size_t from, size_t to,
 static size_t not_before(const struct jr_sample *samples, size_t from,
                          size_t to, uint64_t time)
 {
-    return time ? after(samples, from, to, time - 1) : from;
+    return time ? first_later(samples, from, to, time - 1) : from;
 }
 
 /* Merges the runs [from, middle) and [middle, to). */
@@ -49,7 +49,7 @@ static void merge(struct sorter *sorter, size_t from, size_t middle, size_t to)
     if (middle == to || samples[middle - 1].time_ns <= samples[middle].time_ns)
         return;
     /* Only what overlaps in time has to move. */
-    from = after(samples, from, middle, samples[middle].time_ns);
+    from = first_later(samples, from, middle, samples[middle].time_ns);
     to = not_before(samples, middle, to, samples[middle - 1].time_ns);
     nleft = middle - from;
     if (nleft > sorter->spare_room) {

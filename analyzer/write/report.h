@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The input of the writers, and the table of formats, each with its writer.
+ * The input of the writers, and the writers, one a format; write/html has its
+ * own header.
  * Runs in: analyzer. */
 #ifndef JR_REPORT_H
 #define JR_REPORT_H
@@ -34,31 +35,7 @@ struct jr_report {
  * checks ferror. */
 typedef void jr_write_fn(const struct jr_report *report, FILE *out);
 
-struct jr_format {
-    const char *name;      /* as --format takes it */
-    const char *extension; /* of files, with the dot */
-    jr_write_fn *write;
-    int has_code;  /* lists machine code, if only when asked to */
-    int has_calls; /* lists callers and callees */
-    enum { JR_ANNOTATE_NO, JR_ANNOTATE_MAY, JR_ANNOTATE_MUST } annotate;
-    /* whether the format can be combined with --annotate */
-    const char *help; /* its description in --help */
-};
-
-/* The format of that name, or NULL. */
-const struct jr_format *jr_format_find(const char *name);
-
-/* The format of --annotate without --format. */
-const struct jr_format *jr_format_annotated(void);
-
-/* "html, text and annotate": the names of all formats, or of those that can be
- * combined with --annotate.  The caller frees it. */
-char *jr_format_names(int annotated);
-
-/* All formats, the default first; ends with a name of NULL. */
-extern const struct jr_format jr_formats[];
-
-jr_write_fn jr_write_html, jr_write_text, jr_write_collapsed, jr_write_summary,
-    jr_write_cleo, jr_write_annotate;
+jr_write_fn jr_write_text, jr_write_collapsed, jr_write_summary, jr_write_cleo,
+    jr_write_annotate;
 
 #endif

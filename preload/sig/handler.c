@@ -15,7 +15,6 @@
 #include "sampling.h"
 #include "sig/arch/arch.h"
 #include "sig/clock/clock.h"
-#include "sig/clock/clock_timer.h"
 #include "sig/clock/process_timer.h"
 #include "sig/files/names.h"
 #include "sig/os/sys.h"
@@ -310,16 +309,22 @@ int jp_handler_is_at_sig(uint64_t pc)
            pc < (uint64_t)__stop_jp_handler;
 }
 
+/* Counts what a signal of a thread's clock stands for as lost: it came to a
+ * thread that is none of the C library's. */
+static void lose_sig(const struct jp_signal *signal)
+{
+    const struct jp_clock_kind *kind = jp_clock_of_sig(signal);
+    if (kind != NULL && kind->per_thread && kind->untaken != NULL)
+        jp_sampling_lose_sig(JP_COUNT_LOST_STALE, kind->untaken(NULL, signal));
+}
+
 __attribute__((section("jp_handler"), noinline)) void
 jp_handler_sig(int signal, siginfo_t *info, void *context)
 {
     if (!jp_process_ready_sig())
         return;
     if (!jp_gate_ask_sig()) {
-        if (info->si_code == SI_TIMER &&
-            jp_thread_is_value_sig((uint64_t)info->si_value.sival_ptr))
-            jp_sampling_lose_sig(JP_COUNT_LOST_STALE,
-                                 jp_clock_weight_sig(info->si_overrun));
+        lose_sig(&(const struct jp_signal){.number = signal, .info = info});
         return;
     }
     uint64_t blocked;

@@ -99,7 +99,8 @@ static int survived_sig(int signal, const siginfo_t *info, ucontext_t *context)
 
 void jp_trap_sig(int signal, siginfo_t *info, void *context)
 {
-    /* The kernel reports broken memory that the thread did not read. */
+    /* BUS_MCEERR_AO: the kernel reports a memory error in a page that this
+     * thread did not touch. */
     const int is_notice = signal == SIGBUS && info->si_code == BUS_MCEERR_AO;
     if (info->si_code <= 0 || is_notice)
         sent_sig(signal, info, context);

@@ -12,7 +12,7 @@
 #include "launcher/base/options.h"
 #include "launcher/folder/keep.h"
 #include "launcher/os/proc.h"
-#include "launcher/program/runtimes.h"
+#include "launcher/program/ask.h"
 #include "read/names.h"
 #include "read/secret.h"
 #include "read/tree.h"

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "read/walk.h"
 #include "runs.h"
-#include "symbol/jit/jit_code.h"
+#include "symbol/find_code.h"
 
 #define PIECE_MAX (1U << 20)
 

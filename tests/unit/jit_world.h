@@ -18,8 +18,8 @@
 
 #include "jitdump_fixture.h"
 #include "read/map.h"
+#include "symbol/find_code.h"
 #include "symbol/jit/jit.h"
-#include "symbol/jit/jit_code.h"
 #include "symbol/symbol.h"
 
 #define BEGIN                                                                  \

@@ -5,7 +5,7 @@
  * Runs in: tests. */
 #include "copies_fixture.h"
 
-#include "write/report.h"
+#include "write/html/html.h"
 
 static char *write_limited(struct profile *profile, uint64_t limit)
 {

@@ -14,11 +14,11 @@
 
 #include "jp_limits.h"
 #include "launcher/base/options.h"
-#include "launcher/base/table.h"
+#include "launcher/base/runtimes.h"
 #include "launcher/folder/keep.h"
 #include "launcher/os/environ.h"
 #include "launcher/os/proc.h"
-#include "launcher/program/runtimes.h"
+#include "launcher/program/ask.h"
 #include "read/names.h"
 #include "read/secret.h"
 

@@ -4,6 +4,7 @@
  * Runs in: tests. */
 #include "profile_fixture.h"
 
+#include "formats.h"
 #include "write/escape.h"
 #include "write/facts.h"
 #include "write/report.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "launcher/base/say.h"
-#include "launcher/base/table.h"
+#include "launcher/base/runtimes.h"
 
 #define NAME_SIZE 32
 

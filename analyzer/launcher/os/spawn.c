@@ -55,7 +55,7 @@ void jl_signals_restore(void)
 }
 
 /* Leaves what this child could do with the rights of the launcher. */
-static int become(const struct jl_spawn *spawn)
+static int drop_rights(const struct jl_spawn *spawn)
 {
     return setsid() >= 0 && setgroups(0, NULL) == 0 &&
            setresgid(spawn->gid, spawn->gid, spawn->gid) == 0 &&
@@ -79,7 +79,7 @@ static _Noreturn void run_child(const struct jl_spawn *spawn, int out)
 
     if (null < 0 || dup2(null, 0) < 0 || dup2(out < 0 ? null : out, 1) < 0 ||
         dup2(1, 2) < 0 || jl_claim(spawn->makes) != 0 ||
-        (spawn->as_user && !become(spawn)))
+        (spawn->as_user && !drop_rights(spawn)))
         _exit(127);
     if (spawn->as_user)
         keep_files();

@@ -3,6 +3,8 @@
  * Puts what a runtime is asked into the environment.  No option may keep a
  * program from starting: what the runtime refuses is left out.
  * Runs in: launcher. */
+#include "ask.h"
+
 #include <errno.h>
 #include <glob.h>
 #include <stdlib.h>
@@ -16,7 +18,7 @@
 #include "launcher/folder/keep.h"
 #include "launcher/os/place.h"
 #include "launcher/os/spawn.h"
-#include "runtimes.h"
+#include "recognise.h"
 
 #define VERSION_SECONDS 10
 #define TRIAL_SECONDS 20

@@ -130,7 +130,7 @@ static uint64_t nano(const struct timeval *time)
 }
 
 /* Takes the program's end, if it has come. */
-static int has_ended(struct jl_program *program)
+static int reap(struct jl_program *program)
 {
     struct rusage usage;
     int status;
@@ -158,7 +158,7 @@ void jl_program_run(struct jl_program *program)
         run_child(program);
     if (program->pid < 0)
         jl_fail(JR_FAILED, "no process can be made: %s", strerror(errno));
-    while (!has_ended(program)) {
+    while (!reap(program)) {
         if (sigwaitinfo(&set, &info) > 0 && info.si_signo != SIGCHLD &&
             !had_it(&info))
             kill(program->pid, info.si_signo);

@@ -2,6 +2,8 @@
  *
  * Which runtime a command line starts.
  * Runs in: launcher. */
+#include "recognise.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +11,6 @@
 #include "base/mem.h"
 #include "launcher/os/check.h"
 #include "launcher/os/place.h"
-#include "runtimes.h"
 
 #define TURNS 5        /* scripts and env lead on so often */
 #define LINE_SIZE 1024 /* of a script's first line */

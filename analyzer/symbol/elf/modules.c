@@ -199,9 +199,9 @@ static const char *shown_name(struct jr_symbols *symbols, const char *symbol)
     return intern(symbols, name);
 }
 
-static const struct jr_frame *unnamed(struct jr_symbols *symbols,
-                                      const struct jr_module *module,
-                                      uint64_t place)
+static const struct jr_frame *unnamed_frame(struct jr_symbols *symbols,
+                                            const struct jr_module *module,
+                                            uint64_t place)
 {
     const char *name =
         intern(symbols, jr_printf("%s+0x%" PRIx64, module->name, place));
@@ -222,10 +222,10 @@ const struct jr_frame *jr_module_frame(struct jr_symbols *symbols,
     if (!module->elf) {
         if (mapping->has_bias)
             place = address - mapping->bias;
-        return unnamed(symbols, module, place & ~PAGE_MASK);
+        return unnamed_frame(symbols, module, place & ~PAGE_MASK);
     }
     if (jr_elf_address(module->elf, mapping, address, &place) < 0)
-        return unnamed(symbols, module, place & ~PAGE_MASK);
+        return unnamed_frame(symbols, module, place & ~PAGE_MASK);
     name = jr_elf_name(module->elf, symbols->strings, place);
     if (name) {
         if (!name->frame)
@@ -235,5 +235,6 @@ const struct jr_frame *jr_module_frame(struct jr_symbols *symbols,
         return name->frame;
     }
     fde = jr_elf_fde(module->elf, place);
-    return unnamed(symbols, module, fde ? fde->start : place & ~PAGE_MASK);
+    return unnamed_frame(symbols, module,
+                         fde ? fde->start : place & ~PAGE_MASK);
 }

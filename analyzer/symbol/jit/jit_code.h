@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * One piece of JIT code for those who show it: its name, time, source lines
- * and bytes.  Lines and bytes are read from the files when they are asked
- * for.
+ * and bytes (symbol/find_code.h).  Lines and bytes are read from the files when
+ * they are asked for.
  * Runs in: analyzer. */
 #ifndef JR_JIT_CODE_H
 #define JR_JIT_CODE_H
@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct jr_space;
 struct jr_jit;
 struct jr_jit_text;
 
@@ -40,18 +39,5 @@ struct jr_jit_code {
     const struct jr_jit *jit; /* for jr_jit_code_bytes */
     const struct jr_jit_text *text;
 };
-
-/* The JIT code that holds `address` at `time_ns`, as jr_space_find picks it
- * for an address that it calls JR_FRAME_JIT.  Returns 0, or -1 when no file
- * describes it. */
-int jr_jit_code_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
-                     struct jr_jit_code *code);
-
-/* Reads the first `room` bytes of the code at most: from the jitdump, or
- * where there is none from a copy of executable memory that the map names.
- * Returns how many bytes were read, counted from code->start; 0: they were
- * kept nowhere. */
-size_t jr_jit_code_bytes(const struct jr_jit_code *code, uint8_t *into,
-                         size_t room);
 
 #endif

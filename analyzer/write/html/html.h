@@ -8,6 +8,9 @@
 #include "write/parts.h"
 #include "write/report.h"
 
+/* The writer of the page. */
+jr_write_fn jr_write_html;
+
 /* Writes `text`; text longer than `most` bytes is cut there and ends in an
  * ellipsis. */
 void jr_html_text(FILE *out, const char *text, size_t most);

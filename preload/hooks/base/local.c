@@ -25,8 +25,9 @@ static void keep(struct jp_thread *thread)
 static struct jp_thread *find(void)
 {
     const uint32_t tid = jp_sys_gettid_sig();
+    /* tid is 0 where a filter of the program's forbids to ask for it. */
     if (tid == 0 || jp_local_is_vfork_child())
-        return NULL; /* a filter forbids to ask; or a vfork child */
+        return NULL;
     struct jp_thread *thread = jp_thread_by_tid_sig(tid);
     if (thread != NULL)
         return thread;

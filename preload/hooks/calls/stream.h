@@ -32,7 +32,7 @@ int jp_stream_begin(struct jp_stream *stream, int fd, enum jp_stream_way way);
  * when the time-out is over. */
 int jp_stream_go_on(struct jp_stream *stream);
 
-/* Does the same without waiting for the descriptor. */
+/* As jp_stream_go_on, but never waits for the socket. */
 int jp_stream_ask_again(struct jp_stream *stream);
 
 /* Called after a call that moved fewer bytes than it was asked to: whether only

@@ -24,7 +24,8 @@ struct jp_target {
  * faulting; no thread-local memory is touched. */
 void jp_target_tell(const struct jp_target *target);
 
-/* Does the same after another process, pid, was made to execute it. */
+/* Tells of a target as jp_target_tell does, after another process, pid, was
+ * made to execute it. */
 void jp_target_tell_of(const struct jp_target *target, uint32_t pid);
 
 #endif

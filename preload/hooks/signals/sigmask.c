@@ -67,20 +67,21 @@ static int change_set(int how, const sigset_t *set, sigset_t *old)
     return error;
 }
 
-/* Whether the mask is a thread's of this process.  A vfork child has a mask of
- * its own, which its exec will hand on, but its parent's memory. */
-static int is_mine(void)
+/* Returns whether the caller is a vfork child, and tells the hooks: it has a
+ * mask of its own, which its exec will hand on, but its parent's memory. */
+static int enter_vfork_child(void)
 {
     if (!jp_local_is_vfork_child())
-        return 1;
+        return 0;
     jp_local_begin_vfork_child();
-    return 0;
+    return 1;
 }
 
 JP_HOOK(int, pthread_sigmask, (int how, const sigset_t *set, sigset_t *old))
 {
     JP_REAL(mask_function, pthread_sigmask)
-    return is_mine() ? change_set(how, set, old) : real(how, set, old);
+    return enter_vfork_child() ? real(how, set, old)
+                               : change_set(how, set, old);
 }
 
 static int fail(int error)
@@ -94,7 +95,8 @@ static int fail(int error)
 JP_HOOK(int, sigprocmask, (int how, const sigset_t *set, sigset_t *old))
 {
     JP_REAL(mask_function, sigprocmask)
-    return is_mine() ? fail(change_set(how, set, old)) : real(how, set, old);
+    return enter_vfork_child() ? real(how, set, old)
+                               : fail(change_set(how, set, old));
 }
 
 /* sighold(3), sigrelse(3), sigblock(3) and its siblings are made of the same
@@ -126,17 +128,17 @@ static int change_old(int how, int bits)
 JP_HOOK(int, sigblock, (int bits))
 {
     JP_REAL(number_function, sigblock)
-    return is_mine() ? change_old(SIG_BLOCK, bits) : real(bits);
+    return enter_vfork_child() ? real(bits) : change_old(SIG_BLOCK, bits);
 }
 
 JP_HOOK(int, sigsetmask, (int bits))
 {
     JP_REAL(number_function, sigsetmask)
-    return is_mine() ? change_old(SIG_SETMASK, bits) : real(bits);
+    return enter_vfork_child() ? real(bits) : change_old(SIG_SETMASK, bits);
 }
 
 JP_HOOK(int, siggetmask, (void))
 {
     JP_REAL(none_function, siggetmask)
-    return is_mine() ? change_old(SIG_BLOCK, 0) : real();
+    return enter_vfork_child() ? real() : change_old(SIG_BLOCK, 0);
 }

@@ -19,7 +19,7 @@ int jp_signals_install(void);
  * timer send them; the clock moves to another signal if need be. */
 void jp_signals_use(uint64_t set);
 
-/* Does the same for a set that the program blocks, or with `waits` waits for.
+/* Gives a set to the program that it blocks, or with `waits` waits for.
  * A set of nearly all signals means none in particular, and does not take the
  * clock's.  Control signals are taken only with `waits`. */
 void jp_signals_meant(uint64_t set, int waits);

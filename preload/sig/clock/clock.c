@@ -109,13 +109,17 @@ int jp_clock_is_value_sig(const siginfo_t *info)
     return 0;
 }
 
-/* Counts a refusal once for each thread.  Returns whether it was the first. */
-static int refused_sig(struct jp_thread *thread, uint8_t what, unsigned counter)
+/* Counts the refusal of a clock once for each thread.  Returns whether it was
+ * the first. */
+static int refused_sig(struct jp_thread *thread, uint8_t what,
+                       const struct jp_clock_kind *kind)
 {
     if ((thread->clock.refused & what) != 0)
         return 0;
     thread->clock.refused |= what;
-    jp_count_sig(counter, 1);
+    jp_count_sig(jp_filter_number_sig(kind->call) != 0 ? kind->count_filtered
+                                                       : kind->count_refused,
+                 1);
     return 1;
 }
 
@@ -147,13 +151,11 @@ static const struct jp_clock_kind *make_sig(struct jp_thread *thread)
     /* The thread has ended meanwhile. */
     if (error == -EINVAL)
         return NULL;
-    /* The signals of a perf event need no place among the pending ones. */
+    /* What refuses one clock may leave the other: the signals of a perf event
+     * need no place among the pending ones. */
     if (first != kind && kind->arm(thread) == 0)
         return kind;
-    if (refused_sig(thread, JP_REFUSED_TIMER,
-                    jp_filter_number_sig(SYS_timer_create) != 0
-                        ? JP_COUNT_NO_TIMER_FILTER
-                        : JP_COUNT_NO_TIMER))
+    if (refused_sig(thread, JP_REFUSED_FIRST, first))
         thread->clock.seen_ns =
             jp_sys_clock_sig(jp_clock_of_thread_sig(thread->tid));
     if (!jp_process_timer_runs_sig())
@@ -269,7 +271,8 @@ void jp_clock_disarm_sig(struct jp_thread *thread)
     jp_clock_release_sig(thread);
 }
 
-/* The weight of a thread's first tick in perf mode.  The probability that the
+/* The weight of the first tick of a thread whose clock, here the perf clock,
+ * begins with a timer.  The probability that the
  * tick has come grows with the thread's age and is 1 at the age of a tick.
  * From the first tick on, samples come one period after another, and the rest
  * of a period at the thread's end is not seen.  With this weight, the first
@@ -285,22 +288,21 @@ static uint64_t first_weight_sig(uint64_t age, uint64_t period)
     return age < tick ? tick - age / period * period : age;
 }
 
-/* The kernel refuses the perf event: the thread keeps its CPU timer. */
-static void fall_back_sig(struct jp_thread *thread)
+/* The kernel refuses the clock `kind`: the thread keeps its first one. */
+static void keep_first_clock_sig(struct jp_thread *thread,
+                                 const struct jp_clock_kind *kind)
 {
     thread->clock.budget.period_ns = jp_config.period_ns;
-    jp_clock_timer_restart_sig(thread);
-    refused_sig(thread, JP_REFUSED_PERF,
-                jp_filter_number_sig(SYS_perf_event_open) != 0
-                    ? JP_COUNT_NO_PERF_FILTER
-                    : JP_COUNT_NO_PERF);
+    kind->begins_with->restart(thread);
+    refused_sig(thread, JP_REFUSED_LATER, kind);
 }
 
-/* In perf mode, replaces the calling thread's expired timer by a perf event.
- * (Begun by a timer, threads that live for less than a tick, or only wait, cost
- * no perf event.)  Returns the signal's weight: that of a first tick, or
- * weight_ns where nothing was to be replaced. */
-static uint64_t switch_to_perf_sig(struct jp_thread *thread, uint64_t weight_ns)
+/* Replaces the clock that the calling thread began with, and that has run out,
+ * by the process's.  (Begun by a timer, threads that live for less than a tick,
+ * or only wait, cost no perf event.)  Returns the signal's weight: that of a
+ * first tick, or weight_ns where nothing was to be replaced. */
+static uint64_t replace_first_clock_sig(struct jp_thread *thread,
+                                        uint64_t weight_ns)
 {
     uint32_t armed = JP_THREAD_ARMED;
     if (!thread->clock.gives_way ||
@@ -312,21 +314,21 @@ static uint64_t switch_to_perf_sig(struct jp_thread *thread, uint64_t weight_ns)
         jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) - thread->clock.cpu_ns;
     const struct jp_clock_kind *now = jp_process.clock;
     if (now->begins_with == NULL) {
-        /* The clock has just moved to a signal that a perf event cannot
-         * send. */
+        /* The process's clock has just moved to a signal that it cannot
+         * send, and another is the process's now. */
         thread->clock.cpu_ns += age;
     } else if (now->arm(thread) == 0) {
         now->begins_with->disarm(thread);
         thread->clock.kind = now;
     } else {
-        fall_back_sig(thread);
+        keep_first_clock_sig(thread, now);
     }
     jp_clock_release_sig(thread);
     catch_up_sig(thread);
     return first_weight_sig(age, thread->clock.budget.period_ns);
 }
 
-/* The perf event could not be made again with another period: arms the thread
+/* The clock could not be made again with another period: arms the thread
  * as if it had just begun. */
 static void begin_again_sig(struct jp_thread *thread)
 {
@@ -353,7 +355,7 @@ int jp_clock_due_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
         return 0;
     if (!kind->cpu || !kind->per_thread)
         return 1;
-    due->cpu = switch_to_perf_sig(thread, due->cpu) +
+    due->cpu = replace_first_clock_sig(thread, due->cpu) +
                jp_clock_take_carried_sig(thread);
     due->counted_ns = due->cpu;
     return 1;
@@ -369,7 +371,7 @@ uint64_t jp_clock_take_carried_sig(struct jp_thread *thread)
 uint64_t jp_clock_take_unseen_sig(struct jp_thread *thread)
 {
     uint64_t carried = jp_clock_take_carried_sig(thread);
-    if ((thread->clock.refused & JP_REFUSED_TIMER) == 0 ||
+    if ((thread->clock.refused & JP_REFUSED_FIRST) == 0 ||
         !jp_clock_is_thread_cpu_sig())
         return carried;
     const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
@@ -379,7 +381,7 @@ uint64_t jp_clock_take_unseen_sig(struct jp_thread *thread)
     /* The kernel may allow a timer by now. */
     jp_clock_arm_sig(thread);
     if (atomic_load(&thread->state) == JP_THREAD_ARMED)
-        thread->clock.refused &= (uint8_t)~JP_REFUSED_TIMER;
+        thread->clock.refused &= (uint8_t)~JP_REFUSED_FIRST;
     return carried;
 }
 
@@ -422,7 +424,7 @@ static void leave_signal_sig(int next)
 }
 
 /* Tries out whether the calling thread may have the clock. */
-static int may_have_it_sig(void)
+static int try_arm_sig(void)
 {
     const uint32_t tid = jp_sys_gettid_sig();
     struct jp_thread *thread = tid != 0 ? jp_thread_by_tid_sig(tid) : NULL;
@@ -441,7 +443,7 @@ void jp_clock_fall_back_to_itimer_sig(void)
 {
     if (!jp_clock_is_thread_cpu_sig() ||
         !may_send_sig(&jp_clock_itimer, jp_process.signal) ||
-        (jp_process.clock->begins_with != NULL && may_have_it_sig()))
+        (jp_process.clock->begins_with != NULL && try_arm_sig()))
         return;
     jp_process.clock = &jp_clock_itimer;
     jp_note_sig(JP_NOTE_SHARED_TIMER);

@@ -12,9 +12,11 @@
 
 struct jp_thread;
 
-/* What the kernel refused a thread: bits of jp_thread_clock.refused. */
-#define JP_REFUSED_PERF 0x1U
-#define JP_REFUSED_TIMER 0x2U
+/* What the kernel refused a thread: bits of jp_thread_clock.refused.  LATER:
+ * the clock that was to take the place of the one that it began with.  FIRST:
+ * that one, so that it may have no clock. */
+#define JP_REFUSED_LATER 0x1U
+#define JP_REFUSED_FIRST 0x2U
 
 /* Sets the process's clock and its signal (jp_process.clock, .signal) by the
  * flags and by what the kernel allows.  Called once, by the constructor. */
@@ -24,8 +26,8 @@ void jp_clock_choose_sig(void);
 int jp_clock_is_thread_cpu_sig(void);
 
 /* Arms a live thread with the process's clock, if that is one of each thread;
- * where the kernel refuses it, with a CPU timer in place of a perf event, or
- * with no clock, which is counted.  Does nothing when the thread is
+ * where the kernel refuses it, with the clock that it begins with, or with
+ * none, which is counted.  Does nothing when the thread is
  * armed, or another thread is arming it. */
 void jp_clock_arm_sig(struct jp_thread *thread);
 
@@ -48,8 +50,8 @@ const struct jp_clock_kind *jp_clock_of_sig(const struct jp_signal *signal);
 int jp_clock_is_value_sig(const siginfo_t *info);
 
 /* Fills *due, all zeros before, with the time that a signal of this kind stands
- * for in the calling thread, and lets the thread's clock go on: in perf mode,
- * the perf event takes the place of the timer that has run out.  Returns 0 when
+ * for in the calling thread, and lets the thread's clock go on: where
+ * the clock begins with another, it takes that one's place.  Returns 0 when
  * the signal is no sample. */
 int jp_clock_due_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
                      const struct jp_signal *signal, struct jp_due *due);

@@ -212,7 +212,7 @@ static int pace_sig(struct jp_thread *thread)
     return 0;
 }
 
-void jp_clock_timer_restart_sig(struct jp_thread *thread)
+static void restart_sig(struct jp_thread *thread)
 {
     thread->clock.cpu_ns = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
     thread->clock.origin_ns = (int64_t)jp_config.period_ns;
@@ -256,6 +256,10 @@ const struct jp_clock_kind jp_clock_timer = {
     .id = JP_CLOCK_THREAD_CPU,
     .per_thread = 1,
     .cpu = 1,
+    .call = SYS_timer_create,
+    .count_refused = JP_COUNT_NO_TIMER,
+    .count_filtered = JP_COUNT_NO_TIMER_FILTER,
+    .restart = restart_sig,
     .owns = jp_clock_timer_owns_sig,
     .find = jp_clock_timer_find_sig,
     .due = due_sig,

@@ -51,9 +51,6 @@ int jp_clock_timer_owns_sig(const struct jp_signal *signal);
 struct jp_thread *jp_clock_timer_find_sig(const struct jp_signal *signal);
 void jp_clock_timer_disarm_sig(struct jp_thread *thread);
 
-/* Sets the calling thread's CPU timer so that its first period begins now. */
-void jp_clock_timer_restart_sig(struct jp_thread *thread);
-
 /* The weight of a timer's signal, from its overrun count (si_overrun). */
 uint64_t jp_clock_weight_sig(int overrun);
 

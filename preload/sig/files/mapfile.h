@@ -56,7 +56,8 @@ void jp_mapfile_hex_sig(struct jp_text *text, const char *key, uint64_t value);
  * or, where there is none, counted as lost. */
 void jp_mapfile_put_sig(int fd, struct jp_text *text);
 
-/* Does the same, and opens and closes the map itself. */
+/* Ends the line and writes it as jp_mapfile_put_sig does, to the map, which it
+ * opens and closes itself. */
 void jp_mapfile_append_sig(struct jp_text *text);
 
 /* Writes the line of an event in the profile's course, if there is a map: with

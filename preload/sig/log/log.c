@@ -358,7 +358,8 @@ int jp_log_write_sig(struct jp_buffer *buffer, const struct jp_sample *sample)
         return error;
     jp_count_sig(JP_COUNT_LOST_NO_SPACE, 1);
     jp_count_sig(JP_COUNT_LOST_NS, sample->weight_ns);
-    /* That the log was cut short is said at the end of the signal. */
+    /* Where the log was cut short (-EBUSY, jp_log.cut), the end of the signal's
+     * handler says so. */
     if (error != -EBUSY && atomic_load(&jp_log.cut) == 0 &&
         atomic_exchange(&jp_log.space_complained, 1) == 0)
         jp_complain_sig("samples are being lost, cannot add to ", jp_log.path,

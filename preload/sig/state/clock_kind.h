@@ -67,6 +67,12 @@ struct jp_clock_kind {
     int (*allowed)(void);
     uint32_t note_used, note_refused; /* JP_NOTE_*, or 0 */
 
+    /* Only for clocks with per_thread: the system call by which a thread is
+     * armed; the counters of threads that were refused it, by the kernel and by
+     * a filter of the program's (JP_COUNT_*). */
+    int call;
+    unsigned count_refused, count_filtered;
+
     /* Whether the clock can send this signal; NULL: it can send any.  When the
      * program takes the clock's signal and the clock cannot send the next one,
      * give_up (may be NULL) closes what the clock has open, and the clock
@@ -94,6 +100,9 @@ struct jp_clock_kind {
      * out, this one takes its place.  arm and pace return 0 or -errno; pace
      * sets the calling thread's clock to the period of its budget. */
     const struct jp_clock_kind *begins_with;
+    /* Only for clocks that another begins with: sets the calling thread's so
+     * that its first period begins now, as the other was refused. */
+    void (*restart)(struct jp_thread *thread);
     int (*arm)(struct jp_thread *thread);
     void (*disarm)(struct jp_thread *thread);
     int (*pace)(struct jp_thread *thread);

@@ -46,7 +46,7 @@ struct jp_watch {
     uint8_t waits;             /* the last signal found it waiting */
     uint8_t late;              /* the last signal came long after its moment */
     uint8_t parked;            /* its strata are long, and cpu_wakeup is set */
-    uint8_t was_parked;        /* the same before the current signal */
+    uint8_t was_parked;        /* parked, before the current signal */
     struct jp_found {          /* what the current signal found */
         uint64_t now, cpu;     /* CLOCK_MONOTONIC, the thread's CPU clock */
         uint64_t used;         /* CPU time since the handler ran last */
@@ -193,7 +193,8 @@ int jp_thread_is_value_sig(uint64_t value);
  * need be. */
 struct jp_thread *jp_thread_by_tid_sig(uint32_t tid);
 
-/* The same, but looks in one place only, where the record nearly always is. */
+/* The live record of thread `tid` if it is in the one place where it nearly
+ * always is, else NULL. */
 struct jp_thread *jp_thread_hinted_sig(uint32_t tid);
 
 /* The live record of the calling thread, whose stack pointer is sp, without a

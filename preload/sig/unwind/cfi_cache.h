@@ -46,7 +46,7 @@ static inline int jp_cfi_words_sig(uint64_t pc, uint32_t epoch,
            atomic_load_explicit(&entry->guard, memory_order_relaxed) == guard;
 }
 
-/* Does the same, and fills *rule. */
+/* Whether the cache holds the rule of pc; if so, fills *rule. */
 static inline int jp_cfi_cached_sig(uint64_t pc, uint32_t epoch,
                                     struct jp_cfi_rule *rule)
 {

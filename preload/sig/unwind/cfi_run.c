@@ -232,7 +232,7 @@ static int register_sig(struct machine *m, uint8_t op)
     return 1;
 }
 
-static void remember_sig(struct machine *m, uint8_t op)
+static void save_or_restore_row_sig(struct machine *m, uint8_t op)
 {
     if (op == CFA_REMEMBER_STATE && m->remembered < REMEMBER_MAX)
         m->kept[m->remembered++] = m->row;
@@ -245,7 +245,7 @@ static void remember_sig(struct machine *m, uint8_t op)
 static void other_sig(struct machine *m, uint8_t op)
 {
     if (op == CFA_REMEMBER_STATE || op == CFA_RESTORE_STATE)
-        remember_sig(m, op);
+        save_or_restore_row_sig(m, op);
     else if (op == CFA_GNU_ARGS_SIZE)
         jp_cursor_uleb_sig(&m->cursor);
     else if (op != CFA_NOP && op != CFA_AARCH64_SIGNED &&

@@ -2,13 +2,13 @@
  *
  * Why a program's JIT code has no names, and the way out.
  * Runs in: analyzer. */
-#ifndef JR_NAMELESS_H
-#define JR_NAMELESS_H
+#ifndef JR_MISSING_NAMES_H
+#define JR_MISSING_NAMES_H
 
 #include "load.h"
 
 /* Notes it of each process that has such frames and is of a known runtime.
  * Returns of how many. */
-size_t jr_note_nameless(struct jr_load *load);
+size_t jr_note_missing_names(struct jr_load *load);
 
 #endif

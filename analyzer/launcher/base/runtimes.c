@@ -2,7 +2,7 @@
  *
  * The runtimes.  doc/jit.md says what each gives, and where that is from.
  * Runs in: launcher. */
-#include "table.h"
+#include "runtimes.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

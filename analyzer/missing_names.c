@@ -4,7 +4,7 @@
  * describe their code only when asked to, others never.  doc/jit.md has the
  * same in its table.
  * Runs in: analyzer. */
-#include "nameless.h"
+#include "missing_names.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static int note_process(struct jr_load *load, const struct jr_process *process)
     return 0;
 }
 
-size_t jr_note_nameless(struct jr_load *load)
+size_t jr_note_missing_names(struct jr_load *load)
 {
     size_t count = 0;
 

@@ -2,8 +2,8 @@
  *
  * What the launcher knows of runtimes with a JIT compiler: one row each.
  * Runs in: launcher. */
-#ifndef JL_TABLE_H
-#define JL_TABLE_H
+#ifndef JL_RUNTIMES_H
+#define JL_RUNTIMES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,20 +3,13 @@
  * Asks the runtime of the program, if it is one that the table has, for a
  * description of its JIT code.
  * Runs in: launcher. */
-#ifndef JL_RUNTIMES_H
-#define JL_RUNTIMES_H
+#ifndef JL_ASK_H
+#define JL_ASK_H
 
 #include "launcher/base/options.h"
-#include "launcher/base/table.h"
+#include "launcher/base/runtimes.h"
 #include "launcher/folder/folder.h"
 #include "launcher/os/environ.h"
-
-/* The runtime of the program that is found at `path` and is given `argv` (its
- * name first, a NULL last), or that it leads to: the interpreter that a script
- * names, the program that env or its like starts.  *file: the runtime's file,
- * without links; allocated.  NULL: none that is known. */
-const struct jl_runtime *jl_recognise(const char *path, char *const *argv,
-                                      char **file);
 
 /* Changes *env for the program at `path`, and says so. */
 void jl_ask(struct jl_asked *asked, const struct jl_options *options,
