@@ -94,6 +94,7 @@ KILLED = """
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -101,6 +102,7 @@ int main(void)
 {
     unsigned header[1024] = {0x4a695444, 1, 40, 62, 0, (unsigned)getpid()};
     char path[4096];
+    void *code;
     int fd;
     snprintf(path, sizeof path, "%s/jit-%d.dump", getenv("JITDUMPDIR"),
              getpid());
@@ -108,8 +110,15 @@ int main(void)
     if (write(fd, header, sizeof header) != sizeof header ||
         mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED)
         return 1;
+    /* mov $1000000, %ecx; 1: dec %ecx; jne 1b; ret: as a runtime, it runs code
+     * that it made, so a sample looks for what was mapped since the first. */
+    code = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (code == MAP_FAILED)
+        return 1;
+    memcpy(code, "\\xb9\\x40\\x42\\x0f\\x00\\xff\\xc9\\x75\\xfc\\xc3", 10);
     while (clock() < CLOCKS_PER_SEC / 2)
-        ;
+        ((void (*)(void))code)();
     return kill(getpid(), SIGKILL);
 }
 """
