@@ -30,7 +30,11 @@ class Scratch(Case):
         return reasons
 
     def incomplete(self, *words, walker="auto"):
-        self.assertEqual(self.reasons(*words, walker=walker)["root"], 0)
+        """But where it is at its first or last instruction: there the caller
+        is the word at the stack's top, and the stack is whole (jprun.Case
+        looks at its root)."""
+        reasons = self.reasons(*words, walker=walker)
+        self.assertLess(reasons["root"], 0.05 * sum(reasons.values()))
 
     def test_followed(self):
         """Where what it does until it returns tells where its caller is, the
