@@ -95,12 +95,21 @@ static void remove_left(int folder, const char *name)
     close(fd);
 }
 
+/* Once for reports that go to one folder. */
 static void sweep(int folder)
 {
-    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *names = fd < 0 ? NULL : fdopendir(fd);
+    static struct stat last;
+    struct stat info;
     const struct dirent *entry;
+    DIR *names;
+    int fd;
 
+    if (fstat(folder, &info) != 0 ||
+        (info.st_dev == last.st_dev && info.st_ino == last.st_ino))
+        return;
+    last = info;
+    fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    names = fd < 0 ? NULL : fdopendir(fd);
     if (fd >= 0 && names == NULL)
         close(fd);
     if (names == NULL)

@@ -100,10 +100,10 @@ struct jr_rest jr_part_rest(const struct jr_part *part, int flat);
 int jr_part_compare_functions(const struct jr_model *model, uint32_t a,
                               uint32_t b);
 
-/* scope.c: the buckets of a part: returns the first, *end is behind the
- * last. */
-size_t jr_part_buckets(const struct jr_model *model,
-                       const struct jr_scope_key *key, size_t *end);
+/* scope.c: the leaves of a part, which stand together: *count of them. */
+const struct jr_leaf *jr_part_leaves(const struct jr_model *model,
+                                     const struct jr_scope_key *key,
+                                     size_t *count);
 
 /* scope.c: self weights by node for `key`: an array of model->nodes.count that
  * the caller frees. */

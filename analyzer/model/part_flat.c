@@ -32,27 +32,16 @@ static int compare_pieces(const void *left, const void *right)
 static struct piece *gather(const struct jr_model *model,
                             const struct jr_scope_key *key, size_t *count)
 {
-    size_t first, end, n = 0;
-    struct piece *pieces;
+    const struct jr_leaf *leaves = jr_part_leaves(model, key, count);
+    struct piece *pieces = jr_alloc(*count + 1, sizeof(*pieces));
 
-    first = jr_part_buckets(model, key, &end);
-    for (size_t i = first; i < end; i++)
-        n += model->buckets[i].nleaves;
-    pieces = jr_alloc(n + 1, sizeof(*pieces));
-    *count = n;
-    n = 0;
-    for (size_t i = first; i < end; i++) {
-        const struct jr_bucket *bucket = &model->buckets[i];
-        const struct jr_leaf *leaves = model->leaves + bucket->first_leaf;
+    for (size_t i = 0; i < *count; i++) {
+        const uint32_t tier = model->nodes.items[leaves[i].node].key;
 
-        for (size_t j = 0; j < bucket->nleaves; j++) {
-            const uint32_t tier = model->nodes.items[leaves[j].node].key;
-
-            pieces[n++] = (struct piece){model->tiers[tier].function, tier,
-                                         leaves[j].weight_ns};
-        }
+        pieces[i] = (struct piece){model->tiers[tier].function, tier,
+                                   leaves[i].weight_ns};
     }
-    qsort(pieces, n, sizeof(*pieces), compare_pieces);
+    qsort(pieces, *count, sizeof(*pieces), compare_pieces);
     return pieces;
 }
 

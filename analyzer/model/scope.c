@@ -7,8 +7,9 @@
 #include "base/mem.h"
 #include "part.h"
 
-size_t jr_part_buckets(const struct jr_model *model,
-                       const struct jr_scope_key *key, size_t *end)
+/* The buckets of a part: returns the first, *end is behind the last. */
+static size_t buckets_of(const struct jr_model *model,
+                         const struct jr_scope_key *key, size_t *end)
 {
     const struct jr_process *process;
 
@@ -26,20 +27,32 @@ size_t jr_part_buckets(const struct jr_model *model,
     }
 }
 
+const struct jr_leaf *jr_part_leaves(const struct jr_model *model,
+                                     const struct jr_scope_key *key,
+                                     size_t *count)
+{
+    size_t end, first = buckets_of(model, key, &end);
+    const struct jr_bucket *last;
+
+    *count = 0;
+    if (first == end)
+        return NULL;
+    last = &model->buckets[end - 1];
+    *count =
+        last->first_leaf + last->nleaves - model->buckets[first].first_leaf;
+    return model->leaves + model->buckets[first].first_leaf;
+}
+
 uint64_t *jr_part_weights(const struct jr_model *model,
                           const struct jr_scope_key *key)
 {
     uint64_t *weights = jr_alloc(model->nodes.count, sizeof(*weights));
-    size_t end;
+    size_t count;
+    const struct jr_leaf *leaves = jr_part_leaves(model, key, &count);
 
-    for (size_t i = jr_part_buckets(model, key, &end); i < end; i++) {
-        const struct jr_bucket *bucket = &model->buckets[i];
-        const struct jr_leaf *leaf = model->leaves + bucket->first_leaf;
-
-        for (size_t j = 0; j < bucket->nleaves; j++)
-            weights[leaf[j].node] =
-                jr_add(weights[leaf[j].node], leaf[j].weight_ns);
-    }
+    for (size_t i = 0; i < count; i++)
+        weights[leaves[i].node] =
+            jr_add(weights[leaves[i].node], leaves[i].weight_ns);
     return weights;
 }
 

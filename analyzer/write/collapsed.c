@@ -61,21 +61,12 @@ static struct stack *stacks_of(const struct jr_model *model,
                                const struct jr_scope_key *key,
                                const uint32_t *same, size_t *count)
 {
-    size_t end, first = jr_part_buckets(model, key, &end), n = 0, kept = 0;
-    struct stack *stacks;
+    size_t n, kept = 0;
+    const struct jr_leaf *leaves = jr_part_leaves(model, key, &n);
+    struct stack *stacks = jr_alloc(n + 1, sizeof(*stacks));
 
-    for (size_t i = first; i < end; i++)
-        n += model->buckets[i].nleaves;
-    stacks = jr_alloc(n + 1, sizeof(*stacks));
-    n = 0;
-    for (size_t i = first; i < end; i++) {
-        const struct jr_bucket *bucket = &model->buckets[i];
-        const struct jr_leaf *leaves = model->leaves + bucket->first_leaf;
-
-        for (size_t j = 0; j < bucket->nleaves; j++)
-            stacks[n++] =
-                (struct stack){same[leaves[j].node], leaves[j].weight_ns};
-    }
+    for (size_t i = 0; i < n; i++)
+        stacks[i] = (struct stack){same[leaves[i].node], leaves[i].weight_ns};
     qsort(stacks, n, sizeof(*stacks), compare_stacks);
     for (size_t i = 0; i < n; i++)
         if (kept > 0 && stacks[kept - 1].node == stacks[i].node)
