@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "jp_map.h"
+#include "draw.h"
 #include "modellog.h"
 
 /* As the library's (preload/sig/log): */
@@ -70,15 +71,6 @@ static void *room_for(size_t count, size_t size)
     if (!room)
         fail("no memory");
     return room;
-}
-
-/* A number below `limit`. */
-static uint32_t draw(struct maker *maker, uint32_t limit)
-{
-    maker->random ^= maker->random << 13;
-    maker->random ^= maker->random >> 7;
-    maker->random ^= maker->random << 17;
-    return (uint32_t)((maker->random >> 32) * limit >> 32);
 }
 
 /* The same for the same number (the end of MurmurHash3). */
@@ -203,7 +195,8 @@ static void put_sample(struct maker *maker, struct kit *kit, uint32_t index)
                  sizeof sample / 8},
         .tid = kit->tid,
         .time_ns = maker->now_ns};
-    uint64_t frames[DEPTH_MAX], weight = PERIOD_NS + draw(maker, JITTER_NS);
+    uint64_t frames[DEPTH_MAX],
+        weight = PERIOD_NS + draw_below(&maker->random, JITTER_NS);
     uint32_t depth = 0, need = sizeof sample;
     int found = 0;
     struct entry *entry = find_entry(kit, index, &found);
@@ -234,10 +227,10 @@ static uint32_t pick(struct maker *maker, uint64_t number)
     const uint64_t stacks = maker->keys.stacks;
 
     if (number >= stacks && !maker->keys.zipf)
-        return draw(maker, (uint32_t)stacks);
+        return draw_below(&maker->random, (uint32_t)stacks);
     if (number >= stacks)
-        number = (uint64_t)exp(draw(maker, UINT32_MAX) / (double)UINT32_MAX *
-                               log((double)stacks)) -
+        number = (uint64_t)exp(draw_below(&maker->random, UINT32_MAX) /
+                               (double)UINT32_MAX * log((double)stacks)) -
                  1;
     /* By a prime, so that neighbours here are none in the tree. */
     return (uint32_t)(number * 2654435761U % stacks);
@@ -425,13 +418,14 @@ static void prepare(struct maker *maker)
         maker->bits++;
     maker->sites = room_for(keys->sites, sizeof *maker->sites);
     for (uint64_t i = 0; i < keys->sites; i++) {
-        const struct mapping *code =
-            &maker->code.items[draw(maker, (uint32_t)maker->code.count)];
+        const struct mapping *code = &maker->code.items[draw_below(
+            &maker->random, (uint32_t)maker->code.count)];
 
         /* Behind the function's first byte: all are return addresses. */
         maker->sites[i] =
             code->start + 1 +
-            (code->end > 1 ? draw(maker, (uint32_t)code->end) : 0);
+            (code->end > 1 ? draw_below(&maker->random, (uint32_t)code->end)
+                           : 0);
     }
     maker->kits = room_for(keys->threads, sizeof *maker->kits);
     for (uint64_t i = 0; i < keys->threads; i++)

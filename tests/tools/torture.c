@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "draw.h"
 #include "jp_log.h"
 
 #define PID 7
@@ -67,15 +68,6 @@ static FILE *make(const char *folder, const char *name)
     return file;
 }
 
-/* A number below `limit`. */
-static uint32_t draw(struct torture *torture, uint32_t limit)
-{
-    torture->random ^= torture->random << 13;
-    torture->random ^= torture->random >> 7;
-    torture->random ^= torture->random << 17;
-    return (uint32_t)((torture->random >> 32) * limit >> 32);
-}
-
 static uint64_t address_of(uint32_t unit)
 {
     return ARENA + (uint64_t)unit * UNIT;
@@ -109,7 +101,7 @@ static void place_piece(struct torture *torture, uint32_t id, uint32_t unit,
 static uint32_t draw_piece(struct torture *torture)
 {
     for (int i = 0; i < 16; i++) {
-        uint32_t id = torture->owners[draw(torture, UNITS)];
+        uint32_t id = torture->owners[draw_below(&torture->random, UNITS)];
 
         if (id)
             return id;
@@ -171,12 +163,12 @@ static void put_move(struct torture *torture, uint32_t id, uint32_t old)
  * where something began before. */
 static void do_event(struct torture *torture)
 {
-    uint32_t id = draw(torture, 5) ? 0 : draw_piece(torture);
-    uint32_t units =
-        id ? torture->pieces[id].units : 1 + draw(torture, LONGEST);
-    uint32_t other = draw(torture, 2) ? draw_piece(torture) : 0;
-    uint32_t unit =
-        other ? torture->pieces[other].unit : draw(torture, UNITS - LONGEST);
+    uint32_t id = draw_below(&torture->random, 5) ? 0 : draw_piece(torture);
+    uint32_t units = id ? torture->pieces[id].units
+                        : 1 + draw_below(&torture->random, LONGEST);
+    uint32_t other = draw_below(&torture->random, 2) ? draw_piece(torture) : 0;
+    uint32_t unit = other ? torture->pieces[other].unit
+                          : draw_below(&torture->random, UNITS - LONGEST);
     uint32_t old = torture->pieces[id].unit;
 
     if (unit + units > UNITS)
@@ -189,7 +181,7 @@ static void do_event(struct torture *torture)
         return;
     }
     id = ++torture->npieces;
-    torture->pieces[id].name = draw(torture, torture->names);
+    torture->pieces[id].name = draw_below(&torture->random, torture->names);
     place_piece(torture, id, unit, units);
     put_load(torture, id);
 }
@@ -242,7 +234,7 @@ static void put_sample(struct torture *torture, const uint64_t *frames,
 
 static void do_sample(struct torture *torture)
 {
-    unsigned depth = 1 + draw(torture, torture->depth);
+    unsigned depth = 1 + draw_below(&torture->random, torture->depth);
     uint64_t frames[DEPTH_MAX];
 
     torture->now_ns += STEP_NS;
@@ -252,7 +244,7 @@ static void do_sample(struct torture *torture)
 
         /* Return addresses are behind the call, the last one at the end. */
         frames[i] = address_of(piece->unit) + (i > 0) +
-                    draw(torture, piece->units * UNIT);
+                    draw_below(&torture->random, piece->units * UNIT);
         fprintf(torture->truth, "method_%" PRIu32 "%c", piece->name,
                 i ? ';' : ' ');
     }
