@@ -254,6 +254,14 @@ static int take_over_sig(void)
     return 0;
 }
 
+void jp_control_end_time_sig(void)
+{
+    if (!jp_process.clock->sees_waits || !atomic_load(&jp_process.running))
+        return;
+    atomic_store(&jp_process.running, 0);
+    stop_sig();
+}
+
 void jp_control_exit_sig(void)
 {
     atomic_store(&ended, 1);

@@ -25,6 +25,10 @@ void jp_control_on_sig(void);
  * profile again. */
 void jp_control_exit_sig(void);
 
+/* Called when the process ends by _exit: in real time, stops all clocks and
+ * writes the time of waiting threads that no sample covers yet. */
+void jp_control_end_time_sig(void);
+
 /* Called before something after which files or memory may be out of reach (a
  * seccomp filter, a chroot, another user).  If the profile runs or has a log:
  * makes the log, writes the map, copies call-frame information, gives every

@@ -303,6 +303,19 @@ static void replace_spare(void)
     atomic_fetch_or(&jp_owned.unblocked, JP_SIGSET(spare));
 }
 
+/* Notes that the clock has moved to another signal, or, where there was none,
+ * that it shares its own; this may be one to which it moved before. */
+static void note_clock(int moved)
+{
+    const uint32_t notes = atomic_load(&jp_process.notes);
+    if (moved)
+        jp_note_sig(JP_NOTE_CLOCK_MOVED);
+    else if ((notes & JP_NOTE_CLOCK_MOVED) != 0)
+        jp_note_sig(JP_NOTE_CLOCK_SHARED_NEXT);
+    else
+        jp_note_sig(JP_NOTE_CLOCK_SHARED);
+}
+
 /* Gives one of jprof's signals to the program.  If it is the clock's, moves the
  * clock to another; if no signal is free, the clock shares this one:
  * jp_program_handler tells the clock's signals from the program's. */
@@ -319,7 +332,7 @@ static void give(int signal)
     const int next = is_clock ? jp_owned_next_sig(signal) : 0;
     atomic_fetch_and(&jp_owned.ours, ~bit);
     if (is_clock) {
-        jp_note_sig(next != 0 ? JP_NOTE_CLOCK_MOVED : JP_NOTE_CLOCK_SHARED);
+        note_clock(next != 0);
         if (next != 0) {
             jp_clock_move_sig(next);
             jp_drain(signal);

@@ -77,9 +77,9 @@ static inline long jp_arch_call_sig(const ucontext_t *context)
 }
 
 /* Whether the signal came while the thread waited in a system call: the call is
- * about to be made again or has just failed with EINTR.  short_too: a call that
- * has just returned a positive number (a transfer cut short) counts as well. */
-static inline int jp_arch_waited_sig(const ucontext_t *context, int short_too)
+ * about to be made again or has just failed with EINTR.  any: a call that has
+ * just returned something else counts as well. */
+static inline int jp_arch_waited_sig(const ucontext_t *context, int any)
 {
     const uint32_t *code = (const uint32_t *)jp_arch_pc_sig(context);
     if (((uintptr_t)code & 4095) < 4)
@@ -88,7 +88,13 @@ static inline int jp_arch_waited_sig(const ucontext_t *context, int short_too)
         return 1;
     return code[-1] == 0xd4000001U &&
            ((long)context->uc_mcontext.regs[0] == -4 ||
-            (short_too && (long)context->uc_mcontext.regs[0] > 0));
+            any);
+}
+
+/* The first argument of the system call that the thread is about to make. */
+static inline uint64_t jp_arch_first_sig(const ucontext_t *context)
+{
+    return (uint64_t)context->uc_mcontext.regs[0];
 }
 
 /* The second argument of the system call that the thread is about to make. */

@@ -126,9 +126,9 @@ static inline long jp_arch_call_sig(const ucontext_t *context)
 }
 
 /* Whether the signal came while the thread waited in a system call: the call is
- * about to be made again or has just failed with EINTR.  short_too: a call that
- * has just returned a positive number (a transfer cut short) counts as well. */
-static inline int jp_arch_waited_sig(const ucontext_t *context, int short_too)
+ * about to be made again or has just failed with EINTR.  any: a call that has
+ * just returned something else counts as well. */
+static inline int jp_arch_waited_sig(const ucontext_t *context, int any)
 {
     const uint16_t *code = (const uint16_t *)jp_arch_pc_sig(context);
     if (((uintptr_t)code & 4095) < 4)
@@ -137,7 +137,13 @@ static inline int jp_arch_waited_sig(const ucontext_t *context, int short_too)
         return 1;
     return jp_arch_is_ecall_sig(code - 2) &&
            ((long)JP_ARCH_X(context, REG_A0) == -4 ||
-            (short_too && (long)JP_ARCH_X(context, REG_A0) > 0));
+            any);
+}
+
+/* The first argument of the system call that the thread is about to make. */
+static inline uint64_t jp_arch_first_sig(const ucontext_t *context)
+{
+    return (uint64_t)JP_ARCH_X(context, REG_A0);
 }
 
 /* The second argument of the system call that the thread is about to make. */

@@ -29,17 +29,12 @@
 
 #include "clock_timer.h"
 #include "jp_log.h"
+#include "queues.h"
 #include "sig/arch/arch.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
-
-/* The longest stratum. */
-#define LONGEST_NS (UINT64_C(1) << 32)
-
-/* So many waiting threads share their moments: a machine that sleeps wakes once
- * for all of them, and no more than these run at once. */
-#define TOGETHER 8U
+#include "strata.h"
 
 /* The stratum of a waiting thread is the time that it has been in its wait,
  * divided by PART, or by PART_OF_RESTLESS for a restless thread.  A thread is
@@ -74,6 +69,16 @@
 /* A wait that is found by a signal later than this may be over. */
 #define PROMPT_NS 1000000U
 
+/* Of the CPU time that samples were given too little or too much, one running
+ * sample makes up a LEANth. */
+#define LEAN 4
+
+/* A thread that was found in a call in which others wait for the same thing is
+ * sampled without memory for so long: which of them goes on first depends on
+ * which was interrupted last, and so on when the next moment is, if the moments
+ * before it say something of that. */
+#define QUEUED_NS JP_QUEUES_NS
+
 /* For the number of switches, when the kernel does not tell it. */
 #define UNKNOWN UINT64_MAX
 
@@ -90,52 +95,6 @@ static uint64_t switches_sig(void)
     if (jp_sys_sig(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0) != 0)
         return UNKNOWN;
     return (uint64_t)usage.ru_nvcsw;
-}
-
-/* The largest power of two up to `length`. */
-static uint64_t cell_sig(uint64_t length)
-{
-    return UINT64_C(1) << (63 - __builtin_clzll(length));
-}
-
-/* Begins a stratum of about `length` for a parked thread.  For each power of
- * two, time is cut into cells of that length, and each cell has a random point
- * that the threads of a group share.  The stratum ends with a cell.  If its own
- * random moment falls into that cell, the cell's point takes its place.  So the
- * moment is equally likely anywhere in the stratum, but mostly the same for
- * many threads. */
-static void shared_stratum_sig(struct jp_thread *thread, uint64_t begin,
-                               uint64_t length)
-{
-    struct jp_watch *watch = &thread->clock.watch;
-    const uint64_t cell = cell_sig(length);
-    uint64_t end = (begin / cell + 1) * cell;
-    if (end - begin < cell / 2 && cell < LONGEST_NS)
-        end += cell;
-    const uint64_t group =
-        (uint64_t)jp_owner->pid << 32 | jp_thread_index_sig(thread) / TOGETHER;
-    const uint64_t point =
-        end - cell + jp_clock_hash_sig(end + group * cell) % cell;
-    const uint64_t own = begin + jp_clock_random_sig(thread->tid, end - begin);
-    watch->begin_ns = begin;
-    watch->end_ns = end;
-    watch->moment_ns = point > begin && own >= end - cell ? point : own;
-}
-
-/* Begins a stratum of `length` at `begin`. */
-static void stratum_sig(struct jp_thread *thread, uint64_t begin,
-                        uint64_t length)
-{
-    struct jp_watch *watch = &thread->clock.watch;
-    if (watch->parked) {
-        shared_stratum_sig(thread, begin, length);
-        return;
-    }
-    watch->begin_ns = begin;
-    watch->end_ns = begin + length;
-    watch->moment_ns = begin + jp_clock_random_sig(thread->tid, length);
-    if (jp_budget_lowered_sig(&thread->clock.budget))
-        watch->moment_ns += length / 2;
 }
 
 /* Sets the timer to the stratum's moment.  Its period only matters once a
@@ -207,7 +166,15 @@ static void find_sig(struct jp_thread *thread, const ucontext_t *context,
                         : switches - watch->switches;
     const int idle = found->used <= SAME_NS;
     found->waits = (found->blocks != 0 || idle) &&
-                   jp_arch_waited_sig(context, found->used <= CALL_NS);
+                   jp_arch_waited_sig(context, found->blocks != 0 &&
+                                                   found->used <= CALL_NS);
+    found->returns = watch->waits && !found->waits && found->blocks == 0 &&
+                     found->now - watch->found_ns <= 2 * CALL_NS;
+    found->queues = 0;
+    if (found->waits && jp_arch_call_sig(context) >= 0)
+        found->queues =
+            jp_queues_found_sig(thread->tid, jp_arch_call_sig(context),
+                                jp_arch_first_sig(context), found->now);
     /* blocks 0: the thread was not yet back in its wait when this signal came.
      * blocks 1: it may also have blocked in another wait, if the one before
      * ended while the handler ran; comparing the stacks tells (compare_sig).
@@ -223,7 +190,8 @@ static void find_sig(struct jp_thread *thread, const ucontext_t *context,
 static int changed_sig(const struct jp_watch *watch,
                        const struct jp_found *found)
 {
-    return watch->waits && (!found->waits || found->blocks > 1 || found->other);
+    return watch->waits && ((!found->waits && !found->returns) ||
+                            found->blocks > 1 || found->other);
 }
 
 /* Whether the thread is restless: a wait of it has ended, or it computed. */
@@ -239,10 +207,13 @@ static int is_restless_sig(const struct jp_watch *watch,
 static void count_sig(struct jp_watch *watch, const struct jp_found *found)
 {
     const uint64_t all = found->used + watch->ours_ns;
-    uint64_t due = found->same ? 0 : found->used;
-    if (found->blocks == 0 && !found->same)
+    const int ours = found->same || found->returns;
+    uint64_t due = ours ? 0 : found->used;
+    if (found->blocks == 0 && !ours)
         due = all;
+    watch->balance_ns = watch->remainder_ns + watch->tail_ns;
     watch->remainder_ns += (int64_t)due;
+    watch->tail_ns = watch->memoryless ? 0 : (int64_t)(due / 2);
     if (all > due)
         jp_count_sig(JP_COUNT_LOOKING_NS, all - due);
 }
@@ -260,7 +231,7 @@ static uint64_t length_sig(const struct jp_thread *thread,
     uint64_t length = in_it / (restless ? PART_OF_RESTLESS : PART);
     if (!found->same || (restless && in_it < WATCHED_NS))
         length = 0;
-    length = min_sig(length, LONGEST_NS);
+    length = min_sig(length, JP_STRATUM_MAX_NS);
     return length > period ? length : period;
 }
 
@@ -301,11 +272,12 @@ static void divide_sig(struct jp_thread *thread, const struct jp_found *found,
 /* Weighs a sample that found the thread running and that has blocked since the
  * last one.  The weight leans to where the sum of all running samples becomes
  * the thread's CPU time; samples that find it off the CPU get the difference
- * (off_cpu_sig). */
+ * (off_cpu_sig).  It leans by what was known before the stratum began: CPU time
+ * used in the stratum itself would favour long runs. */
 static void running_sig(struct jp_watch *watch, uint64_t all,
                         struct jp_due *weight)
 {
-    int64_t running = ((int64_t)all + watch->remainder_ns) / 2;
+    int64_t running = (int64_t)all + watch->balance_ns / LEAN;
     if (running < 0)
         running = 0;
     if (running > 2 * (int64_t)all)
@@ -315,18 +287,19 @@ static void running_sig(struct jp_watch *watch, uint64_t all,
     weight->running = (uint64_t)running;
 }
 
-/* For a signal that came long after the stratum's end, for want of a CPU: the
- * thread was where it is now all that time, so the time behind the stratum is
- * not drawn but known, and counts by itself. */
+/* For a signal that came long after `drawn`, the last instant that the
+ * stratum's moment stands for, for want of a CPU: the thread was where it is
+ * now all that time, which is not drawn but known, and counts by itself. */
 static void split_sig(const struct jp_thread *thread,
-                      const struct jp_found *found, struct jp_due *weight)
+                      const struct jp_found *found, uint64_t drawn,
+                      struct jp_due *weight)
 {
-    const uint64_t end = thread->clock.watch.end_ns;
     uint64_t *part = weight->ready != 0 ? &weight->ready : &weight->blocked;
-    if (found->now < end + thread->clock.budget.period_ns ||
-        *part <= found->now - end)
+    if (found->now < drawn ||
+        found->now - drawn < thread->clock.budget.period_ns ||
+        *part <= found->now - drawn)
         return;
-    weight->after = found->now - end;
+    weight->after = found->now - drawn;
     weight->after_ready = part == &weight->ready;
     *part -= weight->after;
 }
@@ -336,18 +309,22 @@ static void give_sig(struct jp_thread *thread, const struct jp_found *found,
                      struct jp_due *weight)
 {
     struct jp_watch *watch = &thread->clock.watch;
-    const int lowered =
-        !watch->parked && jp_budget_lowered_sig(&thread->clock.budget);
-    const uint64_t end =
-        lowered || found->now > watch->end_ns ? found->now : watch->end_ns;
+    const uint64_t drawn = jp_strata_drawn_sig(thread);
+    const uint64_t end = jp_strata_end_sig(thread, found->now);
     const uint64_t all = end - watch->begin_ns;
     const int64_t due = watch->remainder_ns;
     if (watch->begin_ns > watch->given_ns)
         weight->before = watch->begin_ns - watch->given_ns;
-    watch->given_ns = end;
-    if (found->blocks == 0 && (!found->waits || due * 2 >= (int64_t)all)) {
+    watch->given_ns = watch->end_ns = end;
+    if (found->blocks == 0 && !found->returns &&
+        (!found->waits || due * 2 >= (int64_t)all)) {
         divide_sig(thread, found, all, weight);
-    } else if (found->waits) {
+    } else if (found->waits && watch->parked && found->now < end) {
+        /* The rest of a long stratum is given when it is over: the thread may
+         * end before that. */
+        watch->given_ns = found->now;
+        weight->blocked = off_cpu_sig(watch, found->now - watch->begin_ns);
+    } else if (found->waits || found->returns) {
         weight->blocked = off_cpu_sig(watch, all);
     } else if (watch->parked) {
         /* The thread ran no longer than its CPU time says.  What it waited for
@@ -361,8 +338,7 @@ static void give_sig(struct jp_thread *thread, const struct jp_found *found,
     } else {
         running_sig(watch, all, weight);
     }
-    if (!lowered)
-        split_sig(thread, found, weight);
+    split_sig(thread, found, drawn, weight);
 }
 
 /* Weighs the end of a wait, which was just before the thread used found->used
@@ -421,14 +397,18 @@ static int look_sig(struct jp_thread *thread, const struct jp_signal *signal)
 }
 
 /* Compares the stacks of a thread that seems to be in the same wait as at the
- * last signal. */
+ * last signal, or on its way back into it. */
 static void compare_sig(struct jp_thread *thread,
                         const struct jp_signal *signal)
 {
     struct jp_found *found = &thread->clock.watch.found;
-    if (!found->same)
+    if (!found->same && !found->returns)
         return;
     const int same = signal->same(thread, signal->context, found->now);
+    if (found->returns) {
+        found->returns = same > 0;
+        return;
+    }
     found->same = same > 0;
     found->other = same == 0;
 }
@@ -441,8 +421,10 @@ static void weigh_sig(struct jp_thread *thread, struct jp_due *weight)
     const uint64_t given = watch->given_ns;
     if (is_restless_sig(watch, found))
         watch->restless_ns = found->now + RESTLESS_NS;
+    if (found->queues)
+        watch->queued_ns = found->now + QUEUED_NS;
     count_sig(watch, found);
-    if (!found->same)
+    if (!found->same && !found->returns)
         watch->since_ns = found->now;
     const uint64_t length = length_sig(thread, found);
     watch->was_parked = watch->parked;
@@ -454,17 +436,17 @@ static void weigh_sig(struct jp_thread *thread, struct jp_due *weight)
             found->now > watch->given_ns ? found->now - watch->given_ns : 0;
         if (found->now > watch->given_ns)
             watch->given_ns = found->now;
-        if (found->now > watch->end_ns)
-            watch->end_ns = found->now;
+        if (found->now > watch->end_ns || watch->memoryless)
+            watch->end_ns = watch->given_ns;
     } else {
         give_sig(thread, found, weight);
-        watch->end_ns = watch->given_ns;
     }
-    watch->waits = (uint8_t)found->waits;
+    watch->waits = (uint8_t)(found->waits || found->returns);
     watch->parked = length > thread->clock.budget.period_ns;
     thread->clock.cpu_ns = found->cpu;
     watch->found_ns = found->now;
-    stratum_sig(thread, watch->end_ns, length);
+    jp_strata_begin_sig(thread, watch->end_ns, length,
+                        found->now < watch->queued_ns);
     weight->counted_ns = counted_sig(found, watch->given_ns - given);
     weight->probes = weight->running != 0 && !watch->was_parked;
 }
@@ -515,7 +497,8 @@ static int pace_sig(struct jp_thread *thread)
     struct jp_watch *watch = &thread->clock.watch;
     if (watch->parked || watch->given_ns == 0)
         return 0;
-    stratum_sig(thread, watch->begin_ns, thread->clock.budget.period_ns);
+    jp_strata_begin_sig(thread, watch->begin_ns, thread->clock.budget.period_ns,
+                        watch->memoryless);
     set_moment_sig(thread);
     return 0;
 }
@@ -542,7 +525,8 @@ static void done_sig(struct jp_thread *thread)
     struct jp_watch *watch = &thread->clock.watch;
     if (watch->parked && !ensure_cpu_wakeup_sig(thread)) {
         watch->parked = 0;
-        stratum_sig(thread, watch->begin_ns, thread->clock.budget.period_ns);
+        jp_strata_begin_sig(thread, watch->begin_ns,
+                            thread->clock.budget.period_ns, watch->memoryless);
     }
     if (watch->parked)
         jp_clock_set_timer_sig(thread->clock.cpu_wakeup, RUNS_NS, 0);

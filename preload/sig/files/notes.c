@@ -39,6 +39,8 @@ static const char *const note_texts[JP_NOTE_COUNT] = {
     "the log was cut short while it was written: the profile ended there",
     "the kernel does not say how much CPU time the process used: its coverage "
     "is not known",
+    "the program then took the signal that the clock had moved to as well, and "
+    "no other is free: from then on the clock shares that one",
 };
 
 static void write_sig(uint32_t notes)

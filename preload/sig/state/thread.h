@@ -36,15 +36,22 @@ struct jp_watch {
                                   0: no more are to come */
     uint64_t since_ns;         /* when it was first found in its current wait */
     uint64_t restless_ns;      /* until then its waits count as short */
+    uint64_t queued_ns;        /* until then its moments are memoryless */
     uint64_t switches;         /* its voluntary switches at the last signal */
     uint64_t ours_ns;          /* CPU time of the handler at the last signal */
     uint64_t found_ns;         /* when the last signal was handled */
     int64_t ready_ns;          /* time waiting for a CPU, not in samples yet */
     int64_t remainder_ns;      /* CPU time, not in samples yet */
+    int64_t tail_ns;           /* what of the last signal's CPU time will, on
+                                  the average, be used again before the end of
+                                  its stratum */
+    int64_t balance_ns;        /* remainder_ns at the last stratum's end, on the
+                                  average */
     int64_t lent_ns;           /* by how much the weights of running samples
                                   exceed their strata */
     uint8_t waits;             /* the last signal found it waiting */
     uint8_t late;              /* the last signal came long after its moment */
+    uint8_t memoryless;        /* the stratum's moment is (strata.c) */
     uint8_t parked;            /* its strata are long, and cpu_wakeup is set */
     uint8_t was_parked;        /* parked, before the current signal */
     struct jp_found {          /* what the current signal found */
@@ -53,6 +60,9 @@ struct jp_watch {
         uint64_t blocks;       /* how often the thread blocked since then;
                                   UINT64_MAX: unknown */
         int waits;             /* the thread waits in a call */
+        int returns;           /* it is on its way back into its wait, which
+                                  the last signal made it leave */
+        int queues;            /* others wait there for the same thing */
         int same;              /* in the same wait as at the last signal; until
                                   the stacks are compared: it may be */
         int other;             /* the stacks were compared and differ */

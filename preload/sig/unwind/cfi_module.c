@@ -48,6 +48,36 @@ struct jp_cfi_module {
 static struct jp_cfi_module modules[MODULES_MAX];
 static _Atomic uint32_t modules_used;
 
+/* Whether there are copied bytes of a module's .eh_frame_hdr. */
+static int has_bytes_sig(const struct jp_cfi_image *image)
+{
+    return image->size != 0 && image->filled != NULL &&
+           atomic_load(&image->filled[image->header / BLOCK]) != 0;
+}
+
+/* Whether memory still has the first bytes that were copied of a module's
+ * .eh_frame_hdr, if any were: the table begins there, and is different in each
+ * file. */
+static int same_bytes_sig(const struct jp_cfi_image *image)
+{
+    uint64_t now[32];
+    const uint64_t block = image->header / BLOCK;
+    uint64_t size = (block + 1) * BLOCK - image->header;
+    if (!has_bytes_sig(image))
+        return 1;
+    size = size < sizeof(now) ? size : sizeof(now);
+    if (size > image->size - image->header)
+        size = image->size - image->header;
+    const long got =
+        jp_sys_safe_read_sig(image->address + image->header, now, size);
+    /* Where a filter forbids to read memory, the mappings cannot be read again
+     * either: the table of ranges is as it was. */
+    if (got < 0 && got != -EFAULT && got != -EIO)
+        return 1;
+    return got == (long)size &&
+           memcmp(now, image->data + image->header, size) == 0;
+}
+
 const uint8_t *jp_cfi_bytes_sig(const struct jp_cfi_image *image,
                                 uint64_t offset, uint64_t size)
 {
@@ -64,8 +94,9 @@ const uint8_t *jp_cfi_bytes_sig(const struct jp_cfi_image *image,
             continue;
         if (left > BLOCK)
             left = BLOCK;
-        /* After a dlclose, memory may be another library's. */
-        if (jp_maps_is_dirty_sig() ||
+        /* While libraries are opened or closed, memory may be another's. */
+        if ((jp_maps_is_dirty_sig() &&
+             !(has_bytes_sig(image) && same_bytes_sig(image))) ||
             jp_sys_safe_read_sig(image->address + at, image->data + at, left) !=
                 (long)left)
             return NULL;
@@ -189,29 +220,6 @@ static void clear_sig(struct jp_cfi_module *module)
                          module->memory);
     memset(&module->image, 0, sizeof(module->image));
     atomic_store(&module->state, EMPTY);
-}
-
-/* Whether memory still has the first bytes that were copied of a module's
- * .eh_frame_hdr: the table begins there, and is different in each file. */
-static int same_bytes_sig(const struct jp_cfi_image *image)
-{
-    uint64_t now[32];
-    const uint64_t block = image->header / BLOCK;
-    uint64_t size = (block + 1) * BLOCK - image->header;
-    if (image->size == 0 || image->filled == NULL ||
-        atomic_load(&image->filled[block]) == 0)
-        return 1;
-    size = size < sizeof(now) ? size : sizeof(now);
-    if (size > image->size - image->header)
-        size = image->size - image->header;
-    const long got =
-        jp_sys_safe_read_sig(image->address + image->header, now, size);
-    /* Where a filter forbids to read memory, the mappings cannot be read again
-     * either: the table of ranges is as it was. */
-    if (got < 0 && got != -EFAULT && got != -EIO)
-        return 1;
-    return got == (long)size &&
-           memcmp(now, image->data + image->header, size) == 0;
 }
 
 /* Whether a module is still the one that the table of ranges has at its

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which calls several threads wait in for the same thing: a lock, a pipe, a
+ * socket.
+ * Runs in: handler. */
+#ifndef JP_QUEUES_H
+#define JP_QUEUES_H
+
+#include <stdint.h>
+
+/* Notes that thread `tid` was found in system call `number`, whose first
+ * argument (a lock's address, a descriptor) is `what`, at `now`
+ * (CLOCK_MONOTONIC, ns).  Returns whether another thread was found there in the
+ * seconds before.  Threads of which others were found in between may be missed,
+ * and of two things one may be taken for the other, rarely. */
+int jp_queues_found_sig(uint32_t tid, long number, uint64_t what, uint64_t now);
+
+/* For so long after that, the two count as waiting together. */
+#define JP_QUEUES_NS 4000000000U
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The strata of a thread's real time: how long each is, and the random moment
+ * at which it is sampled.
+ * Runs in: handler. */
+#include "strata.h"
+
+#include "clock_timer.h"
+#include "sig/os/sys.h"
+#include "sig/state/process.h"
+#include "sig/state/thread.h"
+
+/* So many waiting threads share their moments: a machine that sleeps wakes once
+ * for all of them, and no more than these run at once. */
+#define TOGETHER 8U
+
+/* Of the time by which samples are behind the clock, or ahead of it, one
+ * memoryless stratum makes up a PULLth. */
+#define PULL 64
+
+/* The largest power of two up to `length`. */
+static uint64_t cell_sig(uint64_t length)
+{
+    return UINT64_C(1) << (63 - __builtin_clzll(length));
+}
+
+/* Begins a stratum of about `length` for a parked thread.  For each power of
+ * two, time is cut into cells of that length, and each cell has a random point
+ * that the threads of a group share.  The stratum ends with a cell.  If its own
+ * random moment falls into that cell, the cell's point takes its place.  So the
+ * moment is equally likely anywhere in the stratum, but mostly the same for
+ * many threads. */
+static void shared_sig(struct jp_thread *thread, uint64_t begin,
+                       uint64_t length)
+{
+    struct jp_watch *watch = &thread->clock.watch;
+    const uint64_t cell = cell_sig(length);
+    uint64_t end = (begin / cell + 1) * cell;
+    if (end - begin < cell / 2 && cell < JP_STRATUM_MAX_NS)
+        end += cell;
+    const uint64_t group =
+        (uint64_t)jp_owner->pid << 32 | jp_thread_index_sig(thread) / TOGETHER;
+    const uint64_t point =
+        end - cell + jp_clock_hash_sig(end + group * cell) % cell;
+    const uint64_t own = begin + jp_clock_random_sig(thread->tid, end - begin);
+    watch->end_ns = end;
+    watch->moment_ns = point > begin && own >= end - cell ? point : own;
+}
+
+/* The moment is as likely in each instant from `from` on, so it says nothing
+ * that it has not come yet.  The samples' weights add up to the time behind
+ * them in the long run only: each makes up for a part of what those before it
+ * gave too little or too much. */
+static void memoryless_sig(struct jp_watch *watch, uint32_t salt, uint64_t from,
+                           uint64_t length)
+{
+    const int64_t most = (int64_t)length / 2;
+    int64_t pull = (int64_t)(from - watch->begin_ns) / PULL;
+    if (pull > most)
+        pull = most;
+    if (pull < -most)
+        pull = -most;
+    /* While the handler runs there is no moment, and the thread stays where it
+     * is: for as long as last time, about. */
+    watch->end_ns =
+        watch->begin_ns + watch->ours_ns + (uint64_t)((int64_t)length + pull);
+    watch->moment_ns = from + jp_clock_exponential_sig(salt, length);
+}
+
+void jp_strata_begin_sig(struct jp_thread *thread, uint64_t begin,
+                         uint64_t length, int memoryless)
+{
+    struct jp_watch *watch = &thread->clock.watch;
+    const int lowered = jp_budget_lowered_sig(&thread->clock.budget);
+    const int was_memoryless = watch->memoryless;
+    uint64_t from = begin;
+    watch->begin_ns = begin;
+    watch->memoryless = memoryless && !watch->parked && !lowered;
+    if (watch->parked) {
+        shared_sig(thread, begin, length);
+        return;
+    }
+    if (was_memoryless || watch->memoryless) {
+        /* The samples' time is not the clock's. */
+        const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
+        from =
+            begin > now && !(was_memoryless && watch->memoryless) ? begin : now;
+    }
+    if (watch->memoryless) {
+        memoryless_sig(watch, thread->tid, from, length);
+        return;
+    }
+    watch->end_ns = from + length;
+    watch->moment_ns = from + jp_clock_random_sig(thread->tid, length);
+    if (lowered)
+        watch->moment_ns += length / 2;
+}
+
+uint64_t jp_strata_drawn_sig(const struct jp_thread *thread)
+{
+    const struct jp_watch *watch = &thread->clock.watch;
+    return watch->memoryless ? watch->moment_ns : watch->end_ns;
+}
+
+uint64_t jp_strata_end_sig(const struct jp_thread *thread, uint64_t now)
+{
+    const struct jp_watch *watch = &thread->clock.watch;
+    const int lowered =
+        !watch->parked && jp_budget_lowered_sig(&thread->clock.budget);
+    if (watch->memoryless)
+        return watch->end_ns +
+               (now > watch->moment_ns ? now - watch->moment_ns : 0);
+    return lowered || now > watch->end_ns ? now : watch->end_ns;
+}

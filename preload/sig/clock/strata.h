@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The strata of a thread's real time: how long each is, and the random moment
+ * at which it is sampled.
+ * Runs in: handler. */
+#ifndef JP_STRATA_H
+#define JP_STRATA_H
+
+#include <stdint.h>
+
+struct jp_thread;
+
+/* The longest stratum, in ns. */
+#define JP_STRATUM_MAX_NS (UINT64_C(1) << 32)
+
+/* Begins the thread's next stratum, of about `length` ns, where the samples so
+ * far cover its time up to `begin` (CLOCK_MONOTONIC, ns).  memoryless: the time
+ * until the moment is drawn from the exponential distribution. */
+void jp_strata_begin_sig(struct jp_thread *thread, uint64_t begin,
+                         uint64_t length, int memoryless);
+
+/* The first moment that a stratum of the thread does not have to answer for:
+ * what is known of later time is known without drawing. */
+uint64_t jp_strata_drawn_sig(const struct jp_thread *thread);
+
+/* Where the stratum ends whose signal was handled at `now`. */
+uint64_t jp_strata_end_sig(const struct jp_thread *thread, uint64_t now);
+
+#endif

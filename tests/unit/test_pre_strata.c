@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Strata of real time whose moments have no memory, and what a thread that ends
+ * is given, played through on clocks that a test moves.
+ * Runs in: tests. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <errno.h>
+#include <signal.h>
+
+#include <cmocka.h>
+
+#include "in_range.h"
+#include "fake_kernel.h"
+#include "../../preload/sig/clock/clock.h"
+#include "../../preload/sig/clock/clock_real.h"
+#include "../../preload/sig/clock/clock_timer.h"
+#include "../../preload/sig/clock/queues.h"
+#include "../../preload/sig/state/process.h"
+#include "../../preload/sig/state/thread.h"
+
+#define MS 1000000ULL
+#define PERIOD (10 * MS)
+#define TID 100U
+
+#include "real_time.h"
+
+/* Mean and variance of the exponential distribution, and its quarters: the
+ * share above ln 2 and ln 4 times the mean is a half and a quarter. */
+static void test_exponential(void **state)
+{
+    const unsigned count = 40000;
+    const uint64_t mean = 10 * MS;
+    uint64_t sum_of = 0, half = 0, quarter = 0, most = 0;
+    double squares = 0;
+    (void)state;
+    for (unsigned i = 0; i < count; i++) {
+        fake.now_ns += 12345;
+        const uint64_t drawn = jp_clock_exponential_sig(TID, mean);
+        const double off = (double)drawn - (double)mean;
+        assert_true(drawn >= 1 && drawn <= 23 * mean);
+        sum_of += drawn;
+        squares += off * off;
+        half += drawn > 6931472;
+        quarter += drawn > 13862944;
+        most = drawn > most ? drawn : most;
+    }
+    assert_uint_in_range(sum_of / count, 97 * mean / 100, 103 * mean / 100);
+    assert_uint_in_range((uint64_t)(squares / count / 1e12), 92, 108);
+    assert_uint_in_range(half, 49 * count / 100, 51 * count / 100);
+    assert_uint_in_range(quarter, 24 * count / 100, 26 * count / 100);
+    assert_true(most > 8 * mean);
+}
+
+/* Another thread is found where this one waits. */
+static void queue(void)
+{
+    jp_queues_found_sig(TID + 1, CALL, 0, fake.now_ns);
+}
+
+static void test_queues(void **state)
+{
+    const uint64_t now = 1000 * JP_NS;
+    (void)state;
+    assert_false(jp_queues_found_sig(1, 202, 0x7f0000001000, now));
+    assert_false(jp_queues_found_sig(1, 202, 0x7f0000001000, now + MS));
+    assert_true(jp_queues_found_sig(2, 202, 0x7f0000001000, now + 2 * MS));
+    assert_true(jp_queues_found_sig(1, 202, 0x7f0000001000, now + 3 * MS));
+    /* Another thing, another call, another time. */
+    assert_false(jp_queues_found_sig(2, 202, 0x7f0000001040, now + 4 * MS));
+    assert_false(jp_queues_found_sig(2, 0, 5, now + 4 * MS));
+    assert_false(jp_queues_found_sig(3, 1, 5, now + 4 * MS));
+    assert_true(jp_queues_found_sig(3, 0, 5, now + 3900 * MS));
+    assert_false(jp_queues_found_sig(4, 0, 5, now + 8100 * MS));
+}
+
+/* A thread that queues is sampled anew at once, at its rate on the average, and
+ * its samples' time stays near the clock's. */
+static void test_memoryless(void **state)
+{
+    const unsigned count = 20000;
+    struct jp_due due;
+    uint64_t soon = 0, far = 0;
+    (void)state;
+    struct jp_thread *thread = begin();
+    same = 0;
+    to_moment(thread, WAITS);
+    queue();
+    look(thread, IN_QUEUE, &due);
+    assert_int_equal(due.blocked, PERIOD);
+    const uint64_t begun = fake.now_ns;
+    for (unsigned i = 0; i < count; i++) {
+        const uint64_t before = fake.now_ns;
+        fake.switches += 2;
+        to_moment(thread, WAITS);
+        queue();
+        look(thread, IN_QUEUE, &due);
+        soon += fake.now_ns - before < PERIOD / 4;
+        far += fake.now_ns - before > 2 * PERIOD;
+    }
+    assert_uint_in_range((fake.now_ns - begun) / count, 97 * PERIOD / 100,
+                         103 * PERIOD / 100);
+    /* 1 - exp(-1/4) and exp(-2) of them. */
+    assert_uint_in_range(soon, 21 * count / 100, 23 * count / 100);
+    assert_uint_in_range(far, 12 * count / 100, 15 * count / 100);
+    assert_uint_in_range(sum.blocked + 100 * PERIOD - (fake.now_ns - begun), 0,
+                         200 * PERIOD);
+    jp_clock_end_sig(thread);
+}
+
+/* Who is sampled goes to the end of a queue, and who was not for `patience` is
+ * let through and works: its work is seen for as long as it lasts. */
+static void test_queue(void **state)
+{
+    const uint64_t patience = 3 * PERIOD / 2, work = PERIOD / 2;
+    struct jp_due due;
+    uint64_t seen = 0, truth = 0, until = 0;
+    (void)state;
+    struct jp_thread *thread = begin();
+    same = 0;
+    uint64_t waits_since = fake.now_ns;
+    for (unsigned i = 0; i < 40000; i++) {
+        const uint64_t moment = fake_timer(thread->clock.timer)->due_ns;
+        while (moment >= until && moment > waits_since + patience) {
+            until = waits_since + patience + work;
+            waits_since = until;
+            truth += work;
+        }
+        const int works = moment < until;
+        if (!works)
+            waits_since = moment;
+        to_moment(thread, WAITS);
+        fake.switches += 2;
+        queue();
+        look(thread, works ? IN_CALL : IN_QUEUE, &due);
+        seen += works ? due.blocked : 0;
+    }
+    assert_uint_in_range(seen, 93 * truth / 100, 107 * truth / 100);
+    jp_clock_end_sig(thread);
+}
+
+/* Moments are drawn without memory for some seconds after a queue only. */
+static void test_leaves_queue(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_thread *thread = begin();
+    same = 0;
+    to_moment(thread, WAITS);
+    look(thread, IN_CALL, &due);
+    assert_false(thread->clock.watch.memoryless);
+    fake.now_ns += 5 * JP_NS; /* beyond the other tests' queues */
+    fake.switches += 2;
+    look(thread, IN_QUEUE, &due);
+    assert_false(thread->clock.watch.memoryless);
+    to_moment(thread, WAITS);
+    fake.switches += 2;
+    queue();
+    look(thread, IN_QUEUE, &due);
+    assert_true(thread->clock.watch.memoryless);
+    const uint64_t queued = fake.now_ns;
+    while (thread->clock.watch.memoryless) {
+        to_moment(thread, WAITS);
+        fake.switches += 2;
+        look(thread, IN_CALL, &due);
+    }
+    assert_uint_in_range(fake.now_ns - queued, 4 * JP_NS,
+                         4 * JP_NS + 24 * PERIOD);
+    /* What the samples gave too little or too much is made up at once. */
+    for (unsigned i = 0; i < 10; i++) {
+        to_moment(thread, WAITS);
+        fake.switches += 2;
+        look(thread, IN_CALL, &due);
+    }
+    assert_uint_in_range(thread->clock.watch.given_ns + PERIOD - fake.now_ns, 0,
+                         2 * PERIOD);
+    jp_clock_end_sig(thread);
+}
+
+/* Many threads that wait, compute for half a period and end: all of their CPU
+ * time is in running samples, on the average. */
+static void test_brief(void **state)
+{
+    const uint64_t idle = 3 * PERIOD, work = PERIOD / 2;
+    const unsigned count = 4000;
+    struct jp_due due;
+    (void)state;
+    same = 0;
+    for (unsigned i = 0; i < count; i++) {
+        fake.now_ns += 12345 * (i % 1000);
+        struct jp_thread *thread = begin();
+        const uint64_t begun = fake.now_ns;
+        const uint64_t cpu = fake.cpu_ns;
+        for (;;) {
+            const uint64_t moment = fake_timer(thread->clock.timer)->due_ns;
+            if (moment > begun + idle + work)
+                break;
+            const int works = moment > begun + idle;
+            fake.now_ns = moment;
+            fake.cpu_ns = cpu + (works ? moment - begun - idle : 0);
+            fake.switches++;
+            look(thread, works ? COMPUTES : IN_CALL, &due);
+        }
+        fake.now_ns = begun + idle + work;
+        fake.cpu_ns = cpu + work;
+        assert_false(jp_clock_real.flush(thread, &due));
+        jp_clock_end_sig(thread);
+        jp_thread_free_sig(thread);
+    }
+    assert_uint_in_range(sum.running, 94 * count * work / 100,
+                         106 * count * work / 100);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_exponential), TEST(test_queues),       TEST(test_memoryless),
+        TEST(test_queue),       TEST(test_leaves_queue), TEST(test_brief),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
