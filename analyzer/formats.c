@@ -8,20 +8,36 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "write/export/export.h"
 #include "write/html/html.h"
+#include "write/page/page.h"
 
 const struct jr_format jr_formats[] = {
-    {"html", ".html", jr_write_html, 1, 1, JR_ANNOTATE_MAY,
-     "a page with flat and hierarchical profile (default)"},
-    {"text", ".txt", jr_write_text, 0, 1, JR_ANNOTATE_NO,
-     "both profiles as plain text"},
-    {"collapsed", ".collapsed", jr_write_collapsed, 0, 0, JR_ANNOTATE_NO,
-     "a line a stack, for flame graphs"},
-    {"summary", ".summary", jr_write_summary, 0, 0, JR_ANNOTATE_NO,
-     "figures for scripts"},
-    {"cleo", ".cleo", jr_write_cleo, 0, 0, JR_ANNOTATE_NO,
-     "lines for the Cleo tool"},
-    {"annotate", ".annotate", jr_write_annotate, 1, 0, JR_ANNOTATE_MUST,
+    {"html", ".html", jr_write_page, 1, 1, JR_SAMPLES_CLOSE, JR_PLACES_NO,
+     JR_ANNOTATE_MAY, "a page with flame graph, timeline and tables (default)"},
+    {"html-plain", ".html", jr_write_html, 1, 1, JR_SAMPLES_NONE, JR_PLACES_NO,
+     JR_ANNOTATE_MAY, "both profiles of all functions as a page of tables"},
+    {"text", ".txt", jr_write_text, 0, 1, JR_SAMPLES_NONE, JR_PLACES_NO,
+     JR_ANNOTATE_NO, "both profiles as plain text"},
+    {"collapsed", ".collapsed", jr_write_collapsed, 0, 0, JR_SAMPLES_NONE,
+     JR_PLACES_NO, JR_ANNOTATE_NO, "a line a stack, for flame graphs"},
+    {"pprof", ".pb.gz", jr_write_pprof, 0, 0, JR_SAMPLES_NONE, JR_PLACES_APART,
+     JR_ANNOTATE_NO, "for pprof, Pyroscope and Parca (gzip)"},
+    {"speedscope", ".speedscope.json", jr_write_speedscope, 0, 0,
+     JR_SAMPLES_ALL, JR_PLACES, JR_ANNOTATE_NO, "for speedscope.app"},
+    {"firefox", ".firefox.json", jr_write_firefox, 0, 0, JR_SAMPLES_ALL,
+     JR_PLACES, JR_ANNOTATE_NO, "for profiler.firefox.com"},
+    {"callgrind", ".callgrind", jr_write_callgrind, 0, 0, JR_SAMPLES_NONE,
+     JR_PLACES_APART, JR_ANNOTATE_NO, "for KCachegrind and callgrind_annotate"},
+    {"perf-script", ".linux-perf.txt", jr_write_perf_script, 0, 0,
+     JR_SAMPLES_ALL, JR_PLACES, JR_ANNOTATE_NO,
+     "text as perf script writes it, each sample"},
+    {"summary", ".summary", jr_write_summary, 0, 0, JR_SAMPLES_NONE,
+     JR_PLACES_NO, JR_ANNOTATE_NO, "figures for scripts"},
+    {"cleo", ".cleo", jr_write_cleo, 0, 0, JR_SAMPLES_NONE, JR_PLACES_NO,
+     JR_ANNOTATE_NO, "lines for the Cleo tool"},
+    {"annotate", ".annotate", jr_write_annotate, 1, 0, JR_SAMPLES_NONE,
+     JR_PLACES_NO, JR_ANNOTATE_MUST,
      "machine code of JIT functions (default with --annotate)"},
     {.name = NULL},
 };

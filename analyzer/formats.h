@@ -14,6 +14,11 @@ struct jr_format {
     jr_write_fn *write;
     int has_code;  /* lists machine code, if only when asked to */
     int has_calls; /* lists callers and callees */
+    enum { JR_SAMPLES_NONE, JR_SAMPLES_ALL, JR_SAMPLES_CLOSE } has_samples;
+    /* has each sample with its time; CLOSE: of very many, those near each
+     * other as one */
+    enum { JR_PLACES_NO, JR_PLACES, JR_PLACES_APART } places;
+    /* whether it has addresses and lines, and sums by thread and event */
     enum { JR_ANNOTATE_NO, JR_ANNOTATE_MAY, JR_ANNOTATE_MUST } annotate;
     /* whether it goes with --annotate */
     const char *help; /* what it is, for people */

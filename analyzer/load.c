@@ -13,10 +13,12 @@
 #include "missing_names.h"
 
 void jr_load_init(struct jr_load *load, const char *app,
-                  const struct jr_filter *filter, struct jr_diag *diag)
+                  const struct jr_filter *filter,
+                  const struct jr_symbols_options *symbols,
+                  struct jr_diag *diag)
 {
     *load = (struct jr_load){.diag = diag, .app = app};
-    load->symbols = jr_symbols_new(diag);
+    load->symbols = jr_symbols_new(diag, symbols);
     jr_model_init(&load->model, filter);
 }
 
@@ -422,7 +424,8 @@ int jr_load_log(struct jr_load *load, const char *path)
     held = load->nheld;
     sections = hold_maps(load, log);
     for (size_t i = 0; i < log->nruns; i++)
-        jr_starts_add(&load->starts, &log->runs[i].header);
+        jr_starts_add(&load->starts, &log->runs[i].header,
+                      load->held[held + i].map);
     for (size_t i = 0; i < log->nruns; i++) {
         size_t own = jr_span_sections(load->held[held + i].map);
 

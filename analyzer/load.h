@@ -43,9 +43,11 @@ struct jr_load {
 };
 
 /* An empty report of the program `app`; jr_load_free releases it all.  The
- * filter's strings, app and diag must outlive it. */
+ * strings of filter and options, app and diag must outlive it. */
 void jr_load_init(struct jr_load *load, const char *app,
-                  const struct jr_filter *filter, struct jr_diag *diag);
+                  const struct jr_filter *filter,
+                  const struct jr_symbols_options *symbols,
+                  struct jr_diag *diag);
 void jr_load_free(struct jr_load *load);
 
 /* Adds every run of the log at `path`.  Returns 0, or -1 when nothing of it

@@ -18,6 +18,9 @@
 #include "write/coverage.h"
 #include "write/report.h"
 
+/* Samples that a page holds each for itself. */
+#define MOST_SAMPLES 5000000
+
 struct job {
     const struct jr_options *options;
     const struct jr_format *format;
@@ -80,16 +83,20 @@ static void write_report(struct job *job, struct jr_load *load,
                                .annotate = options->annotate,
                                .nannotate = options->nannotate,
                                .limit = options->limit};
+    struct jr_nameless_list nameless;
     struct jr_scope_key *parts;
     char *folder = jr_folder_of(logs[0]);
 
     jr_load_finish(load);
     parts = jr_parts_list(&load->model, &report.nparts);
     report.parts = parts;
+    jr_nameless_find(&load->model, &nameless);
+    report.nameless = &nameless;
     report.notes = load->notes;
     report.nnotes = load->nnotes;
     report.changed = jr_symbols_changed(load->symbols);
-    report.folder = folder;
+    report.places =
+        (struct jr_listing_places){folder, options->sources, options->nsources};
     jr_annotate_say_absent(&report);
     say_coverage(&report);
     if (options->verbose)
@@ -101,6 +108,7 @@ static void write_report(struct job *job, struct jr_load *load,
     else
         job->unwritten++;
     jr_progress_wipe(&job->progress);
+    jr_nameless_free(&nameless);
     free(parts);
     free(folder);
 }
@@ -116,8 +124,13 @@ static void make_report(struct job *job, const char **logs, size_t count,
 
     filter.no_code = !job->format->has_code && options->nannotate == 0;
     filter.no_calls = !job->format->has_calls && !options->verbose;
-    jr_load_init(&load, options->app, &filter, &job->diag);
-    if (filter.from_ns > 0 || filter.has_to)
+    filter.keep_samples = job->format->has_samples != JR_SAMPLES_NONE;
+    if (job->format->has_samples == JR_SAMPLES_CLOSE)
+        filter.most_samples = MOST_SAMPLES;
+    filter.keep_places = job->format->places != JR_PLACES_NO;
+    filter.keep_apart = job->format->places == JR_PLACES_APART;
+    jr_load_init(&load, options->app, &filter, &options->symbols, &job->diag);
+    if (filter.from_ns > 0 || filter.has_to || filter.keep_samples)
         jr_select_starts(&load, logs, count);
     load.verbose = options->verbose;
     load.merged = options->merge;

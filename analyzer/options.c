@@ -199,6 +199,36 @@ static int take_to(struct jr_options *options, const char *name,
     return jr_value_seconds(name, value, &options->filter.to_ns);
 }
 
+static int take_debug_dir(struct jr_options *options, const char *name,
+                          const char *value)
+{
+    struct jr_debug_folders *folders = &options->symbols.folders;
+
+    if (*value == '\0') {
+        jr_say("%s: must name a folder", name);
+        return -1;
+    }
+    *JR_PUSH(folders->items, folders->count, folders->room) = value;
+    return 0;
+}
+
+static int take_source_dir(struct jr_options *options, const char *name,
+                           const char *value)
+{
+    (void)name;
+    *JR_PUSH(options->sources, options->nsources, options->sources_room) =
+        value;
+    return 0;
+}
+
+static int take_no_inline(struct jr_options *options, const char *name,
+                          const char *value)
+{
+    (void)name, (void)value;
+    options->symbols.no_inline = 1;
+    return 0;
+}
+
 static int take_limit(struct jr_options *options, const char *name,
                       const char *value)
 {
@@ -303,6 +333,12 @@ static const struct option table[] = {
      "end each stack in the kind of its time"},
     {0, "--jit-tiers", "HOW", take_tiers,
      "JIT functions: merge their tiers (default), split, raw"},
+    {0, "--debug-dir", "DIR", take_debug_dir,
+     "look for debug files there too, or for a system's root"},
+    {0, "--source-dir", "DIR", take_source_dir,
+     "read sources there too, if the profile names them"},
+    {0, "--no-inline", NULL, take_no_inline,
+     "count inlined functions as part of their callers"},
     {0, "--annotate", "NAME", take_annotate,
      "list the machine code of JIT function NAME"},
     {0, "--merge", NULL, take_merge, "all logs in one report"},
@@ -517,6 +553,8 @@ int jr_options_parse(int argc, char **argv, struct jr_options *options)
     if (options->format == NULL)
         options->format = options->nannotate ? jr_format_annotated()->name
                                              : jr_formats[0].name;
+    options->own_folders =
+        jr_value_folders(getenv("JPROF_DEBUG_PATH"), &options->symbols.folders);
     jr_profile_settle(options);
     if (result == 0 && !options->help && !options->version)
         result = check(options);
@@ -533,8 +571,11 @@ void jr_options_free(struct jr_options *options)
     free(options->own_app);
     free(options->logs);
     free(options->annotate);
+    free(options->sources);
     free(options->filter.include);
     free(options->filter.exclude);
     free(options->filter.process);
+    free(options->symbols.folders.items);
+    free(options->own_folders);
     *options = (struct jr_options){0};
 }

@@ -20,12 +20,16 @@ struct jr_options {
     const char **annotate;  /* --annotate: functions by name */
     size_t nannotate, annotate_room;
     struct jr_filter filter;
+    struct jr_symbols_options symbols;
+    const char **sources; /* --source-dir */
+    size_t nsources, sources_room;
     uint64_t limit; /* --limit, as in struct jr_report */
     int merge, verbose;
     int unmasked;              /* --unmask */
     int profile;               /* --profile: no operand is a program */
     char *own_app, **own_logs; /* what of app and logs is allocated */
     size_t nown_logs, own_logs_room;
+    char *own_folders;        /* those of JPROF_DEBUG_PATH */
     int help, version;        /* asked for: nothing else counts */
     int has_section, has_end; /* --start or --end; --end was given */
 };

@@ -20,6 +20,7 @@
 #include "base/diag.h"
 #include "base/mem.h"
 #include "base/ours.h"
+#include "write/export/zip.h"
 
 #define NAMES_TRIED 100
 #define PREFIX ".jprof-report-" /* of new files */
@@ -255,8 +256,15 @@ static int close_stream(FILE *out)
     int error = 0;
 
     errno = 0;
-    if (fflush(out) != 0 || ferror(out))
+    if (ferror(out)) {
+        /* Much was written since: one byte more says what was wrong. */
+        clearerr(out);
+        if (fputc('\n', out) == EOF || fflush(out) != 0)
+            error = errno;
+        error = error ? error : EIO;
+    } else if (fflush(out) != 0) {
         error = errno ? errno : EIO;
+    }
     if (fclose(out) != 0 && error == 0)
         error = errno ? errno : EIO;
     return error;
@@ -275,6 +283,28 @@ static int settle(const struct target *target, int error)
     return error;
 }
 
+/* Whether the file of that name is to be compressed: a format that another
+ * tool reads so, which does not compress by itself. */
+static int is_zipped(const struct jr_format *format, const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    const char *own = strrchr(format->extension, '.');
+
+    return format->places != JR_PLACES_NO && strcmp(own, ".gz") != 0 && dot &&
+           strcmp(dot, ".gz") == 0;
+}
+
+static void write_to(const struct jr_report *report,
+                     const struct jr_format *format, const char *path,
+                     FILE *out)
+{
+    FILE *zip = is_zipped(format, path) ? jr_zip_open(out) : NULL;
+
+    format->write(report, zip ? zip : out);
+    if (zip)
+        (void)fclose(zip);
+}
+
 static int write_file(const struct jr_report *report,
                       const struct jr_format *format, struct target *target)
 {
@@ -289,7 +319,7 @@ static int write_file(const struct jr_report *report,
         jr_say("%s: %s; no report written", target->path, strerror(errno));
         error = -1;
     } else {
-        format->write(report, target->out);
+        write_to(report, format, target->path, target->out);
         error = settle(target, close_stream(target->out));
         if (error != 0)
             jr_say("%s: %s; %s", target->path, strerror(error),

@@ -53,6 +53,21 @@ void jr_select_say(const struct jr_filter *filter, const uint8_t *selected)
     }
 }
 
+/* Notes when the profile of the log's first process began. */
+static void add_start(struct jr_load *load, const char *log,
+                      const struct jp_log_header *header)
+{
+    struct jr_diag silent = {.silent = 1};
+    struct jr_map map = {0};
+    char *path = jr_map_path(log, header->map_name);
+    int known = path && jr_map_read(path, header->pid, header->start_ticks,
+                                    &map, &silent) == 0;
+
+    jr_starts_add(&load->starts, header, known ? &map : NULL);
+    jr_map_free(&map);
+    free(path);
+}
+
 void jr_select_starts(struct jr_load *load, const char *const *logs,
                       size_t count)
 {
@@ -60,7 +75,7 @@ void jr_select_starts(struct jr_load *load, const char *const *logs,
 
     for (size_t i = 0; i < count; i++)
         if (jr_header_read(logs[i], header) == 0)
-            jr_starts_add(&load->starts, header);
+            add_start(load, logs[i], header);
     free(header);
     load->model.filter.starts = &load->starts;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/mem.h"
 
 #define NS 1000000000
 
@@ -59,4 +60,14 @@ int jr_value_seconds(const char *name, const char *value, uint64_t *ns)
     }
     *ns = sum;
     return 0;
+}
+
+char *jr_value_folders(const char *list, struct jr_debug_folders *folders)
+{
+    char *own = jr_strdup(list ? list : ""), *next = own, *folder;
+
+    while ((folder = strsep(&next, ":")))
+        if (*folder)
+            *JR_PUSH(folders->items, folders->count, folders->room) = folder;
+    return own;
 }

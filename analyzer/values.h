@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "symbol/elf/symbols.h"
+
 /* Reads the value of the option `name`.  Each returns 0, or -1 after saying on
  * stderr what is wrong with it. */
 
@@ -17,5 +19,10 @@ int jr_value_number(const char *name, const char *value, uint64_t least,
 /* Seconds, "12" or "0.25", as nanoseconds; digits behind the ninth of the
  * fraction do not count. */
 int jr_value_seconds(const char *name, const char *value, uint64_t *ns);
+
+/* Adds the folders of a list with colons, as PATH, or nothing for NULL; returns
+ * what they point into, which the caller frees when they are not used any
+ * more. */
+char *jr_value_folders(const char *list, struct jr_debug_folders *folders);
 
 #endif

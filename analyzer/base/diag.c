@@ -30,6 +30,8 @@ void jr_warn(struct jr_diag *diag, const char *file, uint64_t offset,
     va_list args;
 
     diag->warnings++;
+    if (diag->silent)
+        return;
     if (diag->warnings > PRINTED_MAX) {
         diag->muted++;
         return;

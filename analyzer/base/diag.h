@@ -21,6 +21,7 @@ extern const char *jr_diag_program;
 struct jr_diag {
     unsigned warnings; /* parts of the input that could not be used */
     unsigned muted;    /* warnings not printed, being over the limit */
+    int silent;        /* prints none: the file will be read once more */
 };
 
 /* Prints `jprof-report: FILE: at 0xOFFSET: TEXT` (the place left out for

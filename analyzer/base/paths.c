@@ -92,3 +92,22 @@ uint32_t jr_paths_child(struct jr_paths *paths, uint32_t parent, uint32_t key)
     join_crowd(paths, parent, key, node);
     return node;
 }
+
+uint32_t *jr_paths_ranks(const struct jr_paths *paths)
+{
+    uint32_t *ranks = jr_alloc(paths->count, sizeof(*ranks));
+    uint32_t at = paths->links[0].child, next = 1;
+
+    while (at != 0) {
+        ranks[at] = next++;
+        if (paths->links[at].child != 0) {
+            at = paths->links[at].child;
+            continue;
+        }
+        while (at != 0 && paths->links[at].sibling == 0)
+            at = paths->items[at].parent;
+        if (at != 0)
+            at = paths->links[at].sibling;
+    }
+    return ranks;
+}

@@ -16,6 +16,7 @@
 #include "launcher/os/spawn.h"
 #include "report.h"
 #include "run.h"
+#include "view.h"
 
 static const char help[] =
     "Usage: jprof [run] [-F HZ | -p SECONDS] [--wall] [-o DIR] [--public]\n"
@@ -23,6 +24,7 @@ static const char help[] =
     "[--jit-detail=func|src|ir]\n"
     "             [--] PROGRAM [ARG...]\n"
     "       jprof report [OPTION...] [PROGRAM] DIR|LOG...\n"
+    "       jprof view [--with=pprof|firefox|speedscope] DIR\n"
     "       jprof start|pause|clear|save PID\n"
     "       jprof --help | --version\n"
     "\n"
@@ -46,6 +48,7 @@ static const char help[] =
     "default), ir\n"
     "report makes a report of a profile on stdout; the options are those of\n"
     "jprof-report(1), for instance --format=text.\n"
+    "view opens the report in a browser, or the profile in a viewer.\n"
     "start, pause, clear and save steer the profile of a running program.\n"
     "\n"
     "The exit status is the program's own; 127 and 126 when it cannot be found "
@@ -120,6 +123,7 @@ static const struct {
     {"--help", do_help},   {"-h", do_help},       {"--version", do_version},
     {"run", do_run},       {"report", do_report}, {"start", jl_control},
     {"pause", jl_control}, {"clear", jl_control}, {"save", jl_control},
+    {"view", jl_view},
 };
 
 int main(int argc, char **argv)

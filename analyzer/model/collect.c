@@ -15,12 +15,16 @@
 
 #define PROGRESS_SAMPLES 65536
 #define PROGRESS_STACKS 256
+#define SLICE_LEAST_NS 1000000ULL      /* of kept samples: the first slice, */
+#define SLICE_MOST_NS 3600000000000ULL /* and the last one */
 
 /* What is known of one stack of the run that is being added. */
 struct answer {
     struct jr_stack_answer is;
     uint32_t leaf, bucket; /* the leaf last used; valid has_leaf */
     uint8_t has_leaf;
+    uint32_t seen, slices; /* the kept sample last used, plus one; valid while
+                              jr_model.slices is `slices` */
 };
 
 struct adding {
@@ -29,8 +33,11 @@ struct adding {
     struct jr_resolver *resolver;
     struct answer *answers; /* one a stack of the run, and event if asked */
     uint32_t bucket, bucket_tid; /* the last one used; valid has_bucket */
-    uint8_t has_bucket;
-    struct jr_table tids;
+    uint8_t has_bucket, bucket_event;
+    struct jr_table tids, tid_events; /* buckets; tid_events: keep_apart */
+    uint32_t thread;                  /* the last one kept; valid has_thread */
+    uint8_t has_thread;
+    struct jr_table threads;
 };
 
 /* With split, a stack has an answer for each event. */
@@ -48,29 +55,136 @@ static uint32_t process_of(const struct adding *adding)
     return (uint32_t)(adding->process - adding->model->processes);
 }
 
-/* The bucket of a thread, and the count of threads. */
-static uint32_t bucket_of(struct adding *adding, uint32_t tid)
+/* The bucket of a sample, and the count of threads. */
+static uint32_t bucket_of(struct adding *adding, const struct jr_sample *sample)
 {
     struct jr_model *model = adding->model;
-    const uint32_t process = process_of(adding);
-    const uint32_t counted_tid = model->filter.by_thread ? tid : 0;
+    const struct jr_filter *filter = &model->filter;
+    const uint32_t tid = sample->tid;
+    const int of_thread = filter->by_thread || filter->keep_apart;
     const uint32_t fresh = (uint32_t)model->nbuckets;
     const size_t known = adding->tids.used;
 
-    if (adding->has_bucket && adding->bucket_tid == tid)
+    if (adding->has_bucket && adding->bucket_tid == tid &&
+        (!filter->keep_apart || adding->bucket_event == sample->event))
         return adding->bucket;
     /* Unless each thread has a bucket, all have that of the first. */
-    adding->bucket = jr_table_put(
-        &adding->tids, tid, 0,
-        model->filter.by_thread || known == 0 ? fresh : adding->bucket);
+    adding->bucket =
+        jr_table_put(&adding->tids, tid, 0,
+                     of_thread || known == 0 ? fresh : adding->bucket);
     if (adding->tids.used > known)
         adding->process->stats.threads++;
+    if (filter->keep_apart)
+        adding->bucket =
+            jr_table_put(&adding->tid_events, tid, sample->event, fresh);
     if (adding->bucket == fresh)
         *JR_PUSH(model->buckets, model->nbuckets, model->buckets_room) =
-            (struct jr_bucket){.process = process, .tid = counted_tid};
+            (struct jr_bucket){.process = process_of(adding),
+                               .tid = of_thread ? tid : 0,
+                               .event = filter->keep_apart ? sample->event : 0};
     adding->bucket_tid = tid;
+    adding->bucket_event = sample->event;
     adding->has_bucket = 1;
     return adding->bucket;
+}
+
+_Static_assert(JP_EVENT_COUNT <= 16, "jr_seen.event holds an event");
+
+/* The number of the sample's thread among the model's. */
+static uint32_t thread_of(struct adding *adding, uint32_t tid)
+{
+    struct jr_model *model = adding->model;
+    const size_t known = adding->threads.used;
+    uint32_t thread;
+
+    if (adding->has_thread && model->threads[adding->thread].tid == tid)
+        return adding->thread;
+    /* Beyond what a sample can name, all are the last one. */
+    thread = jr_table_put(&adding->threads, tid, 0,
+                          model->nthreads < JR_THREADS_MAX
+                              ? (uint32_t)model->nthreads
+                              : JR_THREADS_MAX - 1);
+    if (adding->threads.used > known && model->nthreads < JR_THREADS_MAX)
+        *JR_PUSH(model->threads, model->nthreads, model->threads_room) =
+            (struct jr_thread){.process = process_of(adding), .tid = tid};
+    adding->thread = thread;
+    adding->has_thread = 1;
+    return thread;
+}
+
+/* Whether two samples of a process are one. */
+static int is_one(const struct jr_model *model, const struct jr_seen *a,
+                  const struct jr_seen *b)
+{
+    return a->thread == b->thread && a->node == b->node &&
+           a->event == b->event &&
+           a->time_ns / model->slice_ns == b->time_ns / model->slice_ns;
+}
+
+/* Makes samples of one slice one, slices being four times as long as before. */
+static void merge_seen(struct jr_model *model)
+{
+    struct jr_table ones = {0};
+    size_t kept = 0;
+
+    model->slice_ns = model->slice_ns ? 4 * model->slice_ns : SLICE_LEAST_NS;
+    model->slices++;
+    for (size_t i = 0; i < model->nseen; i++) {
+        const struct jr_seen seen = model->seen[i];
+        const uint64_t place = (uint64_t)seen.event << 60 |
+                               (uint64_t)seen.thread << 32 | seen.node;
+        uint32_t at = jr_table_put(&ones, seen.time_ns / model->slice_ns, place,
+                                   (uint32_t)kept);
+
+        if (at == kept)
+            model->seen[kept++] = seen;
+        else
+            model->seen[at].weight_ns =
+                jr_add(model->seen[at].weight_ns, seen.weight_ns);
+    }
+    model->nseen = kept;
+    jr_table_free(&ones);
+}
+
+static void count_thread(struct jr_thread *thread,
+                         const struct jr_sample *sample)
+{
+    if (thread->samples++ == 0)
+        thread->first_ns = sample->time_ns;
+    thread->last_ns = sample->time_ns;
+    thread->weight_ns = jr_add(thread->weight_ns, sample->weight_ns);
+}
+
+static void keep(struct adding *adding, const struct jr_sample *sample,
+                 struct answer *answer)
+{
+    struct jr_model *model = adding->model;
+    const uint32_t number = thread_of(adding, sample->tid);
+    const struct jr_seen seen = {.time_ns = sample->time_ns,
+                                 .weight_ns = sample->weight_ns,
+                                 .node = answer->is.node,
+                                 .thread = number & (JR_THREADS_MAX - 1),
+                                 .event = sample->event & 15U};
+
+    count_thread(&model->threads[number], sample);
+    if (model->slice_ns > 0 && answer->seen > 0 &&
+        answer->slices == model->slices &&
+        is_one(model, &model->seen[answer->seen - 1], &seen)) {
+        struct jr_seen *one = &model->seen[answer->seen - 1];
+
+        one->weight_ns = jr_add(one->weight_ns, sample->weight_ns);
+        return;
+    }
+    *JR_PUSH(model->seen, model->nseen, model->seen_room) = seen;
+    answer->seen = (uint32_t)model->nseen;
+    answer->slices = model->slices;
+    if (model->filter.most_samples == 0 ||
+        model->nseen < model->filter.most_samples)
+        return;
+    /* Much less are left, so that this is not done again soon. */
+    while (model->nseen > model->filter.most_samples / 4 * 3 &&
+           model->slice_ns < SLICE_MOST_NS)
+        merge_seen(model);
 }
 
 /* The number of the leaf of a node in a bucket. */
@@ -124,6 +238,8 @@ static void count(struct jr_stats *stats, const struct jr_sample *sample,
     }
     stats->reasons[sample->reason]++;
     stats->frames += answer->frames;
+    stats->inlined_frames += answer->inlined;
+    stats->lines_known += answer->lines;
     stats->unnamed_frames += answer->unnamed;
     stats->jit_frames += answer->jit;
     stats->jit_named += answer->jit_named;
@@ -152,7 +268,7 @@ static int add_sample(struct adding *adding, const struct jr_sample *sample)
         stats->filtered++;
         return slow;
     }
-    leaf = leaf_of(adding, answer, bucket_of(adding, sample->tid));
+    leaf = leaf_of(adding, answer, bucket_of(adding, sample));
     bucket = &adding->model->buckets[leaf->bucket];
     leaf->samples++;
     leaf->weight_ns = jr_add(leaf->weight_ns, sample->weight_ns);
@@ -165,6 +281,8 @@ static int add_sample(struct adding *adding, const struct jr_sample *sample)
         spot->weight_ns = jr_add(spot->weight_ns, sample->weight_ns);
     }
     count(stats, sample, &answer->is);
+    if (adding->model->filter.keep_samples)
+        keep(adding, sample, answer);
     return slow;
 }
 
@@ -210,17 +328,26 @@ static void add_samples(struct adding *adding, const struct jr_log *log)
     jr_walk_end(walk);
 }
 
-/* Of a ring that was overwritten, what its oldest chunk reaches back to. */
-static void count_kept(struct jr_process *process)
+/* Ends real time: what is unsure of the threads' last samples, and the time of
+ * waiting threads that no sample stands for, since the process was killed or
+ * goes on.  `first` is the process's first thread in real time. */
+static void end_times(struct jr_model *model, struct jr_process *process,
+                      size_t first)
 {
-    const struct jr_run *run = process->run;
-    struct jr_stats *stats = &process->stats;
+    const uint32_t events = model->filter.events;
+    const uint64_t last_ns = jr_span_last(process);
+    const int is_last = process->span.until_ns >= last_ns;
+    struct jr_ending ending = {.first = first,
+                               .end_ns =
+                                   is_last ? last_ns : process->span.until_ns,
+                               .period_ns = model->period_ns};
 
-    stats->kept_ns = stats->wall_ns;
-    if (run->header.counters[JP_COUNT_RING_REUSED] != 0 &&
-        run->oldest_ns < run->last_ns &&
-        run->last_ns - run->oldest_ns < stats->kept_ns)
-        stats->kept_ns = run->last_ns - run->oldest_ns;
+    jr_times_end(&model->times, model->nodes.items, &ending);
+    if (process->map->exited || !is_last ||
+        (events != 0 && (events >> JP_EVENT_WALL_BLOCKED & 1) == 0))
+        return;
+    process->stats.open_ns =
+        jr_times_open(&model->times, &ending, &process->stats.open);
 }
 
 static void count_lost(struct jr_process *process)
@@ -243,6 +370,7 @@ void jr_model_add(struct jr_model *model, const struct jr_log *log,
     struct jr_process *process =
         JR_PUSH(model->processes, model->nprocesses, model->processes_room);
     struct adding adding = {.model = model, .process = process};
+    const size_t first_timed = model->times.nthreads;
     struct jr_space_jit jit;
 
     *process = (struct jr_process){.run = run,
@@ -254,7 +382,6 @@ void jr_model_add(struct jr_model *model, const struct jr_log *log,
                                                  : JP_PERIOD_DEFAULT_NS;
     jr_span_select(model, process);
     count_lost(process);
-    count_kept(process);
     process->first_bucket = model->nbuckets;
     adding.answers =
         jr_alloc(run->stacks.count * (model->filter.split ? JP_EVENT_COUNT : 1),
@@ -262,11 +389,14 @@ void jr_model_add(struct jr_model *model, const struct jr_log *log,
     adding.resolver = jr_resolver_new(model);
     add_samples(&adding, log);
     jr_resolver_free(adding.resolver);
+    end_times(model, process, first_timed);
     jit = jr_space_jit(code->space);
     process->stats.jit_files = jit.files;
     process->stats.jit_bad_lines = jit.bad_lines;
     process->stats.jit_mismatched = jit.mismatched;
     process->nbuckets = model->nbuckets - process->first_bucket;
     jr_table_free(&adding.tids);
+    jr_table_free(&adding.tid_events);
+    jr_table_free(&adding.threads);
     free(adding.answers);
 }

@@ -64,6 +64,17 @@ static void follow(struct course *course, const struct jr_map *map)
     }
 }
 
+/* The period at which the process was sampled, on average where the handler's
+ * cost made it longer than was asked for: what chance makes goes by it. */
+static uint64_t period_of(const struct jp_log_header *header)
+{
+    const uint64_t count = header->counters[JP_COUNT_LOWERED];
+    const uint64_t mean =
+        count ? header->counters[JP_COUNT_LOWERED_NS] / count : 0;
+
+    return mean > header->period_ns ? mean : header->period_ns;
+}
+
 void jr_cover_image(const struct jr_run *run, const struct jr_map *map,
                     struct jr_cover_image *image)
 {
@@ -80,7 +91,7 @@ void jr_cover_image(const struct jr_run *run, const struct jr_map *map,
         .children_ns = header->children_ns,
         .lost_ns = header->counters[JP_COUNT_LOST_NS],
         .looking_ns = header->counters[JP_COUNT_LOOKING_NS],
-        .period_ns = header->period_ns,
+        .period_ns = period_of(header),
         .cut = header->counters[JP_COUNT_RING_REUSED] != 0,
         .off = (uint8_t)(header->off < JP_OFF_COUNT ? header->off : 0),
         .refused = header->counters[JP_COUNT_NO_TIMER] != 0,

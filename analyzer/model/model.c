@@ -22,11 +22,14 @@ void jr_model_free(struct jr_model *model)
     free(model->tiers);
     free(model->arcs);
     jr_paths_free(&model->nodes);
+    jr_places_free(&model->places);
     free(model->first);
     free(model->node_arcs);
     free(model->leaves);
     free(model->buckets);
     free(model->spots);
+    free(model->threads);
+    free(model->seen);
     free(model->profiled);
     free(model->path);
     free(model->named);
@@ -61,6 +64,8 @@ static void add_stats(struct jr_stats *sum, const struct jr_stats *part)
     for (size_t i = 0; i < JP_REASON_COUNT; i++)
         sum->reasons[i] += part->reasons[i];
     sum->frames += part->frames;
+    sum->inlined_frames += part->inlined_frames;
+    sum->lines_known += part->lines_known;
     sum->unnamed_frames += part->unnamed_frames;
     sum->jit_frames += part->jit_frames;
     sum->jit_named += part->jit_named;
@@ -77,6 +82,8 @@ static void add_stats(struct jr_stats *sum, const struct jr_stats *part)
     sum->lowered_ns = jr_add(sum->lowered_ns, part->lowered_ns);
     sum->threads += part->threads;
     sum->sections += part->sections;
+    sum->open_ns = jr_add(sum->open_ns, part->open_ns);
+    sum->open += part->open;
     sum->gone += part->gone;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/paths.h"
 #include "base/table.h"
+#include "places/places.h"
 #include "read/log.h"
 #include "read/map.h"
 #include "symbol/symbol.h"
@@ -43,16 +44,22 @@ struct jr_filter {
     size_t ninclude, include_room;
     const char **exclude; /* drop stacks that hold one of these names */
     size_t nexclude, exclude_room;
-    uint64_t depth;      /* leaf-most frames kept; 0: all */
-    uint64_t start, end; /* sections [start, end) */
-    uint32_t tid;        /* this thread only; 0: all */
-    uint8_t last;        /* the last section only, whatever start is */
-    uint8_t by_thread;   /* a part of the report for each thread */
-    uint8_t tiers;       /* enum jr_tiers */
-    uint32_t events;     /* bits 1 << enum jp_event that count; 0: all */
-    uint8_t split;       /* stacks end in the sample's event */
-    uint8_t no_code;     /* nothing asks which code was sampled where, */
-    uint8_t no_calls;    /* nor which function called which */
+    uint64_t depth;       /* leaf-most frames kept; 0: all */
+    uint64_t start, end;  /* sections [start, end) */
+    uint32_t tid;         /* this thread only; 0: all */
+    uint8_t last;         /* the last section only, whatever start is */
+    uint8_t by_thread;    /* a part of the report for each thread */
+    uint8_t tiers;        /* enum jr_tiers */
+    uint32_t events;      /* bits 1 << enum jp_event that count; 0: all */
+    uint8_t split;        /* stacks end in the sample's event */
+    uint8_t no_code;      /* nothing asks which code was sampled where, */
+    uint8_t no_calls;     /* nor which function called which */
+    uint8_t keep_samples; /* jr_model.seen is asked for, */
+    uint8_t keep_places;  /* jr_model.places, */
+    uint8_t keep_apart;   /* and a bucket for each thread and event */
+    size_t most_samples;  /* beyond so many, samples in one slice of time with
+                             the same thread, node and event become one, most of
+                             them at once; 0: none do */
 
     uint64_t from_ns, to_ns;        /* [from, to) after the profile's start; */
     uint8_t has_to;                 /* there is a `to` */
@@ -90,6 +97,8 @@ struct jr_stats {
     uint64_t filtered;      /* samples that -e or -i dropped */
     uint64_t reasons[JP_REASON_COUNT]; /* why the stacks of samples end */
     uint64_t frames;         /* of the kept samples, before -s cuts; */
+    uint64_t inlined_frames; /* beside them: functions inlined into those */
+    uint64_t lines_known;    /* of `frames` those with a source line, */
     uint64_t unnamed_frames; /* those without a name, */
     uint64_t jit_frames;     /* those in JIT code, */
     uint64_t jit_named;      /* of them those with a name, */
@@ -106,6 +115,8 @@ struct jr_stats {
     uint64_t lowered_ns;  /* and their weight; whole run */
     uint64_t threads;     /* seen in the kept samples */
     uint64_t sections;    /* that the filter selects */
+    uint64_t open_ns;     /* real time after the last samples of threads */
+    uint64_t open;        /* that were waiting, and how many these are */
     uint64_t gone;        /* samples that the process, which goes on, has
                              overwritten while they were read */
 };
@@ -134,6 +145,8 @@ struct jr_function {
     const char *raw;           /* as a runtime wrote it first; NULL: `name` */
     uint32_t first_tier;       /* plus one; its others are in by_tier */
     uint8_t kind;              /* enum jr_frame_kind */
+    uint8_t inlined;           /* as part of its callers; where it is a function
+                                  of its own, it is another one here */
 };
 
 /* A function in one of its tiers.  Each has one at least. */
@@ -167,12 +180,32 @@ struct jr_spot {
     uint32_t process, tier;
 };
 
-/* What is counted apart: a thread with by_thread, else a process. */
+/* What is counted apart: a thread with by_thread, a thread's samples of one
+ * event with keep_apart, else a process. */
 struct jr_bucket {
     uint32_t process, tid; /* tid 0: all threads */
+    uint8_t event;         /* enum jp_event, with keep_apart */
     uint64_t weight_ns, samples;
     size_t first_leaf, nleaves; /* after jr_model_finish */
 };
+
+/* A thread of a process, with what the filter keeps of it. */
+struct jr_thread {
+    uint32_t process, tid;
+    uint64_t weight_ns, samples;
+    uint64_t first_ns, last_ns; /* of its samples */
+};
+
+/* A kept sample, or several of a slice of time: the time is that of the
+ * first. */
+struct jr_seen {
+    uint64_t time_ns, weight_ns;
+    uint32_t node;        /* where its stack ends; 0: the empty stack */
+    uint32_t thread : 28; /* of jr_model.threads */
+    uint32_t event : 4;   /* enum jp_event */
+};
+
+#define JR_THREADS_MAX (1U << 28)
 
 /* Told now and then how far the work is; `done` of `total` samples. */
 typedef void jr_progress_fn(void *data, uint64_t done, uint64_t total);
@@ -187,11 +220,13 @@ struct jr_model {
     size_t ntiers, tiers_room;
     struct jr_arc *arcs;
     size_t narcs, arcs_room;
-    struct jr_paths nodes; /* call paths: keys are tiers, node 0 is above every
-                              root.  Paths that differ in tiers have nodes of
-                              their own, where the functions are the same too */
-    uint8_t *first;        /* by node: enum jr_first; and the arc from its */
-    uint32_t *node_arcs;   /* parent's function, JR_NO_ARC: none (NULL with
+    struct jr_places places; /* with filter.keep_places */
+    struct jr_paths nodes;   /* call paths: keys are tiers, or with keep_places
+                              places; node 0 is above every root.  Paths that
+                              differ in keys have nodes of their own, where the
+                              functions are the same too */
+    uint8_t *first;          /* by node: enum jr_first; and the arc from its */
+    uint32_t *node_arcs;     /* parent's function, JR_NO_ARC: none (NULL with
                               filter.no_calls); both after jr_model_finish */
     struct jr_leaf *leaves;
     size_t nleaves, leaves_room;
@@ -199,7 +234,14 @@ struct jr_model {
     size_t nbuckets, buckets_room;
     struct jr_spot *spots;
     size_t nspots, spots_room;
-    struct jr_times times;    /* of real time */
+    struct jr_thread
+        *threads; /* with filter.keep_samples; those of a process */
+    size_t nthreads, threads_room; /* stand together */
+    struct jr_seen *seen;    /* with filter.keep_samples; those of a process */
+    size_t nseen, seen_room; /* stand together, in order of time */
+    uint64_t slice_ns;       /* in which samples of seen are one; 0: none are */
+    uint32_t slices;         /* how often slice_ns has changed */
+    struct jr_times times;   /* of real time */
     struct jr_span *profiled; /* stretches of time, of all processes */
     size_t nprofiled, profiled_room;
     struct jr_stats total; /* after jr_model_finish */
@@ -208,7 +250,7 @@ struct jr_model {
     struct jr_index by_leaf; /* leaves, until jr_model_finish */
     uint32_t *frame_tiers;   /* by number of the frame, plus one */
     size_t nframe_tiers;
-    uint32_t *path; /* scratch: tiers of a stack */
+    uint32_t *path; /* scratch: keys of a stack */
     size_t npath, path_room;
     uint8_t *named;           /* -i, then -e: a frame had this name */
     jr_progress_fn *progress; /* may be NULL */
@@ -235,11 +277,22 @@ void jr_model_finish(struct jr_model *model);
 uint32_t jr_tree_tier(struct jr_model *model, const struct jr_frame *frame);
 void jr_tree_finish(struct jr_model *model);
 
-/* The function of a node that is not node 0. */
+/* The tier that the key of a node means. */
+static inline uint32_t jr_key_tier(const struct jr_model *model, uint32_t key)
+{
+    return model->filter.keep_places ? model->places.items[key].tier : key;
+}
+
+/* The tier of a node that is not node 0; and its function. */
+static inline uint32_t jr_node_tier(const struct jr_model *model, size_t node)
+{
+    return jr_key_tier(model, model->nodes.items[node].key);
+}
+
 static inline uint32_t jr_node_function(const struct jr_model *model,
                                         size_t node)
 {
-    return model->tiers[model->nodes.items[node].key].function;
+    return model->tiers[jr_node_tier(model, node)].function;
 }
 
 /* span.c: sections of a run with this map, at least 1. */
@@ -251,10 +304,20 @@ size_t jr_span_sections(const struct jr_map *map);
  * to the end of the process or its last sample. */
 void jr_span_select(struct jr_model *model, struct jr_process *process);
 
-/* span.c: a process's profile began then; what is known of its boot is
+/* span.c: what --from and --to are counted from, by the clock of the process:
+ * the start of the profile of its boot, or of its own where filter.starts is
+ * NULL. */
+uint64_t jr_span_zero(const struct jr_filter *filter,
+                      const struct jr_process *process);
+
+/* span.c: when the process, as far as the files tell, was last alive. */
+uint64_t jr_span_last(const struct jr_process *process);
+
+/* span.c: notes when a process's profile began, with its first section or, if
+ * the map (NULL: unknown) has none, with its log; what is known of its boot is
  * corrected.  The caller frees the items. */
-void jr_starts_add(struct jr_starts *starts,
-                   const struct jp_log_header *header);
+void jr_starts_add(struct jr_starts *starts, const struct jp_log_header *header,
+                   const struct jr_map *map);
 
 /* span.c: the time that stretches cover together; puts them in order. */
 uint64_t jr_span_union(struct jr_span *spans, size_t count);

@@ -28,7 +28,8 @@ static void sum_up(const struct jr_model *model, uint64_t *weights,
     const struct jr_path *nodes = model->nodes.items;
 
     for (size_t i = model->nodes.count; i-- > 1;) {
-        uint32_t function = jr_node_function(model, i), tier = nodes[i].key;
+        uint32_t function = jr_node_function(model, i),
+                 tier = jr_node_tier(model, i);
 
         if (weights[i] == 0)
             continue;
@@ -36,7 +37,8 @@ static void sum_up(const struct jr_model *model, uint64_t *weights,
         sums->tier_self[tier] = jr_add(sums->tier_self[tier], weights[i]);
     }
     for (size_t i = model->nodes.count; i-- > 1;) {
-        uint32_t function = jr_node_function(model, i), tier = nodes[i].key;
+        uint32_t function = jr_node_function(model, i),
+                 tier = jr_node_tier(model, i);
 
         if (weights[i] == 0)
             continue;

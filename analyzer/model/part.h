@@ -27,6 +27,11 @@ struct jr_scope_key {
  * frees. */
 struct jr_scope_key *jr_parts_list(const struct jr_model *model, size_t *count);
 
+/* scope.c: gives `count` threads of one process, at least one, the names that
+ * they had last; NULL: none. */
+void jr_part_name_threads(const struct jr_model *model,
+                          struct jr_scope_key *keys, size_t count);
+
 /* A caller or callee of a function. */
 struct jr_link {
     uint32_t row;       /* into jr_part.rows */

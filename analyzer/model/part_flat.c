@@ -36,7 +36,7 @@ static struct piece *gather(const struct jr_model *model,
     struct piece *pieces = jr_alloc(*count + 1, sizeof(*pieces));
 
     for (size_t i = 0; i < *count; i++) {
-        const uint32_t tier = model->nodes.items[leaves[i].node].key;
+        const uint32_t tier = jr_node_tier(model, leaves[i].node);
 
         pieces[i] = (struct piece){model->tiers[tier].function, tier,
                                    leaves[i].weight_ns};

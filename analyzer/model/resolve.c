@@ -19,11 +19,12 @@ enum flag {
     UNNAMED = 4,
     JIT = 8,
     NAMED = 16,
-    LATE = 32
+    LATE = 32,
+    LINE = 64
 };
 
 /* What a place is: functions that were inlined, innermost first, and the one
- * that they are in.  Their tiers stand in resolver->tiers. */
+ * that they are in.  Their keys of nodes stand in resolver->keys. */
 struct place {
     uint64_t from_ns, until_ns; /* 0, 0: not looked up yet */
     uint32_t first, count;
@@ -41,8 +42,8 @@ struct jr_resolver {
     const struct jr_stacks *stacks;
     struct place *places; /* as in stacks */
     struct call *calls;   /* as in stacks; node 0: not known yet */
-    uint32_t *tiers;
-    size_t ntiers, tiers_room;
+    uint32_t *keys;
+    size_t nkeys, keys_room;
     struct jr_span *spans;
     size_t nspans, spans_room;
     uint32_t last_span; /* that was asked for */
@@ -72,7 +73,7 @@ void jr_resolver_free(struct jr_resolver *resolver)
 {
     free(resolver->places);
     free(resolver->calls);
-    free(resolver->tiers);
+    free(resolver->keys);
     free(resolver->spans);
     jr_table_free(&resolver->by_span);
     jr_table_free(&resolver->spots);
@@ -117,29 +118,60 @@ static uint8_t count_flags(const struct jr_frame *frame)
     return frame->kind == JR_FRAME_NATIVE ? 0 : UNNAMED;
 }
 
+/* The same of all frames of a place: what stands for its code is the last. */
+static uint8_t count_place(const struct jr_hit *hit)
+{
+    uint8_t flags = count_flags(&hit->frames[hit->nframes - 1]);
+
+    return hit->frames[0].line ? flags | LINE : flags;
+}
+
 static struct jr_frame pseudo(const char *name)
 {
     return (struct jr_frame){
         .name = name, .module = no_module, .kind = JR_FRAME_UNKNOWN};
 }
 
-/* Makes `count` frames what the place is, in the room that it has, if that is
- * enough. */
-static void set_frames(struct jr_resolver *resolver, struct place *place,
-                       const struct jr_frame *frames, uint32_t count)
+/* The key of a frame's node: its tier, or the place that it is at `address`,
+ * `inlined` into the next one there. */
+static uint32_t key_of(struct jr_model *model, const struct jr_frame *frame,
+                       const struct jr_mapping *mapping, uint64_t address,
+                       int inlined)
 {
+    const uint32_t tier = jr_tree_tier(model, frame);
+    struct jr_place place;
+
+    if (!model->filter.keep_places)
+        return tier;
+    place = (struct jr_place){
+        .address = jr_places_relative(mapping, address),
+        .file = frame->file,
+        .line = frame->line,
+        .object = jr_places_object(&model->places, mapping, frame->module),
+        .tier = tier,
+        .inlined = inlined != 0};
+    return jr_places_put(&model->places, &place);
+}
+
+/* Makes the frames at `address` what the place is, in the room that it has, if
+ * that is enough. */
+static void set_frames(struct jr_resolver *resolver, struct place *place,
+                       const struct jr_hit *hit, uint64_t address)
+{
+    const uint32_t count = (uint32_t)hit->nframes;
+
     if (count > place->count) {
-        place->first = (uint32_t)resolver->ntiers;
+        place->first = (uint32_t)resolver->nkeys;
         for (uint32_t i = 0; i < count; i++)
-            *JR_PUSH(resolver->tiers, resolver->ntiers, resolver->tiers_room) =
-                0;
+            *JR_PUSH(resolver->keys, resolver->nkeys, resolver->keys_room) = 0;
     }
     place->count = count;
     place->flags = 0;
     for (uint32_t i = 0; i < count; i++) {
-        resolver->tiers[place->first + i] =
-            jr_tree_tier(resolver->model, &frames[i]);
-        place->flags |= judge(resolver->model, &frames[i]);
+        resolver->keys[place->first + i] =
+            key_of(resolver->model, &hit->frames[i], hit->mapping, address,
+                   i + 1 < count);
+        place->flags |= judge(resolver->model, &hit->frames[i]);
     }
 }
 
@@ -160,9 +192,10 @@ static struct place *look_up(struct jr_resolver *resolver, uint32_t index,
         jr_space_find(resolver->process->space, resolver->stacks->places[index],
                       time_ns, 0, &hit);
     }
-    set_frames(resolver, place, hit.frames, (uint32_t)hit.nframes);
+    set_frames(resolver, place, &hit,
+               index == JR_PLACE_GAP ? 0 : resolver->stacks->places[index]);
     if (index != JR_PLACE_GAP)
-        place->flags |= count_flags(&hit.frames[0]);
+        place->flags |= count_place(&hit);
     place->from_ns = hit.from_ns;
     place->until_ns = hit.until_ns;
     return place;
@@ -188,7 +221,9 @@ static uint8_t add_place(struct jr_resolver *resolver, uint32_t index,
     answer->until_ns = span.until_ns;
     if (index == JR_PLACE_GAP)
         return place->flags;
-    answer->frames += place->count;
+    answer->frames++;
+    answer->inlined += place->count - 1;
+    answer->lines += (place->flags & LINE) != 0;
     answer->unnamed += (place->flags & UNNAMED) != 0;
     answer->jit += (place->flags & JIT) != 0;
     answer->jit_named += (place->flags & NAMED) != 0;
@@ -214,7 +249,7 @@ static uint32_t spot_of(struct jr_resolver *resolver,
                 .address = address,
                 .time_ns = sample->time_ns,
                 .process = (uint32_t)(resolver->process - model->processes),
-                .tier = resolver->tiers[place->first]};
+                .tier = jr_key_tier(model, resolver->keys[place->first])};
     return id;
 }
 
@@ -224,7 +259,7 @@ static uint32_t place_node(struct jr_resolver *resolver, uint32_t node,
 {
     for (uint32_t i = place->count; i-- > 0;)
         node = jr_paths_child(&resolver->model->nodes, node,
-                              resolver->tiers[place->first + i]);
+                              resolver->keys[place->first + i]);
     return node;
 }
 
@@ -282,9 +317,9 @@ static uint32_t call_node(struct jr_resolver *resolver, uint32_t call,
     return node;
 }
 
-/* Adds the tiers of a place to the model's path; returns whether there is room
+/* Adds the keys of a place to the model's path; returns whether there is room
  * for more of them. */
-static int add_tiers(struct jr_resolver *resolver, const struct place *place)
+static int add_keys(struct jr_resolver *resolver, const struct place *place)
 {
     struct jr_model *model = resolver->model;
 
@@ -292,7 +327,7 @@ static int add_tiers(struct jr_resolver *resolver, const struct place *place)
         if (model->npath == model->filter.depth)
             return 0;
         *JR_PUSH(model->path, model->npath, model->path_room) =
-            resolver->tiers[place->first + i];
+            resolver->keys[place->first + i];
     }
     return 1;
 }
@@ -306,11 +341,11 @@ static uint32_t cut_node(struct jr_resolver *resolver,
     struct jr_model *model = resolver->model;
     uint32_t call = stack->call, node = 0;
     int more = stack->place == JR_PLACE_GAP ||
-               add_tiers(resolver, &resolver->places[stack->place]);
+               add_keys(resolver, &resolver->places[stack->place]);
 
     for (; more && call != 0; call = stacks->calls.items[call].parent)
-        more = add_tiers(resolver,
-                         &resolver->places[stacks->calls.items[call].key]);
+        more = add_keys(resolver,
+                        &resolver->places[stacks->calls.items[call].key]);
     while (model->npath > 0)
         node = jr_paths_child(&model->nodes, node, model->path[--model->npath]);
     return node;
@@ -322,7 +357,7 @@ static uint8_t add_pseudo(struct jr_model *model, const char *name)
     const struct jr_frame frame = pseudo(name);
 
     *JR_PUSH(model->path, model->npath, model->path_room) =
-        jr_tree_tier(model, &frame);
+        key_of(model, &frame, NULL, 0, 0);
     return judge(model, &frame);
 }
 

@@ -101,9 +101,8 @@ static const char *find_name(const struct jr_map *map,
                : NULL;
 }
 
-/* Gives the threads of one process their names. */
-static void name_threads(const struct jr_model *model,
-                         struct jr_scope_key *keys, size_t count)
+void jr_part_name_threads(const struct jr_model *model,
+                          struct jr_scope_key *keys, size_t count)
 {
     const struct jr_map *map = model->processes[keys->process].map;
     struct named *named = jr_alloc(map->nthreads + 1, sizeof(*named));
@@ -134,7 +133,7 @@ static size_t list_threads(const struct jr_model *model,
     for (size_t i = 0; i < count; i = end) {
         for (end = i; end < count && keys[end].process == keys[i].process;)
             end++;
-        name_threads(model, keys + i, end - i);
+        jr_part_name_threads(model, keys + i, end - i);
     }
     return count;
 }

@@ -20,27 +20,45 @@ static struct jr_start *find_start(const struct jr_starts *starts,
     return NULL;
 }
 
-void jr_starts_add(struct jr_starts *starts, const struct jp_log_header *header)
+/* A log is made at the first sample, which may be long after the start. */
+static uint64_t began(const struct jp_log_header *header,
+                      const struct jr_map *map)
+{
+    return map && map->nsections && map->sections[0].time_ns < header->mono_ns
+               ? map->sections[0].time_ns
+               : header->mono_ns;
+}
+
+void jr_starts_add(struct jr_starts *starts, const struct jp_log_header *header,
+                   const struct jr_map *map)
 {
     struct jr_start *start = find_start(starts, header);
+    const uint64_t began_ns = began(header, map);
 
     if (start == NULL) {
         start = JR_PUSH(starts->items, starts->count, starts->room);
-        *start = (struct jr_start){.mono_ns = header->mono_ns};
+        *start = (struct jr_start){.mono_ns = began_ns};
         memcpy(start->boot_id, header->boot_id, sizeof(start->boot_id));
     }
-    if (header->mono_ns < start->mono_ns)
-        start->mono_ns = header->mono_ns;
+    if (began_ns < start->mono_ns)
+        start->mono_ns = began_ns;
+}
+
+uint64_t jr_span_zero(const struct jr_filter *filter,
+                      const struct jr_process *process)
+{
+    const struct jp_log_header *header = &process->run->header;
+    const struct jr_start *start =
+        filter->starts ? find_start(filter->starts, header) : NULL;
+
+    return start ? start->mono_ns : header->mono_ns;
 }
 
 /* The stretch that --from and --to select, by the clock of the process. */
 static struct jr_span asked_time(const struct jr_filter *filter,
                                  const struct jr_process *process)
 {
-    const struct jp_log_header *header = &process->run->header;
-    const struct jr_start *start =
-        filter->starts ? find_start(filter->starts, header) : NULL;
-    uint64_t zero = start ? start->mono_ns : header->mono_ns;
+    uint64_t zero = jr_span_zero(filter, process);
     struct jr_span asked = {0, UINT64_MAX};
 
     /* Nothing is before the start, whatever a clock says. */
@@ -60,8 +78,7 @@ static uint64_t section_start(const struct jr_map *map, uint64_t n)
     return n < map->nsections ? map->sections[n].time_ns : UINT64_MAX;
 }
 
-/* When the process, as far as the files tell, was last alive. */
-static uint64_t last_moment(const struct jr_process *process)
+uint64_t jr_span_last(const struct jr_process *process)
 {
     const struct jr_run *run = process->run;
     uint64_t last = process->map->end_ns;
@@ -77,6 +94,15 @@ static uint64_t first_pause_after(const struct jr_map *map, uint64_t start)
     return UINT64_MAX;
 }
 
+/* What the oldest chunk of a ring that was overwritten reaches back to. */
+static uint64_t kept_since(const struct jr_run *run)
+{
+    return run->header.counters[JP_COUNT_RING_REUSED] != 0 &&
+                   run->oldest_ns < run->last_ns
+               ? run->oldest_ns
+               : 0;
+}
+
 /* Counts the time profiled between two moments, the first being a start, for
  * the process, and keeps the stretch for the sum of all.  Of processes from
  * different boots only the time of day can be compared. */
@@ -84,6 +110,7 @@ static void profiled(struct jr_model *model, struct jr_process *process,
                      uint64_t start, uint64_t end)
 {
     const struct jp_log_header *header = &process->run->header;
+    const uint64_t kept_from = kept_since(process->run);
     uint64_t pause = first_pause_after(process->map, start);
     uint64_t shift = header->real_ns > header->mono_ns
                          ? header->real_ns - header->mono_ns
@@ -98,6 +125,10 @@ static void profiled(struct jr_model *model, struct jr_process *process,
     if (end <= start)
         return;
     process->stats.wall_ns = jr_add(process->stats.wall_ns, end - start);
+    if (end > kept_from)
+        process->stats.kept_ns =
+            jr_add(process->stats.kept_ns,
+                   end - (start > kept_from ? start : kept_from));
     *JR_PUSH(model->profiled, model->nprofiled, model->profiled_room) =
         (struct jr_span){jr_add(start, shift), jr_add(end, shift)};
 }
@@ -106,7 +137,7 @@ static void add_times(struct jr_model *model, struct jr_process *process,
                       uint64_t first, uint64_t end)
 {
     const struct jr_map *map = process->map;
-    uint64_t last = last_moment(process);
+    uint64_t last = jr_span_last(process);
 
     if (map->nsections == 0) {
         if (first == 0 && end > 0)

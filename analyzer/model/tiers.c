@@ -116,7 +116,7 @@ struct jr_tier_sum *jr_part_tier_sums(const struct jr_model *model,
 
     *count = 0;
     for (size_t i = 0; i < model->nleaves; i++) {
-        uint32_t tier = model->nodes.items[model->leaves[i].node].key;
+        uint32_t tier = jr_node_tier(model, model->leaves[i].node);
 
         self[tier] = jr_add(self[tier], model->leaves[i].weight_ns);
     }

@@ -12,7 +12,15 @@
  * the lesser one's square is what it adds to the variance: right for a visit
  * that is shorter than the stratum (the square of the lesser of L and the time
  * between two random moments in strata of L is 3/4 of L's on average, and a
- * visit has two ends), up to four times too much for the end of a long one. */
+ * visit has two ends), up to four times too much for the end of a long one.
+ *
+ * A thread's last sample has no next one.  Its stratum was not over when the
+ * thread ended, and so stands for too much, or a next one, which stands for
+ * nothing, had begun: with x of w ns of a stratum lived, a sample of w ns is
+ * taken with a chance of x/w, and its variance, x(w - x), is a sixth of the
+ * square of w on average.  What a thread that ended in a long wait is given for
+ * the rest of it, unseen, is off by as much, but for the thread's outermost
+ * function, in which it was to the end. */
 #include "times.h"
 
 #include <math.h>
@@ -32,6 +40,11 @@ int jr_is_real(uint8_t event)
 {
     return event < JP_EVENT_COUNT && states[event] < JR_STATES;
 }
+
+/* A waiting thread is looked at after this time at the latest
+ * (preload/sig/clock/clock_real.c has 2^32 ns), or later where the machine is
+ * busy. */
+#define STRATUM_MAX_NS (2 * (UINT64_C(1) << 32))
 
 static void widen(struct jr_times *times, size_t wanted)
 {
@@ -73,16 +86,17 @@ static void add_blocked(struct jr_times *times, uint32_t thread, uint32_t node,
         jr_add(times->cells[cell].blocked_ns, weight_ns);
 }
 
-static void add_step(struct jr_times *times, uint32_t from, uint32_t to,
-                     uint64_t unsure)
+/* `part` of the square of `unsure` is the variance. */
+static void add_step(struct jr_times *times, struct jr_step between,
+                     double unsure, double part)
 {
     uint32_t fresh = (uint32_t)times->nsteps;
-    uint32_t step = jr_table_put(&times->by_step, from, to, fresh);
+    uint32_t step =
+        jr_table_put(&times->by_step, between.from, between.to, fresh);
 
     if (step == fresh)
-        *JR_PUSH(times->steps, times->nsteps, times->steps_room) =
-            (struct jr_step){.from = from, .to = to};
-    times->steps[step].variance += (double)unsure * (double)unsure * 2 / 3;
+        *JR_PUSH(times->steps, times->nsteps, times->steps_room) = between;
+    times->steps[step].variance += unsure * unsure * part;
 }
 
 /* What a function's time may be off by, of which this sample is the first that
@@ -95,6 +109,58 @@ static uint64_t unsure_of(const struct jr_timed *thread,
     const uint64_t between = sample->time_ns - thread->time_ns;
 
     return between < longer ? between : longer;
+}
+
+/* A gap of so many weights between two samples is no stratum: the thread was
+ * not sampled, or its time is in other samples. */
+#define GAP 24
+
+/* Where moments are drawn in strata, the weights of a wait at one node are the
+ * time between its samples, but for one weight.  Where they are memoryless
+ * (preload/sig/clock/strata.c) they are more or less than that: the square of
+ * the difference is what that adds to the variance of the stay. */
+static void end_stay(struct jr_times *times, struct jr_timed *thread)
+{
+    const double off = fabs(thread->drift_ns);
+
+    if (thread->node != UINT32_MAX && thread->node != 0 &&
+        off > (double)thread->most_ns)
+        add_step(times, (struct jr_step){.from = thread->node}, off, 1);
+    thread->drift_ns = 0;
+    thread->most_ns = 0;
+}
+
+static void stay(struct jr_times *times, struct jr_timed *thread, uint32_t node,
+                 const struct jr_sample *sample)
+{
+    const uint64_t weight = sample->weight_ns;
+    const uint64_t between = sample->time_ns - thread->time_ns;
+
+    if (thread->node != node || sample->event != JP_EVENT_WALL_BLOCKED)
+        end_stay(times, thread);
+    else if (between / GAP <= weight)
+        thread->drift_ns += (double)weight - (double)between;
+    if (weight > thread->most_ns)
+        thread->most_ns = weight;
+}
+
+/* Notes until when the thread's samples stand for its time.  The strata lie one
+ * behind the other; where samples are missing (a pause, a ring) a sample's own
+ * time is the latest that is sure. */
+static void follow(struct jr_timed *thread, const struct jr_sample *sample)
+{
+    const uint64_t weight = sample->weight_ns;
+    const int waits = sample->event == JP_EVENT_WALL_BLOCKED;
+    const int first = thread->node == UINT32_MAX;
+    const uint64_t until = first ? 0 : jr_add(thread->until_ns, weight);
+
+    if (first || sample->time_ns != thread->time_ns)
+        thread->again_ns = 0;
+    else
+        thread->again_ns = jr_add(thread->again_ns, weight);
+    thread->until_ns = until > sample->time_ns ? until : sample->time_ns;
+    thread->waited_ns = waits ? jr_add(thread->waited_ns, weight) : 0;
+    thread->event = sample->event;
 }
 
 void jr_times_add(struct jr_times *times, uint32_t process, uint32_t node,
@@ -112,10 +178,86 @@ void jr_times_add(struct jr_times *times, uint32_t process, uint32_t node,
     if (state == JR_BLOCKED)
         add_blocked(times, index, node, weight);
     if (thread->node != UINT32_MAX && thread->node != node)
-        add_step(times, thread->node, node, unsure_of(thread, sample));
+        add_step(times, (struct jr_step){.from = thread->node, .to = node},
+                 (double)unsure_of(thread, sample), 2.0 / 3);
+    stay(times, thread, node, sample);
+    follow(thread, sample);
     thread->node = node;
     thread->last_ns = weight;
     thread->time_ns = sample->time_ns;
+}
+
+/* The time of a thread after its last sample, if it was waiting then and may
+ * have waited on.  One that ended in a long wait has a last sample of the same
+ * moment as the one before, for what was left; one that ended otherwise had a
+ * stratum no longer than its wait. */
+static uint64_t open_of(const struct jr_timed *thread,
+                        const struct jr_ending *ending)
+{
+    uint64_t most = thread->waited_ns, left;
+
+    if (thread->node == 0 || thread->event != JP_EVENT_WALL_BLOCKED ||
+        thread->again_ns > 0 || thread->until_ns >= ending->end_ns)
+        return 0;
+    most = most < STRATUM_MAX_NS ? most : STRATUM_MAX_NS;
+    left = ending->end_ns - thread->until_ns;
+    return left > 2 * ending->period_ns && left <= most ? left : 0;
+}
+
+/* Whether the last sample stands for time before its moment alone, in which the
+ * thread was seen to be in one wait.  A stratum that was drawn goes on behind
+ * the moment. */
+static int is_proven(const struct jr_timed *thread,
+                     const struct jr_ending *ending)
+{
+    return thread->event == JP_EVENT_WALL_BLOCKED &&
+           thread->last_ns > 2 * ending->period_ns &&
+           thread->until_ns - thread->time_ns <= 2 * ending->period_ns;
+}
+
+static void end_thread(struct jr_times *times, const struct jr_path *nodes,
+                       const struct jr_timed *thread,
+                       const struct jr_ending *ending)
+{
+    struct jr_step out = {.from = thread->node};
+    uint64_t unsure = thread->last_ns;
+
+    if (thread->again_ns > 0) {
+        /* One that lived as long as its process may well have waited on. */
+        if (jr_add(thread->until_ns, 2 * ending->period_ns) >= ending->end_ns)
+            return;
+        for (out.to = out.from; nodes[out.to].parent != 0;)
+            out.to = nodes[out.to].parent;
+        unsure = thread->again_ns;
+    } else if (is_proven(thread, ending)) {
+        return;
+    }
+    add_step(times, out, (double)unsure, 1.0 / 6);
+}
+
+void jr_times_end(struct jr_times *times, const struct jr_path *nodes,
+                  const struct jr_ending *ending)
+{
+    for (size_t i = ending->first; i < times->nthreads; i++)
+        if (times->threads[i].node != 0) {
+            end_thread(times, nodes, &times->threads[i], ending);
+            end_stay(times, &times->threads[i]);
+        }
+}
+
+uint64_t jr_times_open(const struct jr_times *times,
+                       const struct jr_ending *ending, uint64_t *threads)
+{
+    uint64_t sum = 0;
+
+    *threads = 0;
+    for (size_t i = ending->first; i < times->nthreads; i++) {
+        const uint64_t left = open_of(&times->threads[i], ending);
+
+        sum = jr_add(sum, left);
+        *threads += left > 0;
+    }
+    return sum;
 }
 
 void jr_times_free(struct jr_times *times)
@@ -168,12 +310,32 @@ static int compare_times(const void *left, const void *right)
     return a->function < b->function ? -1 : a->function > b->function;
 }
 
+/* By node, whether it is what a hook of jprof's calls to do its work, and not
+ * code of the program's that it hands on to.  The caller frees it. */
+static uint8_t *find_inner(const struct jr_model *model)
+{
+    uint8_t *inner = jr_alloc(model->nodes.count + 1, 1);
+
+    for (size_t i = 1; i < model->nodes.count; i++) {
+        const uint32_t parent = model->nodes.items[i].parent;
+        const uint32_t function = jr_node_function(model, i);
+
+        if (parent == 0 || !jr_is_system(model->functions[function].module))
+            continue;
+        inner[i] =
+            inner[parent] ||
+            jr_is_own(model->functions[jr_node_function(model, parent)].module);
+    }
+    return inner;
+}
+
 /* The times of all functions: each state's weights go from the leaves to the
  * roots, as a node comes after its parent. */
 static void sum_states(const struct jr_model *model, struct jr_time_row *rows)
 {
     const struct jr_times *times = &model->times;
     uint64_t *sums = jr_alloc(model->nodes.count, sizeof(*sums));
+    uint8_t *inner = find_inner(model);
 
     for (int state = 0; state < JR_STATES; state++) {
         for (size_t i = 0; i < model->nodes.count; i++)
@@ -183,12 +345,13 @@ static void sum_states(const struct jr_model *model, struct jr_time_row *rows)
             const uint32_t parent = model->nodes.items[i].parent;
 
             sums[parent] = jr_add(sums[parent], sums[i]);
-            if (!(model->first[i] & JR_FIRST_FUNCTION))
+            if (!(model->first[i] & JR_FIRST_FUNCTION) || inner[i])
                 continue;
             row->ns[state] = jr_add(row->ns[state], sums[i]);
             row->all_ns = jr_add(row->all_ns, sums[i]);
         }
     }
+    free(inner);
     free(sums);
 }
 

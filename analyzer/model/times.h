@@ -22,7 +22,14 @@ struct jr_node_time {
 /* A thread: what was seen of it last, and all of its time. */
 struct jr_timed {
     uint64_t weight_ns, last_ns, time_ns;
+    uint64_t until_ns;  /* its samples stand for its time until then */
+    uint64_t waited_ns; /* of them, those that found it waiting to the last */
+    uint64_t again_ns;  /* or were added at the last one's moment */
+    double drift_ns;    /* by how much the weights since it came to `node` are
+                           more than the time between their samples, */
+    uint64_t most_ns;   /* and the largest of them */
     uint32_t node;
+    uint8_t event; /* of the last one */
 };
 
 /* Blocked time of a thread at a node. */
@@ -62,6 +69,32 @@ void jr_times_add(struct jr_times *times, uint32_t process, uint32_t node,
                   const struct jr_sample *sample);
 void jr_times_free(struct jr_times *times);
 
+/* How the samples of a process end. */
+struct jr_ending {
+    size_t first;    /* of its threads in jr_times.threads, and all behind */
+    uint64_t end_ns; /* the last time that is known of the process */
+    uint64_t period_ns;
+};
+
+struct jr_path;
+
+/* Adds what is unsure of the last samples of a process's threads; `nodes` are
+ * the model's.  Once a process, after its samples. */
+void jr_times_end(struct jr_times *times, const struct jr_path *nodes,
+                  const struct jr_ending *ending);
+
+/* Of a process that left no word of its end: the time after the last samples
+ * of threads that were waiting, in ns, and how many threads these are.  When
+ * such a process is killed, the strata that its threads had begun are in no
+ * sample. */
+uint64_t jr_times_open(const struct jr_times *times,
+                       const struct jr_ending *ending, uint64_t *threads);
+
+/* waits.c: whether a module is libjprof.so; and whether its code makes waits
+ * for others: the C library and what stands before it. */
+int jr_is_own(const char *module);
+int jr_is_system(const char *module);
+
 /* A function's real time, wherever it is on the stack. */
 struct jr_time_row {
     uint32_t function;
@@ -70,7 +103,8 @@ struct jr_time_row {
     double error_ns; /* standard error of all_ns */
 };
 
-/* The functions by descending time: an array of *count that the caller
+/* The functions by descending time, without what the C library does for a hook
+ * of libjprof.so, which is the hook's: an array of *count that the caller
  * frees. */
 struct jr_time_row *jr_times_rows(const struct jr_model *model, size_t *count);
 

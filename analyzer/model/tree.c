@@ -28,18 +28,22 @@ static uint32_t function_of(struct jr_model *model,
     const char *name = raw ? frame->raw : frame->name;
     const char *tier = telling_tier(model, frame);
     uint32_t fresh = (uint32_t)model->nfunctions;
+    /* Code with a tier is always of the module "[jit]". */
+    uint64_t where = (uintptr_t)(tier ? tier : frame->module);
     uint32_t id;
 
-    /* Code with a tier is always of the module "[jit]". */
+    /* Where a function was inlined it is another one than where it was not;
+     * no address of a string is the complement of another's. */
     id = jr_table_put(&model->by_name, (uintptr_t)name,
-                      (uintptr_t)(tier ? tier : frame->module), fresh);
+                      frame->inlined ? ~where : where, fresh);
     if (id == fresh)
         *JR_PUSH(model->functions, model->nfunctions, model->functions_room) =
             (struct jr_function){.name = name,
                                  .module = frame->module,
                                  .tier = tier,
                                  .raw = frame->raw,
-                                 .kind = frame->kind};
+                                 .kind = frame->kind,
+                                 .inlined = frame->inlined};
     return id;
 }
 
@@ -137,7 +141,7 @@ static void enter(struct jr_model *model, const struct seen *seen,
 
     if (seen->functions[jr_node_function(model, node)]++ == 0)
         first |= JR_FIRST_FUNCTION;
-    if (seen->tiers[model->nodes.items[node].key]++ == 0)
+    if (seen->tiers[jr_node_tier(model, node)]++ == 0)
         first |= JR_FIRST_TIER;
     if (arc && (*arc)++ == 0)
         first |= JR_FIRST_ARC;
@@ -150,7 +154,7 @@ static void leave(const struct jr_model *model, const struct seen *seen,
     uint32_t *arc = arc_seen(model, seen, node);
 
     seen->functions[jr_node_function(model, node)]--;
-    seen->tiers[model->nodes.items[node].key]--;
+    seen->tiers[jr_node_tier(model, node)]--;
     if (arc)
         (*arc)--;
 }

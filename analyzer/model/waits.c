@@ -16,15 +16,24 @@
  * came there somehow. */
 #define IDLE_SHARE 0.99
 
-/* Whether code of this module makes waits for others: the C library and what
- * stands before it. */
-static int is_system(const char *module)
+static const char *base_name(const char *module)
+{
+    const char *slash = strrchr(module, '/');
+
+    return slash ? slash + 1 : module;
+}
+
+int jr_is_own(const char *module)
+{
+    return strcmp(base_name(module), "libjprof.so") == 0;
+}
+
+int jr_is_system(const char *module)
 {
     static const char *const names[] = {
         "libc.so",   "libc-",    "libpthread", "librt",      "libjprof.so",
         "libstdc++", "ld-linux", "ld-musl",    "linux-vdso", "[vdso]"};
-    const char *slash = strrchr(module, '/');
-    const char *name = slash ? slash + 1 : module;
+    const char *name = base_name(module);
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)
@@ -43,7 +52,7 @@ static void whose_wait(const struct jr_model *model, uint32_t node,
     for (; node != 0; node = model->nodes.items[node].parent) {
         const uint32_t here = jr_node_function(model, node);
 
-        if (is_system(model->functions[here].module)) {
+        if (jr_is_system(model->functions[here].module)) {
             if (!found)
                 *function = *call = here;
             continue;

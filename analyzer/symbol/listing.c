@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reads source files once each, and finds their lines.  Their names come from
- * files that are not trusted: only regular files are read, and not without
- * limit; what is shown of them is a line at a time.
+ * files that are not trusted: only regular files in places where the user may
+ * expect it are read, and not without limit; what is shown of them is a line
+ * at a time.
  * Runs in: analyzer. */
 #include "listing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "base/file.h"
 #include "base/mem.h"
 
@@ -23,19 +25,56 @@ struct listing {
     size_t nlines, room;
 };
 
+/* A folder below which files are read. */
+struct place {
+    char *path;     /* without links, with a slash at the end */
+    int has_hidden; /* also what begins with a dot */
+};
+
 struct jr_listings {
-    char *folder;
+    struct place *places;
+    size_t nplaces, places_room;
+    char **folders; /* in which to look by the last part of a name */
+    size_t nfolders, folders_room;
+    int told;
     struct listing *files;
     size_t nfiles, room;
     size_t bytes;
     size_t last; /* the file last asked for */
 };
 
-struct jr_listings *jr_listings_new(const char *folder)
+static void add_place(struct jr_listings *listings, const char *folder,
+                      int has_hidden)
+{
+    char *real = realpath(*folder ? folder : ".", NULL);
+
+    /* Below the root folder is everything. */
+    if (real && (has_hidden || strcmp(real, "/") != 0))
+        *JR_PUSH(listings->places, listings->nplaces, listings->places_room) =
+            (struct place){jr_printf("%s%s", real, real[1] ? "/" : ""),
+                           has_hidden};
+    free(real);
+}
+
+static void add_folder(struct jr_listings *listings, const char *folder,
+                       const char *slash)
+{
+    *JR_PUSH(listings->folders, listings->nfolders, listings->folders_room) =
+        jr_printf("%s%s", folder, slash);
+}
+
+struct jr_listings *jr_listings_new(const struct jr_listing_places *places)
 {
     struct jr_listings *listings = jr_alloc(1, sizeof *listings);
+    const char *own = places->folder ? places->folder : "";
 
-    listings->folder = jr_strdup(folder);
+    add_place(listings, own, 0);
+    add_place(listings, ".", 0);
+    add_folder(listings, own, "");
+    for (size_t i = 0; i < places->nsources; i++) {
+        add_place(listings, places->sources[i], 1);
+        add_folder(listings, places->sources[i], "/");
+    }
     return listings;
 }
 
@@ -48,9 +87,29 @@ void jr_listings_free(struct jr_listings *listings)
         free(listings->files[i].bytes.data);
         free(listings->files[i].starts);
     }
+    for (size_t i = 0; i < listings->nplaces; i++)
+        free(listings->places[i].path);
+    for (size_t i = 0; i < listings->nfolders; i++)
+        free(listings->folders[i]);
+    free(listings->places);
+    free(listings->folders);
     free(listings->files);
-    free(listings->folder);
     free(listings);
+}
+
+/* Whether a path without links is below one of the places. */
+static int is_allowed(const struct jr_listings *listings, const char *real)
+{
+    for (size_t i = 0; i < listings->nplaces; i++) {
+        const struct place *place = &listings->places[i];
+        const size_t length = strlen(place->path);
+
+        if (strncmp(real, place->path, length) == 0 &&
+            (place->has_hidden ||
+             (real[length] != '.' && !strstr(real + length, "/."))))
+            return 1;
+    }
+    return 0;
 }
 
 static void find_lines(struct listing *file)
@@ -69,9 +128,22 @@ static void find_lines(struct listing *file)
 static int try_path(struct jr_listings *listings, struct listing *file,
                     const char *path)
 {
+    char *real = realpath(path, NULL);
     const char *why;
+    int found = -1;
 
-    if (jr_file_read(path, FILE_MAX, &file->bytes, &why) != 0) {
+    if (real && !is_allowed(listings, real)) {
+        if (!listings->told)
+            jr_say("%s: the profile names it as a source; it is not read, nor "
+                   "are others that are neither below the working directory "
+                   "nor beside the log; --source-dir=DIR allows it",
+                   real);
+        listings->told = 1;
+    } else if (real) {
+        found = jr_file_read(real, FILE_MAX, &file->bytes, &why);
+    }
+    free(real);
+    if (found != 0) {
         file->bytes.data = NULL;
         return -1;
     }
@@ -84,7 +156,6 @@ static void read_file(struct jr_listings *listings, struct listing *file)
 {
     static const char scheme[] = "file://";
     const char *path = file->name, *slash;
-    char *beside;
 
     if (strncmp(path, scheme, sizeof scheme - 1) == 0)
         path += sizeof scheme - 1;
@@ -94,9 +165,14 @@ static void read_file(struct jr_listings *listings, struct listing *file)
     path = slash ? slash + 1 : path;
     if (path[0] == '\0' || strcmp(path, ".") == 0 || strcmp(path, "..") == 0)
         return;
-    beside = jr_printf("%s%s", listings->folder, path);
-    (void)try_path(listings, file, beside);
-    free(beside);
+    for (size_t i = 0; i < listings->nfolders; i++) {
+        char *beside = jr_printf("%s%s", listings->folders[i], path);
+        int found = try_path(listings, file, beside);
+
+        free(beside);
+        if (found == 0)
+            return;
+    }
 }
 
 static struct listing *find_file(struct jr_listings *listings, const char *name)
@@ -136,4 +212,16 @@ int jr_listings_line(struct jr_listings *listings, const char *file,
         length--;
     *text = start;
     return (int)(length < JR_LISTING_LINE_MAX ? length : JR_LISTING_LINE_MAX);
+}
+
+int jr_listings_text(struct jr_listings *listings, const char *file,
+                     const char **text, size_t *size)
+{
+    const struct listing *found = find_file(listings, file);
+
+    if (!found || !found->bytes.data)
+        return -1;
+    *text = (const char *)found->bytes.data;
+    *size = found->bytes.size;
+    return 0;
 }

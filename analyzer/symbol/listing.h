@@ -11,18 +11,35 @@
 
 struct jr_listings;
 
-/* `folder`, with its slash or "", is that of the log: a file that is not where
- * its name says is looked for there, by the name's last part. */
-struct jr_listings *jr_listings_new(const char *folder);
+/* Where sources may be read: `folder`, with its slash or "", is that of the
+ * log (NULL: as ""); `sources` are folders that the user named. */
+struct jr_listing_places {
+    const char *folder;
+    const char *const *sources;
+    size_t nsources;
+};
+
+/* A file's name comes from a profile, which may be anybody's: it is read only
+ * if, all links followed, it is below the log's folder, the working directory
+ * (either without files and folders whose names begin with a dot; not the root
+ * folder) or one of the user's folders.  A file that is not where its name says
+ * is looked for in the log's folder and the user's, by the name's last part. */
+struct jr_listings *jr_listings_new(const struct jr_listing_places *places);
 void jr_listings_free(struct jr_listings *listings);
 
 /* Line `line`, from 1 on, of `file`, as debug information names it (a path,
  * a file: URL).  Returns its length without the line break, at most
- * JR_LISTING_LINE_MAX, and sets *text, which no NUL follows; -1: not found.
+ * JR_LISTING_LINE_MAX, and sets *text, which no NUL follows; -1: not found, or
+ * not to be read, which is said once.
  * Files are read when they are first asked for: regular ones, some tens of
  * megabytes in all. */
 #define JR_LISTING_LINE_MAX 300
 int jr_listings_line(struct jr_listings *listings, const char *file,
                      uint32_t line, const char **text);
+
+/* All of such a file: sets *text and *size and returns 0, or returns -1.  A NUL
+ * follows the text, which stays until jr_listings_free. */
+int jr_listings_text(struct jr_listings *listings, const char *file,
+                     const char **text, size_t *size);
 
 #endif

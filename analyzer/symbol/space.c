@@ -20,7 +20,7 @@
 struct filed {
     uint64_t address, bias;
     const struct jr_module *module; /* NULL: the place is free */
-    const struct jr_frame *frame;
+    struct jr_frames frames;
 };
 
 struct jr_space {
@@ -229,9 +229,9 @@ static struct filed *filed_of(struct jr_space *space, uint64_t address,
     return &space->filed[hash & (FILED - 1)];
 }
 
-static const struct jr_frame *file_frame(struct jr_space *space,
-                                         const struct jr_mapping *mapping,
-                                         uint64_t address)
+static struct jr_frames file_frames(struct jr_space *space,
+                                    const struct jr_mapping *mapping,
+                                    uint64_t address)
 {
     const size_t index = (size_t)(mapping - space->map->mappings);
     const uint64_t bias = mapping->offset - mapping->start;
@@ -243,21 +243,27 @@ static const struct jr_frame *file_frame(struct jr_space *space,
     module = space->modules[index];
     /* Only of what is unmapped an address is asked for again. */
     if (mapping->until_ns == UINT64_MAX)
-        return jr_module_frame(space->symbols, module, mapping, address);
+        return jr_module_frames(space->symbols, module, mapping, address);
     filed = filed_of(space, address, module);
     if (filed->address != address || filed->module != module ||
         filed->bias != bias)
         *filed = (struct filed){
             address, bias, module,
-            jr_module_frame(space->symbols, module, mapping, address)};
-    return filed->frame;
+            jr_module_frames(space->symbols, module, mapping, address)};
+    return filed->frames;
+}
+
+static int is_of_file(const struct jr_frame *frame)
+{
+    return frame->kind == JR_FRAME_NATIVE || frame->kind == JR_FRAME_UNNAMED;
 }
 
 void jr_space_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
                    int is_return, struct jr_hit *hit)
 {
     const struct jr_mapping *mapping;
-    const struct jr_frame *frame = NULL, *jit;
+    struct jr_frames frames = {NULL, 1};
+    const struct jr_frame *jit;
     struct jr_jit_span span;
 
     if (is_return && address)
@@ -267,20 +273,23 @@ void jr_space_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
         time_ns--;
     mapping = find_mapping(space, address, time_ns, &span);
     if (mapping && !mapping->anonymous)
-        frame = file_frame(space, mapping, address);
-    if (!frame || frame->kind != JR_FRAME_NATIVE) {
+        frames = file_frames(space, mapping, address);
+    if (!frames.items || frames.items[0].kind != JR_FRAME_NATIVE) {
         /* A runtime may keep compiled code in its own file (V8's builtins) or
          * in a file without symbols (a memfd). */
         jit = find_jit(space, address, time_ns, &span);
         if (jit)
-            frame = jit;
+            frames = (struct jr_frames){jit, 1};
     }
-    if (!frame && mapping)
-        frame = bare_frame(space, JR_FRAME_JIT_UNNAMED, "[jit]", "[jit]");
-    if (!frame)
-        frame = bare_frame(space, JR_FRAME_UNKNOWN, "[unknown]", "");
-    *hit = (struct jr_hit){.frames = frame,
-                           .nframes = 1,
-                           .from_ns = span.from_ns,
-                           .until_ns = span.until_ns};
+    if (!frames.items && mapping)
+        frames.items =
+            bare_frame(space, JR_FRAME_JIT_UNNAMED, "[jit]", "[jit]");
+    if (!frames.items)
+        frames.items = bare_frame(space, JR_FRAME_UNKNOWN, "[unknown]", "");
+    *hit =
+        (struct jr_hit){.frames = frames.items,
+                        .nframes = frames.count,
+                        .from_ns = span.from_ns,
+                        .until_ns = span.until_ns,
+                        .mapping = is_of_file(frames.items) ? mapping : NULL};
 }

@@ -17,6 +17,8 @@ struct jr_hit {
     const struct jr_frame *frames; /* innermost inlined function first */
     size_t nframes;                /* at least 1 */
     uint64_t from_ns, until_ns;    /* [from_ns, until_ns) contains the time */
+    const struct jr_mapping *mapping; /* of the file that the frames are of;
+                                         NULL: of none, or JIT code */
 };
 
 /* The code of one process over time.  `map` must outlive it; `log_dir` is the

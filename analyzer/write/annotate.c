@@ -235,7 +235,7 @@ static void put_function(struct text *to, uint32_t function,
 
 void jr_write_annotate(const struct jr_report *report, FILE *out)
 {
-    struct jr_listings *listings = jr_listings_new(report->folder);
+    struct jr_listings *listings = jr_listings_new(&report->places);
     struct text to = {.report = report, .out = out};
     size_t count;
     uint32_t *functions = jr_annotate_functions(report, 0, &count);

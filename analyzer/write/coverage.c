@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "figures.h"
+#include "selection.h"
 
 #define GAPS_SHOWN 20
 #define COMMAND_SHOWN 100 /* bytes */
@@ -37,6 +38,15 @@ static void append(char **text, uint64_t ns, const char *what)
     *text = longer;
 }
 
+/* The coverage is of all processes, whatever the report is of. */
+static const char *in_run(const struct jr_report *report)
+{
+    return jr_selection_is_part(report->model) ||
+                   report->model->filter.nprocess > 0
+               ? " in the whole run"
+               : "";
+}
+
 char *jr_coverage_text(const struct jr_report *report, int *bad)
 {
     const struct jr_cover *cover = report->cover;
@@ -44,20 +54,25 @@ char *jr_coverage_text(const struct jr_report *report, int *bad)
 
     if (!cover || !cover->known)
         return NULL;
-    time = jr_duration(cover->cpu_ns);
+    time = jr_duration(cover->cpu_ns ? cover->cpu_ns : cover->cut_ns);
     if (cover->cpu_ns)
         text = jr_printf(
-            "%.1f%% of %s of CPU time%s", jr_coverage_percent(cover), time,
+            "%.1f%% of %s of CPU time%s%s", jr_coverage_percent(cover), time,
             cover->whole || !report->merged ? ""
-                                            : " that the processes reported");
+                                            : " that the processes reported",
+            in_run(report));
+    else if (cover->cut_ns)
+        text = jr_printf("not known for the %s of CPU time in the whole run, "
+                         "as older samples were overwritten",
+                         time);
     else
-        text = jr_strdup("no CPU time was used");
+        text = jr_printf("no CPU time was used%s", in_run(report));
     free(time);
     append(&text, cover->paused_ns, "more while profiling was paused");
     append(&text, cover->looking_ns,
            "more used by jprof to sample waiting "
            "threads");
-    append(&text, cover->cut_ns,
+    append(&text, cover->cpu_ns ? cover->cut_ns : 0,
            "more in processes whose older samples were overwritten");
     append(&text, cover->children_ns,
            "more of children, which have their own logs");

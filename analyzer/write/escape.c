@@ -22,6 +22,14 @@ static const struct escapes plain = {.of = {['\t'] = " "}};
 static const struct escapes collapsed = {
     .of = {[';'] = ":", ['\n'] = " ", ['\r'] = " ", ['\t'] = " "}};
 
+static const struct escapes json = {
+    .of = {['"'] = "\\\"", ['\\'] = "\\\\", ['\t'] = " "}};
+static const struct escapes json_lines = {.of = {['"'] = "\\\"",
+                                                 ['\\'] = "\\\\",
+                                                 ['\t'] = "\\t",
+                                                 ['\n'] = "\\n",
+                                                 ['\r'] = "\\r"}};
+
 static int is_plain(const struct escapes *escapes, unsigned char c)
 {
     return c >= 0x20 && c < 0x7f && escapes->of[c] == NULL;
@@ -65,4 +73,14 @@ void jr_put_text(FILE *out, const char *text)
 void jr_put_collapsed(FILE *out, const char *text)
 {
     put(out, text, &collapsed);
+}
+
+void jr_put_json(FILE *out, const char *text)
+{
+    put(out, text, &json);
+}
+
+void jr_put_json_lines(FILE *out, const char *text)
+{
+    put(out, text, &json_lines);
 }

@@ -13,5 +13,9 @@ void jr_put_html(FILE *out, const char *text);
 void jr_put_text(FILE *out, const char *text);
 /* A frame of a collapsed stack: `;` becomes `:`, a line break a blank. */
 void jr_put_collapsed(FILE *out, const char *text);
+/* For between the quotation marks of a JSON string: a tab becomes a blank, and
+ * what is no text U+FFFD; with _lines, line ends and tabs stay. */
+void jr_put_json(FILE *out, const char *text);
+void jr_put_json_lines(FILE *out, const char *text);
 
 #endif

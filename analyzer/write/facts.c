@@ -13,6 +13,7 @@
 #include "coverage.h"
 #include "program.h"
 #include "role.h"
+#include "selection.h"
 
 #define NS 1e9
 
@@ -108,40 +109,74 @@ static void add_program(const struct jr_report *report, struct jr_facts *facts)
             jr_printf("%" PRIu32, model->processes[0].run->header.pid), 0);
 }
 
+/* What is said behind a figure that a log has of the whole run, where the
+ * report is not of all of it. */
+static const char *of_run(const struct jr_model *model)
+{
+    return jr_selection_is_part(model) ? " in the whole run" : "";
+}
+
+/* The time of samples with one of these events; it is left out where it is 0
+ * and says nothing, which `always` denies. */
+static void add_time_of(const struct jr_model *model, struct jr_facts *facts,
+                        const char *label, uint64_t ns, uint32_t events)
+{
+    const int always = (events & 1U << JP_EVENT_CPU) != 0;
+    const int real = model->times.nthreads > 0;
+
+    if (jr_selection_lacks(model, events)) {
+        if (always || real)
+            add(facts, label, jr_strdup("left out by --event"), 0);
+    } else if (always || ns) {
+        add(facts, label, jr_duration(ns), 0);
+    }
+}
+
+/* What of the profiled time a ring has: ", of which..."; "" of other logs. */
+static char *kept_text(const struct jr_model *model)
+{
+    char *kept, *text;
+
+    if (!jr_selection_is_cut(model))
+        return jr_strdup("");
+    kept = jr_duration(model->total.kept_ns);
+    text = jr_printf(", of which the ring buffer kept the last %s for this "
+                     "report",
+                     kept);
+    free(kept);
+    return text;
+}
+
 /* The wall time of the run, and the profiled time where that is shorter. */
 static void add_times(const struct jr_report *report, struct jr_facts *facts)
 {
-    const struct jr_filter *filter = &report->model->filter;
-    const struct jr_stats *total = &report->model->total;
+    const struct jr_model *model = report->model;
+    const struct jr_filter *filter = &model->filter;
+    const struct jr_stats *total = &model->total;
     uint64_t run_ns = report->cover ? report->cover->wall_ns : 0;
-    char *profiled = jr_duration(total->wall_ns), *run;
+    char *profiled = jr_duration(total->wall_ns);
+    char *run = jr_duration(run_ns), *kept = kept_text(model);
 
-    if (run_ns > total->wall_ns) {
-        run = jr_duration(run_ns);
-        if (total->wall_ns < run_ns / 10 * 9)
-            add(facts, "Wall time",
-                jr_printf("%s (%s %s)", run, profiled,
-                          filter->from_ns || filter->has_to ? "in this report"
-                                                            : "profiled"),
-                0);
-        else
-            add(facts, "Wall time", jr_strdup(run), 0);
-        free(run);
-        free(profiled);
-    } else {
-        add(facts, "Wall time", profiled, 0);
-    }
-    if (total->kept_ns < total->wall_ns) {
-        char *kept = jr_duration(total->kept_ns);
-
-        add(facts, "Ring buffer", jr_printf("kept the last %s", kept), 0);
-        free(kept);
-    }
-    add(facts, "CPU time", jr_duration(total->cpu_ns), 0);
-    if (total->blocked_ns)
-        add(facts, "Blocked time", jr_duration(total->blocked_ns), 0);
-    if (total->ready_ns)
-        add(facts, "Ready time", jr_duration(total->ready_ns), 0);
+    if (run_ns <= total->wall_ns)
+        add(facts, "Wall time", jr_printf("%s%s", profiled, kept), 0);
+    else if (total->wall_ns < run_ns / 10 * 9)
+        add(facts, "Wall time",
+            jr_printf("%s (%s %s%s)", run, profiled,
+                      filter->from_ns || filter->has_to ? "in this report"
+                                                        : "profiled",
+                      kept),
+            0);
+    else
+        add(facts, "Wall time", jr_printf("%s%s", run, kept), 0);
+    free(run);
+    free(profiled);
+    free(kept);
+    add_time_of(model, facts, "CPU time", total->cpu_ns,
+                1U << JP_EVENT_CPU | 1U << JP_EVENT_WALL_RUNNING);
+    add_time_of(model, facts, "Blocked time", total->blocked_ns,
+                1U << JP_EVENT_WALL_BLOCKED);
+    add_time_of(model, facts, "Ready time", total->ready_ns,
+                1U << JP_EVENT_WALL_READY);
 }
 
 /* The start time of the earliest process, in seconds; 0: not known. */
@@ -208,8 +243,9 @@ static void add_rate(const struct jr_model *model, struct jr_facts *facts)
     free(all);
 }
 
-static void add_lowered(const struct jr_stats *total, struct jr_facts *facts)
+static void add_lowered(const struct jr_model *model, struct jr_facts *facts)
 {
+    const struct jr_stats *total = &model->total;
     char *rate, *time;
 
     if (total->lowered_ns == 0)
@@ -217,7 +253,8 @@ static void add_lowered(const struct jr_stats *total, struct jr_facts *facts)
     rate = hertz(jr_rate_lowered(total));
     time = jr_duration(total->lowered_ns);
     add(facts, "Rate lowered",
-        jr_printf("%s on average for %s, to limit the overhead", rate, time),
+        jr_printf("%s on average for %s%s, to limit the overhead", rate, time,
+                  of_run(model)),
         1);
     free(rate);
     free(time);
@@ -232,60 +269,19 @@ static void append(char **list, const char *text)
     *list = longer;
 }
 
-static void append_names(char **list, const char *option,
-                         const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        char *text = jr_printf("%s %s", option, names[i]);
-
-        append(list, text);
-        free(text);
-    }
-}
-
-/* "--from 1.5, --to 3". */
-static void append_times(char **list, const struct jr_filter *filter)
-{
-    char text[64];
-
-    if (filter->from_ns > 0) {
-        snprintf(text, sizeof(text), "--from %.9g",
-                 (double)filter->from_ns / NS);
-        append(list, text);
-    }
-    if (filter->has_to) {
-        snprintf(text, sizeof(text), "--to %.9g", (double)filter->to_ns / NS);
-        append(list, text);
-    }
-}
-
 static void add_filter(const struct jr_model *model, struct jr_facts *facts)
 {
     const struct jr_filter *filter = &model->filter;
-    char *list = jr_strdup("");
+    char *list = jr_selection_text(model);
 
-    append_names(&list, "-e", filter->exclude, filter->nexclude);
-    append_names(&list, "-i", filter->include, filter->ninclude);
-    if (filter->depth) {
-        char *text = jr_printf("-s %" PRIu64, filter->depth);
-
-        append(&list, text);
-        free(text);
-    }
-    if (filter->tid) {
-        char *text = jr_printf("--only-thread %" PRIu32, filter->tid);
-
-        append(&list, text);
-        free(text);
-    }
-    append_names(&list, "--process", filter->process, filter->nprocess);
-    append_times(&list, filter);
-    if (*list) {
-        char *text = jr_printf("%s (%" PRIu64 " samples removed by name)", list,
-                               model->total.filtered);
-
-        add(facts, "Filters", text, 0);
-    }
+    if (list == NULL)
+        return;
+    add(facts, "Filters",
+        filter->nexclude || filter->ninclude
+            ? jr_printf("%s (%" PRIu64 " samples removed by name)", list,
+                        model->total.filtered)
+            : jr_strdup(list),
+        0);
     free(list);
 }
 
@@ -308,39 +304,105 @@ void jr_facts_about(const struct jr_report *report, struct jr_facts *facts)
         total->samples == 0);
     add(facts, "Clock", jr_strdup(jr_clock_text(first->run->header.clock)), 0);
     add_rate(model, facts);
-    add_lowered(total, facts);
+    add_lowered(model, facts);
     add(facts, "Stack unwinding",
         jr_strdup(jr_walker_text(first->run->header.walker)), 0);
     add(facts, "Threads", jr_printf("%" PRIu64, total->threads), 0);
     add(facts, "Sections",
         sections == total->sections
-            ? jr_printf("%zu", sections)
+            ? jr_printf("%zu%s", sections,
+                        sections > 1 && jr_selection_is_cut(model)
+                            ? " in the whole run"
+                            : "")
             : jr_printf("%" PRIu64 " of %zu", total->sections, sections),
         0);
     add_filter(model, facts);
 }
 
-/* "12 (0.40%): 10 no memory, 2 too many threads", or "none". */
-static char *counted(const struct jr_stats *total, const uint64_t *counts,
-                     size_t first, size_t end, const char *(*text_of)(unsigned))
+/* Counts by reason: a list of those that are not 0, and their sum. */
+static char *listed(const uint64_t *counts, size_t first, size_t end,
+                    const char *(*text_of)(unsigned), uint64_t *sum)
 {
-    uint64_t sum = 0, whole = total->samples;
     char *list = jr_strdup(""), *text;
 
+    *sum = 0;
     for (size_t i = first; i < end; i++) {
         if (counts[i] == 0)
             continue;
-        sum = jr_add(sum, counts[i]);
+        *sum = jr_add(*sum, counts[i]);
         text = jr_printf("%" PRIu64 " %s", counts[i], text_of((unsigned)i));
         append(&list, text);
         free(text);
     }
-    if (text_of == jr_lost_text)
-        whole = jr_add(whole, sum);
-    text = sum ? jr_printf("%" PRIu64 " (%.2f%%): %s", sum,
-                           jr_percent(sum, whole), list)
-               : jr_strdup("none");
+    return list;
+}
+
+/* "12 (0.40%): 10 no memory, 2 too many threads", or "none".  Without the share
+ * where the report has not all samples that were taken beside them. */
+static char *lost_text(const struct jr_model *model)
+{
+    const struct jr_stats *total = &model->total;
+    uint64_t sum;
+    char *list = listed(total->lost, 0, JR_LOST_COUNT, jr_lost_text, &sum);
+    char *text;
+
+    if (sum == 0)
+        text = jr_strdup("none");
+    else if (jr_selection_is_part(model))
+        text = jr_printf("%" PRIu64 "%s: %s", sum, of_run(model), list);
+    else
+        text = jr_printf("%" PRIu64 " (%.2f%%): %s", sum,
+                         jr_percent(sum, jr_add(total->samples, sum)), list);
     free(list);
+    return text;
+}
+
+static char *incomplete_text(const struct jr_stats *total)
+{
+    uint64_t sum;
+    char *list = listed(total->reasons, JP_REASON_ROOT + 1, JP_REASON_FIBER,
+                        jr_reason_text, &sum);
+    char *text = sum ? jr_printf("%" PRIu64 " (%.2f%%): %s", sum,
+                                 jr_percent(sum, total->samples), list)
+                     : jr_strdup("none");
+
+    free(list);
+    return text;
+}
+
+/* What the log of a process that left no word of its end lacks. */
+static void add_open(const struct jr_stats *total, struct jr_facts *facts)
+{
+    char *time;
+
+    if (total->open == 0)
+        return;
+    time = jr_duration(total->open_ns);
+    add(facts, "After last sample",
+        jr_printf("%s of %" PRIu64 " waiting thread%s, not in this report: the "
+                  "log has no end (killed, ended by exec, or still running)",
+                  time, total->open, total->open == 1 ? "" : "s"),
+        total->open_ns > total->weight_ns / 100);
+    free(time);
+}
+
+/* Modules whose code has no names, each with its share and what helps. */
+static char *nameless_text(const struct jr_report *report)
+{
+    const struct jr_nameless_list *list = report->nameless;
+    char *text = jr_strdup("");
+
+    for (size_t i = 0; i < list->count; i++) {
+        const struct jr_nameless *item = &list->items[i];
+        char *more = jr_printf(
+            "%s %.1f%%%s%s%s", item->module,
+            jr_percent(item->weight_ns, report->model->total.weight_ns),
+            item->package ? " (install " : "",
+            item->package ? item->package : "", item->package ? ")" : "");
+
+        append(&text, more);
+        free(more);
+    }
     return text;
 }
 
@@ -354,12 +416,9 @@ void jr_facts_quality(const struct jr_report *report, struct jr_facts *facts)
 
     if (covered)
         add(facts, "Coverage", covered, bad);
-    add(facts, "Lost samples",
-        counted(total, total->lost, 0, JR_LOST_COUNT, jr_lost_text),
-        jr_lost(total) > 0);
-    add(facts, "Incomplete stacks",
-        counted(total, total->reasons, JP_REASON_ROOT + 1, JP_REASON_FIBER,
-                jr_reason_text),
+    add(facts, "Lost samples", lost_text(report->model), jr_lost(total) > 0);
+    add_open(total, facts);
+    add(facts, "Incomplete stacks", incomplete_text(total),
         jr_incomplete(total) > 0);
     if (fibers)
         add(facts, "Fiber stacks",
@@ -373,9 +432,9 @@ void jr_facts_quality(const struct jr_report *report, struct jr_facts *facts)
         truncated > 0);
     if (jr_rules(total))
         add(facts, "Unwind rule cache",
-            jr_printf("%.2f%% of %" PRIu64 " lookups hit",
+            jr_printf("%.2f%% of %" PRIu64 " lookups hit%s",
                       jr_percent(total->rule_hits, jr_rules(total)),
-                      jr_rules(total)),
+                      jr_rules(total), of_run(report->model)),
             0);
     add(facts, "Unnamed frames",
         total->unnamed_frames
@@ -384,6 +443,8 @@ void jr_facts_quality(const struct jr_report *report, struct jr_facts *facts)
                         total->frames)
             : jr_strdup("none"),
         jr_percent(total->unnamed_frames, total->frames) >= 5.0);
+    if (report->nameless && report->nameless->count > 0)
+        add(facts, "Without names", nameless_text(report), 1);
     if (total->jit_frames)
         add(facts, "JIT frames",
             jr_printf("%.2f%% of %" PRIu64 "; %.2f%% of the JIT frames named%s",

@@ -70,6 +70,8 @@ void jr_put_tier(const struct jr_function *function, FILE *out)
 {
     if (function->tier)
         fprintf(out, " [%s]", function->tier);
+    if (function->inlined)
+        fputs(JR_INLINED, out);
 }
 
 const char *jr_base_name(const char *path)

@@ -32,7 +32,11 @@ uint64_t jr_incomplete(const struct jr_stats *stats);
 /* The module to show beside a function's name; "" if the name contains it. */
 const char *jr_shown_module(const struct jr_function *function);
 
-/* Writes " [tier]" if the tier is part of the function's identity. */
+/* What stands behind the name of a function that was inlined. */
+#define JR_INLINED " (inlined)"
+
+/* Writes " [tier]" if the tier is part of the function's identity, and
+ * JR_INLINED. */
 void jr_put_tier(const struct jr_function *function, FILE *out);
 
 /* The last component of a path. */

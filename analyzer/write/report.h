@@ -8,8 +8,10 @@
 
 #include <stdio.h>
 
+#include "missing/nameless.h"
 #include "model/cover.h"
 #include "model/part.h"
+#include "symbol/listing.h"
 
 struct jr_report {
     const struct jr_model *model;
@@ -20,10 +22,11 @@ struct jr_report {
     const char *app;              /* the program, as the user named it */
     char **notes;                 /* what a reader of the report should know */
     size_t nnotes;
+    const struct jr_nameless_list *nameless; /* NULL: not known */
     size_t changed; /* binaries that are not those of the profile */
     const char *const *annotate; /* names of functions whose code is listed */
     size_t nannotate;
-    const char *folder; /* of the first log, with its slash, or "" */
+    struct jr_listing_places places; /* where sources may be read */
     uint64_t
         limit; /* functions that a process or thread shows beside the total;
                      0: as many as fit; JR_NO_LIMIT: all, and their callers */

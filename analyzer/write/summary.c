@@ -12,6 +12,7 @@
 #include "facts.h"
 #include "report.h"
 #include "role.h"
+#include "selection.h"
 #include "waits.h"
 
 static void number(FILE *out, const char *key, uint64_t value)
@@ -49,6 +50,8 @@ static void quality(const struct jr_stats *total, FILE *out)
                 jr_percent(total->rule_hits, jr_rules(total)) / 100);
     }
     number(out, "frames", total->frames);
+    number(out, "inlined_frames", total->inlined_frames);
+    number(out, "lines_known", total->lines_known);
     number(out, "unnamed_frames", total->unnamed_frames);
     number(out, "jit_frames", total->jit_frames);
     number(out, "jit_named", total->jit_named);
@@ -102,6 +105,27 @@ static void processes(const struct jr_model *model, FILE *out)
     }
 }
 
+/* Modules whose code has no names, and what brings them. */
+static void nameless(const struct jr_report *report, FILE *out)
+{
+    const struct jr_nameless_list *list = report->nameless;
+
+    if (!list)
+        return;
+    number(out, "modules_without_names", list->all);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct jr_nameless *item = &list->items[i];
+
+        fprintf(out, "without_names: weight=%" PRIu64 " package=%s module=",
+                jr_periods(report->model, item->weight_ns),
+                item->package ? item->package : "");
+        jr_put_text(out, item->module);
+        fputs(" path=", out);
+        jr_put_text(out, item->path ? item->path : "");
+        fputc('\n', out);
+    }
+}
+
 /* The coverage, and one line for each gap in it. */
 static void coverage(const struct jr_cover *cover, FILE *out)
 {
@@ -132,6 +156,18 @@ static void coverage(const struct jr_cover *cover, FILE *out)
     }
 }
 
+/* What the report is of, where that is not all. */
+static void selection(const struct jr_model *model, FILE *out)
+{
+    char *filters = jr_selection_text(model);
+
+    if (jr_selection_is_cut(model))
+        fprintf(out, "kept_s: %.6f\n", (double)model->total.kept_ns / 1e9);
+    if (filters)
+        text(out, "filters", filters);
+    free(filters);
+}
+
 void jr_write_summary(const struct jr_report *report, FILE *out)
 {
     const struct jr_model *model = report->model;
@@ -146,10 +182,14 @@ void jr_write_summary(const struct jr_report *report, FILE *out)
         fprintf(out, "running_s: %.6f\n", (double)total->cpu_ns / 1e9);
         fprintf(out, "blocked_s: %.6f\n", (double)total->blocked_ns / 1e9);
         fprintf(out, "ready_s: %.6f\n", (double)total->ready_ns / 1e9);
+        fprintf(out, "after_last_s: %.6f\n", (double)total->open_ns / 1e9);
+        number(out, "after_last_threads", total->open);
     }
     fprintf(out, "wall_s: %.6f\n", (double)total->wall_ns / 1e9);
+    selection(model, out);
     coverage(report->cover, out);
     quality(total, out);
+    nameless(report, out);
     text(out, "clock", jr_clock_word(header->clock));
     text(out, "stack", jr_walker_word(header->walker));
     fprintf(out, "rate_asked_hz: %.3f\n", 1e9 / (double)model->period_ns);

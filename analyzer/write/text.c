@@ -150,6 +150,8 @@ static void put_title(const struct jr_report *report,
                       int hits, FILE *out)
 {
     jr_put_text(out, report->model->functions[row->function].name);
+    if (report->model->functions[row->function].inlined)
+        fputs(JR_INLINED, out);
     put_tiers(report, part, row, hits, out);
     put_module(report, row, out);
 }

@@ -13,6 +13,7 @@
 #include "figures.h"
 
 #define NS 1e9
+#define HOOK "jp_hook_"
 #define LISTED 200 /* lines of the summary */
 
 void jr_waits_open(struct jr_waits *page, const struct jr_report *report,
@@ -29,27 +30,44 @@ void jr_waits_close(struct jr_waits *page)
     free(page->times);
 }
 
-/* The name of the call that waited.  For a hook of jprof it is the name of the
- * C library's function that the hook replaces. */
-static const char *call_name(const struct jr_function *function)
+static int is_hook(const struct jr_function *function)
 {
-    static const char hook[] = "jp_hook_";
-    const char *module = strrchr(function->module, '/');
+    return jr_is_own(function->module) &&
+           strncmp(function->name, HOOK, sizeof(HOOK) - 1) == 0;
+}
 
-    module = module ? module + 1 : function->module;
-    return strcmp(module, "libjprof.so") == 0 &&
-                   strncmp(function->name, hook, sizeof(hook) - 1) == 0
-               ? function->name + sizeof(hook) - 1
-               : function->name;
+int jr_waits_is_own(const struct jr_function *function)
+{
+    return jr_is_own(function->module) && !is_hook(function);
+}
+
+void jr_waits_name(const struct jr_waits *page, uint32_t function)
+{
+    const struct jr_function *named = &page->model->functions[function];
+
+    page->put(page->out,
+              is_hook(named) ? named->name + sizeof(HOOK) - 1 : named->name);
+    if (named->inlined)
+        fputs(JR_INLINED, page->out);
 }
 
 void jr_waits_put(const struct jr_waits *page, const struct jr_wait_row *wait)
 {
-    page->put(page->out, page->model->functions[wait->function].name);
+    jr_waits_name(page, wait->function);
     if (wait->call == wait->function)
         return;
     fputs(": ", page->out);
-    page->put(page->out, call_name(&page->model->functions[wait->call]));
+    jr_waits_name(page, wait->call);
+}
+
+void jr_waits_put_idle(const struct jr_waits *page,
+                       const struct jr_wait_row *wait)
+{
+    fprintf(page->out,
+            "  (besides, %" PRIu64 " thread%s always idle there: "
+            "%.3f s)",
+            wait->idle, jr_waits_plural(wait->idle),
+            (double)wait->idle_ns / NS);
 }
 
 static void put_plain(FILE *out, const char *text)
@@ -62,53 +80,63 @@ const char *jr_waits_plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-static void text_waits(const struct jr_waits *page)
+static void text_wait(const struct jr_waits *page,
+                      const struct jr_wait_row *wait)
 {
-    size_t shown = 0;
+    const int mixed = wait->blocked_ns > 0;
 
-    fputs("\nBlocking Calls\n\n", page->out);
-    fputs(" Blocked s       +/-  Threads  Function: call\n", page->out);
-    for (size_t i = 0; i < page->nwaits && shown < JR_WAITS_SHOWN; i++) {
-        const struct jr_wait_row *wait = &page->waits[i];
-
-        if (wait->blocked_ns == 0)
-            continue;
-        shown++;
+    if (mixed)
         fprintf(page->out, "%10.3f %9.3f %8" PRIu64 "  ",
                 (double)wait->blocked_ns / NS, wait->error_ns / NS,
                 wait->threads);
-        jr_waits_put(page, wait);
-        fputc('\n', page->out);
-    }
-    shown = 0;
-    for (size_t i = 0; i < page->nwaits && shown < JR_WAITS_SHOWN; i++) {
-        const struct jr_wait_row *wait = &page->waits[i];
-
-        if (wait->idle == 0)
-            continue;
-        shown++;
+    else
         fprintf(page->out, "%10.3f %9s %8" PRIu64 "  ",
                 (double)wait->idle_ns / NS, "", wait->idle);
-        jr_waits_put(page, wait);
-        fprintf(page->out, "  (thread%s always idle there)\n",
+    jr_waits_put(page, wait);
+    if (mixed && wait->idle > 0)
+        jr_waits_put_idle(page, wait);
+    else if (!mixed)
+        fprintf(page->out, "  (thread%s always idle there)",
                 jr_waits_plural(wait->idle));
+    fputc('\n', page->out);
+}
+
+/* The calls of threads that did other things as well, then those of others. */
+static void text_waits(const struct jr_waits *page)
+{
+    fputs("\nBlocking Calls\n\n", page->out);
+    fputs(" Blocked s       +/-  Threads  Function: call\n", page->out);
+    for (int mixed = 1; mixed >= 0; mixed--) {
+        size_t shown = 0;
+
+        for (size_t i = 0; i < page->nwaits && shown < JR_WAITS_SHOWN; i++) {
+            if ((page->waits[i].blocked_ns > 0) != mixed)
+                continue;
+            text_wait(page, &page->waits[i]);
+            shown++;
+        }
     }
 }
 
 static void text_times(const struct jr_waits *page)
 {
+    size_t shown = 0;
+
     fputs("\nTime by Function and State\n\n", page->out);
     fputs("   Total s       +/-   Running   Blocked     Ready  Function Name\n",
           page->out);
-    for (size_t i = 0; i < page->ntimes && i < JR_WAITS_SHOWN; i++) {
+    for (size_t i = 0; i < page->ntimes && shown < JR_WAITS_SHOWN; i++) {
         const struct jr_time_row *time = &page->times[i];
 
+        if (jr_waits_is_own(&page->model->functions[time->function]))
+            continue;
+        shown++;
         fprintf(page->out, "%10.3f %9.3f %9.3f %9.3f %9.3f  ",
                 (double)time->all_ns / NS, time->error_ns / NS,
                 (double)time->ns[JR_RUNNING] / NS,
                 (double)time->ns[JR_BLOCKED] / NS,
                 (double)time->ns[JR_READY] / NS);
-        page->put(page->out, page->model->functions[time->function].name);
+        jr_waits_name(page, time->function);
         fputc('\n', page->out);
     }
 }
@@ -154,7 +182,7 @@ void jr_waits_summary(const struct jr_report *report, FILE *out)
                 (double)time->ns[JR_RUNNING] / NS,
                 (double)time->ns[JR_BLOCKED] / NS,
                 (double)time->ns[JR_READY] / NS);
-        put_plain(out, page.model->functions[time->function].name);
+        jr_waits_name(&page, time->function);
         fputc('\n', out);
     }
     jr_waits_close(&page);

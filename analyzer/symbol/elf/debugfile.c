@@ -5,18 +5,21 @@
 #include "debugfile.h"
 
 #include <elfutils/libdwelf.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/diag.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "packed.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
+#define ID_MAX 64 /* bytes of a build-id; usual ones have 20 */
 
-static int has_build_id(int fd, const uint8_t *id, size_t size)
+int jr_debugfile_has_id(int fd, const uint8_t *id, size_t size)
 {
     Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
     const void *bits;
@@ -28,31 +31,154 @@ static int has_build_id(int fd, const uint8_t *id, size_t size)
     return same;
 }
 
-int jr_debugfile_by_id(const uint8_t *id, size_t size, char **path)
+int jr_debugfile_is_bearable(int fd, const char *path, int is_common)
 {
-    char digits[2 * 64 + 1];
+    uint64_t excess;
+    Elf *elf;
+
+    if (!is_common && !jr_packed_is_plain(fd))
+        return 0;
+    elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    excess = elf ? jr_packed_dwarf_excess(elf) : 0;
+    elf_end(elf);
+    if (excess)
+        jr_say("%s: not read, for its DWARF would unpack to %" PRIu64 " bytes",
+               path, excess);
+    return excess == 0;
+}
+
+/* A build-id that is looked for, in binary and as file names have it. */
+struct wanted {
+    const uint8_t *id;
+    size_t size;
+    int is_common; /* of a file that dwz made */
+    char digits[2 * ID_MAX + 1];
+};
+
+static int want(struct wanted *wanted, const uint8_t *id, size_t size)
+{
+    if (size < 2 || size > ID_MAX)
+        return -1;
+    *wanted = (struct wanted){.id = id, .size = size};
+    for (size_t i = 0; i < size; i++) {
+        wanted->digits[2 * i] = "0123456789abcdef"[id[i] >> 4];
+        wanted->digits[2 * i + 1] = "0123456789abcdef"[id[i] & 15];
+    }
+    return 0;
+}
+
+/* Opens `path`, which it frees or returns in *found, when it is the file that
+ * is looked for. */
+static int try_id(const struct wanted *wanted, char *path, char **found)
+{
     struct stat info;
     const char *why;
-    int fd;
+    int fd = jr_file_open(path, &info, &why);
 
-    *path = NULL;
-    if (size < 2 || size > 64)
-        return -1;
-    for (size_t i = 0; i < size; i++) {
-        digits[2 * i] = "0123456789abcdef"[id[i] >> 4];
-        digits[2 * i + 1] = "0123456789abcdef"[id[i] & 15];
-    }
-    digits[2 * size] = '\0';
-    *path =
-        jr_printf(DEBUG_ROOT "/.build-id/%.2s/%s.debug", digits, digits + 2);
-    fd = jr_file_open(*path, &info, &why);
-    if (fd >= 0 && jr_packed_is_plain(fd) && has_build_id(fd, id, size))
+    if (fd >= 0 && jr_debugfile_has_id(fd, wanted->id, wanted->size) &&
+        jr_debugfile_is_bearable(fd, path, wanted->is_common)) {
+        *found = path;
         return fd;
+    }
     if (fd >= 0)
         close(fd);
-    free(*path);
-    *path = NULL;
+    free(path);
     return -1;
+}
+
+static int try_folder(const struct wanted *wanted, const char *folder,
+                      const char *below, char **found)
+{
+    return try_id(wanted,
+                  jr_printf("%s%s/.build-id/%.2s/%s.debug", folder, below,
+                            wanted->digits, wanted->digits + 2),
+                  found);
+}
+
+/* Looks into the folders where debuginfod's client keeps what it fetched
+ * (debuginfod-client-config(7), DEBUGINFOD_CACHE_PATH). */
+static int try_cache(const struct wanted *wanted, const char *kind,
+                     char **found)
+{
+    const char *given = getenv("DEBUGINFOD_CACHE_PATH");
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int fd = -1;
+
+    if (given && *given)
+        return try_id(
+            wanted, jr_printf("%s/%s/%s", given, wanted->digits, kind), found);
+    if (cache && *cache)
+        fd = try_id(wanted,
+                    jr_printf("%s/debuginfod_client/%s/%s", cache,
+                              wanted->digits, kind),
+                    found);
+    if (fd < 0 && home && *home)
+        fd = try_id(wanted,
+                    jr_printf("%s/.cache/debuginfod_client/%s/%s", home,
+                              wanted->digits, kind),
+                    found);
+    if (fd < 0 && home && *home)
+        fd = try_id(wanted,
+                    jr_printf("%s/.debuginfod_client_cache/%s/%s", home,
+                              wanted->digits, kind),
+                    found);
+    return fd;
+}
+
+static int find_id(const struct jr_debug_folders *folders,
+                   const struct wanted *wanted, char **path)
+{
+    int fd = -1;
+
+    for (size_t i = 0; i < folders->count && fd < 0; i++) {
+        fd = try_folder(wanted, folders->items[i], "", path);
+        if (fd < 0)
+            fd = try_folder(wanted, folders->items[i], DEBUG_ROOT, path);
+    }
+    if (fd < 0)
+        fd = try_folder(wanted, DEBUG_ROOT, "", path);
+    return fd < 0 ? try_cache(wanted, "debuginfo", path) : fd;
+}
+
+int jr_debugfile_by_id(const struct jr_debug_folders *folders,
+                       const uint8_t *id, size_t size, char **path)
+{
+    struct wanted wanted;
+
+    *path = NULL;
+    if (want(&wanted, id, size) != 0)
+        return -1;
+    return find_id(folders, &wanted, path);
+}
+
+int jr_debugfile_common(const struct jr_debug_folders *folders,
+                        const uint8_t *id, size_t size)
+{
+    struct wanted wanted;
+    char *path = NULL;
+    int fd;
+
+    if (want(&wanted, id, size) != 0)
+        return -1;
+    wanted.is_common = 1;
+    fd = find_id(folders, &wanted, &path);
+    free(path);
+    return fd;
+}
+
+int jr_debugfile_binary(const struct jr_debug_folders *folders,
+                        const char *file, const uint8_t *id, size_t size,
+                        char **path)
+{
+    struct wanted wanted;
+    int fd = -1;
+
+    *path = NULL;
+    if (want(&wanted, id, size) != 0)
+        return -1;
+    for (size_t i = 0; i < folders->count && fd < 0; i++)
+        fd = try_id(&wanted, jr_printf("%s%s", folders->items[i], file), path);
+    return fd < 0 ? try_cache(&wanted, "executable", path) : fd;
 }
 
 /* The checksum of .gnu_debuglink is zlib's crc32. */
@@ -73,14 +199,36 @@ static int has_checksum(int fd, uint64_t size, GElf_Word checksum)
     return sum == checksum;
 }
 
-static int try_link(char *path, GElf_Word checksum, char **found)
+/* A file that a .gnu_debuglink names. */
+struct linked {
+    const char *name;
+    GElf_Word checksum;
+    const uint8_t *id; /* of the file with the link */
+    size_t id_size;    /* 0: it has none */
+};
+
+static int has_other_id(int fd, const struct linked *linked)
+{
+    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    const void *bits;
+    ssize_t size = elf ? dwelf_elf_gnu_build_id(elf, &bits) : 0;
+    int other = linked->id_size > 0 && size > 0 &&
+                ((size_t)size != linked->id_size ||
+                 memcmp(bits, linked->id, linked->id_size) != 0);
+
+    elf_end(elf);
+    return other;
+}
+
+static int try_link(const struct linked *linked, char *path, char **found)
 {
     struct stat info;
     const char *why;
     int fd = jr_file_open(path, &info, &why);
 
-    if (fd >= 0 && jr_packed_is_plain(fd) &&
-        has_checksum(fd, (uint64_t)info.st_size, checksum)) {
+    if (fd >= 0 && !has_other_id(fd, linked) &&
+        has_checksum(fd, (uint64_t)info.st_size, linked->checksum) &&
+        jr_debugfile_is_bearable(fd, path, 0)) {
         *found = path;
         return fd;
     }
@@ -90,8 +238,8 @@ static int try_link(char *path, GElf_Word checksum, char **found)
     return -1;
 }
 
-static int find_link(const char *file, const char *link, GElf_Word checksum,
-                     char **found)
+static int find_link(const struct jr_debug_folders *folders, const char *file,
+                     const struct linked *linked, char **found)
 {
     const char *slash = strrchr(file, '/');
     int length = slash ? (int)(slash - file) : 1;
@@ -99,15 +247,35 @@ static int find_link(const char *file, const char *link, GElf_Word checksum,
     int fd;
 
     /* The link is a file name; a path would lead anywhere. */
-    if (strchr(link, '/') || !*link)
+    if (strchr(linked->name, '/') || !*linked->name)
         return -1;
-    fd = try_link(jr_printf("%.*s/%s", length, folder, link), checksum, found);
+    fd = try_link(linked, jr_printf("%.*s/%s", length, folder, linked->name),
+                  found);
     if (fd < 0)
-        fd = try_link(jr_printf("%.*s/.debug/%s", length, folder, link),
-                      checksum, found);
+        fd = try_link(linked,
+                      jr_printf("%.*s/.debug/%s", length, folder, linked->name),
+                      found);
+    for (size_t i = 0; i < folders->count && fd < 0 && slash; i++) {
+        fd = try_link(linked,
+                      jr_printf("%s%.*s/%s", folders->items[i], length, folder,
+                                linked->name),
+                      found);
+        if (fd < 0)
+            fd =
+                try_link(linked,
+                         jr_printf("%s" DEBUG_ROOT "%.*s/%s", folders->items[i],
+                                   length, folder, linked->name),
+                         found);
+        if (fd < 0)
+            fd = try_link(linked,
+                          jr_printf("%s/%s", folders->items[i], linked->name),
+                          found);
+    }
     if (fd < 0 && slash)
-        fd = try_link(jr_printf(DEBUG_ROOT "%.*s/%s", length, folder, link),
-                      checksum, found);
+        fd = try_link(
+            linked,
+            jr_printf(DEBUG_ROOT "%.*s/%s", length, folder, linked->name),
+            found);
     return fd;
 }
 
@@ -115,17 +283,18 @@ int jr_debugfile_find(Dwfl_Module *module, void **userdata, const char *name,
                       Dwarf_Addr base, const char *file, const char *link,
                       GElf_Word checksum, char **found)
 {
+    const struct jr_debug_folders *folders = *userdata;
     const unsigned char *id;
     GElf_Addr where;
     int size = dwfl_module_build_id(module, &id, &where);
+    struct linked linked = {link, checksum, id, size > 0 ? (size_t)size : 0};
     int fd = -1;
 
-    (void)userdata;
     (void)name;
     (void)base;
     if (size > 0)
-        fd = jr_debugfile_by_id(id, (size_t)size, found);
+        fd = jr_debugfile_by_id(folders, id, (size_t)size, found);
     if (fd < 0 && file && link)
-        fd = find_link(file, link, checksum, found);
+        fd = find_link(folders, file, &linked, found);
     return fd;
 }

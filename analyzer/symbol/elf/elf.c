@@ -7,12 +7,16 @@
 
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/diag.h"
 #include "base/mem.h"
+#include "altfile.h"
 #include "debugfile.h"
 #include "packed.h"
+#include "symbol/dwarf/dwarf.h"
 
 #define PAGE_MAX 65536ULL /* the largest page that a segment is mapped by */
 
@@ -33,6 +37,11 @@ struct jr_elf {
     int tables_read;
     struct jr_fdes fdes;
     struct jr_names names;
+    char *path;
+    int lines_read;
+    struct jr_dwarf *dwarf; /* NULL: there is none */
+    struct jr_altfile alternate;
+    const struct jr_debug_folders *folders;
 };
 
 static const Dwfl_Callbacks callbacks = {
@@ -55,13 +64,16 @@ static void read_segments(struct jr_elf *elf)
     }
 }
 
-struct jr_elf *jr_elf_open(int fd, const char *path)
+struct jr_elf *jr_elf_open(int fd, const char *path,
+                           const struct jr_debug_folders *folders)
 {
     struct jr_elf *elf = jr_alloc(1, sizeof *elf);
     const void *id;
+    void **userdata;
     Dwarf_Addr bias;
     ssize_t size;
 
+    elf->alternate.fd = -1;
     elf->dwfl = jr_packed_is_plain(fd) ? dwfl_begin(&callbacks) : NULL;
     if (elf->dwfl) {
         dwfl_report_begin(elf->dwfl);
@@ -73,11 +85,16 @@ struct jr_elf *jr_elf_open(int fd, const char *path)
         return NULL;
     }
     dwfl_report_end(elf->dwfl, NULL, NULL);
+    elf->folders = folders;
+    dwfl_module_info(elf->module, &userdata, NULL, NULL, NULL, NULL, NULL,
+                     NULL);
+    *userdata = (void *)folders;
     elf->elf = dwfl_module_getelf(elf->module, &bias);
     if (!elf->elf) {
         jr_elf_free(elf);
         return NULL;
     }
+    elf->path = jr_strdup(path);
     jr_packed_limit(elf->elf, path);
     size = dwelf_elf_gnu_build_id(elf->elf, &id);
     if (size > 0) {
@@ -92,11 +109,14 @@ void jr_elf_free(struct jr_elf *elf)
 {
     if (!elf)
         return;
+    jr_dwarf_free(elf->dwarf);
     if (elf->dwfl)
         dwfl_end(elf->dwfl);
+    jr_altfile_close(&elf->alternate);
     free(elf->segments);
     free(elf->fdes.items);
     free(elf->names.items);
+    free(elf->path);
     free(elf);
 }
 
@@ -161,6 +181,53 @@ struct jr_name *jr_elf_name(struct jr_elf *elf, struct jr_strings *strings,
 {
     read_tables(elf, strings);
     return jr_names_find(&elf->names, elf_address);
+}
+
+/* The module's DWARF with what belongs to it, NULL: there is none. */
+static Dwarf *open_dwarf(struct jr_elf *elf, Dwarf_Addr *bias)
+{
+    const uint64_t excess = jr_packed_dwarf_excess(elf->elf);
+    const char *main_file, *debug_file;
+    Dwarf *debug;
+
+    if (excess) {
+        jr_say("%s: its DWARF is not read, for it would unpack to %" PRIu64
+               " bytes",
+               elf->path, excess);
+        return NULL;
+    }
+    debug = dwfl_module_getdwarf(elf->module, bias);
+    if (!debug)
+        return NULL;
+    dwfl_module_info(elf->module, NULL, NULL, NULL, NULL, NULL, &main_file,
+                     &debug_file);
+    if (jr_altfile_open(elf->folders, debug,
+                        debug_file ? debug_file : elf->path,
+                        &elf->alternate) != 0)
+        return NULL;
+    return debug;
+}
+
+static void read_lines(struct jr_elf *elf, struct jr_strings *strings)
+{
+    Dwarf_Addr bias, elf_bias;
+    Dwarf *debug;
+
+    if (elf->lines_read)
+        return;
+    elf->lines_read = 1;
+    debug = open_dwarf(elf, &bias);
+    if (!debug)
+        return;
+    dwfl_module_getelf(elf->module, &elf_bias);
+    elf->dwarf = jr_dwarf_open(debug, bias - elf_bias, elf->path, strings);
+}
+
+size_t jr_elf_lines(struct jr_elf *elf, struct jr_strings *strings,
+                    uint64_t elf_address, const struct jr_frame **frames)
+{
+    read_lines(elf, strings);
+    return elf->dwarf ? jr_dwarf_find(elf->dwarf, elf_address, frames) : 0;
 }
 
 const struct jr_fde *jr_elf_fde(struct jr_elf *elf, uint64_t elf_address)

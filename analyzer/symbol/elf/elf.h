@@ -12,13 +12,16 @@
 #include "fde.h"
 #include "read/map.h"
 #include "symbol/names/strings.h"
+#include "symbols.h"
 
 struct jr_elf;
 
 /* Opens the ELF file behind `fd`; takes `fd` over.  `path` tells where
- * separate debug files are looked for.  Returns NULL when it is no ELF file
+ * separate debug files are looked for, beside `folders`, which must outlive the
+ * result.  Returns NULL when it is no ELF file
  * with code. */
-struct jr_elf *jr_elf_open(int fd, const char *path);
+struct jr_elf *jr_elf_open(int fd, const char *path,
+                           const struct jr_debug_folders *folders);
 void jr_elf_free(struct jr_elf *elf);
 
 /* Its build-id in *id; returns the bytes of it, 0: it has none. */
@@ -33,6 +36,11 @@ int jr_elf_address(const struct jr_elf *elf, const struct jr_mapping *mapping,
  * first call. */
 struct jr_name *jr_elf_name(struct jr_elf *elf, struct jr_strings *strings,
                             uint64_t elf_address);
+
+/* The functions at an ELF address by DWARF, as jr_dwarf_find has them; 0:
+ * nothing is known.  Debug information is looked for at the first call. */
+size_t jr_elf_lines(struct jr_elf *elf, struct jr_strings *strings,
+                    uint64_t elf_address, const struct jr_frame **frames);
 
 /* The unwinding entry at an ELF address, or NULL. */
 const struct jr_fde *jr_elf_fde(struct jr_elf *elf, uint64_t elf_address);

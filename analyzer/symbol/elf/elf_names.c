@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "order.h"
 #include "plt.h"
 
 /* Adds symbol `index` of the module when it is a function in code. */
@@ -57,15 +58,11 @@ static int compare(size_t one, size_t other)
     return one < other ? -1 : one > other;
 }
 
-/* Orders by start; of the same start the best name comes first. */
-static int by_start(const void *one, const void *other)
+/* Negative when `a` is the better name of the two for one place. */
+static int by_name(const struct jr_candidate *a, const struct jr_candidate *b)
 {
-    const struct jr_candidate *a = one, *b = other;
-    int order;
+    int order = (a->binding == STB_LOCAL) - (b->binding == STB_LOCAL);
 
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    order = (a->binding == STB_LOCAL) - (b->binding == STB_LOCAL);
     if (!order)
         order = compare(underscores(a->name), underscores(b->name));
     if (!order)
@@ -75,21 +72,36 @@ static int by_start(const void *one, const void *other)
     return order ? order : strcmp(a->name, b->name);
 }
 
-/* Keeps one candidate a start, with the largest size that any had. */
-static void drop_aliases(struct jr_candidates *candidates)
+/* Puts the candidates in order of their starts and keeps one a start: the best
+ * name with the largest size that any had.
+ * Only numbers are sorted, and each candidate is moved once. */
+static void sort_and_drop_aliases(struct jr_candidates *candidates)
 {
-    struct jr_candidate *items = candidates->items;
+    struct jr_candidate *items = candidates->items, *chosen;
+    struct jr_ordered *order = jr_alloc(candidates->count, sizeof *order);
     size_t kept = 0;
 
+    for (size_t i = 0; i < candidates->count; i++)
+        order[i] = (struct jr_ordered){items[i].start, i};
+    jr_order(order, candidates->count);
+    chosen = jr_realloc(NULL, candidates->count, sizeof *chosen);
     for (size_t i = 0; i < candidates->count; i++) {
-        if (kept && items[kept - 1].start == items[i].start) {
-            if (items[kept - 1].size < items[i].size)
-                items[kept - 1].size = items[i].size;
-        } else {
-            items[kept++] = items[i];
+        const struct jr_candidate *item = &items[order[i].index];
+        struct jr_candidate *last = kept ? &chosen[kept - 1] : NULL;
+        uint64_t size;
+
+        if (!last || last->start != item->start) {
+            chosen[kept++] = *item;
+            continue;
         }
+        size = last->size > item->size ? last->size : item->size;
+        if (by_name(item, last) < 0)
+            *last = *item;
+        last->size = size;
     }
-    candidates->count = kept;
+    free(order);
+    free(items);
+    *candidates = (struct jr_candidates){chosen, kept, candidates->count};
 }
 
 /* Where the candidate `at` ends. */
@@ -147,9 +159,7 @@ void jr_names_choose(struct jr_candidates *candidates,
 
     if (candidates->count == 0)
         return;
-    qsort(candidates->items, candidates->count, sizeof *candidates->items,
-          by_start);
-    drop_aliases(candidates);
+    sort_and_drop_aliases(candidates);
     for (size_t i = 0; i < candidates->count; i++) {
         const struct jr_candidate *candidate = &candidates->items[i];
 

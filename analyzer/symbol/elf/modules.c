@@ -16,12 +16,13 @@
 #include "vdso.h"
 
 #define VDSO "[vdso]"
-#define PAGE_MASK 0xfffULL
 
-struct jr_symbols *jr_symbols_new(struct jr_diag *diag)
+struct jr_symbols *jr_symbols_new(struct jr_diag *diag,
+                                  const struct jr_symbols_options *options)
 {
     struct jr_symbols *symbols = jr_alloc(1, sizeof *symbols);
 
+    symbols->options = *options;
     symbols->diag = diag;
     symbols->strings = jr_strings_new();
     return symbols;
@@ -36,6 +37,10 @@ void jr_symbols_free(struct jr_symbols *symbols)
     for (module = symbols->modules; module; module = next) {
         next = module->next;
         jr_elf_free(module->elf);
+        for (size_t i = 0; i < module->nknown; i++)
+            free((void *)module->known[i].items);
+        free(module->known);
+        jr_table_free(&module->by_place);
         free(module);
     }
     jr_strings_free(symbols->strings);
@@ -95,24 +100,32 @@ static int same_file(const struct jr_elf *elf, const struct stat *info,
     return !mapping->inode || mapping->inode == info->st_ino;
 }
 
-/* Where the file itself is of no use, its debug file may be there. */
-static struct jr_elf *open_debug_file(const struct jr_mapping *mapping)
+/* Where the file itself is of no use, the same may be in another folder, or its
+ * debug file. */
+static struct jr_elf *open_elsewhere(const struct jr_symbols *symbols,
+                                     const struct jr_mapping *mapping)
 {
+    const struct jr_debug_folders *folders = &symbols->options.folders;
     struct jr_elf *elf = NULL;
     char *path;
-    int fd =
-        jr_debugfile_by_id(mapping->build_id, mapping->build_id_size, &path);
+    int fd = jr_debugfile_binary(folders, mapping->path, mapping->build_id,
+                                 mapping->build_id_size, &path);
 
+    if (fd < 0)
+        fd = jr_debugfile_by_id(folders, mapping->build_id,
+                                mapping->build_id_size, &path);
     if (fd >= 0)
-        elf = jr_elf_open(fd, path);
+        elf = jr_elf_open(fd, path, folders);
     free(path);
     return elf;
 }
 
-static struct jr_elf *open_vdso(const struct jr_mapping *mapping)
+static struct jr_elf *open_vdso(const struct jr_symbols *symbols,
+                                const struct jr_mapping *mapping)
 {
     int fd = jr_vdso_open();
-    struct jr_elf *elf = fd < 0 ? NULL : jr_elf_open(fd, VDSO);
+    struct jr_elf *elf =
+        fd < 0 ? NULL : jr_elf_open(fd, VDSO, &symbols->options.folders);
 
     if (elf && (mapping->build_id_size == 0 || !same_id(elf, mapping))) {
         jr_elf_free(elf);
@@ -131,21 +144,23 @@ static struct jr_elf *open_file(struct jr_symbols *symbols,
     struct jr_elf *elf = NULL;
     const char *why;
     int fd = jr_file_open(mapping->path, &info, &why);
+    int changed = 0;
 
     if (fd >= 0) {
-        elf = jr_elf_open(fd, mapping->path);
+        elf = jr_elf_open(fd, mapping->path, &symbols->options.folders);
         why = "is no ELF file";
     }
     if (elf && same_file(elf, &info, mapping))
         return elf;
     if (elf) {
         jr_elf_free(elf);
-        symbols->changed++;
+        changed = 1;
         why = "has changed since the profile was taken";
     }
-    elf = open_debug_file(mapping);
+    elf = open_elsewhere(symbols, mapping);
     if (!elf)
         jr_say("%s: %s; its functions stay unnamed", mapping->path, why);
+    symbols->changed += (size_t)changed;
     return elf;
 }
 
@@ -167,7 +182,7 @@ struct jr_module *jr_modules_get(struct jr_symbols *symbols,
     module->key = key;
     module->name = jr_strings_add(symbols->strings, base, strlen(base));
     if (!strcmp(mapping->path, VDSO))
-        module->elf = open_vdso(mapping);
+        module->elf = open_vdso(symbols, mapping);
     else if (mapping->path[0] == '/')
         module->elf = open_file(symbols, mapping);
     module->next = symbols->modules;
@@ -199,34 +214,32 @@ static const char *shown_name(struct jr_symbols *symbols, const char *symbol)
     return intern(symbols, name);
 }
 
+/* The frame of code without a name, in its FDE or, NULL, anywhere else. */
 static const struct jr_frame *unnamed_frame(struct jr_symbols *symbols,
                                             const struct jr_module *module,
-                                            uint64_t place)
+                                            const struct jr_fde *fde)
 {
-    const char *name =
-        intern(symbols, jr_printf("%s+0x%" PRIx64, module->name, place));
+    char *text = fde ? jr_printf("%s+0x%" PRIx64, module->name, fde->start)
+                 : module->name[0] == '[' ? jr_strdup(module->name)
+                                          : jr_printf("[%s]", module->name);
+    const char *name = intern(symbols, text);
 
     return jr_strings_frame(symbols->strings, JR_FRAME_UNNAMED, name,
                             module->name);
 }
 
-const struct jr_frame *jr_module_frame(struct jr_symbols *symbols,
-                                       struct jr_module *module,
-                                       const struct jr_mapping *mapping,
-                                       uint64_t address)
+static struct jr_frames one_frame(const struct jr_frame *frame)
 {
-    uint64_t place = address - mapping->start + mapping->offset;
-    struct jr_name *name;
-    const struct jr_fde *fde;
+    return (struct jr_frames){frame, 1};
+}
 
-    if (!module->elf) {
-        if (mapping->has_bias)
-            place = address - mapping->bias;
-        return unnamed_frame(symbols, module, place & ~PAGE_MASK);
-    }
-    if (jr_elf_address(module->elf, mapping, address, &place) < 0)
-        return unnamed_frame(symbols, module, place & ~PAGE_MASK);
-    name = jr_elf_name(module->elf, symbols->strings, place);
+/* The frame of the function at an ELF address, by symbols and FDEs. */
+static const struct jr_frame *function_frame(struct jr_symbols *symbols,
+                                             struct jr_module *module,
+                                             uint64_t place)
+{
+    struct jr_name *name = jr_elf_name(module->elf, symbols->strings, place);
+
     if (name) {
         if (!name->frame)
             name->frame =
@@ -234,7 +247,69 @@ const struct jr_frame *jr_module_frame(struct jr_symbols *symbols,
                                  shown_name(symbols, name->name), module->name);
         return name->frame;
     }
-    fde = jr_elf_fde(module->elf, place);
-    return unnamed_frame(symbols, module,
-                         fde ? fde->start : place & ~PAGE_MASK);
+    return unnamed_frame(symbols, module, jr_elf_fde(module->elf, place));
+}
+
+/* Completes what DWARF says of a place, and keeps it.  The name of the function
+ * itself is its symbol's: DWARF does not tell its clones (.cold, .isra). */
+static struct jr_frames keep_frames(struct jr_symbols *symbols,
+                                    struct jr_module *module, uint64_t place,
+                                    struct jr_frames found)
+{
+    const struct jr_frame *function = function_frame(symbols, module, place);
+    struct jr_frame *frames;
+
+    if (symbols->options.no_inline) {
+        found.items += found.count - 1;
+        found.count = 1;
+    }
+    frames = jr_alloc(found.count, sizeof *frames);
+    for (size_t i = 0; i < found.count; i++) {
+        struct jr_frame frame = found.items[i];
+
+        frame.module = module->name;
+        if (i == found.count - 1 &&
+            (!frame.name || function->kind == JR_FRAME_NATIVE)) {
+            frame.name = function->name;
+            frame.kind = function->kind;
+        }
+        frames[i] = *jr_strings_frame_of(symbols->strings, &frame);
+    }
+    return (struct jr_frames){frames, found.count};
+}
+
+/* The frames of an ELF address. */
+static struct jr_frames place_frames(struct jr_symbols *symbols,
+                                     struct jr_module *module, uint64_t place)
+{
+    const uint32_t fresh = (uint32_t)module->nknown;
+    const uint32_t index = jr_table_put(&module->by_place, place, 0, fresh);
+    struct jr_frames found;
+
+    if (index != fresh)
+        return module->known[index].count
+                   ? module->known[index]
+                   : one_frame(function_frame(symbols, module, place));
+    found.count =
+        jr_elf_lines(module->elf, symbols->strings, place, &found.items);
+    if (found.count)
+        found = keep_frames(symbols, module, place, found);
+    else
+        found.items = NULL;
+    *JR_PUSH(module->known, module->nknown, module->known_room) = found;
+    return found.count ? found
+                       : one_frame(function_frame(symbols, module, place));
+}
+
+struct jr_frames jr_module_frames(struct jr_symbols *symbols,
+                                  struct jr_module *module,
+                                  const struct jr_mapping *mapping,
+                                  uint64_t address)
+{
+    uint64_t place;
+
+    if (!module->elf ||
+        jr_elf_address(module->elf, mapping, address, &place) < 0)
+        return one_frame(unnamed_frame(symbols, module, NULL));
+    return place_frames(symbols, module, place);
 }

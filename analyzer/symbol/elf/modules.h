@@ -6,15 +6,19 @@
 #define JR_MODULES_H
 
 #include "base/diag.h"
+#include "base/table.h"
 #include "elf.h"
 #include "symbol/names/frame.h"
 #include "symbol/names/strings.h"
 #include "symbols.h"
 
 struct jr_module {
-    const char *key;    /* path and identity, from the strings */
-    const char *name;   /* base name of the path */
-    struct jr_elf *elf; /* NULL: its symbols cannot be used */
+    const char *key;          /* path and identity, from the strings */
+    const char *name;         /* base name of the path */
+    struct jr_elf *elf;       /* NULL: its symbols cannot be used */
+    struct jr_table by_place; /* ELF addresses to indices in `known` */
+    struct jr_frames *known;  /* frames of places that have lines */
+    size_t nknown, known_room;
     struct jr_module *next;
 };
 
@@ -23,6 +27,7 @@ struct jr_symbols {
     struct jr_strings *strings;
     struct jr_module *modules;
     size_t changed;
+    struct jr_symbols_options options;
 };
 
 /* The file of a mapping that has one.  Never NULL; lives until
@@ -30,13 +35,13 @@ struct jr_symbols {
 struct jr_module *jr_modules_get(struct jr_symbols *symbols,
                                  const struct jr_mapping *mapping);
 
-/* The frame of `address` in a mapping of `module`: a function, or an unnamed
- * place `module+0xSTART`, START being where its FDE starts, or else, where no
- * FDE or no file tells, the 4 KiB page of the ELF address (of the file's
- * offset, when there is no ELF address). */
-const struct jr_frame *jr_module_frame(struct jr_symbols *symbols,
-                                       struct jr_module *module,
-                                       const struct jr_mapping *mapping,
-                                       uint64_t address);
+/* The frames of `address` in a mapping of `module`: a function with those that
+ * were inlined there, or an unnamed place `module+0xSTART`, START being where
+ * its FDE starts; where no FDE or no file tells, all such code of the module is
+ * one, `[module]`. */
+struct jr_frames jr_module_frames(struct jr_symbols *symbols,
+                                  struct jr_module *module,
+                                  const struct jr_mapping *mapping,
+                                  uint64_t address);
 
 #endif

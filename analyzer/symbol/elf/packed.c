@@ -18,6 +18,10 @@
 #define FILE_MAX (64ULL << 20)    /* unpacked bytes of one .gnu_debugdata */
 #define REPORT_MAX (256ULL << 20) /* and of all that a report reads */
 
+/* DWARF packs to a fifth at best; a small file may do better. */
+#define DWARF_RATIO_MAX 8
+#define DWARF_FREE (64ULL << 20)
+
 /* The .xz File Format, version 1.2.1, sections 2.1.1 (stream header), 3
  * (block) and 4 (index). */
 static const uint8_t xz_magic[] = {0xfd, '7', 'z', 'X', 'Z', 0};
@@ -25,7 +29,7 @@ static const uint8_t xz_magic[] = {0xfd, '7', 'z', 'X', 'Z', 0};
 #define XZ_FLAGS_AT 7 /* the byte that says which check blocks end with */
 
 /* Is no table in it packed, by SHF_COMPRESSED of the ELF gABI or as the older
- * .zdebug sections?  Only DWARF is by any usual tool, and that is not read. */
+ * .zdebug sections?  Only DWARF is by any usual tool. */
 static int has_plain_tables(Elf *elf)
 {
     Elf_Scn *section = NULL;
@@ -196,4 +200,53 @@ void jr_packed_limit(Elf *elf, const char *path)
         jr_say("%s: its .gnu_debugdata is not unpacked: damaged or too large",
                path);
     }
+}
+
+/* What a section unpacks to; 0: it is not packed.  The head of .zdebug sections
+ * is "ZLIB" and eight bytes, the highest first (gas and gold wrote them). */
+static uint64_t section_size(Elf_Scn *section, const GElf_Shdr *header,
+                             const char *name)
+{
+    uint64_t size = 0;
+    GElf_Chdr packed;
+    Elf_Data *data;
+
+    if (header->sh_flags & SHF_COMPRESSED)
+        return gelf_getchdr(section, &packed) ? packed.ch_size : 0;
+    if (strncmp(name, ".zdebug", 7) != 0)
+        return 0;
+    data = elf_rawdata(section, NULL);
+    if (!data || !data->d_buf || data->d_size < 12)
+        return 0;
+    for (size_t i = 4; i < 12; i++)
+        size = size << 8 | ((const uint8_t *)data->d_buf)[i];
+    return size;
+}
+
+uint64_t jr_packed_dwarf_excess(Elf *elf)
+{
+    uint64_t packed = 0, unpacked = 0;
+    Elf_Scn *section = NULL;
+    size_t names;
+
+    if (elf_getshdrstrndx(elf, &names) < 0)
+        return 0;
+    while ((section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        const char *name;
+        uint64_t size;
+
+        if (!gelf_getshdr(section, &header))
+            return 0;
+        name = elf_strptr(elf, names, header.sh_name);
+        size = name ? section_size(section, &header, name) : 0;
+        if (size == 0)
+            continue;
+        packed += header.sh_size;
+        if (__builtin_add_overflow(unpacked, size, &unpacked))
+            return UINT64_MAX;
+    }
+    if (unpacked <= DWARF_FREE || unpacked / DWARF_RATIO_MAX <= packed)
+        return 0;
+    return unpacked;
 }

@@ -7,6 +7,7 @@
 #define JR_PACKED_H
 
 #include <libelf.h>
+#include <stdint.h>
 
 /* May libdwfl open the file behind `fd`?  Only an ELF program or library, of
  * whose symbol and string tables none is packed; never a packed file. */
@@ -16,5 +17,9 @@ int jr_packed_is_plain(int fd);
  * memory; says so, with the file's `path`.  To be called before the first
  * question for a symbol; `elf` must not be open for writing. */
 void jr_packed_limit(Elf *elf, const char *path);
+
+/* How many bytes the packed DWARF of `elf` unpacks to, when that is more than
+ * real DWARF does; else 0: libdw may unpack it. */
+uint64_t jr_packed_dwarf_excess(Elf *elf);
 
 #endif

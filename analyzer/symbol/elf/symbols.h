@@ -6,12 +6,27 @@
 #define JR_SYMBOLS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/diag.h"
 
+/* Folders in which separate debug files are looked for before /usr/lib/debug:
+ * such folders, or the roots of other systems. */
+struct jr_debug_folders {
+    const char **items;
+    size_t count, room;
+};
+
+/* How symbols are read; all zero is the default. */
+struct jr_symbols_options {
+    struct jr_debug_folders folders; /* must outlive the symbols */
+    uint8_t no_inline; /* functions that were inlined are not told apart */
+};
+
 /* All files read so far; shared by the processes of a report. */
 struct jr_symbols;
-struct jr_symbols *jr_symbols_new(struct jr_diag *diag);
+struct jr_symbols *jr_symbols_new(struct jr_diag *diag,
+                                  const struct jr_symbols_options *options);
 void jr_symbols_free(struct jr_symbols *symbols);
 
 /* Binaries whose build-id, or size and time, no longer match the map. */

@@ -2,11 +2,12 @@
  *
  * Demangles through libiberty, within bounds: a symbol can hold references
  * that double its name at each step, so the output is counted while it is
- * made and the work is left when there is too much of it.
+ * made and the work is left, and the name cut, when there is too much of it.
  * Runs in: analyzer. */
 #include "demangle.h"
 
 #include <setjmp.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Where binutils' packages put it: Debian, Arch, Alpine; Fedora. */
@@ -17,8 +18,10 @@
 #endif
 
 #include "base/mem.h"
+#include "demangle_table.h"
 
 #define OPTIONS (DMGL_PARAMS | DMGL_ANSI)
+#define D_REFERENCES_MAX 16 /* at most 2^8 copies of a part */
 
 typedef int demangler(const char *symbol, int options,
                       demangle_callbackref callback, void *opaque);
@@ -32,37 +35,82 @@ struct output {
 static void append(const char *text, size_t length, void *opaque)
 {
     struct output *output = opaque;
+    const size_t room = sizeof output->text - output->used;
 
-    if (length > sizeof output->text - output->used)
+    if (length > room) {
+        memcpy(output->text + output->used, text, room);
         longjmp(output->too_long, 1);
+    }
     /* libiberty tells of nothing with a null pointer ("_RC0"). */
     if (length > 0)
         memcpy(output->text + output->used, text, length);
     output->used += length;
 }
 
-static char *try_one(demangler *demangle, const char *symbol)
+/* The start of a name that is longer, which ends with a whole character. */
+static char *cut(const struct output *output)
+{
+    size_t length = sizeof output->text;
+
+    while (length > 0 &&
+           ((unsigned char)output->text[length - 1] & 0xc0) == 0x80)
+        length--;
+    if (length > 0 && length < sizeof output->text)
+        length--;
+    return jr_printf("%.*s\xe2\x80\xa6", (int)length, output->text);
+}
+
+static char *try_one(demangler *demangle, const char *symbol, int options)
 {
     struct output output;
 
     output.used = 0;
     if (setjmp(output.too_long))
-        return NULL;
-    if (!demangle(symbol, OPTIONS, append, &output) || output.used == 0)
+        return cut(&output);
+    if (!demangle(symbol, options, append, &output) || output.used == 0)
         return NULL;
     return jr_strndup(output.text, output.used);
 }
 
+/* A D symbol's references can double its name as well, and libiberty makes it
+ * whole: with few of them it stays small. */
+static char *try_d(const char *symbol)
+{
+    size_t references = 0;
+    char *made, *name;
+
+    for (const char *at = symbol; *at; at++)
+        references += *at == 'Q';
+    made =
+        references > D_REFERENCES_MAX ? NULL : dlang_demangle(symbol, OPTIONS);
+    if (!made)
+        return NULL;
+    name = strlen(made) > JR_DEMANGLE_OUT_MAX
+               ? jr_printf("%.*s\xe2\x80\xa6", JR_DEMANGLE_OUT_MAX, made)
+               : jr_strdup(made);
+    free(made);
+    return name;
+}
+
 char *jr_demangle(const char *symbol)
 {
-    char *name;
+    char *name = NULL;
 
-    if (symbol[0] != '_' || (symbol[1] != 'Z' && symbol[1] != 'R') ||
-        strnlen(symbol, JR_DEMANGLE_IN_MAX + 1) > JR_DEMANGLE_IN_MAX)
+    if (strnlen(symbol, JR_DEMANGLE_IN_MAX + 1) > JR_DEMANGLE_IN_MAX)
         return NULL;
+    if (symbol[0] != '_') {
+        name = jr_demangle_ocaml(symbol);
+        return name ? name : jr_demangle_haskell(symbol);
+    }
     /* Rust's legacy symbols are C++ symbols too; its reader drops the hash. */
-    name = try_one(rust_demangle_callback, symbol);
+    if (symbol[1] == 'R' || symbol[1] == 'Z')
+        name = try_one(rust_demangle_callback, symbol, OPTIONS);
+    /* libiberty's own limit is one of length; its depth is bounded by what is
+     * read here, and where it prints by itself. */
     if (!name && symbol[1] == 'Z')
-        name = try_one(cplus_demangle_v3_callback, symbol);
+        name = try_one(cplus_demangle_v3_callback, symbol,
+                       OPTIONS | DMGL_NO_RECURSE_LIMIT);
+    if (!name && symbol[1] == 'D')
+        name = try_d(symbol);
     return name;
 }

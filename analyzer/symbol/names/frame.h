@@ -5,6 +5,7 @@
 #ifndef JR_FRAME_H
 #define JR_FRAME_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum jr_frame_kind {
@@ -17,19 +18,27 @@ enum jr_frame_kind {
 
 /* One function at one place.  Strings belong to the jr_symbols. */
 struct jr_frame {
-    const char *name;   /* demangled; never NULL or empty */
-    const char *raw;    /* as the file has it; NULL: as `name` */
-    const char *tier;   /* of JIT code, static: "TurboFan"; NULL: not said */
-    const char *module; /* base name of the file, "[jit]", "[vdso]", "" */
-    const char *file;   /* source file or NULL */
-    uint32_t line;      /* 0: not known */
-    uint32_t number;    /* of the frames of a jr_symbols, from 1 on; 0: it is
+    const char *name;      /* demangled; never NULL or empty */
+    const char *raw;       /* as the file has it; NULL: as `name` */
+    const char *tier;      /* of JIT code, static: "TurboFan"; NULL: not said */
+    const char *module;    /* base name of the file, "[jit]", "[vdso]", "" */
+    const char *file;      /* source file or NULL */
+    uint32_t line, column; /* 0: not known */
+    uint32_t number;       /* of the frames of a jr_symbols, from 1 on; 0: it is
                             none of them */
-    uint8_t kind;       /* enum jr_frame_kind */
-    uint8_t late;       /* JIT code that was described only after the time
+    uint8_t kind;          /* enum jr_frame_kind */
+    uint8_t late;          /* JIT code that was described only after the time
                             asked for */
-    uint8_t is_kind;    /* `tier` is a kind of code, as "builtin": it tells
+    uint8_t is_kind;       /* `tier` is a kind of code, as "builtin": it tells
                             functions of one name apart */
+    uint8_t inlined;       /* native code that is part of its caller's */
+};
+
+/* The functions at one place, innermost first: each but the last is inlined
+ * into the next. */
+struct jr_frames {
+    const struct jr_frame *items;
+    size_t count;
 };
 
 #endif

@@ -121,6 +121,7 @@ static int same_frame(const struct jr_frame *one, const struct jr_frame *other)
     return one->name == other->name && one->raw == other->raw &&
            one->module == other->module && one->tier == other->tier &&
            one->file == other->file && one->line == other->line &&
+           one->column == other->column && one->inlined == other->inlined &&
            one->kind == other->kind && one->is_kind == other->is_kind &&
            one->late == other->late;
 }
@@ -131,7 +132,9 @@ static uint32_t hash_frame(const struct jr_frame *frame)
 
     hash = hash * 31 + (uintptr_t)frame->raw;
     hash = hash * 31 + (uintptr_t)frame->file;
-    hash += frame->line * 64ULL + frame->late * 32U + frame->kind;
+    hash = hash * 31 + frame->column;
+    hash += frame->line * 64ULL + frame->late * 32U + frame->inlined * 16U +
+            frame->kind;
     hash *= 0x9e3779b97f4a7c15ULL;
     return (uint32_t)(hash >> 32);
 }

@@ -32,6 +32,10 @@ struct jr_html_part {
                                 total, plus one; 0: it is not shown there */
 };
 
+/* html_head.c: a list of sentences about CPU time without samples and the
+ * notes; nothing where there are none. */
+void jr_html_notes(const struct jr_report *report, FILE *out);
+
 /* html_head.c: title, facts, notes. */
 void jr_html_head(const struct jr_report *report, FILE *out);
 

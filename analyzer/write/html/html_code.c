@@ -174,7 +174,7 @@ void jr_html_code(const struct jr_report *report, const uint32_t *functions,
 
     if (count == 0)
         return;
-    listings = jr_listings_new(report->folder ? report->folder : "");
+    listings = jr_listings_new(&report->places);
     fputs("<section class=\"code\" id=\"code\">\n"
           "<div class=\"bar\"><h2>Machine code</h2><nav>"
           "<a href=\"#top\">top</a></nav></div>\n"

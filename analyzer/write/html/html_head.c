@@ -32,8 +32,7 @@ static void put_note(FILE *out, const char *text)
     fputs("</li>\n", out);
 }
 
-/* Sentences about CPU time without samples, then the notes. */
-static void put_notes(const struct jr_report *report, FILE *out)
+void jr_html_notes(const struct jr_report *report, FILE *out)
 {
     char *gap = jr_coverage_gap(report, 0);
 
@@ -64,7 +63,7 @@ void jr_html_head(const struct jr_report *report, FILE *out)
     put_facts(out, "about", "Profiled run", &about);
     fputs("</section>\n", out);
     put_facts(out, "quality", "Data quality", &quality);
-    put_notes(report, out);
+    jr_html_notes(report, out);
     fputs("</section>\n</div>\n</header>\n", out);
     jr_facts_free(&about);
     jr_facts_free(&quality);

@@ -78,6 +78,8 @@ static void put_name(const struct jr_html_part *page, size_t row, int link)
 
     jr_html_text(page->out, function->name, SHOWN_MAX);
     fprintf(page->out, "</%s>", tag);
+    if (function->inlined)
+        fputs(JR_INLINED, page->out);
     if (link && function->tier)
         fprintf(page->out, " <em>%s</em>", function->tier);
 }

@@ -39,7 +39,8 @@ static void html_waits(const struct jr_waits *page)
         whole = jr_add(whole, page->waits[i].blocked_ns);
     fputs("<section class=\"times\" id=\"waits\">\n<h3>Blocking Calls</h3>\n"
           "<p class=\"sum\">Blocked time by the program's function that made "
-          "the call. Threads that were always idle are listed below."
+          "the call, without threads that were always idle there: those "
+          "stand beside it, or below."
           "</p>\n<table><thead><tr><th>Seconds</th><th>%Total</th>"
           "<th>&plusmn; s</th><th>Threads</th><th>Function: call</th></tr>"
           "</thead>\n<tbody>\n",
@@ -53,13 +54,15 @@ static void html_waits(const struct jr_waits *page)
                  wait->error_ns);
         fprintf(page->out, "<td>%" PRIu64 "</td><td>", wait->threads);
         jr_waits_put(page, wait);
+        if (wait->idle > 0)
+            jr_waits_put_idle(page, wait);
         fputs("</td></tr>\n", page->out);
     }
     fputs("</tbody></table>\n", page->out);
     for (size_t i = 0; i < page->nwaits; i++) {
         const struct jr_wait_row *wait = &page->waits[i];
 
-        if (wait->idle == 0)
+        if (wait->blocked_ns > 0 || wait->idle == 0)
             continue;
         fprintf(page->out, "<p class=\"sum\">%" PRIu64 " thread%s idle in ",
                 wait->idle, jr_waits_plural(wait->idle));
@@ -72,6 +75,7 @@ static void html_waits(const struct jr_waits *page)
 static void html_times(const struct jr_waits *page)
 {
     uint64_t whole = page->ntimes ? page->times[0].all_ns : 0;
+    size_t shown = 0;
 
     fputs("<section class=\"times\" id=\"times\">\n"
           "<h3>Time by Function and State</h3>\n"
@@ -81,15 +85,18 @@ static void html_times(const struct jr_waits *page)
           "<th>&plusmn; s</th><th>Running</th><th>Blocked</th><th>Ready</th>"
           "<th>Function Name</th></tr></thead>\n<tbody>\n",
           page->out);
-    for (size_t i = 0; i < page->ntimes && i < JR_WAITS_SHOWN; i++) {
+    for (size_t i = 0; i < page->ntimes && shown < JR_WAITS_SHOWN; i++) {
         const struct jr_time_row *time = &page->times[i];
 
+        if (jr_waits_is_own(&page->model->functions[time->function]))
+            continue;
+        shown++;
         html_row(page, time->all_ns, jr_percent(time->all_ns, whole),
                  time->error_ns);
         for (int state = 0; state < JR_STATES; state++)
             fprintf(page->out, "<td>%.3f</td>", (double)time->ns[state] / NS);
         fputs("<td>", page->out);
-        page->put(page->out, page->model->functions[time->function].name);
+        jr_waits_name(page, time->function);
         fputs("</td></tr>\n", page->out);
     }
     fputs("</tbody></table>\n</section>\n", page->out);

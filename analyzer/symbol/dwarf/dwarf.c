@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From an address to its unit, from there to its function, the calls that were
+ * inlined there, and their names and lines.  All that an answer needs is kept
+ * for the next: a unit's tree and its line table are read once.
+ * Runs in: analyzer. */
+#include "dwarf.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "lines.h"
+#include "split.h"
+#include "symbol/names/demangle.h"
+#include "unit.h"
+
+#define CHAIN_MAX 512 /* functions at one address */
+#define NEAR_MAX 64   /* units that may overlap one place */
+#define UNITS_MAX (1U << 22)
+#define BUDGET_LEAST (1U << 24) /* steps; a byte of DWARF gives one more */
+
+/* A stretch [start, end) of a unit's code. */
+struct stretch {
+    uint64_t start, end, reach; /* reach: the latest end up to here */
+    uint32_t unit;
+};
+
+struct jr_dwarf {
+    const char *path;
+    struct jr_strings *strings;
+    uint64_t bias; /* of DWARF's addresses to those of the ELF file */
+    struct jr_dwarf_budget budget;
+    struct jr_dwarf_split split;
+    struct jr_unit *units;
+    size_t nunits, units_room;
+    struct stretch *stretches; /* by start */
+    size_t nstretches, stretches_room;
+    struct jr_table by_name; /* a string of DWARF to its index in names */
+    const char **names;      /* demangled */
+    size_t nnames, names_room;
+    struct jr_frame frames[CHAIN_MAX]; /* the last answer */
+    uint8_t told, told_damaged;
+};
+
+struct adding {
+    struct jr_dwarf *dwarf;
+    uint32_t unit;
+};
+
+static void add_stretch(void *data, uint64_t start, uint64_t end)
+{
+    const struct adding *adding = data;
+    struct jr_dwarf *dwarf = adding->dwarf;
+
+    *JR_PUSH(dwarf->stretches, dwarf->nstretches, dwarf->stretches_room) =
+        (struct stretch){start, end, 0, adding->unit};
+}
+
+static int by_start(const void *one, const void *other)
+{
+    const struct stretch *a = one, *b = other;
+
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return a->unit < b->unit ? -1 : a->unit > b->unit;
+}
+
+static void say_damaged(struct jr_dwarf *dwarf)
+{
+    if (dwarf->told_damaged)
+        return;
+    dwarf->told_damaged = 1;
+    jr_say("%s: its DWARF is damaged, or of an unknown kind; some inlined "
+           "functions and lines are missing",
+           dwarf->path);
+}
+
+/* Finds the units that have code; their trees are not read. */
+static void read_units(struct jr_dwarf *dwarf, Dwarf *debug)
+{
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die head;
+    uint64_t reach = 0;
+    uint8_t type;
+    int found = 0;
+
+    while (dwarf->nunits < UNITS_MAX &&
+           (found = dwarf_get_units(debug, unit, &unit, NULL, &type, &head,
+                                    NULL)) == 0) {
+        struct adding adding = {dwarf, (uint32_t)dwarf->nunits};
+        const size_t before = dwarf->nstretches;
+
+        if (dwarf_tag(&head) == DW_TAG_invalid)
+            say_damaged(dwarf);
+        if (type == DW_UT_type || type == DW_UT_split_type)
+            continue;
+        jr_unit_ranges(&head, &dwarf->budget, add_stretch, &adding);
+        if (dwarf->nstretches > before)
+            *JR_PUSH(dwarf->units, dwarf->nunits, dwarf->units_room) =
+                (struct jr_unit){.head = head};
+    }
+    if (found < 0)
+        say_damaged(dwarf);
+    if (dwarf->nstretches)
+        qsort(dwarf->stretches, dwarf->nstretches, sizeof *dwarf->stretches,
+              by_start);
+    for (size_t i = 0; i < dwarf->nstretches; i++) {
+        if (dwarf->stretches[i].end > reach)
+            reach = dwarf->stretches[i].end;
+        dwarf->stretches[i].reach = reach;
+    }
+}
+
+struct jr_dwarf *jr_dwarf_open(Dwarf *debug, uint64_t bias, const char *path,
+                               struct jr_strings *strings)
+{
+    Elf *elf = dwarf_getelf(debug);
+    struct jr_dwarf *dwarf;
+    size_t size = 0;
+    const char *ident = elf ? elf_getident(elf, NULL) : NULL;
+
+    if (!ident)
+        return NULL;
+    if (ident[EI_DATA] != ELFDATA2LSB) {
+        jr_say("%s: its DWARF is not read, for its numbers begin with the "
+               "highest byte",
+               path);
+        return NULL;
+    }
+    elf_rawfile(elf, &size);
+    dwarf = jr_alloc(1, sizeof *dwarf);
+    dwarf->path = path;
+    dwarf->strings = strings;
+    dwarf->bias = bias;
+    dwarf->budget.left = BUDGET_LEAST + 4 * (uint64_t)size;
+    read_units(dwarf, debug);
+    if (dwarf->nunits == 0) {
+        jr_dwarf_free(dwarf);
+        return NULL;
+    }
+    return dwarf;
+}
+
+void jr_dwarf_free(struct jr_dwarf *dwarf)
+{
+    if (!dwarf)
+        return;
+    for (size_t i = 0; i < dwarf->nunits; i++)
+        jr_unit_free(&dwarf->units[i]);
+    free(dwarf->units);
+    free(dwarf->stretches);
+    free(dwarf->names);
+    jr_table_free(&dwarf->by_name);
+    free(dwarf);
+}
+
+/* The shown form of a name, which is made once. */
+static const char *shown(struct jr_dwarf *dwarf, const char *name)
+{
+    const uint32_t fresh = (uint32_t)dwarf->nnames;
+    uint32_t index;
+    char *demangled;
+
+    if (!name)
+        return NULL;
+    index = jr_table_put(&dwarf->by_name, (uintptr_t)name, 0, fresh);
+    if (index == fresh) {
+        demangled = jr_demangle(name);
+        if (demangled)
+            name = demangled;
+        *JR_PUSH(dwarf->names, dwarf->nnames, dwarf->names_room) =
+            jr_strings_add(dwarf->strings, name, strlen(name));
+        free(demangled);
+    }
+    return dwarf->names[index];
+}
+
+/* The calls that hold `address`, outermost first, into `chain`; returns how
+ * many. */
+static size_t collect(const struct jr_dwarf_function *function,
+                      uint64_t address, const struct jr_dwarf_call **chain)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < function->ncalls && count < CHAIN_MAX - 1; i++) {
+        const struct jr_dwarf_call *call = &function->calls[i];
+
+        /* One in another call that does not hold the address cannot. */
+        if (address >= call->start && address < call->end &&
+            call->depth == count + 1)
+            chain[count++] = call;
+    }
+    return count;
+}
+
+/* Makes the frames of `address` in a function, whose unit is known. */
+static size_t answer(struct jr_dwarf *dwarf, struct jr_unit *unit,
+                     struct jr_dwarf_function *function, uint64_t address)
+{
+    const struct jr_dwarf_call *chain[CHAIN_MAX];
+    struct jr_frame *frame = dwarf->frames;
+    size_t count;
+    Dwarf_Die entry;
+
+    jr_unit_calls(unit, function, &dwarf->budget);
+    count = collect(function, address, chain);
+    *frame = (struct jr_frame){.kind = JR_FRAME_NATIVE};
+    jr_lines_of_code(unit, address, dwarf->strings, frame);
+    while (count > 0) {
+        struct jr_frame *caller = frame + 1;
+
+        if (!dwarf_offdie(unit->dwarf, chain[--count]->offset, &entry))
+            break;
+        /* Where its name is in a file that is missing, the caller stands for
+         * it. */
+        frame->name = shown(dwarf, jr_lines_name(&entry));
+        if (!frame->name)
+            continue;
+        frame->inlined = 1;
+        *caller = (struct jr_frame){.kind = JR_FRAME_NATIVE};
+        jr_lines_of_call(unit, &entry, dwarf->strings, caller);
+        frame = caller;
+    }
+    if (dwarf_offdie(unit->dwarf, function->offset, &entry))
+        frame->name = shown(dwarf, jr_lines_name(&entry));
+    return (size_t)(frame - dwarf->frames) + 1;
+}
+
+static void open_unit(struct jr_dwarf *dwarf, struct jr_unit *unit)
+{
+    if (unit->opened)
+        return;
+    unit->opened = 1;
+    unit->tree = unit->head;
+    jr_lines_open(unit);
+    jr_split_find(&dwarf->split, dwarf->path, &unit->head, &unit->tree);
+    unit->dwarf = dwarf_cu_getdwarf(unit->tree.cu);
+    unit->damaged = jr_entries_open(&unit->entries, &unit->tree) != 0;
+}
+
+static void check_damage(struct jr_dwarf *dwarf, const struct jr_unit *unit)
+{
+    if (unit->damaged || unit->entries.damaged)
+        say_damaged(dwarf);
+}
+
+static size_t find_in(struct jr_dwarf *dwarf, struct jr_unit *unit,
+                      uint64_t address)
+{
+    struct jr_dwarf_function *function = NULL;
+
+    open_unit(dwarf, unit);
+    if (!unit->damaged)
+        function = jr_unit_function(unit, address, &dwarf->budget);
+    if (function) {
+        const size_t count = answer(dwarf, unit, function, address);
+
+        check_damage(dwarf, unit);
+        return count;
+    }
+    check_damage(dwarf, unit);
+    /* Assembly has lines and no functions. */
+    dwarf->frames[0] = (struct jr_frame){.kind = JR_FRAME_NATIVE};
+    jr_lines_of_code(unit, address, dwarf->strings, &dwarf->frames[0]);
+    return dwarf->frames[0].file != NULL;
+}
+
+static void say_exceeded(struct jr_dwarf *dwarf)
+{
+    if (!dwarf->budget.exceeded || dwarf->told)
+        return;
+    dwarf->told = 1;
+    jr_say("%s: its DWARF has more entries than it has room for; some inlined "
+           "functions are missing",
+           dwarf->path);
+}
+
+size_t jr_dwarf_find(struct jr_dwarf *dwarf, uint64_t elf_address,
+                     const struct jr_frame **frames)
+{
+    const uint64_t address = elf_address - dwarf->bias;
+    size_t from = 0, to = dwarf->nstretches, count = 0;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+
+        if (dwarf->stretches[middle].start <= address)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    for (size_t i = 0; i < NEAR_MAX && from > 0 && count == 0; i++) {
+        const struct stretch *stretch = &dwarf->stretches[--from];
+
+        if (stretch->reach <= address)
+            break;
+        if (stretch->end > address)
+            count = find_in(dwarf, &dwarf->units[stretch->unit], address);
+    }
+    say_exceeded(dwarf);
+    *frames = dwarf->frames;
+    return count;
+}

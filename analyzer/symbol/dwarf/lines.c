@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What line tables, calls and functions say of themselves.
+ * Runs in: analyzer. */
+#include "lines.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define PATH_SHOWN 4096 /* bytes; longer paths are no files */
+
+/* A path as it is shown: from the root on where the unit says in which folder
+ * it was compiled. */
+static const char *keep_path(const struct jr_unit *unit,
+                             struct jr_strings *strings, const char *path)
+{
+    size_t length = path ? strnlen(path, PATH_SHOWN + 1) : 0;
+    const char *kept;
+    char *whole;
+
+    if (length == 0 || length > PATH_SHOWN)
+        return NULL;
+    if (path[0] == '/' || !unit->folder)
+        return jr_strings_add(strings, path, length);
+    whole = jr_printf("%s/%s", unit->folder, path);
+    kept = jr_strings_add(strings, whole, strlen(whole));
+    free(whole);
+    return kept;
+}
+
+void jr_lines_open(struct jr_unit *unit)
+{
+    Dwarf_Attribute attribute;
+    const char *folder =
+        dwarf_formstring(dwarf_attr(&unit->head, DW_AT_comp_dir, &attribute));
+
+    if (folder && folder[0] == '/' && strnlen(folder, PATH_SHOWN) < PATH_SHOWN)
+        unit->folder = folder;
+}
+
+/* The last row at or before `address`; none where a sequence has ended. */
+static Dwarf_Line *find_row(Dwarf_Lines *lines, size_t count, uint64_t address)
+{
+    size_t from = 0, to = count;
+    Dwarf_Line *line;
+    bool ends;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        Dwarf_Addr at;
+
+        if (dwarf_lineaddr(dwarf_onesrcline(lines, middle), &at) != 0)
+            return NULL;
+        if (at <= address)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    if (from == 0)
+        return NULL;
+    line = dwarf_onesrcline(lines, from - 1);
+    return dwarf_lineendsequence(line, &ends) == 0 && !ends ? line : NULL;
+}
+
+void jr_lines_of_code(struct jr_unit *unit, uint64_t address,
+                      struct jr_strings *strings, struct jr_frame *frame)
+{
+    Dwarf_Lines *lines;
+    Dwarf_Line *row;
+    size_t count;
+    int number;
+
+    if (dwarf_getsrclines(&unit->head, &lines, &count) != 0)
+        return;
+    row = find_row(lines, count, address);
+    if (!row)
+        return;
+    frame->file = keep_path(unit, strings, dwarf_linesrc(row, NULL, NULL));
+    if (frame->file && dwarf_lineno(row, &number) == 0 && number > 0)
+        frame->line = (uint32_t)number;
+    if (frame->line && dwarf_linecol(row, &number) == 0 && number > 0)
+        frame->column = (uint32_t)number;
+}
+
+/* A number that an entry has itself; 0: none. */
+static uint32_t number_of(Dwarf_Die *entry, unsigned name)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word value;
+
+    if (!dwarf_attr(entry, name, &attribute) ||
+        dwarf_formudata(&attribute, &value) != 0 || value > UINT32_MAX)
+        return 0;
+    return (uint32_t)value;
+}
+
+void jr_lines_of_call(struct jr_unit *unit, Dwarf_Die *entry,
+                      struct jr_strings *strings, struct jr_frame *frame)
+{
+    const uint32_t file = number_of(entry, DW_AT_call_file);
+    Dwarf_Files *files;
+    size_t count;
+
+    if (dwarf_getsrcfiles(&unit->tree, &files, &count) != 0 || file >= count)
+        return;
+    frame->file =
+        keep_path(unit, strings, dwarf_filesrc(files, file, NULL, NULL));
+    if (!frame->file)
+        return;
+    frame->line = number_of(entry, DW_AT_call_line);
+    frame->column = number_of(entry, DW_AT_call_column);
+}
+
+const char *jr_lines_name(Dwarf_Die *entry)
+{
+    static const unsigned names[] = {DW_AT_linkage_name,
+                                     DW_AT_MIPS_linkage_name, DW_AT_name};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        Dwarf_Attribute attribute;
+        const char *name;
+
+        /* It follows the abstract origin and the specification, 16 at most. */
+        if (!dwarf_attr_integrate(entry, names[i], &attribute))
+            continue;
+        name = dwarf_formstring(&attribute);
+        if (name && *name)
+            return name;
+    }
+    return NULL;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Split DWARF: the trees of units that are in .dwo files.
+ * Runs in: analyzer. */
+#ifndef JR_SPLIT_H
+#define JR_SPLIT_H
+
+#include <elfutils/libdw.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What was found so far for the units of one file; all zero at first. */
+struct jr_dwarf_split {
+    size_t missing; /* .dwo files that could not be read */
+};
+
+/* Sets *tree to the tree of the unit `head` when that is in a .dwo file, which
+ * is looked for where `head` says: below the folder in which it was compiled,
+ * and beside the binary.  What is no regular file is not opened.  Leaves *tree
+ * when the unit is whole; says once a file `path` that one is missing. */
+void jr_split_find(struct jr_dwarf_split *split, const char *path,
+                   Dwarf_Die *head, Dwarf_Die *tree);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The parts of a profile for the Firefox Profiler.
+ * Runs in: analyzer. */
+#ifndef JR_FIREFOX_H
+#define JR_FIREFOX_H
+
+#include "export.h"
+#include "json.h"
+#include "order.h"
+
+/* The categories, in their order in the file. */
+enum jr_category {
+    JR_CATEGORY_OTHER = 0,
+    JR_CATEGORY_NATIVE,
+    JR_CATEGORY_JIT,
+    JR_CATEGORY_IDLE,
+    JR_CATEGORY_COUNT
+};
+
+/* Subcategories of JR_CATEGORY_IDLE; 0 is "Other". */
+enum { JR_IDLE_BLOCKED = 1, JR_IDLE_READY, JR_IDLE_COUNT };
+
+/* A leaf whose samples are of time in which the thread did not run: a stack
+ * of its own, since a category belongs to a frame. */
+struct jr_idle {
+    uint32_t node;
+    uint8_t kind; /* JR_IDLE_* */
+};
+
+struct jr_firefox {
+    const struct jr_report *report;
+    const struct jr_model *model;
+    struct jr_json json;
+    struct jr_order order;
+    const char **files;     /* by function */
+    uint32_t *sources;      /* by function: of the file, plus one; 0: none */
+    const char **filenames; /* of the sources */
+    size_t nsources, sources_room;
+    uint32_t *libs; /* by object: of the list of libs, plus one; 0: none */
+    size_t nlibs;
+    uint32_t *objects;          /* by function: of its first place, plus one */
+    uint32_t *words;            /* by tier: subcategory of JR_CATEGORY_JIT */
+    const char **subcategories; /* of that category, from the second on */
+    size_t nsubcategories, subcategories_room;
+    uint8_t *depths; /* by place: functions that it was inlined into */
+    struct jr_idle *idles;
+    size_t nidles, idles_room;
+    struct jr_table by_idle; /* node, kind */
+};
+
+/* firefox_tables.c: the numbers that tables have of each other, and the
+ * tables: "libs", and "shared" with all stacks.  jr_firefox_free releases
+ * what jr_firefox_number made. */
+void jr_firefox_number(struct jr_firefox *firefox);
+void jr_firefox_libs(struct jr_firefox *firefox);
+void jr_firefox_shared(struct jr_firefox *firefox);
+void jr_firefox_free(struct jr_firefox *firefox);
+
+/* The stack of a sample in the table; -1: it is empty. */
+int64_t jr_firefox_stack(const struct jr_firefox *firefox,
+                         const struct jr_seen *seen);
+
+#endif

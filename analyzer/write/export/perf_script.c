@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The text that `perf script` writes, which many tools read: each sample with
+ * its stack, leaf first, in the order of time of its process.
+ * Runs in: analyzer. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "export.h"
+#include "order.h"
+#include "write/escape.h"
+#include "write/facts.h"
+
+#define NS_A_SECOND 1000000000U
+
+struct script {
+    const struct jr_model *model;
+    FILE *out;
+    char **names;                /* by thread */
+    char **functions, **objects; /* by their numbers in the model */
+    uint64_t *zero;              /* by process, as in struct jr_order */
+    const char *event;
+};
+
+/* A text, as UTF-8, in which nothing is a blank: readers end a field there.
+ * The caller frees it. */
+static char *one_word(const char *text)
+{
+    char *word = jr_export_clean(text);
+
+    for (char *at = word; *at; at++)
+        if (*at == ' ')
+            *at = '_';
+    return word;
+}
+
+static char **name_threads(const struct jr_model *model)
+{
+    struct jr_scope_key *keys = jr_export_threads(model);
+    char **names = jr_alloc(model->nthreads + 1, sizeof(*names));
+
+    for (size_t i = 0; i < model->nthreads; i++) {
+        char *name = jr_process_name(&model->processes[keys[i].process]);
+
+        names[i] =
+            one_word(keys[i].name && *keys[i].name ? keys[i].name : name);
+        free(name);
+    }
+    free(keys);
+    return names;
+}
+
+/* An offset comes behind each name: some readers would take the end of one as
+ * "libc.so.6+0x1000" for it. */
+static void put_frame(const struct script *script, uint32_t node)
+{
+    const struct jr_model *model = script->model;
+    const struct jr_place *place =
+        &model->places.items[model->nodes.items[node].key];
+
+    fprintf(script->out, "\t%16" PRIx64 " %s+0x0 (%s)\n",
+            jr_export_address(model, place),
+            script->functions[jr_node_function(model, node)],
+            place->inlined ? "inlined" : script->objects[place->object]);
+}
+
+static void free_all(char **texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+/* Makes the texts that many lines have. */
+static void make_texts(struct script *script)
+{
+    const struct jr_model *model = script->model;
+
+    script->functions =
+        jr_alloc(model->nfunctions + 1, sizeof(*script->functions));
+    for (size_t i = 0; i < model->nfunctions; i++) {
+        char *name = jr_export_name(&model->functions[i]);
+
+        script->functions[i] = jr_export_clean(name);
+        free(name);
+    }
+    script->objects =
+        jr_alloc(model->places.nobjects + 1, sizeof(*script->objects));
+    for (size_t i = 0; i < model->places.nobjects; i++) {
+        const char *path = model->places.objects[i].path;
+
+        script->objects[i] = one_word(*path ? path : "[unknown]");
+    }
+}
+
+static void put_sample(const struct script *script, const struct jr_seen *seen)
+{
+    const struct jr_model *model = script->model;
+    const struct jr_thread *thread = &model->threads[seen->thread];
+    const uint64_t zero = script->zero[thread->process];
+    const uint64_t time =
+        (int64_t)(seen->time_ns - zero) > 0 ? seen->time_ns - zero : 0;
+
+    fprintf(script->out,
+            "%s %" PRIu32 "/%" PRIu32 " [000] %" PRIu64 ".%09u: %" PRIu64
+            " %s:u:\n",
+            script->names[seen->thread],
+            model->processes[thread->process].run->header.pid, thread->tid,
+            time / NS_A_SECOND, (unsigned)(time % NS_A_SECOND), seen->weight_ns,
+            script->event);
+    for (uint32_t node = seen->node; node != 0;
+         node = model->nodes.items[node].parent)
+        put_frame(script, node);
+    putc('\n', script->out);
+}
+
+void jr_write_perf_script(const struct jr_report *report, FILE *out)
+{
+    const struct jr_model *model = report->model;
+    struct script script = {
+        .model = model,
+        .out = out,
+        .names = name_threads(model),
+        .zero = jr_order_zeros(model),
+        /* One event for all: readers of one take the first, and no other. */
+        .event = jr_export_is_real(model) ? "wall-clock" : "cpu-clock"};
+    size_t count;
+    char **lines = jr_export_lines(report, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        fputs("# ", out);
+        jr_put_text(out, lines[i]);
+        putc('\n', out);
+    }
+    if (count > 0)
+        fputs("#\n", out);
+    make_texts(&script);
+    for (size_t i = 0; i < model->nseen; i++)
+        put_sample(&script, &model->seen[i]);
+    free_all(script.names, model->nthreads);
+    free_all(script.functions, model->nfunctions);
+    free_all(script.objects, model->places.nobjects);
+    jr_export_free_lines(lines, count);
+    free(script.zero);
+}

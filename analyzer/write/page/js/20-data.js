@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+// Reads the page's blocks of data (write/page/pack.h has their layout) and
+// checks every length and number before it is used.
+
+class Damage extends Error {}
+
+function demand(condition, what) {
+    if (!condition)
+        throw new Damage(what);
+}
+
+function fromBase64(text) {
+    demand(text.length % 4 === 0 && text.length > 0, 'length of base64');
+    if (Uint8Array.fromBase64)
+        return Uint8Array.fromBase64(text, {lastChunkHandling: 'strict'});
+    const letters = atob(text);
+    const bytes = new Uint8Array(letters.length);
+
+    for (let i = 0; i < bytes.length; i++)
+        bytes[i] = letters.charCodeAt(i);
+    return bytes;
+}
+
+const PACK_HEAD = 8;
+
+// FNV-1a over words of four bytes, the least one first.
+function checksum(packed, end) {
+    const whole = (end - PACK_HEAD) >>> 2;
+    const words = new Uint32Array(packed.buffer, PACK_HEAD, whole);
+    let sum = 2166136261, last = 0;
+
+    for (let i = 0; i < whole; i++)
+        sum = Math.imul(sum ^ words[i], 16777619);
+    for (let i = PACK_HEAD + 4 * whole; i < end; i++)
+        last |= packed[i] << 8 * (i - PACK_HEAD - 4 * whole);
+    if ((end - PACK_HEAD) % 4 !== 0)
+        sum = Math.imul(sum ^ last, 16777619);
+    return sum >>> 0;
+}
+
+// The block of that name: its head and its columns.
+async function readBlock(name) {
+    const element = document.getElementById('jprof-' + name);
+
+    demand(element, 'no block ' + name);
+    const packed = fromBase64(element.textContent);
+
+    demand(packed.length >= PACK_HEAD, 'length of block');
+    const view = new DataView(packed.buffer);
+    const end = PACK_HEAD + view.getUint32(0, true);
+
+    demand(end <= packed.length && packed.length - end < 3,
+        'length of block');
+    for (let i = end; i < packed.length; i++)
+        demand(packed[i] === 0, 'end of block');
+    const squeezed = packed.subarray(PACK_HEAD, end);
+
+    demand(checksum(packed, end) === view.getUint32(4, true), 'checksum');
+    const stream = new Blob([squeezed]).stream()
+        .pipeThrough(new DecompressionStream('deflate'));
+    const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+
+    element.remove();
+    return openBlock(bytes);
+}
+
+function openBlock(bytes) {
+    demand(bytes.length >= 4, 'block too short');
+    const length = new DataView(bytes.buffer).getUint32(0, true);
+
+    demand(length <= bytes.length - 4, 'length of head');
+    const head = JSON.parse(new TextDecoder('utf-8', {fatal: true})
+        .decode(bytes.subarray(4, 4 + length)));
+    const places = new Map();
+    let at = 4 + length;
+
+    demand(head.format === 1 && Array.isArray(head.columns), 'format');
+    for (const {name, count, bytes: width} of head.columns) {
+        demand(isCount(count) && isCount(width) && width >= 1 && width <= 6
+            && typeof name === 'string', 'column');
+        places.set(name, {at, count, width});
+        at += count * width;
+        demand(at <= bytes.length, 'column past the end');
+    }
+    demand(at === bytes.length, 'bytes behind the columns');
+    return {head, bytes, places};
+}
+
+function isCount(value) {
+    return Number.isSafeInteger(value) && value >= 0;
+}
+
+// In whole numbers as far as 32 bits go: passes over long columns are what
+// loading costs.
+function joinPlanes(bytes, {at, count, width}, values) {
+    const [a, b, c, d, e, f] = [0, 1, 2, 3, 4, 5].map((n) => bytes.subarray(
+        at + n * count, at + (n + 1) * count));
+
+    if (width === 1)
+        values.set(a);
+    else if (width === 2)
+        for (let i = 0; i < count; i++)
+            values[i] = a[i] | b[i] << 8;
+    else if (width === 3)
+        for (let i = 0; i < count; i++)
+            values[i] = a[i] | b[i] << 8 | c[i] << 16;
+    else
+        for (let i = 0; i < count; i++)
+            values[i] = (a[i] | b[i] << 8 | c[i] << 16 | d[i] << 24) >>> 0;
+    if (width > 4)
+        for (let i = 0; i < count; i++)
+            values[i] += e[i] * 2 ** 32 + (width > 5 ? f[i] * 2 ** 40 : 0);
+}
+
+// Numbers that were packed as the steps between them, odd where downwards.
+function fromSteps(values, limit, what) {
+    let last = 0;
+
+    for (let i = 0; i < values.length; i++) {
+        const step = values[i];
+
+        last += step & 1 ? -((step + 1) / 2) : step / 2;
+        demand(last >= 0 && last < limit, what);
+        values[i] = last;
+    }
+    return values;
+}
+
+// The numbers of a column, each below `limit`; `count` of them if that is
+// given.
+function column(block, name, limit, count) {
+    const place = block.places.get(name);
+
+    demand(place && (count === undefined || place.count === count),
+        'column ' + name);
+    const values = place.width <= 4 ? new Uint32Array(place.count)
+        : new Float64Array(place.count);
+
+    joinPlanes(block.bytes, place, values);
+    if (limit !== undefined)
+        for (let i = 0; i < place.count; i++)
+            if (values[i] >= limit)
+                throw new Damage('number in ' + name);
+    return values;
+}
+
+function readNames(block) {
+    const place = block.places.get('names');
+
+    demand(place && place.width === 1, 'names');
+    const text = new TextDecoder('utf-8', {fatal: true}).decode(
+        block.bytes.subarray(place.at, place.at + place.count));
+    const names = text.split('\0');
+
+    demand(names.pop() === '', 'end of names');
+    return names;
+}
+
+// parent and depth of each node; node 0 is above the roots.
+function readNodes(block, functions) {
+    const up = column(block, 'up');
+    const count = up.length + 1;
+    const below = column(block, 'function', functions, up.length);
+    const fn = new Uint32Array(count);
+    const parent = new Uint32Array(count);
+    const path = [0];
+    let depth = 0;
+
+    fn[0] = functions;
+    for (let i = 1; i < count; i++) {
+        demand(up[i - 1] <= depth, 'level');
+        depth += 1 - up[i - 1];
+        fn[i] = below[i - 1];
+        parent[i] = path[depth - 1];
+        path[depth] = i;
+    }
+    return {count, fn, parent};
+}
+
+function checkMoments(moments) {
+    demand(Array.isArray(moments) && moments.every(isCount), 'moments');
+}
+
+function checkProcesses(processes) {
+    demand(Array.isArray(processes) && processes.length > 0, 'processes');
+    for (const process of processes) {
+        demand(isCount(process.pid) && typeof process.name === 'string'
+            && typeof process.command === 'string' && isCount(process.parent)
+            && process.parent <= processes.length && isCount(process.from)
+            && isCount(process.to) && isCount(process.lost)
+            && isCount(process.before), 'process');
+        checkMoments(process.sections);
+        checkMoments(process.pauses);
+    }
+}
+
+// Gives each thread the slice of the samples that is its own.
+function checkThreads(threads, processes, samples) {
+    let at = 0;
+
+    demand(Array.isArray(threads), 'threads');
+    for (const thread of threads) {
+        demand(isCount(thread.process) && thread.process < processes
+            && isCount(thread.tid) && isCount(thread.samples)
+            && typeof thread.name === 'string', 'thread');
+        thread.begin = at;
+        at += thread.samples;
+        thread.end = at;
+    }
+    demand(at === samples, 'samples of threads');
+}
+
+// Times since the thread's sample before to times since the start.
+function addTimes(profile) {
+    const steps = profile.time;
+    const times = new Float64Array(steps.length);
+    let last = 0;
+
+    for (const thread of profile.threads) {
+        let time = 0;
+
+        for (let i = thread.begin; i < thread.end; i++) {
+            time += steps[i];
+            times[i] = time;
+        }
+        last = Math.max(last, time);
+    }
+    profile.time = times;
+    profile.last = last + 1;
+}
+
+function strings(list, what) {
+    demand(Array.isArray(list) && list.every((one) => typeof one === 'string'),
+        what);
+    return list;
+}
+
+const EVENTS = ['CPU', 'running', 'blocked', 'raised', 'waiting for a CPU'];
+
+// The whole profile but its code.
+async function readProfile() {
+    const [core, samples] = await Promise.all(
+        [readBlock('core'), readBlock('samples')]);
+    const head = core.head;
+    const names = readNames(core);
+    const modules = strings(head.modules, 'modules');
+    const nodes = readNodes(core, names.length);
+    const tiers = strings(head.tiers, 'tiers');
+    const stackNode = fromSteps(column(core, 'stack_node'), nodes.count,
+        'stack_node');
+    const stack = column(samples, 'stack', stackNode.length);
+    const profile = {
+        names, modules, nodes, tiers, stackNode, stack,
+        program: String(head.program),
+        short: new Array(names.length),
+        module: column(core, 'module', modules.length, names.length),
+        kind: column(core, 'kind', KINDS.length, names.length),
+        stackTier: column(core, 'stack_tier', Math.max(tiers.length, 1),
+            stackNode.length),
+        time: column(samples, 'time', undefined, stack.length),
+        weight: column(samples, 'weight', undefined, stack.length),
+        event: new Uint8Array(
+            column(samples, 'event', EVENTS.length, stack.length)),
+        period: head.period, slice: head.slice, processes: head.processes, threads: head.threads,
+    };
+
+    demand(isCount(head.period) && head.period > 0 && isCount(head.slice),
+        'period');
+    checkProcesses(profile.processes);
+    checkThreads(profile.threads, profile.processes.length, stack.length);
+    addTimes(profile);
+    return profile;
+}
+
+function shortName(profile, fn) {
+    if (profile.short[fn] === undefined)
+        profile.short[fn] = shortened(profile.names[fn]);
+    return profile.short[fn];
+}
+
+// Weight in sampling periods, as the tables have it.
+function periods(profile, weight) {
+    return Math.round(weight / profile.period);
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// Trees of call paths: that of the profile, and those that hiding, focusing,
+// dropping and collapsing make of it.
+
+// A set of (parent, function) -> node, by open addressing.
+class Children {
+    constructor(most) {
+        let room = 16;
+
+        while (room < 2 * most)
+            room *= 2;
+        this.mask = room - 1;
+        this.nodes = new Uint32Array(room);
+    }
+
+    // The place of the child, or the free place that it would take.
+    place(tree, parent, fn) {
+        let at = Math.imul(parent ^ Math.imul(fn, 0x85ebca6b), 0x9e3779b1);
+
+        at = Math.imul(at ^ (at >>> 16), 0x45d9f3b);
+        at = (at ^ (at >>> 15)) & this.mask;
+        for (;;) {
+            const node = this.nodes[at];
+
+            if (node === 0 || (tree.parent[node] === parent
+                    && tree.fn[node] === fn))
+                return at;
+            at = (at + 1) & this.mask;
+        }
+    }
+}
+
+// The profile's own tree.  `first` says that no node above has the same
+// function; `leaf` is by node of the profile where its stacks end, -1 for
+// nowhere.
+function wholeTree(profile) {
+    const {count, fn, parent} = profile.nodes;
+    const first = new Uint8Array(count);
+    const on = new Uint32Array(profile.names.length + 1);
+    const path = [0];
+    let depth = 0;
+
+    for (let i = 1; i < count; i++) {
+        while (path[depth] !== parent[i])
+            on[fn[path[depth--]]]--;
+        first[i] = on[fn[i]]++ === 0 ? 1 : 0;
+        path[++depth] = i;
+    }
+    return {count, fn, parent, first, leaf: null};
+}
+
+// What an operation does to functions, as bits by function.
+const HIDE = 1, DROP = 2, FOCUS = 4;
+
+function functionBits(profile, ops) {
+    const bits = new Uint8Array(profile.names.length + 1);
+
+    for (const op of ops) {
+        if (op.kind === 'h')
+            bits[op.id] |= HIDE;
+        else if (op.kind === 'd')
+            bits[op.id] |= DROP;
+        else if (op.kind === 'f')
+            bits[op.id] |= FOCUS;
+        else if (op.kind === 'm')
+            for (let fn = 0; fn < profile.names.length; fn++)
+                if (profile.module[fn] === op.id)
+                    bits[fn] |= HIDE;
+    }
+    return bits;
+}
+
+// The sets of functions of which stacks have to hold one each.
+function keepSets(profile, ops) {
+    return ops.filter((op) => op.kind === 'k' || op.kind === 'q')
+        .map((op) => op.kind === 'q' ? matches(profile, op.text)
+            : Uint8Array.from({length: profile.names.length + 1},
+                (_, fn) => fn === op.id ? 1 : 0));
+}
+
+// The tree that the operations make; with `collapse`, a function that calls
+// itself, if through others, is one node with what it calls.
+function changedTree(profile, ops, collapse) {
+    const nodes = profile.nodes;
+    const bits = functionBits(profile, ops);
+    const keeps = keepSets(profile, ops).slice(0, 30);
+    const isFocused = ops.some((op) => op.kind === 'f');
+    const tree = {
+        count: 1, fn: new Uint32Array(nodes.count),
+        parent: new Uint32Array(nodes.count),
+        first: new Uint8Array(nodes.count),
+        leaf: new Int32Array(nodes.count),
+    };
+    const children = new Children(nodes.count);
+    const map = new Uint32Array(nodes.count);
+    // By node: bits of `keeps` that are on its path; DEAD and INSIDE.
+    const kept = new Uint32Array(nodes.count);
+    const DEAD = 0x80000000, INSIDE = 0x40000000;
+    const wanted = (2 ** keeps.length - 1 + (isFocused ? INSIDE : 0)) >>> 0;
+
+    tree.fn[0] = profile.names.length;
+    tree.leaf[0] = wanted === 0 ? 0 : -1;
+    for (let i = 1; i < nodes.count; i++) {
+        const fn = nodes.fn[i], bit = bits[fn];
+        let state = kept[nodes.parent[i]];
+
+        for (let k = 0; k < keeps.length; k++)
+            if (keeps[k][fn])
+                state |= 1 << k;
+        if (bit & DROP)
+            state |= DEAD;
+        if (bit & FOCUS)
+            state |= INSIDE;
+        kept[i] = state;
+        map[i] = (bit & HIDE) || (isFocused && !(state & INSIDE))
+            ? map[nodes.parent[i]]
+            : mapNode(tree, children, map[nodes.parent[i]], fn, {
+                collapse, isFirst: profile.tree.first[i] === 1});
+        tree.leaf[i] = (state & DEAD) || (state & wanted) >>> 0 !== wanted
+            ? -1 : map[i];
+    }
+    return tree;
+}
+
+// The node of a function below `parent` in the tree that is being made.  The
+// profile tells of many nodes that no node above has their function.
+function mapNode(tree, children, parent, fn, {collapse, isFirst}) {
+    let above = isFirst ? 0 : parent;
+
+    while (above !== 0 && tree.fn[above] !== fn)
+        above = tree.parent[above];
+    if (collapse && above !== 0)
+        return above;
+    const place = children.place(tree, parent, fn);
+
+    if (children.nodes[place] === 0) {
+        const node = tree.count++;
+
+        tree.fn[node] = fn;
+        tree.parent[node] = parent;
+        tree.first[node] = above === 0 ? 1 : 0;
+        children.nodes[place] = node;
+    }
+    return children.nodes[place];
+}
+
+// Adds lists of children: `child` of a node, `sibling` of that.
+function linkTree(tree) {
+    if (tree.child)
+        return;
+    tree.child = new Uint32Array(tree.count);
+    tree.sibling = new Uint32Array(tree.count);
+    for (let i = tree.count - 1; i > 0; i--) {
+        tree.sibling[i] = tree.child[tree.parent[i]];
+        tree.child[tree.parent[i]] = i;
+    }
+}
+
+// The children with a weight, heaviest first; those lighter than `least` are
+// left out.
+function childrenOf(tree, total, node, least) {
+    const list = [];
+
+    for (let i = tree.child[node]; i !== 0; i = tree.sibling[i])
+        if (total[i] > 0 && total[i] >= least)
+            list.push(i);
+    return list.sort((a, b) => total[b] - total[a] || a - b);
+}
+
+// A text to look for, or a pattern between slashes; null: it cannot be.
+function matcher(text) {
+    const found = /^\/(.*)\/$/.exec(text);
+
+    if (!found) {
+        const lower = text.toLowerCase();
+
+        return (name) => name.toLowerCase().includes(lower);
+    }
+    // A repeated group may take for ever.
+    if (/\)[*+{?]|\\[1-9k]/.test(found[1]))
+        return null;
+    try {
+        const pattern = new RegExp(found[1], 'i');
+
+        return (name) => pattern.test(name.length > 1000
+            ? name.slice(0, 1000) : name);
+    } catch {
+        return null;
+    }
+}
+
+// By function: whether its name matches.
+function matches(profile, text) {
+    const found = new Uint8Array(profile.names.length + 1);
+    const matching = text === '' ? null : matcher(text);
+
+    if (matching)
+        for (let fn = 0; fn < profile.names.length; fn++)
+            found[fn] = matching(profile.names[fn]) ? 1 : 0;
+    return found;
+}

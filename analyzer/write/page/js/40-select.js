@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// From what is selected to the numbers of every view.
+
+// The threads that count.
+function selectedThreads(profile, state) {
+    if (state.thread >= 0)
+        return [profile.threads[state.thread]];
+    if (state.process >= 0)
+        return profile.threads.filter((one) => one.process === state.process);
+    return profile.threads;
+}
+
+// When section `n` of the log was, in that process.
+function sectionSpan(process, n) {
+    const count = Math.max(process.sections.length, 1);
+    const own = n - process.before;
+
+    if (own < 0 || own >= count)
+        return null;
+    return [own === 0 ? 0 : process.sections[own],
+        own + 1 < count ? process.sections[own + 1] : Infinity];
+}
+
+function sectionCount(profile) {
+    return profile.processes.reduce((most, process) => Math.max(most,
+        process.before + Math.max(process.sections.length, 1)), 1);
+}
+
+// [first, end) of the thread's samples that count.
+function selectedSlice(profile, thread, state, range) {
+    let [from, to] = range || [0, Infinity];
+
+    if (state.section >= 0) {
+        const span = sectionSpan(profile.processes[thread.process],
+            state.section);
+
+        if (span === null)
+            return [0, 0];
+        from = Math.max(from, span[0]);
+        to = Math.min(to, span[1]);
+    }
+    return [
+        from > 0 ? lowerBound(profile.time, from, thread.begin, thread.end)
+            : thread.begin,
+        to < Infinity ? lowerBound(profile.time, to, thread.begin, thread.end)
+            : thread.end];
+}
+
+// The weight and number of samples of each stack.
+function weighStacks(profile, state, range) {
+    const weights = new Float64Array(profile.stackNode.length);
+    const counts = new Uint32Array(profile.stackNode.length);
+    const {stack, weight, event} = profile;
+
+    for (const thread of selectedThreads(profile, state)) {
+        const [from, end] = selectedSlice(profile, thread, state, range);
+
+        for (let i = from; i < end; i++) {
+            if (state.event >= 0 && event[i] !== state.event)
+                continue;
+            weights[stack[i]] += weight[i];
+            counts[stack[i]]++;
+        }
+    }
+    return {weights, counts};
+}
+
+// Weights by node of the tree and by function.
+function weighTree(profile, tree, stacks) {
+    const self = new Float64Array(tree.count);
+    const total = new Float64Array(tree.count);
+    const count = new Float64Array(profile.names.length + 1);
+    const hits = new Float64Array(profile.names.length + 1);
+    let samples = 0;
+
+    for (let i = 0; i < profile.stackNode.length; i++) {
+        const node = tree.leaf ? tree.leaf[profile.stackNode[i]]
+            : profile.stackNode[i];
+
+        if (node < 0 || stacks.counts[i] === 0)
+            continue;
+        self[node] += stacks.weights[i];
+        samples += stacks.counts[i];
+    }
+    total.set(self);
+    for (let i = tree.count - 1; i > 0; i--) {
+        const weight = total[i];
+
+        if (weight === 0)
+            continue;
+        total[tree.parent[i]] += weight;
+        count[tree.fn[i]] += self[i];
+        if (tree.first[i])
+            hits[tree.fn[i]] += weight;
+    }
+    return {self, total, count, hits, whole: total[0], samples};
+}
+
+// By node: whether it or one above it matches; and the weight of such stacks.
+function weighMatches(tree, sums, found) {
+    const marks = new Uint8Array(tree.count);
+    let weight = 0;
+
+    for (let i = 1; i < tree.count; i++) {
+        marks[i] = marks[tree.parent[i]] | found[tree.fn[i]];
+        if (marks[i])
+            weight += sums.self[i];
+    }
+    return {marks, weight};
+}
+
+// The callers or callees of a function, each with the weight of the stacks
+// that hold the call, once a stack; heaviest first.
+function callsOf(tree, sums, fn, isCallers) {
+    const weights = new Map();
+
+    for (let i = 1; i < tree.count; i++) {
+        const above = tree.parent[i];
+
+        if (sums.total[i] === 0 || above === 0
+                || tree.fn[isCallers ? i : above] !== fn
+                || isRepeated(tree, i))
+            continue;
+        const other = tree.fn[isCallers ? above : i];
+
+        weights.set(other, (weights.get(other) || 0) + sums.total[i]);
+    }
+    return [...weights].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+}
+
+// Whether the call of node i is on the path to its caller as well.
+function isRepeated(tree, i) {
+    const callee = tree.fn[i], caller = tree.fn[tree.parent[i]];
+
+    if (tree.first[i] && callee !== caller)
+        return false;
+    for (let at = tree.parent[i]; tree.parent[at] !== 0; at = tree.parent[at])
+        if (tree.fn[at] === callee && tree.fn[tree.parent[at]] === caller)
+            return true;
+    return false;
+}
+
+// Self weights of a function by tier, heaviest first.
+function tiersOf(profile, tree, stacks, fn) {
+    const weights = new Map();
+
+    for (let i = 0; i < profile.stackNode.length; i++) {
+        const node = tree.leaf ? tree.leaf[profile.stackNode[i]]
+            : profile.stackNode[i];
+
+        if (node <= 0 || stacks.counts[i] === 0 || tree.fn[node] !== fn
+                || profile.nodes.fn[profile.stackNode[i]] !== fn)
+            continue;
+        const tier = profile.tiers[profile.stackTier[i]];
+
+        weights.set(tier, (weights.get(tier) || 0) + stacks.weights[i]);
+    }
+    return [...weights].sort((a, b) => b[1] - a[1]);
+}

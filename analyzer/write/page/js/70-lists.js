@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// The functions as a table, and one function: its callers and callees, tiers
+// and code.
+
+class FunctionsView {
+    constructor(page) {
+        this.page = page;
+        this.rows = new Rows({
+            role: 'grid', rowRole: 'row', label: 'Functions',
+            content: (i) => this.content(i),
+            activate: (i) => page.change({fn: this.order[i],
+                view: 'function'}),
+            choose: (i) => this.choose(i),
+        });
+        this.heads = ['count', 'hits', 'name'].map((sort) => button(
+            {count: 'Count (self)', hits: 'Hits (total)',
+                name: 'Function Name'}[sort],
+            () => page.change({sort}), {'data-sort': sort}));
+        this.element = make('div', {class: 'list sorted'},
+            make('div', {class: 'heads'}, ...this.heads), this.rows.element);
+    }
+
+    show(state) {
+        const sums = this.page.model.sums(state);
+        const found = state.search ? this.page.model.found(state) : null;
+
+        for (const head of this.heads)
+            head.setAttribute('aria-pressed',
+                String(head.dataset.sort === state.sort));
+        if (sums === this.sums && state.sort === this.sort
+                && found === this.found) {
+            this.rows.draw();
+            return;
+        }
+        this.sums = sums;
+        this.sort = state.sort;
+        this.found = found;
+        this.order = this.sorted(state);
+        this.rows.show(this.order.length);
+    }
+
+    sorted(state) {
+        const {count, hits} = this.sums;
+        const order = [];
+
+        for (let fn = 0; fn < this.page.profile.names.length; fn++)
+            if (hits[fn] > 0 && (!this.found || this.found[fn]))
+                order.push(fn);
+        if (state.sort === 'name') {
+            const names = this.page.profile.names;
+
+            return order.sort((a, b) => names[a] < names[b] ? -1
+                : names[a] > names[b] ? 1 : a - b);
+        }
+        const [by, then] = state.sort === 'hits' ? [hits, count]
+            : [count, hits];
+
+        return order.sort((a, b) => by[b] - by[a] || then[b] - then[a]
+            || a - b);
+    }
+
+    content(i) {
+        const fn = this.order[i];
+
+        return {attributes: {}, children: [
+            ...figureCells(this.page, {first: this.sums.count[fn],
+                second: this.sums.hits[fn], whole: this.sums.whole}),
+            make('span', {class: 'tree', role: 'gridcell'},
+                ...nameParts(this.page, fn))]};
+    }
+
+    choose(i) {
+        const fn = this.order[i];
+
+        this.page.tell(fn, this.sums.hits[fn], this.sums.count[fn]);
+        this.page.change({fn}, true);
+    }
+}
+
+// Callers above, the function, callees below, as in the hierarchical profile.
+class FunctionView {
+    constructor(page) {
+        this.page = page;
+        this.head = make('div', {class: 'one'});
+        this.rows = new Rows({
+            role: 'grid', rowRole: 'row', label: 'Callers and callees',
+            content: (i) => this.content(i),
+            activate: (i) => this.items[i].fn >= 0
+                && page.change({fn: this.items[i].fn}),
+        });
+        this.element = make('div', {class: 'list'}, this.head,
+            make('div', {class: 'heads'}, make('span', {}, 'Hits of the call'),
+                make('span', {}, 'Function Name')), this.rows.element);
+        this.items = [];
+    }
+
+    show(state) {
+        const model = this.page.model, tree = model.tree(state);
+        const sums = model.sums(state), fn = state.fn;
+
+        this.sums = sums;
+        if (fn < 0) {
+            this.head.replaceChildren(make('p', {},
+                'Choose a function in another view first.'));
+            this.rows.show(0);
+            return;
+        }
+        const title = (text) => ({fn: -1, text});
+        const list = (calls) => calls.map(([other, weight]) => ({
+            fn: other, weight, isSelf: other === fn}));
+        const callers = list(callsOf(tree, sums, fn, true)).reverse();
+        const callees = list(callsOf(tree, sums, fn, false));
+
+        this.items = [title('Callers: ' + callers.length), ...callers,
+            title('Callees: ' + callees.length), ...callees];
+        this.showHead(fn, tiersOf(this.page.profile, tree,
+            model.stacks(state, state.range, ''), fn));
+        this.rows.show(this.items.length);
+    }
+
+    showHead(fn, tiers) {
+        const page = this.page, {count, hits, whole} = this.sums;
+
+        this.head.replaceChildren(
+            make('h2', {}, page.profile.names[fn]),
+            make('p', {}, `Count (self) ${number(periods(page.profile,
+                count[fn]))}, ${percent(count[fn], whole)}; Hits (total) `
+                + `${number(periods(page.profile, hits[fn]))}, `
+                + `${percent(hits[fn], whole)}; ${KINDS[
+                    page.profile.kind[fn]]}, ${page.profile.modules[
+                    page.profile.module[fn]] || 'no module'}`),
+            tiers.length > 1 || tiers.length === 1 && tiers[0][0] !== ''
+                ? make('p', {}, 'Tiers, by Count: ' + tiers.map(
+                    ([tier, weight]) => `${tier || 'other'} ${number(
+                        periods(page.profile, weight))}`).join(', ')) : '');
+    }
+
+    content(i) {
+        const item = this.items[i];
+
+        if (item.fn < 0)
+            return {attributes: {class: 'title'}, children: [
+                make('span', {role: 'gridcell'}, item.text)]};
+        return {attributes: {}, children: [
+            ...figureCells(this.page, {first: item.weight,
+                whole: this.sums.whole}),
+            make('span', {class: 'tree', role: 'gridcell'},
+                ...nameParts(this.page, item.fn),
+                item.isSelf ? ' (self)' : '')]};
+    }
+}
+
+// Source lines and instructions of JIT code.
+class CodeView {
+    constructor(page) {
+        this.page = page;
+        this.text = make('p', {class: 'note', role: 'status'});
+        this.rows = new Rows({
+            role: 'grid', rowRole: 'row', label: 'Code',
+            content: (i) => this.content(i), activate: () => {},
+        });
+        this.element = make('div', {class: 'list code'}, this.text,
+            make('div', {class: 'heads'}, make('span', {}, 'Count (self)'),
+                make('span', {}, 'Code')), this.rows.element);
+        this.lines = [];
+    }
+
+    // Decodes the block when it is first asked for.
+    async load() {
+        if (this.code === undefined) {
+            this.code = new Map();
+            const block = await readBlock('code');
+
+            demand(Array.isArray(block.head.functions), 'code');
+            for (const one of block.head.functions)
+                this.code.set(one.function, checkCode(one));
+        }
+    }
+
+    show(state) {
+        this.load().then(() => this.list(state.fn), () => {
+            this.text.textContent
+                = 'The code cannot be read: its data is damaged.';
+        });
+    }
+
+    list(fn) {
+        const code = this.code.get(fn);
+
+        this.lines = [];
+        if (code) {
+            for (const piece of code.pieces) {
+                this.lines.push([3, `${piece.tier} ${piece.place}`,
+                    piece.weight]);
+                this.lines.push(...piece.lines);
+                if (piece.lack)
+                    this.lines.push([3, piece.lack, 0]);
+            }
+            if (code.more > 0)
+                this.lines.push([3, `${code.more} more pieces of code`, 0]);
+        }
+        this.text.textContent = code
+            ? this.page.profile.names[fn]
+                + '. Counts of code are of the whole profile.'
+            : fn < 0 ? 'Choose a function in another view first.'
+                : 'No code is kept of ' + shortName(this.page.profile, fn)
+                    + '; there is code of the hottest JIT functions and of '
+                    + 'those that --annotate names.';
+        this.rows.show(this.lines.length);
+    }
+
+    content(i) {
+        const [kind, a, b, c] = this.lines[i];
+        const weight = kind === 0 ? c : kind === 3 ? b : 0;
+        const count = weight > 0
+            ? number(periods(this.page.profile, weight)) : '';
+        const text = kind === 0 ? `${a.padStart(7)}  ${b}`
+            : kind === 1 ? `${a.replace(/^.*\//, '')}:${b}  ${c || ''}`
+                : kind === 2 ? `\u2026 ${a} instructions` : a;
+
+        return {attributes: {class: ['', 'source', 'gap', 'title'][kind]
+            + (kind === 0 && weight > 0 ? ' hot' : '')}, children: [
+            make('span', {class: 'n', role: 'gridcell'}, count),
+            make('code', {role: 'gridcell'}, text)]};
+    }
+}
+
+function checkCode(one) {
+    demand(isCount(one.function) && isCount(one.more)
+        && Array.isArray(one.pieces), 'code');
+    for (const piece of one.pieces) {
+        demand(isCount(piece.weight) && Array.isArray(piece.lines), 'piece');
+        strings([piece.tier, piece.place, piece.lack], 'piece');
+        for (const line of piece.lines)
+            demand(Array.isArray(line) && isCount(line[0]) && line[0] < 3
+                && (line[0] === 2 ? isCount(line[1])
+                    : typeof line[1] === 'string')
+                && (line[0] !== 0 || typeof line[2] === 'string'), 'line');
+    }
+    return one;
+}

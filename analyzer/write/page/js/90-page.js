@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+// The page: its parts, what changes its state, and the keys for all of it.
+
+const TITLES = {flame: 'Flame graph', tree: 'Call tree', bottom: 'Bottom-up',
+    functions: 'Functions', function: 'Function', code: 'Code'};
+const HEAVIEST = 14;
+
+class Page {
+    constructor(profile, host) {
+        this.profile = profile;
+        profile.tree = wholeTree(profile);
+        this.model = new Model(profile);
+        this.host = host;
+        this.dragged = 'range';
+        this.readColours();
+        this.views = {
+            flame: new Flame(this),
+            tree: new TreeView(this, {label: 'Call tree',
+                heads: ['Hits (total)', 'Count (self)', 'Function Name']}),
+            bottom: new TreeView(this, {label: 'Bottom-up tree',
+                heads: ['Count (self)', 'Function Name'], isBottom: true}),
+            functions: new FunctionsView(this),
+            function: new FunctionView(this),
+            code: new CodeView(this),
+        };
+        this.timeline = new Timeline(this);
+        this.bar = new Bar(this);
+        this.side = new Side(this);
+        this.status = make('p', {class: 'status', role: 'status',
+            'aria-live': 'polite'});
+        this.body = make('div', {class: 'body', role: 'tabpanel',
+            id: 'view'});
+        host.append(this.timeline.element, this.bar.element, make('div',
+            {class: 'work'}, make('div', {class: 'middle'}, this.body,
+                this.status), this.side.element));
+        addEventListener('hashchange', () => this.read());
+        addEventListener('keydown', (event) => this.press(event));
+        matchMedia('(prefers-color-scheme: dark)').addEventListener('change',
+            () => {
+                this.readColours();
+                this.show();
+            });
+    }
+
+    readColours() {
+        const style = getComputedStyle(document.documentElement);
+        const colour = (name) => style.getPropertyValue('--' + name).trim();
+
+        this.colours = {kinds: KINDS.map((_, i) => colour('k' + i))};
+        for (const name of ['ground', 'panel', 'text', 'root', 'rootText',
+            'dim', 'dimText', 'boxText', 'mark', 'running', 'blocked', 'more',
+            'less', 'same'])
+            this.colours[name] = colour(name);
+    }
+
+    // Takes the state from the address; what is not understood goes.
+    read() {
+        const hash = location.hash.slice(1);
+
+        if (this.state && hash === this.written)
+            return;
+        this.state = readState(this.profile, hash);
+        this.written = writeState(this.state);
+        if (hash !== this.written && hash !== '')
+            history.replaceState(null, '', '#' + this.written);
+        this.show();
+    }
+
+    // Changes the state; `isSmall`: without a step of its own to go back to.
+    change(changes, isSmall) {
+        this.state = {...this.state, ...changes};
+        this.written = writeState(this.state);
+        if (this.written !== location.hash.slice(1)) {
+            if (isSmall)
+                history.replaceState(history.state, '', '#' + this.written);
+            else
+                history.pushState({jprof: true}, '', '#' + this.written);
+        }
+        this.show();
+    }
+
+    operate(kind, id, text = '') {
+        if (this.state.ops.length < MOST_OPS)
+            this.change({ops: [...this.state.ops, {kind, id, text}],
+                zoom: []});
+    }
+
+    back() {
+        if (history.state && history.state.jprof)
+            history.back();
+        else if (this.written !== '')
+            this.change(emptyState());
+    }
+
+    show() {
+        const view = this.views[this.state.view];
+
+        if (this.body.firstChild !== view.element)
+            this.body.replaceChildren(view.element);
+        this.timeline.show(this.state);
+        this.bar.show(this.state);
+        view.show(this.state);
+        this.side.show(this.state);
+    }
+
+    describe(fn, total, self) {
+        if (fn >= this.profile.names.length)
+            return 'All: ' + number(periods(this.profile, total)) + ' periods';
+        const whole = this.model.sums(this.state).whole;
+        const module = this.profile.modules[this.profile.module[fn]];
+
+        return `${this.profile.names[fn]} \u2014 Hits ${number(periods(
+            this.profile, total))} (${percent(total, whole)})`
+            + (self === undefined ? '' : `, Count ${number(periods(
+                this.profile, self))} (${percent(self, whole)})`)
+            + `; ${KINDS[this.profile.kind[fn]]}${module ? ', ' + module
+                : ''}`;
+    }
+
+    tell(fn, total, self) {
+        this.status.textContent = this.describe(fn, total, self);
+    }
+
+    press(event) {
+        const isText = event.target instanceof HTMLInputElement
+            || event.target instanceof HTMLSelectElement;
+        const view = /^[1-6]$/.test(event.key) ? VIEWS[event.key - 1] : '';
+
+        if (event.ctrlKey || event.metaKey || event.altKey)
+            return;
+        if (event.key === 'Escape') {
+            if (isText)
+                event.target.blur();
+            else
+                this.back();
+        } else if (isText) {
+            return;
+        } else if (view) {
+            this.change({view});
+            const element = this.views[view].element;
+
+            (element.matches('[tabindex]') ? element
+                : element.querySelector('[tabindex]')).focus();
+        } else if (event.key === '/') {
+            this.bar.search.focus();
+        } else {
+            return;
+        }
+        event.preventDefault();
+    }
+}
+
+// What is beside the view: the heaviest functions, and what can be done with
+// the one that is chosen.
+class Side {
+    constructor(page) {
+        this.page = page;
+        this.chosen = make('section', {class: 'chosen'});
+        this.heaviest = make('section', {class: 'heaviest'});
+        this.element = make('aside', {'aria-label': 'Function'}, this.chosen,
+            this.heaviest);
+    }
+
+    show(state) {
+        const sums = this.page.model.sums(state);
+
+        this.showChosen(state, sums);
+        if (sums === this.sums)
+            return;
+        this.sums = sums;
+        this.showHeaviest(sums);
+    }
+
+    showHeaviest(sums) {
+        const {profile} = this.page;
+        const top = [];
+
+        for (let fn = 0; fn < profile.names.length; fn++) {
+            if (sums.count[fn] === 0 || top.length === HEAVIEST
+                    && sums.count[fn] <= sums.count[top[HEAVIEST - 1]])
+                continue;
+            top.push(fn);
+            top.sort((a, b) => sums.count[b] - sums.count[a] || a - b);
+            top.length = Math.min(top.length, HEAVIEST);
+        }
+        this.heaviest.replaceChildren(
+            make('h2', {}, 'Heaviest in themselves (Count)'),
+            make('ol', {}, ...top.map((fn) => make('li', {},
+                make('b', {}, percent(sums.count[fn], sums.whole)),
+                button(shortName(profile, fn), () => {
+                    this.page.tell(fn, sums.hits[fn], sums.count[fn]);
+                    this.page.change({fn});
+                }, {class: 'link'})))));
+    }
+
+    showChosen(state, sums) {
+        const {page} = this, {profile} = page, fn = state.fn;
+
+        if (fn < 0) {
+            this.chosen.replaceChildren(make('p', {}, 'Choose a function to '
+                + 'see its callers, callees and code. Drag on the timeline to '
+                + 'select time; choose a name there to see it alone.'),
+            make('p', {}, 'Keys: / search, 1 to 6 views, * heaviest path, '
+                + 'Escape back.'));
+            return;
+        }
+        const act = (text, kind, id) => button(text,
+            () => page.operate(kind, id));
+
+        this.chosen.replaceChildren(
+            make('h2', {}, shortName(profile, fn)),
+            make('details', {}, make('summary', {}, 'Whole name'),
+                make('p', {class: 'whole'}, profile.names[fn])),
+            make('p', {}, page.describe(fn, sums.hits[fn], sums.count[fn])
+                .slice(profile.names[fn].length + 3)),
+            make('p', {class: 'acts'},
+                button('Callers and callees',
+                    () => page.change({view: 'function'})),
+                profile.kind[fn] === 2 ? button('Code',
+                    () => page.change({view: 'code'})) : null,
+                act('Keep only', 'k', fn), act('Focus', 'f', fn),
+                act('Hide', 'h', fn), act('Drop', 'd', fn),
+                act('Hide module', 'm', profile.module[fn])));
+    }
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The page's data: functions, call paths, processes and threads in one block,
+ * samples in another, machine code in a third.
+ * Runs in: analyzer. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/table.h"
+#include "pack.h"
+#include "page.h"
+#include "write/escape.h"
+#include "write/facts.h"
+#include "write/figures.h"
+#include "write/program.h"
+
+/* Bytes of a text at most. */
+#define NAME_MOST 20000
+#define COMMAND_MOST 2000
+
+/* As the script knows the kinds. */
+enum kind { OF_PROGRAM, OF_LIBRARY, OF_JIT, OF_KERNEL, UNNAMED };
+
+struct data {
+    const struct jr_report *report;
+    const struct jr_model *model;
+    struct jr_page_tree tree;
+    struct jr_block block;
+    const char **modules; /* in the page's order */
+    uint8_t *is_program;  /* by module */
+    size_t nmodules, modules_room;
+    struct jr_table by_module;
+    const char **words; /* of tiers */
+    size_t nwords, words_room;
+    struct jr_table by_word;
+    size_t *counts; /* by thread: of its samples in the page */
+};
+
+/* Whether a process ran the file of that name. */
+static int is_program(const struct jr_model *model, const char *module)
+{
+    const char *name = jr_base_name(module);
+
+    for (size_t i = 0; i < model->nprocesses && *name; i++)
+        if (strcmp(name, jr_base_name(jr_exe_of(&model->processes[i]))) == 0)
+            return 1;
+    return 0;
+}
+
+static uint32_t module_of(struct data *data, const char *module)
+{
+    const uint32_t fresh = (uint32_t)data->nmodules;
+    uint32_t number =
+        jr_table_put(&data->by_module, (uintptr_t)module, 0, fresh);
+
+    if (number == fresh) {
+        *JR_PUSH(data->modules, data->nmodules, data->modules_room) = module;
+        data->is_program = jr_realloc(data->is_program, data->modules_room, 1);
+        data->is_program[number] = (uint8_t)is_program(data->model, module);
+    }
+    return number;
+}
+
+static enum kind kind_of(const struct data *data, const struct jr_function *of,
+                         uint32_t module)
+{
+    switch (of->kind) {
+    case JR_FRAME_NATIVE:
+        if (strcmp(of->module, "[vdso]") == 0 ||
+            strcmp(of->module, "[vsyscall]") == 0)
+            return OF_KERNEL;
+        return data->is_program[module] ? OF_PROGRAM : OF_LIBRARY;
+    case JR_FRAME_JIT:
+        return OF_JIT;
+    default:
+        return UNNAMED;
+    }
+}
+
+/* A function's name, marked where it was inlined, without a NUL or a character
+ * that is unfit, of at most NAME_MOST bytes. */
+static void put_name(FILE *out, const struct jr_function *function)
+{
+    const char *name = function->name;
+    size_t length = strnlen(name, NAME_MOST + 1);
+    char *head;
+
+    if (length > NAME_MOST) {
+        for (length = NAME_MOST; length > 0; length--)
+            if (((unsigned char)name[length] & 0xc0) != 0x80)
+                break;
+        head = jr_strndup(name, length);
+        jr_put_text(out, head);
+        fputs("\xe2\x80\xa6", out);
+        free(head);
+    } else {
+        jr_put_text(out, name);
+    }
+    if (function->inlined)
+        fputs(JR_INLINED, out);
+    fputc('\0', out);
+}
+
+static void add_functions(struct data *data)
+{
+    const size_t count = data->tree.nfunctions;
+    uint64_t *modules = jr_alloc(count + 1, sizeof(*modules));
+    uint64_t *kinds = jr_alloc(count + 1, sizeof(*kinds));
+    char *names = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&names, &size);
+
+    if (out == NULL)
+        jr_no_memory();
+    for (size_t i = 0; i < count; i++) {
+        const struct jr_function *of =
+            &data->model->functions[data->tree.functions[i]];
+        uint32_t module = module_of(data, of->module);
+
+        modules[i] = module;
+        kinds[i] = kind_of(data, of, module);
+        put_name(out, of);
+    }
+    fclose(out);
+    jr_block_bytes(&data->block, "names", names, size);
+    jr_block_column(&data->block, "module", modules, count);
+    jr_block_column(&data->block, "kind", kinds, count);
+    free(names);
+    free(modules);
+    free(kinds);
+}
+
+static void put_modules(const struct data *data)
+{
+    FILE *out = data->block.head;
+
+    fputs(",\"modules\":[", out);
+    for (size_t i = 0; i < data->nmodules; i++) {
+        fputs(i ? "," : "", out);
+        jr_page_json(out, jr_base_name(data->modules[i]), COMMAND_MOST);
+    }
+    fputs("]", out);
+}
+
+/* The process that made it, if that has a log: its index plus one, else 0. */
+static size_t parent_of(const struct jr_model *model, size_t child)
+{
+    const struct jr_process *of = &model->processes[child];
+    const uint64_t begin = of->run->header.mono_ns;
+    size_t found = 0;
+    uint64_t latest = 0;
+
+    for (size_t i = 0; i < model->nprocesses; i++) {
+        const struct jp_log_header *header = &model->processes[i].run->header;
+
+        if (i == child || header->pid != of->map->ppid ||
+            header->pid == of->run->header.pid || header->mono_ns > begin)
+            continue;
+        if (found == 0 || header->mono_ns >= latest) {
+            latest = header->mono_ns;
+            found = i + 1;
+        }
+    }
+    return found;
+}
+
+static void put_moments(const struct data *data, const char *name,
+                        const struct jr_process *process,
+                        const struct jr_section *moments, size_t count)
+{
+    fprintf(data->block.head, ",\"%s\":[", name);
+    for (size_t i = 0; i < count; i++)
+        fprintf(data->block.head, "%s%" PRIu64, i ? "," : "",
+                jr_page_time(data->model, process, moments[i].time_ns));
+    fputs("]", data->block.head);
+}
+
+static void put_process(const struct data *data, size_t number)
+{
+    const struct jr_process *process = &data->model->processes[number];
+    const struct jr_map *map = process->map;
+    FILE *out = data->block.head;
+    char *name = jr_process_name(process);
+
+    fprintf(out, "%s{\"pid\":%" PRIu32 ",\"name\":", number ? "," : "",
+            process->run->header.pid);
+    jr_page_json(out, name, COMMAND_MOST);
+    fputs(",\"command\":", out);
+    jr_page_json(out, map->cmdline ? map->cmdline : "", COMMAND_MOST);
+    fprintf(out,
+            ",\"parent\":%zu,\"from\":%" PRIu64 ",\"to\":%" PRIu64
+            ",\"lost\":%" PRIu64 ",\"before\":%" PRIu64,
+            parent_of(data->model, number),
+            jr_page_time(data->model, process, process->run->header.mono_ns),
+            jr_page_time(data->model, process,
+                         map->end_ns > process->run->last_ns
+                             ? map->end_ns
+                             : process->run->last_ns),
+            jr_lost(&process->stats), process->neighbours.before);
+    put_moments(data, "sections", process, map->sections, map->nsections);
+    put_moments(data, "pauses", process, map->pauses, map->npauses);
+    fputs("}", out);
+    free(name);
+}
+
+static void put_thread(const struct data *data, size_t number)
+{
+    const struct jr_thread *thread = &data->model->threads[number];
+    const char *name =
+        jr_thread_name(&data->model->processes[thread->process], thread->tid);
+
+    fprintf(data->block.head,
+            "%s{\"process\":%" PRIu32 ",\"tid\":%" PRIu32
+            ",\"samples\":%zu,\"name\":",
+            number ? "," : "", thread->process, thread->tid,
+            data->counts[number]);
+    jr_page_json(data->block.head, name ? name : "", COMMAND_MOST);
+    fputs("}", data->block.head);
+}
+
+static void put_head(struct data *data)
+{
+    const struct jr_model *model = data->model;
+    FILE *out = data->block.head;
+    char *program = jr_program_name(data->report);
+
+    fputs(",\"program\":", out);
+    jr_page_json(out, program, COMMAND_MOST);
+    fprintf(out,
+            ",\"period\":%" PRIu64 ",\"slice\":%" PRIu64 ",\"processes\":[",
+            model->period_ns, model->slice_ns);
+    for (size_t i = 0; i < model->nprocesses; i++)
+        put_process(data, i);
+    fputs("],\"threads\":[", out);
+    for (size_t i = 0; i < model->nthreads; i++)
+        put_thread(data, i);
+    fputs("],\"tiers\":[\"\"", out);
+    for (size_t i = 0; i < data->nwords; i++) {
+        fputs(",", out);
+        jr_page_json(out, data->words[i], COMMAND_MOST);
+    }
+    fputs("]", out);
+    free(program);
+}
+
+/* The number of a tier's word, plus one; 0: its runtime says none. */
+static uint32_t word_of(struct data *data, uint32_t tier)
+{
+    const char *word = data->model->tiers[tier].word;
+    const uint32_t fresh = (uint32_t)data->nwords;
+    uint32_t number;
+
+    if (word == NULL)
+        return 0;
+    number = jr_table_put(&data->by_word, (uintptr_t)word, 0, fresh);
+    if (number == fresh)
+        *JR_PUSH(data->words, data->nwords, data->words_room) = word;
+    return number + 1;
+}
+
+/* A stack: a node where samples are. */
+struct stack {
+    uint32_t node, of_page;
+    uint64_t samples;
+};
+
+static int compare_stacks(const void *left, const void *right)
+{
+    const struct stack *a = left, *b = right;
+
+    if (a->samples != b->samples)
+        return a->samples > b->samples ? -1 : 1;
+    if (a->of_page != b->of_page)
+        return a->of_page < b->of_page ? -1 : 1;
+    return a->node < b->node ? -1 : a->node > b->node;
+}
+
+/* Numbers as the steps between them, odd where downwards. */
+static void to_steps(uint64_t *values, size_t count)
+{
+    uint64_t last = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = values[i];
+
+        values[i] = value >= last ? 2 * (value - last) : 2 * (last - value) - 1;
+        last = value;
+    }
+}
+
+/* Adds the stacks, the most frequent first; returns the rank of each node of
+ * the model, which the caller frees. */
+static uint32_t *add_stacks(struct data *data)
+{
+    const struct jr_model *model = data->model;
+    struct stack *stacks = jr_alloc(model->nodes.count, sizeof(*stacks));
+    uint32_t *ranks = jr_alloc(model->nodes.count, sizeof(*ranks));
+    uint64_t *nodes = jr_alloc(model->nodes.count, sizeof(*nodes));
+    uint64_t *tiers = jr_alloc(model->nodes.count, sizeof(*tiers));
+    size_t count = 0;
+
+    for (size_t i = 0; i < model->nodes.count; i++)
+        stacks[i] =
+            (struct stack){.node = (uint32_t)i, .of_page = data->tree.nodes[i]};
+    for (size_t i = 0; i < model->nseen; i++)
+        stacks[model->seen[i].node].samples++;
+    qsort(stacks, model->nodes.count, sizeof(*stacks), compare_stacks);
+    for (; count < model->nodes.count && stacks[count].samples > 0; count++) {
+        uint32_t node = stacks[count].node;
+
+        ranks[node] = (uint32_t)count;
+        nodes[count] = data->tree.nodes[node];
+        tiers[count] = node ? word_of(data, model->nodes.items[node].key) : 0;
+    }
+    to_steps(nodes, count);
+    jr_block_column(&data->block, "stack_node", nodes, count);
+    jr_block_column(&data->block, "stack_tier", tiers, count);
+    free(stacks);
+    free(nodes);
+    free(tiers);
+    return ranks;
+}
+
+/* Where the samples of each thread go: by thread, then by time. */
+static size_t *order_samples(const struct data *data)
+{
+    const struct jr_model *model = data->model;
+    size_t *next = jr_alloc(model->nthreads + 1, sizeof(*next));
+    size_t *order = jr_alloc(model->nseen + 1, sizeof(*order));
+    size_t sum = 0;
+
+    for (size_t i = 0; i < model->nthreads; i++) {
+        next[i] = sum;
+        sum += data->counts[i];
+    }
+    for (size_t i = 0; i < model->nseen; i++)
+        order[next[model->seen[i].thread]++] = i;
+    free(next);
+    return order;
+}
+
+/* Times as steps from the thread's sample before; the first from zero. */
+static void put_times(const struct jr_model *model, const size_t *order,
+                      uint64_t *values)
+{
+    uint64_t last = 0;
+    uint32_t thread = UINT32_MAX;
+
+    for (size_t i = 0; i < model->nseen; i++) {
+        const struct jr_seen *seen = &model->seen[order[i]];
+        uint64_t time = jr_page_time(
+            model, &model->processes[model->threads[seen->thread].process],
+            seen->time_ns);
+
+        if (seen->thread != thread)
+            last = 0;
+        thread = seen->thread;
+        if (time < last)
+            time = last;
+        values[i] = time - last;
+        last = time;
+    }
+}
+
+static void put_samples(const struct data *data, const uint32_t *ranks,
+                        FILE *out)
+{
+    const struct jr_model *model = data->model;
+    size_t *order = order_samples(data);
+    uint64_t *values = jr_alloc(model->nseen + 1, sizeof(*values));
+    struct jr_block block;
+
+    jr_block_open(&block);
+    put_times(model, order, values);
+    jr_block_column(&block, "time", values, model->nseen);
+    for (size_t i = 0; i < model->nseen; i++)
+        values[i] = ranks[model->seen[order[i]].node];
+    jr_block_column(&block, "stack", values, model->nseen);
+    for (size_t i = 0; i < model->nseen; i++)
+        values[i] = model->seen[order[i]].weight_ns;
+    jr_block_column(&block, "weight", values, model->nseen);
+    for (size_t i = 0; i < model->nseen; i++)
+        values[i] = model->seen[order[i]].event;
+    jr_block_column(&block, "event", values, model->nseen);
+    free(values);
+    free(order);
+    jr_block_close(&block, "samples", out);
+}
+
+void jr_page_data(const struct jr_report *report, FILE *out)
+{
+    struct data data = {.report = report, .model = report->model};
+    uint32_t *ranks;
+
+    data.counts = jr_alloc(data.model->nthreads + 1, sizeof(*data.counts));
+    for (size_t i = 0; i < data.model->nseen; i++)
+        data.counts[data.model->seen[i].thread]++;
+    jr_page_tree_build(data.model, &data.tree);
+    jr_block_open(&data.block);
+    add_functions(&data);
+    jr_block_column(&data.block, "up", data.tree.up + 1, data.tree.nnodes - 1);
+    jr_block_column(&data.block, "function", data.tree.function + 1,
+                    data.tree.nnodes - 1);
+    ranks = add_stacks(&data);
+    put_head(&data);
+    put_modules(&data);
+    jr_block_close(&data.block, "core", out);
+    put_samples(&data, ranks, out);
+    jr_page_code(report, data.tree.numbers, out);
+    free(ranks);
+    free(data.modules);
+    free(data.is_program);
+    free(data.counts);
+    free(data.words);
+    jr_table_free(&data.by_module);
+    jr_table_free(&data.by_word);
+    jr_page_tree_free(&data.tree);
+}
