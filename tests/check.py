@@ -186,13 +186,14 @@ def fuzz_targets():
 
 
 def fuzz_job(name):
-    """A fuzz target on the corpus, on the inputs of the golden cases and on an
-    ELF file, each with mutations."""
+    """A fuzz target on the corpus, on the inputs of the golden cases and on
+    two ELF files, each with mutations."""
     target = os.path.join(build_folder(), "asan/tests/fuzz", name)
     corpus = [path for path in glob.glob(
         os.path.join(ROOT, "tests/fuzz/corpus/**"), recursive=True)
               if os.path.isfile(path)]
-    corpus.append(os.path.join(build_folder(), "tests/programs/spinlib.so"))
+    corpus += [os.path.join(build_folder(), "tests/programs", program)
+               for program in ("spinlib.so", "inlined")]
     with tempfile.TemporaryDirectory(prefix="jprof-fuzz-") as scratch:
         if name == "fuzz_cfi":
             subprocess.run([sys.executable, os.path.join(

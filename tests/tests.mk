@@ -27,9 +27,10 @@ PROG_ALL := $(patsubst tests/programs/%.c,%,$(PROG_SRC))
 PROGRAMS := $(patsubst %,$(B)/tests/programs/%,$(filter-out $(PROG_SO),\
   $(PROG_ALL))) $(patsubst %,$(B)/tests/programs/%.so,$(filter $(PROG_SO),\
   $(PROG_ALL))) $(B)/tests/programs/throws $(B)/tests/programs/storm \
+  $(B)/tests/programs/recurse $(B)/tests/programs/inlined \
   $(B)/tests/programs/static_busy $(B)/tests/programs/forkcost \
   $(B)/tests/tools/timeline $(B)/tests/tools/codes \
-  $(B)/tests/tools/runtimes \
+  $(B)/tests/tools/runtimes $(B)/tests/tools/lines \
   $(B)/tests/tools/torture $(B)/tests/tools/modellog $(B)/tests/soak/storm
 SOAK_SRC := $(wildcard tests/soak/*.c tests/soak/*.cc)
 SOAK_OBJ := $(SOAK_SRC:%=$(B)/%.o)
@@ -52,7 +53,8 @@ SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 FAKE_KERNEL := jp_sys_clock_sig jp_sys_sig
 $(B)/tests/unit/test_pre_weights: WRAP := $(FAKE_KERNEL) \
   jp_sys_map_file_sig jp_sys_unmap_sig jp_sys_close_sig
-$(B)/tests/unit/test_pre_weights_real $(B)/tests/unit/test_pre_adopt: \
+$(B)/tests/unit/test_pre_weights_real $(B)/tests/unit/test_pre_strata \
+  $(B)/tests/unit/test_pre_adopt: \
   WRAP := $(FAKE_KERNEL)
 $(B)/tests/unit/test_pre_control: WRAP := $(FAKE_KERNEL) \
   $(patsubst %,jp_%_sig,owned_check log_ring_rotate names_all usage_note \
@@ -88,13 +90,14 @@ $(B)/tests/programs/noframe: PROGFLAGS := -O2 -g -fomit-frame-pointer \
 $(B)/tests/programs/swap_a.so $(B)/tests/programs/swap_b.so: \
   PROGFLAGS := -O2 -g -fomit-frame-pointer
 
-$(B)/tests/programs/throws $(B)/tests/programs/storm: $(B)/%: %.cc
+$(B)/tests/programs/throws $(B)/tests/programs/storm \
+$(B)/tests/programs/recurse $(B)/tests/programs/inlined: $(B)/%: %.cc
 	@mkdir -p $(@D)
 	$(CXX) -O2 -g -fomit-frame-pointer -Wall -Wextra $(WERROR) -pthread \
 	  -o $@ $< -ldl
 
 $(B)/tests/tools/timeline $(B)/tests/tools/codes: tests/tools/runs.h
-$(B)/tests/tools/timeline $(B)/tests/tools/codes \
+$(B)/tests/tools/timeline $(B)/tests/tools/codes $(B)/tests/tools/lines \
 $(B)/tests/tools/runtimes: $(B)/%: %.c $(REP_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
@@ -155,10 +158,11 @@ $(filter-out $(FUZZ_PRE),$(FUZZ)): $(B)/%: %.c tests/fuzz/driver.c $(REP_LIB)
 	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE $(UNITFLAGS) $(LDFLAGS) -o $@ $< \
 	  tests/fuzz/driver.c $(REP_LIB) $(REP_LIBS)
 
-$(filter-out $(FUZZ_PRE_LONG),$(FUZZ_LONG)): $(B)/libfuzzer/%: tests/fuzz/%.c $(REP_SRC) $(JL_SRC)
+$(filter-out $(FUZZ_PRE_LONG),$(FUZZ_LONG)): $(B)/libfuzzer/%: tests/fuzz/%.c $(REP_SRC) $(JL_SRC) \
+    $(PAGE_ASSETS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(SANITIZE) -fsanitize=fuzzer $(WARN) -D_GNU_SOURCE \
-	  $(UNITFLAGS) -o $@ $< $(filter-out analyzer/main.c \
+	  $(UNITFLAGS) -Wa,-I$(B) -o $@ $< $(filter-out analyzer/main.c \
 	  analyzer/launcher/main.c,$(REP_SRC) $(JL_SRC)) $(REP_LIBS)
 
 programs: $(PROGRAMS)
@@ -257,6 +261,7 @@ lint: all ## gate, layers, shape, analyzers, manual pages, both compilers
 -include tests/bench/bench.mk
 -include tests/transparency/transparency.mk
 include tests/wall/wall.mk
+include tests/readers/readers.mk
 -include tests/servers/servers.mk
 -include $(addsuffix .d,$(basename $(UNIT) $(PROGRAMS) $(FUZZ)))
 .PHONY: check check-build check-churn check-hostile check-soak check-run check-golden golden-update unit lint fuzz

@@ -19,9 +19,10 @@ _jprof_values()
 {
     case $1 in
     --jit) echo off map dump ;;
+    --with) echo pprof firefox speedscope ;;
     --jit-detail) echo func src ir ;;
     --jit-tiers) echo merge split raw ;;
-    --format) echo html text collapsed summary cleo annotate ;;
+    --format) echo html html-plain text collapsed pprof speedscope firefox callgrind perf-script summary cleo annotate ;;
     esac
 }
 
@@ -61,13 +62,13 @@ _jprof()
     fi
     case $command:$cur in
     report:-*) _jprof_reply -W "$(_jprof_options "$reporter")" -- "$cur" ;;
-    report:*) _jprof_reply -f -- "$cur" ;;
+    report:* | view:[!-]* | view:) _jprof_reply -f -- "$cur" ;;
     start:* | pause:* | clear:* | save:*)
         _jprof_reply -W "$(_jprof_pids)" -- "$cur"
         ;;
     *:-*) _jprof_reply -W "$(_jprof_options "$1")" -- "$cur" ;;
     :*)
-        _jprof_reply -c -W 'run report start pause clear save' -- "$cur"
+        _jprof_reply -c -W 'run report view start pause clear save' -- "$cur"
         ;;
     *)
         # The program's own words, once it is named.

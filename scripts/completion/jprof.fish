@@ -20,8 +20,10 @@ function __jprof_values
             __jprof_with --jit-detail func src ir
         case '--jit-tiers=*'
             __jprof_with --jit-tiers merge split raw
+        case '--with=*'
+            __jprof_with --with pprof firefox speedscope
         case '--format=*'
-            __jprof_with --format html text collapsed summary cleo annotate
+            __jprof_with --format html html-plain text collapsed pprof speedscope firefox callgrind perf-script summary cleo annotate
         case '*'
             return 1
     end
@@ -38,6 +40,10 @@ function __jprof_words
             grep -ls 'libjprof\.so' /proc/*/maps 2>/dev/null |
                 string match -rg "^/proc/([0-9]+)/"
             return
+        case view
+            string match -q -- '-*' $current
+            and __jprof_with --with pprof firefox speedscope
+            return
         case report
             string match -q -- '-*' $current
             and __jprof_options (string replace -r 'jprof[^/]*$' jprof-report $words[1])
@@ -46,7 +52,7 @@ function __jprof_words
     if string match -q -- '-*' $current
         __jprof_options $words[1]
     else if test (count $words) = 1
-        printf '%s\n' run report start pause clear save
+        printf '%s\n' run report view start pause clear save
         __fish_complete_command
     else
         __fish_complete_command

@@ -48,4 +48,15 @@ bench-torture: all $(B)/tests/tools/torture ## a million loads and moves of code
 bench-model: all $(B)/tests/tools/modellog $(B)/tests/bench/stacks ## large logs: CPU time, memory and size of reports; BENCH="--rows=deep OTHER-REPORT"
 	$(PYTHON) tests/bench/model.py $(B) $(BENCH)
 
-.PHONY: bench bench-model bench-stacks bench-torture
+bench-report: all $(B)/tests/tools/modellog ## the report's page of a million samples in a headless Chromium: bytes, load, each change; BENCH="--runs=1"
+	$(PYTHON) tests/bench/page.py $(B) $(BENCH)
+
+bench-exports: all $(B)/tests/tools/modellog ## exports beside --format=collapsed: CPU time, memory, size
+	$(PYTHON) tests/bench/exports.py $(B) $(BENCH)
+
+bench-symbols: $(B)/tests/tools/lines ## inlined functions of FILE beside other readers
+	@test -n "$(FILE)" || { echo "FILE=PATH of an ELF file with DWARF"; exit 64; }
+	$(PYTHON) tests/bench/symbols.py $(B) $(FILE)
+
+.PHONY: bench bench-exports bench-model bench-report bench-stacks bench-symbols \
+  bench-torture

@@ -45,7 +45,8 @@ Row = collections.namedtuple(
 
 def row(name, title, keys, forms=("summary",), options=(), operands="log",
         jit=0, swapped=False, **bars):
-    return Row(name, title, keys, forms, options, operands, jit, swapped, bars)
+    return Row(name, title, keys, forms, options, operands, jit, swapped,
+               {form.replace("_", "-"): bar for form, bar in bars.items()})
 
 
 FEW = {"low": 3, "high": 8}
@@ -55,21 +56,24 @@ PLUGINS = {"samples": MILLION, "stacks": 1000, "low": 5, "high": 25,
            "sites": 4096}
 ROWS = (
     row("samples6", "10^6 samples, 20 stacks", {"samples": MILLION, **FEW},
-        ("summary", "html"), summary=(None, 32, None), html=(None, 32, None)),
+        ("summary", "html-plain"), summary=(None, 32, None),
+        html_plain=(None, 32, None)),
     row("samples7", "10^7 samples, 20 stacks", {"samples": 10 * MILLION, **FEW},
-        ("summary", "html")),
+        ("summary", "html-plain")),
     row("samples8", "10^8 samples, 20 stacks (2.4 GB)",
-        {"samples": 100 * MILLION, **FEW}, ("summary", "html"),
+        {"samples": 100 * MILLION, **FEW}, ("summary", "html-plain"),
         summary=(3, 128, None)),
     row("deep", "10^6 samples, 526,000 stacks of 5 to 60 frames",
         {"samples": MILLION, "stacks": 526000, **MANY},
         summary=(4, 700, None)),
     row("zipf", "10^7 samples, 500,000 stacks, Zipf, half JIT code",
         {"samples": 10 * MILLION, "stacks": 500000, "zipf": 1, **BUSHY,
-         "spread": 8}, ("html",), jit=12000, html=(8, 800, 20)),
+         "spread": 8}, ("html-plain",), jit=12000,
+        html_plain=(8, 800, 20)),
     row("merged", "1,000 processes of 2,000 samples, merged",
         {"samples": 2000, "stacks": 1000, "zipf": 1, "processes": 1000,
-         **BUSHY}, ("html",), ("--merge",), "merge", html=(3, 400, 15)),
+         **BUSHY}, ("html-plain",), ("--merge",), "merge",
+        html_plain=(3, 400, 15)),
     row("threads", "1,000 threads, 10^7 samples, 20,000 stacks, Zipf, -t",
         {"samples": 10 * MILLION, "stacks": 20000, "zipf": 1, "threads": 1000,
          **BUSHY}, ("text",), ("-t",), text=(5, None, 30)),
@@ -79,10 +83,11 @@ ROWS = (
         {"swaps": 200000, **PLUGINS}, swapped=True, summary=(2, None, None)),
     row("build3", "10^3 processes of 200 samples, a launcher's folder",
         {"samples": 200, "stacks": 100, "zipf": 1, "processes": 1000, **BUSHY},
-        ("html",), (), "folder"),
+        ("html-plain",), (), "folder"),
     row("build4", "10^4 processes of 200 samples, a launcher's folder",
         {"samples": 200, "stacks": 100, "zipf": 1, "processes": 10000,
-         **BUSHY}, ("html",), (), "folder", html=(None, None, 40)),
+         **BUSHY}, ("html-plain",), (), "folder",
+        html_plain=(None, None, 40)),
 )
 
 
@@ -248,7 +253,8 @@ def run_perf(arguments, table):
     try:
         log, samples = bench.bench_log(there)
         data = bench.record_perf(there)
-        commands = {report: [report, there.tool("stacks"), log]
+        commands = {report: [report, "--format=html-plain",
+                             there.tool("stacks"), log]
                     for report in table.reports}
         if data:
             commands["perf"] = ["perf", "report", "-i", data, "--children",
@@ -260,9 +266,9 @@ def run_perf(arguments, table):
             for name, command in commands.items():
                 costs[name].append(measure(command, scratch))
         what = row("perf", "%d samples of 25 frames" % samples, {},
-                   html=(None, None, None))
+                   html_plain=(None, None, None))
         for name in commands:
-            table.add(what, "html" if name != "perf" else "children",
+            table.add(what, "html-plain" if name != "perf" else "children",
                       name, median(costs[name]))
         for report in table.reports if data else ():
             ours, theirs = median(costs[report]), median(costs["perf"])
@@ -298,7 +304,7 @@ def main(argv):
             run_row(what, arguments, table)
     if "perf" in wanted:
         run_perf(arguments, table)
-    for form in ("summary", "html"):
+    for form in ("summary", "html-plain"):
         table.growth("samples6", "samples7", form)
         table.growth("samples7", "samples8", form)
         table.growth("build3", "build4", form)

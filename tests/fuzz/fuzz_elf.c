@@ -15,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct jr_mapping mapping = {.start = 0x10000, .end = 0x20000};
+    const struct jr_debug_folders none = {0};
     struct jr_strings *strings;
     struct jr_elf *elf;
     uint64_t address;
@@ -22,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)
         abort();
-    elf = jr_elf_open(fd, "fuzz");
+    elf = jr_elf_open(fd, "fuzz", &none);
     if (!elf)
         return 0;
     strings = jr_strings_new();

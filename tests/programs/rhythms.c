@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * A program that logs by its own clocks what its threads did:
- *     rhythms ticker SECONDS A B     a thread sleeps A s, then B s, by turns
- *     rhythms mix SECONDS CYCLE      computes, sleeps, waits for a mutex and
- *     for
- *                                  a pipe, a quarter of CYCLE s each
- *     rhythms pool SECONDS THREADS   workers take work of some ms from a queue
- *     rhythms cut SECONDS          by turns, sleeps that the next signal ends
+ *     rhythms ticker SECONDS A B       a thread sleeps A s, then B s, by turns
+ *     rhythms mix SECONDS CYCLE        computes, sleeps, waits for a mutex and
+ *                                      for a pipe, a quarter of CYCLE s each
+ *     rhythms pool SECONDS THREADS     workers take work of some ms from a
+ *                                      queue
+ *     rhythms cut SECONDS              by turns, sleeps that the next signal
+ *                                      ends
+ *     rhythms contend SECONDS THREADS  threads hold one mutex by turns, and
+ *                                      rest
+ *     rhythms brief SECONDS REST WORK  threads that rest, compute and end
  * Prints `truth TID FUNCTION WALL CPU`, in seconds, when a thread ends.
  * Runs in: tests. */
 #define _GNU_SOURCE
@@ -71,6 +75,10 @@ NOINLINE void do_mutex(void);
 NOINLINE void do_pipe(void);
 NOINLINE void do_work(void);
 NOINLINE void do_take(void);
+NOINLINE void do_lock(void);
+NOINLINE void do_hold(void);
+NOINLINE void do_rest(void);
+NOINLINE void do_task(void);
 
 void wait_a(void)
 {
@@ -134,6 +142,30 @@ void do_take(void)
     if (queued > 0)
         queued--;
     pthread_mutex_unlock(&mutex);
+    BARRIER();
+}
+
+void do_lock(void)
+{
+    pthread_mutex_lock(&mutex);
+    BARRIER();
+}
+
+void do_hold(void)
+{
+    rest(0.004);
+    BARRIER();
+}
+
+void do_rest(void)
+{
+    rest(first);
+    BARRIER();
+}
+
+void do_task(void)
+{
+    compute(second);
     BARRIER();
 }
 
@@ -216,6 +248,38 @@ static void *serve(void *data)
     return data;
 }
 
+/* The lock is held for 4 ms, and wanted again after 15 ms of rest and 1 ms of
+ * CPU. */
+static void *contend(void *data)
+{
+    static void (*const functions[])(void) = {do_lock, do_hold, do_rest,
+                                              do_task};
+    struct truth truths[] = {{"do_lock", 0, 0},
+                             {"do_hold", 0, 0},
+                             {"do_rest", 0, 0},
+                             {"do_task", 0, 0}};
+    const double end = now() + seconds;
+    while (now() < end)
+        for (int i = 0; i < 4; i++) {
+            timed(&truths[i], functions[i]);
+            if (i == 1)
+                pthread_mutex_unlock(&mutex);
+        }
+    for (int i = 0; i < 4; i++)
+        say(&truths[i]);
+    return data;
+}
+
+static void *once(void *data)
+{
+    struct truth idle = {"do_rest", 0, 0}, task = {"do_task", 0, 0};
+    timed(&idle, do_rest);
+    timed(&task, do_task);
+    say(&idle);
+    say(&task);
+    return data;
+}
+
 static pthread_t start(void *(*function)(void *))
 {
     pthread_t thread;
@@ -245,6 +309,34 @@ static void pool(int count)
         pthread_join(threads[i], NULL);
 }
 
+static void contenders(int count)
+{
+    pthread_t threads[64];
+    first = 0.015;
+    second = 0.001;
+    for (int i = 0; i < count; i++)
+        threads[i] = start(contend);
+    for (int i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Two at a time. */
+static void briefly(void)
+{
+    const double end = now() + seconds;
+    while (now() < end) {
+        const pthread_t one = start(once), other = start(once);
+        pthread_join(one, NULL);
+        pthread_join(other, NULL);
+    }
+}
+
+/* A number of threads, from 1 to 64. */
+static int counted(double number)
+{
+    return number < 1 || number > 64 ? 1 : (int)number;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "ticker";
@@ -259,7 +351,11 @@ int main(int argc, char **argv)
         start(feed);
         pthread_join(start(mix), NULL);
     } else if (strcmp(what, "pool") == 0) {
-        pool(first < 1 || first > 64 ? 1 : (int)first);
+        pool(counted(first));
+    } else if (strcmp(what, "contend") == 0) {
+        contenders(counted(first));
+    } else if (strcmp(what, "brief") == 0) {
+        briefly();
     } else {
         cut = strcmp(what, "cut") == 0;
         pthread_join(start(tick), NULL);

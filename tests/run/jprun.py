@@ -274,9 +274,11 @@ class Case(unittest.TestCase):
         return dict(line.split(": ", 1) for line in text.splitlines()
                     if ": " in line)
 
-    def collapsed(self, app, *arguments):
-        """[([root, ..., leaf], weight in periods)]."""
-        text = self.report(app, "--format=collapsed", *arguments)
+    def collapsed(self, app, *arguments, inlined=False):
+        """[([root, ..., leaf], weight in periods)].  The programs have helpers
+        that are always inlined: they are told apart where that is asked."""
+        text = self.report(app, "--format=collapsed",
+                           *([] if inlined else ["--no-inline"]), *arguments)
         stacks = []
         for line in text.splitlines():
             stack, weight = line.rsplit(" ", 1)

@@ -148,7 +148,8 @@ class Agreement(Case):
         known = {name for _, _, name in functions_of(app)}
         got = {name: (int(count), int(hits))
                for count, hits, name, module in ENTRY.findall(
-                   self.report(app, "--format=text", "jprof-log"))
+                   self.report(app, "--no-inline", "--format=text",
+                               "jprof-log"))
                if module == os.path.basename(app) and name in known}
         expected = self.count_by_name(app, run)
         self.assertIn("recurse", expected)

@@ -119,7 +119,7 @@ class Made(Files):
                                 [(0x20004, 7, 0, "/no/<b>\"'.js")]),
                           load(1500000000, 0x20000,
                                "JS:*</td><script>x() /a.js:1:1", CODE)))
-        page = self.report("app", "jprof-log")
+        page = self.report("--format=html-plain", "app", "jprof-log")
         code = page[page.index('<section class="code"'):]
         self.assertIn("<td>+9</td><td>jmp +c</td>", code)
         self.assertIn('<td>5</td><td>62.5%</td><td>+9</td>', code)
@@ -193,7 +193,7 @@ class Made(Files):
         self.profile([(2, 0x20000 + i * 0x1000 + j, 1 + j)
                       for i in range(4) for j in (0, 1, 2, 700)],
                      data[:-100])
-        page = self.report("app", "jprof-log")
+        page = self.report("--format=html-plain", "app", "jprof-log")
         self.assertEqual(page.count("<script>"), 1)
         self.assertFalse(set(page) & set("\x01\x1b\u202e"))
         self.assertLess(len(page), 2000000)
@@ -246,7 +246,8 @@ class SpiderMonkey(Files):
         self.assertIn("Ion, 9 (100.0%%): %#x" % found, text)
         self.assertRegex(text, r"\.txt:%d:\d+  opcode%d\n *9  100.0%%"
                          % (line, line))
-        self.assertIn("opcode", self.report("app", "jprof-log"))
+        self.assertIn("opcode", self.report("--format=html-plain", "app",
+                                            "jprof-log"))
 
 
 class Node(Case):
@@ -274,7 +275,7 @@ console.log(typeof t);
                                 "churn.js")
         self.assertEqual((done.status, done.out), (0, "number\n"), done.err)
         log = self.log_names()[0]
-        page = self.report("node", log)
+        page = self.report("--format=html-plain", "node", log)
         code = page[page.index('<section class="code"'):]
         self.assertRegex(code, r"\">round \(.*churn\.js:3:15\)</span></h4>")
         self.assertIn("<em>TurboFan</em>", code)

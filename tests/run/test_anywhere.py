@@ -158,7 +158,8 @@ class InstallDeps(Case):
 # What Debian's essential and required packages have, or these bring.
 ALWAYS = {
     "bash", "env", "mount", "nm", "prlimit", "setpriv", "sh", "strip", "tr",
-    "cc", "erlc", "java"}
+    "cc", "erlc", "java", "dpkg-query", "objcopy", "llvm-symbolizer",
+    "callgrind_annotate"}
 
 
 class Lacking(Case):

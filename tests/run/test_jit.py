@@ -190,7 +190,7 @@ class Node(Case):
         self.assertFalse([run.damage for run in self.all_runs()
                           if run.damage])
         page = html.unescape(self.report(node, "jprof-log"))
-        flat = page[page.rindex("Function Name"):]
+        flat = page[page.index("Flat Profile"):]
         for name in ("leafWork", "middleStep", "outerLoop"):
             self.assertIn(name, page)
         self.assertIn("leafWork", flat)

@@ -57,6 +57,26 @@ class Rings(Case):
         early = {s[1] for s in run.samples if s[0] < middle}
         self.assertGreater(len(early), 30)
 
+    def test_head_of_the_report(self):
+        """What is of the ring, and what of the whole run."""
+        self.busy(4, flags="JP_START JP_PERIOD=0.001 JP_CIRCULAR=16384")
+        summary = self.summary(program("busy"), "jprof-log")
+        kept, cpu = float(summary["kept_s"]), float(summary["cpu_s"])
+        self.assertLess(kept, 0.9 * float(summary["wall_s"]))
+        self.assertGreater(kept, 0.9 * cpu)
+        text = self.report(program("busy"), "--format=text", "jprof-log")
+        self.assertRegex(text, r"Wall time .*, of which the ring buffer kept "
+                               r"the last [\d.]+ m?s for this report")
+        self.assertRegex(text, r"Coverage +not known for the [\d.]+ s of CPU "
+                               r"time in the whole run")
+        self.assertNotIn("no CPU time was used", text)
+        self.assertRegex(text, r"lookups hit in the whole run")
+        # The ring kept nothing of the beginning.
+        first = self.summary(program("busy"), "--to=0.1", "jprof-log")
+        self.assertEqual(float(first["kept_s"]), 0)
+        # The log was made later than the profile began.
+        self.assertEqual(float(first["wall_s"]), 0.1)
+
     def test_killed(self):
         _, samples = self.ring(251, signal.SIGKILL, program("loads"), "idle",
                                "100", "250")

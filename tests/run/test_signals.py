@@ -4,6 +4,7 @@ not there, and jprof goes on sampling: each case prints the same with the
 library as without.  Runs in: tests."""
 import signal
 import subprocess
+import sys
 import unittest
 
 from jprun import LIBRARY, Case, program, weight_s
@@ -66,6 +67,35 @@ class Dispositions(Same):
         cpu, real = self.same("raw", signal.SIGPROF)
         self.assertIn("by a system call", self.notes(cpu))
         self.assertNotIn("by a system call", self.notes(real))
+
+
+class Taken(Same):
+    TAKE = ("import signal, time\n"
+            "def turn(end):\n"
+            "    while time.process_time() < end: pass\n"
+            "turn(0.2)\n"
+            "for number in %s:\n"
+            "    if number not in (9, 19, 32, 33):\n"
+            "        signal.signal(number, lambda *_: 0)\n"
+            "turn(0.4)")
+
+    def taken(self, numbers):
+        self.run_program(sys.executable, "-c", self.TAKE % numbers, flags=CPU)
+        return self.notes(self.run_of())
+
+    def test_one_signal_after_the_other(self):
+        """The notes say in which order the clock lost its signals."""
+        notes = self.taken("range(1, 65)")
+        self.assertLess(notes.index("the clock took another"),
+                        notes.index("the program then took the signal that "
+                                    "the clock had moved to"))
+        self.assertNotIn("the clock shares it", notes)
+
+    def test_the_clocks_own_last(self):
+        """Here it never moved."""
+        notes = self.taken("range(64, 0, -1)")
+        self.assertIn("no other is free: the clock shares it", notes)
+        self.assertNotIn("took", notes)
 
 
 class Waits(Same):

@@ -21,7 +21,8 @@ static inline int each_run(const char *path,
                                        const struct jr_run *run))
 {
     struct jr_diag diag = {0};
-    struct jr_symbols *symbols = jr_symbols_new(&diag);
+    struct jr_symbols *symbols =
+        jr_symbols_new(&diag, &(struct jr_symbols_options){0});
     struct jr_log log = {0};
     const char *slash = strrchr(path, '/');
     char *folder =

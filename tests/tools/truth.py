@@ -4,7 +4,8 @@
 Runs in: tests.  A function's time in a thread is the weight of the samples
 whose stack holds it; its standard error comes from the samples alone: each
 time that a thread's next sample is inside where the one before was outside, or
-the other way round, the end of a stratum is unsure by its length.
+the other way round, the end of a stratum is unsure by its length.  After a
+thread's last sample its last stratum is unsure, or what was given it unseen.
 """
 import collections
 import re
@@ -21,6 +22,7 @@ class Phase:
         self.got = collections.Counter()    # event -> seconds
         self.variance = 0.0
         self.samples = 0
+        self.stay = Stay()
 
     def seen(self):
         return sum(self.got.values())
@@ -77,6 +79,52 @@ def totals(out):
     return found
 
 
+class Stay:
+    """A thread's samples that wait in a function, one after the other: by how
+    much their weights are more than the time between them."""
+    GAP = 24
+
+    def __init__(self):
+        self.drift, self.most, self.when = 0, 0, None
+
+    def add(self, when, weight):
+        if self.when is not None and (when - self.when) / self.GAP <= weight:
+            self.drift += weight - (when - self.when)
+        self.when, self.most = when, max(self.most, weight)
+
+    def end(self):
+        """What it adds to the variance, in s squared."""
+        drift, most = self.drift, self.most
+        self.__init__()
+        return (drift / 1e9) ** 2 if abs(drift) > most else 0
+
+
+class End:
+    """The last sample of a thread so far, and until when its time is known."""
+
+    def __init__(self, period):
+        self.period, self.held = period, None
+        self.when, self.weight, self.until, self.again = 0, 0, 0, 0
+
+    def add(self, held, when, weight, event):
+        if self.held is not None and when == self.when:
+            self.again += weight
+        else:
+            self.again = 0
+        until = self.until + weight if self.held is not None else 0
+        self.until = max(until, when)
+        self.held, self.when, self.weight = held, when, weight
+        self.event = event
+
+    def unsure(self, end):
+        """What is unsure of it, in ns, where the process ended at `end`."""
+        if self.again:
+            return self.again if self.until + 2 * self.period < end else 0
+        proven = (self.event == "blocked" and
+                  self.weight > 2 * self.period >= self.until - self.when)
+        return 0 if proven else self.weight
+
+
 def compare(log, path, out):
     """{tid: [Phase]} of a log of `rhythms` at `path` that printed `out`."""
     run = decode.load(log)[0]
@@ -86,21 +134,31 @@ def compare(log, path, out):
             r"(?m)^truth (\d+) (\w+) ([\d.]+) ([\d.]+)$", out):
         threads.setdefault(int(tid), []).append(
             Phase(function, float(wall), float(cpu)))
-    last = {}           # tid -> (names, weight in s, time in s)
+    last = {}           # tid -> End
     for when, tid, weight, event, _, stack in sorted(
             run.samples, key=lambda sample: sample[0]):
         held = frozenset(name_of(address - (i > 0))
                          for i, address in enumerate(stack))
-        weight /= 1e9
-        when /= 1e9
-        before, length, then = last.get(tid, (held, 0, when))
-        unsure = min(max(weight, length), when - then)
+        end = last.setdefault(tid, End(run.header["period_ns"]))
+        before = held if end.held is None else end.held
+        unsure = min(max(weight, end.weight), when - end.when) / 1e9
         for phase in threads.get(tid, []):
             inside = phase.function in held
             if inside:
-                phase.got[event] += weight
+                phase.got[event] += weight / 1e9
                 phase.samples += 1
+            if not inside or event != "blocked":
+                phase.variance += phase.stay.end()
+            if inside:
+                phase.stay.add(when, weight)
             if inside != (phase.function in before):
                 phase.variance += unsure ** 2 * 2 / 3
-        last[tid] = held, weight, when
+        end.add(held, when, weight, event)
+    ended = max([sample[0] for sample in run.samples] +
+                [when for when, _ in run.events("exit")])
+    for tid, end in last.items():
+        for phase in threads.get(tid, []):
+            phase.variance += phase.stay.end()
+            if phase.function in end.held:
+                phase.variance += (end.unsure(ended) / 1e9) ** 2 / 6
     return threads

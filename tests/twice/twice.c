@@ -131,11 +131,14 @@ static enum jp_reason walk_twice(struct jp_thread *thread,
     if (second == NULL)
         return __real_jp_walk_sig(thread, buffer, context);
     for (int turn = 0;; turn++) {
+        /* A rule that cannot be made while libraries are opened or closed can
+         * be made when that is over, even if the map is as before. */
+        const int was_dirty = jp_maps_is_dirty_sig();
         reasons[0] = __real_jp_walk_sig(thread, buffer, context);
         jp_maps_check_buffer_sig(second);
         second->cache.ready = 0;
         reasons[1] = __real_jp_walk_sig(thread, second, context);
-        const int moved = jp_maps_is_dirty_sig() ||
+        const int moved = was_dirty || jp_maps_is_dirty_sig() ||
                           epoch != jp_maps_epoch_sig() ||
                           epoch != second->maps_epoch;
         if (reasons[0] == reasons[1] && is_same(buffer, second))

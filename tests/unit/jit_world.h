@@ -73,7 +73,8 @@ static inline struct world *build(const char *text)
     assert_int_equal(jr_map_parse((const uint8_t *)text, strlen(text),
                                   &world->map, &world->diag),
                      0);
-    world->symbols = jr_symbols_new(&world->diag);
+    world->symbols =
+        jr_symbols_new(&world->diag, &(struct jr_symbols_options){0});
     world->space = jr_space_new(world->symbols, &world->map, folder);
     return world;
 }

@@ -133,7 +133,8 @@ static inline void profile_model(struct profile *profile, const char *events,
                                   &profile->map, &profile->diag),
                      0);
     free(text);
-    profile->symbols = jr_symbols_new(&profile->diag);
+    profile->symbols =
+        jr_symbols_new(&profile->diag, &(struct jr_symbols_options){0});
     profile->space =
         jr_space_new(profile->symbols, &profile->map, profile->folder);
     jr_model_init(&profile->model, filter);

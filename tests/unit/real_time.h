@@ -62,19 +62,33 @@ static int answer_same(struct jp_thread *thread, const ucontext_t *context,
     return same;
 }
 
-static void set_pc(ucontext_t *context, int waits)
+#define CALL 202 /* its number */
+
+/* What a signal finds its thread in: a call that has failed with EINTR, or one
+ * that is about to be made again. */
+enum found { COMPUTES, IN_CALL, IN_QUEUE };
+
+static void set_pc(ucontext_t *context, enum found found)
 {
-    const uint32_t *pc = waits ? &code[8] : &code[12];
+    const uint8_t *call = (const uint8_t *)&code[8];
 #ifdef __x86_64__
-    context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)pc;
+    greg_t *registers = context->uc_mcontext.gregs;
+    registers[REG_RIP] = (greg_t)(uintptr_t)(found == COMPUTES  ? call + 16
+                                             : found == IN_CALL ? call + 2
+                                                                : call);
+    registers[REG_RAX] = found == IN_CALL ? -EINTR : CALL;
 #else
-    context->uc_mcontext.pc = (uintptr_t)pc;
+    context->uc_mcontext.pc = (uintptr_t)(found == COMPUTES  ? call + 16
+                                          : found == IN_CALL ? call + 4
+                                                             : call);
+    context->uc_mcontext.regs[0] = found == IN_CALL ? (uint64_t)-EINTR : 0;
+    context->uc_mcontext.regs[8] = CALL;
 #endif
 }
 
 /* A signal of one of the record's timers, to a thread that waits or does not.
  * Returns whether it is a sample. */
-static int signal_of(int timer, struct jp_thread *thread, int waits,
+static int signal_of(int timer, struct jp_thread *thread, enum found found,
                      struct jp_due *due)
 {
     siginfo_t info = {.si_code = SI_TIMER};
@@ -82,7 +96,7 @@ static int signal_of(int timer, struct jp_thread *thread, int waits,
     const struct jp_signal signal = {SIGALRM, &info, &context, fake.now_ns,
                                      answer_same};
     info.si_timerid = timer;
-    set_pc(&context, waits);
+    set_pc(&context, found);
     *due = (struct jp_due){0};
     if (!jp_clock_due_sig(&jp_clock_real, thread, &signal, due))
         return 0;
@@ -109,19 +123,19 @@ static void to_moment(const struct jp_thread *thread, enum doing doing)
     fake.now_ns = due;
 }
 
-static void look(struct jp_thread *thread, int waits, struct jp_due *due)
+static void look(struct jp_thread *thread, enum found found, struct jp_due *due)
 {
-    assert_true(signal_of(thread->clock.timer, thread, waits, due));
+    assert_true(signal_of(thread->clock.timer, thread, found, due));
 }
 
-static uint64_t all_of(const struct jp_due *due)
+static inline uint64_t all_of(const struct jp_due *due)
 {
     return due->before + due->running + due->blocked + due->ready + due->after;
 }
 
 /* A thread after its first sample, which found it running: how often it had
  * blocked was not known. */
-static struct jp_thread *looked_at(void)
+static inline struct jp_thread *looked_at(void)
 {
     struct jp_due due;
     struct jp_thread *thread = begin();

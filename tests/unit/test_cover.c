@@ -557,6 +557,19 @@ static void follows_a_profile_s_course(void **state)
     assert_true(image.paused);
 }
 
+static void goes_by_the_lowered_rate(void **state)
+{
+    struct jr_map map = {0};
+    struct jr_run run = {.header.period_ns = 4 * MS};
+    struct jr_cover_image image;
+
+    (void)state;
+    run.header.counters[JP_COUNT_LOWERED] = 10;
+    run.header.counters[JP_COUNT_LOWERED_NS] = 1000 * MS;
+    jr_cover_image(&run, &map, &image);
+    assert_int_equal(image.period_ns, 100 * MS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -576,6 +589,7 @@ int main(void)
         cmocka_unit_test(does_not_take_chance_for_a_gap),
         cmocka_unit_test(says_what_is_elsewhere),
         cmocka_unit_test(follows_a_profile_s_course),
+        cmocka_unit_test(goes_by_the_lowered_rate),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,6 +28,14 @@ static void names_functions_as_written(void **state)
         {"_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write"},
         {"_RNvC6_123foo3bar", "123foo::bar"},
         {"_RNvNtNtCs1234_7mycrate3foo3bar3baz", "mycrate::foo::bar::baz"},
+        {"_D3std5stdio7writelnFZv", "std.stdio.writeln()"},
+        {"_Dmain", "D main"},
+        {"camlStdlib__List__map_312", "Stdlib.List.map_312"},
+        {"camlStdlib.List.map_312", "Stdlib.List.map_312"},
+        {"camlMine__$2b$2e_7", "Mine.+._7"},
+        {"base_GHCziBase_map_info", "base:GHC.Base.map"},
+        {"ghczmprim_GHCziTypes_ZC_info", "ghc-prim:GHC.Types.:"},
+        {"main_Main_zdwgo_info", "main:Main.$wgo"},
     };
 
     (void)state;
@@ -53,6 +61,14 @@ static void leaves_other_symbols_alone(void **state)
         "fib.part.0",
         "__libc_start_main",
         "_ZN3fooE3barQQ",
+        "_Dx",
+        "caml_alloc",
+        "caml",
+        "get_Video_info",
+        "_info",
+        "base_GHCzkBase_map_info",
+        "base_GHCz_map_info",
+        "gtk_tree_info",
     };
 
     (void)state;
@@ -74,7 +90,36 @@ static void bounds_names_that_double(void **state)
     free(name);
     for (size_t i = 3; i < 24; i++)
         sprintf(symbol + strlen(symbol), "S_IS%c_S%c_E", digits[i], digits[i]);
-    assert_null(jr_demangle(symbol));
+    name = jr_demangle(symbol);
+    assert_non_null(name);
+    assert_int_equal(strlen(name), JR_DEMANGLE_OUT_MAX + 3);
+    assert_string_equal(name + JR_DEMANGLE_OUT_MAX, "\xe2\x80\xa6");
+    free(name);
+}
+
+/* libiberty alone leaves what is longer than 1,024 letters. */
+static void reads_long_symbols(void **state)
+{
+    char symbol[JR_DEMANGLE_IN_MAX + 1] = "_Z1f", *name;
+
+    (void)state;
+    while (strlen(symbol) < 3500)
+        strcat(symbol, "9Something");
+    name = jr_demangle(symbol);
+    assert_non_null(name);
+    assert_int_equal(strncmp(name, "f(Something, Something, ", 24), 0);
+    free(name);
+}
+
+static void bounds_names_of_d(void **state)
+{
+    char symbol[256] = "_D1f", *name;
+
+    (void)state;
+    for (size_t i = 0; i < 40; i++)
+        strcat(symbol, "Qb");
+    name = jr_demangle(symbol);
+    assert_null(name);
 }
 
 static void bounds_depth_and_length(void **state)
@@ -106,6 +151,8 @@ int main(void)
         cmocka_unit_test(names_functions_as_written),
         cmocka_unit_test(leaves_other_symbols_alone),
         cmocka_unit_test(bounds_names_that_double),
+        cmocka_unit_test(reads_long_symbols),
+        cmocka_unit_test(bounds_names_of_d),
         cmocka_unit_test(bounds_depth_and_length),
     };
 

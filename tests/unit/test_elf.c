@@ -36,6 +36,7 @@ static const char source[] =
     "int main(void) { return visible(getpid()); }\n";
 
 static char folder[] = "/tmp/jprof-test-XXXXXX";
+static struct jr_debug_folders folders;
 
 /* Runs a shell command in the folder; its parts are joined. */
 static void run(const char *command)
@@ -83,7 +84,7 @@ static struct jr_elf *open_elf(const char *name)
     struct jr_elf *elf;
 
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    elf = jr_elf_open(open(path, O_RDONLY | O_CLOEXEC), path);
+    elf = jr_elf_open(open(path, O_RDONLY | O_CLOEXEC), path, &folders);
     assert_non_null(elf);
     return elf;
 }
@@ -270,8 +271,8 @@ static void names_functions_of_libc(void **state)
 
     (void)state;
     assert_true(dladdr1(symbol, &info, (void **)&module, RTLD_DL_LINKMAP));
-    elf =
-        jr_elf_open(open(info.dli_fname, O_RDONLY | O_CLOEXEC), info.dli_fname);
+    elf = jr_elf_open(open(info.dli_fname, O_RDONLY | O_CLOEXEC),
+                      info.dli_fname, &folders);
     assert_non_null(elf);
     name = jr_elf_name(elf, strings, (uintptr_t)symbol - module->l_addr + 1);
     assert_non_null(name);
@@ -286,7 +287,7 @@ static void refuses_what_is_no_elf_file(void **state)
 
     (void)state;
     snprintf(path, sizeof path, "%s/a.c", folder);
-    assert_null(jr_elf_open(open(path, O_RDONLY | O_CLOEXEC), path));
+    assert_null(jr_elf_open(open(path, O_RDONLY | O_CLOEXEC), path, &folders));
 }
 
 static void names_the_rest_of_a_nested_symbol(void **state)

@@ -91,7 +91,7 @@ static void test_lines(void **state)
     put_file(path, "one\n\n  three \t\r\nlast");
     assert_int_equal(mkfifo(fifo, 0600), 0);
     strcat(folder, "/");
-    listings = jr_listings_new(folder);
+    listings = jr_listings_new(&(struct jr_listing_places){.folder = folder});
     assert_line(listings, path, 1, "one");
     assert_line(listings, path, 2, "");
     assert_line(listings, url, 3, "  three");
@@ -112,7 +112,7 @@ static void test_lines(void **state)
     jr_listings_free(listings);
     put_file(path, wide);
     wide[JR_LISTING_LINE_MAX] = '\0';
-    listings = jr_listings_new(folder);
+    listings = jr_listings_new(&(struct jr_listing_places){.folder = folder});
     assert_line(listings, path, 1, wide);
     jr_listings_free(listings);
     jr_listings_free(NULL);
@@ -122,11 +122,77 @@ static void test_lines(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* A private file that a profile names, or a link that leads there. */
+static void test_places(void **state)
+{
+    char *top = jr_strdup("/tmp/jprof-unit-XXXXXX"), *folder, *secret, *hidden;
+    char *link, *inside, *here = getcwd(NULL, 0);
+    const char *sources[1], *text;
+    struct jr_listings *listings;
+    size_t size;
+
+    (void)state;
+    assert_non_null(mkdtemp(top));
+    folder = jr_printf("%s/log/", top);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    inside = jr_printf("%ssub", folder);
+    assert_int_equal(mkdir(inside, 0700), 0);
+    secret = jr_printf("%s/id_rsa", top);
+    hidden = jr_printf("%s.netrc", folder);
+    link = jr_printf("%s/link.js", inside);
+    put_file(secret, "secret");
+    put_file(hidden, "hidden");
+    assert_int_equal(symlink(secret, link), 0);
+    sources[0] = top;
+    for (size_t nsources = 0; nsources < 2; nsources++) {
+        const char *there = nsources ? "secret" : NULL;
+        char *around = jr_printf("%ssub/../../id_rsa", folder);
+
+        listings = jr_listings_new(
+            &(struct jr_listing_places){folder, sources, nsources});
+        assert_line(listings, secret, 1, there);
+        assert_int_equal(jr_listings_text(listings, secret, &text, &size),
+                         there ? 0 : -1);
+        if (there)
+            assert_string_equal(text, "secret");
+        assert_line(listings, around, 1, there);
+        assert_line(listings, link, 1, there);
+        assert_line(listings, "/gone/link.js", 1, NULL);
+        assert_line(listings, "/gone/id_rsa", 1, there);
+        assert_line(listings, hidden, 1, nsources ? "hidden" : NULL);
+        jr_listings_free(listings);
+        free(around);
+    }
+    /* The working directory is the user's choice, too, but not the root. */
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(chdir(i ? "/" : top), 0);
+        listings = jr_listings_new(
+            &(struct jr_listing_places){.folder = i ? "/" : folder});
+        assert_line(listings, secret, 1, i ? NULL : "secret");
+        jr_listings_free(listings);
+    }
+    assert_int_equal(chdir(here), 0);
+    unlink(link);
+    unlink(hidden);
+    unlink(secret);
+    rmdir(inside);
+    rmdir(folder);
+    assert_int_equal(rmdir(top), 0);
+    free(link);
+    free(hidden);
+    free(secret);
+    free(inside);
+    free(folder);
+    free(top);
+    free(here);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_instructions),
         cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_places),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

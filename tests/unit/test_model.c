@@ -199,6 +199,81 @@ static void test_sections(void **state)
                      0);
 }
 
+/* Samples are kept as the filter selects them, each with its thread. */
+static void test_kept_samples(void **state)
+{
+    struct jr_filter filter = everything();
+    struct profile profile;
+    const struct jr_model *model = &profile.model;
+
+    (void)state;
+    filter.keep_samples = 1;
+    filter.from_ns = 5;
+    filter.include = jr_alloc(1, sizeof(*filter.include));
+    filter.include[0] = "fb";
+    filter.ninclude = 1;
+    profile_init(&profile);
+    profile.header->mono_ns = 8;
+    profile_sample(&profile, "ab", 10, 1000, 1);
+    profile_sample(&profile, "abc", 20, 2000, 7);
+    profile_sample(&profile, "ac", 25, 7000, 7);
+    profile.event = JP_EVENT_WALL_BLOCKED;
+    profile_sample(&profile, "ab", 30, 4000, 1);
+    profile_sample(&profile, "abc", 40, 500, 7);
+    profile_model(&profile, "", &filter, NULL);
+    assert_int_equal(model->nseen, 3);
+    assert_int_equal(model->nthreads, 2);
+    assert_int_equal(model->seen[0].time_ns, 20);
+    assert_int_equal(model->seen[1].time_ns, 30);
+    assert_int_equal(model->seen[1].weight_ns, 4000);
+    assert_int_equal(model->seen[1].event, JP_EVENT_WALL_BLOCKED);
+    assert_int_equal(model->threads[model->seen[1].thread].tid, 1);
+    assert_int_equal(model->seen[0].thread, model->seen[2].thread);
+    assert_int_equal(model->seen[0].node, model->seen[2].node);
+    assert_string_equal(
+        model->functions[jr_node_function(model, model->seen[1].node)].name,
+        "fb");
+    assert_int_equal(model->threads[0].tid, 7);
+    assert_int_equal(model->threads[0].samples, 2);
+    assert_int_equal(model->threads[0].weight_ns, 2500);
+    assert_int_equal(model->threads[0].first_ns, 20);
+    assert_int_equal(model->threads[0].last_ns, 40);
+    profile_free(&profile);
+    free((void *)filter.include);
+}
+
+/* Of very many samples, most of one slice of time with the same thread, node
+ * and event become one; nothing of their weight is lost. */
+static void test_merged_samples(void **state)
+{
+    struct jr_filter filter = everything();
+    struct profile profile;
+    const struct jr_model *model = &profile.model;
+    uint64_t weight = 0, last = 0;
+
+    (void)state;
+    filter.keep_samples = 1;
+    filter.most_samples = 40;
+    profile_init(&profile);
+    for (uint64_t i = 0; i < 200; i++) {
+        profile.event = i % 5 ? JP_EVENT_CPU : JP_EVENT_WALL_BLOCKED;
+        profile_sample(&profile, i % 2 ? "ab" : "ac", 1000000 + i * 100000,
+                       1000 + i, i % 3 ? 1 : 7);
+    }
+    profile_model(&profile, "", &filter, NULL);
+    assert_true(model->slice_ns > 0);
+    assert_true(model->nseen > 4 && model->nseen < 40);
+    for (size_t i = 0; i < model->nseen; i++) {
+        assert_true(model->seen[i].time_ns >= last);
+        last = model->seen[i].time_ns;
+        weight += model->seen[i].weight_ns;
+    }
+    assert_int_equal(weight, model->total.weight_ns);
+    assert_int_equal(model->threads[0].samples + model->threads[1].samples,
+                     200);
+    profile_free(&profile);
+}
+
 static void test_threads(void **state)
 {
     struct jr_filter filter = everything();
@@ -378,6 +453,8 @@ int main(void)
         cmocka_unit_test(test_stack_order_is_no_matter),
         cmocka_unit_test(test_exclude_beats_include),
         cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_kept_samples),
+        cmocka_unit_test(test_merged_samples),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_only_thread),
         cmocka_unit_test(test_counts),

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <errno.h>
 #include <signal.h>
 
 #include <cmocka.h>
@@ -392,8 +393,15 @@ static void test_before(void **state)
     fake.switches += 2;
     look(thread, 1, &due);
     assert_int_equal(due.before, watch.begin_ns - watch.given_ns);
-    assert_int_equal(due.blocked, watch.end_ns - watch.begin_ns);
+    assert_int_equal(due.blocked, fake.now_ns - watch.begin_ns);
     assert_int_equal(thread->clock.watch.parked, 0);
+    /* The rest of the stratum is the other wait's as well. */
+    const uint64_t moment = fake.now_ns;
+    to_moment(thread, WAITS);
+    fake.switches += 2;
+    look(thread, 1, &due);
+    assert_int_equal(due.before, watch.end_ns - moment);
+    assert_int_equal(due.blocked, PERIOD);
     jp_clock_end_sig(thread);
 }
 

@@ -128,15 +128,81 @@ static void test_starts(void **state)
     assert_int_equal(slice(&copies, filter, 0, 12).samples, 10 + 5);
     filter.starts = &starts;
     for (size_t i = 0; i < 2; i++)
-        jr_starts_add(&starts, &copies.runs[i].header);
+        jr_starts_add(&starts, &copies.runs[i].header, NULL);
     assert_int_equal(starts.count, 1);
     assert_int_equal(slice(&copies, filter, 0, 12).samples, 5 + 5);
     copies.runs[1].header.boot_id[15] = 1;
-    jr_starts_add(&starts, &copies.runs[1].header);
+    jr_starts_add(&starts, &copies.runs[1].header, NULL);
     starts.items[0].mono_ns = 8;
     assert_int_equal(starts.count, 2);
     assert_int_equal(slice(&copies, filter, 0, 12).samples, 10 + 5);
     free(starts.items);
+    profile_free(&copies.one);
+}
+
+/* A profile begins with its first section, its log with the first sample. */
+static void test_start_of_section(void **state)
+{
+    struct jr_filter filter = everything();
+    struct jr_starts starts = {0};
+    struct copies copies;
+
+    (void)state;
+    sample_time(&copies);
+    copies.count = 1;
+    filter.starts = &starts;
+    jr_starts_add(&starts, &copies.runs[0].header, &copies.maps[0]);
+    assert_int_equal(starts.items[0].mono_ns, 5);
+    assert_int_equal(slice(&copies, filter, 0, 12).wall_ns, 12);
+    assert_int_equal(slice(&copies, filter, 0, 12).samples, 7);
+    /* One of later says nothing of the time before it. */
+    copies.runs[0].header.mono_ns = 4;
+    jr_starts_add(&starts, &copies.runs[0].header, &copies.maps[0]);
+    assert_int_equal(starts.items[0].mono_ns, 4);
+    free(starts.items);
+    profile_free(&copies.one);
+}
+
+static void put_file(const char *folder, const char *name, const void *data,
+                     size_t size)
+{
+    char path[128];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* The starts are known before the first log is read. */
+static void test_starts_of_files(void **state)
+{
+    static const char map[] = "1 jprof-map version=1 pid=7 start=0 log=log\n"
+                              "no line\n" EVENTS;
+    char folder[] = "/tmp/jprof-unit-XXXXXX", path[64];
+    const char *log = path;
+    struct jr_load load = {0};
+    struct copies copies;
+
+    (void)state;
+    sample_time(&copies);
+    strcpy(copies.one.header->map_name, "map");
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/log", folder);
+    put_file(folder, "log", copies.one.built.data, copies.one.built.size);
+    jr_select_starts(&load, &log, 1);
+    assert_int_equal(load.starts.count, 1);
+    assert_int_equal(load.starts.items[0].mono_ns, 8);
+    put_file(folder, "map", map, strlen(map));
+    jr_select_starts(&load, &log, 1);
+    assert_int_equal(load.starts.items[0].mono_ns, 5);
+    unlink(path);
+    snprintf(path, sizeof(path), "%s/map", folder);
+    unlink(path);
+    rmdir(folder);
+    free(load.starts.items);
     profile_free(&copies.one);
 }
 
@@ -186,6 +252,8 @@ int main(void)
         cmocka_unit_test(test_slices),
         cmocka_unit_test(test_sections),
         cmocka_unit_test(test_starts),
+        cmocka_unit_test(test_start_of_section),
+        cmocka_unit_test(test_starts_of_files),
         cmocka_unit_test(test_processes),
     };
 

@@ -76,7 +76,8 @@ static struct world *build(const char *text)
                                   &world->map, &world->diag),
                      0);
     assert_int_equal(world->diag.warnings, 0);
-    world->symbols = jr_symbols_new(&world->diag);
+    world->symbols =
+        jr_symbols_new(&world->diag, &(struct jr_symbols_options){0});
     world->space = jr_space_new(world->symbols, &world->map, folder);
     return world;
 }
@@ -161,12 +162,12 @@ static void names_functions_of_this_process(void **state)
     assert_int_equal(frame->kind, JR_FRAME_NATIVE);
     assert_int_equal(strncmp(frame->module, "libc", 4), 0);
     /* One name, one pointer. */
-    assert_ptr_equal(find(world, (uintptr_t)symbol + 1, 5), frame);
+    assert_ptr_equal(find(world, (uintptr_t)symbol + 1, 5)->name, frame->name);
     /* A return address belongs to the call before it. */
     jr_space_find(world->space, (uintptr_t)symbol + 1, 5, 1, &hit);
     assert_ptr_equal(hit.frames, frame);
     jr_space_find(world->space, (uintptr_t)symbol, 5, 1, &hit);
-    assert_ptr_not_equal(hit.frames, frame);
+    assert_ptr_not_equal(hit.frames->name, frame->name);
     assert_int_equal(jr_symbols_changed(world->symbols), 0);
     drop(world);
 }
@@ -186,9 +187,7 @@ static void uses_no_symbols_of_a_changed_file(void **state)
         const struct jr_frame *frame = find(world, (uintptr_t)symbol, 5);
         char wanted[128];
 
-        snprintf(wanted, sizeof wanted, "%s+0x%" PRIx64, frame->module,
-                 ((uintptr_t)symbol - (uintptr_t)info.dli_fbase) &
-                     ~(uint64_t)0xfff);
+        snprintf(wanted, sizeof wanted, "[%s]", frame->module);
         assert_int_equal(frame->kind, JR_FRAME_UNNAMED);
         assert_string_equal(frame->name, wanted);
         assert_int_equal(jr_symbols_changed(world->symbols), 1);
@@ -219,7 +218,8 @@ static void names_the_vdso_by_its_build_id(void **state)
 
 static void names_functions_of_this_vdso(void **state)
 {
-    struct jr_elf *elf = jr_elf_open(jr_vdso_open(), "[vdso]");
+    const struct jr_debug_folders none = {0};
+    struct jr_elf *elf = jr_elf_open(jr_vdso_open(), "[vdso]", &none);
     uint64_t base = getauxval(AT_SYSINFO_EHDR), symbol;
     char id[65] = "", *text;
     struct world *world;

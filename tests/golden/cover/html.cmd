@@ -1,1 +1,1 @@
---merge --format=html /x/make jprof-log jprof-log-12
+--merge --format=html-plain /x/make jprof-log jprof-log-12

@@ -1,1 +1,1 @@
--t app jprof-log
+-t --format=html-plain app jprof-log

@@ -1,1 +1,1 @@
-app jprof-log
+--format=html-plain app jprof-log

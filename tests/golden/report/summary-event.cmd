@@ -1,0 +1,1 @@
+--format=summary --event=cpu --last -e main app jprof-log

@@ -1,0 +1,1 @@
+--format=text --event=running,raised -s 3 -i main --start 1 --end 2 app jprof-log

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: MIT
+"""Inlined functions and lines of native code, as other readers of DWARF find
+them.  Runs in: tests."""
+import os
+import re
+import subprocess
+import unittest
+
+from jprun import Case, need
+from dwarfs import LINES, SOURCE, Readers, instructions, output
+
+# GNU C: clang, which builds tests/programs too, has no such functions.
+NESTED = """
+static inline __attribute__((always_inline)) unsigned mix(unsigned x)
+{
+    unsigned sum = 0;
+    for (unsigned i = 0; i < 50; i++)
+        sum += (x ^ i) * 2654435761U >> 5;
+    return sum;
+}
+static inline __attribute__((always_inline)) unsigned twice(unsigned x)
+{
+    return mix(x) + mix(x + 7);
+}
+__attribute__((noinline)) static unsigned around(unsigned from, unsigned to)
+{
+    unsigned seen = 0, sum = 0;
+    __attribute__((noinline)) unsigned within(unsigned x)
+    {
+        seen++;
+        return twice(x) + seen;
+    }
+    for (unsigned i = from; i < to; i++)
+        sum += within(i);
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    return argv[0] && around((unsigned)argc, 1000) == 1;
+}
+"""
+
+
+class Names(Readers):
+    def test_versions(self):
+        first = self.compare(self.build("v5", "-gdwarf-5"))
+        for options in (("-gdwarf-4",), ("-gdwarf-3",), ("-gdwarf64",),
+                        ("-gz=zlib",), ("-gz=zlib-gnu",),
+                        ("-fdebug-types-section",)):
+            with self.subTest(options=options):
+                path = self.build("other", "-gdwarf-5", *options)
+                # LLVM and elfutils do not read all of them.
+                self.assertEqual(self.asked(path, LINES, path), first)
+
+    def test_link_time(self):
+        # elfutils loses inlined functions that other units have.
+        self.compare(self.build("lto", "-flto"), least=0.2)
+
+    def test_clang(self):
+        # elfutils finds units by this table alone.
+        self.compare(self.build("clang", "-gdwarf-aranges",
+                                compiler="clang++"), least=0.4)
+        path = self.build("bare", compiler="clang++")
+        whole = self.asked(self.path("clang"), LINES, self.path("clang"))
+        self.assertEqual(self.asked(path, LINES, path), whole)
+
+    def test_split(self):
+        whole = self.build("whole")
+        for version in ("-gdwarf-5", "-gdwarf-4"):
+            with self.subTest(version=version):
+                path = self.build("split", version, "-gsplit-dwarf")
+                self.assertEqual(self.asked(path, LINES, path),
+                                 self.asked(whole, LINES, whole))
+        # Without its file lines are left; a FIFO there is not waited for.
+        os.rename(self.path("split-inlined.dwo"), self.path("gone"))
+        for make in (lambda _: None, os.mkfifo):
+            make(self.path("split-inlined.dwo"))
+            done = subprocess.run([LINES, path], input="".join(
+                "%#x\n" % at for at in instructions(path)), text=True,
+                                  stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, check=True,
+                                  timeout=60)
+            self.assertEqual(done.stderr.count("cannot be read"), 1)
+            self.assertIn("split-inlined.dwo", done.stderr)
+            self.assertIn("inlined.cc:", done.stdout)
+            self.assertNotIn("innermost", done.stdout)
+
+    def test_nested_function(self):
+        with open(self.path("nested.c"), "w", encoding="ascii") as source:
+            source.write(NESTED)
+        path = self.build("nested", source=self.path("nested.c"),
+                          compiler="gcc")
+        found = self.asked(path, LINES, path)
+        self.assertIn(["mix", "twice", "within"],
+                      [[name for name, _ in chain] for chain in
+                       found.values()])
+
+    def test_damaged(self):
+        """What DWARF does not tell is said to be missing, once."""
+        path = self.build("broken")
+        whole = self.asked(path, LINES, path)
+        with open(path, "rb") as source:
+            data = bytearray(source.read())
+        found = re.search(r"\.debug_abbrev +PROGBITS +\S+ +(\S+) +(\S+)",
+                          output("readelf", "-SW", path))
+        at, size = (int(word, 16) for word in found.groups())
+        data[at:at + size] = b"\xff" * size
+        with open(path, "wb") as target:
+            target.write(data)
+        done = subprocess.run([LINES, path], input="".join(
+            "%#x\n" % one for one in whole), text=True, check=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.stderr.count("its DWARF is damaged"), 1,
+                         done.stderr)
+        self.assertNotIn("its DWARF", subprocess.run(
+            [LINES, self.build("sound")], input="".join(
+                "%#x\n" % one for one in whole), text=True, check=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE).stderr)
+
+    def test_truncated(self):
+        """A file that is cut anywhere gives less, and no crash."""
+        path = self.build("whole")
+        with open(path, "rb") as source:
+            data = source.read()
+        addresses = "".join("%#x\n" % at for at in instructions(path))
+        for part in range(1, 20):
+            with open(self.path("cut"), "wb") as target:
+                target.write(data[:len(data) * part // 20])
+            done = subprocess.run([LINES, self.path("cut")], input=addresses,
+                                  text=True, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, check=False)
+            self.assertIn(done.returncode, (0, 2), part)
+
+
+class Profiles(Case):
+    def profile(self, compiler="g++", source=SOURCE):
+        app = self.path("app")
+        subprocess.run([need(compiler), "-O2", "-g", "-o", app, source],
+                       check=True)
+        done = self.run_program(app, "0.5", flags="JP_START JP_PERIOD=0.001")
+        self.assertEqual((done.status, done.err), (0, ""))
+        return app
+
+    def test_frames(self):
+        app = self.profile()
+        stacks = self.collapsed(app, "jprof-log", inlined=True)
+        marked = ["%s (inlined)" % name for name in (
+            "outermost<unsigned int>", "middle", "innermost")]
+        found = sum(weight for stack, weight in stacks
+                    if [re.sub(r"^\S* (?=outermost)|\(unsigned int\)", "", name)
+                        for name in stack[-3:]] == marked)
+        total = sum(weight for _, weight in stacks)
+        self.assertGreater(found, total / 20)
+        summary = self.summary(app, "jprof-log")
+        self.assertGreater(int(summary["inlined_frames"]), found)
+        self.assertGreater(int(summary["lines_known"]), total / 2)
+        self.assertLessEqual(int(summary["lines_known"]),
+                             int(summary["frames"]))
+        # Count and Hits: once a stack, whatever is inlined into itself.
+        text = self.report(app, "--format=text", "jprof-log")
+        hits = [int(line.split()[3]) for line in text.splitlines()
+                if re.match(r"\s+\[\d+\]", line) and line.count("(") > 1
+                for line in [line.replace("(", " ")]]
+        self.assertLessEqual(max(hits), total)
+        self.assertIn("innermost (inlined)", text)
+        self.assertIn(">innermost</a> (inlined)", self.report(app, "jprof-log"))
+
+    def test_options(self):
+        app = self.profile("clang++")
+        folded = self.collapsed(app, "jprof-log")
+        self.assertFalse([stack for stack, _ in folded
+                          if any("(inlined)" in name for name in stack)])
+        self.assertEqual(
+            self.summary(app, "--no-inline", "jprof-log")["inlined_frames"],
+            "0")
+        whole = self.collapsed(app, "jprof-log", inlined=True)
+        self.assertEqual(sum(weight for _, weight in folded),
+                         sum(weight for _, weight in whole))
+        name = "innermost(unsigned int)"
+        kept = self.collapsed(app, "-i", name, "jprof-log", inlined=True)
+        left = self.collapsed(app, "-e", name, "jprof-log", inlined=True)
+        self.assertTrue(kept)
+        self.assertTrue(all(any(frame.startswith("innermost")
+                                for frame in stack) for stack, _ in kept))
+        self.assertFalse([stack for stack, _ in left
+                          if any(frame.startswith("innermost")
+                                 for frame in stack)])
+
+    def test_real_time(self):
+        """What blocked, and time by function, mark them too."""
+        app = self.path("app")
+        with open(app + ".c", "w", encoding="ascii") as source:
+            source.write("""
+                #include <time.h>
+                static inline __attribute__((always_inline)) void rest(void)
+                {
+                    struct timespec little = {0, 20000000};
+                    nanosleep(&little, 0);
+                }
+                int main(void)
+                {
+                    for (int i = 0; i < 40; i++)
+                        rest();
+                    return 0;
+                }
+                """)
+        subprocess.run([need("gcc"), "-O2", "-g", "-o", app, app + ".c"],
+                       check=True)
+        done = self.run_program(app, flags="JP_START JP_REALTIME "
+                                "JP_PERIOD=0.001")
+        self.assertEqual(done.status, 0)
+        for form in ("text", "html", "summary"):
+            self.assertRegex(self.report(app, "--format=" + form, "jprof-log"),
+                             r"\brest \(inlined\)")
+
+
+if __name__ == "__main__":
+    unittest.main()
