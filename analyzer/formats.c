@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/archive.h"
 #include "base/mem.h"
 #include "write/export/export.h"
 #include "write/html/html.h"
@@ -34,6 +35,9 @@ const struct jr_format jr_formats[] = {
      "text as perf script writes it, each sample"},
     {"summary", ".summary", jr_write_summary, 0, 0, JR_SAMPLES_NONE,
      JR_PLACES_NO, JR_ANNOTATE_NO, "figures for scripts"},
+    {"archive", ".tar.zst", jr_write_archive, 1, 0, JR_SAMPLES_NONE,
+     JR_PLACES_NO, JR_ANNOTATE_NO,
+     "the profile with the names it needs, to be read elsewhere"},
     {"cleo", ".cleo", jr_write_cleo, 0, 0, JR_SAMPLES_NONE, JR_PLACES_NO,
      JR_ANNOTATE_NO, "lines for the Cleo tool"},
     {"annotate", ".annotate", jr_write_annotate, 1, 0, JR_SAMPLES_NONE,

@@ -498,6 +498,17 @@ static char *check_format(const struct jr_options *options)
     return wrong;
 }
 
+/* Is a part of the profile asked for, or of its names? */
+static int has_filter(const struct jr_options *options)
+{
+    const struct jr_filter *filter = &options->filter;
+
+    return filter->ninclude || filter->nexclude || filter->nprocess ||
+           filter->tid || filter->last || filter->start ||
+           filter->end != UINT64_MAX || filter->from_ns || filter->has_to ||
+           filter->events || filter->depth || options->symbols.no_inline;
+}
+
 /* Options that do not go together. */
 static int check(const struct jr_options *options)
 {
@@ -526,6 +537,9 @@ static int check(const struct jr_options *options)
         wrong = "-o with several logs needs --merge";
     else if (options->merge && options->output_dir)
         wrong = "--merge writes one report: use -o, not --output-dir";
+    else if (strcmp(options->format, "archive") == 0 && has_filter(options))
+        wrong = "--format=archive packs the whole profile: no option that "
+                "selects goes with it";
     if (wrong == NULL)
         return 0;
     jr_say("%s", wrong);
@@ -577,5 +591,6 @@ void jr_options_free(struct jr_options *options)
     free(options->filter.process);
     free(options->symbols.folders.items);
     free(options->own_folders);
+    jr_archive_remove(&options->unpacked);
     *options = (struct jr_options){0};
 }
