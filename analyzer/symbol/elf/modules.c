@@ -399,3 +399,42 @@ struct jr_frames jr_module_frames(struct jr_symbols *symbols,
         return one_frame(unnamed_frame(symbols, module, NULL));
     return place_frames(symbols, module, place);
 }
+
+void jr_module_extent(struct jr_symbols *symbols, struct jr_module *module,
+                      const struct jr_mapping *mapping, uint64_t *at,
+                      uint64_t *start, uint64_t *end)
+{
+    const struct jr_name *name;
+    const struct jr_fde *fde;
+
+    *start = *end = 0;
+    if (!module->elf || jr_elf_address(module->elf, mapping, *at, at) != 0) {
+        *at -= mapping->has_bias ? mapping->bias
+                                 : mapping->start - mapping->offset;
+        return;
+    }
+    name = jr_elf_name(module->elf, symbols->strings, *at);
+    fde = name ? NULL : jr_elf_fde(module->elf, *at);
+    if (name || fde) {
+        *start = name ? name->start : fde->start;
+        *end = name ? name->end : fde->end;
+    }
+}
+
+struct jr_frames jr_module_at(struct jr_symbols *symbols,
+                              struct jr_module *module, uint64_t elf_address)
+{
+    return module->elf ? place_frames(symbols, module, elf_address)
+                       : one_frame(unnamed_frame(symbols, module, NULL));
+}
+
+size_t jr_module_bytes(const struct jr_module *module, uint64_t elf_address,
+                       uint8_t *into, size_t room)
+{
+    return module->elf ? jr_elf_bytes(module->elf, elf_address, into, room) : 0;
+}
+
+uint16_t jr_module_machine(const struct jr_module *module)
+{
+    return module->elf ? jr_elf_machine(module->elf) : 0;
+}
