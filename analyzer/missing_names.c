@@ -41,6 +41,9 @@ static const struct {
      0,
      "Chromium describes its code with --no-sandbox "
      "--js-flags=--perf-basic-prof"},
+    {{"mono", "mono-sgen"},
+     0,
+     "Mono describes its code with --jitmap (jprof mono asks for it)"},
     {{"php*"}, 0, "PHP describes its code with -d opcache.jit_debug=0x10"},
     {{"python3.12", "python3.1[3-9]"},
      0,
