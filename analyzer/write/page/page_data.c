@@ -408,6 +408,7 @@ void jr_page_data(const struct jr_report *report, FILE *out)
     put_modules(&data);
     jr_block_close(&data.block, "core", out);
     put_samples(&data, ranks, out);
+    jr_page_marks(report, out);
     jr_page_code(report, data.tree.numbers, out);
     free(ranks);
     free(data.modules);
