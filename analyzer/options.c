@@ -189,14 +189,16 @@ static int take_process(struct jr_options *options, const char *name,
 static int take_from(struct jr_options *options, const char *name,
                      const char *value)
 {
-    return jr_value_seconds(name, value, &options->filter.from_ns);
+    return jr_value_moment(name, value, &options->filter.from_ns,
+                           &options->clocks);
 }
 
 static int take_to(struct jr_options *options, const char *name,
                    const char *value)
 {
     options->filter.has_to = 1;
-    return jr_value_seconds(name, value, &options->filter.to_ns);
+    return jr_value_moment(name, value, &options->filter.to_ns,
+                           &options->clocks);
 }
 
 static int take_debug_dir(struct jr_options *options, const char *name,
@@ -324,7 +326,8 @@ static const struct option table[] = {
      "only processes of this pid, program, or command by a\n"
      "                       shell pattern"},
     {0, "--from", "SECONDS", take_from,
-     "from so long after the profile's start on"},
+     "from so long after the profile's start on; @SECONDS: of\n"
+     "                       CLOCK_MONOTONIC"},
     {0, "--to", "SECONDS", take_to, "until so long after the profile's start"},
     {0, "--event", "WHAT", take_event,
      "only time of this kind: cpu, running, blocked, ready\n"
@@ -520,16 +523,17 @@ static int check(const struct jr_options *options)
     else if (options->filter.has_to &&
              options->filter.from_ns >= options->filter.to_ns)
         wrong = "--to must be greater than --from";
+    else if (options->clocks == 3)
+        wrong = "--from and --to: either both with @ or none";
     else if (options->output && options->output_dir)
         wrong = "-o and --output-dir exclude each other";
     else if (options->output && options->nlogs > 1 && !options->merge)
         wrong = "-o with several logs needs --merge";
     else if (options->merge && options->output_dir)
         wrong = "--merge writes one report: use -o, not --output-dir";
-    if (wrong == NULL)
-        return 0;
-    jr_say("%s", wrong);
-    return -1;
+    if (wrong)
+        jr_say("%s", wrong);
+    return wrong ? -1 : 0;
 }
 
 int jr_options_parse(int argc, char **argv, struct jr_options *options)
