@@ -173,7 +173,8 @@ static const struct option table[] = {
      "only processes of this pid, program, or command by a\n"
      "                       shell pattern"},
     {0, "--from", "SECONDS", jr_take_from,
-     "from so long after the profile's start on"},
+     "from so long after the profile's start on; @SECONDS: of\n"
+     "                       CLOCK_MONOTONIC"},
     {0, "--to", "SECONDS", jr_take_to,
      "until so long after the profile's start"},
     {0, "--span", "NAME", jr_take_span,
@@ -384,6 +385,8 @@ static int check(const struct jr_options *options)
     else if (options->filter.has_to &&
              options->filter.from_ns >= options->filter.to_ns)
         wrong = "--to must be greater than --from";
+    else if (options->clocks == 3)
+        wrong = "--from and --to: either both with @ or none";
     else if (options->output && options->output_dir)
         wrong = "-o and --output-dir exclude each other";
     else if (options->output && options->nlogs > 1 && !options->merge)
@@ -393,10 +396,9 @@ static int check(const struct jr_options *options)
     else if (strcmp(options->format, "archive") == 0 && has_filter(options))
         wrong = "--format=archive packs the whole profile: no option that "
                 "selects goes with it";
-    if (wrong == NULL)
-        return 0;
-    jr_say("%s", wrong);
-    return -1;
+    if (wrong)
+        jr_say("%s", wrong);
+    return wrong ? -1 : 0;
 }
 
 int jr_options_parse(int argc, char **argv, struct jr_options *options)

@@ -64,6 +64,7 @@ struct jr_filter {
 
     uint64_t from_ns, to_ns;        /* [from, to) after the profile's start; */
     uint8_t has_to;                 /* there is a `to` */
+    uint8_t by_clock;               /* both are of CLOCK_MONOTONIC instead */
     const struct jr_starts *starts; /* NULL: that of each process */
 
     const char **spans; /* only moments of threads in these spans of theirs; */
