@@ -42,7 +42,7 @@ const struct jr_format jr_formats[] = {
      JR_ANNOTATE_NO, "lines for the Cleo tool"},
     {"annotate", ".annotate", jr_write_annotate, 1, 0, JR_SAMPLES_NONE,
      JR_PLACES_NO, JR_ANNOTATE_MUST,
-     "machine code of JIT functions (default with --annotate)"},
+     "lines and code of functions (default with --annotate)"},
     {.name = NULL},
 };
 

@@ -99,8 +99,8 @@ static void write_report(struct job *job, struct jr_load *load,
     report.logs = logs;
     report.nlogs = count;
     report.diag = &job->diag;
-    report.places =
-        (struct jr_listing_places){folder, options->sources, options->nsources};
+    report.places = (struct jr_listing_places){
+        folder, options->sources, options->nsources, load->symbols};
     jr_annotate_say_absent(&report);
     say_coverage(&report);
     if (options->verbose)
@@ -124,6 +124,7 @@ static void make_report(struct job *job, const char **logs, size_t count,
 {
     const struct jr_options *options = job->options;
     struct jr_filter filter = options->filter;
+    struct jr_symbols_options symbols = options->symbols;
     struct jr_load load;
 
     filter.no_code = !job->format->has_code && options->nannotate == 0;
@@ -133,7 +134,8 @@ static void make_report(struct job *job, const char **logs, size_t count,
         filter.most_samples = MOST_SAMPLES;
     filter.keep_places = job->format->places != JR_PLACES_NO;
     filter.keep_apart = job->format->places == JR_PLACES_APART;
-    jr_load_init(&load, options->app, &filter, &options->symbols, &job->diag);
+    symbols.record_code = job->format->write == jr_write_archive;
+    jr_load_init(&load, options->app, &filter, &symbols, &job->diag);
     if (filter.from_ns > 0 || filter.has_to || filter.keep_samples)
         jr_select_starts(&load, logs, count);
     load.verbose = options->verbose;

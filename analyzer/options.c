@@ -340,7 +340,7 @@ static const struct option table[] = {
     {0, "--no-inline", NULL, take_no_inline,
      "count inlined functions as part of their callers"},
     {0, "--annotate", "NAME", take_annotate,
-     "list the machine code of JIT function NAME"},
+     "list source lines and machine code of function NAME"},
     {0, "--merge", NULL, take_merge, "all logs in one report"},
     {0, "--limit", "N", take_limit,
      "functions that each process or thread shows beside the\n"

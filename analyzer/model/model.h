@@ -172,13 +172,15 @@ struct jr_leaf {
     uint64_t weight_ns, samples;
 };
 
-/* An address of JIT code that was the leaf of samples.  An address that held
- * different code over time has several. */
+/* An address of a file's code, or of JIT code with a name, that was the leaf of
+ * samples.  An address that held different code over time has several. */
 struct jr_spot {
     uint64_t address, time_ns; /* time: of the first sample */
     uint64_t weight_ns, samples;
-    uint32_t process, tier;
+    uint32_t process, tier; /* tier: of the innermost inlined function */
 };
+
+#define JR_NO_SPOT UINT32_MAX
 
 /* What is counted apart: a thread with by_thread, a thread's samples of one
  * event with keep_apart, else a process. */
@@ -201,6 +203,7 @@ struct jr_thread {
 struct jr_seen {
     uint64_t time_ns, weight_ns;
     uint32_t node;        /* where its stack ends; 0: the empty stack */
+    uint32_t spot;        /* of the model; JR_NO_SPOT: none */
     uint32_t thread : 28; /* of jr_model.threads */
     uint32_t event : 4;   /* enum jp_event */
 };

@@ -9,6 +9,7 @@
 #include <elfutils/libdwfl.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/diag.h"
@@ -190,6 +191,68 @@ size_t jr_elf_lines(struct jr_elf *elf, struct jr_strings *strings,
 {
     read_lines(elf, strings);
     return elf->dwarf ? jr_dwarf_find(elf->dwarf, elf_address, frames) : 0;
+}
+
+/* Where in the file up to *room bytes of code at an address are; makes *room
+ * what the section, or without sections the segment, has of them.  Returns 0,
+ * or -1: nowhere. */
+static int find_bytes(const struct jr_elf *elf, uint64_t address,
+                      uint64_t *offset, size_t *room)
+{
+    Elf_Scn *section = NULL;
+    size_t sections = 0;
+
+    while ((section = elf_nextscn(elf->elf, section))) {
+        GElf_Shdr header;
+
+        sections++;
+        if (!gelf_getshdr(section, &header) ||
+            !(header.sh_flags & SHF_EXECINSTR) || address < header.sh_addr ||
+            address - header.sh_addr >= header.sh_size)
+            continue;
+        if (header.sh_type == SHT_NOBITS || (header.sh_flags & SHF_COMPRESSED))
+            return -1;
+        *offset = header.sh_offset + (address - header.sh_addr);
+        if (*room > header.sh_size - (address - header.sh_addr))
+            *room = (size_t)(header.sh_size - (address - header.sh_addr));
+        return 0;
+    }
+    for (size_t i = 0; i < elf->segments.count && sections == 0; i++) {
+        const struct jr_segment *segment = &elf->segments.items[i];
+
+        if (!segment->code || address < segment->address ||
+            address - segment->address >= segment->size)
+            continue;
+        *offset = segment->offset + (address - segment->address);
+        if (*room > segment->size - (address - segment->address))
+            *room = (size_t)(segment->size - (address - segment->address));
+        return 0;
+    }
+    return -1;
+}
+
+size_t jr_elf_bytes(const struct jr_elf *elf, uint64_t elf_address,
+                    uint8_t *into, size_t room)
+{
+    uint64_t offset;
+    const Elf_Data *data;
+
+    if (find_bytes(elf, elf_address, &offset, &room) != 0 || room == 0 ||
+        offset > INT64_MAX)
+        return 0;
+    /* It checks that the file is so long. */
+    data = elf_getdata_rawchunk(elf->elf, (int64_t)offset, room, ELF_T_BYTE);
+    if (!data || data->d_size < room)
+        return 0;
+    memcpy(into, data->d_buf, room);
+    return room;
+}
+
+uint16_t jr_elf_machine(const struct jr_elf *elf)
+{
+    GElf_Ehdr header;
+
+    return gelf_getehdr(elf->elf, &header) ? header.e_machine : 0;
 }
 
 const struct jr_fde *jr_elf_fde(struct jr_elf *elf, uint64_t elf_address)

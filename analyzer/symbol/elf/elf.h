@@ -46,6 +46,15 @@ struct jr_name *jr_elf_name(struct jr_elf *elf, struct jr_strings *strings,
 size_t jr_elf_lines(struct jr_elf *elf, struct jr_strings *strings,
                     uint64_t elf_address, const struct jr_frame **frames);
 
+/* Reads up to `room` bytes of the code at an ELF address, as the file has them;
+ * returns how many it has there: none where a debug file leaves the code out,
+ * or what stands there is no code. */
+size_t jr_elf_bytes(const struct jr_elf *elf, uint64_t elf_address,
+                    uint8_t *into, size_t room);
+
+/* Its e_machine. */
+uint16_t jr_elf_machine(const struct jr_elf *elf);
+
 /* The unwinding entry at an ELF address, or NULL. */
 const struct jr_fde *jr_elf_fde(struct jr_elf *elf, uint64_t elf_address);
 

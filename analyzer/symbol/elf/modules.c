@@ -45,6 +45,7 @@ void jr_symbols_free(struct jr_symbols *symbols)
             free((void *)module->known[i].frames.items);
         free(module->known);
         jr_table_free(&module->by_place);
+        jr_module_forget_code(module);
         free(module);
     }
     jr_archived_free(symbols->archived);
@@ -62,6 +63,11 @@ const char *jr_symbols_package(const struct jr_symbols *symbols,
 {
     return symbols->archived ? jr_archived_package(symbols->archived, path)
                              : NULL;
+}
+
+uint32_t jr_symbols_source(const struct jr_symbols *symbols, const char *file)
+{
+    return symbols->archived ? jr_archived_source(symbols->archived, file) : 0;
 }
 
 int jr_symbols_are_archived(const struct jr_symbols *symbols)
@@ -209,6 +215,7 @@ struct jr_module *jr_modules_get(struct jr_symbols *symbols,
         base = "?";
     module = jr_alloc(1, sizeof *module);
     module->key = key;
+    module->records = symbols->options.record_code;
     module->path =
         jr_strings_add(symbols->strings, mapping->path, strlen(mapping->path));
     module->name = jr_strings_add(symbols->strings, base, strlen(base));
@@ -398,4 +405,12 @@ struct jr_frames jr_module_frames(struct jr_symbols *symbols,
         jr_segments_address(segments, mapping, address, &place) < 0)
         return one_frame(unnamed_frame(symbols, module, NULL));
     return place_frames(symbols, module, place);
+}
+
+struct jr_frames jr_module_at(struct jr_symbols *symbols,
+                              struct jr_module *module, uint64_t elf_address)
+{
+    return jr_module_segments(module)
+               ? place_frames(symbols, module, elf_address)
+               : one_frame(unnamed_frame(symbols, module, NULL));
 }

@@ -68,19 +68,28 @@ static void put_gap(void *data, size_t count)
     fprintf(code->out, "2,%zu]", count);
 }
 
+static void put_functions(void *data, const struct jr_frames *frames)
+{
+    (void)data;
+    (void)frames;
+}
+
 static void put_version(const struct jr_report *report,
+                        const struct jr_function *function,
                         const struct jr_code_version *version,
                         struct jr_listings *listings, FILE *out)
 {
     struct code code = {.out = out, .start = version->code.start};
-    const struct jr_asm_sink sink = {put_source, put_instruction, put_gap,
-                                     &code};
+    const struct jr_asm_sink sink = {put_functions, put_source, put_instruction,
+                                     put_gap, &code};
+    const struct jr_asm_job job = {
+        version, function, jr_annotate_machine(report, version), listings};
     const struct jr_tier *tier = &report->model->tiers[version->tier];
     char *place = jr_annotate_place(report, version);
     struct jr_asm_limits shown = limits;
     const char *lack;
 
-    if (version->code.nlines == 0)
+    if (version->code.jit.nlines == 0)
         shown.addresses = 0;
     fputs("{\"tier\":", out);
     jr_page_json(out, tier->word ? tier->word : "", TEXT_MOST);
@@ -89,9 +98,7 @@ static void put_version(const struct jr_report *report,
     fprintf(out, ",\"weight\":%" PRIu64 ",\"lines\":[",
             version->weight_ns < JR_PACK_MOST ? version->weight_ns
                                               : JR_PACK_MOST);
-    lack = jr_annotate_lack(jr_asm_list(version,
-                                        jr_annotate_machine(report, version),
-                                        listings, &shown, &sink));
+    lack = jr_annotate_lack(jr_asm_list(&job, &shown, &sink));
     fputs("],\"lack\":", out);
     jr_page_json(out, lack ? lack : "", TEXT_MOST);
     fputs("}", out);
@@ -104,7 +111,9 @@ void jr_page_code(const struct jr_report *report, const uint32_t *functions,
     struct jr_listings *listings = jr_listings_new(&report->places);
     struct jr_block block;
     size_t count, written = 0;
-    uint32_t *chosen = jr_annotate_functions(report, FUNCTIONS_SHOWN, &count);
+    struct jr_codes *codes = jr_codes_new(report->model);
+    uint32_t *chosen = jr_annotate_functions(
+        report, codes, (struct jr_annotate_choice){FUNCTIONS_SHOWN, 0}, &count);
 
     jr_block_open(&block);
     fputs(",\"functions\":[", block.head);
@@ -113,7 +122,7 @@ void jr_page_code(const struct jr_report *report, const uint32_t *functions,
 
         if (functions[chosen[i]] == 0)
             continue;
-        jr_code_build(report->model, chosen[i], &view);
+        jr_code_build(codes, chosen[i], &view);
         fprintf(
             block.head, "%s{\"function\":%" PRIu32 ",\"more\":%zu,\"pieces\":[",
             written++ ? ",\n" : "", functions[chosen[i]] - 1,
@@ -121,13 +130,15 @@ void jr_page_code(const struct jr_report *report, const uint32_t *functions,
                                             : 0);
         for (size_t v = 0; v < view.nversions && v < VERSIONS_SHOWN; v++) {
             fputs(v ? "," : "", block.head);
-            put_version(report, &view.versions[v], listings, block.head);
+            put_version(report, &report->model->functions[chosen[i]],
+                        &view.versions[v], listings, block.head);
         }
         fputs("]}", block.head);
         jr_code_free(&view);
     }
     fputs("]", block.head);
     free(chosen);
+    jr_codes_free(codes);
     jr_listings_free(listings);
     jr_block_close(&block, "code", out);
 }
