@@ -212,6 +212,14 @@ static int take_debug_dir(struct jr_options *options, const char *name,
     return 0;
 }
 
+static int take_debuginfod(struct jr_options *options, const char *name,
+                           const char *value)
+{
+    (void)name, (void)value;
+    options->debuginfod = 1;
+    return 0;
+}
+
 static int take_source_dir(struct jr_options *options, const char *name,
                            const char *value)
 {
@@ -335,6 +343,8 @@ static const struct option table[] = {
      "JIT functions: merge their tiers (default), split, raw"},
     {0, "--debug-dir", "DIR", take_debug_dir,
      "look for debug files there too, or for a system's root"},
+    {0, "--debuginfod", NULL, take_debuginfod,
+     "ask the servers of DEBUGINFOD_URLS for debug files"},
     {0, "--source-dir", "DIR", take_source_dir,
      "read sources there too, if the profile names them"},
     {0, "--no-inline", NULL, take_no_inline,
@@ -550,6 +560,7 @@ int jr_options_parse(int argc, char **argv, struct jr_options *options)
 {
     struct words words = {argv + (argc > 0), argv + argc};
     int only_operands = 0, result = 0;
+    const char *asked;
 
     *options = (struct jr_options){.filter.end = UINT64_MAX};
     while (result == 0 && words.at < words.end) {
@@ -569,6 +580,8 @@ int jr_options_parse(int argc, char **argv, struct jr_options *options)
                                              : jr_formats[0].name;
     options->own_folders =
         jr_value_folders(getenv("JPROF_DEBUG_PATH"), &options->symbols.folders);
+    asked = getenv("JPROF_DEBUGINFOD");
+    options->debuginfod |= asked && strcmp(asked, "1") == 0;
     jr_profile_settle(options);
     if (result == 0 && !options->help && !options->version)
         result = check(options);

@@ -26,6 +26,7 @@ struct jr_options {
     size_t nsources, sources_room;
     uint64_t limit; /* --limit, as in struct jr_report */
     int merge, verbose;
+    int debuginfod;            /* --debuginfod, or JPROF_DEBUGINFOD=1 */
     int unmasked;              /* --unmask */
     int profile;               /* --profile: no operand is a program */
     char *own_app, **own_logs; /* what of app and logs is allocated */

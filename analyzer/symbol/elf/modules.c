@@ -135,7 +135,7 @@ static struct jr_elf *open_elsewhere(const struct jr_symbols *symbols,
                                  mapping->build_id_size, &path);
 
     if (fd < 0)
-        fd = jr_debugfile_by_id(folders, mapping->build_id,
+        fd = jr_debugfile_by_id(folders, mapping->path, mapping->build_id,
                                 mapping->build_id_size, &path);
     if (fd >= 0)
         elf = jr_elf_open(fd, path, folders);

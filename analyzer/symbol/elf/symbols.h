@@ -10,11 +10,14 @@
 
 #include "base/diag.h"
 
+struct jr_fetch;
+
 /* Folders in which separate debug files are looked for before /usr/lib/debug:
  * such folders, or the roots of other systems. */
 struct jr_debug_folders {
     const char **items;
     size_t count, room;
+    struct jr_fetch *fetch; /* what is found nowhere is asked for; NULL: not */
 };
 
 /* How symbols are read; all zero is the default. */
