@@ -210,6 +210,12 @@ class Pack(Archives):
         self.assertEqual(self.jprof("pack", "out").status, 0)
         self.assertEqual(self.report_of("out.tar.zst", "--format=text")[0],
                          before)
+        subprocess.run([need("strace"), "-f", "-o", "trace", "-e",
+                        "trace=%file,execve", REPORT, "--format=text",
+                        "out.tar.zst"], cwd=self.dir, check=True,
+                       stdout=subprocess.DEVNULL)
+        with open(self.path("trace"), encoding="utf-8") as file:
+            self.assertNotIn("dpkg-query", file.read())
 
     def test_words(self):
         """What the command line does not allow."""
