@@ -24,6 +24,8 @@ const struct jr_format jr_formats[] = {
      JR_PLACES_NO, JR_ANNOTATE_NO, "a line a stack, for flame graphs"},
     {"pprof", ".pb.gz", jr_write_pprof, 0, 0, JR_SAMPLES_NONE, JR_PLACES_APART,
      JR_ANNOTATE_NO, "for pprof, Pyroscope and Parca (gzip)"},
+    {"push", ".push", jr_write_push, 0, 0, JR_SAMPLES_NONE, JR_PLACES_APART,
+     JR_ANNOTATE_NO, "pprof in small messages, as jprof push takes them"},
     {"speedscope", ".speedscope.json", jr_write_speedscope, 0, 0,
      JR_SAMPLES_ALL, JR_PLACES, JR_ANNOTATE_NO, "for speedscope.app"},
     {"firefox", ".firefox.json", jr_write_firefox, 0, 0, JR_SAMPLES_ALL,

@@ -150,6 +150,7 @@ static void make_report(struct job *job, const char **logs, size_t count,
 
     filter.no_code = !job->format->has_code && options->nannotate == 0;
     filter.no_calls = !job->format->has_calls && !options->verbose;
+    filter.by_clock = options->clocks == 2;
     filter.keep_samples = job->format->has_samples != JR_SAMPLES_NONE;
     if (job->format->has_samples == JR_SAMPLES_CLOSE)
         filter.most_samples = MOST_SAMPLES;

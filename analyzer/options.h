@@ -35,6 +35,8 @@ struct jr_options {
     struct jr_unpacked unpacked; /* the archive among the operands */
     int help, version;           /* asked for: nothing else counts */
     int has_section, has_end;    /* --start or --end; --end was given */
+    unsigned clocks; /* of --from and --to: bit 0, the profile's start; bit 1,
+                        CLOCK_MONOTONIC */
 };
 
 /* Reads the command line; the strings of *options point into argv.  Returns

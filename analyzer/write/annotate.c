@@ -260,7 +260,7 @@ static void put_version(struct text *to, const struct jr_function *function,
     static const struct jr_asm_limits limits = {4096, 16, 4096, 4096, 0};
     const struct jr_tier *tier = &to->report->model->tiers[version->tier];
     const struct jr_asm_sink sink = {put_functions, put_source, put_instruction,
-                                     put_gap, to};
+                                     put_gap,       to,         NULL};
     const struct jr_asm_job job = {version, function,
                                    jr_annotate_machine(to->report, version),
                                    to->listings};

@@ -22,6 +22,7 @@ struct reading {
     uint32_t *offsets; /* of the instructions */
     size_t count, room;
     uint64_t *weights; /* by instruction */
+    size_t next_hit;   /* that the sink was not told of */
     uint8_t *shown;
     const struct jr_asm_job *job;
     const struct jr_asm_sink *sink;
@@ -197,6 +198,26 @@ static void show_offset(const struct jr_code_piece *code,
         snprintf(text, (size_t)(end - text) + 1, "+%llx", target - code->start);
 }
 
+/* Tells the sink which hits instruction `at` has; those of earlier ones, which
+ * were not listed, are passed over. */
+static void put_hits(struct reading *reading, size_t at)
+{
+    const struct jr_code_version *version = reading->version;
+    const struct jr_asm_sink *sink = reading->sink;
+
+    for (; sink->hit && reading->next_hit < version->nhits;
+         reading->next_hit++) {
+        const uint64_t offset =
+            version->hits[reading->next_hit].address - version->code.start;
+        const size_t of = covering(reading, offset);
+
+        if (of > at)
+            return;
+        if (of == at)
+            sink->hit(sink->data, reading->next_hit);
+    }
+}
+
 static void put_instructions(struct reading *reading, int offsets)
 {
     const struct jr_asm_sink *sink = reading->sink;
@@ -225,6 +246,7 @@ static void put_instructions(struct reading *reading, int offsets)
             show_offset(&reading->version->code, &instruction);
         sink->instruction(sink->data, address, instruction.text,
                           reading->weights[i]);
+        put_hits(reading, i);
     }
     if (gap)
         sink->gap(sink->data, gap);
@@ -252,6 +274,8 @@ static void put_addresses(struct reading *reading,
                           : version->code.module ? "(code not here)"
                                                  : "(code not kept)",
                           hit->weight_ns);
+        if (sink->hit)
+            sink->hit(sink->data, i);
     }
 }
 

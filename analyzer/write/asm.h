@@ -22,6 +22,8 @@ struct jr_asm_sink {
     /* `count` instructions left out. */
     void (*gap)(void *data, size_t count);
     void *data;
+    /* The number of a hit that the last instruction has; may be NULL. */
+    void (*hit)(void *data, size_t hit);
 };
 
 /* How much of the code is listed. */

@@ -20,23 +20,18 @@ static int same_line(const struct jr_frame *one, const struct jr_frame *other)
            other->file && strcmp(one->file, other->file) == 0;
 }
 
-size_t jr_source_lines_at(const struct jr_function *function,
-                          const struct jr_code_version *version,
-                          uint64_t address, jr_source_fn *put, void *data)
+size_t jr_source_lines_of(const struct jr_frames *frames, size_t depth,
+                          jr_source_fn *put, void *data)
 {
-    struct jr_frame room;
-    const struct jr_frames frames =
-        jr_code_frames(&version->code, address, &room);
-    const size_t depth = jr_code_depth(function, &frames);
     size_t found = 0;
 
     for (size_t i = 0; i < depth; i++) {
-        const struct jr_frame *frame = &frames.items[i];
+        const struct jr_frame *frame = &frames->items[i];
         size_t before = 0;
 
         if (!frame->file || frame->line == 0)
             continue;
-        while (before < i && !same_line(&frames.items[before], frame))
+        while (before < i && !same_line(&frames->items[before], frame))
             before++;
         if (before < i)
             continue;
@@ -174,8 +169,11 @@ void jr_source_lines_build(const struct jr_model *model,
 
         for (size_t j = 0; j < version->nhits; j++) {
             struct adding adding = {lines, version->hits[j].weight_ns};
+            struct jr_frame room;
+            const struct jr_frames frames =
+                jr_code_frames(&version->code, version->hits[j].address, &room);
 
-            if (jr_source_lines_at(function, version, version->hits[j].address,
+            if (jr_source_lines_of(&frames, jr_code_depth(function, &frames),
                                    add_line, &adding) == 0)
                 lines->unknown_ns =
                     jr_add(lines->unknown_ns, version->hits[j].weight_ns);

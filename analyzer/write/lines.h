@@ -30,11 +30,10 @@ struct jr_source_lines {
 typedef void jr_source_fn(void *data, const struct jr_frame *frame,
                           size_t number);
 
-/* Goes through the lines of the function's code at a hit's address, innermost
- * first; returns how many there were. */
-size_t jr_source_lines_at(const struct jr_function *function,
-                          const struct jr_code_version *version,
-                          uint64_t address, jr_source_fn *put, void *data);
+/* Goes through the lines of the first `depth` of these frames, innermost first;
+ * returns how many there were. */
+size_t jr_source_lines_of(const struct jr_frames *frames, size_t depth,
+                          jr_source_fn *put, void *data);
 
 /* Sums the lines up; the caller frees lines->items. */
 void jr_source_lines_build(const struct jr_model *model,

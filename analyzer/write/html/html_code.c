@@ -128,7 +128,7 @@ static void put_version(struct page *page, const struct listed *listed)
     const struct jr_model *model = page->report->model;
     const struct jr_tier *tier = &model->tiers[version->tier];
     const struct jr_asm_sink sink = {put_functions, put_source, put_instruction,
-                                     put_gap, page};
+                                     put_gap,       page,       NULL};
     const struct jr_asm_job job = {version, listed->function,
                                    jr_annotate_machine(page->report, version),
                                    listed->listings};
