@@ -14,6 +14,7 @@
 #include "profile.h"
 #include "progress.h"
 #include "read/secret.h"
+#include "recorded.h"
 #include "symbol/elf/fetch.h"
 #include "write/annotate.h"
 #include "write/coverage.h"
@@ -105,6 +106,7 @@ static void write_report(struct job *job, struct jr_load *load,
                                .nannotate = options->nannotate,
                                .limit = options->limit};
     struct jr_nameless_list nameless;
+    struct jr_recorded recorded;
     struct jr_scope_key *parts;
     char *folder = jr_folder_of(logs[0]);
 
@@ -120,8 +122,16 @@ static void write_report(struct job *job, struct jr_load *load,
     report.logs = logs;
     report.nlogs = count;
     report.diag = &job->diag;
+    jr_recorded_find(&load->model, logs, count, &recorded);
     report.places = (struct jr_listing_places){
-        folder, options->sources, options->nsources, load->symbols};
+        .recorded = (const char *const *)recorded.folders,
+        .nrecorded = recorded.count,
+        .maps = options->maps,
+        .nmaps = options->nmaps,
+        .folder = folder,
+        .sources = options->sources,
+        .nsources = options->nsources,
+        .symbols = load->symbols};
     jr_annotate_say_absent(&report);
     say_coverage(&report);
     if (options->verbose)
@@ -134,6 +144,7 @@ static void write_report(struct job *job, struct jr_load *load,
         job->unwritten++;
     jr_progress_wipe(&job->progress);
     jr_nameless_free(&nameless);
+    jr_recorded_free(&recorded);
     free(parts);
     free(folder);
 }

@@ -81,8 +81,10 @@ static void list_code(struct packing *packing, const struct jr_codes *codes,
                       uint32_t function)
 {
     static const struct jr_asm_limits limits = {4096, 16, 4096, 4096, 0};
-    static const struct jr_asm_sink sink = {
-        ignore_functions, ignore_source, ignore_instruction, ignore_gap, NULL};
+    static const struct jr_asm_sink sink = {.function = ignore_functions,
+                                            .source = ignore_source,
+                                            .instruction = ignore_instruction,
+                                            .gap = ignore_gap};
     const struct jr_report *report = packing->report;
     struct jr_code_view view;
 

@@ -40,6 +40,8 @@ struct jr_listings {
     size_t nfolders, folders_room;
     const struct jr_symbols *archived; /* sources come from there; NULL */
     const char *folder;                /* of the log */
+    const struct jr_source_map *maps;
+    size_t nmaps;
     int told;
     struct listing *files;
     size_t nfiles, room;
@@ -68,10 +70,14 @@ static void add_folder(struct jr_listings *listings, const char *folder,
 }
 
 /* Those that nobody named. */
-static void add_own_places(struct jr_listings *listings, const char *own)
+static void add_own_places(struct jr_listings *listings,
+                           const struct jr_listing_places *places,
+                           const char *own)
 {
     const char *work = getenv(JR_WORK_FOLDER);
 
+    for (size_t i = 0; i < places->nrecorded; i++)
+        add_place(listings, places->recorded[i], 0);
     add_place(listings, own, 0);
     add_place(listings, ".", 0);
     add_place(listings, "/usr/include", 0);
@@ -90,7 +96,11 @@ struct jr_listings *jr_listings_new(const struct jr_listing_places *places)
     if (places->symbols && jr_symbols_are_archived(places->symbols))
         listings->archived = places->symbols;
     else
-        add_own_places(listings, own);
+        add_own_places(listings, places, own);
+    listings->maps = places->maps;
+    listings->nmaps = places->nmaps;
+    for (size_t i = 0; i < places->nmaps; i++)
+        add_place(listings, places->maps[i].to, 1);
     for (size_t i = 0; i < places->nsources; i++) {
         add_place(listings, places->sources[i], 1);
         add_folder(listings, places->sources[i], "/");
@@ -172,6 +182,29 @@ static int try_path(struct jr_listings *listings, struct listing *file,
     return 0;
 }
 
+/* Where the user says that files of a folder are: `from` is followed by a slash
+ * in the name, or ends with one.  Returns 0, or -1. */
+static int try_maps(struct jr_listings *listings, struct listing *file,
+                    const char *path)
+{
+    for (size_t i = 0; i < listings->nmaps; i++) {
+        const struct jr_source_map *map = &listings->maps[i];
+        const size_t length = strlen(map->from);
+        char *moved;
+        int found;
+
+        if (strncmp(path, map->from, length) != 0 ||
+            (map->from[length - 1] != '/' && path[length] != '/'))
+            continue;
+        moved = jr_printf("%s/%s", map->to, path + length);
+        found = try_path(listings, file, moved);
+        free(moved);
+        if (found == 0)
+            return 0;
+    }
+    return -1;
+}
+
 /* From the archive; returns 0, or -1 when it is not in there. */
 static int read_archived(struct jr_listings *listings, struct listing *file)
 {
@@ -208,6 +241,8 @@ static void read_file(struct jr_listings *listings, struct listing *file)
     if (strncmp(path, scheme, sizeof scheme - 1) == 0)
         path += sizeof scheme - 1;
     if (path[0] == '/' && try_path(listings, file, path) == 0)
+        return;
+    if (try_maps(listings, file, path) == 0)
         return;
     slash = strrchr(path, '/');
     path = slash ? slash + 1 : path;

@@ -12,11 +12,23 @@
 struct jr_listings;
 struct jr_symbols;
 
+/* Names that begin with the folder `from` are looked for in the folder `to`,
+ * too, which the user named. */
+struct jr_source_map {
+    const char *from, *to;
+};
+
 /* Where sources may be read: `folder`, with its slash or "", is that of the
  * log (NULL: as ""); `sources` are folders that the user named.  Where the
  * `symbols` (NULL: unknown) are from an archive, the sources are, too, and
  * nothing else is read but what is in the user's folders. */
 struct jr_listing_places {
+    const char *const *recorded; /* working directories and programs' folders,
+                                    as the map of a profile has them that is
+                                    known to be the user's own */
+    size_t nrecorded;
+    const struct jr_source_map *maps; /* --source-map */
+    size_t nmaps;
     const char *folder;
     const char *const *sources;
     size_t nsources;
@@ -29,10 +41,11 @@ struct jr_listing_places {
 /* A file's name comes from a profile, which may be anybody's: it is read only
  * if, all links followed, it is below the log's folder, the working directory,
  * that of JR_WORK_FOLDER (each without files and folders whose names begin with
- * a dot; not the root folder), below the system's headers and sources
+ * a dot; not the root folder), below a `recorded` folder, likewise, below the
+ * system's headers and sources
  * (/usr/include, /usr/src), which are nobody's secret, or one of the user's
  * folders.  A file that is not where its name says
- * is looked for in the log's folder and the user's, by the name's last part. */
+ * is looked for where the maps say, and in the log's folder and the user's, by the name's last part. */
 struct jr_listings *jr_listings_new(const struct jr_listing_places *places);
 void jr_listings_free(struct jr_listings *listings);
 
