@@ -14,6 +14,8 @@
 #include "profile.h"
 #include "progress.h"
 #include "read/secret.h"
+#include "recorded.h"
+#include "symbol/elf/fetch.h"
 #include "write/annotate.h"
 #include "write/coverage.h"
 #include "write/report.h"
@@ -30,6 +32,7 @@ struct job {
     size_t written, unwritten; /* reports */
     size_t unread;             /* logs */
     uint8_t *selected;         /* by --process: a process was there */
+    struct jr_fetch fetch;     /* for all reports together */
 };
 
 static void say_totals(const struct jr_report *report)
@@ -50,6 +53,25 @@ static void say_coverage(const struct jr_report *report)
     if (text && bad && report->cover->cpu_ns > JR_GAP_MIN_NS &&
         jr_coverage_percent(report->cover) < JR_GAP_PERCENT)
         jr_say("the samples cover %s; the report says what is missing", text);
+    free(text);
+}
+
+/* A jr_fetch_show_fn. */
+static void show_fetch(void *data, const char *what, uint64_t passed_ms,
+                       uint64_t most_ms)
+{
+    struct job *job = data;
+    const char *before = job->progress.what;
+    char *text;
+
+    if (!what) {
+        jr_progress_wipe(&job->progress);
+        return;
+    }
+    text = jr_printf("asking debuginfod for %s, time for that used", what);
+    job->progress.what = text;
+    jr_progress_show(&job->progress, passed_ms, most_ms);
+    job->progress.what = before;
     free(text);
 }
 
@@ -84,6 +106,7 @@ static void write_report(struct job *job, struct jr_load *load,
                                .nannotate = options->nannotate,
                                .limit = options->limit};
     struct jr_nameless_list nameless;
+    struct jr_recorded recorded;
     struct jr_scope_key *parts;
     char *folder = jr_folder_of(logs[0]);
 
@@ -99,8 +122,16 @@ static void write_report(struct job *job, struct jr_load *load,
     report.logs = logs;
     report.nlogs = count;
     report.diag = &job->diag;
-    report.places =
-        (struct jr_listing_places){folder, options->sources, options->nsources};
+    jr_recorded_find(&load->model, logs, count, &recorded);
+    report.places = (struct jr_listing_places){
+        .recorded = (const char *const *)recorded.folders,
+        .nrecorded = recorded.count,
+        .maps = options->maps,
+        .nmaps = options->nmaps,
+        .folder = folder,
+        .sources = options->sources,
+        .nsources = options->nsources,
+        .symbols = load->symbols};
     jr_annotate_say_absent(&report);
     say_coverage(&report);
     if (options->verbose)
@@ -113,6 +144,7 @@ static void write_report(struct job *job, struct jr_load *load,
         job->unwritten++;
     jr_progress_wipe(&job->progress);
     jr_nameless_free(&nameless);
+    jr_recorded_free(&recorded);
     free(parts);
     free(folder);
 }
@@ -124,6 +156,7 @@ static void make_report(struct job *job, const char **logs, size_t count,
 {
     const struct jr_options *options = job->options;
     struct jr_filter filter = options->filter;
+    struct jr_symbols_options symbols = options->symbols;
     struct jr_load load;
 
     filter.no_code = !job->format->has_code && options->nannotate == 0;
@@ -134,7 +167,10 @@ static void make_report(struct job *job, const char **logs, size_t count,
         filter.most_samples = MOST_SAMPLES;
     filter.keep_places = job->format->places != JR_PLACES_NO;
     filter.keep_apart = job->format->places == JR_PLACES_APART;
-    jr_load_init(&load, options->app, &filter, &options->symbols, &job->diag);
+    if (options->debuginfod)
+        symbols.folders.fetch = &job->fetch;
+    symbols.record_code = job->format->write == jr_write_archive;
+    jr_load_init(&load, options->app, &filter, &symbols, &job->diag);
     if (filter.from_ns > 0 || filter.has_to || filter.keep_samples)
         jr_select_starts(&load, logs, count);
     load.verbose = options->verbose;
@@ -187,6 +223,7 @@ static int run(struct jr_options *options)
                       .format = jr_format_find(options->format)};
     int status = JR_COMPLETE;
 
+    job.fetch = (struct jr_fetch){.show = show_fetch, .data = &job};
     if (options->unmasked)
         jr_secrets_show();
     if (jr_profile_expand(options) != 0)
@@ -202,6 +239,8 @@ static int run(struct jr_options *options)
     free(job.selected);
     if (status != JR_COMPLETE)
         return status;
+    if (options->verbose && options->debuginfod)
+        jr_say("debuginfod: %u files fetched", job.fetch.fetched);
     jr_diag_finish(&job.diag);
     if (job.written == 0 || job.unwritten > 0)
         return JR_FAILED;

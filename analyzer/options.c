@@ -60,12 +60,35 @@ static int take_debug_dir(struct jr_options *options, const char *name,
     return 0;
 }
 
+static int take_debuginfod(struct jr_options *options, const char *name,
+                           const char *value)
+{
+    (void)name, (void)value;
+    options->debuginfod = 1;
+    return 0;
+}
+
 static int take_source_dir(struct jr_options *options, const char *name,
                            const char *value)
 {
     (void)name;
     *JR_PUSH(options->sources, options->nsources, options->sources_room) =
         value;
+    return 0;
+}
+
+static int take_source_map(struct jr_options *options, const char *name,
+                           const char *value)
+{
+    const char *equals = strchr(value, '=');
+
+    if (!equals || equals == value || !equals[1]) {
+        jr_say("%s %s: must be FROM=TO, two folders", name, value);
+        return -1;
+    }
+    *JR_PUSH(options->maps, options->nmaps, options->maps_room) =
+        (struct jr_source_map){jr_strndup(value, (size_t)(equals - value)),
+                               equals + 1};
     return 0;
 }
 
@@ -189,8 +212,12 @@ static const struct option table[] = {
      "JIT functions: merge their tiers (default), split, raw"},
     {0, "--debug-dir", "DIR", take_debug_dir,
      "look for debug files there too, or for a system's root"},
+    {0, "--debuginfod", NULL, take_debuginfod,
+     "ask the servers of DEBUGINFOD_URLS for debug files"},
     {0, "--source-dir", "DIR", take_source_dir,
      "read sources there too, if the profile names them"},
+    {0, "--source-map", "FROM=TO", take_source_map,
+     "sources that were below FROM are below TO now"},
     {0, "--no-inline", NULL, take_no_inline,
      "count inlined functions as part of their callers"},
     {0, "--annotate", "NAME", take_annotate,
@@ -357,8 +384,8 @@ static int has_filter(const struct jr_options *options)
 {
     const struct jr_filter *filter = &options->filter;
 
-    return filter->ninclude || filter->nexclude || filter->nprocess ||
-           filter->tid || filter->last || filter->start ||
+    return filter->ninclude || filter->nexclude || filter->nspans ||
+           filter->nprocess || filter->tid || filter->last || filter->start ||
            filter->end != UINT64_MAX || filter->from_ns || filter->has_to ||
            filter->events || filter->depth || options->symbols.no_inline;
 }
@@ -405,6 +432,7 @@ int jr_options_parse(int argc, char **argv, struct jr_options *options)
 {
     struct words words = {argv + (argc > 0), argv + argc};
     int only_operands = 0, result = 0;
+    const char *asked;
 
     *options = (struct jr_options){.filter.end = UINT64_MAX};
     while (result == 0 && words.at < words.end) {
@@ -424,6 +452,8 @@ int jr_options_parse(int argc, char **argv, struct jr_options *options)
                                              : jr_formats[0].name;
     options->own_folders =
         jr_value_folders(getenv("JPROF_DEBUG_PATH"), &options->symbols.folders);
+    asked = getenv("JPROF_DEBUGINFOD");
+    options->debuginfod |= asked && strcmp(asked, "1") == 0;
     jr_profile_settle(options);
     if (result == 0 && !options->help && !options->version)
         result = check(options);
@@ -441,6 +471,9 @@ void jr_options_free(struct jr_options *options)
     free(options->logs);
     free(options->annotate);
     free(options->sources);
+    for (size_t i = 0; i < options->nmaps; i++)
+        free((char *)(uintptr_t)options->maps[i].from);
+    free(options->maps);
     free(options->filter.include);
     free(options->filter.exclude);
     free(options->filter.process);

@@ -9,6 +9,7 @@
 
 #include "archive/archive.h"
 #include "model/model.h"
+#include "symbol/listing.h"
 
 struct jr_options {
     const char *app;   /* the program that was profiled; NULL: what
@@ -24,8 +25,11 @@ struct jr_options {
     struct jr_symbols_options symbols;
     const char **sources; /* --source-dir */
     size_t nsources, sources_room;
+    struct jr_source_map *maps; /* --source-map; `from` is allocated */
+    size_t nmaps, maps_room;
     uint64_t limit; /* --limit, as in struct jr_report */
     int merge, verbose;
+    int debuginfod;            /* --debuginfod, or JPROF_DEBUGINFOD=1 */
     int unmasked;              /* --unmask */
     int profile;               /* --profile: no operand is a program */
     char *own_app, **own_logs; /* what of app and logs is allocated */

@@ -22,7 +22,16 @@ int jr_member_is_file(const char *name)
             strncmp(dot, ".code-", 6) == 0);
 }
 
+static int is_source(const char *name)
+{
+    const size_t length = sizeof JR_MEMBER_SOURCE - 1;
+
+    return strncmp(name, JR_MEMBER_SOURCE, length) == 0 && name[length] &&
+           name[length + strspn(name + length, "0123456789")] == '\0';
+}
+
 int jr_member_is_known(const char *name)
 {
-    return strcmp(name, JR_MEMBER_NAMES) == 0 || jr_member_is_file(name);
+    return is_source(name) || strcmp(name, JR_MEMBER_NAMES) == 0 ||
+           jr_member_is_file(name);
 }

@@ -7,6 +7,8 @@
 
 #define JR_MEMBER_NAMES "jprof-names" /* of functions (symbol/archived) */
 
+#define JR_MEMBER_SOURCE "jprof-source-" /* and a number (symbol/listing) */
+
 /* True for the name of a file of a profile: a log, a map, the tree's file, what
  * was kept of JIT code.  Such a name leads to no other folder. */
 int jr_member_is_file(const char *name);

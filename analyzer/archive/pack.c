@@ -17,14 +17,20 @@
 #include "read/names.h"
 #include "symbol/elf/archive_names.h"
 #include "tar.h"
+#include "write/annotate.h"
 #include "zst.h"
 
 #define BUFFER 65536U
-#define CHUNK_MAX 65536U /* doc/FORMAT.md, "Chunk" */
+#define FUNCTIONS_PACKED 256 /* of the hottest, with their code: the page has */
+#define VERSIONS_PACKED 16   /* 64 of them, and 6 pieces of each */
+#define SOURCES_MOST (8U << 20) /* as the Firefox format has */
+#define CHUNK_MAX 65536U        /* doc/FORMAT.md, "Chunk" */
 
 struct packing {
     const struct jr_report *report;
     FILE *out;
+    struct jr_listings *listings; /* sources that a report shows */
+    struct jr_archive_sources sources;
     uint8_t buffer[BUFFER];
 };
 
@@ -45,6 +51,110 @@ static void put_head(FILE *out, const char *name, uint64_t size, time_t mtime)
     memcpy(file.name, name, strnlen(name, JR_TAR_NAME_MAX));
     jr_tar_put(&file, block);
     fwrite(block, 1, sizeof block, out);
+}
+
+static void ignore_functions(void *data, const struct jr_frames *frames)
+{
+    (void)data, (void)frames;
+}
+
+static void ignore_source(void *data, const char *file, uint32_t line,
+                          uint32_t column, const char *text)
+{
+    (void)data, (void)file, (void)line, (void)column, (void)text;
+}
+
+static void ignore_instruction(void *data, uint64_t address, const char *text,
+                               uint64_t weight_ns)
+{
+    (void)data, (void)address, (void)text, (void)weight_ns;
+}
+
+static void ignore_gap(void *data, size_t count)
+{
+    (void)data, (void)count;
+}
+
+/* Lists the code of a function, as a report would: what that asks for is kept
+ * by the symbols and the listings. */
+static void list_code(struct packing *packing, const struct jr_codes *codes,
+                      uint32_t function)
+{
+    static const struct jr_asm_limits limits = {4096, 16, 4096, 4096, 0};
+    static const struct jr_asm_sink sink = {.function = ignore_functions,
+                                            .source = ignore_source,
+                                            .instruction = ignore_instruction,
+                                            .gap = ignore_gap};
+    const struct jr_report *report = packing->report;
+    struct jr_code_view view;
+
+    jr_code_build(codes, function, &view);
+    for (size_t i = 0; i < view.nversions && i < VERSIONS_PACKED; i++) {
+        const struct jr_asm_job job = {
+            &view.versions[i], &report->model->functions[function],
+            jr_annotate_machine(report, &view.versions[i]), packing->listings};
+
+        jr_asm_list(&job, &limits, &sink);
+    }
+    jr_code_free(&view);
+}
+
+/* How many bytes of sources were read from number `first` on. */
+static size_t sources_size(const struct packing *packing, size_t *first)
+{
+    size_t sum = 0, size;
+    const char *text;
+
+    for (; jr_listings_read(packing->listings, *first, &text, &size); ++*first)
+        sum += text ? size : 0;
+    return sum;
+}
+
+/* Looks at the code of the hottest functions, then at the sources of all. */
+static void gather(struct packing *packing)
+{
+    const struct jr_report *report = packing->report;
+    struct jr_codes *codes = jr_codes_new(report->model);
+    const char *text, *name, **files;
+    size_t count, size, first = 0, sum;
+    uint32_t *functions = jr_annotate_functions(
+        report, codes, (struct jr_annotate_choice){FUNCTIONS_PACKED, 0},
+        &count);
+
+    for (size_t i = 0; i < count; i++)
+        list_code(packing, codes, functions[i]);
+    free(functions);
+    jr_codes_free(codes);
+    sum = sources_size(packing, &first);
+    files = jr_archive_files(report->symbols, &count);
+    for (size_t i = 0; i < count && sum < SOURCES_MOST; i++) {
+        (void)jr_listings_text(packing->listings, files[i], &text, &size);
+        sum += sources_size(packing, &first);
+    }
+    free(files);
+    for (size_t i = 0;
+         (name = jr_listings_read(packing->listings, i, &text, &size)); i++)
+        if (text)
+            *JR_PUSH(packing->sources.files, packing->sources.count,
+                     packing->sources.room) = name;
+}
+
+static void put_sources(struct packing *packing)
+{
+    const char *text;
+    size_t size;
+
+    for (size_t i = 0; i < packing->sources.count; i++) {
+        char *name = jr_printf(JR_MEMBER_SOURCE "%zu", i + 1);
+
+        if (jr_listings_text(packing->listings, packing->sources.files[i],
+                             &text, &size) != 0)
+            size = 0;
+        put_head(packing->out, name, size, 0);
+        fwrite(text, 1, size, packing->out);
+        put_padding(packing->out, size);
+        free(name);
+    }
 }
 
 /* Files whose code has no name are asked the packages of, all at once. */
@@ -68,7 +178,7 @@ static void put_names(struct packing *packing)
         }
     else
         jr_package_debug(paths, count, packages);
-    jr_archive_names(symbols, paths, packages, count, out);
+    jr_archive_names(symbols, paths, packages, count, &packing->sources, out);
     if (fclose(out) != 0)
         jr_no_memory();
     put_head(packing->out, JR_MEMBER_NAMES, size, 0);
@@ -254,7 +364,12 @@ void jr_write_archive(const struct jr_report *report, FILE *out)
     if (length >= 0) {
         folder = jr_strndup(report->logs[0], (size_t)length);
         say_left(report);
+        packing->listings = jr_listings_new(&report->places);
+        gather(packing);
         put_names(packing);
+        put_sources(packing);
+        jr_listings_free(packing->listings);
+        free(packing->sources.files);
         put_folder(packing, folder, (size_t)length);
         free(folder);
     }

@@ -88,5 +88,5 @@ const char *jr_code_module(const struct jr_code_piece *piece)
 
 int jr_code_has_file(const struct jr_code_piece *piece)
 {
-    return piece->module && piece->module->elf;
+    return piece->module && jr_module_segments(piece->module);
 }

@@ -11,13 +11,16 @@
 #include "base/mem.h"
 #include "symbol/archived/archived.h"
 
-static const char begin[] = JR_ARCHIVED_HEAD "\ns k\ns /p\nm 1 1 2 0\n";
+static const char begin[] = JR_ARCHIVED_HEAD "\ns k\ns /p\nm 1 1 2 0 62\n";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void look_up(struct jr_archived *archived,
                     const struct jr_archived_module *module)
 {
+    uint64_t start, end;
+    uint8_t bytes[16];
+
     for (uint64_t at = 0; at < 64; at++) {
         const struct jr_frame *frames;
         size_t count = jr_archived_place(archived, module, at, &frames);
@@ -26,6 +29,11 @@ static void look_up(struct jr_archived *archived,
             if (!frames[i].name || !*frames[i].name || frames[i].module ||
                 frames[i].kind > JR_FRAME_UNNAMED)
                 abort();
+        jr_archived_extent(archived, module, at, &start, &end);
+        if (start != end && (at < start || at >= end))
+            abort();
+        if (jr_archived_bytes(module, at, bytes, sizeof bytes) > sizeof bytes)
+            abort();
     }
 }
 
@@ -48,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!module || strcmp(module->path, "/p") != 0)
         abort();
     look_up(archived, module);
+    (void)jr_archived_source(archived, "a.c");
     (void)jr_archived_package(archived, "/p");
     jr_archived_free(archived);
     jr_strings_free(strings);

@@ -20,7 +20,7 @@ static const char sound[] = "jprof-names 1\n"
                             "s key%20one\n"
                             "s /bin/app\n"
                             "s app-dbgsym\n"
-                            "m 1 1 2 3\n"
+                            "m 1 1 2 3 62\n"
                             "g 0 1000 400000 0\n"
                             "g 1000 2000 401000 1\n"
                             "s std::sort<int, %25>\n"
@@ -31,8 +31,11 @@ static const char sound[] = "jprof-names 1\n"
                             "f 0 0 5 0 6 40 0 0 more of it\n"
                             "a 401010 1 2\n"
                             "a 401020 2\n"
+                            "e 401010 401000 401040\n"
+                            "b 401000 90c3\n"
+                            "t 6 3\n"
                             "s key two\n"
-                            "m 2 7 2 0\n";
+                            "m 2 7 2 0 0\n";
 
 struct world {
     struct jr_diag diag;
@@ -68,7 +71,8 @@ static void tells_what_it_says(void **state)
     struct jr_mapping mapping = {
         .start = 0x7000, .end = 0x9000, .offset = 0x1000};
     struct world world;
-    uint64_t address;
+    uint64_t address, start, finish;
+    uint8_t bytes[8];
 
     (void)state;
     make(&world, sound, sizeof sound - 1);
@@ -93,6 +97,17 @@ static void tells_what_it_says(void **state)
     assert_string_equal(frames[1].file, "a.c");
     assert_int_equal(
         jr_archived_place(world.archived, module, 0x401011, &frames), 0);
+    assert_int_equal(module->machine, 62);
+    jr_archived_extent(world.archived, module, 0x401010, &start, &finish);
+    assert_true(start == 0x401000 && finish == 0x401040);
+    jr_archived_extent(world.archived, module, 0x401011, &start, &finish);
+    assert_true(start == 0 && finish == 0);
+    assert_int_equal(jr_archived_bytes(module, 0x401001, bytes, 8), 1);
+    assert_int_equal(bytes[0], 0xc3);
+    assert_int_equal(jr_archived_bytes(module, 0x401002, bytes, 8), 0);
+    assert_int_equal(jr_archived_bytes(module, 0x400fff, bytes, 8), 0);
+    assert_int_equal(jr_archived_source(world.archived, "a.c"), 3);
+    assert_int_equal(jr_archived_source(world.archived, "b.c"), 0);
     module = find(&world, "key two");
     assert_true(module && !module->usable && module->changed);
     assert_null(module->package);
@@ -104,15 +119,26 @@ static void tells_what_it_says(void **state)
 static void refuses_what_cannot_be(void **state)
 {
     static const char *const bad[] = {"",
+                                      "m 1 1 2 0",
+                                      "m 1 1 2 0 65536",
+                                      "e 5 6 7",
+                                      "e 5 4 5",
+                                      "e 5",
+                                      "b 1 9",
+                                      "b 1 9g",
+                                      "b 1",
+                                      "b ffffffffffffffff 9090",
+                                      "t 0 1",
+                                      "t 6 0",
                                       "x",
                                       "s",
                                       "s %4",
                                       "s %zz",
                                       "m 1 1",
-                                      "m 1 9 2 0",
-                                      "m 1 0 2 0",
-                                      "m 1 1 0 0",
-                                      "m 1 -1 2 0",
+                                      "m 1 9 2 0 0",
+                                      "m 1 0 2 0 0",
+                                      "m 1 1 0 0 0",
+                                      "m 1 -1 2 0 0",
                                       "g 0 0 0",
                                       "g 0 0 0 2",
                                       "g x 0 0 0",
@@ -177,7 +203,8 @@ static void knows_names(void **state)
                                        "jprof-names",
                                        "jprof-log.perf-1.map",
                                        "jprof-log-3.jit-3.dump",
-                                       "jprof-log.code-3.bin"};
+                                       "jprof-log.code-3.bin",
+                                       "jprof-source-12"};
     static const char *const bad[] = {"",
                                       ".",
                                       "..",
@@ -189,7 +216,9 @@ static void knows_names(void **state)
                                       "jprof-logs",
                                       "jprof-tree-1",
                                       ".jprof-log",
-                                      "x/jprof-names"};
+                                      "x/jprof-names",
+                                      "jprof-source-",
+                                      "jprof-source-1/2"};
 
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)

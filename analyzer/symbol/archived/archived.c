@@ -21,6 +21,17 @@ struct place {
     uint32_t count;
 };
 
+/* A function's range. */
+struct range {
+    uint64_t start, end;
+};
+
+/* The text of a source file. */
+struct source {
+    const char *file;
+    uint32_t number;
+};
+
 struct jr_archived {
     struct jr_strings *strings;
     struct jr_archived_module *modules;
@@ -33,6 +44,11 @@ struct jr_archived {
     struct place *places;
     size_t nplaces, places_room;
     struct jr_table by_place; /* (address, module) to places */
+    struct range *ranges;
+    size_t nranges, ranges_room;
+    struct jr_table by_extent; /* likewise, to ranges */
+    struct source *sources;
+    size_t nsources, sources_room;
     struct jr_frame answer[JR_ARCHIVED_FRAMES];
 };
 
@@ -59,14 +75,23 @@ void jr_archived_free(struct jr_archived *archived)
 {
     if (!archived)
         return;
-    for (size_t i = 0; i < archived->nmodules; i++)
-        free(archived->modules[i].segments.items);
+    for (size_t i = 0; i < archived->nmodules; i++) {
+        struct jr_archived_module *module = &archived->modules[i];
+
+        for (size_t j = 0; j < module->ncodes; j++)
+            free(module->codes[j].bytes);
+        free(module->codes);
+        free(module->segments.items);
+    }
     jr_table_free(&archived->by_key);
     jr_table_free(&archived->by_place);
     free(archived->modules);
     free(archived->frames);
     free(archived->chains);
+    jr_table_free(&archived->by_extent);
     free(archived->places);
+    free(archived->ranges);
+    free(archived->sources);
     free(archived);
 }
 
@@ -167,22 +192,24 @@ static int take_frame(struct reading *reading)
     return 0;
 }
 
-/* m FLAGS KEY PATH PACKAGE */
+/* m FLAGS KEY PATH PACKAGE MACHINE */
 static int take_module(struct reading *reading)
 {
     struct jr_archived *archived = reading->archived;
     const uint32_t fresh = (uint32_t)archived->nmodules;
     struct jr_archived_module module = {.number = fresh};
-    uint64_t flags;
+    uint64_t flags, machine;
 
     if (take_number(reading, 10, UINT32_MAX, &flags) != 0 ||
         take_text(reading, &module.key) != 0 ||
         take_text(reading, &module.path) != 0 ||
-        take_text(reading, &module.package) != 0)
+        take_text(reading, &module.package) != 0 ||
+        take_number(reading, 10, UINT16_MAX, &machine) != 0)
         return -1;
     if (!module.key || !module.path)
         return fail(reading, "a file has no path");
     module.usable = (flags & JR_ARCHIVED_USABLE) != 0;
+    module.machine = (uint16_t)machine;
     module.changed = (flags & JR_ARCHIVED_CHANGED) != 0;
     reading->module = NULL;
     /* Another archive of the same run has it too: the first one counts. */
@@ -244,17 +271,85 @@ static int take_place(struct reading *reading)
     return 0;
 }
 
+/* e ADDRESS START END, of the last module */
+static int take_extent(struct reading *reading)
+{
+    struct jr_archived *archived = reading->archived;
+    const uint32_t fresh = (uint32_t)archived->nranges;
+    struct range range;
+    uint64_t at;
+
+    if (take_number(reading, 16, UINT64_MAX, &at) != 0 ||
+        take_number(reading, 16, at, &range.start) != 0 ||
+        take_number(reading, 16, UINT64_MAX, &range.end) != 0)
+        return -1;
+    if (range.end <= at)
+        return fail(reading, "a function ends before its address");
+    if (reading->module &&
+        jr_table_put(&archived->by_extent, at, reading->module->number,
+                     fresh) == fresh)
+        *JR_PUSH(archived->ranges, archived->nranges, archived->ranges_room) =
+            range;
+    return 0;
+}
+
+/* b ADDRESS HEX: machine code of the last module */
+static int take_bytes(struct reading *reading)
+{
+    struct jr_archived_module *module = reading->module;
+    struct jr_archived_code code;
+    const char *word;
+    uint64_t byte;
+    size_t length;
+
+    if (take_number(reading, 16, UINT64_MAX, &code.start) != 0 ||
+        take_word(reading, &word, &length) != 0)
+        return -1;
+    code.size = length / 2;
+    if (length % 2 != 0 || length == 0 || code.start > UINT64_MAX - code.size)
+        return fail(reading, "code has half a byte, or none");
+    code.bytes = jr_alloc(code.size, 1);
+    for (size_t i = 0; i < code.size; i++) {
+        if (jr_parse_number(word + 2 * i, 2, 16, &byte) != 0) {
+            free(code.bytes);
+            return fail(reading, "a byte of code has no two digits");
+        }
+        code.bytes[i] = (uint8_t)byte;
+    }
+    if (module)
+        *JR_PUSH(module->codes, module->ncodes, module->codes_room) = code;
+    else
+        free(code.bytes);
+    return 0;
+}
+
+/* t FILE NUMBER: the text of a source is in the archive */
+static int take_source(struct reading *reading)
+{
+    struct jr_archived *archived = reading->archived;
+    struct source source;
+    uint64_t number;
+
+    if (take_text(reading, &source.file) != 0 ||
+        take_number(reading, 10, UINT32_MAX, &number) != 0)
+        return -1;
+    if (!source.file || number == 0)
+        return fail(reading, "a source has no name");
+    source.number = (uint32_t)number;
+    *JR_PUSH(archived->sources, archived->nsources, archived->sources_room) =
+        source;
+    return 0;
+}
+
 /* A line without its newline; those of other kinds are of later versions. */
 static int take_line(struct reading *reading)
 {
     static const struct {
         char kind;
         int (*take)(struct reading *reading);
-    } kinds[] = {{'s', take_string},
-                 {'f', take_frame},
-                 {'m', take_module},
-                 {'g', take_segment},
-                 {'a', take_place}};
+    } kinds[] = {{'s', take_string},  {'f', take_frame}, {'m', take_module},
+                 {'g', take_segment}, {'a', take_place}, {'e', take_extent},
+                 {'b', take_bytes},   {'t', take_source}};
 
     if (reading->end - reading->at < 2 || reading->at[1] != ' ')
         return fail(reading, "the line has no kind");
@@ -351,4 +446,50 @@ size_t jr_archived_place(struct jr_archived *archived,
             archived->frames[archived->chains[place->first + i]];
     *frames = archived->answer;
     return place->count;
+}
+
+void jr_archived_extent(struct jr_archived *archived,
+                        const struct jr_archived_module *module, uint64_t at,
+                        uint64_t *start, uint64_t *end)
+{
+    const uint32_t fresh = (uint32_t)archived->nranges;
+    const uint32_t index =
+        jr_table_put(&archived->by_extent, at, module->number, fresh);
+
+    if (index == fresh)
+        *JR_PUSH(archived->ranges, archived->nranges, archived->ranges_room) =
+            (struct range){0, 0};
+    *start = archived->ranges[index].start;
+    *end = archived->ranges[index].end;
+}
+
+size_t jr_archived_bytes(const struct jr_archived_module *module,
+                         uint64_t elf_address, uint8_t *into, size_t room)
+{
+    size_t best = 0;
+
+    for (size_t i = 0; i < module->ncodes; i++) {
+        const struct jr_archived_code *code = &module->codes[i];
+        size_t left;
+
+        if (elf_address < code->start ||
+            elf_address - code->start >= code->size)
+            continue;
+        left = code->size - (size_t)(elf_address - code->start);
+        left = left < room ? left : room;
+        if (left > best) {
+            memcpy(into, code->bytes + (elf_address - code->start), left);
+            best = left;
+        }
+    }
+    return best;
+}
+
+uint32_t jr_archived_source(const struct jr_archived *archived,
+                            const char *file)
+{
+    for (size_t i = 0; i < archived->nsources; i++)
+        if (strcmp(archived->sources[i].file, file) == 0)
+            return archived->sources[i].number;
+    return 0;
 }

@@ -23,13 +23,23 @@
 
 struct jr_archived;
 
+/* Some machine code. */
+struct jr_archived_code {
+    uint64_t start; /* ELF address */
+    size_t size;
+    uint8_t *bytes;
+};
+
 /* A file of the profile, by what the map says of it. */
 struct jr_archived_module {
     const char *key;     /* as a jr_module has it; from the strings */
     const char *path;    /* as the map has it */
     const char *package; /* whose installation brings names; NULL: not known */
     struct jr_segments segments;
-    uint32_t number; /* in the struct jr_archived */
+    struct jr_archived_code *codes;
+    size_t ncodes, codes_room;
+    uint32_t number;  /* in the struct jr_archived */
+    uint16_t machine; /* ELF e_machine; 0: not known */
     uint8_t usable, changed;
 };
 
@@ -59,5 +69,21 @@ const char *jr_archived_package(const struct jr_archived *archived,
 size_t jr_archived_place(struct jr_archived *archived,
                          const struct jr_archived_module *module,
                          uint64_t elf_address, const struct jr_frame **frames);
+
+/* Where the function at an ELF address begins and ends: 0, 0 where it was not
+ * asked for. */
+void jr_archived_extent(struct jr_archived *archived,
+                        const struct jr_archived_module *module, uint64_t at,
+                        uint64_t *start, uint64_t *end);
+
+/* Reads up to `room` bytes of code at an ELF address; returns how many there
+ * are. */
+size_t jr_archived_bytes(const struct jr_archived_module *module,
+                         uint64_t elf_address, uint8_t *into, size_t room);
+
+/* The file beside that of the names that has the text of a source file, by the
+ * name that frames have for it; 0: none. */
+uint32_t jr_archived_source(const struct jr_archived *archived,
+                            const char *file);
 
 #endif

@@ -86,6 +86,20 @@ static void put_place(struct writing *writing, struct jr_module *module,
     free(numbers);
 }
 
+static void put_code(FILE *out, const struct jr_module *module)
+{
+    for (size_t i = 0; i < module->nextents; i++)
+        fprintf(out, "e %" PRIx64 " %" PRIx64 " %" PRIx64 "\n",
+                module->extents[i].at, module->extents[i].start,
+                module->extents[i].end);
+    for (size_t i = 0; i < module->ncodes; i++) {
+        fprintf(out, "b %" PRIx64 " ", module->codes[i].start);
+        for (size_t j = 0; j < module->codes[i].size; j++)
+            fprintf(out, "%02x", module->codes[i].bytes[j]);
+        putc('\n', out);
+    }
+}
+
 static void put_module(struct writing *writing, struct jr_module *module,
                        const char *package)
 {
@@ -99,14 +113,16 @@ static void put_module(struct writing *writing, struct jr_module *module,
     if (package)
         whose = text_of(writing, jr_strings_add(writing->symbols->strings,
                                                 package, strlen(package)));
-    fprintf(writing->out, "m %u %" PRIu32 " %" PRIu32 " %" PRIu32 "\n", flags,
-            key, path, whose);
+    fprintf(writing->out,
+            "m %u %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu16 "\n", flags,
+            key, path, whose, jr_module_machine(module));
     for (size_t i = 0; segments && i < segments->count; i++)
         fprintf(writing->out, "g %" PRIx64 " %" PRIx64 " %" PRIx64 " %d\n",
                 segments->items[i].offset, segments->items[i].size,
                 segments->items[i].address, segments->items[i].code);
     for (size_t i = 0; i < module->nknown; i++)
         put_place(writing, module, i);
+    put_code(writing->out, module);
 }
 
 static int has_nameless(struct jr_symbols *symbols, struct jr_module *module)
@@ -140,8 +156,36 @@ const char **jr_archive_nameless(struct jr_symbols *symbols, size_t *count)
     return paths;
 }
 
+static void add_files(const struct jr_module *module, const char ***files,
+                      size_t *count, size_t *room)
+{
+    const char *last = NULL;
+
+    for (size_t i = 0; i < module->nknown; i++)
+        for (size_t j = 0; j < module->known[i].frames.count; j++) {
+            const char *file = module->known[i].frames.items[j].file;
+
+            if (file && file != last)
+                *JR_PUSH(*files, *count, *room) = file;
+            last = file;
+        }
+}
+
+const char **jr_archive_files(struct jr_symbols *symbols, size_t *count)
+{
+    const char **files = NULL;
+    size_t room = 0;
+
+    *count = 0;
+    for (struct jr_module *module = symbols->modules; module;
+         module = module->next)
+        add_files(module, &files, count, &room);
+    return files;
+}
+
 void jr_archive_names(struct jr_symbols *symbols, const char *const *paths,
-                      char *const *packages, size_t count, FILE *out)
+                      char *const *packages, size_t count,
+                      const struct jr_archive_sources *sources, FILE *out)
 {
     struct writing writing = {.out = out, .symbols = symbols};
 
@@ -154,6 +198,13 @@ void jr_archive_names(struct jr_symbols *symbols, const char *const *paths,
             if (paths[i] == module->path)
                 package = packages[i];
         put_module(&writing, module, package);
+    }
+    for (size_t i = 0; i < sources->count; i++) {
+        const char *file = sources->files[i];
+        uint32_t text = text_of(
+            &writing, jr_strings_add(symbols->strings, file, strlen(file)));
+
+        fprintf(out, "t %" PRIu32 " %zu\n", text, i + 1);
     }
     jr_table_free(&writing.texts);
     jr_table_free(&writing.frames);

@@ -45,6 +45,7 @@ void jr_symbols_free(struct jr_symbols *symbols)
             free((void *)module->known[i].frames.items);
         free(module->known);
         jr_table_free(&module->by_place);
+        jr_module_forget_code(module);
         free(module);
     }
     jr_archived_free(symbols->archived);
@@ -62,6 +63,11 @@ const char *jr_symbols_package(const struct jr_symbols *symbols,
 {
     return symbols->archived ? jr_archived_package(symbols->archived, path)
                              : NULL;
+}
+
+uint32_t jr_symbols_source(const struct jr_symbols *symbols, const char *file)
+{
+    return symbols->archived ? jr_archived_source(symbols->archived, file) : 0;
 }
 
 int jr_symbols_are_archived(const struct jr_symbols *symbols)
@@ -129,7 +135,7 @@ static struct jr_elf *open_elsewhere(const struct jr_symbols *symbols,
                                  mapping->build_id_size, &path);
 
     if (fd < 0)
-        fd = jr_debugfile_by_id(folders, mapping->build_id,
+        fd = jr_debugfile_by_id(folders, mapping->path, mapping->build_id,
                                 mapping->build_id_size, &path);
     if (fd >= 0)
         elf = jr_elf_open(fd, path, folders);
@@ -209,6 +215,7 @@ struct jr_module *jr_modules_get(struct jr_symbols *symbols,
         base = "?";
     module = jr_alloc(1, sizeof *module);
     module->key = key;
+    module->records = symbols->options.record_code;
     module->path =
         jr_strings_add(symbols->strings, mapping->path, strlen(mapping->path));
     module->name = jr_strings_add(symbols->strings, base, strlen(base));
@@ -400,41 +407,10 @@ struct jr_frames jr_module_frames(struct jr_symbols *symbols,
     return place_frames(symbols, module, place);
 }
 
-void jr_module_extent(struct jr_symbols *symbols, struct jr_module *module,
-                      const struct jr_mapping *mapping, uint64_t *at,
-                      uint64_t *start, uint64_t *end)
-{
-    const struct jr_name *name;
-    const struct jr_fde *fde;
-
-    *start = *end = 0;
-    if (!module->elf || jr_elf_address(module->elf, mapping, *at, at) != 0) {
-        *at -= mapping->has_bias ? mapping->bias
-                                 : mapping->start - mapping->offset;
-        return;
-    }
-    name = jr_elf_name(module->elf, symbols->strings, *at);
-    fde = name ? NULL : jr_elf_fde(module->elf, *at);
-    if (name || fde) {
-        *start = name ? name->start : fde->start;
-        *end = name ? name->end : fde->end;
-    }
-}
-
 struct jr_frames jr_module_at(struct jr_symbols *symbols,
                               struct jr_module *module, uint64_t elf_address)
 {
-    return module->elf ? place_frames(symbols, module, elf_address)
-                       : one_frame(unnamed_frame(symbols, module, NULL));
-}
-
-size_t jr_module_bytes(const struct jr_module *module, uint64_t elf_address,
-                       uint8_t *into, size_t room)
-{
-    return module->elf ? jr_elf_bytes(module->elf, elf_address, into, room) : 0;
-}
-
-uint16_t jr_module_machine(const struct jr_module *module)
-{
-    return module->elf ? jr_elf_machine(module->elf) : 0;
+    return jr_module_segments(module)
+               ? place_frames(symbols, module, elf_address)
+               : one_frame(unnamed_frame(symbols, module, NULL));
 }

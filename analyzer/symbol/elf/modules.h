@@ -19,6 +19,11 @@ struct jr_known {
     struct jr_frames frames; /* count 0: it has no lines */
 };
 
+/* Where the function at an ELF address begins and ends. */
+struct jr_extent {
+    uint64_t at, start, end;
+};
+
 struct jr_module {
     const char *key;    /* path and identity, from the strings */
     const char *path;   /* as the map has it */
@@ -29,6 +34,12 @@ struct jr_module {
     struct jr_table by_place; /* ELF addresses to indices in `known` */
     struct jr_known *known;
     size_t nknown, known_room;
+    uint8_t records; /* with options.record_code, what was asked for: */
+    struct jr_extent *extents;
+    size_t nextents, extents_room;
+    struct jr_table by_extent; /* ELF addresses to indices in `extents` */
+    struct jr_archived_code *codes;
+    size_t ncodes, codes_room;
     struct jr_module *next;
 };
 
@@ -61,6 +72,7 @@ struct jr_frames jr_module_known(struct jr_symbols *symbols,
 
 /* Where the code of `module` is in memory; NULL: not known. */
 const struct jr_segments *jr_module_segments(const struct jr_module *module);
+
 /* Makes the address *at of a mapping one of the module's file, and finds where
  * its function begins and ends by symbol or, without one, by FDE: 0, 0 where
  * neither tells, or the file cannot be read. */
@@ -74,10 +86,13 @@ struct jr_frames jr_module_at(struct jr_symbols *symbols,
 
 /* Reads up to `room` bytes of code at an address of the file; returns how many
  * it has there. */
-size_t jr_module_bytes(const struct jr_module *module, uint64_t elf_address,
+size_t jr_module_bytes(struct jr_module *module, uint64_t elf_address,
                        uint8_t *into, size_t room);
 
 /* ELF e_machine of the file; 0: not known. */
 uint16_t jr_module_machine(const struct jr_module *module);
+
+/* Frees what was recorded of its code. */
+void jr_module_forget_code(struct jr_module *module);
 
 #endif

@@ -10,11 +10,14 @@
 
 #include "base/diag.h"
 
+struct jr_fetch;
+
 /* Folders in which separate debug files are looked for before /usr/lib/debug:
  * such folders, or the roots of other systems. */
 struct jr_debug_folders {
     const char **items;
     size_t count, room;
+    struct jr_fetch *fetch; /* what is found nowhere is asked for; NULL: not */
 };
 
 /* How symbols are read; all zero is the default. */
@@ -24,6 +27,7 @@ struct jr_symbols_options {
     const char *const *archived; /* paths of the names of archives: where there
                                     are any, no other file is looked at */
     size_t narchived;
+    uint8_t record_code; /* keep what code is asked for, for an archive */
 };
 
 /* All files read so far; shared by the processes of a report. */
@@ -40,5 +44,9 @@ size_t jr_symbols_changed(const struct jr_symbols *symbols);
 int jr_symbols_are_archived(const struct jr_symbols *symbols);
 const char *jr_symbols_package(const struct jr_symbols *symbols,
                                const char *path);
+
+/* The number of the file of an archive that has the text of a source file, by
+ * the name that frames have for it; 0: none. */
+uint32_t jr_symbols_source(const struct jr_symbols *symbols, const char *file);
 
 #endif
