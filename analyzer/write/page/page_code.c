@@ -45,6 +45,7 @@ struct code {
     char *hits_text;
     size_t hits_size, nhits;
     uint8_t *told; /* by hit of the version: it is among them */
+    int has_code;  /* something of the function is shown */
 };
 
 static void begin_row(struct code *code)
@@ -263,7 +264,9 @@ static void put_version(struct code *code,
         put_rows(code);
     else
         fputs("\"rows\":null,\"lack\":\"\"", code->out);
-    for (size_t i = 0; i < version->nhits; i++)
+    /* Where nothing can be shown, no sample needs a place. */
+    code->has_code |= code->nrows > 0 || has_lines(version);
+    for (size_t i = 0; i < version->nhits && code->has_code; i++)
         add_hit(code, i, -1);
     fclose(code->hits);
     fprintf(code->out, ",\"hits\":[%s]}", code->hits_text);
@@ -280,6 +283,7 @@ static void put_function(struct code *code, const struct jr_codes *codes,
     jr_code_build(codes, function, &view);
     code->function = &code->report->model->functions[function];
     code->view = &view;
+    code->has_code = 0;
     fprintf(code->out, "{\"function\":%" PRIu32 ",\"pieces\":[", number);
     for (size_t i = 0; i < view.nversions; i++) {
         fputs(i ? "," : "", code->out);
