@@ -169,6 +169,9 @@ static void say_filters(const struct jr_model *model)
     } else if (filter->tid != 0 && model->total.sections > 0) {
         jr_say("--only-thread %" PRIu32 ": no sample is of this thread",
                filter->tid);
+    } else if (filter->nspans > 0) {
+        jr_say("--span %s: no sample lies in a span of this name",
+               filter->spans[0]);
     } else if (filter->from_ns > 0 || filter->has_to) {
         jr_say("--from, --to: no sample lies in this time");
     }
@@ -307,6 +310,8 @@ static void note_run(struct jr_load *load, const struct jr_log *log,
         {JP_COUNT_NO_WAKER, "waiting threads were woken at the full rate, for "
                             "the kernel refused them a second timer (pending "
                             "signals)"},
+        {JP_COUNT_LOST_MARKS, "marks of the program found no place in the "
+                              "log; spans may lack begin or end"},
         {JP_COUNT_MAP_LOST, "events could not be written to the map; names "
                             "may be missing"}};
     const uint64_t *counters = run->header.counters;

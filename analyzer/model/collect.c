@@ -38,6 +38,7 @@ struct adding {
     uint32_t thread;                  /* the last one kept; valid has_thread */
     uint8_t has_thread;
     struct jr_table threads;
+    struct jr_inside inside; /* with filter.spans */
 };
 
 /* With split, a stack has an answer for each event. */
@@ -300,7 +301,9 @@ static int add_if_asked(struct adding *adding, const struct jr_sample *sample)
         return 0;
     if (filter->tid != 0 && sample->tid != filter->tid)
         return 0;
-    if (filter->events != 0 && (filter->events >> sample->event & 1) == 0) {
+    if ((filter->events != 0 && (filter->events >> sample->event & 1) == 0) ||
+        (filter->nspans > 0 &&
+         !jr_inside_has(&adding->inside, sample->tid, sample->time_ns))) {
         if (jr_is_real(sample->event))
             jr_times_add(&adding->model->times, process_of(adding), 0, sample);
         return 0;
@@ -367,6 +370,24 @@ static void count_lost(struct jr_process *process)
     process->stats.lowered_ns = counters[JP_COUNT_LOWERED_NS];
 }
 
+/* The marks of the process, and with --span the spans that are asked for. */
+static void add_marks(struct adding *adding)
+{
+    struct jr_model *model = adding->model;
+    const struct jr_process *process = adding->process;
+    const struct jr_filter *filter = &model->filter;
+    const struct jr_marks_of of = {.process = process_of(adding),
+                                   .tid = filter->tid,
+                                   .from_ns = process->span.from_ns,
+                                   .until_ns = process->span.until_ns,
+                                   .last_ns = jr_span_last(process)};
+
+    jr_marks_add(&model->marks, process->run, &of);
+    if (filter->nspans > 0)
+        jr_inside_find(&adding->inside, process->run, filter->spans,
+                       filter->nspans, of.last_ns);
+}
+
 void jr_model_add(struct jr_model *model, const struct jr_log *log,
                   const struct jr_run *run, const struct jr_code *code,
                   struct jr_neighbours neighbours)
@@ -386,6 +407,7 @@ void jr_model_add(struct jr_model *model, const struct jr_log *log,
                                                  : JP_PERIOD_DEFAULT_NS;
     jr_span_select(model, process);
     count_lost(process);
+    add_marks(&adding);
     process->first_bucket = model->nbuckets;
     adding.answers =
         jr_alloc(run->stacks.count * (model->filter.split ? JP_EVENT_COUNT : 1),
@@ -402,5 +424,6 @@ void jr_model_add(struct jr_model *model, const struct jr_log *log,
     jr_table_free(&adding.tids);
     jr_table_free(&adding.tid_events);
     jr_table_free(&adding.threads);
+    jr_inside_free(&adding.inside);
     free(adding.answers);
 }

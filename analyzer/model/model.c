@@ -23,6 +23,7 @@ void jr_model_free(struct jr_model *model)
     free(model->arcs);
     jr_paths_free(&model->nodes);
     jr_places_free(&model->places);
+    jr_marks_free(&model->marks);
     free(model->first);
     free(model->node_arcs);
     free(model->leaves);

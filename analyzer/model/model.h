@@ -11,6 +11,7 @@
 
 #include "base/paths.h"
 #include "base/table.h"
+#include "marks/marks.h"
 #include "places/places.h"
 #include "read/log.h"
 #include "read/map.h"
@@ -63,7 +64,11 @@ struct jr_filter {
 
     uint64_t from_ns, to_ns;        /* [from, to) after the profile's start; */
     uint8_t has_to;                 /* there is a `to` */
+    uint8_t by_clock;               /* both are of CLOCK_MONOTONIC instead */
     const struct jr_starts *starts; /* NULL: that of each process */
+
+    const char **spans; /* only moments of threads in these spans of theirs; */
+    size_t nspans, spans_room; /* none: all */
 
     const char **process; /* only processes that one of these is about: a pid,
                              a program, a pattern of the command; none: all
@@ -244,6 +249,7 @@ struct jr_model {
     size_t nseen, seen_room; /* stand together, in order of time */
     uint64_t slice_ns;       /* in which samples of seen are one; 0: none are */
     uint32_t slices;         /* how often slice_ns has changed */
+    struct jr_marks marks;   /* of the program, by process */
     struct jr_times times;   /* of real time */
     struct jr_span *profiled; /* stretches of time, of all processes */
     size_t nprofiled, profiled_room;

@@ -19,22 +19,13 @@
 #include "packed.h"
 #include "symbol/dwarf/dwarf.h"
 
-#define PAGE_MAX 65536ULL /* the largest page that a segment is mapped by */
-
-struct segment {
-    uint64_t offset, size; /* in the file */
-    uint64_t address;
-    int code;
-};
-
 struct jr_elf {
     Dwfl *dwfl;
     Dwfl_Module *module;
     Elf *elf;
     const uint8_t *id;
     size_t id_size;
-    struct segment *segments;
-    size_t nsegments, segments_room;
+    struct jr_segments segments;
     int tables_read;
     struct jr_fdes fdes;
     struct jr_names names;
@@ -59,9 +50,10 @@ static void read_segments(struct jr_elf *elf)
         GElf_Phdr header;
 
         if (gelf_getphdr(elf->elf, (int)i, &header) && header.p_type == PT_LOAD)
-            *JR_PUSH(elf->segments, elf->nsegments, elf->segments_room) =
-                (struct segment){header.p_offset, header.p_filesz,
-                                 header.p_vaddr, (header.p_flags & PF_X) != 0};
+            *JR_PUSH(elf->segments.items, elf->segments.count,
+                     elf->segments.room) = (struct jr_segment){
+                header.p_offset, header.p_filesz, header.p_vaddr,
+                (header.p_flags & PF_X) != 0};
     }
 }
 
@@ -114,7 +106,7 @@ void jr_elf_free(struct jr_elf *elf)
     if (elf->dwfl)
         dwfl_end(elf->dwfl);
     jr_altfile_close(&elf->alternate);
-    free(elf->segments);
+    free(elf->segments.items);
     free(elf->fdes.items);
     free(elf->names.items);
     free(elf->path);
@@ -127,45 +119,15 @@ size_t jr_elf_build_id(const struct jr_elf *elf, const uint8_t **id)
     return elf->id_size;
 }
 
-/* Does the segment, on whole pages when `rounded`, hold this offset? */
-static int holds(const struct segment *segment, uint64_t offset, int rounded)
-{
-    uint64_t start = segment->offset, end;
-
-    if (segment->size == 0 ||
-        __builtin_add_overflow(segment->offset, segment->size, &end) ||
-        end > UINT64_MAX - PAGE_MAX)
-        return 0;
-    if (rounded) {
-        start &= ~(PAGE_MAX - 1);
-        end = (end + PAGE_MAX - 1) & ~(PAGE_MAX - 1);
-    }
-    return offset >= start && offset < end;
-}
-
 int jr_elf_address(const struct jr_elf *elf, const struct jr_mapping *mapping,
                    uint64_t address, uint64_t *elf_address)
 {
-    uint64_t offset = address - mapping->start + mapping->offset;
+    return jr_segments_address(&elf->segments, mapping, address, elf_address);
+}
 
-    if (mapping->has_bias) {
-        *elf_address = address - mapping->bias;
-        return 0;
-    }
-    /* Neighbouring segments may share a page of the file: code first, and the
-     * exact extent before the pages. */
-    for (int pass = 0; pass < 4; pass++) {
-        for (size_t i = 0; i < elf->nsegments; i++) {
-            const struct segment *segment = &elf->segments[i];
-
-            if ((pass % 2 == 0) != segment->code ||
-                !holds(segment, offset, pass >= 2))
-                continue;
-            *elf_address = offset - segment->offset + segment->address;
-            return 0;
-        }
-    }
-    return -1;
+const struct jr_segments *jr_elf_segments(const struct jr_elf *elf)
+{
+    return &elf->segments;
 }
 
 static void read_tables(struct jr_elf *elf, struct jr_strings *strings)

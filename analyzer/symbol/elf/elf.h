@@ -11,6 +11,7 @@
 #include "elf_names.h"
 #include "fde.h"
 #include "read/map.h"
+#include "symbol/archived/segments.h"
 #include "symbol/names/strings.h"
 #include "symbols.h"
 
@@ -31,6 +32,9 @@ size_t jr_elf_build_id(const struct jr_elf *elf, const uint8_t **id);
  * offset and the program headers.  Returns 0, or -1 when it lies in none. */
 int jr_elf_address(const struct jr_elf *elf, const struct jr_mapping *mapping,
                    uint64_t address, uint64_t *elf_address);
+
+/* Where its code is in memory; as long as *elf lives. */
+const struct jr_segments *jr_elf_segments(const struct jr_elf *elf);
 
 /* The named function at an ELF address, or NULL.  The tables are read at the
  * first call. */

@@ -33,6 +33,9 @@ void jr_page_data(const struct jr_report *report, FILE *out);
 void jr_page_code(const struct jr_report *report, const uint32_t *functions,
                   const size_t *order, FILE *out);
 
+/* page_marks.c: the block with the marks of the program, if there are any. */
+void jr_page_marks(const struct jr_report *report, FILE *out);
+
 /* page_tree.c: the tree of call paths as the page has it.  Its nodes are in
  * preorder, the first one is above every root; paths that differ in tiers only
  * are one; paths without samples are left out. */

@@ -408,6 +408,7 @@ void jr_page_data(const struct jr_report *report, FILE *out)
     jr_block_close(&data.block, "core", out);
     order = order_samples(&data);
     put_samples(&data, ranks, order, out);
+    jr_page_marks(report, out);
     jr_page_code(report, data.tree.numbers, order, out);
     free(order);
     free(ranks);

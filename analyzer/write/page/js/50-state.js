@@ -2,7 +2,8 @@
 // The state of the page, which is all in its address: what is not understood
 // there is left out.
 
-const VIEWS = ['flame', 'tree', 'bottom', 'functions', 'function', 'code'];
+const VIEWS = ['flame', 'tree', 'bottom', 'functions', 'function', 'code',
+    'marks'];
 const OPS = {k: 'Keep', h: 'Hide', d: 'Drop', f: 'Focus', m: 'Hide module',
     q: 'Matching'};
 const MOST_OPS = 30, MOST_TEXT = 200;

@@ -6,7 +6,8 @@ class Bar {
         this.page = page;
         this.tabs = VIEWS.map((view) => button(TITLES[view],
             () => page.change({view}), {role: 'tab', 'data-view': view,
-                'aria-controls': 'view'}));
+                'aria-controls': 'view', hidden: view === 'marks'
+                    && page.profile.marks.name.length === 0}));
         this.search = make('input', {type: 'search', maxlength: MOST_TEXT,
             placeholder: 'Search, or /regex/', 'aria-label':
                 'Search functions by text, or by a pattern between slashes',
@@ -42,8 +43,9 @@ class Bar {
 
         if (at < 0 || !step)
             return;
-        const next = this.tabs[(at + step + this.tabs.length)
-            % this.tabs.length];
+        const shown = this.tabs.filter((tab) => !tab.hidden);
+        const next = shown[(shown.indexOf(this.tabs[at]) + step
+            + shown.length) % shown.length];
 
         next.focus();
         this.page.change({view: next.dataset.view});

@@ -2,7 +2,8 @@
 // The page: its parts, what changes its state, and the keys for all of it.
 
 const TITLES = {flame: 'Flame graph', tree: 'Call tree', bottom: 'Bottom-up',
-    functions: 'Functions', function: 'Function', code: 'Code'};
+    functions: 'Functions', function: 'Function', code: 'Code',
+    marks: 'Marks'};
 const HEAVIEST = 14;
 
 class Page {
@@ -22,6 +23,7 @@ class Page {
             functions: new FunctionsView(this),
             function: new FunctionView(this),
             code: new CodeView(this),
+            marks: new MarksView(this),
         };
         this.timeline = new Timeline(this);
         this.bar = new Bar(this);
@@ -49,7 +51,7 @@ class Page {
         this.colours = {kinds: KINDS.map((_, i) => colour('k' + i))};
         for (const name of ['ground', 'panel', 'text', 'root', 'rootText',
             'dim', 'dimText', 'boxText', 'mark', 'running', 'blocked', 'more',
-            'less', 'same'])
+            'less', 'same', 'span'])
             this.colours[name] = colour(name);
     }
 
@@ -141,7 +143,7 @@ class Page {
     press(event) {
         const isText = event.target instanceof HTMLInputElement
             || event.target instanceof HTMLSelectElement;
-        const view = /^[1-6]$/.test(event.key) ? VIEWS[event.key - 1] : '';
+        const view = /^[1-7]$/.test(event.key) ? VIEWS[event.key - 1] : '';
 
         if (event.ctrlKey || event.metaKey || event.altKey)
             return;
@@ -217,7 +219,7 @@ class Side {
             this.chosen.replaceChildren(make('p', {}, 'Choose a function to '
                 + 'see its callers, callees and code. Drag on the timeline to '
                 + 'select time; choose a name there to see it alone.'),
-            make('p', {}, 'Keys: / search, 1 to 6 views, * heaviest path, '
+            make('p', {}, 'Keys: / search, 1 to 7 views, * heaviest path, '
                 + 'Escape back.'));
             return;
         }
