@@ -404,15 +404,19 @@ void jr_module_extent(struct jr_symbols *symbols, struct jr_module *module,
                       const struct jr_mapping *mapping, uint64_t *at,
                       uint64_t *start, uint64_t *end)
 {
+    const struct jr_segments *segments = jr_module_segments(module);
     const struct jr_name *name;
     const struct jr_fde *fde;
 
     *start = *end = 0;
-    if (!module->elf || jr_elf_address(module->elf, mapping, *at, at) != 0) {
+    if (!segments || jr_segments_address(segments, mapping, *at, at) < 0) {
         *at -= mapping->has_bias ? mapping->bias
                                  : mapping->start - mapping->offset;
         return;
     }
+    /* An archive has places, not code. */
+    if (!module->elf)
+        return;
     name = jr_elf_name(module->elf, symbols->strings, *at);
     fde = name ? NULL : jr_elf_fde(module->elf, *at);
     if (name || fde) {
@@ -424,8 +428,9 @@ void jr_module_extent(struct jr_symbols *symbols, struct jr_module *module,
 struct jr_frames jr_module_at(struct jr_symbols *symbols,
                               struct jr_module *module, uint64_t elf_address)
 {
-    return module->elf ? place_frames(symbols, module, elf_address)
-                       : one_frame(unnamed_frame(symbols, module, NULL));
+    return jr_module_segments(module)
+               ? place_frames(symbols, module, elf_address)
+               : one_frame(unnamed_frame(symbols, module, NULL));
 }
 
 size_t jr_module_bytes(const struct jr_module *module, uint64_t elf_address,
