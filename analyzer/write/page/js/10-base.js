@@ -106,6 +106,9 @@ function withoutArguments(name) {
             return name;
         const rest = name.slice(end + 1);
 
+        if (rest === '@plt')
+            return withoutType(name.slice(0, i)) + rest;
+
         return rest === '' || /^ (const|&|&&|volatile|noexcept)/.test(rest)
             || rest.startsWith(' [') ? withoutType(name.slice(0, i)) : name;
     }

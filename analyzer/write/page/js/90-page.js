@@ -25,6 +25,7 @@ class Page {
             code: new CodeView(this),
             marks: new MarksView(this),
         };
+        this.compared = new CompareView(this);
         this.timeline = new Timeline(this);
         this.bar = new Bar(this);
         this.side = new Side(this);
@@ -112,7 +113,7 @@ class Page {
     }
 
     show() {
-        const view = this.views[this.state.view];
+        const view = this.view();
 
         if (this.body.firstChild !== view.element)
             this.body.replaceChildren(view.element);
@@ -120,6 +121,12 @@ class Page {
         this.bar.show(this.state);
         view.show(this.state);
         this.side.show(this.state);
+    }
+
+    // The view that is shown: with two ranges, functions are compared.
+    view() {
+        return this.state.base && this.state.view === 'functions'
+            ? this.compared : this.views[this.state.view];
     }
 
     describe(fn, total, self) {
@@ -156,7 +163,7 @@ class Page {
             return;
         } else if (view) {
             this.change({view});
-            const element = this.views[view].element;
+            const {element} = this.view();
 
             (element.matches('[tabindex]') ? element
                 : element.querySelector('[tabindex]')).focus();
