@@ -3,6 +3,7 @@
 report with the same filter, for each selection that its address can say.
 
 Runs in: tests.  Without a Chromium the tests are skipped by name."""
+import base64
 import json
 import math
 import random
@@ -320,6 +321,37 @@ class Numbers(InBrowser):
         first, end = self.browser.run("jprof.state.range")
         self.assertAlmostEqual(first / last, 0.25, delta=0.01)
         self.assertAlmostEqual(end / last, 0.5, delta=0.01)
+
+class Print(InBrowser):
+    def test_pages(self):
+        """On paper it is the plain tables, on 20 pages at most, however many
+        functions there are and however long their names."""
+        random_ = random.Random(9)
+        log = self.path("jprof-log")
+        text = draw_log(random_, 7)
+        # Each address becomes 30: about 1,000 functions.
+        text = re.sub(r"0x[0-9a-f]+", lambda found: hex(
+            int(found.group(), 16) * 64 + random_.randrange(30)), text)
+        with open(log, "wb") as target:
+            target.write(pack.pack(text))
+        agree.write_map(decode.load(log), self.dir)
+        with open(self.path(agree.NAMES), encoding="ascii") as source:
+            names = source.read().splitlines()
+        self.assertGreater(len(names), 600)
+        with open(self.path(agree.NAMES), "w", encoding="ascii") as target:
+            for line in names:
+                target.write(line + "::word<int>" * 400 + "()\n")
+            size = target.tell()
+        with open(self.path(agree.MAP), encoding="ascii") as source:
+            lines = source.read()
+        with open(self.path(agree.MAP), "w", encoding="ascii") as target:
+            target.write(re.sub(r"size=\d+", "size=%d" % size, lines))
+        self.browser.open(self.write_page(log), READY)
+        paper = base64.b64decode(self.browser.call("Page.printToPDF")["data"])
+        pages = len(re.findall(rb"/Type\s*/Page\b", paper))
+        self.assertIn("word", self.browser.run("jprof.profile.names[0]"))
+        self.assertGreater(pages, 3)
+        self.assertLessEqual(pages, 20)
 
 
 if __name__ == "__main__":

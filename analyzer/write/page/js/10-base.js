@@ -135,6 +135,8 @@ function shortened(name) {
 function fitting(name, most) {
     if (name.length <= most)
         return name;
+    if (name.endsWith(INLINED))
+        return fitting(name.slice(0, -INLINED.length), most);
     const place = name.search(/ \([^()\s]*:\d+(:\d+)?\)$/);
 
     if (place > 0)
