@@ -16,12 +16,12 @@
 
 #define FUNCTIONS_SHOWN 64
 #define VERSIONS_SHOWN 6
-#define ROWS_SHOWN 16000 /* of all functions; beyond, functions are left out */
+#define ROWS_SHOWN 8000 /* of all functions; beyond, functions are left out */
 #define LINES_AROUND 3   /* each one with samples */
 #define TEXT_MOST 400
 #define CHAIN_SHOWN 12 /* names of inlined functions */
 
-static const struct jr_asm_limits limits = {400, 12, 1000, 400, 0};
+static const struct jr_asm_limits limits = {200, 6, 400, 200, 0};
 
 /* A place where samples are, as the page numbers them: from 1 on. */
 struct spots {
