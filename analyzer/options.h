@@ -23,7 +23,12 @@ struct jr_options {
     struct jr_symbols_options symbols;
     const char **sources; /* --source-dir */
     size_t nsources, sources_room;
-    uint64_t limit; /* --limit, as in struct jr_report */
+    uint64_t limit;     /* --limit, as in struct jr_report */
+    const char *before; /* --diff: folder or log; NULL */
+    const char *after;  /* then: the first operand that is one */
+    size_t nbefore;     /* after jr_profile_expand: its logs, the last ones */
+    int per;            /* --per: */
+    double units[JR_SIDES];
     int merge, verbose;
     int unmasked;              /* --unmask */
     int profile;               /* --profile: no operand is a program */
