@@ -75,7 +75,7 @@ static size_t load_logs(struct job *job, struct jr_load *load,
 
 /* Writes what was loaded of `logs`. */
 static void write_report(struct job *job, struct jr_load *load,
-                         const char **logs, const char *path)
+                         const char **logs, size_t count, const char *path)
 {
     const struct jr_options *options = job->options;
     struct jr_report report = {.model = &load->model,
@@ -100,11 +100,15 @@ static void write_report(struct job *job, struct jr_load *load,
     jr_load_finish(load);
     parts = jr_parts_list(&load->model, &report.nparts);
     report.parts = parts;
-    jr_nameless_find(&load->model, &nameless);
+    jr_nameless_find(&load->model, load->symbols, &nameless);
     report.nameless = &nameless;
     report.notes = load->notes;
     report.nnotes = load->nnotes;
     report.changed = jr_symbols_changed(load->symbols);
+    report.symbols = load->symbols;
+    report.logs = logs;
+    report.nlogs = count;
+    report.diag = &job->diag;
     report.places =
         (struct jr_listing_places){folder, options->sources, options->nsources};
     jr_annotate_say_absent(&report);
@@ -134,6 +138,7 @@ static void make_report(struct job *job, const char **logs, size_t count,
 
     filter.no_code = !job->format->has_code && options->nannotate == 0;
     filter.no_calls = !job->format->has_calls && !options->verbose;
+    filter.by_clock = options->clocks == 2;
     filter.keep_samples = job->format->has_samples != JR_SAMPLES_NONE;
     if (job->format->has_samples == JR_SAMPLES_CLOSE)
         filter.most_samples = MOST_SAMPLES;
@@ -149,7 +154,7 @@ static void make_report(struct job *job, const char **logs, size_t count,
     load.model.progress = jr_progress_show;
     load.model.progress_data = &job->progress;
     if (load_logs(job, &load, logs, count) > 0 && load.model.nprocesses > 0)
-        write_report(job, &load, logs, path);
+        write_report(job, &load, logs, count, path);
     jr_load_free(&load);
 }
 

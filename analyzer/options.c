@@ -189,7 +189,8 @@ static const struct option table[] = {
      "only processes of this pid, program, or command by a\n"
      "                       shell pattern"},
     {0, "--from", "SECONDS", jr_take_from,
-     "from so long after the profile's start on"},
+     "from so long after the profile's start on; @SECONDS: of\n"
+     "                       CLOCK_MONOTONIC"},
     {0, "--to", "SECONDS", jr_take_to,
      "until so long after the profile's start"},
     {0, "--span", "NAME", jr_take_span,
@@ -209,7 +210,7 @@ static const struct option table[] = {
     {0, "--no-inline", NULL, take_no_inline,
      "count inlined functions as part of their callers"},
     {0, "--annotate", "NAME", take_annotate,
-     "list the machine code of JIT function NAME"},
+     "list source lines and machine code of function NAME"},
     {0, "--merge", NULL, take_merge, "all logs in one report"},
     {0, "--diff", "BEFORE", take_diff,
      "compare with this folder or log; html or text"},
@@ -371,6 +372,17 @@ static char *check_format(const struct jr_options *options)
     return wrong;
 }
 
+/* Is a part of the profile asked for, or of its names? */
+static int has_filter(const struct jr_options *options)
+{
+    const struct jr_filter *filter = &options->filter;
+
+    return filter->ninclude || filter->nexclude || filter->nprocess ||
+           filter->tid || filter->last || filter->start ||
+           filter->end != UINT64_MAX || filter->from_ns || filter->has_to ||
+           filter->events || filter->depth || options->symbols.no_inline;
+}
+
 /* Options that do not go together. */
 static int check(const struct jr_options *options)
 {
@@ -393,6 +405,8 @@ static int check(const struct jr_options *options)
     else if (options->filter.has_to &&
              options->filter.from_ns >= options->filter.to_ns)
         wrong = "--to must be greater than --from";
+    else if (options->clocks == 3)
+        wrong = "--from and --to: either both with @ or none";
     else if (options->output && options->output_dir)
         wrong = "-o and --output-dir exclude each other";
     else if (options->output && options->nlogs > 1 && !options->merge)
@@ -403,10 +417,12 @@ static int check(const struct jr_options *options)
         wrong = "--per goes with --diff";
     else if (options->merge && options->output_dir)
         wrong = "--merge writes one report: use -o, not --output-dir";
-    if (wrong == NULL)
-        return 0;
-    jr_say("%s", wrong);
-    return -1;
+    else if (strcmp(options->format, "archive") == 0 && has_filter(options))
+        wrong = "--format=archive packs the whole profile: no option that "
+                "selects goes with it";
+    if (wrong)
+        jr_say("%s", wrong);
+    return wrong ? -1 : 0;
 }
 
 int jr_options_parse(int argc, char **argv, struct jr_options *options)
@@ -455,5 +471,6 @@ void jr_options_free(struct jr_options *options)
     free(options->filter.spans);
     free(options->symbols.folders.items);
     free(options->own_folders);
+    jr_archive_remove(&options->unpacked);
     *options = (struct jr_options){0};
 }

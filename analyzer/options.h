@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "archive/archive.h"
 #include "model/model.h"
 
 struct jr_options {
@@ -34,9 +35,12 @@ struct jr_options {
     int profile;               /* --profile: no operand is a program */
     char *own_app, **own_logs; /* what of app and logs is allocated */
     size_t nown_logs, own_logs_room;
-    char *own_folders;        /* those of JPROF_DEBUG_PATH */
-    int help, version;        /* asked for: nothing else counts */
-    int has_section, has_end; /* --start or --end; --end was given */
+    char *own_folders;           /* those of JPROF_DEBUG_PATH */
+    struct jr_unpacked unpacked; /* the archive among the operands */
+    int help, version;           /* asked for: nothing else counts */
+    int has_section, has_end;    /* --start or --end; --end was given */
+    unsigned clocks; /* of --from and --to: bit 0, the profile's start; bit 1,
+                        CLOCK_MONOTONIC */
 };
 
 /* Reads the command line; the strings of *options point into argv.  Returns

@@ -146,13 +146,15 @@ int jr_take_process(struct jr_options *options, const char *name,
 int jr_take_from(struct jr_options *options, const char *name,
                  const char *value)
 {
-    return jr_value_seconds(name, value, &options->filter.from_ns);
+    return jr_value_moment(name, value, &options->filter.from_ns,
+                           &options->clocks);
 }
 
 int jr_take_to(struct jr_options *options, const char *name, const char *value)
 {
     options->filter.has_to = 1;
-    return jr_value_seconds(name, value, &options->filter.to_ns);
+    return jr_value_moment(name, value, &options->filter.to_ns,
+                           &options->clocks);
 }
 
 int jr_take_span(struct jr_options *options, const char *name,

@@ -62,6 +62,15 @@ int jr_value_seconds(const char *name, const char *value, uint64_t *ns)
     return 0;
 }
 
+int jr_value_moment(const char *name, const char *value, uint64_t *ns,
+                    unsigned *clocks)
+{
+    const int is_other = *value == '@';
+
+    *clocks |= 1U << is_other;
+    return jr_value_seconds(name, value + is_other, ns);
+}
+
 char *jr_value_folders(const char *list, struct jr_debug_folders *folders)
 {
     char *own = jr_strdup(list ? list : ""), *next = own, *folder;

@@ -117,7 +117,7 @@ static uint32_t thread_of(struct adding *adding, uint32_t tid)
 static int is_one(const struct jr_model *model, const struct jr_seen *a,
                   const struct jr_seen *b)
 {
-    return a->thread == b->thread && a->node == b->node &&
+    return a->thread == b->thread && a->node == b->node && a->spot == b->spot &&
            a->event == b->event &&
            a->time_ns / model->slice_ns == b->time_ns / model->slice_ns;
 }
@@ -125,15 +125,17 @@ static int is_one(const struct jr_model *model, const struct jr_seen *a,
 /* Makes samples of one slice one, slices being four times as long as before. */
 static void merge_seen(struct jr_model *model)
 {
-    struct jr_table ones = {0};
+    struct jr_table ones = {0}, ends = {0};
     size_t kept = 0;
 
     model->slice_ns = model->slice_ns ? 4 * model->slice_ns : SLICE_LEAST_NS;
     model->slices++;
     for (size_t i = 0; i < model->nseen; i++) {
         const struct jr_seen seen = model->seen[i];
-        const uint64_t place = (uint64_t)seen.event << 60 |
-                               (uint64_t)seen.thread << 32 | seen.node;
+        const uint32_t end =
+            jr_table_put(&ends, seen.node, seen.spot, (uint32_t)ends.used);
+        const uint64_t place =
+            (uint64_t)seen.event << 60 | (uint64_t)seen.thread << 32 | end;
         uint32_t at = jr_table_put(&ones, seen.time_ns / model->slice_ns, place,
                                    (uint32_t)kept);
 
@@ -145,6 +147,7 @@ static void merge_seen(struct jr_model *model)
     }
     model->nseen = kept;
     jr_table_free(&ones);
+    jr_table_free(&ends);
 }
 
 static void count_thread(struct jr_thread *thread,
@@ -164,6 +167,7 @@ static void keep(struct adding *adding, const struct jr_sample *sample,
     const struct jr_seen seen = {.time_ns = sample->time_ns,
                                  .weight_ns = sample->weight_ns,
                                  .node = answer->is.node,
+                                 .spot = answer->is.spot,
                                  .thread = number & (JR_THREADS_MAX - 1),
                                  .event = sample->event & 15U};
 

@@ -70,6 +70,7 @@ struct jr_filter {
 
     uint64_t from_ns, to_ns;        /* [from, to) after the profile's start; */
     uint8_t has_to;                 /* there is a `to` */
+    uint8_t by_clock;               /* both are of CLOCK_MONOTONIC instead */
     const struct jr_starts *starts; /* NULL: that of each process */
 
     const char **spans; /* only moments of threads in these spans of theirs; */
@@ -183,13 +184,15 @@ struct jr_leaf {
     uint64_t weight_ns, samples;
 };
 
-/* An address of JIT code that was the leaf of samples.  An address that held
- * different code over time has several. */
+/* An address of a file's code, or of JIT code with a name, that was the leaf of
+ * samples.  An address that held different code over time has several. */
 struct jr_spot {
     uint64_t address, time_ns; /* time: of the first sample */
     uint64_t weight_ns, samples;
-    uint32_t process, tier;
+    uint32_t process, tier; /* tier: of the innermost inlined function */
 };
+
+#define JR_NO_SPOT UINT32_MAX
 
 /* What is counted apart: a thread with by_thread, a thread's samples of one
  * event with keep_apart, else a process. */
@@ -212,6 +215,7 @@ struct jr_thread {
 struct jr_seen {
     uint64_t time_ns, weight_ns;
     uint32_t node;        /* where its stack ends; 0: the empty stack */
+    uint32_t spot;        /* of the model; JR_NO_SPOT: none */
     uint32_t thread : 28; /* of jr_model.threads */
     uint32_t event : 4;   /* enum jp_event */
 };

@@ -61,7 +61,7 @@ uint64_t jr_span_zero(const struct jr_filter *filter,
 static struct jr_span asked_time(const struct jr_filter *filter,
                                  const struct jr_process *process)
 {
-    uint64_t zero = jr_span_zero(filter, process);
+    uint64_t zero = filter->by_clock ? 0 : jr_span_zero(filter, process);
     struct jr_span asked = {0, UINT64_MAX};
 
     /* Nothing is before the start, whatever a clock says. */

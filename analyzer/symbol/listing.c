@@ -67,9 +67,14 @@ struct jr_listings *jr_listings_new(const struct jr_listing_places *places)
 {
     struct jr_listings *listings = jr_alloc(1, sizeof *listings);
     const char *own = places->folder ? places->folder : "";
+    const char *work = getenv(JR_WORK_FOLDER);
 
     add_place(listings, own, 0);
     add_place(listings, ".", 0);
+    add_place(listings, "/usr/include", 0);
+    add_place(listings, "/usr/src", 0);
+    if (work && work[0] == '/')
+        add_place(listings, work, 0);
     add_folder(listings, own, "");
     for (size_t i = 0; i < places->nsources; i++) {
         add_place(listings, places->sources[i], 1);

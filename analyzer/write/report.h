@@ -31,6 +31,10 @@ struct jr_report {
     int per;                     /* --per: compare time a unit of work, */
     double units[JR_SIDES];      /* of so many; else shares */
     struct jr_listing_places places; /* where sources may be read */
+    struct jr_symbols *symbols;      /* of the model */
+    const char *const *logs;         /* paths of those that were asked for */
+    size_t nlogs;
+    struct jr_diag *diag; /* what makes the report partial */
     uint64_t
         limit; /* functions that a process or thread shows beside the total;
                      0: as many as fit; JR_NO_LIMIT: all, and their callers */

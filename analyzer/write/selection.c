@@ -37,11 +37,13 @@ static void append_number(char **list, const char *option, uint64_t number)
     append(list, option, text);
 }
 
-static void append_seconds(char **list, const char *option, uint64_t ns)
+static void append_seconds(char **list, const char *option, int by_clock,
+                           uint64_t ns)
 {
     char text[64];
 
-    snprintf(text, sizeof(text), "%.9g", (double)ns / NS);
+    snprintf(text, sizeof(text), "%s%.9g", by_clock ? "@" : "",
+             (double)ns / NS);
     append(list, option, text);
 }
 
@@ -90,9 +92,9 @@ char *jr_selection_text(const struct jr_model *model)
     append_names(&list, "--process", filter->process, filter->nprocess);
     append_sections(&list, filter);
     if (filter->from_ns > 0)
-        append_seconds(&list, "--from", filter->from_ns);
+        append_seconds(&list, "--from", filter->by_clock, filter->from_ns);
     if (filter->has_to)
-        append_seconds(&list, "--to", filter->to_ns);
+        append_seconds(&list, "--to", filter->by_clock, filter->to_ns);
     append_names(&list, "--span", filter->spans, filter->nspans);
     if (*list)
         return list;

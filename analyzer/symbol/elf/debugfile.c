@@ -21,10 +21,13 @@
 
 int jr_debugfile_has_id(int fd, const uint8_t *id, size_t size)
 {
-    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
     const void *bits;
+    Elf *elf;
     int same;
 
+    /* This may be the first file of all. */
+    elf_version(EV_CURRENT);
+    elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
     same = elf && dwelf_elf_gnu_build_id(elf, &bits) == (ssize_t)size &&
            !memcmp(bits, id, size);
     elf_end(elf);

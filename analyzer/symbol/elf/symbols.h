@@ -21,6 +21,9 @@ struct jr_debug_folders {
 struct jr_symbols_options {
     struct jr_debug_folders folders; /* must outlive the symbols */
     uint8_t no_inline; /* functions that were inlined are not told apart */
+    const char *const *archived; /* paths of the names of archives: where there
+                                    are any, no other file is looked at */
+    size_t narchived;
 };
 
 /* All files read so far; shared by the processes of a report. */
@@ -31,5 +34,11 @@ void jr_symbols_free(struct jr_symbols *symbols);
 
 /* Binaries whose build-id, or size and time, no longer match the map. */
 size_t jr_symbols_changed(const struct jr_symbols *symbols);
+
+/* Whether names come from archives, and the package that such a one has for
+ * the file at `path`, NULL: none. */
+int jr_symbols_are_archived(const struct jr_symbols *symbols);
+const char *jr_symbols_package(const struct jr_symbols *symbols,
+                               const char *path);
 
 #endif

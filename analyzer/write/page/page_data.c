@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The page's data: functions, call paths, processes and threads in one block,
- * samples in another, machine code in a third.
+ * samples in another, code in a third.
  * Runs in: analyzer. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -365,10 +365,9 @@ static void put_times(const struct jr_model *model, const size_t *order,
 }
 
 static void put_samples(const struct data *data, const uint32_t *ranks,
-                        FILE *out)
+                        const size_t *order, FILE *out)
 {
     const struct jr_model *model = data->model;
-    size_t *order = order_samples(data);
     uint64_t *values = jr_alloc(model->nseen + 1, sizeof(*values));
     struct jr_block block;
 
@@ -385,7 +384,6 @@ static void put_samples(const struct data *data, const uint32_t *ranks,
         values[i] = model->seen[order[i]].event;
     jr_block_column(&block, "event", values, model->nseen);
     free(values);
-    free(order);
     jr_block_close(&block, "samples", out);
 }
 
@@ -393,6 +391,7 @@ void jr_page_data(const struct jr_report *report, FILE *out)
 {
     struct data data = {.report = report, .model = report->model};
     uint32_t *ranks;
+    size_t *order;
 
     data.counts = jr_alloc(data.model->nthreads + 1, sizeof(*data.counts));
     for (size_t i = 0; i < data.model->nseen; i++)
@@ -407,9 +406,11 @@ void jr_page_data(const struct jr_report *report, FILE *out)
     put_head(&data);
     put_modules(&data);
     jr_block_close(&data.block, "core", out);
-    put_samples(&data, ranks, out);
+    order = order_samples(&data);
+    put_samples(&data, ranks, order, out);
     jr_page_marks(report, out);
-    jr_page_code(report, data.tree.numbers, out);
+    jr_page_code(report, data.tree.numbers, order, out);
+    free(order);
     free(ranks);
     free(data.modules);
     free(data.is_program);

@@ -81,6 +81,23 @@ class Page {
         this.show();
     }
 
+    // The code of functions, as a promise; its block is read once.
+    code() {
+        if (this.coded === undefined)
+            this.coded = readCode(this.profile);
+        return this.coded;
+    }
+
+    // The weight of each of the code's spots in what is selected.
+    spots(state, code) {
+        const {model} = this, tree = model.tree(state);
+        const key = JSON.stringify([state.range, state.process, state.thread,
+            state.section, state.event, state.ops]);
+
+        return model.keep('spots', key,
+            () => weighSpots(this.profile, tree, state, code));
+    }
+
     operate(kind, id, text = '') {
         if (this.state.ops.length < MOST_OPS)
             this.change({ops: [...this.state.ops, {kind, id, text}],
@@ -218,8 +235,7 @@ class Side {
             make('p', {class: 'acts'},
                 button('Callers and callees',
                     () => page.change({view: 'function'})),
-                profile.kind[fn] === 2 ? button('Code',
-                    () => page.change({view: 'code'})) : null,
+                button('Code', () => page.change({view: 'code'})),
                 act('Keep only', 'k', fn), act('Focus', 'f', fn),
                 act('Hide', 'h', fn), act('Drop', 'd', fn),
                 act('Hide module', 'm', profile.module[fn])));

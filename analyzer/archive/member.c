@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a file in an archive may be called.
+ * Runs in: analyzer. */
+#include "member.h"
+
+#include <string.h>
+
+#include "jp_limits.h"
+#include "read/names.h"
+
+int jr_member_is_file(const char *name)
+{
+    const char *dot = strchr(name, '.');
+
+    if (strchr(name, '/'))
+        return 0;
+    return jr_is_numbered(name, JP_LOG_NAME) ||
+           jr_is_numbered(name, JP_MAP_NAME) ||
+           strcmp(name, JP_TREE_NAME) == 0 || jr_is_kept_name(name) ||
+           (dot && strncmp(name, JP_LOG_NAME, strlen(JP_LOG_NAME)) == 0 &&
+            strncmp(dot, ".code-", 6) == 0);
+}
+
+int jr_member_is_known(const char *name)
+{
+    return strcmp(name, JR_MEMBER_NAMES) == 0 || jr_member_is_file(name);
+}
