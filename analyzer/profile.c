@@ -164,13 +164,14 @@ int jr_profile_expand(struct jr_options *options)
     options->logs = NULL;
     options->nlogs = options->logs_room = 0;
     for (size_t i = 0; i < count && result == 0; i++)
-        result = add_operand(options, operands[i], count);
+        result = add_operand(options, operands[i],
+                             count + (options->before != NULL));
     free(operands);
     if (result == 0 && options->before) {
         const size_t after = options->nown_logs;
 
         options->after = first;
-        result = add_operand(options, options->before);
+        result = add_operand(options, options->before, count + 1);
         options->nbefore = options->nown_logs - after;
     }
     for (size_t i = 0; i < options->nown_logs; i++)
