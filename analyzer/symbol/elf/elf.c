@@ -217,8 +217,8 @@ static int find_bytes(const struct jr_elf *elf, uint64_t address,
             *room = (size_t)(header.sh_size - (address - header.sh_addr));
         return 0;
     }
-    for (size_t i = 0; i < elf->nsegments && sections == 0; i++) {
-        const struct segment *segment = &elf->segments[i];
+    for (size_t i = 0; i < elf->segments.count && sections == 0; i++) {
+        const struct jr_segment *segment = &elf->segments.items[i];
 
         if (!segment->code || address < segment->address ||
             address - segment->address >= segment->size)
