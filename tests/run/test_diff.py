@@ -14,7 +14,7 @@ import pack
 PERIOD = 4000000
 ROW = re.compile(r"^ *(\d+) +(\d+) +(\S+?)(?:%| ms) +(\S+?)(?:%| ms) +"
                  r"([-+]\S+?)(?:%| ms) (\*| ) +(.*?)(?:  \(.*?\))?"
-                 r"(?:  \[(new|vanished)\])?$")
+                 r"(?:  \[(new|vanished|only after|only before)\])?$")
 # Root first.
 STACKS = {"main;alpha": 400, "main;beta": 200, "main;via;gamma": 300,
           "main;via;delta;gamma": 60, "main": 40}
@@ -188,7 +188,24 @@ class Diff(Case):
         self.assertEqual(hits["g /y/z/app.js:9:2"][:2], (20, 20))
         self.assertEqual(sorted(row[6] for name, row in hits.items()
                                 if name.startswith("h ")),
-                         ["new"] * 2 + ["vanished"] * 2)
+                         ["only after"] * 2 + ["only before"] * 2)
+        self.write("a", {"k (/x/a.js:1:2)": 50, "m (/x/a.js:2:2)": 40,
+                         "(anonymous) (/x/a.js:9:9)": 9})
+        self.write("b", {"k (/x/a.js:3:2)": 50, "m (/y/other.js:2:2)": 40,
+                         "(anonymous) (/x/b.js:9:9)": 9})
+        _, hits, _ = self.tables("--diff", "a", "b")
+        found = {name.split(" ")[0]: row[:2] for name, row in hits.items()
+                 if not name.startswith("(")}
+        self.assertEqual(found, {"k": (50, 50), "m": (40, 40)})
+        self.assertEqual(hits["(anonymous) (/x/b.js:9:9)"][:2], (9, 9))
+        # Several without a name, at the same lines of another folder.
+        self.write("a", {"(anonymous) (/x/a.js:%d:1)" % n: n
+                         for n in range(1, 5)})
+        self.write("b", {"(anonymous) (/y/a.js:%d:1)" % n: n
+                         for n in range(1, 5)})
+        _, hits, _ = self.tables("--diff", "a", "b")
+        self.assertEqual(sorted(row[:2] for row in hits.values()),
+                         [(n, n) for n in range(1, 5)])
 
     def test_filters(self):
         """Filters are of both sides; times count from each one's start."""

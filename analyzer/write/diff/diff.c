@@ -103,6 +103,20 @@ static uint64_t periods(const struct jr_diff *diff,
     return jr_periods(model, sum->ns < 1.8e19 ? (uint64_t)sum->ns : UINT64_MAX);
 }
 
+/* What has weight on one side alone, in itself or below. */
+static void put_side_word(const struct jr_diff *diff,
+                          const struct jr_diff_row *row, FILE *out)
+{
+    const struct jr_diff_sum *before = &row->sides[JR_BEFORE].total;
+    const struct jr_diff_sum *after = &row->sides[JR_AFTER].total;
+    const int is_sure = jr_diff_compare(diff, before, after).is_sure;
+
+    if (before->ns <= 0)
+        fputs(is_sure ? "  [new]" : "  [only after]", out);
+    else if (after->ns <= 0)
+        fputs(is_sure ? "  [vanished]" : "  [only before]", out);
+}
+
 static void put_row(const struct jr_diff *diff, const struct ranked *ranked,
                     int hits, FILE *out)
 {
@@ -116,11 +130,7 @@ static void put_row(const struct jr_diff *diff, const struct ranked *ranked,
     put_measure(diff, ranked->difference.step, 1, out);
     fputs(ranked->difference.is_sure ? " *  " : "    ", out);
     put_function(diff, ranked->row->function, out);
-    /* What has weight on one side alone, in itself or below. */
-    if (ranked->row->sides[JR_BEFORE].total.ns <= 0)
-        fputs("  [new]", out);
-    else if (ranked->row->sides[JR_AFTER].total.ns <= 0)
-        fputs("  [vanished]", out);
+    put_side_word(diff, ranked->row, out);
     fputc('\n', out);
 }
 
@@ -170,31 +180,40 @@ static void put_path(const struct jr_diff *diff, uint32_t node, FILE *out)
     }
 }
 
+/* Call paths of one side alone that chance would hardly have left out of the
+ * other, and how many others there are. */
 static void put_paths(const struct jr_diff *diff, unsigned side, FILE *out)
 {
     const struct jr_diff_sum none = {0};
     const size_t most = shown(diff, PATHS_SHOWN);
-    size_t count = 0;
+    size_t count = 0, unsure = 0;
 
     for (size_t i = 0; i < diff->npaths; i++) {
         const struct jr_diff_path *path = &diff->paths[i];
-        struct jr_difference difference;
+        const struct jr_difference difference =
+            side == JR_AFTER ? jr_diff_compare(diff, &none, &path->sum)
+                             : jr_diff_compare(diff, &path->sum, &none);
 
-        if (path->side != side || count++ >= most)
+        if (path->side != side)
+            continue;
+        unsure += !difference.is_sure;
+        if (!difference.is_sure || count++ >= most)
             continue;
         if (count == 1)
             fprintf(out, "\n%s Call Paths\n\n",
                     side == JR_AFTER ? "New" : "Vanished");
-        difference = side == JR_AFTER
-                         ? jr_diff_compare(diff, &none, &path->sum)
-                         : jr_diff_compare(diff, &path->sum, &none);
         fprintf(out, "%8" PRIu64 " ", periods(diff, &path->sum));
         put_measure(diff, difference.step, 1, out);
-        fputs(difference.is_sure ? " *  " : "    ", out);
+        fputs(" *  ", out);
         put_path(diff, path->node, out);
     }
     if (count > most)
         fprintf(out, "%zu more\n", count - most);
+    if (unsure > 0)
+        fprintf(out,
+                "\n%zu other call paths are in %s alone, maybe by "
+                "chance\n",
+                unsure, side == JR_AFTER ? "After" : "Before");
 }
 
 static void put_side(const struct jr_diff *diff, unsigned side, FILE *out)

@@ -34,7 +34,7 @@ struct joining {
     struct jr_model *model;
     uint8_t *sides;             /* by function */
     const char *exes[JR_SIDES]; /* base names of the programs; "" */
-    struct groups exact, loose;
+    struct groups exact;
     uint32_t *group_of; /* by function, of exact */
 };
 
@@ -137,35 +137,63 @@ static size_t without_clone(const char *name)
     return length;
 }
 
-/* Where the line and column of JIT code begin in "name /path/file.js:12:5". */
-static size_t without_line(const char *name)
+/* Without ":12:5" or ":12" at the end. */
+static size_t without_line(const char *place, size_t length)
 {
-    size_t length = strlen(name), end = length;
-
     for (int i = 0; i < 2; i++) {
-        size_t at = end;
+        size_t at = length;
 
-        while (at > 0 && isdigit((unsigned char)name[at - 1]))
+        while (at > 0 && isdigit((unsigned char)place[at - 1]))
             at--;
-        if (at == end || at < 2 || name[at - 1] != ':')
+        if (at == length || at < 2 || place[at - 1] != ':')
             break;
-        end = at - 1;
+        length = at - 1;
     }
-    return end;
+    return length;
 }
 
-/* A JIT function's name without the folders of its file: what is between the
- * last blank before a slash and the last slash.  The caller frees it. */
-static char *without_folders(const char *name, size_t length)
-{
-    const char *slash = memrchr(name, '/', length);
-    const char *blank =
-        slash ? memrchr(name, ' ', (size_t)(slash - name)) : NULL;
+/* What still tells functions of one name apart, less and less.  Of native code
+ * there is but the first. */
+enum looseness { WITHOUT_FOLDER, WITHOUT_LINE, WITHOUT_FILE, LOOSEST };
 
-    if (blank == NULL)
-        return jr_strndup(name, length);
-    return jr_printf("%.*s%.*s", (int)(blank + 1 - name), name,
-                     (int)(name + length - slash - 1), slash + 1);
+/* A JIT function's name without what another folder or an edit changes:
+ * "f (/x/app.js:12:5)" and "f /x/app.js:12:5" become "f app.js:12:5", "f
+ * app.js" or "f"; without its file a function that has no name is told by its
+ * line.  NULL: nothing tells it.  The caller frees it. */
+static char *jit_name(const char *name, enum looseness looseness)
+{
+    size_t length = strlen(name), head, whole;
+    const char *place, *slash;
+
+    if (length > 0 && name[length - 1] == ')') {
+        for (head = length; head > 0; head--)
+            if (strncmp(name + head - 1, " (", 2) == 0)
+                break;
+        place = name + (head > 0 ? head + 1 : 0);
+        length -= head > 0;
+    } else {
+        slash = memrchr(name, '/', length);
+        place = slash ? memrchr(name, ' ', (size_t)(slash - name)) : NULL;
+        head = place ? (size_t)(place - name) + 1 : 0;
+        place = name + head;
+    }
+    whole = length - (size_t)(place - name);
+    length = without_line(place, whole);
+    if (looseness == WITHOUT_FILE && head >= 2)
+        return strncmp(name, "(anonymous)", 11) == 0
+                   ? jr_printf("%.*s%.*s", (int)head, name,
+                               (int)(whole - length), place + length)
+                   : jr_strndup(name, head);
+    if (looseness == WITHOUT_FILE)
+        return NULL;
+    slash = memrchr(place, '/', length);
+    if (looseness == WITHOUT_FOLDER)
+        length = whole;
+    if (slash) {
+        length -= (size_t)(slash + 1 - place);
+        place = slash + 1;
+    }
+    return jr_printf("%.*s%.*s", (int)head, name, (int)length, place);
 }
 
 static char *exact_key(const struct joining *joining,
@@ -177,17 +205,21 @@ static char *exact_key(const struct joining *joining,
                      function->tier ? function->tier : "");
 }
 
+/* NULL: there is no such key. */
 static char *loose_key(const struct joining *joining,
-                       const struct jr_function *function)
+                       const struct jr_function *function,
+                       enum looseness looseness)
 {
-    const int is_jit = function->kind == JR_FRAME_JIT;
-    const size_t length =
-        is_jit ? without_line(function->name) : without_clone(function->name);
-    char *name = is_jit ? without_folders(function->name, length)
-                        : jr_strndup(function->name, length);
-    char *key = jr_printf("%s\1%s\1%s", name, module_of(joining, function),
-                          function->tier ? function->tier : "");
+    char *name = NULL, *key;
 
+    if (function->kind == JR_FRAME_JIT)
+        name = jit_name(function->name, looseness);
+    else if (looseness == WITHOUT_FOLDER)
+        name = jr_strndup(function->name, without_clone(function->name));
+    if (name == NULL)
+        return NULL;
+    key = jr_printf("%s\1%s\1%s", name, module_of(joining, function),
+                    function->tier ? function->tier : "");
     free(name);
     return key;
 }
@@ -216,33 +248,39 @@ static void make_groups(struct joining *joining)
     }
 }
 
-/* Groups of one side each that are the only ones with a loose name. */
-static void join_loosely(struct joining *joining)
+/* Joins groups of one side each that are the only ones with a loose name. */
+static void join_loosely(struct joining *joining, enum looseness looseness)
 {
-    struct groups *exact = &joining->exact, *loose = &joining->loose;
+    struct groups *exact = &joining->exact, loose = {0};
 
     for (uint32_t i = 0; i < exact->count; i++) {
-        const struct group *group = &exact->items[i];
+        struct group *group = &exact->items[i], *of;
         const unsigned side =
             group->sides == 1U << JR_BEFORE ? JR_BEFORE : JR_AFTER;
-        struct group *of;
+        char *key;
         uint32_t at;
 
-        if (group->sides == BOTH || group->key[0] == '\2')
+        if (group->sides == BOTH || group->key[0] == '\2' ||
+            (key =
+                 loose_key(joining, &joining->model->functions[group->function],
+                           looseness)) == NULL)
             continue;
-        at = group_of(
-            loose,
-            loose_key(joining, &joining->model->functions[group->function]));
-        of = &loose->items[at];
+        at = group_of(&loose, key);
+        of = &loose.items[at];
         of->rivals[side]++;
         of->last[side] = i;
     }
-    for (size_t i = 0; i < loose->count; i++) {
-        const struct group *of = &loose->items[i];
+    for (size_t i = 0; i < loose.count; i++) {
+        const struct group *of = &loose.items[i];
 
-        if (of->rivals[JR_BEFORE] == 1 && of->rivals[JR_AFTER] == 1)
-            exact->items[of->last[JR_BEFORE]].other = of->last[JR_AFTER];
+        if (of->rivals[JR_BEFORE] != 1 || of->rivals[JR_AFTER] != 1)
+            continue;
+        exact->items[of->last[JR_BEFORE]].other = of->last[JR_AFTER];
+        /* Neither is looked for again. */
+        exact->items[of->last[JR_BEFORE]].sides = BOTH;
+        exact->items[of->last[JR_AFTER]].sides = BOTH;
     }
+    free_groups(&loose);
 }
 
 /* Code without symbols is named after its module alone. */
@@ -267,7 +305,8 @@ void jr_diff_join(struct jr_model *model)
     find_exes(&joining);
     find_sides(&joining);
     make_groups(&joining);
-    join_loosely(&joining);
+    for (int looseness = 0; looseness < LOOSEST; looseness++)
+        join_loosely(&joining, (enum looseness)looseness);
     for (size_t i = 0; i < joining.exact.count; i++)
         name_unnamed(model, joining.exact.items[i].function);
     for (size_t i = 0; i < model->ntiers; i++) {
@@ -282,7 +321,6 @@ void jr_diff_join(struct jr_model *model)
         model->tiers[i].function = of->function;
     }
     free_groups(&joining.exact);
-    free_groups(&joining.loose);
     free(joining.group_of);
     free(joining.sides);
 }

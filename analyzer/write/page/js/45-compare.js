@@ -70,9 +70,9 @@ function compareWeights(page, state, {now, before, weight, base, comparisons}) {
 }
 
 // A word for what one side alone has.
-function sideWord(weight, base) {
-    return base > 0 && weight === 0 ? 'vanished'
-        : base === 0 && weight > 0 ? 'new' : '';
+function sideWord(weight, base, isSure) {
+    return base > 0 && weight === 0 ? isSure ? 'vanished' : 'only before'
+        : base === 0 && weight > 0 ? isSure ? 'new' : 'only after' : '';
 }
 
 // Both sides of a function in words.
@@ -92,7 +92,7 @@ function describeBoth(page, state, fn, base) {
 // A table's cell for a difference: signed, and marked where it is sure.
 function changeCell(page, state, weights) {
     const {text, isSure, colour} = compareWeights(page, state, weights);
-    const word = sideWord(weights.weight, weights.base);
+    const word = sideWord(weights.weight, weights.base, isSure);
 
     return make('span', {class: 'change ' + colour, role: 'gridcell',
         title: isSure ? undefined : 'Chance may have made it.'},

@@ -180,7 +180,7 @@ class Flame {
         const weight = this.sums.total[node], base = this.base.total[node];
         const paint = compareWeights(this.page, this.state, {now: this.sums,
             before: this.base, weight, base, comparisons: this.tree.count});
-        const word = sideWord(weight, base);
+        const word = sideWord(weight, base, paint.isSure);
 
         return word ? {...paint, text: `${paint.text} ${word}`} : paint;
     }

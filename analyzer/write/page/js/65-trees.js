@@ -59,6 +59,7 @@ class TreeView {
         const base = this.page.model.base(state);
 
         this.change.hidden = base === null;
+        this.element.classList.toggle('compared', base !== null);
         this.state = state;
         if (this.tree === tree && this.sums === sums && this.base === base
                 && this.work === state.work) {

@@ -29,6 +29,7 @@ class FunctionsView {
             head.setAttribute('aria-pressed',
                 String(head.dataset.sort === state.sort));
         this.heads[0].hidden = base === null;
+        this.element.classList.toggle('compared', base !== null);
         this.state = state;
         if (sums === this.sums && state.sort === this.sort
                 && base === this.base && state.work === this.work
