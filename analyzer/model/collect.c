@@ -401,7 +401,8 @@ void jr_model_add(struct jr_model *model, const struct jr_log *log,
     *process = (struct jr_process){.run = run,
                                    .map = code->map,
                                    .space = code->space,
-                                   .neighbours = neighbours};
+                                   .neighbours = neighbours,
+                                   .side = model->side};
     if (model->period_ns == 0)
         model->period_ns = run->header.period_ns ? run->header.period_ns
                                                  : JP_PERIOD_DEFAULT_NS;

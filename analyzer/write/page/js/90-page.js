@@ -109,7 +109,7 @@ class Page {
         if (history.state && history.state.jprof)
             history.back();
         else if (this.written !== '')
-            this.change(emptyState());
+            this.change(readState(this.profile, ''));
     }
 
     show() {
@@ -144,7 +144,11 @@ class Page {
     }
 
     tell(fn, total, self) {
-        this.status.textContent = this.describe(fn, total, self);
+        const base = this.model.base(this.state);
+
+        this.status.textContent = base && fn < this.profile.names.length
+            ? `${this.profile.names[fn]} \u2014 ` + describeBoth(this,
+                this.state, fn, base) : this.describe(fn, total, self);
     }
 
     press(event) {
@@ -193,10 +197,36 @@ class Side {
 
         this.showChosen(state, sums);
         this.showLines(state);
-        if (sums === this.sums)
+        const base = this.page.model.base(state);
+
+        if (sums === this.sums && base === this.base
+                && state.work === this.work)
             return;
         this.sums = sums;
-        this.showHeaviest(sums);
+        this.base = base;
+        this.work = state.work;
+        if (base)
+            this.showChanges(state);
+        else
+            this.showHeaviest(sums);
+    }
+
+    showChanges(state) {
+        const {page} = this, list = changedFunctions(page, state);
+        const sure = list.filter(([, change]) => change.isSure);
+        const row = ([fn, change]) => make('li', {}, make('b',
+            {class: change.colour}, change.text), button(shortName(
+            page.profile, fn), () => {
+            page.change({fn});
+            page.tell(fn);
+        }, {class: 'link'}));
+
+        this.heaviest.replaceChildren(
+            make('h2', {}, `Changed most (Hits): ${number(sure.length)} of `
+                + `${number(list.length)} surely`),
+            make('ol', {}, ...sure.slice(0, HEAVIEST).map(row)),
+            sure.length > 0 ? '' : make('p', {},
+                'Chance may have made every difference.'));
     }
 
     // The chosen function's heaviest lines, once its code is read.
