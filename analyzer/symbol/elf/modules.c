@@ -37,8 +37,10 @@ void jr_symbols_free(struct jr_symbols *symbols)
     for (module = symbols->modules; module; module = next) {
         next = module->next;
         jr_elf_free(module->elf);
-        for (size_t i = 0; i < module->nknown; i++)
-            free((void *)module->known[i].items);
+        for (size_t i = 0; i < module->nknown; i++) {
+            if (module->known[i].count)
+                free((void *)module->known[i].items);
+        }
         free(module->known);
         jr_table_free(&module->by_place);
         free(module);
@@ -289,16 +291,15 @@ static struct jr_frames place_frames(struct jr_symbols *symbols,
     if (index != fresh)
         return module->known[index].count
                    ? module->known[index]
-                   : one_frame(function_frame(symbols, module, place));
+                   : one_frame(module->known[index].items);
     found.count =
         jr_elf_lines(module->elf, symbols->strings, place, &found.items);
     if (found.count)
         found = keep_frames(symbols, module, place, found);
     else
-        found.items = NULL;
+        found.items = function_frame(symbols, module, place);
     *JR_PUSH(module->known, module->nknown, module->known_room) = found;
-    return found.count ? found
-                       : one_frame(function_frame(symbols, module, place));
+    return found.count ? found : one_frame(found.items);
 }
 
 struct jr_frames jr_module_frames(struct jr_symbols *symbols,

@@ -17,7 +17,8 @@ struct jr_module {
     const char *name;         /* base name of the path */
     struct jr_elf *elf;       /* NULL: its symbols cannot be used */
     struct jr_table by_place; /* ELF addresses to indices in `known` */
-    struct jr_frames *known;  /* frames of places that have lines */
+    struct jr_frames *known;  /* frames of places, the module's own; of one
+                                 without lines the strings', and count 0 */
     size_t nknown, known_room;
     struct jr_module *next;
 };
