@@ -81,12 +81,3 @@ uint16_t jr_module_machine(const struct jr_module *module)
         return module->archived->machine;
     return module->elf ? jr_elf_machine(module->elf) : 0;
 }
-
-void jr_module_forget_code(struct jr_module *module)
-{
-    for (size_t i = 0; i < module->ncodes; i++)
-        free(module->codes[i].bytes);
-    free(module->codes);
-    free(module->extents);
-    jr_table_free(&module->by_extent);
-}

@@ -47,7 +47,11 @@ void jr_symbols_free(struct jr_symbols *symbols)
         }
         free(module->known);
         jr_table_free(&module->by_place);
-        jr_module_forget_code(module);
+        for (size_t i = 0; i < module->ncodes; i++)
+            free(module->codes[i].bytes);
+        free(module->codes);
+        free(module->extents);
+        jr_table_free(&module->by_extent);
         free(module);
     }
     jr_archived_free(symbols->archived);

@@ -93,7 +93,4 @@ size_t jr_module_bytes(struct jr_module *module, uint64_t elf_address,
 /* ELF e_machine of the file; 0: not known. */
 uint16_t jr_module_machine(const struct jr_module *module);
 
-/* Frees what was recorded of its code. */
-void jr_module_forget_code(struct jr_module *module);
-
 #endif

@@ -17,7 +17,7 @@
 #define FUNCTIONS_SHOWN 64
 #define VERSIONS_SHOWN 6
 #define ROWS_SHOWN 8000 /* of all functions; beyond, functions are left out */
-#define LINES_AROUND 3   /* each one with samples */
+#define LINES_AROUND 3  /* each one with samples */
 #define TEXT_MOST 400
 #define CHAIN_SHOWN 12 /* names of inlined functions */
 
