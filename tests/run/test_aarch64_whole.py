@@ -44,7 +44,8 @@ class Whole(Case):
         return done
 
     def complete(self, run, share=0.98):
-        good = sum(sample[4] == "root" for sample in run.samples)
+        """To the root of a thread, or of a stack that the program made."""
+        good = sum(sample[4] in ("root", "fiber") for sample in run.samples)
         self.assertGreater(len(run.samples), 10)
         self.assertGreaterEqual(good, share * len(run.samples))
         return run
@@ -80,8 +81,7 @@ class Programs(Whole):
         libc's functions, signals' handlers, the linker's stubs."""
         self.profile("noframe", "0.1",
                      flags="JP_START JP_PERIOD=0.001 JP_DEPTH=4000")
-        # Some are in swapcontext, between two stacks.
-        self.complete(self.run_of(), 0.95)
+        self.complete(self.run_of())
         for names in (("main", "everything", "hot"),
                       ("main", "everything", "in_alloca", "hot"),
                       ("main", "on_signal", "hot")):

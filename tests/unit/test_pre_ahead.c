@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "in_range.h"
 #include "../../preload/sig/arch/arch.h"
 #include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/code/maps.h"
@@ -180,13 +181,13 @@ static void test_any_bytes(void **state)
                                    (unsigned)rand() % 64, (uint64_t)rand());
         if (got.answer == JP_AHEAD_AT) {
             assert_int_equal(got.pc, (uint64_t)page + CALLER);
-            assert_in_range(got.sp, 1, 64);
+            assert_uint_in_range(got.sp, 1, 64);
             found++;
         } else {
             assert_int_equal(got.sp, 0);
         }
     }
-    assert_in_range(found, 1, 100000);
+    assert_uint_in_range(found, 1, 100000);
 }
 
 static int begin(void **state)

@@ -71,9 +71,11 @@ int jp_cfi_lookup_sig(uint64_t pc, uint32_t epoch, struct jp_cfi_rule *rule)
     }
     /* 'S' in the CIE alone does not make it a signal's frame: hand-written
      * code that changes stacks has it, too, so that its callers' pcs count as
-     * exact. */
+     * exact.  Information that cannot be read says nothing against it: qemu's
+     * vdso for riscv64 returns to column 64 (8.1 and later). */
     if (error == 0 &&
-        (rule->kind == JP_CFI_NONE || (rule->flags & JP_CFI_EXACT) != 0) &&
+        (rule->kind == JP_CFI_NONE || rule->kind == JP_CFI_BAD ||
+         (rule->flags & JP_CFI_EXACT) != 0) &&
         is_sigreturn_sig(pc))
         rule->kind = JP_CFI_SIGNAL;
     if (error == 0)
