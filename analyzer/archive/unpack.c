@@ -229,8 +229,9 @@ static void sweep_all(const char *parent)
         closedir(names);
 }
 
-/* Makes a folder of the name that `path` is a template of, and locks it.  Another
- * report may take it for one that was left: then it is gone, or locked. */
+/* Makes a folder of the name that `path` is a template of, and locks it.
+ * Another report may take it for one that was left: then it is gone, or
+ * locked. */
 static int make_locked(char *path)
 {
     struct stat info;

@@ -42,10 +42,10 @@ struct jr_listing_places {
  * if, all links followed, it is below the log's folder, the working directory,
  * that of JR_WORK_FOLDER (each without files and folders whose names begin with
  * a dot; not the root folder), below a `recorded` folder, likewise, below the
- * system's headers and sources
- * (/usr/include, /usr/src), which are nobody's secret, or one of the user's
- * folders.  A file that is not where its name says
- * is looked for where the maps say, and in the log's folder and the user's, by the name's last part. */
+ * system's headers and sources (/usr/include, /usr/src), which are nobody's
+ * secret, or one of the user's folders.  A file that is not where its name says
+ * is looked for where the maps say, and in the log's folder and the user's, by
+ * the name's last part. */
 struct jr_listings *jr_listings_new(const struct jr_listing_places *places);
 void jr_listings_free(struct jr_listings *listings);
 
