@@ -9,6 +9,7 @@
 
 #include "archive/archive.h"
 #include "base/mem.h"
+#include "write/diff/diff.h"
 #include "write/export/export.h"
 #include "write/html/html.h"
 #include "write/page/page.h"
@@ -54,6 +55,19 @@ const struct jr_format *jr_format_find(const char *name)
         if (strcmp(format->name, name) == 0)
             return format;
     return NULL;
+}
+
+const struct jr_format *jr_format_compares(const struct jr_format *format)
+{
+    static struct jr_format text;
+
+    if (format->write == jr_write_page)
+        return format;
+    if (format->write != jr_write_text)
+        return NULL;
+    text = *format;
+    text.write = jr_write_diff;
+    return &text;
 }
 
 const struct jr_format *jr_format_annotated(void)

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "missing_names.h"
+#include "write/diff/diff.h"
 
 void jr_load_init(struct jr_load *load, const char *app,
                   const struct jr_filter *filter,
@@ -183,7 +184,7 @@ static void note_others(struct jr_load *load)
     const char *rest = "names come from the files that the maps list";
     char *text;
 
-    if (load->nothers == 0 || load->cover.command)
+    if (load->nothers == 0 || load->cover.command || load->model.compares)
         return;
     if (load->nothers == 1)
         text = jr_printf("pid %" PRIu32 " ran %s, not %s; %s", load->other->pid,
@@ -238,6 +239,8 @@ static void note_jit(struct jr_load *load, int told)
 
 void jr_load_finish(struct jr_load *load)
 {
+    if (load->model.compares)
+        jr_diff_join(&load->model);
     jr_model_finish(&load->model);
     jr_cover_finish(&load->cover, load->merged);
     say_filters(&load->model);

@@ -82,6 +82,8 @@ static size_t load_logs(struct job *job, struct jr_load *load,
     size_t read = 0;
 
     for (size_t i = 0; i < count; i++) {
+        load->model.side =
+            i < count - job->options->nbefore ? JR_AFTER : JR_BEFORE;
         job->progress.what = logs[i];
         jr_progress_show(&job->progress, i, count);
         if (jr_load_log(load, logs[i]) == 0)
@@ -104,12 +106,20 @@ static void write_report(struct job *job, struct jr_load *load,
                                .app = options->app,
                                .annotate = options->annotate,
                                .nannotate = options->nannotate,
-                               .limit = options->limit};
+                               .limit = options->limit,
+                               .per = options->per};
     struct jr_nameless_list nameless;
     struct jr_recorded recorded;
     struct jr_scope_key *parts;
     char *folder = jr_folder_of(logs[0]);
 
+    if (options->before) {
+        report.cover = NULL;
+        report.sides[JR_BEFORE] = options->before;
+        report.sides[JR_AFTER] = options->after;
+        for (size_t i = 0; i < JR_SIDES; i++)
+            report.units[i] = options->per ? options->units[i] : 1;
+    }
     jr_load_finish(load);
     parts = jr_parts_list(&load->model, &report.nparts);
     report.parts = parts;
@@ -172,9 +182,10 @@ static void make_report(struct job *job, const char **logs, size_t count,
     symbols.record_code = job->format->write == jr_write_archive;
     jr_load_init(&load, options->app, &filter, &symbols, &job->diag);
     if (filter.from_ns > 0 || filter.has_to || filter.keep_samples)
-        jr_select_starts(&load, logs, count);
+        jr_select_starts(&load, logs, count, count - options->nbefore);
     load.verbose = options->verbose;
     load.merged = options->merge;
+    load.model.compares = options->before != NULL;
     load.selected = job->selected;
     load.model.progress = jr_progress_show;
     load.model.progress_data = &job->progress;
@@ -229,6 +240,12 @@ static int run(struct jr_options *options)
     if (jr_profile_expand(options) != 0)
         return JR_FAILED;
     jr_progress_start(&job.progress);
+    if (options->before && jr_format_compares(job.format) == NULL) {
+        jr_say("--diff goes with --format=html and text");
+        return JR_USAGE;
+    }
+    if (options->before)
+        job.format = jr_format_compares(job.format);
     job.selected = jr_alloc(options->filter.nprocess + 1, 1);
     if (!options->merge && (options->nlogs > 1 || options->output_dir))
         status = make_files(&job);

@@ -100,6 +100,22 @@ static int take_no_inline(struct jr_options *options, const char *name,
     return 0;
 }
 
+static int take_diff(struct jr_options *options, const char *name,
+                     const char *value)
+{
+    (void)name;
+    options->before = value;
+    return 0;
+}
+
+static int take_per(struct jr_options *options, const char *name,
+                    const char *value)
+{
+    options->per = 1;
+    return jr_value_units(name, value, &options->units[JR_BEFORE],
+                          &options->units[JR_AFTER]);
+}
+
 static int take_limit(struct jr_options *options, const char *name,
                       const char *value)
 {
@@ -223,6 +239,10 @@ static const struct option table[] = {
     {0, "--annotate", "NAME", take_annotate,
      "list source lines and machine code of function NAME"},
     {0, "--merge", NULL, take_merge, "all logs in one report"},
+    {0, "--diff", "BEFORE", take_diff,
+     "compare with this folder or log; html or text"},
+    {0, "--per", "N[,M]", take_per,
+     "compare time a unit of work: N before, M (or N) after"},
     {0, "--limit", "N", take_limit,
      "functions that each process or thread shows beside the\n"
      "                       total; none: everything of each"},
@@ -418,6 +438,10 @@ static int check(const struct jr_options *options)
         wrong = "-o and --output-dir exclude each other";
     else if (options->output && options->nlogs > 1 && !options->merge)
         wrong = "-o with several logs needs --merge";
+    else if (options->before && options->output_dir)
+        wrong = "--diff makes one report: no --output-dir";
+    else if (options->per && options->before == NULL)
+        wrong = "--per goes with --diff";
     else if (options->merge && options->output_dir)
         wrong = "--merge writes one report: use -o, not --output-dir";
     else if (strcmp(options->format, "archive") == 0 && has_filter(options))

@@ -27,7 +27,12 @@ struct jr_options {
     size_t nsources, sources_room;
     struct jr_source_map *maps; /* --source-map; `from` is allocated */
     size_t nmaps, maps_room;
-    uint64_t limit; /* --limit, as in struct jr_report */
+    uint64_t limit;     /* --limit, as in struct jr_report */
+    const char *before; /* --diff: folder or log; NULL */
+    const char *after;  /* then: the first operand that is one */
+    size_t nbefore;     /* after jr_profile_expand: its logs, the last ones */
+    int per;            /* --per: */
+    double units[JR_SIDES];
     int merge, verbose;
     int debuginfod;            /* --debuginfod, or JPROF_DEBUGINFOD=1 */
     int unmasked;              /* --unmask */

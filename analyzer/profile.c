@@ -56,7 +56,8 @@ void jr_profile_settle(struct jr_options *options)
         memmove(options->logs, options->logs + 1,
                 options->nlogs * sizeof *options->logs);
     }
-    if ((options->app == NULL || has_folder) && options->output_dir == NULL)
+    if (((options->app == NULL || has_folder) && options->output_dir == NULL) ||
+        options->before)
         options->merge = 1;
 }
 
@@ -156,14 +157,23 @@ static int find_app(struct jr_options *options)
 int jr_profile_expand(struct jr_options *options)
 {
     const char **operands = options->logs;
+    const char *first = options->nlogs ? options->logs[0] : NULL;
     size_t count = options->nlogs;
     int result = 0;
 
     options->logs = NULL;
     options->nlogs = options->logs_room = 0;
     for (size_t i = 0; i < count && result == 0; i++)
-        result = add_operand(options, operands[i], count);
+        result = add_operand(options, operands[i],
+                             count + (options->before != NULL));
     free(operands);
+    if (result == 0 && options->before) {
+        const size_t after = options->nown_logs;
+
+        options->after = first;
+        result = add_operand(options, options->before, count + 1);
+        options->nbefore = options->nown_logs - after;
+    }
     for (size_t i = 0; i < options->nown_logs; i++)
         *JR_PUSH(options->logs, options->nlogs, options->logs_room) =
             options->own_logs[i];

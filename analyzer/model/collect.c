@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Samples to leaves of the tree: one pass over the log in order of time.  A
+ * Samples to leaves of the tree: one pass over the log.  A
  * stack is resolved when it is first seen and again only when a sample lies
  * outside the time for which the answer holds.
  * Runs in: analyzer. */
@@ -283,6 +283,8 @@ static int add_sample(struct adding *adding, const struct jr_sample *sample)
         struct jr_spot *spot = &adding->model->spots[answer->is.spot];
 
         spot->samples++;
+        if (sample->time_ns < spot->time_ns)
+            spot->time_ns = sample->time_ns;
         spot->weight_ns = jr_add(spot->weight_ns, sample->weight_ns);
     }
     count(stats, sample, &answer->is);
@@ -311,11 +313,23 @@ static int add_if_asked(struct adding *adding, const struct jr_sample *sample)
     return add_sample(adding, sample);
 }
 
+/* Real time, and samples that are kept, need the order of time.  Without it,
+ * what a thread needs of the model stays at hand. */
+static enum jr_walk_order order_for(const struct jr_model *model,
+                                    const struct jr_run *run)
+{
+    for (uint8_t event = 0; event < JP_EVENT_COUNT; event++) {
+        if ((run->events >> event & 1) && jr_is_real(event))
+            return JR_WALK_BY_TIME;
+    }
+    return model->filter.keep_samples ? JR_WALK_BY_TIME : JR_WALK_BY_THREAD;
+}
+
 static void add_samples(struct adding *adding, const struct jr_log *log)
 {
     struct jr_model *model = adding->model;
     const struct jr_run *run = adding->process->run;
-    struct jr_walk *walk = jr_walk_begin(log, run);
+    struct jr_walk *walk = jr_walk_begin(log, run, order_for(model, run));
     const struct jr_sample *samples;
     uint64_t done = 0, told = 0, slow = 0;
     size_t count;
@@ -401,7 +415,8 @@ void jr_model_add(struct jr_model *model, const struct jr_log *log,
     *process = (struct jr_process){.run = run,
                                    .map = code->map,
                                    .space = code->space,
-                                   .neighbours = neighbours};
+                                   .neighbours = neighbours,
+                                   .side = model->side};
     if (model->period_ns == 0)
         model->period_ns = run->header.period_ns ? run->header.period_ns
                                                  : JP_PERIOD_DEFAULT_NS;

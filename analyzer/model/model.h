@@ -32,12 +32,18 @@ enum jr_tiers {
 struct jr_start {
     uint8_t boot_id[16];
     uint64_t mono_ns;
+    uint8_t side; /* of a comparison: each has a start of its own */
 };
 
 struct jr_starts {
     struct jr_start *items;
     size_t count, room;
+    uint8_t side; /* of what jr_starts_add is told */
 };
+
+/* The sides of a comparison (--diff); what is compared with nothing is
+ * AFTER. */
+enum jr_side { JR_AFTER = 0, JR_BEFORE, JR_SIDES };
 
 /* Which samples count, and how much of their stacks. */
 struct jr_filter {
@@ -139,6 +145,7 @@ struct jr_process {
     struct jr_space *space;
     struct jr_span span; /* of time that the filter selects */
     struct jr_neighbours neighbours;
+    uint8_t side;        /* enum jr_side */
     size_t all_sections; /* in the run */
     struct jr_stats stats;
     size_t first_bucket, nbuckets;
@@ -222,6 +229,10 @@ typedef void jr_progress_fn(void *data, uint64_t done, uint64_t total);
 
 struct jr_model {
     struct jr_filter filter; /* its strings must outlive the model */
+    uint8_t side;            /* enum jr_side of what jr_model_add adds */
+    uint8_t compares;        /* there are two sides */
+    char **made_names;       /* of functions (jr_diff_join) */
+    size_t nmade_names, made_names_room;
     struct jr_process *processes;
     size_t nprocesses, processes_room;
     struct jr_function *functions;
@@ -257,7 +268,7 @@ struct jr_model {
     size_t nprofiled, profiled_room;
     struct jr_stats total; /* after jr_model_finish */
     uint64_t period_ns;    /* the unit of weights: that of process 0 */
-    struct jr_table by_name, by_tier, by_arc;
+    struct jr_table by_name, by_tier;
     struct jr_index by_leaf; /* leaves, until jr_model_finish */
     uint32_t *frame_tiers;   /* by number of the frame, plus one */
     size_t nframe_tiers;

@@ -147,6 +147,9 @@ static void read_sample(struct cursor *cursor, size_t at)
     }
     if (sample.time_ns < run->header.cleared_ns)
         return;
+    run->events |= 1U << sample.event;
+    if (chunk->nsamples == 0)
+        chunk->tid = sample.tid;
     if (chunk->nsamples == 0 || sample.time_ns < chunk->first_ns)
         chunk->first_ns = sample.time_ns;
     if (sample.time_ns > chunk->last_ns)

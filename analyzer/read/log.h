@@ -39,6 +39,7 @@ struct jr_chunk {
     uint32_t nrecords;          /* and how many */
     uint32_t end;               /* bytes of header and records */
     uint32_t nsamples;          /* at least 1 */
+    uint32_t tid;               /* of the first; others may share the chunk */
 };
 
 /* One process image's profile.  Its samples stay in the log: walk.h. */
@@ -46,6 +47,7 @@ struct jr_run {
     struct jp_log_header header; /* its strings are NUL-terminated */
     uint64_t offset;             /* of the header in the file */
     uint64_t nsamples;
+    uint32_t events;            /* of samples: bits 1 << enum jp_event */
     uint64_t first_ns, last_ns; /* of all samples; 0 without any */
     uint64_t cpu_ns;            /* CPU time that samples stand for, */
     uint64_t late_ns;           /* of it after header.cpu_read_ns */

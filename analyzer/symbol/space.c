@@ -14,7 +14,7 @@
 #include "symbol/jit/jit.h"
 #include "symbol/jit/jit_names.h"
 
-#define FILED 4096U /* answers that are kept; a power of two */
+#define FILED 16384U /* answers that are kept; a power of two */
 
 /* What an address in a file is: files are mapped again at the same place. */
 struct filed {

@@ -16,8 +16,9 @@ struct adding {
 
 static int same_line(const struct jr_frame *one, const struct jr_frame *other)
 {
-    return one->name == other->name && one->line == other->line && one->file &&
-           other->file && strcmp(one->file, other->file) == 0;
+    return one->name == other->name && one->inlined == other->inlined &&
+           one->line == other->line && one->file && other->file &&
+           strcmp(one->file, other->file) == 0;
 }
 
 size_t jr_source_lines_of(const struct jr_frames *frames, size_t depth,

@@ -22,7 +22,7 @@ _jprof_values()
     --with) echo pprof firefox speedscope ;;
     --jit-detail) echo func src ir ;;
     --jit-tiers) echo merge split raw ;;
-    --format) echo html html-plain text collapsed pprof speedscope firefox callgrind perf-script summary archive cleo annotate ;;
+    --format) echo html html-plain text collapsed pprof push speedscope firefox callgrind perf-script summary archive cleo annotate ;;
     esac
 }
 

@@ -23,7 +23,7 @@ function __jprof_values
         case '--with=*'
             __jprof_with --with pprof firefox speedscope
         case '--format=*'
-            __jprof_with --format html html-plain text collapsed pprof speedscope firefox callgrind perf-script summary archive cleo annotate
+            __jprof_with --format html html-plain text collapsed pprof push speedscope firefox callgrind perf-script summary archive cleo annotate
         case '*'
             return 1
     end

@@ -86,18 +86,22 @@ class NativeCode(Readers):
     def short(name):
         return plain(re.sub(r"\((?!anonymous).*", "", name))
 
+    def called(self, name):
+        """(name, whether it was inlined) of a name as it is shown."""
+        return self.short(re.sub(r" \(inlined\)$", "", name)), name.endswith(
+            "(inlined)")
+
     def lines(self, text):
-        """{(function, line): [Count, Hits]} of the source lines."""
+        """{(function, inlined, line): [Count, Hits]} of the source lines."""
         found, name = {}, None
         for line in text.split("  Instruction\n")[0].splitlines():
             head = re.match(r"(\S.*): /.*\.\w+$|(\S.*): /usr/include/", line)
             row = LINE.match(line)
             if head:
-                name = self.short(re.sub(r" \(inlined\)$", "", head.group(1)
-                                         or head.group(2)))
+                name = head.group(1) or head.group(2)
             elif row and name:
-                found[name, int(row.group(3))] = [int(row.group(1) or 0),
-                                                  int(row.group(2))]
+                found[(*self.called(name), int(row.group(3)))] = [
+                    int(row.group(1) or 0), int(row.group(2))]
         return found
 
     def expected_lines(self, app, weights):
@@ -116,7 +120,7 @@ class NativeCode(Readers):
             seen = set()
             for number, (name, where) in enumerate(
                     zip(chain[::2], chain[1::2])):
-                key = (self.short(name),
+                key = (self.short(name), 2 * number + 2 < len(chain),
                        int(place(where).split(":")[1]))
                 if key not in seen:
                     found[key][1] += weights[address]

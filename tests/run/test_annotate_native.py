@@ -37,6 +37,30 @@ class Native(NativeCode):
             re.search(r": (/.*/inlined.cc)$", text, re.M).group(1)))
         self.assertIn("unsigned run(", text)
 
+    def test_recursion(self):
+        """A line that is several times in one chain of inlined calls has a
+        sample once."""
+        with open(self.path("sum.cc"), "w", encoding="ascii") as source:
+            source.write("""
+                struct Node { Node *left, *right; unsigned value; };
+                static unsigned sum(const Node *n)
+                {
+                    return n ? n->value + sum(n->left) + sum(n->right) : 0;
+                }
+                int main(int, char **argv)
+                {
+                    return sum((Node *)argv);
+                }
+                """)
+        # GCC inlines such a function in itself, clang does not.
+        app = self.build("sum", "-Wl,--build-id", "-O3",
+                         source=self.path("sum.cc"), compiler="g++")
+        weights = self.some(self.code(app, *self.extent(app, "sum(")))
+        self.profile(app, weights)
+        expected = self.expected_lines(app, weights)
+        self.assertTrue(any(inlined for _, inlined, _ in expected))
+        self.assertEqual(self.lines(self.annotate("sum")), expected)
+
     def test_inlined_function(self):
         """Of one that was inlined, its own code is listed."""
         app = self.build("app", "-Wl,--build-id")
@@ -45,7 +69,7 @@ class Native(NativeCode):
         whole = self.expected_lines(app, weights)
         name = LEVELS[2]
         text = self.annotate(name)
-        inside = sum(count for (function, _), (count, _) in whole.items()
+        inside = sum(count for (function, _, _), (count, _) in whole.items()
                      if function == name)
         self.assertGreater(inside, 0)
         self.assertEqual(sum(int(count) for count, _, _

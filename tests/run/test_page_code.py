@@ -28,8 +28,7 @@ SHOWN = """(async () => {
     for (const group of sums.groups)
         for (const line of group.lines.values())
             if (line.total > 0)
-                out.lines[group.text.replace(/ \\(inlined\\)$/, '') + ' '
-                    + line.line] = [periods(p, line.self),
+                out.lines[group.text + ' ' + line.line] = [periods(p, line.self),
                         periods(p, line.total)];
     for (const item of view.items)
         if (item.kind === 'code' && item.self > 0)
@@ -108,8 +107,8 @@ class Code(InBrowser, NativeCode):
         self.browser.run("jprof.code().then(() => 0)")
         found = self.browser.run(SHOWN)
         return found["rows"], {
-            (self.short(key.rsplit(" ", 1)[0]), int(key.rsplit(" ", 1)[1])): two
-            for key, two in found["lines"].items()}
+            (*self.called(key.rsplit(" ", 1)[0]), int(key.rsplit(" ", 1)[1])):
+            two for key, two in found["lines"].items()}
 
     def test_selections(self):
         logs = self.mixed_profile()

@@ -170,7 +170,7 @@ static inline struct jr_sample *samples_of(const struct jr_log *log,
                                            const struct jr_run *run)
 {
     struct jr_sample *all = calloc(run->nsamples + 1, sizeof *all);
-    struct jr_walk *walk = jr_walk_begin(log, run);
+    struct jr_walk *walk = jr_walk_begin(log, run, JR_WALK_BY_TIME);
     const struct jr_sample *some;
     size_t done = 0, count;
 

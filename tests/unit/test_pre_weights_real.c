@@ -156,8 +156,8 @@ static void test_short_waits(void **state)
 }
 
 /* A thread that only waits tells what leaving a wait and getting back into it
- * takes: that is taken off the CPU time of one that did more.  The last test, as
- * what is known stays known. */
+ * takes: that is taken off the CPU time of one that did more.  The last test,
+ * as what is known stays known. */
 static void test_around(void **state)
 {
     const uint64_t around = 30000, used = 70000;

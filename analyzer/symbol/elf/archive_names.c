@@ -74,7 +74,7 @@ static uint32_t frame_of(struct writing *writing, const struct jr_frame *frame)
 static void put_place(struct writing *writing, struct jr_module *module,
                       size_t index)
 {
-    struct jr_frames frames = jr_module_known(writing->symbols, module, index);
+    struct jr_frames frames = jr_module_known(module, index);
     uint32_t *numbers = jr_alloc(frames.count, sizeof *numbers);
 
     for (size_t i = 0; i < frames.count; i++)
@@ -130,8 +130,7 @@ static int has_nameless(struct jr_symbols *symbols, struct jr_module *module)
     if (!jr_module_segments(module))
         return 1;
     for (size_t i = 0; i < module->nknown; i++)
-        if (jr_module_known(symbols, module, i).items[0].kind ==
-            JR_FRAME_UNNAMED)
+        if (jr_module_known(module, i).items[0].kind == JR_FRAME_UNNAMED)
             return 1;
     return 0;
 }

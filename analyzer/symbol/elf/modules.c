@@ -41,8 +41,10 @@ void jr_symbols_free(struct jr_symbols *symbols)
     for (module = symbols->modules; module; module = next) {
         next = module->next;
         jr_elf_free(module->elf);
-        for (size_t i = 0; i < module->nknown; i++)
-            free((void *)module->known[i].frames.items);
+        for (size_t i = 0; i < module->nknown; i++) {
+            if (module->known[i].frames.count)
+                free((void *)module->known[i].frames.items);
+        }
         free(module->known);
         jr_table_free(&module->by_place);
         jr_module_forget_code(module);
@@ -356,7 +358,8 @@ static struct jr_frames keep_archived(struct jr_symbols *symbols,
     return (struct jr_frames){frames, found.count};
 }
 
-/* The frames of an ELF address that has lines, else none. */
+/* The frames of an ELF address that has lines; of one that has none the frame
+ * of its function, and count 0. */
 static struct jr_frames find_place(struct jr_symbols *symbols,
                                    struct jr_module *module, uint64_t place)
 {
@@ -368,22 +371,20 @@ static struct jr_frames find_place(struct jr_symbols *symbols,
     else
         found.count =
             jr_elf_lines(module->elf, symbols->strings, place, &found.items);
-    if (found.count == 0)
-        return (struct jr_frames){NULL, 0};
+    if (found.count == 0) {
+        found.items = module->archived ? unnamed_frame(symbols, module, NULL)
+                                       : function_frame(symbols, module, place);
+        return found;
+    }
     return module->archived ? keep_archived(symbols, module, found)
                             : keep_frames(symbols, module, place, found);
 }
 
-struct jr_frames jr_module_known(struct jr_symbols *symbols,
-                                 struct jr_module *module, size_t index)
+struct jr_frames jr_module_known(const struct jr_module *module, size_t index)
 {
-    const struct jr_known *known = &module->known[index];
+    const struct jr_frames *found = &module->known[index].frames;
 
-    if (known->frames.count)
-        return known->frames;
-    if (module->archived)
-        return one_frame(unnamed_frame(symbols, module, NULL));
-    return one_frame(function_frame(symbols, module, known->place));
+    return found->count ? *found : one_frame(found->items);
 }
 
 /* The frames of an ELF address. */
@@ -399,7 +400,7 @@ static struct jr_frames place_frames(struct jr_symbols *symbols,
         *JR_PUSH(module->known, module->nknown, module->known_room) =
             (struct jr_known){place, found};
     }
-    return jr_module_known(symbols, module, index);
+    return jr_module_known(module, index);
 }
 
 struct jr_frames jr_module_frames(struct jr_symbols *symbols,

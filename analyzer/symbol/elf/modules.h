@@ -16,7 +16,9 @@
 /* A place that was asked for. */
 struct jr_known {
     uint64_t place;          /* ELF address */
-    struct jr_frames frames; /* count 0: it has no lines */
+    struct jr_frames frames; /* the module's own; of a place without lines that
+                                of its function, from the strings, and count
+                                0 */
 };
 
 /* Where the function at an ELF address begins and ends. */
@@ -67,8 +69,7 @@ struct jr_frames jr_module_frames(struct jr_symbols *symbols,
                                   uint64_t address);
 
 /* The frames of the place module->known[index]. */
-struct jr_frames jr_module_known(struct jr_symbols *symbols,
-                                 struct jr_module *module, size_t index);
+struct jr_frames jr_module_known(const struct jr_module *module, size_t index);
 
 /* Where the code of `module` is in memory; NULL: not known. */
 const struct jr_segments *jr_module_segments(const struct jr_module *module);

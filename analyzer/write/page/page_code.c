@@ -16,12 +16,12 @@
 
 #define FUNCTIONS_SHOWN 64
 #define VERSIONS_SHOWN 6
-#define ROWS_SHOWN 16000 /* of all functions; beyond, functions are left out */
+#define ROWS_SHOWN 8000 /* of all functions; beyond, functions are left out */
 #define LINES_AROUND 3   /* each one with samples */
 #define TEXT_MOST 400
 #define CHAIN_SHOWN 12 /* names of inlined functions */
 
-static const struct jr_asm_limits limits = {400, 12, 1000, 400, 0};
+static const struct jr_asm_limits limits = {200, 6, 400, 200, 0};
 
 /* A place where samples are, as the page numbers them: from 1 on. */
 struct spots {
@@ -45,6 +45,7 @@ struct code {
     char *hits_text;
     size_t hits_size, nhits;
     uint8_t *told; /* by hit of the version: it is among them */
+    int has_code;  /* something of the function is shown */
 };
 
 static void begin_row(struct code *code)
@@ -263,7 +264,9 @@ static void put_version(struct code *code,
         put_rows(code);
     else
         fputs("\"rows\":null,\"lack\":\"\"", code->out);
-    for (size_t i = 0; i < version->nhits; i++)
+    /* Where nothing can be shown, no sample needs a place. */
+    code->has_code |= code->nrows > 0 || has_lines(version);
+    for (size_t i = 0; i < version->nhits && code->has_code; i++)
         add_hit(code, i, -1);
     fclose(code->hits);
     fprintf(code->out, ",\"hits\":[%s]}", code->hits_text);
@@ -280,6 +283,7 @@ static void put_function(struct code *code, const struct jr_codes *codes,
     jr_code_build(codes, function, &view);
     code->function = &code->report->model->functions[function];
     code->view = &view;
+    code->has_code = 0;
     fprintf(code->out, "{\"function\":%" PRIu32 ",\"pieces\":[", number);
     for (size_t i = 0; i < view.nversions; i++) {
         fputs(i ? "," : "", code->out);

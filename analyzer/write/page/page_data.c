@@ -155,7 +155,8 @@ static size_t parent_of(const struct jr_model *model, size_t child)
     for (size_t i = 0; i < model->nprocesses; i++) {
         const struct jp_log_header *header = &model->processes[i].run->header;
 
-        if (i == child || header->pid != of->map->ppid ||
+        if (i == child || model->processes[i].side != of->side ||
+            header->pid != of->map->ppid ||
             header->pid == of->run->header.pid || header->mono_ns > begin)
             continue;
         if (found == 0 || header->mono_ns >= latest) {
@@ -201,6 +202,8 @@ static void put_process(const struct data *data, size_t number)
             jr_lost(&process->stats), process->neighbours.before);
     put_moments(data, "sections", process, map->sections, map->nsections);
     put_moments(data, "pauses", process, map->pauses, map->npauses);
+    if (data->model->compares)
+        fprintf(out, ",\"side\":%u", process->side);
     fputs("}", out);
     free(name);
 }
@@ -220,6 +223,18 @@ static void put_thread(const struct data *data, size_t number)
     fputs("}", data->block.head);
 }
 
+/* What is compared with what. */
+static void put_diff(const struct jr_report *report, FILE *out)
+{
+    fputs(",\"diff\":{\"before\":", out);
+    jr_page_json(out, report->sides[JR_BEFORE], COMMAND_MOST);
+    fputs(",\"after\":", out);
+    jr_page_json(out, report->sides[JR_AFTER], COMMAND_MOST);
+    fprintf(out, ",\"units\":[%.17g,%.17g],\"isWork\":%s}",
+            report->units[JR_AFTER], report->units[JR_BEFORE],
+            report->per ? "true" : "false");
+}
+
 static void put_head(struct data *data)
 {
     const struct jr_model *model = data->model;
@@ -233,7 +248,10 @@ static void put_head(struct data *data)
             model->period_ns, model->slice_ns);
     for (size_t i = 0; i < model->nprocesses; i++)
         put_process(data, i);
-    fputs("],\"threads\":[", out);
+    fputs("]", out);
+    if (model->compares)
+        put_diff(data->report, out);
+    fputs(",\"threads\":[", out);
     for (size_t i = 0; i < model->nthreads; i++)
         put_thread(data, i);
     fputs("],\"tiers\":[\"\"", out);

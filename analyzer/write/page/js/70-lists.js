@@ -12,9 +12,9 @@ class FunctionsView {
                 view: 'function'}),
             choose: (i) => this.choose(i),
         });
-        this.heads = ['count', 'hits', 'name'].map((sort) => button(
-            {count: 'Count (self)', hits: 'Hits (total)',
-                name: 'Function Name'}[sort],
+        this.heads = ['change', 'count', 'hits', 'name'].map((sort) => button(
+            {change: 'Change of Hits', count: 'Count (self)',
+                hits: 'Hits (total)', name: 'Function Name'}[sort],
             () => page.change({sort}), {'data-sort': sort}));
         this.element = make('div', {class: 'list sorted'},
             make('div', {class: 'heads'}, ...this.heads), this.rows.element);
@@ -22,17 +22,24 @@ class FunctionsView {
 
     show(state) {
         const sums = this.page.model.sums(state);
+        const base = this.page.model.base(state);
         const found = state.search ? this.page.model.found(state) : null;
 
         for (const head of this.heads)
             head.setAttribute('aria-pressed',
                 String(head.dataset.sort === state.sort));
+        this.heads[0].hidden = base === null;
+        this.element.classList.toggle('compared', base !== null);
+        this.state = state;
         if (sums === this.sums && state.sort === this.sort
+                && base === this.base && state.work === this.work
                 && found === this.found) {
             this.rows.draw();
             return;
         }
         this.sums = sums;
+        this.base = base;
+        this.work = state.work;
         this.sort = state.sort;
         this.found = found;
         this.order = this.sorted(state);
@@ -44,8 +51,12 @@ class FunctionsView {
         const order = [];
 
         for (let fn = 0; fn < this.page.profile.names.length; fn++)
-            if (hits[fn] > 0 && (!this.found || this.found[fn]))
+            if ((hits[fn] > 0 || this.base && this.base.hits[fn] > 0)
+                    && (!this.found || this.found[fn]))
                 order.push(fn);
+        if (state.sort === 'change' && this.base)
+            return changedFunctions(this.page, state).map(([fn]) => fn)
+                .filter((fn) => !this.found || this.found[fn]);
         if (state.sort === 'name') {
             const names = this.page.profile.names;
 
@@ -62,7 +73,11 @@ class FunctionsView {
     content(i) {
         const fn = this.order[i];
 
-        return {attributes: {}, children: [
+        const change = this.base ? [changeCell(this.page, this.state, {
+            now: this.sums, before: this.base, weight: this.sums.hits[fn],
+            base: this.base.hits[fn], comparisons: this.order.length})] : [];
+
+        return {attributes: {}, children: [...change,
             ...figureCells(this.page, {first: this.sums.count[fn],
                 second: this.sums.hits[fn], whole: this.sums.whole}),
             make('span', {class: 'tree', role: 'gridcell'},

@@ -4,7 +4,7 @@
 const TITLES = {flame: 'Flame graph', tree: 'Call tree', bottom: 'Bottom-up',
     functions: 'Functions', function: 'Function', code: 'Code',
     marks: 'Marks'};
-const HEAVIEST = 14;
+const HEAVIEST = 14, HEAVIEST_LINES = 4;
 
 class Page {
     constructor(profile, host) {
@@ -25,6 +25,7 @@ class Page {
             code: new CodeView(this),
             marks: new MarksView(this),
         };
+        this.compared = new CompareView(this);
         this.timeline = new Timeline(this);
         this.bar = new Bar(this);
         this.side = new Side(this);
@@ -108,11 +109,11 @@ class Page {
         if (history.state && history.state.jprof)
             history.back();
         else if (this.written !== '')
-            this.change(emptyState());
+            this.change(readState(this.profile, ''));
     }
 
     show() {
-        const view = this.views[this.state.view];
+        const view = this.view();
 
         if (this.body.firstChild !== view.element)
             this.body.replaceChildren(view.element);
@@ -120,6 +121,12 @@ class Page {
         this.bar.show(this.state);
         view.show(this.state);
         this.side.show(this.state);
+    }
+
+    // The view that is shown: with two ranges, functions are compared.
+    view() {
+        return this.state.base && this.state.view === 'functions'
+            ? this.compared : this.views[this.state.view];
     }
 
     describe(fn, total, self) {
@@ -137,7 +144,11 @@ class Page {
     }
 
     tell(fn, total, self) {
-        this.status.textContent = this.describe(fn, total, self);
+        const base = this.model.base(this.state);
+
+        this.status.textContent = base && fn < this.profile.names.length
+            ? `${this.profile.names[fn]} \u2014 ` + describeBoth(this,
+                this.state, fn, base) : this.describe(fn, total, self);
     }
 
     press(event) {
@@ -156,7 +167,7 @@ class Page {
             return;
         } else if (view) {
             this.change({view});
-            const element = this.views[view].element;
+            const {element} = this.view();
 
             (element.matches('[tabindex]') ? element
                 : element.querySelector('[tabindex]')).focus();
@@ -175,19 +186,81 @@ class Side {
     constructor(page) {
         this.page = page;
         this.chosen = make('section', {class: 'chosen'});
+        this.lines = make('section', {class: 'heaviest'});
         this.heaviest = make('section', {class: 'heaviest'});
         this.element = make('aside', {'aria-label': 'Function'}, this.chosen,
-            this.heaviest);
+            this.lines, this.heaviest);
     }
 
     show(state) {
         const sums = this.page.model.sums(state);
 
         this.showChosen(state, sums);
-        if (sums === this.sums)
+        this.showLines(state);
+        const base = this.page.model.base(state);
+
+        if (sums === this.sums && base === this.base
+                && state.work === this.work)
             return;
         this.sums = sums;
-        this.showHeaviest(sums);
+        this.base = base;
+        this.work = state.work;
+        if (base)
+            this.showChanges(state);
+        else
+            this.showHeaviest(sums);
+    }
+
+    showChanges(state) {
+        const {page} = this, list = changedFunctions(page, state);
+        const sure = list.filter(([, change]) => change.isSure);
+        const row = ([fn, change]) => make('li', {}, make('b',
+            {class: change.colour}, change.text), button(shortName(
+            page.profile, fn), () => {
+            page.change({fn});
+            page.tell(fn);
+        }, {class: 'link'}));
+
+        this.heaviest.replaceChildren(
+            make('h2', {}, `Changed most (Hits): ${number(sure.length)} of `
+                + `${number(list.length)} surely`),
+            make('ol', {}, ...sure.slice(0, HEAVIEST).map(row)),
+            sure.length > 0 ? '' : make('p', {},
+                'Chance may have made every difference.'));
+    }
+
+    // The chosen function's heaviest lines, once its code is read.
+    showLines(state) {
+        if (state.fn < 0) {
+            this.lines.replaceChildren();
+            return;
+        }
+        this.page.code().then((code) => {
+            if (this.page.state === state)
+                this.lines.replaceChildren(...this.lineParts(state, code));
+        }, () => this.lines.replaceChildren());
+    }
+
+    lineParts(state, code) {
+        const {profile} = this.page;
+
+        if (!code.functions.has(state.fn))
+            return [];
+        const sums = weighLines(profile, code, state.fn,
+            this.page.spots(state, code));
+        const top = heaviestLines(sums, HEAVIEST_LINES);
+
+        return top.length === 0 ? [] : [
+            make('h2', {}, 'Its heaviest lines'),
+            make('ol', {}, ...top.map(({line, self, group}) => {
+                const file = code.files[group.file].replace(/^.*\//, '');
+                const text = code.texts[group.file].get(line) || '';
+
+                return make('li', {}, make('b', {}, percent(self, sums.whole)),
+                    button(`${file}:${line}  ${text.trim()}`,
+                        () => this.page.change({view: 'code'}),
+                        {class: 'link'}));
+            }))];
     }
 
     showHeaviest(sums) {
