@@ -125,7 +125,7 @@ static void put_module(struct writing *writing, struct jr_module *module,
     put_code(writing->out, module);
 }
 
-static int has_nameless(struct jr_symbols *symbols, struct jr_module *module)
+static int has_nameless(const struct jr_module *module)
 {
     if (!jr_module_segments(module))
         return 1;
@@ -145,7 +145,7 @@ const char **jr_archive_nameless(struct jr_symbols *symbols, size_t *count)
          module = module->next) {
         size_t at = 0;
 
-        if (!has_nameless(symbols, module))
+        if (!has_nameless(module))
             continue;
         while (at < *count && paths[at] != module->path)
             at++;
