@@ -271,7 +271,7 @@ static int make_folder(struct jr_unpacked *unpacked)
         unpacked->folder = NULL;
         return -1;
     }
-    strcpy(held_path, unpacked->folder);
+    memcpy(held_path, unpacked->folder, strlen(unpacked->folder) + 1);
     nheld = 0;
     held = fd;
     catch_ends();

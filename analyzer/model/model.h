@@ -154,8 +154,10 @@ struct jr_process {
 struct jr_function {
     const char *name, *module; /* belong to the jr_symbols */
     const char *tier;          /* that tells it from others; NULL */
-    const char *raw;           /* as a runtime wrote it first; NULL: `name` */
+    const char *raw;           /* as a runtime wrote it first, or as the
+                                  first symbol is; NULL: `name` */
     uint32_t first_tier;       /* plus one; its others are in by_tier */
+    uint32_t first_line;       /* where it is declared; 0: not known */
     uint8_t kind;              /* enum jr_frame_kind */
     uint8_t inlined;           /* as part of its callers; where it is a function
                                   of its own, it is another one here */

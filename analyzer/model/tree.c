@@ -25,7 +25,8 @@ static const char *telling_tier(const struct jr_model *model,
 static uint32_t function_of(struct jr_model *model,
                             const struct jr_frame *frame)
 {
-    int raw = model->filter.tiers == JR_TIERS_RAW && frame->raw;
+    int raw = model->filter.tiers == JR_TIERS_RAW && frame->raw &&
+              frame->kind == JR_FRAME_JIT;
     const char *name = raw ? frame->raw : frame->name;
     const char *tier = telling_tier(model, frame);
     uint32_t fresh = (uint32_t)model->nfunctions;
@@ -43,6 +44,7 @@ static uint32_t function_of(struct jr_model *model,
                                  .module = frame->module,
                                  .tier = tier,
                                  .raw = frame->raw,
+                                 .first_line = frame->first_line,
                                  .kind = frame->kind,
                                  .inlined = frame->inlined};
     return id;

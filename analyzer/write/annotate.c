@@ -393,7 +393,9 @@ static void put_function(struct text *to, const struct jr_codes *codes,
                 "functions inlined into it\n",
                 jr_periods(model, view.self_ns));
     if (function->raw) {
-        fputs("Named by its runtime: ", to->out);
+        fputs(function->kind == JR_FRAME_JIT ? "Named by its runtime: "
+                                             : "Symbol: ",
+              to->out);
         jr_put_text(to->out, function->raw);
         fputc('\n', to->out);
     }

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Inlined functions and lines of native code, as other readers of DWARF find
 them.  Runs in: tests."""
+import json
 import os
 import re
 import subprocess
 import unittest
 
 from jprun import Case, need
+import exports
 from dwarfs import LINES, SOURCE, Readers, instructions, output
 
 # GNU C: clang, which builds tests/programs too, has no such functions.
@@ -185,6 +187,39 @@ class Profiles(Case):
         self.assertFalse([stack for stack, _ in left
                           if any(frame.startswith("innermost")
                                  for frame in stack)])
+
+    def test_mangled_names_and_first_lines(self):
+        """Viewers have the symbol beside the name, and where the function
+        begins."""
+        app = self.profile("clang++")
+        with open(SOURCE, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        self.report(app, "--format=pprof", "-o", self.path("p"), "jprof-log")
+        profile = exports.Pprof(self.path("p"))
+        begun = 0
+        for function in profile.functions:
+            name, symbol = (profile.text(exports.one(function, number))
+                            for number in (2, 3))
+            short = re.match(r"(?:\S+ )?(\w+)(<.*>)?\(", name)
+            if short and short.group(1) in ("innermost", "middle",
+                                            "outermost"):
+                self.assertRegex(symbol, "^_Z.*" + short.group(1))
+                self.assertIn(short.group(1) + "(",
+                              lines[exports.one(function, 5) - 1])
+                begun += 1
+        self.assertGreater(begun, 1)
+        self.report(app, "--format=firefox", "-o", self.path("f"), "jprof-log")
+        with open(self.path("f"), encoding="utf-8") as file:
+            shared = json.load(file)["shared"]
+        table = shared["funcTable"]
+        known = {shared["stringArray"][name]: line for name, line
+                 in zip(table["name"], table["lineNumber"])}
+        self.assertIn("int main(", lines[known["main"] - 1])
+        # A symbol is a name for options, too.
+        symbol = "_ZL9innermostj"
+        self.assertEqual(
+            self.collapsed(app, "-i", symbol, "jprof-log"),
+            self.collapsed(app, "-i", "innermost(unsigned int)", "jprof-log"))
 
     def test_real_time(self):
         """What blocked, and time by function, mark them too."""

@@ -187,6 +187,7 @@ static int take_frame(struct reading *reading)
     frame.inlined = (uint8_t)inlined;
     frame.line = (uint32_t)line;
     frame.column = (uint32_t)column;
+    frame.first_line = (uint32_t)start;
     *JR_PUSH(archived->frames, archived->nframes, archived->frames_room) =
         frame;
     return 0;

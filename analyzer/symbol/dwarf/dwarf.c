@@ -179,6 +179,18 @@ static const char *shown(struct jr_dwarf *dwarf, const char *name)
     return dwarf->names[index];
 }
 
+/* Names the frame as the entry of its function does. */
+static void take_name(struct jr_dwarf *dwarf, Dwarf_Die *entry,
+                      struct jr_frame *frame)
+{
+    const char *name = jr_lines_name(entry);
+
+    frame->name = shown(dwarf, name);
+    frame->first_line = jr_lines_first(entry);
+    if (name && strcmp(name, frame->name) != 0)
+        frame->raw = jr_strings_add(dwarf->strings, name, strlen(name));
+}
+
 /* The calls that hold `address`, outermost first, into `chain`; returns how
  * many. */
 static size_t collect(const struct jr_dwarf_function *function,
@@ -217,7 +229,7 @@ static size_t answer(struct jr_dwarf *dwarf, struct jr_unit *unit,
             break;
         /* Where its name is in a file that is missing, the caller stands for
          * it. */
-        frame->name = shown(dwarf, jr_lines_name(&entry));
+        take_name(dwarf, &entry, frame);
         if (!frame->name)
             continue;
         frame->inlined = 1;
@@ -226,7 +238,7 @@ static size_t answer(struct jr_dwarf *dwarf, struct jr_unit *unit,
         frame = caller;
     }
     if (dwarf_offdie(unit->dwarf, function->offset, &entry))
-        frame->name = shown(dwarf, jr_lines_name(&entry));
+        take_name(dwarf, &entry, frame);
     return (size_t)(frame - dwarf->frames) + 1;
 }
 

@@ -132,3 +132,14 @@ const char *jr_lines_name(Dwarf_Die *entry)
     }
     return NULL;
 }
+
+uint32_t jr_lines_first(Dwarf_Die *entry)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word line;
+
+    if (!dwarf_attr_integrate(entry, DW_AT_decl_line, &attribute) ||
+        dwarf_formudata(&attribute, &line) != 0 || line > UINT32_MAX)
+        return 0;
+    return (uint32_t)line;
+}

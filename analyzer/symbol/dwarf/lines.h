@@ -25,4 +25,7 @@ void jr_lines_of_call(struct jr_unit *unit, Dwarf_Die *entry,
  * mangled where it has that.  It lives as long as the DWARF.  NULL: none. */
 const char *jr_lines_name(Dwarf_Die *entry);
 
+/* The line where the function of an entry is declared; 0: not known. */
+uint32_t jr_lines_first(Dwarf_Die *entry);
+
 #endif

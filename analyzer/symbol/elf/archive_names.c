@@ -64,9 +64,9 @@ static uint32_t frame_of(struct writing *writing, const struct jr_frame *frame)
     file = text_of(writing, frame->file);
     fprintf(writing->out,
             "f %u %u %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32
-            " 0\n",
+            " %" PRIu32 "\n",
             frame->kind, frame->inlined, name, raw, file, frame->line,
-            frame->column);
+            frame->column, frame->first_line);
     writing->nframes++;
     return number;
 }

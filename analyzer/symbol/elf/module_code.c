@@ -9,6 +9,13 @@
 #include "base/mem.h"
 #include "modules.h"
 
+const struct jr_segments *jr_module_segments(const struct jr_module *module)
+{
+    if (module->archived)
+        return module->archived->usable ? &module->archived->segments : NULL;
+    return module->elf ? jr_elf_segments(module->elf) : NULL;
+}
+
 /* Where the function at an ELF address begins and ends; 0, 0: not known. */
 static void find_extent(struct jr_symbols *symbols, struct jr_module *module,
                         uint64_t at, uint64_t *start, uint64_t *end)

@@ -280,6 +280,23 @@ static struct jr_frames one_frame(const struct jr_frame *frame)
     return (struct jr_frames){frame, 1};
 }
 
+/* The frame of a symbol, which stays beside its shown form. */
+static const struct jr_frame *named_frame(struct jr_symbols *symbols,
+                                          const struct jr_module *module,
+                                          const char *symbol)
+{
+    const size_t length = strcspn(symbol, "@");
+    struct jr_frame frame = {.name = shown_name(symbols, symbol),
+                             .module = module->name,
+                             .kind = JR_FRAME_NATIVE};
+
+    /* A version or "@plt" is no part of it. */
+    if (length > 0 && (strncmp(frame.name, symbol, length) != 0 ||
+                       (frame.name[length] && frame.name[length] != '@')))
+        frame.raw = jr_strings_add(symbols->strings, symbol, length);
+    return jr_strings_frame_of(symbols->strings, &frame);
+}
+
 /* The frame of the function at an ELF address, by symbols and FDEs. */
 static const struct jr_frame *function_frame(struct jr_symbols *symbols,
                                              struct jr_module *module,
@@ -289,9 +306,7 @@ static const struct jr_frame *function_frame(struct jr_symbols *symbols,
 
     if (name) {
         if (!name->frame)
-            name->frame =
-                jr_strings_frame(symbols->strings, JR_FRAME_NATIVE,
-                                 shown_name(symbols, name->name), module->name);
+            name->frame = named_frame(symbols, module, name->name);
         return name->frame;
     }
     return unnamed_frame(symbols, module, jr_elf_fde(module->elf, place));
@@ -318,6 +333,7 @@ static struct jr_frames keep_frames(struct jr_symbols *symbols,
         if (i == found.count - 1 &&
             (!frame.name || function->kind == JR_FRAME_NATIVE)) {
             frame.name = function->name;
+            frame.raw = function->raw;
             frame.kind = function->kind;
         }
         frames[i] = *jr_strings_frame_of(symbols->strings, &frame);
@@ -373,13 +389,6 @@ struct jr_frames jr_module_known(const struct jr_module *module, size_t index)
     const struct jr_frames *found = &module->known[index].frames;
 
     return found->count ? *found : one_frame(found->items);
-}
-
-const struct jr_segments *jr_module_segments(const struct jr_module *module)
-{
-    if (module->archived)
-        return module->archived->usable ? &module->archived->segments : NULL;
-    return module->elf ? jr_elf_segments(module->elf) : NULL;
 }
 
 /* The frames of an ELF address. */

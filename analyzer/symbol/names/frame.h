@@ -19,11 +19,13 @@ enum jr_frame_kind {
 /* One function at one place.  Strings belong to the jr_symbols. */
 struct jr_frame {
     const char *name;      /* demangled; never NULL or empty */
-    const char *raw;       /* as the file has it; NULL: as `name` */
+    const char *raw;       /* as the file has it: of native code mangled; NULL:
+                              as `name` */
     const char *tier;      /* of JIT code, static: "TurboFan"; NULL: not said */
     const char *module;    /* base name of the file, "[jit]", "[vdso]", "" */
     const char *file;      /* source file or NULL */
     uint32_t line, column; /* 0: not known */
+    uint32_t first_line;   /* where the function is declared; 0: not known */
     uint32_t number;       /* of the frames of a jr_symbols, from 1 on; 0: it is
                             none of them */
     uint8_t kind;          /* enum jr_frame_kind */

@@ -121,9 +121,10 @@ static int same_frame(const struct jr_frame *one, const struct jr_frame *other)
     return one->name == other->name && one->raw == other->raw &&
            one->module == other->module && one->tier == other->tier &&
            one->file == other->file && one->line == other->line &&
-           one->column == other->column && one->inlined == other->inlined &&
-           one->kind == other->kind && one->is_kind == other->is_kind &&
-           one->late == other->late;
+           one->column == other->column &&
+           one->first_line == other->first_line &&
+           one->inlined == other->inlined && one->kind == other->kind &&
+           one->is_kind == other->is_kind && one->late == other->late;
 }
 
 static uint32_t hash_frame(const struct jr_frame *frame)

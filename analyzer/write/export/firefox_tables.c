@@ -386,7 +386,11 @@ static void put_functions(struct jr_firefox *firefox)
                "null");
     close_column(json);
     put_column(json, "relevantForJS", "false", count);
-    put_column(json, "lineNumber", "null", count);
+    open_column(json, "lineNumber");
+    for (size_t i = 0; i < count; i++)
+        put_or(json, model->functions[i].first_line != 0,
+               model->functions[i].first_line, "null");
+    close_column(json);
     put_column(json, "columnNumber", "null", count);
     put_column(json, "originalLocation", "null", count);
     jr_json_close(json, '}');

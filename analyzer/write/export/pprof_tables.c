@@ -214,6 +214,7 @@ static uint32_t function_of(struct jr_pprof *pprof, uint32_t index)
         jr_proto_uint(message, 3, jr_pprof_string(pprof, function->raw));
     if (pprof->files[index])
         jr_proto_uint(message, 4, jr_pprof_string(pprof, pprof->files[index]));
+    jr_proto_uint(message, 5, function->first_line);
     append(pprof, JR_PPROF_FUNCTION, message);
     free(name);
     return pprof->functions[index];

@@ -133,7 +133,8 @@ void jr_html_title(const struct jr_html_part *page, size_t row, int hits)
         &page->report->model->functions[of->function];
 
     fputs("<span", page->out);
-    if (of->ntiers == 0 && function->raw && function->raw != function->name) {
+    if (of->ntiers == 0 && function->raw && function->kind == JR_FRAME_JIT &&
+        function->raw != function->name) {
         fputs(" title=\"", page->out);
         jr_html_text(page->out, function->raw, TITLE_MAX);
         fputs("\"", page->out);
