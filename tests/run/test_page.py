@@ -290,6 +290,24 @@ class Numbers(InBrowser):
         self.assertEqual(self.browser.run(
             "jprof.model.sums(jprof.state).whole"), marked)
 
+    def test_marked_on_the_timeline(self):
+        """The samples of the chosen function are marked there, those of a
+        search where there is one."""
+        marked = ("(() => { const by = jprof.timeline.matched(jprof.state); "
+                  "const p = jprof.profile; let sum = 0; for (let i = 0; i < "
+                  "p.stack.length; i++) sum += by[p.stack[i]] ? p.weight[i] "
+                  ": 0; return periods(p, sum); })()")
+        found = self.text()[0]
+        for fn in (0, 5, 11):
+            name = self.browser.run("jprof.profile.names[%d]" % fn)
+            self.go("f=%d" % fn)
+            self.assertEqual(self.browser.run(marked), found[name][1])
+        self.go("f=5&q=" + name)
+        self.assertEqual(self.browser.run(marked), found[name][1])
+        self.go("f=-1")
+        self.assertIsNone(self.browser.run(
+            "jprof.timeline.matched(jprof.state)"))
+
     def test_address(self):
         """Opening the address again gives the same view and numbers, and
         going back undoes."""

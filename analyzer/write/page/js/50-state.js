@@ -193,7 +193,12 @@ class Model {
         return value;
     }
 
+    // By function: whether it is searched for or, where nothing is, chosen.
     found(state) {
+        if (state.search === '' && state.fn >= 0)
+            return this.keep('chosen', state.fn, () => Uint8Array.from(
+                {length: this.profile.names.length + 1},
+                (_, fn) => fn === state.fn ? 1 : 0));
         return this.keep('found', state.search,
             () => matches(this.profile, state.search));
     }

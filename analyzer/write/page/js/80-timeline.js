@@ -64,9 +64,9 @@ class Timeline {
         this.rows.show(this.list.length, true);
     }
 
-    // By stack: whether it holds a function that is searched for.
+    // By stack: whether it holds a function that is searched for or chosen.
     matched(state) {
-        if (!state.search)
+        if (!state.search && state.fn < 0)
             return null;
         const {model, profile} = this.page;
         const {marks} = model.matched(state), tree = model.tree(state);

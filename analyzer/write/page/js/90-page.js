@@ -304,7 +304,8 @@ class Side {
             make('details', {}, make('summary', {}, 'Whole name'),
                 make('p', {class: 'whole'}, profile.names[fn])),
             make('p', {}, page.describe(fn, sums.hits[fn], sums.count[fn])
-                .slice(profile.names[fn].length + 3)),
+                .slice(profile.names[fn].length + 3) + (state.search ? ''
+                : '; marked on the timeline')),
             make('p', {class: 'acts'},
                 button('Callers and callees',
                     () => page.change({view: 'function'})),
