@@ -27,16 +27,16 @@ def drawn(stacks, count, seed):
     return {path: paths.count(path) for path in stacks}
 
 
-def write_side(folder, stacks, shift=0, prefix=""):
+def write_side(folder, stacks, shift=0, start=0):
     """A profile in the folder with so many samples of each stack; functions
-    are at addresses of their own."""
+    are at addresses of their own; the first sample is a period after start,
+    in ns."""
     os.makedirs(folder, exist_ok=True)
     names = sorted({name for path in stacks for name in path.split(";")})
     places = {name: 0x10000 + shift + 32 * n for n, name in enumerate(names)}
     with open(os.path.join(folder, "names"), "wb") as target:
         for name in names:
-            target.write(b"%x 20 %s\n" % (places[name],
-                                          (prefix + name).encode()))
+            target.write(b"%x 20 %s\n" % (places[name], name.encode()))
         size = target.tell()
     with open(os.path.join(folder, "jprof-map"), "w",
               encoding="ascii") as target:
@@ -44,8 +44,9 @@ def write_side(folder, stacks, shift=0, prefix=""):
                      "1 anon start=0 end=ffffffffffffffff\n"
                      "1 perfmap path=/x dev=0:1 inode=1 size=%d saved=names\n"
                      % size)
-    lines = ["header pid=7 start=9 map=jprof-map period=%d mono=1" % PERIOD]
-    time = 0
+    lines = ["header pid=7 start=9 map=jprof-map period=%d mono=%d" % (
+        PERIOD, start + 1)]
+    time = start
     for path, count in stacks.items():
         frames = ["0x%x" % (places[name] + 1)
                   for name in reversed(path.split(";"))]
@@ -113,7 +114,8 @@ class Diff(Case):
     def test_numbers_of_sides(self):
         """Each side's numbers are those of its own report."""
         self.write("a", drawn(STACKS, 900, 1))
-        self.write("b", drawn({**STACKS, "main;via;new;gamma": 90}, 1700, 2),
+        self.write("b", drawn({**STACKS, "main;via;new;gamma": 90,
+                               "main;via;via;gamma;via": 50}, 1700, 2),
                    shift=64)
         count, hits, _ = self.tables("--diff", "a", "b")
         for side, folder in enumerate("ab"):
@@ -210,7 +212,8 @@ class Diff(Case):
     def test_filters(self):
         """Filters are of both sides; times count from each one's start."""
         self.write("a", {"main;alpha": 100, "main;beta": 100})
-        self.write("b", {"main;beta": 50, "main;alpha": 100})
+        self.write("b", {"main;beta": 50, "main;alpha": 100},
+                   start=7000000000)
         count, _, _ = self.tables("--to=0.2", "--diff", "a", "b")
         self.assertEqual({name: row[:2] for name, row in count.items()},
                          {"alpha": (50, 0), "beta": (0, 50)})

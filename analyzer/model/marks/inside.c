@@ -54,7 +54,8 @@ void jr_inside_find(struct jr_inside *inside, const struct jr_run *run,
         const struct jr_marked *item = &marks.items[i];
         size_t name = 0;
 
-        while (name < count && strcmp(marks.names[item->name], names[name]))
+        while (name < count &&
+               strcmp(marks.names[item->name], names[name]) != 0)
             name++;
         if (name == count ||
             (item->kind != JR_MARKED_SPAN && item->kind != JR_MARKED_OPEN))

@@ -112,6 +112,8 @@ static uint32_t take_begun(struct matching *matching, uint32_t name,
     uint32_t *of_name = head_of_name(matching, name);
     uint32_t found;
 
+    if (begun == NULL)
+        return NONE;
     while (*of_thread != NONE && begun[*of_thread].ended)
         *of_thread = begun[*of_thread].of_thread;
     while (*of_name != NONE && begun[*of_name].ended)

@@ -58,7 +58,7 @@ static uint32_t group_of(struct groups *groups, char *key)
     place = (uint32_t)(hash ^ hash >> 32);
     at = place;
     while ((found = jr_index_next(&groups->by_key, place, &at)) != JR_NO_ITEM)
-        if (strcmp(groups->items[found].key, key) == 0) {
+        if (groups->items && strcmp(groups->items[found].key, key) == 0) {
             free(key);
             return found;
         }
@@ -313,7 +313,7 @@ void jr_diff_join(struct jr_model *model)
         const uint32_t group = joining.group_of[model->tiers[i].function];
         const struct group *of;
 
-        if (group == NONE)
+        if (joining.exact.items == NULL || group == NONE)
             continue;
         of = &joining.exact.items[group];
         if (of->other != NONE)
