@@ -20,9 +20,10 @@ _jprof_values()
     case $1 in
     --jit) echo off map dump ;;
     --with) echo pprof firefox speedscope ;;
+    --to) echo pyroscope parca ;;
     --jit-detail) echo func src ir ;;
     --jit-tiers) echo merge split raw ;;
-    --format) echo html html-plain text collapsed pprof speedscope firefox callgrind perf-script summary cleo annotate ;;
+    --format) echo html html-plain text collapsed pprof push speedscope firefox callgrind perf-script summary cleo annotate ;;
     esac
 }
 
@@ -62,13 +63,13 @@ _jprof()
     fi
     case $command:$cur in
     report:-*) _jprof_reply -W "$(_jprof_options "$reporter")" -- "$cur" ;;
-    report:* | view:[!-]* | view:) _jprof_reply -f -- "$cur" ;;
+    report:* | view:[!-]* | view: | push:[!-]* | push:) _jprof_reply -f -- "$cur" ;;
     start:* | pause:* | clear:* | save:*)
         _jprof_reply -W "$(_jprof_pids)" -- "$cur"
         ;;
     *:-*) _jprof_reply -W "$(_jprof_options "$1")" -- "$cur" ;;
     :*)
-        _jprof_reply -c -W 'run report view start pause clear save' -- "$cur"
+        _jprof_reply -c -W 'run report view push start pause clear save' -- "$cur"
         ;;
     *)
         # The program's own words, once it is named.
