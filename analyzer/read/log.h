@@ -52,7 +52,9 @@ struct jr_run {
     uint64_t bad_records;           /* that were left out, or end a chunk */
     char *text;                     /* lines of the map, each with a newline */
     size_t ntext, text_room;
-    size_t base; /* index of the run that this one branched
+    struct jr_sample *given; /* all `nsamples`, in order of time: they are in
+                                no chunk; NULL */
+    size_t base;             /* index of the run that this one branched
                                      off from, whose map holds until
                                      header.forked_ns; itself: none */
 };
