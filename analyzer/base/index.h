@@ -54,6 +54,14 @@ static inline uint32_t jr_index_next(const struct jr_index *index,
     return JR_NO_ITEM;
 }
 
+/* Has the place where a hash is looked for first brought near. */
+static inline void jr_index_prefetch(const struct jr_index *index,
+                                     uint32_t hash)
+{
+    if (index->room != 0)
+        __builtin_prefetch(&index->places[hash & (index->room - 1)]);
+}
+
 /* Adds an item below JR_NO_ITEM, which must not be there yet. */
 void jr_index_add(struct jr_index *index, uint32_t hash, uint32_t item);
 void jr_index_free(struct jr_index *index);

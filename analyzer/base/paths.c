@@ -56,7 +56,7 @@ static void join_crowd(struct jr_paths *paths, uint32_t parent, uint32_t key,
     jr_index_add(&paths->crowd, jr_hash(parent, key), node);
 }
 
-static uint32_t add_child(struct jr_paths *paths, uint32_t parent, uint32_t key)
+uint32_t jr_paths_add(struct jr_paths *paths, uint32_t parent, uint32_t key)
 {
     const uint32_t node = (uint32_t)paths->count;
 
@@ -79,7 +79,7 @@ uint32_t jr_paths_child(struct jr_paths *paths, uint32_t parent, uint32_t key)
         seen[count++] = node;
     }
     if (count < FEW)
-        return add_child(paths, parent, key);
+        return jr_paths_add(paths, parent, key);
     node = in_crowd(paths, parent, key);
     if (node != JR_NO_ITEM)
         return node;
@@ -88,7 +88,7 @@ uint32_t jr_paths_child(struct jr_paths *paths, uint32_t parent, uint32_t key)
         for (uint32_t i = 0; i < FEW; i++)
             join_crowd(paths, parent, paths->items[seen[i]].key, seen[i]);
     }
-    node = add_child(paths, parent, key);
+    node = jr_paths_add(paths, parent, key);
     join_crowd(paths, parent, key, node);
     return node;
 }

@@ -37,6 +37,9 @@ void jr_paths_free(struct jr_paths *paths);
  * be less than JR_NO_ITEM. */
 uint32_t jr_paths_child(struct jr_paths *paths, uint32_t parent, uint32_t key);
 
+/* The same where the parent has no child yet, without looking for one. */
+uint32_t jr_paths_add(struct jr_paths *paths, uint32_t parent, uint32_t key);
+
 /* The number of each node on a way through the tree that goes to all that is
  * below a node before it goes on beside it.  Not of a sealed tree.  An array
  * of paths->count that the caller frees. */

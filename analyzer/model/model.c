@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 
 void jr_model_init(struct jr_model *model, const struct jr_filter *filter)
 {
@@ -23,6 +24,10 @@ void jr_model_free(struct jr_model *model)
     free(model->arcs);
     jr_paths_free(&model->nodes);
     jr_places_free(&model->places);
+    jr_marks_free(&model->marks);
+    for (size_t i = 0; i < model->nmade_names; i++)
+        free(model->made_names[i]);
+    free(model->made_names);
     free(model->first);
     free(model->node_arcs);
     free(model->leaves);
@@ -37,18 +42,28 @@ void jr_model_free(struct jr_model *model)
     free(model->frame_tiers);
     jr_table_free(&model->by_name);
     jr_table_free(&model->by_tier);
-    jr_table_free(&model->by_arc);
     jr_index_free(&model->by_leaf);
     *model = (struct jr_model){0};
 }
 
-static int compare_leaves(const void *left, const void *right)
+/* Puts the leaves in order of buckets, and of nodes in a bucket. */
+static void sort_leaves(struct jr_model *model)
 {
-    const struct jr_leaf *a = left, *b = right;
+    struct jr_ordered *order = jr_realloc(NULL, model->nleaves, sizeof *order);
+    struct jr_leaf *sorted = jr_realloc(NULL, model->nleaves, sizeof *sorted);
 
-    if (a->bucket != b->bucket)
-        return a->bucket < b->bucket ? -1 : 1;
-    return a->node < b->node ? -1 : a->node > b->node;
+    for (size_t i = 0; i < model->nleaves; i++)
+        order[i] = (struct jr_ordered){(uint64_t)model->leaves[i].bucket *
+                                               model->nodes.count +
+                                           model->leaves[i].node,
+                                       i};
+    jr_order(order, model->nleaves);
+    for (size_t i = 0; i < model->nleaves; i++)
+        sorted[i] = model->leaves[order[i].index];
+    free(order);
+    free(model->leaves);
+    model->leaves = sorted;
+    model->leaves_room = model->nleaves;
 }
 
 static void add_stats(struct jr_stats *sum, const struct jr_stats *part)
@@ -93,9 +108,7 @@ void jr_model_finish(struct jr_model *model)
 
     jr_tree_finish(model);
     jr_index_free(&model->by_leaf);
-    if (model->nleaves > 0)
-        qsort(model->leaves, model->nleaves, sizeof(*model->leaves),
-              compare_leaves);
+    sort_leaves(model);
     for (size_t i = 0; i < model->nleaves; i++) {
         struct jr_bucket *bucket = &model->buckets[model->leaves[i].bucket];
 

@@ -20,16 +20,20 @@ enum flag {
     JIT = 8,
     NAMED = 16,
     LATE = 32,
-    LINE = 64
+    LINE = 64,
+    FILED = 128
 };
 
 /* What a place is: functions that were inlined, innermost first, and the one
  * that they are in.  Their keys of nodes stand in resolver->keys. */
 struct place {
-    uint64_t from_ns, until_ns; /* 0, 0: not looked up yet */
+    uint32_t span; /* when it is that: an index into resolver->spans, plus one;
+                      0: it was not looked up yet */
     uint32_t first, count;
     uint8_t flags; /* of any of its functions */
 };
+
+#define ALWAYS 0 /* the span that holds all times */
 
 /* The node of a call, and when it is that: an index into resolver->spans. */
 struct call {
@@ -123,6 +127,8 @@ static uint8_t count_place(const struct jr_hit *hit)
 {
     uint8_t flags = count_flags(&hit->frames[hit->nframes - 1]);
 
+    if (hit->mapping)
+        flags |= FILED;
     return hit->frames[0].line ? flags | LINE : flags;
 }
 
@@ -175,105 +181,13 @@ static void set_frames(struct jr_resolver *resolver, struct place *place,
     }
 }
 
-/* What a place is at a time. */
-static struct place *look_up(struct jr_resolver *resolver, uint32_t index,
-                             uint64_t time_ns)
+static int in_span(const struct jr_resolver *resolver, uint32_t index,
+                   uint64_t time_ns)
 {
-    struct place *place = &resolver->places[index];
-    struct jr_hit hit = {.until_ns = UINT64_MAX, .nframes = 1};
-    struct jr_frame gap;
+    const struct jr_span *span = &resolver->spans[index];
 
-    if (time_ns >= place->from_ns && time_ns < place->until_ns)
-        return place;
-    if (index == JR_PLACE_GAP) {
-        gap = pseudo(gap_name);
-        hit.frames = &gap;
-    } else {
-        jr_space_find(resolver->process->space, resolver->stacks->places[index],
-                      time_ns, 0, &hit);
-    }
-    set_frames(resolver, place, &hit,
-               index == JR_PLACE_GAP ? 0
-               : resolver->process->run->given
-                   ? hit.given_address
-                   : resolver->stacks->places[index]);
-    if (index != JR_PLACE_GAP)
-        place->flags |= count_place(&hit);
-    place->from_ns = hit.from_ns;
-    place->until_ns = hit.until_ns;
-    return place;
-}
-
-static void narrow(struct jr_span *span, const struct place *place)
-{
-    if (place->from_ns > span->from_ns)
-        span->from_ns = place->from_ns;
-    if (place->until_ns < span->until_ns)
-        span->until_ns = place->until_ns;
-}
-
-/* Counts a place of the stack in the answer; returns its flags. */
-static uint8_t add_place(struct jr_resolver *resolver, uint32_t index,
-                         uint64_t time_ns, struct jr_stack_answer *answer)
-{
-    const struct place *place = look_up(resolver, index, time_ns);
-    struct jr_span span = {answer->from_ns, answer->until_ns};
-
-    narrow(&span, place);
-    answer->from_ns = span.from_ns;
-    answer->until_ns = span.until_ns;
-    if (index == JR_PLACE_GAP)
-        return place->flags;
-    answer->frames++;
-    answer->inlined += place->count - 1;
-    answer->lines += (place->flags & LINE) != 0;
-    answer->unnamed += (place->flags & UNNAMED) != 0;
-    answer->jit += (place->flags & JIT) != 0;
-    answer->jit_named += (place->flags & NAMED) != 0;
-    answer->jit_late += (place->flags & LATE) != 0;
-    return place->flags;
-}
-
-/* The spot of a stack's leaf, when that is JIT code with a name. */
-static uint32_t spot_of(struct jr_resolver *resolver,
-                        const struct jr_sample *sample, uint32_t index)
-{
-    struct jr_model *model = resolver->model;
-    const struct place *place = &resolver->places[index];
-    const uint64_t address = resolver->stacks->places[index];
-    uint32_t fresh = (uint32_t)model->nspots, id;
-
-    if (!(place->flags & NAMED) || model->filter.no_code)
-        return JR_NO_SPOT;
-    id = jr_table_put(&resolver->spots, address, place->from_ns, fresh);
-    if (id == fresh)
-        *JR_PUSH(model->spots, model->nspots, model->spots_room) =
-            (struct jr_spot){
-                .address = address,
-                .time_ns = sample->time_ns,
-                .process = (uint32_t)(resolver->process - model->processes),
-                .tier = jr_key_tier(model, resolver->keys[place->first])};
-    return id;
-}
-
-/* The node of the functions of a place below `node`. */
-static uint32_t place_node(struct jr_resolver *resolver, uint32_t node,
-                           const struct place *place)
-{
-    for (uint32_t i = place->count; i-- > 0;)
-        node = jr_paths_child(&resolver->model->nodes, node,
-                              resolver->keys[place->first + i]);
-    return node;
-}
-
-static int holds(const struct jr_resolver *resolver, uint32_t call,
-                 uint64_t time_ns)
-{
-    const struct call *known = &resolver->calls[call];
-    const struct jr_span *span = &resolver->spans[known->span];
-
-    return known->node != 0 && time_ns >= span->from_ns &&
-           time_ns < span->until_ns;
+    return index == ALWAYS ||
+           (time_ns >= span->from_ns && time_ns < span->until_ns);
 }
 
 /* The index of a span; most are like the one before. */
@@ -293,9 +207,118 @@ static uint32_t span_of(struct jr_resolver *resolver,
     return resolver->last_span;
 }
 
+/* What a place is at a time. */
+static struct place *look_up(struct jr_resolver *resolver, uint32_t index,
+                             uint64_t time_ns)
+{
+    struct place *place = &resolver->places[index];
+    struct jr_hit hit = {.until_ns = UINT64_MAX, .nframes = 1};
+    struct jr_frame gap;
+
+    if (place->span != 0 && in_span(resolver, place->span - 1, time_ns))
+        return place;
+    if (index == JR_PLACE_GAP) {
+        gap = pseudo(gap_name);
+        hit.frames = &gap;
+    } else {
+        jr_space_find(resolver->process->space, resolver->stacks->places[index],
+                      time_ns, 0, &hit);
+    }
+    set_frames(resolver, place, &hit,
+               index == JR_PLACE_GAP ? 0
+               : resolver->process->run->given
+                   ? hit.given_address
+                   : resolver->stacks->places[index]);
+    if (index != JR_PLACE_GAP)
+        place->flags |= count_place(&hit);
+    place->span =
+        span_of(resolver, &(struct jr_span){hit.from_ns, hit.until_ns}) + 1;
+    return place;
+}
+
+static void narrow(const struct jr_resolver *resolver,
+                   const struct place *place, uint64_t *from_ns,
+                   uint64_t *until_ns)
+{
+    const struct jr_span *span = &resolver->spans[place->span - 1];
+
+    if (place->span == ALWAYS + 1)
+        return;
+    if (span->from_ns > *from_ns)
+        *from_ns = span->from_ns;
+    if (span->until_ns < *until_ns)
+        *until_ns = span->until_ns;
+}
+
+/* Counts a place of the stack in the answer; returns its flags. */
+static uint8_t add_place(struct jr_resolver *resolver, uint32_t index,
+                         uint64_t time_ns, struct jr_stack_answer *answer)
+{
+    const struct place *place = look_up(resolver, index, time_ns);
+
+    narrow(resolver, place, &answer->from_ns, &answer->until_ns);
+    if (index == JR_PLACE_GAP)
+        return place->flags;
+    answer->frames++;
+    answer->inlined += place->count - 1;
+    answer->lines += (place->flags & LINE) != 0;
+    answer->unnamed += (place->flags & UNNAMED) != 0;
+    answer->jit += (place->flags & JIT) != 0;
+    answer->jit_named += (place->flags & NAMED) != 0;
+    answer->jit_late += (place->flags & LATE) != 0;
+    return place->flags;
+}
+
+/* The spot of a stack's leaf, when that is JIT code with a name or a file's. */
+static uint32_t spot_of(struct jr_resolver *resolver,
+                        const struct jr_sample *sample, uint32_t index)
+{
+    struct jr_model *model = resolver->model;
+    const struct place *place = &resolver->places[index];
+    const uint64_t address = resolver->stacks->places[index];
+    uint32_t fresh = (uint32_t)model->nspots, id;
+
+    if (!(place->flags & (NAMED | FILED)) || model->filter.no_code)
+        return JR_NO_SPOT;
+    id = jr_table_put(&resolver->spots, address,
+                      resolver->spans[place->span - 1].from_ns, fresh);
+    if (id == fresh)
+        *JR_PUSH(model->spots, model->nspots, model->spots_room) =
+            (struct jr_spot){
+                .address = address,
+                .time_ns = sample->time_ns,
+                .process = (uint32_t)(resolver->process - model->processes),
+                .tier = jr_key_tier(model, resolver->keys[place->first])};
+    return id;
+}
+
+/* The node of the functions of a place below `node`.  Nodes from `fresh` on
+ * were added for this stack, each below the one before it. */
+static uint32_t place_node(struct jr_resolver *resolver, uint32_t node,
+                           const struct place *place, uint32_t fresh)
+{
+    struct jr_paths *nodes = &resolver->model->nodes;
+
+    for (uint32_t i = place->count; i-- > 0;) {
+        const uint32_t key = resolver->keys[place->first + i];
+
+        node = node >= fresh ? jr_paths_add(nodes, node, key)
+                             : jr_paths_child(nodes, node, key);
+    }
+    return node;
+}
+
+static int holds(const struct jr_resolver *resolver, uint32_t call,
+                 uint64_t time_ns)
+{
+    const struct call *known = &resolver->calls[call];
+
+    return known->node != 0 && in_span(resolver, known->span, time_ns);
+}
+
 /* The node of a call, whose places have been looked up for this time. */
 static uint32_t call_node(struct jr_resolver *resolver, uint32_t call,
-                          uint64_t time_ns)
+                          uint64_t time_ns, uint32_t fresh)
 {
     struct jr_span span = {0, UINT64_MAX};
     uint32_t node = 0, waiting = 0;
@@ -313,8 +336,8 @@ static uint32_t call_node(struct jr_resolver *resolver, uint32_t call,
 
         call = resolver->waiting[--waiting];
         place = &resolver->places[resolver->stacks->calls.items[call].key];
-        node = place_node(resolver, node, place);
-        narrow(&span, place);
+        node = place_node(resolver, node, place, fresh);
+        narrow(resolver, place, &span.from_ns, &span.until_ns);
         resolver->calls[call] = (struct call){node, span_of(resolver, &span)};
     }
     return node;
@@ -370,6 +393,7 @@ void jr_resolve(struct jr_resolver *resolver, const struct jr_sample *sample,
     struct jr_model *model = resolver->model;
     const struct jr_stacks *stacks = resolver->stacks;
     const struct jr_stack *stack = &stacks->items[sample->stack];
+    const uint32_t fresh = (uint32_t)model->nodes.count;
     uint8_t flags = model->filter.ninclude == 0 ? INCLUDED : 0;
 
     *answer =
@@ -393,10 +417,10 @@ void jr_resolve(struct jr_resolver *resolver, const struct jr_sample *sample,
         answer->node = cut_node(resolver, stack);
         return;
     }
-    answer->node = call_node(resolver, stack->call, sample->time_ns);
+    answer->node = call_node(resolver, stack->call, sample->time_ns, fresh);
     if (sample->stack != 0)
-        answer->node =
-            place_node(resolver, answer->node, &resolver->places[stack->place]);
+        answer->node = place_node(resolver, answer->node,
+                                  &resolver->places[stack->place], fresh);
     while (model->npath > 0)
         answer->node = jr_paths_child(&model->nodes, answer->node,
                                       model->path[--model->npath]);

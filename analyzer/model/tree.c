@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "model.h"
 
+#define AHEAD 16    /* nodes whose arcs are on their way */
 #define FRAMES 1024 /* whose tiers are kept at first */
 
 /* The word of a frame's tier when it is part of the function's identity, else
@@ -96,28 +97,50 @@ uint32_t jr_tree_tier(struct jr_model *model, const struct jr_frame *frame)
     return *kept - 1;
 }
 
-static uint32_t arc_of(struct jr_model *model, uint32_t caller, uint32_t callee)
+/* The call that a node is, which is not right below the root. */
+static struct jr_arc call_at(const struct jr_model *model, size_t node)
 {
-    uint32_t fresh = (uint32_t)model->narcs;
-    uint32_t id = jr_table_put(&model->by_arc, caller, callee, fresh);
+    return (struct jr_arc){
+        .caller = jr_node_function(model, model->nodes.items[node].parent),
+        .callee = jr_node_function(model, node)};
+}
 
-    if (id == fresh)
-        *JR_PUSH(model->arcs, model->narcs, model->arcs_room) =
-            (struct jr_arc){.caller = caller, .callee = callee};
+static uint32_t arc_of(struct jr_model *model, struct jr_index *by_arc,
+                       struct jr_arc arc)
+{
+    const uint32_t hash = jr_hash(arc.caller, arc.callee);
+    size_t at = hash;
+    uint32_t id;
+
+    while ((id = jr_index_next(by_arc, hash, &at)) != JR_NO_ITEM)
+        if (model->arcs[id].caller == arc.caller &&
+            model->arcs[id].callee == arc.callee)
+            return id;
+    id = (uint32_t)model->narcs;
+    jr_index_add(by_arc, hash, id);
+    *JR_PUSH(model->arcs, model->narcs, model->arcs_room) = arc;
     return id;
 }
 
 static void find_arcs(struct jr_model *model)
 {
     const struct jr_path *nodes = model->nodes.items;
+    struct jr_index by_arc = {0};
 
     model->node_arcs = jr_alloc(model->nodes.count, sizeof(*model->node_arcs));
-    for (size_t i = 0; i < model->nodes.count; i++)
-        model->node_arcs[i] =
-            nodes[i].parent == 0
-                ? JR_NO_ARC
-                : arc_of(model, jr_node_function(model, nodes[i].parent),
-                         jr_node_function(model, i));
+    for (size_t i = 0; i < model->nodes.count; i++) {
+        const size_t later = i + AHEAD;
+
+        if (later < model->nodes.count && nodes[later].parent != 0) {
+            const struct jr_arc arc = call_at(model, later);
+
+            jr_index_prefetch(&by_arc, jr_hash(arc.caller, arc.callee));
+        }
+        model->node_arcs[i] = nodes[i].parent == 0
+                                  ? JR_NO_ARC
+                                  : arc_of(model, &by_arc, call_at(model, i));
+    }
+    jr_index_free(&by_arc);
 }
 
 /* How often each function, tier and arc is on the way from the root. */

@@ -22,6 +22,15 @@ struct jr_sample {
     uint8_t reason; /* enum jp_reason, below JP_REASON_COUNT */
 };
 
+/* A moment that the program named. */
+struct jr_mark {
+    uint64_t time_ns;
+    uint32_t tid;
+    uint8_t kind;   /* enum jp_mark_kind, below JP_MARK_KIND_COUNT */
+    uint8_t length; /* of the name, at least 1 */
+    size_t name;    /* where it is in jr_run.mark_names: bytes as they came */
+};
+
 /* Where a chunk of samples is. */
 struct jr_chunk {
     uint64_t offset, seq;
@@ -30,6 +39,7 @@ struct jr_chunk {
     uint32_t nrecords;          /* and how many */
     uint32_t end;               /* bytes of header and records */
     uint32_t nsamples;          /* at least 1 */
+    uint32_t tid;               /* of the first; others may share the chunk */
 };
 
 /* One process image's profile.  Its samples stay in the log: walk.h. */
@@ -37,6 +47,7 @@ struct jr_run {
     struct jp_log_header header; /* its strings are NUL-terminated */
     uint64_t offset;             /* of the header in the file */
     uint64_t nsamples;
+    uint32_t events;            /* of samples: bits 1 << enum jp_event */
     uint64_t first_ns, last_ns; /* of all samples; 0 without any */
     uint64_t cpu_ns;            /* CPU time that samples stand for, */
     uint64_t late_ns;           /* of it after header.cpu_read_ns */
@@ -54,7 +65,11 @@ struct jr_run {
     size_t ntext, text_room;
     struct jr_sample *given; /* all `nsamples`, in order of time: they are in
                                 no chunk; NULL */
-    size_t base;             /* index of the run that this one branched
+    struct jr_mark *marks;   /* in the order of the file */
+    size_t nmarks, marks_room;
+    char *mark_names;
+    size_t nmark_names, mark_names_room;
+    size_t base; /* index of the run that this one branched
                                      off from, whose map holds until
                                      header.forked_ns; itself: none */
 };

@@ -62,6 +62,7 @@ static int on_process(struct parser *parser)
         map->ppid = (uint32_t)ppid;
     take_text(&map->exe, &parser->line, "exe");
     take_text(&map->comm, &parser->line, "comm");
+    take_text(&map->cwd, &parser->line, "cwd");
     if (pair) {
         free(map->cmdline);
         map->cmdline = jr_join_args(pair->value, pair->length);
@@ -519,6 +520,7 @@ void jr_map_free(struct jr_map *map)
     free(map->notes);
     free(map->path);
     free(map->exe);
+    free(map->cwd);
     free(map->comm);
     free(map->cmdline);
     memset(map, 0, sizeof *map);

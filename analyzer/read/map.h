@@ -69,6 +69,7 @@ struct jr_map {
                                           known */
     char *exe, *comm, *cmdline;  /* "" when not known; the arguments of
                                           cmdline are joined by blanks */
+    char *cwd;                   /* working directory; NULL: not known */
     struct jr_mapping *mappings; /* in order of from_ns */
     size_t nmappings, mappings_room;
     struct jr_thread_name *threads; /* in order of time */

@@ -72,36 +72,49 @@ static uint32_t hash_below(uint32_t hash, uint64_t address)
     return jr_hash(address, hash);
 }
 
+/* Notes depth and hash of a new call at `place` below `caller`. */
+static void note_call(struct jr_stacks *stacks, uint32_t call, uint32_t caller,
+                      uint32_t place)
+{
+    const uint16_t depth = stacks->depths[caller];
+
+    stacks->depths = jr_grow(stacks->depths, call, &stacks->depths_room,
+                             sizeof *stacks->depths);
+    stacks->hashes = jr_grow(stacks->hashes, call, &stacks->hashes_room,
+                             sizeof *stacks->hashes);
+    stacks->hashes[call] =
+        hash_below(stacks->hashes[caller], stacks->places[place]);
+    stacks->depths[call] = place == JR_PLACE_GAP ? (uint16_t)(depth | HAS_GAP)
+                                                 : (uint16_t)(depth + 1);
+}
+
 /* The call at `place` below `caller`. */
 static uint32_t call_of(struct jr_stacks *stacks, uint32_t caller,
                         uint32_t place)
 {
-    const uint16_t depth = stacks->depths[caller];
     const size_t before = stacks->calls.count;
     const uint32_t call = jr_paths_child(&stacks->calls, caller, place);
 
-    if (call == before) {
-        stacks->depths = jr_grow(stacks->depths, call, &stacks->depths_room,
-                                 sizeof *stacks->depths);
-        stacks->hashes = jr_grow(stacks->hashes, call, &stacks->hashes_room,
-                                 sizeof *stacks->hashes);
-        stacks->hashes[call] =
-            hash_below(stacks->hashes[caller], stacks->places[place]);
-        stacks->depths[call] = place == JR_PLACE_GAP
-                                   ? (uint16_t)(depth | HAS_GAP)
-                                   : (uint16_t)(depth + 1);
-    }
+    if (call == before)
+        note_call(stacks, call, caller, place);
     return call;
 }
 
 /* The call at an address below `caller`: mostly the last one that was made
- * there. */
+ * there.  Below `fresh` calls were there before this stack. */
 static uint32_t call_at(struct jr_stacks *stacks, uint32_t caller,
-                        uint64_t address)
+                        uint64_t address, uint32_t fresh)
 {
-    const uint32_t youngest = stacks->calls.links[caller].child;
-    const uint32_t place = stacks->calls.items[youngest].key;
+    uint32_t youngest, place, call;
 
+    if (caller >= fresh) {
+        place = place_of(stacks, address);
+        call = jr_paths_add(&stacks->calls, caller, place);
+        note_call(stacks, call, caller, place);
+        return call;
+    }
+    youngest = stacks->calls.links[caller].child;
+    place = stacks->calls.items[youngest].key;
     if (youngest != 0 && place != JR_PLACE_GAP &&
         stacks->places[place] == address)
         return youngest;
@@ -112,6 +125,25 @@ static uint32_t call_at(struct jr_stacks *stacks, uint32_t caller,
 static int gap_above(const struct jr_stack_parts *parts, uint32_t i)
 {
     return parts->gap == i + 1 && i + 1 < parts->count + parts->shared;
+}
+
+/* Adds frames, innermost first, as calls below `call`, but for the first. */
+static uint32_t add_calls(struct jr_stacks *stacks, uint32_t call,
+                          const struct jr_stack_parts *parts)
+{
+    const uint32_t fresh = (uint32_t)stacks->calls.count;
+
+    /* Their places are anywhere: all are on their way before the first is
+     * asked for. */
+    for (uint32_t i = parts->count; i-- > 1;)
+        jr_index_prefetch(&stacks->by_place, jr_hash(parts->frames[i] - 1, 0));
+    for (uint32_t i = parts->count; i-- > 0;) {
+        if (gap_above(parts, i))
+            call = call_of(stacks, call, JR_PLACE_GAP);
+        if (i > 0)
+            call = call_at(stacks, call, parts->frames[i] - 1, fresh);
+    }
+    return call;
 }
 
 /* Whether the item is the stack of these frames below `call`. */
@@ -157,12 +189,7 @@ static uint32_t add_below(struct jr_stacks *stacks, uint32_t call,
     while ((item = jr_index_next(&stacks->by_item, hash, &at)) != JR_NO_ITEM)
         if (is_item(stacks, &stacks->items[item], call, parts))
             return item;
-    for (uint32_t i = parts->count; i-- > 0;) {
-        if (gap_above(parts, i))
-            call = call_of(stacks, call, JR_PLACE_GAP);
-        if (i > 0)
-            call = call_at(stacks, call, parts->frames[i] - 1);
-    }
+    call = add_calls(stacks, call, parts);
     item = (uint32_t)stacks->count;
     jr_index_add(&stacks->by_item, hash, item);
     *JR_PUSH(stacks->items, stacks->count, stacks->room) =

@@ -2,6 +2,7 @@
  *
  * Merges the chunks of a run.  A chunk is decoded when the walk comes to its
  * first sample and forgotten after its last; those in between stand in a heap.
+ * Where the order of threads is enough, one chunk at a time is decoded.
  * Runs in: analyzer. */
 #include "walk.h"
 
@@ -30,7 +31,8 @@ struct waiting {
 struct jr_walk {
     const struct jr_log *log;
     const struct jr_run *run;
-    uint32_t *order;      /* chunks by the time of their first sample */
+    enum jr_walk_order by;
+    uint32_t *order;      /* chunks, each opened in its turn */
     size_t next;          /* of them the first that was not opened */
     struct waiting *heap; /* the earliest first; behind `nheap` spare ones */
     size_t nheap, heap_room, nopen, open_room;
@@ -42,26 +44,31 @@ struct jr_walk {
 };
 
 struct chunk_order {
-    uint64_t time_ns;
+    uint64_t time_ns; /* of the first sample */
     uint32_t number;
+    uint32_t tid; /* 0 in an order of time alone */
 };
 
 static int by_time(const void *left, const void *right)
 {
     const struct chunk_order *a = left, *b = right;
 
+    if (a->tid != b->tid)
+        return a->tid < b->tid ? -1 : 1;
     if (a->time_ns != b->time_ns)
         return a->time_ns < b->time_ns ? -1 : 1;
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static uint32_t *order_chunks(const struct jr_run *run)
+static uint32_t *order_chunks(const struct jr_run *run, enum jr_walk_order by)
 {
     struct chunk_order *sorted = jr_alloc(run->nchunks + 1, sizeof *sorted);
     uint32_t *order = jr_alloc(run->nchunks + 1, sizeof *order);
 
     for (size_t i = 0; i < run->nchunks; i++)
-        sorted[i] = (struct chunk_order){run->chunks[i].first_ns, (uint32_t)i};
+        sorted[i] = (struct chunk_order){
+            run->chunks[i].first_ns, (uint32_t)i,
+            by == JR_WALK_BY_THREAD ? run->chunks[i].tid : 0};
     qsort(sorted, run->nchunks, sizeof *sorted, by_time);
     for (size_t i = 0; i < run->nchunks; i++)
         order[i] = sorted[i].number;
@@ -70,13 +77,15 @@ static uint32_t *order_chunks(const struct jr_run *run)
 }
 
 struct jr_walk *jr_walk_begin(const struct jr_log *log,
-                              const struct jr_run *run)
+                              const struct jr_run *run,
+                              enum jr_walk_order order)
 {
     struct jr_walk *walk = jr_alloc(1, sizeof *walk);
 
     walk->log = log;
     walk->run = run;
-    walk->order = order_chunks(run);
+    walk->by = order;
+    walk->order = order_chunks(run, order);
     walk->bytes = jr_alloc(JP_CHUNK_MAX, 1);
     walk->stacks = jr_alloc(JR_CHUNK_PLACES, sizeof *walk->stacks);
     return walk;
@@ -157,7 +166,7 @@ static uint32_t spare_chunk(struct jr_walk *walk)
     return walk->heap[walk->nheap].open;
 }
 
-/* Opens the next chunk in order. */
+/* Opens the next chunk in order, unless nothing is left of it. */
 static void open_chunk(struct jr_walk *walk)
 {
     const uint32_t number = walk->order[walk->next++];
@@ -223,6 +232,18 @@ static struct waiting limit_of(const struct jr_walk *walk)
     return limit;
 }
 
+/* All samples of the next chunk. */
+static size_t next_chunk(struct jr_walk *walk, const struct jr_sample **samples)
+{
+    walk->nheap = 0;
+    while (walk->nheap == 0 && walk->next < walk->run->nchunks)
+        open_chunk(walk);
+    if (walk->nheap == 0)
+        return 0;
+    *samples = walk->open[0].samples;
+    return walk->open[0].count;
+}
+
 size_t jr_walk_next(struct jr_walk *walk, const struct jr_sample **samples)
 {
     struct waiting first, limit;
@@ -235,6 +256,8 @@ size_t jr_walk_next(struct jr_walk *walk, const struct jr_sample **samples)
         walk->found = walk->run->nsamples;
         return from;
     }
+    if (walk->by == JR_WALK_BY_THREAD)
+        return next_chunk(walk, samples);
     if (walk->taken)
         go_on(walk);
     while (walk->next < walk->run->nchunks &&

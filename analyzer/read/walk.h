@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The samples of a run in order of time, read from the log again: memory grows
- * with the chunks that overlap in time, not with samples.
+ * The samples of a run in order of time, or of each thread, read from the log
+ * again: memory grows with the chunks that overlap in time, not with samples.
  * Runs in: analyzer. */
 #ifndef JR_WALK_H
 #define JR_WALK_H
@@ -10,16 +10,24 @@
 
 #include "log.h"
 
+enum jr_walk_order {
+    JR_WALK_BY_TIME,
+    JR_WALK_BY_THREAD /* chunk after chunk, those that begin with the same
+                         thread together, in order of time: no merge.  A thread
+                         has samples in chunks of others too */
+};
+
 /* A walk from the first sample to the last, never NULL; the log stays open
  * until jr_walk_end, which frees the walk. */
 struct jr_walk;
 struct jr_walk *jr_walk_begin(const struct jr_log *log,
-                              const struct jr_run *run);
+                              const struct jr_run *run,
+                              enum jr_walk_order order);
 void jr_walk_end(struct jr_walk *walk);
 
 /* Points *samples to the next ones, which stay there until the next call, and
- * returns how many; 0: there are no more.  Of equal times the sample whose
- * chunk is earlier in the file comes first. */
+ * returns how many; 0: there are no more.  By time, of equal times the sample
+ * whose chunk is earlier in the file comes first. */
 size_t jr_walk_next(struct jr_walk *walk, const struct jr_sample **samples);
 
 /* Samples that jr_log_read saw and that the walk, over, did not find any more:

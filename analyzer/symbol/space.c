@@ -14,7 +14,7 @@
 #include "symbol/jit/jit.h"
 #include "symbol/jit/jit_names.h"
 
-#define FILED 4096U /* answers that are kept; a power of two */
+#define FILED 16384U /* answers that are kept; a power of two */
 
 /* What an address in a file is: files are mapped again at the same place. */
 struct filed {
@@ -251,18 +251,27 @@ static struct filed *filed_of(struct jr_space *space, uint64_t address,
     return &space->filed[hash & (FILED - 1)];
 }
 
+struct jr_module *jr_space_module(struct jr_space *space,
+                                  const struct jr_mapping *mapping,
+                                  struct jr_symbols **symbols)
+{
+    const size_t index = (size_t)(mapping - space->map->mappings);
+
+    if (!space->modules[index])
+        space->modules[index] = jr_modules_get(space->symbols, mapping);
+    *symbols = space->symbols;
+    return space->modules[index];
+}
+
 static struct jr_frames file_frames(struct jr_space *space,
                                     const struct jr_mapping *mapping,
                                     uint64_t address)
 {
-    const size_t index = (size_t)(mapping - space->map->mappings);
     const uint64_t bias = mapping->offset - mapping->start;
-    struct jr_module *module;
+    struct jr_symbols *symbols;
+    struct jr_module *module = jr_space_module(space, mapping, &symbols);
     struct filed *filed;
 
-    if (!space->modules[index])
-        space->modules[index] = jr_modules_get(space->symbols, mapping);
-    module = space->modules[index];
     /* Only of what is unmapped an address is asked for again. */
     if (mapping->until_ns == UINT64_MAX)
         return jr_module_frames(space->symbols, module, mapping, address);

@@ -10,6 +10,7 @@
 #include "coverage.h"
 #include "escape.h"
 #include "facts.h"
+#include "marks.h"
 #include "report.h"
 #include "role.h"
 #include "selection.h"
@@ -212,5 +213,7 @@ void jr_write_summary(const struct jr_report *report, FILE *out)
         text(out, "note", report->notes[i]);
     tiers(model, out);
     jr_waits_summary(report, out);
+    if (model->marks.count > 0)
+        jr_marks_summary(report, out);
     processes(model, out);
 }

@@ -23,7 +23,7 @@ _jprof_values()
     --to) echo pyroscope parca ;;
     --jit-detail) echo func src ir ;;
     --jit-tiers) echo merge split raw ;;
-    --format) echo html html-plain text collapsed pprof push speedscope firefox callgrind perf-script summary cleo annotate ;;
+    --format) echo html html-plain text collapsed pprof push speedscope firefox callgrind perf-script summary archive cleo annotate ;;
     esac
 }
 
@@ -63,13 +63,14 @@ _jprof()
     fi
     case $command:$cur in
     report:-*) _jprof_reply -W "$(_jprof_options "$reporter")" -- "$cur" ;;
-    report:* | view:[!-]* | view: | push:[!-]* | push:) _jprof_reply -f -- "$cur" ;;
+    pack:-*) _jprof_reply -W -o -- "$cur" ;;
+    report:* | view:[!-]* | view: | push:[!-]* | push: | pack:*) _jprof_reply -f -- "$cur" ;;
     start:* | pause:* | clear:* | save:*)
         _jprof_reply -W "$(_jprof_pids)" -- "$cur"
         ;;
     *:-*) _jprof_reply -W "$(_jprof_options "$1")" -- "$cur" ;;
     :*)
-        _jprof_reply -c -W 'run report view push start pause clear save' -- "$cur"
+        _jprof_reply -c -W 'run report view push pack start pause clear save' -- "$cur"
         ;;
     *)
         # The program's own words, once it is named.

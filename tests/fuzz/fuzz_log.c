@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void walk(const struct jr_log *log, const struct jr_run *run)
 {
     static uint64_t frames[JR_STACK_DEPTH_MAX];
-    struct jr_walk *walk = jr_walk_begin(log, run);
+    struct jr_walk *walk = jr_walk_begin(log, run, JR_WALK_BY_TIME);
     const struct jr_sample *samples;
     uint64_t last = 0, found = 0;
     size_t count;

@@ -21,7 +21,7 @@ import exports      # noqa: E402
 
 HOSTILE = "evil \\\"</script>;\\%x \u202e name"
 SCRIPT = """
-const worker = require("worker_threads");
+const worker = require("worker_threads"), path = require("path");
 function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 function sorted(n) {
   const a = [];
@@ -36,6 +36,9 @@ const odd = { 'x"</script>;\\\\ \u202e'(n) {
 let sum = 0;
 for (let i = 0; i < 12; i++)
   sum += fib(24) + sorted(20000) + odd['x"</script>;\\\\ \u202e'](1e5);
+// Node's own files have colons in their names.
+for (let i = 0; worker.isMainThread && i < 200000; i++)
+  sum += path.normalize("/one/../two/./three/" + i).length;
 if (worker.isMainThread) { new worker.Worker(__filename);
                            new worker.Worker(__filename); }
 process.exitCode = sum > 0 ? 0 : 1;
@@ -149,14 +152,18 @@ class Exports(Case):
         return found.sums, 1000000, 500 * found.samples + 1
 
     def same_callgrind(self, folder, options):
+        return self.callgrind(folder, options)[1].sums, 1, 0
+
+    def callgrind(self, folder, options):
+        """The path and what is read of it."""
         path = self.export("callgrind", folder, *options)
         with open(path, encoding="utf-8") as source:
             is_real = "\nevents: Cpu Wall\n" in source.read()
-        return exports.Callgrind(path, int(is_real)).sums, 1, 0
+        return path, exports.Callgrind(path, int(is_real))
 
     def in_callgrind_annotate(self, folder, options):
         """What the tool of valgrind's package shows."""
-        path = self.export("callgrind", folder, *options)
+        path, profile = self.callgrind(folder, options)
         found = exports.Sums()
         found.threads = None
         for form in ("no", "yes"):
@@ -164,7 +171,9 @@ class Exports(Case):
                 [need("callgrind_annotate"), "--inclusive=" + form,
                  "--threshold=100", "--auto=no", path], cwd=self.path("empty"), check=True,
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-            exports.add_annotated(found, done.stdout.decode(), form == "yes")
+            exports.add_annotated(found, done.stdout.decode(), form == "yes",
+                                  profile)
+        self.files = set(profile.files.values())
         return found, 1, 0
 
     def same_perf_script(self, folder, options):
@@ -201,6 +210,7 @@ class Exports(Case):
             target.write(SCRIPT)
         folder = self.profile("--jit=dump", need("node"), script)
         self.same(folder)
+        self.assertIn("node:path", self.files)
         self.same(folder, "--jit-tiers=split")
 
 

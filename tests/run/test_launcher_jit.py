@@ -18,6 +18,7 @@ VARIABLES = "|".join((
     "NODE_OPTIONS", "JAVA_TOOL_OPTIONS", "PYTHONPERFSUPPORT",
     "PYTHON_PERF_JIT_SUPPORT", "PERF_SPEW_DIR", "IONPERF",
     "DOTNET_PerfMapEnabled", "ERL_FLAGS", "DENO_V8_FLAGS",
+    "MONO_ENV_OPTIONS", "MONO_DEBUG",
     "BUN_JSC_[A-Za-z]*", "JSC_[A-Za-z]*", "JITDUMPDIR", "ENABLE_JITPROFILING"))
 NODE = "--perf-basic-prof --interpreted-frames-native-stack"
 BURN = ("const end = Date.now() + 700; function burn() { let x = 0;"
@@ -128,6 +129,8 @@ class LauncherJitTest(Base):
         dump = "--perf-prof " + NODE
         spew = {"PERF_SPEW_DIR": "%D", "IONPERF": "src"}
         bun = {"BUN_JSC_useJITDump": "1", "BUN_JSC_jitDumpDirectory": "%D"}
+        mono = {"MONO_ENV_OPTIONS": "--jitmap",
+                "MONO_DEBUG": "disable_omit_fp"}
         for name, jit, want in (
                 ("node", "map", {"NODE_OPTIONS": NODE}),
                 ("node", "dump", {"NODE_OPTIONS": dump}),
@@ -139,6 +142,7 @@ class LauncherJitTest(Base):
                 ("js", "map", spew), ("js140", "dump", spew),
                 ("dotnet", "map", {"DOTNET_PerfMapEnabled": "3"}),
                 ("dotnet", "dump", {"DOTNET_PerfMapEnabled": "1"}),
+                ("mono", "map", mono), ("mcs", "dump", mono),
                 ("erl", "map", {"ERL_FLAGS": "+JPperf true"}),
                 ("mix", "dump", {"ERL_FLAGS": "+JPperf true"}),
                 ("deno", "map", {"DENO_V8_FLAGS": NODE.replace(" ", ",")}),

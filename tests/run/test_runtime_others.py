@@ -260,6 +260,43 @@ class Nameless(RuntimeCase):
         self.check_note("in its core", self.LISP, "sbcl", "--script")
 
 
+class Mono(RuntimeCase):
+    """C# by the launcher's own default."""
+    SOURCE = """
+using System; using System.Threading;
+class Work {
+    static int Leaf(int n) { return n < 2 ? n : Leaf(n - 1) + Leaf(n - 2); }
+    static int Middle(int n) { return Leaf(n) + 1; }
+    static void Outer() { for (int i = 0; i < 120; i++) Middle(26); }
+    static void Main() {
+        var other = new Thread(Outer);
+        other.Start();
+        Outer();
+        other.Join();
+        Console.WriteLine("done");
+    }
+}
+"""
+
+    def test_names_and_stacks(self):
+        self.write("work.cs", self.SOURCE)
+        subprocess.run([need("mcs"), "work.cs"], cwd=self.dir, check=True,
+                       stdout=subprocess.DEVNULL)
+        done = self.run_program(os.path.join(BUILD, "jprof"), "run", "-o",
+                                self.path("out"), need("mono"), "work.exe",
+                                preload=False, flags=None)
+        self.assertEqual((done.status, done.out), (0, "done\n"), done.err)
+        for name in os.listdir(self.path("out")):
+            os.rename(self.path("out/" + name), self.path(name))
+        run = self.main_run()
+        numbers = self.check_jit_named(run, 1)
+        self.assertEqual(int(numbers["truncated"]), 0)
+        self.assertLess(int(numbers["incomplete"]),
+                        int(numbers["samples"]) / 100)
+        stacks = self.stacks_of(run)
+        self.assertGreater(self.leaf_share(stacks, "Work:Leaf (int)"), 0.9)
+
+
 class Php(RuntimeCase):
     """Its code lies in memory that its processes share."""
 

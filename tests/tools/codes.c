@@ -72,7 +72,7 @@ static void put_sample(struct jr_space *space, const struct jr_run *run,
 static void put_run(struct jr_space *space, const struct jr_log *log,
                     const struct jr_run *run)
 {
-    struct jr_walk *walk = jr_walk_begin(log, run);
+    struct jr_walk *walk = jr_walk_begin(log, run, JR_WALK_BY_TIME);
     struct shown shown = {0};
     const struct jr_sample *samples;
     size_t count;

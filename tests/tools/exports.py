@@ -305,11 +305,13 @@ class Firefox:
 class Callgrind:
     """A callgrind profile, checked.  value: index of the event."""
     NAMED = re.compile(r"(c?fn)=\((\d+)\)(?: (.*))?$")
+    FILE = re.compile(r"(?:fl|cfi)=\((\d+)\)(?: (.*))?$")
 
     def __init__(self, path, value):
-        self.names, self.value = {}, value
+        self.names, self.files, self.value = {}, {}, value
         self.sums, self.sums.threads = Sums(), None
-        self.events, self.callee, self.name = [], None, None
+        # Functions of several modules may have one name: by number.
+        self.events, self.callee, self.function = [], None, None
         self.called, self.out = collections.Counter(), collections.Counter()
         total = None
         with open(path, "rb") as source:
@@ -321,11 +323,15 @@ class Callgrind:
             else:
                 self.line(line)
         want(total == self.sums.weight, "the total is %s", total)
-        for name, cost in self.called.items():
-            want(cost == self.out[name], "%s: called %d, costs %d", name, cost,
-                 self.out[name])
+        costs = collections.Counter()
+        for number, cost in self.out.items():
+            costs[self.names[number]] += cost
+        for number, cost in self.called.items():
+            name = self.names[number]
+            want(cost == self.out[number], "%s: called %d, costs %d", name,
+                 cost, self.out[number])
             once = name[:-2] if name.endswith("'2") else name
-            want(cost <= self.out[once], "%s counts more than once", name)
+            want(cost <= costs[once], "%s counts more than once", name)
 
     def line(self, line):
         named = self.NAMED.match(line)
@@ -335,11 +341,13 @@ class Callgrind:
             kind, number, name = named.groups()
             want((name is None) == (number in self.names),
                  "name %s is there twice or never", number)
-            name = self.names.setdefault(number, name)
+            self.names.setdefault(number, name)
             if kind == "cfn":
-                self.callee = name
+                self.callee = number
             else:
-                self.name = name
+                self.function = number
+        elif (file := self.FILE.match(line)):
+            self.files.setdefault(file.group(1), file.group(2))
         elif re.match(r"0x[0-9a-f]+ \d+", line):
             numbers = line.split()[2:]
             want(len(numbers) == len(self.events), "%s", line)
@@ -350,8 +358,9 @@ class Callgrind:
 
     def cost(self, cost):
         """A cost of the function's own, or of a call."""
-        repeated = self.name.endswith("'2")
-        name = self.name[:-2] if repeated else self.name
+        name = self.names[self.function]
+        repeated = name.endswith("'2")
+        name = name[:-2] if repeated else name
         if self.callee is None:
             self.sums.own[name] += cost
             self.sums.weight += cost
@@ -359,19 +368,30 @@ class Callgrind:
             self.sums.total[name] += cost
         if self.callee is not None:
             self.called[self.callee] += cost
-        self.out[self.name] += cost
+        self.out[self.function] += cost
         self.callee = None
 
+    def name_of(self, label):
+        """The function of FILE:FUNCTION, where each may have colons."""
+        names, files = set(self.names.values()), set(self.files.values())
+        found = {label[end + 1:] for end, letter in enumerate(label)
+                 if letter == ":" and label[:end] in files
+                 and label[end + 1:] in names}
+        want(len(found) == 1, "%s is %d functions", label, len(found))
+        return found.pop()
 
-def add_annotated(sums, text, inclusive):
-    """Adds what callgrind_annotate lists; the last of its numbers counts."""
+
+def add_annotated(sums, text, inclusive, profile):
+    """Adds what callgrind_annotate lists of a Callgrind; the last of its
+    numbers counts."""
     for line in text.splitlines():
         found = re.match(r" *(?:[\d,]+ +(?:\( *[\d.]+%\))? +)*([\d,]+) "
-                         r"\( *[\d.]+%\)  [^:]*?:(.*?)(?: \[(\S+)\])?$",
+                         r"\( *[\d.]+%\)  (.*?:.*?)(?: \[(\S+)\])?$",
                          line)
         if not found or not re.match(r" *[\d,]+ ", line):
             continue
-        cost, name = int(found.group(1).replace(",", "")), found.group(2)
+        cost = int(found.group(1).replace(",", ""))
+        name = profile.name_of(found.group(2))
         repeated = name.endswith("'2")
         name = name[:-2] if repeated else name
         if inclusive and not repeated:

@@ -119,6 +119,24 @@ static inline void put_text(struct built *built, const char *line)
     built->at += size;
 }
 
+/* A mark with so many bytes of name. */
+static inline void put_mark(struct built *built, uint64_t time_ns, uint32_t tid,
+                            uint8_t kind, const char *name, size_t length)
+{
+    const size_t size = (JP_MARK_RECORD_SIZE + length + 7) & ~(size_t)7;
+    struct jp_mark_record *record =
+        (struct jp_mark_record *)(built->data + built->at);
+
+    record->head.type = JP_RECORD_MARK;
+    record->head.info = kind;
+    record->head.words = (uint16_t)(size / 8);
+    record->tid = tid;
+    record->time_ns = time_ns;
+    record->length = (uint32_t)length;
+    memcpy(record->name, name, length);
+    built->at += size;
+}
+
 /* A log of two chunks: a stack built on another, samples out of order. */
 static inline struct built *two_chunks(void)
 {
@@ -152,7 +170,7 @@ static inline struct jr_sample *samples_of(const struct jr_log *log,
                                            const struct jr_run *run)
 {
     struct jr_sample *all = calloc(run->nsamples + 1, sizeof *all);
-    struct jr_walk *walk = jr_walk_begin(log, run);
+    struct jr_walk *walk = jr_walk_begin(log, run, JR_WALK_BY_TIME);
     const struct jr_sample *some;
     size_t done = 0, count;
 

@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 #include "symbol/elf/elf_names.h"
-#include "symbol/elf/order.h"
+#include "base/order.h"
 
 static uint64_t seed = 88172645463325252ULL;
 

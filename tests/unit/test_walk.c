@@ -42,6 +42,44 @@ static void sorts_the_chunks_of_many_threads(void **state)
     free(built);
 }
 
+/* Without a merge all samples come once, those of a thread together and in
+ * order; a chunk that threads share counts as the first one's. */
+static void goes_thread_by_thread(void **state)
+{
+    static const uint32_t tids[] = {7, 5, 7, 6, 5};
+    struct built *built = calloc(1, sizeof *built);
+    struct jr_diag diag;
+    struct jr_log log;
+    struct jr_walk *walk;
+    const struct jr_sample *samples;
+    uint32_t order[8], chunks = 0;
+    size_t count;
+
+    (void)state;
+    put_header(built);
+    for (uint32_t chunk = 0; chunk < 5; chunk++) {
+        put_chunk(built, 4096);
+        for (uint32_t i = 0; i < 20; i++)
+            put_sample(built, 5000 - 1000 * chunk + 19 - i,
+                       chunk == 3 && i == 4 ? 5 : tids[chunk], 0);
+    }
+    assert_int_equal(parse(built, &log, &diag), 0);
+    walk = jr_walk_begin(&log, &log.runs[0], JR_WALK_BY_THREAD);
+    while ((count = jr_walk_next(walk, &samples)) > 0) {
+        assert_int_equal(count, 20);
+        for (size_t i = 0; i < count; i++)
+            assert_int_equal(samples[i].time_ns, samples[0].time_ns + i);
+        order[chunks++] = (uint32_t)(5000 - samples[0].time_ns) / 1000;
+    }
+    assert_int_equal(chunks, 5);
+    assert_memory_equal(order, ((uint32_t[]){4, 1, 3, 2, 0}),
+                        5 * sizeof *order);
+    assert_int_equal(jr_walk_gone(walk), 0);
+    jr_walk_end(walk);
+    jr_log_free(&log);
+    free(built);
+}
+
 /* Its process goes on and writes a chunk of a ring anew between reading and
  * walking: its samples are counted as gone, and no others come instead. */
 static void counts_what_was_written_anew(void **state)
@@ -55,7 +93,7 @@ static void counts_what_was_written_anew(void **state)
     (void)state;
     assert_int_equal(parse(built, &log, &diag), 0);
     ((struct jp_chunk_header *)(built->data + built->chunk))->seq = 9;
-    walk = jr_walk_begin(&log, &log.runs[0]);
+    walk = jr_walk_begin(&log, &log.runs[0], JR_WALK_BY_TIME);
     assert_int_equal(jr_walk_next(walk, &samples), 1);
     assert_int_equal(samples[0].time_ns, 100);
     assert_int_equal(jr_walk_next(walk, &samples), 1);
@@ -111,6 +149,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sorts_the_chunks_of_many_threads),
+        cmocka_unit_test(goes_thread_by_thread),
         cmocka_unit_test(counts_what_was_written_anew),
         cmocka_unit_test(shares_what_it_can),
     };

@@ -70,6 +70,20 @@ const struct jl_runtime jl_runtimes[] = {
               {6, 0},
               {{"DOTNET_PerfMapEnabled", 0, {"1"}}}},
      .litter = "/tmp/perfinfo-%P.map"},
+    /* Its man page, "--jitmap", MONO_ENV_OPTIONS, and its mini.c for the word
+     * that keeps frame pointers. */
+    {.name = "mono",
+     .programs = "mono mono-sgen mcs csharp xbuild nuget",
+     .map = {JL_PERFMAP,
+             {4, 0},
+             {{"MONO_ENV_OPTIONS", ' ', {"--jitmap"}},
+              {"MONO_DEBUG", ',', {"disable_omit_fp"}}}},
+     .dump = {JL_PERFMAP,
+              {4, 0},
+              {{"MONO_ENV_OPTIONS", ' ', {"--jitmap"}},
+               {"MONO_DEBUG", ',', {"disable_omit_fp"}}}},
+     .refusal = JL_ENDS,
+     .trial = {"mono", "--version"}},
     {.name = "erlang",
      .programs = "erl erlexec beam.smp elixir iex mix rebar3 escript",
      /* All of map, dump and frame pointers, of which OTP 25 has no flag of

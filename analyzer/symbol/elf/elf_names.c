@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "order.h"
+#include "base/order.h"
 #include "plt.h"
 
 /* Adds symbol `index` of the module when it is a function in code. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "mem.h"
 
 #define BITS 11
 #define PLACES (1U << BITS)
