@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Sends the profile of a running program, an interval at a time: jprof-report
- * makes one profile of the samples that the rings have of the interval, and what
- * the server does not take waits in the spool.  The rings are read as they are:
- * each that `jprof save` keeps would take its room on disk for ever.
+ * makes one profile of the samples that the rings have of the interval, and
+ * what the server does not take waits in the spool.  The rings are read as
+ * they are: each that `jprof save` keeps would take its room on disk for ever.
  * Runs in: launcher. */
 #include "live.h"
 

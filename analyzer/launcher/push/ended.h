@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The processes of a profile that is made: the logs of those that have ended are
- * removed once they were sent.
+ * The processes of a profile that is made: the logs of those that have ended
+ * are removed once they were sent.
  * Runs in: launcher. */
 #ifndef JL_ENDED_H
 #define JL_ENDED_H
