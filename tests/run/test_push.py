@@ -288,8 +288,12 @@ class Running(Push):
     def test_killed_with_its_launcher(self):
         live = self.go(*FOR_LONG)
         wait_until(lambda: self.server.sent, "the first interval")
+        # What it does after the launcher's end nobody sends.
+        program_pids = self.children(live.pid)
+        for pid in program_pids:
+            self.end_program(pid, signal.SIGSTOP)
         live.kill(signal.SIGKILL)
-        for pid in self.children(live.pid):
+        for pid in program_pids:
             self.end_program(pid)
         wait_until(lambda: not self.of_group(live.pid), "the sender's end")
         self.arrived("cpu", self.path("out"))
@@ -312,10 +316,10 @@ class Running(Push):
         return pids
 
     @staticmethod
-    def end_program(pid):
+    def end_program(pid, number=signal.SIGKILL):
         with open("/proc/%d/cmdline" % pid, "rb") as source:
             if b"/jprof\0" not in source.read():
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pid, number)
 
     def test_killed_program(self):
         live = self.go(*FOR_LONG)

@@ -160,17 +160,3 @@ void jr_foreign_free(struct jr_foreign *foreign)
     free(foreign->comments);
     *foreign = (struct jr_foreign){0};
 }
-
-uint32_t jr_foreign_process_of(struct jr_foreign *foreign,
-                               struct jr_table *table, uint32_t pid,
-                               struct jr_slice name)
-{
-    const uint32_t fresh = (uint32_t)foreign->nprocesses;
-    const uint32_t found = jr_table_put(table, pid, 0, fresh);
-
-    if (found == fresh)
-        *JR_PUSH(foreign->processes, foreign->nprocesses,
-                 foreign->processes_room) =
-            (struct jr_foreign_process){pid, name};
-    return found;
-}

@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "base/table.h"
 
 #define JR_FOREIGN_DEPTH 4096 /* frames of a stack; outer ones are left out */
 #define JR_FOREIGN_LINES 256  /* functions at one place */
@@ -103,11 +102,5 @@ int jr_foreign_pprof(struct jr_foreign *foreign, const char *path,
                      struct jr_diag *diag);
 int jr_foreign_collapsed(struct jr_foreign *foreign, const char *path,
                          struct jr_diag *diag);
-
-/* The process of that pid, and the thread, which may be new; `tid` 0: known by
- * its name alone. */
-uint32_t jr_foreign_process_of(struct jr_foreign *foreign,
-                               struct jr_table *table, uint32_t pid,
-                               struct jr_slice name);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/table.h"
 #include "foreign.h"
 #include "jp_log.h"
 #include "wire.h"
@@ -376,6 +377,20 @@ static int next_value(struct jr_wire_field *field, int *first, uint64_t *value)
     return (*first)-- > 0;
 }
 
+/* The process of that pid, which may be new. */
+static uint32_t process_of(struct jr_foreign *foreign, struct jr_table *table,
+                           uint32_t pid, struct jr_slice name)
+{
+    const uint32_t fresh = (uint32_t)foreign->nprocesses;
+    const uint32_t found = jr_table_put(table, pid, 0, fresh);
+
+    if (found == fresh)
+        *JR_PUSH(foreign->processes, foreign->nprocesses,
+                 foreign->processes_room) =
+            (struct jr_foreign_process){pid, name};
+    return found;
+}
+
 /* The number of the sample's thread: its tid, else one for its name. */
 static void set_thread(struct reading *reading, const struct labels *labels,
                        struct jr_foreign_sample *sample)
@@ -384,7 +399,7 @@ static void set_thread(struct reading *reading, const struct labels *labels,
     const uint32_t fresh = (uint32_t)foreign->nthreads;
     uint32_t found;
 
-    sample->process = jr_foreign_process_of(
+    sample->process = process_of(
         foreign, &reading->pids,
         labels->pid > INT32_MAX ? 0 : (uint32_t)labels->pid, labels->process);
     if (labels->tid > 0 && labels->tid <= INT32_MAX)
