@@ -54,6 +54,9 @@ void jr_load_free(struct jr_load *load);
  * could be read (said on stderr). */
 int jr_load_log(struct jr_load *load, const char *path);
 
+/* load_foreign.c: adds a profile of another tool (jr_foreign_is), likewise. */
+int jr_load_foreign(struct jr_load *load, const char *path);
+
 /* Sums up, after the last log: completes the model and notes when processes
  * ran another program than app; says it on stderr too when all of them did. */
 void jr_load_finish(struct jr_load *load);

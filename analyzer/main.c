@@ -13,6 +13,7 @@
 #include "output.h"
 #include "profile.h"
 #include "progress.h"
+#include "read/foreign/foreign.h"
 #include "read/secret.h"
 #include "recorded.h"
 #include "symbol/elf/fetch.h"
@@ -86,7 +87,8 @@ static size_t load_logs(struct job *job, struct jr_load *load,
             i < count - job->options->nbefore ? JR_AFTER : JR_BEFORE;
         job->progress.what = logs[i];
         jr_progress_show(&job->progress, i, count);
-        if (jr_load_log(load, logs[i]) == 0)
+        if (jr_foreign_is(logs[i]) ? jr_load_foreign(load, logs[i]) == 0
+                                   : jr_load_log(load, logs[i]) == 0)
             read++;
         else
             job->unread++;

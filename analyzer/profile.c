@@ -16,7 +16,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "jp_limits.h"
+#include "read/foreign/foreign.h"
 #include "read/names.h"
+#include "write/figures.h"
 
 static int is_folder(const char *path)
 {
@@ -32,6 +34,10 @@ static int is_log(const char *path)
     const char *why;
     int fd = jr_file_open(path, &info, &why), found;
 
+    if (fd >= 0 && jr_foreign_is(path)) {
+        close(fd);
+        return 1;
+    }
     if (fd < 0)
         return 0;
     found = jr_file_pread(fd, magic, sizeof magic, 0) == sizeof magic &&
@@ -142,8 +148,16 @@ static int add_operand(struct jr_options *options, const char *operand,
 /* The program that the first log tells of. */
 static int find_app(struct jr_options *options)
 {
-    struct jp_log_header *header = jr_alloc(1, sizeof *header);
-    int found = jr_header_read(options->logs[0], header) == 0;
+    struct jp_log_header *header;
+    int found;
+
+    if (jr_foreign_is(options->logs[0])) {
+        options->app = options->own_app =
+            jr_strdup(jr_base_name(options->logs[0]));
+        return 0;
+    }
+    header = jr_alloc(1, sizeof *header);
+    found = jr_header_read(options->logs[0], header) == 0;
 
     if (!found)
         jr_say("%s is not a log of jprof that can be read", options->logs[0]);

@@ -243,7 +243,7 @@ fuzz-seeds: $(PROGRAMS)
 	@mkdir -p $(B)/libfuzzer/seeds
 	@cp tests/golden/perfmap/*.map tests/golden/report/jprof-map* \
 	  tests/data/jit/lli/*.dump tests/data/jit/wasmtime/*.dump \
-	  tests/fuzz/corpus/launcher/* \
+	  tests/fuzz/corpus/launcher/* tests/fuzz/corpus/foreign/* \
 	  $(B)/tests/programs/spinlib.so $(B)/libfuzzer/seeds
 	@for text in tests/golden/*/*.jit; do \
 	  $(PYTHON) tests/tools/packjit.py $$text \

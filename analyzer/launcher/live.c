@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sends the profile of a running program, an interval at a time: the processes
- * save what a reader needs, jprof-report makes one profile of the samples in
- * the interval, and what the server does not take waits in the spool.
+ * Sends the profile of a running program, an interval at a time: jprof-report
+ * makes one profile of the samples that the rings have of the interval, and
+ * what the server does not take waits in the spool.  The rings are read as
+ * they are: each that `jprof save` keeps would take its room on disk for ever.
  * Runs in: launcher. */
 #include "live.h"
 
@@ -117,7 +118,7 @@ static void interval(struct sending *sending)
 {
     uint64_t until_ns = now_ns();
 
-    jl_ended_save(&sending->ended, sending->folder);
+    jl_ended_note(&sending->ended, sending->folder);
     until_ns = until_ns > LATE_NS ? until_ns - LATE_NS : 0;
     if (until_ns > sending->from_ns && jl_report_logs(sending->folder) > 0) {
         collect(sending, until_ns);

@@ -107,6 +107,9 @@ int jl_push(char **argv)
                "sent");
     else if (words.count > 0 && parts.messages == 0)
         jr_say("there is no sample in the profile to send");
+    if (parts.cut_ns > 0)
+        jr_say("the rings of the profile have lost its first %.3f s",
+               (double)parts.cut_ns / 1e9);
     say_age(&words, &parts);
     jl_flush_spool(&flush, curl, &words.to, &spool, TRIES);
     say_result(&words, &parts, &spool, &flush);

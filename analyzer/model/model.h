@@ -266,6 +266,7 @@ struct jr_model {
     struct jr_times times;   /* of real time */
     struct jr_span *profiled; /* stretches of time, of all processes */
     size_t nprofiled, profiled_room;
+    uint8_t foreign;       /* of another tool's profile: sums without times */
     struct jr_stats total; /* after jr_model_finish */
     uint64_t period_ns;    /* the unit of weights: that of process 0 */
     struct jr_table by_name, by_tier;

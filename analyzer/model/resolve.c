@@ -225,7 +225,10 @@ static struct place *look_up(struct jr_resolver *resolver, uint32_t index,
                       time_ns, 0, &hit);
     }
     set_frames(resolver, place, &hit,
-               index == JR_PLACE_GAP ? 0 : resolver->stacks->places[index]);
+               index == JR_PLACE_GAP ? 0
+               : resolver->process->run->given
+                   ? hit.given_address
+                   : resolver->stacks->places[index]);
     if (index != JR_PLACE_GAP)
         place->flags |= count_place(&hit);
     place->span =

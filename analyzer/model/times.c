@@ -366,7 +366,8 @@ struct jr_time_row *jr_times_rows(const struct jr_model *model, size_t *count)
     for (uint32_t i = 0; i < model->nfunctions; i++)
         rows[i].function = i;
     sum_states(model, rows);
-    for (size_t i = 0; i < times->nsteps; i++) {
+    /* Without times nothing is known of errors. */
+    for (size_t i = 0; !model->foreign && i < times->nsteps; i++) {
         const struct jr_step *step = &times->steps[i];
 
         add_variance(&errors, step->from, step->to, step->variance);

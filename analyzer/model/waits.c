@@ -167,7 +167,8 @@ struct jr_wait_row *jr_waits_rows(const struct jr_model *model, size_t *count)
     waits.of = jr_alloc(model->nodes.count, sizeof(*waits.of));
     memset(waits.of, 0xff, model->nodes.count * sizeof(*waits.of));
     add_cells(&waits);
-    for (size_t i = 0; i < model->times.nsteps && waits.rows; i++) {
+    for (size_t i = 0; !model->foreign && i < model->times.nsteps && waits.rows;
+         i++) {
         const struct jr_step *step = &model->times.steps[i];
         const uint32_t from = waits.of[step->from], to = waits.of[step->to];
 

@@ -346,6 +346,8 @@ void jr_log_close(struct jr_log *log)
         jr_stacks_free(&run->stacks);
         free(run->chunks);
         free(run->records);
+        free(run->given);
+        run->given = NULL;
         run->chunks = NULL;
         run->records = NULL;
         run->nchunks = run->nrecords = 0;

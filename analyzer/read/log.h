@@ -63,7 +63,9 @@ struct jr_run {
     uint64_t bad_records;           /* that were left out, or end a chunk */
     char *text;                     /* lines of the map, each with a newline */
     size_t ntext, text_room;
-    struct jr_mark *marks; /* in the order of the file */
+    struct jr_sample *given; /* all `nsamples`, in order of time: they are in
+                                no chunk; NULL */
+    struct jr_mark *marks;   /* in the order of the file */
     size_t nmarks, marks_room;
     char *mark_names;
     size_t nmark_names, mark_names_room;

@@ -250,6 +250,12 @@ size_t jr_walk_next(struct jr_walk *walk, const struct jr_sample **samples)
     struct open_chunk *open;
     size_t from;
 
+    if (walk->run->given) {
+        *samples = walk->run->given;
+        from = walk->run->nsamples - walk->found;
+        walk->found = walk->run->nsamples;
+        return from;
+    }
     if (walk->by == JR_WALK_BY_THREAD)
         return next_chunk(walk, samples);
     if (walk->taken)

@@ -33,7 +33,9 @@ struct jr_space {
     int jit_read;
     uint64_t *mismatched; /* addresses; some of them twice */
     size_t nmismatched, mismatched_room;
-    struct filed *filed; /* by hash, once one is asked for */
+    struct filed *filed;    /* by hash, once one is asked for */
+    struct jr_given *given; /* all there is, if there is any */
+    size_t ngiven;
 };
 
 struct jr_space *jr_space_new(struct jr_symbols *symbols,
@@ -57,10 +59,30 @@ struct jr_space *jr_space_new(struct jr_symbols *symbols,
     return space;
 }
 
+struct jr_space *jr_space_given(struct jr_symbols *symbols,
+                                const struct jr_map *map,
+                                struct jr_given *places, size_t count)
+{
+    struct jr_space *space = jr_space_new(symbols, map, "");
+
+    space->given = places;
+    space->ngiven = count;
+    return space;
+}
+
+const char *jr_space_text(struct jr_symbols *symbols, const char *text,
+                          size_t size)
+{
+    return jr_strings_add(symbols->strings, text, size);
+}
+
 void jr_space_free(struct jr_space *space)
 {
     if (!space)
         return;
+    for (size_t i = 0; i < space->ngiven; i++)
+        free((void *)(uintptr_t)space->given[i].frames.items);
+    free(space->given);
     jr_ranges_free(&space->mappings);
     jr_jit_free(&space->jit);
     free(space->modules);
@@ -275,6 +297,15 @@ void jr_space_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
     const struct jr_frame *jit;
     struct jr_jit_span span;
 
+    if (space->given && address - 1 < space->ngiven) {
+        const struct jr_given *place = &space->given[address - 1];
+
+        *hit = (struct jr_hit){.frames = place->frames.items,
+                               .nframes = place->frames.count,
+                               .until_ns = UINT64_MAX,
+                               .given_address = place->address};
+        return;
+    }
     if (is_return && address)
         address--;
     /* So that every answer, which ends before the last of times, holds it. */

@@ -19,6 +19,7 @@ struct jr_hit {
     uint64_t from_ns, until_ns;    /* [from_ns, until_ns) contains the time */
     const struct jr_mapping *mapping; /* of the file that the frames are of;
                                          NULL: of none, or JIT code */
+    uint64_t given_address; /* that is meant, where places are given */
 };
 
 /* The code of one process over time.  `map` must outlive it; `log_dir` is the
@@ -28,6 +29,22 @@ struct jr_space;
 struct jr_space *jr_space_new(struct jr_symbols *symbols,
                               const struct jr_map *map, const char *log_dir);
 void jr_space_free(struct jr_space *space);
+
+/* A place of a profile in which functions have their names already. */
+struct jr_given {
+    struct jr_frames frames; /* of jr_space_frame */
+    uint64_t address;
+};
+
+/* A space whose addresses are numbers of given places, the first being 1.  It
+ * takes over the array, and the arrays of frames. */
+struct jr_space *jr_space_given(struct jr_symbols *symbols,
+                                const struct jr_map *map,
+                                struct jr_given *places, size_t count);
+
+/* Text as frames have it, of which equal ones are one. */
+const char *jr_space_text(struct jr_symbols *symbols, const char *text,
+                          size_t size);
 
 /* What was read for the JIT code of a space, once the last address has been
  * looked up. */

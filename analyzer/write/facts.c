@@ -302,11 +302,14 @@ void jr_facts_about(const struct jr_report *report, struct jr_facts *facts)
                   total->samples, jr_periods(model, total->weight_ns),
                   (double)model->period_ns / 1e6),
         total->samples == 0);
-    add(facts, "Clock", jr_strdup(jr_clock_text(first->run->header.clock)), 0);
-    add_rate(model, facts);
-    add_lowered(model, facts);
-    add(facts, "Stack unwinding",
-        jr_strdup(jr_walker_text(first->run->header.walker)), 0);
+    if (!model->foreign) {
+        add(facts, "Clock", jr_strdup(jr_clock_text(first->run->header.clock)),
+            0);
+        add_rate(model, facts);
+        add_lowered(model, facts);
+        add(facts, "Stack unwinding",
+            jr_strdup(jr_walker_text(first->run->header.walker)), 0);
+    }
     add(facts, "Threads", jr_printf("%" PRIu64, total->threads), 0);
     add(facts, "Sections",
         sections == total->sections
@@ -406,7 +409,8 @@ static char *nameless_text(const struct jr_report *report)
     return text;
 }
 
-void jr_facts_quality(const struct jr_report *report, struct jr_facts *facts)
+/* How well samples were taken. */
+static void add_samples(const struct jr_report *report, struct jr_facts *facts)
 {
     const struct jr_stats *total = &report->model->total;
     uint64_t truncated = total->reasons[JP_REASON_DEPTH];
@@ -436,6 +440,15 @@ void jr_facts_quality(const struct jr_report *report, struct jr_facts *facts)
                       jr_percent(total->rule_hits, jr_rules(total)),
                       jr_rules(total), of_run(report->model)),
             0);
+}
+
+/* Other tools' profiles say nothing of how they were made. */
+void jr_facts_quality(const struct jr_report *report, struct jr_facts *facts)
+{
+    const struct jr_stats *total = &report->model->total;
+
+    if (!report->model->foreign)
+        add_samples(report, facts);
     add(facts, "Unnamed frames",
         total->unnamed_frames
             ? jr_printf("%.2f%% of %" PRIu64,
@@ -453,9 +466,11 @@ void jr_facts_quality(const struct jr_report *report, struct jr_facts *facts)
                       jr_percent(total->jit_named, total->jit_frames),
                       total->jit_late ? ", some from later descriptions" : ""),
             jr_percent(total->jit_named, total->jit_frames) < 95.0);
-    add(facts, "Changed binaries",
-        report->changed ? jr_printf("%zu", report->changed) : jr_strdup("none"),
-        report->changed > 0);
+    if (!report->model->foreign)
+        add(facts, "Changed binaries",
+            report->changed ? jr_printf("%zu", report->changed)
+                            : jr_strdup("none"),
+            report->changed > 0);
 }
 
 void jr_facts_free(struct jr_facts *facts)

@@ -20,6 +20,7 @@ _jprof_values()
     case $1 in
     --jit) echo off map dump ;;
     --with) echo pprof firefox speedscope ;;
+    --to) echo pyroscope parca ;;
     --jit-detail) echo func src ir ;;
     --jit-tiers) echo merge split raw ;;
     --format) echo html html-plain text collapsed pprof push speedscope firefox callgrind perf-script summary archive cleo annotate ;;
@@ -63,13 +64,13 @@ _jprof()
     case $command:$cur in
     report:-*) _jprof_reply -W "$(_jprof_options "$reporter")" -- "$cur" ;;
     pack:-*) _jprof_reply -W -o -- "$cur" ;;
-    report:* | view:[!-]* | view: | pack:*) _jprof_reply -f -- "$cur" ;;
+    report:* | view:[!-]* | view: | push:[!-]* | push: | pack:*) _jprof_reply -f -- "$cur" ;;
     start:* | pause:* | clear:* | save:*)
         _jprof_reply -W "$(_jprof_pids)" -- "$cur"
         ;;
     *:-*) _jprof_reply -W "$(_jprof_options "$1")" -- "$cur" ;;
     :*)
-        _jprof_reply -c -W 'run report view pack start pause clear save' -- "$cur"
+        _jprof_reply -c -W 'run report view push pack start pause clear save' -- "$cur"
         ;;
     *)
         # The program's own words, once it is named.

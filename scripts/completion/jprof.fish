@@ -22,6 +22,8 @@ function __jprof_values
             __jprof_with --jit-tiers merge split raw
         case '--with=*'
             __jprof_with --with pprof firefox speedscope
+        case '--to=*'
+            __jprof_with --to pyroscope parca
         case '--format=*'
             __jprof_with --format html html-plain text collapsed pprof push speedscope firefox callgrind perf-script summary archive cleo annotate
         case '*'
@@ -56,7 +58,7 @@ function __jprof_words
     if string match -q -- '-*' $current
         __jprof_options $words[1]
     else if test (count $words) = 1
-        printf '%s\n' run report view pack start pause clear save
+        printf '%s\n' run report view push pack start pause clear save
         __fish_complete_command
     else
         __fish_complete_command

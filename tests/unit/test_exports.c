@@ -66,7 +66,7 @@ static void test_proto(void **state)
     jr_proto_append(&proto, &inner);
     jr_proto_message(&outer, 1, &proto);
     assert_int_equal(outer.size, sizeof(expected));
-    assert_memory_equal(outer.data, expected, outer.size);
+    assert_memory_equal(outer.data, expected, sizeof(expected));
     free(outer.data);
     free(proto.data);
     free(inner.data);

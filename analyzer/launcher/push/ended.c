@@ -17,13 +17,9 @@
 #include "jp_limits.h"
 #include "jp_log.h"
 #include "launcher/os/proc.h"
-#include "launcher/os/spawn.h"
 #include "read/names.h"
 
-#define SAVE_SECONDS 5
 #define START_FIELD 22 /* of /proc/PID/stat */
-
-extern char **environ;
 
 static uint64_t now_ns(void)
 {
@@ -56,19 +52,6 @@ static uint64_t began(uint32_t pid)
     return ticks;
 }
 
-static void save(uint32_t pid)
-{
-    char number[16];
-    char *argv[] = {(char *)"jprof", (char *)"save", number, NULL};
-    struct jl_spawn spawn = {.path = "/proc/self/exe",
-                             .argv = argv,
-                             .env = environ,
-                             .seconds = SAVE_SECONDS};
-
-    snprintf(number, sizeof number, "%" PRIu32, pid);
-    (void)jl_spawn(&spawn);
-}
-
 static void note(struct jl_ended *ended, const char *name)
 {
     for (size_t i = 0; i < ended->count; i++)
@@ -78,23 +61,19 @@ static void note(struct jl_ended *ended, const char *name)
         (struct jl_ended_log){jr_strdup(name), now_ns()};
 }
 
-void jl_ended_save(struct jl_ended *ended, const struct jl_folder *folder)
+void jl_ended_note(struct jl_ended *ended, const struct jl_folder *folder)
 {
     struct jp_log_header *header = jr_alloc(1, sizeof *header);
     size_t count;
     char **names = jl_folder_list(folder, JP_LOG_NAME, &count);
-    uint32_t last = 0;
 
     for (size_t i = 0; i < count; i++) {
         char *path = jr_printf("/proc/self/fd/%d/%s", folder->fd, names[i]);
 
         if (jr_is_numbered(names[i], JP_LOG_NAME) &&
-            jr_header_read(path, header) == 0) {
-            if (began(header->pid) != header->start_ticks)
-                note(ended, names[i]);
-            else if (header->pid != last)
-                save(last = header->pid);
-        }
+            jr_header_read(path, header) == 0 &&
+            began(header->pid) != header->start_ticks)
+            note(ended, names[i]);
         free(path);
     }
     jl_folder_free_list(names, count);

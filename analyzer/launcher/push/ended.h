@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The processes of a profile that is made: those that run are asked to save,
- * the logs of those that have ended are removed once they were sent.
+ * The processes of a profile that is made: the logs of those that have ended
+ * are removed once they were sent.
  * Runs in: launcher. */
 #ifndef JL_ENDED_H
 #define JL_ENDED_H
@@ -23,8 +23,8 @@ struct jl_ended {
     size_t count, room;
 };
 
-/* Asks the processes that run to save, and notes which have ended. */
-void jl_ended_save(struct jl_ended *ended, const struct jl_folder *folder);
+/* Notes which have ended. */
+void jl_ended_note(struct jl_ended *ended, const struct jl_folder *folder);
 
 /* Removes log, map and JIT files of processes that had ended before
  * `until_ns`. */

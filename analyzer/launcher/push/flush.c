@@ -31,12 +31,11 @@ static int send_one(struct jl_flush *flush, const char *curl,
         jl_curl_send(curl, to, &spooled, &answer);
         jl_spool_release(spool, &spooled,
                          answer.fate == JL_SENT || answer.fate == JL_REFUSED);
+        flush->last = answer;
         if (answer.fate == JL_SENT) {
             flush->sent++;
             flush->bytes += (uint64_t)info.st_size;
-            return 1;
         }
-        flush->last = answer;
         if (answer.fate != JL_LATER || --tries == 0)
             return 1;
         sleep(pause);
@@ -63,7 +62,6 @@ void jl_flush_spool(struct jl_flush *flush, const char *curl,
             }
             continue;
         }
-        flush->last.fate = JL_SENT;
         if (!send_one(flush, curl, to, spool, names[i], tries))
             continue;
         if (flush->last.fate == JL_REFUSED) {

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Brings a profile of another tool into a model: its samples become those of
+ * runs, one a process, its places those of a space.
+ * Runs in: analyzer. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "load.h"
+#include "read/foreign/foreign.h"
+#include "write/figures.h"
+
+#define BEGIN_NS 1000000000ULL /* what stands for CLOCK_MONOTONIC's begin */
+#define TIME_MOST_NS (UINT64_MAX >> 2)
+
+/* A slice as text of its own, 255 bytes at most. */
+static char *text_of(struct jr_slice slice)
+{
+    return jr_strndup(slice.text ? slice.text : "",
+                      slice.size < 255 ? slice.size : 255);
+}
+
+/* The base name of a module, as logs have it. */
+static struct jr_slice base_of(struct jr_slice path)
+{
+    for (size_t i = path.size; i-- > 0;)
+        if (path.text[i] == '/' && i + 1 < path.size)
+            return (struct jr_slice){path.text + i + 1, path.size - i - 1};
+    return path;
+}
+
+static const char *add_text(struct jr_load *load, struct jr_slice slice)
+{
+    return slice.size ? jr_space_text(load->symbols, slice.text, slice.size)
+                      : NULL;
+}
+
+/* Code without a name is one function a module, as in a log. */
+static const char *nameless(struct jr_load *load, struct jr_slice module)
+{
+    char *text =
+        jr_printf("[%.*s]", (int)(module.size < 255 ? module.size : 255),
+                  module.size ? module.text : "");
+    const char *name = module.size
+                           ? jr_space_text(load->symbols, text, strlen(text))
+                           : jr_space_text(load->symbols, "[unknown]", 9);
+
+    free(text);
+    return name;
+}
+
+static struct jr_frame frame_of(struct jr_load *load,
+                                const struct jr_foreign_frame *from,
+                                int is_inlined)
+{
+    const struct jr_slice module = base_of(from->module);
+    struct jr_frame frame = {.file = add_text(load, from->file),
+                             .line = from->line,
+                             .inlined = (uint8_t)is_inlined};
+
+    frame.module = add_text(load, module);
+    if (!frame.module)
+        frame.module = jr_space_text(load->symbols, "", 0);
+    frame.name =
+        from->is_unnamed ? nameless(load, module) : add_text(load, from->name);
+    if (from->raw.size > 0)
+        frame.raw = add_text(load, from->raw);
+    if (frame.raw == frame.name)
+        frame.raw = NULL;
+    frame.kind = from->is_jit
+                     ? (from->is_unnamed ? JR_FRAME_JIT_UNNAMED : JR_FRAME_JIT)
+                 : !from->is_unnamed ? JR_FRAME_NATIVE
+                 : module.size       ? JR_FRAME_UNNAMED
+                                     : JR_FRAME_UNKNOWN;
+    return frame;
+}
+
+static struct jr_space *make_space(struct jr_load *load,
+                                   const struct jr_foreign *foreign,
+                                   const struct jr_map *map)
+{
+    struct jr_given *given = jr_alloc(foreign->nplaces + 1, sizeof *given);
+
+    for (size_t i = 0; i < foreign->nplaces; i++) {
+        const struct jr_foreign_place *place = &foreign->places[i];
+        struct jr_frame *frames = jr_alloc(place->count, sizeof *frames);
+
+        for (uint32_t j = 0; j < place->count; j++)
+            frames[j] = frame_of(load, &foreign->frames[place->first + j],
+                                 j + 1 < place->count);
+        given[i] = (struct jr_given){{frames, place->count}, place->address};
+    }
+    return jr_space_given(load->symbols, map, given, foreign->nplaces);
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct jr_sample *a = left, *b = right;
+
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? -1 : 1;
+    return a->stack < b->stack ? -1 : a->stack > b->stack;
+}
+
+/* Adds the samples of a process.  Sums have no time: each thread's come one
+ * after the other, from the beginning on. */
+static void add_samples(const struct jr_foreign *foreign, uint32_t process,
+                        struct jr_run *run)
+{
+    /* Callers as return addresses, of which one is taken off again. */
+    uint64_t *frames = jr_alloc(JR_FOREIGN_DEPTH, sizeof *frames);
+    uint64_t *ends = jr_alloc(foreign->nthreads + 1, sizeof *ends);
+    struct jr_table threads = {0};
+    size_t room = 0;
+
+    for (size_t i = 0; i < foreign->nsamples; i++) {
+        const struct jr_foreign_sample *from = &foreign->samples[i];
+        struct jr_stack_parts parts = {.frames = frames, .count = from->count};
+        uint64_t *end;
+        uint32_t stack;
+
+        if (from->process != process)
+            continue;
+        for (uint32_t j = 0; j < from->count; j++)
+            frames[j] = foreign->stacks[from->first + j] + 1ULL + (j > 0);
+        stack = jr_stacks_add(&run->stacks, &parts);
+        end =
+            &ends[jr_table_put(&threads, from->tid, 0, (uint32_t)threads.used)];
+        *JR_PUSH(run->given, run->nsamples, room) =
+            (struct jr_sample){.time_ns = BEGIN_NS + *end,
+                               .weight_ns = from->weight_ns,
+                               .tid = from->tid,
+                               .stack = stack == JR_STACK_NONE ? 0 : stack,
+                               .event = from->event};
+        *end = from->weight_ns < TIME_MOST_NS - *end ? *end + from->weight_ns
+                                                     : TIME_MOST_NS;
+    }
+    jr_stacks_seal(&run->stacks);
+    if (run->nsamples > 0)
+        qsort(run->given, run->nsamples, sizeof *run->given, by_time);
+    jr_table_free(&threads);
+    free(frames);
+    free(ends);
+}
+
+static void make_run(const struct jr_foreign *foreign, uint32_t process,
+                     const char *exe, struct jr_run *run)
+{
+    struct jp_log_header *header = &run->header;
+
+    header->period_ns = foreign->period_ns;
+    header->pid = foreign->processes[process].pid;
+    header->mono_ns = BEGIN_NS;
+    header->real_ns = foreign->real_ns;
+    snprintf(header->exe, sizeof header->exe, "%s", exe);
+    jr_stacks_init(&run->stacks);
+    add_samples(foreign, process, run);
+    if (run->nsamples > 0) {
+        run->first_ns = run->given[0].time_ns;
+        run->last_ns = run->given[run->nsamples - 1].time_ns;
+    }
+}
+
+static struct jr_map *make_map(const struct jr_foreign *foreign,
+                               uint32_t process, const char *exe)
+{
+    struct jr_map *map = jr_alloc(1, sizeof *map);
+    char *name = text_of(foreign->processes[process].name);
+
+    map->pid = foreign->processes[process].pid;
+    map->begin_ns = BEGIN_NS;
+    map->real_ns = foreign->real_ns;
+    map->exited = 1;
+    map->exe = jr_strdup(exe);
+    map->comm = jr_strdup(*name ? name : jr_base_name(exe));
+    map->cmdline = jr_strdup("");
+    map->end_ns = jr_add(BEGIN_NS, foreign->duration_ns);
+    for (size_t i = 0; i < foreign->nthreads; i++)
+        if (foreign->threads[i].process == process &&
+            foreign->threads[i].name.size > 0)
+            *JR_PUSH(map->threads, map->nthreads, map->threads_room) =
+                (struct jr_thread_name){BEGIN_NS, foreign->threads[i].tid,
+                                        text_of(foreign->threads[i].name)};
+    free(name);
+    return map;
+}
+
+/* What the profile is, and what it lacks beside a log. */
+static void note_foreign(struct jr_load *load, const char *path,
+                         const struct jr_foreign *foreign)
+{
+    char *type = text_of(foreign->type), *unit = text_of(foreign->unit);
+
+    jr_notes_add(&load->gathered,
+                 jr_printf("%s is %s%s%s%s%s: sums of stacks without times and "
+                           "standard errors%s%s; its "
+                           "samples stand one after the other",
+                           path, foreign->kind,
+                           *type ? ", its weights are " : "", type,
+                           *unit ? " in " : "", unit,
+                           foreign->has_threads ? "" : ", threads",
+                           foreign->has_lines ? "" : ", source lines"));
+    if (!foreign->is_time)
+        jr_notes_add(&load->gathered,
+                     jr_printf("%s counts: what reads as a time below is a "
+                               "number, 1 ns for each",
+                               path));
+    if (foreign->bad > 0)
+        jr_warn(load->diag, path, JR_NO_OFFSET,
+                "%zu samples are negative, damaged, or of a place that is not "
+                "there, and are left out",
+                foreign->bad);
+    if (foreign->cut > 0)
+        jr_notes_add(&load->gathered,
+                     jr_printf("%s: %zu stacks are deeper than %d frames; the "
+                               "outer ones are left out",
+                               path, foreign->cut, JR_FOREIGN_DEPTH));
+    for (size_t i = 0; i < foreign->ncomments; i++) {
+        char *comment = text_of(foreign->comments[i]);
+
+        jr_notes_add(&load->gathered, jr_printf("%s says: %s", path, comment));
+        free(comment);
+    }
+    free(type);
+    free(unit);
+}
+
+static void add_process(struct jr_load *load, struct jr_log *log,
+                        const struct jr_foreign *foreign, uint32_t process)
+{
+    char *program = text_of(foreign->program);
+    const char *exe = *program ? program : jr_base_name(log->path);
+    struct jr_run *run = &log->runs[process];
+    struct jr_map *map = make_map(foreign, process, exe);
+    struct jr_space *space;
+
+    make_run(foreign, process, exe, run);
+    space = make_space(load, foreign, map);
+    *JR_PUSH(load->held, load->nheld, load->held_room) =
+        (struct jr_held){.map = map, .space = space};
+    if (jr_select_process(load, run, map))
+        jr_model_add(&load->model, log, run, &(struct jr_code){map, space},
+                     (struct jr_neighbours){0, 0});
+    free(program);
+}
+
+int jr_load_foreign(struct jr_load *load, const char *path)
+{
+    struct jr_log *log = jr_alloc(1, sizeof *log);
+    struct jr_foreign foreign;
+
+    *JR_PUSH(load->held, load->nheld, load->held_room) =
+        (struct jr_held){.log = log};
+    log->path = jr_strdup(path);
+    log->bytes.fd = -1;
+    if (jr_foreign_read(path, &foreign, load->diag) != 0 ||
+        foreign.nsamples == 0) {
+        if (foreign.kind && foreign.nsamples == 0)
+            jr_say("%s: no sample in it has a weight", path);
+        jr_foreign_free(&foreign);
+        return -1;
+    }
+    note_foreign(load, path, &foreign);
+    load->model.foreign = 1;
+    log->runs = jr_alloc(foreign.nprocesses, sizeof *log->runs);
+    log->nruns = log->runs_room = foreign.nprocesses;
+    for (uint32_t i = 0; i < foreign.nprocesses; i++)
+        add_process(load, log, &foreign, i);
+    jr_log_close(log);
+    jr_foreign_free(&foreign);
+    return 0;
+}
