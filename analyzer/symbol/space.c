@@ -239,7 +239,8 @@ static struct jr_frames file_frames(struct jr_space *space,
     struct filed *filed;
 
     if (!space->modules[index])
-        space->modules[index] = jr_modules_get(space->symbols, mapping);
+        space->modules[index] =
+            jr_modules_get(space->symbols, mapping, space->map->boot);
     module = space->modules[index];
     /* Only of what is unmapped an address is asked for again. */
     if (mapping->until_ns == UINT64_MAX)
