@@ -36,7 +36,7 @@ REP_SRC := $(filter-out $(JL_SRC),\
 SIG_OBJ := $(SIG_SRC:%.c=$(B)/%.o)
 PRE_OBJ := $(PRE_SRC:%.c=$(B)/%.o)
 REP_OBJ := $(REP_SRC:%.c=$(B)/%.o)
-REP_LIBS := -ldw -lelf -liberty -lcapstone -lz -lm
+REP_LIBS := -ldw -lelf -liberty -lcapstone -lz -lzstd -lm
 JL_OBJ := $(JL_SRC:%.c=$(B)/%.o)
 # What the launcher shares with jprof-report; it needs no library but libc.
 JL_SHARED := $(patsubst %,$(B)/analyzer/%.o,base/diag base/file base/mem \

@@ -2,7 +2,8 @@
 $(B)/analyzer/write/html/assets.o: analyzer/write/html/report.css analyzer/write/html/report.js
 
 # Those of the page: the files of its script joined, in the order of their
-# names, and the hashes of style and script as a Content-Security-Policy has
+# names, without comments and indentation (no text of theirs goes on in another
+# line), and the hashes of style and script as a Content-Security-Policy has
 # them.
 PAGE_JS := $(sort $(wildcard analyzer/write/page/js/*.js))
 PAGE_ASSETS := $(addprefix $(B)/page-assets/,page.css page.js \
@@ -12,7 +13,7 @@ $(B)/page-assets/page.css: analyzer/write/page/page.css
 	cp $< $@
 $(B)/page-assets/page.js: $(PAGE_JS)
 	@mkdir -p $(@D)
-	cat $(PAGE_JS) >$@
+	sed -e '/^ *\/\//d' -e 's/^ *//' $(PAGE_JS) >$@
 $(B)/page-assets/%.hash: $(B)/page-assets/% scripts/csp-hash
 	scripts/csp-hash $< >$@
 $(B)/analyzer/write/page/assets.o: $(PAGE_ASSETS)

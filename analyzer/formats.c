@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/archive.h"
 #include "base/mem.h"
+#include "write/diff/diff.h"
 #include "write/export/export.h"
 #include "write/html/html.h"
 #include "write/page/page.h"
@@ -23,6 +25,8 @@ const struct jr_format jr_formats[] = {
      JR_PLACES_NO, JR_ANNOTATE_NO, "a line a stack, for flame graphs"},
     {"pprof", ".pb.gz", jr_write_pprof, 0, 0, JR_SAMPLES_NONE, JR_PLACES_APART,
      JR_ANNOTATE_NO, "for pprof, Pyroscope and Parca (gzip)"},
+    {"push", ".push", jr_write_push, 0, 0, JR_SAMPLES_NONE, JR_PLACES_APART,
+     JR_ANNOTATE_NO, "pprof in small messages, as jprof push takes them"},
     {"speedscope", ".speedscope.json", jr_write_speedscope, 0, 0,
      JR_SAMPLES_ALL, JR_PLACES, JR_ANNOTATE_NO, "for speedscope.app"},
     {"firefox", ".firefox.json", jr_write_firefox, 0, 0, JR_SAMPLES_ALL,
@@ -34,11 +38,14 @@ const struct jr_format jr_formats[] = {
      "text as perf script writes it, each sample"},
     {"summary", ".summary", jr_write_summary, 0, 0, JR_SAMPLES_NONE,
      JR_PLACES_NO, JR_ANNOTATE_NO, "figures for scripts"},
+    {"archive", ".tar.zst", jr_write_archive, 1, 0, JR_SAMPLES_NONE,
+     JR_PLACES_NO, JR_ANNOTATE_NO,
+     "the profile with the names it needs, to be read elsewhere"},
     {"cleo", ".cleo", jr_write_cleo, 0, 0, JR_SAMPLES_NONE, JR_PLACES_NO,
      JR_ANNOTATE_NO, "lines for the Cleo tool"},
     {"annotate", ".annotate", jr_write_annotate, 1, 0, JR_SAMPLES_NONE,
      JR_PLACES_NO, JR_ANNOTATE_MUST,
-     "machine code of JIT functions (default with --annotate)"},
+     "lines and code of functions (default with --annotate)"},
     {.name = NULL},
 };
 
@@ -48,6 +55,19 @@ const struct jr_format *jr_format_find(const char *name)
         if (strcmp(format->name, name) == 0)
             return format;
     return NULL;
+}
+
+const struct jr_format *jr_format_compares(const struct jr_format *format)
+{
+    static struct jr_format text;
+
+    if (format->write == jr_write_page)
+        return format;
+    if (format->write != jr_write_text)
+        return NULL;
+    text = *format;
+    text.write = jr_write_diff;
+    return &text;
 }
 
 const struct jr_format *jr_format_annotated(void)

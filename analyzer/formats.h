@@ -27,6 +27,9 @@ struct jr_format {
 /* The format of that name, or NULL. */
 const struct jr_format *jr_format_find(const char *name);
 
+/* The format that takes the place of this one with --diff; NULL: none does. */
+const struct jr_format *jr_format_compares(const struct jr_format *format);
+
 /* The format that --annotate means where no other is asked for. */
 const struct jr_format *jr_format_annotated(void);
 

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "missing_names.h"
+#include "write/diff/diff.h"
 
 void jr_load_init(struct jr_load *load, const char *app,
                   const struct jr_filter *filter,
@@ -183,6 +184,9 @@ static void say_filters(const struct jr_model *model)
     } else if (filter->tid != 0 && model->total.sections > 0) {
         jr_say("--only-thread %" PRIu32 ": no sample is of this thread",
                filter->tid);
+    } else if (filter->nspans > 0) {
+        jr_say("--span %s: no sample lies in a span of this name",
+               filter->spans[0]);
     } else if (filter->from_ns > 0 || filter->has_to) {
         jr_say("--from, --to: no sample lies in this time");
     }
@@ -194,7 +198,7 @@ static void note_others(struct jr_load *load)
     const char *rest = "names come from the files that the maps list";
     char *text;
 
-    if (load->nothers == 0 || load->cover.command)
+    if (load->nothers == 0 || load->cover.command || load->model.compares)
         return;
     if (load->nothers == 1)
         text = jr_printf("pid %" PRIu32 " ran %s, not %s; %s", load->other->pid,
@@ -249,6 +253,8 @@ static void note_jit(struct jr_load *load, int told)
 
 void jr_load_finish(struct jr_load *load)
 {
+    if (load->model.compares)
+        jr_diff_join(&load->model);
     jr_model_finish(&load->model);
     jr_cover_finish(&load->cover, load->merged);
     say_filters(&load->model);
@@ -321,6 +327,8 @@ static void note_run(struct jr_load *load, const struct jr_log *log,
         {JP_COUNT_NO_WAKER, "waiting threads were woken at the full rate, for "
                             "the kernel refused them a second timer (pending "
                             "signals)"},
+        {JP_COUNT_LOST_MARKS, "marks of the program found no place in the "
+                              "log; spans may lack begin or end"},
         {JP_COUNT_MAP_LOST, "events could not be written to the map; names "
                             "may be missing"}};
     const uint64_t *counters = run->header.counters;

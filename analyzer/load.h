@@ -73,9 +73,9 @@ void jr_select_say(const struct jr_filter *filter, const uint8_t *selected);
 
 /* select.c: finds out when the profiles in these logs start, before the first
  * of them is added: --from and --to count from there.  What cannot be read is
- * passed over. */
+ * passed over.  Those from `before` on are of the other side. */
 void jr_select_starts(struct jr_load *load, const char *const *logs,
-                      size_t count);
+                      size_t count, size_t before);
 
 /* match.c: whether the executable `exe` of a profile is the program that the
  * user called `app`: the same base name (the profile may come from another

@@ -14,6 +14,8 @@
 #include "profile.h"
 #include "progress.h"
 #include "read/secret.h"
+#include "recorded.h"
+#include "symbol/elf/fetch.h"
 #include "write/annotate.h"
 #include "write/coverage.h"
 #include "write/report.h"
@@ -30,6 +32,7 @@ struct job {
     size_t written, unwritten; /* reports */
     size_t unread;             /* logs */
     uint8_t *selected;         /* by --process: a process was there */
+    struct jr_fetch fetch;     /* for all reports together */
 };
 
 static void say_totals(const struct jr_report *report)
@@ -53,6 +56,25 @@ static void say_coverage(const struct jr_report *report)
     free(text);
 }
 
+/* A jr_fetch_show_fn. */
+static void show_fetch(void *data, const char *what, uint64_t passed_ms,
+                       uint64_t most_ms)
+{
+    struct job *job = data;
+    const char *before = job->progress.what;
+    char *text;
+
+    if (!what) {
+        jr_progress_wipe(&job->progress);
+        return;
+    }
+    text = jr_printf("asking debuginfod for %s, time for that used", what);
+    job->progress.what = text;
+    jr_progress_show(&job->progress, passed_ms, most_ms);
+    job->progress.what = before;
+    free(text);
+}
+
 /* Reads the logs; returns how many could be. */
 static size_t load_logs(struct job *job, struct jr_load *load,
                         const char **logs, size_t count)
@@ -60,6 +82,8 @@ static size_t load_logs(struct job *job, struct jr_load *load,
     size_t read = 0;
 
     for (size_t i = 0; i < count; i++) {
+        load->model.side =
+            i < count - job->options->nbefore ? JR_AFTER : JR_BEFORE;
         job->progress.what = logs[i];
         jr_progress_show(&job->progress, i, count);
         if (jr_load_log(load, logs[i]) == 0)
@@ -73,7 +97,7 @@ static size_t load_logs(struct job *job, struct jr_load *load,
 
 /* Writes what was loaded of `logs`. */
 static void write_report(struct job *job, struct jr_load *load,
-                         const char **logs, const char *path)
+                         const char **logs, size_t count, const char *path)
 {
     const struct jr_options *options = job->options;
     struct jr_report report = {.model = &load->model,
@@ -82,21 +106,42 @@ static void write_report(struct job *job, struct jr_load *load,
                                .app = options->app,
                                .annotate = options->annotate,
                                .nannotate = options->nannotate,
-                               .limit = options->limit};
+                               .limit = options->limit,
+                               .per = options->per};
     struct jr_nameless_list nameless;
+    struct jr_recorded recorded;
     struct jr_scope_key *parts;
     char *folder = jr_folder_of(logs[0]);
 
+    if (options->before) {
+        report.cover = NULL;
+        report.sides[JR_BEFORE] = options->before;
+        report.sides[JR_AFTER] = options->after;
+        for (size_t i = 0; i < JR_SIDES; i++)
+            report.units[i] = options->per ? options->units[i] : 1;
+    }
     jr_load_finish(load);
     parts = jr_parts_list(&load->model, &report.nparts);
     report.parts = parts;
-    jr_nameless_find(&load->model, &nameless);
+    jr_nameless_find(&load->model, load->symbols, &nameless);
     report.nameless = &nameless;
     report.notes = load->notes;
     report.nnotes = load->nnotes;
     report.changed = jr_symbols_changed(load->symbols);
-    report.places =
-        (struct jr_listing_places){folder, options->sources, options->nsources};
+    report.symbols = load->symbols;
+    report.logs = logs;
+    report.nlogs = count;
+    report.diag = &job->diag;
+    jr_recorded_find(&load->model, logs, count, &recorded);
+    report.places = (struct jr_listing_places){
+        .recorded = (const char *const *)recorded.folders,
+        .nrecorded = recorded.count,
+        .maps = options->maps,
+        .nmaps = options->nmaps,
+        .folder = folder,
+        .sources = options->sources,
+        .nsources = options->nsources,
+        .symbols = load->symbols};
     jr_annotate_say_absent(&report);
     say_coverage(&report);
     if (options->verbose)
@@ -109,6 +154,7 @@ static void write_report(struct job *job, struct jr_load *load,
         job->unwritten++;
     jr_progress_wipe(&job->progress);
     jr_nameless_free(&nameless);
+    jr_recorded_free(&recorded);
     free(parts);
     free(folder);
 }
@@ -120,25 +166,31 @@ static void make_report(struct job *job, const char **logs, size_t count,
 {
     const struct jr_options *options = job->options;
     struct jr_filter filter = options->filter;
+    struct jr_symbols_options symbols = options->symbols;
     struct jr_load load;
 
     filter.no_code = !job->format->has_code && options->nannotate == 0;
     filter.no_calls = !job->format->has_calls && !options->verbose;
+    filter.by_clock = options->clocks == 2;
     filter.keep_samples = job->format->has_samples != JR_SAMPLES_NONE;
     if (job->format->has_samples == JR_SAMPLES_CLOSE)
         filter.most_samples = MOST_SAMPLES;
     filter.keep_places = job->format->places != JR_PLACES_NO;
     filter.keep_apart = job->format->places == JR_PLACES_APART;
-    jr_load_init(&load, options->app, &filter, &options->symbols, &job->diag);
+    if (options->debuginfod)
+        symbols.folders.fetch = &job->fetch;
+    symbols.record_code = job->format->write == jr_write_archive;
+    jr_load_init(&load, options->app, &filter, &symbols, &job->diag);
     if (filter.from_ns > 0 || filter.has_to || filter.keep_samples)
-        jr_select_starts(&load, logs, count);
+        jr_select_starts(&load, logs, count, count - options->nbefore);
     load.verbose = options->verbose;
     load.merged = options->merge;
+    load.model.compares = options->before != NULL;
     load.selected = job->selected;
     load.model.progress = jr_progress_show;
     load.model.progress_data = &job->progress;
     if (load_logs(job, &load, logs, count) > 0 && load.model.nprocesses > 0)
-        write_report(job, &load, logs, path);
+        write_report(job, &load, logs, count, path);
     jr_load_free(&load);
 }
 
@@ -182,11 +234,18 @@ static int run(struct jr_options *options)
                       .format = jr_format_find(options->format)};
     int status = JR_COMPLETE;
 
+    job.fetch = (struct jr_fetch){.show = show_fetch, .data = &job};
     if (options->unmasked)
         jr_secrets_show();
     if (jr_profile_expand(options) != 0)
         return JR_FAILED;
     jr_progress_start(&job.progress);
+    if (options->before && jr_format_compares(job.format) == NULL) {
+        jr_say("--diff goes with --format=html and text");
+        return JR_USAGE;
+    }
+    if (options->before)
+        job.format = jr_format_compares(job.format);
     job.selected = jr_alloc(options->filter.nprocess + 1, 1);
     if (!options->merge && (options->nlogs > 1 || options->output_dir))
         status = make_files(&job);
@@ -197,6 +256,8 @@ static int run(struct jr_options *options)
     free(job.selected);
     if (status != JR_COMPLETE)
         return status;
+    if (options->verbose && options->debuginfod)
+        jr_say("debuginfod: %u files fetched", job.fetch.fetched);
     jr_diag_finish(&job.diag);
     if (job.written == 0 || job.unwritten > 0)
         return JR_FAILED;

@@ -10,19 +10,15 @@
 #include "base/diag.h"
 #include "base/mem.h"
 #include "formats.h"
+#include "options_filter.h"
 #include "profile.h"
 #include "values.h"
-
-/* Takes `value` (NULL for an option without one); returns 0, or -1 after
- * saying what is wrong. */
-typedef int take_fn(struct jr_options *options, const char *name,
-                    const char *value);
 
 struct option {
     char letter;       /* 0: none */
     const char *word;  /* with its dashes; NULL: none */
     const char *value; /* what it is called in the help; NULL: no value */
-    take_fn *take;
+    jr_take_fn *take;
     const char *help;
 };
 
@@ -42,98 +38,6 @@ static int take_threads(struct jr_options *options, const char *name,
     return 0;
 }
 
-static int take_only_thread(struct jr_options *options, const char *name,
-                            const char *value)
-{
-    uint64_t tid;
-
-    if (jr_value_number(name, value, 1, &tid) != 0)
-        return -1;
-    if (tid > UINT32_MAX) {
-        jr_say("%s %s: no thread has such a number", name, value);
-        return -1;
-    }
-    options->filter.tid = (uint32_t)tid;
-    options->filter.by_thread = 1;
-    return 0;
-}
-
-static int take_exclude(struct jr_options *options, const char *name,
-                        const char *value)
-{
-    struct jr_filter *filter = &options->filter;
-
-    (void)name;
-    *JR_PUSH(filter->exclude, filter->nexclude, filter->exclude_room) = value;
-    return 0;
-}
-
-static int take_include(struct jr_options *options, const char *name,
-                        const char *value)
-{
-    struct jr_filter *filter = &options->filter;
-
-    (void)name;
-    *JR_PUSH(filter->include, filter->ninclude, filter->include_room) = value;
-    return 0;
-}
-
-static int take_depth(struct jr_options *options, const char *name,
-                      const char *value)
-{
-    if (jr_value_number(name, value, 0, &options->filter.depth) != 0)
-        return -1;
-    if (options->filter.depth < 2)
-        options->filter.depth = 2;
-    return 0;
-}
-
-static int take_tiers(struct jr_options *options, const char *name,
-                      const char *value)
-{
-    static const char *const words[] = {[JR_TIERS_MERGE] = "merge",
-                                        [JR_TIERS_SPLIT] = "split",
-                                        [JR_TIERS_RAW] = "raw"};
-
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (strcmp(value, words[i]) == 0) {
-            options->filter.tiers = (uint8_t)i;
-            return 0;
-        }
-    jr_say("%s %s: must be merge, split or raw", name, value);
-    return -1;
-}
-
-/* One or more events, separated by commas. */
-static int take_event(struct jr_options *options, const char *name,
-                      const char *value)
-{
-    for (const char *at = value, *end; at != NULL; at = *end ? end + 1 : NULL) {
-        unsigned event = 0;
-
-        end = strchrnul(at, ',');
-        while (event < JP_EVENT_COUNT &&
-               (strlen(jr_event_word(event)) != (size_t)(end - at) ||
-                memcmp(jr_event_word(event), at, (size_t)(end - at)) != 0))
-            event++;
-        if (event == JP_EVENT_COUNT) {
-            jr_say("%s %s: must be cpu, running, blocked, ready or raised",
-                   name, value);
-            return -1;
-        }
-        options->filter.events |= 1U << event;
-    }
-    return 0;
-}
-
-static int take_split_events(struct jr_options *options, const char *name,
-                             const char *value)
-{
-    (void)name, (void)value;
-    options->filter.split = 1;
-    return 0;
-}
-
 static int take_annotate(struct jr_options *options, const char *name,
                          const char *value)
 {
@@ -141,62 +45,6 @@ static int take_annotate(struct jr_options *options, const char *name,
     *JR_PUSH(options->annotate, options->nannotate, options->annotate_room) =
         value;
     return 0;
-}
-
-static int take_last(struct jr_options *options, const char *name,
-                     const char *value)
-{
-    (void)name, (void)value;
-    options->filter.last = 1;
-    return 0;
-}
-
-static int take_all(struct jr_options *options, const char *name,
-                    const char *value)
-{
-    (void)name, (void)value;
-    options->filter.last = 0;
-    options->filter.start = 0;
-    options->filter.end = UINT64_MAX;
-    options->has_section = options->has_end = 0;
-    return 0;
-}
-
-static int take_start(struct jr_options *options, const char *name,
-                      const char *value)
-{
-    options->has_section = 1;
-    return jr_value_number(name, value, 0, &options->filter.start);
-}
-
-static int take_end(struct jr_options *options, const char *name,
-                    const char *value)
-{
-    options->has_section = options->has_end = 1;
-    return jr_value_number(name, value, 1, &options->filter.end);
-}
-
-static int take_process(struct jr_options *options, const char *name,
-                        const char *value)
-{
-    struct jr_filter *filter = &options->filter;
-
-    (void)name;
-    *JR_PUSH(filter->process, filter->nprocess, filter->process_room) = value;
-    return 0;
-}
-
-static int take_from(struct jr_options *options, const char *name,
-                     const char *value)
-{
-    return jr_value_seconds(name, value, &options->filter.from_ns);
-}
-
-static int take_to(struct jr_options *options, const char *name,
-                   const char *value)
-{
-    options->filter.has_to = 1;
-    return jr_value_seconds(name, value, &options->filter.to_ns);
 }
 
 static int take_debug_dir(struct jr_options *options, const char *name,
@@ -212,6 +60,14 @@ static int take_debug_dir(struct jr_options *options, const char *name,
     return 0;
 }
 
+static int take_debuginfod(struct jr_options *options, const char *name,
+                           const char *value)
+{
+    (void)name, (void)value;
+    options->debuginfod = 1;
+    return 0;
+}
+
 static int take_source_dir(struct jr_options *options, const char *name,
                            const char *value)
 {
@@ -221,12 +77,43 @@ static int take_source_dir(struct jr_options *options, const char *name,
     return 0;
 }
 
+static int take_source_map(struct jr_options *options, const char *name,
+                           const char *value)
+{
+    const char *equals = strchr(value, '=');
+
+    if (!equals || equals == value || !equals[1]) {
+        jr_say("%s %s: must be FROM=TO, two folders", name, value);
+        return -1;
+    }
+    *JR_PUSH(options->maps, options->nmaps, options->maps_room) =
+        (struct jr_source_map){jr_strndup(value, (size_t)(equals - value)),
+                               equals + 1};
+    return 0;
+}
+
 static int take_no_inline(struct jr_options *options, const char *name,
                           const char *value)
 {
     (void)name, (void)value;
     options->symbols.no_inline = 1;
     return 0;
+}
+
+static int take_diff(struct jr_options *options, const char *name,
+                     const char *value)
+{
+    (void)name;
+    options->before = value;
+    return 0;
+}
+
+static int take_per(struct jr_options *options, const char *name,
+                    const char *value)
+{
+    options->per = 1;
+    return jr_value_units(name, value, &options->units[JR_BEFORE],
+                          &options->units[JR_AFTER]);
 }
 
 static int take_limit(struct jr_options *options, const char *name,
@@ -311,37 +198,51 @@ static int take_version(struct jr_options *options, const char *name,
 }
 
 static const struct option table[] = {
-    {'e', NULL, "NAME", take_exclude, "drop stacks that hold function NAME"},
-    {'i', NULL, "NAME", take_include, "keep only stacks that hold NAME"},
-    {'s', NULL, "DEPTH", take_depth, "keep the DEPTH leaf-most frames (>= 2)"},
+    {'e', NULL, "NAME", jr_take_exclude, "drop stacks that hold function NAME"},
+    {'i', NULL, "NAME", jr_take_include, "keep only stacks that hold NAME"},
+    {'s', NULL, "DEPTH", jr_take_depth,
+     "keep the DEPTH leaf-most frames (>= 2)"},
     {'t', "--threads", NULL, take_threads, "the total, then each thread"},
-    {0, "--only-thread", "TID", take_only_thread, "only this thread"},
-    {0, "--all", NULL, take_all, "all sections (default)"},
-    {0, "--last", NULL, take_last, "only the last section"},
-    {0, "--start", "N", take_start, "sections from N on, counted from 0"},
-    {0, "--end", "M", take_end, "sections before M"},
-    {0, "--process", "WHICH", take_process,
+    {0, "--only-thread", "TID", jr_take_only_thread, "only this thread"},
+    {0, "--all", NULL, jr_take_all, "all sections (default)"},
+    {0, "--last", NULL, jr_take_last, "only the last section"},
+    {0, "--start", "N", jr_take_start, "sections from N on, counted from 0"},
+    {0, "--end", "M", jr_take_end, "sections before M"},
+    {0, "--process", "WHICH", jr_take_process,
      "only processes of this pid, program, or command by a\n"
      "                       shell pattern"},
-    {0, "--from", "SECONDS", take_from,
-     "from so long after the profile's start on"},
-    {0, "--to", "SECONDS", take_to, "until so long after the profile's start"},
-    {0, "--event", "WHAT", take_event,
+    {0, "--from", "SECONDS", jr_take_from,
+     "from so long after the profile's start on; @SECONDS: of\n"
+     "                       CLOCK_MONOTONIC"},
+    {0, "--to", "SECONDS", jr_take_to,
+     "until so long after the profile's start"},
+    {0, "--span", "NAME", jr_take_span,
+     "only time of threads in their spans of this name\n"
+     "                       (jprof_span_begin)"},
+    {0, "--event", "WHAT", jr_take_event,
      "only time of this kind: cpu, running, blocked, ready\n"
      "                       (waiting for a CPU), raised"},
-    {0, "--split-events", NULL, take_split_events,
+    {0, "--split-events", NULL, jr_take_split_events,
      "end each stack in the kind of its time"},
-    {0, "--jit-tiers", "HOW", take_tiers,
+    {0, "--jit-tiers", "HOW", jr_take_tiers,
      "JIT functions: merge their tiers (default), split, raw"},
     {0, "--debug-dir", "DIR", take_debug_dir,
      "look for debug files there too, or for a system's root"},
+    {0, "--debuginfod", NULL, take_debuginfod,
+     "ask the servers of DEBUGINFOD_URLS for debug files"},
     {0, "--source-dir", "DIR", take_source_dir,
      "read sources there too, if the profile names them"},
+    {0, "--source-map", "FROM=TO", take_source_map,
+     "sources that were below FROM are below TO now"},
     {0, "--no-inline", NULL, take_no_inline,
      "count inlined functions as part of their callers"},
     {0, "--annotate", "NAME", take_annotate,
-     "list the machine code of JIT function NAME"},
+     "list source lines and machine code of function NAME"},
     {0, "--merge", NULL, take_merge, "all logs in one report"},
+    {0, "--diff", "BEFORE", take_diff,
+     "compare with this folder or log; html or text"},
+    {0, "--per", "N[,M]", take_per,
+     "compare time a unit of work: N before, M (or N) after"},
     {0, "--limit", "N", take_limit,
      "functions that each process or thread shows beside the\n"
      "                       total; none: everything of each"},
@@ -498,6 +399,17 @@ static char *check_format(const struct jr_options *options)
     return wrong;
 }
 
+/* Is a part of the profile asked for, or of its names? */
+static int has_filter(const struct jr_options *options)
+{
+    const struct jr_filter *filter = &options->filter;
+
+    return filter->ninclude || filter->nexclude || filter->nspans ||
+           filter->nprocess || filter->tid || filter->last || filter->start ||
+           filter->end != UINT64_MAX || filter->from_ns || filter->has_to ||
+           filter->events || filter->depth || options->symbols.no_inline;
+}
+
 /* Options that do not go together. */
 static int check(const struct jr_options *options)
 {
@@ -520,22 +432,31 @@ static int check(const struct jr_options *options)
     else if (options->filter.has_to &&
              options->filter.from_ns >= options->filter.to_ns)
         wrong = "--to must be greater than --from";
+    else if (options->clocks == 3)
+        wrong = "--from and --to: either both with @ or none";
     else if (options->output && options->output_dir)
         wrong = "-o and --output-dir exclude each other";
     else if (options->output && options->nlogs > 1 && !options->merge)
         wrong = "-o with several logs needs --merge";
+    else if (options->before && options->output_dir)
+        wrong = "--diff makes one report: no --output-dir";
+    else if (options->per && options->before == NULL)
+        wrong = "--per goes with --diff";
     else if (options->merge && options->output_dir)
         wrong = "--merge writes one report: use -o, not --output-dir";
-    if (wrong == NULL)
-        return 0;
-    jr_say("%s", wrong);
-    return -1;
+    else if (strcmp(options->format, "archive") == 0 && has_filter(options))
+        wrong = "--format=archive packs the whole profile: no option that "
+                "selects goes with it";
+    if (wrong)
+        jr_say("%s", wrong);
+    return wrong ? -1 : 0;
 }
 
 int jr_options_parse(int argc, char **argv, struct jr_options *options)
 {
     struct words words = {argv + (argc > 0), argv + argc};
     int only_operands = 0, result = 0;
+    const char *asked;
 
     *options = (struct jr_options){.filter.end = UINT64_MAX};
     while (result == 0 && words.at < words.end) {
@@ -555,6 +476,8 @@ int jr_options_parse(int argc, char **argv, struct jr_options *options)
                                              : jr_formats[0].name;
     options->own_folders =
         jr_value_folders(getenv("JPROF_DEBUG_PATH"), &options->symbols.folders);
+    asked = getenv("JPROF_DEBUGINFOD");
+    options->debuginfod |= asked && strcmp(asked, "1") == 0;
     jr_profile_settle(options);
     if (result == 0 && !options->help && !options->version)
         result = check(options);
@@ -572,10 +495,15 @@ void jr_options_free(struct jr_options *options)
     free(options->logs);
     free(options->annotate);
     free(options->sources);
+    for (size_t i = 0; i < options->nmaps; i++)
+        free((char *)(uintptr_t)options->maps[i].from);
+    free(options->maps);
     free(options->filter.include);
     free(options->filter.exclude);
     free(options->filter.process);
+    free(options->filter.spans);
     free(options->symbols.folders.items);
     free(options->own_folders);
+    jr_archive_remove(&options->unpacked);
     *options = (struct jr_options){0};
 }

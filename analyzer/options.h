@@ -7,7 +7,9 @@
 
 #include <stdio.h>
 
+#include "archive/archive.h"
 #include "model/model.h"
+#include "symbol/listing.h"
 
 struct jr_options {
     const char *app;   /* the program that was profiled; NULL: what
@@ -23,15 +25,26 @@ struct jr_options {
     struct jr_symbols_options symbols;
     const char **sources; /* --source-dir */
     size_t nsources, sources_room;
-    uint64_t limit; /* --limit, as in struct jr_report */
+    struct jr_source_map *maps; /* --source-map; `from` is allocated */
+    size_t nmaps, maps_room;
+    uint64_t limit;     /* --limit, as in struct jr_report */
+    const char *before; /* --diff: folder or log; NULL */
+    const char *after;  /* then: the first operand that is one */
+    size_t nbefore;     /* after jr_profile_expand: its logs, the last ones */
+    int per;            /* --per: */
+    double units[JR_SIDES];
     int merge, verbose;
+    int debuginfod;            /* --debuginfod, or JPROF_DEBUGINFOD=1 */
     int unmasked;              /* --unmask */
     int profile;               /* --profile: no operand is a program */
     char *own_app, **own_logs; /* what of app and logs is allocated */
     size_t nown_logs, own_logs_room;
-    char *own_folders;        /* those of JPROF_DEBUG_PATH */
-    int help, version;        /* asked for: nothing else counts */
-    int has_section, has_end; /* --start or --end; --end was given */
+    char *own_folders;           /* those of JPROF_DEBUG_PATH */
+    struct jr_unpacked unpacked; /* the archive among the operands */
+    int help, version;           /* asked for: nothing else counts */
+    int has_section, has_end;    /* --start or --end; --end was given */
+    unsigned clocks; /* of --from and --to: bit 0, the profile's start; bit 1,
+                        CLOCK_MONOTONIC */
 };
 
 /* Reads the command line; the strings of *options point into argv.  Returns

@@ -47,15 +47,17 @@ void jr_profile_settle(struct jr_options *options)
     if (options->nlogs == 0)
         return;
     for (size_t i = 0; i < options->nlogs; i++)
-        has_folder |= is_folder(options->logs[i]);
+        has_folder |=
+            is_folder(options->logs[i]) || jr_archive_is(options->logs[i]);
     if (!options->profile && !is_folder(options->logs[0]) &&
-        !is_log(options->logs[0])) {
+        !is_log(options->logs[0]) && !jr_archive_is(options->logs[0])) {
         options->app = options->logs[0];
         options->nlogs--;
         memmove(options->logs, options->logs + 1,
                 options->nlogs * sizeof *options->logs);
     }
-    if ((options->app == NULL || has_folder) && options->output_dir == NULL)
+    if (((options->app == NULL || has_folder) && options->output_dir == NULL) ||
+        options->before)
         options->merge = 1;
 }
 
@@ -94,8 +96,31 @@ static size_t add_logs(struct jr_options *options, const char *folder)
     return options->nown_logs - before;
 }
 
-/* Adds what one operand stands for; -1: it is not there. */
-static int add_operand(struct jr_options *options, const char *operand)
+/* The logs of an archive, which is read alone: the names that it has are those
+ * of its own files. */
+static int add_archive(struct jr_options *options, const char *archive,
+                       size_t noperands)
+{
+    if (noperands > 1) {
+        jr_say("%s: an archive is read alone, and no other operand goes with "
+               "it",
+               archive);
+        return -1;
+    }
+    if (jr_archive_unpack(archive, &options->unpacked) != 0)
+        return -1;
+    if (add_logs(options, options->unpacked.folder) == 0) {
+        jr_say("%s: no log (" JP_LOG_NAME ") in it", archive);
+        return -1;
+    }
+    options->symbols.archived = (const char *const *)&options->unpacked.names;
+    options->symbols.narchived = 1;
+    return 0;
+}
+
+/* Adds what one of the operands stands for; -1: it is not there. */
+static int add_operand(struct jr_options *options, const char *operand,
+                       size_t noperands)
 {
     if (is_folder(operand)) {
         if (add_logs(options, operand) > 0)
@@ -103,6 +128,8 @@ static int add_operand(struct jr_options *options, const char *operand)
         jr_say("no log (" JP_LOG_NAME ") in %s", operand);
         return -1;
     }
+    if (jr_archive_is(operand))
+        return add_archive(options, operand, noperands);
     if (options->app == NULL && access(operand, F_OK) != 0) {
         jr_say("%s: no such file or folder", operand);
         return -1;
@@ -130,14 +157,23 @@ static int find_app(struct jr_options *options)
 int jr_profile_expand(struct jr_options *options)
 {
     const char **operands = options->logs;
+    const char *first = options->nlogs ? options->logs[0] : NULL;
     size_t count = options->nlogs;
     int result = 0;
 
     options->logs = NULL;
     options->nlogs = options->logs_room = 0;
     for (size_t i = 0; i < count && result == 0; i++)
-        result = add_operand(options, operands[i]);
+        result = add_operand(options, operands[i],
+                             count + (options->before != NULL));
     free(operands);
+    if (result == 0 && options->before) {
+        const size_t after = options->nown_logs;
+
+        options->after = first;
+        result = add_operand(options, options->before, count + 1);
+        options->nbefore = options->nown_logs - after;
+    }
     for (size_t i = 0; i < options->nown_logs; i++)
         *JR_PUSH(options->logs, options->nlogs, options->logs_room) =
             options->own_logs[i];

@@ -69,13 +69,15 @@ static void add_start(struct jr_load *load, const char *log,
 }
 
 void jr_select_starts(struct jr_load *load, const char *const *logs,
-                      size_t count)
+                      size_t count, size_t before)
 {
     struct jp_log_header *header = jr_alloc(1, sizeof(*header));
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        load->starts.side = i < before ? JR_AFTER : JR_BEFORE;
         if (jr_header_read(logs[i], header) == 0)
             add_start(load, logs[i], header);
+    }
     free(header);
     load->model.filter.starts = &load->starts;
 }

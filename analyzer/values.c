@@ -62,6 +62,15 @@ int jr_value_seconds(const char *name, const char *value, uint64_t *ns)
     return 0;
 }
 
+int jr_value_moment(const char *name, const char *value, uint64_t *ns,
+                    unsigned *clocks)
+{
+    const int is_other = *value == '@';
+
+    *clocks |= 1U << is_other;
+    return jr_value_seconds(name, value + is_other, ns);
+}
+
 char *jr_value_folders(const char *list, struct jr_debug_folders *folders)
 {
     char *own = jr_strdup(list ? list : ""), *next = own, *folder;
@@ -70,4 +79,34 @@ char *jr_value_folders(const char *list, struct jr_debug_folders *folders)
         if (*folder)
             *JR_PUSH(folders->items, folders->count, folders->room) = folder;
     return own;
+}
+
+/* A number above 0 from *at on, which is set behind it; 0: there is none. */
+static double positive(const char **at)
+{
+    char *end;
+    double value;
+
+    if (**at < '0' || **at > '9')
+        return 0;
+    value = strtod(*at, &end);
+    *at = end;
+    return value > 0 && value < 1e300 ? value : 0;
+}
+
+int jr_value_units(const char *name, const char *value, double *first,
+                   double *second)
+{
+    const char *at = value;
+
+    *first = *second = positive(&at);
+    if (*at == ',') {
+        at++;
+        *second = positive(&at);
+    }
+    if (*at == '\0' && *first > 0 && *second > 0)
+        return 0;
+    jr_say("%s %s: must be N or N,M: units of work, numbers above 0", name,
+           value);
+    return -1;
 }

@@ -20,6 +20,15 @@ int jr_value_number(const char *name, const char *value, uint64_t least,
  * fraction do not count. */
 int jr_value_seconds(const char *name, const char *value, uint64_t *ns);
 
+/* "N" or "N,M", numbers above 0: *first is N, *second M or N. */
+int jr_value_units(const char *name, const char *value, double *first,
+                   double *second);
+
+/* Likewise, or "@12" by another clock: adds bit 1 to *clocks then, else
+ * bit 0. */
+int jr_value_moment(const char *name, const char *value, uint64_t *ns,
+                    unsigned *clocks);
+
 /* Adds the folders of a list with colons, as PATH, or nothing for NULL; returns
  * what they point into, which the caller frees when they are not used any
  * more. */

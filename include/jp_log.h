@@ -104,6 +104,8 @@ enum jp_counter {
     JP_COUNT_NO_PERF_FILTER,  /* the same for the perf clock */
     JP_COUNT_LOOKING_NS,      /* real time: CPU time that jprof's signals took
                                  in waiting threads, ns (no loss) */
+    JP_COUNT_LOST_MARKS,      /* marks of the program's that found no place in
+                                 the log (no lost samples) */
     JP_COUNT_COUNT
 };
 
@@ -200,8 +202,19 @@ struct jp_record {
 enum jp_record_type {
     JP_RECORD_STACK = 1,
     JP_RECORD_SAMPLE = 2,
-    JP_RECORD_TEXT = 3
+    JP_RECORD_TEXT = 3,
+    JP_RECORD_MARK = 4
 };
+
+/* What the program says of a moment (include/jprof.h). */
+enum jp_mark_kind {
+    JP_MARK_POINT = 0,  /* jprof_mark */
+    JP_MARK_SPAN_BEGIN, /* jprof_span_begin */
+    JP_MARK_SPAN_END,   /* jprof_span_end */
+    JP_MARK_KIND_COUNT
+};
+
+#define JP_MARK_NAME_MAX 255 /* bytes of a name; longer ones are cut */
 
 /* A distinct stack of this chunk.  The whole stack, leaf first, consists of
  * the `count` frames that follow, and then of the last `shared` frames of the
@@ -236,6 +249,18 @@ struct jp_text_record {
     uint32_t length;       /* bytes of text; what follows is zero */
     char text[];           /* without a newline */
 };
+
+/* A mark: the program gave a moment a name. */
+struct jp_mark_record {
+    struct jp_record head; /* info: enum jp_mark_kind */
+    uint32_t tid;          /* of the thread that gave it */
+    uint64_t time_ns;
+    uint32_t length; /* bytes of the name, 1 to JP_MARK_NAME_MAX; what follows
+                          is zero */
+    char name[];
+};
+
+#define JP_MARK_RECORD_SIZE offsetof(struct jp_mark_record, name)
 
 #define JP_SAMPLE_EVENT(info) ((info)&0xf)
 #define JP_SAMPLE_REASON(info) ((info) >> 4)
@@ -275,5 +300,6 @@ _Static_assert(sizeof(struct jp_record) == 4, "record word");
 _Static_assert(sizeof(struct jp_stack_record) == 16, "stack record");
 _Static_assert(sizeof(struct jp_sample_record) == 24, "sample record");
 _Static_assert(sizeof(struct jp_text_record) == 8, "text record");
+_Static_assert(JP_MARK_RECORD_SIZE == 20, "mark record");
 
 #endif

@@ -36,6 +36,7 @@
 #include "sig/handler.h"
 #include "sig/jit/jit.h"
 #include "sig/log/log.h"
+#include "sig/mark.h"
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
 #include "sig/state/gate.h"
@@ -311,4 +312,29 @@ JP_EXPORT int jprof_save(void)
         return -ENOSYS;
     command(JP_CONTROL_SAVE);
     return 0;
+}
+
+static int mark(enum jp_mark_kind kind, const char *name)
+{
+    if (!is_ours())
+        return -ENOSYS;
+    const uint64_t mask = jp_critical_begin_sig();
+    const int error = jp_mark_sig(kind, name);
+    jp_critical_end_sig(mask);
+    return error;
+}
+
+JP_EXPORT int jprof_mark(const char *name)
+{
+    return mark(JP_MARK_POINT, name);
+}
+
+JP_EXPORT int jprof_span_begin(const char *name)
+{
+    return mark(JP_MARK_SPAN_BEGIN, name);
+}
+
+JP_EXPORT int jprof_span_end(const char *name)
+{
+    return mark(JP_MARK_SPAN_END, name);
 }

@@ -38,6 +38,10 @@ size_t jr_file_pread(int fd, void *to, size_t size, uint64_t offset);
 uint64_t jr_file_data(int fd, uint64_t offset, uint64_t size);
 
 /* A whole file in memory; a NUL follows the last byte. */
+/* In the environment: the folder in which the launcher was started, where it
+ * runs the reporter in another one. */
+#define JR_WORK_FOLDER "JPROF_WORK_FOLDER"
+
 struct jr_bytes {
     uint8_t *data; /* freed by the caller */
     size_t size;

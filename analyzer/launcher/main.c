@@ -14,6 +14,8 @@
 #include "jp_machine.h"
 #include "launcher/base/say.h"
 #include "launcher/os/spawn.h"
+#include "pack.h"
+#include "push.h"
 #include "report.h"
 #include "run.h"
 #include "view.h"
@@ -24,7 +26,9 @@ static const char help[] =
     "[--jit-detail=func|src|ir]\n"
     "             [--] PROGRAM [ARG...]\n"
     "       jprof report [OPTION...] [PROGRAM] DIR|LOG...\n"
-    "       jprof view [--with=pprof|firefox|speedscope] DIR\n"
+    "       jprof view [--with=pprof|firefox|speedscope] DIR|ARCHIVE\n"
+    "       jprof push --to=pyroscope|parca [--label K=V...] URL DIR|LOG...\n"
+    "       jprof pack [-o FILE] DIR\n"
     "       jprof start|pause|clear|save PID\n"
     "       jprof --help | --version\n"
     "\n"
@@ -46,9 +50,22 @@ static const char help[] =
     "                machine code too; off, nothing\n"
     "  --jit-detail=KIND  how much a SpiderMonkey says: func, src (the "
     "default), ir\n"
+    "  --push URL    send the profile there while it is made (as push "
+    "does,\n"
+    "                whose options it takes too): --every SECONDS (60), from a "
+    "ring\n"
+    "                of --ring SIZE (32M) a process\n"
     "report makes a report of a profile on stdout; the options are those of\n"
     "jprof-report(1), for instance --format=text.\n"
     "view opens the report in a browser, or the profile in a viewer.\n"
+    "pack writes the profile and the names that it needs into one file, "
+    "DIR.tar.zst,\n"
+    "which report and view open on any machine.\n"
+    "push sends a profile to a server, and what was not sent before:\n"
+    "  --label K=V   a label; --name NAME: of the service (the program's)\n"
+    "  --token-file FILE  sends its first line as a bearer token; --tenant ID\n"
+    "  --curl-config FILE  further options of curl: certificates, proxies\n"
+    "  --spool DIR   keeps what is not sent yet; --spool-size SIZE (64M)\n"
     "start, pause, clear and save steer the profile of a running program.\n"
     "\n"
     "The exit status is the program's own; 127 and 126 when it cannot be found "
@@ -123,7 +140,7 @@ static const struct {
     {"--help", do_help},   {"-h", do_help},       {"--version", do_version},
     {"run", do_run},       {"report", do_report}, {"start", jl_control},
     {"pause", jl_control}, {"clear", jl_control}, {"save", jl_control},
-    {"view", jl_view},
+    {"view", jl_view},     {"pack", jl_pack},     {"push", jl_push},
 };
 
 int main(int argc, char **argv)

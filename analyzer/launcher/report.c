@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "jp_limits.h"
 #include "launcher/base/say.h"
@@ -51,6 +52,11 @@ static _Noreturn void run_reporter(const struct jl_folder *folder,
     char *const argv[] = {(char *)"jprof-report", (char *)"--merge",
                           (char *)".", NULL};
 
+    char *here = getcwd(NULL, 0);
+
+    /* Where the user is, sources may be read. */
+    if (here)
+        setenv(JR_WORK_FOLDER, here, 1);
     jl_signals_restore();
     if (fchdir(folder->fd) == 0 && dup2(out, STDOUT_FILENO) >= 0)
         execve(reporter, argv, environ);

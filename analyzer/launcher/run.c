@@ -25,6 +25,7 @@
 #include "launcher/program/preload.h"
 #include "launcher/program/program.h"
 #include "launcher/program/treefile.h"
+#include "live.h"
 #include "report.h"
 
 #define NAME_MAX_SHOWN 100 /* bytes of the program's name in the folder's */
@@ -149,6 +150,7 @@ static void say_signal(const struct jl_program *program)
 int jl_run(char **words)
 {
     struct run run = {0};
+    struct jl_live live = {0};
 
     jl_options_parse(words, &run.options);
     run.path = jl_find_program(run.options.program[0]);
@@ -156,9 +158,13 @@ int jl_run(char **words)
     run.library = jl_find_library();
     jl_check_program(&run.check, run.path, run.library);
     make_folder(&run);
+    if (run.options.push)
+        jl_live_start(&live, &run.options, &run.folder, run.reporter);
     run_program(&run);
     say_signal(&run.program);
     jl_keep_files(&run.folder, &run.asked);
+    if (run.options.push)
+        jl_live_finish(&live);
     jl_trim_logs(&run.folder);
     jl_claim_drop(run.asked.writes, (uint32_t)run.program.pid);
     if (jl_report_logs(&run.folder) > 0)

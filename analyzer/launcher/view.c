@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -194,6 +195,23 @@ static int view_export(const struct viewer *viewer, char *path)
     return print_path(path);
 }
 
+/* Where the file for a viewer goes: in the folder, or beside an archive under
+ * its name. */
+static char *path_for(const char *profile, const char *file)
+{
+    static const char extension[] = ".tar.zst";
+    const size_t length = strlen(profile), known = sizeof extension - 1;
+    size_t kept = length;
+    struct stat info;
+
+    if (stat(profile, &info) != 0 || S_ISDIR(info.st_mode))
+        return jr_printf("%s%s%s", profile,
+                         length && profile[length - 1] == '/' ? "" : "/", file);
+    if (length > known && strcmp(profile + length - known, extension) == 0)
+        kept -= known;
+    return jr_printf("%.*s.%s", (int)kept, profile, file);
+}
+
 int jl_view(char **words)
 {
     const struct viewer *viewer = &report;
@@ -212,10 +230,7 @@ int jl_view(char **words)
     }
     if (!folder)
         jl_usage("view: which folder?");
-    path =
-        jr_printf("%s%s%s", folder,
-                  folder[strlen(folder) - (*folder != '\0')] == '/' ? "" : "/",
-                  viewer->file);
+    path = path_for(folder, viewer->file);
     if (viewer != &report || access(path, R_OK) != 0)
         write_export(viewer, folder, path);
     status = viewer == &report ? view_report(path) : view_export(viewer, path);

@@ -121,7 +121,19 @@ static const char *path_of(const struct jr_model *model, const char *module)
     return NULL;
 }
 
+/* As they were where the archive was made: this may be another system. */
+static void take_archived(const struct jr_symbols *symbols, const char **paths,
+                          size_t count, char **packages)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *package = jr_symbols_package(symbols, paths[i]);
+
+        packages[i] = package ? jr_strdup(package) : NULL;
+    }
+}
+
 static void ask_packages(const struct jr_model *model,
+                         const struct jr_symbols *symbols,
                          struct jr_nameless_list *list)
 {
     const char *paths[JR_NAMELESS_MOST];
@@ -136,12 +148,16 @@ static void ask_packages(const struct jr_model *model,
         }
     if (count == 0)
         return;
-    jr_package_debug(paths, count, packages);
+    if (symbols && jr_symbols_are_archived(symbols))
+        take_archived(symbols, paths, count, packages);
+    else
+        jr_package_debug(paths, count, packages);
     for (size_t i = 0; i < count; i++)
         list->items[which[i]].package = packages[i];
 }
 
 void jr_nameless_find(const struct jr_model *model,
+                      const struct jr_symbols *symbols,
                       struct jr_nameless_list *list)
 {
     size_t kept = 0;
@@ -160,7 +176,7 @@ void jr_nameless_find(const struct jr_model *model,
         kept++;
     }
     list->count = kept;
-    ask_packages(model, list);
+    ask_packages(model, symbols, list);
 }
 
 void jr_nameless_free(struct jr_nameless_list *list)

@@ -25,8 +25,9 @@ struct jr_nameless_list {
 #define JR_NAMELESS_MOST 10
 
 /* Lists them for a finished model.  Asks dpkg for the packages of those that
- * weigh a hundredth. */
+ * weigh a hundredth, or the archives that `symbols` (NULL: none) come from. */
 void jr_nameless_find(const struct jr_model *model,
+                      const struct jr_symbols *symbols,
                       struct jr_nameless_list *list);
 void jr_nameless_free(struct jr_nameless_list *list);
 

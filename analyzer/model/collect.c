@@ -38,6 +38,7 @@ struct adding {
     uint32_t thread;                  /* the last one kept; valid has_thread */
     uint8_t has_thread;
     struct jr_table threads;
+    struct jr_inside inside; /* with filter.spans */
 };
 
 /* With split, a stack has an answer for each event. */
@@ -116,7 +117,7 @@ static uint32_t thread_of(struct adding *adding, uint32_t tid)
 static int is_one(const struct jr_model *model, const struct jr_seen *a,
                   const struct jr_seen *b)
 {
-    return a->thread == b->thread && a->node == b->node &&
+    return a->thread == b->thread && a->node == b->node && a->spot == b->spot &&
            a->event == b->event &&
            a->time_ns / model->slice_ns == b->time_ns / model->slice_ns;
 }
@@ -124,15 +125,17 @@ static int is_one(const struct jr_model *model, const struct jr_seen *a,
 /* Makes samples of one slice one, slices being four times as long as before. */
 static void merge_seen(struct jr_model *model)
 {
-    struct jr_table ones = {0};
+    struct jr_table ones = {0}, ends = {0};
     size_t kept = 0;
 
     model->slice_ns = model->slice_ns ? 4 * model->slice_ns : SLICE_LEAST_NS;
     model->slices++;
     for (size_t i = 0; i < model->nseen; i++) {
         const struct jr_seen seen = model->seen[i];
-        const uint64_t place = (uint64_t)seen.event << 60 |
-                               (uint64_t)seen.thread << 32 | seen.node;
+        const uint32_t end =
+            jr_table_put(&ends, seen.node, seen.spot, (uint32_t)ends.used);
+        const uint64_t place =
+            (uint64_t)seen.event << 60 | (uint64_t)seen.thread << 32 | end;
         uint32_t at = jr_table_put(&ones, seen.time_ns / model->slice_ns, place,
                                    (uint32_t)kept);
 
@@ -144,6 +147,7 @@ static void merge_seen(struct jr_model *model)
     }
     model->nseen = kept;
     jr_table_free(&ones);
+    jr_table_free(&ends);
 }
 
 static void count_thread(struct jr_thread *thread,
@@ -163,6 +167,7 @@ static void keep(struct adding *adding, const struct jr_sample *sample,
     const struct jr_seen seen = {.time_ns = sample->time_ns,
                                  .weight_ns = sample->weight_ns,
                                  .node = answer->is.node,
+                                 .spot = answer->is.spot,
                                  .thread = number & (JR_THREADS_MAX - 1),
                                  .event = sample->event & 15U};
 
@@ -298,7 +303,9 @@ static int add_if_asked(struct adding *adding, const struct jr_sample *sample)
         return 0;
     if (filter->tid != 0 && sample->tid != filter->tid)
         return 0;
-    if (filter->events != 0 && (filter->events >> sample->event & 1) == 0) {
+    if ((filter->events != 0 && (filter->events >> sample->event & 1) == 0) ||
+        (filter->nspans > 0 &&
+         !jr_inside_has(&adding->inside, sample->tid, sample->time_ns))) {
         if (jr_is_real(sample->event))
             jr_times_add(&adding->model->times, process_of(adding), 0, sample);
         return 0;
@@ -377,6 +384,24 @@ static void count_lost(struct jr_process *process)
     process->stats.lowered_ns = counters[JP_COUNT_LOWERED_NS];
 }
 
+/* The marks of the process, and with --span the spans that are asked for. */
+static void add_marks(struct adding *adding)
+{
+    struct jr_model *model = adding->model;
+    const struct jr_process *process = adding->process;
+    const struct jr_filter *filter = &model->filter;
+    const struct jr_marks_of of = {.process = process_of(adding),
+                                   .tid = filter->tid,
+                                   .from_ns = process->span.from_ns,
+                                   .until_ns = process->span.until_ns,
+                                   .last_ns = jr_span_last(process)};
+
+    jr_marks_add(&model->marks, process->run, &of);
+    if (filter->nspans > 0)
+        jr_inside_find(&adding->inside, process->run, filter->spans,
+                       filter->nspans, of.last_ns);
+}
+
 void jr_model_add(struct jr_model *model, const struct jr_log *log,
                   const struct jr_run *run, const struct jr_code *code,
                   struct jr_neighbours neighbours)
@@ -390,12 +415,14 @@ void jr_model_add(struct jr_model *model, const struct jr_log *log,
     *process = (struct jr_process){.run = run,
                                    .map = code->map,
                                    .space = code->space,
-                                   .neighbours = neighbours};
+                                   .neighbours = neighbours,
+                                   .side = model->side};
     if (model->period_ns == 0)
         model->period_ns = run->header.period_ns ? run->header.period_ns
                                                  : JP_PERIOD_DEFAULT_NS;
     jr_span_select(model, process);
     count_lost(process);
+    add_marks(&adding);
     process->first_bucket = model->nbuckets;
     adding.answers =
         jr_alloc(run->stacks.count * (model->filter.split ? JP_EVENT_COUNT : 1),
@@ -412,5 +439,6 @@ void jr_model_add(struct jr_model *model, const struct jr_log *log,
     jr_table_free(&adding.tids);
     jr_table_free(&adding.tid_events);
     jr_table_free(&adding.threads);
+    jr_inside_free(&adding.inside);
     free(adding.answers);
 }

@@ -24,6 +24,10 @@ void jr_model_free(struct jr_model *model)
     free(model->arcs);
     jr_paths_free(&model->nodes);
     jr_places_free(&model->places);
+    jr_marks_free(&model->marks);
+    for (size_t i = 0; i < model->nmade_names; i++)
+        free(model->made_names[i]);
+    free(model->made_names);
     free(model->first);
     free(model->node_arcs);
     free(model->leaves);

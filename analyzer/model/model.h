@@ -11,6 +11,7 @@
 
 #include "base/paths.h"
 #include "base/table.h"
+#include "marks/marks.h"
 #include "places/places.h"
 #include "read/log.h"
 #include "read/map.h"
@@ -31,12 +32,18 @@ enum jr_tiers {
 struct jr_start {
     uint8_t boot_id[16];
     uint64_t mono_ns;
+    uint8_t side; /* of a comparison: each has a start of its own */
 };
 
 struct jr_starts {
     struct jr_start *items;
     size_t count, room;
+    uint8_t side; /* of what jr_starts_add is told */
 };
+
+/* The sides of a comparison (--diff); what is compared with nothing is
+ * AFTER. */
+enum jr_side { JR_AFTER = 0, JR_BEFORE, JR_SIDES };
 
 /* Which samples count, and how much of their stacks. */
 struct jr_filter {
@@ -63,7 +70,11 @@ struct jr_filter {
 
     uint64_t from_ns, to_ns;        /* [from, to) after the profile's start; */
     uint8_t has_to;                 /* there is a `to` */
+    uint8_t by_clock;               /* both are of CLOCK_MONOTONIC instead */
     const struct jr_starts *starts; /* NULL: that of each process */
+
+    const char **spans; /* only moments of threads in these spans of theirs; */
+    size_t nspans, spans_room; /* none: all */
 
     const char **process; /* only processes that one of these is about: a pid,
                              a program, a pattern of the command; none: all
@@ -134,6 +145,7 @@ struct jr_process {
     struct jr_space *space;
     struct jr_span span; /* of time that the filter selects */
     struct jr_neighbours neighbours;
+    uint8_t side;        /* enum jr_side */
     size_t all_sections; /* in the run */
     struct jr_stats stats;
     size_t first_bucket, nbuckets;
@@ -172,13 +184,15 @@ struct jr_leaf {
     uint64_t weight_ns, samples;
 };
 
-/* An address of JIT code that was the leaf of samples.  An address that held
- * different code over time has several. */
+/* An address of a file's code, or of JIT code with a name, that was the leaf of
+ * samples.  An address that held different code over time has several. */
 struct jr_spot {
     uint64_t address, time_ns; /* time: of the first sample */
     uint64_t weight_ns, samples;
-    uint32_t process, tier;
+    uint32_t process, tier; /* tier: of the innermost inlined function */
 };
+
+#define JR_NO_SPOT UINT32_MAX
 
 /* What is counted apart: a thread with by_thread, a thread's samples of one
  * event with keep_apart, else a process. */
@@ -201,6 +215,7 @@ struct jr_thread {
 struct jr_seen {
     uint64_t time_ns, weight_ns;
     uint32_t node;        /* where its stack ends; 0: the empty stack */
+    uint32_t spot;        /* of the model; JR_NO_SPOT: none */
     uint32_t thread : 28; /* of jr_model.threads */
     uint32_t event : 4;   /* enum jp_event */
 };
@@ -212,6 +227,10 @@ typedef void jr_progress_fn(void *data, uint64_t done, uint64_t total);
 
 struct jr_model {
     struct jr_filter filter; /* its strings must outlive the model */
+    uint8_t side;            /* enum jr_side of what jr_model_add adds */
+    uint8_t compares;        /* there are two sides */
+    char **made_names;       /* of functions (jr_diff_join) */
+    size_t nmade_names, made_names_room;
     struct jr_process *processes;
     size_t nprocesses, processes_room;
     struct jr_function *functions;
@@ -241,6 +260,7 @@ struct jr_model {
     size_t nseen, seen_room; /* stand together, in order of time */
     uint64_t slice_ns;       /* in which samples of seen are one; 0: none are */
     uint32_t slices;         /* how often slice_ns has changed */
+    struct jr_marks marks;   /* of the program, by process */
     struct jr_times times;   /* of real time */
     struct jr_span *profiled; /* stretches of time, of all processes */
     size_t nprofiled, profiled_room;

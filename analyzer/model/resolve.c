@@ -20,7 +20,8 @@ enum flag {
     JIT = 8,
     NAMED = 16,
     LATE = 32,
-    LINE = 64
+    LINE = 64,
+    FILED = 128
 };
 
 /* What a place is: functions that were inlined, innermost first, and the one
@@ -126,6 +127,8 @@ static uint8_t count_place(const struct jr_hit *hit)
 {
     uint8_t flags = count_flags(&hit->frames[hit->nframes - 1]);
 
+    if (hit->mapping)
+        flags |= FILED;
     return hit->frames[0].line ? flags | LINE : flags;
 }
 
@@ -263,7 +266,7 @@ static uint8_t add_place(struct jr_resolver *resolver, uint32_t index,
     return place->flags;
 }
 
-/* The spot of a stack's leaf, when that is JIT code with a name. */
+/* The spot of a stack's leaf, when that is JIT code with a name or a file's. */
 static uint32_t spot_of(struct jr_resolver *resolver,
                         const struct jr_sample *sample, uint32_t index)
 {
@@ -272,7 +275,7 @@ static uint32_t spot_of(struct jr_resolver *resolver,
     const uint64_t address = resolver->stacks->places[index];
     uint32_t fresh = (uint32_t)model->nspots, id;
 
-    if (!(place->flags & NAMED) || model->filter.no_code)
+    if (!(place->flags & (NAMED | FILED)) || model->filter.no_code)
         return JR_NO_SPOT;
     id = jr_table_put(&resolver->spots, address,
                       resolver->spans[place->span - 1].from_ns, fresh);

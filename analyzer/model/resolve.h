@@ -9,8 +9,6 @@
 
 #include "model.h"
 
-#define JR_NO_SPOT UINT32_MAX
-
 /* What a stack is. */
 struct jr_stack_answer {
     uint64_t from_ns, until_ns; /* when this holds: [from_ns, until_ns) */

@@ -11,10 +11,12 @@
 #include "base/mem.h"
 
 static struct jr_start *find_start(const struct jr_starts *starts,
-                                   const struct jp_log_header *header)
+                                   const struct jp_log_header *header,
+                                   uint8_t side)
 {
     for (size_t i = 0; i < starts->count; i++)
-        if (memcmp(starts->items[i].boot_id, header->boot_id,
+        if (starts->items[i].side == side &&
+            memcmp(starts->items[i].boot_id, header->boot_id,
                    sizeof(header->boot_id)) == 0)
             return &starts->items[i];
     return NULL;
@@ -32,12 +34,12 @@ static uint64_t began(const struct jp_log_header *header,
 void jr_starts_add(struct jr_starts *starts, const struct jp_log_header *header,
                    const struct jr_map *map)
 {
-    struct jr_start *start = find_start(starts, header);
+    struct jr_start *start = find_start(starts, header, starts->side);
     const uint64_t began_ns = began(header, map);
 
     if (start == NULL) {
         start = JR_PUSH(starts->items, starts->count, starts->room);
-        *start = (struct jr_start){.mono_ns = began_ns};
+        *start = (struct jr_start){.mono_ns = began_ns, .side = starts->side};
         memcpy(start->boot_id, header->boot_id, sizeof(start->boot_id));
     }
     if (began_ns < start->mono_ns)
@@ -49,7 +51,8 @@ uint64_t jr_span_zero(const struct jr_filter *filter,
 {
     const struct jp_log_header *header = &process->run->header;
     const struct jr_start *start =
-        filter->starts ? find_start(filter->starts, header) : NULL;
+        filter->starts ? find_start(filter->starts, header, process->side)
+                       : NULL;
 
     return start ? start->mono_ns : header->mono_ns;
 }
@@ -58,7 +61,7 @@ uint64_t jr_span_zero(const struct jr_filter *filter,
 static struct jr_span asked_time(const struct jr_filter *filter,
                                  const struct jr_process *process)
 {
-    uint64_t zero = jr_span_zero(filter, process);
+    uint64_t zero = filter->by_clock ? 0 : jr_span_zero(filter, process);
     struct jr_span asked = {0, UINT64_MAX};
 
     /* Nothing is before the start, whatever a clock says. */

@@ -189,6 +189,39 @@ static void read_text(struct cursor *cursor, size_t at)
     run->text[run->ntext++] = '\n';
 }
 
+static void read_mark(struct cursor *cursor, size_t at)
+{
+    struct jp_mark_record record;
+    struct jr_run *run = cursor->run;
+
+    memcpy(&record, cursor->data + at, sizeof record.head);
+    if (record.head.words < 3) {
+        damage(cursor, at, "mark too short; left out");
+        return;
+    }
+    memcpy(&record, cursor->data + at, JP_MARK_RECORD_SIZE);
+    if (record.length == 0 || record.length > JP_MARK_NAME_MAX ||
+        record.head.words != (JP_MARK_RECORD_SIZE + record.length + 7) / 8 ||
+        record.head.info >= JP_MARK_KIND_COUNT ||
+        memchr(cursor->data + at + JP_MARK_RECORD_SIZE, '\0', record.length)) {
+        damage(cursor, at, "mark of a wrong name or kind; left out");
+        return;
+    }
+    if (record.time_ns < run->header.cleared_ns)
+        return;
+    *JR_PUSH(run->marks, run->nmarks, run->marks_room) =
+        (struct jr_mark){.time_ns = record.time_ns,
+                         .tid = record.tid,
+                         .kind = record.head.info,
+                         .length = (uint8_t)record.length,
+                         .name = run->nmark_names};
+    run->mark_names = jr_grow(run->mark_names, run->nmark_names + record.length,
+                              &run->mark_names_room, 1);
+    memcpy(run->mark_names + run->nmark_names,
+           cursor->data + at + JP_MARK_RECORD_SIZE, record.length);
+    run->nmark_names += record.length;
+}
+
 /* Reads the record at `at`; returns its size, 0 at the end. */
 static size_t read_record(struct cursor *cursor, size_t at, size_t chunk_size)
 {
@@ -223,6 +256,8 @@ static size_t read_record(struct cursor *cursor, size_t at, size_t chunk_size)
         read_sample(cursor, at);
     else if (head.type == JP_RECORD_TEXT)
         read_text(cursor, at);
+    else if (head.type == JP_RECORD_MARK)
+        read_mark(cursor, at);
     return size;
 }
 

@@ -352,11 +352,18 @@ void jr_log_close(struct jr_log *log)
     }
 }
 
+static void free_run(struct jr_run *run)
+{
+    free(run->text);
+    free(run->marks);
+    free(run->mark_names);
+}
+
 void jr_log_free(struct jr_log *log)
 {
     jr_log_close(log);
     for (size_t i = 0; i < log->nruns; i++)
-        free(log->runs[i].text);
+        free_run(&log->runs[i]);
     free(log->runs);
     free(log->path);
     memset(log, 0, sizeof *log);

@@ -22,6 +22,15 @@ struct jr_sample {
     uint8_t reason; /* enum jp_reason, below JP_REASON_COUNT */
 };
 
+/* A moment that the program named. */
+struct jr_mark {
+    uint64_t time_ns;
+    uint32_t tid;
+    uint8_t kind;   /* enum jp_mark_kind, below JP_MARK_KIND_COUNT */
+    uint8_t length; /* of the name, at least 1 */
+    size_t name;    /* where it is in jr_run.mark_names: bytes as they came */
+};
+
 /* Where a chunk of samples is. */
 struct jr_chunk {
     uint64_t offset, seq;
@@ -54,6 +63,10 @@ struct jr_run {
     uint64_t bad_records;           /* that were left out, or end a chunk */
     char *text;                     /* lines of the map, each with a newline */
     size_t ntext, text_room;
+    struct jr_mark *marks; /* in the order of the file */
+    size_t nmarks, marks_room;
+    char *mark_names;
+    size_t nmark_names, mark_names_room;
     size_t base; /* index of the run that this one branched
                                      off from, whose map holds until
                                      header.forked_ns; itself: none */

@@ -63,6 +63,7 @@ static int on_process(struct parser *parser)
     take_text(&map->exe, &parser->line, "exe");
     take_text(&map->comm, &parser->line, "comm");
     take_text(&map->host, &parser->line, "host");
+    take_text(&map->cwd, &parser->line, "cwd");
     if (pair) {
         free(map->cmdline);
         map->cmdline = jr_join_args(pair->value, pair->length);
@@ -521,6 +522,7 @@ void jr_map_free(struct jr_map *map)
     free(map->notes);
     free(map->path);
     free(map->exe);
+    free(map->cwd);
     free(map->comm);
     free(map->host);
     free(map->cmdline);

@@ -71,6 +71,7 @@ struct jr_map {
                                           cmdline are joined by blanks */
     char *host;                 /* likewise: the machine's name */
     uint64_t boot; /* tells boots of machines apart; the caller's */
+    char *cwd;     /* working directory; NULL: not known */
     struct jr_mapping *mappings; /* in order of from_ns */
     size_t nmappings, mappings_room;
     struct jr_thread_name *threads; /* in order of time */

@@ -7,12 +7,14 @@
  * Runs in: analyzer. */
 #include "listing.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "symbol/elf/symbols.h"
 
 #define FILES_MAX 4096 /* SpiderMonkey: one a piece of code */
 #define FILE_MAX (16U << 20)
@@ -36,6 +38,10 @@ struct jr_listings {
     size_t nplaces, places_room;
     char **folders; /* in which to look by the last part of a name */
     size_t nfolders, folders_room;
+    const struct jr_symbols *archived; /* sources come from there; NULL */
+    const char *folder;                /* of the log */
+    const struct jr_source_map *maps;
+    size_t nmaps;
     int told;
     struct listing *files;
     size_t nfiles, room;
@@ -63,14 +69,38 @@ static void add_folder(struct jr_listings *listings, const char *folder,
         jr_printf("%s%s", folder, slash);
 }
 
+/* Those that nobody named. */
+static void add_own_places(struct jr_listings *listings,
+                           const struct jr_listing_places *places,
+                           const char *own)
+{
+    const char *work = getenv(JR_WORK_FOLDER);
+
+    for (size_t i = 0; i < places->nrecorded; i++)
+        add_place(listings, places->recorded[i], 0);
+    add_place(listings, own, 0);
+    add_place(listings, ".", 0);
+    add_place(listings, "/usr/include", 0);
+    add_place(listings, "/usr/src", 0);
+    if (work && work[0] == '/')
+        add_place(listings, work, 0);
+    add_folder(listings, own, "");
+}
+
 struct jr_listings *jr_listings_new(const struct jr_listing_places *places)
 {
     struct jr_listings *listings = jr_alloc(1, sizeof *listings);
     const char *own = places->folder ? places->folder : "";
 
-    add_place(listings, own, 0);
-    add_place(listings, ".", 0);
-    add_folder(listings, own, "");
+    listings->folder = own;
+    if (places->symbols && jr_symbols_are_archived(places->symbols))
+        listings->archived = places->symbols;
+    else
+        add_own_places(listings, places, own);
+    listings->maps = places->maps;
+    listings->nmaps = places->nmaps;
+    for (size_t i = 0; i < places->nmaps; i++)
+        add_place(listings, places->maps[i].to, 1);
     for (size_t i = 0; i < places->nsources; i++) {
         add_place(listings, places->sources[i], 1);
         add_folder(listings, places->sources[i], "/");
@@ -152,14 +182,67 @@ static int try_path(struct jr_listings *listings, struct listing *file,
     return 0;
 }
 
+/* Where the user says that files of a folder are: `from` is followed by a slash
+ * in the name, or ends with one.  Returns 0, or -1. */
+static int try_maps(struct jr_listings *listings, struct listing *file,
+                    const char *path)
+{
+    for (size_t i = 0; i < listings->nmaps; i++) {
+        const struct jr_source_map *map = &listings->maps[i];
+        const size_t length = strlen(map->from);
+        char *moved;
+        int found;
+
+        if (strncmp(path, map->from, length) != 0 ||
+            (map->from[length - 1] != '/' && path[length] != '/'))
+            continue;
+        moved = jr_printf("%s/%s", map->to, path + length);
+        found = try_path(listings, file, moved);
+        free(moved);
+        if (found == 0)
+            return 0;
+    }
+    return -1;
+}
+
+/* From the archive; returns 0, or -1 when it is not in there. */
+static int read_archived(struct jr_listings *listings, struct listing *file)
+{
+    uint32_t number = listings->archived
+                          ? jr_symbols_source(listings->archived, file->name)
+                          : 0;
+    const char *why;
+    char *path;
+    int found;
+
+    if (number == 0)
+        return -1;
+    path = jr_printf("%s" JR_LISTING_ARCHIVED "%" PRIu32, listings->folder,
+                     number);
+    found = jr_file_read(path, FILE_MAX, &file->bytes, &why);
+    free(path);
+    if (found != 0) {
+        file->bytes.data = NULL;
+        return -1;
+    }
+    listings->bytes += file->bytes.size;
+    find_lines(file);
+    return 0;
+}
+
 static void read_file(struct jr_listings *listings, struct listing *file)
 {
     static const char scheme[] = "file://";
     const char *path = file->name, *slash;
 
+    if (read_archived(listings, file) == 0)
+        return;
+
     if (strncmp(path, scheme, sizeof scheme - 1) == 0)
         path += sizeof scheme - 1;
     if (path[0] == '/' && try_path(listings, file, path) == 0)
+        return;
+    if (try_maps(listings, file, path) == 0)
         return;
     slash = strrchr(path, '/');
     path = slash ? slash + 1 : path;
@@ -224,4 +307,17 @@ int jr_listings_text(struct jr_listings *listings, const char *file,
     *text = (const char *)found->bytes.data;
     *size = found->bytes.size;
     return 0;
+}
+
+const char *jr_listings_read(const struct jr_listings *listings, size_t index,
+                             const char **text, size_t *size)
+{
+    const struct listing *file;
+
+    if (index >= listings->nfiles)
+        return NULL;
+    file = &listings->files[index];
+    *text = (const char *)file->bytes.data;
+    *size = file->bytes.size;
+    return file->name;
 }

@@ -10,20 +10,42 @@
 #include <stdint.h>
 
 struct jr_listings;
+struct jr_symbols;
+
+/* Names that begin with the folder `from` are looked for in the folder `to`,
+ * too, which the user named. */
+struct jr_source_map {
+    const char *from, *to;
+};
 
 /* Where sources may be read: `folder`, with its slash or "", is that of the
- * log (NULL: as ""); `sources` are folders that the user named. */
+ * log (NULL: as ""); `sources` are folders that the user named.  Where the
+ * `symbols` (NULL: unknown) are from an archive, the sources are, too, and
+ * nothing else is read but what is in the user's folders. */
 struct jr_listing_places {
+    const char *const *recorded; /* working directories and programs' folders,
+                                    as the map of a profile has them that is
+                                    known to be the user's own */
+    size_t nrecorded;
+    const struct jr_source_map *maps; /* --source-map */
+    size_t nmaps;
     const char *folder;
     const char *const *sources;
     size_t nsources;
+    const struct jr_symbols *symbols;
 };
 
+/* The files of an archive that have sources: this and a number. */
+#define JR_LISTING_ARCHIVED "jprof-source-"
+
 /* A file's name comes from a profile, which may be anybody's: it is read only
- * if, all links followed, it is below the log's folder, the working directory
- * (either without files and folders whose names begin with a dot; not the root
- * folder) or one of the user's folders.  A file that is not where its name says
- * is looked for in the log's folder and the user's, by the name's last part. */
+ * if, all links followed, it is below the log's folder, the working directory,
+ * that of JR_WORK_FOLDER (each without files and folders whose names begin with
+ * a dot; not the root folder), below a `recorded` folder, likewise, below the
+ * system's headers and sources
+ * (/usr/include, /usr/src), which are nobody's secret, or one of the user's
+ * folders.  A file that is not where its name says is looked for where the maps
+ * say, and in the log's folder and the user's, by the name's last part. */
 struct jr_listings *jr_listings_new(const struct jr_listing_places *places);
 void jr_listings_free(struct jr_listings *listings);
 
@@ -41,5 +63,10 @@ int jr_listings_line(struct jr_listings *listings, const char *file,
  * follows the text, which stays until jr_listings_free. */
 int jr_listings_text(struct jr_listings *listings, const char *file,
                      const char **text, size_t *size);
+
+/* The name of the file that was read as number `index`, from 0 on, with its
+ * text; *text NULL: it could not be.  NULL: there are no more. */
+const char *jr_listings_read(const struct jr_listings *listings, size_t index,
+                             const char **text, size_t *size);
 
 #endif

@@ -229,19 +229,28 @@ static struct filed *filed_of(struct jr_space *space, uint64_t address,
     return &space->filed[hash & (FILED - 1)];
 }
 
-static struct jr_frames file_frames(struct jr_space *space,
-                                    const struct jr_mapping *mapping,
-                                    uint64_t address)
+struct jr_module *jr_space_module(struct jr_space *space,
+                                  const struct jr_mapping *mapping,
+                                  struct jr_symbols **symbols)
 {
     const size_t index = (size_t)(mapping - space->map->mappings);
-    const uint64_t bias = mapping->offset - mapping->start;
-    struct jr_module *module;
-    struct filed *filed;
 
     if (!space->modules[index])
         space->modules[index] =
             jr_modules_get(space->symbols, mapping, space->map->boot);
-    module = space->modules[index];
+    *symbols = space->symbols;
+    return space->modules[index];
+}
+
+static struct jr_frames file_frames(struct jr_space *space,
+                                    const struct jr_mapping *mapping,
+                                    uint64_t address)
+{
+    const uint64_t bias = mapping->offset - mapping->start;
+    struct jr_symbols *symbols;
+    struct jr_module *module = jr_space_module(space, mapping, &symbols);
+    struct filed *filed;
+
     /* Only of what is unmapped an address is asked for again. */
     if (mapping->until_ns == UINT64_MAX)
         return jr_module_frames(space->symbols, module, mapping, address);

@@ -8,17 +8,24 @@
 #include "asm.h"
 #include "report.h"
 
-/* The functions that --annotate names, then `hottest` of the hottest JIT
- * functions: an array of *count without repetitions that the caller frees. */
-uint32_t *jr_annotate_functions(const struct jr_report *report, size_t hottest,
+/* The functions that --annotate names and `hottest` of the hottest ones, of JIT
+ * code alone where that is asked for; heaviest first: an array of *count
+ * without repetitions that the caller frees. */
+struct jr_annotate_choice {
+    size_t hottest;
+    int jit_only;
+};
+uint32_t *jr_annotate_functions(const struct jr_report *report,
+                                const struct jr_codes *codes,
+                                struct jr_annotate_choice choice,
                                 size_t *count);
 
-/* Says on stderr which names of --annotate no sampled JIT function has. */
+/* Says on stderr which names of --annotate no sampled function has. */
 void jr_annotate_say_absent(const struct jr_report *report);
 
 /* "0x7f0000001000, 312 bytes, from 1.25 s to 3.00 s": address, size and
- * lifetime of a piece of code, in time since the start of its process.  The
- * caller frees it. */
+ * lifetime of a piece of code, in time since the start of its process; of a
+ * file's code its name instead.  The caller frees it. */
 char *jr_annotate_place(const struct jr_report *report,
                         const struct jr_code_version *version);
 

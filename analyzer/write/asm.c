@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bytes, line table and hits of a piece of code, brought together by address.
+ * Bytes, lines and hits of a piece of code, brought together by address.
  * Runs in: analyzer. */
 #include "asm.h"
 
@@ -22,10 +22,12 @@ struct reading {
     uint32_t *offsets; /* of the instructions */
     size_t count, room;
     uint64_t *weights; /* by instruction */
+    size_t next_hit;   /* that the sink was not told of */
     uint8_t *shown;
-    struct jr_listings *listings;
+    const struct jr_asm_job *job;
     const struct jr_asm_sink *sink;
-    const struct jr_jit_source_line *last; /* the source line last listed */
+    struct jr_frame last;   /* whose line was listed last */
+    struct jr_frames chain; /* whose names were */
 };
 
 static void find_instructions(struct reading *reading)
@@ -100,25 +102,7 @@ static void choose(struct reading *reading, const struct jr_asm_limits *limits)
     }
 }
 
-/* The entry of the line table that an address is under, or NULL. */
-static const struct jr_jit_source_line *line_at(const struct jr_jit_code *code,
-                                                uint64_t address)
-{
-    size_t from = 0, to = code->nlines;
-
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (code->lines[middle].address <= address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from > 0 ? &code->lines[from - 1] : NULL;
-}
-
-/* A copy of a line: blanks in place of tabs, no NULs.  The caller frees it. */
-static char *clean_copy(const char *text, size_t length)
+char *jr_asm_clean(const char *text, size_t length)
 {
     char *copy = jr_alloc(length * 4 + 1, 1);
     size_t used = 0;
@@ -134,33 +118,72 @@ static char *clean_copy(const char *text, size_t length)
     return copy;
 }
 
-/* Lists the source of an address when it is another than the last one. */
-static void put_source(struct reading *reading, uint64_t address)
+/* Whether the code at these frames is of the function that is listed: code that
+ * was inlined is listed without what is around it. */
+static int is_asked_for(const struct reading *reading,
+                        const struct jr_frames *frames)
 {
-    const struct jr_jit_source_line *line =
-        line_at(&reading->version->code, address);
-    const struct jr_jit_source_line *last = reading->last;
+    return !reading->job->function->inlined ||
+           jr_code_depth(reading->job->function, frames) > 0;
+}
+
+static int same_functions(const struct jr_frames *one,
+                          const struct jr_frames *other)
+{
+    if (one->count != other->count)
+        return 0;
+    for (size_t i = 0; i < one->count; i++)
+        if (one->items[i].name != other->items[i].name)
+            return 0;
+    return 1;
+}
+
+/* Tells the sink of functions that were inlined, where they are others than
+ * before.  JIT code has none. */
+static void put_functions(struct reading *reading,
+                          const struct jr_frames *frames)
+{
+    const struct jr_asm_sink *sink = reading->sink;
+    const int is_begin = reading->chain.count == 0;
+
+    if (!reading->version->code.module ||
+        same_functions(&reading->chain, frames))
+        return;
+    reading->chain = *frames;
+    reading->last.line = 0;
+    if (!is_begin || frames->count > 1)
+        sink->function(sink->data, frames);
+}
+
+/* Tells the sink of which line the code at these frames is, where that is
+ * another than of the code before. */
+static void put_context(struct reading *reading, const struct jr_frames *frames)
+{
+    const struct jr_asm_sink *sink = reading->sink;
+    const struct jr_frame *frame = frames->items;
+    const struct jr_frame last = reading->last;
     const char *text;
     char *copy = NULL;
     int length;
 
-    if (!line || line == last)
+    if (frames->count == 0)
         return;
-    reading->last = line;
-    if (line->line == 0 || (last && last->line == line->line &&
-                            strcmp(last->file, line->file) == 0))
+    put_functions(reading, frames);
+    if (!frame->file || frame->line == 0 ||
+        (reading->last.line == frame->line &&
+         strcmp(last.file, frame->file) == 0))
         return;
-    length = jr_listings_line(reading->listings, line->file, line->line, &text);
+    reading->last = *frame;
+    length = jr_listings_line(reading->job->listings, frame->file, frame->line,
+                              &text);
     if (length >= 0)
-        copy = clean_copy(text, (size_t)length);
-    reading->sink->source(
-        reading->sink->data, line->file, line->line,
-        line->discriminator <= INT32_MAX ? line->discriminator : 0, copy);
+        copy = jr_asm_clean(text, (size_t)length);
+    sink->source(sink->data, frame->file, frame->line, frame->column, copy);
     free(copy);
 }
 
 /* Makes the target of a jump within the code, the last operand, an offset. */
-static void show_offset(const struct jr_jit_code *code,
+static void show_offset(const struct jr_code_piece *code,
                         struct jr_instruction *instruction)
 {
     char *text = strrchr(instruction->text, ' '), *end;
@@ -175,6 +198,26 @@ static void show_offset(const struct jr_jit_code *code,
         snprintf(text, (size_t)(end - text) + 1, "+%llx", target - code->start);
 }
 
+/* Tells the sink which hits instruction `at` has; those of earlier ones, which
+ * were not listed, are passed over. */
+static void put_hits(struct reading *reading, size_t at)
+{
+    const struct jr_code_version *version = reading->version;
+    const struct jr_asm_sink *sink = reading->sink;
+
+    for (; sink->hit && reading->next_hit < version->nhits;
+         reading->next_hit++) {
+        const uint64_t offset =
+            version->hits[reading->next_hit].address - version->code.start;
+        const size_t of = covering(reading, offset);
+
+        if (of > at)
+            return;
+        if (of == at)
+            sink->hit(sink->data, reading->next_hit);
+    }
+}
+
 static void put_instructions(struct reading *reading, int offsets)
 {
     const struct jr_asm_sink *sink = reading->sink;
@@ -184,21 +227,26 @@ static void put_instructions(struct reading *reading, int offsets)
         size_t offset = reading->offsets[i];
         uint64_t address = reading->version->code.start + offset;
         struct jr_instruction instruction = {.size = 0};
+        struct jr_frames frames = {NULL, 0};
+        struct jr_frame room;
 
-        if (!reading->shown[i]) {
+        if (reading->shown[i])
+            frames = jr_code_frames(&reading->version->code, address, &room);
+        if (!reading->shown[i] || !is_asked_for(reading, &frames)) {
             gap++;
             continue;
         }
         if (gap)
             sink->gap(sink->data, gap);
         gap = 0;
-        put_source(reading, address);
+        put_context(reading, &frames);
         jr_disasm_read(reading->disasm, reading->bytes + offset,
                        reading->nbytes - offset, address, &instruction);
         if (offsets)
             show_offset(&reading->version->code, &instruction);
         sink->instruction(sink->data, address, instruction.text,
                           reading->weights[i]);
+        put_hits(reading, i);
     }
     if (gap)
         sink->gap(sink->data, gap);
@@ -213,41 +261,58 @@ static void put_addresses(struct reading *reading,
 
     for (size_t i = 0; i < version->nhits && i < limits->addresses; i++) {
         const struct jr_code_hit *hit = &version->hits[i];
+        struct jr_frames frames;
+        struct jr_frame room;
 
         if (hit->address - version->code.start < reading->nbytes)
             continue;
-        put_source(reading, hit->address);
+        frames = jr_code_frames(&version->code, hit->address, &room);
+        put_context(reading, &frames);
         sink->instruction(sink->data, hit->address,
-                          reading->nbytes < BYTES_MAX
-                              ? "(code not kept)"
-                              : "(too far into the code to be shown)",
+                          reading->nbytes >= BYTES_MAX
+                              ? "(too far into the code to be shown)"
+                          : version->code.module ? "(code not here)"
+                                                 : "(code not kept)",
                           hit->weight_ns);
+        if (sink->hit)
+            sink->hit(sink->data, i);
     }
 }
 
-static enum jr_asm_result read_code(struct reading *reading, uint16_t machine)
+/* Why there are no bytes. */
+static enum jr_asm_result find_lack(const struct jr_code_piece *code)
 {
-    const struct jr_jit_code *code = &reading->version->code;
+    if (!code->module)
+        return JR_ASM_NO_BYTES;
+    if (!jr_code_has_file(code))
+        return JR_ASM_NO_FILE;
+    return code->start < code->end ? JR_ASM_NO_TEXT : JR_ASM_NO_EXTENT;
+}
+
+static enum jr_asm_result read_code(struct reading *reading)
+{
+    const struct jr_code_piece *code = &reading->version->code;
+    const uint16_t machine =
+        code->machine ? code->machine : reading->job->machine;
     uint64_t size = code->end - code->start;
 
     if (size > BYTES_MAX)
         size = BYTES_MAX;
-    reading->disasm = jr_disasm_new(code->machine ? code->machine : machine);
+    reading->disasm = jr_disasm_new(machine);
     if (!reading->disasm)
         return JR_ASM_NO_MACHINE;
     reading->bytes = jr_alloc((size_t)size + 1, 1);
-    reading->nbytes = jr_jit_code_bytes(code, reading->bytes, (size_t)size);
-    return reading->nbytes ? JR_ASM_WHOLE : JR_ASM_NO_BYTES;
+    reading->nbytes = jr_code_bytes(code, reading->bytes, (size_t)size);
+    return reading->nbytes ? JR_ASM_WHOLE : find_lack(code);
 }
 
-enum jr_asm_result jr_asm_list(const struct jr_code_version *version,
-                               uint16_t machine, struct jr_listings *listings,
+enum jr_asm_result jr_asm_list(const struct jr_asm_job *job,
                                const struct jr_asm_limits *limits,
                                const struct jr_asm_sink *sink)
 {
     struct reading reading = {
-        .version = version, .listings = listings, .sink = sink};
-    enum jr_asm_result result = read_code(&reading, machine);
+        .version = job->version, .job = job, .sink = sink};
+    enum jr_asm_result result = read_code(&reading);
 
     if (result == JR_ASM_WHOLE) {
         find_instructions(&reading);

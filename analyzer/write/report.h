@@ -26,7 +26,15 @@ struct jr_report {
     size_t changed; /* binaries that are not those of the profile */
     const char *const *annotate; /* names of functions whose code is listed */
     size_t nannotate;
+    const char *sides[JR_SIDES]; /* with model->compares: what is compared, as
+                                    the user named it */
+    int per;                     /* --per: compare time a unit of work, */
+    double units[JR_SIDES];      /* of so many; else shares */
     struct jr_listing_places places; /* where sources may be read */
+    struct jr_symbols *symbols;      /* of the model */
+    const char *const *logs;         /* paths of those that were asked for */
+    size_t nlogs;
+    struct jr_diag *diag; /* what makes the report partial */
     uint64_t
         limit; /* functions that a process or thread shows beside the total;
                      0: as many as fit; JR_NO_LIMIT: all, and their callers */

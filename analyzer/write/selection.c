@@ -37,11 +37,13 @@ static void append_number(char **list, const char *option, uint64_t number)
     append(list, option, text);
 }
 
-static void append_seconds(char **list, const char *option, uint64_t ns)
+static void append_seconds(char **list, const char *option, int by_clock,
+                           uint64_t ns)
 {
     char text[64];
 
-    snprintf(text, sizeof(text), "%.9g", (double)ns / NS);
+    snprintf(text, sizeof(text), "%s%.9g", by_clock ? "@" : "",
+             (double)ns / NS);
     append(list, option, text);
 }
 
@@ -90,9 +92,10 @@ char *jr_selection_text(const struct jr_model *model)
     append_names(&list, "--process", filter->process, filter->nprocess);
     append_sections(&list, filter);
     if (filter->from_ns > 0)
-        append_seconds(&list, "--from", filter->from_ns);
+        append_seconds(&list, "--from", filter->by_clock, filter->from_ns);
     if (filter->has_to)
-        append_seconds(&list, "--to", filter->to_ns);
+        append_seconds(&list, "--to", filter->by_clock, filter->to_ns);
+    append_names(&list, "--span", filter->spans, filter->nspans);
     if (*list)
         return list;
     free(list);
@@ -111,7 +114,8 @@ int jr_selection_is_part(const struct jr_model *model)
     return filter->nexclude > 0 || filter->ninclude > 0 ||
            filter->events != 0 || filter->tid != 0 || filter->last ||
            filter->start > 0 || filter->end < UINT64_MAX ||
-           filter->from_ns > 0 || filter->has_to || jr_selection_is_cut(model);
+           filter->from_ns > 0 || filter->has_to || filter->nspans > 0 ||
+           jr_selection_is_cut(model);
 }
 
 int jr_selection_lacks(const struct jr_model *model, uint32_t events)

@@ -12,6 +12,7 @@
 #include "escape.h"
 #include "facts.h"
 #include "hosts.h"
+#include "marks.h"
 #include "report.h"
 #include "role.h"
 #include "selection.h"
@@ -233,5 +234,7 @@ void jr_write_summary(const struct jr_report *report, FILE *out)
         text(out, "note", report->notes[i]);
     tiers(model, out);
     jr_waits_summary(report, out);
+    if (model->marks.count > 0)
+        jr_marks_summary(report, out);
     processes(model, out);
 }

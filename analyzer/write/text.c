@@ -9,6 +9,7 @@
 #include "coverage.h"
 #include "escape.h"
 #include "facts.h"
+#include "marks.h"
 #include "parts.h"
 #include "report.h"
 #include "waits.h"
@@ -299,6 +300,7 @@ void jr_write_text(const struct jr_report *report, FILE *out)
     jr_contents_open(report, &contents);
     put_head(report, out);
     jr_waits_text(report, out);
+    jr_marks_text(report, out);
     put_contents(report, &contents, out);
     if (report->nparts > 1)
         put_part(report, &contents, 0, out);

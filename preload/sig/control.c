@@ -262,6 +262,11 @@ void jp_control_end_time_sig(void)
     stop_sig();
 }
 
+int jp_control_has_ended_sig(void)
+{
+    return atomic_load(&ended) != 0;
+}
+
 void jp_control_exit_sig(void)
 {
     atomic_store(&ended, 1);

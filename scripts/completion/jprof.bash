@@ -22,7 +22,7 @@ _jprof_values()
     --with) echo pprof firefox speedscope ;;
     --jit-detail) echo func src ir ;;
     --jit-tiers) echo merge split raw ;;
-    --format) echo html html-plain text collapsed pprof speedscope firefox callgrind perf-script summary cleo annotate ;;
+    --format) echo html html-plain text collapsed pprof push speedscope firefox callgrind perf-script summary archive cleo annotate ;;
     esac
 }
 
@@ -62,13 +62,14 @@ _jprof()
     fi
     case $command:$cur in
     report:-*) _jprof_reply -W "$(_jprof_options "$reporter")" -- "$cur" ;;
-    report:* | view:[!-]* | view:) _jprof_reply -f -- "$cur" ;;
+    pack:-*) _jprof_reply -W -o -- "$cur" ;;
+    report:* | view:[!-]* | view: | pack:*) _jprof_reply -f -- "$cur" ;;
     start:* | pause:* | clear:* | save:*)
         _jprof_reply -W "$(_jprof_pids)" -- "$cur"
         ;;
     *:-*) _jprof_reply -W "$(_jprof_options "$1")" -- "$cur" ;;
     :*)
-        _jprof_reply -c -W 'run report view start pause clear save' -- "$cur"
+        _jprof_reply -c -W 'run report view pack start pause clear save' -- "$cur"
         ;;
     *)
         # The program's own words, once it is named.

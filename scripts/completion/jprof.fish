@@ -23,7 +23,7 @@ function __jprof_values
         case '--with=*'
             __jprof_with --with pprof firefox speedscope
         case '--format=*'
-            __jprof_with --format html html-plain text collapsed pprof speedscope firefox callgrind perf-script summary cleo annotate
+            __jprof_with --format html html-plain text collapsed pprof push speedscope firefox callgrind perf-script summary archive cleo annotate
         case '*'
             return 1
     end
@@ -44,6 +44,10 @@ function __jprof_words
             string match -q -- '-*' $current
             and __jprof_with --with pprof firefox speedscope
             return
+        case pack
+            string match -q -- '-*' $current
+            and printf '%s\n' -o
+            return
         case report
             string match -q -- '-*' $current
             and __jprof_options (string replace -r 'jprof[^/]*$' jprof-report $words[1])
@@ -52,7 +56,7 @@ function __jprof_words
     if string match -q -- '-*' $current
         __jprof_options $words[1]
     else if test (count $words) = 1
-        printf '%s\n' run report view start pause clear save
+        printf '%s\n' run report view pack start pause clear save
         __fish_complete_command
     else
         __fish_complete_command

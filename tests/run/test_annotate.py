@@ -92,8 +92,14 @@ class Made(Files):
                  load(3000000000, 0x20000, "JS:*" + name, CODE),
                  load(5000000000, 0x30000, "JS:*" + name, CODE),
                  load(5000000000, 0x40000, "JS:*other /x.js:1:1", CODE)))
-        found = self.blocks("--annotate=work")
-        self.assertEqual(len(found), 5, found)
+        whole = self.blocks("--annotate=work")
+        found = list(whole)
+        self.assertEqual(len(found), 7, found)
+        self.assertEqual(found.pop(2).splitlines()[:3], [
+            source, "   Count  %Total      Hits   Line",
+            "%26s      1  first" % ""])
+        self.assertEqual(found.pop(2), "Count of code without a known line: "
+                         "32")
         self.assertIn("work (%s:2:10)\nCount 40, 97.6%% of the profile; "
                       "pieces of code: 3\n" % source, found[1])
         self.assertEqual([b.split(" (")[0] for b in found[2:]],
@@ -111,7 +117,7 @@ class Made(Files):
         # Any of the names will do; the rest is not listed.
         for other in ("JS:*" + name, "JS:^" + name,
                       "work (%s:2:10)" % source):
-            self.assertEqual(self.blocks("--annotate", other), found)
+            self.assertEqual(self.blocks("--annotate", other), whole)
 
     def test_jumps_and_counts_in_html(self):
         self.profile([(2, 0x20004, 3), (2, 0x20009, 5)],
@@ -135,7 +141,7 @@ class Made(Files):
                      dump(load(1500000000, 0x20000, "f", CODE)))
         self.put("out", "")
         text = self.report("app", "--annotate=g", "jprof-log")
-        self.assertIn("No sample is in JIT code of such a name.", text)
+        self.assertIn("No sample is in code of such a name.", text)
         for line in ("--format=annotate", "--annotate=f --format=summary"):
             self.report("app", *line.split(), "jprof-log", status=64)
 
@@ -199,7 +205,7 @@ class Made(Files):
         self.assertLess(len(page), 2000000)
         text = self.report("app", "--annotate=" + names[0][:20000],
                            "jprof-log")
-        self.assertIn("No sample is in JIT code", text)
+        self.assertIn("No sample is in code", text)
         text = self.report("app", "--annotate=" + names[1], "jprof-log")
         self.assertIn(names[1], text)
         self.assertFalse(set(text) & set("\x01\x1b\u202e"))

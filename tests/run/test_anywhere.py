@@ -7,7 +7,7 @@ import re
 import subprocess
 import unittest
 
-from jprun import ROOT, Case, lacking, need
+from jprun import BUILD, ROOT, Case, lacking, need
 
 OBJECT = "analyzer/match.o"
 
@@ -53,6 +53,32 @@ class Warnings(Case):
             self.assertTrue(lines or goal == "programs", goal)
             for line in lines:
                 self.assertEqual("-Werror" in line, strict, line)
+
+
+class Demo(Case):
+    """README's first command: the compiler on jprof's own sources, and node."""
+
+    def test_it_ends_well_and_shows_two_profiles(self):
+        for name in ("ps", "xz", "gcc", "make", "node"):
+            need(name)
+        env = {name: value for name, value in os.environ.items()
+               if not name.startswith(("MAKE", "MFLAGS"))}
+        done = subprocess.run(
+            [os.path.join(ROOT, "scripts", "demo")], cwd=self.dir,
+            env=dict(env, B=BUILD, WERROR="-Werror"),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, check=False)
+        output = done.stdout.decode()
+        self.assertEqual(done.returncode, 0, output[-2000:])
+        self.assertNotIn("error:", output)
+        flat = output.split("the flat profile begins:")[1:]
+        self.assertEqual(len(flat), 2, output[-2000:])
+        self.assertRegex(flat[1], r"isPrime|countPrimes|compareRecords")
+        for name in ("compiler", "javascript"):
+            page = os.path.join(os.path.realpath(BUILD), "demo", name,
+                                "report.html")
+            self.assertIn("  %s\n" % page, output)
+            self.assertGreater(os.path.getsize(page), 10000)
 
 
 class InstallDeps(Case):
@@ -113,17 +139,20 @@ class InstallDeps(Case):
                      "echo \"$*\" >>%s\n" % (
                          " ".join(known), self.path("installed")))
         self.command("sudo", "exec \"$@\"\n")
-        for name in ("jcmd", "javac", "lli", "node", "rustc", "php", "erl",
-                     "luajit", "sbcl", "ruby"):
+        for name in re.findall(r"(?m)^\S+ e:(\S+)$", self.table()):
             self.command(name)
         with open(self.path("installed"), "w", encoding="ascii"):
             pass
 
-    def packages(self, but, instead=()):
-        """All that the table has, but these; and some more."""
+    @staticmethod
+    def table():
         with open(os.path.join(ROOT, "scripts/install-deps"),
                   encoding="utf-8") as source:
-            lines = re.findall(r"(?m)^([\w.+|-]+) [ceh]:", source.read())
+            return source.read()
+
+    def packages(self, but, instead=()):
+        """All that the table has, but these; and some more."""
+        lines = re.findall(r"(?m)^([\w.+|-]+) [ceh]:", self.table())
         names = {line.split("|")[0] for line in lines}
         return sorted(names - set(but) | set(instead))
 

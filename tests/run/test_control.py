@@ -165,16 +165,18 @@ class Idle(Control):
         self.assertEqual(summary["sections"], "2")
 
     def test_real_time_sections(self):
+        """A thread that goes on waiting has a sample a second; the counts are
+        compared exactly, so few do."""
         live = self.begin("idle", DEFER + " JP_REALTIME")
         live.kill(signal.SIGALRM)
         self.await_events("section", 1)
-        live.wait_until(lambda: len(self.samples()) > 50, "samples")
+        live.wait_until(lambda: len(self.samples()) > 5, "samples")
         live.kill(signal.SIGUSR1)
         self.await_events("pause", 1)
         first = len(self.samples())
         live.kill(signal.SIGALRM)
         self.await_events("section", 2)
-        live.wait_until(lambda: len(self.samples()) > first + 50, "samples")
+        live.wait_until(lambda: len(self.samples()) > first + 5, "samples")
         self.assertEqual(live.end(signal.SIGTERM).status, 0)
         app = program("idle")
         whole = int(self.summary(app, "jprof-log")["samples"])

@@ -3,7 +3,9 @@
 report with the same filter, for each selection that its address can say.
 
 Runs in: tests.  Without a Chromium the tests are skipped by name."""
+import base64
 import json
+import math
 import random
 import re
 import subprocess
@@ -223,6 +225,60 @@ class Numbers(InBrowser):
         for name, count in rows:
             self.assertEqual(int(count), found[name][0])
 
+    def test_compare(self):
+        """Functions by the difference of their shares, what chance may have
+        made in grey; stacks that are in one of two ranges alone."""
+        ranges = ("0.0011-0.0012", "0.002-0.0021")
+        sums, stacks = [], []
+        for one in ranges:
+            self.go("t=" + one)
+            sums.append(self.browser.run(
+                "(() => { const s = jprof.model.sums(jprof.state); return "
+                "{count: [...s.count], hits: [...s.hits], whole: s.whole, "
+                "samples: s.samples}; })()"))
+            begin, end = one.split("-")
+            text = self.output("collapsed", ("--from=" + begin, "--to=" + end),
+                               self.logs).decode()
+            paths = [tuple(line.rsplit(" ", 1)[0].split(";"))
+                     for line in text.splitlines()]
+            stacks.append({path[:n] for path in paths
+                           for n in range(1, len(path) + 1)})
+        self.go("v=functions&t=%s&b=%s" % ranges)
+        items = self.browser.run(
+            "jprof.compared.items.map((one) => one.node ? {path: pathTo("
+            "jprof.compared.tree, one.node).map((fn) => jprof.profile.names["
+            "fn]), now: one.sums === jprof.compared.now} : one)")
+        rows = [one for one in items if "fn" in one]
+        self.assertEqual(len(rows), sum(
+            a > 0 or b > 0 for a, b in zip(sums[0]["hits"], sums[1]["hits"])))
+        for row in rows:
+            for by in ("count", "hits"):
+                self.check_difference(row[by], sums, by, row["fn"], len(rows))
+        self.assertEqual({row["count"]["isSure"] for row in rows},
+                         {False, True})
+        order = [(not row["count"]["isSure"], -abs(row["count"]["step"]))
+                 for row in rows]
+        self.assertEqual(order, sorted(order))
+        for number, is_now in ((0, True), (1, False)):
+            alone = {path for path in stacks[number] - stacks[1 - number]
+                     if path[:-1] in stacks[1 - number] or len(path) == 1}
+            shown = {tuple(one["path"]) for one in items
+                     if one.get("now") is is_now}
+            self.assertTrue(shown)
+            self.assertLessEqual(shown, alone)
+            self.assertEqual(len(shown), min(len(alone), 40))
+        self.check_quiet()
+
+    def check_difference(self, row, sums, by, fn, comparisons):
+        """A difference of shares and whether it is sure, as anew."""
+        a, b = (one[by][fn] / one["whole"] for one in sums)
+        n, m = (one["samples"] for one in sums)
+        mean = (a * n + b * m) / (n + m)
+        error = math.sqrt(max(mean * (1 - mean), 1e-12) * (1 / n + 1 / m))
+        self.assertAlmostEqual(row["step"], 100 * (a - b), places=9)
+        self.assertEqual(row["isSure"], abs(a - b) > error * math.sqrt(
+            4 + 2 * math.log(comparisons)))
+
     def test_search(self):
         """What matches is what -i keeps."""
         self.go("q=%2Fa100%5B02%5D0%2F")
@@ -265,6 +321,37 @@ class Numbers(InBrowser):
         first, end = self.browser.run("jprof.state.range")
         self.assertAlmostEqual(first / last, 0.25, delta=0.01)
         self.assertAlmostEqual(end / last, 0.5, delta=0.01)
+
+class Print(InBrowser):
+    def test_pages(self):
+        """On paper it is the plain tables, on 20 pages at most, however many
+        functions there are and however long their names."""
+        random_ = random.Random(9)
+        log = self.path("jprof-log")
+        text = draw_log(random_, 7)
+        # Each address becomes 30: about 1,000 functions.
+        text = re.sub(r"0x[0-9a-f]+", lambda found: hex(
+            int(found.group(), 16) * 64 + random_.randrange(30)), text)
+        with open(log, "wb") as target:
+            target.write(pack.pack(text))
+        agree.write_map(decode.load(log), self.dir)
+        with open(self.path(agree.NAMES), encoding="ascii") as source:
+            names = source.read().splitlines()
+        self.assertGreater(len(names), 600)
+        with open(self.path(agree.NAMES), "w", encoding="ascii") as target:
+            for line in names:
+                target.write(line + "::word<int>" * 400 + "()\n")
+            size = target.tell()
+        with open(self.path(agree.MAP), encoding="ascii") as source:
+            lines = source.read()
+        with open(self.path(agree.MAP), "w", encoding="ascii") as target:
+            target.write(re.sub(r"size=\d+", "size=%d" % size, lines))
+        self.browser.open(self.write_page(log), READY)
+        paper = base64.b64decode(self.browser.call("Page.printToPDF")["data"])
+        pages = len(re.findall(rb"/Type\s*/Page\b", paper))
+        self.assertIn("word", self.browser.run("jprof.profile.names[0]"))
+        self.assertGreater(pages, 3)
+        self.assertLessEqual(pages, 20)
 
 
 if __name__ == "__main__":

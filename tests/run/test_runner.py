@@ -12,7 +12,7 @@ from jprun import ROOT, Case
 class Runner(Case):
     """The runner's last line and exit status, on tests made here."""
 
-    def runner(self, kind, **more):
+    def runner(self, kind, jobs=None, **more):
         """(exit status, last line) of the runner on one kind of test."""
         os.makedirs(self.path("tests/tools"))
         for name in ("check.py", "golden.py", "tools/pack.py"):
@@ -21,7 +21,8 @@ class Runner(Case):
                 self.write("tests/" + name, source.read())
         done = subprocess.run(
             [sys.executable, "-B", self.path("tests/check.py"), "--only",
-             kind], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+             kind, *(("--jobs", str(jobs)) if jobs else ())],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, check=False,
             env=dict(os.environ, B="build"), **more)
         self.lines = done.stdout.decode().splitlines()
@@ -55,6 +56,26 @@ class Runner(Case):
             "    def test_c(self): self.skipTest('no')\n"
             "    def test_d(self): raise KeyError\n"),
             (1, "1 passed, 2 failed, 1 skipped"))
+
+    def test_what_waits_has_a_lane_of_its_own(self):
+        """Two jobs that go on until a third has run, two at a time."""
+        os.makedirs(self.path("tests/run"))
+        there = self.path("there")
+        for name in ("a", "b"):
+            self.write("tests/run/test_%s.py" % name,
+                       "import os, time, unittest\n"
+                       "class T(unittest.TestCase):\n"
+                       "    def test(self):\n"
+                       "        end = time.time() + 60\n"
+                       "        while not os.path.exists(%r):\n"
+                       "            self.assertLess(time.time(), end)\n"
+                       "            time.sleep(0.01)\n" % there)
+        self.write("tests/run/test_waits.py", "import unittest\n"
+                   "class T(unittest.TestCase):\n"
+                   "    def test(self): open(%r, 'w').close()\n" % there)
+        self.assertEqual(self.runner("run", jobs=2),
+                         (0, "3 passed, 0 failed, 0 skipped"))
+        self.assertIn("again: 0", self.lines)
 
     def test_success(self):
         self.assertEqual(self.run_with("    def test_a(self): pass\n"),

@@ -6,6 +6,7 @@ import unittest
 
 from jprun import (PERIOD_NS, TICK_FLAGS, Case, kernel_tick_hz, program,
                    share_bound, weight_s)
+from test_clocks import perf_allowed
 
 SHARES = {"a": 0.5, "b": 0.3, "c": 0.2}
 WALKERS = ("fp", "libunwind", "cfi", "auto")
@@ -65,10 +66,16 @@ class Rate(Case):
 class Shares(Case):
     """50:30:20 below a recursion of 20, in each thread and in total."""
 
-    def profile(self, walker, kind):
-        done = self.run_program(
-            program("shares"), "4", "2", kind,
-            flags=TICK_FLAGS + " JP_STACK=" + walker)
+    # 500 samples a thread: of the kernel's tick, or in a quarter of the time
+    # by a clock that has no tick.  The errors go by their number.
+    TICKS = "2", TICK_FLAGS
+    EVENTS = ("0.5", "JP_START JP_PERIOD=0.001 JP_CLOCK=perf") \
+        if perf_allowed() else TICKS
+
+    def profile(self, walker, kind, clock):
+        seconds, flags = clock
+        done = self.run_program(program("shares"), "4", seconds, kind,
+                                flags=flags + " JP_STACK=" + walker)
         self.assertEqual((done.status, done.err), (0, ""))
         threads, _ = parse_shares(done.out)
         self.assertEqual(self.run_of().header["walker"],
@@ -100,8 +107,8 @@ class Shares(Case):
         weights = [s[2] for s in samples]
         return sum(weights) ** 2 / sum(w * w for w in weights)
 
-    def check(self, walker, kind):
-        threads = self.profile(walker, kind)
+    def check(self, walker, kind, clock=EVENTS):
+        threads = self.profile(walker, kind, clock)
         run = self.run_of()
         app = program("shares")
         self.check_stacks(self.collapsed(app, "jprof-log"),
@@ -128,7 +135,8 @@ class Shares(Case):
         self.check("cfi", "frame")
 
     def test_hybrid_leaf(self):
-        self.check("auto", "leaf")
+        """The default walker, by the clock that is there everywhere."""
+        self.check("auto", "leaf", self.TICKS)
 
     def test_libunwind_leaf(self):
         self.check("libunwind", "leaf")
@@ -137,7 +145,7 @@ class Shares(Case):
         self.check("libunwind", "frame")
 
     def test_no_frames_of_the_library(self):
-        self.profile("libunwind", "leaf")
+        self.profile("libunwind", "leaf", self.EVENTS)
         modules = [(int(k["start"], 16), int(k["end"], 16))
                    for _, k in self.run_of().events("module")
                    if "libjprof" in k["path"] or "libunwind" in k["path"]]

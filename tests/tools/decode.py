@@ -22,6 +22,8 @@ MAX_FRAMES = 4096
 MAX_LINE = 8192
 BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 EVENTS = "cpu running blocked raised ready".split()
+MARKS = "mark begin end".split()
+MAX_NAME = 255
 REASONS = "root depth bad_fp no_rule bounds no_stack walker fiber".split()
 FIELDS = [field.split(":") for field in (
     "byte_order:8:I version:12:H header_size:14:H machine:16:H pid:24:I "
@@ -46,6 +48,7 @@ class Run:
         self.samples = []       # (time, tid, weight, event, reason, stack)
         self.gaps = {}          # stack -> index before which frames miss
         self.gap_of = []        # of each sample: that index, or 0
+        self.marks = []         # (time, tid, kind, name)
         self.map = []           # (time, event, {key: value})
         self.damage = []        # (offset, what)
         self.chunks = []        # (seq, offset, size, tid)
@@ -135,6 +138,22 @@ class Chunk:
         self.run.text.append(self.data[at + 8:at + 8 + length])
         return None
 
+    def mark(self, at, words):
+        """Adds a mark to the run; returns what is wrong, or None."""
+        kind = self.data[at + 1]
+        if words < 3:
+            return "mark size"
+        tid, time, length = self.get("IQI", at + 4)
+        if not 1 <= length <= MAX_NAME or words != (20 + length + 7) // 8:
+            return "mark length"
+        if kind >= len(MARKS) or b"\0" in self.data[at + 20:at + 20 + length]:
+            return "mark kind or name"
+        if time >= self.run.header["cleared_ns"]:
+            self.run.marks.append((
+                time, tid, MARKS[kind],
+                self.data[at + 20:at + 20 + length].decode(errors="replace")))
+        return None
+
     def records(self, size):
         at = 64
         while at + 8 <= len(self.data):
@@ -143,7 +162,8 @@ class Chunk:
                 break
             cut = words == 0 or at + words * 8 > min(size, len(self.data))
             wrong = "record size" if cut else {
-                1: self.stack, 2: self.sample, 3: self.text}.get(kind, skip)(at, words)
+                1: self.stack, 2: self.sample, 3: self.text,
+                4: self.mark}.get(kind, skip)(at, words)
             if wrong:
                 self.run.damage.append((self.offset + at, wrong))
             if cut:
@@ -252,7 +272,8 @@ def main(argv):
     for run in load(paths[0]):
         if "--json" in argv:
             print(json.dumps({"header": run.header, "samples": run.samples,
-                              "map": run.map, "damage": run.damage}))
+                              "marks": run.marks, "map": run.map,
+                              "damage": run.damage}))
             continue
         for *fields, stack in run.samples:
             print(*fields, ",".join("%x" % frame for frame in stack))

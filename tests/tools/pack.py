@@ -15,6 +15,7 @@ can be set to something unsound, since many inputs are meant to be damaged.
         base: the id of an earlier stack of the chunk, or a number
   sample time=NS tid=T weight=NS [event=cpu] [reason=root] [stack=A] [words=N]
         stack: an id or a number; event and reason: a name or a number
+  mark time=NS tid=T kind=mark|begin|end|N name=TEXT [length=N] [words=N]
   raw HEX...              bytes as they are, in the open chunk or in the file
   free pages=N            N pages of zeros between chunks
   end                     closes the chunk (a new chunk or header does too)
@@ -50,6 +51,7 @@ DEFAULTS = {
 EVENTS = {"cpu": 0, "running": 1, "blocked": 2, "raised": 3, "ready": 4}
 REASONS = {"root": 0, "depth": 1, "bad_fp": 2, "no_rule": 3, "bounds": 4,
            "no_stack": 5, "walker": 6, "fiber": 7}
+MARKS = {"mark": 0, "begin": 1, "end": 2}
 CHUNK_HEADER = 64
 
 
@@ -149,6 +151,17 @@ class Packer:
             self.order + "BBHIQQ", 2, event | reason << 4,
             number(args.pop("words", "3")), number(args.pop("tid", "1")),
             number(args.pop("time", "0")), weight | stack << 48))
+        unknown(args)
+
+    def do_mark(self, args):
+        name = args.pop("name").encode("utf-8", "surrogateescape")
+        words = (20 + len(name) + 7) // 8
+        self.put(struct.pack(
+            self.order + "BBHIQI", 4, number(args.pop("kind", "mark"), MARKS),
+            number(args.pop("words", str(words))),
+            number(args.pop("tid", "1")), number(args.pop("time", "0")),
+            number(args.pop("length", str(len(name)))))
+                 + name.ljust(8 * words - 20, b"\0"))
         unknown(args)
 
     def do_free(self, args):

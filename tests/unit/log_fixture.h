@@ -119,6 +119,24 @@ static inline void put_text(struct built *built, const char *line)
     built->at += size;
 }
 
+/* A mark with so many bytes of name. */
+static inline void put_mark(struct built *built, uint64_t time_ns, uint32_t tid,
+                            uint8_t kind, const char *name, size_t length)
+{
+    const size_t size = (JP_MARK_RECORD_SIZE + length + 7) & ~(size_t)7;
+    struct jp_mark_record *record =
+        (struct jp_mark_record *)(built->data + built->at);
+
+    record->head.type = JP_RECORD_MARK;
+    record->head.info = kind;
+    record->head.words = (uint16_t)(size / 8);
+    record->tid = tid;
+    record->time_ns = time_ns;
+    record->length = (uint32_t)length;
+    memcpy(record->name, name, length);
+    built->at += size;
+}
+
 /* A log of two chunks: a stack built on another, samples out of order. */
 static inline struct built *two_chunks(void)
 {

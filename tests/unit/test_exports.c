@@ -53,10 +53,7 @@ static void test_proto(void **state)
     static const uint8_t expected[] = {0x0a, 0x12, 0x08, 0xac, 0x02, 0x12, 0x02,
                                        0x05, 0x00, 0x58, 0xff, 0xff, 0xff, 0xff,
                                        0xff, 0xff, 0xff, 0xff, 0xff, 0x01};
-    struct jr_proto proto = {0}, inner = {0};
-    char *data = NULL;
-    size_t size;
-    FILE *out = open_memstream(&data, &size);
+    struct jr_proto proto = {0}, inner = {0}, outer = {0};
 
     (void)state;
     jr_proto_uint(&proto, 1, 300);
@@ -67,11 +64,10 @@ static void test_proto(void **state)
     assert_int_equal(inner.size, 0);
     jr_proto_uint(&inner, 11, UINT64_MAX);
     jr_proto_append(&proto, &inner);
-    jr_proto_write(&proto, 1, out);
-    fclose(out);
-    assert_int_equal(size, sizeof(expected));
-    assert_memory_equal(data, expected, size);
-    free(data);
+    jr_proto_message(&outer, 1, &proto);
+    assert_int_equal(outer.size, sizeof(expected));
+    assert_memory_equal(outer.data, expected, outer.size);
+    free(outer.data);
     free(proto.data);
     free(inner.data);
 }

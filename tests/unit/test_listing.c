@@ -123,6 +123,38 @@ static void test_lines(void **state)
 }
 
 /* A private file that a profile names, or a link that leads there. */
+/* Recorded folders are read without what is hidden, and not the root; where
+ * maps lead the user said. */
+static void recorded_and_maps(const char *top, const char *folder,
+                              const char *secret, const char *hidden)
+{
+    const char *recorded[] = {top, "/"};
+    struct jr_source_map maps[] = {{"/build/dir", top}, {"/b/", top}};
+    struct jr_listing_places places = {.folder = folder};
+    struct jr_listings *listings;
+
+    for (size_t i = 0; i < 3; i++) {
+        places.recorded = i < 2 ? recorded + i : NULL;
+        places.nrecorded = i < 2;
+        listings = jr_listings_new(&places);
+        assert_line(listings, secret, 1, i == 0 ? "secret" : NULL);
+        assert_line(listings, hidden, 1, NULL);
+        jr_listings_free(listings);
+    }
+    for (size_t nmaps = 0; nmaps < 3; nmaps++) {
+        places.maps = maps;
+        places.nmaps = nmaps;
+        listings = jr_listings_new(&places);
+        assert_line(listings, "/build/dir/id_rsa", 1,
+                    nmaps > 0 ? "secret" : NULL);
+        assert_line(listings, "/build/directory/id_rsa", 1, NULL);
+        assert_line(listings, "/build/dir/../../../../../../etc/passwd", 1,
+                    NULL);
+        assert_line(listings, "/b/id_rsa", 1, nmaps > 1 ? "secret" : NULL);
+        jr_listings_free(listings);
+    }
+}
+
 static void test_places(void **state)
 {
     char *top = jr_strdup("/tmp/jprof-unit-XXXXXX"), *folder, *secret, *hidden;
@@ -148,8 +180,8 @@ static void test_places(void **state)
         const char *there = nsources ? "secret" : NULL;
         char *around = jr_printf("%ssub/../../id_rsa", folder);
 
-        listings = jr_listings_new(
-            &(struct jr_listing_places){folder, sources, nsources});
+        listings = jr_listings_new(&(struct jr_listing_places){
+            .folder = folder, .sources = sources, .nsources = nsources});
         assert_line(listings, secret, 1, there);
         assert_int_equal(jr_listings_text(listings, secret, &text, &size),
                          there ? 0 : -1);
@@ -163,6 +195,7 @@ static void test_places(void **state)
         jr_listings_free(listings);
         free(around);
     }
+    recorded_and_maps(top, folder, secret, hidden);
     /* The working directory is the user's choice, too, but not the root. */
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(chdir(i ? "/" : top), 0);

@@ -155,6 +155,37 @@ static void test_short_waits(void **state)
     jp_clock_end_sig(thread);
 }
 
+/* A thread that only waits tells what leaving a wait and getting back into it
+ * takes: that is taken off the CPU time of one that did more.  The last test,
+ * as what is known stays known. */
+static void test_around(void **state)
+{
+    const uint64_t around = 30000, used = 70000;
+    struct jp_due due;
+    (void)state;
+    struct jp_thread *thread = begin();
+    for (unsigned i = 0; i < 100; i++) {
+        to_moment(thread, WAITS);
+        fake.cpu_ns += i == 0 ? 0 : around;
+        fake.switches++;
+        look(thread, IN_CALL, &due);
+    }
+    const uint64_t looking = counts[JP_COUNT_LOOKING_NS];
+    assert_int_equal(looking, 99 * around);
+    const int64_t known = thread->clock.watch.remainder_ns;
+    for (unsigned i = 0; i < 100; i++) {
+        to_moment(thread, WAITS);
+        fake.cpu_ns += around + used;
+        fake.switches += 3;
+        look(thread, IN_CALL, &due);
+    }
+    assert_uint_in_range(counts[JP_COUNT_LOOKING_NS] - looking, 99 * around,
+                         101 * around);
+    assert_uint_in_range(thread->clock.watch.remainder_ns - known, 99 * used,
+                         101 * used);
+    jp_clock_end_sig(thread);
+}
+
 /* A program in step with the clock: it runs for the first 3 ms of each 10.
  * Each millisecond of those gets its time. */
 static void test_rhythm(void **state)
@@ -549,7 +580,7 @@ int main(void)
         TEST(test_before),        TEST(test_after),
         TEST(test_longer_period), TEST(test_rest),
         TEST(test_no_waker),      TEST(test_counted),
-        TEST(test_missed),
+        TEST(test_missed),        TEST(test_around),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

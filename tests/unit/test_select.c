@@ -192,11 +192,11 @@ static void test_starts_of_files(void **state)
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/log", folder);
     put_file(folder, "log", copies.one.built.data, copies.one.built.size);
-    jr_select_starts(&load, &log, 1);
+    jr_select_starts(&load, &log, 1, 1);
     assert_int_equal(load.starts.count, 1);
     assert_int_equal(load.starts.items[0].mono_ns, 8);
     put_file(folder, "map", map, strlen(map));
-    jr_select_starts(&load, &log, 1);
+    jr_select_starts(&load, &log, 1, 1);
     assert_int_equal(load.starts.items[0].mono_ns, 5);
     unlink(path);
     snprintf(path, sizeof(path), "%s/map", folder);

@@ -14,6 +14,11 @@
  * Ubuntu: a higher rate would ask for samples that do not come. */
 #define PERIOD_NS 4000000ULL
 #define MOST 1000000000000000000ULL /* 10^18 */
+#define EVERY_NS 60000000000ULL
+#define EVERY_LEAST_NS 1000000000ULL
+#define EVERY_MOST_NS 3600000000000ULL
+#define RING_BYTES (32ULL << 20)
+#define RING_LEAST (1ULL << 20)
 
 uint64_t jl_decimal(const char *text, unsigned digits)
 {
@@ -120,6 +125,30 @@ static void take_detail(struct jl_options *options, const char *name,
     jl_usage("%s: must be --jit-detail=func, src or ir", name);
 }
 
+static void take_push(struct jl_options *options, const char *name,
+                      const char *value)
+{
+    (void)name;
+    options->push = value;
+}
+
+static void take_every(struct jl_options *options, const char *name,
+                       const char *value)
+{
+    options->every_ns = jl_decimal(value, 9);
+    if (options->every_ns < EVERY_LEAST_NS || options->every_ns > EVERY_MOST_NS)
+        jl_usage("%s: must be 1 to 3600 seconds", name);
+}
+
+static void take_ring(struct jl_options *options, const char *name,
+                      const char *value)
+{
+    options->ring_bytes = jl_size(value);
+    if (options->ring_bytes < RING_LEAST)
+        jl_usage("%s: must be a size of at least %dM", name,
+                 (int)(RING_LEAST >> 20));
+}
+
 /* A letter's value may be joined to it or be the next word; a long option's
  * follows a '='. */
 static const struct option {
@@ -131,6 +160,8 @@ static const struct option {
     {"-o", 1, take_out},          {"--wall", 0, take_wall},
     {"--public", 0, take_public}, {"--no-args", 0, take_no_args},
     {"--jit", 1, take_jit},       {"--jit-detail", 1, take_detail},
+    {"--push", 1, take_push},     {"--every", 1, take_every},
+    {"--ring", 1, take_ring},
 };
 
 static const struct option *find(const char *word)
@@ -147,8 +178,12 @@ static const struct option *find(const char *word)
 
 void jl_options_parse(char **words, struct jl_options *options)
 {
-    *options = (struct jl_options){
-        .period_ns = PERIOD_NS, .jit = JL_JIT_MAP, .detail = "src"};
+    *options = (struct jl_options){.period_ns = PERIOD_NS,
+                                   .jit = JL_JIT_MAP,
+                                   .detail = "src",
+                                   .every_ns = EVERY_NS,
+                                   .ring_bytes = RING_BYTES};
+    jl_destination_init(&options->to);
     for (; *words && (*words)[0] == '-'; words++) {
         const struct option *option;
         const char *word = *words, *value;
@@ -157,6 +192,8 @@ void jl_options_parse(char **words, struct jl_options *options)
             words++;
             break;
         }
+        if (jl_destination_take(&options->to, &words))
+            continue;
         option = find(word);
         value = word + strlen(option->name);
         if (word[1] == '-') {
@@ -173,4 +210,6 @@ void jl_options_parse(char **words, struct jl_options *options)
     if (!*words)
         jl_usage("no program given");
     options->program = words;
+    if (options->push)
+        jl_destination_check(&options->to, options->push);
 }

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "destination.h"
+
 enum jl_jit { JL_JIT_OFF, JL_JIT_MAP, JL_JIT_DUMP };
 
 struct jl_options {
@@ -17,9 +19,13 @@ struct jl_options {
     char rate_option;   /* F or p, once it was given */
     uint8_t jit;        /* enum jl_jit */
     uint8_t wall;
-    uint8_t is_public; /* others may read the folder and the report */
-    uint8_t no_args;   /* command lines are left out */
-    char **program;    /* its name and arguments; a NULL behind them */
+    uint8_t is_public;   /* others may read the folder and the report */
+    uint8_t no_args;     /* command lines are left out */
+    const char *push;    /* the URL of --push; NULL */
+    uint64_t every_ns;   /* between two pushes */
+    uint64_t ring_bytes; /* of a process's log with --push */
+    struct jl_destination to;
+    char **program; /* its name and arguments; a NULL behind them */
 };
 
 /* Reads the arguments behind `jprof` or `jprof run`, up to a NULL; what is

@@ -105,17 +105,21 @@ void jl_flags_set(struct jl_env *env, const struct jl_options *options,
     const char *old = jl_env_get(env, JP_ENV_FLAGS);
     char *path = jr_printf("%s/" JP_LOG_NAME, folder->given);
     char *name = escape(path), *id = identity(folder);
+    char *ring = options->push
+                     ? jr_printf(" JP_CIRCULAR=%" PRIu64, options->ring_bytes)
+                     : jr_strdup("");
     char *flags = jr_printf(
-        "JP_START JP_PERIOD=%" PRIu64 ".%09" PRIu64 "%s%s%s%s JP_FILENAME=%s"
+        "JP_START JP_PERIOD=%" PRIu64 ".%09" PRIu64 "%s%s%s%s%s JP_FILENAME=%s"
         "%s",
         options->period_ns / 1000000000U, options->period_ns % 1000000000U,
         options->wall ? " JP_REALTIME" : "",
-        options->no_args ? " JP_NO_ARGS" : "", old && *old ? " " : "",
+        options->no_args ? " JP_NO_ARGS" : "", ring, old && *old ? " " : "",
         old ? old : "", name, id);
 
     jl_env_set(env, JP_ENV_FLAGS, flags);
     jl_env_set(env, JP_ENV_CHILD, NULL); /* it is the first of a new profile */
     free(flags);
+    free(ring);
     free(id);
     free(name);
     free(path);

@@ -14,6 +14,7 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "fetch.h"
 #include "packed.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
@@ -21,10 +22,13 @@
 
 int jr_debugfile_has_id(int fd, const uint8_t *id, size_t size)
 {
-    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
     const void *bits;
+    Elf *elf;
     int same;
 
+    /* This may be the first file of all. */
+    elf_version(EV_CURRENT);
+    elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
     same = elf && dwelf_elf_gnu_build_id(elf, &bits) == (ssize_t)size &&
            !memcmp(bits, id, size);
     elf_end(elf);
@@ -51,7 +55,8 @@ int jr_debugfile_is_bearable(int fd, const char *path, int is_common)
 struct wanted {
     const uint8_t *id;
     size_t size;
-    int is_common; /* of a file that dwz made */
+    int is_common;    /* of a file that dwz made */
+    const char *name; /* of the file that it is the debug file of; NULL */
     char digits[2 * ID_MAX + 1];
 };
 
@@ -125,6 +130,19 @@ static int try_cache(const struct wanted *wanted, const char *kind,
     return fd;
 }
 
+/* From a server, if the user wants that. */
+static int try_servers(const struct jr_debug_folders *folders,
+                       const struct wanted *wanted, char **path)
+{
+    char *fetched =
+        folders->fetch
+            ? jr_fetch_debug(folders->fetch, wanted->digits,
+                             wanted->name ? wanted->name : wanted->digits)
+            : NULL;
+
+    return fetched ? try_id(wanted, fetched, path) : -1;
+}
+
 static int find_id(const struct jr_debug_folders *folders,
                    const struct wanted *wanted, char **path)
 {
@@ -137,17 +155,21 @@ static int find_id(const struct jr_debug_folders *folders,
     }
     if (fd < 0)
         fd = try_folder(wanted, DEBUG_ROOT, "", path);
-    return fd < 0 ? try_cache(wanted, "debuginfo", path) : fd;
+    if (fd < 0)
+        fd = try_cache(wanted, "debuginfo", path);
+    return fd < 0 ? try_servers(folders, wanted, path) : fd;
 }
 
-int jr_debugfile_by_id(const struct jr_debug_folders *folders,
+int jr_debugfile_by_id(const struct jr_debug_folders *folders, const char *file,
                        const uint8_t *id, size_t size, char **path)
 {
+    const char *slash = file ? strrchr(file, '/') : NULL;
     struct wanted wanted;
 
     *path = NULL;
     if (want(&wanted, id, size) != 0)
         return -1;
+    wanted.name = slash ? slash + 1 : file;
     return find_id(folders, &wanted, path);
 }
 
@@ -293,7 +315,7 @@ int jr_debugfile_find(Dwfl_Module *module, void **userdata, const char *name,
     (void)name;
     (void)base;
     if (size > 0)
-        fd = jr_debugfile_by_id(folders, id, (size_t)size, found);
+        fd = jr_debugfile_by_id(folders, file, id, (size_t)size, found);
     if (fd < 0 && file && link)
         fd = find_link(folders, file, &linked, found);
     return fd;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds separate debug files on this machine; never asks the network.
+ * Finds separate debug files on this machine, and asks the network only where
+ * the user wants that (struct jr_debug_folders).
  * Runs in: analyzer. */
 #ifndef JR_DEBUGFILE_H
 #define JR_DEBUGFILE_H
@@ -13,8 +14,9 @@
 /* Opens the debug file with this build-id: DIR/.build-id/xx/yyyy.debug and
  * DIR/usr/lib/debug/.build-id/... of each given folder, below /usr/lib/debug,
  * and in the cache of debuginfod's client.  Returns a descriptor, which the
- * caller closes, and the path, which he frees; or -1 and NULL. */
-int jr_debugfile_by_id(const struct jr_debug_folders *folders,
+ * caller closes, and the path, which he frees; or -1 and NULL.  `file` is the
+ * file that it is of. */
+int jr_debugfile_by_id(const struct jr_debug_folders *folders, const char *file,
                        const uint8_t *id, size_t size, char **path);
 
 /* The same of the file that dwz made of what several have in common. */

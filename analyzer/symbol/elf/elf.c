@@ -9,6 +9,7 @@
 #include <elfutils/libdwfl.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/diag.h"
@@ -18,22 +19,13 @@
 #include "packed.h"
 #include "symbol/dwarf/dwarf.h"
 
-#define PAGE_MAX 65536ULL /* the largest page that a segment is mapped by */
-
-struct segment {
-    uint64_t offset, size; /* in the file */
-    uint64_t address;
-    int code;
-};
-
 struct jr_elf {
     Dwfl *dwfl;
     Dwfl_Module *module;
     Elf *elf;
     const uint8_t *id;
     size_t id_size;
-    struct segment *segments;
-    size_t nsegments, segments_room;
+    struct jr_segments segments;
     int tables_read;
     struct jr_fdes fdes;
     struct jr_names names;
@@ -58,9 +50,10 @@ static void read_segments(struct jr_elf *elf)
         GElf_Phdr header;
 
         if (gelf_getphdr(elf->elf, (int)i, &header) && header.p_type == PT_LOAD)
-            *JR_PUSH(elf->segments, elf->nsegments, elf->segments_room) =
-                (struct segment){header.p_offset, header.p_filesz,
-                                 header.p_vaddr, (header.p_flags & PF_X) != 0};
+            *JR_PUSH(elf->segments.items, elf->segments.count,
+                     elf->segments.room) = (struct jr_segment){
+                header.p_offset, header.p_filesz, header.p_vaddr,
+                (header.p_flags & PF_X) != 0};
     }
 }
 
@@ -113,7 +106,7 @@ void jr_elf_free(struct jr_elf *elf)
     if (elf->dwfl)
         dwfl_end(elf->dwfl);
     jr_altfile_close(&elf->alternate);
-    free(elf->segments);
+    free(elf->segments.items);
     free(elf->fdes.items);
     free(elf->names.items);
     free(elf->path);
@@ -126,45 +119,15 @@ size_t jr_elf_build_id(const struct jr_elf *elf, const uint8_t **id)
     return elf->id_size;
 }
 
-/* Does the segment, on whole pages when `rounded`, hold this offset? */
-static int holds(const struct segment *segment, uint64_t offset, int rounded)
-{
-    uint64_t start = segment->offset, end;
-
-    if (segment->size == 0 ||
-        __builtin_add_overflow(segment->offset, segment->size, &end) ||
-        end > UINT64_MAX - PAGE_MAX)
-        return 0;
-    if (rounded) {
-        start &= ~(PAGE_MAX - 1);
-        end = (end + PAGE_MAX - 1) & ~(PAGE_MAX - 1);
-    }
-    return offset >= start && offset < end;
-}
-
 int jr_elf_address(const struct jr_elf *elf, const struct jr_mapping *mapping,
                    uint64_t address, uint64_t *elf_address)
 {
-    uint64_t offset = address - mapping->start + mapping->offset;
+    return jr_segments_address(&elf->segments, mapping, address, elf_address);
+}
 
-    if (mapping->has_bias) {
-        *elf_address = address - mapping->bias;
-        return 0;
-    }
-    /* Neighbouring segments may share a page of the file: code first, and the
-     * exact extent before the pages. */
-    for (int pass = 0; pass < 4; pass++) {
-        for (size_t i = 0; i < elf->nsegments; i++) {
-            const struct segment *segment = &elf->segments[i];
-
-            if ((pass % 2 == 0) != segment->code ||
-                !holds(segment, offset, pass >= 2))
-                continue;
-            *elf_address = offset - segment->offset + segment->address;
-            return 0;
-        }
-    }
-    return -1;
+const struct jr_segments *jr_elf_segments(const struct jr_elf *elf)
+{
+    return &elf->segments;
 }
 
 static void read_tables(struct jr_elf *elf, struct jr_strings *strings)
@@ -228,6 +191,68 @@ size_t jr_elf_lines(struct jr_elf *elf, struct jr_strings *strings,
 {
     read_lines(elf, strings);
     return elf->dwarf ? jr_dwarf_find(elf->dwarf, elf_address, frames) : 0;
+}
+
+/* Where in the file up to *room bytes of code at an address are; makes *room
+ * what the section, or without sections the segment, has of them.  Returns 0,
+ * or -1: nowhere. */
+static int find_bytes(const struct jr_elf *elf, uint64_t address,
+                      uint64_t *offset, size_t *room)
+{
+    Elf_Scn *section = NULL;
+    size_t sections = 0;
+
+    while ((section = elf_nextscn(elf->elf, section))) {
+        GElf_Shdr header;
+
+        sections++;
+        if (!gelf_getshdr(section, &header) ||
+            !(header.sh_flags & SHF_EXECINSTR) || address < header.sh_addr ||
+            address - header.sh_addr >= header.sh_size)
+            continue;
+        if (header.sh_type == SHT_NOBITS || (header.sh_flags & SHF_COMPRESSED))
+            return -1;
+        *offset = header.sh_offset + (address - header.sh_addr);
+        if (*room > header.sh_size - (address - header.sh_addr))
+            *room = (size_t)(header.sh_size - (address - header.sh_addr));
+        return 0;
+    }
+    for (size_t i = 0; i < elf->segments.count && sections == 0; i++) {
+        const struct jr_segment *segment = &elf->segments.items[i];
+
+        if (!segment->code || address < segment->address ||
+            address - segment->address >= segment->size)
+            continue;
+        *offset = segment->offset + (address - segment->address);
+        if (*room > segment->size - (address - segment->address))
+            *room = (size_t)(segment->size - (address - segment->address));
+        return 0;
+    }
+    return -1;
+}
+
+size_t jr_elf_bytes(const struct jr_elf *elf, uint64_t elf_address,
+                    uint8_t *into, size_t room)
+{
+    uint64_t offset;
+    const Elf_Data *data;
+
+    if (find_bytes(elf, elf_address, &offset, &room) != 0 || room == 0 ||
+        offset > INT64_MAX)
+        return 0;
+    /* It checks that the file is so long. */
+    data = elf_getdata_rawchunk(elf->elf, (int64_t)offset, room, ELF_T_BYTE);
+    if (!data || data->d_size < room)
+        return 0;
+    memcpy(into, data->d_buf, room);
+    return room;
+}
+
+uint16_t jr_elf_machine(const struct jr_elf *elf)
+{
+    GElf_Ehdr header;
+
+    return gelf_getehdr(elf->elf, &header) ? header.e_machine : 0;
 }
 
 const struct jr_fde *jr_elf_fde(struct jr_elf *elf, uint64_t elf_address)

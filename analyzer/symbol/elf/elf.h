@@ -11,6 +11,7 @@
 #include "elf_names.h"
 #include "fde.h"
 #include "read/map.h"
+#include "symbol/archived/segments.h"
 #include "symbol/names/strings.h"
 #include "symbols.h"
 
@@ -32,6 +33,9 @@ size_t jr_elf_build_id(const struct jr_elf *elf, const uint8_t **id);
 int jr_elf_address(const struct jr_elf *elf, const struct jr_mapping *mapping,
                    uint64_t address, uint64_t *elf_address);
 
+/* Where its code is in memory; as long as *elf lives. */
+const struct jr_segments *jr_elf_segments(const struct jr_elf *elf);
+
 /* The named function at an ELF address, or NULL.  The tables are read at the
  * first call. */
 struct jr_name *jr_elf_name(struct jr_elf *elf, struct jr_strings *strings,
@@ -41,6 +45,15 @@ struct jr_name *jr_elf_name(struct jr_elf *elf, struct jr_strings *strings,
  * nothing is known.  Debug information is looked for at the first call. */
 size_t jr_elf_lines(struct jr_elf *elf, struct jr_strings *strings,
                     uint64_t elf_address, const struct jr_frame **frames);
+
+/* Reads up to `room` bytes of the code at an ELF address, as the file has them;
+ * returns how many it has there: none where a debug file leaves the code out,
+ * or what stands there is no code. */
+size_t jr_elf_bytes(const struct jr_elf *elf, uint64_t elf_address,
+                    uint8_t *into, size_t room);
+
+/* Its e_machine. */
+uint16_t jr_elf_machine(const struct jr_elf *elf);
 
 /* The unwinding entry at an ELF address, or NULL. */
 const struct jr_fde *jr_elf_fde(struct jr_elf *elf, uint64_t elf_address);

@@ -25,6 +25,10 @@ struct jr_symbols *jr_symbols_new(struct jr_diag *diag,
     symbols->options = *options;
     symbols->diag = diag;
     symbols->strings = jr_strings_new();
+    if (options->narchived)
+        symbols->archived = jr_archived_new(symbols->strings);
+    for (size_t i = 0; i < options->narchived; i++)
+        jr_archived_read(symbols->archived, options->archived[i], diag);
     return symbols;
 }
 
@@ -38,13 +42,19 @@ void jr_symbols_free(struct jr_symbols *symbols)
         next = module->next;
         jr_elf_free(module->elf);
         for (size_t i = 0; i < module->nknown; i++) {
-            if (module->known[i].count)
-                free((void *)module->known[i].items);
+            if (module->known[i].frames.count)
+                free((void *)module->known[i].frames.items);
         }
         free(module->known);
         jr_table_free(&module->by_place);
+        for (size_t i = 0; i < module->ncodes; i++)
+            free(module->codes[i].bytes);
+        free(module->codes);
+        free(module->extents);
+        jr_table_free(&module->by_extent);
         free(module);
     }
+    jr_archived_free(symbols->archived);
     jr_strings_free(symbols->strings);
     free(symbols);
 }
@@ -52,6 +62,23 @@ void jr_symbols_free(struct jr_symbols *symbols)
 size_t jr_symbols_changed(const struct jr_symbols *symbols)
 {
     return symbols->changed;
+}
+
+const char *jr_symbols_package(const struct jr_symbols *symbols,
+                               const char *path)
+{
+    return symbols->archived ? jr_archived_package(symbols->archived, path)
+                             : NULL;
+}
+
+uint32_t jr_symbols_source(const struct jr_symbols *symbols, const char *file)
+{
+    return symbols->archived ? jr_archived_source(symbols->archived, file) : 0;
+}
+
+int jr_symbols_are_archived(const struct jr_symbols *symbols)
+{
+    return symbols->archived != NULL;
 }
 
 static const char *intern(struct jr_symbols *symbols, char *text)
@@ -114,7 +141,7 @@ static struct jr_elf *open_elsewhere(const struct jr_symbols *symbols,
                                  mapping->build_id_size, &path);
 
     if (fd < 0)
-        fd = jr_debugfile_by_id(folders, mapping->build_id,
+        fd = jr_debugfile_by_id(folders, mapping->path, mapping->build_id,
                                 mapping->build_id_size, &path);
     if (fd >= 0)
         elf = jr_elf_open(fd, path, folders);
@@ -139,14 +166,15 @@ static struct jr_elf *open_vdso(const struct jr_symbols *symbols,
     return elf;
 }
 
+/* Sets *changed when the file at the path is another one. */
 static struct jr_elf *open_file(struct jr_symbols *symbols,
-                                const struct jr_mapping *mapping)
+                                const struct jr_mapping *mapping,
+                                uint8_t *changed)
 {
     struct stat info;
     struct jr_elf *elf = NULL;
     const char *why;
     int fd = jr_file_open(mapping->path, &info, &why);
-    int changed = 0;
 
     if (fd >= 0) {
         elf = jr_elf_open(fd, mapping->path, &symbols->options.folders);
@@ -156,13 +184,12 @@ static struct jr_elf *open_file(struct jr_symbols *symbols,
         return elf;
     if (elf) {
         jr_elf_free(elf);
-        changed = 1;
+        *changed = 1;
         why = "has changed since the profile was taken";
     }
     elf = open_elsewhere(symbols, mapping);
     if (!elf)
         jr_say("%s: %s; its functions stay unnamed", mapping->path, why);
-    symbols->changed += (size_t)changed;
     return elf;
 }
 
@@ -197,6 +224,18 @@ static const char *name_of(struct jr_symbols *symbols,
                   jr_printf("%s [%08" PRIx32 "]", module->base, begin));
 }
 
+/* What an archive says of the file; nothing at its path is looked at. */
+static void take_archived(const struct jr_symbols *symbols,
+                          struct jr_module *module)
+{
+    module->archived = jr_archived_module(symbols->archived, module->key);
+    if (module->archived)
+        module->changed = module->archived->changed;
+    if (!module->archived || !module->archived->usable)
+        jr_say("%s: the archive has no names of it; its functions stay unnamed",
+               module->path);
+}
+
 struct jr_module *jr_modules_get(struct jr_symbols *symbols,
                                  const struct jr_mapping *mapping,
                                  uint64_t boot)
@@ -214,15 +253,21 @@ struct jr_module *jr_modules_get(struct jr_symbols *symbols,
         base = "?";
     module = jr_alloc(1, sizeof *module);
     module->key = key;
+    module->records = symbols->options.record_code;
+    module->path =
+        jr_strings_add(symbols->strings, mapping->path, strlen(mapping->path));
     module->base = jr_strings_add(symbols->strings, base, strlen(base));
     module->boot = boot;
     module->id_size = mapping->build_id_size;
     memcpy(module->id, mapping->build_id, sizeof module->id);
     module->name = name_of(symbols, module);
-    if (!strcmp(mapping->path, VDSO))
+    if (symbols->archived)
+        take_archived(symbols, module);
+    else if (!strcmp(mapping->path, VDSO))
         module->elf = open_vdso(symbols, mapping);
     else if (mapping->path[0] == '/')
-        module->elf = open_file(symbols, mapping);
+        module->elf = open_file(symbols, mapping, &module->changed);
+    symbols->changed += module->changed;
     module->next = symbols->modules;
     symbols->modules = module;
     return module;
@@ -316,6 +361,63 @@ static struct jr_frames keep_frames(struct jr_symbols *symbols,
     return (struct jr_frames){frames, found.count};
 }
 
+/* What an archive has of a place, of which it says all. */
+static struct jr_frames keep_archived(struct jr_symbols *symbols,
+                                      const struct jr_module *module,
+                                      struct jr_frames found)
+{
+    struct jr_frame *frames;
+
+    if (symbols->options.no_inline) {
+        found.items += found.count - 1;
+        found.count = 1;
+    }
+    frames = jr_alloc(found.count, sizeof *frames);
+    for (size_t i = 0; i < found.count; i++) {
+        struct jr_frame frame = found.items[i];
+
+        frame.module = module->name;
+        frames[i] = *jr_strings_frame_of(symbols->strings, &frame);
+    }
+    return (struct jr_frames){frames, found.count};
+}
+
+/* The frames of an ELF address that has lines; of one that has none the frame
+ * of its function, and count 0. */
+static struct jr_frames find_place(struct jr_symbols *symbols,
+                                   struct jr_module *module, uint64_t place)
+{
+    struct jr_frames found = {NULL, 0};
+
+    if (module->archived)
+        found.count = jr_archived_place(symbols->archived, module->archived,
+                                        place, &found.items);
+    else
+        found.count =
+            jr_elf_lines(module->elf, symbols->strings, place, &found.items);
+    if (found.count == 0) {
+        found.items = module->archived ? unnamed_frame(symbols, module, NULL)
+                                       : function_frame(symbols, module, place);
+        return found;
+    }
+    return module->archived ? keep_archived(symbols, module, found)
+                            : keep_frames(symbols, module, place, found);
+}
+
+struct jr_frames jr_module_known(const struct jr_module *module, size_t index)
+{
+    const struct jr_frames *found = &module->known[index].frames;
+
+    return found->count ? *found : one_frame(found->items);
+}
+
+const struct jr_segments *jr_module_segments(const struct jr_module *module)
+{
+    if (module->archived)
+        return module->archived->usable ? &module->archived->segments : NULL;
+    return module->elf ? jr_elf_segments(module->elf) : NULL;
+}
+
 /* The frames of an ELF address. */
 static struct jr_frames place_frames(struct jr_symbols *symbols,
                                      struct jr_module *module, uint64_t place)
@@ -324,18 +426,12 @@ static struct jr_frames place_frames(struct jr_symbols *symbols,
     const uint32_t index = jr_table_put(&module->by_place, place, 0, fresh);
     struct jr_frames found;
 
-    if (index != fresh)
-        return module->known[index].count
-                   ? module->known[index]
-                   : one_frame(module->known[index].items);
-    found.count =
-        jr_elf_lines(module->elf, symbols->strings, place, &found.items);
-    if (found.count)
-        found = keep_frames(symbols, module, place, found);
-    else
-        found.items = function_frame(symbols, module, place);
-    *JR_PUSH(module->known, module->nknown, module->known_room) = found;
-    return found.count ? found : one_frame(found.items);
+    if (index == fresh) {
+        found = find_place(symbols, module, place);
+        *JR_PUSH(module->known, module->nknown, module->known_room) =
+            (struct jr_known){place, found};
+    }
+    return jr_module_known(module, index);
 }
 
 struct jr_frames jr_module_frames(struct jr_symbols *symbols,
@@ -343,10 +439,19 @@ struct jr_frames jr_module_frames(struct jr_symbols *symbols,
                                   const struct jr_mapping *mapping,
                                   uint64_t address)
 {
+    const struct jr_segments *segments = jr_module_segments(module);
     uint64_t place;
 
-    if (!module->elf ||
-        jr_elf_address(module->elf, mapping, address, &place) < 0)
+    if (!segments ||
+        jr_segments_address(segments, mapping, address, &place) < 0)
         return one_frame(unnamed_frame(symbols, module, NULL));
     return place_frames(symbols, module, place);
+}
+
+struct jr_frames jr_module_at(struct jr_symbols *symbols,
+                              struct jr_module *module, uint64_t elf_address)
+{
+    return jr_module_segments(module)
+               ? place_frames(symbols, module, elf_address)
+               : one_frame(unnamed_frame(symbols, module, NULL));
 }

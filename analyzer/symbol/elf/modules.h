@@ -8,23 +8,45 @@
 #include "base/diag.h"
 #include "base/table.h"
 #include "elf.h"
+#include "symbol/archived/archived.h"
 #include "symbol/names/frame.h"
 #include "symbol/names/strings.h"
 #include "symbols.h"
 
+/* A place that was asked for. */
+struct jr_known {
+    uint64_t place;          /* ELF address */
+    struct jr_frames frames; /* the module's own; of a place without lines that
+                                of its function, from the strings, and count
+                                0 */
+};
+
+/* Where the function at an ELF address begins and ends. */
+struct jr_extent {
+    uint64_t at, start, end;
+};
+
 struct jr_module {
     const char *key;  /* path and identity, from the strings */
+    const char *path; /* as the map has it */
     const char *name; /* base name of the path; with the build-id where
                                  another machine has another file of it */
     const char *base; /* the base name */
     uint64_t boot;    /* of the machine that it was first seen on */
     uint8_t id[sizeof((struct jr_mapping *)0)->build_id]; /* its build-id, */
     size_t id_size;                                       /* 0: none */
-    struct jr_elf *elf;       /* NULL: its symbols cannot be used */
+    struct jr_elf *elf; /* NULL: its symbols cannot be used */
+    const struct jr_archived_module *archived; /* instead of it; NULL */
+    uint8_t changed;          /* the file is not the one of the profile */
     struct jr_table by_place; /* ELF addresses to indices in `known` */
-    struct jr_frames *known;  /* frames of places, the module's own; of one
-                                 without lines the strings', and count 0 */
+    struct jr_known *known;
     size_t nknown, known_room;
+    uint8_t records; /* with options.record_code, what was asked for: */
+    struct jr_extent *extents;
+    size_t nextents, extents_room;
+    struct jr_table by_extent; /* ELF addresses to indices in `extents` */
+    struct jr_archived_code *codes;
+    size_t ncodes, codes_room;
     struct jr_module *next;
 };
 
@@ -32,6 +54,7 @@ struct jr_symbols {
     struct jr_diag *diag;
     struct jr_strings *strings;
     struct jr_module *modules;
+    struct jr_archived *archived; /* NULL: files are read themselves */
     size_t changed;
     struct jr_symbols_options options;
 };
@@ -51,5 +74,30 @@ struct jr_frames jr_module_frames(struct jr_symbols *symbols,
                                   struct jr_module *module,
                                   const struct jr_mapping *mapping,
                                   uint64_t address);
+
+/* The frames of the place module->known[index]. */
+struct jr_frames jr_module_known(const struct jr_module *module, size_t index);
+
+/* Where the code of `module` is in memory; NULL: not known. */
+const struct jr_segments *jr_module_segments(const struct jr_module *module);
+
+/* Makes the address *at of a mapping one of the module's file, and finds where
+ * its function begins and ends by symbol or, without one, by FDE: 0, 0 where
+ * neither tells, or the file cannot be read. */
+void jr_module_extent(struct jr_symbols *symbols, struct jr_module *module,
+                      const struct jr_mapping *mapping, uint64_t *at,
+                      uint64_t *start, uint64_t *end);
+
+/* The frames of an address of the file, as jr_module_frames has them. */
+struct jr_frames jr_module_at(struct jr_symbols *symbols,
+                              struct jr_module *module, uint64_t elf_address);
+
+/* Reads up to `room` bytes of code at an address of the file; returns how many
+ * it has there. */
+size_t jr_module_bytes(struct jr_module *module, uint64_t elf_address,
+                       uint8_t *into, size_t room);
+
+/* ELF e_machine of the file; 0: not known. */
+uint16_t jr_module_machine(const struct jr_module *module);
 
 #endif

@@ -10,17 +10,24 @@
 
 #include "base/diag.h"
 
+struct jr_fetch;
+
 /* Folders in which separate debug files are looked for before /usr/lib/debug:
  * such folders, or the roots of other systems. */
 struct jr_debug_folders {
     const char **items;
     size_t count, room;
+    struct jr_fetch *fetch; /* what is found nowhere is asked for; NULL: not */
 };
 
 /* How symbols are read; all zero is the default. */
 struct jr_symbols_options {
     struct jr_debug_folders folders; /* must outlive the symbols */
     uint8_t no_inline; /* functions that were inlined are not told apart */
+    const char *const *archived; /* paths of the names of archives: where there
+                                    are any, no other file is looked at */
+    size_t narchived;
+    uint8_t record_code; /* keep what code is asked for, for an archive */
 };
 
 /* All files read so far; shared by the processes of a report. */
@@ -31,5 +38,15 @@ void jr_symbols_free(struct jr_symbols *symbols);
 
 /* Binaries whose build-id, or size and time, no longer match the map. */
 size_t jr_symbols_changed(const struct jr_symbols *symbols);
+
+/* Whether names come from archives, and the package that such a one has for
+ * the file at `path`, NULL: none. */
+int jr_symbols_are_archived(const struct jr_symbols *symbols);
+const char *jr_symbols_package(const struct jr_symbols *symbols,
+                               const char *path);
+
+/* The number of the file of an archive that has the text of a source file, by
+ * the name that frames have for it; 0: none. */
+uint32_t jr_symbols_source(const struct jr_symbols *symbols, const char *file);
 
 #endif

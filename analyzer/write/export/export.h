@@ -8,7 +8,7 @@
 #include "write/report.h"
 
 jr_write_fn jr_write_pprof, jr_write_speedscope, jr_write_firefox,
-    jr_write_callgrind, jr_write_perf_script;
+    jr_write_callgrind, jr_write_perf_script, jr_write_push;
 
 /* A key for each bucket of the model (which keep_apart made), or for each
  * thread (of keep_samples), in their order, with the thread's name.  The

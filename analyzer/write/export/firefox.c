@@ -86,34 +86,6 @@ static void put_extra(struct jr_firefox *firefox)
     jr_facts_free(&facts);
 }
 
-/* The one kind of marker: a section of the profile. */
-static void put_schema(struct jr_json *json)
-{
-    static const char *const places[] = {"marker-chart", "marker-table",
-                                         "timeline-overview"};
-
-    jr_json_key(json, "markerSchema");
-    jr_json_open(json, '[');
-    jr_json_open(json, '{');
-    jr_json_key_string(json, "name", "jprof-section");
-    jr_json_key_string(json, "tableLabel", "section {marker.data.n}");
-    jr_json_key(json, "display");
-    jr_json_open(json, '[');
-    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-        jr_json_string(json, places[i]);
-    jr_json_close(json, ']');
-    jr_json_key(json, "fields");
-    jr_json_open(json, '[');
-    jr_json_open(json, '{');
-    jr_json_key_string(json, "key", "n");
-    jr_json_key_string(json, "label", "Number");
-    jr_json_key_string(json, "format", "integer");
-    jr_json_close(json, '}');
-    jr_json_close(json, ']');
-    jr_json_close(json, '}');
-    jr_json_close(json, ']');
-}
-
 static int heavier(const struct jr_model *model, uint32_t a, uint32_t b)
 {
     return model->threads[a].weight_ns > model->threads[b].weight_ns;
@@ -188,7 +160,7 @@ static void put_meta(struct jr_firefox *firefox)
     jr_json_key_string(json, "arguments", command);
     jr_json_key_string(json, "oscpu", "Linux");
     put_categories(firefox);
-    put_schema(json);
+    jr_firefox_schema(json);
     put_units(json);
     put_visible(firefox);
     put_extra(firefox);
@@ -253,27 +225,6 @@ static void put_samples(struct jr_firefox *firefox, uint32_t thread)
     jr_json_close(json, '}');
 }
 
-/* Where each section ends: at its pause, else where the next one starts; 0:
- * with the profile.  The caller frees the array. */
-static uint64_t *section_ends(const struct jr_map *map)
-{
-    uint64_t *ends = jr_alloc(map->nsections + 1, sizeof(*ends));
-    size_t pause = 0;
-
-    for (size_t i = 0; i < map->nsections; i++) {
-        const uint64_t start = map->sections[i].time_ns;
-
-        if (i + 1 < map->nsections)
-            ends[i] = map->sections[i + 1].time_ns;
-        while (pause < map->npauses && map->pauses[pause].time_ns < start)
-            pause++;
-        if (pause < map->npauses &&
-            (ends[i] == 0 || map->pauses[pause].time_ns < ends[i]))
-            ends[i] = map->pauses[pause].time_ns;
-    }
-    return ends;
-}
-
 /* When the profile rested. */
 static void put_pauses(struct jr_firefox *firefox, uint32_t process)
 {
@@ -302,52 +253,6 @@ static void put_pauses(struct jr_firefox *firefox, uint32_t process)
         jr_json_close(json, '}');
     }
     jr_json_close(json, ']');
-}
-
-/* The main thread has a marker for each section. */
-static void put_markers(struct jr_firefox *firefox, uint32_t process,
-                        int is_main)
-{
-    const struct jr_model *model = firefox->model;
-    const struct jr_map *map = model->processes[process].map;
-    const size_t count = is_main ? map->nsections : 0;
-    struct jr_json *json = &firefox->json;
-    static const char *const columns[] = {"data",    "name",  "startTime",
-                                          "endTime", "phase", "category"};
-    uint64_t *ends = section_ends(map);
-
-    jr_json_key(json, "markers");
-    jr_json_open(json, '{');
-    jr_json_key_uint(json, "length", count);
-    for (size_t column = 0; column < 6; column++) {
-        jr_json_key(json, columns[column]);
-        jr_json_open(json, '[');
-        for (size_t i = 0; i < count; i++) {
-            const uint64_t end = ends[i];
-
-            if (column == 0) {
-                jr_json_open(json, '{');
-                jr_json_key_string(json, "type", "jprof-section");
-                jr_json_key_uint(json, "n", i);
-                jr_json_close(json, '}');
-            } else if (column == 1) {
-                jr_json_uint(json, model->nfunctions + firefox->nsources +
-                                       firefox->nlibs);
-            } else if (column == 2) {
-                jr_json_ms(json, jr_order_since(&firefox->order, process,
-                                                map->sections[i].time_ns));
-            } else if (column == 3 && end == 0) {
-                jr_json_word(json, "null");
-            } else if (column == 3) {
-                jr_json_ms(json, jr_order_since(&firefox->order, process, end));
-            } else {
-                jr_json_uint(json, column == 4 && end != 0);
-            }
-        }
-        jr_json_close(json, ']');
-    }
-    jr_json_close(json, '}');
-    free(ends);
 }
 
 static void put_key_ms(struct jr_json *json, const char *key, uint64_t ns)
@@ -402,7 +307,7 @@ static void put_thread(struct jr_firefox *firefox,
     jr_json_key_word(json, "unregisterTime", "null");
     put_pauses(firefox, key->process);
     put_samples(firefox, number);
-    put_markers(firefox, key->process, is_main);
+    jr_firefox_markers(firefox, number, is_main);
     jr_json_close(json, '}');
     free(name);
 }
@@ -435,6 +340,7 @@ void jr_write_firefox(const struct jr_report *report, FILE *out)
 
     jr_order_make(report->model, &firefox.order);
     jr_firefox_number(&firefox);
+    jr_firefox_order_marks(&firefox);
     jr_json_open(&firefox.json, '{');
     put_meta(&firefox);
     jr_firefox_libs(&firefox);

@@ -47,6 +47,10 @@ struct jr_firefox {
     struct jr_idle *idles;
     size_t nidles, idles_room;
     struct jr_table by_idle; /* node, kind */
+    /* marks[first_mark[i]] to marks[first_mark[i + 1] - 1]: the indices of the
+     * model's marks that its thread i shows. */
+    uint32_t *marks;
+    size_t *first_mark;
 };
 
 /* firefox_tables.c: the numbers that tables have of each other, and the
@@ -56,6 +60,13 @@ void jr_firefox_number(struct jr_firefox *firefox);
 void jr_firefox_libs(struct jr_firefox *firefox);
 void jr_firefox_shared(struct jr_firefox *firefox);
 void jr_firefox_free(struct jr_firefox *firefox);
+
+/* firefox_marks.c: finds the thread of each mark; the schema of markers; the
+ * markers of the model's thread, sections too where it is the main one. */
+void jr_firefox_order_marks(struct jr_firefox *firefox);
+void jr_firefox_schema(struct jr_json *json);
+void jr_firefox_markers(struct jr_firefox *firefox, uint32_t thread,
+                        int is_main);
 
 /* The stack of a sample in the table; -1: it is empty. */
 int64_t jr_firefox_stack(const struct jr_firefox *firefox,

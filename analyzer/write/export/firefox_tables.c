@@ -157,6 +157,8 @@ void jr_firefox_free(struct jr_firefox *firefox)
     free(firefox->subcategories);
     free(firefox->depths);
     free(firefox->idles);
+    free(firefox->marks);
+    free(firefox->first_mark);
     jr_table_free(&firefox->by_idle);
 }
 
@@ -470,6 +472,8 @@ static void put_strings(struct jr_firefox *firefox)
         if (places->objects[i].mapping)
             jr_json_string(json, jr_base_name(places->objects[i].path));
     jr_json_string(json, "Section");
+    for (size_t i = 0; i < model->marks.nnames; i++)
+        jr_json_string(json, model->marks.names[i]);
     close_column(json);
 }
 

@@ -64,15 +64,3 @@ void jr_proto_message(struct jr_proto *proto, unsigned field,
     jr_proto_append(proto, inner);
     inner->size = 0;
 }
-
-void jr_proto_write(struct jr_proto *proto, unsigned field, FILE *out)
-{
-    uint8_t head[2 * VARINT_MAX];
-    size_t size = encode(head, field << 3 | BYTES);
-
-    size += encode(head + size, proto->size);
-    fwrite(head, 1, size, out);
-    if (proto->size > 0)
-        fwrite(proto->data, 1, proto->size, out);
-    proto->size = 0;
-}

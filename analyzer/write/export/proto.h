@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Messages of Protocol Buffers (protobuf.dev/programming-guides/encoding): a
- * message is made in memory and then written, or put into another one.
+ * Messages of Protocol Buffers (protobuf.dev/programming-guides/encoding),
+ * made in memory.
  * Runs in: analyzer. */
 #ifndef JR_PROTO_H
 #define JR_PROTO_H
 
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 /* The bytes of a message; all zero is an empty one.  The caller frees
  * `data`. */
@@ -31,8 +30,5 @@ void jr_proto_message(struct jr_proto *proto, unsigned field,
 
 /* The fields of another message of the same type, after those of *proto. */
 void jr_proto_append(struct jr_proto *proto, const struct jr_proto *fields);
-
-/* Writes *proto as a field of the outermost message; it is empty then. */
-void jr_proto_write(struct jr_proto *proto, unsigned field, FILE *out);
 
 #endif

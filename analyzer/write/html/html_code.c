@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes annotated machine code in HTML: for the hottest JIT functions, each
+ * Writes annotated machine code in HTML: for the hottest JIT functions, and
+ * those that --annotate names, each
  * piece of code with the weight of its instructions and its source lines.  In
  * long code, instructions far from a sampled one are left out.
  * Runs in: analyzer. */
@@ -30,7 +31,25 @@ struct page {
 
 uint32_t *jr_html_code_functions(const struct jr_report *report, size_t *count)
 {
-    return jr_annotate_functions(report, FUNCTIONS_SHOWN, count);
+    struct jr_codes *codes = jr_codes_new(report->model);
+    uint32_t *functions = jr_annotate_functions(
+        report, codes, (struct jr_annotate_choice){FUNCTIONS_SHOWN, 1}, count);
+
+    jr_codes_free(codes);
+    return functions;
+}
+
+static void put_functions(void *data, const struct jr_frames *frames)
+{
+    struct page *page = data;
+
+    fputs("<tr class=\"s\"><td></td><td></td><td colspan=\"2\">", page->out);
+    for (size_t i = 0; i < frames->count; i++) {
+        fputs(i ? ", in " : "", page->out);
+        jr_html_text(page->out, frames->items[i].name, FILE_SHOWN);
+        fputs(frames->items[i].inlined ? JR_INLINED : "", page->out);
+    }
+    fputs("</td></tr>\n", page->out);
 }
 
 static void put_source(void *data, const char *file, uint32_t line,
@@ -95,32 +114,41 @@ static uint64_t heaviest(const struct jr_code_view *view)
     return most;
 }
 
-static void put_version(struct page *page,
-                        const struct jr_code_version *version, int is_open,
-                        struct jr_listings *listings)
+/* What is listed of a function. */
+struct listed {
+    const struct jr_function *function;
+    const struct jr_code_version *version;
+    struct jr_listings *listings;
+    int is_open;
+};
+
+static void put_version(struct page *page, const struct listed *listed)
 {
+    const struct jr_code_version *version = listed->version;
     const struct jr_model *model = page->report->model;
     const struct jr_tier *tier = &model->tiers[version->tier];
-    struct jr_asm_sink sink = {put_source, put_instruction, put_gap, page};
+    const struct jr_asm_sink sink = {put_functions, put_source, put_instruction,
+                                     put_gap,       page,       NULL};
+    const struct jr_asm_job job = {version, listed->function,
+                                   jr_annotate_machine(page->report, version),
+                                   listed->listings};
     char *place = jr_annotate_place(page->report, version);
     struct jr_asm_limits shown = limits;
     const char *lack;
 
     /* Without source lines, a list of bare addresses is of no use. */
-    if (version->code.nlines == 0)
+    if (version->code.jit.nlines == 0)
         shown.addresses = 0;
     page->start = version->code.start;
-    fprintf(page->out, "<details%s><summary>", is_open ? " open" : "");
+    fprintf(page->out, "<details%s><summary>", listed->is_open ? " open" : "");
     if (tier->word)
         fprintf(page->out, "<em>%s</em> ", tier->word);
-    fprintf(page->out,
-            "<b>%" PRIu64 "</b> <i>%.1f%%</i> <small>%s</small>"
-            "</summary>\n<div><table>\n",
+    fprintf(page->out, "<b>%" PRIu64 "</b> <i>%.1f%%</i> <small>",
             jr_periods(model, version->weight_ns),
-            jr_percent(version->weight_ns, page->whole_ns), place);
-    lack = jr_annotate_lack(
-        jr_asm_list(version, jr_annotate_machine(page->report, version),
-                    listings, &shown, &sink));
+            jr_percent(version->weight_ns, page->whole_ns));
+    jr_put_html(page->out, place);
+    fputs("</small></summary>\n<div><table>\n", page->out);
+    lack = jr_annotate_lack(jr_asm_list(&job, &shown, &sink));
     fputs("</table></div>\n", page->out);
     if (lack)
         fprintf(page->out, "<p>%s</p>\n", lack);
@@ -128,15 +156,15 @@ static void put_version(struct page *page,
     free(place);
 }
 
-static void put_function(struct page *page, uint32_t function,
-                         struct jr_listings *listings)
+static void put_function(struct page *page, const struct jr_codes *codes,
+                         uint32_t function, struct jr_listings *listings)
 {
     const struct jr_model *model = page->report->model;
     const struct jr_function *of = &model->functions[function];
     struct jr_code_view view;
     size_t shown;
 
-    jr_code_build(model, function, &view);
+    jr_code_build(codes, function, &view);
     page->whole_ns = view.weight_ns;
     page->most_ns = heaviest(&view);
     fprintf(page->out, "<section id=\"c%" PRIu32 "\"><h4", function);
@@ -155,7 +183,8 @@ static void put_function(struct page *page, uint32_t function,
             view.nversions == 1 ? "" : "s");
     shown = view.nversions < VERSIONS_SHOWN ? view.nversions : VERSIONS_SHOWN;
     for (size_t i = 0; i < shown; i++)
-        put_version(page, &view.versions[i], i == 0, listings);
+        put_version(page,
+                    &(struct listed){of, &view.versions[i], listings, i == 0});
     if (shown < view.nversions)
         fprintf(page->out,
                 "<p class=\"sum\">%zu more pieces of code, at most %" PRIu64
@@ -170,10 +199,12 @@ void jr_html_code(const struct jr_report *report, const uint32_t *functions,
                   size_t count, FILE *out)
 {
     struct jr_listings *listings;
+    struct jr_codes *codes;
     struct page page = {.report = report, .out = out};
 
     if (count == 0)
         return;
+    codes = jr_codes_new(report->model);
     listings = jr_listings_new(&report->places);
     fputs("<section class=\"code\" id=\"code\">\n"
           "<div class=\"bar\"><h2>Machine code</h2><nav>"
@@ -182,7 +213,8 @@ void jr_html_code(const struct jr_report *report, const uint32_t *functions,
           "of each instruction. Percentages are of the function.</p>\n",
           out);
     for (size_t i = 0; i < count; i++)
-        put_function(&page, functions[i], listings);
+        put_function(&page, codes, functions[i], listings);
     fputs("</section>\n", out);
+    jr_codes_free(codes);
     jr_listings_free(listings);
 }

@@ -5,7 +5,13 @@
  * Runs in: analyzer. */
 #include "page.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
 #include "jp_limits.h"
+#include "write/diff/diff.h"
+#include "write/escape.h"
 
 static void put_policy(FILE *out)
 {
@@ -35,6 +41,28 @@ static void put_nothing(const struct jr_report *report, FILE *out)
     fputs("</p>\n", out);
 }
 
+/* The text report of a comparison, which has the plain tables' place. */
+static void put_diff(const struct jr_report *report, FILE *out)
+{
+    char *text = NULL, *next, *line;
+    size_t size = 0;
+    FILE *into = open_memstream(&text, &size);
+
+    if (into == NULL)
+        jr_no_memory();
+    jr_write_diff(report, into);
+    if (fclose(into) != 0)
+        jr_no_memory();
+    fputs("<pre>", out);
+    next = text;
+    while ((line = strsep(&next, "\n")) != NULL) {
+        jr_put_html(out, line);
+        fputc('\n', out);
+    }
+    fputs("</pre>\n", out);
+    free(text);
+}
+
 static void put_body(const struct jr_report *report, FILE *out)
 {
     jr_page_head(report, out);
@@ -46,7 +74,10 @@ static void put_body(const struct jr_report *report, FILE *out)
           "need JavaScript. These are the tables of the heaviest functions; "
           "--format=html-plain writes those of all.</p>\n",
           out);
-    jr_page_tables(report, out);
+    if (report->model->compares)
+        put_diff(report, out);
+    else
+        jr_page_tables(report, out);
     fputs("</details>\n<footer>jprof-report " JP_VERSION
           ". Count (self): time in the function itself. Hits (total): time in "
           "the function and everything it calls; a function counts once per "

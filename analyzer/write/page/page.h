@@ -27,10 +27,14 @@ void jr_page_waits(const struct jr_report *report, FILE *out);
 /* page_data.c: the blocks of data that the script reads. */
 void jr_page_data(const struct jr_report *report, FILE *out);
 
-/* page_code.c: the block with the machine code of JIT functions, by number of
- * the page's function. */
+/* page_code.c: the block with the code of the hottest functions, by number of
+ * the page's function, and where in it each sample was; `order` is that of the
+ * page's samples. */
 void jr_page_code(const struct jr_report *report, const uint32_t *functions,
-                  FILE *out);
+                  const size_t *order, FILE *out);
+
+/* page_marks.c: the block with the marks of the program, if there are any. */
+void jr_page_marks(const struct jr_report *report, FILE *out);
 
 /* page_tree.c: the tree of call paths as the page has it.  Its nodes are in
  * preorder, the first one is above every root; paths that differ in tiers only

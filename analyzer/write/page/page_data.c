@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The page's data: functions, call paths, processes and threads in one block,
- * samples in another, machine code in a third.
+ * samples in another, code in a third.
  * Runs in: analyzer. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -155,7 +155,8 @@ static size_t parent_of(const struct jr_model *model, size_t child)
     for (size_t i = 0; i < model->nprocesses; i++) {
         const struct jp_log_header *header = &model->processes[i].run->header;
 
-        if (i == child || header->pid != of->map->ppid ||
+        if (i == child || model->processes[i].side != of->side ||
+            header->pid != of->map->ppid ||
             header->pid == of->run->header.pid || header->mono_ns > begin)
             continue;
         if (found == 0 || header->mono_ns >= latest) {
@@ -201,6 +202,8 @@ static void put_process(const struct data *data, size_t number)
             jr_lost(&process->stats), process->neighbours.before);
     put_moments(data, "sections", process, map->sections, map->nsections);
     put_moments(data, "pauses", process, map->pauses, map->npauses);
+    if (data->model->compares)
+        fprintf(out, ",\"side\":%u", process->side);
     fputs("}", out);
     free(name);
 }
@@ -220,6 +223,18 @@ static void put_thread(const struct data *data, size_t number)
     fputs("}", data->block.head);
 }
 
+/* What is compared with what. */
+static void put_diff(const struct jr_report *report, FILE *out)
+{
+    fputs(",\"diff\":{\"before\":", out);
+    jr_page_json(out, report->sides[JR_BEFORE], COMMAND_MOST);
+    fputs(",\"after\":", out);
+    jr_page_json(out, report->sides[JR_AFTER], COMMAND_MOST);
+    fprintf(out, ",\"units\":[%.17g,%.17g],\"isWork\":%s}",
+            report->units[JR_AFTER], report->units[JR_BEFORE],
+            report->per ? "true" : "false");
+}
+
 static void put_head(struct data *data)
 {
     const struct jr_model *model = data->model;
@@ -233,7 +248,10 @@ static void put_head(struct data *data)
             model->period_ns, model->slice_ns);
     for (size_t i = 0; i < model->nprocesses; i++)
         put_process(data, i);
-    fputs("],\"threads\":[", out);
+    fputs("]", out);
+    if (model->compares)
+        put_diff(data->report, out);
+    fputs(",\"threads\":[", out);
     for (size_t i = 0; i < model->nthreads; i++)
         put_thread(data, i);
     fputs("],\"tiers\":[\"\"", out);
@@ -365,10 +383,9 @@ static void put_times(const struct jr_model *model, const size_t *order,
 }
 
 static void put_samples(const struct data *data, const uint32_t *ranks,
-                        FILE *out)
+                        const size_t *order, FILE *out)
 {
     const struct jr_model *model = data->model;
-    size_t *order = order_samples(data);
     uint64_t *values = jr_alloc(model->nseen + 1, sizeof(*values));
     struct jr_block block;
 
@@ -385,7 +402,6 @@ static void put_samples(const struct data *data, const uint32_t *ranks,
         values[i] = model->seen[order[i]].event;
     jr_block_column(&block, "event", values, model->nseen);
     free(values);
-    free(order);
     jr_block_close(&block, "samples", out);
 }
 
@@ -393,6 +409,7 @@ void jr_page_data(const struct jr_report *report, FILE *out)
 {
     struct data data = {.report = report, .model = report->model};
     uint32_t *ranks;
+    size_t *order;
 
     data.counts = jr_alloc(data.model->nthreads + 1, sizeof(*data.counts));
     for (size_t i = 0; i < data.model->nseen; i++)
@@ -407,8 +424,11 @@ void jr_page_data(const struct jr_report *report, FILE *out)
     put_head(&data);
     put_modules(&data);
     jr_block_close(&data.block, "core", out);
-    put_samples(&data, ranks, out);
-    jr_page_code(report, data.tree.numbers, out);
+    order = order_samples(&data);
+    put_samples(&data, ranks, order, out);
+    jr_page_marks(report, out);
+    jr_page_code(report, data.tree.numbers, order, out);
+    free(order);
     free(ranks);
     free(data.modules);
     free(data.is_program);

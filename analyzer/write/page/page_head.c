@@ -131,7 +131,13 @@ void jr_page_head(const struct jr_report *report, FILE *out)
     jr_facts_about(report, &about);
     jr_facts_quality(report, &quality);
     fputs("<header>\n<h1>", out);
-    jr_html_text(out, command ? command : name, COMMAND_SHOWN);
+    if (report->model->compares) {
+        jr_html_text(out, report->sides[JR_BEFORE], COMMAND_SHOWN);
+        fputs(" \xe2\x86\x92 ", out);
+        jr_html_text(out, report->sides[JR_AFTER], COMMAND_SHOWN);
+    } else {
+        jr_html_text(out, command ? command : name, COMMAND_SHOWN);
+    }
     fputs("</h1>\n", out);
     put_line(report, out);
     fputs("<details class=\"worth\">", out);

@@ -82,6 +82,21 @@
 /* For the number of switches, when the kernel does not tell it. */
 #define UNKNOWN UINT64_MAX
 
+/* The CPU time, in ns, by which a sample costs a waiting thread more than the
+ * handler takes: to leave its wait and to get back into it.  Learned from
+ * threads that did nothing else from one sample to the next. */
+static _Atomic uint64_t around_ns;
+
+static void learn_sig(uint64_t used)
+{
+    const uint64_t known =
+        atomic_load_explicit(&around_ns, memory_order_relaxed);
+    const uint64_t now = used < CALL_NS ? used : CALL_NS;
+    atomic_store_explicit(&around_ns,
+                          known == 0 ? now : known - known / 8 + now / 8,
+                          memory_order_relaxed);
+}
+
 static uint64_t min_sig(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -209,8 +224,12 @@ static void count_sig(struct jp_watch *watch, const struct jp_found *found)
     const uint64_t all = found->used + watch->ours_ns;
     const int ours = found->same || found->returns;
     uint64_t due = ours ? 0 : found->used;
+    if (found->same)
+        learn_sig(found->used);
     if (found->blocks == 0 && !ours)
         due = all;
+    else if (watch->waits)
+        due -= min_sig(due, around_ns);
     watch->balance_ns = watch->remainder_ns + watch->tail_ns;
     watch->remainder_ns += (int64_t)due;
     watch->tail_ns = watch->memoryless ? 0 : (int64_t)(due / 2);

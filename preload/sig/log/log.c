@@ -315,15 +315,21 @@ static int put_sample_sig(struct jp_buffer *buffer,
         3U | (unsigned)JP_SAMPLE_INFO(sample->event, sample->reason) << 16);
 }
 
+/* Gives up a chunk of a ring that is kept as it is. */
+static void leave_old_ring_sig(struct jp_buffer *buffer)
+{
+    if (buffer->chunk != NULL && jp_config.ring_bytes != 0 &&
+        buffer->ring != ring_now_sig())
+        drop_chunk_sig(buffer);
+}
+
 static int write_sig(struct jp_buffer *buffer, const struct jp_sample *sample)
 {
     const uint32_t sample_size = sizeof(struct jp_sample_record);
     const uint32_t stack_size =
         (uint32_t)sizeof(struct jp_stack_record) + buffer->depth * 8U;
     int error = 0;
-    if (buffer->chunk != NULL && jp_config.ring_bytes != 0 &&
-        buffer->ring != ring_now_sig())
-        drop_chunk_sig(buffer);
+    leave_old_ring_sig(buffer);
     uint16_t ref = 0;
     int known = buffer->chunk != NULL && jp_stacks_find_sig(buffer, &ref);
     uint32_t need = sample_size + (known ? 0 : stack_size);
@@ -339,6 +345,16 @@ static int write_sig(struct jp_buffer *buffer, const struct jp_sample *sample)
     if (error != 0)
         drop_chunk_sig(buffer);
     return error;
+}
+
+/* Says once that samples are lost.  Where the log was cut short (-EBUSY,
+ * jp_log.cut), the end of the signal's handler says so. */
+static void complain_sig(int error)
+{
+    if (error != -EBUSY && atomic_load(&jp_log.cut) == 0 &&
+        atomic_exchange(&jp_log.space_complained, 1) == 0)
+        jp_complain_sig("samples are being lost, cannot add to ", jp_log.path,
+                        -error);
 }
 
 int jp_log_write_sig(struct jp_buffer *buffer, const struct jp_sample *sample)
@@ -358,11 +374,44 @@ int jp_log_write_sig(struct jp_buffer *buffer, const struct jp_sample *sample)
         return error;
     jp_count_sig(JP_COUNT_LOST_NO_SPACE, 1);
     jp_count_sig(JP_COUNT_LOST_NS, sample->weight_ns);
-    /* Where the log was cut short (-EBUSY, jp_log.cut), the end of the signal's
-     * handler says so. */
-    if (error != -EBUSY && atomic_load(&jp_log.cut) == 0 &&
-        atomic_exchange(&jp_log.space_complained, 1) == 0)
-        jp_complain_sig("samples are being lost, cannot add to ", jp_log.path,
-                        -error);
+    complain_sig(error);
+    return error;
+}
+
+static int put_mark_sig(struct jp_buffer *buffer, const struct jp_mark *mark)
+{
+    const uint32_t size =
+        ((uint32_t)JP_MARK_RECORD_SIZE + mark->length + 7) & ~7U;
+    int error = 0;
+    leave_old_ring_sig(buffer);
+    if (buffer->chunk == NULL || buffer->used + size > buffer->size)
+        error = new_chunk_sig(buffer, size, mark->tid);
+    if (error == 0) {
+        struct jp_mark_record *record =
+            (struct jp_mark_record *)(buffer->chunk + buffer->used);
+        record->tid = mark->tid;
+        record->time_ns = mark->time_ns;
+        record->length = mark->length;
+        memcpy(record->name, mark->name, mark->length);
+        error = commit_sig(buffer, record, JP_RECORD_MARK,
+                           size / 8 | (unsigned)mark->kind << 16);
+    }
+    if (error != 0)
+        drop_chunk_sig(buffer);
+    return error;
+}
+
+int jp_log_mark_sig(const struct jp_mark *mark)
+{
+    struct jp_buffer *buffer = jp_ring_take_sig();
+    int error = -EBUSY;
+    if (buffer != NULL) {
+        error = put_mark_sig(buffer, mark);
+        atomic_store(&buffer->lock, 0);
+    }
+    if (error == 0 || jp_share_has_ended_sig())
+        return error;
+    jp_count_sig(JP_COUNT_LOST_MARKS, 1);
+    complain_sig(error);
     return error;
 }

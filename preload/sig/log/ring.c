@@ -53,11 +53,12 @@ int jp_ring_wanted_sig(void)
 
 void jp_ring_ensure_sig(void)
 {
-    for (uint32_t i = 0; jp_ring_wanted_sig() && i < most_sig(); i++)
+    const uint32_t count = jp_ring_wanted_sig() ? most_sig() : 1;
+    for (uint32_t i = 0; i < count; i++)
         writer_sig(i);
 }
 
-struct jp_buffer *jp_ring_enter_sig(const struct jp_buffer *buffer)
+struct jp_buffer *jp_ring_take_sig(void)
 {
     const uint32_t most = most_sig();
     for (uint32_t i = 0; i < YIELDS; i++) {
@@ -67,14 +68,22 @@ struct jp_buffer *jp_ring_enter_sig(const struct jp_buffer *buffer)
             if (writer == NULL ||
                 !atomic_compare_exchange_strong(&writer->lock, &idle, 1))
                 continue;
-            writer->frames = buffer->frames;
-            writer->depth = buffer->depth;
-            writer->gap = buffer->gap;
             return writer;
         }
         jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
     }
     return NULL;
+}
+
+struct jp_buffer *jp_ring_enter_sig(const struct jp_buffer *buffer)
+{
+    struct jp_buffer *writer = jp_ring_take_sig();
+    if (writer != NULL) {
+        writer->frames = buffer->frames;
+        writer->depth = buffer->depth;
+        writer->gap = buffer->gap;
+    }
+    return writer;
 }
 
 void jp_ring_reset_sig(void)

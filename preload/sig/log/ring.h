@@ -14,13 +14,18 @@ struct jp_buffer;
  * sample would touch memory that is in no cache. */
 int jp_ring_wanted_sig(void);
 
-/* Makes these buffers, before files and memory are out of reach. */
+/* Makes these buffers, or where samples have no use for them the first one, for
+ * marks, before files and memory are out of reach. */
 void jp_ring_ensure_sig(void);
 
 /* Takes such a buffer, locked, with the stack that `buffer` holds.  The caller
  * writes the sample and sets the lock to 0.  NULL when none was free for a
  * while, or there is no memory. */
 struct jp_buffer *jp_ring_enter_sig(const struct jp_buffer *buffer);
+
+/* The same for a record without a stack, as a mark: the stack that the buffer
+ * holds is another sample's. */
+struct jp_buffer *jp_ring_take_sig(void);
 
 /* Forgets these buffers.  Called in a forked child, which has none. */
 void jp_ring_reset_sig(void);

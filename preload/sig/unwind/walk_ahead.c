@@ -231,6 +231,9 @@ static enum jp_ahead take_pushed_sig(struct run *run,
         run->at.up = run->at.popped_up;
         return take_sig(run, frame, 0);
     }
+    /* Where no instruction of an architecture pushes one, it stays 0. */
+    if (run->pushed < 1 || run->pushed > JP_ARCH_REGISTERS)
+        return JP_AHEAD_UNKNOWN;
     const uint64_t caller = frame->registers[run->pushed - 1];
     if (run->at.popped != 0 || run->at.fp_up >= 0 || run->calls != 0 ||
         !is_code_sig(caller, 0))

@@ -106,6 +106,9 @@ function withoutArguments(name) {
             return name;
         const rest = name.slice(end + 1);
 
+        if (rest === '@plt')
+            return withoutType(name.slice(0, i)) + rest;
+
         return rest === '' || /^ (const|&|&&|volatile|noexcept)/.test(rest)
             || rest.startsWith(' [') ? withoutType(name.slice(0, i)) : name;
     }
@@ -132,6 +135,8 @@ function shortened(name) {
 function fitting(name, most) {
     if (name.length <= most)
         return name;
+    if (name.endsWith(INLINED))
+        return fitting(name.slice(0, -INLINED.length), most);
     const place = name.search(/ \([^()\s]*:\d+(:\d+)?\)$/);
 
     if (place > 0)

@@ -269,6 +269,10 @@ async function readProfile() {
     checkProcesses(profile.processes);
     checkThreads(profile.threads, profile.processes.length, stack.length);
     addTimes(profile);
+    profile.diff = readDiff(head);
+    profile.marks = await readMarks(profile);
+    for (const us of profile.marks.to)
+        profile.last = Math.max(profile.last, us + 1);
     return profile;
 }
 

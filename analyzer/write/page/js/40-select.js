@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: MIT
 // From what is selected to the numbers of every view.
 
-// The threads that count.
+// The threads that count.  With --diff those of one side: what is chosen of
+// the other side leaves this one whole.
 function selectedThreads(profile, state) {
-    if (state.thread >= 0)
-        return [profile.threads[state.thread]];
-    if (state.process >= 0)
-        return profile.threads.filter((one) => one.process === state.process);
-    return profile.threads;
+    const {thread} = state, {diff} = profile;
+    const side = state.side || AFTER;
+    const process = thread >= 0 ? profile.threads[thread].process
+        : state.process;
+    const isSide = (number) => !diff
+        || profile.processes[number].side === side;
+
+    if (process < 0 || !isSide(process))
+        return diff ? profile.threads.filter((one) => isSide(one.process))
+            : profile.threads;
+    return thread >= 0 ? [profile.threads[thread]]
+        : profile.threads.filter((one) => one.process === process);
 }
 
 // When section `n` of the log was, in that process.

@@ -2,7 +2,8 @@
 // The state of the page, which is all in its address: what is not understood
 // there is left out.
 
-const VIEWS = ['flame', 'tree', 'bottom', 'functions', 'function', 'code'];
+const VIEWS = ['flame', 'tree', 'bottom', 'functions', 'function', 'code',
+    'marks'];
 const OPS = {k: 'Keep', h: 'Hide', d: 'Drop', f: 'Focus', m: 'Hide module',
     q: 'Matching'};
 const MOST_OPS = 30, MOST_TEXT = 200;
@@ -10,7 +11,8 @@ const MOST_OPS = 30, MOST_TEXT = 200;
 function emptyState() {
     return {view: 'flame', range: null, base: null, process: -1, thread: -1,
         section: -1, event: -1, search: '', ops: [], collapse: false,
-        up: false, fn: -1, sort: 'count', zoom: []};
+        up: false, fn: -1, sort: 'count', zoom: [], work: false,
+        isWork: false, usual: 'count'};
 }
 
 // A number below `limit`, or -1.
@@ -63,7 +65,7 @@ function readState(profile, hash) {
 
     if (VIEWS.includes(given.get('v')))
         state.view = given.get('v');
-    if (['hits', 'name'].includes(given.get('sort')))
+    if (['count', 'hits', 'name', 'change'].includes(given.get('sort')))
         state.sort = given.get('sort');
     state.range = readRange(given.get('t'), profile.last);
     state.base = readRange(given.get('b'), profile.last);
@@ -78,6 +80,14 @@ function readState(profile, hash) {
     state.collapse = given.get('c') === '1';
     state.up = given.get('up') === '1';
     state.zoom = readZoom(given.get('z'), profile);
+    if (profile.diff) {
+        state.base = null;
+        state.usual = 'change';
+        state.sort = given.has('sort') ? state.sort : 'change';
+        state.isWork = profile.diff.isWork;
+        state.work = state.isWork ? given.get('w') !== '0'
+            : given.get('w') === '1';
+    }
     return state;
 }
 
@@ -103,8 +113,10 @@ function writeState(state) {
         out.set('c', '1');
     if (state.up)
         out.set('up', '1');
-    if (state.sort !== 'count')
+    if (state.sort !== state.usual)
         out.set('sort', state.sort);
+    if (state.work !== state.isWork)
+        out.set('w', Number(state.work));
     if (state.zoom.length > 0)
         out.set('z', state.zoom.join('.'));
     return out.toString();
@@ -140,7 +152,7 @@ class Model {
 
     stacks(state, range, name) {
         const key = JSON.stringify([range, state.process, state.thread,
-            state.section, state.event]);
+            state.section, state.event, state.side]);
 
         return this.keep('stacks' + name, key,
             () => weighStacks(this.profile, state, range));
@@ -160,7 +172,25 @@ class Model {
 
     // What was compared with, or null.
     base(state) {
+        if (this.profile.diff)
+            return this.sums({...state, side: BEFORE}, state.range, 'base');
         return state.base ? this.sums(state, state.base, 'base') : null;
+    }
+
+    // By node, what its box is as wide as.
+    shown(state) {
+        const sums = this.sums(state), base = this.base(state);
+        const kept = this.kept.get('shown');
+
+        if (!base)
+            return sums.total;
+        if (kept && kept.sums === sums && kept.base === base
+                && kept.work === state.work)
+            return kept.value;
+        const value = weighBoth(this.profile, state, sums, base);
+
+        this.kept.set('shown', {sums, base, work: state.work, value});
+        return value;
     }
 
     found(state) {

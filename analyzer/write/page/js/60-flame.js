@@ -42,10 +42,11 @@ class Flame {
         linkTree(tree);
         this.sums = this.page.model.sums(state);
         this.base = this.page.model.base(state);
+        this.weights = this.page.model.shown(state);
         this.marks = state.search ? this.page.model.matched(state).marks : null;
         this.state = state;
         this.zoom = this.find(state.zoom);
-        if (this.sums.total[this.at] === 0)
+        if (this.weights[this.at] === 0)
             this.at = 0;
         this.layout();
     }
@@ -59,7 +60,7 @@ class Flame {
 
             while (child !== 0 && this.tree.fn[child] !== fn)
                 child = this.tree.sibling[child];
-            if (child === 0 || this.sums.total[child] === 0)
+            if (child === 0 || this.weights[child] === 0)
                 break;
             node = child;
         }
@@ -82,7 +83,7 @@ class Flame {
     // The boxes of a width that can be seen.
     layout() {
         const width = this.element.clientWidth;
-        const whole = this.sums.total[this.zoom];
+        const whole = this.weights[this.zoom];
 
         this.laid = this.size();
         const above = [];
@@ -110,9 +111,9 @@ class Flame {
     spread(box, scale) {
         let x = box.x;
 
-        for (const node of childrenOf(this.tree, this.sums.total, box.node,
+        for (const node of childrenOf(this.tree, this.weights, box.node,
             LEAST_WIDTH / scale)) {
-            const width = this.sums.total[node] * scale;
+            const width = this.weights[node] * scale;
 
             this.add(node, x, width, box.depth + 1);
             x += width;
@@ -161,8 +162,8 @@ class Flame {
             context.fillStyle = kind < 0 ? colours.rootText
                 : isDim && !paint ? colours.dimText : colours.boxText;
             context.font = FONTS[Math.max(kind, 0)];
-            this.drawText(context, box, y, (paint ? paint.text + ' ' : '')
-                + this.name(box.node));
+            this.drawText(context, box, {y, head: paint ? paint.text + ' '
+                : '', name: this.name(box.node)});
         }
         if (box.node === this.at && document.activeElement === this.element
                 || (fn === this.state.fn && box.node !== 0
@@ -176,11 +177,12 @@ class Flame {
 
     // How a node's share differs from that in the range compared with.
     difference(node) {
-        return compareShares({
-            weight: this.sums.total[node], whole: this.sums.whole,
-            samples: this.sums.samples}, {
-            weight: this.base.total[node], whole: this.base.whole,
-            samples: this.base.samples}, this.tree.count);
+        const weight = this.sums.total[node], base = this.base.total[node];
+        const paint = compareWeights(this.page, this.state, {now: this.sums,
+            before: this.base, weight, base, comparisons: this.tree.count});
+        const word = sideWord(weight, base, paint.isSure);
+
+        return word ? {...paint, text: `${paint.text} ${word}`} : paint;
     }
 
     name(node) {
@@ -188,14 +190,18 @@ class Flame {
             this.tree.fn[node]);
     }
 
-    drawText(context, box, y, text) {
+    // What a comparison says goes before the name, which is cut first.
+    drawText(context, box, {y, head, name}) {
         const room = box.width - 8;
         const each = 7.2;
         const most = Math.floor(room / each);
 
         if (most < 2)
             return;
-        context.fillText(fitting(text, most), box.x + 4, y + BOX / 2, room);
+        context.fillText(head.length + 2 > most
+            ? fitting(head === '' ? name : head.trim(), most)
+            : head + fitting(name, most - head.length), box.x + 4, y + BOX / 2,
+        room);
     }
 
     boxAt(event) {
@@ -215,8 +221,10 @@ class Flame {
             return;
         const place = this.element.getBoundingClientRect();
 
-        this.tip.textContent = this.page.describe(this.tree.fn[box.node],
-            this.sums.total[box.node], this.sums.self[box.node]);
+        this.tip.textContent = (this.base && box.node !== 0
+            ? this.difference(box.node).text + ': ' : '')
+            + this.page.describe(this.tree.fn[box.node],
+                this.sums.total[box.node], this.sums.self[box.node]);
         this.tip.style.left = Math.max(0, Math.min(
             event.clientX - place.left + 12, place.width - 320)) + 'px';
         this.tip.style.top = event.clientY - place.top + 18
@@ -268,17 +276,17 @@ class Flame {
     }
 
     step(way) {
-        const {tree, sums, at} = this;
+        const {tree, weights, at} = this;
 
         if (way === 'parent') {
             this.reach(tree.parent[at]);
         } else if (way === 'child') {
-            const children = childrenOf(tree, sums.total, at, 0);
+            const children = childrenOf(tree, weights, at, 0);
 
             if (children.length > 0)
                 this.reach(children[0]);
         } else if (at !== 0) {
-            const all = childrenOf(tree, sums.total, tree.parent[at], 0);
+            const all = childrenOf(tree, weights, tree.parent[at], 0);
             const next = all.indexOf(at) + (way === 'after' ? 1 : -1);
 
             if (next >= 0 && next < all.length)

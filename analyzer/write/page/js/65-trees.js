@@ -42,8 +42,9 @@ class TreeView {
             choose: (i) => this.choose(i),
             key: (event, i) => this.press(event, i),
         });
+        this.change = make('span', {class: 'change', hidden: true}, 'Change');
         this.element = make('div', {class: 'list'},
-            make('div', {class: 'heads'},
+            make('div', {class: 'heads'}, this.change,
                 ...heads.map((text) => make('span', {}, text))),
             this.rows.element);
         this.items = [];
@@ -55,12 +56,21 @@ class TreeView {
 
         linkTree(tree);
         this.found = state.search ? this.page.model.found(state) : null;
-        if (this.tree === tree && this.sums === sums) {
+        const base = this.page.model.base(state);
+
+        this.change.hidden = base === null;
+        this.element.classList.toggle('compared', base !== null);
+        this.state = state;
+        if (this.tree === tree && this.sums === sums && this.base === base
+                && this.work === state.work) {
             this.rows.draw();
             return;
         }
         this.tree = tree;
         this.sums = sums;
+        this.base = base;
+        this.work = state.work;
+        this.weights = this.page.model.shown(state);
         this.items = this.isBottom ? this.leaves() : this.below(0, 1);
         this.rows.show(this.items.length);
         if (!this.isBottom)
@@ -73,7 +83,7 @@ class TreeView {
         const {count} = this.sums, order = [];
 
         for (let fn = 0; fn < count.length; fn++)
-            if (count[fn] > 0)
+            if (count[fn] > 0 || this.base && this.base.count[fn] > 0)
                 order.push(fn);
         return order.sort((a, b) => count[b] - count[a] || a - b)
             .map((fn) => ({fn, weight: count[fn], level: 1, isOpen: false,
@@ -93,7 +103,7 @@ class TreeView {
     }
 
     below(node, level) {
-        return childrenOf(this.tree, this.sums.total, node, 0).map((child) => ({
+        return childrenOf(this.tree, this.weights, node, 0).map((child) => ({
             fn: this.tree.fn[child], node: child, level, isOpen: false,
             weight: this.sums.total[child], self: this.sums.self[child]}));
     }
@@ -118,7 +128,8 @@ class TreeView {
         if (this.isBottom)
             return item.nodes === null
                 || item.nodes.some((node) => this.tree.parent[node] !== 0);
-        return item.weight > item.self;
+        return item.weight > item.self || this.base !== null
+            && this.base.total[item.node] > this.base.self[item.node];
     }
 
     content(i) {
@@ -135,9 +146,23 @@ class TreeView {
             'aria-level': item.level,
             'aria-expanded': opens ? String(item.isOpen) : undefined,
             class: this.found && this.found[item.fn] ? 'found' : ''},
-        children: [...figureCells(this.page, {first: item.weight,
+        children: [...this.changeCells(item), ...figureCells(this.page, {first: item.weight,
             second: this.isBottom ? undefined : item.self,
             whole: this.sums.whole}), name]};
+    }
+
+    // How the row differs from what is compared with; callers of a bottom-up
+    // row are shares of it, and have none.
+    changeCells(item) {
+        if (!this.base)
+            return [];
+        if (this.isBottom && item.level > 1)
+            return [make('span', {class: 'change', role: 'gridcell'})];
+        return [changeCell(this.page, this.state, {now: this.sums,
+            before: this.base, weight: item.weight,
+            base: this.isBottom ? this.base.count[item.fn]
+                : this.base.total[item.node],
+            comparisons: this.items.length})];
     }
 
     choose(i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The functions as a table, and one function: its callers and callees, tiers
-// and code.
+// The functions as a table, and one function: its callers and callees, and
+// tiers.
 
 class FunctionsView {
     constructor(page) {
@@ -12,9 +12,9 @@ class FunctionsView {
                 view: 'function'}),
             choose: (i) => this.choose(i),
         });
-        this.heads = ['count', 'hits', 'name'].map((sort) => button(
-            {count: 'Count (self)', hits: 'Hits (total)',
-                name: 'Function Name'}[sort],
+        this.heads = ['change', 'count', 'hits', 'name'].map((sort) => button(
+            {change: 'Change of Hits', count: 'Count (self)',
+                hits: 'Hits (total)', name: 'Function Name'}[sort],
             () => page.change({sort}), {'data-sort': sort}));
         this.element = make('div', {class: 'list sorted'},
             make('div', {class: 'heads'}, ...this.heads), this.rows.element);
@@ -22,17 +22,24 @@ class FunctionsView {
 
     show(state) {
         const sums = this.page.model.sums(state);
+        const base = this.page.model.base(state);
         const found = state.search ? this.page.model.found(state) : null;
 
         for (const head of this.heads)
             head.setAttribute('aria-pressed',
                 String(head.dataset.sort === state.sort));
+        this.heads[0].hidden = base === null;
+        this.element.classList.toggle('compared', base !== null);
+        this.state = state;
         if (sums === this.sums && state.sort === this.sort
+                && base === this.base && state.work === this.work
                 && found === this.found) {
             this.rows.draw();
             return;
         }
         this.sums = sums;
+        this.base = base;
+        this.work = state.work;
         this.sort = state.sort;
         this.found = found;
         this.order = this.sorted(state);
@@ -44,8 +51,12 @@ class FunctionsView {
         const order = [];
 
         for (let fn = 0; fn < this.page.profile.names.length; fn++)
-            if (hits[fn] > 0 && (!this.found || this.found[fn]))
+            if ((hits[fn] > 0 || this.base && this.base.hits[fn] > 0)
+                    && (!this.found || this.found[fn]))
                 order.push(fn);
+        if (state.sort === 'change' && this.base)
+            return changedFunctions(this.page, state).map(([fn]) => fn)
+                .filter((fn) => !this.found || this.found[fn]);
         if (state.sort === 'name') {
             const names = this.page.profile.names;
 
@@ -62,7 +73,11 @@ class FunctionsView {
     content(i) {
         const fn = this.order[i];
 
-        return {attributes: {}, children: [
+        const change = this.base ? [changeCell(this.page, this.state, {
+            now: this.sums, before: this.base, weight: this.sums.hits[fn],
+            base: this.base.hits[fn], comparisons: this.order.length})] : [];
+
+        return {attributes: {}, children: [...change,
             ...figureCells(this.page, {first: this.sums.count[fn],
                 second: this.sums.hits[fn], whole: this.sums.whole}),
             make('span', {class: 'tree', role: 'gridcell'},
@@ -129,6 +144,8 @@ class FunctionView {
                 + `${percent(hits[fn], whole)}; ${KINDS[
                     page.profile.kind[fn]]}, ${page.profile.modules[
                     page.profile.module[fn]] || 'no module'}`),
+            make('p', {class: 'acts'}, button('Code',
+                () => page.change({view: 'code'}))),
             tiers.length > 1 || tiers.length === 1 && tiers[0][0] !== ''
                 ? make('p', {}, 'Tiers, by Count: ' + tiers.map(
                     ([tier, weight]) => `${tier || 'other'} ${number(
@@ -148,94 +165,4 @@ class FunctionView {
                 ...nameParts(this.page, item.fn),
                 item.isSelf ? ' (self)' : '')]};
     }
-}
-
-// Source lines and instructions of JIT code.
-class CodeView {
-    constructor(page) {
-        this.page = page;
-        this.text = make('p', {class: 'note', role: 'status'});
-        this.rows = new Rows({
-            role: 'grid', rowRole: 'row', label: 'Code',
-            content: (i) => this.content(i), activate: () => {},
-        });
-        this.element = make('div', {class: 'list code'}, this.text,
-            make('div', {class: 'heads'}, make('span', {}, 'Count (self)'),
-                make('span', {}, 'Code')), this.rows.element);
-        this.lines = [];
-    }
-
-    // Decodes the block when it is first asked for.
-    async load() {
-        if (this.code === undefined) {
-            this.code = new Map();
-            const block = await readBlock('code');
-
-            demand(Array.isArray(block.head.functions), 'code');
-            for (const one of block.head.functions)
-                this.code.set(one.function, checkCode(one));
-        }
-    }
-
-    show(state) {
-        this.load().then(() => this.list(state.fn), () => {
-            this.text.textContent
-                = 'The code cannot be read: its data is damaged.';
-        });
-    }
-
-    list(fn) {
-        const code = this.code.get(fn);
-
-        this.lines = [];
-        if (code) {
-            for (const piece of code.pieces) {
-                this.lines.push([3, `${piece.tier} ${piece.place}`,
-                    piece.weight]);
-                this.lines.push(...piece.lines);
-                if (piece.lack)
-                    this.lines.push([3, piece.lack, 0]);
-            }
-            if (code.more > 0)
-                this.lines.push([3, `${code.more} more pieces of code`, 0]);
-        }
-        this.text.textContent = code
-            ? this.page.profile.names[fn]
-                + '. Counts of code are of the whole profile.'
-            : fn < 0 ? 'Choose a function in another view first.'
-                : 'No code is kept of ' + shortName(this.page.profile, fn)
-                    + '; there is code of the hottest JIT functions and of '
-                    + 'those that --annotate names.';
-        this.rows.show(this.lines.length);
-    }
-
-    content(i) {
-        const [kind, a, b, c] = this.lines[i];
-        const weight = kind === 0 ? c : kind === 3 ? b : 0;
-        const count = weight > 0
-            ? number(periods(this.page.profile, weight)) : '';
-        const text = kind === 0 ? `${a.padStart(7)}  ${b}`
-            : kind === 1 ? `${a.replace(/^.*\//, '')}:${b}  ${c || ''}`
-                : kind === 2 ? `\u2026 ${a} instructions` : a;
-
-        return {attributes: {class: ['', 'source', 'gap', 'title'][kind]
-            + (kind === 0 && weight > 0 ? ' hot' : '')}, children: [
-            make('span', {class: 'n', role: 'gridcell'}, count),
-            make('code', {role: 'gridcell'}, text)]};
-    }
-}
-
-function checkCode(one) {
-    demand(isCount(one.function) && isCount(one.more)
-        && Array.isArray(one.pieces), 'code');
-    for (const piece of one.pieces) {
-        demand(isCount(piece.weight) && Array.isArray(piece.lines), 'piece');
-        strings([piece.tier, piece.place, piece.lack], 'piece');
-        for (const line of piece.lines)
-            demand(Array.isArray(line) && isCount(line[0]) && line[0] < 3
-                && (line[0] === 2 ? isCount(line[1])
-                    : typeof line[1] === 'string')
-                && (line[0] !== 0 || typeof line[2] === 'string'), 'line');
-    }
-    return one;
 }

@@ -44,7 +44,8 @@ function makeLanes(profile) {
 
 function processLane(process, i) {
     return {
-        name: `${process.name} ${process.pid}`,
+        name: (process.side === undefined ? '' : process.side === AFTER
+            ? 'after: ' : 'before: ') + `${process.name} ${process.pid}`,
         title: `${process.command || process.name} (pid ${process.pid})`
             + (process.lost > 0 ? `, ${process.lost} samples lost` : ''),
         lost: process.lost, threads: [], weight: 0, process: i, thread: -1,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The timeline: lanes over time, with sections, pauses and the selected range.
 
-const LANE = 22, AXIS = 26, MOST_BINS = 1600;
+const LANE = 22, AXIS = 26, MOST_BINS = 1600, STRIP = 6, NEAR = 4;
 
 class Timeline {
     constructor(page) {
@@ -223,6 +223,52 @@ class Timeline {
                 context.fillRect(i * wide, LANE - 2 - Math.max(found, 2),
                     Math.max(wide - 0.5, 1), Math.max(found, 2));
         }
+        this.drawMarks(context, lane, width);
+    }
+
+    marksOf(lane) {
+        if (!lane.marks)
+            lane.marks = marksOf(this.page.profile, lane);
+        return lane.marks;
+    }
+
+    // Spans as lines at the lane's top, each with its ends; points as ticks.
+    drawMarks(context, lane, width) {
+        const {profile, colours} = this.page, {marks} = profile;
+        const x = (us) => us / profile.last * width;
+        let drawn = -1;
+
+        context.fillStyle = colours.span;
+        for (const i of this.marksOf(lane)) {
+            const from = x(marks.from[i]), to = x(marks.to[i]);
+
+            if (!hasLength(marks, i)) {
+                if (from - drawn >= 1)
+                    context.fillRect(from, 0, 1, STRIP + 2);
+                drawn = from;
+                continue;
+            }
+            context.fillRect(from, 0, Math.max(to - from, 1), 2);
+            context.fillRect(from, 0, 1, STRIP);
+            context.fillRect(to - 1, 0, 1, STRIP);
+        }
+    }
+
+    // The mark under the pointer, at the top of a lane; -1: none.
+    markUnder(event) {
+        const canvas = event.target.closest('canvas.lane');
+        const row = event.target.closest('[data-row]');
+
+        if (!canvas || !row)
+            return -1;
+        const box = canvas.getBoundingClientRect(), {profile} = this.page;
+        const us = (event.clientX - box.left) / box.width * profile.last;
+
+        if (event.clientY - box.top > STRIP + NEAR)
+            return -1;
+        return markAt(profile.marks,
+            this.marksOf(this.list[Number(row.dataset.row)].lane), us,
+            NEAR / box.width * profile.last);
     }
 
     // Shows one process or thread alone, or all again.
@@ -281,11 +327,16 @@ class Timeline {
                 this.pick(Number(name.dataset.pick));
             return;
         }
-        this.drag = {at, x: event.clientX};
+        this.drag = {at, x: event.clientX, mark: this.markUnder(event)};
         this.element.setPointerCapture(event.pointerId);
     }
 
     move(event) {
+        const mark = this.drag ? -1 : this.markUnder(event);
+
+        if (mark >= 0)
+            this.page.status.textContent = markText(this.page.profile.marks,
+                mark);
         if (!this.drag || Math.abs(event.clientX - this.drag.x) < 3)
             return;
         const at = this.moment(event), from = Math.min(at, this.drag.at);
@@ -298,7 +349,10 @@ class Timeline {
     }
 
     end(event) {
-        if (this.drag && !this.drag.hasMoved
+        if (this.drag && !this.drag.hasMoved && this.drag.mark >= 0)
+            this.page.change({[this.page.dragged]:
+                markRange(this.page.profile, this.drag.mark)});
+        else if (this.drag && !this.drag.hasMoved
                 && Math.abs(event.clientX - this.drag.x) < 3
                 && this.state.range)
             this.page.change({range: null, base: null});

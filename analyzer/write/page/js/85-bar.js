@@ -6,7 +6,8 @@ class Bar {
         this.page = page;
         this.tabs = VIEWS.map((view) => button(TITLES[view],
             () => page.change({view}), {role: 'tab', 'data-view': view,
-                'aria-controls': 'view'}));
+                'aria-controls': 'view', hidden: view === 'marks'
+                    && page.profile.marks.name.length === 0}));
         this.search = make('input', {type: 'search', maxlength: MOST_TEXT,
             placeholder: 'Search, or /regex/', 'aria-label':
                 'Search functions by text, or by a pattern between slashes',
@@ -21,6 +22,10 @@ class Bar {
             () => page.change({range: null, base: null}));
         this.compare = button('Compare with\u2026', () => this.pickBase());
         this.whole = make('span', {class: 'whole'});
+        this.work = page.profile.diff ? this.switch(page.profile.diff.isWork
+            ? 'Time for a unit of work' : 'Time in place of shares', 'work')
+            : null;
+        this.compare.hidden = page.profile.diff !== null;
         this.event = this.choice('Event', page.profile.event, EVENTS, 'event');
         this.section = this.sections();
         this.chips = make('span', {class: 'chips'});
@@ -28,7 +33,7 @@ class Bar {
             make('div', {class: 'line', role: 'tablist', 'aria-label': 'View',
                 keydown: (event) => this.turn(event)}, ...this.tabs),
             make('div', {class: 'line'}, this.search, this.only, this.result,
-                this.collapse, this.up, button('Back', () => page.back()),
+                this.collapse, this.up, this.work || '', button('Back', () => page.back()),
                 this.legend()),
             make('div', {class: 'line'}, this.whole, this.from.label,
                 this.to.label, this.clear, this.compare, this.event || '',
@@ -42,8 +47,9 @@ class Bar {
 
         if (at < 0 || !step)
             return;
-        const next = this.tabs[(at + step + this.tabs.length)
-            % this.tabs.length];
+        const shown = this.tabs.filter((tab) => !tab.hidden);
+        const next = shown[(shown.indexOf(this.tabs[at]) + step
+            + shown.length) % shown.length];
 
         next.focus();
         this.page.change({view: next.dataset.view});
@@ -147,7 +153,7 @@ class Bar {
             tab.setAttribute('aria-selected', String(isOn));
             tab.tabIndex = isOn ? 0 : -1;
         }
-        for (const one of [this.collapse, this.up])
+        for (const one of [this.collapse, this.up, this.work].filter(Boolean))
             one.setAttribute('aria-pressed',
                 String(state[one.dataset.switch]));
         if (document.activeElement !== this.search)
@@ -158,10 +164,25 @@ class Bar {
         make('b', {}, number(sums.samples)), page.profile.slice > 0
             ? ` samples, those in ${page.profile.slice / 1e6} ms being one`
             : ' samples');
+        if (page.profile.diff)
+            this.showSides(state, sums);
         this.showRange(state);
         for (const select of this.element.querySelectorAll('select'))
             select.value = String(state[select.dataset.state]);
         this.showChips(state);
+    }
+
+    // With --diff: what each side is, and what the colours mean.
+    showSides(state, sums) {
+        const {profile, model} = this.page, base = model.base(state);
+        const side = (name, of) => [make('b', {}, name), ` ${number(periods(
+            profile, of.whole))} periods, ${number(of.samples)} samples `];
+
+        this.whole.replaceChildren(...side('Before', base), '\u2192 ',
+            ...side('After', sums), make('span', {class: 'more'},
+                '+ more'), ' ', make('span', {class: 'less'},
+                '\u2212 less'), ' ', make('span', {class: 'same'},
+                '(grey: chance)'));
     }
 
     showRange(state) {

@@ -2,8 +2,9 @@
 // The page: its parts, what changes its state, and the keys for all of it.
 
 const TITLES = {flame: 'Flame graph', tree: 'Call tree', bottom: 'Bottom-up',
-    functions: 'Functions', function: 'Function', code: 'Code'};
-const HEAVIEST = 14;
+    functions: 'Functions', function: 'Function', code: 'Code',
+    marks: 'Marks'};
+const HEAVIEST = 14, HEAVIEST_LINES = 4;
 
 class Page {
     constructor(profile, host) {
@@ -22,7 +23,9 @@ class Page {
             functions: new FunctionsView(this),
             function: new FunctionView(this),
             code: new CodeView(this),
+            marks: new MarksView(this),
         };
+        this.compared = new CompareView(this);
         this.timeline = new Timeline(this);
         this.bar = new Bar(this);
         this.side = new Side(this);
@@ -49,7 +52,7 @@ class Page {
         this.colours = {kinds: KINDS.map((_, i) => colour('k' + i))};
         for (const name of ['ground', 'panel', 'text', 'root', 'rootText',
             'dim', 'dimText', 'boxText', 'mark', 'running', 'blocked', 'more',
-            'less', 'same'])
+            'less', 'same', 'span'])
             this.colours[name] = colour(name);
     }
 
@@ -79,6 +82,23 @@ class Page {
         this.show();
     }
 
+    // The code of functions, as a promise; its block is read once.
+    code() {
+        if (this.coded === undefined)
+            this.coded = readCode(this.profile);
+        return this.coded;
+    }
+
+    // The weight of each of the code's spots in what is selected.
+    spots(state, code) {
+        const {model} = this, tree = model.tree(state);
+        const key = JSON.stringify([state.range, state.process, state.thread,
+            state.section, state.event, state.ops]);
+
+        return model.keep('spots', key,
+            () => weighSpots(this.profile, tree, state, code));
+    }
+
     operate(kind, id, text = '') {
         if (this.state.ops.length < MOST_OPS)
             this.change({ops: [...this.state.ops, {kind, id, text}],
@@ -89,11 +109,11 @@ class Page {
         if (history.state && history.state.jprof)
             history.back();
         else if (this.written !== '')
-            this.change(emptyState());
+            this.change(readState(this.profile, ''));
     }
 
     show() {
-        const view = this.views[this.state.view];
+        const view = this.view();
 
         if (this.body.firstChild !== view.element)
             this.body.replaceChildren(view.element);
@@ -101,6 +121,12 @@ class Page {
         this.bar.show(this.state);
         view.show(this.state);
         this.side.show(this.state);
+    }
+
+    // The view that is shown: with two ranges, functions are compared.
+    view() {
+        return this.state.base && this.state.view === 'functions'
+            ? this.compared : this.views[this.state.view];
     }
 
     describe(fn, total, self) {
@@ -118,13 +144,17 @@ class Page {
     }
 
     tell(fn, total, self) {
-        this.status.textContent = this.describe(fn, total, self);
+        const base = this.model.base(this.state);
+
+        this.status.textContent = base && fn < this.profile.names.length
+            ? `${this.profile.names[fn]} \u2014 ` + describeBoth(this,
+                this.state, fn, base) : this.describe(fn, total, self);
     }
 
     press(event) {
         const isText = event.target instanceof HTMLInputElement
             || event.target instanceof HTMLSelectElement;
-        const view = /^[1-6]$/.test(event.key) ? VIEWS[event.key - 1] : '';
+        const view = /^[1-7]$/.test(event.key) ? VIEWS[event.key - 1] : '';
 
         if (event.ctrlKey || event.metaKey || event.altKey)
             return;
@@ -137,7 +167,7 @@ class Page {
             return;
         } else if (view) {
             this.change({view});
-            const element = this.views[view].element;
+            const {element} = this.view();
 
             (element.matches('[tabindex]') ? element
                 : element.querySelector('[tabindex]')).focus();
@@ -156,19 +186,81 @@ class Side {
     constructor(page) {
         this.page = page;
         this.chosen = make('section', {class: 'chosen'});
+        this.lines = make('section', {class: 'heaviest'});
         this.heaviest = make('section', {class: 'heaviest'});
         this.element = make('aside', {'aria-label': 'Function'}, this.chosen,
-            this.heaviest);
+            this.lines, this.heaviest);
     }
 
     show(state) {
         const sums = this.page.model.sums(state);
 
         this.showChosen(state, sums);
-        if (sums === this.sums)
+        this.showLines(state);
+        const base = this.page.model.base(state);
+
+        if (sums === this.sums && base === this.base
+                && state.work === this.work)
             return;
         this.sums = sums;
-        this.showHeaviest(sums);
+        this.base = base;
+        this.work = state.work;
+        if (base)
+            this.showChanges(state);
+        else
+            this.showHeaviest(sums);
+    }
+
+    showChanges(state) {
+        const {page} = this, list = changedFunctions(page, state);
+        const sure = list.filter(([, change]) => change.isSure);
+        const row = ([fn, change]) => make('li', {}, make('b',
+            {class: change.colour}, change.text), button(shortName(
+            page.profile, fn), () => {
+            page.change({fn});
+            page.tell(fn);
+        }, {class: 'link'}));
+
+        this.heaviest.replaceChildren(
+            make('h2', {}, `Changed most (Hits): ${number(sure.length)} of `
+                + `${number(list.length)} surely`),
+            make('ol', {}, ...sure.slice(0, HEAVIEST).map(row)),
+            sure.length > 0 ? '' : make('p', {},
+                'Chance may have made every difference.'));
+    }
+
+    // The chosen function's heaviest lines, once its code is read.
+    showLines(state) {
+        if (state.fn < 0) {
+            this.lines.replaceChildren();
+            return;
+        }
+        this.page.code().then((code) => {
+            if (this.page.state === state)
+                this.lines.replaceChildren(...this.lineParts(state, code));
+        }, () => this.lines.replaceChildren());
+    }
+
+    lineParts(state, code) {
+        const {profile} = this.page;
+
+        if (!code.functions.has(state.fn))
+            return [];
+        const sums = weighLines(profile, code, state.fn,
+            this.page.spots(state, code));
+        const top = heaviestLines(sums, HEAVIEST_LINES);
+
+        return top.length === 0 ? [] : [
+            make('h2', {}, 'Its heaviest lines'),
+            make('ol', {}, ...top.map(({line, self, group}) => {
+                const file = code.files[group.file].replace(/^.*\//, '');
+                const text = code.texts[group.file].get(line) || '';
+
+                return make('li', {}, make('b', {}, percent(self, sums.whole)),
+                    button(`${file}:${line}  ${text.trim()}`,
+                        () => this.page.change({view: 'code'}),
+                        {class: 'link'}));
+            }))];
     }
 
     showHeaviest(sums) {
@@ -200,7 +292,7 @@ class Side {
             this.chosen.replaceChildren(make('p', {}, 'Choose a function to '
                 + 'see its callers, callees and code. Drag on the timeline to '
                 + 'select time; choose a name there to see it alone.'),
-            make('p', {}, 'Keys: / search, 1 to 6 views, * heaviest path, '
+            make('p', {}, 'Keys: / search, 1 to 7 views, * heaviest path, '
                 + 'Escape back.'));
             return;
         }
@@ -216,8 +308,7 @@ class Side {
             make('p', {class: 'acts'},
                 button('Callers and callees',
                     () => page.change({view: 'function'})),
-                profile.kind[fn] === 2 ? button('Code',
-                    () => page.change({view: 'code'})) : null,
+                button('Code', () => page.change({view: 'code'})),
                 act('Keep only', 'k', fn), act('Focus', 'f', fn),
                 act('Hide', 'h', fn), act('Drop', 'd', fn),
                 act('Hide module', 'm', profile.module[fn])));

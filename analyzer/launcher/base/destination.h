@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where profiles are sent: a server, labels, and the spool.
+ * Runs in: launcher. */
+#ifndef JL_DESTINATION_H
+#define JL_DESTINATION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum jl_server { JL_PYROSCOPE, JL_PARCA };
+
+struct jl_label {
+    char *key, *value;
+};
+
+struct jl_destination {
+    uint8_t server;  /* enum jl_server */
+    const char *url; /* without a slash at its end when it was checked; NULL:
+                        not given */
+    struct jl_label *labels;
+    size_t nlabels, labels_room;
+    const char *name;       /* of the service; NULL: the program's */
+    const char *tenant;     /* X-Scope-OrgID; NULL */
+    const char *token_file; /* NULL */
+    const char *config;     /* further options of curl: a file; NULL */
+    const char *spool;      /* folder; NULL: the user's */
+    uint64_t spool_bytes;
+};
+
+/* Pyroscope, with a spool of 64 MiB. */
+void jl_destination_init(struct jl_destination *to);
+void jl_destination_free(struct jl_destination *to);
+
+/* Takes the option at **words and its value, which may stand in the next word;
+ * *words moves to the last one taken.  Returns 0 when it is no option of a
+ * destination.  What is wrong with a value is said and ends the launcher. */
+int jl_destination_take(struct jl_destination *to, char ***words);
+
+/* Takes the URL; what is wrong with it, or with the labels for this server, is
+ * said and ends the launcher.  Once, after all options. */
+void jl_destination_check(struct jl_destination *to, const char *url);
+
+/* A size: a number, K, M or G behind it; 0: it is none. */
+uint64_t jl_size(const char *text);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * jprof push: a profile to a server.
+ * Runs in: launcher. */
+#ifndef JL_PUSH_H
+#define JL_PUSH_H
+
+/* Runs the command with its words ("push" first, NULL last); returns the exit
+ * status. */
+int jl_push(char **words);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bounds the disk that a profile takes whose program starts processes for
+ * ever.
+ * Runs in: launcher. */
+#include "ended.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "jp_limits.h"
+#include "jp_log.h"
+#include "launcher/os/proc.h"
+#include "launcher/os/spawn.h"
+#include "read/names.h"
+
+#define SAVE_SECONDS 5
+#define START_FIELD 22 /* of /proc/PID/stat */
+
+extern char **environ;
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+/* When the process began, in ticks; 0: there is none. */
+static uint64_t began(uint32_t pid)
+{
+    char path[32], *text;
+    const char *at;
+    uint64_t ticks;
+    size_t size;
+    int dir;
+
+    snprintf(path, sizeof path, "/proc/%" PRIu32, pid);
+    dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return 0;
+    text = jl_proc_read(dir, "stat", &size);
+    at = text ? strrchr(text, ')') : NULL;
+    for (int field = 3; at && field <= START_FIELD; field++)
+        at = strchr(at + 1, ' ');
+    ticks = at ? strtoull(at + 1, NULL, 10) : 0;
+    free(text);
+    close(dir);
+    return ticks;
+}
+
+static void save(uint32_t pid)
+{
+    char number[16];
+    char *argv[] = {(char *)"jprof", (char *)"save", number, NULL};
+    struct jl_spawn spawn = {.path = "/proc/self/exe",
+                             .argv = argv,
+                             .env = environ,
+                             .seconds = SAVE_SECONDS};
+
+    snprintf(number, sizeof number, "%" PRIu32, pid);
+    (void)jl_spawn(&spawn);
+}
+
+static void note(struct jl_ended *ended, const char *name)
+{
+    for (size_t i = 0; i < ended->count; i++)
+        if (strcmp(ended->logs[i].name, name) == 0)
+            return;
+    *JR_PUSH(ended->logs, ended->count, ended->room) =
+        (struct jl_ended_log){jr_strdup(name), now_ns()};
+}
+
+void jl_ended_save(struct jl_ended *ended, const struct jl_folder *folder)
+{
+    struct jp_log_header *header = jr_alloc(1, sizeof *header);
+    size_t count;
+    char **names = jl_folder_list(folder, JP_LOG_NAME, &count);
+    uint32_t last = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        char *path = jr_printf("/proc/self/fd/%d/%s", folder->fd, names[i]);
+
+        if (jr_is_numbered(names[i], JP_LOG_NAME) &&
+            jr_header_read(path, header) == 0) {
+            if (began(header->pid) != header->start_ticks)
+                note(ended, names[i]);
+            else if (header->pid != last)
+                save(last = header->pid);
+        }
+        free(path);
+    }
+    jl_folder_free_list(names, count);
+    free(header);
+}
+
+/* Removes what belongs to the log: its map, and the files of code that lie
+ * beside it. */
+static void drop(const struct jl_folder *folder, const char *log)
+{
+    const char *number = log + sizeof JP_LOG_NAME - 1;
+    char *map = jr_printf(JP_MAP_NAME "%s", number);
+    char *prefix = jr_printf("%s.", log);
+    size_t count;
+    char **names = jl_folder_list(folder, prefix, &count);
+
+    for (size_t i = 0; i < count; i++)
+        unlinkat(folder->fd, names[i], 0);
+    unlinkat(folder->fd, log, 0);
+    unlinkat(folder->fd, map, 0);
+    jl_folder_free_list(names, count);
+    free(prefix);
+    free(map);
+}
+
+void jl_ended_remove(struct jl_ended *ended, const struct jl_folder *folder,
+                     uint64_t until_ns)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < ended->count; i++) {
+        if (ended->logs[i].seen_ns >= until_ns) {
+            ended->logs[kept++] = ended->logs[i];
+            continue;
+        }
+        drop(folder, ended->logs[i].name);
+        free(ended->logs[i].name);
+    }
+    ended->count = kept;
+}

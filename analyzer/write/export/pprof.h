@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A pprof profile while it is made: what samples refer to is written when it
+ * is first asked for, with ids 1, 2, 3.
+ * Runs in: analyzer. */
+#ifndef JR_PPROF_H
+#define JR_PPROF_H
+
+#include <stdio.h>
+
+#include "model/model.h"
+#include "proto.h"
+
+/* Fields of a Profile (google/pprof, proto/profile.proto). */
+enum jr_pprof_field {
+    JR_PPROF_SAMPLE_TYPE = 1,
+    JR_PPROF_SAMPLE,
+    JR_PPROF_MAPPING,
+    JR_PPROF_LOCATION,
+    JR_PPROF_FUNCTION,
+    JR_PPROF_STRING,
+    JR_PPROF_TIME_NANOS = 9,
+    JR_PPROF_DURATION_NANOS,
+    JR_PPROF_PERIOD_TYPE,
+    JR_PPROF_PERIOD,
+    JR_PPROF_COMMENT,
+    JR_PPROF_DEFAULT_SAMPLE_TYPE
+};
+
+struct jr_pprof {
+    const struct jr_model *model;
+    FILE *out;                      /* NULL: `body` keeps it all */
+    struct jr_proto body;           /* what is written so far and not in out */
+    struct jr_proto message, inner; /* scratch; the first is the caller's */
+    struct jr_proto line;           /* scratch */
+    char **strings;                 /* those that were written: UTF-8 */
+    size_t nstrings, strings_room;
+    struct jr_index by_string;
+    const char **files;  /* by function; NULL: not known */
+    uint32_t *functions; /* by function, plus one: the id; 0: none yet */
+    uint32_t *mappings;  /* likewise by object */
+    uint32_t *locations; /* likewise by chain */
+    uint32_t *chains;    /* by node: its place and those it is inlined into */
+    size_t nchains;
+    uint32_t last_function, last_mapping, last_location;
+};
+
+/* An empty profile of a model with places. */
+void jr_pprof_init(struct jr_pprof *pprof, const struct jr_model *model,
+                   FILE *out);
+void jr_pprof_free(struct jr_pprof *pprof);
+
+/* Writes the string "" and the executable's mapping, which come first.  Makes
+ * the profile empty before, if it is not. */
+void jr_pprof_begin(struct jr_pprof *pprof);
+
+/* Indices and ids, of what is written if it was not before. */
+uint64_t jr_pprof_string(struct jr_pprof *pprof, const char *text);
+uint32_t jr_pprof_location(struct jr_pprof *pprof, uint32_t node);
+
+/* The node below which that of `node`'s location is called; 0: the root. */
+uint32_t jr_pprof_caller(const struct jr_pprof *pprof, uint32_t node);
+
+/* Appends `message`, empties it, and gives `body` to `out`. */
+void jr_pprof_put(struct jr_pprof *pprof, unsigned field);
+void jr_pprof_put_number(struct jr_pprof *pprof, unsigned field,
+                         uint64_t number);
+void jr_pprof_put_type(struct jr_pprof *pprof, unsigned field, const char *type,
+                       const char *unit);
+
+#endif
