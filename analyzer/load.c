@@ -106,6 +106,19 @@ static size_t find_parts(const struct jr_log *log, const struct jr_run *run,
     return count;
 }
 
+/* A number for a boot's random id.  A process without /proc does not know it,
+ * and counts as one of the machine that is known last; 0: none is. */
+static uint64_t boot_of(struct jr_load *load,
+                        const struct jp_log_header *header)
+{
+    uint64_t halves[2];
+
+    memcpy(halves, header->boot_id, sizeof(halves));
+    if (halves[0] != 0 || halves[1] != 0)
+        load->boot = halves[0] ^ halves[1];
+    return load->boot;
+}
+
 static struct jr_map *load_map(struct jr_load *load, const struct jr_log *log,
                                const struct jr_run *run)
 {
@@ -119,6 +132,7 @@ static struct jr_map *load_map(struct jr_load *load, const struct jr_log *log,
     map->path = path ? jr_strdup(path) : NULL;
     map->pid = header->pid;
     map->start_ticks = header->start_ticks;
+    map->boot = boot_of(load, header);
     if (path == NULL) {
         jr_warn(load->diag, log->path, run->offset,
                 "its map \"%s\" is not beside the log; the report has "

@@ -36,7 +36,7 @@ void jr_load_cover(struct jr_load *load, const struct jr_log *log,
 
     jr_cover_image(run, map, &image);
     image.tree = jr_cover_tree(&load->cover, tree_of(load, log, run),
-                               run->header.root_pid);
+                               run->header.root_pid, map->boot);
     image.command =
         map->cmdline && map->cmdline[0] ? map->cmdline : run->header.exe;
     jr_cover_add(&load->cover, &image);

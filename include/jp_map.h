@@ -13,7 +13,7 @@
 #define JP_MAP_LINE_MAX 8192 /* bytes with the newline */
 
 #define JP_MAP_BEGIN "jprof-map" /* version pid start log real */
-#define JP_MAP_PROCESS "process" /* pid ppid exe cwd cmdline comm */
+#define JP_MAP_PROCESS "process" /* pid ppid exe cwd host comm cmdline */
 #define JP_MAP_MODULE                                                          \
     "module"                   /* start end offset dev inode mtime bias
                                      build_id deleted path */

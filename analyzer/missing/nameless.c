@@ -4,6 +4,7 @@
  * Runs in: analyzer. */
 #include "nameless.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,24 @@ static int heavier(const void *one, const void *other)
     return strcmp(a->module, b->module);
 }
 
+/* Whether a mapping's file has this name, alone or with the beginning of its
+ * build-id behind it (symbol/elf/modules.h). */
+static int is_named(const struct jr_mapping *mapping, const char *module)
+{
+    const char *slash = mapping->path ? strrchr(mapping->path, '/') : NULL;
+    const size_t length = slash ? strlen(slash + 1) : 0;
+    char id[2 * 4 + 1] = "";
+
+    if (!slash || strncmp(module, slash + 1, length) != 0)
+        return 0;
+    if (module[length] == '\0')
+        return 1;
+    for (size_t i = 0; i < mapping->build_id_size && i < sizeof id / 2; i++)
+        snprintf(id + 2 * i, sizeof id - 2 * i, "%02x", mapping->build_id[i]);
+    return strncmp(module + length, " [", 2) == 0 &&
+           strncmp(module + length + 2, id, strlen(id)) == 0;
+}
+
 /* The path of the first mapping whose file has this name. */
 static const char *path_of(const struct jr_model *model, const char *module)
 {
@@ -95,11 +114,8 @@ static const char *path_of(const struct jr_model *model, const char *module)
         const struct jr_map *map = model->processes[i].map;
 
         for (size_t j = 0; j < map->nmappings; j++) {
-            const char *path = map->mappings[j].path;
-            const char *slash = path ? strrchr(path, '/') : NULL;
-
-            if (slash && strcmp(slash + 1, module) == 0)
-                return path;
+            if (is_named(&map->mappings[j], module))
+                return map->mappings[j].path;
         }
     }
     return NULL;

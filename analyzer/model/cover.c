@@ -39,13 +39,14 @@ void jr_cover_free(struct jr_cover *cover)
 }
 
 uint32_t jr_cover_tree(struct jr_cover *cover, const struct jr_tree *file,
-                       uint32_t root)
+                       uint32_t root, uint64_t boot)
 {
     for (size_t i = 0; i < cover->ntrees; i++)
-        if (cover->trees[i].file == file && cover->trees[i].root == root)
+        if (cover->trees[i].file == file && cover->trees[i].root == root &&
+            cover->trees[i].boot == boot)
             return (uint32_t)i;
     *JR_PUSH(cover->trees, cover->ntrees, cover->trees_room) =
-        (struct jr_cover_tree){file, root};
+        (struct jr_cover_tree){file, root, boot};
     return (uint32_t)cover->ntrees - 1;
 }
 

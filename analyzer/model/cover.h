@@ -72,6 +72,7 @@ struct jr_gap {
 struct jr_cover_tree {
     const struct jr_tree *file; /* NULL: there is none */
     uint32_t root;
+    uint64_t boot; /* jr_map.boot: pids of other machines are others */
 };
 
 struct jr_cover {
@@ -103,10 +104,10 @@ struct jr_cover {
 /* All zero is empty. */
 void jr_cover_free(struct jr_cover *cover);
 
-/* A tree of processes, by its file (may be NULL) and the first one's pid;
- * returns its number.  The file must outlive the cover. */
+/* A tree of processes, by its file (may be NULL), the first one's pid and the
+ * machine's boot; returns its number.  The file must outlive the cover. */
 uint32_t jr_cover_tree(struct jr_cover *cover, const struct jr_tree *file,
-                       uint32_t root);
+                       uint32_t root, uint64_t boot);
 
 /* Adds a program of a process; the images of a process come in any order.
  * The command must outlive the cover. */

@@ -25,7 +25,12 @@ static const char *base_name(const char *module)
 
 int jr_is_own(const char *module)
 {
-    return strcmp(base_name(module), "libjprof.so") == 0;
+    static const char own[] = "libjprof.so";
+    const char *name = base_name(module);
+
+    /* There may be a build-id behind it (symbol/elf/modules.c). */
+    return strncmp(name, own, sizeof(own) - 1) == 0 &&
+           (name[sizeof(own) - 1] == '\0' || name[sizeof(own) - 1] == ' ');
 }
 
 int jr_is_system(const char *module)

@@ -62,6 +62,7 @@ static int on_process(struct parser *parser)
         map->ppid = (uint32_t)ppid;
     take_text(&map->exe, &parser->line, "exe");
     take_text(&map->comm, &parser->line, "comm");
+    take_text(&map->host, &parser->line, "host");
     take_text(&map->cwd, &parser->line, "cwd");
     if (pair) {
         free(map->cmdline);
@@ -426,6 +427,7 @@ static int parse(const struct jr_map_part *parts, size_t nparts,
     handle_all(parser);
     fill_missing(&map->exe);
     fill_missing(&map->comm);
+    fill_missing(&map->host);
     fill_missing(&map->cmdline);
     free(parser->found);
     free(parser->live.indices);
@@ -522,6 +524,7 @@ void jr_map_free(struct jr_map *map)
     free(map->exe);
     free(map->cwd);
     free(map->comm);
+    free(map->host);
     free(map->cmdline);
     memset(map, 0, sizeof *map);
 }

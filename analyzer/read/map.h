@@ -64,12 +64,14 @@ struct jr_map {
     char *path; /* of the map itself */
     uint32_t pid, ppid;
     uint64_t start_ticks;
-    uint64_t begin_ns;           /* of the run's first line */
-    uint64_t real_ns;            /* the same by CLOCK_REALTIME; 0: not
+    uint64_t begin_ns;          /* of the run's first line */
+    uint64_t real_ns;           /* the same by CLOCK_REALTIME; 0: not
                                           known */
-    char *exe, *comm, *cmdline;  /* "" when not known; the arguments of
+    char *exe, *comm, *cmdline; /* "" when not known; the arguments of
                                           cmdline are joined by blanks */
-    char *cwd;                   /* working directory; NULL: not known */
+    char *host;                 /* likewise: the machine's name */
+    uint64_t boot; /* tells boots of machines apart; the caller's */
+    char *cwd;     /* working directory; NULL: not known */
     struct jr_mapping *mappings; /* in order of from_ns */
     size_t nmappings, mappings_room;
     struct jr_thread_name *threads; /* in order of time */

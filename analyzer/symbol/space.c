@@ -258,7 +258,8 @@ struct jr_module *jr_space_module(struct jr_space *space,
     const size_t index = (size_t)(mapping - space->map->mappings);
 
     if (!space->modules[index])
-        space->modules[index] = jr_modules_get(space->symbols, mapping);
+        space->modules[index] =
+            jr_modules_get(space->symbols, mapping, space->map->boot);
     *symbols = space->symbols;
     return space->modules[index];
 }

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "coverage.h"
+#include "hosts.h"
 #include "program.h"
 #include "role.h"
 #include "selection.h"
@@ -28,11 +29,14 @@ char *jr_process_name(const struct jr_process *process)
     return whole;
 }
 
-static char *process_title(const struct jr_process *process)
+/* `host`: its machine, where there are several. */
+static char *process_title(const struct jr_process *process, const char *host)
 {
     char *name = jr_process_name(process), *title;
 
-    title = jr_printf("%s (pid %" PRIu32 ")", name, process->run->header.pid);
+    title =
+        jr_printf("%s (pid %" PRIu32 "%s%s)", name, process->run->header.pid,
+                  host ? " on " : "", host ? host : "");
     free(name);
     return title;
 }
@@ -59,24 +63,29 @@ char **jr_part_titles(const struct jr_report *report)
     const struct jr_model *model = report->model;
     char **titles = jr_alloc(report->nparts + 1, sizeof(*titles));
     char *process = NULL; /* of the last thread */
+    struct jr_hosts hosts;
 
+    jr_hosts_find(model, &hosts);
     for (size_t i = 0; i < report->nparts; i++) {
         const struct jr_scope_key *key = &report->parts[i];
 
         if (key->scope == JR_SCOPE_ALL) {
             titles[i] = jr_strdup(total_title(report));
         } else if (key->scope == JR_SCOPE_PROCESS) {
-            titles[i] = process_title(&model->processes[key->process]);
+            titles[i] = process_title(&model->processes[key->process],
+                                      jr_hosts_name(&hosts, key->process));
         } else {
             if (model->nprocesses > 1 &&
                 (!process || key->process != key[-1].process)) {
                 free(process);
-                process = process_title(&model->processes[key->process]);
+                process = process_title(&model->processes[key->process],
+                                        jr_hosts_name(&hosts, key->process));
             }
             titles[i] = thread_title(key, process);
         }
     }
     free(process);
+    jr_hosts_free(&hosts);
     return titles;
 }
 
@@ -94,6 +103,29 @@ static void add(struct jr_facts *facts, const char *label, char *text, int bad)
         (struct jr_fact){label, text, bad};
 }
 
+/* The machines, where there are several, and how many processes each had. */
+static void add_hosts(const struct jr_model *model, struct jr_facts *facts)
+{
+    struct jr_hosts hosts;
+    char *text = NULL;
+
+    jr_hosts_find(model, &hosts);
+    for (size_t i = 0; hosts.count > 1 && i < hosts.count; i++) {
+        char *before = text;
+        size_t processes = 0;
+
+        for (size_t j = 0; j < model->nprocesses; j++)
+            processes += hosts.of[j] == i;
+        text = jr_printf("%s%s%s (%zu process%s)", before ? before : "",
+                         before ? ", " : "", hosts.names[i], processes,
+                         processes == 1 ? "" : "es");
+        free(before);
+    }
+    if (text)
+        add(facts, "Machines", text, 0);
+    jr_hosts_free(&hosts);
+}
+
 static void add_program(const struct jr_report *report, struct jr_facts *facts)
 {
     const struct jr_model *model = report->model;
@@ -104,7 +136,8 @@ static void add_program(const struct jr_report *report, struct jr_facts *facts)
         add(facts, "Command", command, 0);
     if (model->nprocesses > 1)
         add(facts, "Processes", jr_printf("%zu", model->nprocesses), 0);
-    else
+    add_hosts(model, facts);
+    if (model->nprocesses == 1)
         add(facts, "Process id",
             jr_printf("%" PRIu32, model->processes[0].run->header.pid), 0);
 }

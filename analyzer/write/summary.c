@@ -7,9 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "coverage.h"
 #include "escape.h"
 #include "facts.h"
+#include "hosts.h"
 #include "marks.h"
 #include "report.h"
 #include "role.h"
@@ -82,8 +84,25 @@ static int is_real(uint32_t clock)
     return clock == JP_CLOCK_MONOTONIC || clock == JP_CLOCK_RTC;
 }
 
+/* Its machine, where there are several, without blanks. */
+static void put_host(const char *host, FILE *out)
+{
+    char *word = host ? jr_strdup(host) : NULL;
+
+    if (!word)
+        return;
+    for (char *at = word; *at; at++)
+        *at = *at == ' ' ? '_' : *at;
+    fputs(" host=", out);
+    jr_put_text(out, word);
+    free(word);
+}
+
 static void processes(const struct jr_model *model, FILE *out)
 {
+    struct jr_hosts hosts;
+
+    jr_hosts_find(model, &hosts);
     for (size_t i = 0; i < model->nprocesses; i++) {
         const struct jr_process *process = &model->processes[i];
 
@@ -100,10 +119,12 @@ static void processes(const struct jr_model *model, FILE *out)
             jr_put_text(out, role);
         }
         free(role);
+        put_host(jr_hosts_name(&hosts, i), out);
         fputs(" exe=", out);
         jr_put_text(out, jr_exe_of(process));
         fputc('\n', out);
     }
+    jr_hosts_free(&hosts);
 }
 
 /* Modules whose code has no names, and what brings them. */

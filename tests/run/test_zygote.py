@@ -60,6 +60,7 @@ class Zygote(Case):
             (_, keys), = run.events("process")
             self.assertEqual(keys["pid"], str(run.header["pid"]))
             self.assertTrue(keys["cmdline"].startswith(program("zygote")))
+            self.assertEqual(keys["host"], os.uname().nodename)
 
     def test_filter(self):
         self.check("chroot+filter")

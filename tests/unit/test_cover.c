@@ -36,7 +36,7 @@ static void parse(const char *text, struct jr_tree *tree, unsigned warnings)
 static void add_below(struct jr_cover *cover, const struct jr_tree *tree,
                       uint32_t root, struct jr_cover_image image)
 {
-    image.tree = jr_cover_tree(cover, tree, root);
+    image.tree = jr_cover_tree(cover, tree, root, 0);
     if (image.start_ticks == 0)
         image.start_ticks = 100 + image.pid;
     if (image.period_ns == 0)
@@ -348,7 +348,7 @@ static void knows_namespaces_first_ones(void **state)
           "60 jprof-child root=9 pid=71 ppid=9 cpu=900000000\n"
           "70 jprof-child root=9 pid=72 ppid=9 cpu=300000000\n",
           &tree, 0);
-    number = jr_cover_tree(&cover, &tree, 9);
+    number = jr_cover_tree(&cover, &tree, 9, 0);
     jr_cover_add(&cover, &(struct jr_cover_image){.tree = number,
                                                   .pid = 9,
                                                   .cpu_ns = 100 * MS,
@@ -399,7 +399,7 @@ static void knows_parents_in_namespaces(void **state)
     (void)state;
     parse("90 jprof-run root=9 pid=9 cpu=100000000 wall=2000000000 status=0\n",
           &tree, 0);
-    number = jr_cover_tree(&cover, &tree, 9);
+    number = jr_cover_tree(&cover, &tree, 9, 0);
     jr_cover_add(&cover, &(struct jr_cover_image){.tree = number,
                                                   .pid = 9,
                                                   .cpu_ns = 100 * MS,

@@ -246,9 +246,36 @@ static void test_processes(void **state)
     profile_free(&copies.one);
 }
 
+/* The pids of another machine's processes are those of others. */
+static void keeps_machines_apart(void **state)
+{
+    static const struct jr_cover_image parent = {.pid = 9,
+                                                 .cpu_ns = 100000000,
+                                                 .sampled_ns = 100000000,
+                                                 .on_ns = 100000000,
+                                                 .period_ns = 4000000};
+    struct jr_cover cover = {0};
+    struct jr_cover_image image = parent;
+    const uint32_t one = jr_cover_tree(&cover, NULL, 9, 1);
+
+    (void)state;
+    image.tree = one;
+    jr_cover_add(&cover, &image);
+    image.tree = jr_cover_tree(&cover, NULL, 9, 2);
+    assert_int_not_equal(image.tree, one);
+    assert_int_equal(jr_cover_tree(&cover, NULL, 9, 1), one);
+    jr_cover_add(&cover, &image);
+    jr_cover_finish(&cover, 1);
+    assert_int_equal(cover.nprocesses, 2);
+    assert_int_equal(cover.cpu_ns, 200000000);
+    assert_int_equal(cover.sampled_ns, 200000000);
+    jr_cover_free(&cover);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_machines_apart),
         cmocka_unit_test(test_slices),
         cmocka_unit_test(test_sections),
         cmocka_unit_test(test_starts),

@@ -193,6 +193,37 @@ static struct jr_elf *open_file(struct jr_symbols *symbols,
     return elf;
 }
 
+/* Whether another machine has another file of this name, by their build-ids.
+ * (On one machine a program that was built again goes on under its name.) */
+static int differs_elsewhere(const struct jr_symbols *symbols,
+                             const struct jr_module *module)
+{
+    for (const struct jr_module *other = symbols->modules;
+         other && module->id_size; other = other->next) {
+        if (other->boot && module->boot && other->boot != module->boot &&
+            other->id_size && other->base == module->base &&
+            (other->id_size != module->id_size ||
+             memcmp(other->id, module->id, module->id_size) != 0))
+            return 1;
+    }
+    return 0;
+}
+
+/* What a new module is called: "app", or "app [0123abcd]". */
+static const char *name_of(struct jr_symbols *symbols,
+                           const struct jr_module *module)
+{
+    uint32_t begin = 0;
+
+    /* What the kernel brings has its name alone. */
+    if (module->base[0] == '[' || !differs_elsewhere(symbols, module))
+        return module->base;
+    for (size_t i = 0; i < module->id_size && i < sizeof begin; i++)
+        begin = begin << 8 | module->id[i];
+    return intern(symbols,
+                  jr_printf("%s [%08" PRIx32 "]", module->base, begin));
+}
+
 /* What an archive says of the file; nothing at its path is looked at. */
 static void take_archived(const struct jr_symbols *symbols,
                           struct jr_module *module)
@@ -206,7 +237,8 @@ static void take_archived(const struct jr_symbols *symbols,
 }
 
 struct jr_module *jr_modules_get(struct jr_symbols *symbols,
-                                 const struct jr_mapping *mapping)
+                                 const struct jr_mapping *mapping,
+                                 uint64_t boot)
 {
     const char *key = key_of(symbols, mapping);
     const char *slash = strrchr(mapping->path, '/');
@@ -224,7 +256,11 @@ struct jr_module *jr_modules_get(struct jr_symbols *symbols,
     module->records = symbols->options.record_code;
     module->path =
         jr_strings_add(symbols->strings, mapping->path, strlen(mapping->path));
-    module->name = jr_strings_add(symbols->strings, base, strlen(base));
+    module->base = jr_strings_add(symbols->strings, base, strlen(base));
+    module->boot = boot;
+    module->id_size = mapping->build_id_size;
+    memcpy(module->id, mapping->build_id, sizeof module->id);
+    module->name = name_of(symbols, module);
     if (symbols->archived)
         take_archived(symbols, module);
     else if (!strcmp(mapping->path, VDSO))

@@ -27,9 +27,14 @@ struct jr_extent {
 };
 
 struct jr_module {
-    const char *key;    /* path and identity, from the strings */
-    const char *path;   /* as the map has it */
-    const char *name;   /* base name of the path */
+    const char *key;  /* path and identity, from the strings */
+    const char *path; /* as the map has it */
+    const char *name; /* base name of the path; with the build-id where
+                                 another machine has another file of it */
+    const char *base; /* the base name */
+    uint64_t boot;    /* of the machine that it was first seen on */
+    uint8_t id[sizeof((struct jr_mapping *)0)->build_id]; /* its build-id, */
+    size_t id_size;                                       /* 0: none */
     struct jr_elf *elf; /* NULL: its symbols cannot be used */
     const struct jr_archived_module *archived; /* instead of it; NULL */
     uint8_t changed;          /* the file is not the one of the profile */
@@ -54,10 +59,12 @@ struct jr_symbols {
     struct jr_symbols_options options;
 };
 
-/* The file of a mapping that has one.  Never NULL; lives until
- * jr_symbols_free.  What cannot be used is said once a file. */
+/* The file of a mapping that has one, on the machine with this boot
+ * (jr_map.boot).  Never NULL; lives until jr_symbols_free.  What cannot be used
+ * is said once a file. */
 struct jr_module *jr_modules_get(struct jr_symbols *symbols,
-                                 const struct jr_mapping *mapping);
+                                 const struct jr_mapping *mapping,
+                                 uint64_t boot);
 
 /* The frames of `address` in a mapping of `module`: a function with those that
  * were inlined there, or an unnamed place `module+0xSTART`, START being where

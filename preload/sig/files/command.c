@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 
 #include "jp_map.h"
 #include "mapfile.h"
@@ -93,6 +94,21 @@ static long comm_sig(void)
     return (long)jp_text_length_sig(value);
 }
 
+/* Puts the machine's name, as this process sees it, into `value`.  Returns its
+ * length or -errno. */
+static long host_sig(void)
+{
+    _Static_assert(sizeof(struct utsname) <= sizeof(value), "room for uname");
+    const size_t at = offsetof(struct utsname, nodename);
+    const size_t room = sizeof(((struct utsname *)0)->nodename);
+    long got = jp_sys_sig(SYS_uname, (long)value, 0, 0, 0, 0);
+    if (got != 0)
+        return got;
+    for (got = 0; got < (long)room && value[at + (size_t)got] != '\0'; got++)
+        value[got] = value[at + (size_t)got];
+    return got;
+}
+
 /* Bytes of `value` up to the end of the first argument. */
 static long word_sig(size_t length)
 {
@@ -119,6 +135,7 @@ static void write_sig(struct jp_text *text, uint64_t now_ns)
         jp_text_value_sig(text, value, (size_t)got);
     }
     put_sig(text, "comm", comm_sig());
+    put_sig(text, "host", host_sig());
     got = read_sig("/proc/self/cmdline");
     if (got <= 0) {
         got = (long)length_sig();

@@ -1,0 +1,1 @@
+--merge --format=summary app jprof-log jprof-log-b

@@ -1,0 +1,1 @@
+--merge --format=text app jprof-log jprof-log-b
