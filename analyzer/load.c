@@ -23,6 +23,50 @@ void jr_load_init(struct jr_load *load, const char *app,
     jr_model_init(&load->model, filter);
 }
 
+/* The tree's file of a run, read once; NULL when there is none. */
+static const struct jr_tree *tree_of(struct jr_load *load,
+                                     const struct jr_log *log,
+                                     const struct jr_run *run)
+{
+    char *path = jr_file_beside(log->path, run->header.tree_name);
+    struct jr_tree *tree = NULL;
+
+    for (size_t i = 0; path && i < load->ntrees && !tree; i++)
+        if (strcmp(load->trees[i]->path, path) == 0)
+            tree = load->trees[i];
+    if (path && !tree) {
+        tree = jr_alloc(1, sizeof(*tree));
+        jr_tree_file_read(path, tree, load->diag);
+        *JR_PUSH(load->trees, load->ntrees, load->trees_room) = tree;
+    }
+    free(path);
+    return tree;
+}
+
+/* Counts a run in the coverage. */
+static void cover(struct jr_load *load, const struct jr_log *log,
+                  const struct jr_run *run, const struct jr_map *map)
+{
+    struct jr_cover_image image;
+
+    jr_cover_image(run, map, &image);
+    image.tree = jr_cover_tree(&load->cover, tree_of(load, log, run),
+                               run->header.root_pid, map->boot);
+    image.command =
+        map->cmdline && map->cmdline[0] ? map->cmdline : run->header.exe;
+    jr_cover_add(&load->cover, &image);
+}
+
+static void free_cover(struct jr_load *load)
+{
+    jr_cover_free(&load->cover);
+    for (size_t i = 0; i < load->ntrees; i++) {
+        jr_tree_file_free(load->trees[i]);
+        free(load->trees[i]);
+    }
+    free(load->trees);
+}
+
 static void free_files(const struct jr_held *held)
 {
     if (held->map) {
@@ -38,7 +82,7 @@ static void free_files(const struct jr_held *held)
 void jr_load_free(struct jr_load *load)
 {
     jr_model_free(&load->model);
-    jr_load_free_cover(load);
+    free_cover(load);
     for (size_t i = 0; i < load->nheld; i++)
         jr_space_free(load->held[i].space);
     jr_symbols_free(load->symbols);
@@ -397,13 +441,13 @@ static void add_run(struct jr_load *load, const struct jr_log *log,
     if (load->verbose)
         say_run(log, run, held->map);
     if (!jr_select_process(load, run, held->map)) {
-        jr_load_cover(load, log, run, held->map);
+        cover(load, log, run, held->map);
         return;
     }
     check_program(load, run);
     jr_model_add(&load->model, log, run,
                  &(struct jr_code){held->map, held->space}, neighbours);
-    jr_load_cover(load, log, run, held->map);
+    cover(load, log, run, held->map);
     if (load->model.processes[load->model.nprocesses - 1].stats.gone)
         jr_notes_add_of(
             &load->gathered, run->header.pid,

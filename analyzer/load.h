@@ -62,11 +62,6 @@ int jr_load_foreign(struct jr_load *load, const char *path);
  * ran another program than app; says it on stderr too when all of them did. */
 void jr_load_finish(struct jr_load *load);
 
-/* load_cover.c: counts a run in the coverage; frees what is kept for it. */
-void jr_load_cover(struct jr_load *load, const struct jr_log *log,
-                   const struct jr_run *run, const struct jr_map *map);
-void jr_load_free_cover(struct jr_load *load);
-
 /* select.c: whether --process is about this run; notes which ones are. */
 int jr_select_process(struct jr_load *load, const struct jr_run *run,
                       const struct jr_map *map);
