@@ -11,9 +11,8 @@
 
 #include "base/mem.h"
 #include "coverage.h"
-#include "hosts.h"
+#include "who.h"
 #include "program.h"
-#include "role.h"
 #include "selection.h"
 
 #define NS 1e9

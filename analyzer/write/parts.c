@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "facts.h"
-#include "role.h"
+#include "who.h"
 
 /* Functions that all parts but the total show together, unless --limit says
  * how many each does; and the most and the least that one shows.  So 10,000

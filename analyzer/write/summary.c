@@ -11,10 +11,9 @@
 #include "coverage.h"
 #include "escape.h"
 #include "facts.h"
-#include "hosts.h"
+#include "who.h"
 #include "marks.h"
 #include "report.h"
-#include "role.h"
 #include "selection.h"
 #include "waits.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The machines that the processes of a report ran on.
+ * What tells a report's processes apart besides their programs: the role of
+ * each, such as "renderer", and the machine that it ran on.
  * Runs in: analyzer. */
-#ifndef JR_HOSTS_H
-#define JR_HOSTS_H
+#ifndef JR_WHO_H
+#define JR_WHO_H
 
 #include "model/model.h"
 
@@ -22,5 +23,11 @@ void jr_hosts_free(struct jr_hosts *hosts);
 
 /* The machine of a process, NULL: all are of one. */
 const char *jr_hosts_name(const struct jr_hosts *hosts, size_t process);
+
+/* "renderer", "utility network.mojom.NetworkService", "tab Isolated Web Co",
+ * "worker process": as the process's arguments say it, of browsers and of
+ * servers that write a title over them.  NULL: they say nothing of the kind.
+ * The caller frees the result. */
+char *jr_role_of(const struct jr_process *process);
 
 #endif
