@@ -35,7 +35,7 @@ struct spots {
 struct code {
     const struct jr_report *report;
     const struct jr_function *function;
-    const struct jr_code_view *view;
+    struct jr_code_view view;
     const struct jr_code_version *version; /* that is written */
     struct jr_page_lines lines;
     struct spots spots;
@@ -163,7 +163,7 @@ static size_t first_member(const struct jr_code_view *view, size_t hit)
 static uint32_t spot_of(struct code *code, size_t hit,
                         const struct jr_frames *frames)
 {
-    const struct jr_code_view *view = code->view;
+    const struct jr_code_view *view = &code->view;
     struct spots *spots = &code->spots;
     const size_t first = first_member(view, hit);
     uint32_t number = 0;
@@ -194,7 +194,7 @@ static void add_hit(struct code *code, size_t hit, long row)
     const struct jr_frames frames =
         jr_code_frames(&code->version->code, of->address, &room);
     const uint32_t spot =
-        spot_of(code, (size_t)(of - code->view->hits), &frames);
+        spot_of(code, (size_t)(of - code->view.hits), &frames);
 
     if (code->told[hit])
         return;
@@ -278,19 +278,18 @@ static void put_version(struct code *code,
 static void put_function(struct code *code, const struct jr_codes *codes,
                          uint32_t function, uint32_t number)
 {
-    struct jr_code_view view;
+    const struct jr_code_view *view = &code->view;
 
-    jr_code_build(codes, function, &view);
+    jr_code_build(codes, function, &code->view);
     code->function = &code->report->model->functions[function];
-    code->view = &view;
     code->has_code = 0;
     fprintf(code->out, "{\"function\":%" PRIu32 ",\"pieces\":[", number);
-    for (size_t i = 0; i < view.nversions; i++) {
+    for (size_t i = 0; i < view->nversions; i++) {
         fputs(i ? "," : "", code->out);
-        put_version(code, &view.versions[i], i < VERSIONS_SHOWN);
+        put_version(code, &view->versions[i], i < VERSIONS_SHOWN);
     }
     fputs("]}", code->out);
-    jr_code_free(&view);
+    jr_code_free(&code->view);
 }
 
 /* Adds where each sample was, in the order of the page's samples. */
