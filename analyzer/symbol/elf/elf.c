@@ -234,7 +234,7 @@ static int find_bytes(const struct jr_elf *elf, uint64_t address,
 size_t jr_elf_bytes(const struct jr_elf *elf, uint64_t elf_address,
                     uint8_t *into, size_t room)
 {
-    uint64_t offset;
+    uint64_t offset = 0;
     const Elf_Data *data;
 
     if (find_bytes(elf, elf_address, &offset, &room) != 0 || room == 0 ||
