@@ -97,7 +97,7 @@ static int is_named(const struct jr_mapping *mapping, const char *module)
     const size_t length = slash ? strlen(slash + 1) : 0;
     char id[2 * 4 + 1] = "";
 
-    if (!slash || strncmp(module, slash + 1, length) != 0)
+    if (!slash || strstr(module, slash + 1) != module)
         return 0;
     if (module[length] == '\0')
         return 1;

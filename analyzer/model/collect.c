@@ -318,8 +318,8 @@ static int add_if_asked(struct adding *adding, const struct jr_sample *sample)
 static enum jr_walk_order order_for(const struct jr_model *model,
                                     const struct jr_run *run)
 {
-    for (uint8_t event = 0; event < JP_EVENT_COUNT; event++) {
-        if ((run->events >> event & 1) && jr_is_real(event))
+    for (unsigned event = 0; event < JP_EVENT_COUNT; event++) {
+        if ((run->events >> event & 1) && jr_is_real((uint8_t)event))
             return JR_WALK_BY_TIME;
     }
     return model->filter.keep_samples ? JR_WALK_BY_TIME : JR_WALK_BY_THREAD;

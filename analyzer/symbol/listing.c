@@ -97,6 +97,7 @@ struct jr_listings *jr_listings_new(const struct jr_listing_places *places)
         listings->archived = places->symbols;
     else
         add_own_places(listings, places, own);
+    listings->told = places->is_quiet;
     listings->maps = places->maps;
     listings->nmaps = places->nmaps;
     for (size_t i = 0; i < places->nmaps; i++)

@@ -135,7 +135,7 @@ void jr_hosts_find(const struct jr_model *model, struct jr_hosts *hosts)
             *JR_PUSH(seen.first, hosts->count, seen.room) = i;
     }
     hosts->names = jr_alloc(hosts->count + 1, sizeof *hosts->names);
-    for (size_t i = 0; i < hosts->count; i++)
+    for (size_t i = 0; seen.first && i < hosts->count; i++)
         hosts->names[i] = name_of(model, &seen, hosts, i);
     free(seen.first);
     jr_table_free(&boots);

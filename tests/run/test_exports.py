@@ -21,7 +21,7 @@ import exports      # noqa: E402
 
 HOSTILE = "evil \\\"</script>;\\%x \u202e name"
 SCRIPT = """
-const worker = require("worker_threads"), path = require("path");
+const worker = require("worker_threads"), util = require("util");
 function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 function sorted(n) {
   const a = [];
@@ -37,8 +37,8 @@ let sum = 0;
 for (let i = 0; i < 12; i++)
   sum += fib(24) + sorted(20000) + odd['x"</script>;\\\\ \u202e'](1e5);
 // Node's own files have colons in their names.
-for (let i = 0; worker.isMainThread && i < 200000; i++)
-  sum += path.normalize("/one/../two/./three/" + i).length;
+for (let i = 0; worker.isMainThread && i < 15000; i++)
+  sum += util.inspect({ i, list: [i, "one", null], at: { x: i } }).length;
 if (worker.isMainThread) { new worker.Worker(__filename);
                            new worker.Worker(__filename); }
 process.exitCode = sum > 0 ? 0 : 1;
@@ -210,7 +210,8 @@ class Exports(Case):
             target.write(SCRIPT)
         folder = self.profile("--jit=dump", need("node"), script)
         self.same(folder)
-        self.assertIn("node:path", self.files)
+        self.assertTrue([one for one in self.files
+                         if one.startswith("node:")], self.files)
         self.same(folder, "--jit-tiers=split")
 
 

@@ -44,7 +44,7 @@ static int is_collapsed(const uint8_t *data, size_t size)
     if (memchr(data, '\0', length) != NULL)
         return 0;
     while (digits < length &&
-           memchr("0123456789.", data[length - 1 - digits], 11))
+           strchr("0123456789.", data[length - 1 - digits]) != NULL)
         digits++;
     return digits > 0 && digits + 1 < length &&
            data[length - 1 - digits] == ' ';

@@ -27,8 +27,12 @@ static FILE *open_text(char **text, size_t *size)
 void jr_page_lines_open(struct jr_page_lines *lines,
                         const struct jr_listing_places *places)
 {
+    struct jr_listing_places quiet = *places;
+
+    /* Nobody asked for these functions by name. */
+    quiet.is_quiet = 1;
     *lines = (struct jr_page_lines){.left = TEXT_BYTES};
-    lines->listings = jr_listings_new(places);
+    lines->listings = jr_listings_new(&quiet);
     lines->lines = open_text(&lines->lines_text, &lines->lines_size);
     lines->texts = open_text(&lines->texts_text, &lines->texts_size);
 }
