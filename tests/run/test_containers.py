@@ -9,7 +9,7 @@ import re
 import unittest
 
 from jprun import BUILD, program
-from refusing import FLAGS, TURNS, Refusing, answers, calls
+from refusing import FLAGS, Refusing, answers, calls, turns
 
 # What Docker's default profile does not allow a container that was given no
 # capability besides the usual, of the calls of x86-64 and aarch64: with EPERM,
@@ -81,7 +81,7 @@ class Containers(Refusing):
     def test_the_launcher_in_docker(self):
         done = self.run_program(
             program("refuse"), docker(), os.path.join(BUILD, "jprof"), "-o",
-            self.path("out"), program("attempts"), TURNS, preload=None)
+            self.path("out"), program("attempts"), turns(), preload=None)
         self.assertEqual(done.status, 5, done.err)
         self.assertTrue(os.path.exists(self.path("out/report.html")))
         logs = [path for path in glob.glob(self.path("out/*"))

@@ -158,7 +158,8 @@ class Pack(Archives):
         shutil.copy(self.path("out.tar.zst"), os.path.join(root, "p"))
         done = subprocess.run(
             [unshare, "-r", "chroot", root, "/jprof-report", "--format=text",
-             "/p"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+             "/p"], env={**os.environ, "TMPDIR": "/tmp"}, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, check=False)
         if b"unshare failed" in done.stderr:
             raise lacking("user namespaces")
         self.assertEqual(done.returncode, 0, done.stderr)
