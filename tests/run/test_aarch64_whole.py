@@ -147,8 +147,8 @@ class Programs(Whole):
 
     def test_jit(self):
         """Machine code made at run time, named by a perf map."""
-        for _ in range(3):
-            self.profile("jitter", "0.4")
+        for seconds in ("0.4", "0.8", "1.6", "3.2"):
+            self.profile("jitter", seconds)
             code = self.report(there("jitter"), "--annotate=jit_second",
                                "jprof-log")
             # Mappings are read as text there, and where that takes long,

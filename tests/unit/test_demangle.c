@@ -28,6 +28,15 @@ static void names_functions_as_written(void **state)
         {"_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write"},
         {"_RNvC6_123foo3bar", "123foo::bar"},
         {"_RNvNtNtCs1234_7mycrate3foo3bar3baz", "mycrate::foo::bar::baz"},
+        /* Of V8 11; not known to libiberty 2.40. */
+        {"_ZN2v88internal11StringShape33DispatchToSpecificTypeWithoutCastIZNS1_"
+         "22DispatchToSpecificTypeIZNKS0_6String7GetImplEiNS0_16PtrComprCageBas"
+         "eERKNS0_31SharedStringAccessGuardIfNeededEE19StringGetDispatchertJRiR"
+         "S5_S8_EEET0_S4_DpOT1_E17CastingDispatchertJRS4_SA_SB_S8_EEESC_SF_",
+         "v8::internal::StringShape::DispatchToSpecificTypeWithoutCast"
+         "<\xe2\x80\xa6>"},
+        {"_ZNK12_GLOBAL__N_11C1fIJQQ",
+         "(anonymous namespace)::C::f<\xe2\x80\xa6>"},
         {"_D3std5stdio7writelnFZv", "std.stdio.writeln()"},
         {"_Dmain", "D main"},
         {"camlStdlib__List__map_312", "Stdlib.List.map_312"},
@@ -61,6 +70,10 @@ static void leaves_other_symbols_alone(void **state)
         "fib.part.0",
         "__libc_start_main",
         "_ZN3fooE3barQQ",
+        "_ZN3foo9barIJQQ",
+        "_ZN99999999999999999999fooIJQQ",
+        "_ZNIJQQ",
+        "_ZN3foo",
         "_Dx",
         "caml_alloc",
         "caml",

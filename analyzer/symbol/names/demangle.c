@@ -92,6 +92,43 @@ static char *try_d(const char *symbol)
     return name;
 }
 
+/* Of a C++ symbol that libiberty cannot read, which the arguments of a template
+ * are to blame for, the names before them: `a::f<...>`.  NULL: it does not
+ * begin so.  <nested-name> of the Itanium C++ ABI, 5.1.2. */
+static char *leading_names(const char *symbol)
+{
+    static const char unnamed[] = "_GLOBAL__N_1";
+    const char *at = symbol + sizeof "_ZN" - 1;
+    char *names = NULL, *whole = NULL;
+
+    if (strncmp(symbol, "_ZN", sizeof "_ZN" - 1) != 0)
+        return NULL;
+    at += strspn(at, "rVKRO"); /* qualifiers of a member function */
+    while (*at >= '1' && *at <= '9') {
+        char *name;
+        const unsigned long length = strtoul(at, &name, 10);
+        const int is_unnamed =
+            length == sizeof unnamed - 1 && strncmp(name, unnamed, length) == 0;
+        char *longer;
+
+        if (length > strlen(name)) {
+            free(names);
+            return NULL;
+        }
+        longer = jr_printf("%s%s%.*s", names ? names : "", names ? "::" : "",
+                           is_unnamed ? (int)sizeof "(anonymous namespace)" - 1
+                                      : (int)length,
+                           is_unnamed ? "(anonymous namespace)" : name);
+        free(names);
+        names = longer;
+        at = name + length;
+    }
+    if (names && *at == 'I')
+        whole = jr_printf("%s<\xe2\x80\xa6>", names);
+    free(names);
+    return whole;
+}
+
 char *jr_demangle(const char *symbol)
 {
     char *name = NULL;
@@ -110,6 +147,8 @@ char *jr_demangle(const char *symbol)
     if (!name && symbol[1] == 'Z')
         name = try_one(cplus_demangle_v3_callback, symbol,
                        OPTIONS | DMGL_NO_RECURSE_LIMIT);
+    if (!name)
+        name = leading_names(symbol);
     if (!name && symbol[1] == 'D')
         name = try_d(symbol);
     return name;
