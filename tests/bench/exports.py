@@ -4,7 +4,7 @@
 memory and size, plain and gzipped.
 
 Runs in: `make bench-exports`.
-    tests/bench/exports.py BUILD [--runs=N] [--seconds=N]
+    tests/bench/exports.py BUILD [--runs=N] [--seconds=N] [--only=WORDS]
 Prints a table; the bars stand in it.  Formats are measured by turns."""
 import argparse
 import os
@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 import model
+import page
 
 MILLION = 1000000
 STACKS = {"stacks": 200000, "low": 5, "high": 40}
@@ -21,6 +22,8 @@ LOGS = (
      {"samples": MILLION, **STACKS, "spread": 5}),
     ("10^6 samples, 200,000 stacks that part late, 4 threads",
      {"samples": MILLION, **STACKS, "spread": 20, "threads": 4}),
+    ("10^6 samples, 200,000 stacks, 200 threads: the page's log",
+     page.KEYS),
     ("10^7 samples, 200,000 stacks that part early, 1 thread",
      {"samples": 10 * MILLION, **STACKS, "spread": 5}),
 )
@@ -45,7 +48,8 @@ def run_log(arguments, title, keys):
     report = os.path.join(os.path.abspath(arguments.build), "jprof-report")
     folder = tempfile.mkdtemp(prefix="jprof-exports-")
     try:
-        log = model.make(arguments.build, folder, keys, 0, False)[0]
+        log = model.make(arguments.build, folder, keys,
+                         page.JIT if keys is page.KEYS else 0, False)[0]
         costs = {form: [] for form in FORMATS}
         for _ in range(arguments.runs):
             for form in FORMATS:
@@ -74,12 +78,14 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=300)
+    parser.add_argument("--only", default="", help="words of a log's title")
     arguments = parser.parse_args()
     print("| log | format | CPU s | times collapsed | own MB | MB | gzipped MB "
           "| bar |")
     print("| --- " * 8 + "|")
     for title, keys in LOGS:
-        run_log(arguments, title, keys)
+        if arguments.only in title:
+            run_log(arguments, title, keys)
 
 
 if __name__ == "__main__":

@@ -204,6 +204,19 @@ class Exports(Case):
                               % self.target)
         self.same(folder)
 
+    def test_threads_at_the_same_work(self):
+        """In pprof rows of one stack stand together, whoever's they are: its
+        size is that of the stacks, not of stacks and threads."""
+        folder = self.profile("-F", "500", program("threads_many"), "12",
+                              "0.1")
+        rows = exports.Pprof(self.export("pprof", folder)).samples
+        brief = [row for row in rows if "brief" in row[0]]
+        self.assertGreater(len({labels["tid"] for _, _, labels in brief}), 6)
+        stacks = [tuple(names) for names, _, _ in brief]
+        self.assertGreater(len(stacks), 2 * len(set(stacks)))
+        changes = sum(one != other for one, other in zip(stacks, stacks[1:]))
+        self.assertLess(changes, 2 * len(set(stacks)))
+
     def test_node(self):
         script = self.path("odd.js")
         with open(script, "w", encoding="utf-8") as target:

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "export.h"
 #include "write/facts.h"
 #include "zip.h"
@@ -76,7 +77,7 @@ static void set_labels(struct writing *writing, const struct jr_scope_key *key,
 }
 
 static void put_sample(struct writing *writing, const struct jr_leaf *leaf,
-                       unsigned event)
+                       const struct jr_proto *labels, unsigned event)
 {
     struct jr_pprof *pprof = &writing->tables;
     struct jr_proto *message = &pprof->message, *ids = &writing->ids;
@@ -91,51 +92,70 @@ static void put_sample(struct writing *writing, const struct jr_leaf *leaf,
     if (writing->is_real)
         jr_proto_varint(ids, leaf->weight_ns);
     jr_proto_message(message, 2, ids);
-    jr_proto_append(message, &writing->labels);
+    jr_proto_append(message, labels);
     jr_pprof_put(pprof, JR_PPROF_SAMPLE);
 }
 
-static int compare_leaves(const void *left, const void *right, void *data)
+/* The leaves of all buckets, those with the same callers beside each other
+ * whoever's they are: what repeats is near then, and is compressed away.  The
+ * caller frees them. */
+static struct jr_ordered *order_leaves(const struct jr_model *model)
 {
-    const uint32_t *ranks = data;
-    const uint32_t a = ranks[((const struct jr_leaf *)left)->node];
-    const uint32_t b = ranks[((const struct jr_leaf *)right)->node];
+    uint32_t *ranks = jr_paths_ranks(&model->nodes);
+    struct jr_ordered *leaves = jr_alloc(model->nleaves + 1, sizeof(*leaves));
 
-    return a < b ? -1 : a > b;
+    for (size_t i = 0; i < model->nleaves; i++)
+        leaves[i] = (struct jr_ordered){ranks[model->leaves[i].node], i};
+    free(ranks);
+    jr_order(leaves, model->nleaves);
+    return leaves;
 }
 
-/* The leaves of a bucket, those with the same callers beside each other: what
- * repeats is near then, and is compressed away.  The caller frees them. */
-static struct jr_leaf *leaves_of(const struct writing *writing,
-                                 const struct jr_bucket *bucket,
-                                 uint32_t *ranks)
+/* The bucket of each leaf; the caller frees them. */
+static uint32_t *buckets_of_leaves(const struct jr_model *model)
 {
-    struct jr_leaf *leaves = jr_alloc(bucket->nleaves + 1, sizeof(*leaves));
+    uint32_t *buckets = jr_alloc(model->nleaves + 1, sizeof(*buckets));
 
-    if (bucket->nleaves > 0)
-        memcpy(leaves, writing->model->leaves + bucket->first_leaf,
-               bucket->nleaves * sizeof(*leaves));
-    qsort_r(leaves, bucket->nleaves, sizeof(*leaves), compare_leaves, ranks);
-    return leaves;
+    for (size_t i = 0; i < model->nbuckets; i++)
+        for (size_t j = 0; j < model->buckets[i].nleaves; j++)
+            buckets[model->buckets[i].first_leaf + j] = (uint32_t)i;
+    return buckets;
+}
+
+/* The labels of each bucket; the caller frees them and their data. */
+static struct jr_proto *labels_of_buckets(struct writing *writing)
+{
+    const struct jr_model *model = writing->model;
+    struct jr_scope_key *keys = jr_export_buckets(model);
+    struct jr_proto *labels = jr_alloc(model->nbuckets + 1, sizeof(*labels));
+
+    for (size_t i = 0; i < model->nbuckets; i++) {
+        set_labels(writing, &keys[i], model->buckets[i].event);
+        jr_proto_append(&labels[i], &writing->labels);
+    }
+    free(keys);
+    return labels;
 }
 
 static void put_samples(struct writing *writing)
 {
     const struct jr_model *model = writing->model;
-    struct jr_scope_key *keys = jr_export_buckets(model);
-    uint32_t *ranks = jr_paths_ranks(&model->nodes);
+    struct jr_proto *labels = labels_of_buckets(writing);
+    uint32_t *buckets = buckets_of_leaves(model);
+    struct jr_ordered *leaves = order_leaves(model);
 
-    for (size_t i = 0; i < model->nbuckets; i++) {
-        const struct jr_bucket *bucket = &model->buckets[i];
-        struct jr_leaf *leaves = leaves_of(writing, bucket, ranks);
+    for (size_t i = 0; i < model->nleaves; i++) {
+        const struct jr_leaf *leaf = &model->leaves[leaves[i].index];
+        const uint32_t bucket = buckets[leaves[i].index];
 
-        set_labels(writing, &keys[i], bucket->event);
-        for (size_t j = 0; j < bucket->nleaves; j++)
-            put_sample(writing, &leaves[j], bucket->event);
-        free(leaves);
+        put_sample(writing, leaf, &labels[bucket],
+                   model->buckets[bucket].event);
     }
-    free(ranks);
-    free(keys);
+    for (size_t i = 0; i < model->nbuckets; i++)
+        free(labels[i].data);
+    free(leaves);
+    free(buckets);
+    free(labels);
 }
 
 void jr_write_pprof(const struct jr_report *report, FILE *out)
