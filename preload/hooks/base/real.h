@@ -57,8 +57,15 @@ void jp_real_all(void);
     __asm__(JP_ARCH_DOOR(#name));                                              \
     result jp_hook_##name parameters
 
-/* Declares a pointer `real` to the function behind a door. */
-#define JP_REAL(type, name)                                                    \
+/* Declares a pointer `real` to the function behind a door.  Its type is that of
+ * the hook, which the file has defined above. */
+#define JP_REAL(name) JP_REAL_AS(__typeof__(jp_hook_##name), name)
+
+/* The same for a function whose hook is elsewhere: the type is the one that
+ * the C library's header declares. */
+#define JP_REAL_DECLARED(name) JP_REAL_AS(__typeof__(name), name)
+
+#define JP_REAL_AS(type, name)                                                 \
     extern struct jp_door jp_door_##name JP_HIDDEN;                            \
     void *at_ = jp_door_##name.real;                                           \
     if (at_ == (const void *)jp_door_seek)                                     \

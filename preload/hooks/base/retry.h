@@ -57,6 +57,25 @@ int jp_retry_undisturbed(const struct jp_retry *retry);
         result_;                                                               \
     })
 
+/* The same for a call that waits for a time: `call` uses `left`, a const struct
+ * timespec *, which is `timeout` at first and then the time that is left.
+ * timeout: NULL or too long a time is given as it is. */
+#define JP_AGAIN_WITHIN(timeout, call)                                         \
+    ({                                                                         \
+        struct jp_retry retry_;                                                \
+        const struct timespec *left = timeout;                                 \
+        struct timespec time_;                                                 \
+        const int may_ = jp_retry_begin(&retry_);                              \
+        const int64_t deadline_ = may_ ? jp_retry_deadline(left) : JP_NEVER;   \
+        __typeof__(call) result_;                                              \
+        while ((result_ = call) < 0 && errno == EINTR && may_ &&               \
+               jp_retry_interrupted(&retry_)) {                                \
+            time_ = jp_retry_left(deadline_);                                  \
+            left = deadline_ == JP_NEVER ? left : &time_;                      \
+        }                                                                      \
+        result_;                                                               \
+    })
+
 /* Makes a call that takes a signal mask (ppoll and its like) once more, so
  * that no handler of the program's is missed between the question whether one
  * ran and the call: blocks all signals but the clock's and those that do

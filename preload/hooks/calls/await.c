@@ -9,9 +9,6 @@
 
 #include "hooks/base/real.h"
 
-typedef int ppoll_function(struct pollfd *, nfds_t, const struct timespec *,
-                           const sigset_t *);
-
 struct await {
     struct pollfd *fds;
     nfds_t count;
@@ -20,7 +17,7 @@ struct await {
 
 static int await_again(void *subject, const sigset_t *mask)
 {
-    JP_REAL(ppoll_function, ppoll)
+    JP_REAL_DECLARED(ppoll)
     const struct await *await = subject;
     const struct timespec left = jp_retry_left(await->deadline);
     return real(await->fds, await->count, &left, mask);

@@ -17,50 +17,41 @@
 #include "hooks/base/retry.h"
 #include "sig/os/sys.h"
 
-typedef int wait_function(sem_t *);
-typedef int timed_function(sem_t *, const struct timespec *);
-typedef int clock_function(sem_t *, clockid_t, const struct timespec *);
-typedef ssize_t receive_function(int, void *, size_t, long, int);
-typedef int send_function(int, const void *, size_t, int);
-typedef int operate_function(int, struct sembuf *, size_t);
-typedef int operate_timed_function(int, struct sembuf *, size_t,
-                                   const struct timespec *);
-
 JP_HOOK(int, sem_wait, (sem_t * semaphore))
 {
-    JP_REAL(wait_function, sem_wait)
+    JP_REAL(sem_wait)
     return JP_AGAIN(real(semaphore));
 }
 
 JP_HOOK(int, sem_timedwait, (sem_t * semaphore, const struct timespec *until))
 {
-    JP_REAL(timed_function, sem_timedwait)
+    JP_REAL(sem_timedwait)
     return JP_AGAIN(real(semaphore, until));
 }
 
 JP_HOOK(int, sem_clockwait,
         (sem_t * semaphore, clockid_t clock, const struct timespec *until))
 {
-    JP_REAL(clock_function, sem_clockwait)
+    JP_REAL(sem_clockwait)
     return JP_AGAIN(real(semaphore, clock, until));
 }
 
 JP_HOOK(ssize_t, msgrcv,
         (int queue, void *message, size_t size, long type, int flags))
 {
-    JP_REAL(receive_function, msgrcv)
+    JP_REAL(msgrcv)
     return JP_AGAIN(real(queue, message, size, type, flags));
 }
 
 JP_HOOK(int, msgsnd, (int queue, const void *message, size_t size, int flags))
 {
-    JP_REAL(send_function, msgsnd)
+    JP_REAL(msgsnd)
     return JP_AGAIN(real(queue, message, size, flags));
 }
 
 JP_HOOK(int, semop, (int set, struct sembuf *operations, size_t count))
 {
-    JP_REAL(operate_function, semop)
+    JP_REAL(semop)
     return JP_AGAIN(real(set, operations, count));
 }
 
@@ -68,18 +59,8 @@ JP_HOOK(int, semtimedop,
         (int set, struct sembuf *operations, size_t count,
          const struct timespec *timeout))
 {
-    JP_REAL(operate_timed_function, semtimedop)
-    struct jp_retry retry;
-    if (!jp_retry_begin(&retry))
-        return real(set, operations, count, timeout);
-    const int64_t deadline = jp_retry_deadline(timeout);
-    int result = real(set, operations, count, timeout);
-    while (result < 0 && errno == EINTR && jp_retry_interrupted(&retry)) {
-        const struct timespec left = jp_retry_left(deadline);
-        result = real(set, operations, count,
-                      deadline == JP_NEVER ? timeout : &left);
-    }
-    return result;
+    JP_REAL(semtimedop)
+    return JP_AGAIN_WITHIN(timeout, real(set, operations, count, left));
 }
 
 /* libaio's io_getevents, which returns -errno, by the system call: if the

@@ -19,23 +19,6 @@
 #include "hooks/base/retry.h"
 #include "sig/os/sys.h"
 
-typedef int poll_function(struct pollfd *, nfds_t, int);
-typedef int ppoll_function(struct pollfd *, nfds_t, const struct timespec *,
-                           const sigset_t *);
-typedef int poll_check_function(struct pollfd *, nfds_t, int, size_t);
-typedef int ppoll_check_function(struct pollfd *, nfds_t,
-                                 const struct timespec *, const sigset_t *,
-                                 size_t);
-typedef int select_function(int, fd_set *, fd_set *, fd_set *,
-                            struct timeval *);
-typedef int pselect_function(int, fd_set *, fd_set *, fd_set *,
-                             const struct timespec *, const sigset_t *);
-typedef int epoll_function(int, struct epoll_event *, int, int);
-typedef int epoll_mask_function(int, struct epoll_event *, int, int,
-                                const sigset_t *);
-typedef int epoll_time_function(int, struct epoll_event *, int,
-                                const struct timespec *, const sigset_t *);
-
 /* One wait and how it is made again. */
 struct wait {
     struct jp_retry retry;
@@ -93,13 +76,13 @@ static int finish(struct wait *wait, int result)
 static int poll_again(struct wait *wait, const struct timespec *left,
                       const sigset_t *mask)
 {
-    JP_REAL(ppoll_function, ppoll)
+    JP_REAL_DECLARED(ppoll)
     return real(wait->subject, wait->count, left, mask);
 }
 
-static int poll_on(poll_function *real, struct pollfd *fds, nfds_t count,
-                   int timeout)
+JP_HOOK(int, poll, (struct pollfd * fds, nfds_t count, int timeout))
 {
+    JP_REAL(poll)
     struct wait wait = {.again = poll_again, .subject = fds, .count = count};
     if (timeout == 0 || !jp_retry_begin(&wait.retry))
         return real(fds, count, timeout);
@@ -107,9 +90,11 @@ static int poll_on(poll_function *real, struct pollfd *fds, nfds_t count,
     return finish(&wait, real(fds, count, timeout));
 }
 
-static int ppoll_on(ppoll_function *real, struct pollfd *fds, nfds_t count,
-                    const struct timespec *timeout, const sigset_t *mask)
+JP_HOOK(int, ppoll,
+        (struct pollfd * fds, nfds_t count, const struct timespec *timeout,
+         const sigset_t *mask))
 {
+    JP_REAL(ppoll)
     struct wait wait = {.again = poll_again, .subject = fds, .count = count};
     if (!jp_retry_begin(&wait.retry))
         return real(fds, count, timeout, mask);
@@ -117,26 +102,12 @@ static int ppoll_on(ppoll_function *real, struct pollfd *fds, nfds_t count,
     return finish(&wait, real(fds, count, timeout, use_mask(&wait, mask)));
 }
 
-JP_HOOK(int, poll, (struct pollfd * fds, nfds_t count, int timeout))
-{
-    JP_REAL(poll_function, poll)
-    return poll_on(real, fds, count, timeout);
-}
-
-JP_HOOK(int, ppoll,
-        (struct pollfd * fds, nfds_t count, const struct timespec *timeout,
-         const sigset_t *mask))
-{
-    JP_REAL(ppoll_function, ppoll)
-    return ppoll_on(real, fds, count, timeout, mask);
-}
-
 /* What glibc's headers turn poll and ppoll into under _FORTIFY_SOURCE.  When
  * the check fails, glibc's function is called, which ends the program. */
 JP_HOOK(int, __poll_chk,
         (struct pollfd * fds, nfds_t count, int timeout, size_t size))
 {
-    JP_REAL(poll_check_function, __poll_chk)
+    JP_REAL(__poll_chk)
     if (size / sizeof(*fds) < count)
         return real(fds, count, timeout, size);
     return poll(fds, count, timeout);
@@ -146,7 +117,7 @@ JP_HOOK(int, __ppoll_chk,
         (struct pollfd * fds, nfds_t count, const struct timespec *timeout,
          const sigset_t *mask, size_t size))
 {
-    JP_REAL(ppoll_check_function, __ppoll_chk)
+    JP_REAL(__ppoll_chk)
     if (size / sizeof(*fds) < count)
         return real(fds, count, timeout, mask, size);
     return ppoll(fds, count, timeout, mask);
@@ -155,7 +126,7 @@ JP_HOOK(int, __ppoll_chk,
 static int select_again(struct wait *wait, const struct timespec *left,
                         const sigset_t *mask)
 {
-    JP_REAL(pselect_function, pselect)
+    JP_REAL_DECLARED(pselect)
     return real((int)wait->count, wait->sets[0], wait->sets[1], wait->sets[2],
                 left, mask);
 }
@@ -167,7 +138,7 @@ JP_HOOK(int, select,
         (int count, fd_set *readable, fd_set *writable, fd_set *exceptional,
          struct timeval *timeout))
 {
-    JP_REAL(select_function, select)
+    JP_REAL(select)
     fd_set *sets[] = {readable, writable, exceptional};
     struct wait wait = {.again = select_again,
                         .count = (unsigned)count,
@@ -195,7 +166,7 @@ JP_HOOK(int, pselect,
         (int count, fd_set *readable, fd_set *writable, fd_set *exceptional,
          const struct timespec *timeout, const sigset_t *mask))
 {
-    JP_REAL(pselect_function, pselect)
+    JP_REAL(pselect)
     fd_set *sets[] = {readable, writable, exceptional};
     struct wait wait = {
         .again = select_again, .count = (unsigned)count, .sets = sets};
@@ -209,14 +180,14 @@ JP_HOOK(int, pselect,
 static int epoll_again(struct wait *wait, const struct timespec *left,
                        const sigset_t *mask)
 {
-    JP_REAL(epoll_mask_function, epoll_pwait)
+    JP_REAL_DECLARED(epoll_pwait)
     return real(wait->fd, wait->subject, (int)wait->count, to_ms(left), mask);
 }
 
 JP_HOOK(int, epoll_wait,
         (int fd, struct epoll_event *events, int count, int timeout))
 {
-    JP_REAL(epoll_function, epoll_wait)
+    JP_REAL(epoll_wait)
     struct wait wait = {.again = epoll_again,
                         .fd = fd,
                         .subject = events,
@@ -231,7 +202,7 @@ JP_HOOK(int, epoll_pwait,
         (int fd, struct epoll_event *events, int count, int timeout,
          const sigset_t *mask))
 {
-    JP_REAL(epoll_mask_function, epoll_pwait)
+    JP_REAL(epoll_pwait)
     struct wait wait = {.again = epoll_again,
                         .fd = fd,
                         .subject = events,
@@ -246,7 +217,7 @@ JP_HOOK(int, epoll_pwait,
 static int epoll2_again(struct wait *wait, const struct timespec *left,
                         const sigset_t *mask)
 {
-    JP_REAL(epoll_time_function, epoll_pwait2)
+    JP_REAL_DECLARED(epoll_pwait2)
     return real(wait->fd, wait->subject, (int)wait->count, left, mask);
 }
 
@@ -254,7 +225,7 @@ JP_HOOK(int, epoll_pwait2,
         (int fd, struct epoll_event *events, int count,
          const struct timespec *timeout, const sigset_t *mask))
 {
-    JP_REAL(epoll_time_function, epoll_pwait2)
+    JP_REAL(epoll_pwait2)
     struct wait wait = {.again = epoll2_again,
                         .fd = fd,
                         .subject = events,

@@ -17,12 +17,6 @@
 #include "hooks/base/retry.h"
 #include "sig/os/sys.h"
 
-typedef int sleep_function(const struct timespec *, struct timespec *);
-typedef int clock_function(clockid_t, int, const struct timespec *,
-                           struct timespec *);
-typedef unsigned seconds_function(unsigned);
-typedef int micro_function(useconds_t);
-
 /* Sleeps on to a moment of CLOCK_MONOTONIC, after jprof cut the sleep short.
  * Returns 0, or EINTR when a handler of the program's ran. */
 static int sleep_on(struct jp_retry *retry, int64_t deadline)
@@ -37,7 +31,7 @@ static int is_valid(const struct timespec *time)
 }
 
 /* clock_nanosleep for some time.  Returns 0 or an errno. */
-static int relative(clock_function *real, clockid_t clock,
+static int relative(__typeof__(clock_nanosleep) *real, clockid_t clock,
                     const struct timespec *time, struct timespec *left)
 {
     struct jp_retry retry;
@@ -58,7 +52,7 @@ static int relative(clock_function *real, clockid_t clock,
 }
 
 /* clock_nanosleep until a time of any clock, made again as it was. */
-static int absolute(clock_function *real, clockid_t clock,
+static int absolute(__typeof__(clock_nanosleep) *real, clockid_t clock,
                     const struct timespec *time, struct timespec *left)
 {
     struct jp_retry retry;
@@ -75,7 +69,7 @@ JP_HOOK(int, clock_nanosleep,
         (clockid_t clock, int flags, const struct timespec *time,
          struct timespec *left))
 {
-    JP_REAL(clock_function, clock_nanosleep)
+    JP_REAL(clock_nanosleep)
     if ((flags & TIMER_ABSTIME) != 0)
         return absolute(real, clock, time, left);
     if (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC)
@@ -96,7 +90,7 @@ JP_HOOK(int, clock_nanosleep,
 
 JP_HOOK(int, nanosleep, (const struct timespec *time, struct timespec *left))
 {
-    JP_REAL(sleep_function, nanosleep)
+    JP_REAL(nanosleep)
     struct jp_retry retry;
     if (!jp_retry_begin(&retry))
         return real(time, left);
@@ -115,7 +109,7 @@ JP_HOOK(int, nanosleep, (const struct timespec *time, struct timespec *left))
 
 JP_HOOK(int, usleep, (useconds_t time))
 {
-    JP_REAL(micro_function, usleep)
+    JP_REAL(usleep)
     struct jp_retry retry;
     if (!jp_retry_begin(&retry))
         return real(time);
@@ -126,7 +120,7 @@ JP_HOOK(int, usleep, (useconds_t time))
 /* sleep(3) returns the whole seconds that are left; errno is kept. */
 JP_HOOK(unsigned, sleep, (unsigned seconds))
 {
-    JP_REAL(seconds_function, sleep)
+    JP_REAL(sleep)
     struct jp_retry retry;
     if (!jp_retry_begin(&retry))
         return real(seconds);
@@ -142,7 +136,7 @@ JP_HOOK(unsigned, sleep, (unsigned seconds))
  * error. */
 JP_HOOK(int, thrd_sleep, (const struct timespec *time, struct timespec *left))
 {
-    JP_REAL(sleep_function, thrd_sleep)
+    JP_REAL(thrd_sleep)
     struct jp_retry retry;
     if (!jp_retry_begin(&retry))
         return real(time, left);

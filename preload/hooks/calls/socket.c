@@ -15,24 +15,9 @@
 #include "hooks/base/real.h"
 #include "stream.h"
 
-typedef int accept_function(int, struct sockaddr *, socklen_t *);
-typedef int accept4_function(int, struct sockaddr *, socklen_t *, int);
-typedef int connect_function(int, const struct sockaddr *, socklen_t);
-typedef ssize_t recv_function(int, void *, size_t, int);
-typedef ssize_t recvfrom_function(int, void *, size_t, int, struct sockaddr *,
-                                  socklen_t *);
-typedef ssize_t recvmsg_function(int, struct msghdr *, int);
-typedef ssize_t send_function(int, const void *, size_t, int);
-typedef ssize_t sendto_function(int, const void *, size_t, int,
-                                const struct sockaddr *, socklen_t);
-typedef ssize_t sendmsg_function(int, const struct msghdr *, int);
-typedef ssize_t recv_check_function(int, void *, size_t, size_t, int);
-typedef ssize_t recvfrom_check_function(int, void *, size_t, size_t, int,
-                                        struct sockaddr *, socklen_t *);
-
 JP_HOOK(int, accept, (int fd, struct sockaddr *address, socklen_t *length))
 {
-    JP_REAL(accept_function, accept)
+    JP_REAL(accept)
     struct jp_stream stream;
     if (!jp_stream_begin(&stream, fd, JP_STREAM_IN))
         return real(fd, address, length);
@@ -42,7 +27,7 @@ JP_HOOK(int, accept, (int fd, struct sockaddr *address, socklen_t *length))
 JP_HOOK(int, accept4,
         (int fd, struct sockaddr *address, socklen_t *length, int flags))
 {
-    JP_REAL(accept4_function, accept4)
+    JP_REAL(accept4)
     struct jp_stream stream;
     if (!jp_stream_begin(&stream, fd, JP_STREAM_IN))
         return real(fd, address, length, flags);
@@ -73,7 +58,7 @@ static int outcome(int fd)
 JP_HOOK(int, connect,
         (int fd, const struct sockaddr *address, socklen_t length))
 {
-    JP_REAL(connect_function, connect)
+    JP_REAL(connect)
     struct jp_stream stream;
     if (!jp_stream_begin(&stream, fd, JP_STREAM_OUT))
         return real(fd, address, length);
@@ -115,7 +100,7 @@ struct rest {
 static ssize_t receive_more(struct jp_stream *stream, const struct iovec *parts,
                             size_t count, void *data)
 {
-    JP_REAL(recv_function, recv)
+    JP_REAL_DECLARED(recv)
     const struct rest *rest = data;
     (void)count;
     return real(stream->fd, parts->iov_base, parts->iov_len, rest->flags);
@@ -136,7 +121,7 @@ static ssize_t receive_all(struct jp_stream *stream, void *data, size_t size,
 
 JP_HOOK(ssize_t, recv, (int fd, void *data, size_t size, int flags))
 {
-    JP_REAL(recv_function, recv)
+    JP_REAL(recv)
     struct jp_stream stream;
     if ((flags & MSG_DONTWAIT) != 0 ||
         !jp_stream_begin(&stream, fd, JP_STREAM_IN))
@@ -149,7 +134,7 @@ JP_HOOK(ssize_t, recvfrom,
         (int fd, void *data, size_t size, int flags, struct sockaddr *from,
          socklen_t *length))
 {
-    JP_REAL(recvfrom_function, recvfrom)
+    JP_REAL(recvfrom)
     struct jp_stream stream;
     if ((flags & MSG_DONTWAIT) != 0 ||
         !jp_stream_begin(&stream, fd, JP_STREAM_IN))
@@ -171,7 +156,7 @@ static ssize_t receive_parts(struct jp_stream *stream,
                              const struct iovec *parts, size_t count,
                              void *data)
 {
-    JP_REAL(recvmsg_function, recvmsg)
+    JP_REAL_DECLARED(recvmsg)
     const struct rest *rest = data;
     struct msghdr *message = rest->message;
     if (has_control(message))
@@ -190,7 +175,7 @@ static ssize_t receive_parts(struct jp_stream *stream,
 
 JP_HOOK(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags))
 {
-    JP_REAL(recvmsg_function, recvmsg)
+    JP_REAL(recvmsg)
     struct jp_stream stream;
     if ((flags & MSG_DONTWAIT) != 0 ||
         !jp_stream_begin(&stream, fd, JP_STREAM_IN))
@@ -211,7 +196,7 @@ JP_HOOK(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags))
 JP_HOOK(ssize_t, __recv_chk,
         (int fd, void *data, size_t size, size_t room, int flags))
 {
-    JP_REAL(recv_check_function, __recv_chk)
+    JP_REAL(__recv_chk)
     return size > room ? real(fd, data, size, room, flags)
                        : recv(fd, data, size, flags);
 }
@@ -220,7 +205,7 @@ JP_HOOK(ssize_t, __recvfrom_chk,
         (int fd, void *data, size_t size, size_t room, int flags,
          struct sockaddr *from, socklen_t *length))
 {
-    JP_REAL(recvfrom_check_function, __recvfrom_chk)
+    JP_REAL(__recvfrom_chk)
     return size > room ? real(fd, data, size, room, flags, from, length)
                        : recvfrom(fd, data, size, flags, from, length);
 }
@@ -228,7 +213,7 @@ JP_HOOK(ssize_t, __recvfrom_chk,
 static ssize_t send_more(struct jp_stream *stream, const struct iovec *parts,
                          size_t count, void *data)
 {
-    JP_REAL(sendto_function, sendto)
+    JP_REAL_DECLARED(sendto)
     const struct rest *rest = data;
     (void)count;
     return real(stream->fd, parts->iov_base, parts->iov_len, rest->flags,
@@ -251,7 +236,7 @@ JP_HOOK(ssize_t, sendto,
         (int fd, const void *data, size_t size, int flags,
          const struct sockaddr *to, socklen_t length))
 {
-    JP_REAL(sendto_function, sendto)
+    JP_REAL(sendto)
     struct jp_stream stream;
     if ((flags & MSG_DONTWAIT) != 0 ||
         !jp_stream_begin(&stream, fd, JP_STREAM_OUT))
@@ -264,7 +249,7 @@ JP_HOOK(ssize_t, sendto,
 
 JP_HOOK(ssize_t, send, (int fd, const void *data, size_t size, int flags))
 {
-    JP_REAL(send_function, send)
+    JP_REAL(send)
     struct jp_stream stream;
     if ((flags & MSG_DONTWAIT) != 0 ||
         !jp_stream_begin(&stream, fd, JP_STREAM_OUT))
@@ -278,7 +263,7 @@ JP_HOOK(ssize_t, send, (int fd, const void *data, size_t size, int flags))
  * sent. */
 JP_HOOK(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags))
 {
-    JP_REAL(sendmsg_function, sendmsg)
+    JP_REAL(sendmsg)
     struct jp_stream stream;
     if ((flags & MSG_DONTWAIT) != 0 ||
         !jp_stream_begin(&stream, fd, JP_STREAM_OUT))

@@ -18,12 +18,6 @@
 #include "sig/os/sys.h"
 #include "stream.h"
 
-typedef ssize_t read_function(int, void *, size_t);
-typedef ssize_t read_check_function(int, void *, size_t, size_t);
-typedef ssize_t write_function(int, const void *, size_t);
-typedef ssize_t vector_function(int, const struct iovec *, int);
-typedef ssize_t random_function(void *, size_t, unsigned);
-
 /* Whether a file gives all bytes that a read asks for, so that a short read is
  * to be continued.  Pipes, sockets and terminals give what they have.
  * Character devices of major number 1 are /dev/zero, /dev/urandom and their
@@ -39,7 +33,7 @@ static int gives_all(int fd)
 static ssize_t read_more(struct jp_stream *stream, const struct iovec *parts,
                          size_t count, void *data)
 {
-    JP_REAL(read_function, read)
+    JP_REAL_DECLARED(read)
     (void)count;
     (void)data;
     return gives_all(stream->fd)
@@ -49,7 +43,7 @@ static ssize_t read_more(struct jp_stream *stream, const struct iovec *parts,
 
 JP_HOOK(ssize_t, read, (int fd, void *data, size_t size))
 {
-    JP_REAL(read_function, read)
+    JP_REAL(read)
     struct jp_stream stream;
     if (!jp_stream_begin(&stream, fd, JP_STREAM_IN))
         return real(fd, data, size);
@@ -62,13 +56,13 @@ JP_HOOK(ssize_t, read, (int fd, void *data, size_t size))
 /* What glibc's headers turn read into under _FORTIFY_SOURCE. */
 JP_HOOK(ssize_t, __read_chk, (int fd, void *data, size_t size, size_t room))
 {
-    JP_REAL(read_check_function, __read_chk)
+    JP_REAL(__read_chk)
     return size > room ? real(fd, data, size, room) : read(fd, data, size);
 }
 
 JP_HOOK(ssize_t, readv, (int fd, const struct iovec *parts, int count))
 {
-    JP_REAL(vector_function, readv)
+    JP_REAL(readv)
     struct jp_stream stream;
     if (!jp_stream_begin(&stream, fd, JP_STREAM_IN))
         return real(fd, parts, count);
@@ -81,16 +75,16 @@ static ssize_t write_more(struct jp_stream *stream, const struct iovec *parts,
 {
     (void)data;
     if (count > 1) {
-        JP_REAL(vector_function, writev)
+        JP_REAL_DECLARED(writev)
         return real(stream->fd, parts, (int)count);
     }
-    JP_REAL(write_function, write)
+    JP_REAL_DECLARED(write)
     return real(stream->fd, parts->iov_base, parts->iov_len);
 }
 
 JP_HOOK(ssize_t, write, (int fd, const void *data, size_t size))
 {
-    JP_REAL(write_function, write)
+    JP_REAL(write)
     struct jp_stream stream;
     if (!jp_stream_begin(&stream, fd, JP_STREAM_OUT))
         return real(fd, data, size);
@@ -102,7 +96,7 @@ JP_HOOK(ssize_t, write, (int fd, const void *data, size_t size))
 
 JP_HOOK(ssize_t, writev, (int fd, const struct iovec *parts, int count))
 {
-    JP_REAL(vector_function, writev)
+    JP_REAL(writev)
     struct jp_stream stream;
     if (!jp_stream_begin(&stream, fd, JP_STREAM_OUT))
         return real(fd, parts, count);
@@ -117,7 +111,7 @@ JP_HOOK(ssize_t, writev, (int fd, const struct iovec *parts, int count))
  * has no hook.) */
 JP_HOOK(ssize_t, getrandom, (void *data, size_t size, unsigned flags))
 {
-    JP_REAL(random_function, getrandom)
+    JP_REAL(getrandom)
     struct jp_retry retry;
     if (!jp_retry_begin(&retry))
         return real(data, size, flags);

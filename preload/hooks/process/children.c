@@ -15,9 +15,6 @@
 #include "sig/files/usage.h"
 #include "sig/state/process.h"
 
-typedef pid_t any_function(pid_t, int *, int, struct rusage *);
-typedef int waitid_function(idtype_t, id_t, siginfo_t *, int);
-
 static int is_wanted(void)
 {
     return jp_process_ready_sig() && jp_tree_wanted_sig();
@@ -30,7 +27,7 @@ static int is_wanted(void)
  * CPU time, and get no line. */
 static pid_t wait_for(pid_t pid, int *status, int options, struct rusage *usage)
 {
-    JP_REAL(any_function, wait4)
+    JP_REAL_DECLARED(wait4)
     struct rusage own_usage;
     int own_status;
     if (status == NULL)
@@ -46,10 +43,9 @@ static pid_t wait_for(pid_t pid, int *status, int options, struct rusage *usage)
 }
 
 #define WAIT(name, declared, used, as_wait4)                                   \
-    typedef pid_t name##_function declared;                                    \
     JP_HOOK(pid_t, name, declared)                                             \
     {                                                                          \
-        JP_REAL(name##_function, name)                                         \
+        JP_REAL(name)                                                          \
         return is_wanted() ? wait_for as_wait4 : real used;                    \
     }
 
@@ -66,7 +62,7 @@ WAIT(wait4, (pid_t pid, int *status, int options, struct rusage *usage),
  * moment). */
 JP_HOOK(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options))
 {
-    JP_REAL(waitid_function, waitid)
+    JP_REAL(waitid)
     if (!is_wanted() || info == NULL || (options & WEXITED) == 0 ||
         (options & WNOWAIT) != 0)
         return real(type, id, info, options);

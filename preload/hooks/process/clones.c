@@ -21,9 +21,6 @@
 #include "sig/arch/arch.h"
 #include "sig/os/sys.h"
 
-typedef pid_t fork_function(void);
-typedef int clone_function(int (*)(void *), void *, int, void *, ...);
-
 /* Ends a fork in parent and child; returns pid.  errno is kept in the parent
  * only: the child may have another thread pointer, and jp_fork_child keeps
  * it. */
@@ -50,7 +47,7 @@ static void before_sandbox_of(uint64_t flags)
 
 JP_HOOK(pid_t, _Fork, (void))
 {
-    JP_REAL(fork_function, _Fork)
+    JP_REAL(_Fork)
     jp_fork_before();
     return (pid_t)forked(real());
 }
@@ -71,7 +68,7 @@ static int begin(void *data)
 JP_HOOK(int, clone,
         (int (*function)(void *), void *stack, int flags, void *argument, ...))
 {
-    JP_REAL(clone_function, clone)
+    JP_REAL(clone)
     struct body body = {function, argument};
     va_list more;
     va_start(more, argument);

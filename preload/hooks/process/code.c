@@ -22,12 +22,6 @@
 #include "sig/state/process.h"
 #include "sig/unwind/shake.h"
 
-typedef int mprotect_function(void *, size_t, int);
-typedef int pkey_mprotect_function(void *, size_t, int, int);
-typedef int munmap_function(void *, size_t);
-typedef void *mremap_function(void *, size_t, size_t, int, ...);
-typedef void *mmap_function(void *, size_t, int, int, int, off_t);
-
 /* Notes memory [start, start + size) that a call has made executable.  Returns
  * `result`, what the call returned. */
 static long protected(uint64_t start, uint64_t size, int rights, long result)
@@ -66,7 +60,7 @@ static void changed(int begun)
 
 JP_HOOK(int, mprotect, (void *start, size_t size, int rights))
 {
-    JP_REAL(mprotect_function, mprotect)
+    JP_REAL(mprotect)
     const int begun = change((uint64_t)start, size, 0);
     const int result = real(start, size, rights);
     changed(begun);
@@ -75,7 +69,7 @@ JP_HOOK(int, mprotect, (void *start, size_t size, int rights))
 
 JP_HOOK(int, pkey_mprotect, (void *start, size_t size, int rights, int key))
 {
-    JP_REAL(pkey_mprotect_function, pkey_mprotect)
+    JP_REAL(pkey_mprotect)
     const int begun = change((uint64_t)start, size, key > 0);
     const int result = real(start, size, rights, key);
     changed(begun);
@@ -84,7 +78,7 @@ JP_HOOK(int, pkey_mprotect, (void *start, size_t size, int rights, int key))
 
 JP_HOOK(int, munmap, (void *start, size_t size))
 {
-    JP_REAL(munmap_function, munmap)
+    JP_REAL(munmap)
     const int begun = change((uint64_t)start, size, 0);
     const int result = real(start, size);
     changed(begun);
@@ -95,7 +89,7 @@ JP_HOOK(int, munmap, (void *start, size_t size))
 JP_HOOK(void *, mremap,
         (void *old, size_t old_size, size_t size, int flags, void *new))
 {
-    JP_REAL(mremap_function, mremap)
+    JP_REAL(mremap)
     const int begun = change((uint64_t)old, old_size, 0);
     const int there =
         (flags & MREMAP_FIXED) != 0 ? change((uint64_t) new, size, 0) : 0;
@@ -124,7 +118,7 @@ static int over(const void *start, size_t size, int flags)
 JP_HOOK(void *, mmap,
         (void *start, size_t size, int rights, int flags, int fd, off_t offset))
 {
-    JP_REAL(mmap_function, mmap)
+    JP_REAL(mmap)
     const int begun = over(start, size, flags);
     void *memory = real(start, size, rights, flags, fd, offset);
     changed(begun);
@@ -135,7 +129,7 @@ JP_HOOK(void *, mmap64,
         (void *start, size_t size, int rights, int flags, int fd,
          off64_t offset))
 {
-    JP_REAL(mmap_function, mmap64)
+    JP_REAL(mmap64)
     const int begun = over(start, size, flags);
     void *memory = real(start, size, rights, flags, fd, offset);
     changed(begun);

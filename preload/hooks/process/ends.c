@@ -17,8 +17,6 @@
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 
-typedef void exit_function(int);
-
 static void note(void)
 {
     if (!jp_process_ready_sig() || jp_sys_getpid_sig() != jp_owner->pid)
@@ -32,7 +30,7 @@ static void note(void)
 
 JP_HOOK(void, _exit, (int status))
 {
-    JP_REAL(exit_function, _exit)
+    JP_REAL(_exit)
     note();
     real(status);
     __builtin_unreachable();
@@ -40,7 +38,7 @@ JP_HOOK(void, _exit, (int status))
 
 JP_HOOK(void, _Exit, (int status))
 {
-    JP_REAL(exit_function, _Exit)
+    JP_REAL(_Exit)
     note();
     real(status);
     __builtin_unreachable();

@@ -26,12 +26,6 @@
 
 extern char **environ;
 
-typedef int execve_function(const char *, char *const[], char *const[]);
-typedef int execv_function(const char *, char *const[]);
-typedef int fexecve_function(int, char *const[], char *const[]);
-typedef int execveat_function(int, const char *, char *const[], char *const[],
-                              int);
-
 /* What jp_exec_before returns: bits, 0 in a vfork child. */
 #define OURS 1    /* the caller is the profiled process */
 #define STOPPED 2 /* its clocks were stopped */
@@ -73,14 +67,11 @@ long jp_exec_failed(int stopped, long result)
 #define EXEC(name, declared, used, ...)                                        \
     JP_HOOK(int, name, declared)                                               \
     {                                                                          \
-        JP_REAL(name##_function, name)                                         \
+        JP_REAL(name)                                                          \
         jp_target_tell(&(const struct jp_target)__VA_ARGS__);                  \
         const int stopped = jp_exec_before();                                  \
         return (int)jp_exec_failed(stopped, real used);                        \
     }
-
-typedef execv_function execvp_function;
-typedef execve_function execvpe_function;
 
 EXEC(execve, (const char *path, char *const argv[], char *const envp[]),
      (path, argv, envp), {path, argv, envp, AT_FDCWD, 0})

@@ -237,12 +237,9 @@ void jp_sandbox_settle(const struct jp_sandbox_filter *expected, int installed)
     errno = error;
 }
 
-typedef int prctl_function(int, unsigned long, unsigned long, unsigned long,
-                           unsigned long);
-
 /* prctl(PR_SET_TSC): stops the profile if the time stamp counter, which the
  * vdso's clock reads in handlers, is forbidden. */
-static int without_counter(prctl_function *real, const unsigned long a[4])
+static int without_counter(__typeof__(prctl) *real, const unsigned long a[4])
 {
     struct jp_sandbox_filter expected = {NULL, 0};
     if (a[0] == PR_TSC_SIGSEGV && !jp_local_is_vfork_child())
@@ -254,7 +251,7 @@ static int without_counter(prctl_function *real, const unsigned long a[4])
 
 JP_HOOK(int, prctl, (int option, ...))
 {
-    JP_REAL(prctl_function, prctl)
+    JP_REAL(prctl)
     unsigned long a[4];
     va_list more;
     va_start(more, option);
@@ -276,10 +273,9 @@ JP_HOOK(int, prctl, (int option, ...))
 /* Defines the hook of a function after which the log's files may be out of
  * reach. */
 #define BEFORE_SANDBOX(name, declared, used)                                   \
-    typedef int name##_function declared;                                      \
     JP_HOOK(int, name, declared)                                               \
     {                                                                          \
-        JP_REAL(name##_function, name)                                         \
+        JP_REAL(name)                                                          \
         jp_sandbox_before();                                                   \
         return real used;                                                      \
     }

@@ -17,13 +17,6 @@
 #include "sig/state/process.h"
 #include "target.h"
 
-typedef int spawn_function(pid_t *, const char *,
-                           const posix_spawn_file_actions_t *,
-                           const posix_spawnattr_t *, char *const[],
-                           char *const[]);
-typedef int system_function(const char *);
-typedef FILE *popen_function(const char *, const char *);
-
 /* Sets that mask.  Returns whether `after` must undo it. */
 static int before(void)
 {
@@ -51,7 +44,7 @@ JP_HOOK(int, posix_spawn,
          const posix_spawnattr_t *attributes, char *const argv[],
          char *const envp[]))
 {
-    JP_REAL(spawn_function, posix_spawn)
+    JP_REAL(posix_spawn)
     pid_t made = 0;
     pid_t *const child = pid != NULL ? pid : &made;
     const int changed = before();
@@ -70,7 +63,7 @@ JP_HOOK(int, posix_spawnp,
          const posix_spawnattr_t *attributes, char *const argv[],
          char *const envp[]))
 {
-    JP_REAL(spawn_function, posix_spawnp)
+    JP_REAL(posix_spawnp)
     pid_t made = 0;
     pid_t *const child = pid != NULL ? pid : &made;
     const int changed = before();
@@ -85,7 +78,7 @@ JP_HOOK(int, posix_spawnp,
 
 JP_HOOK(int, system, (const char *command))
 {
-    JP_REAL(system_function, system)
+    JP_REAL(system)
     const int changed = before();
     const int status = real(command);
     after(changed);
@@ -94,7 +87,7 @@ JP_HOOK(int, system, (const char *command))
 
 JP_HOOK(FILE *, popen, (const char *command, const char *mode))
 {
-    JP_REAL(popen_function, popen)
+    JP_REAL(popen)
     const int changed = before();
     FILE *stream = real(command, mode);
     after(changed);

@@ -82,7 +82,7 @@ static long executed(jp_syscall_function *real, const long a[7])
 JP_HOOK(long, syscall,
         (long number, long a, long b, long c, long d, long e, long f))
 {
-    JP_REAL(jp_syscall_function, syscall)
+    JP_REAL(syscall)
     const long all[7] = {number, a, b, c, d, e, f};
     const int what = installs(all);
     if (what != 0)

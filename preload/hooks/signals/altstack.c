@@ -23,8 +23,6 @@
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 
-typedef int stack_function(const stack_t *, stack_t *);
-
 /* Bytes for jprof's handler, with some to spare: doc/DESIGN.md, invariant 3. */
 #define HANDLER_BYTES 3072U
 /* Bytes that a handler of the program's may need besides the kernel's frame. */
@@ -163,7 +161,8 @@ static int fill(struct standin *standin, const stack_t *stack)
     return standin->memory != NULL;
 }
 
-static int set(stack_function *real, const stack_t *stack, stack_t *old)
+static int set(__typeof__(sigaltstack) *real, const stack_t *stack,
+               stack_t *old)
 {
     stack_t now, wanted = *stack;
     if (real(NULL, &now) != 0)
@@ -195,7 +194,7 @@ static int set(stack_function *real, const stack_t *stack, stack_t *old)
 
 JP_HOOK(int, sigaltstack, (const stack_t *stack, stack_t *old))
 {
-    JP_REAL(stack_function, sigaltstack)
+    JP_REAL(sigaltstack)
     stack_t before;
     const int result =
         stack != NULL ? set(real, stack, &before) : real(NULL, &before);

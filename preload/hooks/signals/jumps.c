@@ -15,8 +15,6 @@
  * leaves the frame. */
 #define UNMARKED __attribute__((no_sanitize("address")))
 
-typedef void jump_function(struct __jmp_buf_tag *, int);
-
 /* Sets what the program believes blocked after the jump. */
 static void bring_back(const struct __jmp_buf_tag *place)
 {
@@ -27,7 +25,7 @@ static void bring_back(const struct __jmp_buf_tag *place)
 
 JP_HOOK(UNMARKED void, siglongjmp, (sigjmp_buf place, int value))
 {
-    JP_REAL(jump_function, siglongjmp)
+    JP_REAL(siglongjmp)
     bring_back(place);
     real(place, value);
     __builtin_unreachable();
@@ -35,7 +33,7 @@ JP_HOOK(UNMARKED void, siglongjmp, (sigjmp_buf place, int value))
 
 JP_HOOK(UNMARKED void, longjmp, (jmp_buf place, int value))
 {
-    JP_REAL(jump_function, longjmp)
+    JP_REAL(longjmp)
     bring_back(place);
     real(place, value);
     __builtin_unreachable();
@@ -44,7 +42,7 @@ JP_HOOK(UNMARKED void, longjmp, (jmp_buf place, int value))
 /* What glibc's headers turn both into under _FORTIFY_SOURCE. */
 JP_HOOK(UNMARKED void, __longjmp_chk, (struct __jmp_buf_tag * place, int value))
 {
-    JP_REAL(jump_function, __longjmp_chk)
+    JP_REAL(__longjmp_chk)
     bring_back(place);
     real(place, value);
     __builtin_unreachable();

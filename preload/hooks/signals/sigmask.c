@@ -16,10 +16,6 @@
 #include "sig/state/process.h"
 #include "signals.h"
 
-typedef int mask_function(int, const sigset_t *, sigset_t *);
-typedef int number_function(int);
-typedef int none_function(void);
-
 /* A set of blocked signals after a call with `how` and `set`. */
 static uint64_t change_blocked(int how, uint64_t blocked, uint64_t set)
 {
@@ -79,7 +75,7 @@ static int enter_vfork_child(void)
 
 JP_HOOK(int, pthread_sigmask, (int how, const sigset_t *set, sigset_t *old))
 {
-    JP_REAL(mask_function, pthread_sigmask)
+    JP_REAL(pthread_sigmask)
     return enter_vfork_child() ? real(how, set, old)
                                : change_set(how, set, old);
 }
@@ -94,7 +90,7 @@ static int fail(int error)
 
 JP_HOOK(int, sigprocmask, (int how, const sigset_t *set, sigset_t *old))
 {
-    JP_REAL(mask_function, sigprocmask)
+    JP_REAL(sigprocmask)
     return enter_vfork_child() ? real(how, set, old)
                                : fail(change_set(how, set, old));
 }
@@ -127,18 +123,18 @@ static int change_old(int how, int bits)
 
 JP_HOOK(int, sigblock, (int bits))
 {
-    JP_REAL(number_function, sigblock)
+    JP_REAL(sigblock)
     return enter_vfork_child() ? real(bits) : change_old(SIG_BLOCK, bits);
 }
 
 JP_HOOK(int, sigsetmask, (int bits))
 {
-    JP_REAL(number_function, sigsetmask)
+    JP_REAL(sigsetmask)
     return enter_vfork_child() ? real(bits) : change_old(SIG_SETMASK, bits);
 }
 
 JP_HOOK(int, siggetmask, (void))
 {
-    JP_REAL(none_function, siggetmask)
+    JP_REAL(siggetmask)
     return enter_vfork_child() ? real() : change_old(SIG_BLOCK, 0);
 }

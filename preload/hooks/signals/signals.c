@@ -32,15 +32,12 @@
 /* Real-time signals below this one are glibc's own. */
 #define FIRST_FREE 35
 
-typedef int sigaction_function(int, const struct sigaction *,
-                               struct sigaction *);
-
 static _Atomic int locked;
 
 static int real_sigaction(int signal, const struct sigaction *action,
                           struct sigaction *old)
 {
-    JP_REAL(sigaction_function, sigaction)
+    JP_REAL_DECLARED(sigaction)
     return real(signal, action, old);
 }
 

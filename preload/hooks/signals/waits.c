@@ -17,14 +17,6 @@
 #include "sig/state/process.h"
 #include "signals.h"
 
-typedef int suspend_function(const sigset_t *);
-typedef int pause_function(void);
-typedef int wait_function(const sigset_t *, int *);
-typedef int info_function(const sigset_t *, siginfo_t *);
-typedef int timed_function(const sigset_t *, siginfo_t *,
-                           const struct timespec *);
-typedef int descriptor_function(int, const sigset_t *, int);
-
 /* Gives the signals of a set that the program waits for to the program.
  * Returns the set for the kernel, without the clock's signals. */
 static sigset_t waited(const sigset_t *set)
@@ -35,7 +27,7 @@ static sigset_t waited(const sigset_t *set)
 
 JP_HOOK(int, sigsuspend, (const sigset_t *set))
 {
-    JP_REAL(suspend_function, sigsuspend)
+    JP_REAL(sigsuspend)
     struct jp_retry retry;
     if (!jp_retry_begin(&retry))
         return real(set);
@@ -55,7 +47,7 @@ static int suspend_again(void *subject, const sigset_t *mask)
 
 JP_HOOK(int, pause, (void))
 {
-    JP_REAL(pause_function, pause)
+    JP_REAL(pause)
     struct jp_retry retry;
     if (!jp_retry_begin(&retry))
         return real();
@@ -96,45 +88,35 @@ JP_HOOK(int, __xpg_sigpause, (int signal))
 
 JP_HOOK(int, sigwait, (const sigset_t *set, int *signal))
 {
-    JP_REAL(wait_function, sigwait)
+    JP_REAL(sigwait)
     const sigset_t kernel = waited(set);
     return real(&kernel, signal);
 }
 
 JP_HOOK(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info))
 {
-    JP_REAL(info_function, sigwaitinfo)
+    JP_REAL(sigwaitinfo)
     struct jp_retry retry;
     if (!jp_retry_begin(&retry))
         return real(set, info);
     const sigset_t kernel = waited(set);
-    int result;
-    do
-        result = real(&kernel, info);
-    while (result < 0 && errno == EINTR && jp_retry_interrupted(&retry));
-    return result;
+    return JP_AGAIN(real(&kernel, info));
 }
 
 JP_HOOK(int, sigtimedwait,
         (const sigset_t *set, siginfo_t *info, const struct timespec *timeout))
 {
-    JP_REAL(timed_function, sigtimedwait)
+    JP_REAL(sigtimedwait)
     struct jp_retry retry;
     if (!jp_retry_begin(&retry))
         return real(set, info, timeout);
     const sigset_t kernel = waited(set);
-    const int64_t deadline = jp_retry_deadline(timeout);
-    int result = real(&kernel, info, timeout);
-    while (result < 0 && errno == EINTR && jp_retry_interrupted(&retry)) {
-        const struct timespec left = jp_retry_left(deadline);
-        result = real(&kernel, info, deadline == JP_NEVER ? timeout : &left);
-    }
-    return result;
+    return JP_AGAIN_WITHIN(timeout, real(&kernel, info, left));
 }
 
 JP_HOOK(int, signalfd, (int fd, const sigset_t *set, int flags))
 {
-    JP_REAL(descriptor_function, signalfd)
+    JP_REAL(signalfd)
     const sigset_t kernel = waited(set);
     return real(fd, &kernel, flags);
 }

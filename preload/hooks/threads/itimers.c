@@ -18,16 +18,9 @@
 #include "sig/owned_signals.h"
 #include "sig/state/process.h"
 
-typedef unsigned alarm_function(unsigned);
-typedef useconds_t ualarm_function(useconds_t, useconds_t);
-typedef int itimer_function(__itimer_which_t, const struct itimerval *,
-                            struct itimerval *);
-typedef int get_function(__itimer_which_t, struct itimerval *);
-typedef int timer_function(clockid_t, struct sigevent *, timer_t *);
-
 JP_HOOK(unsigned, alarm, (unsigned seconds))
 {
-    JP_REAL(alarm_function, alarm)
+    JP_REAL(alarm)
     if (seconds != 0)
         jp_signals_use(JP_SIGSET(SIGALRM));
     return real(seconds);
@@ -35,7 +28,7 @@ JP_HOOK(unsigned, alarm, (unsigned seconds))
 
 JP_HOOK(useconds_t, ualarm, (useconds_t value, useconds_t interval))
 {
-    JP_REAL(ualarm_function, ualarm)
+    JP_REAL(ualarm)
     if (value != 0)
         jp_signals_use(JP_SIGSET(SIGALRM));
     return real(value, interval);
@@ -57,7 +50,7 @@ static int is_time(const struct timeval *time)
 
 JP_HOOK(int, getitimer, (__itimer_which_t which, struct itimerval *value))
 {
-    JP_REAL(get_function, getitimer)
+    JP_REAL(getitimer)
     const int result = real(which, value);
     if (result == 0 && is_clock(which))
         *value = (struct itimerval){{0, 0}, {0, 0}};
@@ -71,7 +64,7 @@ JP_HOOK(int, setitimer,
     static const int signals[] = {[ITIMER_REAL] = SIGALRM,
                                   [ITIMER_VIRTUAL] = SIGVTALRM,
                                   [ITIMER_PROF] = SIGPROF};
-    JP_REAL(itimer_function, setitimer)
+    JP_REAL(setitimer)
     const int had_none = is_clock(which);
     /* Linux takes NULL for a timer of zeros, setitimer(2). */
     const int sets = value != NULL && (value->it_value.tv_sec != 0 ||
@@ -90,7 +83,7 @@ JP_HOOK(int, setitimer,
 JP_HOOK(int, timer_create,
         (clockid_t clock, struct sigevent *event, timer_t *timer))
 {
-    JP_REAL(timer_function, timer_create)
+    JP_REAL(timer_create)
     /* Without an event, the timer sends SIGALRM, timer_create(2). */
     if (event == NULL)
         jp_signals_use(JP_SIGSET(SIGALRM));

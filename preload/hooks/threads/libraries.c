@@ -14,17 +14,12 @@
 #include "hooks/base/real.h"
 #include "sig/code/maps.h"
 
-typedef int dlclose_function(void *);
-typedef int iconv_close_function(iconv_t);
-typedef int fclose_function(FILE *);
-typedef void free_function(void);
-
 /* Told before, so that samples of the library's destructors are still the
  * library's, and after, so that later samples are of what has come to its
  * place. */
 JP_HOOK(int, dlclose, (void *library))
 {
-    JP_REAL(dlclose_function, dlclose)
+    JP_REAL(dlclose)
     jp_maps_dirty_sig();
     int result = real(library);
     jp_maps_dirty_sig();
@@ -33,7 +28,7 @@ JP_HOOK(int, dlclose, (void *library))
 
 JP_HOOK(int, iconv_close, (iconv_t descriptor))
 {
-    JP_REAL(iconv_close_function, iconv_close)
+    JP_REAL(iconv_close)
     int result = real(descriptor);
     jp_maps_dirty_sig();
     return result;
@@ -43,7 +38,7 @@ JP_HOOK(int, iconv_close, (iconv_t descriptor))
  * or the locale's).  NULL ends the program in glibc's fclose as well. */
 JP_HOOK(int, fclose, (FILE * stream))
 {
-    JP_REAL(fclose_function, fclose)
+    JP_REAL(fclose)
     const int wide = fwide(stream, 0) > 0;
     int result = real(stream);
     if (wide)
@@ -55,7 +50,7 @@ JP_HOOK(int, fclose, (FILE * stream))
  * unmapped here only. */
 JP_HOOK(void, __libc_freeres, (void))
 {
-    JP_REAL(free_function, __libc_freeres)
+    JP_REAL(__libc_freeres)
     real();
     jp_maps_dirty_sig();
 }

@@ -21,9 +21,6 @@
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
 
-typedef int create_function(pthread_t *, const pthread_attr_t *,
-                            void *(*)(void *), void *);
-
 /* The linker's bounds of the section that holds only start(): a walk that comes
  * there has reached the stack's root. */
 extern const char __start_jp_thread_start[]
@@ -137,7 +134,7 @@ JP_HOOK(int, pthread_create,
         (pthread_t * handle, const pthread_attr_t *attr,
          void *(*function)(void *), void *argument))
 {
-    JP_REAL(create_function, pthread_create)
+    JP_REAL(pthread_create)
     struct jp_thread *thread =
         !jp_local_is_vfork_child() ? jp_thread_new_sig() : NULL;
     if (thread == NULL)
