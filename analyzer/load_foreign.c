@@ -12,7 +12,8 @@
 #include "read/foreign/foreign.h"
 #include "write/figures.h"
 
-#define BEGIN_NS 1000000000ULL /* what stands for CLOCK_MONOTONIC's begin */
+/* The time at which the profile of another tool is said to begin. */
+#define BEGIN_NS 1000000000ULL
 #define TIME_MOST_NS (UINT64_MAX >> 2)
 
 /* A slice as text of its own, 255 bytes at most. */
@@ -109,7 +110,8 @@ static int by_time(const void *left, const void *right)
 static void add_samples(const struct jr_foreign *foreign, uint32_t process,
                         struct jr_run *run)
 {
-    /* Callers as return addresses, of which one is taken off again. */
+    /* Callers are stored as return addresses, from which the model subtracts
+     * one. */
     uint64_t *frames = jr_alloc(JR_FOREIGN_DEPTH, sizeof *frames);
     uint64_t *ends = jr_alloc(foreign->nthreads + 1, sizeof *ends);
     struct jr_table threads = {0};

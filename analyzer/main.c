@@ -45,7 +45,8 @@ static void say_totals(const struct jr_report *report)
            report->nparts);
 }
 
-/* Says when much of a whole run is not in the report. */
+/* Warns on stderr when a large part of a run's CPU time is not in the
+ * report. */
 static void say_coverage(const struct jr_report *report)
 {
     int bad = 0;

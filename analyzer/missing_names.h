@@ -7,8 +7,8 @@
 
 #include "load.h"
 
-/* Notes it of each process that has such frames and is of a known runtime.
- * Returns of how many. */
+/* Adds a note for each process that has such frames and whose runtime is known.
+ * Returns for how many. */
 size_t jr_note_missing_names(struct jr_load *load);
 
 #endif

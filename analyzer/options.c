@@ -377,7 +377,7 @@ static int take_letters(struct jr_options *options, const char *text,
     return 0;
 }
 
-/* What is wrong with the format and --annotate; allocated, or NULL. */
+/* Returns what is wrong with the format and --annotate, allocated, or NULL. */
 static char *check_format(const struct jr_options *options)
 {
     const struct jr_format *format = jr_format_find(options->format);
@@ -399,7 +399,7 @@ static char *check_format(const struct jr_options *options)
     return wrong;
 }
 
-/* Is a part of the profile asked for, or of its names? */
+/* Whether an option selects a part of the samples or of the functions. */
 static int has_filter(const struct jr_options *options)
 {
     const struct jr_filter *filter = &options->filter;
@@ -410,7 +410,7 @@ static int has_filter(const struct jr_options *options)
            filter->events || filter->depth || options->symbols.no_inline;
 }
 
-/* Options that do not go together. */
+/* Refuses options that contradict each other. */
 static int check(const struct jr_options *options)
 {
     const char *wrong = NULL;

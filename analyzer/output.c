@@ -23,7 +23,7 @@
 #include "write/export/zip.h"
 
 #define NAMES_TRIED 100
-#define PREFIX ".jprof-report-" /* of new files */
+#define PREFIX ".jprof-report-" /* with which names of new files begin */
 
 /* A file that is being written. */
 struct target {

@@ -15,13 +15,14 @@ enum jr_exit { JR_COMPLETE = 0, JR_PARTIAL = 1, JR_FAILED = 2, JR_USAGE = 64 };
 /* Offsets that mean "no place in the file". */
 #define JR_NO_OFFSET UINT64_MAX
 
-/* Who speaks: "jprof-report", unless a program says otherwise. */
+/* The name that messages begin with: "jprof-report", unless the program sets
+ * another one. */
 extern const char *jr_diag_program;
 
 struct jr_diag {
     unsigned warnings; /* parts of the input that could not be used */
     unsigned muted;    /* warnings not printed, being over the limit */
-    int silent;        /* prints none: the file will be read once more */
+    int silent;        /* prints no warning: the file will be read once more */
 };
 
 /* Prints `jprof-report: FILE: at 0xOFFSET: TEXT` (the place left out for

@@ -18,7 +18,7 @@
 #define FOLDER (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define READING (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
-/* Whose profile root reads; NO_USER: several users'. */
+/* The user whose profile root reads; NO_USER: several users' profiles. */
 static uid_t reader;
 static int has_reader;
 
@@ -32,8 +32,9 @@ void jr_file_read_for(const struct stat *info)
     has_reader = 1;
 }
 
-/* Of another's file he may be of the group, so both must allow it.  The bits
- * are those of others, as stat(2) has them. */
+/* Whether the user has this right. He may belong to the group of another user's
+ * file, so group and others must both have it; the bits are those of others, as
+ * in stat(2). */
 static int may(const struct stat *info, mode_t others)
 {
     const mode_t wanted =

@@ -14,7 +14,7 @@
 
 struct jr_index_place {
     uint32_t hash;
-    uint32_t item; /* number plus one; 0: free */
+    uint32_t item; /* the item's number plus one; 0: free */
 };
 
 /* All zero is an empty index. */
@@ -54,7 +54,7 @@ static inline uint32_t jr_index_next(const struct jr_index *index,
     return JR_NO_ITEM;
 }
 
-/* Has the place where a hash is looked for first brought near. */
+/* Prefetches the place where the search for a hash begins. */
 static inline void jr_index_prefetch(const struct jr_index *index,
                                      uint32_t hash)
 {

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* Says that there is no memory and ends the program. */
+/* Says on stderr that memory is used up, and ends the program. */
 void jr_no_memory(void) __attribute__((noreturn));
 
 /* As their namesakes; out of memory prints one line and exits JR_FAILED.

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A number and whose it is. */
+/* A number and the item that it belongs to. */
 struct jr_ordered {
     uint64_t value;
     size_t index;

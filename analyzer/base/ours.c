@@ -52,7 +52,7 @@ static int read_link(int dir, const char *part, char *to)
         return -1;
     if (fstat(link, &info) == 0 && fstat(dir, &folder) == 0) {
         errno = S_ISLNK(info.st_mode) ? ELOOP : ENOTDIR;
-        /* A link's own mode says nothing. */
+        /* A link's mode has no meaning (symlink(7)), so its owner decides. */
         if (S_ISLNK(info.st_mode) && jr_is_owner_ours(&info, jr_sudo_user()) &&
             jr_is_ours(&folder, jr_sudo_user()))
             length = readlinkat(link, "", to, PATH_MAX - 1);

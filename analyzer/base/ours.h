@@ -14,9 +14,10 @@ uid_t jr_sudo_user(void);
 /* Whether the owner is root, the user or `friend`. */
 int jr_is_owner_ours(const struct stat *info, uid_t friend);
 
-/* Whether what `info` tells of can be changed by those alone.  In a folder
- * with the sticky bit others can add names, and touch none of ours.  A user's
- * group of his own, as distributions give him, is himself. */
+/* Whether root, the user and `friend` are the only ones who can change the file
+ * that *info describes. In a folder with the sticky bit others can add names
+ * but not touch ours. A group that only the user is in, as distributions make
+ * for each user, counts as the user. */
 int jr_is_ours(const struct stat *info, uid_t friend);
 
 /* Opens the folder `path` (O_PATH), going to it from folder to folder: a link

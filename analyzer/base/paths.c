@@ -83,7 +83,7 @@ uint32_t jr_paths_child(struct jr_paths *paths, uint32_t parent, uint32_t key)
     node = in_crowd(paths, parent, key);
     if (node != JR_NO_ITEM)
         return node;
-    /* With the ninth child all of them go there. */
+    /* The index takes all children of a node when the ninth is added. */
     if (in_crowd(paths, parent, paths->items[seen[0]].key) == JR_NO_ITEM) {
         for (uint32_t i = 0; i < FEW; i++)
             join_crowd(paths, parent, paths->items[seen[i]].key, seen[i]);

@@ -127,7 +127,7 @@ static void narrow(struct jr_range_answer *answer, uint64_t edge,
     }
 }
 
-/* Adds to the answer what a node knows.  *later_ns: when answer->later
+/* Adds what a node knows to the answer. *later_ns: when the range answer->later
  * begins. */
 static void ask(const struct jr_ranges *ranges,
                 const struct jr_range_node *node, uint64_t time_ns,

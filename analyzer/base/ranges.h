@@ -29,7 +29,7 @@ struct jr_range_answer {
 
 /* Ranges of one node of a tree over the address space, by time. */
 struct jr_range_node {
-    uint32_t first, count; /* of jr_ranges.order */
+    uint32_t first, count; /* indices into jr_ranges.order */
 };
 
 /* Fill `items` with JR_PUSH, then call jr_ranges_build; zero is empty. */

@@ -12,8 +12,8 @@
 #define JR_RANK_LEVELS 7 /* of 6 bits each: up to 2^42 numbers */
 
 struct jr_rankset {
-    uint64_t *levels[JR_RANK_LEVELS]; /* bit n of a level: word n below it has
-                                         a bit */
+    uint64_t *levels[JR_RANK_LEVELS]; /* bit n of a level is set when word n
+                                         of the level below is not 0 */
     size_t nlevels;
     size_t limit;
 };

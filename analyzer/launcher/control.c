@@ -21,18 +21,19 @@
 #define DIGITS_MAX 10
 
 #ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434 /* the same on all machines */
+/* system call number, the same on all architectures */
+#define SYS_pidfd_open 434
 #endif
 #ifndef SYS_pidfd_send_signal
 #define SYS_pidfd_send_signal 424
 #endif
 
-/* The process that is steered.  Its descriptors stay with it: another one that
- * gets its number later is not taken for it. */
+/* The process that the command is about. Its descriptors refer to this process
+ * for good: another one that gets the same pid later is not taken for it. */
 struct target {
-    const char *name; /* its number as it was given */
+    const char *name; /* the pid as the user wrote it */
     pid_t pid;
-    int pidfd; /* -1: an old kernel has none */
+    int pidfd; /* its pidfd; -1: the kernel has no pidfd (before 5.3) */
     int dir;   /* /proc/PID */
     struct jl_status status;
     char *maps;
@@ -82,7 +83,8 @@ static void find_target(struct target *target, const char *text)
     free(status);
 }
 
-/* The signal that steers the process: one without a handler would kill it. */
+/* Returns the signal by which the process takes commands; a signal without a
+ * handler would kill it. */
 static int find_signal(const struct target *target)
 {
     if (!jl_maps_have(target->maps, target->maps_size, "libjprof.so"))

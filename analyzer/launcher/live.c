@@ -28,11 +28,12 @@
 #include "report.h"
 
 #define NS UINT64_C(1000000000)
-/* A sample may be written so long after its time: a stratum of a waiting
- * thread is over after 4.3 s (preload/sig/clock/strata.h). */
+/* A sample may be written this long after its time: a stratum of a waiting
+ * thread ends after 4.3 s (preload/sig/clock/strata.h). */
 #define LATE_NS (5 * NS)
 #define LAST_TRIES 3
-#define SKIP_MOST 7U /* intervals without a try while the server is away */
+/* while the server is away, so many intervals pass without a try at most */
+#define SKIP_MOST 7U
 
 struct sending {
     const struct jl_options *options;
@@ -41,8 +42,10 @@ struct sending {
     char *curl;
     struct jl_spool spool;
     struct jl_ended ended;
-    uint64_t from_ns; /* CLOCK_MONOTONIC: what is before is sent or spooled */
-    unsigned failures, skips; /* of the server, one after the other */
+    uint64_t from_ns; /* CLOCK_MONOTONIC: samples before this time are sent
+                         or spooled */
+    unsigned failures, skips; /* failures of the server without a success
+                                 between, and intervals to skip */
     size_t sent;
     int told_cut;
 };
@@ -128,7 +131,7 @@ static void interval(struct sending *sending)
     send_all(sending, 1);
 }
 
-/* Until the other end of `alive` is closed. */
+/* Collects and sends each interval until the other end of `alive` is closed. */
 static void go_on(struct sending *sending, int alive)
 {
     const uint64_t every_ns = sending->options->every_ns;
@@ -150,7 +153,8 @@ static void go_on(struct sending *sending, int alive)
     }
 }
 
-/* What ends the program does not end this: it has the rest to send. */
+/* Ignores the signals by which a user ends the program: this process has to
+ * send the rest then. */
 static void ignore_signals(void)
 {
     static const int ended_by[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
@@ -160,7 +164,7 @@ static void ignore_signals(void)
         (void)signal(ended_by[i], SIG_IGN);
 }
 
-/* The program's stdin and stdout are not held open here. */
+/* This process must not keep the program's stdin and stdout open. */
 static _Noreturn void run_sender(struct sending *sending, int alive)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);

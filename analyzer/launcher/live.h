@@ -19,7 +19,7 @@ struct jl_live {
 void jl_live_start(struct jl_live *live, const struct jl_options *options,
                    const struct jl_folder *folder, const char *reporter);
 
-/* Has it send the rest, and waits for that. */
+/* Tells the process to send the rest, and waits until it has. */
 void jl_live_finish(const struct jl_live *live);
 
 #endif

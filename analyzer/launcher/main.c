@@ -73,8 +73,8 @@ static const char help[] =
     "or\n"
     "run, 64 for a wrong command line, 2 when jprof itself fails.\n";
 
-/* Descriptors 0 to 2 that are closed stay so for the program; but no file of
- * ours may be taken for one of them. */
+/* Opens those of descriptors 0 to 2 that are closed, so that no file of the
+ * launcher gets such a number; they are closed again in the program. */
 static void fill_descriptors(void)
 {
     int fd;
@@ -100,7 +100,7 @@ static int do_help(char **words)
 }
 
 #ifndef JP_COMMIT
-#define JP_COMMIT "unknown" /* the Makefile says it */
+#define JP_COMMIT "unknown" /* the Makefile defines it */
 #endif
 #ifdef __clang__
 #define COMPILER "clang " __clang_version__
@@ -136,7 +136,7 @@ static int do_report(char **words)
 
 static const struct {
     const char *word;
-    int (*run)(char **words); /* words[0] is the command */
+    int (*run)(char **words); /* runs the command, which is words[0] */
 } commands[] = {
     {"--help", do_help},   {"-h", do_help},       {"--version", do_version},
     {"run", do_run},       {"report", do_report}, {"start", jl_control},

@@ -62,7 +62,8 @@ int jl_pack(char **words)
         jl_usage("pack: %s: is no folder", folder);
     if (!path)
         path = made_up_name(folder);
-    /* The maps in it have the arguments of commands. */
+    /* The archive has the maps, and those have the arguments of commands: it is
+     * the user's alone. */
     umask(077);
     jl_signals_restore();
     execve(jl_find_reporter(),

@@ -44,8 +44,8 @@ size_t jl_report_logs(const struct jl_folder *folder)
     return logs;
 }
 
-/* The reporter, in the folder that it reports on: names in there are the same
- * ones whatever becomes of the folder's own. */
+/* Becomes jprof-report, with the profile's folder as working directory: file
+ * names in it stay right whatever happens to the folder's own name. */
 static _Noreturn void run_reporter(const struct jl_folder *folder,
                                    const char *reporter, int out)
 {
@@ -54,7 +54,7 @@ static _Noreturn void run_reporter(const struct jl_folder *folder,
 
     char *here = getcwd(NULL, 0);
 
-    /* Where the user is, sources may be read. */
+    /* jprof-report may read sources below the user's working directory. */
     if (here)
         setenv(JR_WORK_FOLDER, here, 1);
     jl_signals_restore();
@@ -64,7 +64,7 @@ static _Noreturn void run_reporter(const struct jl_folder *folder,
     _exit(JR_FAILED);
 }
 
-/* Returns its exit status. */
+/* Runs jprof-report and returns its exit status. */
 static int make_report(const struct jl_folder *folder, const char *reporter,
                        int out)
 {
@@ -102,7 +102,7 @@ static int open_to_all(const struct jl_folder *folder, int report)
     return closed && fchmod(report, 0644) == 0 && fchmod(folder->fd, 0755) == 0;
 }
 
-/* Whether the path that the user knows still leads to the folder. */
+/* Whether the path that was printed for the user still leads to the folder. */
 static int is_in_place(const struct jl_folder *folder)
 {
     struct stat there, ours;

@@ -28,7 +28,8 @@
 #include "live.h"
 #include "report.h"
 
-#define NAME_MAX_SHOWN 100 /* bytes of the program's name in the folder's */
+/* a folder's name has so many bytes of its program's name at most */
+#define NAME_MAX_SHOWN 100
 
 extern char **environ;
 
@@ -72,7 +73,7 @@ static void make_folder(struct run *run)
     free(name);
 }
 
-/* Says why there is nothing to report. */
+/* Explains to the user why there is no profile to report on. */
 static void say_nothing(const struct run *run)
 {
     uint64_t period = run->options.period_ns;
@@ -95,8 +96,8 @@ static void say_nothing(const struct run *run)
         jl_folder_drop(&run->folder);
 }
 
-/* Whether the program is to say nothing of its arguments: by the option, or by
- * the user's own flags. */
+/* Whether command lines are kept out of the profile: by the option, or by
+ * JP_NO_ARGS in the user's own flags. */
 static int leaves_out_args(const struct jl_env *env)
 {
     const char *flags = jl_env_get(env, JP_ENV_FLAGS);

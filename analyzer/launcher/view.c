@@ -115,7 +115,7 @@ static void write_export(const struct viewer *viewer, char *folder, char *path)
     free(reporter);
 }
 
-/* In the place of this process. */
+/* Executes the viewer in this process. */
 static _Noreturn void run_viewer(const char *command, const char *option,
                                  char *path)
 {

@@ -15,8 +15,8 @@ struct cursor {
     struct jr_chunk_reader *reader;
     struct jr_run *run;
     const uint8_t *data;
-    size_t size;      /* bytes there are */
-    uint64_t offset;  /* of the chunk in the file */
+    size_t size;      /* how many bytes of the chunk there are */
+    uint64_t offset;  /* where the chunk is in the file */
     unsigned damaged; /* records that could not be used */
     struct jr_chunk chunk;
 };
@@ -181,7 +181,8 @@ static void read_text(struct cursor *cursor, size_t at)
         jr_grow(run->text, run->ntext + record.length + 1, &run->text_room, 1);
     memcpy(run->text + run->ntext, cursor->data + at + sizeof record,
            record.length);
-    /* One line, whatever is in it. */
+    /* The text is to stay one line of the map, so newlines in it become
+     * blanks. */
     for (size_t i = 0; i < record.length; i++)
         if (run->text[run->ntext + i] == '\n')
             run->text[run->ntext + i] = ' ';
@@ -287,7 +288,7 @@ void jr_chunk_read(struct jr_chunk_reader *reader, struct jr_run *run,
     memcpy(&head, data, sizeof head);
     cursor.chunk = (struct jr_chunk){
         .offset = offset, .seq = head.seq, .records = run->nrecords};
-    /* Places of the chunk before must not be found again. */
+    /* Records of this chunk must not refer to records of the one before. */
     memset(reader->stacks, 0xff, head.size / 8 * sizeof *reader->stacks);
     while (at + sizeof(struct jp_record) <= size) {
         step = read_record(&cursor, at, head.size);

@@ -18,11 +18,12 @@
 #define JR_CHUNK_SAMPLES                                                       \
     ((JP_CHUNK_MAX - JP_CHUNK_HEADER_SIZE) / sizeof(struct jp_sample_record))
 
-/* What is kept from chunk to chunk of a log. */
+/* Memory that the chunks of a log use one after the other. */
 struct jr_chunk_reader {
     const char *path;
     struct jr_diag *diag;
-    uint32_t *stacks; /* by place: the run's stack, JR_STACK_NONE: none */
+    uint32_t *stacks; /* by place of a record: the run's stack, or
+                         JR_STACK_NONE */
     uint64_t *frames; /* room for those of one record */
 };
 

@@ -29,7 +29,8 @@ static const uint32_t least_size[JR_JITDUMP_TYPES] = {
     [JR_JITDUMP_UNWINDING] = JR_RECORD_PREFIX + 24,
 };
 
-/* Up to `size` bytes at `offset`; *got says how many there are. */
+/* Returns up to `size` bytes at `offset` and sets *got to how many there
+ * are. */
 static const uint8_t *look(struct jr_jitdump *dump, uint64_t offset,
                            size_t size, size_t *got)
 {
@@ -61,7 +62,8 @@ static int take_header(struct jr_jitdump *dump, const char **why)
 
     bytes = look(dump, 0, HEADER_SIZE, &got);
     if (got < HEADER_LEAST) {
-        /* Mapped, and killed before the first flush. */
+        /* An empty file: its process mapped it and was killed before it
+         * wrote. */
         dump->cut_at = got ? 0 : JR_NO_OFFSET;
         dump->at = dump->source->size;
         return 0;
@@ -152,9 +154,9 @@ static int take_fields(const struct jr_jitdump *dump, const uint8_t *bytes,
 
 #define PADDING_MAX 7U /* bytes between a LOAD's name and its code */
 
-/* Does the name of a LOAD end where its code begins?  Taken from a byte
- * before it starts, a record has a size and a code size 256 times as large,
- * and may fit for all that. */
+/* Whether the name of a LOAD ends where its code begins. A record that is read
+ * from one byte too early has a size and a code size that are 256 times too
+ * large, and which may fit all the same. */
 static int has_name(struct jr_jitdump *dump,
                     const struct jr_jitdump_record *record)
 {
@@ -172,7 +174,7 @@ static int has_name(struct jr_jitdump *dump,
                        : got < most && most - 1 - got <= PADDING_MAX;
 }
 
-/* Could a record of a known type start at `offset`? */
+/* Whether a record of a known type could start at `offset`. */
 static int is_plausible(struct jr_jitdump *dump, uint64_t offset, uint64_t *end)
 {
     struct jr_jitdump_record record = {0};
@@ -193,7 +195,8 @@ static int is_plausible(struct jr_jitdump *dump, uint64_t offset, uint64_t *end)
            (record.type != JR_JITDUMP_LOAD || has_name(dump, &record));
 }
 
-/* The same, and does another one, zeros or the end of the file follow? */
+/* The same, and whether another record, zeros or the end of the file follow
+ * it. */
 static int is_record(struct jr_jitdump *dump, uint64_t offset)
 {
     uint64_t end, next;
@@ -212,8 +215,8 @@ static int is_record(struct jr_jitdump *dump, uint64_t offset)
 #define DAMAGES_MAX 64U        /* of a file, each of which is a search */
 #define APART_MAX (1ULL << 44) /* ns, hours; or ticks of a clock */
 
-/* Could this be where the records go on?  Of the kinds that tell of code, at
- * about the time of the last one. */
+/* Whether records may go on here: only a record that tells of code, of about
+ * the time of the last one, is believed. */
 static int goes_on_at(struct jr_jitdump *dump, uint64_t at)
 {
     uint64_t next, last, time_ns;

@@ -28,7 +28,7 @@ enum jr_jitdump_type {
 };
 
 struct jr_jitdump_record {
-    uint64_t offset;     /* of the record in the file */
+    uint64_t offset;     /* where the record is in the file */
     uint64_t time_ns;    /* CLOCK_MONOTONIC, unless has_arch_time */
     uint64_t size;       /* of the record, in bytes */
     uint64_t start;      /* LOAD, MOVE, DEBUG: address of the code (the new
@@ -46,12 +46,12 @@ struct jr_jitdump {
     uint8_t swapped;       /* the other byte order */
     uint8_t has_arch_time; /* times are of the processor's counter */
     uint64_t at;           /* where the next record starts */
-    uint64_t last_ns;      /* time of the one before */
+    uint64_t last_ns;      /* time of the record before */
     uint64_t counts[JR_JITDUMP_TYPES];
     uint64_t unknown;   /* records of other types, skipped */
-    uint64_t malformed; /* records whose fields cannot be; left out */
+    uint64_t malformed; /* records with impossible fields, which are left out */
     uint64_t first_malformed;
-    uint64_t damages; /* places where no record was, passed over */
+    uint64_t damages; /* places that held no record and were passed over */
     uint64_t first_damage;
     uint64_t lost_at; /* where reading had to stop before the end,
                                 JR_NO_OFFSET: nowhere */
@@ -90,7 +90,7 @@ int jr_jitdump_load(const struct jr_jitdump *dump, uint64_t offset,
                     struct jr_jitdump_load *load);
 
 struct jr_jitdump_line {
-    uint64_t address; /* in the code as it was loaded */
+    uint64_t address; /* address in the code as it was loaded */
     uint32_t line, discriminator;
     uint32_t file, length; /* of the name in `text`; length 0: not known */
 };
@@ -99,8 +99,8 @@ struct jr_jitdump_lines {
     struct jr_jitdump_line *items; /* by rising address */
     size_t count;
     char *text;
-    uint8_t garbage; /* the body is not what it should be: the file
-                               names, or all, could not be used */
+    uint8_t garbage; /* the record's body is damaged: the file names, or all
+                        entries, could not be used */
 };
 
 /* Reads the line table of the DEBUG record at `offset` for the code of

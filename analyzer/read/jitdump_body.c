@@ -77,7 +77,8 @@ static struct jr_jitdump_line entry_at(const struct table *table, size_t at)
 /* Erlang's tables begin before the code, SpiderMonkey's may end behind it. */
 #define SLACK 256U
 
-/* Whether an entry's address can be meant. */
+/* Whether an entry's address lies in the code, or close enough to it to be a
+ * writer's inaccuracy. */
 static int is_near(const struct table *table, uint64_t address)
 {
     uint64_t low = table->start > SLACK ? table->start - SLACK : 0;
@@ -85,8 +86,8 @@ static int is_near(const struct table *table, uint64_t address)
     return address >= low && address - low <= table->end - low + SLACK;
 }
 
-/* Adds an entry; of those before the code the last one is where it begins, and
- * those behind it say nothing. */
+/* Adds an entry. Of entries before the code the last one is taken for the
+ * code's first address; entries behind the code are dropped. */
 static void take_entry(const struct table *table,
                        struct jr_jitdump_lines *lines,
                        struct jr_jitdump_line entry)
@@ -122,7 +123,8 @@ static size_t take_entries(const struct table *table,
         end = memchr(name, '\0', table->size - at);
         if (!end || !is_near(table, entry.address))
             return 0;
-        /* The name of the entry before, says the specification. */
+        /* By the specification this byte stands for the name of the entry
+         * before. */
         if (end - name != 1 || (unsigned char)*name != 0xff) {
             file = (uint32_t)at;
             length = (uint32_t)(end - name);

@@ -10,7 +10,7 @@
 
 #include "jp_map.h"
 
-#define JR_LINE_PAIRS 32 /* further keys of a line are not kept */
+#define JR_LINE_PAIRS 32 /* a line's keys beyond these are dropped */
 
 struct jr_line_pair {
     const char *key;   /* NUL-terminated */

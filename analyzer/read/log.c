@@ -31,7 +31,8 @@ struct reader {
     struct jr_chunk_reader chunk;
     uint64_t *early; /* offsets of chunks before the header of their run */
     size_t nearly, early_room;
-    int skipping; /* chunks belong to a run that cannot be read */
+    int skipping; /* the chunks that follow belong to a run that cannot be
+                     read */
     int orphans;  /* chunks before any header were reported */
 };
 
@@ -51,7 +52,8 @@ static uint64_t skip_hole(const struct source *source, uint64_t offset)
     return data > offset ? data : offset;
 }
 
-/* Bytes to read at `offset`: up to the next hole, and what is `wanted`. */
+/* How many bytes to read at `offset`: those up to the next hole, and at least
+ * the `wanted` ones. */
 static size_t window_for(const struct source *source, uint64_t offset,
                          size_t wanted)
 {
@@ -111,7 +113,7 @@ static void add_run(struct reader *reader, const struct jp_log_header *header,
                log->path, header->machine);
 }
 
-/* Reads the header at `offset`; returns the bytes to go on by. */
+/* Reads the header at `offset`; returns how far to go on. */
 static size_t read_header(struct reader *reader, uint64_t offset)
 {
     struct jp_log_header header;
@@ -137,7 +139,7 @@ static size_t read_header(struct reader *reader, uint64_t offset)
     return JP_LOG_HEADER_SIZE;
 }
 
-/* What is wrong with this chunk's header; NULL when nothing is. */
+/* Returns what is wrong with a chunk's header, or NULL. */
 static const char *refuse_chunk(const struct jp_chunk_header *chunk,
                                 const struct jr_run *run, uint64_t offset)
 {
@@ -183,7 +185,8 @@ static void refuse(struct reader *reader, struct jr_run *run, uint64_t offset,
             "chunk %s; continuing at the next page", why);
 }
 
-/* A chunk whose run is not known (yet); `again`: it will not be. */
+/* Handles a chunk whose run is not known: it is kept for later or, with
+ * `again`, given up, as all headers have been read by then. */
 static void read_strange(struct reader *reader,
                          const struct jp_chunk_header *head, uint64_t offset,
                          int again)
@@ -197,8 +200,8 @@ static void read_strange(struct reader *reader,
     }
 }
 
-/* Reads the chunk at `offset`; returns the bytes to go on by.  again: it was
- * come to before its run was known. */
+/* Reads the chunk at `offset`; returns how far to go on. again: the chunk was
+ * found before the header of its run. */
 static size_t read_chunk(struct reader *reader, uint64_t offset, int again)
 {
     struct jp_chunk_header head = {.run = 0};
@@ -233,7 +236,7 @@ static size_t read_chunk(struct reader *reader, uint64_t offset, int again)
     return head.size;
 }
 
-/* Looks at the page at `offset`; returns the bytes to go on by. */
+/* Looks at the page at `offset`; returns how far to go on. */
 static size_t read_page(struct reader *reader, uint64_t offset)
 {
     const uint8_t *at;
@@ -248,8 +251,8 @@ static size_t read_page(struct reader *reader, uint64_t offset)
                                    : JP_LOG_ALIGN;
 }
 
-/* What its header does not say, a run that branched off from another has from
- * that one: it could not look. */
+/* A run that branched off from another takes from that one what its own header
+ * lacks: its process could not look it up. */
 static void join_base(struct jr_log *log, size_t index)
 {
     struct jr_run *run = &log->runs[index];

@@ -47,12 +47,15 @@ struct jr_run {
     struct jp_log_header header; /* its strings are NUL-terminated */
     uint64_t offset;             /* of the header in the file */
     uint64_t nsamples;
-    uint32_t events;            /* of samples: bits 1 << enum jp_event */
+    uint32_t events;            /* which events its samples have: bits 1 <<
+                                   enum jp_event */
     uint64_t first_ns, last_ns; /* of all samples; 0 without any */
     uint64_t cpu_ns;            /* CPU time that samples stand for, */
-    uint64_t late_ns;           /* of it after header.cpu_read_ns */
+    uint64_t late_ns;           /* how much of cpu_ns came after
+                                   header.cpu_read_ns */
     struct jr_stacks stacks;
-    struct jr_chunk *chunks; /* that hold samples, in the order of the file */
+    struct jr_chunk *chunks; /* the chunks that hold samples, in the order of
+                                the file */
     size_t nchunks, chunks_room;
     uint32_t *records; /* what the STACK records of chunks are: indices of
                           stacks, or JR_STACK_NONE */
@@ -60,11 +63,12 @@ struct jr_run {
     uint64_t oldest_ns;             /* when its oldest chunk was opened */
     uint64_t lost;                  /* sum of the JP_COUNT_LOST_* counts */
     size_t seen_chunks, bad_chunks; /* read; damaged and skipped or cut */
-    uint64_t bad_records;           /* that were left out, or end a chunk */
+    uint64_t bad_records;           /* records that were left out or end
+                                       their chunk */
     char *text;                     /* lines of the map, each with a newline */
     size_t ntext, text_room;
-    struct jr_sample *given; /* all `nsamples`, in order of time: they are in
-                                no chunk; NULL */
+    struct jr_sample *given; /* of a foreign profile: all its samples, in
+                                order of time; else NULL */
     struct jr_mark *marks;   /* in the order of the file */
     size_t nmarks, marks_room;
     char *mark_names;

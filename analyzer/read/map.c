@@ -316,7 +316,7 @@ static int handle(struct parser *parser, const struct jr_map_part *part)
     return 0;
 }
 
-/* Is this the first line of the run that is asked for? */
+/* Whether this is the first line of the run that is asked for. */
 static int begins_run(const struct parser *parser,
                       const struct jr_map_part *part)
 {

@@ -35,15 +35,15 @@ struct jr_thread_name {
 /* A sighting of a perf map or jitdump. */
 struct jr_jit_file {
     uint64_t time_ns, inode, size;
-    uint64_t since_ns; /* it was as the sighting before says until then
-                                 at least; 0: not known */
+    uint64_t since_ns; /* until this time at least the file was as the
+                          sighting before says; 0: not known */
     uint64_t device;   /* as st_dev; 0: not known */
     uint64_t tail;     /* jr_jit_tail of the file then; 0: not known */
     char *path;
     char *saved; /* file name beside the map, or NULL */
     uint8_t is_dump;
-    uint8_t inherited; /* of a process that this one was forked from,
-                                 with this size then */
+    uint8_t inherited; /* the file is that of the parent process, and had
+                          this size at the fork */
 };
 
 /* Executable memory that was kept in a file. */
@@ -82,27 +82,30 @@ struct jr_map {
     size_t ncopies, copies_room;
     struct jr_section *sections; /* in order of time */
     size_t nsections, sections_room;
-    struct jr_section *pauses; /* where the sections end, in order */
+    struct jr_section *pauses; /* in order; a pause ends a section */
     size_t npauses, pauses_room;
-    struct jr_section clear; /* the last one; time 0: none */
-    uint64_t end_ns;         /* of `exit`, else of the last line */
-    uint64_t end_cpu_ns;     /* the last cpu= seen */
-    uint8_t exited;          /* an `exit` line was there */
+    struct jr_section
+        clear;           /* the last time the profile was emptied; 0: never */
+    uint64_t end_ns;     /* of `exit`, else of the last line */
+    uint64_t end_cpu_ns; /* the last value of cpu= */
+    uint8_t exited;      /* an `exit` line was there */
     char **notes;
     size_t nnotes, notes_room;
 };
 
 /* Where lines of a run's map stand. */
 struct jr_map_part {
-    const char *path;    /* of the file; for text, of what it stands in */
+    const char *path;    /* path of the file; of a text, of the log that it
+                            stands in */
     const uint8_t *data; /* text; of a file, jr_map_read reads it */
     size_t size;
-    uint64_t start_ticks; /* of a file, with pid: whose lines count */
-    uint64_t until_ns;    /* lines of a later time do not */
+    uint64_t start_ticks; /* of a file: the lines of the process with this
+                             pid and these ticks count */
+    uint64_t until_ns;    /* lines with a later time do not count */
     uint32_t pid;
     uint8_t is_text; /* lines alone, all of one run */
-    uint8_t of_base; /* of a process that the run branched off from:
-                                 what it says of code alone */
+    uint8_t of_base; /* lines of the process that the run branched off from:
+                        only those about code count */
 };
 
 /* Reads a run's map from its parts into *map, which the caller has zeroed and

@@ -39,7 +39,8 @@ static void insert(struct jr_map *map, struct jr_live *live,
     *JR_PUSH(map->mappings, map->nmappings, map->mappings_room) = *mapping;
 }
 
-/* The part [start, end) of `old` goes on living at `time_ns`. */
+/* Adds a copy of `old` for its part [start, end), which stays mapped at
+ * `time_ns`. */
 static void keep_part(struct jr_map *map, struct jr_live *live,
                       const struct jr_mapping *old, uint64_t start,
                       uint64_t end)

@@ -15,7 +15,7 @@ int jr_is_numbered(const char *name, const char *base);
  * neither a log nor anything else of the profile. */
 int jr_is_kept_name(const char *name);
 
-/* Why the run behind this header cannot be read; NULL when it can. */
+/* Returns why a run with this header cannot be read, or NULL. */
 const char *jr_header_refuse(const struct jp_log_header *header);
 
 /* Closes the header's strings, which may lack their NULs, and bounds its

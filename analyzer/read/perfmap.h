@@ -13,7 +13,7 @@
 
 struct jr_perfmap_line {
     uint64_t start, end; /* addresses, start < end */
-    uint64_t covered_by; /* size of the file from which on it holds the line */
+    uint64_t covered_by; /* the file holds the line from this size on */
     const char *name;    /* no NUL follows; points into the file's bytes */
     uint32_t length;     /* of name, at least 1 */
     uint8_t interpreted; /* V8: bytecode in the heap or, where the address is
@@ -24,7 +24,7 @@ struct jr_perfmap_line {
 struct jr_perfmap {
     struct jr_perfmap_line *lines; /* a later line is newer */
     size_t nlines, lines_room;
-    size_t malformed;         /* lines that are none; left out */
+    size_t malformed;         /* lines of another form, which are left out */
     uint64_t first_malformed; /* where the first of them starts */
     uint8_t *data;            /* the file, when jr_perfmap_read did it */
 };

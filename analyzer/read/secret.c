@@ -18,8 +18,8 @@ void jr_secrets_show(void)
     shown = 1;
 }
 
-/* Words in the name of an option or a variable whose value is nobody's
- * business. */
+/* Words that mark an option or a variable as secret wherever they stand in its
+ * name. */
 static const char *const words[] = {
     "password",   "passwd",        "passphrase", "passwort",    "secret",
     "token",      "credential",    "api-key",    "api_key",     "apikey",
@@ -27,7 +27,8 @@ static const char *const words[] = {
     "auth-key",   "authorization",
 };
 
-/* What is one only as the last part of a name: --pass, MYSQL_PWD. */
+/* Words that name a secret only as the last part of a name: --pass,
+ * MYSQL_PWD. */
 static const char *const last_words[] = {"pass", "pwd", "auth", "pw"};
 
 static int ends_secret(const char *name, size_t length)
@@ -174,7 +175,7 @@ static char *put_arg(char *to, const char *arg, size_t size, int is_value)
 
 char *jr_join_args(const char *bytes, size_t size)
 {
-    /* At worst each byte becomes a mask and a blank. */
+    /* In the worst case each byte becomes a mask and a blank. */
     char *text = jr_alloc(size + 1, 1 + strlen(MASK)), *to = text;
     int is_value = 0;
 

@@ -13,7 +13,7 @@
  * password in an address; allocated. */
 char *jr_join_args(const char *bytes, size_t size);
 
-/* From now on they are shown as they are. */
+/* Switches the masking off: jr_join_args shows secrets from then on. */
 void jr_secrets_show(void);
 
 #endif

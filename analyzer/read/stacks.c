@@ -65,8 +65,8 @@ static uint32_t place_of(struct jr_stacks *stacks, uint64_t address)
     return place;
 }
 
-/* The hash of what is called at `address` below a call with this hash; of a gap
- * with address 0, as its place has. */
+/* The hash of a call: of the hash of its caller and the address of the place,
+ * which is 0 for a gap. */
 static uint32_t hash_below(uint32_t hash, uint64_t address)
 {
     return jr_hash(address, hash);
@@ -133,8 +133,8 @@ static uint32_t add_calls(struct jr_stacks *stacks, uint32_t call,
 {
     const uint32_t fresh = (uint32_t)stacks->calls.count;
 
-    /* Their places are anywhere: all are on their way before the first is
-     * asked for. */
+    /* The places lie all over memory, so all of them are prefetched before the
+     * first is used. */
     for (uint32_t i = parts->count; i-- > 1;)
         jr_index_prefetch(&stacks->by_place, jr_hash(parts->frames[i] - 1, 0));
     for (uint32_t i = parts->count; i-- > 0;) {
@@ -197,8 +197,8 @@ static uint32_t add_below(struct jr_stacks *stacks, uint32_t call,
     return item;
 }
 
-/* Where frames are shared so that calls cannot be: all frames of the stack, the
- * base's gap being left out. */
+/* Adds all frames of a stack where its base's calls cannot be shared, because
+ * the base has a gap that this stack has not. */
 static uint32_t add_whole(struct jr_stacks *stacks,
                           const struct jr_stack_parts *parts)
 {

@@ -26,14 +26,16 @@ struct jr_stack {
 
 /* All zero is to be initialised by jr_stacks_init. */
 struct jr_stacks {
-    uint64_t *places; /* code addresses to look up: return addresses minus one,
-                         interrupted ones as they are; [0] is none */
+    uint64_t *places; /* code addresses as they are looked up: return
+                         addresses minus one, interrupted addresses
+                         unchanged; [0] is JR_PLACE_GAP */
     size_t nplaces, places_room;
     struct jr_paths calls; /* keys are places, the root is the thread's */
-    uint16_t *depths;      /* of calls: frames from the root on; and a bit:
-                              some were left out between them */
+    uint16_t *depths;      /* by call: how many frames it has up to the root,
+                              and a bit that says that frames between them
+                              were left out */
     size_t depths_room;
-    uint32_t *hashes; /* of calls: of all places from the root on */
+    uint32_t *hashes; /* by call: hash of all its places up to the root */
     size_t hashes_room;
     struct jr_stack *items; /* [0] is the empty stack */
     size_t count, room;

@@ -20,7 +20,8 @@ enum jr_tree_kind {
 
 struct jr_tree_line {
     uint64_t time_ns;
-    uint64_t cpu_ns; /* with that of children waited for; 0: none said */
+    uint64_t cpu_ns; /* CPU time, with that of the children that were waited
+                        for; 0: not known */
     uint64_t wall_ns;
     uint32_t root, pid, ppid;
     uint8_t kind;      /* enum jr_tree_kind */

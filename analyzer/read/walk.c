@@ -21,7 +21,7 @@ struct open_chunk {
     size_t room;
 };
 
-/* When it goes on. */
+/* An open chunk in the heap, or one that is spare. */
 struct waiting {
     uint64_t time_ns; /* of its next sample */
     uint32_t number;  /* of the chunk in the run */
@@ -33,7 +33,7 @@ struct jr_walk {
     const struct jr_run *run;
     enum jr_walk_order by;
     uint32_t *order;      /* chunks, each opened in its turn */
-    size_t next;          /* of them the first that was not opened */
+    size_t next;          /* index of the first that was not opened yet */
     struct waiting *heap; /* the earliest first; behind `nheap` spare ones */
     size_t nheap, heap_room, nopen, open_room;
     struct open_chunk *open;
@@ -46,7 +46,7 @@ struct jr_walk {
 struct chunk_order {
     uint64_t time_ns; /* of the first sample */
     uint32_t number;
-    uint32_t tid; /* 0 in an order of time alone */
+    uint32_t tid; /* 0 where samples are wanted in order of time alone */
 };
 
 static int by_time(const void *left, const void *right)
@@ -153,7 +153,8 @@ static const uint8_t *bytes_of(const struct jr_walk *walk,
                : NULL;
 }
 
-/* The number of an open_chunk that none is in: what stands behind the heap. */
+/* Returns the number of an open_chunk that is free: those stand behind the
+ * heap. */
 static uint32_t spare_chunk(struct jr_walk *walk)
 {
     if (walk->nheap == walk->nopen) {
@@ -188,14 +189,14 @@ static void open_chunk(struct jr_walk *walk)
     if (open->count == 0)
         return;
     walk->found += open->count;
-    /* A chunk that is being written may hold others than were seen. */
+    /* The process may have written other samples there since jr_log_read. */
     jr_sort_samples(open->samples, open->count);
     walk->heap[walk->nheap++] =
         (struct waiting){open->samples[0].time_ns, number, spare};
     rise(walk);
 }
 
-/* Goes on behind the samples that were given. */
+/* Steps over the samples that the caller was given. */
 static void go_on(struct jr_walk *walk)
 {
     const struct waiting last = walk->heap[0];
@@ -212,7 +213,7 @@ static void go_on(struct jr_walk *walk)
     }
 }
 
-/* Up to which sample heap[0] may be given: that of the second. */
+/* heap[0]'s samples may be given up to the first one of the second in order. */
 static struct waiting limit_of(const struct jr_walk *walk)
 {
     struct waiting limit = {.time_ns = UINT64_MAX, .number = UINT32_MAX};

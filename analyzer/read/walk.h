@@ -12,9 +12,10 @@
 
 enum jr_walk_order {
     JR_WALK_BY_TIME,
-    JR_WALK_BY_THREAD /* chunk after chunk, those that begin with the same
-                         thread together, in order of time: no merge.  A thread
-                         has samples in chunks of others too */
+    JR_WALK_BY_THREAD /* chunk after chunk without a merge: chunks whose
+                         first sample is of one thread come together, in
+                         order of time. A thread may have samples in chunks
+                         of others too */
 };
 
 /* A walk from the first sample to the last, never NULL; the log stays open

@@ -14,7 +14,7 @@
 struct jr_disasm {
     csh handle;
     cs_insn *room;
-    size_t data_size; /* of what is no instruction */
+    size_t data_size; /* how far to go on where no instruction begins */
 };
 
 static const struct {

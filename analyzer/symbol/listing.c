@@ -16,7 +16,8 @@
 #include "base/mem.h"
 #include "symbol/elf/symbols.h"
 
-#define FILES_MAX 4096 /* SpiderMonkey: one a piece of code */
+/* files; SpiderMonkey writes one for each piece of code */
+#define FILES_MAX 4096
 #define FILE_MAX (16U << 20)
 #define BYTES_MAX (64U << 20) /* of all files */
 
@@ -30,7 +31,8 @@ struct listing {
 /* A folder below which files are read. */
 struct place {
     char *path;     /* without links, with a slash at the end */
-    int has_hidden; /* also what begins with a dot */
+    int has_hidden; /* files and folders whose names begin with a dot are
+                       allowed, too */
 };
 
 struct jr_listings {
@@ -69,7 +71,7 @@ static void add_folder(struct jr_listings *listings, const char *folder,
         jr_printf("%s%s", folder, slash);
 }
 
-/* Those that nobody named. */
+/* Adds the folders that are allowed without being named by the user. */
 static void add_own_places(struct jr_listings *listings,
                            const struct jr_listing_places *places,
                            const char *own)
@@ -206,7 +208,8 @@ static int try_maps(struct jr_listings *listings, struct listing *file,
     return -1;
 }
 
-/* From the archive; returns 0, or -1 when it is not in there. */
+/* Reads the file's text from the archive; returns 0, or -1 when it is not in
+ * there. */
 static int read_archived(struct jr_listings *listings, struct listing *file)
 {
     uint32_t number = listings->archived

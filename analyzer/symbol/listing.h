@@ -33,7 +33,7 @@ struct jr_listing_places {
     const char *const *sources;
     size_t nsources;
     const struct jr_symbols *symbols;
-    int is_quiet; /* what is not to be read is not said */
+    int is_quiet; /* no message for a file that may not be read */
 };
 
 /* The files of an archive that have sources: this and a number. */

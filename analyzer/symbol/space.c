@@ -273,7 +273,8 @@ static struct jr_frames file_frames(struct jr_space *space,
     struct jr_module *module = jr_space_module(space, mapping, &symbols);
     struct filed *filed;
 
-    /* Only of what is unmapped an address is asked for again. */
+    /* An address comes here again only if its file was unmapped at some
+     * time. */
     if (mapping->until_ns == UINT64_MAX)
         return jr_module_frames(space->symbols, module, mapping, address);
     filed = filed_of(space, address, module);
@@ -309,7 +310,7 @@ void jr_space_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
     }
     if (is_return && address)
         address--;
-    /* So that every answer, which ends before the last of times, holds it. */
+    /* Every answer ends before UINT64_MAX, so this time would be in none. */
     if (time_ns == UINT64_MAX)
         time_ns--;
     mapping = find_mapping(space, address, time_ns, &span);

@@ -20,7 +20,7 @@ struct jl_destination {
                         not given */
     struct jl_label *labels;
     size_t nlabels, labels_room;
-    const char *name;       /* of the service; NULL: the program's */
+    const char *name;       /* name of the service; NULL: the program's name */
     const char *tenant;     /* X-Scope-OrgID; NULL */
     const char *token_file; /* NULL */
     const char *config;     /* further options of curl: a file; NULL */
@@ -41,7 +41,8 @@ int jl_destination_take(struct jl_destination *to, char ***words);
  * said and ends the launcher.  Once, after all options. */
 void jl_destination_check(struct jl_destination *to, const char *url);
 
-/* A size: a number, K, M or G behind it; 0: it is none. */
+/* Reads a size: a number that K, M or G may follow. Returns 0 if it is no
+ * size. */
 uint64_t jl_size(const char *text);
 
 #endif

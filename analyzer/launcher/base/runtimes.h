@@ -11,7 +11,7 @@
 /* What a runtime writes. */
 #define JL_PERFMAP 1U
 #define JL_JITDUMP 2U
-#define JL_PERFINFO 4U /* the images that .NET has loaded */
+#define JL_PERFINFO 4U /* a perfinfo file: which images .NET has loaded */
 
 #define JL_WORDS 7
 #define JL_SETTINGS 2
@@ -19,10 +19,11 @@
 /* A variable of the environment.  In a word, %D is a folder for JIT files in
  * the profile's, %L the value of --jit-detail, %A the agent's path. */
 struct jl_setting {
-    const char *variable; /* NULL: the last one was before */
-    char separator;       /* of the words, which are appended unless they are
-                               there already; 0: the one word is set unless the
-                               user has set the variable */
+    const char *variable;        /* name of the variable; NULL ends the array */
+    char separator;              /* words are appended with this between them,
+                             unless they are there already; 0: there is one
+                             word, which is set unless the user has set the
+                             variable */
     const char *words[JL_WORDS]; /* NULL behind the last one */
 };
 
@@ -33,18 +34,21 @@ struct jl_version {
 /* What makes a runtime describe its code. */
 struct jl_request {
     uint8_t makes;          /* JL_PERFMAP, JL_JITDUMP and JL_PERFINFO */
-    struct jl_version from; /* the first that does; 0: builds do or do not */
+    struct jl_version from; /* the first version that does; 0: it depends on
+                               how it was built */
     struct jl_setting settings[JL_SETTINGS];
 };
 
 /* How a runtime that does not know what it is asked is known. */
 enum jl_refusal {
-    JL_PASSES_OVER,   /* it is not: it starts all the same, and the report
-                           says that it was asked, should names be missing */
-    JL_TELLS_VERSION, /* its version is learnt before (`version`) */
-    JL_ENDS,          /* it does not start: it is tried (`trial`), and the
-                           words that it ends at are left out */
-    JL_LACKS_WORD     /* its file has not the word in it (`mark`) */
+    JL_PASSES_OVER,   /* it starts all the same and cannot be told from
+                         others; if names are missing, the report says that
+                         it was asked */
+    JL_TELLS_VERSION, /* its version is looked up before it is asked
+                         (`version`) */
+    JL_ENDS,          /* it does not start: a trial run (`trial`) finds the
+                         words at which it ends, and they are left out */
+    JL_LACKS_WORD     /* its file lacks a word that others have (`mark`) */
 };
 
 struct jl_runtime {
@@ -70,11 +74,12 @@ struct jl_runtime {
     const char *litter;
 };
 
-/* What came of asking. */
+/* The result of asking a runtime to describe its code. */
 struct jl_asked {
     const struct jl_runtime *runtime; /* NULL: none */
     unsigned writes;                  /* JL_PERFMAP... that it is asked for; */
-    unsigned makes; /* those that are there for our sake alone */
+    unsigned makes; /* those of `writes` that only jprof wants, so that jprof
+                       removes them */
     char *note;     /* why the runtime is asked for nothing; NULL */
     char *asked;    /* that it was asked, and who knows it; NULL */
 };

@@ -56,7 +56,7 @@ static int copy_bytes(int from, int to, off_t size)
         off_t data = lseek(from, at, SEEK_DATA), hole;
 
         if (data < 0 && errno == ENXIO)
-            break; /* a hole up to the end */
+            break; /* a hole reaches to the file's end */
         hole = data < 0 ? size : lseek(from, data, SEEK_HOLE);
         if (data < 0 || hole < 0 || hole > size) {
             data = data < 0 ? at : data;

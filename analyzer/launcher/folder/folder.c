@@ -50,8 +50,8 @@ static char *path_of(int fd)
                : NULL;
 }
 
-/* Whether the folder is where its path says, and stays there, for nobody else
- * can change a folder above. */
+/* Whether the path leads to the folder and nobody else can change that, because
+ * no other user can write to a folder above. */
 static int is_settled(const struct jl_folder *folder)
 {
     struct stat here, ours;

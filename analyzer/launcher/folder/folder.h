@@ -13,7 +13,7 @@
 
 struct jl_folder {
     int fd;
-    char *shown;      /* as the user is told of it */
+    char *shown;      /* path as it is printed for the user */
     char *path;       /* absolute, without links, when it was made */
     char *given;      /* the same for the program: another path where
                                other users could rename a folder above, or

@@ -34,11 +34,12 @@ struct keeping {
     const char *rest; /* of the map's name, behind jprof-map */
     uint32_t pid;
     int map;          /* open for appending */
-    size_t unwritten; /* lines, for want of room or by a limit */
+    size_t unwritten; /* lines that could not be written: the disk was full
+                         or a limit reached */
 };
 
-/* Whether the name and the bytes are those of such a file: the path is what
- * the program says, and nothing else that the user may read is copied. */
+/* Whether name and contents are those of a perf map or a jitdump. The program
+ * chose the path, so nothing else that the user may read is copied. */
 static int is_jit_file(int fd, const struct jl_jit_line *line)
 {
     const char *name = jl_base_name(line->path);
@@ -96,7 +97,8 @@ static char *free_name(const struct keeping *keeping, uint8_t kind)
     return NULL;
 }
 
-/* A second name for the open file; a copy where that cannot be had. */
+/* Links the open file into the folder, or copies it where no link can be
+ * made. */
 static int link_or_copy(const struct keeping *keeping, int fd, const char *name)
 {
     char path[64];
@@ -264,7 +266,7 @@ static void keep_file(struct keeping *keeping, const char *data,
         if (kept)
             write_saved(keeping, data + line->start, line->length, name);
     }
-    /* Who still runs still writes. */
+    /* A process that still runs goes on writing to the file. */
     if (kept && !is_running(keeping->pid)) {
         if (keeping->asked->makes & line->kind)
             remove_original(keeping, line->path, &info);
@@ -284,7 +286,7 @@ static void keep_files_of(struct keeping *keeping, off_t size)
     size_t got = jr_file_pread(keeping->map, data, (size_t)size, 0);
     struct jl_jit_map map;
 
-    if (got && data[got - 1] != '\n') /* a line cut by the kill */
+    if (got && data[got - 1] != '\n') /* ends a line that the kill cut off */
         (void)jl_write_all(keeping->map, "\n", 1);
     jl_jit_map_read(&map, data, got);
     keeping->pid = map.pid;

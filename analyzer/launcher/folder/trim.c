@@ -67,8 +67,8 @@ static uint64_t zeros_at(int fd, uint64_t at, uint64_t size,
                : 0;
 }
 
-/* What is zero is made a hole.  What SEEK_DATA says is one is, too: it may be
- * reserved, and whatever of it was read is data to ext4. */
+/* Makes holes of what is zero. That includes what SEEK_DATA calls a hole: it
+ * may be reserved, and ext4 counts what was read of it as data. */
 static void punch(int fd, uint64_t size)
 {
     unsigned char *piece = jr_alloc(PIECE, 1);
@@ -87,7 +87,7 @@ void jl_trim_logs(const struct jl_folder *folder)
     char **names = jl_folder_list(folder, JP_LOG_NAME, &count);
     struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
 
-    /* A lease that another's open breaks is told by it. */
+    /* The kernel sends SIGIO when another process opens a file with a lease. */
     sigaction(SIGIO, &ignore, &old);
     for (size_t i = 0; i < count; i++) {
         struct stat info;

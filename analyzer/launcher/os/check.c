@@ -126,7 +126,8 @@ void jl_check_program(struct jl_check *check, const char *path,
 
     *check = (struct jl_check){0};
     jl_read_start(path, line, sizeof line);
-    if (strncmp(line, "#!", 2) == 0) { /* the interpreter gets profiled */
+    if (strncmp(line, "#!", 2) == 0) { /* the interpreter is what runs and is
+                                          profiled */
         file += 2;
         file += strspn(file, " \t");
         file[strcspn(file, " \t\r\n")] = '\0';

@@ -9,7 +9,7 @@
 
 struct jl_check {
     const char *why; /* what will keep it from being profiled; NULL */
-    char *shown;     /* which program that is of, in words */
+    char *shown;     /* words that say which program `why` is about */
     int no_preload;  /* the library must not even be preloaded */
 };
 

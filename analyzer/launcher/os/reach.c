@@ -22,7 +22,7 @@
 /* A way, and how far it has been gone. */
 struct way {
     const char *name; /* as the user gave it */
-    int fd;           /* the folder where it has come to */
+    int fd;           /* the folder that has been reached */
     char *rest, *at;  /* from there on, allocated; read up to `at` */
     unsigned links;   /* that were followed */
 };
@@ -54,7 +54,7 @@ static void follow(struct way *way, const char *part)
         fail(way, strerror(errno));
     if (!S_ISLNK(info.st_mode))
         fail(way, strerror(ENOTDIR));
-    /* A link's own mode says nothing. */
+    /* A link's mode has no meaning (symlink(7)), so its owner decides. */
     if (!jr_is_owner_ours(&info, jr_sudo_user()) ||
         !jr_is_ours(&folder, jr_sudo_user()))
         jl_fail(JR_FAILED,

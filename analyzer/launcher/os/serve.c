@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REQUEST_MAX 8192  /* bytes; more is no browser's */
+#define REQUEST_MAX 8192  /* bytes of a request's head; no browser sends more */
 #define WAIT_SECONDS 5    /* for a browser that stops in the middle */
 #define LOOK_MS 200       /* between looks at whether the viewer has ended */
 #define PATIENCE_MS 60000 /* for a page whose browser has given it to another */

@@ -17,7 +17,8 @@
 #include "claim.h"
 
 #ifndef SYS_close_range
-#define SYS_close_range 436 /* on every architecture; Linux 5.9 */
+/* system call number on every architecture; since Linux 5.9 */
+#define SYS_close_range 436
 #endif
 #define CLOSE_ON_EXEC (1U << 2) /* CLOSE_RANGE_CLOEXEC, 5.11 */
 #define FILES_MAX 65536         /* that are closed without it */
@@ -54,7 +55,7 @@ void jl_signals_restore(void)
     sigprocmask(SIG_SETMASK, &first_mask, NULL);
 }
 
-/* Leaves what this child could do with the rights of the launcher. */
+/* Takes the launcher's rights from this child. */
 static int drop_rights(const struct jl_spawn *spawn)
 {
     return setsid() >= 0 && setgroups(0, NULL) == 0 &&
@@ -63,8 +64,8 @@ static int drop_rights(const struct jl_spawn *spawn)
            chdir("/") == 0;
 }
 
-/* Nothing that is open here is another user's to have, also not above the
- * limit, which may have been lowered. */
+/* Closes all descriptors when the program is executed, for it may run as
+ * another user; also those above the limit, which may have been lowered. */
 static void keep_files(void)
 {
     if (syscall(SYS_close_range, 3U, ~0U, CLOSE_ON_EXEC) == 0)
@@ -150,7 +151,7 @@ int jl_spawn(struct jl_spawn *spawn)
         spawn->printed[0] = '\0';
         if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
             return -1;
-        /* Its own end is as any program's. */
+        /* The child's end of the pipe is to block, as in any program. */
         (void)fcntl(ends[1], F_SETFL, 0);
     }
     spawn->pid = fork();

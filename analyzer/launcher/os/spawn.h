@@ -12,7 +12,7 @@
 struct jl_spawn {
     const char *path; /* the file; nothing is looked for in PATH */
     char *const *argv, *const *env;
-    unsigned seconds; /* then it is killed */
+    unsigned seconds; /* after so many it is killed */
     unsigned makes;   /* files that it is asked for (claim.h): it is not
                                run where they cannot be claimed */
     int as_user;      /* as user `uid` and group `gid` alone, in a session
@@ -22,7 +22,7 @@ struct jl_spawn {
     char *printed; /* what it prints first, NUL-terminated; NULL: it
                                is not looked at */
     size_t size;   /* of printed */
-    pid_t pid;     /* which it had */
+    pid_t pid;     /* the pid that it had */
 };
 
 /* Runs it with nothing on stdin.  Returns its exit status, or -1 when it could

@@ -25,7 +25,8 @@
 #define PRINTED_SIZE 256        /* of what tells a version */
 #define PIECE ((size_t)1 << 20) /* of a file that is searched */
 
-/* What asking needs to know. */
+/* Everything that the functions below need to know of the program and the
+ * runtime. */
 struct asking {
     const struct jl_options *options;
     const struct jl_folder *folder;
@@ -79,7 +80,8 @@ static char *who_does(const struct jl_request *request)
                : jr_strdup("some builds do");
 }
 
-/* The file's name tells its version, or it does when it is asked. */
+/* Finds the runtime's version: in its file's name, or by running it with the
+ * argument that has it print its version. */
 static struct jl_version learn_version(const struct asking *asking)
 {
     const struct jl_runtime *runtime = asking->runtime;
@@ -175,8 +177,8 @@ static char *find_agent(const struct jl_runtime *runtime)
     return agent;
 }
 
-/* What this runtime is asked: by the user's wish, as far as it can.  NULL:
- * nothing; *note says why. */
+/* Chooses what the runtime is asked for: what the user wished, as far as the
+ * runtime can. NULL: nothing; *note says why. */
 static const struct jl_request *choose(struct asking *asking, char **note)
 {
     const struct jl_runtime *runtime = asking->runtime;
@@ -214,14 +216,14 @@ static char *trial_of(const struct asking *asking)
 
     if (asking->runtime->refusal != JL_ENDS)
         return NULL;
-    /* The program itself rather than another of that name. */
+    /* The program's own file is tried, not another one of that name in PATH. */
     if (strcmp(jl_base_name(asking->path), name) == 0)
         return jr_strdup(asking->path);
     return jl_find_command(name);
 }
 
-/* Whether the runtime starts with the environment as it is now.  What cannot
- * be tried is well. */
+/* Whether the runtime starts with the environment as it is now; true if that
+ * cannot be tried. */
 static int starts(const struct asking *asking)
 {
     char *path = trial_of(asking), *argv[5] = {NULL};
@@ -237,7 +239,7 @@ static int starts(const struct asking *asking)
     for (size_t i = 0; i < 4; i++)
         argv[i] = (char *)asking->runtime->trial[i];
     status = jl_spawn(&spawn);
-    /* What it wrote of its own code. */
+    /* The trial run wrote files about its code, too. */
     jl_keep_forget(asking->runtime, (uint32_t)spawn.pid);
     free(path);
     return status == 0;
@@ -381,7 +383,8 @@ static void set_one(struct asking *asking, const struct jl_setting *wanted)
     free(old);
 }
 
-/* The user's own wish for such files: they stay where they are. */
+/* Whether the user's own arguments ask for such files, which then stay where
+ * they are. */
 static int wants_files(char *const *args)
 {
     for (; *args; args++)

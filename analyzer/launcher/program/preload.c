@@ -60,7 +60,8 @@ void jl_preload_set(struct jl_preload *preload, struct jl_env *env,
         preload->inode = inode_of(library);
         library = preload->link = make_link(library);
     }
-    /* After those of the user: some runtimes insist on being first. */
+    /* jprof's library comes after those of the user: AddressSanitizer insists
+     * on being first. */
     list = jr_printf("%s%s%s", old ? old : "", old && *old ? ":" : "", library);
     jl_env_set(env, "LD_PRELOAD", list);
     free(list);
@@ -117,7 +118,7 @@ void jl_flags_set(struct jl_env *env, const struct jl_options *options,
         old ? old : "", name, id);
 
     jl_env_set(env, JP_ENV_FLAGS, flags);
-    jl_env_set(env, JP_ENV_CHILD, NULL); /* it is the first of a new profile */
+    jl_env_set(env, JP_ENV_CHILD, NULL); /* the program begins a new profile */
     free(flags);
     free(ring);
     free(id);

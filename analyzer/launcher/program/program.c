@@ -164,7 +164,7 @@ void jl_program_run(struct jl_program *program)
             kill(program->pid, info.si_signo);
     }
     program->wall_ns = now_ns() - start;
-    /* What came too late for the program ends nobody. */
+    /* Signals that came after the program's end must not end the launcher. */
     while (sigtimedwait(&set, &info, &none) > 0)
         ;
     sigprocmask(SIG_SETMASK, &before, NULL);

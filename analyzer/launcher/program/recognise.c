@@ -12,7 +12,8 @@
 #include "launcher/os/check.h"
 #include "launcher/os/place.h"
 
-#define TURNS 5        /* scripts and env lead on so often */
+/* how many scripts and envs are followed one after the other */
+#define TURNS 5
 #define LINE_SIZE 1024 /* of a script's first line */
 #define WORDS_MAX 64   /* of it */
 

@@ -159,8 +159,8 @@ static int make_config(const struct jl_destination *to,
     return fd;
 }
 
-/* In a child.  The body is read from stdin, the configuration from CONFIG_FD;
- * what the user has in ~/.curlrc does not count. */
+/* Becomes curl, in a child. The body is read from stdin and the configuration
+ * from CONFIG_FD; the user's ~/.curlrc is not read. */
 static _Noreturn void run_curl(const char *curl,
                                const struct jl_destination *to, int body,
                                int config, const int *ends)

@@ -11,8 +11,9 @@
 enum jl_fate {
     JL_SENT,
     JL_REFUSED, /* the server will never take it */
-    JL_LATER,   /* it may, in a while */
-    JL_NEVER,   /* it takes none before the user changes something */
+    JL_LATER,   /* the server may take it later */
+    JL_NEVER,   /* the server takes no message before the user changes
+                   something */
 };
 
 struct jl_answer {

@@ -17,13 +17,13 @@ struct jl_ended_log {
     uint64_t seen_ns;
 };
 
-/* All zero is none. */
+/* The list; all zero is the empty one. */
 struct jl_ended {
     struct jl_ended_log *logs;
     size_t count, room;
 };
 
-/* Notes which have ended. */
+/* Adds the logs whose processes have ended since the last call. */
 void jl_ended_note(struct jl_ended *ended, const struct jl_folder *folder);
 
 /* Removes log, map and JIT files of processes that had ended before

@@ -55,7 +55,7 @@ struct jr_foreign_thread {
 };
 
 struct jr_foreign {
-    uint8_t *data; /* what slices point into */
+    uint8_t *data; /* the bytes that slices point into */
     size_t size;
     const char *kind; /* "a pprof profile", static */
     struct jr_foreign_frame *frames;
@@ -70,7 +70,7 @@ struct jr_foreign {
     size_t nprocesses, processes_room;
     struct jr_foreign_thread *threads;
     size_t nthreads, threads_room;
-    struct jr_slice *comments; /* of whoever wrote it */
+    struct jr_slice *comments; /* the writer's comments */
     size_t ncomments, comments_room;
     struct jr_slice type, unit; /* of the weights; empty: not said */
     struct jr_slice program;

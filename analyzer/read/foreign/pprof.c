@@ -39,7 +39,8 @@ struct reading {
     struct jr_slice *strings;
     size_t nstrings, strings_room;
     struct messages types, samples, mappings, locations, functions;
-    struct jr_table by_mapping, by_location, by_function; /* ids */
+    /* Numbers of items by their ids. */
+    struct jr_table by_mapping, by_location, by_function;
     struct mapping *all_mappings;
     struct function *all_functions;
     uint64_t default_type, period, period_type[2];
@@ -154,7 +155,7 @@ static int take_top(struct reading *reading)
     return !wire.bad;
 }
 
-/* Nanoseconds of a unit of time; 0: it is none. */
+/* How many nanoseconds a unit has; 0 where it is no unit of time. */
 static uint64_t ns_of(struct jr_slice unit)
 {
     static const struct {

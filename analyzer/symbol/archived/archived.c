@@ -213,7 +213,8 @@ static int take_module(struct reading *reading)
     module.machine = (uint16_t)machine;
     module.changed = (flags & JR_ARCHIVED_CHANGED) != 0;
     reading->module = NULL;
-    /* Another archive of the same run has it too: the first one counts. */
+    /* Where another archive of the same run has the module, too, the first one
+     * counts. */
     if (jr_table_put(&archived->by_key, (uintptr_t)module.key, 0, fresh) !=
         fresh)
         return 0;
@@ -342,7 +343,8 @@ static int take_source(struct reading *reading)
     return 0;
 }
 
-/* A line without its newline; those of other kinds are of later versions. */
+/* Reads a line without its newline; lines of unknown kinds are from later
+ * versions and skipped. */
 static int take_line(struct reading *reading)
 {
     static const struct {

@@ -43,7 +43,7 @@ struct jr_archived_module {
     uint8_t usable, changed;
 };
 
-/* None yet; `strings` must outlive it. */
+/* Returns an empty one; `strings` must outlive it. */
 struct jr_archived *jr_archived_new(struct jr_strings *strings);
 void jr_archived_free(struct jr_archived *archived);
 

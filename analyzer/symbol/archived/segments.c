@@ -6,7 +6,8 @@
 
 #define PAGE_MAX 65536ULL /* the largest page that a segment is mapped by */
 
-/* Does the segment, on whole pages when `rounded`, hold this offset? */
+/* Whether the segment, extended to whole pages when `rounded`, holds this
+ * offset. */
 static int holds(const struct jr_segment *segment, uint64_t offset, int rounded)
 {
     uint64_t start = segment->offset, end;

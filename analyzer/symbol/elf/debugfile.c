@@ -26,7 +26,7 @@ int jr_debugfile_has_id(int fd, const uint8_t *id, size_t size)
     Elf *elf;
     int same;
 
-    /* This may be the first file of all. */
+    /* libelf wants this once before its first call (elf_version(3)). */
     elf_version(EV_CURRENT);
     elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
     same = elf && dwelf_elf_gnu_build_id(elf, &bits) == (ssize_t)size &&
@@ -130,7 +130,7 @@ static int try_cache(const struct wanted *wanted, const char *kind,
     return fd;
 }
 
-/* From a server, if the user wants that. */
+/* Asks the debuginfod servers, if the user wants that. */
 static int try_servers(const struct jr_debug_folders *folders,
                        const struct wanted *wanted, char **path)
 {

@@ -12,13 +12,15 @@
 typedef void jr_fetch_show_fn(void *data, const char *what, uint64_t passed_ms,
                               uint64_t most_ms);
 
-/* What was asked for so far.  Nobody asks without one of these. */
+/* What was asked for so far in this report; without one of these no server is
+ * asked. */
 struct jr_fetch {
     jr_fetch_show_fn *show; /* NULL: nobody is shown anything */
     void *data;
     uint64_t used_ms;  /* of the time for all questions */
     unsigned fetched;  /* files */
-    uint8_t has_ended; /* nobody is asked any more */
+    uint8_t has_ended; /* no more questions: the time is over or a server
+                          failed */
 };
 
 /* Asks for the debug file with the build-id, in hex digits; `name` is what the

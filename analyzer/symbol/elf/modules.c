@@ -89,7 +89,7 @@ static const char *intern(struct jr_symbols *symbols, char *text)
     return kept;
 }
 
-/* What tells one state of a file from another. */
+/* Makes the key by which one state of a file is told from another. */
 static const char *key_of(struct jr_symbols *symbols,
                           const struct jr_mapping *mapping)
 {
@@ -114,8 +114,8 @@ static int same_id(const struct jr_elf *elf, const struct jr_mapping *mapping)
            !memcmp(id, mapping->build_id, size);
 }
 
-/* Is this the file that the program had?  By build-id where the map has one,
- * else by what it says of inode and time. */
+/* Whether this is the file that the program had: by build-id where the map has
+ * one, else by what it says of inode and time. */
 static int same_file(const struct jr_elf *elf, const struct stat *info,
                      const struct jr_mapping *mapping)
 {
@@ -129,8 +129,8 @@ static int same_file(const struct jr_elf *elf, const struct stat *info,
     return !mapping->inode || mapping->inode == info->st_ino;
 }
 
-/* Where the file itself is of no use, the same may be in another folder, or its
- * debug file. */
+/* Opens the same file from another folder, or its debug file, where the file
+ * itself cannot be used. */
 static struct jr_elf *open_elsewhere(const struct jr_symbols *symbols,
                                      const struct jr_mapping *mapping)
 {
@@ -215,7 +215,7 @@ static const char *name_of(struct jr_symbols *symbols,
 {
     uint32_t begin = 0;
 
-    /* What the kernel brings has its name alone. */
+    /* The kernel's own images ([vdso]) are told by name alone. */
     if (module->base[0] == '[' || !differs_elsewhere(symbols, module))
         return module->base;
     for (size_t i = 0; i < module->id_size && i < sizeof begin; i++)

@@ -28,8 +28,9 @@ static const uint8_t xz_magic[] = {0xfd, '7', 'z', 'X', 'Z', 0};
 #define XZ_HEADER_SIZE 12
 #define XZ_FLAGS_AT 7 /* the byte that says which check blocks end with */
 
-/* Is no table in it packed, by SHF_COMPRESSED of the ELF gABI or as the older
- * .zdebug sections?  Only DWARF is by any usual tool. */
+/* Whether no table in the file is compressed, by SHF_COMPRESSED of the ELF
+ * gABI or as the older .zdebug sections. The usual tools compress nothing
+ * but DWARF. */
 static int has_plain_tables(Elf *elf)
 {
     Elf_Scn *section = NULL;
@@ -137,7 +138,7 @@ static uint64_t unpacked_size(const uint8_t *data, size_t size)
     return cursor.at < size ? cursor.unpacked : UINT64_MAX;
 }
 
-/* Is what it unpacks to an ELF file without packed tables in turn? */
+/* Whether it unpacks to an ELF file that has no compressed tables itself. */
 static int has_plain_content(const uint8_t *data, size_t size)
 {
     int fd = memfd_create("debugdata", MFD_CLOEXEC), plain = 0;
@@ -194,7 +195,7 @@ void jr_packed_limit(Elf *elf, const char *path)
         if (!name || strcmp(name, ".gnu_debugdata") != 0 ||
             is_bearable(section))
             continue;
-        /* In memory only; the file stays as it is. */
+        /* This changes the copy in memory alone. */
         header.sh_name = 0;
         gelf_update_shdr(section, &header);
         jr_say("%s: its .gnu_debugdata is not unpacked: damaged or too large",

@@ -9,8 +9,8 @@
 #include <libelf.h>
 #include <stdint.h>
 
-/* May libdwfl open the file behind `fd`?  Only an ELF program or library, of
- * whose symbol and string tables none is packed; never a packed file. */
+/* Whether libdwfl may open the file behind `fd`: only an ELF program or library
+ * without compressed symbol and string tables, never a compressed file. */
 int jr_packed_is_plain(int fd);
 
 /* Has libdwfl pass over each .gnu_debugdata of `elf` that would take too much

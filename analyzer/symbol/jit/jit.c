@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/ranges.h"
 
-#define FILES_MAX 65535U /* what a piece can number */
+#define FILES_MAX 65535U /* the highest number that a piece can have */
 #define PIECES_MAX 0x7fffffffU
 #define OFFSET_MAX ((1ULL << 48) - 1)
 #define BACK_MAX ((1U << 24) - 1)
