@@ -18,6 +18,9 @@ WARN = -std=$(STD) -Wall -Wextra -Wshadow -Wstrict-prototypes \
   -Wmissing-prototypes -Wvla -Wformat=2 -Wundef $(WERROR)
 LIBFLAGS := -D_GNU_SOURCE -fPIC -fvisibility=hidden -fno-omit-frame-pointer \
   -ftls-model=initial-exec -fno-stack-protector -fno-lto
+# A hook that goes on by a last jump has left the stack: a wait would stand
+# under the name of the function that it jumped to.
+HOOKFLAGS := -fno-optimize-sibling-calls
 SIGFLAGS := -Wframe-larger-than=1024 -U_FORTIFY_SOURCE
 # noseparate-code and -O1 save the loader mappings and collisions: every
 # program that the library is preloaded into pays for them at its start.
@@ -82,7 +85,7 @@ $(B)/preload/sig/%.o: preload/sig/%.c
 $(B)/preload/%.o: preload/%.c
 	@mkdir -p $(@D)
 	$(LENIENT)
-	$(CC) $(CFLAGS) $(WARN) $(LIBFLAGS) $(INC) -MMD -MP -c -o $@ $<
+	$(CC) $(CFLAGS) $(WARN) $(LIBFLAGS) $(HOOKFLAGS) $(INC) -MMD -MP -c -o $@ $<
 
 # The commit that `jprof --version` names; a tarball of git archive has it in
 # scripts/commit.

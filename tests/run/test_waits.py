@@ -4,6 +4,7 @@ by its own clocks, and what the profile says.  tests/wall has long forms.
 Runs in: tests."""
 import collections
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -207,6 +208,26 @@ class Reports(Phases):
                          {"[running]", "[blocked]", "[ready]"}, set())
         self.report(program("rhythms"), "--event=asleep", "jprof-log",
                     status=64)
+
+
+class Calls(Case):
+    def test_the_call_that_the_program_made(self):
+        """A hook that went on to another function by its last jump was not on
+        the stack any more: waits in waitpid stood as `wait_for`."""
+        done = self.run_program(program("called"), "0.2",
+                                flags="JP_START JP_REALTIME JP_PERIOD=0.004")
+        self.assertEqual((done.status, done.err), (0, ""))
+        waits = Reports.lines(self.report(program("called"),
+                                          "--format=summary", "jprof-log"),
+                              "wait")
+        seen = {name: row["blocked_s"] for name, row in waits.items()
+                if name.startswith("in_")}
+        with open(program("called"), "rb") as binary:
+            called = {name.decode() for name in
+                      re.findall(rb"(?<=\0in_)\w+(?=\0)", binary.read())}
+        self.assertGreater(len(called), 20)
+        self.assertEqual({name for name in seen if seen[name] > 0.05},
+                         {"in_%s: %s" % (name, name) for name in called})
 
 
 class Served(Phases):
