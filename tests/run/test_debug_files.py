@@ -90,6 +90,16 @@ class DebugFiles(Readers):
         self.assertNotIn("innermost", self.found(
             app, JPROF_DEBUG_PATH=self.path("sys")))
 
+    def test_packed(self):
+        """A debug file that is packed, each way."""
+        for way in ("zlib", "zlib-gnu", "zstd"):
+            with self.subTest(way=way):
+                app = self.stripped("app")
+                self.objcopy("--compress-debug-sections=" + way, "app.debug")
+                self.objcopy("--add-gnu-debuglink=app.debug", "app")
+                self.assertEqual(self.found(app), self.expected)
+                self.assertEqual(self.said, "")
+
     def test_link_of_another(self):
         """The checksum is right and the build-id is not."""
         other = self.build("other", "-Wl,--build-id=0x" + "ab" * 20)

@@ -53,6 +53,38 @@ class Names(Readers):
                 path = self.build("other", "-gdwarf-5", *options)
                 # LLVM and elfutils do not read all of them.
                 self.assertEqual(self.asked(path, LINES, path), first)
+        # What GCC 12 does not make itself.
+        path = self.path("zstd")
+        subprocess.run(["objcopy", "--compress-debug-sections=zstd",
+                        self.path("v5"), path], check=True)
+        self.assertIn("ZSTD", output("readelf", "-t", path))
+        self.assertEqual(self.asked(path, LINES, path), first)
+        self.spoil(path, ".debug_info", 24, 8)
+        found, said = self.lines_and_words(path)
+        self.assertNotIn("innermost", found)
+        self.assertEqual(said.count("packed by zstd is damaged"), 1, said)
+
+    def lines_and_words(self, path):
+        """What is found at the file's instructions, and what is said."""
+        done = subprocess.run(
+            [LINES, path], input="".join(
+                "%#x\n" % at for at in instructions(path)), text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True,
+            timeout=60)
+        return done.stdout, done.stderr
+
+    @staticmethod
+    def spoil(path, section, start=0, size=None):
+        """Overwrites bytes of a section."""
+        with open(path, "rb") as source:
+            data = bytearray(source.read())
+        found = re.search(r" %s +PROGBITS +\S+ +(\S+) +(\S+)" % re.escape(
+            section), output("readelf", "-SW", path))
+        at, whole = (int(word, 16) for word in found.groups())
+        size = size or whole
+        data[at + start:at + start + size] = b"\xff" * size
+        with open(path, "wb") as target:
+            target.write(data)
 
     def test_link_time(self):
         # elfutils loses inlined functions that other units have.
@@ -77,15 +109,37 @@ class Names(Readers):
         os.rename(self.path("split-inlined.dwo"), self.path("gone"))
         for make in (lambda _: None, os.mkfifo):
             make(self.path("split-inlined.dwo"))
-            done = subprocess.run([LINES, path], input="".join(
-                "%#x\n" % at for at in instructions(path)), text=True,
-                                  stdout=subprocess.PIPE,
-                                  stderr=subprocess.PIPE, check=True,
-                                  timeout=60)
-            self.assertEqual(done.stderr.count("cannot be read"), 1)
-            self.assertIn("split-inlined.dwo", done.stderr)
-            self.assertIn("inlined.cc:", done.stdout)
-            self.assertNotIn("innermost", done.stdout)
+            found, said = self.lines_and_words(path)
+            self.assertEqual(said.count("cannot be read"), 1)
+            self.assertIn("split-inlined.dwo", said)
+            self.assertIn("inlined.cc:", found)
+            self.assertNotIn("innermost", found)
+
+    def test_package(self):
+        """The .dwo files of a program in a .dwp file."""
+        version = re.search(r"0\.(\d+)", output("eu-readelf", "--version"))
+        is_read = int(version.group(1)) >= 191
+        whole = self.build("whole")
+        expected = self.asked(whole, LINES, whole)
+        # binutils' packs no DWARF 5.
+        for option, packer in (("-gdwarf-5", "llvm-dwp"),
+                               ("-gdwarf-4", "dwp")):
+            with self.subTest(option=option):
+                path = self.build("app", option, "-gsplit-dwarf")
+                subprocess.run([need(packer), "-e", path, "-o", path + ".dwp"],
+                               check=True, cwd=self.dir)
+                os.unlink(self.path("app-inlined.dwo"))
+                if is_read:
+                    self.assertEqual(self.asked(path, LINES, path), expected)
+                    continue
+                found, said = self.lines_and_words(path)
+                self.assertEqual(said.count(path + ".dwp"), 1, said)
+                self.assertEqual(said.count("\n"), 1, said)
+                self.assertIn("inlined.cc:", found)
+                self.assertNotIn("innermost", found)
+        os.unlink(path + ".dwp")
+        os.mkfifo(path + ".dwp")
+        self.assertNotIn("innermost", self.lines_and_words(path)[0])
 
     def test_nested_function(self):
         with open(self.path("nested.c"), "w", encoding="ascii") as source:
@@ -101,14 +155,7 @@ class Names(Readers):
         """What DWARF does not tell is said to be missing, once."""
         path = self.build("broken")
         whole = self.asked(path, LINES, path)
-        with open(path, "rb") as source:
-            data = bytearray(source.read())
-        found = re.search(r"\.debug_abbrev +PROGBITS +\S+ +(\S+) +(\S+)",
-                          output("readelf", "-SW", path))
-        at, size = (int(word, 16) for word in found.groups())
-        data[at:at + size] = b"\xff" * size
-        with open(path, "wb") as target:
-            target.write(data)
+        self.spoil(path, ".debug_abbrev")
         done = subprocess.run([LINES, path], input="".join(
             "%#x\n" % one for one in whole), text=True, check=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)

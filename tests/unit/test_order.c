@@ -110,12 +110,53 @@ static void chooses_one_name_whatever_the_order(void **state)
     }
 }
 
+/* The rule of symbol/elf/README.md, one step of it after the other. */
+static void chooses_by_the_rule(void **state)
+{
+    static const struct {
+        const char *better;
+        uint8_t better_binding;
+        const char *worse;
+        uint8_t worse_binding;
+    } pairs[] = {
+        {"__visible", STB_WEAK, "own", STB_LOCAL},
+        {"nanosleep", STB_WEAK, "__nanosleep", STB_GLOBAL},
+        {"_start_here", STB_GLOBAL, "__go", STB_GLOBAL},
+        {"htonl_by_name", STB_GLOBAL, "ntohl", STB_WEAK},
+        {"pow", STB_GLOBAL, "powf64", STB_GLOBAL},
+        {"_ZN1aC1Ev", STB_WEAK, "_ZN1aC2Ev", STB_WEAK},
+        {"_ZN1aD1Ev", STB_GLOBAL, "_ZN1aD2Ev", STB_GLOBAL},
+    };
+    const struct jr_fdes fdes = {0};
+
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof pairs / sizeof *pairs; i++) {
+        struct jr_candidates candidates = {0};
+        struct jr_names chosen = {0};
+
+        for (size_t j = i % 2; j < i % 2 + 2; j++) {
+            const int is_better = j % 2 == 0;
+
+            add(&candidates, 0x1000, 8,
+                is_better ? pairs[i / 2].better : pairs[i / 2].worse,
+                is_better ? pairs[i / 2].better_binding
+                          : pairs[i / 2].worse_binding);
+        }
+        jr_names_choose(&candidates, &fdes, &chosen);
+        assert_int_equal(chosen.count, 1);
+        assert_string_equal(chosen.items[0].name, pairs[i / 2].better);
+        free(candidates.items);
+        free(chosen.items);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sorts_and_keeps_equal_ones),
         cmocka_unit_test(sorts_extremes),
         cmocka_unit_test(chooses_one_name_whatever_the_order),
+        cmocka_unit_test(chooses_by_the_rule),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,7 +116,7 @@ static void read_units(struct jr_dwarf *dwarf, Dwarf *debug)
 }
 
 struct jr_dwarf *jr_dwarf_open(Dwarf *debug, uint64_t bias, const char *path,
-                               struct jr_strings *strings)
+                               const char *file, struct jr_strings *strings)
 {
     Elf *elf = dwarf_getelf(debug);
     struct jr_dwarf *dwarf;
@@ -134,6 +134,7 @@ struct jr_dwarf *jr_dwarf_open(Dwarf *debug, uint64_t bias, const char *path,
     elf_rawfile(elf, &size);
     dwarf = jr_alloc(1, sizeof *dwarf);
     dwarf->path = path;
+    dwarf->split.file = realpath(file, NULL);
     dwarf->strings = strings;
     dwarf->bias = bias;
     dwarf->budget.left = BUDGET_LEAST + 4 * (uint64_t)size;
@@ -154,6 +155,7 @@ void jr_dwarf_free(struct jr_dwarf *dwarf)
     free(dwarf->units);
     free(dwarf->stretches);
     free(dwarf->names);
+    free(dwarf->split.file);
     jr_table_free(&dwarf->by_name);
     free(dwarf);
 }

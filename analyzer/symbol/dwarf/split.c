@@ -6,6 +6,7 @@
 #include "split.h"
 
 #include <dwarf.h>
+#include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,21 +36,59 @@ static int look_at(char *path)
     return fd >= 0 ? 1 : -exists;
 }
 
-/* Whether libdw may look for the .dwo file: each place that it tries has a
- * regular file or nothing, and one has a file. */
-static int may_open(const char *path, const char *folder, const char *name)
+/* The file with the units of all .dwo files of a program (DWARF 5, 7.3.5). */
+static char *package_of(const struct jr_dwarf_split *split)
 {
+    return jr_printf("%s.dwp", split->file ? split->file : "");
+}
+
+/* Whether this libdw reads .dwp files (elfutils' NEWS, 0.191). */
+static int reads_packages(void)
+{
+    const char *version = dwfl_version(NULL);
+    const char *dot = strchr(version, '.');
+
+    return version[0] != '0' || (dot && strtoul(dot + 1, NULL, 10) >= 191);
+}
+
+/* Whether libdw may look for the tree: each place that it tries has a regular
+ * file or nothing, and one has a file. */
+static int may_open(const struct jr_dwarf_split *split, const char *folder,
+                    const char *name)
+{
+    const char *path = split->file ? split->file : "";
     const char *slash = strrchr(path, '/');
-    int beside = 0, named;
+    int packed = reads_packages() ? look_at(package_of(split)) : 0;
+    int beside = 0, named = 0;
 
     if (name[0] == '/')
-        return look_at(jr_strdup(name)) > 0;
-    beside = look_at(
-        jr_printf("%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, name));
-    if (!folder || folder[0] != '/')
-        return beside > 0;
-    named = look_at(jr_printf("%s/%s", folder, name));
-    return beside >= 0 && named >= 0 && (beside > 0 || named > 0);
+        named = look_at(jr_strdup(name));
+    else
+        beside = look_at(jr_printf(
+            "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, name));
+    if (name[0] != '/' && folder && folder[0] == '/')
+        named = look_at(jr_printf("%s/%s", folder, name));
+    return packed >= 0 && beside >= 0 && named >= 0 &&
+           (packed > 0 || beside > 0 || named > 0);
+}
+
+static void say_missing(struct jr_dwarf_split *split, const char *path,
+                        const char *name)
+{
+    char *package;
+
+    if (split->missing++ > 0)
+        return;
+    package = package_of(split);
+    if (!reads_packages() && access(package, F_OK) == 0)
+        jr_say("%s: its inlined functions are in %s, which libdw reads from "
+               "0.191 on (this is %s); their callers stand for them",
+               path, package, dwfl_version(NULL));
+    else
+        jr_say("%s: %s cannot be read, where it keeps its inlined functions; "
+               "their callers stand for them",
+               path, name);
+    free(package);
 }
 
 void jr_split_find(struct jr_dwarf_split *split, const char *path,
@@ -62,15 +101,12 @@ void jr_split_find(struct jr_dwarf_split *split, const char *path,
         name = string_of(head, DW_AT_GNU_dwo_name);
     if (!name || !*name)
         return;
-    if (may_open(path, string_of(head, DW_AT_comp_dir), name) &&
+    if (may_open(split, string_of(head, DW_AT_comp_dir), name) &&
         dwarf_cu_info(head->cu, NULL, NULL, NULL, &found, NULL, NULL, NULL) ==
             0 &&
         found.addr) {
         *tree = found;
         return;
     }
-    if (split->missing++ == 0)
-        jr_say("%s: %s cannot be read, where it keeps its inlined functions "
-               "(.dwp files are not read); their callers stand for them",
-               path, name);
+    say_missing(split, path, name);
 }

@@ -14,8 +14,8 @@
 
 #include "base/diag.h"
 #include "base/mem.h"
-#include "altfile.h"
 #include "debugfile.h"
+#include "dwarffile.h"
 #include "packed.h"
 #include "symbol/dwarf/dwarf.h"
 
@@ -31,8 +31,8 @@ struct jr_elf {
     struct jr_names names;
     char *path;
     int lines_read;
-    struct jr_dwarf *dwarf; /* NULL: there is none */
-    struct jr_altfile alternate;
+    struct jr_dwarf *dwarf;     /* NULL: there is none */
+    struct jr_dwarf_file debug; /* once lines are read */
     const struct jr_debug_folders *folders;
 };
 
@@ -66,7 +66,6 @@ struct jr_elf *jr_elf_open(int fd, const char *path,
     Dwarf_Addr bias;
     ssize_t size;
 
-    elf->alternate.fd = -1;
     elf->dwfl = jr_packed_is_plain(fd) ? dwfl_begin(&callbacks) : NULL;
     if (elf->dwfl) {
         dwfl_report_begin(elf->dwfl);
@@ -105,7 +104,8 @@ void jr_elf_free(struct jr_elf *elf)
     jr_dwarf_free(elf->dwarf);
     if (elf->dwfl)
         dwfl_end(elf->dwfl);
-    jr_altfile_close(&elf->alternate);
+    if (elf->lines_read)
+        jr_dwarf_file_close(&elf->debug);
     free(elf->segments.items);
     free(elf->fdes.items);
     free(elf->names.items);
@@ -146,44 +146,17 @@ struct jr_name *jr_elf_name(struct jr_elf *elf, struct jr_strings *strings,
     return jr_names_find(&elf->names, elf_address);
 }
 
-/* The module's DWARF with what belongs to it, NULL: there is none. */
-static Dwarf *open_dwarf(struct jr_elf *elf, Dwarf_Addr *bias)
-{
-    const uint64_t excess = jr_packed_dwarf_excess(elf->elf);
-    const char *main_file, *debug_file;
-    Dwarf *debug;
-
-    if (excess) {
-        jr_say("%s: its DWARF is not read, for it would unpack to %" PRIu64
-               " bytes",
-               elf->path, excess);
-        return NULL;
-    }
-    debug = dwfl_module_getdwarf(elf->module, bias);
-    if (!debug)
-        return NULL;
-    dwfl_module_info(elf->module, NULL, NULL, NULL, NULL, NULL, &main_file,
-                     &debug_file);
-    if (jr_altfile_open(elf->folders, debug,
-                        debug_file ? debug_file : elf->path,
-                        &elf->alternate) != 0)
-        return NULL;
-    return debug;
-}
-
 static void read_lines(struct jr_elf *elf, struct jr_strings *strings)
 {
-    Dwarf_Addr bias, elf_bias;
-    Dwarf *debug;
+    struct jr_dwarf_file *file = &elf->debug;
 
     if (elf->lines_read)
         return;
     elf->lines_read = 1;
-    debug = open_dwarf(elf, &bias);
-    if (!debug)
-        return;
-    dwfl_module_getelf(elf->module, &elf_bias);
-    elf->dwarf = jr_dwarf_open(debug, bias - elf_bias, elf->path, strings);
+    if (jr_dwarf_file_open(elf->module, elf->elf, elf->path, elf->folders,
+                           file) == 0)
+        elf->dwarf = jr_dwarf_open(file->debug, file->bias, elf->path,
+                                   file->path, strings);
 }
 
 size_t jr_elf_lines(struct jr_elf *elf, struct jr_strings *strings,
