@@ -334,7 +334,7 @@ static void put_file(const struct text *to, const struct jr_source_line *line)
         fputs(line->inlined ? JR_INLINED ": " : ": ", to->out);
     }
     jr_put_text(to->out, line->file);
-    fputs("\n   Count  %Total      Hits   Line\n", to->out);
+    fputs("\n   Count  %Total  +Inlined   Line\n", to->out);
 }
 
 static void put_lines(const struct text *to, const struct jr_code_view *view)

@@ -96,7 +96,7 @@ class Made(Files):
         found = list(whole)
         self.assertEqual(len(found), 7, found)
         self.assertEqual(found.pop(2).splitlines()[:3], [
-            source, "   Count  %Total      Hits   Line",
+            source, "   Count  %Total  +Inlined   Line",
             "%26s      1  first" % ""])
         self.assertEqual(found.pop(2), "Count of code without a known line: "
                          "32")

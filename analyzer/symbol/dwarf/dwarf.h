@@ -16,7 +16,8 @@ struct jr_dwarf;
 
 /* Opens debug information; `bias` is what its addresses have to be moved by to
  * be those of the ELF file, which `path` names in messages; `file` is the one
- * that has the DWARF, it or its debug file.  What cannot be read is said once.  Returns NULL when there are no units with code; `debug`
+ * that has the DWARF, it or its debug file.  What cannot be read is said
+ * once.  Returns NULL when there are no units with code; `debug`
  * and `strings` must outlive the result. */
 struct jr_dwarf *jr_dwarf_open(Dwarf *debug, uint64_t bias, const char *path,
                                const char *file, struct jr_strings *strings);

@@ -17,10 +17,10 @@ struct jr_dwarf_split {
 };
 
 /* Sets *tree to the tree of the unit `head` when that is in another file: in
- * FILE.dwp, where libdw reads such, or in a .dwo file, which is looked for where
- * `head` says: below the folder in which it was compiled, and beside the file.
- * What is no regular file is not opened.  Leaves *tree when the unit is whole;
- * says once for the program `path` that one is missing. */
+ * FILE.dwp, where libdw reads such, or in a .dwo file, which is looked for
+ * where `head` says: below the folder in which it was compiled, and beside the
+ * file.  What is no regular file is not opened.  Leaves *tree when the unit is
+ * whole; says once for the program `path` that one is missing. */
 void jr_split_find(struct jr_dwarf_split *split, const char *path,
                    Dwarf_Die *head, Dwarf_Die *tree);
 

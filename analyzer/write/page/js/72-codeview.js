@@ -17,7 +17,8 @@ class CodeView {
         });
         this.element = make('div', {class: 'list code'}, this.text, this.jumps,
             make('div', {class: 'heads'}, make('span', {}, 'Count (self)'),
-                make('span', {}, 'Hits'), make('span', {}, 'Line'),
+                make('span', {}, '+Inlined'),
+                make('span', {}, 'Line'),
                 make('span', {}, 'Code')), this.rows.element);
         this.folded = new Set();
         this.items = [];
