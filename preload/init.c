@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "flags.h"
+#include "hooks/base/glibc.h"
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
 #include "hooks/process/fork.h"
@@ -245,6 +246,14 @@ __attribute__((constructor)) static void construct(int argc, char **argv)
     jp_flags_parse(flags, &jp_config, complain, NULL);
     if (!jp_config.wanted)
         return;
+    if (!jp_glibc()) {
+        /* Of a profiled program's children, the report says it. */
+        if (getenv(JP_ENV_CHILD) == NULL)
+            jp_complain_sig("profiling is off: the program uses another C "
+                            "library than glibc",
+                            NULL, 0);
+        return;
+    }
     const int before = errno;
     int error = set_up(argv);
     errno = before;

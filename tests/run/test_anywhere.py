@@ -7,7 +7,7 @@ import re
 import subprocess
 import unittest
 
-from jprun import BUILD, ROOT, Case, lacking, need
+from jprun import BUILD, ROOT, TICK_FLAGS, Case, lacking, need
 
 OBJECT = "analyzer/match.o"
 
@@ -79,6 +79,45 @@ class Demo(Case):
                                 "report.html")
             self.assertIn("  %s\n" % page, output)
             self.assertGreater(os.path.getsize(page), 10000)
+
+
+class Musl(Case):
+    """Programs of another C library, which a profiled one may execute: they
+    come out as without jprof, and what there is no profile of is said."""
+
+    def setUp(self):
+        super().setUp()
+        self.made = self.path("made")
+        subprocess.run(
+            [need("musl-gcc"), "-O1", "-w", "-pthread", "-Iinclude",
+             "tests/programs/attempts.c", "-o", self.made], cwd=ROOT,
+            check=True, stdin=subprocess.DEVNULL)
+
+    def test_preloaded_by_hand(self):
+        alone = self.run_program(self.made, preload=False, flags=None)
+        self.assertIn("spawn 0", alone.out)
+        for flags in (None, TICK_FLAGS):
+            under = self.run_program(self.made, flags=flags)
+            self.assertEqual((under.status, under.out),
+                             (alone.status, alone.out))
+            lines = under.err.splitlines()
+            # A line of each process.
+            self.assertEqual(bool(lines), flags is not None, lines)
+            for line in lines:
+                self.assertRegex(line, "^jprof: profiling is off: .*glibc$")
+        self.assertEqual(self.log_names(), [])
+
+    def test_executed_by_a_profiled_program(self):
+        alone = self.run_program(self.made, preload=False, flags=None)
+        done = self.run_program(
+            os.path.join(BUILD, "jprof"), "-o", self.path("out"), "sh", "-c",
+            'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; '
+            '"$0"; exec "$0"', self.made, preload=False, flags=None)
+        self.assertEqual((done.status, done.out),
+                         (alone.status, 2 * alone.out))
+        self.assertNotIn("profiling is off", done.err)
+        with open(self.path("out/jprof-tree"), encoding="utf-8") as source:
+            self.assertEqual(source.read().count(" why=musl "), 2)
 
 
 class InstallDeps(Case):

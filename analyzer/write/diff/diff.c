@@ -166,7 +166,7 @@ static void put_table(const struct jr_diff *diff, int hits, FILE *out)
 static void put_path(const struct jr_diff *diff, uint32_t node, FILE *out)
 {
     const struct jr_model *model = diff->report->model;
-    uint32_t frames[FRAMES_SHOWN];
+    uint32_t frames[FRAMES_SHOWN] = {0};
     size_t count = 0;
 
     for (; node != 0 && count < FRAMES_SHOWN;

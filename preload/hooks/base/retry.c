@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 
+#include "glibc.h"
 #include "sig/arch/arch.h"
 #include "sig/os/sys.h"
 #include "sig/owned_signals.h"

@@ -5,11 +5,11 @@
 #include "fork.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "hooks/base/glibc.h"
 #include "hooks/base/local.h"
 #include "hooks/signals/signals.h"
 #include "sig/adopt.h"
@@ -156,5 +156,6 @@ void jp_fork_child(void)
 
 int jp_fork_init(void)
 {
-    return pthread_atfork(jp_fork_before, jp_fork_parent, jp_fork_child);
+    return __register_atfork(jp_fork_before, jp_fork_parent, jp_fork_child,
+                             __dso_handle);
 }

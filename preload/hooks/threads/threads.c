@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "hooks/base/glibc.h"
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
 #include "hooks/signals/altstack.h"

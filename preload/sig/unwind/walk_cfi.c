@@ -115,7 +115,7 @@ static int frameless_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
  * Returns 0 when the code is no stub. */
 static int stub_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 {
-    uint64_t pushed;
+    uint64_t pushed = 0;
     const uint64_t caller = jp_arch_strip_sig(frame->registers[JP_ARCH_RA]);
     if (!frame->interrupted || walk->total != 1 ||
         !jp_arch_stub_sig(walk->context, &pushed) ||
