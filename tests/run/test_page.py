@@ -247,7 +247,9 @@ class Numbers(InBrowser):
         items = self.browser.run(
             "jprof.compared.items.map((one) => one.node ? {path: pathTo("
             "jprof.compared.tree, one.node).map((fn) => jprof.profile.names["
-            "fn]), now: one.sums === jprof.compared.now} : one)")
+            "fn]), now: one.sums === jprof.compared.now} : one.title ? one : "
+            "{fn: one.fn, ...Object.fromEntries(['count', 'hits'].map((by) => "
+            "[by, jprof.compared.comparison.ofFunction(by, one.fn)]))})")
         rows = [one for one in items if "fn" in one]
         self.assertEqual(len(rows), sum(
             a > 0 or b > 0 for a, b in zip(sums[0]["hits"], sums[1]["hits"])))

@@ -19,8 +19,11 @@ SIDES = """(() => {
         p.names.map((name, i) => [name, [periods(p, sums.count[i]),
             periods(p, sums.hits[i])]]).filter(([, one]) => one[1] > 0)));
     })()"""
-CHANGES = """changedFunctions(jprof, jprof.state).map(([fn, change]) =>
-    [jprof.profile.names[fn], change.step, change.isSure])"""
+CHANGES = """(() => { const {comparison, sure, others} = changedFunctions(
+    jprof, jprof.state, 'hits'); return [...sure, ...others].map((fn) => {
+        const change = comparison.ofFunction('hits', fn);
+        return [jprof.profile.names[fn], change.step, change.isSure]; });
+    })()"""
 BOXES = """(() => { const f = jprof.views.flame;
     return f.boxes.map((box) => [f.name(box.node), box.node === 0 ? ''
         : f.difference(box.node).text, box.width]); })()"""

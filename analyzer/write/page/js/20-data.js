@@ -38,6 +38,16 @@ function checksum(packed, end) {
     return sum >>> 0;
 }
 
+// What a zlib stream holds.
+async function inflate(squeezed) {
+    const {writable, readable} = new DecompressionStream('deflate');
+    const writer = writable.getWriter();
+    const [bytes] = await Promise.all([new Response(readable).arrayBuffer(),
+        writer.write(squeezed), writer.close()]);
+
+    return new Uint8Array(bytes);
+}
+
 // The block of that name: its head and its columns.
 async function readBlock(name) {
     const element = document.getElementById('jprof-' + name);
@@ -56,9 +66,7 @@ async function readBlock(name) {
     const squeezed = packed.subarray(PACK_HEAD, end);
 
     demand(checksum(packed, end) === view.getUint32(4, true), 'checksum');
-    const stream = new Blob([squeezed]).stream()
-        .pipeThrough(new DecompressionStream('deflate'));
-    const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+    const bytes = await inflate(squeezed);
 
     element.remove();
     return openBlock(bytes);
@@ -90,26 +98,58 @@ function isCount(value) {
     return Number.isSafeInteger(value) && value >= 0;
 }
 
-// In whole numbers as far as 32 bits go: passes over long columns are what
-// loading costs.
-function joinPlanes(bytes, {at, count, width}, values) {
-    const [a, b, c, d, e, f] = [0, 1, 2, 3, 4, 5].map((n) => bytes.subarray(
-        at + n * count, at + (n + 1) * count));
+// Joins the planes of a column; returns the greatest number.  Passes over long
+// columns are what loading costs: so each width has its own loop, in whole
+// numbers as far as 32 bits go.
+function join2(values, a, b) {
+    let most = 0;
 
-    if (width === 1)
-        values.set(a);
-    else if (width === 2)
-        for (let i = 0; i < count; i++)
-            values[i] = a[i] | b[i] << 8;
-    else if (width === 3)
-        for (let i = 0; i < count; i++)
-            values[i] = a[i] | b[i] << 8 | c[i] << 16;
-    else
-        for (let i = 0; i < count; i++)
-            values[i] = (a[i] | b[i] << 8 | c[i] << 16 | d[i] << 24) >>> 0;
-    if (width > 4)
-        for (let i = 0; i < count; i++)
-            values[i] += e[i] * 2 ** 32 + (width > 5 ? f[i] * 2 ** 40 : 0);
+    for (let i = 0; i < values.length; i++) {
+        const value = a[i] | b[i] << 8;
+
+        values[i] = value;
+        if (value > most)
+            most = value;
+    }
+    return most;
+}
+
+function join3(values, a, b, c) {
+    let most = 0;
+
+    for (let i = 0; i < values.length; i++) {
+        const value = a[i] | b[i] << 8 | c[i] << 16;
+
+        values[i] = value;
+        if (value > most)
+            most = value;
+    }
+    return most;
+}
+
+// Four planes, and what more there are.
+function joinMore(values, [a, b, c, d, e, f]) {
+    let most = 0;
+
+    for (let i = 0; i < values.length; i++) {
+        const value = ((a[i] | b[i] << 8 | c[i] << 16 | d[i] << 24) >>> 0)
+            + (e ? e[i] * 2 ** 32 : 0) + (f ? f[i] * 2 ** 40 : 0);
+
+        values[i] = value;
+        if (value > most)
+            most = value;
+    }
+    return most;
+}
+
+function join1(values, a) {
+    let most = 0;
+
+    values.set(a);
+    for (let i = 0; i < a.length; i++)
+        if (a[i] > most)
+            most = a[i];
+    return most;
 }
 
 // Numbers that were packed as the steps between them, odd where downwards.
@@ -120,27 +160,32 @@ function fromSteps(values, limit, what) {
         const step = values[i];
 
         last += step & 1 ? -((step + 1) / 2) : step / 2;
-        demand(last >= 0 && last < limit, what);
+        if (last < 0 || last >= limit)
+            throw new Damage(what);
         values[i] = last;
     }
     return values;
 }
 
 // The numbers of a column, each below `limit`; `count` of them if that is
-// given.
-function column(block, name, limit, count) {
+// given; in an array of that type, if it is.
+function column(block, name, limit = Infinity, count = undefined,
+    type = undefined) {
     const place = block.places.get(name);
 
     demand(place && (count === undefined || place.count === count),
         'column ' + name);
-    const values = place.width <= 4 ? new Uint32Array(place.count)
-        : new Float64Array(place.count);
+    const {at, width} = place;
+    const Values = type || (width <= 4 ? Uint32Array : Float64Array);
+    const values = new Values(place.count);
+    const planes = Array.from({length: width}, (_, n) => block.bytes.subarray(
+        at + n * place.count, at + (n + 1) * place.count));
+    const most = width === 1 ? join1(values, planes[0])
+        : width === 2 ? join2(values, planes[0], planes[1])
+            : width === 3 ? join3(values, planes[0], planes[1], planes[2])
+                : joinMore(values, planes);
 
-    joinPlanes(block.bytes, place, values);
-    if (limit !== undefined)
-        for (let i = 0; i < place.count; i++)
-            if (values[i] >= limit)
-                throw new Damage('number in ' + name);
+    demand(most < limit || place.count === 0, 'number in ' + name);
     return values;
 }
 
@@ -156,25 +201,42 @@ function readNames(block) {
     return names;
 }
 
-// parent and depth of each node; node 0 is above the roots.
-function readNodes(block, functions) {
+// The profile's tree of call paths, in preorder; node 0 is above the roots.
+// By node: function, parent, first child and next sibling (0: none); `first`
+// says that no node above has the same function.
+function readTree(block, functions) {
     const up = column(block, 'up');
     const count = up.length + 1;
     const below = column(block, 'function', functions, up.length);
-    const fn = new Uint32Array(count);
-    const parent = new Uint32Array(count);
-    const path = [0];
+    const [fn, parent, child, sibling] = [0, 1, 2, 3].map(
+        () => new Uint32Array(count));
+    const first = new Uint8Array(count);
+    // The path to the last node, and how often each function is on it.
+    const path = [0], on = new Uint32Array(functions);
     let depth = 0;
 
     fn[0] = functions;
     for (let i = 1; i < count; i++) {
-        demand(up[i - 1] <= depth, 'level');
-        depth += 1 - up[i - 1];
-        fn[i] = below[i - 1];
+        const ends = up[i - 1], own = below[i - 1];
+
+        if (ends > depth)
+            throw new Damage('level');
+        for (let k = 0; k < ends; k++)
+            on[fn[path[depth - k]]]--;
+        const before = ends > 0 ? path[depth - ends + 1] : 0;
+
+        depth += 1 - ends;
+        fn[i] = own;
         parent[i] = path[depth - 1];
+        if (before === 0)
+            child[parent[i]] = i;
+        else
+            sibling[before] = i;
+        first[i] = on[own] === 0 ? 1 : 0;
+        on[own]++;
         path[depth] = i;
     }
-    return {count, fn, parent};
+    return {count, fn, parent, child, sibling, first};
 }
 
 function checkMoments(moments) {
@@ -210,20 +272,23 @@ function checkThreads(threads, processes, samples) {
     demand(at === samples, 'samples of threads');
 }
 
-// Times since the thread's sample before to times since the start.
+// Times since the thread's sample before to times since the start; and the
+// weight of each thread.
 function addTimes(profile) {
-    const steps = profile.time;
+    const steps = profile.time, {weight} = profile;
     const times = new Float64Array(steps.length);
     let last = 0;
 
     for (const thread of profile.threads) {
-        let time = 0;
+        let time = 0, sum = 0;
 
         for (let i = thread.begin; i < thread.end; i++) {
             time += steps[i];
             times[i] = time;
+            sum += weight[i];
         }
         last = Math.max(last, time);
+        thread.weight = sum;
     }
     profile.time = times;
     profile.last = last + 1;
@@ -244,13 +309,14 @@ async function readProfile() {
     const head = core.head;
     const names = readNames(core);
     const modules = strings(head.modules, 'modules');
-    const nodes = readNodes(core, names.length);
+    const tree = readTree(core, names.length);
     const tiers = strings(head.tiers, 'tiers');
-    const stackNode = fromSteps(column(core, 'stack_node'), nodes.count,
+    const stackNode = fromSteps(column(core, 'stack_node'), tree.count,
         'stack_node');
     const stack = column(samples, 'stack', stackNode.length);
     const profile = {
-        names, modules, nodes, tiers, stackNode, stack,
+        names, modules, tiers, stack, stackNode,
+        tree: {...tree, nodeOf: new Int32Array(stackNode)},
         program: String(head.program),
         short: new Array(names.length),
         module: column(core, 'module', modules.length, names.length),
@@ -259,8 +325,8 @@ async function readProfile() {
             stackNode.length),
         time: column(samples, 'time', undefined, stack.length),
         weight: column(samples, 'weight', undefined, stack.length),
-        event: new Uint8Array(
-            column(samples, 'event', EVENTS.length, stack.length)),
+        event: column(samples, 'event', EVENTS.length, stack.length,
+            Uint8Array),
         period: head.period, slice: head.slice, processes: head.processes, threads: head.threads,
     };
 

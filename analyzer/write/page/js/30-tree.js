@@ -30,25 +30,6 @@ class Children {
     }
 }
 
-// The profile's own tree.  `first` says that no node above has the same
-// function; `leaf` is by node of the profile where its stacks end, -1 for
-// nowhere.
-function wholeTree(profile) {
-    const {count, fn, parent} = profile.nodes;
-    const first = new Uint8Array(count);
-    const on = new Uint32Array(profile.names.length + 1);
-    const path = [0];
-    let depth = 0;
-
-    for (let i = 1; i < count; i++) {
-        while (path[depth] !== parent[i])
-            on[fn[path[depth--]]]--;
-        first[i] = on[fn[i]]++ === 0 ? 1 : 0;
-        path[++depth] = i;
-    }
-    return {count, fn, parent, first, leaf: null};
-}
-
 // What an operation does to functions, as bits by function.
 const HIDE = 1, DROP = 2, FOCUS = 4;
 
@@ -78,10 +59,11 @@ function keepSets(profile, ops) {
                 (_, fn) => fn === op.id ? 1 : 0));
 }
 
-// The tree that the operations make; with `collapse`, a function that calls
-// itself, if through others, is one node with what it calls.
+// The tree that the operations make, with the node of each stack (-1: none);
+// with `collapse`, a function that calls itself, if through others, is one
+// node with what it calls.
 function changedTree(profile, ops, collapse) {
-    const nodes = profile.nodes;
+    const nodes = profile.tree;
     const bits = functionBits(profile, ops);
     const keeps = keepSets(profile, ops).slice(0, 30);
     const isFocused = ops.some((op) => op.kind === 'f');
@@ -89,8 +71,9 @@ function changedTree(profile, ops, collapse) {
         count: 1, fn: new Uint32Array(nodes.count),
         parent: new Uint32Array(nodes.count),
         first: new Uint8Array(nodes.count),
-        leaf: new Int32Array(nodes.count),
+        nodeOf: new Int32Array(profile.stackNode.length),
     };
+    const leaf = new Int32Array(nodes.count);
     const children = new Children(nodes.count);
     const map = new Uint32Array(nodes.count);
     // By node: bits of `keeps` that are on its path; DEAD and INSIDE.
@@ -99,7 +82,7 @@ function changedTree(profile, ops, collapse) {
     const wanted = (2 ** keeps.length - 1 + (isFocused ? INSIDE : 0)) >>> 0;
 
     tree.fn[0] = profile.names.length;
-    tree.leaf[0] = wanted === 0 ? 0 : -1;
+    leaf[0] = wanted === 0 ? 0 : -1;
     for (let i = 1; i < nodes.count; i++) {
         const fn = nodes.fn[i], bit = bits[fn];
         let state = kept[nodes.parent[i]];
@@ -115,10 +98,12 @@ function changedTree(profile, ops, collapse) {
         map[i] = (bit & HIDE) || (isFocused && !(state & INSIDE))
             ? map[nodes.parent[i]]
             : mapNode(tree, children, map[nodes.parent[i]], fn, {
-                collapse, isFirst: profile.tree.first[i] === 1});
-        tree.leaf[i] = (state & DEAD) || (state & wanted) >>> 0 !== wanted
+                collapse, isFirst: nodes.first[i] === 1});
+        leaf[i] = (state & DEAD) || (state & wanted) >>> 0 !== wanted
             ? -1 : map[i];
     }
+    for (let i = 0; i < tree.nodeOf.length; i++)
+        tree.nodeOf[i] = leaf[profile.stackNode[i]];
     return tree;
 }
 

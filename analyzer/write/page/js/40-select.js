@@ -58,16 +58,18 @@ function selectedSlice(profile, thread, state, range) {
 function weighStacks(profile, state, range) {
     const weights = new Float64Array(profile.stackNode.length);
     const counts = new Uint32Array(profile.stackNode.length);
-    const {stack, weight, event} = profile;
+    const {stack, weight, event} = profile, wanted = state.event;
 
     for (const thread of selectedThreads(profile, state)) {
         const [from, end] = selectedSlice(profile, thread, state, range);
 
         for (let i = from; i < end; i++) {
-            if (state.event >= 0 && event[i] !== state.event)
+            if (wanted >= 0 && event[i] !== wanted)
                 continue;
-            weights[stack[i]] += weight[i];
-            counts[stack[i]]++;
+            const of = stack[i];
+
+            weights[of] += weight[i];
+            counts[of]++;
         }
     }
     return {weights, counts};
@@ -75,31 +77,31 @@ function weighStacks(profile, state, range) {
 
 // Weights by node of the tree and by function.
 function weighTree(profile, tree, stacks) {
+    const {nodeOf, parent, fn, first} = tree, {weights, counts} = stacks;
     const self = new Float64Array(tree.count);
-    const total = new Float64Array(tree.count);
     const count = new Float64Array(profile.names.length + 1);
     const hits = new Float64Array(profile.names.length + 1);
     let samples = 0;
 
-    for (let i = 0; i < profile.stackNode.length; i++) {
-        const node = tree.leaf ? tree.leaf[profile.stackNode[i]]
-            : profile.stackNode[i];
+    for (let i = 0; i < nodeOf.length; i++) {
+        const number = counts[i], node = nodeOf[i];
 
-        if (node < 0 || stacks.counts[i] === 0)
+        if (number === 0 || node < 0)
             continue;
-        self[node] += stacks.weights[i];
-        samples += stacks.counts[i];
+        self[node] += weights[i];
+        samples += number;
     }
-    total.set(self);
+    const total = self.slice();
+
     for (let i = tree.count - 1; i > 0; i--) {
         const weight = total[i];
 
         if (weight === 0)
             continue;
-        total[tree.parent[i]] += weight;
-        count[tree.fn[i]] += self[i];
-        if (tree.first[i])
-            hits[tree.fn[i]] += weight;
+        total[parent[i]] += weight;
+        count[fn[i]] += self[i];
+        if (first[i] === 1)
+            hits[fn[i]] += weight;
     }
     return {self, total, count, hits, whole: total[0], samples};
 }
@@ -107,12 +109,13 @@ function weighTree(profile, tree, stacks) {
 // By node: whether it or one above it matches; and the weight of such stacks.
 function weighMatches(tree, sums, found) {
     const marks = new Uint8Array(tree.count);
+    const {parent, fn} = tree, {self} = sums;
     let weight = 0;
 
     for (let i = 1; i < tree.count; i++) {
-        marks[i] = marks[tree.parent[i]] | found[tree.fn[i]];
-        if (marks[i])
-            weight += sums.self[i];
+        marks[i] = marks[parent[i]] | found[fn[i]];
+        if (marks[i] === 1)
+            weight += self[i];
     }
     return {marks, weight};
 }
@@ -152,12 +155,11 @@ function isRepeated(tree, i) {
 function tiersOf(profile, tree, stacks, fn) {
     const weights = new Map();
 
-    for (let i = 0; i < profile.stackNode.length; i++) {
-        const node = tree.leaf ? tree.leaf[profile.stackNode[i]]
-            : profile.stackNode[i];
+    for (let i = 0; i < tree.nodeOf.length; i++) {
+        const node = tree.nodeOf[i];
 
         if (node <= 0 || stacks.counts[i] === 0 || tree.fn[node] !== fn
-                || profile.nodes.fn[profile.stackNode[i]] !== fn)
+                || profile.tree.fn[profile.stackNode[i]] !== fn)
             continue;
         const tier = profile.tiers[profile.stackTier[i]];
 

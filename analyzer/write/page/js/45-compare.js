@@ -30,10 +30,11 @@ function wholes(profile, state, now, before) {
 // By node, how much of both sides it is: what has vanished is there as well.
 function weighBoth(profile, state, now, before) {
     const [a, b] = wholes(profile, state, now, before);
-    const both = new Float64Array(now.total.length);
+    const {total} = now, base = before.total;
+    const both = new Float64Array(total.length);
 
     for (let i = 0; i < both.length; i++)
-        both[i] = now.total[i] / a + before.total[i] / b;
+        both[i] = total[i] / a + base[i] / b;
     return both;
 }
 
@@ -45,28 +46,69 @@ function duration(s) {
         ? (s * 1e3).toFixed(2) + ' ms' : (s * 1e6).toFixed(1) + ' \u00b5s';
 }
 
-// Colour and text of the difference between a weight of `now` and one of
-// `before`, both sums of a model.  Time is compared as shares are, its error
-// being that of as many samples as it has of its side.
-function compareWeights(page, state, {now, before, weight, base, comparisons}) {
-    const {profile} = page;
+// How weights of the selection differ from those of what it is compared with:
+// as shares of each, or as time for each unit of work.  `comparisons` are that
+// many made at once.
+class Comparison {
+    constructor(page, state, comparisons) {
+        this.now = page.model.sums(state);
+        this.before = page.model.base(state);
+        this.isTime = Boolean(page.profile.diff && state.work);
+        [this.a, this.b] = wholes(page.profile, state, this.now, this.before);
+        this.hasBoth = this.now.samples > 0 && this.before.samples > 0;
+        // Two errors for one comparison; the tail of the normal distribution
+        // divided by their number for many (Bonferroni).
+        this.limit = Math.sqrt(4 + 2 * Math.log(Math.max(comparisons, 1)));
+        // What a sample weighs.
+        [this.one, this.other] = [this.now, this.before].map((sums) =>
+            sums.samples > 0 ? sums.whole / sums.samples : 0);
+    }
 
-    if (!profile.diff || !state.work)
-        return compareShares({weight, whole: now.whole, samples: now.samples},
-            {weight: base, whole: before.whole, samples: before.samples},
-            comparisons);
-    const [a, b] = wholes(profile, state, now, before);
-    const mean = [now, before].map((one) => one.samples > 0
-        ? one.whole / one.samples : 0);
-    const error = Math.sqrt(Math.max(weight, mean[0]) * mean[0] / (a * a)
-        + Math.max(base, mean[1]) * mean[1] / (b * b));
-    const step = weight / a - base / b;
-    const isSure = now.samples > 0 && before.samples > 0 && Math.abs(step)
-        > Math.sqrt(4 + 2 * Math.log(Math.max(comparisons, 1))) * error;
+    // In shares or in seconds.
+    step(weight, base) {
+        return weight / this.a - base / this.b;
+    }
 
-    return {step, isSure, colour: !isSure ? 'same' : step > 0 ? 'more'
-        : 'less', text: (step >= 0 ? '+' : '\u2212')
-            + duration(Math.abs(step))};
+    // The standard error is that of samples, not of weights; a time's is that
+    // of as many samples as it has of its side.
+    error(weight, base) {
+        const {now, before, one, other, a, b} = this;
+
+        if (this.isTime)
+            return Math.sqrt(Math.max(weight, one) * one / (a * a)
+                + Math.max(base, other) * other / (b * b));
+        const mean = (weight / a * now.samples + base / b * before.samples)
+            / (now.samples + before.samples);
+
+        return Math.sqrt(Math.max(mean * (1 - mean), 1e-12)
+            * (1 / now.samples + 1 / before.samples));
+    }
+
+    isSure(weight, base) {
+        return this.hasBoth && Math.abs(this.step(weight, base))
+            > this.limit * this.error(weight, base);
+    }
+
+    // Colour and words: grey where chance may have made it.
+    tell(weight, base) {
+        const isSure = this.isSure(weight, base);
+        const step = this.step(weight, base) * (this.isTime ? 1 : 100);
+        const size = Math.abs(step);
+
+        return {step, isSure, word: sideWord(weight, base, isSure),
+            colour: !isSure ? 'same' : step > 0 ? 'more' : 'less',
+            text: (step >= 0 ? '+' : '\u2212') + (this.isTime
+                ? duration(size) : size.toFixed(1) + '%')};
+    }
+
+    // Of a function by 'count' or 'hits'.
+    ofFunction(by, fn) {
+        return this.tell(this.now[by][fn], this.before[by][fn]);
+    }
+
+    ofNode(node) {
+        return this.tell(this.now.total[node], this.before.total[node]);
+    }
 }
 
 // A word for what one side alone has.
@@ -76,42 +118,51 @@ function sideWord(weight, base, isSure) {
 }
 
 // Both sides of a function in words.
-function describeBoth(page, state, fn, base) {
-    const now = page.model.sums(state), {profile} = page;
+function describeBoth(page, state, fn) {
+    const {profile} = page;
+    const comparison = new Comparison(page, state, profile.names.length);
     const side = (sums) => `Count ${number(periods(profile, sums.count[fn]))} `
         + `(${percent(sums.count[fn], sums.whole)}), Hits ${number(periods(
             profile, sums.hits[fn]))} (${percent(sums.hits[fn], sums.whole)})`;
-    const change = compareWeights(page, state, {now, before: base,
-        weight: now.hits[fn], base: base.hits[fn],
-        comparisons: profile.names.length});
+    const change = comparison.ofFunction('hits', fn);
 
-    return `before: ${side(base)}; after: ${side(now)}; Hits ${change.text}`
+    return `before: ${side(comparison.before)}; after: `
+        + `${side(comparison.now)}; Hits ${change.text}`
         + (change.isSure ? '' : ', which chance may have made');
 }
 
 // A table's cell for a difference: signed, and marked where it is sure.
-function changeCell(page, state, weights) {
-    const {text, isSure, colour} = compareWeights(page, state, weights);
-    const word = sideWord(weights.weight, weights.base, isSure);
-
+function changeCell({text, isSure, colour, word}) {
     return make('span', {class: 'change ' + colour, role: 'gridcell',
         title: isSure ? undefined : 'Chance may have made it.'},
     text + (isSure ? ' *' : '\u00a0\u00a0') + (word === '' ? '' : ' '
         + word));
 }
 
-// The functions with a difference, the surest and largest first: [fn, change].
-function changedFunctions(page, state) {
-    const {model, profile} = page, now = model.sums(state);
-    const before = model.base(state), list = [];
-    let comparisons = 0;
+// The functions of either side that are `found`, where that is given, by
+// their difference: `sure` ones, the largest first, and the others.
+function changedFunctions(page, state, by, found = null) {
+    const {names} = page.profile;
+    const {hits} = page.model.sums(state);
+    const {hits: base} = page.model.base(state);
+    const all = [];
 
-    for (let fn = 0; fn < profile.names.length; fn++)
-        comparisons += now.hits[fn] > 0 || before.hits[fn] > 0;
-    for (let fn = 0; fn < profile.names.length; fn++)
-        if (now.hits[fn] > 0 || before.hits[fn] > 0)
-            list.push([fn, compareWeights(page, state, {now, before,
-                weight: now.hits[fn], base: before.hits[fn], comparisons})]);
-    return list.sort((a, b) => b[1].isSure - a[1].isSure
-        || Math.abs(b[1].step) - Math.abs(a[1].step) || a[0] - b[0]);
+    for (let fn = 0; fn < names.length; fn++)
+        if ((hits[fn] > 0 || base[fn] > 0) && (found === null || found[fn]))
+            all.push(fn);
+    const comparison = new Comparison(page, state, all.length);
+    const now = comparison.now[by], before = comparison.before[by];
+    const sizes = new Float64Array(names.length);
+    const sure = [], others = [];
+
+    for (const fn of all) {
+        sizes[fn] = Math.abs(comparison.step(now[fn], before[fn]));
+        (comparison.isSure(now[fn], before[fn]) ? sure : others).push(fn);
+    }
+    return {comparison, sure: largest(sure, sizes), others, sizes};
+}
+
+// Numbers by falling size.
+function largest(list, sizes) {
+    return list.sort((a, b) => sizes[b] - sizes[a] || a - b);
 }

@@ -41,7 +41,8 @@ class Flame {
         }
         linkTree(tree);
         this.sums = this.page.model.sums(state);
-        this.base = this.page.model.base(state);
+        this.comparison = this.page.model.base(state)
+            ? new Comparison(this.page, state, tree.count) : null;
         this.weights = this.page.model.shown(state);
         this.marks = state.search ? this.page.model.matched(state).marks : null;
         this.state = state;
@@ -150,7 +151,7 @@ class Flame {
         const fn = this.tree.fn[box.node];
         const kind = box.node === 0 ? -1 : this.page.profile.kind[fn];
         const isDim = this.marks && box.node !== 0 && !this.marks[box.node];
-        const paint = this.base && box.node !== 0 ? this.difference(box.node)
+        const paint = this.comparison && box.node !== 0 ? this.difference(box.node)
             : null;
         const width = Math.max(box.width - (box.width > 3 ? 1 : 0.3), 0.5);
 
@@ -175,14 +176,12 @@ class Flame {
         }
     }
 
-    // How a node's share differs from that in the range compared with.
+    // How a node differs in what is compared with.
     difference(node) {
-        const weight = this.sums.total[node], base = this.base.total[node];
-        const paint = compareWeights(this.page, this.state, {now: this.sums,
-            before: this.base, weight, base, comparisons: this.tree.count});
-        const word = sideWord(weight, base, paint.isSure);
+        const paint = this.comparison.ofNode(node);
 
-        return word ? {...paint, text: `${paint.text} ${word}`} : paint;
+        return paint.word ? {...paint, text: `${paint.text} ${paint.word}`}
+            : paint;
     }
 
     name(node) {
@@ -221,7 +220,7 @@ class Flame {
             return;
         const place = this.element.getBoundingClientRect();
 
-        this.tip.textContent = (this.base && box.node !== 0
+        this.tip.textContent = (this.comparison && box.node !== 0
             ? this.difference(box.node).text + ': ' : '')
             + this.page.describe(this.tree.fn[box.node],
                 this.sums.total[box.node], this.sums.self[box.node]);
@@ -329,25 +328,3 @@ function openCanvas(canvas, width, height) {
 const FACE = '12px ui-monospace, "DejaVu Sans Mono", Menlo, monospace';
 const FONTS = [FACE, 'italic ' + FACE, 'bold ' + FACE, 'italic bold ' + FACE,
     FACE];
-
-// Colour and text of the difference of two shares: grey where it is below two
-// standard errors, allowing for so many comparisons (Bonferroni; the error is
-// that of samples, not of weights).
-function compareShares(now, before, comparisons) {
-    const a = now.whole > 0 ? now.weight / now.whole : 0;
-    const b = before.whole > 0 ? before.weight / before.whole : 0;
-    const both = now.samples + before.samples;
-    const mean = both > 0
-        ? (a * now.samples + b * before.samples) / both : 0;
-    const error = now.samples > 0 && before.samples > 0
-        ? Math.sqrt(Math.max(mean * (1 - mean), 1e-12)
-            * (1 / now.samples + 1 / before.samples)) : Infinity;
-    const step = 100 * (a - b);
-    // Two errors for one comparison; the tail of the normal distribution
-    // divided by their number for many.
-    const limit = Math.sqrt(4 + 2 * Math.log(Math.max(comparisons, 1)));
-    const isSure = Math.abs(a - b) > limit * error;
-
-    return {step, isSure, colour: !isSure ? 'same' : a > b ? 'more' : 'less',
-        text: (step >= 0 ? '+' : '\u2212') + Math.abs(step).toFixed(1) + '%'};
-}

@@ -158,11 +158,9 @@ class TreeView {
             return [];
         if (this.isBottom && item.level > 1)
             return [make('span', {class: 'change', role: 'gridcell'})];
-        return [changeCell(this.page, this.state, {now: this.sums,
-            before: this.base, weight: item.weight,
-            base: this.isBottom ? this.base.count[item.fn]
-                : this.base.total[item.node],
-            comparisons: this.items.length})];
+        return [changeCell(new Comparison(this.page, this.state,
+            this.items.length).tell(item.weight, this.isBottom
+            ? this.base.count[item.fn] : this.base.total[item.node]))];
     }
 
     choose(i) {

@@ -2,6 +2,18 @@
 // The functions as a table, and one function: its callers and callees, and
 // tiers.
 
+// Buttons that sort a table of functions.
+function sortHeads(page) {
+    return [['count', 'Count (self)'], ['hits', 'Hits (total)'],
+        ['name', 'Function Name']].map(([sort, text]) => button(text,
+        () => page.change({sort}), {'data-sort': sort}));
+}
+
+function byName({names}, order) {
+    return order.sort((a, b) => names[a] < names[b] ? -1
+        : names[a] > names[b] ? 1 : a - b);
+}
+
 class FunctionsView {
     constructor(page) {
         this.page = page;
@@ -12,34 +24,24 @@ class FunctionsView {
                 view: 'function'}),
             choose: (i) => this.choose(i),
         });
-        this.heads = ['change', 'count', 'hits', 'name'].map((sort) => button(
-            {change: 'Change of Hits', count: 'Count (self)',
-                hits: 'Hits (total)', name: 'Function Name'}[sort],
-            () => page.change({sort}), {'data-sort': sort}));
+        this.heads = sortHeads(page);
         this.element = make('div', {class: 'list sorted'},
             make('div', {class: 'heads'}, ...this.heads), this.rows.element);
     }
 
     show(state) {
         const sums = this.page.model.sums(state);
-        const base = this.page.model.base(state);
         const found = state.search ? this.page.model.found(state) : null;
 
         for (const head of this.heads)
             head.setAttribute('aria-pressed',
                 String(head.dataset.sort === state.sort));
-        this.heads[0].hidden = base === null;
-        this.element.classList.toggle('compared', base !== null);
-        this.state = state;
         if (sums === this.sums && state.sort === this.sort
-                && base === this.base && state.work === this.work
                 && found === this.found) {
             this.rows.draw();
             return;
         }
         this.sums = sums;
-        this.base = base;
-        this.work = state.work;
         this.sort = state.sort;
         this.found = found;
         this.order = this.sorted(state);
@@ -51,18 +53,10 @@ class FunctionsView {
         const order = [];
 
         for (let fn = 0; fn < this.page.profile.names.length; fn++)
-            if ((hits[fn] > 0 || this.base && this.base.hits[fn] > 0)
-                    && (!this.found || this.found[fn]))
+            if (hits[fn] > 0 && (!this.found || this.found[fn]))
                 order.push(fn);
-        if (state.sort === 'change' && this.base)
-            return changedFunctions(this.page, state).map(([fn]) => fn)
-                .filter((fn) => !this.found || this.found[fn]);
-        if (state.sort === 'name') {
-            const names = this.page.profile.names;
-
-            return order.sort((a, b) => names[a] < names[b] ? -1
-                : names[a] > names[b] ? 1 : a - b);
-        }
+        if (state.sort === 'name')
+            return byName(this.page.profile, order);
         const [by, then] = state.sort === 'hits' ? [hits, count]
             : [count, hits];
 
@@ -73,11 +67,7 @@ class FunctionsView {
     content(i) {
         const fn = this.order[i];
 
-        const change = this.base ? [changeCell(this.page, this.state, {
-            now: this.sums, before: this.base, weight: this.sums.hits[fn],
-            base: this.base.hits[fn], comparisons: this.order.length})] : [];
-
-        return {attributes: {}, children: [...change,
+        return {attributes: {}, children: [
             ...figureCells(this.page, {first: this.sums.count[fn],
                 second: this.sums.hits[fn], whole: this.sums.whole}),
             make('span', {class: 'tree', role: 'gridcell'},

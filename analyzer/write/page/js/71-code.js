@@ -84,7 +84,7 @@ async function readCode(profile) {
 // The weight of each spot in what is selected and not dropped.
 function weighSpots(profile, tree, state, code) {
     const weights = new Float64Array(code.chains.length + 1);
-    const {stack, stackNode, weight, event} = profile;
+    const {stack, weight, event} = profile;
     const spot = code.spot;
 
     if (spot === null)
@@ -94,7 +94,7 @@ function weighSpots(profile, tree, state, code) {
 
         for (let i = from; i < end; i++) {
             if (spot[i] === 0 || state.event >= 0 && event[i] !== state.event
-                    || tree.leaf && tree.leaf[stackNode[stack[i]]] < 0)
+                    || tree.nodeOf[stack[i]] < 0)
                 continue;
             weights[spot[i]] += weight[i];
         }

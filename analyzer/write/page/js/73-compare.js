@@ -1,38 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Two ranges of time compared: functions by the difference of their shares,
-// and stacks that are in one of the ranges alone.
+// Two ranges of time or two profiles compared: functions by their difference,
+// and stacks that are on one side alone.
 
 const MOST_STACKS = 40, PATH_SHOWN = 4;
-
-function shareIn(sums, weight) {
-    return {weight, whole: sums.whole, samples: sums.samples};
-}
-
-// Functions of either range, those whose difference is no chance first, each
-// with that of its Count and its Hits.
-function compareFunctions(profile, now, before, {sort, found}) {
-    const order = [];
-
-    for (let fn = 0; fn < profile.names.length; fn++)
-        if ((now.hits[fn] > 0 || before.hits[fn] > 0) && (!found || found[fn]))
-            order.push(fn);
-    const rows = order.map((fn) => {
-        const [count, hits] = ['count', 'hits'].map((by) => compareShares(
-            shareIn(now, now[by][fn]), shareIn(before, before[by][fn]),
-            order.length));
-
-        return {fn, count, hits, word: before.hits[fn] === 0 ? 'new'
-            : now.hits[fn] === 0 ? 'vanished' : ''};
-    });
-    const by = sort === 'hits' ? 'hits' : 'count';
-    const names = profile.names;
-
-    return rows.sort(sort === 'name'
-        ? (a, b) => names[a.fn] < names[b.fn] ? -1
-            : names[a.fn] > names[b.fn] ? 1 : a.fn - b.fn
-        : (a, b) => b[by].isSure - a[by].isSure
-            || Math.abs(b[by].step) - Math.abs(a[by].step) || a.fn - b.fn);
-}
 
 // The topmost nodes that have weight in `one` and none in `other`, heaviest
 // first.
@@ -64,53 +34,66 @@ class CompareView {
             content: (i) => this.content(i),
             activate: (i) => this.open(i), choose: (i) => this.choose(i),
         });
-        this.heads = [['count', 'Count (self)'], ['hits', 'Hits (total)'],
-            ['name', 'Function Name']].map(([sort, text]) => button(text,
-            () => page.change({sort}), {'data-sort': sort}));
+        this.heads = sortHeads(page);
         this.element = make('div', {class: 'list sorted compare'}, this.text,
             make('div', {class: 'heads'}, ...this.heads), this.rows.element);
         this.items = [];
     }
 
     show(state) {
-        const {model, profile} = this.page, tree = model.tree(state);
+        const {model} = this.page, tree = model.tree(state);
         const now = model.sums(state), before = model.base(state);
         const found = state.search ? model.found(state) : null;
+        // What has no order of its own is by Hits.
+        const sort = state.sort === 'change' ? 'hits' : state.sort;
 
         for (const head of this.heads)
             head.setAttribute('aria-pressed',
-                String(head.dataset.sort === state.sort));
+                String(head.dataset.sort === sort));
         if (this.now === now && this.before === before
-                && this.sort === state.sort && this.found === found) {
+                && this.sort === sort && this.found === found
+                && this.work === state.work) {
             this.rows.draw();
             return;
         }
-        Object.assign(this, {now, before, tree, found, sort: state.sort});
-        const rows = compareFunctions(profile, now, before, {
-            sort: state.sort, found});
-        const sure = rows.filter((row) => row.count.isSure || row.hits.isSure);
-
-        this.text.textContent = `${sure.length} of ${rows.length} functions `
-            + 'differ by more than chance: two standard errors, corrected for '
-            + 'their number. Grey: no more than chance. Shares are of each '
-            + 'range; + is more in the selected one.';
-        this.items = [...this.stacks('New stacks', now, before),
-            ...this.stacks('Vanished stacks', before, now)];
-        this.items = [...rows, ...this.items];
+        Object.assign(this, {now, before, tree, found, sort,
+            work: state.work});
+        this.items = [...this.functions(state),
+            ...this.stacks(state, 'New stacks', now, before),
+            ...this.stacks(state, 'Vanished stacks', before, now)];
         this.rows.show(this.items.length);
     }
 
-    // Rows of the stacks that are in `one` alone.
-    stacks(title, one, other) {
-        const all = stacksOfOne(this.tree, one, other).map((node) => ({node,
-            sums: one, difference: compareShares(
-                shareIn(this.now, this.now.total[node]),
-                shareIn(this.before, this.before.total[node]),
-                this.tree.count)}));
-        const sure = all.filter((row) => row.difference.isSure);
+    // Rows of functions; what is told above them.
+    functions(state) {
+        const {page} = this;
+        const {comparison, sure, others, sizes} = changedFunctions(page, state,
+            this.sort === 'count' ? 'count' : 'hits', this.found);
+        const all = this.sort === 'name'
+            ? byName(page.profile, [...sure, ...others])
+            : [...sure, ...largest(others, sizes)];
 
-        return [{title: `${title}: ${all.length}, of which ${sure.length} `
-            + 'are more than chance'}, ...all.slice(0, MOST_STACKS)];
+        this.comparison = comparison;
+        this.text.textContent = `${number(sure.length)} of `
+            + `${number(all.length)} functions differ by more than chance (*): `
+            + 'two standard errors, corrected for their number. + is more in '
+            + (page.profile.diff ? 'the profile after; ' : 'the selected '
+                + 'range; ') + (comparison.isTime ? 'time for a unit of work.'
+            : 'shares are of each side.');
+        return all.map((fn) => ({fn}));
+    }
+
+    // Rows of the stacks that are in `one` alone.
+    stacks(state, title, one, other) {
+        const comparison = new Comparison(this.page, state, this.tree.count);
+        const all = stacksOfOne(this.tree, one, other);
+        const sure = all.filter((node) => comparison.isSure(
+            this.now.total[node], this.before.total[node]));
+
+        return [{title: `${title}: ${number(all.length)}, of which `
+            + `${number(sure.length)} are more than chance`},
+        ...all.slice(0, MOST_STACKS).map((node) => ({node, sums: one,
+            difference: comparison.ofNode(node)}))];
     }
 
     content(i) {
@@ -121,19 +104,14 @@ class CompareView {
                 make('span', {role: 'gridcell'}, item.title)]};
         if (item.node)
             return {attributes: {}, children: [
-                this.cell(item.difference), make('span', {class: 'n'}),
+                changeCell(item.difference), make('span', {class: 'change'}),
                 make('span', {class: 'tree', role: 'gridcell'},
                     make('span', {class: 'name'}, this.pathText(item.node)))]};
-        return {attributes: {}, children: [this.cell(item.count),
-            this.cell(item.hits),
+        return {attributes: {}, children: [
+            ...['count', 'hits'].map((by) => changeCell(
+                this.comparison.ofFunction(by, item.fn))),
             make('span', {class: 'tree', role: 'gridcell'},
-                ...nameParts(this.page, item.fn),
-                item.word ? make('b', {}, item.word) : '')]};
-    }
-
-    cell(difference) {
-        return make('span', {class: 'n ' + (difference.isSure
-            ? difference.colour : 'same'), role: 'gridcell'}, difference.text);
+                ...nameParts(this.page, item.fn))]};
     }
 
     pathText(node) {

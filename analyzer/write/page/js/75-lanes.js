@@ -5,13 +5,7 @@ const IDLE_SHARE = 0.005, OPEN_LANES = 12;
 
 // Lanes: {name, title, threads, weight, level, children, process, thread}.
 function makeLanes(profile) {
-    const weights = profile.threads.map((thread) => {
-        let sum = 0;
-
-        for (let i = thread.begin; i < thread.end; i++)
-            sum += profile.weight[i];
-        return sum;
-    });
+    const weights = profile.threads.map((thread) => thread.weight);
     const all = {name: 'All', title: 'Everything', threads: profile.threads,
         weight: weights.reduce((a, b) => a + b, 0), process: -1, thread: -1,
         children: []};
@@ -144,33 +138,29 @@ const BLOCKED = 2;
 
 // Weights in `count` equal slices of the whole time: running, blocked, and
 // of what matches.  A sample's weight lies in the time before it.
-function binLane(profile, lane, count, {event, matched}) {
-    const slice = profile.last / count;
-    const bins = {running: new Float64Array(count),
-        blocked: new Float64Array(count), matched: new Float64Array(count)};
+function binLane(profile, lane, count, {event: wanted, matched}) {
+    const [running, blocked, found] = [0, 1, 2].map(
+        () => new Float64Array(count));
+    const {time, weight, event, stack} = profile;
+    const slices = count / profile.last;
 
     for (const thread of lane.threads)
         for (let i = thread.begin; i < thread.end; i++) {
-            if (event >= 0 && profile.event[i] !== event)
-                continue;
-            const us = profile.weight[i] / 1000;
-            const into = profile.event[i] === BLOCKED ? bins.blocked
-                : bins.running;
-            const isMatch = matched && matched[profile.stack[i]];
-            const end = Math.min(count - 1,
-                Math.floor(profile.time[i] / slice));
-            let from = Math.max(0,
-                Math.floor((profile.time[i] - us) / slice));
+            const kind = event[i], us = weight[i] / 1000;
 
-            if (end - from > count || from > end)
-                from = end;
+            if (wanted >= 0 && kind !== wanted)
+                continue;
+            const into = kind === BLOCKED ? blocked : running;
+            const isMatch = matched !== null && matched[stack[i]] === 1;
+            const end = Math.min(count - 1, time[i] * slices | 0);
+            const from = Math.min(end, Math.max(0, time[i] - us) * slices | 0);
             const part = us / (end - from + 1);
 
             for (let at = from; at <= end; at++) {
                 into[at] += part;
                 if (isMatch)
-                    bins.matched[at] += part;
+                    found[at] += part;
             }
         }
-    return bins;
+    return {running, blocked, matched: found};
 }

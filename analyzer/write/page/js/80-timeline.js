@@ -51,8 +51,11 @@ class Timeline {
         }
         const picked = `${state.process} ${state.thread}`;
 
-        if (picked !== this.picked)
+        if (picked !== this.picked) {
+            this.width = this.place().width;
+            this.colours = this.page.colours;
             this.showLanes();
+        }
         this.picked = picked;
         this.draw();
     }
@@ -68,18 +71,15 @@ class Timeline {
     matched(state) {
         if (!state.search && state.fn < 0)
             return null;
-        const {model, profile} = this.page;
+        const {model} = this.page;
         const {marks} = model.matched(state), tree = model.tree(state);
 
         if (this.lastMarks !== marks) {
             this.lastMarks = marks;
-            this.byStack = new Uint8Array(profile.stackNode.length);
-            for (let i = 0; i < this.byStack.length; i++) {
-                const node = tree.leaf ? tree.leaf[profile.stackNode[i]]
-                    : profile.stackNode[i];
-
-                this.byStack[i] = node > 0 ? marks[node] : 0;
-            }
+            this.byStack = new Uint8Array(tree.nodeOf.length);
+            for (let i = 0; i < this.byStack.length; i++)
+                this.byStack[i] = tree.nodeOf[i] > 0 ? marks[tree.nodeOf[i]]
+                    : 0;
         }
         return this.byStack;
     }
@@ -87,18 +87,17 @@ class Timeline {
     draw() {
         if (!this.state)
             return;
-        const {label, width} = this.place();
+        const {label, width} = this.place(), {colours} = this.page;
 
-        if (width !== this.width) {
+        if (width !== this.width || colours !== this.colours) {
             this.width = width;
+            this.colours = colours;
             this.rows.draw();
         }
-        if (width !== this.drawn || this.colours !== this.page.colours)
+        if (width !== this.drawn || colours !== this.painted)
             this.drawAxis(label, width);
-        if (this.colours !== this.page.colours)
-            this.rows.draw();
         this.drawn = width;
-        this.colours = this.page.colours;
+        this.painted = colours;
         this.placeRange(this.range, this.state.range, label, width);
         this.placeRange(this.base, this.state.base, label, width);
     }

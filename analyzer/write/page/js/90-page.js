@@ -9,7 +9,6 @@ const HEAVIEST = 14, HEAVIEST_LINES = 4;
 class Page {
     constructor(profile, host) {
         this.profile = profile;
-        profile.tree = wholeTree(profile);
         this.model = new Model(profile);
         this.host = host;
         this.dragged = 'range';
@@ -123,9 +122,9 @@ class Page {
         this.side.show(this.state);
     }
 
-    // The view that is shown: with two ranges, functions are compared.
+    // The view that is shown: what is compared has a table of its own.
     view() {
-        return this.state.base && this.state.view === 'functions'
+        return this.state.view === 'functions' && this.model.base(this.state)
             ? this.compared : this.views[this.state.view];
     }
 
@@ -148,7 +147,7 @@ class Page {
 
         this.status.textContent = base && fn < this.profile.names.length
             ? `${this.profile.names[fn]} \u2014 ` + describeBoth(this,
-                this.state, fn, base) : this.describe(fn, total, self);
+                this.state, fn) : this.describe(fn, total, self);
     }
 
     press(event) {
@@ -212,18 +211,22 @@ class Side {
     }
 
     showChanges(state) {
-        const {page} = this, list = changedFunctions(page, state);
-        const sure = list.filter(([, change]) => change.isSure);
-        const row = ([fn, change]) => make('li', {}, make('b',
-            {class: change.colour}, change.text), button(shortName(
-            page.profile, fn), () => {
-            page.change({fn});
-            page.tell(fn);
-        }, {class: 'link'}));
+        const {page} = this;
+        const {comparison, sure, others} = changedFunctions(page, state,
+            'hits');
+        const row = (fn) => {
+            const {colour, text} = comparison.ofFunction('hits', fn);
+
+            return make('li', {}, make('b', {class: colour}, text),
+                button(shortName(page.profile, fn), () => {
+                    page.change({fn});
+                    page.tell(fn);
+                }, {class: 'link'}));
+        };
 
         this.heaviest.replaceChildren(
             make('h2', {}, `Changed most (Hits): ${number(sure.length)} of `
-                + `${number(list.length)} surely`),
+                + `${number(sure.length + others.length)} surely`),
             make('ol', {}, ...sure.slice(0, HEAVIEST).map(row)),
             sure.length > 0 ? '' : make('p', {},
                 'Chance may have made every difference.'));
