@@ -5,7 +5,9 @@
  * on one after the other, and in its SIGTRAP the stack is walked by jprof's
  * objects.  The link register of the first instruction has the caller; from
  * there to the program's root all walks must agree.  The same in a linker's
- * stub, which has no call-frame information.  Then walks through frames
+ * stub, which has no call-frame information, and
+ * where the machine's header has PLAIN, in functions without call-frame
+ * information, as JIT compilers make them.  Then walks through frames
  * that have a frame record alone, by both walkers, and from signal handlers, on
  * both kinds of stack, behind a trampoline without call-frame information, the
  * kernel's or one as the kernel's.  Built without frame pointers, on aarch64
@@ -141,6 +143,15 @@ uint64_t stub(uint64_t a);
 extern uint64_t (*stub_slot)(uint64_t);
 uint64_t (*stub_slot)(uint64_t) __attribute__((visibility("hidden"))) = bottom;
 
+#ifdef PLAIN
+__asm__(PLAIN);
+extern uint8_t __stop_cases_plain_link[], __stop_cases_plain_jump[];
+extern uint8_t __stop_cases_plain_steps[];
+uint64_t plain_link(uint64_t a);
+uint64_t plain_jump(uint64_t a);
+uint64_t plain_steps(uint64_t a);
+#endif
+
 static int failures;
 
 static void fail(const char *what, const char *name, unsigned at)
@@ -153,9 +164,9 @@ static void fail(const char *what, const char *name, unsigned at)
     printf("\n");
 }
 
-KEEP static void call(uint64_t (*function)(uint64_t))
+KEEP static uint64_t call(uint64_t (*function)(uint64_t), uint64_t a)
 {
-    sink += function(7);
+    return function(a) + 1;
 }
 
 static int same(const struct stack *a, const struct stack *b)
@@ -165,9 +176,10 @@ static int same(const struct stack *a, const struct stack *b)
                   (a->depth - 1) * sizeof(uint64_t)) == 0;
 }
 
-KEEP static void every_instruction(const char *name,
-                                   uint64_t (*function)(uint64_t),
-                                   const uint8_t *end)
+KEEP static void
+every_instruction(const char *name, uint64_t (*function)(uint64_t),
+                  const uint8_t *end,
+                  uint64_t (*caller)(uint64_t (*)(uint64_t), uint64_t))
 {
     struct stack first;
     uint8_t *code = (uint8_t *)(uintptr_t)function;
@@ -176,7 +188,7 @@ KEEP static void every_instruction(const char *name,
     for (unsigned i = 0; code < end; code += instruction_bytes(code), i++) {
         uint32_t had = hits;
         break_at(code);
-        call(function);
+        sink += caller(function, 7);
         put(original);
         if (hits == had)
             continue; /* not on this path */
@@ -287,11 +299,29 @@ int main(void)
     writable((void *)(uintptr_t)bare_leaf);
     writable((void *)(uintptr_t)with_many);
     writable((void *)(uintptr_t)stub);
-    every_instruction("bare leaf", bare_leaf, END_OF(bare_leaf));
-    every_instruction("frame", with_frame, END_OF(with_frame));
-    every_instruction("alloca", with_alloca, END_OF(with_alloca));
-    every_instruction("many", with_many, END_OF(with_many));
-    every_instruction("stub", stub, __stop_stubs);
+#ifdef PLAIN
+    writable((void *)(uintptr_t)plain_leaf);
+    writable((void *)(uintptr_t)plain_steps);
+#endif
+    every_instruction("bare leaf", bare_leaf, END_OF(bare_leaf), call);
+    every_instruction("frame", with_frame, END_OF(with_frame), call);
+    every_instruction("alloca", with_alloca, END_OF(with_alloca), call);
+    every_instruction("many", with_many, END_OF(with_many), call);
+    every_instruction("stub", stub, __stop_stubs, call);
+#ifdef PLAIN
+    every_instruction("plain leaf", plain_leaf, END_OF(plain_leaf),
+                      from_record);
+    every_instruction("plain frame", plain_frame, END_OF(plain_frame),
+                      from_record);
+    every_instruction("plain room", plain_room, END_OF(plain_room),
+                      from_record);
+    every_instruction("plain link", plain_link, END_OF(plain_link),
+                      from_record);
+    every_instruction("plain jump", plain_jump, END_OF(plain_jump),
+                      from_record);
+    every_instruction("plain steps", plain_steps, END_OF(plain_steps),
+                      from_record);
+#endif
     in_records("frame records", JP_WALKER_AUTO);
     in_records("frame records alone", JP_WALKER_FP);
     install(SIGUSR2, 0);

@@ -5,14 +5,15 @@ under qemu-user at every instruction of functions of each kind
 Runs in: tests."""
 import unittest
 
-from crosswalk import CrossWalk
+from crosswalk import KINDS, PLAIN, CrossWalk
 from jprun import need
 
 
 class Aarch64(CrossWalk):
     def walked(self, way):
         need("aarch64-linux-gnu-gcc")
-        return self.walk("aarch64", need("qemu-aarch64"), "walk-" + way)
+        return self.walk("aarch64", need("qemu-aarch64"), "walk-" + way,
+                         KINDS + PLAIN)
 
     def test_plain(self):
         self.walked("none")

@@ -13,8 +13,8 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
+#include "aarch64_step.h"
 #include "restorer.h"
-#include "step.h"
 
 #define JP_ARCH_MACHINE EM_AARCH64
 #define JP_ARCH_AUDIT AUDIT_ARCH_AARCH64 /* seccomp_data.arch */
@@ -392,16 +392,6 @@ jp_arch_call_before_sig(const uint8_t code[JP_ARCH_CALLER_BYTES], uint64_t to,
     (void)registers;
     (void)target;
     return JP_ARCH_CALL_OTHER;
-}
-
-/* See x86_64_step.h.  Decodes nothing: here the return address may be in a
- * register, so pops and pushes do not tell where it is. */
-#define JP_ARCH_STEP_BYTES 4U
-static inline void jp_arch_step_sig(const uint8_t *code,
-                                    struct jp_arch_step *step)
-{
-    (void)code;
-    *step = (struct jp_arch_step){.length = 4, .kind = JP_STEP_END};
 }
 
 #endif

@@ -16,10 +16,17 @@ enum jp_arch_step_kind {
     JP_STEP_CALL,
     JP_STEP_RETURN,
     JP_STEP_PUSH_FP,
-    JP_STEP_SET_FP,  /* copies the stack pointer to the frame pointer */
+    JP_STEP_SET_FP,  /* sets the frame pointer to the stack pointer plus
+                        `value` */
     JP_STEP_POP_FP,
     JP_STEP_PUSH,    /* pushes a register, `reg` by its DWARF number */
     JP_STEP_POP,     /* pops one, `reg` too */
+    /* Where a call leaves its return address in a register, the link: */
+    JP_STEP_SAVE_LINK, /* stores it; reg: 1 if the instruction also makes the
+                          room for that */
+    JP_STEP_LOAD_LINK, /* loads it from `at` bytes above the stack pointer, to
+                          which it adds `value`; reg: 1 if the frame pointer
+                          is loaded too, from 8 bytes below */
     JP_STEP_FROM_FP, /* computes the stack pointer from the frame pointer */
     JP_STEP_LOST,    /* sets the stack pointer to an unknown value */
     JP_STEP_END      /* cannot be followed: invalid, or not decoded here */
@@ -27,7 +34,7 @@ enum jp_arch_step_kind {
 
 struct jp_arch_step {
     uint8_t length, kind, reg; /* length: in bytes */
-    int32_t value;
+    int32_t value, at;
 };
 
 /* What the call instruction before a return address says of the function

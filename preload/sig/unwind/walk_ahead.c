@@ -2,7 +2,9 @@
  *
  * Finding the caller of interrupted code without call-frame information: its
  * instructions are followed to where it returns.  The bytes that they pop until
- * then lie between sp and the return address.
+ * then lie between sp and the return address.  Where calls leave the return
+ * address in a register, the link, the way tells whether it is still there, or
+ * from where on the stack it is loaded.
  * Runs in: handler, any thread. */
 #include <string.h>
 
@@ -15,10 +17,22 @@
 #define STEPS 192U /* instructions that are followed */
 #define PAGE 4096U
 #define COPY_BYTES 512U
-#define FORKS 16U /* branches that are remembered */
+#define NEAR_BYTES 4096U /* a function without a frame is shorter */
+#define FORKS 16U        /* branches that are remembered */
+
+/* Where the return address is. */
+enum link {
+    LINK_ON_TOP, /* at sp when the code returns: calls push it */
+    LINK_HELD,   /* in the link register, since the function was called */
+    LINK_SAVED,  /* on the stack, at link_up */
+    LINK_LOST    /* on the stack, at an unknown place: a call has used the
+                    register */
+};
 
 /* Where a run is.  Offsets on the stack count from the interrupted sp. */
 struct place {
+    enum link link;
+    int32_t link_up;
     uint64_t pc;       /* the next instruction */
     uint32_t popped;   /* number + 1 of the last register popped; 0: none */
     int32_t popped_up; /* the offset that it was popped from */
@@ -37,6 +51,7 @@ struct run {
                         arguments off the stack */
     uint32_t pushed; /* number + 1 of the register that the last instruction
                         pushed; 0: none */
+    uint32_t sized;  /* 1: the caller's sp is above what the code pops */
     uint32_t calls;  /* calls passed, some of which may never return */
     uint32_t forks, taken; /* branches in scratch, and those gone into */
     struct scratch {
@@ -105,11 +120,72 @@ static enum jp_ahead pop_fp_sig(struct run *run, uint64_t sp, uint64_t fp)
     return JP_AHEAD_GOING;
 }
 
-/* What an instruction tells that changes the frame pointer or ends the path. */
-static enum jp_ahead judge_sig(struct run *run, uint8_t kind)
+/* Handles a load of the link register, which is the function's own frame's if
+ * the frame pointer points there. */
+static enum jp_ahead load_link_sig(struct run *run,
+                                   const struct jp_arch_step *step, uint64_t sp,
+                                   uint64_t fp)
+{
+    struct place *at = &run->at;
+    const int64_t up = (int64_t)at->up + step->at;
+    if (step->reg && !run->vague && sp + (uint64_t)(up - 8) == fp)
+        return JP_AHEAD_OWN;
+    if (run->vague || up < 8 * step->reg || up > INT32_MAX ||
+        at->link == LINK_SAVED || at->fp_up >= 0 ||
+        __builtin_add_overflow(at->up, step->value, &at->up))
+        return turn_sig(run);
+    at->link = LINK_SAVED;
+    at->link_up = (int32_t)up;
+    if (step->reg)
+        at->fp_up = at->link_up - 8;
+    return JP_AHEAD_GOING;
+}
+
+/* What an instruction tells that ends the path, where calls leave the return
+ * address in the link register. */
+static enum jp_ahead judge_link_sig(struct run *run,
+                                    const struct jp_arch_step *step)
 {
     struct place *at = &run->at;
     const int known = !run->vague && at->up >= 0;
+    const int held = at->link == LINK_HELD;
+    switch (step->kind) {
+    case JP_STEP_FROM_FP:
+        return at->fp_up < 0 ? JP_AHEAD_OWN : turn_sig(run);
+    case JP_STEP_SAVE_LINK:
+        /* If it makes room only for what it stores, and nothing else did, sp
+         * is still what the caller left. */
+        run->vague |= !step->reg || at->up != 0;
+        return held ? JP_AHEAD_AT : turn_sig(run);
+    case JP_STEP_SET_FP:
+        /* The frame has just been made; its size is not known. */
+        if (!held || !known || step->value < 0 || step->value > 1 << 24)
+            return turn_sig(run);
+        at->link = LINK_SAVED;
+        at->fp_up = at->up + step->value;
+        at->link_up = at->fp_up + 8;
+        at->up = at->link_up + 8;
+        run->sized = 0;
+        return JP_AHEAD_AT;
+    case JP_STEP_RETURN:
+        return held || (known && at->link == LINK_SAVED) ? JP_AHEAD_AT
+                                                         : turn_sig(run);
+    case JP_STEP_OUT:
+        return held || (known && at->link == LINK_SAVED) ? JP_AHEAD_MAYBE
+                                                         : turn_sig(run);
+    default:
+        return turn_sig(run);
+    }
+}
+
+/* What an instruction tells that changes the frame pointer or ends the path. */
+static enum jp_ahead judge_sig(struct run *run, const struct jp_arch_step *step)
+{
+    struct place *at = &run->at;
+    const uint8_t kind = step->kind;
+    const int known = !run->vague && at->up >= 0;
+    if (at->link != LINK_ON_TOP)
+        return judge_link_sig(run, step);
     if (kind == JP_STEP_FROM_FP && at->fp_up < 0)
         return JP_AHEAD_OWN;
     if (kind == JP_STEP_RETURN && run->pushed != 0)
@@ -154,8 +230,13 @@ static enum jp_ahead run_one_sig(struct run *run, uint64_t sp, uint64_t fp)
                                                 : JP_AHEAD_GOING;
     case JP_STEP_CALL:
         run->calls++;
-        run->vague |= at->up < 0;
+        if (at->link == LINK_ON_TOP)
+            run->vague |= at->up < 0;
+        else
+            at->link = LINK_LOST;
         return JP_AHEAD_GOING;
+    case JP_STEP_LOAD_LINK:
+        return load_link_sig(run, &step, sp, fp);
     case JP_STEP_LOST:
         run->vague = 1;
         return JP_AHEAD_GOING;
@@ -173,7 +254,7 @@ static enum jp_ahead run_one_sig(struct run *run, uint64_t sp, uint64_t fp)
             return turn_sig(run);
         return JP_AHEAD_GOING;
     default:
-        return judge_sig(run, step.kind);
+        return judge_sig(run, &step);
     }
 }
 
@@ -220,6 +301,63 @@ static enum jp_ahead take_sig(struct run *run, struct jp_walk_frame *frame,
     return JP_AHEAD_AT;
 }
 
+/* Goes to the caller in the link register, if it is plausible.  Behind a call
+ * of this very function's the register has an address of its own: where the
+ * code merely jumps on, to a place that may be its own as well, an address
+ * nearby is not believed. */
+static enum jp_ahead take_held_sig(struct run *run, struct jp_walk_frame *frame,
+                                   int sure)
+{
+    const uint64_t sp = frame->registers[JP_ARCH_SP];
+    const uint64_t fp = frame->registers[JP_ARCH_FP];
+    const uint64_t caller = jp_arch_strip_sig(frame->registers[JP_ARCH_RA]);
+    const int known = !run->vague && run->at.up >= 0;
+    const uint64_t up = known ? (uint64_t)run->at.up : 0;
+    /* The function has made its frame, and the register has the same address
+     * still. */
+    if (!sure && jp_walk_inside_sig(run->walk, fp + JP_ARCH_FRAME_RA) &&
+        jp_arch_strip_sig(jp_walk_load_sig(run->walk, fp + JP_ARCH_FRAME_RA)) ==
+            caller)
+        return JP_AHEAD_OWN;
+    if ((!sure && caller - (run->begin - NEAR_BYTES) < 2ULL * NEAR_BYTES) ||
+        (fp >= sp && fp < sp + up) || !is_code_sig(caller, 0) ||
+        !jp_walk_up_sig(run->walk, frame, sp + up, 0))
+        return JP_AHEAD_UNKNOWN;
+    frame->pc = caller;
+    if (!known)
+        frame->lost = JP_WALK_BY_FP;
+    return JP_AHEAD_AT;
+}
+
+/* Goes to the caller that the run has found in the link register or where it
+ * was saved, if it is plausible. */
+static enum jp_ahead take_link_sig(struct run *run, struct jp_walk_frame *frame,
+                                   int sure)
+{
+    struct jp_walk *walk = run->walk;
+    const uint64_t sp = frame->registers[JP_ARCH_SP];
+    const uint64_t fp = frame->registers[JP_ARCH_FP];
+    const int popped = run->at.fp_up >= 0;
+    const uint64_t at = sp + (uint64_t)(int64_t)run->at.link_up;
+    const uint64_t fp_at = sp + (uint64_t)(int64_t)run->at.fp_up;
+    if (run->at.link == LINK_HELD)
+        return take_held_sig(run, frame, sure);
+    if (run->at.up < run->at.link_up || !jp_walk_inside_sig(walk, at) ||
+        (popped ? !jp_walk_inside_sig(walk, fp_at) : fp >= sp && fp <= at))
+        return JP_AHEAD_UNKNOWN;
+    const uint64_t caller = jp_arch_strip_sig(jp_walk_load_sig(walk, at));
+    if (!is_code_sig(caller, 0))
+        return JP_AHEAD_UNKNOWN;
+    const uint64_t caller_fp = popped ? jp_walk_load_sig(walk, fp_at) : fp;
+    if (!jp_walk_up_sig(walk, frame, sp + (uint64_t)(int64_t)run->at.up, 8))
+        return JP_AHEAD_UNKNOWN;
+    frame->registers[JP_ARCH_FP] = caller_fp;
+    frame->pc = caller;
+    if (!run->sized)
+        frame->lost = JP_WALK_BY_FP;
+    return JP_AHEAD_AT;
+}
+
 /* Goes to the caller of a function of V8's that takes its arguments off the
  * stack: it pops its return address into a register, sets sp, and pushes the
  * address again.  Before the pop the address is on the stack, after it in that
@@ -247,10 +385,14 @@ enum jp_ahead jp_walk_ahead_sig(struct jp_walk *walk,
 {
     const uint64_t sp = frame->registers[JP_ARCH_SP];
     const uint64_t fp = frame->registers[JP_ARCH_FP];
-    struct run run = {.walk = walk,
-                      .at = {.pc = frame->pc, .fp_up = -1},
-                      .begin = frame->pc,
-                      .scratch = (struct scratch *)walk->buffer->walker};
+    struct run run = {
+        .walk = walk,
+        .at = {.pc = frame->pc,
+               .fp_up = -1,
+               .link = JP_ARCH_CALL_PUSHES ? LINK_ON_TOP : LINK_HELD},
+        .begin = frame->pc,
+        .sized = 1,
+        .scratch = (struct scratch *)walk->buffer->walker};
     enum jp_ahead found = JP_AHEAD_GOING;
     for (unsigned i = 0; i < STEPS && found == JP_AHEAD_GOING; i++)
         found = run_one_sig(&run, sp, fp);
@@ -259,6 +401,8 @@ enum jp_ahead jp_walk_ahead_sig(struct jp_walk *walk,
         return take_pushed_sig(&run, frame);
     case JP_AHEAD_AT:
     case JP_AHEAD_MAYBE:
+        if (!JP_ARCH_CALL_PUSHES)
+            return take_link_sig(&run, frame, found == JP_AHEAD_AT);
         return take_sig(&run, frame, found == JP_AHEAD_AT && run.calls == 0);
     case JP_AHEAD_OWN:
         return found;

@@ -47,6 +47,25 @@ static inline uint64_t link_of(const ucontext_t *context)
     ".globl trampoline\n.type trampoline, %function\n"                         \
     "trampoline: mov x8, #139\nsvc #0\n.size trampoline, . - trampoline"
 
+/* More functions without call-frame information: one that keeps no frame
+ * pointer, ones that end in a jump, and one that makes its frame in two steps
+ * and gives it up in two. */
+#define PLAIN                                                                  \
+    PLAIN_CASE(plain_link)                                                     \
+    "str x30, [sp, #-16]!\nadd x0, x0, #1\nbl bottom\nadd x0, x0, #1\n"        \
+    "ldr x30, [sp], #16\nadd x0, x0, #1\nret\n.popsection\n" PLAIN_CASE(       \
+        plain_jump) "cbz x0, 1f\nadrp x16, bottom\nadd x16, x16, "             \
+                    ":lo12:bottom\nbr x16\n"                                   \
+                    "1: b bottom\n.popsection\n" PLAIN_CASE(                   \
+                        plain_steps) "sub sp, sp, #48\nstp x29, x30, [sp, "    \
+                                     "#16]\nadd x29, sp, #16\n"                \
+                                     "bl bottom\nadd x0, x0, #1\nldp x29, "    \
+                                     "x30, [sp, #16]\n"                        \
+                                     "add sp, sp, #48\nret\n.popsection\n"
+#define PLAIN_CASE(name)                                                       \
+    ".pushsection cases_" #name ", \"ax\", @progbits\n.balign 16\n"            \
+    ".globl " #name "\n.type " #name ", %function\n" #name ":\n"
+
 /* What the kernel takes (asm-generic/signal.h). */
 struct kernel_action {
     void *handler;
