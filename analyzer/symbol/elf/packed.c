@@ -224,6 +224,11 @@ static uint64_t section_size(Elf_Scn *section, const GElf_Shdr *header,
     return size;
 }
 
+int jr_packed_is_usual(uint64_t packed, uint64_t unpacked)
+{
+    return unpacked <= DWARF_FREE || unpacked / DWARF_RATIO_MAX <= packed;
+}
+
 uint64_t jr_packed_dwarf_excess(Elf *elf)
 {
     uint64_t packed = 0, unpacked = 0;
@@ -247,7 +252,5 @@ uint64_t jr_packed_dwarf_excess(Elf *elf)
         if (__builtin_add_overflow(unpacked, size, &unpacked))
             return UINT64_MAX;
     }
-    if (unpacked <= DWARF_FREE || unpacked / DWARF_RATIO_MAX <= packed)
-        return 0;
-    return unpacked;
+    return jr_packed_is_usual(packed, unpacked) ? 0 : unpacked;
 }

@@ -22,4 +22,7 @@ void jr_packed_limit(Elf *elf, const char *path);
  * real DWARF does; else 0: libdw may unpack it. */
 uint64_t jr_packed_dwarf_excess(Elf *elf);
 
+/* Whether DWARF of so many bytes may well unpack to so many. */
+int jr_packed_is_usual(uint64_t packed, uint64_t unpacked);
+
 #endif

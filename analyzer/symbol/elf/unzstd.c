@@ -11,6 +11,7 @@
 
 #include "base/diag.h"
 #include "base/mem.h"
+#include "packed.h"
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
@@ -28,7 +29,12 @@ static int unpack(Elf *elf, Elf_Scn *section, const GElf_Chdr *head,
     void *made;
 
     if (!data || !shown || !data->d_buf || data->d_size < start ||
-        !gelf_getshdr(section, &header))
+        !gelf_getshdr(section, &header) ||
+        __builtin_add_overflow(unpacked->after, head->ch_size,
+                               &unpacked->after))
+        return -1;
+    unpacked->before += data->d_size;
+    if (!jr_packed_is_usual(unpacked->before, unpacked->after))
         return -1;
     made = jr_alloc(head->ch_size ? head->ch_size : 1, 1);
     if (ZSTD_decompress(made, head->ch_size, (char *)data->d_buf + start,
@@ -60,7 +66,10 @@ void jr_unzstd(Elf *elf, const char *path, struct jr_unzstd *unpacked)
             !gelf_getchdr(section, &head) || head.ch_type != ELFCOMPRESS_ZSTD)
             continue;
         if (unpack(elf, section, &head, unpacked) != 0 && !told++)
-            jr_say("%s: a part of it that is packed by zstd is damaged", path);
+            jr_say("%s: a part of it that is packed by zstd is damaged, or "
+                   "unpacks to "
+                   "too much",
+                   path);
     }
 }
 
