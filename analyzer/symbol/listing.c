@@ -40,6 +40,7 @@ struct jr_listings {
     size_t nplaces, places_room;
     char **folders; /* in which to look by the last part of a name */
     size_t nfolders, folders_room;
+    const struct jr_symbols *symbols;  /* NULL: unknown */
     const struct jr_symbols *archived; /* sources come from there; NULL */
     const char *folder;                /* of the log */
     const struct jr_source_map *maps;
@@ -95,6 +96,7 @@ struct jr_listings *jr_listings_new(const struct jr_listing_places *places)
     const char *own = places->folder ? places->folder : "";
 
     listings->folder = own;
+    listings->symbols = places->symbols;
     if (places->symbols && jr_symbols_are_archived(places->symbols))
         listings->archived = places->symbols;
     else
@@ -208,22 +210,14 @@ static int try_maps(struct jr_listings *listings, struct listing *file,
     return -1;
 }
 
-/* Reads the file's text from the archive; returns 0, or -1 when it is not in
- * there. */
-static int read_archived(struct jr_listings *listings, struct listing *file)
+/* Reads the file at `path`, which it frees, wherever that is: whoever calls it
+ * knows that the user may expect it.  Returns 0, or -1. */
+static int take_file(struct jr_listings *listings, struct listing *file,
+                     char *path)
 {
-    uint32_t number = listings->archived
-                          ? jr_symbols_source(listings->archived, file->name)
-                          : 0;
     const char *why;
-    char *path;
-    int found;
+    int found = jr_file_read(path, FILE_MAX, &file->bytes, &why);
 
-    if (number == 0)
-        return -1;
-    path = jr_printf("%s" JR_LISTING_ARCHIVED "%" PRIu32, listings->folder,
-                     number);
-    found = jr_file_read(path, FILE_MAX, &file->bytes, &why);
     free(path);
     if (found != 0) {
         file->bytes.data = NULL;
@@ -232,6 +226,32 @@ static int read_archived(struct jr_listings *listings, struct listing *file)
     listings->bytes += file->bytes.size;
     find_lines(file);
     return 0;
+}
+
+/* Reads the file's text from the archive; returns 0, or -1 when it is not in
+ * there. */
+static int read_archived(struct jr_listings *listings, struct listing *file)
+{
+    uint32_t number = listings->archived
+                          ? jr_symbols_source(listings->archived, file->name)
+                          : 0;
+
+    if (number == 0)
+        return -1;
+    return take_file(listings, file,
+                     jr_printf("%s" JR_LISTING_ARCHIVED "%" PRIu32,
+                               listings->folder, number));
+}
+
+/* Reads the file's text from the cache of debuginfod's client, which has what
+ * its servers gave.  Returns 0, or -1. */
+static int read_fetched(struct jr_listings *listings, struct listing *file)
+{
+    char *path = listings->symbols && !listings->archived
+                     ? jr_symbols_fetched_source(listings->symbols, file->name)
+                     : NULL;
+
+    return path ? take_file(listings, file, path) : -1;
 }
 
 static void read_file(struct jr_listings *listings, struct listing *file)
@@ -247,6 +267,8 @@ static void read_file(struct jr_listings *listings, struct listing *file)
     if (path[0] == '/' && try_path(listings, file, path) == 0)
         return;
     if (try_maps(listings, file, path) == 0)
+        return;
+    if (read_fetched(listings, file) == 0)
         return;
     slash = strrchr(path, '/');
     path = slash ? slash + 1 : path;

@@ -46,7 +46,8 @@ struct jr_listing_places {
  * system's headers and sources
  * (/usr/include, /usr/src), which are nobody's secret, or one of the user's
  * folders.  A file that is not where its name says is looked for where the maps
- * say, and in the log's folder and the user's, by the name's last part. */
+ * say, in the cache of debuginfod's client, and in the log's folder and the
+ * user's, by the name's last part. */
 struct jr_listings *jr_listings_new(const struct jr_listing_places *places);
 void jr_listings_free(struct jr_listings *listings);
 

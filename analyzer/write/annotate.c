@@ -23,13 +23,26 @@
     "---------------------------------------------------------------------"    \
     "-----------\n"
 
-/* Whether what follows a name without it is a place, or arguments at the end of
- * the whole name: not those of a function around it. */
+/* Whether it is what compilers add to the name of a function of which they make
+ * several, or take a part out. */
+static int is_clone(const char *rest)
+{
+    static const char *const kinds[] = {".cold", ".constprop.", ".isra.",
+                                        ".lto_priv.", ".part."};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strncmp(rest, kinds[i], strlen(kinds[i])) == 0)
+            return 1;
+    return 0;
+}
+
+/* Whether what follows a name without it is a place, the mark of a clone, or
+ * arguments at the end of the whole name: not those of a function around it. */
 static int is_behind(const char *rest)
 {
     int depth = 0;
 
-    if (strncmp(rest, " (", 2) == 0)
+    if (strncmp(rest, " (", 2) == 0 || is_clone(rest))
         return 1;
     if (*rest != '(')
         return 0;

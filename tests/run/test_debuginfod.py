@@ -12,7 +12,7 @@ import time
 import unittest
 import urllib.request
 
-from jprun import BUILD, REPORT, Case, need
+from jprun import BUILD, HANG_SECONDS, REPORT, Case, need
 
 SOURCE = """
 static volatile unsigned sum;
@@ -81,6 +81,14 @@ class Debuginfod(Case):
         return (done.stdout.decode(), done.stderr.decode(),
                 time.monotonic() - start)
 
+    def annotated(self, urls, *options):
+        """The code of hot_function, and what was said."""
+        done = subprocess.run(
+            [REPORT, *options, "--annotate", "hot_function", "out"],
+            cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            check=True, env=self.report_env(urls), timeout=HANG_SECONDS)
+        return done.stdout.decode(), done.stderr.decode()
+
     def serve(self, asked="debuginfo"):
         """Debian's server of the folder, from when on it answers what is asked
         of the program; returns its URL."""
@@ -89,8 +97,9 @@ class Debuginfod(Case):
             port = free.getsockname()[1]
         log = open(self.path("server.log"), "wb")
         self.processes.append(subprocess.Popen(
-            [server, "-F", "-d", self.path("index.sqlite"), "-p", str(port),
-             "-t", "1", "-v", self.path("served")], stdout=log, stderr=log,
+            [server, "-F", "-Z", ".tar=cat", "-d", self.path("index.sqlite"),
+             "-p", str(port), "-t", "1", "-v", self.path("served")],
+            stdout=log, stderr=log,
             env={**os.environ, "DEBUGINFOD_URLS": ""}))
         log.close()
         url = "http://127.0.0.1:%d" % port
@@ -132,6 +141,53 @@ class Debuginfod(Case):
         out, _, _ = self.names("http://127.0.0.1:1")
         self.assertIn("hot_function", out)
         self.assertEqual(len(self.requests()), asked)
+
+    def test_sources(self):
+        """A source that only the server has, in a package: fetched if the user
+        wants that, then from the client's cache."""
+        folder = "usr/src/jprof-" + os.path.basename(self.dir)
+        os.makedirs(self.path("package/" + folder))
+        for command in (
+                "gcc -O2 -g -Wl,--build-id -ffile-prefix-map=%s=/%s -o app %s"
+                % (self.dir, folder, self.path("app.c")),
+                "objcopy --only-keep-debug app package/app.debug",
+                "mv app.c package/" + folder,
+                "tar -cf served/new.tar -C package .",
+                "rm -rf package out served/app.debug",
+                "strip app"):
+            subprocess.run(command.split(), cwd=self.dir, check=True)
+        done = self.run_program(os.path.join(BUILD, "jprof"), "run", "-o",
+                                "out", "./app", preload=False, flags=None)
+        self.assertEqual(done.status, 0, done.err)
+        line = "sum += inner(i);"
+        url = self.serve()
+        self.names(url, "--debuginfod")
+        asked = len(self.requests())
+        text, _ = self.annotated(url)
+        self.assertIn("/%s/app.c\n" % folder, text)
+        self.assertNotIn(line, text)
+        self.assertEqual(len(self.requests()), asked)
+        text, said = self.annotated(url, "--debuginfod")
+        self.assertIn(line, text)
+        self.assertEqual(said, "")
+        asked = len(self.requests())
+        text, said = self.annotated("http://127.0.0.1:1")
+        self.assertIn(line, text)
+        self.assertEqual(said, "")
+        self.assertEqual(len(self.requests()), asked)
+        # A source of the user's own comes first; what is no file is left.
+        os.makedirs(self.path("own"))
+        with open(self.path("own/app.c"), "w", encoding="ascii") as own:
+            own.write("// own\n" * 40)
+        text, _ = self.annotated(url, "--source-map=/%s=own" % folder)
+        self.assertIn("// own", text)
+        cache = self.path("home/.cache/debuginfod_client")
+        found = [os.path.join(place, name) for place, _, names in
+                 os.walk(cache) for name in names if name.endswith("app.c")]
+        self.assertEqual(len(found), 1)
+        os.unlink(found[0])
+        os.mkfifo(found[0])
+        self.assertNotIn(line, self.annotated(url)[0])
 
     def test_by_the_environment(self):
         url = self.serve()

@@ -100,33 +100,35 @@ static int try_folder(const struct wanted *wanted, const char *folder,
                   found);
 }
 
-/* Looks into the folders where debuginfod's client keeps what it fetched
- * (debuginfod-client-config(7), DEBUGINFOD_CACHE_PATH). */
+/* Where the client of debuginfod keeps `name` of what it fetched: the place of
+ * one number after the other, from 0 on (debuginfod-client-config(7),
+ * DEBUGINFOD_CACHE_PATH).  NULL: there are no more. */
+static char *cache_place(unsigned number, const char *digits, const char *name)
+{
+    static const char *const below[] = {"/debuginfod_client",
+                                        "/.cache/debuginfod_client",
+                                        "/.debuginfod_client_cache"};
+    const char *given = getenv("DEBUGINFOD_CACHE_PATH");
+    const char *folder = getenv(number == 0 ? "XDG_CACHE_HOME" : "HOME");
+
+    if (given && *given)
+        return number == 0 ? jr_printf("%s/%s/%s", given, digits, name) : NULL;
+    if (number >= sizeof below / sizeof *below)
+        return NULL;
+    return folder && *folder
+               ? jr_printf("%s%s/%s/%s", folder, below[number], digits, name)
+               : jr_strdup("");
+}
+
 static int try_cache(const struct wanted *wanted, const char *kind,
                      char **found)
 {
-    const char *given = getenv("DEBUGINFOD_CACHE_PATH");
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char *place;
     int fd = -1;
 
-    if (given && *given)
-        return try_id(
-            wanted, jr_printf("%s/%s/%s", given, wanted->digits, kind), found);
-    if (cache && *cache)
-        fd = try_id(wanted,
-                    jr_printf("%s/debuginfod_client/%s/%s", cache,
-                              wanted->digits, kind),
-                    found);
-    if (fd < 0 && home && *home)
-        fd = try_id(wanted,
-                    jr_printf("%s/.cache/debuginfod_client/%s/%s", home,
-                              wanted->digits, kind),
-                    found);
-    if (fd < 0 && home && *home)
-        fd = try_id(wanted,
-                    jr_printf("%s/.debuginfod_client_cache/%s/%s", home,
-                              wanted->digits, kind),
-                    found);
+    for (unsigned i = 0;
+         fd < 0 && (place = cache_place(i, wanted->digits, kind)); i++)
+        fd = try_id(wanted, place, found);
     return fd;
 }
 
@@ -201,6 +203,51 @@ int jr_debugfile_binary(const struct jr_debug_folders *folders,
     for (size_t i = 0; i < folders->count && fd < 0; i++)
         fd = try_id(&wanted, jr_printf("%s%s", folders->items[i], file), path);
     return fd < 0 ? try_cache(&wanted, "executable", path) : fd;
+}
+
+/* What the client calls a source in its cache (debuginfod-client.c of elfutils
+ * 0.188, path_escape): slashes become "##", "#" becomes "#_". */
+static char *source_name(const char *file)
+{
+    static const char kind[] = "source";
+    char *name = jr_alloc(sizeof kind + 2 * strlen(file), 1);
+    char *to = name + sizeof kind - 1;
+
+    memcpy(name, kind, sizeof kind - 1);
+    for (; *file; file++) {
+        *to++ = *file == '/' ? '#' : *file;
+        if (*file == '/' || *file == '#')
+            *to++ = *file == '/' ? '#' : '_';
+    }
+    return name;
+}
+
+/* An empty file there says that no server has it. */
+static int is_source(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
+}
+
+char *jr_debugfile_source(const struct jr_debug_folders *folders,
+                          const uint8_t *id, size_t size, const char *file)
+{
+    struct wanted wanted;
+    char *place = NULL, *name;
+
+    if (file[0] != '/' || want(&wanted, id, size) != 0)
+        return NULL;
+    name = source_name(file);
+    for (unsigned i = 0; (place = cache_place(i, wanted.digits, name)); i++) {
+        if (is_source(place))
+            break;
+        free(place);
+    }
+    free(name);
+    if (!place && folders->fetch)
+        place = jr_fetch_source(folders->fetch, wanted.digits, file);
+    return place;
 }
 
 /* The checksum of .gnu_debuglink is zlib's crc32. */

@@ -29,6 +29,13 @@ int jr_debugfile_binary(const struct jr_debug_folders *folders,
                         const char *file, const uint8_t *id, size_t size,
                         char **path);
 
+/* The path of a source, by the name that the DWARF of the file with this
+ * build-id has for it, in the cache of debuginfod's client, which is asked for
+ * it only where the folders say so.  The caller frees it; NULL: it is not
+ * there. */
+char *jr_debugfile_source(const struct jr_debug_folders *folders,
+                          const uint8_t *id, size_t size, const char *file);
+
 /* The find_debuginfo callback of libdwfl; *userdata is a struct
  * jr_debug_folders.  By build-id, then by .gnu_debuglink beside the file, in
  * .debug/, below each given folder and below /usr/lib/debug: its checksum is

@@ -27,6 +27,12 @@
 
 extern char **environ;
 
+/* What the client is asked: its arguments, and what is shown meanwhile. */
+struct question {
+    const char *kind, *digits, *file; /* file: NULL: of no source */
+    const char *name;
+};
+
 /* What the client says on one of its two outputs. */
 struct said {
     int from; /* -1: it has ended */
@@ -67,9 +73,10 @@ static char **client_environment(void)
 }
 
 /* Starts the client; returns its pid, or -1 with errno. */
-static pid_t start(const char *digits, int out, int errors)
+static pid_t start(const struct question *question, int out, int errors)
 {
-    const char *argv[] = {CLIENT, "debuginfo", digits, NULL};
+    const char *argv[] = {CLIENT, question->kind, question->digits,
+                          question->file, NULL};
     posix_spawn_file_actions_t actions;
     char **made = client_environment();
     pid_t pid = -1;
@@ -162,7 +169,7 @@ static char *judge(struct jr_fetch *fetch, int status, struct said said[2])
     return NULL;
 }
 
-static char *ask(struct jr_fetch *fetch, const char *digits, const char *name)
+static char *ask(struct jr_fetch *fetch, const struct question *question)
 {
     struct said *said = jr_alloc(2, sizeof *said);
     int out[2], errors[2] = {-1, -1}, heard;
@@ -172,7 +179,7 @@ static char *ask(struct jr_fetch *fetch, const char *digits, const char *name)
     if (pipe2(out, O_CLOEXEC) != 0)
         out[0] = out[1] = -1;
     else if (pipe2(errors, O_CLOEXEC) == 0)
-        pid = start(digits, out[1], errors[1]);
+        pid = start(question, out[1], errors[1]);
     close(out[1]);
     close(errors[1]);
     if (pid < 0) {
@@ -183,7 +190,7 @@ static char *ask(struct jr_fetch *fetch, const char *digits, const char *name)
     } else {
         said[0].from = out[0];
         said[1].from = errors[0];
-        heard = listen_to(fetch, name, said);
+        heard = listen_to(fetch, question->name, said);
         if (heard != 0) {
             kill(pid, SIGTERM);
             fetch->has_ended = 1;
@@ -201,8 +208,7 @@ static char *ask(struct jr_fetch *fetch, const char *digits, const char *name)
     return path;
 }
 
-char *jr_fetch_debug(struct jr_fetch *fetch, const char *digits,
-                     const char *name)
+static char *fetch_file(struct jr_fetch *fetch, const struct question *question)
 {
     const char *urls = getenv("DEBUGINFOD_URLS");
     char *path;
@@ -214,8 +220,26 @@ char *jr_fetch_debug(struct jr_fetch *fetch, const char *digits,
         fetch->has_ended = 1;
         return NULL;
     }
-    path = ask(fetch, digits, name);
+    path = ask(fetch, question);
     if (fetch->show)
         fetch->show(fetch->data, NULL, fetch->used_ms, MOST_MS);
     return path;
+}
+
+char *jr_fetch_debug(struct jr_fetch *fetch, const char *digits,
+                     const char *name)
+{
+    const struct question question = {"debuginfo", digits, NULL, name};
+
+    return fetch_file(fetch, &question);
+}
+
+char *jr_fetch_source(struct jr_fetch *fetch, const char *digits,
+                      const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    const struct question question = {"source", digits, file,
+                                      slash ? slash + 1 : file};
+
+    return fetch_file(fetch, &question);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Debug files from the servers of DEBUGINFOD_URLS, by debuginfod's own client.
+ * Debug files and sources from the servers of DEBUGINFOD_URLS, by debuginfod's
+ * own client.
  * Runs in: analyzer. */
 #ifndef JR_FETCH_H
 #define JR_FETCH_H
@@ -30,5 +31,9 @@ struct jr_fetch {
  * said. */
 char *jr_fetch_debug(struct jr_fetch *fetch, const char *digits,
                      const char *name);
+
+/* The same of a source, by its whole path, of the file with the build-id. */
+char *jr_fetch_source(struct jr_fetch *fetch, const char *digits,
+                      const char *file);
 
 #endif

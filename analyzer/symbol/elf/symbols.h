@@ -49,4 +49,9 @@ const char *jr_symbols_package(const struct jr_symbols *symbols,
  * the name that frames have for it; 0: none. */
 uint32_t jr_symbols_source(const struct jr_symbols *symbols, const char *file);
 
+/* The path of such a file in the cache of debuginfod's client, fetched where
+ * options.folders say so; the caller frees it.  NULL: none. */
+char *jr_symbols_fetched_source(const struct jr_symbols *symbols,
+                                const char *file);
+
 #endif
