@@ -113,14 +113,16 @@ static void test_memoryless(void **state)
 }
 
 /* Who is sampled goes to the end of a queue, and who was not for `patience` is
- * let through and works: its work is seen for as long as it lasts. */
-static void test_queue(void **state)
+ * let through and works: its work is seen for as long as it lasts.  `busy` is
+ * how much longer the handler's budget makes the period. */
+static void check_queue(unsigned busy)
 {
-    const uint64_t patience = 3 * PERIOD / 2, work = PERIOD / 2;
+    const uint64_t period = busy * PERIOD;
+    const uint64_t patience = 3 * period / 2, work = period / 2;
     struct jp_due due;
     uint64_t seen = 0, truth = 0, until = 0;
-    (void)state;
     struct jp_thread *thread = begin();
+    thread->clock.budget.period_ns = period;
     same = 0;
     uint64_t waits_since = fake.now_ns;
     for (unsigned i = 0; i < 40000; i++) {
@@ -131,16 +133,30 @@ static void test_queue(void **state)
             truth += work;
         }
         const int works = moment < until;
+        /* A wait of several samples is known to be one. */
+        same = !works && moment > until && waits_since > until;
         if (!works)
             waits_since = moment;
         to_moment(thread, WAITS);
-        fake.switches += 2;
+        fake.switches += same ? 1 : 2;
         queue();
         look(thread, works ? IN_CALL : IN_QUEUE, &due);
         seen += works ? due.blocked : 0;
     }
     assert_uint_in_range(seen, 93 * truth / 100, 107 * truth / 100);
     jp_clock_end_sig(thread);
+}
+
+static void test_queue(void **state)
+{
+    (void)state;
+    check_queue(1);
+}
+
+static void test_queue_where_signals_cost_much(void **state)
+{
+    (void)state;
+    check_queue(4);
 }
 
 /* Moments are drawn without memory for some seconds after a queue only. */
@@ -215,13 +231,53 @@ static void test_brief(void **state)
                          106 * count * work / 100);
 }
 
+/* A thread is found in another wait within a long stratum and ends before the
+ * stratum does, or behind it: its time is all given. */
+static void test_rest_of_a_stratum(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    for (unsigned i = 0; i < 400; i++) {
+        struct jp_thread *thread = begin();
+        const uint64_t begun = fake.now_ns;
+        memset(&sum, 0, sizeof(sum));
+        same = 1;
+        for (unsigned j = 0; j < 16; j++) {
+            to_moment(thread, WAITS);
+            fake.switches++;
+            look(thread, IN_CALL, &due);
+        }
+        assert_true(thread->clock.watch.parked);
+        same = 0;
+        to_moment(thread, WAITS);
+        fake.switches += 2;
+        look(thread, IN_CALL, &due);
+        assert_false(thread->clock.watch.parked);
+        const uint64_t end = thread->clock.watch.end_ns - PERIOD;
+        assert_true(fake.now_ns <= end);
+        fake.now_ns += (end + PERIOD / 2 - fake.now_ns) * (i % 5) / 4;
+        const uint64_t all = (fake.now_ns < end ? fake.now_ns : end) - begun;
+        memset(&due, 0, sizeof(due));
+        jp_clock_real.flush(thread, &due);
+        assert_int_equal(all_of(&sum) + due.before, all);
+        jp_clock_end_sig(thread);
+        jp_thread_free_sig(thread);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_exponential), TEST(test_queues),       TEST(test_memoryless),
-        TEST(test_queue),       TEST(test_leaves_queue), TEST(test_brief),
+        TEST(test_exponential),
+        TEST(test_queues),
+        TEST(test_memoryless),
+        TEST(test_queue),
+        TEST(test_queue_where_signals_cost_much),
+        TEST(test_leaves_queue),
+        TEST(test_brief),
+        TEST(test_rest_of_a_stratum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -244,9 +244,11 @@ static uint64_t length_sig(const struct jp_thread *thread,
     const struct jp_watch *watch = &thread->clock.watch;
     const uint64_t period = thread->clock.budget.period_ns;
     const uint64_t in_it = found->now - watch->since_ns;
-    /* While signals cost too much, waiting threads get fewer of them. */
+    /* While signals cost too much, waiting threads get fewer of them, but for
+     * those in a queue: the moments of long strata have a memory. */
     const int restless = found->now < watch->restless_ns &&
-                         !jp_budget_lowered_sig(&thread->clock.budget);
+                         (found->now < watch->queued_ns ||
+                          !jp_budget_lowered_sig(&thread->clock.budget));
     uint64_t length = in_it / (restless ? PART_OF_RESTLESS : PART);
     if (!found->same || (restless && in_it < WATCHED_NS))
         length = 0;
@@ -480,25 +482,28 @@ static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
     return 1;
 }
 
-/* For a parked thread, or one with a lengthened period: the time that no
- * sample covers, taken to have passed where the last signal found the thread.
- * A parked thread waited all of it but for its CPU time since; for another
- * thread, CPU time from before may be due as well.  Short times of running are
+/* The time that no sample covers, taken to have passed where the last signal
+ * found the thread.  A parked thread waited all of it but for its CPU time
+ * since; for one with a lengthened period, CPU time from before may be due as
+ * well; the rest of a long stratum is a wait's.  Short times of running are
  * left out. */
 static int flush_sig(struct jp_thread *thread, struct jp_due *weight)
 {
     struct jp_watch *watch = &thread->clock.watch;
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(thread->tid));
-    const uint64_t least = watch->parked ? 0 : JP_CLOCK_FLUSH_MIN_NS;
+    const uint64_t until = jp_strata_reach_sig(thread, now);
+    const int rest = until <= watch->begin_ns;
+    const uint64_t least = watch->parked || rest ? 0 : JP_CLOCK_FLUSH_MIN_NS;
     int64_t ran =
         cpu > thread->clock.cpu_ns ? (int64_t)(cpu - thread->clock.cpu_ns) : 0;
-    if ((!watch->parked && !jp_budget_lowered_sig(&thread->clock.budget)) ||
-        watch->given_ns == 0 || now <= watch->given_ns + least)
+    if (watch->given_ns == 0 || until <= watch->given_ns + least)
         return 0;
-    const uint64_t left = now - watch->given_ns;
+    const uint64_t left = until - watch->given_ns;
     if (!watch->parked)
         ran = ran + watch->remainder_ns > 0 ? ran + watch->remainder_ns : 0;
+    if (rest && !watch->parked)
+        ran = 0;
     *weight = (struct jp_due){.running = min_sig((uint64_t)ran, left)};
     *(watch->waits ? &weight->before : &weight->ready) = left - weight->running;
     watch->given_ns = 0;

@@ -75,7 +75,7 @@ void jp_strata_begin_sig(struct jp_thread *thread, uint64_t begin,
     const int was_memoryless = watch->memoryless;
     uint64_t from = begin;
     watch->begin_ns = begin;
-    watch->memoryless = memoryless && !watch->parked && !lowered;
+    watch->memoryless = memoryless && !watch->parked;
     if (watch->parked) {
         shared_sig(thread, begin, length);
         return;
@@ -111,4 +111,13 @@ uint64_t jp_strata_end_sig(const struct jp_thread *thread, uint64_t now)
         return watch->end_ns +
                (now > watch->moment_ns ? now - watch->moment_ns : 0);
     return lowered || now > watch->end_ns ? now : watch->end_ns;
+}
+
+uint64_t jp_strata_reach_sig(const struct jp_thread *thread, uint64_t now)
+{
+    const struct jp_watch *watch = &thread->clock.watch;
+    if (watch->parked ||
+        (!watch->memoryless && jp_budget_lowered_sig(&thread->clock.budget)))
+        return now;
+    return now < watch->begin_ns ? now : watch->begin_ns;
 }
