@@ -99,10 +99,9 @@ static void settle_sig(int at_exit)
     jp_log_sync_sig();
 }
 
-static void stop_sig(void)
+void jp_control_flush_time_sig(void)
 {
     const uint32_t count = jp_threads_used_sig();
-    jp_process_timer_run_sig(0);
     jp_clock_all_sig(0);
     for (uint32_t i = 0; i < count; i++) {
         struct jp_thread *thread = jp_thread_at_sig(i);
@@ -113,6 +112,12 @@ static void stop_sig(void)
         jp_sampling_flush_time_sig(thread);
         jp_clock_release_sig(thread);
     }
+}
+
+static void stop_sig(void)
+{
+    jp_process_timer_run_sig(0);
+    jp_control_flush_time_sig();
 }
 
 static void pause_sig(void)

@@ -32,6 +32,10 @@ int jp_control_has_ended_sig(void);
  * writes the time of waiting threads that no sample covers yet. */
 void jp_control_end_time_sig(void);
 
+/* Stops the threads' clocks and writes their time that no sample covers yet.
+ * The profile goes on: jp_clock_all_sig(1) starts the clocks again. */
+void jp_control_flush_time_sig(void);
+
 /* Called before something after which files or memory may be out of reach (a
  * seccomp filter, a chroot, another user).  If the profile runs or has a log:
  * makes the log, writes the map, copies call-frame information, gives every

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Threads that wait, of which some end early; then the process ends, or is
- * killed.  Prints `total S`, the real time of all its threads.
- *     partings ENDING STAYING SECONDS killed|exit|_exit
+ * killed, or executes another program, for which a first attempt fails in the
+ * middle.  Prints `total S`, the real time of all its threads.
+ *     partings ENDING STAYING SECONDS killed|exit|_exit|exec
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
@@ -10,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MOST 512
 
@@ -51,6 +53,7 @@ int main(int argc, char **argv)
     const double start = now(), seconds = argument(argc, argv, 3, 4);
     const int ending = (int)argument(argc, argv, 1, 0);
     const int all = ending + (int)argument(argc, argv, 2, 0);
+    char *const none[] = {NULL};
     double total;
 
     if (argc < 5 || all > MOST || pipe(pipes) != 0)
@@ -63,7 +66,10 @@ int main(int argc, char **argv)
             return 2;
         pthread_detach(thread);
     }
-    nap(seconds);
+    nap(seconds / 2);
+    if (strcmp(argv[4], "exec") == 0 && execve("/", argv, none) == 0)
+        return 2;
+    nap(seconds / 2);
     total = now() - start;
     for (int i = 0; i < all; i++)
         total += (ended[i] > 0 ? ended[i] : now()) - began[i];
@@ -71,6 +77,8 @@ int main(int argc, char **argv)
     fflush(stdout);
     if (strcmp(argv[4], "killed") == 0)
         kill(getpid(), SIGKILL);
+    if (strcmp(argv[4], "exec") == 0)
+        execve("/bin/true", argv, none);
     if (strcmp(argv[4], "_exit") == 0)
         _exit(0);
     return 0;

@@ -45,6 +45,12 @@ class Partings(Case):
         self.assertEqual(summary["after_last_threads"], "0")
         self.assertLess(abs(states - total), 0.02 * total)
 
+    def test_another_program(self):
+        """Waiting threads end with the exec, and go on after one that fails."""
+        summary, states, total = self.part("exec", 0)
+        self.assertEqual(summary["after_last_threads"], "0")
+        self.assertLess(abs(states - total), 0.02 * total)
+
     def test_in_order(self):
         summary, states, total = self.part("exit", 0)
         self.assertEqual(summary["after_last_threads"], "0")

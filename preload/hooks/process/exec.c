@@ -2,8 +2,9 @@
  *
  * Hooks of the exec functions.  POSIX timers end at an exec, but an interval
  * timer would go on, and a pending signal of the perf clock would come to the
- * new program, which has no handler for it.  So these clocks are stopped
- * first, and started again if the exec fails.
+ * new program, which has no handler for it; and in real time, waiting threads
+ * have time that no sample covers yet.  So these clocks are stopped first, and
+ * started again if the exec fails.
  * Runs in: any thread, vfork children. */
 #include "exec.h"
 
@@ -18,6 +19,7 @@
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
 #include "sig/clock/clock.h"
+#include "sig/control.h"
 #include "sig/files/usage.h"
 #include "sig/log/share.h"
 #include "sig/os/sys.h"
@@ -38,9 +40,13 @@ int jp_exec_before(void)
         return 0;
     }
     jp_usage_note_sig();
-    if (jp_process.clock->outlives_exec && atomic_load(&jp_process.running)) {
-        jp_clock_all_sig(0);
-        done |= STOPPED;
+    if (atomic_load(&jp_process.running)) {
+        if (jp_process.clock->sees_waits)
+            jp_control_flush_time_sig();
+        else if (jp_process.clock->outlives_exec)
+            jp_clock_all_sig(0);
+        if (jp_process.clock->sees_waits || jp_process.clock->outlives_exec)
+            done |= STOPPED;
     }
     jp_share_count_sig(-1);
     /* Last, as signals that the clocks have sent must come before the mask
