@@ -26,11 +26,11 @@ uint64_t jp_strata_drawn_sig(const struct jp_thread *thread);
 /* Where the stratum ends whose signal was handled at `now`. */
 uint64_t jp_strata_end_sig(const struct jp_thread *thread, uint64_t now);
 
-/* Until when the samples' time must reach if the thread ends at `now`.  A parked
- * thread, and one with a lengthened period, is given all of its time.  Another
- * one is given what a moment in a long stratum has left over, up to that
- * stratum's end at most; a stratum of one period belongs to its moment, even if
- * the thread does not live to see it. */
+/* Until when the samples' time must reach if the thread ends at `now`.  A
+ * parked thread, and one with a lengthened period, is given all of its time.
+ * Another one is given what a moment in a long stratum has left over, up to
+ * that stratum's end at most; a stratum of one period belongs to its moment,
+ * even if the thread does not live to see it. */
 uint64_t jp_strata_reach_sig(const struct jp_thread *thread, uint64_t now);
 
 #endif
