@@ -6,9 +6,12 @@
 #ifndef REAL_TIME_H
 #define REAL_TIME_H
 
+#include <sys/syscall.h>
+
 /* A system call, in the middle of what is none. */
 static const uint32_t code[16] __attribute__((aligned(64))) = {
 #ifdef __x86_64__
+    [6] = 0xcab80000U, /* mov $SYS_futex, %eax */
     [8] = 0x050fU,
 #else
     [8] = 0xd4000001U,
@@ -62,26 +65,29 @@ static int answer_same(struct jp_thread *thread, const ucontext_t *context,
     return same;
 }
 
-#define CALL 202 /* its number */
+#define CALL SYS_futex
 
-/* What a signal finds its thread in: a call that has failed with EINTR, or one
- * that is about to be made again. */
-enum found { COMPUTES, IN_CALL, IN_QUEUE };
+/* What a signal finds its thread in: a call that has failed with EINTR, one
+ * that is about to be made again, or one that has ended, in which it waited or
+ * woke others. */
+enum found { COMPUTES, IN_CALL, IN_QUEUE, WOKEN, WAKES };
 
 static void set_pc(ucontext_t *context, enum found found)
 {
     const uint8_t *call = (const uint8_t *)&code[8];
 #ifdef __x86_64__
     greg_t *registers = context->uc_mcontext.gregs;
-    registers[REG_RIP] = (greg_t)(uintptr_t)(found == COMPUTES  ? call + 16
-                                             : found == IN_CALL ? call + 2
-                                                                : call);
-    registers[REG_RAX] = found == IN_CALL ? -EINTR : CALL;
+    registers[REG_RIP] = (greg_t)(uintptr_t)(found == COMPUTES   ? call + 16
+                                             : found == IN_QUEUE ? call
+                                                                 : call + 2);
+    registers[REG_RAX] = found == IN_CALL ? -EINTR : found >= WOKEN ? 0 : CALL;
+    registers[REG_RSI] = found == WAKES ? 1 : 0;
 #else
-    context->uc_mcontext.pc = (uintptr_t)(found == COMPUTES  ? call + 16
-                                          : found == IN_CALL ? call + 4
-                                                             : call);
+    context->uc_mcontext.pc = (uintptr_t)(found == COMPUTES   ? call + 16
+                                          : found == IN_QUEUE ? call
+                                                              : call + 4);
     context->uc_mcontext.regs[0] = found == IN_CALL ? (uint64_t)-EINTR : 0;
+    context->uc_mcontext.regs[1] = found == WAKES ? 1 : 0;
     context->uc_mcontext.regs[8] = CALL;
 #endif
 }

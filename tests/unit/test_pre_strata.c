@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strata of real time whose moments have no memory, and what a thread that ends
- * is given, played through on clocks that a test moves.
+ * Strata of real time whose moments have no memory, what a thread that ends is
+ * given, and calls that a thread leaves when its signal comes, played through
+ * on clocks that a test moves.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -265,6 +266,24 @@ static void test_rest_of_a_stratum(void **state)
     }
 }
 
+/* It computed, and a signal finds it where it leaves a call: one in which it
+ * waited, and did not have a CPU yet, or one in which it woke others. */
+static void test_woken(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_thread *thread = looked_at();
+    for (unsigned i = 0; i < 40; i++) {
+        to_moment(thread, WAITS);
+        fake.cpu_ns += MS;
+        fake.switches++;
+        look(thread, i % 2 == 0 ? WOKEN : WAKES, &due);
+        assert_true(i % 2 == 0 ? due.running == 0 && due.blocked != 0
+                               : due.running != 0 && due.blocked == 0);
+    }
+    jp_clock_end_sig(thread);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
@@ -278,6 +297,7 @@ int main(void)
         TEST(test_leaves_queue),
         TEST(test_brief),
         TEST(test_rest_of_a_stratum),
+        TEST(test_woken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

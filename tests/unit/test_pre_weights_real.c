@@ -570,17 +570,29 @@ static void test_missed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_moment),        TEST(test_running),
-        TEST(test_ready),         TEST(test_lent),
-        TEST(test_late),          TEST(test_short_waits),
-        TEST(test_rhythm),        TEST(test_long_wait),
-        TEST(test_together),      TEST(test_other_wait),
-        TEST(test_restless),      TEST(test_end_of_wait),
-        TEST(test_unknown_end),   TEST(test_end_after_late_look),
-        TEST(test_before),        TEST(test_after),
-        TEST(test_longer_period), TEST(test_rest),
-        TEST(test_no_waker),      TEST(test_counted),
-        TEST(test_missed),        TEST(test_around),
+        TEST(test_moment),
+        TEST(test_running),
+        TEST(test_ready),
+        TEST(test_lent),
+        TEST(test_late),
+
+        TEST(test_short_waits),
+        TEST(test_rhythm),
+        TEST(test_long_wait),
+        TEST(test_together),
+        TEST(test_other_wait),
+        TEST(test_restless),
+        TEST(test_end_of_wait),
+        TEST(test_unknown_end),
+        TEST(test_end_after_late_look),
+        TEST(test_before),
+        TEST(test_after),
+        TEST(test_longer_period),
+        TEST(test_rest),
+        TEST(test_no_waker),
+        TEST(test_counted),
+        TEST(test_missed),
+        TEST(test_around),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

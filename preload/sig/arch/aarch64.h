@@ -91,13 +91,24 @@ static inline int jp_arch_waited_sig(const ucontext_t *context, int any)
             any);
 }
 
+/* Returns the number of the system call that the interrupted thread has just
+ * returned from, or -1 when it has not. */
+static inline long jp_arch_left_sig(const ucontext_t *context)
+{
+    const uint32_t *code = (const uint32_t *)jp_arch_pc_sig(context);
+    return ((uintptr_t)code & 4095) >= 4 && code[-1] == 0xd4000001U
+               ? (long)context->uc_mcontext.regs[8]
+               : -1;
+}
+
 /* The first argument of the system call that the thread is about to make. */
 static inline uint64_t jp_arch_first_sig(const ucontext_t *context)
 {
     return (uint64_t)context->uc_mcontext.regs[0];
 }
 
-/* The second argument of the system call that the thread is about to make. */
+/* The second argument of the system call that the thread is about to make, or
+ * has just returned from. */
 static inline long jp_arch_second_sig(const ucontext_t *context)
 {
     return (long)context->uc_mcontext.regs[1];

@@ -140,13 +140,24 @@ static inline int jp_arch_waited_sig(const ucontext_t *context, int any)
             any);
 }
 
+/* Returns the number of the system call that the interrupted thread has just
+ * returned from, or -1 when it has not. */
+static inline long jp_arch_left_sig(const ucontext_t *context)
+{
+    const uint16_t *code = (const uint16_t *)jp_arch_pc_sig(context);
+    return ((uintptr_t)code & 4095) >= 4 && jp_arch_is_ecall_sig(code - 2)
+               ? (long)JP_ARCH_X(context, REG_A0 + 7)
+               : -1;
+}
+
 /* The first argument of the system call that the thread is about to make. */
 static inline uint64_t jp_arch_first_sig(const ucontext_t *context)
 {
     return (uint64_t)JP_ARCH_X(context, REG_A0);
 }
 
-/* The second argument of the system call that the thread is about to make. */
+/* The second argument of the system call that the thread is about to make, or
+ * has just returned from. */
 static inline long jp_arch_second_sig(const ucontext_t *context)
 {
     return (long)JP_ARCH_X(context, REG_A0 + 1);

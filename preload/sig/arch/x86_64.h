@@ -100,13 +100,29 @@ static inline int jp_arch_waited_sig(const ucontext_t *context, int any)
             any);
 }
 
+/* Returns the number of the system call that the interrupted thread has just
+ * returned from, or -1 when it is not known.  The result has taken the place of
+ * the number, so that is sought in the code: mov $NUMBER, %eax. */
+static inline long jp_arch_left_sig(const ucontext_t *context)
+{
+    const uint8_t *code = (const uint8_t *)jp_arch_pc_sig(context);
+    if ((intptr_t)code < 0 || ((uintptr_t)code & 4095) < 16 ||
+        code[-2] != 0x0f || code[-1] != 0x05)
+        return -1;
+    for (int i = 7; i <= 16; i++)
+        if (code[-i] == 0xb8 && code[3 - i] == 0 && code[4 - i] == 0)
+            return code[1 - i] | code[2 - i] << 8;
+    return -1;
+}
+
 /* The first argument of the system call that the thread is about to make. */
 static inline uint64_t jp_arch_first_sig(const ucontext_t *context)
 {
     return (uint64_t)context->uc_mcontext.gregs[REG_RDI];
 }
 
-/* The second argument of the system call that the thread is about to make. */
+/* The second argument of the system call that the thread is about to make, or
+ * has just returned from. */
 static inline long jp_arch_second_sig(const ucontext_t *context)
 {
     return (long)context->uc_mcontext.gregs[REG_RSI];

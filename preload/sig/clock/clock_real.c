@@ -29,6 +29,7 @@
 
 #include "clock_timer.h"
 #include "jp_log.h"
+#include "left.h"
 #include "queues.h"
 #include "sig/arch/arch.h"
 #include "sig/os/sys.h"
@@ -182,14 +183,14 @@ static void find_sig(struct jp_thread *thread, const ucontext_t *context,
     const int idle = found->used <= SAME_NS;
     found->waits = (found->blocks != 0 || idle) &&
                    jp_arch_waited_sig(context, found->blocks != 0 &&
-                                                   found->used <= CALL_NS);
+                                                   (found->used <= CALL_NS ||
+                                                    jp_left_wait_sig(context)));
     found->returns = watch->waits && !found->waits && found->blocks == 0 &&
                      found->now - watch->found_ns <= 2 * CALL_NS;
-    found->queues = 0;
-    if (found->waits && jp_arch_call_sig(context) >= 0)
-        found->queues =
-            jp_queues_found_sig(thread->tid, jp_arch_call_sig(context),
-                                jp_arch_first_sig(context), found->now);
+    const long call = jp_arch_call_sig(context);
+    found->queues = found->waits && call >= 0 &&
+                    jp_queues_found_sig(thread->tid, call,
+                                        jp_arch_first_sig(context), found->now);
     /* blocks 0: the thread was not yet back in its wait when this signal came.
      * blocks 1: it may also have blocked in another wait, if the one before
      * ended while the handler ran; comparing the stacks tells (compare_sig).

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which call a thread has just come out of.
+ * Runs in: handler. */
+#include "left.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#include "sig/arch/arch.h"
+
+/* futex(2) waits by some of its operations, and others take time to wake
+ * threads up. */
+static int is_futex_wait_sig(long operation)
+{
+    switch (operation & FUTEX_CMD_MASK) {
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET:
+    case FUTEX_LOCK_PI:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* (Not poll and select, which may take long to look at many descriptors.) */
+int jp_left_wait_sig(const ucontext_t *context)
+{
+    switch (jp_arch_left_sig(context)) {
+    case SYS_futex:
+        return is_futex_wait_sig(jp_arch_second_sig(context));
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+#ifdef SYS_epoll_wait
+    case SYS_epoll_wait:
+#endif
+    case SYS_epoll_pwait:
+        return 1;
+    default:
+        return 0;
+    }
+}
