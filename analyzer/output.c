@@ -298,7 +298,8 @@ static void write_to(const struct jr_report *report,
                      const struct jr_format *format, const char *path,
                      FILE *out)
 {
-    FILE *zip = is_zipped(format, path) ? jr_zip_open(out) : NULL;
+    FILE *zip =
+        is_zipped(format, path) ? jr_zip_open(out, JR_ZIPPED_TEXT) : NULL;
 
     format->write(report, zip ? zip : out);
     if (zip)

@@ -129,7 +129,12 @@ void jr_model_finish(struct jr_model *model)
 
 uint64_t jr_periods(const struct jr_model *model, uint64_t weight_ns)
 {
-    uint64_t period = model->period_ns ? model->period_ns : 1;
+    return jr_periods_of(model->period_ns, weight_ns);
+}
+
+uint64_t jr_periods_of(uint64_t period_ns, uint64_t weight_ns)
+{
+    const uint64_t period = period_ns ? period_ns : 1;
 
     return weight_ns / period + (weight_ns % period >= period - period / 2);
 }

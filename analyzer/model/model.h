@@ -345,7 +345,9 @@ void jr_starts_add(struct jr_starts *starts, const struct jp_log_header *header,
 /* span.c: the time that stretches cover together; puts them in order. */
 uint64_t jr_span_union(struct jr_span *spans, size_t count);
 
-/* Weight in periods, rounded to the nearest. */
+/* Weight in periods, rounded to the nearest: in those of the model, or in
+ * others. */
+uint64_t jr_periods_of(uint64_t period_ns, uint64_t weight_ns);
 uint64_t jr_periods(const struct jr_model *model, uint64_t weight_ns);
 
 /* Adds without wrapping around (weights come from untrusted files). */

@@ -175,6 +175,58 @@ class Foreign(Case):
         self.assertEqual(sum(both.values()),
                          2 * sum(self.stacks(path).values()))
 
+    def diffed(self, before, after):
+        """({function: (before, after) of Count}, the text) of --diff."""
+        text = self.text("--format=text", "--limit=none", "--diff", before,
+                         after)[0]
+        page = self.text("--format=html", "--diff", before, after)[0]
+        self.assertIn("</html>", page)
+        rows = text.split("Hits (total)")[0]
+        return {name: (int(one), int(other)) for one, other, name in
+                re.findall(r"^ *(\d+) +(\d+) +[-\d.]+% +[-\d.]+% +[-+\d.]+% "
+                           r"[* ]   ?(.*?)(?:  \(.*\))?(?:  \[.*\])?$", rows,
+                           re.MULTILINE)}, text
+
+    def test_sides_of_a_comparison(self):
+        """A side's numbers are those of its own report, whoever made it and
+        whatever it counts; what it lacks is said."""
+        def counts(path):
+            own = {}
+            for stack, count in self.stacks(path).items():
+                own[stack[0]] = own.get(stack[0], 0) + count
+            return own
+
+        folder = self.path("own")
+        done = self.run_program(
+            os.path.join(BUILD, "jprof"), "run", "-o", folder,
+            program("shares"), "2", "0.2", preload=False, flags=None)
+        self.assertEqual(done.status, 0, done.err)
+        export = self.path("own.pb.gz")
+        self.text("--format=pprof", "-o", export, folder)
+        sides = [os.path.join(DATA, "go-cpu.pb.gz"),
+                 os.path.join(DATA, "py-spy.collapsed"), folder, export]
+        for before in sides:
+            for after in sides:
+                with self.subTest(before=before, after=after):
+                    rows, text = self.diffed(before, after)
+                    for side, path in enumerate((before, after)):
+                        wanted, name = counts(path), os.path.basename(path)
+                        got = {key: row[side] for key, row in rows.items()}
+                        for key in set(got) | set(wanted):
+                            self.assertAlmostEqual(
+                                got.get(key, 0), wanted.get(key, 0), delta=1,
+                                msg=(side, key))
+                        self.assertEqual(
+                            name + " is " in text,
+                            path != folder, "what it lacks")
+                    if before == after:
+                        self.assertIn(": 0 of ", text)
+        # a profile and its own export: nothing differs, and it is all there
+        rows, text = self.diffed(folder, export)
+        self.assertIn("turn", rows)
+        self.assertTrue(all(abs(one - other) <= 1
+                            for one, other in rows.values()), rows)
+
     def small(self, *more, value=7, line=1, ids=(1,)):
         texts = b"".join(field(6, text) for text in (
             b"", b"cpu", b"nanoseconds", b"\x1b[31m</script>\xff;a b"))

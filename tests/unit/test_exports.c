@@ -77,7 +77,8 @@ static void test_zip(void **state)
     static char plain[300000], back[300001];
     char *data = NULL;
     size_t size;
-    FILE *out = open_memstream(&data, &size), *zip = jr_zip_open(out);
+    FILE *out = open_memstream(&data, &size),
+         *zip = jr_zip_open(out, JR_ZIPPED_TEXT);
     z_stream stream = {0};
 
     (void)state;
@@ -103,7 +104,8 @@ static void test_zip(void **state)
 /* An error of the file behind is its own, and nothing hangs. */
 static void test_zip_full(void **state)
 {
-    FILE *full = fopen("/dev/full", "w"), *zip = jr_zip_open(full);
+    FILE *full = fopen("/dev/full", "w"),
+         *zip = jr_zip_open(full, JR_ZIPPED_TEXT);
 
     (void)state;
     setvbuf(full, NULL, _IONBF, 0);
@@ -263,6 +265,62 @@ static void test_inlined_in_text(void **state)
     profile_free(&profile);
 }
 
+static char *firefox_of(struct profile *profile)
+{
+    struct jr_filter filter = everything();
+    size_t size;
+
+    filter.keep_places = filter.keep_samples = 1;
+    profile_model(profile, "", &filter, NULL);
+    return write_with(jr_write_firefox, profile, &size);
+}
+
+/* Two addresses of one function of JIT code are one frame, which the format
+ * cannot tell apart; paths through them are one stack. */
+static void test_equal_rows(void **state)
+{
+    struct profile profile;
+    char *data;
+
+    (void)state;
+    profile_init(&profile);
+    profile_sample(&profile, "ba", 10, 1000, 1);
+    profile_sample(&profile, "bA", 12, 1000, 1);
+    profile_sample(&profile, "bac", 14, 1000, 1);
+    profile_sample(&profile, "ca", 16, 1000, 1);
+    data = firefox_of(&profile);
+    assert_int_equal(profile.model.places.count, 6);
+    assert_non_null(strstr(data, "\"frameTable\":{\"length\":3,"));
+    assert_non_null(strstr(data, "\"stackTable\":{\"length\":5,"
+                                 "\"frame\":[1,0,2,2,0],"
+                                 "\"prefixOffset\":[0,1,1,0,1]}"));
+    assert_non_null(strstr(data, "\"stack\":[1,1,2,4]"));
+    free(data);
+    profile_free(&profile);
+}
+
+/* Weights are in hundredths of a period; what that cuts off a sample, the next
+ * one of its stack gets. */
+static void test_rounded_weights(void **state)
+{
+    struct profile profile;
+    char *data;
+
+    (void)state;
+    profile_init(&profile);
+    profile.header->period_ns = 1000000;
+    for (unsigned i = 0; i < 3; i++) {
+        profile_sample(&profile, "a", 1000000 * (2 * i + 1), 1004000, 1);
+        profile_sample(&profile, "b", 1000000 * (2 * i + 2), 1000000, 1);
+    }
+    data = firefox_of(&profile);
+    assert_non_null(strstr(data, "\"weight\":[1,1,1.01,1,1,1]"));
+    assert_non_null(
+        strstr(data, "\"threadCPUDelta\":[1e3,1e3,1010,1e3,1e3,1e3]"));
+    free(data);
+    profile_free(&profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +330,8 @@ int main(void)
         cmocka_unit_test(test_zip_full),
         cmocka_unit_test(test_inlined_in_pprof),
         cmocka_unit_test(test_inlined_in_text),
+        cmocka_unit_test(test_equal_rows),
+        cmocka_unit_test(test_rounded_weights),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

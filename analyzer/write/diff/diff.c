@@ -95,12 +95,13 @@ static void put_function(const struct jr_diff *diff, uint32_t function,
     }
 }
 
-static uint64_t periods(const struct jr_diff *diff,
+/* In periods of the side itself, as its own report has them: a profile of
+ * another tool may count other things than time. */
+static uint64_t periods(const struct jr_diff *diff, unsigned side,
                         const struct jr_diff_sum *sum)
 {
-    const struct jr_model *model = diff->report->model;
-
-    return jr_periods(model, sum->ns < 1.8e19 ? (uint64_t)sum->ns : UINT64_MAX);
+    return jr_periods_of(diff->period_ns[side],
+                         sum->ns < 1.8e19 ? (uint64_t)sum->ns : UINT64_MAX);
 }
 
 /* What has weight on one side alone, in itself or below. */
@@ -123,8 +124,8 @@ static void put_row(const struct jr_diff *diff, const struct ranked *ranked,
     const struct jr_diff_sum *before = sum_of(ranked->row, JR_BEFORE, hits);
     const struct jr_diff_sum *after = sum_of(ranked->row, JR_AFTER, hits);
 
-    fprintf(out, "%8" PRIu64 " %8" PRIu64 " ", periods(diff, before),
-            periods(diff, after));
+    fprintf(out, "%8" PRIu64 " %8" PRIu64 " ", periods(diff, JR_BEFORE, before),
+            periods(diff, JR_AFTER, after));
     put_measure(diff, ranked->difference.before, 0, out);
     put_measure(diff, ranked->difference.after, 0, out);
     put_measure(diff, ranked->difference.step, 1, out);
@@ -202,7 +203,7 @@ static void put_paths(const struct jr_diff *diff, unsigned side, FILE *out)
         if (count == 1)
             fprintf(out, "\n%s Call Paths\n\n",
                     side == JR_AFTER ? "New" : "Vanished");
-        fprintf(out, "%8" PRIu64 " ", periods(diff, &path->sum));
+        fprintf(out, "%8" PRIu64 " ", periods(diff, side, &path->sum));
         put_measure(diff, difference.step, 1, out);
         fputs(" *  ", out);
         put_path(diff, path->node, out);
@@ -236,7 +237,7 @@ static void put_side(const struct jr_diff *diff, unsigned side, FILE *out)
     }
     fprintf(out,
             "%" PRIu64 " samples, total weight %" PRIu64 " periods, %.3f s\n",
-            diff->samples[side], periods(diff, &diff->whole[side]),
+            diff->samples[side], periods(diff, side, &diff->whole[side]),
             diff->whole[side].ns / NS);
 }
 

@@ -48,7 +48,8 @@ struct jr_diff {
     size_t npaths, paths_room;
     struct jr_diff_sum whole[JR_SIDES];
     uint64_t samples[JR_SIDES];
-    double limit; /* of standard errors that chance may make */
+    uint64_t period_ns[JR_SIDES]; /* of the first process of each */
+    double limit;                 /* of standard errors that chance may make */
 };
 
 /* rows.c: works all of it out; jr_diff_close frees it. */

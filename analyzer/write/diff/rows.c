@@ -132,6 +132,11 @@ void jr_diff_open(struct jr_diff *diff, const struct jr_report *report)
     node_sums *sums;
 
     *diff = (struct jr_diff){.report = report};
+    for (size_t i = report->model->nprocesses; i-- > 0;) {
+        const struct jr_process *process = &report->model->processes[i];
+
+        diff->period_ns[process->side] = process->run->header.period_ns;
+    }
     sums = weigh_leaves(report->model, diff);
     weigh_functions(diff, sums);
     find_paths(diff, sums);

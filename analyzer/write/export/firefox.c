@@ -169,6 +169,17 @@ static void put_meta(struct jr_firefox *firefox)
     free(command);
 }
 
+/* Microseconds; 1e3 is a byte less than 1000. */
+static void put_us(struct jr_json *json, uint64_t ns)
+{
+    const uint64_t us = ns / 1000;
+    const int is_round = us > 0 && us % 1000 == 0;
+
+    jr_json_uint(json, is_round ? us / 1000 : us);
+    if (is_round)
+        fputs("e3", json->out);
+}
+
 /* The columns of a thread's samples.  Times are rounded before they are
  * subtracted, so that no error adds up. */
 static void put_samples(struct jr_firefox *firefox, uint32_t thread)
@@ -211,15 +222,18 @@ static void put_samples(struct jr_firefox *firefox, uint32_t thread)
     jr_json_key(json, "weight");
     jr_json_open(json, '[');
     for (size_t i = first; i < end; i++)
-        jr_json_ms(json, model->seen[order->items[i]].weight_ns);
+        jr_json_ms(json,
+                   jr_firefox_round(firefox, &model->seen[order->items[i]],
+                                    firefox->weight_rests));
     jr_json_close(json, ']');
     jr_json_key(json, "threadCPUDelta");
     jr_json_open(json, '[');
     for (size_t i = first; i < end; i++) {
         const struct jr_seen *seen = &model->seen[order->items[i]];
 
-        jr_json_uint(
-            json, jr_export_is_cpu(seen->event) ? seen->weight_ns / 1000 : 0);
+        put_us(json, jr_export_is_cpu(seen->event)
+                         ? jr_firefox_round(firefox, seen, firefox->cpu_rests)
+                         : 0);
     }
     jr_json_close(json, ']');
     jr_json_close(json, '}');

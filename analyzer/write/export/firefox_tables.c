@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Libraries, sources, functions, frames and stacks of a profile for the Firefox
- * Profiler.  A stack is a node of the model, a frame is a place; behind them
- * come those of idle threads.
+ * Profiler.  Behind frames and stacks come those of idle threads.
  * Runs in: analyzer. */
 #include <stdlib.h>
 #include <string.h>
@@ -21,45 +20,6 @@ static const struct jr_place *place_of(const struct jr_model *model,
                                        size_t node)
 {
     return &model->places.items[model->nodes.items[node].key];
-}
-
-/* The kind of idleness of a sample; 0: the thread ran. */
-static uint8_t idle_kind(unsigned event)
-{
-    return event == JP_EVENT_WALL_BLOCKED ? JR_IDLE_BLOCKED
-           : event == JP_EVENT_WALL_READY ? JR_IDLE_READY
-                                          : 0;
-}
-
-static void number_idles(struct jr_firefox *firefox)
-{
-    const struct jr_model *model = firefox->model;
-
-    for (size_t i = 0; i < model->nseen; i++) {
-        const struct jr_seen *seen = &model->seen[i];
-        const uint8_t kind = idle_kind(seen->event);
-        const uint32_t fresh = (uint32_t)firefox->nidles;
-
-        if (kind && seen->node &&
-            jr_table_put(&firefox->by_idle, seen->node, kind, fresh) == fresh)
-            *JR_PUSH(firefox->idles, firefox->nidles, firefox->idles_room) =
-                (struct jr_idle){seen->node, kind};
-    }
-}
-
-int64_t jr_firefox_stack(const struct jr_firefox *firefox,
-                         const struct jr_seen *seen)
-{
-    const uint8_t kind = idle_kind(seen->event);
-
-    if (seen->node == 0)
-        return -1;
-    if (kind == 0)
-        return (int64_t)seen->node - 1;
-    /* It is there: nothing is added. */
-    return (int64_t)firefox->model->nodes.count - 1 +
-           jr_table_put((struct jr_table *)&firefox->by_idle, seen->node, kind,
-                        UINT32_MAX - 1);
 }
 
 /* Sources are told apart by their names' pointers. */
@@ -132,7 +92,6 @@ void jr_firefox_number(struct jr_firefox *firefox)
     number_sources(firefox);
     number_libs(firefox);
     number_tiers(firefox);
-    number_idles(firefox);
     firefox->depths = jr_alloc(model->places.count + 1, 1);
     for (size_t i = 1; i < model->nodes.count; i++) {
         const struct jr_path *node = &model->nodes.items[i];
@@ -144,6 +103,7 @@ void jr_firefox_number(struct jr_firefox *firefox)
         if (place_of(model, i)->inlined && node->parent)
             firefox->depths[node->key] = outer < DEPTH_MOST ? outer + 1 : outer;
     }
+    jr_firefox_number_rows(firefox);
 }
 
 void jr_firefox_free(struct jr_firefox *firefox)
@@ -156,10 +116,9 @@ void jr_firefox_free(struct jr_firefox *firefox)
     free(firefox->words);
     free(firefox->subcategories);
     free(firefox->depths);
-    free(firefox->idles);
     free(firefox->marks);
     free(firefox->first_mark);
-    jr_table_free(&firefox->by_idle);
+    jr_firefox_free_rows(firefox);
 }
 
 /* A breakpad id: the first 16 bytes of the build-id as a GUID, whose first
@@ -242,41 +201,46 @@ static void put_or(struct jr_json *json, int there, uint64_t number,
         jr_json_word(json, otherwise);
 }
 
+/* How far the row of a node's caller is before `row`; 0: it has none. */
+static size_t caller_offset(const struct jr_firefox *firefox, uint32_t node,
+                            size_t row)
+{
+    const uint32_t parent = firefox->model->nodes.items[node].parent;
+
+    return parent ? row - firefox->stacks[parent] : 0;
+}
+
 static void put_stacks(struct jr_firefox *firefox)
 {
-    const struct jr_model *model = firefox->model;
-    const struct jr_path *nodes = model->nodes.items;
-    const size_t count = model->nodes.count - 1;
+    const struct jr_path *nodes = firefox->model->nodes.items;
+    const size_t count = firefox->nstacks;
     struct jr_json *json = &firefox->json;
 
     open_table(json, "stackTable", count + firefox->nidles);
     open_column(json, "frame");
-    for (size_t i = 1; i <= count; i++)
-        jr_json_uint(json, nodes[i].key);
+    for (size_t i = 0; i < count; i++)
+        jr_json_uint(json, firefox->frames[nodes[firefox->stack_nodes[i]].key]);
     for (size_t i = 0; i < firefox->nidles; i++)
-        jr_json_uint(json, model->places.count + i);
+        jr_json_uint(json, firefox->nframes + i);
     close_column(json);
     open_column(json, "prefixOffset");
-    for (size_t i = 1; i <= count; i++)
-        jr_json_uint(json, nodes[i].parent ? i - nodes[i].parent : 0);
-    for (size_t i = 0; i < firefox->nidles; i++) {
-        const uint32_t parent = nodes[firefox->idles[i].node].parent;
-
-        jr_json_uint(json, parent ? count + i + 1 - parent : 0);
-    }
+    for (size_t i = 0; i < count; i++)
+        jr_json_uint(json, caller_offset(firefox, firefox->stack_nodes[i], i));
+    for (size_t i = 0; i < firefox->nidles; i++)
+        jr_json_uint(json,
+                     caller_offset(firefox, firefox->idles[i].node, count + i));
     close_column(json);
     jr_json_close(json, '}');
 }
 
-/* The place of a row of the table of frames. */
+/* A place of a row of the table of frames. */
 static uint32_t frame_place(const struct jr_firefox *firefox, size_t row)
 {
-    const struct jr_model *model = firefox->model;
-
-    if (row < model->places.count)
-        return (uint32_t)row;
-    row -= model->places.count;
-    return model->nodes.items[firefox->idles[row].node].key;
+    if (row < firefox->nframes)
+        return firefox->frame_places[row];
+    return firefox->model->nodes
+        .items[firefox->idles[row - firefox->nframes].node]
+        .key;
 }
 
 static void put_categories(struct jr_firefox *firefox, size_t count)
@@ -292,7 +256,7 @@ static void put_categories(struct jr_firefox *firefox, size_t count)
             model->functions[model->tiers[place->tier].function].kind;
 
         jr_json_uint(json,
-                     i >= model->places.count ? JR_CATEGORY_IDLE
+                     i >= firefox->nframes ? JR_CATEGORY_IDLE
                      : kind == JR_FRAME_JIT || kind == JR_FRAME_JIT_UNNAMED
                          ? JR_CATEGORY_JIT
                      : kind == JR_FRAME_UNKNOWN ? JR_CATEGORY_OTHER
@@ -300,8 +264,10 @@ static void put_categories(struct jr_firefox *firefox, size_t count)
     }
     close_column(json);
     open_column(json, "subcategory");
-    for (size_t i = 0; i < model->places.count; i++)
-        jr_json_uint(json, firefox->words[model->places.items[i].tier]);
+    for (size_t i = 0; i < firefox->nframes; i++)
+        jr_json_uint(
+            json,
+            firefox->words[model->places.items[frame_place(firefox, i)].tier]);
     for (size_t i = 0; i < firefox->nidles; i++)
         jr_json_uint(json, firefox->idles[i].kind);
     close_column(json);
@@ -312,17 +278,17 @@ static void put_frames(struct jr_firefox *firefox)
 {
     const struct jr_model *model = firefox->model;
     const struct jr_place *places = model->places.items;
-    const size_t count = model->places.count + firefox->nidles;
+    const size_t count = firefox->nframes + firefox->nidles;
     struct jr_json *json = &firefox->json;
 
     open_table(json, "frameTable", count);
     open_column(json, "address");
     for (size_t i = 0; i < count; i++) {
-        const struct jr_place *place = &places[frame_place(firefox, i)];
+        uint32_t address;
+        const int has_any = jr_firefox_address(
+            firefox, &places[frame_place(firefox, i)], &address);
 
-        put_or(json,
-               firefox->libs[place->object] && place->address <= UINT32_MAX,
-               place->address, "-1");
+        put_or(json, has_any, address, "-1");
     }
     close_column(json);
     open_column(json, "inlineDepth");

@@ -14,12 +14,21 @@
 #include "write/facts.h"
 
 #define NS_A_SECOND 1000000000U
+#define LINES_MOST ((size_t)32 << 20) /* bytes of lines that are kept */
+
+/* The line of a place. */
+struct line {
+    char *text; /* NULL: it is made when it is written */
+    size_t size;
+};
 
 struct script {
     const struct jr_model *model;
     FILE *out;
     char **names;                /* by thread */
     char **functions, **objects; /* by their numbers in the model */
+    struct line *lines;          /* by place */
+    size_t kept;                 /* bytes of lines */
     uint64_t *zero;              /* by process, as in struct jr_order */
     const char *event;
 };
@@ -54,16 +63,37 @@ static char **name_threads(const struct jr_model *model)
 
 /* An offset comes behind each name: some readers would take the end of one as
  * "libc.so.6+0x1000" for it. */
-static void put_frame(const struct script *script, uint32_t node)
+static char *make_line(const struct script *script, uint32_t number)
 {
     const struct jr_model *model = script->model;
-    const struct jr_place *place =
-        &model->places.items[model->nodes.items[node].key];
+    const struct jr_place *place = &model->places.items[number];
 
-    fprintf(script->out, "\t%16" PRIx64 " %s+0x0 (%s)\n",
-            jr_export_address(model, place),
-            script->functions[jr_node_function(model, node)],
-            place->inlined ? "inlined" : script->objects[place->object]);
+    return jr_printf(
+        "\t%16" PRIx64 " %s+0x0 (%s)\n", jr_export_address(model, place),
+        script->functions[model->tiers[place->tier].function],
+        place->inlined ? "inlined" : script->objects[place->object]);
+}
+
+/* A place stands in many stacks: its line is kept, as long as all that are
+ * kept are not too long. */
+static void put_frame(struct script *script, uint32_t node)
+{
+    const uint32_t place = script->model->nodes.items[node].key;
+    struct line *line = &script->lines[place];
+
+    if (line->text == NULL) {
+        char *text = make_line(script, place);
+        const size_t size = strlen(text);
+
+        if (size > LINES_MOST - script->kept) {
+            fwrite_unlocked(text, 1, size, script->out);
+            free(text);
+            return;
+        }
+        script->kept += size;
+        *line = (struct line){text, size};
+    }
+    fwrite_unlocked(line->text, 1, line->size, script->out);
 }
 
 static void free_all(char **texts, size_t count)
@@ -95,7 +125,7 @@ static void make_texts(struct script *script)
     }
 }
 
-static void put_sample(const struct script *script, const struct jr_seen *seen)
+static void put_sample(struct script *script, const struct jr_seen *seen)
 {
     const struct jr_model *model = script->model;
     const struct jr_thread *thread = &model->threads[seen->thread];
@@ -137,8 +167,12 @@ void jr_write_perf_script(const struct jr_report *report, FILE *out)
     if (count > 0)
         fputs("#\n", out);
     make_texts(&script);
+    script.lines = jr_alloc(model->places.count + 1, sizeof(*script.lines));
     for (size_t i = 0; i < model->nseen; i++)
         put_sample(&script, &model->seen[i]);
+    for (size_t i = 0; i < model->places.count; i++)
+        free(script.lines[i].text);
+    free(script.lines);
     free_all(script.names, model->nthreads);
     free_all(script.functions, model->nfunctions);
     free_all(script.objects, model->places.nobjects);

@@ -163,13 +163,13 @@ void jr_write_pprof(const struct jr_report *report, FILE *out)
     struct writing writing = {.report = report,
                               .model = report->model,
                               .is_real = jr_export_is_real(report->model)};
-    FILE *zipped = jr_zip_open(out);
+    FILE *zipped = jr_zip_open(out, JR_ZIPPED_PROTO);
 
     jr_pprof_init(&writing.tables, report->model, zipped);
     jr_pprof_begin(&writing.tables);
     put_head(&writing);
     put_samples(&writing);
-    fwrite(writing.tables.body.data, 1, writing.tables.body.size, zipped);
+    jr_pprof_end(&writing.tables);
     (void)fclose(zipped);
     jr_pprof_free(&writing.tables);
     free(writing.labels.data);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A pprof profile while it is made: what samples refer to is written when it
+ * A pprof profile while it is made: what samples refer to is numbered when it
  * is first asked for, with ids 1, 2, 3.
  * Runs in: analyzer. */
 #ifndef JR_PPROF_H
@@ -43,6 +43,10 @@ struct jr_pprof {
     uint32_t *chains;    /* by node: its place and those it is inlined into */
     size_t nchains;
     uint32_t last_function, last_mapping, last_location;
+    uint32_t *late_locations; /* nodes of those that are to be written; */
+    uint32_t *late_functions; /* and functions, in the order of their ids */
+    size_t nlate_locations, nlate_functions;
+    size_t late_locations_room, late_functions_room;
 };
 
 /* An empty profile of a model with places. */
@@ -54,9 +58,14 @@ void jr_pprof_free(struct jr_pprof *pprof);
  * the profile empty before, if it is not. */
 void jr_pprof_begin(struct jr_pprof *pprof);
 
-/* Indices and ids, of what is written if it was not before. */
+/* Indices and ids.  What has none yet is written at once where there is no
+ * stream, so that `body` tells how large the profile is; else it waits for
+ * jr_pprof_end: a row of samples is compressed best right behind another. */
 uint64_t jr_pprof_string(struct jr_pprof *pprof, const char *text);
 uint32_t jr_pprof_location(struct jr_pprof *pprof, uint32_t node);
+
+/* Writes what waits, and gives the rest of `body` to `out`. */
+void jr_pprof_end(struct jr_pprof *pprof);
 
 /* The node below which that of `node`'s location is called; 0: the root. */
 uint32_t jr_pprof_caller(const struct jr_pprof *pprof, uint32_t node);

@@ -92,6 +92,8 @@ void jr_pprof_free(struct jr_pprof *pprof)
     free(pprof->mappings);
     free(pprof->locations);
     free(pprof->chains);
+    free(pprof->late_locations);
+    free(pprof->late_functions);
 }
 
 static void append(struct jr_pprof *pprof, unsigned field,
@@ -125,6 +127,14 @@ void jr_pprof_put_type(struct jr_pprof *pprof, unsigned field, const char *type,
     jr_pprof_put(pprof, field);
 }
 
+static void put_string(struct jr_pprof *pprof, size_t index)
+{
+    char *text = pprof->strings[index];
+    struct jr_proto bytes = {.data = (uint8_t *)text, .size = strlen(text)};
+
+    append(pprof, JR_PPROF_STRING, &bytes);
+}
+
 static uint32_t hash_text(const char *text)
 {
     uint64_t hash = 0;
@@ -138,7 +148,6 @@ uint64_t jr_pprof_string(struct jr_pprof *pprof, const char *text)
 {
     char *copy = jr_export_clean(text);
     const uint32_t hash = hash_text(copy);
-    struct jr_proto bytes;
     size_t at = hash;
     uint32_t found;
 
@@ -153,8 +162,8 @@ uint64_t jr_pprof_string(struct jr_pprof *pprof, const char *text)
     found = (uint32_t)pprof->nstrings;
     jr_index_add(&pprof->by_string, hash, found);
     *JR_PUSH(pprof->strings, pprof->nstrings, pprof->strings_room) = copy;
-    bytes = (struct jr_proto){.data = (uint8_t *)copy, .size = strlen(copy)};
-    append(pprof, JR_PPROF_STRING, &bytes);
+    if (!pprof->out)
+        put_string(pprof, found);
     return found;
 }
 
@@ -195,20 +204,15 @@ static uint32_t mapping_of(struct jr_pprof *pprof, size_t index)
     return pprof->mappings[index];
 }
 
-/* The id of a function.  Where it has no raw name, its system name stays
- * empty: pprof cuts template arguments off a name that is the system name
- * too. */
-static uint32_t function_of(struct jr_pprof *pprof, uint32_t index)
+/* Where a function has no raw name, its system name stays empty: pprof cuts
+ * template arguments off a name that is the system name too. */
+static void put_function(struct jr_pprof *pprof, uint32_t index)
 {
     const struct jr_function *function = &pprof->model->functions[index];
     struct jr_proto *message = &pprof->inner;
-    char *name;
+    char *name = jr_export_name(function);
 
-    if (pprof->functions[index] != 0)
-        return pprof->functions[index];
-    pprof->functions[index] = ++pprof->last_function;
-    name = jr_export_name(function);
-    jr_proto_uint(message, 1, pprof->last_function);
+    jr_proto_uint(message, 1, pprof->functions[index]);
     jr_proto_uint(message, 2, jr_pprof_string(pprof, name));
     if (function->raw)
         jr_proto_uint(message, 3, jr_pprof_string(pprof, function->raw));
@@ -217,6 +221,18 @@ static uint32_t function_of(struct jr_pprof *pprof, uint32_t index)
     jr_proto_uint(message, 5, function->first_line);
     append(pprof, JR_PPROF_FUNCTION, message);
     free(name);
+}
+
+static uint32_t function_of(struct jr_pprof *pprof, uint32_t index)
+{
+    if (pprof->functions[index] != 0)
+        return pprof->functions[index];
+    pprof->functions[index] = ++pprof->last_function;
+    if (pprof->out)
+        *JR_PUSH(pprof->late_functions, pprof->nlate_functions,
+                 pprof->late_functions_room) = index;
+    else
+        put_function(pprof, index);
     return pprof->functions[index];
 }
 
@@ -238,23 +254,43 @@ static void add_lines(struct jr_pprof *pprof, uint32_t node)
     free(one.data);
 }
 
-uint32_t jr_pprof_location(struct jr_pprof *pprof, uint32_t node)
+static void put_location(struct jr_pprof *pprof, uint32_t node)
 {
     const struct jr_place *place = place_of(pprof->model, node);
-    uint32_t *id = &pprof->locations[pprof->chains[node]];
-    uint32_t mapping;
+    const uint32_t mapping = mapping_of(pprof, place->object);
 
-    if (*id != 0)
-        return *id;
-    *id = ++pprof->last_location;
-    mapping = mapping_of(pprof, place->object);
     add_lines(pprof, node);
-    jr_proto_uint(&pprof->inner, 1, *id);
+    jr_proto_uint(&pprof->inner, 1, pprof->locations[pprof->chains[node]]);
     jr_proto_uint(&pprof->inner, 2, mapping);
     jr_proto_uint(&pprof->inner, 3, jr_export_address(pprof->model, place));
     jr_proto_append(&pprof->inner, &pprof->line);
     append(pprof, JR_PPROF_LOCATION, &pprof->inner);
+}
+
+uint32_t jr_pprof_location(struct jr_pprof *pprof, uint32_t node)
+{
+    uint32_t *id = &pprof->locations[pprof->chains[node]];
+
+    if (*id != 0)
+        return *id;
+    *id = ++pprof->last_location;
+    if (pprof->out)
+        *JR_PUSH(pprof->late_locations, pprof->nlate_locations,
+                 pprof->late_locations_room) = node;
+    else
+        put_location(pprof, node);
     return *id;
+}
+
+void jr_pprof_end(struct jr_pprof *pprof)
+{
+    for (size_t i = 0; i < pprof->nlate_locations; i++)
+        put_location(pprof, pprof->late_locations[i]);
+    for (size_t i = 0; i < pprof->nlate_functions; i++)
+        put_function(pprof, pprof->late_functions[i]);
+    for (size_t i = 0; i < pprof->nstrings; i++)
+        put_string(pprof, i);
+    fwrite(pprof->body.data, 1, pprof->body.size, pprof->out);
 }
 
 /* The executable comes first: readers call the first one the main binary. */

@@ -161,7 +161,7 @@ static char *zipped(const struct jr_proto *body, size_t *size)
 
     if (memory == NULL)
         jr_no_memory();
-    zip = jr_zip_open(memory);
+    zip = jr_zip_open(memory, JR_ZIPPED_PROTO);
     fwrite(body->data, 1, body->size, zip);
     (void)fclose(zip);
     if (fclose(memory) != 0)
