@@ -7,7 +7,7 @@ import re
 import subprocess
 import unittest
 
-from jprun import Case, need
+from jprun import ROOT, Case, need
 import exports
 from dwarfs import LINES, SOURCE, Readers, instructions, output
 
@@ -267,6 +267,23 @@ class Profiles(Case):
         self.assertEqual(
             self.collapsed(app, "-i", symbol, "jprof-log"),
             self.collapsed(app, "-i", "innermost(unsigned int)", "jprof-log"))
+
+    def test_d(self):
+        """Names of D, of a real program."""
+        app = self.path("app")
+        subprocess.run([need("gdc"), "-O2", "-g", "-fno-inline", "-o", app,
+                        os.path.join(ROOT, "tests/programs/shapes.d")],
+                       check=True)
+        done = self.run_program(app, flags="JP_START JP_PERIOD=0.001")
+        self.assertEqual((done.status, done.err), (0, ""))
+        leaves = {stack[-1] for stack, _ in self.collapsed(app, "jprof-log")}
+        for name in ("shapes.Matrix!(double).Matrix.sum()",
+                     "shapes.Circle.area(int)", "shapes.spin(ulong)"):
+            self.assertIn(name, leaves)
+        roots = {name for stack, _ in self.collapsed(app, "jprof-log")
+                 for name in stack}
+        self.assertIn("D main", roots)
+        self.assertFalse([name for name in roots if name.startswith("_D")])
 
     def test_real_time(self):
         """What blocked, and time by function, mark them too."""

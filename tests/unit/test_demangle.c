@@ -45,6 +45,29 @@ static void names_functions_as_written(void **state)
         {"base_GHCziBase_map_info", "base:GHC.Base.map"},
         {"ghczmprim_GHCziTypes_ZC_info", "ghc-prim:GHC.Types.:"},
         {"main_Main_zdwgo_info", "main:Main.$wgo"},
+        /* Of programs of GDC 12, OCaml 4.13 and GHC 9.0. */
+        {"_D4work6Circle4areaMFiZd", "work.Circle.area(int)"},
+        {"_D4work__T6MatrixTdZQk3sumMFNaNbNiNfZd",
+         "work.Matrix!(double).Matrix.sum()"},
+        {"_D4work4spinFmZm.isra.0", "work.spin(ulong) [clone .isra.0]"},
+        {"_D3std9algorithm9iteration__T9MapResultS4work4mainFZ9__lambda1TSQCk5"
+         "range__T4iotaTiTiZQkFiiZ6ResultZQCt8popFrontMFNaNbNiNfZv",
+         "std.algorithm.iteration.MapResult!(work.main().__lambda1, "
+         "std.range.iota!(int, int).iota(int, int).Result)."
+         "MapResult.popFront()"},
+        {"camlB__$2b$2b$2b_98", "B.+++_98"},
+        {"camlB__insert_84", "B.insert_84"},
+        {"Main_zdwzdsgo8_info", "Main.$w$sgo8"},
+        {"Main_zlzpzg_info", "Main.<+>"},
+        {"ZCMain_main_info", ":Main.main"},
+        {"DataziSet_fold_info", "Data.Set.fold"},
+        {"Utils_zdwgo_info", "Utils.$wgo"},
+        {"ghczmprim_GHCziTuple_Z3T_con_info", "ghc-prim:GHC.Tuple.(,,)"},
+        {"ghczmprim_GHCziPrim_Z2H_info", "ghc-prim:GHC.Prim.(#,#)"},
+        {"base_GHCziShow_zdfShowZLz2cUZRzuzdsgo1_info",
+         "base:GHC.Show.$fShow(,)_$sgo1"},
+        {"base_GHCziConcziSync_ThreadRunning_con_info",
+         "base:GHC.Conc.Sync.ThreadRunning"},
     };
 
     (void)state;
@@ -82,6 +105,23 @@ static void leaves_other_symbols_alone(void **state)
         "base_GHCzkBase_map_info",
         "base_GHCz_map_info",
         "gtk_tree_info",
+        "base_GHCziTuple_Z65T_info",
+        "base_GHCziTuple_Z3_info",
+        "base_GHCziShow_z7U_info",
+        "base_GHCziShow_z3bbU_info",
+        "base_GHCziShow_z2_info",
+        "Curl_size_info",
+        "Main_info",
+        "Xziget_size_info",
+        "Main__info",
+        "SSL_CTX_con_info",
+        "_con_info",
+        "stg_sel_11_upd_info",
+        "caml_oldify_one",
+        /* Go's are shown as they are. */
+        "main.(*Matrix).Sum",
+        "main.Mix[go.shape.uint64]",
+        "main._Cfunc_spin_c.abi0",
     };
 
     (void)state;
@@ -124,15 +164,32 @@ static void reads_long_symbols(void **state)
     free(name);
 }
 
+/* Each parameter is a function of the one before, twice: 2^n letters. */
 static void bounds_names_of_d(void **state)
 {
-    char symbol[256] = "_D1f", *name;
-
     (void)state;
-    for (size_t i = 0; i < 40; i++)
-        strcat(symbol, "Qb");
-    name = jr_demangle(symbol);
-    assert_null(name);
+    for (size_t i = 4; i <= 60; i += 56) {
+        char symbol[1024] = "_D1fFPFiiZi", *name;
+        size_t start = strlen("_D1fF");
+
+        for (size_t j = 0; j < i; j++) {
+            const size_t next = strlen(symbol), back = next + 2 - start;
+
+            /* "PF" and two references to what began at `start`; each two
+             * digits, so that the second is three characters further on. */
+            sprintf(symbol + next, "PFQ%c%cQ%c%cZi", 'A' + (int)(back / 26),
+                    'a' + (int)(back % 26), 'A' + (int)((back + 3) / 26),
+                    'a' + (int)((back + 3) % 26));
+            start = next;
+        }
+        strcat(symbol, "Zv");
+        name = jr_demangle(symbol);
+        if (i == 4)
+            assert_non_null(name);
+        else
+            assert_null(name);
+        free(name);
+    }
 }
 
 static void bounds_depth_and_length(void **state)

@@ -321,6 +321,30 @@ static void names_the_rest_of_a_nested_symbol(void **state)
     free(names.items);
 }
 
+/* A symbol without a size and an FDE does not take in code that has one. */
+static void ends_before_what_is_described(void **state)
+{
+    struct jr_fde described[] = {{0x18, 0x20}, {0x28, 0x38}};
+    const struct jr_fdes fdes = {described, 2, 2};
+    struct jr_candidates candidates = {0};
+    struct jr_names names = {0};
+
+    (void)state;
+    *JR_PUSH(candidates.items, candidates.count, candidates.room) =
+        (struct jr_candidate){0x10, 0, 0x60, "without", STB_LOCAL};
+    *JR_PUSH(candidates.items, candidates.count, candidates.room) =
+        (struct jr_candidate){0x28, 0, 0x60, "with", STB_LOCAL};
+    *JR_PUSH(candidates.items, candidates.count, candidates.room) =
+        (struct jr_candidate){0x40, 0, 0x60, "last", STB_LOCAL};
+    jr_names_choose(&candidates, &fdes, &names);
+    assert_int_equal(names.count, 3);
+    assert_int_equal(names.items[0].end, 0x18);
+    assert_int_equal(names.items[1].end, 0x38);
+    assert_int_equal(names.items[2].end, 0x60);
+    free(candidates.items);
+    free(names.items);
+}
+
 /* Against the slow way, over pseudo-random numbers. */
 static void finds_ranks(void **state)
 {
@@ -367,6 +391,7 @@ int main(void)
         cmocka_unit_test(names_functions_of_libc),
         cmocka_unit_test(refuses_what_is_no_elf_file),
         cmocka_unit_test(names_the_rest_of_a_nested_symbol),
+        cmocka_unit_test(ends_before_what_is_described),
         cmocka_unit_test(finds_ranks),
     };
 

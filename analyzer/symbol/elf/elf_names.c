@@ -109,7 +109,7 @@ static uint64_t end_of(const struct jr_candidates *candidates, size_t at,
                        const struct jr_fdes *fdes)
 {
     const struct jr_candidate *candidate = &candidates->items[at];
-    const struct jr_fde *fde;
+    const struct jr_fde *fde, *next;
     uint64_t end = candidate->section_end;
 
     if (candidate->size) {
@@ -120,7 +120,11 @@ static uint64_t end_of(const struct jr_candidates *candidates, size_t at,
     if (at + 1 < candidates->count && candidate[1].start < end)
         end = candidate[1].start;
     fde = jr_fdes_find(fdes, candidate->start);
-    return fde && fde->end < end ? fde->end : end;
+    if (fde)
+        return fde->end < end ? fde->end : end;
+    /* Code of others that have no symbol (GHC's local functions). */
+    next = jr_fdes_after(fdes, candidate->start);
+    return next && next->start < end ? next->start : end;
 }
 
 /* Symbols that may still go on while later ones start inside them. */

@@ -50,7 +50,8 @@ struct jr_name *jr_names_find(const struct jr_names *names, uint64_t address);
 /* Turns the candidates into disjoint ranges: of several names for one start
  * the best is taken (visible before local, then fewest leading underscores,
  * strong before weak, short before long, then by alphabet); one without a
- * size ends at the next symbol, its FDE's or its section's end. */
+ * size ends at the next symbol, its FDE's or its section's end, or where it has
+ * no FDE before the next one. */
 void jr_names_choose(struct jr_candidates *candidates,
                      const struct jr_fdes *fdes, struct jr_names *names);
 

@@ -189,7 +189,8 @@ void jr_fdes_read(Elf *elf, struct jr_fdes *fdes)
         qsort(fdes->items, fdes->count, sizeof *fdes->items, by_start);
 }
 
-const struct jr_fde *jr_fdes_find(const struct jr_fdes *fdes, uint64_t address)
+/* How many entries begin at or before `address`. */
+static size_t begun(const struct jr_fdes *fdes, uint64_t address)
 {
     size_t from = 0, to = fdes->count;
 
@@ -201,7 +202,21 @@ const struct jr_fde *jr_fdes_find(const struct jr_fdes *fdes, uint64_t address)
         else
             to = middle;
     }
-    if (from == 0 || fdes->items[from - 1].end <= address)
+    return from;
+}
+
+const struct jr_fde *jr_fdes_find(const struct jr_fdes *fdes, uint64_t address)
+{
+    const size_t count = begun(fdes, address);
+
+    if (count == 0 || fdes->items[count - 1].end <= address)
         return NULL;
-    return &fdes->items[from - 1];
+    return &fdes->items[count - 1];
+}
+
+const struct jr_fde *jr_fdes_after(const struct jr_fdes *fdes, uint64_t address)
+{
+    const size_t count = begun(fdes, address);
+
+    return count < fdes->count ? &fdes->items[count] : NULL;
 }

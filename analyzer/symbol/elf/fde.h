@@ -25,4 +25,8 @@ void jr_fdes_read(Elf *elf, struct jr_fdes *fdes);
 /* The entry that holds `address`, or NULL. */
 const struct jr_fde *jr_fdes_find(const struct jr_fdes *fdes, uint64_t address);
 
+/* The first entry that begins behind `address`, or NULL. */
+const struct jr_fde *jr_fdes_after(const struct jr_fdes *fdes,
+                                   uint64_t address);
+
 #endif

@@ -7,6 +7,7 @@
 #include "demangle.h"
 
 #include <setjmp.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,9 @@
 #include "demangle_table.h"
 
 #define OPTIONS (DMGL_PARAMS | DMGL_ANSI)
-#define D_REFERENCES_MAX 16 /* at most 2^8 copies of a part */
+#define D_WORK_MAX                                                             \
+    65536U /* characters of a D symbol that are read, some of
+                             them many times; about ten of output for each */
 
 typedef int demangler(const char *symbol, int options,
                       demangle_callbackref callback, void *opaque);
@@ -72,22 +75,68 @@ static char *try_one(demangler *demangle, const char *symbol, int options)
     return jr_strndup(output.text, output.used);
 }
 
-/* A D symbol's references can double its name as well, and libiberty makes it
- * whole: with few of them it stays small. */
+/* How far back a D symbol's reference leads whose `Q` is before `at`: a number
+ * of the base 26, the last digit a small letter (The D ABI, "Back References").
+ * 0: it is none. */
+static size_t d_distance(const char *at)
+{
+    size_t distance = 0;
+
+    for (; *at >= 'A' && *at <= 'Z' && distance < JR_DEMANGLE_IN_MAX; at++)
+        distance = distance * 26 + (size_t)(*at - 'A');
+    return *at >= 'a' && *at <= 'z' ? distance * 26 + (size_t)(*at - 'a') : 0;
+}
+
+/* What libiberty reads again for a D reference at `at` to `target`, where
+ * `nested` is what the references between them have it read: an identifier, a
+ * basic type, else a type, of which is known that it ends before `at`. */
+static uint64_t d_work(const char *target, const char *at, uint64_t nested)
+{
+    if (*target >= '0' && *target <= '9')
+        return (uint64_t)strtoul(target, NULL, 10) + 4;
+    if (*target >= 'a' && *target <= 'w')
+        return 1;
+    return (uint64_t)(at - target) + nested;
+}
+
+/* Whether a D symbol, of JR_DEMANGLE_IN_MAX characters at most, stays small.
+ * Its references can double its name as well, and libiberty makes it whole. */
+static int is_small_d(const char *symbol)
+{
+    /* What the references before each place have it read. */
+    uint64_t sums[JR_DEMANGLE_IN_MAX + 2];
+
+    sums[0] = 0;
+    for (size_t i = 0; symbol[i]; i++) {
+        const size_t back = symbol[i] == 'Q' ? d_distance(symbol + i + 1) : 0;
+
+        sums[i + 1] = sums[i];
+        if (back > 0 && back <= i)
+            sums[i + 1] +=
+                d_work(symbol + i - back, symbol + i, sums[i] - sums[i - back]);
+        if (sums[i + 1] > D_WORK_MAX)
+            return 0;
+    }
+    return 1;
+}
+
+/* A clone's mark is shown as that of C++ is. */
 static char *try_d(const char *symbol)
 {
-    size_t references = 0;
-    char *made, *name;
+    const char *clone = strchr(symbol, '.');
+    const size_t length = clone ? (size_t)(clone - symbol) : strlen(symbol);
+    char *bare = jr_strndup(symbol, length), *name;
+    char *made = is_small_d(bare) ? dlang_demangle(bare, OPTIONS) : NULL;
 
-    for (const char *at = symbol; *at; at++)
-        references += *at == 'Q';
-    made =
-        references > D_REFERENCES_MAX ? NULL : dlang_demangle(symbol, OPTIONS);
+    free(bare);
     if (!made)
         return NULL;
-    name = strlen(made) > JR_DEMANGLE_OUT_MAX
-               ? jr_printf("%.*s\xe2\x80\xa6", JR_DEMANGLE_OUT_MAX, made)
-               : jr_strdup(made);
+    if (strlen(made) > JR_DEMANGLE_OUT_MAX)
+        name = jr_printf("%.*s\xe2\x80\xa6", JR_DEMANGLE_OUT_MAX, made);
+    else if (clone)
+        name = jr_printf("%s [clone %s]", made, clone);
+    else
+        name = jr_strdup(made);
     free(made);
     return name;
 }
