@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Samples to leaves of the tree: one pass over the log.  A
- * stack is resolved when it is first seen and again only when a sample lies
- * outside the time for which the answer holds.
+ * Samples to leaves of the tree.  Where nothing asks for threads or times, the
+ * sums of the run's stacks are enough, but for stacks that changed their
+ * meaning; else the log is gone through again.  A stack is resolved when it is
+ * first seen and again only when a sample lies outside the time for which the
+ * answer holds.
  * Runs in: analyzer. */
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +41,9 @@ struct adding {
     uint8_t has_thread;
     struct jr_table threads;
     struct jr_inside inside; /* with filter.spans */
+    uint8_t *changed; /* by stack: its sums lie in the times of several answers,
+                         so its samples are asked for; NULL: all are */
+    uint64_t asked;   /* samples of such stacks */
 };
 
 /* With split, a stack has an answer for each event. */
@@ -222,12 +227,13 @@ static struct jr_leaf *leaf_of(struct adding *adding, struct answer *answer,
     return &adding->model->leaves[answer->leaf];
 }
 
+/* Counts `samples` of a kind, whose weight is that of *sample. */
 static void count(struct jr_stats *stats, const struct jr_sample *sample,
-                  const struct jr_stack_answer *answer)
+                  uint64_t samples, const struct jr_stack_answer *answer)
 {
     uint64_t weight = sample->weight_ns;
 
-    stats->samples++;
+    stats->samples += samples;
     stats->weight_ns = jr_add(stats->weight_ns, weight);
     if (sample->event == JP_EVENT_CPU || sample->event == JP_EVENT_WALL_RUNNING)
         stats->cpu_ns = jr_add(stats->cpu_ns, weight);
@@ -238,56 +244,65 @@ static void count(struct jr_stats *stats, const struct jr_sample *sample,
     /* A thread that waits is left alone: its samples say nothing of a rate. */
     if (sample->event == JP_EVENT_CPU ||
         sample->event == JP_EVENT_WALL_RUNNING) {
-        stats->timer_samples++;
+        stats->timer_samples += samples;
         stats->timer_ns = jr_add(stats->timer_ns, weight);
     }
-    stats->reasons[sample->reason]++;
-    stats->frames += answer->frames;
-    stats->inlined_frames += answer->inlined;
-    stats->lines_known += answer->lines;
-    stats->unnamed_frames += answer->unnamed;
-    stats->jit_frames += answer->jit;
-    stats->jit_named += answer->jit_named;
-    stats->jit_late += answer->jit_late;
+    stats->reasons[sample->reason] += samples;
+    stats->frames += samples * answer->frames;
+    stats->inlined_frames += samples * answer->inlined;
+    stats->lines_known += samples * answer->lines;
+    stats->unnamed_frames += samples * answer->unnamed;
+    stats->jit_frames += samples * answer->jit;
+    stats->jit_named += samples * answer->jit_named;
+    stats->jit_late += samples * answer->jit_late;
 }
 
-/* Returns whether the stack had to be resolved, which may take long. */
-static int add_sample(struct adding *adding, const struct jr_sample *sample)
+/* Resolves the stack of a sample unless what is known holds; returns whether
+ * it had to, which may take long. */
+static int resolve(struct adding *adding, const struct jr_sample *sample,
+                   struct answer *answer)
+{
+    if (sample->time_ns >= answer->is.from_ns &&
+        sample->time_ns < answer->is.until_ns)
+        return 0;
+    answer->has_leaf = 0;
+    jr_resolve(adding->resolver, sample, &answer->is);
+    return 1;
+}
+
+/* Adds so many samples of a kind, whose weight is that of *sample; their answer
+ * holds for all of them.  Returns whether the stack had to be resolved. */
+static int add_sample(struct adding *adding, const struct jr_sample *sample,
+                      uint64_t samples)
 {
     struct answer *answer = answer_of(adding, sample);
     struct jr_stats *stats = &adding->process->stats;
     struct jr_leaf *leaf;
     struct jr_bucket *bucket;
-    int slow = 0;
+    const int slow = resolve(adding, sample, answer);
 
-    if (sample->time_ns < answer->is.from_ns ||
-        sample->time_ns >= answer->is.until_ns) {
-        answer->has_leaf = 0;
-        jr_resolve(adding->resolver, sample, &answer->is);
-        slow = 1;
-    }
     if (jr_is_real(sample->event))
         jr_times_add(&adding->model->times, process_of(adding),
                      answer->is.dropped ? 0 : answer->is.node, sample);
     if (answer->is.dropped) {
-        stats->filtered++;
+        stats->filtered += samples;
         return slow;
     }
     leaf = leaf_of(adding, answer, bucket_of(adding, sample));
     bucket = &adding->model->buckets[leaf->bucket];
-    leaf->samples++;
+    leaf->samples += samples;
     leaf->weight_ns = jr_add(leaf->weight_ns, sample->weight_ns);
-    bucket->samples++;
+    bucket->samples += samples;
     bucket->weight_ns = jr_add(bucket->weight_ns, sample->weight_ns);
     if (answer->is.spot != JR_NO_SPOT) {
         struct jr_spot *spot = &adding->model->spots[answer->is.spot];
 
-        spot->samples++;
+        spot->samples += samples;
         if (sample->time_ns < spot->time_ns)
             spot->time_ns = sample->time_ns;
         spot->weight_ns = jr_add(spot->weight_ns, sample->weight_ns);
     }
-    count(stats, sample, &answer->is);
+    count(stats, sample, samples, &answer->is);
     if (adding->model->filter.keep_samples)
         keep(adding, sample, answer);
     return slow;
@@ -310,7 +325,7 @@ static int add_if_asked(struct adding *adding, const struct jr_sample *sample)
             jr_times_add(&adding->model->times, process_of(adding), 0, sample);
         return 0;
     }
-    return add_sample(adding, sample);
+    return add_sample(adding, sample, 1);
 }
 
 /* Real time, and samples that are kept, need the order of time.  Without it,
@@ -325,28 +340,127 @@ static enum jr_walk_order order_for(const struct jr_model *model,
     return model->filter.keep_samples ? JR_WALK_BY_TIME : JR_WALK_BY_THREAD;
 }
 
-static void add_samples(struct adding *adding, const struct jr_log *log)
+static void tell(const struct adding *adding, uint64_t done)
 {
-    struct jr_model *model = adding->model;
+    const struct jr_model *model = adding->model;
+
+    if (model->progress != NULL)
+        model->progress(model->progress_data, done,
+                        adding->process->run->nsamples);
+}
+
+/* Goes through the samples, or those of stacks that changed. */
+static void add_samples(struct adding *adding, const struct jr_log *log,
+                        enum jr_walk_order order)
+{
     const struct jr_run *run = adding->process->run;
-    struct jr_walk *walk = jr_walk_begin(log, run, order_for(model, run));
+    struct jr_walk *walk = jr_walk_begin(log, run, order);
     const struct jr_sample *samples;
-    uint64_t done = 0, told = 0, slow = 0;
+    uint64_t done = 0, told = 0, slow = 0, found = 0;
     size_t count;
 
     while ((count = jr_walk_next(walk, &samples)) > 0) {
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
+            if (adding->changed && !adding->changed[samples[i].stack])
+                continue;
+            found++;
             slow += (uint64_t)add_if_asked(adding, &samples[i]);
+        }
         done += count;
-        if (model->progress != NULL &&
-            (done - told >= PROGRESS_SAMPLES || slow >= PROGRESS_STACKS)) {
-            model->progress(model->progress_data, done, run->nsamples);
+        if (done - told >= PROGRESS_SAMPLES || slow >= PROGRESS_STACKS) {
+            tell(adding, done);
             told = done;
             slow = 0;
         }
     }
-    adding->process->stats.gone = jr_walk_gone(walk);
+    adding->process->stats.gone = adding->asked - found;
     jr_walk_end(walk);
+}
+
+/* Whether the sums of stacks say all that is asked for. */
+static int takes_sums(const struct adding *adding)
+{
+    const struct jr_filter *filter = &adding->model->filter;
+    const struct jr_process *process = adding->process;
+    const struct jr_run *run = process->run;
+
+    return order_for(adding->model, run) == JR_WALK_BY_THREAD && !run->given &&
+           !filter->by_thread && !filter->keep_apart && filter->tid == 0 &&
+           filter->events == 0 && filter->nspans == 0 &&
+           filter->ninclude == 0 && filter->nexclude == 0 &&
+           process->span.from_ns <= run->first_ns &&
+           process->span.until_ns > run->last_ns;
+}
+
+/* Resolves a stack by the first of its sums; returns whether that holds for all
+ * of them. */
+static int holds_for_all(struct adding *adding, const struct jr_sum *sum,
+                         uint64_t *slow)
+{
+    const struct jr_sums *sums = &adding->process->run->sums;
+    uint64_t first_ns = sum->first_ns, last_ns = sum->last_ns;
+
+    for (uint32_t at = sum->next; at != 0; at = sums->items[at].next) {
+        if (sums->items[at].first_ns < first_ns)
+            first_ns = sums->items[at].first_ns;
+        if (sums->items[at].last_ns > last_ns)
+            last_ns = sums->items[at].last_ns;
+    }
+    const struct jr_sample sample = {
+        .time_ns = first_ns, .stack = sum->stack, .event = sum->event};
+    struct answer *answer = answer_of(adding, &sample);
+
+    *slow += (uint64_t)resolve(adding, &sample, answer);
+    return answer->is.until_ns > last_ns;
+}
+
+/* Adds the sums of stacks that are the same at all times; of others the samples
+ * are to be gone through: adding->changed, if there are any. */
+static void add_sums(struct adding *adding)
+{
+    const struct jr_run *run = adding->process->run;
+    const struct jr_sums *sums = &run->sums;
+    uint8_t *changed = jr_alloc(run->stacks.count, 1);
+    uint64_t slow = 0, done = 0;
+
+    adding->asked = 0;
+    for (size_t i = 0; i < sums->count; i++) {
+        const struct jr_sum *sum = &sums->items[i];
+
+        if (sums->heads[sum->stack] == i + 1)
+            changed[sum->stack] = !holds_for_all(adding, sum, &slow);
+        if (changed[sum->stack])
+            adding->asked += sum->samples;
+        else
+            add_sample(adding,
+                       &(struct jr_sample){.time_ns = sum->first_ns,
+                                           .weight_ns = sum->weight_ns,
+                                           .stack = sum->stack,
+                                           .event = sum->event,
+                                           .reason = sum->reason},
+                       sum->samples);
+        done += sum->samples;
+        if (slow >= PROGRESS_STACKS) {
+            tell(adding, done);
+            slow = 0;
+        }
+    }
+    adding->changed = changed;
+}
+
+static void add_run(struct adding *adding, const struct jr_log *log)
+{
+    const struct jr_run *run = adding->process->run;
+    const int by_sums = takes_sums(adding);
+
+    adding->asked = run->nsamples;
+    if (by_sums)
+        add_sums(adding);
+    if (adding->asked > 0)
+        add_samples(adding, log, order_for(adding->model, run));
+    if (by_sums)
+        adding->process->stats.threads = run->sums.tids.used;
+    free(adding->changed);
 }
 
 /* Ends real time: what is unsure of the threads' last samples, and the time of
@@ -428,7 +542,7 @@ void jr_model_add(struct jr_model *model, const struct jr_log *log,
         jr_alloc(run->stacks.count * (model->filter.split ? JP_EVENT_COUNT : 1),
                  sizeof(*adding.answers));
     adding.resolver = jr_resolver_new(model);
-    add_samples(&adding, log);
+    add_run(&adding, log);
     jr_resolver_free(adding.resolver);
     end_times(model, process, first_timed);
     jit = jr_space_jit(code->space);

@@ -155,6 +155,15 @@ static void read_sample(struct cursor *cursor, size_t at)
     if (sample.time_ns > chunk->last_ns)
         chunk->last_ns = sample.time_ns;
     chunk->nsamples++;
+    jr_sums_add(&run->sums,
+                &(struct jr_sum){.samples = 1,
+                                 .weight_ns = sample.weight_ns,
+                                 .first_ns = sample.time_ns,
+                                 .last_ns = sample.time_ns,
+                                 .stack = sample.stack,
+                                 .event = sample.event,
+                                 .reason = sample.reason},
+                sample.tid);
     if (sample.event != JP_EVENT_CPU && sample.event != JP_EVENT_WALL_RUNNING)
         return;
     if (__builtin_add_overflow(run->cpu_ns, sample.weight_ns, &run->cpu_ns))

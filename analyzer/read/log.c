@@ -347,6 +347,7 @@ void jr_log_close(struct jr_log *log)
         struct jr_run *run = &log->runs[i];
 
         jr_stacks_free(&run->stacks);
+        jr_sums_free(&run->sums);
         free(run->chunks);
         free(run->records);
         free(run->given);

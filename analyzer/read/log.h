@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "jp_log.h"
 #include "stacks.h"
+#include "sums.h"
 
 struct jr_sample {
     uint64_t time_ns; /* CLOCK_MONOTONIC */
@@ -54,6 +55,7 @@ struct jr_run {
     uint64_t late_ns;           /* how much of cpu_ns came after
                                    header.cpu_read_ns */
     struct jr_stacks stacks;
+    struct jr_sums sums;     /* of the samples in chunks, by stack */
     struct jr_chunk *chunks; /* the chunks that hold samples, in the order of
                                 the file */
     size_t nchunks, chunks_room;

@@ -13,6 +13,9 @@
 #define HAS_GAP 0x8000U
 #define DEPTH(bits) ((bits) & (HAS_GAP - 1U))
 
+/* Stands for a gap in a hash: no machine has code there. */
+#define GAP_ADDRESS 0x8000000000000001ULL
+
 void jr_stacks_init(struct jr_stacks *stacks)
 {
     *stacks = (struct jr_stacks){0};
@@ -36,6 +39,9 @@ void jr_stacks_seal(struct jr_stacks *stacks)
     free(stacks->hashes);
     stacks->hashes = NULL;
     stacks->hashes_room = 0;
+    free(stacks->checks);
+    stacks->checks = NULL;
+    stacks->checks_room = 0;
     jr_index_free(&stacks->by_place);
     jr_index_free(&stacks->by_item);
 }
@@ -66,10 +72,13 @@ static uint32_t place_of(struct jr_stacks *stacks, uint64_t address)
 }
 
 /* The hash of a call: of the hash of its caller and the address of the place,
- * which is 0 for a gap. */
-static uint32_t hash_below(uint32_t hash, uint64_t address)
+ * which is GAP_ADDRESS for a gap. Each step is a bijection of the hash, and the
+ * 64 bits stand for the stack: two of a million stacks have the same in one of
+ * 10^7 logs. */
+static uint64_t hash_below(uint64_t hash, uint64_t address)
 {
-    return jr_hash(address, hash);
+    hash = (hash ^ address) * 0x9e3779b97f4a7c15ULL;
+    return hash ^ hash >> 32;
 }
 
 /* Notes depth and hash of a new call at `place` below `caller`. */
@@ -83,7 +92,8 @@ static void note_call(struct jr_stacks *stacks, uint32_t call, uint32_t caller,
     stacks->hashes = jr_grow(stacks->hashes, call, &stacks->hashes_room,
                              sizeof *stacks->hashes);
     stacks->hashes[call] =
-        hash_below(stacks->hashes[caller], stacks->places[place]);
+        hash_below(stacks->hashes[caller],
+                   place == JR_PLACE_GAP ? GAP_ADDRESS : stacks->places[place]);
     stacks->depths[call] = place == JR_PLACE_GAP ? (uint16_t)(depth | HAS_GAP)
                                                  : (uint16_t)(depth + 1);
 }
@@ -146,52 +156,33 @@ static uint32_t add_calls(struct jr_stacks *stacks, uint32_t call,
     return call;
 }
 
-/* Whether the item is the stack of these frames below `call`. */
-static int is_item(const struct jr_stacks *stacks, const struct jr_stack *item,
-                   uint32_t call, const struct jr_stack_parts *parts)
-{
-    const struct jr_path *calls = stacks->calls.items;
-    uint32_t at = item->call;
-
-    if (item->place == JR_PLACE_GAP ||
-        stacks->places[item->place] != parts->frames[0])
-        return 0;
-    for (uint32_t i = 0; i < parts->count; i++) {
-        if (i > 0) {
-            if (at == 0 || calls[at].key == JR_PLACE_GAP ||
-                stacks->places[calls[at].key] != parts->frames[i] - 1)
-                return 0;
-            at = calls[at].parent;
-        }
-        if (gap_above(parts, i)) {
-            if (at == 0 || calls[at].key != JR_PLACE_GAP)
-                return 0;
-            at = calls[at].parent;
-        }
-    }
-    return at == call;
-}
-
 /* Adds frames, innermost first, below `call`.  Most stacks are there already,
- * and found by the hash of all their frames. */
+ * and found by the hash of all their frames: to compare these would be a miss
+ * of the cache for each. */
 static uint32_t add_below(struct jr_stacks *stacks, uint32_t call,
                           const struct jr_stack_parts *parts)
 {
-    uint32_t hash = stacks->hashes[call], item;
+    uint64_t hash = stacks->hashes[call];
+    uint32_t check, item;
     size_t at;
 
     for (uint32_t i = parts->count; i-- > 0;) {
         if (gap_above(parts, i))
-            hash = hash_below(hash, 0);
+            hash = hash_below(hash, GAP_ADDRESS);
         hash = hash_below(hash, parts->frames[i] - (i > 0));
     }
-    at = hash;
-    while ((item = jr_index_next(&stacks->by_item, hash, &at)) != JR_NO_ITEM)
-        if (is_item(stacks, &stacks->items[item], call, parts))
+    at = (uint32_t)hash;
+    check = (uint32_t)(hash >> 32);
+    while ((item = jr_index_next(&stacks->by_item, (uint32_t)hash, &at)) !=
+           JR_NO_ITEM)
+        if (stacks->checks[item] == check)
             return item;
     call = add_calls(stacks, call, parts);
     item = (uint32_t)stacks->count;
-    jr_index_add(&stacks->by_item, hash, item);
+    jr_index_add(&stacks->by_item, (uint32_t)hash, item);
+    stacks->checks = jr_grow(stacks->checks, item, &stacks->checks_room,
+                             sizeof *stacks->checks);
+    stacks->checks[item] = check;
     *JR_PUSH(stacks->items, stacks->count, stacks->room) =
         (struct jr_stack){call, place_of(stacks, parts->frames[0])};
     return item;

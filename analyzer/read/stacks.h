@@ -35,8 +35,10 @@ struct jr_stacks {
                               and a bit that says that frames between them
                               were left out */
     size_t depths_room;
-    uint32_t *hashes; /* by call: hash of all its places up to the root */
+    uint64_t *hashes; /* by call: hash of all its places up to the root */
     size_t hashes_room;
+    uint32_t *checks; /* by item: the upper half of its hash */
+    size_t checks_room;
     struct jr_stack *items; /* [0] is the empty stack */
     size_t count, room;
     struct jr_index by_place, by_item;

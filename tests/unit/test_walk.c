@@ -145,6 +145,55 @@ static void shares_what_it_can(void **state)
     jr_stacks_free(&stacks);
 }
 
+/* Sums of samples with one stack, event and reason, in the order of their first
+ * ones, and the threads they are of. */
+static void sums_up_by_stack(void **state)
+{
+    static const struct jr_sample samples[] = {
+        {300, 10, 7, 0, JP_EVENT_CPU, JP_REASON_ROOT},
+        {100, 20, 7, 0, JP_EVENT_CPU, JP_REASON_ROOT},
+        {200, 30, 8, 0, JP_EVENT_RAISED, JP_REASON_ROOT},
+        {50, 40, 7, 0, JP_EVENT_CPU, JP_REASON_NO_RULE},
+        {500, 50, 9, 0, JP_EVENT_RAISED, JP_REASON_ROOT},
+        {400, 60, 8, 0, JP_EVENT_CPU, JP_REASON_ROOT},
+    };
+    static const struct jr_sum wanted[] = {
+        {3, 90, 100, 400, 1, 0, JP_EVENT_CPU, JP_REASON_ROOT},
+        {2, 80, 200, 500, 1, 0, JP_EVENT_RAISED, JP_REASON_ROOT},
+        {1, 40, 50, 50, 1, 0, JP_EVENT_CPU, JP_REASON_NO_RULE},
+        {1, 1009, 90, 90, 0, 0, JP_EVENT_CPU, 0},
+    };
+    struct built *built = calloc(1, sizeof *built);
+    const uint64_t frame = 0x99;
+    struct jr_diag diag;
+    struct jr_log log;
+    uint16_t stack;
+
+    (void)state;
+    put_header(built);
+    put_chunk(built, 4096);
+    stack = put_stack(built, &frame, 1, 0, 0);
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+        put_sample_of(built, &samples[i], stack);
+    put_sample(built, 90, 9, 0);
+    assert_int_equal(parse(built, &log, &diag), 0);
+    assert_int_equal(log.runs[0].sums.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        const struct jr_sum *sum = &log.runs[0].sums.items[i];
+
+        assert_int_equal(sum->samples, wanted[i].samples);
+        assert_int_equal(sum->weight_ns, wanted[i].weight_ns);
+        assert_int_equal(sum->first_ns, wanted[i].first_ns);
+        assert_int_equal(sum->last_ns, wanted[i].last_ns);
+        assert_int_equal(sum->stack, wanted[i].stack);
+        assert_int_equal(sum->event, wanted[i].event);
+        assert_int_equal(sum->reason, wanted[i].reason);
+    }
+    assert_int_equal(log.runs[0].sums.tids.used, 3);
+    jr_log_free(&log);
+    free(built);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +201,7 @@ int main(void)
         cmocka_unit_test(goes_thread_by_thread),
         cmocka_unit_test(counts_what_was_written_anew),
         cmocka_unit_test(shares_what_it_can),
+        cmocka_unit_test(sums_up_by_stack),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
