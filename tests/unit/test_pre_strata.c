@@ -160,6 +160,54 @@ static void test_queue_where_signals_cost_much(void **state)
     check_queue(4);
 }
 
+/* The CPU time of a thread that waits in a queue for 20 ms of each 40 and gets
+ * a CPU for every other piece of the rest. */
+#define WAIT (20 * MS)
+#define PIECE (5 * MS / 2)
+
+static uint64_t cpu_of(uint64_t time)
+{
+    const uint64_t at = time % (2 * WAIT), all = time / (2 * WAIT) * (WAIT / 2);
+    if (at < WAIT)
+        return all;
+    const uint64_t pieces = (at - WAIT) / PIECE, in = (at - WAIT) % PIECE;
+    return all + pieces / 2 * PIECE + (pieces % 2 != 0 ? in : 0);
+}
+
+/* It has half of its time outside the queue, without a CPU for half of that:
+ * also where a sample comes soon after the one before. */
+static void test_queue_and_no_cpu(void **state)
+{
+    const uint64_t begun = 1000 * JP_NS, cpu = fake.cpu_ns;
+    struct jp_due due;
+    uint64_t outside = 0;
+    (void)state;
+    fake.now_ns = begun;
+    struct jp_thread *thread = begin();
+    same = 0;
+    for (unsigned i = 0; i < 40000; i++) {
+        const uint64_t last = fake.now_ns - begun;
+        to_moment(thread, WAITS);
+        uint64_t time = fake.now_ns - begun;
+        const int waits = time % (2 * WAIT) < WAIT;
+        const uint64_t in = waits ? 0 : time % (2 * WAIT) - WAIT;
+        if (!waits && in / PIECE % 2 == 0)
+            time += PIECE - in % PIECE; /* the signal is late */
+        fake.now_ns = begun + time;
+        fake.cpu_ns = cpu + cpu_of(time);
+        /* It also blocks anew where a sample has taken it out of the queue. */
+        fake.switches +=
+            time / (2 * WAIT) - last / (2 * WAIT) + (last % (2 * WAIT) < WAIT);
+        queue();
+        look(thread, waits ? IN_QUEUE : COMPUTES, &due);
+        outside += waits ? 0 : due.running + due.ready + due.after;
+    }
+    const uint64_t all = fake.now_ns - begun;
+    assert_uint_in_range(outside, 97 * (all / 200), 103 * (all / 200));
+    assert_uint_in_range(sum.running, 97 * (all / 400), 103 * (all / 400));
+    jp_clock_end_sig(thread);
+}
+
 /* Moments are drawn without memory for some seconds after a queue only. */
 static void test_leaves_queue(void **state)
 {
@@ -294,6 +342,7 @@ int main(void)
         TEST(test_memoryless),
         TEST(test_queue),
         TEST(test_queue_where_signals_cost_much),
+        TEST(test_queue_and_no_cpu),
         TEST(test_leaves_queue),
         TEST(test_brief),
         TEST(test_rest_of_a_stratum),

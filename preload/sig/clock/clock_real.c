@@ -23,7 +23,6 @@
  * a half, which is as fair once a few of them have passed. */
 #include "clock_real.h"
 
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -273,7 +272,8 @@ static uint64_t off_cpu_sig(struct jp_watch *watch, uint64_t all)
 /* Weighs a sample of a thread that did not block since the last one.  It used
  * some of the time and waited for a CPU the rest, and both are known.  A
  * stratum of one period counts as all running or all ready; the difference is
- * carried to the next. */
+ * carried to the next.  (Not between memoryless moments: those without a wait
+ * between them lie closer together than what a sample stands for.) */
 static void divide_sig(struct jp_thread *thread, const struct jp_found *found,
                        uint64_t all, struct jp_due *weight)
 {
@@ -338,7 +338,7 @@ static void give_sig(struct jp_thread *thread, const struct jp_found *found,
     if (watch->begin_ns > watch->given_ns)
         weight->before = watch->begin_ns - watch->given_ns;
     watch->given_ns = watch->end_ns = end;
-    if (found->blocks == 0 && !found->returns &&
+    if (found->blocks == 0 && !found->returns && !watch->memoryless &&
         (!found->waits || due * 2 >= (int64_t)all)) {
         divide_sig(thread, found, all, weight);
     } else if (found->waits && watch->parked && found->now < end) {
