@@ -80,7 +80,8 @@ static void html_times(const struct jr_waits *page)
     fputs("<section class=\"times\" id=\"times\">\n"
           "<h3>Time by Function and State</h3>\n"
           "<p class=\"sum\">Time of all threads with the function anywhere "
-          "on the stack. Ready: waiting for a CPU.</p>\n"
+          "on the stack. Ready: waiting for a CPU, but directly after another "
+          "wait, where it is in Blocked.</p>\n"
           "<table><thead><tr><th>Seconds</th><th>%First</th>"
           "<th>&plusmn; s</th><th>Running</th><th>Blocked</th><th>Ready</th>"
           "<th>Function Name</th></tr></thead>\n<tbody>\n",

@@ -61,7 +61,8 @@ static void put_times(const struct jr_waits *waits)
 {
     fputs("<section id=\"times\"><h2>Time by Function and State</h2>\n"
           "<p>Time of all threads with the function anywhere on the stack. "
-          "Ready: waiting for a CPU.</p>\n<table><thead><tr><th>Seconds</th>"
+          "Ready: waiting for a CPU, but directly after another wait, where it "
+          "is in Blocked.</p>\n<table><thead><tr><th>Seconds</th>"
           "<th>&plusmn; s</th><th>Running</th><th>Blocked</th><th>Ready</th>"
           "<th>Function Name</th></tr></thead>\n<tbody>\n",
           waits->out);
