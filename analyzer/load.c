@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "missing_names.h"
+#include "read/markers.h"
 #include "write/diff/diff.h"
 
 void jr_load_init(struct jr_load *load, const char *app,
@@ -458,6 +459,19 @@ static void add_run(struct jr_load *load, const struct jr_log *log,
     note_map(load, run, held->map);
 }
 
+/* Firefox tells of its measures in a file, which is beside the log. */
+static void read_markers(struct jr_load *load, const struct jr_log *log,
+                         struct jr_run *run)
+{
+    char *name = jr_printf(JR_MARKERS_NAME "%" PRIu32 ".txt", run->header.pid);
+    char *path = jr_file_beside(log->path, name);
+
+    if (path)
+        jr_markers_read(path, run, load->diag);
+    free(path);
+    free(name);
+}
+
 /* Reads the maps of all runs of a log; returns how many sections they have. */
 static uint64_t hold_maps(struct jr_load *load, const struct jr_log *log)
 {
@@ -495,6 +509,7 @@ int jr_load_log(struct jr_load *load, const char *path)
     for (size_t i = 0; i < log->nruns; i++) {
         size_t own = jr_span_sections(load->held[held + i].map);
 
+        read_markers(load, log, &log->runs[i]);
         neighbours.after = sections - neighbours.before - own;
         add_run(load, log, &log->runs[i], &load->held[held + i], neighbours);
         neighbours.before += own;

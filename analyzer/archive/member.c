@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "jp_limits.h"
+#include "read/markers.h"
 #include "read/names.h"
 
 int jr_member_is_file(const char *name)
@@ -18,6 +19,7 @@ int jr_member_is_file(const char *name)
     return jr_is_numbered(name, JP_LOG_NAME) ||
            jr_is_numbered(name, JP_MAP_NAME) ||
            strcmp(name, JP_TREE_NAME) == 0 || jr_is_kept_name(name) ||
+           jr_markers_is_name(name) ||
            (dot && strncmp(name, JP_LOG_NAME, strlen(JP_LOG_NAME)) == 0 &&
             strncmp(dot, ".code-", 6) == 0);
 }

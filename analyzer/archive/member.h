@@ -10,7 +10,8 @@
 #define JR_MEMBER_SOURCE "jprof-source-" /* and a number (symbol/listing) */
 
 /* True for the name of a file of a profile: a log, a map, the tree's file, what
- * was kept of JIT code.  Such a name leads to no other folder. */
+ * was kept of JIT code, Firefox's markers.  Such a name leads to no other
+ * folder. */
 int jr_member_is_file(const char *name);
 
 /* True for these and for what an archive has beside them. */

@@ -23,11 +23,15 @@ struct jr_sample {
     uint8_t reason; /* enum jp_reason, below JP_REASON_COUNT */
 };
 
+/* A kind of mark that is in no log: a span with both ends (markers.h). */
+#define JR_MARK_MEASURE JP_MARK_KIND_COUNT
+
 /* A moment that the program named. */
 struct jr_mark {
     uint64_t time_ns;
+    uint64_t until_ns; /* of JR_MARK_MEASURE alone */
     uint32_t tid;
-    uint8_t kind;   /* enum jp_mark_kind, below JP_MARK_KIND_COUNT */
+    uint8_t kind;   /* enum jp_mark_kind, or JR_MARK_MEASURE */
     uint8_t length; /* of the name, at least 1 */
     size_t name;    /* where it is in jr_run.mark_names: bytes as they came */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Fuzz target: the reader of a tree's file, and the coverage that is made of
- * it.
+ * it; and that of a file of markers, with its spans.
  * Runs in: fuzz tests. */
 #include <stddef.h>
 #include <stdint.h>
@@ -9,8 +9,29 @@
 
 #include "base/mem.h"
 #include "model/cover.h"
+#include "model/marks/marks.h"
+#include "read/markers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void read_markers(const uint8_t *data, size_t size)
+{
+    struct jr_diag diag = {.warnings = 1000};
+    struct jr_run run = {.header = {.pid = 7, .mono_ns = 1000}};
+    struct jr_marks marks = {0};
+
+    jr_markers_parse(data, size, "fuzz", &run, &diag);
+    jr_marks_add(
+        &marks, &run,
+        &(struct jr_marks_of){.until_ns = UINT64_MAX, .last_ns = 1000000});
+    for (size_t i = 0; i < marks.count; i++)
+        if (marks.items[i].until_ns < marks.items[i].time_ns ||
+            marks.items[i].name >= marks.nnames)
+            abort();
+    jr_marks_free(&marks);
+    free(run.marks);
+    free(run.mark_names);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -40,5 +61,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
     jr_cover_free(&cover);
     jr_tree_file_free(&tree);
+    read_markers(data, size);
     return 0;
 }

@@ -48,6 +48,28 @@ class PageMarks(InBrowser):
             target.write("1 section n=0 cpu=0\n")
         return log
 
+    def test_measures_of_firefox(self):
+        """What its file of markers says is there as the log's own marks are,
+        hostile names too, and selects the same time."""
+        log = self.write_marks()
+        with open(self.path("marker-7.txt"), "w", encoding="utf-8") as target:
+            for name in ["load", *NASTY]:
+                if "\0" not in name:
+                    target.write("%d %d %s\n" % (150 * US, 950 * US, name))
+        self.browser.open(self.write_page(log), READY)
+        marks = [mark[1:3] for mark in self.browser.run(MARKS)
+                 if mark[0] == "load"]
+        self.assertEqual(marks, [[150, 950]])
+        self.browser.run("jprof.change({view: 'marks'})")
+        self.browser.run("jprof.change({view: 'functions', range: markRange("
+                         "jprof.profile, jprof.profile.marks.name.findIndex("
+                         "(name) => jprof.profile.marks.names[name] === "
+                         "'load'))})")
+        self.assertEqual(self.browser.run(FUNCTIONS), self.text(
+            log, "--from=0.00015", "--to=0.00095"))
+        self.check_quiet()
+        self.assertFalse(set(self.browser.run(ELEMENTS)) & FOREIGN)
+
     def text(self, log, *options):
         """{function: [Count, Hits]} of the text report."""
         out = self.output("text", (*options, "--limit=none"), [log]).decode()

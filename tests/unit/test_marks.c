@@ -13,6 +13,7 @@
 
 #include "log_fixture.h"
 #include "model/marks/marks.h"
+#include "read/markers.h"
 #include "read/walk.h"
 
 #define POINT JP_MARK_POINT
@@ -242,6 +243,132 @@ static void sums_up_by_name(void **state)
     jr_marks_free(&marks);
 }
 
+/* What Firefox 153 wrote for these measures, in nanoseconds: two that overlap,
+ * a name with a line break, an end in the future, no name. */
+#define MEASURES                                                               \
+    "3321618913438 3321917899629 first part\n"                                 \
+    "3321918739051 3321978739051 second\n"                                     \
+    "3321918739051 3322020739051 two\nlines, \"quoted\" </script> \303\251\n"  \
+    "3321938739051 3322008739051 second\n"                                     \
+    "3321923739051 3421918739051 later\n"                                      \
+    "3321446739051 3322020388623 \n"
+
+#define BEGAN 3321472256420U
+#define LAST 3322020739051U
+
+/* The marks of a run that has only a file of markers; returns the warnings. */
+static unsigned long measures(struct jr_run *run, struct jr_marks *marks,
+                              const char *text, size_t size)
+{
+    struct jr_diag diag = {.warnings = 1000}; /* printed are the first 20 */
+    const struct jr_marks_of of = {.until_ns = UINT64_MAX, .last_ns = LAST};
+
+    *run = (struct jr_run){.header = {.mono_ns = BEGAN, .pid = 7}};
+    *marks = (struct jr_marks){0};
+    jr_markers_parse((const uint8_t *)text, size, "file", run, &diag);
+    jr_marks_add(marks, run, &of);
+    return diag.warnings - 1000;
+}
+
+static void free_measures(struct jr_run *run, struct jr_marks *marks)
+{
+    jr_marks_free(marks);
+    free(run->marks);
+    free(run->mark_names);
+}
+
+static void reads_measures(void **state)
+{
+    struct jr_run run;
+    struct jr_marks marks;
+
+    (void)state;
+    assert_int_equal(measures(&run, &marks, MEASURES, sizeof MEASURES - 1), 0);
+    assert_int_equal(marks.count, 6);
+    for (size_t i = 0; i < marks.count; i++) {
+        const struct jr_marked *item = &marks.items[i];
+        const char *name = marks.names[item->name];
+
+        assert_int_equal(item->tid, 7);
+        if (strcmp(name, "later") == 0) {
+            is(item, JR_MARKED_OPEN, 3321923739051, LAST);
+        } else if (strcmp(name, "(no name)") == 0) {
+            is(item, JR_MARKED_SPAN, 3321446739051, 3322020388623);
+        } else if (strcmp(name, "second") == 0) {
+            assert_int_equal(item->until_ns - item->time_ns,
+                             item->time_ns == 3321918739051 ? 60000000
+                                                            : 70000000);
+        } else if (strcmp(name, "first part") != 0) {
+            assert_string_equal(name,
+                                "two lines, \"quoted\" </script> \303\251");
+        }
+    }
+    free_measures(&run, &marks);
+}
+
+static void passes_over_damaged_measures(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t count;
+        unsigned long warnings;
+    } cases[] = {
+        {"", 0, 0},
+        {"3321618913438", 0, 1},
+        {"no number at all\n3321618913438 3321917899629 a\n", 1, 1},
+        {"3321618913438  3321917899629 a\n", 0, 1},
+        {"-1 3321917899629 a\n", 0, 1},
+        {"3321618913438 18446744073709551616 a\n", 0, 1},
+        {"3321618913438 3321917899629\n", 0, 1},
+        /* Ends before it begins, or before the run; then what goes on. */
+        {"3321917899629 3321618913438 a\nb\n", 0, 0},
+        {"1 2 a\n", 0, 0},
+        {"3321618913438 18446744073709551615 a\n", 1, 0},
+        /* Of the next program of the process. */
+        {"3322020739052 3322020739053 a\n", 0, 0},
+    };
+    const char nul[] = "3321618913438 3321917899629 a\0b\nc\n";
+    char whole[] = MEASURES;
+    struct jr_run run;
+    struct jr_marks marks;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(
+            measures(&run, &marks, cases[i].text, strlen(cases[i].text)),
+            cases[i].warnings);
+        assert_int_equal(marks.count, cases[i].count);
+        free_measures(&run, &marks);
+    }
+    assert_int_equal(measures(&run, &marks, nul, sizeof nul - 1), 1);
+    assert_int_equal(marks.count, 0);
+    free_measures(&run, &marks);
+    for (size_t size = 0; size < sizeof whole; size++) {
+        const size_t warnings = measures(&run, &marks, whole, size);
+
+        assert_int_equal(warnings, size > 0 && whole[size - 1] != '\n');
+        free_measures(&run, &marks);
+    }
+}
+
+/* A name has at most 255 bytes, and no half of a character. */
+static void cuts_long_names(void **state)
+{
+    char text[1024] = "3321618913438 3321917899629 x";
+    struct jr_run run;
+    struct jr_marks marks;
+
+    (void)state;
+    for (int i = 0; i < 300; i++)
+        strcat(text, i % 2 ? "\303\251" : "\n");
+    strcat(text, "\n");
+    assert_int_equal(measures(&run, &marks, text, strlen(text)), 0);
+    assert_int_equal(marks.count, 1);
+    assert_int_equal(strlen(marks.names[0]), 255);
+    assert_int_equal(marks.names[0][254], ' ');
+    free_measures(&run, &marks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +379,9 @@ int main(void)
         cmocka_unit_test(selects_a_range),
         cmocka_unit_test(knows_what_is_inside),
         cmocka_unit_test(sums_up_by_name),
+        cmocka_unit_test(reads_measures),
+        cmocka_unit_test(passes_over_damaged_measures),
+        cmocka_unit_test(cuts_long_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,6 +147,29 @@ static const struct jr_mark **in_order(const struct jr_run *run)
     return order;
 }
 
+/* A process goes on for a while after what is last known of it. */
+#define AFTER_NS UINT64_C(1000000000)
+
+/* A span whose ends came together.  What begins after the run's last time is
+ * of the next program of the same process; an end long after it may be any
+ * number, and is none. */
+static void add_measure(struct matching *matching, const struct jr_mark *mark,
+                        const struct jr_marks_of *of, uint32_t name)
+{
+    const int is_open =
+        mark->until_ns > of->last_ns && mark->until_ns - of->last_ns > AFTER_NS;
+
+    if (mark->time_ns > of->last_ns)
+        return;
+    *JR_PUSH(matching->items, matching->count, matching->room) =
+        (struct jr_marked){.time_ns = mark->time_ns,
+                           .until_ns = is_open ? of->last_ns : mark->until_ns,
+                           .process = of->process,
+                           .tid = mark->tid,
+                           .name = name,
+                           .kind = is_open ? JR_MARKED_OPEN : JR_MARKED_SPAN};
+}
+
 static void add_mark(struct matching *matching, const struct jr_mark *mark,
                      const struct jr_marks_of *of)
 {
@@ -154,6 +177,10 @@ static void add_mark(struct matching *matching, const struct jr_mark *mark,
         name_of(matching, matching->run->mark_names + mark->name, mark->length);
     uint32_t begun = NONE;
 
+    if (mark->kind == JR_MARK_MEASURE) {
+        add_measure(matching, mark, of, name);
+        return;
+    }
     if (mark->kind == JP_MARK_SPAN_END)
         begun = take_begun(matching, name, mark->tid);
     if (begun != NONE) {
