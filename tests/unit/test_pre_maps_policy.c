@@ -241,6 +241,34 @@ static void test_cost(void **state)
     assert_int_equal(jp_maps_look_sig(fake.now_ns), 1);
 }
 
+static uint32_t epoch_before;
+static int is_known;
+
+static void look_for_dirt(void)
+{
+    struct jp_maps_range range;
+    assert_true(jp_maps_is_dirty_sig());
+    assert_int_equal(jp_maps_epoch_sig(), epoch_before);
+    is_known = jp_maps_find_sig(0x20000, &range) == 0;
+}
+
+/* Until the scan is over, memory may be another's than the table says. */
+static void test_dirty_until_scanned(void **state)
+{
+    (void)state;
+    map(0x20, 0x24, RX, 8);
+    jp_maps_scan_sig();
+    epoch_before = jp_maps_epoch_sig();
+    jp_maps_dirty_sig();
+    unmap(0);
+    meanwhile = look_for_dirt;
+    refresh();
+    assert_null(meanwhile);
+    assert_true(is_known);
+    assert_false(jp_maps_is_dirty_sig());
+    assert_int_equal(jp_maps_epoch_sig(), epoch_before + 1);
+}
+
 /* A library was closed: at the next sample, whatever was when, and events are
  * of the time when the last of it was. */
 static void test_dirty(void **state)
@@ -519,6 +547,7 @@ int main(void)
         TEST(test_dirty),
         TEST(test_dirty_and_same),
         TEST(test_dirty_meanwhile),
+        TEST(test_dirty_until_scanned),
         TEST(test_closing),
         TEST(test_before_log),
         TEST(test_before_log_meanwhile),

@@ -2,8 +2,8 @@
  *
  * The table of executable ranges, and when it is read again.  There are two
  * tables; a scan fills the one that is not in use and then switches.  A reader
- * that is overtaken by two scans may get a wrong answer for one address, never
- * a fault.
+ * that a scan has overtaken, so that the next one may be filling the reader's
+ * table, looks again.
  * Runs in: handler, any thread. */
 #include "maps.h"
 
@@ -24,6 +24,7 @@
 #define ANYWAY_NS 10000000000ULL /* between scans, if looks find no change */
 #define INTERVAL_NS 100000000ULL /* between scans for unknown addresses */
 #define YIELDS 1000U             /* waiting for another thread's scan */
+#define LOOKS 8U                 /* at tables that are filled meanwhile */
 #define COST_FACTOR 100U         /* scans take at most 1% of the time */
 
 struct table {
@@ -35,9 +36,11 @@ struct table {
 
 static struct table tables[2];
 static struct table *_Atomic table = &tables[0];
+static _Atomic uint32_t fillings; /* counted as each begins */
 static _Atomic uint32_t epoch;
 static _Atomic uint64_t last_scan_ns, scan_cost_ns;
-static _Atomic uint32_t dirty;    /* 1: a library was closed since the scan */
+static _Atomic uint32_t dirty; /* 1: a library was closed since the scan; 2: a
+                                  scan that was made for it goes on */
 static _Atomic uint64_t dirty_ns; /* when that was */
 
 /* 1: a thread scans, and has these: */
@@ -95,6 +98,29 @@ static const struct jp_maps_range *find_sig(const struct table *in,
             return range;
     }
     return NULL;
+}
+
+/* Copies the range around an address, unless `range` is NULL; where by_index is
+ * set, `address` is the range's index instead.  Returns 0, -ENOENT, or -EAGAIN where the
+ * table is empty.  When tables have been filled in the meantime, once more; the
+ * last answer then stands, which may be wrong for this address, but no fault. */
+static int look_sig(uint64_t address, int by_index, struct jp_maps_range *range)
+{
+    int result = -ENOENT;
+    for (unsigned i = 0; i < LOOKS; i++) {
+        const uint32_t before = atomic_load(&fillings);
+        const struct table *now = atomic_load(&table);
+        const struct jp_maps_range *found = !by_index ? find_sig(now, address)
+                                            : address < now->count
+                                                ? &now->ranges[address]
+                                                : NULL;
+        if (found != NULL && range != NULL)
+            copy_sig(range, found);
+        result = found != NULL ? 0 : now->count == 0 ? -EAGAIN : -ENOENT;
+        if (atomic_load(&fillings) == before)
+            break;
+    }
+    return result;
 }
 
 /* Whether a range is code without a file: not the vdso, which has a base, nor
@@ -242,6 +268,7 @@ static int scan_locked_sig(void)
                         .telling = jp_mapfile_ready_sig()};
     struct jp_vma vma;
     scan.fresh = old == &tables[0] ? &tables[1] : &tables[0];
+    atomic_fetch_add(&fillings, 1);
     scan.fresh->count = scan.fresh->anonymous = 0;
     /* Before the reading: what comes while it lasts changes the next mark. */
     scanned_ns = jp_procmaps_mark_sig(RANGES_MAX, &seen_mark) == 0 ? begun : 0;
@@ -251,7 +278,8 @@ static int scan_locked_sig(void)
     scan.time_ns = begun;
     /* A library was closed.  The range in its place may look the same and be of
      * another library, even with the same inode if the file was overwritten. */
-    if (atomic_exchange(&dirty, 0) != 0) {
+    if (atomic_load(&dirty) != 0) {
+        atomic_store(&dirty, 2);
         scan.time_ns = atomic_load(&dirty_ns);
         scan.changed = 1;
     }
@@ -266,6 +294,8 @@ static int scan_locked_sig(void)
     atomic_store(&told, (uint32_t)scan.telling);
     if (scan.changed)
         atomic_fetch_add(&epoch, 1);
+    uint32_t scanned = 2;
+    atomic_compare_exchange_strong(&dirty, &scanned, 0);
     const uint64_t done = jp_sys_clock_sig(CLOCK_MONOTONIC);
     atomic_store(&last_scan_ns, done);
     atomic_store(&scan_cost_ns, done - begun);
@@ -378,6 +408,7 @@ static void insert_locked_sig(const struct jp_vma *vma)
     const struct table *old = atomic_load(&table);
     struct table *fresh = old == &tables[0] ? &tables[1] : &tables[0];
     uint32_t count = 0, i = 0;
+    atomic_fetch_add(&fillings, 1);
     for (; i < old->count && old->ranges[i].end <= range.start; i++)
         copy_sig(&fresh->ranges[count++], &old->ranges[i]);
     while (i < old->count && old->ranges[i].start < range.end)
@@ -428,8 +459,9 @@ static void join_sig(const struct table *in, struct jp_vma *vma)
 void jp_maps_note_sig(uint64_t start, uint64_t end)
 {
     struct jp_vma vma = {.start = start, .end = end, .prot = JP_PROT_EXEC};
-    const struct jp_maps_range *known = find_sig(atomic_load(&table), start);
-    if ((known != NULL && known->end >= end) || !jp_mapfile_ready_sig())
+    struct jp_maps_range known;
+    if ((look_sig(start, 0, &known) == 0 && known.end >= end) ||
+        !jp_mapfile_ready_sig())
         return;
     for (unsigned i = 0; i < YIELDS; i++) {
         if (lock_sig()) {
@@ -463,7 +495,7 @@ static int look_up_sig(uint64_t address)
     if (!due_sig(jp_sys_clock_sig(CLOCK_MONOTONIC), INTERVAL_NS) ||
         jp_maps_scan_sig() != 0)
         return 0;
-    return find_sig(atomic_load(&table), address) != NULL;
+    return look_sig(address, 0, NULL) == 0;
 }
 
 int jp_maps_executable_sig(struct jp_buffer *buffer, uint64_t address)
@@ -472,7 +504,7 @@ int jp_maps_executable_sig(struct jp_buffer *buffer, uint64_t address)
     uint64_t *cached = &buffer->pages[page % JP_BUFFER_PAGES];
     if (*cached == page && page != 0)
         return 1;
-    if (find_sig(atomic_load(&table), address) == NULL && !look_up_sig(address))
+    if (look_sig(address, 0, NULL) != 0 && !look_up_sig(address))
         return 0;
     *cached = page;
     return 1;
@@ -480,21 +512,12 @@ int jp_maps_executable_sig(struct jp_buffer *buffer, uint64_t address)
 
 int jp_maps_find_sig(uint64_t address, struct jp_maps_range *range)
 {
-    const struct table *now = atomic_load(&table);
-    const struct jp_maps_range *found = find_sig(now, address);
-    if (found == NULL)
-        return now->count == 0 ? -EAGAIN : -ENOENT;
-    copy_sig(range, found);
-    return 0;
+    return look_sig(address, 0, range);
 }
 
 int jp_maps_at_sig(uint32_t index, struct jp_maps_range *range)
 {
-    const struct table *now = atomic_load(&table);
-    if (index >= now->count)
-        return 0;
-    copy_sig(range, &now->ranges[index]);
-    return 1;
+    return look_sig(index, 1, range) == 0;
 }
 
 uint32_t jp_maps_epoch_sig(void)
@@ -510,15 +533,9 @@ int jp_maps_is_dirty_sig(void)
 int jp_maps_anonymous_sig(uint64_t address)
 {
     const struct table *now = atomic_load(&table);
-    const struct jp_maps_range *range =
-        now->anonymous != 0 && address >= now->low && address < now->high
-            ? find_sig(now, address)
-            : NULL;
-    struct jp_maps_range copy;
-    if (range == NULL)
-        return 0;
-    copy_sig(&copy, range);
-    return is_anonymous_sig(&copy);
+    struct jp_maps_range range;
+    return now->anonymous != 0 && address >= now->low && address < now->high &&
+           look_sig(address, 0, &range) == 0 && is_anonymous_sig(&range);
 }
 
 int jp_maps_any_anonymous_sig(void)
