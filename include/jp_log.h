@@ -113,6 +113,10 @@ enum jp_counter {
 enum jp_off {
     JP_OFF_NONE = 0,
     JP_OFF_FILTER, /* a seccomp filter behind which it cannot go on */
+    /* It executed a program that cannot write to the log's folder: */
+    JP_OFF_READONLY,     /* which is read-only (EROFS), */
+    JP_OFF_OUT_OF_SIGHT, /* which is not there (ENOENT), */
+    JP_OFF_FORBIDDEN,    /* or not permitted to it */
     JP_OFF_COUNT
 };
 

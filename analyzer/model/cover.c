@@ -335,6 +335,35 @@ static void sum_children(struct jr_cover *cover)
     }
 }
 
+/* Whether a process executed a program that could not write to the folder. */
+static int went_out_of_reach(const struct jr_cover_process *process)
+{
+    return process->last.off >= JP_OFF_READONLY && process->reaped_ns == 0;
+}
+
+/* What a parent waited for and what is of no child that is known is of a child
+ * that went where no log can be made, if it has just one; the parent could not
+ * write its line either (the first process of a sandbox's namespace). */
+static void find_out_of_reach(struct jr_cover *cover)
+{
+    for (size_t i = 0; i < cover->nprocesses; i++) {
+        struct jr_cover_process *child = &cover->processes[i];
+        struct jr_cover_process *parent =
+            went_out_of_reach(child) ? parent_of(cover, child) : NULL;
+        uint64_t left =
+            parent ? less(parent->last.children_ns, parent->kids_ns) : 0;
+
+        for (size_t j = 0; left && j < cover->nprocesses; j++)
+            if (j != i && went_out_of_reach(&cover->processes[j]) &&
+                parent_of(cover, &cover->processes[j]) == parent)
+                left = 0;
+        if (left == 0)
+            continue;
+        child->reaped_ns = jr_add(with_children(child), left);
+        parent->kids_ns = jr_add(parent->kids_ns, left);
+    }
+}
+
 static void settle_own(struct jr_cover_process *process)
 {
     uint64_t told = less(process->reaped_ns,
@@ -407,6 +436,7 @@ void jr_cover_finish(struct jr_cover *cover, int merged)
                   by_image);
         each_line(cover, add_why);
         sum_children(cover);
+        find_out_of_reach(cover);
     }
     for (size_t i = 0; i < cover->nprocesses; i++) {
         settle_own(&cover->processes[i]);

@@ -47,6 +47,15 @@ static const char *guessed(const struct jr_cover_process *process,
     if (last->off == JP_OFF_FILTER)
         return "its profile ended when it gave up system calls or its clock "
                "(seccomp, PR_SET_TSC)";
+    if (last->off == JP_OFF_READONLY)
+        return "it executed a program whose log could not be created: the "
+               "profile's folder was read-only there, as in a sandbox";
+    if (last->off == JP_OFF_OUT_OF_SIGHT)
+        return "it executed a program whose log could not be created: the "
+               "profile's folder was not there, as in a sandbox";
+    if (last->off == JP_OFF_FORBIDDEN)
+        return "it executed a program whose log could not be created: it was "
+               "not permitted to write to the profile's folder";
     if (last->lost_ns >= missing_ns / 2)
         return "its samples were lost, see above";
     if (last->refused)

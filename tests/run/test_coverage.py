@@ -12,7 +12,8 @@ import subprocess
 import sys
 import unittest
 
-from jprun import (BUILD, Case, LIBRARY, TICK_FLAGS, program, quote, shell)
+from jprun import (BUILD, Case, LIBRARY, TICK_FLAGS, need, program, quote,
+                   shell)
 
 JPROF = os.path.join(BUILD, "jprof")
 SPIN = """
@@ -404,6 +405,30 @@ class Launched(CoverageCase):
         self.assertEqual(done.returncode, 0)
         self.assertIn("no report", done.stderr)
         self.assertIn("lone (static)", done.stderr)
+
+    def test_folder_out_of_reach(self):
+        """bwrap's child makes mounts of its own, in which the profile's folder
+        is read-only, or not there; then it executes the program.  In a pid
+        namespace it is the child of a process that cannot tell of it."""
+        bwrap = [need("bwrap"), "--ro-bind", "/", "/", "--proc", "/proc",
+                 "--dev", "/dev"]
+        if subprocess.run(bwrap + ["true"], capture_output=True,
+                          check=False).returncode != 0:
+            self.skipTest("no namespaces here")
+        for options, command, why in (
+                ([], program("busy"), "read-only"),
+                (["--unshare-pid"], program("busy"), "read-only"),
+                (["--tmpfs", self.dir, "--ro-bind", program("busy"),
+                  self.path("it")], self.path("it"), "not")):
+            with self.subTest(options=options):
+                done = self.jprof(*bwrap, *options, command, "0.5")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("cpu 0.5", done.stdout)
+                text = self.text()
+                self.assertRegex(
+                    text, r"(?m)^Not covered +.*bwrap .* 5\d\d ms of CPU time"
+                    r".*the profile's folder was %s there" % why)
+                shutil.rmtree(self.path("out"))
 
     def test_wall_time_is_no_sum(self):
         busy = quote(program("busy")) + " 0.5 >/dev/null"

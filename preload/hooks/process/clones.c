@@ -21,13 +21,22 @@
 #include "sig/arch/arch.h"
 #include "sig/os/sys.h"
 
+/* Sets a child up.  One with mounts of its own may soon have none to write its
+ * log to. */
+static void begin_child(uint64_t flags)
+{
+    jp_fork_child();
+    if ((flags & CLONE_NEWNS) != 0)
+        jp_sandbox_before();
+}
+
 /* Ends a fork in parent and child; returns pid.  errno is kept in the parent
  * only: the child may have another thread pointer, and jp_fork_child keeps
  * it. */
-static long forked(long pid)
+static long forked(long pid, uint64_t flags)
 {
     if (pid == 0) {
-        jp_fork_child();
+        begin_child(flags);
         return 0;
     }
     const int error = errno;
@@ -49,19 +58,20 @@ JP_HOOK(pid_t, _Fork, (void))
 {
     JP_REAL(_Fork)
     jp_fork_before();
-    return (pid_t)forked(real());
+    return (pid_t)forked(real(), 0);
 }
 
 /* The function that a cloned child runs. */
 struct body {
     int (*function)(void *);
     void *argument;
+    uint64_t flags;
 };
 
 static int begin(void *data)
 {
     const struct body body = *(const struct body *)data;
-    jp_fork_child();
+    begin_child(body.flags);
     return body.function(body.argument);
 }
 
@@ -69,7 +79,7 @@ JP_HOOK(int, clone,
         (int (*function)(void *), void *stack, int flags, void *argument, ...))
 {
     JP_REAL(clone)
-    struct body body = {function, argument};
+    struct body body = {function, argument, (unsigned)flags};
     va_list more;
     va_start(more, argument);
     void *parent_tid = va_arg(more, void *);
@@ -82,7 +92,8 @@ JP_HOOK(int, clone,
                     child_tid);
     jp_fork_before();
     return (int)forked(
-        real(begin, stack, flags, &body, parent_tid, tls, child_tid));
+        real(begin, stack, flags, &body, parent_tid, tls, child_tid),
+        (unsigned)flags);
 }
 
 /* The clone flags of a system call that makes a thread or process; CLONE_VM
@@ -112,5 +123,6 @@ int jp_clones_is_fork(long number, long first)
 long jp_clones_fork(jp_syscall_function *real, const long a[7])
 {
     jp_fork_before();
-    return forked(real(a[0], a[1], a[2], a[3], a[4], a[5], a[6]));
+    const uint64_t flags = flags_of(a[0], a[1]);
+    return forked(real(a[0], a[1], a[2], a[3], a[4], a[5], a[6]), flags);
 }

@@ -20,10 +20,12 @@
 #include "hooks/base/real.h"
 #include "sig/clock/clock.h"
 #include "sig/control.h"
+#include "sig/files/tree.h"
 #include "sig/files/usage.h"
 #include "sig/log/share.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
+#include "sandbox.h"
 #include "target.h"
 
 extern char **environ;
@@ -31,6 +33,22 @@ extern char **environ;
 /* What jp_exec_before returns: bits, 0 in a vfork child. */
 #define OURS 1    /* the caller is the profiled process */
 #define STOPPED 2 /* its clocks were stopped */
+#define OFF 4     /* the new program's log is given up */
+
+/* In a process that may have left the log's files behind: says in its header
+ * that the new program cannot write to their folder, if so.  Returns OFF
+ * then. */
+static int give_up(void)
+{
+    const int error = jp_share_is_there_sig() ? jp_tree_reach_sig() : 0;
+    if (error == 0)
+        return 0;
+    jp_sandbox_before(); /* a header, if there is none yet */
+    jp_usage_off_sig(error == -EROFS    ? JP_OFF_READONLY
+                     : error == -ENOENT ? JP_OFF_OUT_OF_SIGHT
+                                        : JP_OFF_FORBIDDEN);
+    return OFF;
+}
 
 int jp_exec_before(void)
 {
@@ -40,6 +58,7 @@ int jp_exec_before(void)
         return 0;
     }
     jp_usage_note_sig();
+    done |= give_up();
     if (atomic_load(&jp_process.running)) {
         if (jp_process.clock->sees_waits)
             jp_control_flush_time_sig();
@@ -60,6 +79,8 @@ long jp_exec_failed(int stopped, long result)
     const int error = errno;
     if ((stopped & STOPPED) != 0 && atomic_load(&jp_process.running))
         jp_clock_all_sig(1);
+    if ((stopped & OFF) != 0)
+        jp_usage_off_sig(JP_OFF_NONE);
     if ((stopped & OURS) != 0) {
         jp_share_count_sig(1);
         jp_local_exec(SIG_UNBLOCK);

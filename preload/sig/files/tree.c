@@ -21,11 +21,27 @@
 #define TURNS 3U
 
 static struct jp_logname name;
-static uint8_t known; /* name.map is the path */
+static uint8_t known; /* name.map is the path, name.log its folder's */
 
 void jp_tree_init(void)
 {
+    struct jp_text folder;
     known = jp_logname_tree_sig(&name, jp_process.root) == 0;
+    jp_text_init_sig(&folder, name.log, sizeof(name.log));
+    jp_text_bytes_sig(&folder, name.map, (size_t)(name.map_name - name.map));
+    if (folder.length == 0)
+        jp_text_char_sig(&folder, '.');
+}
+
+int jp_tree_reach_sig(void)
+{
+    if (!known)
+        return 0;
+    const long result =
+        jp_sys_sig(SYS_faccessat, AT_FDCWD, (long)name.log, W_OK | X_OK, 0, 0);
+    return result == -EROFS || result == -ENOENT || result == -EACCES
+               ? (int)result
+               : 0;
 }
 
 const char *jp_tree_name_sig(void)

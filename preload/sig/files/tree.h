@@ -18,6 +18,10 @@ void jp_tree_init(void);
 /* The file's name without its folder; "" when there can be no file. */
 const char *jp_tree_name_sig(void);
 
+/* Whether files can be made in the log's folder: 0 or -errno; 0 as well when it
+ * cannot be asked. */
+int jp_tree_reach_sig(void);
+
 /* Whether lines are to be written: there can be a file, and the profile was
  * started. */
 int jp_tree_wanted_sig(void);
