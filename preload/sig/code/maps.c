@@ -100,20 +100,26 @@ static const struct jp_maps_range *find_sig(const struct table *in,
     return NULL;
 }
 
-/* Copies the range around an address, unless `range` is NULL; where by_index is
- * set, `address` is the range's index instead.  Returns 0, -ENOENT, or -EAGAIN where the
- * table is empty.  When tables have been filled in the meantime, once more; the
- * last answer then stands, which may be wrong for this address, but no fault. */
-static int look_sig(uint64_t address, int by_index, struct jp_maps_range *range)
+/* A table's range with an index, from 0 in the order of addresses, or NULL. */
+static const struct jp_maps_range *at_sig(const struct table *in,
+                                          uint64_t index)
+{
+    return index < in->count ? &in->ranges[index] : NULL;
+}
+
+typedef const struct jp_maps_range *finder(const struct table *in, uint64_t);
+
+/* Copies the range that `find` finds in the table in use, unless `range` is
+ * NULL.  Returns 0, -ENOENT, or -EAGAIN where the table is empty.  When tables
+ * have been filled in the meantime, looks once more; the last answer then
+ * stands, which may be wrong for this address, but no fault. */
+static int look_sig(finder *find, uint64_t value, struct jp_maps_range *range)
 {
     int result = -ENOENT;
     for (unsigned i = 0; i < LOOKS; i++) {
         const uint32_t before = atomic_load(&fillings);
         const struct table *now = atomic_load(&table);
-        const struct jp_maps_range *found = !by_index ? find_sig(now, address)
-                                            : address < now->count
-                                                ? &now->ranges[address]
-                                                : NULL;
+        const struct jp_maps_range *found = find(now, value);
         if (found != NULL && range != NULL)
             copy_sig(range, found);
         result = found != NULL ? 0 : now->count == 0 ? -EAGAIN : -ENOENT;
@@ -460,7 +466,7 @@ void jp_maps_note_sig(uint64_t start, uint64_t end)
 {
     struct jp_vma vma = {.start = start, .end = end, .prot = JP_PROT_EXEC};
     struct jp_maps_range known;
-    if ((look_sig(start, 0, &known) == 0 && known.end >= end) ||
+    if ((look_sig(find_sig, start, &known) == 0 && known.end >= end) ||
         !jp_mapfile_ready_sig())
         return;
     for (unsigned i = 0; i < YIELDS; i++) {
@@ -495,7 +501,7 @@ static int look_up_sig(uint64_t address)
     if (!due_sig(jp_sys_clock_sig(CLOCK_MONOTONIC), INTERVAL_NS) ||
         jp_maps_scan_sig() != 0)
         return 0;
-    return look_sig(address, 0, NULL) == 0;
+    return look_sig(find_sig, address, NULL) == 0;
 }
 
 int jp_maps_executable_sig(struct jp_buffer *buffer, uint64_t address)
@@ -504,7 +510,7 @@ int jp_maps_executable_sig(struct jp_buffer *buffer, uint64_t address)
     uint64_t *cached = &buffer->pages[page % JP_BUFFER_PAGES];
     if (*cached == page && page != 0)
         return 1;
-    if (look_sig(address, 0, NULL) != 0 && !look_up_sig(address))
+    if (look_sig(find_sig, address, NULL) != 0 && !look_up_sig(address))
         return 0;
     *cached = page;
     return 1;
@@ -512,12 +518,12 @@ int jp_maps_executable_sig(struct jp_buffer *buffer, uint64_t address)
 
 int jp_maps_find_sig(uint64_t address, struct jp_maps_range *range)
 {
-    return look_sig(address, 0, range);
+    return look_sig(find_sig, address, range);
 }
 
 int jp_maps_at_sig(uint32_t index, struct jp_maps_range *range)
 {
-    return look_sig(index, 1, range) == 0;
+    return look_sig(at_sig, index, range) == 0;
 }
 
 uint32_t jp_maps_epoch_sig(void)
@@ -535,7 +541,7 @@ int jp_maps_anonymous_sig(uint64_t address)
     const struct table *now = atomic_load(&table);
     struct jp_maps_range range;
     return now->anonymous != 0 && address >= now->low && address < now->high &&
-           look_sig(address, 0, &range) == 0 && is_anonymous_sig(&range);
+           look_sig(find_sig, address, &range) == 0 && is_anonymous_sig(&range);
 }
 
 int jp_maps_any_anonymous_sig(void)
