@@ -3,8 +3,10 @@
  * Commands by the API that come while another thread carries one out:
  *     commander [ROUNDS=20 [PAIRS=6]]
  * One thread saves all the time; the main thread pauses and starts PAIRS times
- * a round.  Commands are carried out in the order in which they were given,
- * whoever does it, so there are as many pauses as starts.
+ * a round, by signals to itself: of two that are sent to the process, the other
+ * thread may take the first and not run before the second is there.  Commands
+ * are carried out in the order in which they were given, whoever does it, so
+ * there are as many pauses as starts.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
@@ -29,8 +31,8 @@ static void *work(void *data)
 static void command(int number)
 {
     const union sigval value = {.sival_int = 0x6a700c00 | number};
-    if (sigqueue(getpid(), SIGPROF, value) != 0)
-        die("sigqueue");
+    if (pthread_sigqueue(pthread_self(), SIGPROF, value) != 0)
+        die("pthread_sigqueue");
 }
 
 int main(int argc, char **argv)
