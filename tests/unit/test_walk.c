@@ -145,6 +145,35 @@ static void shares_what_it_can(void **state)
     jr_stacks_free(&stacks);
 }
 
+/* A thousand deep stacks that differ in their leaves cost a call each, so a
+ * small log cannot become large in memory. */
+static void shares_deep_stacks(void **state)
+{
+    static uint64_t frames[4000];
+    struct built *built = calloc(1, sizeof *built);
+    struct jr_diag diag;
+    struct jr_log log;
+    uint16_t base = 0;
+
+    (void)state;
+    for (size_t i = 0; i < 4000; i++)
+        frames[i] = 0x1000 + i;
+    put_header(built);
+    put_chunk(built, 65536);
+    base = put_stack(built, frames, 4000, 0, 0);
+    for (uint64_t i = 0; i < 1000; i++) {
+        const uint64_t leaf[] = {0x100000 + i, 0x200000 + i};
+
+        put_stack(built, leaf, 2, base, (uint16_t)(3998 - i % 7));
+    }
+    assert_int_equal(parse(built, &log, &diag), 0);
+    assert_int_equal(log.runs[0].stacks.count, 1 + 1001);
+    assert_true(log.runs[0].stacks.calls.count <= 4000 + 1000);
+    assert_int_equal(diag.warnings, 0);
+    jr_log_free(&log);
+    free(built);
+}
+
 /* Sums of samples with one stack, event and reason, in the order of their first
  * ones, and the threads they are of. */
 static void sums_up_by_stack(void **state)
@@ -201,6 +230,7 @@ int main(void)
         cmocka_unit_test(goes_thread_by_thread),
         cmocka_unit_test(counts_what_was_written_anew),
         cmocka_unit_test(shares_what_it_can),
+        cmocka_unit_test(shares_deep_stacks),
         cmocka_unit_test(sums_up_by_stack),
     };
 
