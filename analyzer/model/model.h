@@ -27,12 +27,12 @@ enum jr_tiers {
     JR_TIERS_RAW        /* one a name, as the runtime wrote it */
 };
 
-/* When the profile of a boot's processes starts: the times of different boots
- * cannot be compared. */
+/* When the profile of a boot's processes starts. */
 struct jr_start {
     uint8_t boot_id[16];
-    uint64_t mono_ns;
-    uint8_t side; /* of a comparison: each has a start of its own */
+    uint64_t mono_ns; /* by the boot's CLOCK_MONOTONIC, */
+    uint64_t real_ns; /* and by the time of day; 0: not known */
+    uint8_t side;     /* of a comparison: each has a start of its own */
 };
 
 struct jr_starts {
@@ -327,9 +327,11 @@ size_t jr_span_sections(const struct jr_map *map);
  * to the end of the process or its last sample. */
 void jr_span_select(struct jr_model *model, struct jr_process *process);
 
-/* span.c: what --from and --to are counted from, by the clock of the process:
- * the start of the profile of its boot, or of its own where filter.starts is
- * NULL. */
+/* span.c: the moment that --from and --to are counted from, by the clock of the
+ * process: the earliest start of the profile, of all boots by the time of day;
+ * where filter.starts is NULL, that of the process's own log. The clock of a
+ * boot that came later had not begun then, so the result may be below 0: the
+ * times since then are differences of 64 bits with a sign. */
 uint64_t jr_span_zero(const struct jr_filter *filter,
                       const struct jr_process *process);
 

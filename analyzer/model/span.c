@@ -39,11 +39,28 @@ void jr_starts_add(struct jr_starts *starts, const struct jp_log_header *header,
 
     if (start == NULL) {
         start = JR_PUSH(starts->items, starts->count, starts->room);
-        *start = (struct jr_start){.mono_ns = began_ns, .side = starts->side};
+        *start = (struct jr_start){.mono_ns = UINT64_MAX, .side = starts->side};
         memcpy(start->boot_id, header->boot_id, sizeof(start->boot_id));
     }
-    if (began_ns < start->mono_ns)
-        start->mono_ns = began_ns;
+    if (began_ns > start->mono_ns)
+        return;
+    start->mono_ns = began_ns;
+    start->real_ns =
+        header->real_ns ? header->real_ns - (header->mono_ns - began_ns) : 0;
+}
+
+/* How long after the earliest start of its side this one was. */
+static uint64_t later_by(const struct jr_starts *starts,
+                         const struct jr_start *start)
+{
+    uint64_t first_ns = start->real_ns;
+
+    for (size_t i = 0; i < starts->count; i++)
+        if (starts->items[i].side == start->side &&
+            starts->items[i].real_ns != 0 &&
+            starts->items[i].real_ns < first_ns)
+            first_ns = starts->items[i].real_ns;
+    return start->real_ns - first_ns;
 }
 
 uint64_t jr_span_zero(const struct jr_filter *filter,
@@ -54,7 +71,17 @@ uint64_t jr_span_zero(const struct jr_filter *filter,
         filter->starts ? find_start(filter->starts, header, process->side)
                        : NULL;
 
-    return start ? start->mono_ns : header->mono_ns;
+    return start ? start->mono_ns - later_by(filter->starts, start)
+                 : header->mono_ns;
+}
+
+/* The time of the process's clock so long after `zero`; 0, if its clock had not
+ * begun then. */
+static uint64_t clock_at(uint64_t zero, uint64_t after_ns)
+{
+    if ((int64_t)zero >= 0)
+        return jr_add(zero, after_ns);
+    return after_ns > -zero ? after_ns - -zero : 0;
 }
 
 /* The stretch that --from and --to select, by the clock of the process. */
@@ -66,9 +93,9 @@ static struct jr_span asked_time(const struct jr_filter *filter,
 
     /* Nothing is before the start, whatever a clock says. */
     if (filter->from_ns > 0)
-        asked.from_ns = jr_add(zero, filter->from_ns);
+        asked.from_ns = clock_at(zero, filter->from_ns);
     if (filter->has_to)
-        asked.until_ns = jr_add(zero, filter->to_ns);
+        asked.until_ns = clock_at(zero, filter->to_ns);
     return asked;
 }
 

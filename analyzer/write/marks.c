@@ -19,7 +19,9 @@ static double since(const struct jr_model *model, const struct jr_mark_sum *sum)
     const uint64_t zero =
         jr_span_zero(&model->filter, &model->processes[sum->first_process]);
 
-    return sum->first_ns > zero ? (double)(sum->first_ns - zero) / NS : 0;
+    return (int64_t)(sum->first_ns - zero) > 0
+               ? (double)(sum->first_ns - zero) / NS
+               : 0;
 }
 
 static void put_span(const struct jr_model *model,

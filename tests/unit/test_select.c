@@ -115,7 +115,8 @@ static void test_sections(void **state)
     profile_free(&copies.one);
 }
 
-/* Times count from the earliest process of the same boot. */
+/* Times count from the earliest process; boots are compared by the time of
+ * day, where it is known. */
 static void test_starts(void **state)
 {
     struct jr_filter filter = everything();
@@ -136,6 +137,12 @@ static void test_starts(void **state)
     starts.items[0].mono_ns = 8;
     assert_int_equal(starts.count, 2);
     assert_int_equal(slice(&copies, filter, 0, 12).samples, 10 + 5);
+    starts.items[0].real_ns = 1000;
+    starts.items[1].real_ns = 1006;
+    /* 8 of the first boot's clock is 3 - 6 of the second's. */
+    assert_int_equal(slice(&copies, filter, 0, 12).samples, 10 + 0);
+    assert_int_equal(slice(&copies, filter, 13, 15).samples, 2 + 2);
+    assert_int_equal(slice(&copies, filter, 2, 14).samples, 12 + 1);
     free(starts.items);
     profile_free(&copies.one);
 }

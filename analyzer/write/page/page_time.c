@@ -27,8 +27,9 @@ uint64_t jr_page_time(const struct jr_model *model,
 {
     const uint64_t zero = jr_span_zero(&model->filter, process);
     const uint64_t start = section_before(process->map, time_ns);
-    uint64_t time = time_ns > zero ? (time_ns - zero) / US : 0;
-    uint64_t least = start > zero ? (start - zero + US - 1) / US : 0;
+    uint64_t time = (int64_t)(time_ns - zero) > 0 ? (time_ns - zero) / US : 0;
+    uint64_t least =
+        (int64_t)(start - zero) > 0 ? (start - zero + US - 1) / US : 0;
 
     return time < least ? least : time;
 }

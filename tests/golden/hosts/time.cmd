@@ -1,0 +1,1 @@
+--merge --format=collapsed --from=3600.002 --to=3600.006 app jprof-log jprof-log-b
