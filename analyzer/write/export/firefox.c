@@ -296,12 +296,15 @@ static void put_thread(struct jr_firefox *firefox,
     const struct jr_order *order = &firefox->order;
     const int is_main = key->tid == process->run->header.pid;
     struct jr_json *json = &firefox->json;
+    const char *host = jr_hosts_name(&firefox->hosts, key->process);
     char *name = jr_process_name(process);
+    char *where =
+        jr_printf("%s%s%s", name, host ? " on " : "", host ? host : "");
 
     jr_json_open(json, '{');
     jr_json_key_string(json, "name",
                        key->name && *key->name ? key->name : name);
-    jr_json_key_string(json, "processName", name);
+    jr_json_key_string(json, "processName", where);
     jr_json_key_string(json, "processType", "default");
     jr_json_key_word(json, "isMainThread", is_main ? "true" : "false");
     jr_json_key_string(json, "pid", pid);
@@ -323,6 +326,7 @@ static void put_thread(struct jr_firefox *firefox,
     put_samples(firefox, number);
     jr_firefox_markers(firefox, number, is_main);
     jr_json_close(json, '}');
+    free(where);
     free(name);
 }
 
@@ -353,6 +357,7 @@ void jr_write_firefox(const struct jr_report *report, FILE *out)
         .report = report, .model = report->model, .json = {.out = out}};
 
     jr_order_make(report->model, &firefox.order);
+    jr_hosts_find(report->model, &firefox.hosts);
     jr_firefox_number(&firefox);
     jr_firefox_order_marks(&firefox);
     jr_json_open(&firefox.json, '{');
@@ -364,4 +369,5 @@ void jr_write_firefox(const struct jr_report *report, FILE *out)
     putc('\n', out);
     jr_firefox_free(&firefox);
     jr_order_free(&firefox.order);
+    jr_hosts_free(&firefox.hosts);
 }

@@ -8,6 +8,7 @@
 #include "export.h"
 #include "json.h"
 #include "order.h"
+#include "write/who.h"
 
 /* The categories, in their order in the file. */
 enum jr_category {
@@ -33,6 +34,7 @@ struct jr_firefox {
     const struct jr_model *model;
     struct jr_json json;
     struct jr_order order;
+    struct jr_hosts hosts;
     const char **files;     /* by function */
     uint32_t *sources;      /* by function: of the file, plus one; 0: none */
     const char **filenames; /* of the sources */

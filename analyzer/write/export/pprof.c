@@ -12,6 +12,7 @@
 #include "base/order.h"
 #include "export.h"
 #include "write/facts.h"
+#include "write/who.h"
 #include "zip.h"
 
 /* The profile that is written. */
@@ -19,6 +20,7 @@ struct writing {
     struct jr_pprof tables;
     const struct jr_report *report;
     const struct jr_model *model;
+    struct jr_hosts hosts;
     struct jr_proto labels, label, ids; /* scratch */
     int is_real;
 };
@@ -65,6 +67,7 @@ static void set_labels(struct writing *writing, const struct jr_scope_key *key,
                        unsigned event)
 {
     const struct jr_process *process = &writing->model->processes[key->process];
+    const char *host = jr_hosts_name(&writing->hosts, key->process);
     char *name = jr_process_name(process);
 
     writing->labels.size = 0;
@@ -73,6 +76,8 @@ static void set_labels(struct writing *writing, const struct jr_scope_key *key,
     add_label(writing, "tid", NULL, key->tid);
     add_label(writing, "pid", NULL, process->run->header.pid);
     add_label(writing, "process", name, 0);
+    if (host)
+        add_label(writing, "host", host, 0);
     free(name);
 }
 
@@ -165,6 +170,7 @@ void jr_write_pprof(const struct jr_report *report, FILE *out)
                               .is_real = jr_export_is_real(report->model)};
     FILE *zipped = jr_zip_open(out, JR_ZIPPED_PROTO);
 
+    jr_hosts_find(report->model, &writing.hosts);
     jr_pprof_init(&writing.tables, report->model, zipped);
     jr_pprof_begin(&writing.tables);
     put_head(&writing);
@@ -172,6 +178,7 @@ void jr_write_pprof(const struct jr_report *report, FILE *out)
     jr_pprof_end(&writing.tables);
     (void)fclose(zipped);
     jr_pprof_free(&writing.tables);
+    jr_hosts_free(&writing.hosts);
     free(writing.labels.data);
     free(writing.label.data);
     free(writing.ids.data);

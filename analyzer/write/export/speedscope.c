@@ -13,6 +13,7 @@
 #include "order.h"
 #include "write/facts.h"
 #include "write/program.h"
+#include "write/who.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 
@@ -21,6 +22,7 @@ struct scope {
     const struct jr_model *model;
     struct jr_json json;
     struct jr_order order;
+    struct jr_hosts hosts;
     struct jr_scope_key *threads; /* as in the model */
     uint32_t *sequence;           /* threads, the busiest first */
 };
@@ -145,19 +147,21 @@ static void put_samples(struct scope *scope, const struct runs *runs)
     free(scratch);
 }
 
-/* "worker (tid 12)", with its process where there are several. */
+/* "worker (tid 12)", with its process where there are several, and its machine
+ * likewise. */
 static char *title_of(const struct scope *scope, uint32_t thread)
 {
     const struct jr_model *model = scope->model;
     const struct jr_scope_key *key = &scope->threads[thread];
     const struct jr_process *process = &model->processes[key->process];
+    const char *host = jr_hosts_name(&scope->hosts, key->process);
     char *name = jr_process_name(process), *title;
 
     if (model->nprocesses > 1)
-        title =
-            jr_printf("%s (pid %" PRIu32 "): %s (tid %" PRIu32 ")", name,
-                      process->run->header.pid,
-                      key->name && *key->name ? key->name : "thread", key->tid);
+        title = jr_printf(
+            "%s (pid %" PRIu32 "%s%s): %s (tid %" PRIu32 ")", name,
+            process->run->header.pid, host ? " on " : "", host ? host : "",
+            key->name && *key->name ? key->name : "thread", key->tid);
     else
         title = jr_printf("%s (tid %" PRIu32 ")",
                           key->name && *key->name ? key->name : name, key->tid);
@@ -234,6 +238,7 @@ void jr_write_speedscope(const struct jr_report *report, FILE *out)
     size_t main_thread;
 
     jr_order_make(model, &scope.order);
+    jr_hosts_find(model, &scope.hosts);
     jr_json_open(json, '{');
     jr_json_key_string(json, "$schema", SCHEMA);
     jr_json_key_string(json, "name", name);
@@ -247,6 +252,7 @@ void jr_write_speedscope(const struct jr_report *report, FILE *out)
     jr_json_close(json, '}');
     putc('\n', out);
     jr_order_free(&scope.order);
+    jr_hosts_free(&scope.hosts);
     free(name);
     free(scope.threads);
     free(scope.sequence);

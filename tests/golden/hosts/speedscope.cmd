@@ -1,0 +1,1 @@
+--merge --format=speedscope app jprof-log jprof-log-b
