@@ -185,6 +185,10 @@ def lint_jobs():
             yield "lint " + os.path.basename(path), [path]
 
 
+# What makes inputs for a fuzz target alone.
+SEEDERS = {"fuzz_cfi": "cfiseeds.py", "fuzz_profile": "profileseed.py"}
+
+
 def fuzz_targets():
     for source in sorted(glob.glob(os.path.join(ROOT, "tests/fuzz/fuzz_*.c"))):
         yield os.path.basename(source)[:-2]
@@ -200,9 +204,9 @@ def fuzz_job(name):
     corpus += [os.path.join(build_folder(), "tests/programs", program)
                for program in ("spinlib.so", "inlined")]
     with tempfile.TemporaryDirectory(prefix="jprof-fuzz-") as scratch:
-        if name == "fuzz_cfi":
+        if name in SEEDERS:
             subprocess.run([sys.executable, os.path.join(
-                ROOT, "tests/tools/cfiseeds.py"), scratch], check=True,
+                ROOT, "tests/tools", SEEDERS[name]), scratch], check=True,
                            stdout=subprocess.DEVNULL)
         for case in {case for case, _ in golden.cases(
                 os.path.join(ROOT, "tests", "golden"))}:

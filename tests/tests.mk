@@ -252,6 +252,8 @@ fuzz-seeds: $(PROGRAMS)
 	  $(PYTHON) tests/tools/pack.py $$text \
 	    $(B)/libfuzzer/seeds/$$(basename $$text .pack) || exit 1; done
 	@$(PYTHON) tests/tools/cfiseeds.py $(B)/libfuzzer/seeds-fuzz_cfi
+	@mkdir -p $(B)/libfuzzer/seeds-fuzz_profile
+	@$(PYTHON) tests/tools/profileseed.py $(B)/libfuzzer/seeds-fuzz_profile
 
 fuzz: $(FUZZ_LONG) fuzz-seeds ## long fuzzing with clang: FUZZ_SECONDS=60 a target
 	@for target in $(FUZZ_LONG); do \
