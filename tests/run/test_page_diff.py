@@ -118,7 +118,7 @@ class PageDiff(InBrowser):
         self.assertTrue([row for row in rows if re.search(
             r"^\+[\d.]+% \*.*beta", row)])
         self.assertTrue([row for row in rows if re.search(
-            r"\* vanished.*gone", row)])
+            r"\*.*gone.*vanished", row)])
         self.browser.run("jprof.change({view: 'tree'})")
         for view in self.browser.run("VIEWS"):
             self.browser.run("jprof.change({view: '%s', fn: 1})" % view)

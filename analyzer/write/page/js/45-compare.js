@@ -132,11 +132,15 @@ function describeBoth(page, state, fn) {
 }
 
 // A table's cell for a difference: signed, and marked where it is sure.
-function changeCell({text, isSure, colour, word}) {
+function changeCell({text, isSure, colour}) {
     return make('span', {class: 'change ' + colour, role: 'gridcell',
         title: isSure ? undefined : 'Chance may have made it.'},
-    text + (isSure ? ' *' : '\u00a0\u00a0') + (word === '' ? '' : ' '
-        + word));
+    text + (isSure ? ' *' : '\u00a0\u00a0'));
+}
+
+// What goes behind the name of what one side alone has.
+function wordPart({word, colour}) {
+    return word === '' ? '' : make('b', {class: colour}, word);
 }
 
 // The functions of either side that are `found`, where that is given, by

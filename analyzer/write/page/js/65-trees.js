@@ -135,32 +135,35 @@ class TreeView {
     content(i) {
         const item = this.items[i];
         const opens = this.hasChildren(item);
+        const difference = this.difference(item);
         const name = make('span', {class: 'tree', role: 'gridcell'},
             make('span', {class: 'toggle', 'data-toggle': opens},
                 opens ? item.isOpen ? '\u25be' : '\u25b8' : ''),
-            ...nameParts(this.page, item.fn));
+            ...nameParts(this.page, item.fn),
+            difference ? wordPart(difference) : '');
 
         name.style.paddingLeft
-            = Math.min(item.level - 1, MOST_LEVEL) * 12 + 'px';
+            = Math.min(item.level - 1, MOST_LEVEL)
+            * (innerWidth < 600 ? 4 : 12) + 'px';
         return {attributes: {
             'aria-level': item.level,
             'aria-expanded': opens ? String(item.isOpen) : undefined,
             class: this.found && this.found[item.fn] ? 'found' : ''},
-        children: [...this.changeCells(item), ...figureCells(this.page, {first: item.weight,
+        children: [...(this.base ? [difference ? changeCell(difference)
+            : make('span', {class: 'change', role: 'gridcell'})] : []),
+        ...figureCells(this.page, {first: item.weight,
             second: this.isBottom ? undefined : item.self,
             whole: this.sums.whole}), name]};
     }
 
-    // How the row differs from what is compared with; callers of a bottom-up
-    // row are shares of it, and have none.
-    changeCells(item) {
-        if (!this.base)
-            return [];
-        if (this.isBottom && item.level > 1)
-            return [make('span', {class: 'change', role: 'gridcell'})];
-        return [changeCell(new Comparison(this.page, this.state,
-            this.items.length).tell(item.weight, this.isBottom
-            ? this.base.count[item.fn] : this.base.total[item.node]))];
+    // How the row differs from what is compared with, or null; callers of a
+    // bottom-up row are shares of it, and have none.
+    difference(item) {
+        if (!this.base || this.isBottom && item.level > 1)
+            return null;
+        return new Comparison(this.page, this.state, this.items.length).tell(
+            item.weight, this.isBottom ? this.base.count[item.fn]
+                : this.base.total[item.node]);
     }
 
     choose(i) {

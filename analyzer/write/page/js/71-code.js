@@ -154,14 +154,18 @@ function groupWeight(group) {
     return sum;
 }
 
-// The function's heaviest lines by Count.
+// The function's heaviest lines, {line, weight, group}: its own ones with what
+// was inlined there; where none is known, those of inlined code by Count.
 function heaviestLines(sums, most) {
-    const all = [];
+    const own = [], others = [];
 
     for (const group of sums.groups)
-        for (const line of group.lines.values())
-            if (line.self > 0)
-                all.push({...line, group});
-    return all.sort((a, b) => b.self - a.self || a.line - b.line)
+        for (const {line, self, total} of group.lines.values())
+            if (group.isOwn && total > 0)
+                own.push({line, weight: total, group});
+            else if (self > 0)
+                others.push({line, weight: self, group});
+    return (own.length > 0 ? own : others)
+        .sort((a, b) => b.weight - a.weight || a.line - b.line)
         .slice(0, most);
 }

@@ -75,8 +75,9 @@ class CompareView {
 
         this.comparison = comparison;
         this.text.textContent = `${number(sure.length)} of `
-            + `${number(all.length)} functions differ by more than chance (*): `
-            + 'two standard errors, corrected for their number. + is more in '
+            + `${number(all.length)} functions differ in ${this.sort
+                === 'count' ? 'Count' : 'Hits'} by more than chance (*): two `
+            + 'standard errors, corrected for their number. + is more in '
             + (page.profile.diff ? 'the profile after; ' : 'the selected '
                 + 'range; ') + (comparison.isTime ? 'time for a unit of work.'
             : 'shares are of each side.');
@@ -111,7 +112,8 @@ class CompareView {
             ...['count', 'hits'].map((by) => changeCell(
                 this.comparison.ofFunction(by, item.fn))),
             make('span', {class: 'tree', role: 'gridcell'},
-                ...nameParts(this.page, item.fn))]};
+                ...nameParts(this.page, item.fn),
+                wordPart(this.comparison.ofFunction('hits', item.fn)))]};
     }
 
     pathText(node) {

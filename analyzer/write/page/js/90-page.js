@@ -255,11 +255,11 @@ class Side {
 
         return top.length === 0 ? [] : [
             make('h2', {}, 'Its heaviest lines'),
-            make('ol', {}, ...top.map(({line, self, group}) => {
+            make('ol', {}, ...top.map(({line, weight, group}) => {
                 const file = code.files[group.file].replace(/^.*\//, '');
                 const text = code.texts[group.file].get(line) || '';
 
-                return make('li', {}, make('b', {}, percent(self, sums.whole)),
+                return make('li', {}, make('b', {}, percent(weight, sums.whole)),
                     button(`${file}:${line}  ${text.trim()}`,
                         () => this.page.change({view: 'code'}),
                         {class: 'link'}));
