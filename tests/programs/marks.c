@@ -7,6 +7,8 @@
  *                       mark "frame" for each turn
  *     marks signal      marks from a handler that interrupts marks
  *     marks flood N     N marks as fast as can be; prints ns a mark
+ *     marks threads N   eight threads at once, N marks each, whose names tell
+ *                       the thread and the number, and have many lengths
  *     marks refused     what the functions return for what is no mark
  *     marks fork        a child marks as well
  * Runs in: tests. */
@@ -114,6 +116,39 @@ static void flood(long count)
     printf("ns %.1f\n", (now() - from) * 1e9 / (double)count);
 }
 
+#define AT_ONCE 8
+static pthread_barrier_t together;
+static long marks_each;
+
+static void *mark_many(void *data)
+{
+    const int number = (int)(intptr_t)data;
+    char name[256];
+    pthread_barrier_wait(&together);
+    for (long i = 0; i < marks_each; i++) {
+        const int used = snprintf(name, sizeof(name), "%d %ld ", number, i);
+        const size_t more = (size_t)(i * 7 + number) % 200;
+        memset(name + used, 'a' + number, more);
+        name[(size_t)used + more] = '\0';
+        if (mark(name) != 0)
+            die("jprof_mark");
+    }
+    return data;
+}
+
+static void at_once(long count)
+{
+    pthread_t threads[AT_ONCE];
+    marks_each = count;
+    pthread_barrier_init(&together, NULL, AT_ONCE);
+    for (int i = 0; i < AT_ONCE; i++)
+        if (pthread_create(&threads[i], NULL, mark_many, (void *)(intptr_t)i) !=
+            0)
+            die("pthread_create");
+    for (int i = 0; i < AT_ONCE; i++)
+        pthread_join(threads[i], NULL);
+}
+
 static void refused(void)
 {
     char name[301];
@@ -146,6 +181,8 @@ int main(int argc, char **argv)
         by_signal();
     else if (strcmp(what, "flood") == 0)
         flood((long)argument(argc, argv, 2, 100000));
+    else if (strcmp(what, "threads") == 0)
+        at_once((long)argument(argc, argv, 2, 1000));
     else if (strcmp(what, "refused") == 0)
         refused();
     else if (strcmp(what, "fork") == 0)

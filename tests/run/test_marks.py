@@ -109,6 +109,21 @@ class Marks(Case):
         self.assertEqual(found["in handler"], int(said["inside"]))
         self.assertGreater(found["in handler"], 100)
 
+    def test_threads_at_once(self):
+        """Eight threads that mark at the same time: each mark is there once,
+        whole, of its thread, and in the order in which that gave them."""
+        self.marked("threads", "2000")
+        run = self.run_of()
+        self.assertEqual(run.header["counters"][21], 0)
+        found = collections.defaultdict(list)
+        for _, tid, _, name in sorted(run.marks, key=lambda one: one[0]):
+            found[tid].append(name)
+        self.assertEqual(len(found), 8)
+        self.assertEqual(
+            sorted(found.values()),
+            [["%d %d %s" % (k, i, chr(ord("a") + k) * ((i * 7 + k) % 200))
+              for i in range(2000)] for k in range(8)])
+
     def test_ring(self):
         """A ring keeps the last marks, as it does samples, and is no larger."""
         self.marked("flood", "20000", flags=RING)
