@@ -52,7 +52,7 @@ static _Noreturn void run_reporter(const struct jl_folder *folder,
     char *const argv[] = {(char *)"jprof-report", (char *)"--merge",
                           (char *)".", NULL};
 
-    char *here = getcwd(NULL, 0);
+    char *here = realpath(".", NULL);
 
     /* jprof-report may read sources below the user's working directory. */
     if (here)

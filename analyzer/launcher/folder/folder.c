@@ -22,7 +22,8 @@
 
 static int is_empty(int fd)
 {
-    DIR *names = fdopendir(openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *names = copy < 0 ? NULL : fdopendir(copy);
     const struct dirent *entry;
     int count = 0;
 

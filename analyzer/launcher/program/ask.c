@@ -87,7 +87,7 @@ static struct jl_version learn_version(const struct asking *asking)
     const struct jl_runtime *runtime = asking->runtime;
     char *const argv[] = {asking->file, (char *)runtime->version.argument,
                           NULL};
-    char printed[PRINTED_SIZE];
+    char printed[PRINTED_SIZE] = "";
     struct jl_version version = {0};
     struct jl_spawn spawn = {.path = asking->file,
                              .argv = argv,

@@ -130,13 +130,14 @@ static int make_config(const struct jl_destination *to,
                        struct jl_answer *answer)
 {
     char *token = NULL;
-    int fd;
+    int fd, copy;
     FILE *out;
 
     if (to->token_file && !(token = read_token(to->token_file, answer)))
         return -1;
     fd = memfd_create("jprof-curl", MFD_CLOEXEC);
-    out = fd < 0 ? NULL : fdopen(dup(fd), "w");
+    copy = fd < 0 ? -1 : dup(fd);
+    out = copy < 0 ? NULL : fdopen(copy, "w");
     if (!out)
         jl_fail(JR_FAILED, "memfd_create: %s", strerror(errno));
     put_option(out, "url", to->url, spooled->path);

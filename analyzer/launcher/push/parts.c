@@ -63,7 +63,7 @@ static _Noreturn void run_reporter(const char *reporter, char *const *argv,
     int null = quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : STDERR_FILENO;
 
     jl_signals_restore();
-    if ((folder < 0 || fchdir(folder) == 0) && dup2(out, 1) >= 0 &&
+    if (null >= 0 && (folder < 0 || fchdir(folder) == 0) && dup2(out, 1) >= 0 &&
         dup2(null, 2) >= 0)
         execve(reporter, argv, environ);
     _exit(JL_NOT_EXECUTABLE);
