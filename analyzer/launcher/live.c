@@ -167,12 +167,13 @@ static void ignore_signals(void)
 /* This process must not keep the program's stdin and stdout open. */
 static _Noreturn void run_sender(struct sending *sending, int alive)
 {
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC), niceness;
 
     ignore_signals();
     if (null >= 0 && (dup2(null, 0) < 0 || dup2(null, 1) < 0))
         _exit(JR_FAILED);
-    (void)nice(10);
+    niceness = nice(10);
+    (void)niceness; /* it works on as it is where that is refused */
     go_on(sending, alive);
     if (jl_report_logs(sending->folder) > 0)
         collect(sending, UINT64_MAX);
