@@ -56,6 +56,12 @@ class Places(Install):
                     for name in names]
             self.assertEqual(left, [])
 
+    def test_the_library_is_small(self):
+        """It is mapped into every program of a tree."""
+        small = self.path("small.so")
+        self.output(need("strip"), "-o", small, LIBRARY)
+        self.assertLess(os.path.getsize(small), 300000)
+
     def test_package_configuration(self):
         self.install("LIBDIR=/usr/lib64")
         env = dict(os.environ,
