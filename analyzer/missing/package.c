@@ -119,20 +119,37 @@ static int same_path(const char *path, const char *known)
             strcmp(path + length, known) == 0);
 }
 
+/* Whether a package, name[0..length), has a debug package of the older kind:
+ * those of Debian 12 that many have, by the beginning of the name. */
+static int has_older_kind(const char *name, size_t length)
+{
+    static const char *const starts[] = {
+        "binutils", "ceph-",   "libbinutils",  "libcephfs", "libctf",
+        "libdb5.3", "liblua5", "libgprofng",   "libpcre3",  "librados",
+        "librbd",   "librgw",  "mono-runtime", "radosgw",   "valgrind"};
+
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (strlen(starts[i]) <= length &&
+            memcmp(starts[i], name, strlen(starts[i])) == 0)
+            return 1;
+    return 0;
+}
+
 /* The debug package of a package, of whose name[0..length) an architecture and
  * others that have the file are no part. */
 static char *debug_package(const char *name, size_t length)
 {
-    /* These have one of the older kind. */
-    static const char *const older[] = {"libc6", "libc6-i386", "libc6-x32"};
+    /* These share one. */
+    static const char *const libc[] = {"libc6", "libc6-i386", "libc6-x32"};
     size_t end = 0;
 
     while (end < length && !strchr(":, ", name[end]))
         end++;
-    for (size_t i = 0; i < sizeof older / sizeof *older; i++)
-        if (strlen(older[i]) == end && memcmp(older[i], name, end) == 0)
+    for (size_t i = 0; i < sizeof libc / sizeof *libc; i++)
+        if (strlen(libc[i]) == end && memcmp(libc[i], name, end) == 0)
             return jr_strdup("libc6-dbg");
-    return jr_printf("%.*s-dbgsym", (int)end, name);
+    return jr_printf("%.*s-%s", (int)end, name,
+                     has_older_kind(name, end) ? "dbg" : "dbgsym");
 }
 
 /* Reads a line "package:architecture: /path". */

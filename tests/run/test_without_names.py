@@ -5,7 +5,7 @@ import re
 import subprocess
 import unittest
 
-from jprun import Case, need
+from jprun import REPORT, Case, need
 
 
 class WithoutNames(Case):
@@ -21,16 +21,21 @@ class WithoutNames(Case):
                                          match.group(4))
         return found
 
-    def test_package(self):
-        """A stripped program of the distribution: its package is named."""
-        gzip = os.path.realpath(need("gzip"))
+    @staticmethod
+    def owner(path):
+        """The package that has a file, "" without dpkg."""
         try:
-            owner = subprocess.run(
-                [need("dpkg-query"), "-S", gzip, re.sub("^/usr", "", gzip)],
+            return subprocess.run(
+                [need("dpkg-query"), "-S", path, re.sub("^/usr", "", path)],
                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                 check=False, text=True).stdout.split(":")[0]
         except unittest.SkipTest:
-            owner = ""
+            return ""
+
+    def test_package(self):
+        """A stripped program of the distribution: its package is named."""
+        gzip = os.path.realpath(need("gzip"))
+        owner = self.owner(gzip)
         with open(self.path("input"), "wb") as target:
             target.write(os.urandom(1 << 24))
         done = self.run_program(gzip, "-9", "-c", "input")
@@ -45,6 +50,17 @@ class WithoutNames(Case):
         self.assertRegex(self.report(gzip, "--format=text", "jprof-log"),
                          r"(?m)^Without names +.*gzip [\d.]+%.*"
                          + re.escape(package))
+
+    def test_package_of_the_older_kind(self):
+        """binutils' names are in -dbg packages."""
+        objdump = os.path.realpath(need("objdump"))
+        owner = self.owner(objdump)
+        done = self.run_program(objdump, "-d", REPORT)
+        self.assertEqual(done.status, 0)
+        found = self.modules(objdump).get(os.path.basename(objdump))
+        if not owner.startswith("binutils") or not found:
+            self.skipTest("objdump is not a package's here, or has names")
+        self.assertEqual(found[1], owner + "-dbg")
 
     def test_once_a_stack(self):
         """A stripped program that nobody packaged, deep in itself."""
