@@ -72,9 +72,14 @@ def chains(text):
 
 def same(one, other):
     return len(one) == len(other) and all(
-        a[1] == b[1] and (a[0].endswith(b[0].lstrip("./")) or
-                          b[0].endswith(a[0].lstrip("./")))
+        a[1] == b[1] and (tail(a[0]).endswith(tail(b[0])) or
+                          tail(b[0]).endswith(tail(a[0])))
         for a, b in zip(one, other))
+
+
+def tail(path):
+    """The path without "./", which some spell and some do not."""
+    return os.path.normpath(path).lstrip("./")
 
 
 def main():

@@ -262,25 +262,50 @@ static void check_damage(struct jr_dwarf *dwarf, const struct jr_unit *unit)
         say_damaged(dwarf);
 }
 
-static size_t find_in(struct jr_dwarf *dwarf, struct jr_unit *unit,
-                      uint64_t address)
+/* The frames of an address in a function of the unit; 0: it has none there. */
+static size_t find_function(struct jr_dwarf *dwarf, struct jr_unit *unit,
+                            uint64_t address)
 {
     struct jr_dwarf_function *function = NULL;
+    size_t count = 0;
 
     open_unit(dwarf, unit);
     if (!unit->damaged)
         function = jr_unit_function(unit, address, &dwarf->budget);
-    if (function) {
-        const size_t count = answer(dwarf, unit, function, address);
-
-        check_damage(dwarf, unit);
-        return count;
-    }
+    if (function)
+        count = answer(dwarf, unit, function, address);
     check_damage(dwarf, unit);
-    /* Assembly has lines and no functions. */
+    return count;
+}
+
+/* The same where a unit has a line and no function, as that of assembly. */
+static size_t find_line(struct jr_dwarf *dwarf, struct jr_unit *unit,
+                        uint64_t address)
+{
     dwarf->frames[0] = (struct jr_frame){.kind = JR_FRAME_NATIVE};
     jr_lines_of_code(unit, address, dwarf->strings, &dwarf->frames[0]);
     return dwarf->frames[0].file != NULL;
+}
+
+typedef size_t find_fn(struct jr_dwarf *dwarf, struct jr_unit *unit,
+                       uint64_t address);
+
+/* Asks the units that hold `address`, of which the first `count` stretches
+ * begin at it or before, for the first answer. */
+static size_t ask_units(struct jr_dwarf *dwarf, size_t count, uint64_t address,
+                        find_fn *find)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < NEAR_MAX && count > 0 && found == 0; i++) {
+        const struct stretch *stretch = &dwarf->stretches[--count];
+
+        if (stretch->reach <= address)
+            break;
+        if (stretch->end > address)
+            found = find(dwarf, &dwarf->units[stretch->unit], address);
+    }
+    return found;
 }
 
 static void say_exceeded(struct jr_dwarf *dwarf)
@@ -297,7 +322,7 @@ size_t jr_dwarf_find(struct jr_dwarf *dwarf, uint64_t elf_address,
                      const struct jr_frame **frames)
 {
     const uint64_t address = elf_address - dwarf->bias;
-    size_t from = 0, to = dwarf->nstretches, count = 0;
+    size_t from = 0, to = dwarf->nstretches, count;
 
     while (from < to) {
         size_t middle = from + (to - from) / 2;
@@ -307,14 +332,10 @@ size_t jr_dwarf_find(struct jr_dwarf *dwarf, uint64_t elf_address,
         else
             to = middle;
     }
-    for (size_t i = 0; i < NEAR_MAX && from > 0 && count == 0; i++) {
-        const struct stretch *stretch = &dwarf->stretches[--from];
-
-        if (stretch->reach <= address)
-            break;
-        if (stretch->end > address)
-            count = find_in(dwarf, &dwarf->units[stretch->unit], address);
-    }
+    /* Ranges of units overlap at times, and one has the function. */
+    count = ask_units(dwarf, from, address, find_function);
+    if (count == 0)
+        count = ask_units(dwarf, from, address, find_line);
     say_exceeded(dwarf);
     *frames = dwarf->frames;
     return count;
