@@ -208,6 +208,25 @@ static void test_queue_and_no_cpu(void **state)
     jp_clock_end_sig(thread);
 }
 
+/* After a queue, the samples' time is far behind the clock, and the thread goes
+ * on without a wait and with a quarter of the CPU: that is its share of all
+ * that it is given, at once. */
+static void test_behind_after_queue(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_thread *thread = looked_at();
+    thread->clock.watch.begin_ns -= 30 * PERIOD;
+    thread->clock.watch.given_ns -= 30 * PERIOD;
+    const uint64_t now = fake.now_ns;
+    to_moment(thread, WAITS);
+    fake.cpu_ns += (fake.now_ns - now) / 4;
+    look(thread, COMPUTES, &due);
+    assert_uint_in_range(due.running, 5 * PERIOD, 11 * PERIOD);
+    assert_uint_in_range(due.running + due.ready, 30 * PERIOD, 33 * PERIOD);
+    jp_clock_end_sig(thread);
+}
+
 /* Moments are drawn without memory for some seconds after a queue only. */
 static void test_leaves_queue(void **state)
 {
@@ -343,6 +362,7 @@ int main(void)
         TEST(test_queue),
         TEST(test_queue_where_signals_cost_much),
         TEST(test_queue_and_no_cpu),
+        TEST(test_behind_after_queue),
         TEST(test_leaves_queue),
         TEST(test_brief),
         TEST(test_rest_of_a_stratum),

@@ -82,21 +82,6 @@
 /* For the number of switches, when the kernel does not tell it. */
 #define UNKNOWN UINT64_MAX
 
-/* The CPU time, in ns, by which a sample costs a waiting thread more than the
- * handler takes: to leave its wait and to get back into it.  Learned from
- * threads that did nothing else from one sample to the next. */
-static _Atomic uint64_t around_ns;
-
-static void learn_sig(uint64_t used)
-{
-    const uint64_t known =
-        atomic_load_explicit(&around_ns, memory_order_relaxed);
-    const uint64_t now = used < CALL_NS ? used : CALL_NS;
-    atomic_store_explicit(&around_ns,
-                          known == 0 ? now : known - known / 8 + now / 8,
-                          memory_order_relaxed);
-}
-
 static uint64_t min_sig(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -225,11 +210,11 @@ static void count_sig(struct jp_watch *watch, const struct jp_found *found)
     const int ours = found->same || found->returns;
     uint64_t due = ours ? 0 : found->used;
     if (found->same)
-        learn_sig(found->used);
+        jp_left_learn_sig(min_sig(found->used, CALL_NS));
     if (found->blocks == 0 && !ours)
         due = all;
     else if (watch->waits)
-        due -= min_sig(due, around_ns);
+        due -= min_sig(due, jp_left_cost_sig());
     watch->balance_ns = watch->remainder_ns + watch->tail_ns;
     watch->remainder_ns += (int64_t)due;
     watch->tail_ns = watch->memoryless ? 0 : (int64_t)(due / 2);
@@ -280,10 +265,16 @@ static void divide_sig(struct jp_thread *thread, const struct jp_found *found,
     struct jp_watch *watch = &thread->clock.watch;
     const uint64_t gap = found->now - watch->found_ns;
     const uint64_t used = min_sig(found->used + watch->ours_ns, gap);
+    const int one = all < thread->clock.budget.period_ns * 3 / 2;
     watch->ready_ns += (int64_t)(gap - used);
+    /* Where the samples' time was behind the clock, as after memoryless
+     * moments, the share of the gap holds for what is older as well. */
+    if (!one && all > gap)
+        watch->ready_ns +=
+            (int64_t)(((gap - used) << 20) / (gap + 1) * (all - gap) >> 20);
     uint64_t ready =
         watch->ready_ns > 0 ? min_sig((uint64_t)watch->ready_ns, all) : 0;
-    if (all < thread->clock.budget.period_ns * 3 / 2)
+    if (one)
         ready = watch->ready_ns * 2 >= (int64_t)all ? all : 0;
     watch->ready_ns -= (int64_t)ready;
     watch->remainder_ns -= (int64_t)(all - ready);

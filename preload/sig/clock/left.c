@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which call a thread has just come out of.
+ * Which call a thread has just come out of, and what it costs a waiting thread
+ * to come out of its call for a sample.
  * Runs in: handler. */
 #include "left.h"
 
 #include <linux/futex.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
 
 #include "sig/arch/arch.h"
@@ -39,4 +41,19 @@ int jp_left_wait_sig(const ucontext_t *context)
     default:
         return 0;
     }
+}
+
+static _Atomic uint64_t cost_ns;
+
+void jp_left_learn_sig(uint64_t used_ns)
+{
+    const uint64_t known = jp_left_cost_sig();
+    atomic_store_explicit(
+        &cost_ns, known == 0 ? used_ns : known - known / 8 + used_ns / 8,
+        memory_order_relaxed);
+}
+
+uint64_t jp_left_cost_sig(void)
+{
+    return atomic_load_explicit(&cost_ns, memory_order_relaxed);
 }
