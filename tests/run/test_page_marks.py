@@ -48,6 +48,29 @@ class PageMarks(InBrowser):
             target.write("1 section n=0 cpu=0\n")
         return log
 
+    def test_nested(self):
+        """Spans that overlap lie below each other in a lane, and are chosen
+        where they are drawn."""
+        self.browser.open(self.write_page(self.write_marks()), READY)
+        levels = ("(() => { const m = jprof.profile.marks; return "
+                  "[...nestMarks(m, marksOf(jprof.profile, {process: %d, "
+                  "thread: jprof.profile.threads.findIndex((one) => one.tid "
+                  "=== %d)}))].map(([i, level]) => [m.names[m.name[i]], "
+                  "m.from[i], level]); })()")
+        self.assertEqual(self.browser.run(levels % (-1, 0)), [
+            ["idle", 50, 0], ["request", 100, 0], ["request", 300, 1],
+            ["query", 350, 2]])
+        self.assertEqual(self.browser.run(levels % (0, 11)), [
+            ["request", 100, 0], ["query", 350, 1]])
+        chosen = self.browser.run("""(() => {
+            const lane = document.querySelector('.timeline canvas.lane');
+            const box = lane.getBoundingClientRect();
+            const {marks, last} = jprof.profile;
+            return [1, 4, 7].map((y) => { const i = jprof.timeline.markUnder({
+                target: lane, clientX: box.left + 400 / last * box.width,
+                clientY: box.top + y}); return marks.from[i]; }); })()""")
+        self.assertEqual(chosen, [100, 300, 350])
+
     def test_measures_of_firefox(self):
         """What its file of markers says is there as the log's own marks are,
         hostile names too, and selects the same time."""
@@ -105,7 +128,8 @@ class PageMarks(InBrowser):
                           "--to=%.6f" % (end / 1e6)), name)
 
     def test_click(self):
-        """A click at the top of a lane selects the shortest span there."""
+        """A click at the top of a lane selects the span that is drawn there,
+        below them the shortest one of that time."""
         self.browser.open(self.write_page(self.write_marks()), READY)
         place = self.browser.run("""(() => {
             const row = [...document.querySelectorAll('.timeline [data-row]')]
@@ -114,10 +138,11 @@ class PageMarks(InBrowser):
             return [box.left, box.width, box.top,
                 jprof.profile.last]; })()""")
         left, width, top, last = place
-        for us, wanted in ((200, [100, 900]), (380, [350, 420])):
+        for us, y, wanted in ((200, 3, [100, 900]), (380, 1, [100, 900]),
+                              (380, 4, [350, 420]), (380, 8, [350, 420])):
             if us == 200:
                 us = 150
-            at = (left + us / last * width, top + 2)
+            at = (left + us / last * width, top + y)
             self.browser.drag(at, at)
             self.browser.wait("jprof.state.range")
             if width * 70 / last > 10:  # wide enough to be hit alone

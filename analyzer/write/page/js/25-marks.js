@@ -42,6 +42,26 @@ function marksOf(profile, lane) {
     return list;
 }
 
+const MOST_NESTED = 3, LEVEL = 3;
+
+// By span of the list, its level among those that overlap, the outer ones
+// first; what is deeper is on the last level.
+function nestMarks(marks, list) {
+    const order = list.filter((i) => hasLength(marks, i)).sort((a, b) =>
+        marks.from[a] - marks.from[b] || marks.to[b] - marks.to[a] || a - b);
+    const ends = new Array(MOST_NESTED).fill(0), levels = new Map();
+
+    for (const i of order) {
+        let level = 0;
+
+        while (level < MOST_NESTED - 1 && ends[level] > marks.from[i])
+            level++;
+        ends[level] = Math.max(ends[level], marks.to[i]);
+        levels.set(i, level);
+    }
+    return levels;
+}
+
 // What is said of a mark.
 function markText(marks, i) {
     const name = marks.names[marks.name[i]];

@@ -226,12 +226,15 @@ class Timeline {
     }
 
     marksOf(lane) {
-        if (!lane.marks)
+        if (!lane.marks) {
             lane.marks = marksOf(this.page.profile, lane);
+            lane.levels = nestMarks(this.page.profile.marks, lane.marks);
+        }
         return lane.marks;
     }
 
-    // Spans as lines at the lane's top, each with its ends; points as ticks.
+    // Spans as lines at the lane's top, each with its ends, those within
+    // others below them; points as ticks.
     drawMarks(context, lane, width) {
         const {profile, colours} = this.page, {marks} = profile;
         const x = (us) => us / profile.last * width;
@@ -247,9 +250,11 @@ class Timeline {
                 drawn = from;
                 continue;
             }
-            context.fillRect(from, 0, Math.max(to - from, 1), 2);
-            context.fillRect(from, 0, 1, STRIP);
-            context.fillRect(to - 1, 0, 1, STRIP);
+            const y = lane.levels.get(i) * LEVEL;
+
+            context.fillRect(from, y, Math.max(to - from, 1), 2);
+            context.fillRect(from, y, 1, STRIP);
+            context.fillRect(to - 1, y, 1, STRIP);
         }
     }
 
@@ -263,11 +268,16 @@ class Timeline {
         const box = canvas.getBoundingClientRect(), {profile} = this.page;
         const us = (event.clientX - box.left) / box.width * profile.last;
 
-        if (event.clientY - box.top > STRIP + NEAR)
+        const {lane} = this.list[Number(row.dataset.row)];
+        const all = this.marksOf(lane), y = event.clientY - box.top;
+        const near = NEAR / box.width * profile.last;
+
+        if (y > (MOST_NESTED - 1) * LEVEL + STRIP + NEAR)
             return -1;
-        return markAt(profile.marks,
-            this.marksOf(this.list[Number(row.dataset.row)].lane), us,
-            NEAR / box.width * profile.last);
+        const found = markAt(profile.marks, all.filter((i) =>
+            lane.levels.get(i) === Math.floor(y / LEVEL)), us, near);
+
+        return found >= 0 ? found : markAt(profile.marks, all, us, near);
     }
 
     // Shows one process or thread alone, or all again.
