@@ -209,6 +209,13 @@ class Bar {
                     + ' matched';
     }
 
+    // The process that is selected, with its command to point at.
+    processChip({name, command, pid}) {
+        return button(`Process ${name.slice(0, 40)} ${pid} \u00d7`,
+            () => this.page.change({process: -1}),
+            {class: 'chip', title: command.slice(0, 1000) || undefined});
+    }
+
     showChips(state) {
         const {page} = this, {profile} = page;
         const chips = state.ops.map((op, i) => button(
@@ -222,9 +229,7 @@ class Bar {
                 + ' \u00d7', () => page.change({thread: -1, process: -1}),
             {class: 'chip'}));
         else if (state.process >= 0)
-            chips.unshift(button(
-                `Process ${profile.processes[state.process].pid} \u00d7`,
-                () => page.change({process: -1}), {class: 'chip'}));
+            chips.unshift(this.processChip(profile.processes[state.process]));
         if (state.zoom.length > 0)
             chips.push(button('Zoom \u00d7', () => page.change({zoom: []}),
                 {class: 'chip'}));
