@@ -74,7 +74,8 @@ class Safety(InBrowser):
         nasty = NASTY[0].replace(" ", "\\x20")
         with open(self.path("jprof-map"), "w", encoding="utf-8") as target:
             target.write(
-                "1 jprof-map version=1 pid=7 start=9 exe=/bin/%s cmdline=%s\n"
+                "1 jprof-map version=1 pid=7 start=9\n"
+                "1 process pid=7 ppid=1 exe=/bin/%s cmdline=%s%%00\n"
                 "1 anon start=0 end=ffffffffffffffff\n"
                 "1 perfmap path=/x dev=0:1 inode=1 size=%d saved=names\n"
                 "1 thread tid=11 name=%s\n" % (
@@ -96,7 +97,7 @@ class Safety(InBrowser):
         return self.write_page(self.path("jprof-log"))
 
     def visit(self):
-        """Every view, with a function chosen."""
+        """Every view, with a function chosen, then the process alone."""
         self.assertEqual(self.browser.run("jprof.profile.names.length"),
                          len(NASTY) + 1)
         for view in self.browser.run("VIEWS"):
@@ -104,6 +105,11 @@ class Safety(InBrowser):
                 self.browser.run("jprof.change({view: '%s', fn: %d})"
                                  % (view, fn))
         self.browser.run("jprof.views.flame.choose(3)")
+        self.browser.run("jprof.change({process: 0})")
+        # The command is nasty as well.
+        self.assertEqual(self.browser.run(
+            "document.querySelector('.chip').title.slice(0, 20)"),
+            NASTY[0][:20])
 
     def test_hostile_names(self):
         page = self.write_nasty()
