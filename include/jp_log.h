@@ -106,6 +106,8 @@ enum jp_counter {
                                  in waiting threads, ns (no loss) */
     JP_COUNT_LOST_MARKS,      /* marks of the program's that found no place in
                                  the log (no lost samples) */
+    JP_COUNT_EDGES_NS,        /* CPU time of threads before their clocks began
+                                 and after these ended, ns (no loss) */
     JP_COUNT_COUNT
 };
 

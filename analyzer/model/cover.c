@@ -92,6 +92,7 @@ static void join(struct jr_cover_process *process,
     to->sampled_ns = jr_add(before.sampled_ns, to->sampled_ns);
     to->lost_ns = jr_add(before.lost_ns, to->lost_ns);
     to->looking_ns = jr_add(before.looking_ns, to->looking_ns);
+    to->edges_ns = jr_add(before.edges_ns, to->edges_ns);
     to->cut |= before.cut;
     to->off = to->off ? to->off : before.off;
     to->refused |= before.refused;

@@ -34,6 +34,7 @@ struct jr_cover_image {
     uint64_t sampled_ns;  /* CPU time that samples stand for */
     uint64_t lost_ns;     /* CPU time that lost samples stand for */
     uint64_t looking_ns;  /* CPU time of jprof's signals in waiting threads */
+    uint64_t edges_ns;    /* CPU time of threads outside of their clocks */
     uint64_t period_ns;
     uint8_t paused;  /* the profile did not run at its end */
     uint8_t cut;     /* older samples were overwritten in the ring */

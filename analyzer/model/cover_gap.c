@@ -67,6 +67,9 @@ static const char *guessed(const struct jr_cover_process *process,
         process->own_ns - last->cpu_ns >= missing_ns / 2)
         return "it continued without a log: after an exec or its destructors, "
                "killed, or not permitted to write to the folder";
+    if (last->edges_ns >= missing_ns / 2)
+        return "its threads used this time in the kernel, before their clocks "
+               "began and after these ended";
     if (process->before_ns >= missing_ns / 2)
         return "it used this time before its profile started: in exec, the "
                "loader and jprof's initialization";

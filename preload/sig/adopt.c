@@ -58,7 +58,7 @@ static void leave_sig(void)
  * thread-local objects). */
 static uint64_t unseen_sig(uint32_t tid)
 {
-    const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(tid));
+    const uint64_t cpu = jp_sys_clock_sig(jp_thread_clock_of_sig(tid));
     const uint64_t ended = jp_thread_ended_cpu_sig(tid);
     return cpu > ended ? cpu - ended : 0;
 }

@@ -52,6 +52,26 @@ int main(int argc, char **argv)
 """
 
 
+# Makes so many threads, one after the other, that do next to nothing.
+BRIEF = """
+#include <pthread.h>
+#include <stdlib.h>
+static void *work(void *data)
+{
+    return data;
+}
+int main(int argc, char **argv)
+{
+    for (int i = 0; i < atoi(argv[1]); i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, work, NULL) == 0)
+            pthread_join(thread, NULL);
+    }
+    return 0;
+}
+"""
+
+
 class CoverageCase(Case):
     def compile(self, name, *flags, source=SPIN):
         path = self.path(name)
@@ -176,6 +196,17 @@ class Missing(CoverageCase):
         self.assertIn("statically linked", gap["why"])
         self.assertEqual(gap["log"], "1")
         self.assertGreater(float(gap["sampled_s"]), 0)
+
+    def test_threads_that_begin_and_end(self):
+        """Before a thread's clock begins, and after it ended, it uses CPU time
+        in the kernel: most of what a brief one uses."""
+        self.compile("brief", "-O1", "-pthread", source=BRIEF)
+        done = self.run_program(self.path("brief"), "8000",
+                                flags="JP_START JP_PERIOD=0.001")
+        self.assertEqual(done.status, 0, done.err)
+        gaps = self.merged()[1]
+        self.assertEqual(len(gaps), 1, gaps)
+        self.assertRegex(gaps[0]["why"], "its threads used this time")
 
     def test_what_the_end_takes(self):
         """Both at _exit and behind the destructors; of a killed process it is

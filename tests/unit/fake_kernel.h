@@ -49,7 +49,7 @@ FAKE(uint64_t, jp_sys_clock_sig, (clockid_t clock))
         return fake.process_ns;
     if (clock >= 0 && clock != CLOCK_THREAD_CPUTIME_ID)
         return fake.now_ns;
-    /* See jp_clock_of_thread_sig. */
+    /* See jp_thread_clock_of_sig. */
     return clock < 0 && fake.cpu_of != NULL
                ? fake.cpu_of(~((uint32_t)clock >> 3) & 0x1fffffffU)
                : fake.cpu_ns;

@@ -44,8 +44,10 @@ static void begin(struct jp_thread *thread)
     jp_adopt_begin_sig(thread, tid);
     jp_altstack_begin(thread->stack.room);
     jp_local_begin(thread);
-    if (atomic_load(&jp_process.running))
+    if (atomic_load(&jp_process.running)) {
+        jp_thread_armed_sig(jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID));
         jp_clock_arm_sig(thread);
+    }
     if (!atomic_load(&jp_process.running))
         jp_clock_disarm_sig(thread);
 }

@@ -157,7 +157,7 @@ static const struct jp_clock_kind *make_sig(struct jp_thread *thread)
         return kind;
     if (refused_sig(thread, JP_REFUSED_FIRST, first))
         thread->clock.seen_ns =
-            jp_sys_clock_sig(jp_clock_of_thread_sig(thread->tid));
+            jp_sys_clock_sig(jp_thread_clock_of_sig(thread->tid));
     if (!jp_process_timer_runs_sig())
         complain_sig(-error);
     return NULL;
@@ -219,7 +219,7 @@ static void arm_sig(struct jp_thread *thread)
 /* Has the thread's next sample stand for its CPU time since the last one. */
 static void carry_sig(struct jp_thread *thread)
 {
-    const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(thread->tid));
+    const uint64_t cpu = jp_sys_clock_sig(jp_thread_clock_of_sig(thread->tid));
     if (cpu > thread->clock.cpu_ns)
         atomic_fetch_add(&thread->clock.carried_ns, cpu - thread->clock.cpu_ns);
     thread->clock.cpu_ns = cpu;

@@ -142,7 +142,7 @@ static int arm_sig(struct jp_thread *thread)
     thread->clock.unread = 0;
     thread->clock.time_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
     thread->clock.cpu_ns =
-        jp_sys_clock_sig(jp_clock_of_thread_sig(thread->tid));
+        jp_sys_clock_sig(jp_thread_clock_of_sig(thread->tid));
     return make_sig(thread);
 }
 
@@ -157,7 +157,7 @@ static int pace_sig(struct jp_thread *thread)
 /* Moves cpu_ns on, so that the time is returned only once. */
 static uint64_t unsampled_sig(struct jp_thread *thread)
 {
-    const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(thread->tid));
+    const uint64_t cpu = jp_sys_clock_sig(jp_thread_clock_of_sig(thread->tid));
     if (cpu <= thread->clock.cpu_ns + JP_CLOCK_FLUSH_MIN_NS)
         return 0;
     const uint64_t unsampled = cpu - thread->clock.cpu_ns;

@@ -125,7 +125,7 @@ static void begin_sig(struct jp_thread *thread, uint64_t first_ns)
 {
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     thread->clock.cpu_ns =
-        jp_sys_clock_sig(jp_clock_of_thread_sig(thread->tid));
+        jp_sys_clock_sig(jp_thread_clock_of_sig(thread->tid));
     thread->clock.watch = (struct jp_watch){
         .begin_ns = now,
         .end_ns = now + thread->clock.budget.period_ns,
@@ -483,7 +483,7 @@ static int flush_sig(struct jp_thread *thread, struct jp_due *weight)
 {
     struct jp_watch *watch = &thread->clock.watch;
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    const uint64_t cpu = jp_sys_clock_sig(jp_clock_of_thread_sig(thread->tid));
+    const uint64_t cpu = jp_sys_clock_sig(jp_thread_clock_of_sig(thread->tid));
     const uint64_t until = jp_strata_reach_sig(thread, now);
     const int rest = until <= watch->begin_ns;
     const uint64_t least = watch->parked || rest ? 0 : JP_CLOCK_FLUSH_MIN_NS;
@@ -526,7 +526,7 @@ static int ensure_cpu_wakeup_sig(struct jp_thread *thread)
     if (thread->clock.cpu_wakeup >= 0)
         return 1;
     const int timer = jp_clock_thread_timer_sig(
-        thread, jp_clock_of_thread_sig(thread->tid), RUNS_NS, 0);
+        thread, jp_thread_clock_of_sig(thread->tid), RUNS_NS, 0);
     if (timer >= 0)
         thread->clock.cpu_wakeup = timer;
     else if (!thread->clock.no_cpu_wakeup)

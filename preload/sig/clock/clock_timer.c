@@ -12,13 +12,6 @@
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
 
-/* The CPU clock of any thread of the process: ~tid in the upper bits, then
- * "per thread" (4) and "scheduler time" (2); Linux posix-timers_types.h. */
-clockid_t jp_clock_of_thread_sig(uint32_t tid)
-{
-    return (clockid_t)(~tid << 3 | 6U);
-}
-
 static struct timespec time_sig(uint64_t ns)
 {
     return (struct timespec){(time_t)(ns / JP_NS), (long)(ns % JP_NS)};
@@ -177,7 +170,7 @@ int jp_clock_thread_timer_sig(const struct jp_thread *thread, clockid_t clock,
 
 static int arm_sig(struct jp_thread *thread)
 {
-    const clockid_t clock = jp_clock_of_thread_sig(thread->tid);
+    const clockid_t clock = jp_thread_clock_of_sig(thread->tid);
     const uint64_t first = first_sig(thread, clock);
     const int timer = jp_clock_thread_timer_sig(thread, clock, first,
                                                 thread->clock.budget.period_ns);
@@ -205,7 +198,7 @@ void jp_clock_timer_disarm_sig(struct jp_thread *thread)
 static uint64_t unsampled_sig(struct jp_thread *thread)
 {
     return ended_sig(thread,
-                     jp_sys_clock_sig(jp_clock_of_thread_sig(thread->tid)),
+                     jp_sys_clock_sig(jp_thread_clock_of_sig(thread->tid)),
                      jp_process.tick_ns);
 }
 

@@ -18,9 +18,6 @@ struct jp_thread;
 /* The kind that counts CPU time by one timer for each thread. */
 extern const struct jp_clock_kind jp_clock_timer;
 
-/* The kernel's CPU clock of any thread of this process. */
-clockid_t jp_clock_of_thread_sig(uint32_t tid);
-
 /* A random number from 1 to `most`. */
 uint64_t jp_clock_random_sig(uint32_t salt, uint64_t most);
 

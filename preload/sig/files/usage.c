@@ -11,6 +11,7 @@
 #include "sig/log/log.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
+#include "sig/state/thread.h"
 
 #define STEP_NS JP_NS
 
@@ -87,6 +88,8 @@ void jp_usage_end_sig(void)
     if (header == NULL)
         return;
     jp_usage_note_sig();
+    if (header->cpu_ended == 0)
+        jp_count_sig(JP_COUNT_EDGES_NS, jp_threads_edges_sig(header->cpu_ns));
     header->cpu_ended = 1;
 }
 

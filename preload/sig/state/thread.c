@@ -36,6 +36,9 @@ static _Atomic uint32_t hints[HINTS];
  * thread goes on for a moment, and is not to be adopted as a new one. */
 static _Atomic uint32_t ended[HINTS];
 static _Atomic uint64_t ended_ns[HINTS];
+/* CPU time of threads: before their clocks began; of those that have ended, in
+ * all until then. */
+static _Atomic uint64_t before_ns, until_ns;
 
 int jp_threads_init_sig(void)
 {
@@ -105,7 +108,32 @@ void jp_thread_end_sig(struct jp_thread *thread, uint64_t cpu_ns)
     atomic_store(&ended[hint], 0);
     atomic_store(&ended_ns[hint], cpu_ns);
     atomic_store(&ended[hint], thread->tid);
+    atomic_fetch_add(&until_ns, cpu_ns);
     jp_thread_free_sig(thread);
+}
+
+/* ~tid in the upper bits, then "per thread" (4) and "scheduler time" (2); Linux
+ * posix-timers_types.h. */
+clockid_t jp_thread_clock_of_sig(uint32_t tid)
+{
+    return (clockid_t)(~tid << 3 | 6U);
+}
+
+void jp_thread_armed_sig(uint64_t cpu_ns)
+{
+    atomic_fetch_add(&before_ns, cpu_ns);
+}
+
+uint64_t jp_threads_edges_sig(uint64_t cpu_ns)
+{
+    const uint32_t used = atomic_load(&threads_used);
+    uint64_t known = atomic_load(&until_ns);
+    for (uint32_t i = 0; i < used; i++) {
+        const uint32_t tid = threads[i].tid;
+        if (atomic_load(&threads[i].state) >= JP_THREAD_IDLE && tid != 0)
+            known += jp_sys_clock_sig(jp_thread_clock_of_sig(tid));
+    }
+    return atomic_load(&before_ns) + (cpu_ns > known ? cpu_ns - known : 0);
 }
 
 void jp_thread_free_sig(struct jp_thread *thread)
@@ -232,6 +260,8 @@ void jp_threads_reset_sig(void)
         if (atomic_load(&threads[i].state) != JP_THREAD_FREE)
             memset(&threads[i], 0, sizeof(threads[i]));
     }
+    atomic_store(&before_ns, 0);
+    atomic_store(&until_ns, 0);
     atomic_store(&threads_used, 0);
     atomic_store(&threads_taken, 0);
     atomic_store(&free_threads.head, 0);

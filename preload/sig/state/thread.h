@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "budget.h"
 #include "clock_kind.h"
@@ -184,6 +185,16 @@ void jp_thread_begin_sig(struct jp_thread *thread, uint32_t tid);
 
 /* Gives a record back.  Signals that carry it no longer find it. */
 void jp_thread_free_sig(struct jp_thread *thread);
+
+/* The kernel's CPU clock of any thread of this process. */
+clockid_t jp_thread_clock_of_sig(uint32_t tid);
+
+/* Adds what the calling thread had used when its clock began. */
+void jp_thread_armed_sig(uint64_t cpu_ns);
+
+/* CPU time that threads used before their clocks began and after these ended,
+ * of the process's cpu_ns, in ns. */
+uint64_t jp_threads_edges_sig(uint64_t cpu_ns);
 
 /* Gives back the record of the calling thread, which is about to exit, and
  * remembers its CPU time cpu_ns for jp_thread_ended_cpu_sig. */
