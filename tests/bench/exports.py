@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures exports to other tools' formats beside --format=collapsed: CPU time,
-memory and size, plain and gzipped.
+"""Measures exports to other tools' formats beside --format=collapsed: CPU
+time, memory, what of it is beyond the model (by gdb, which stops the report
+where the writer begins), and size, plain and gzipped.
 
 Runs in: `make bench-exports`.
     tests/bench/exports.py BUILD [--runs=N] [--seconds=N] [--only=WORDS]
 Prints a table; the bars stand in it.  Formats are measured by turns."""
 import argparse
 import os
+import re
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -24,14 +27,19 @@ LOGS = (
      {"samples": MILLION, **STACKS, "spread": 20, "threads": 4}),
     ("10^6 samples, 200,000 stacks, 200 threads: the page's log",
      page.KEYS),
+    ("10^6 samples, 200,000 stacks, 1 thread: the page's log in one thread",
+     {**page.KEYS, "threads": 1}),
     ("10^7 samples, 200,000 stacks that part early, 1 thread",
      {"samples": 10 * MILLION, **STACKS, "spread": 5}),
+    ("10^7 samples, 200,000 stacks, 200 threads: the page's log of ten times "
+     "the samples", {**page.KEYS, "samples": 10 * MILLION}),
 )
 FORMATS = ("collapsed", "pprof", "speedscope", "firefox", "callgrind",
            "perf-script")
 # MB of output for the first log: as it is, gzipped.
 BARS = {"pprof": (6, None), "firefox": (20, 5)}
 TIMES = 3       # the CPU time of collapsed
+BEYOND = 64     # MiB of memory beside the model
 
 
 def zipped(report, form, folder, log):
@@ -44,12 +52,33 @@ def zipped(report, form, folder, log):
     return size
 
 
+def at_writer(report, form, log):
+    """Bytes of anonymous memory when the writer begins; None: no gdb."""
+    if not shutil.which("gdb"):
+        return None
+    done = subprocess.run(
+        ["gdb", "-nx", "-batch", "-ex", "set confirm off", "-ex",
+         "break jr_write_" + form.replace("-", "_"), "-ex",
+         "run", "-ex", "python print(open('/proc/%d/status' % "
+         "gdb.selected_inferior().pid).read())", "-ex", "kill", "--args",
+         report, "--format=" + form, log], stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    found = re.search(rb"RssAnon:\s+(\d+) kB", done.stdout)
+    return int(found.group(1)) * 1024 if found else None
+
+
+def beyond(report, form, log, most):
+    """MiB beside the model, as text."""
+    there = at_writer(report, form, log)
+    return "-" if there is None else "%.0f" % ((most - there) / (1 << 20))
+
+
 def run_log(arguments, title, keys):
     report = os.path.join(os.path.abspath(arguments.build), "jprof-report")
     folder = tempfile.mkdtemp(prefix="jprof-exports-")
     try:
         log = model.make(arguments.build, folder, keys,
-                         page.JIT if keys is page.KEYS else 0, False)[0]
+                         page.JIT if "zipf" in keys else 0, False)[0]
         costs = {form: [] for form in FORMATS}
         for _ in range(arguments.runs):
             for form in FORMATS:
@@ -62,11 +91,11 @@ def run_log(arguments, title, keys):
             most = BARS.get(form, (None, None))
             size = ("%.1f" % zipped(report, form, folder, log)
                     if form in ("firefox", "speedscope") else "-")
-            print("| %s | %s | %.2f | %.1f | %.0f | %.1f | %s | %s |" % (
+            print("| %s | %s | %.2f | %.1f | %.0f | %s | %.1f | %s | %s |" % (
                 title, form, cost.cpu, cost.cpu / base, cost.own / 1e6,
-                cost.output / 1e6, size,
-                "-" if form == "collapsed" else "%d times%s%s" % (
-                    TIMES, ", %d MB" % most[0] if most[0] else "",
+                beyond(report, form, log, cost.own), cost.output / 1e6, size,
+                "-" if form == "collapsed" else "%d times, %d MiB%s%s" % (
+                    TIMES, BEYOND, ", %d MB" % most[0] if most[0] else "",
                     ", %d gzipped" % most[1] if most[1] else "")),
                   flush=True)
     finally:
@@ -78,13 +107,13 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=300)
-    parser.add_argument("--only", default="", help="words of a log's title")
+    parser.add_argument("--only", default="", help="how a log's title begins")
     arguments = parser.parse_args()
-    print("| log | format | CPU s | times collapsed | own MB | MB | gzipped MB "
-          "| bar |")
-    print("| --- " * 8 + "|")
+    print("| log | format | CPU s | times collapsed | own MB | beyond the "
+          "model MiB | MB | gzipped MB | bar |")
+    print("| --- " * 9 + "|")
     for title, keys in LOGS:
-        if arguments.only in title:
+        if title.startswith(arguments.only):
             run_log(arguments, title, keys)
 
 

@@ -50,11 +50,16 @@ class Exports(Case):
 
     def setUp(self):
         super().setUp()
-        self.target = self.path("recurse")
+        self.target = self.hostile("recurse", "hostile")
         os.mkdir(self.path("empty"))
+
+    def hostile(self, name, symbol):
+        """A program of which a function has a hostile name."""
+        target = self.path(name)
         subprocess.run([need("objcopy"), "--redefine-sym",
-                        "hostile=" + HOSTILE, program("recurse"), self.target],
+                        symbol + "=" + HOSTILE, program(name), target],
                        check=True)
+        return target
 
     def profile(self, *argv):
         """A profile's folder by the launcher, its periods 1 ns."""
@@ -97,6 +102,7 @@ class Exports(Case):
         with open(summary, encoding="utf-8") as source:
             figures = dict(line.rstrip("\n").split(": ", 1)
                            for line in source if ": " in line)
+        self.samples = int(figures["samples"])
         for check in self.checks():
             with self.subTest(check=check.__name__, options=options):
                 sums, unit, slack = check(folder, options)
@@ -105,12 +111,15 @@ class Exports(Case):
                 if sums.threads is not None:
                     self.assertEqual(len(sums.threads),
                                      int(figures["threads"]))
-                self.assertAlmostEqual(sums.weight * unit,
-                                       int(figures["weight"]), delta=slack)
+                weight = int(figures["weight"])
+                self.assertAlmostEqual(sums.weight * unit, weight,
+                                       delta=exports.allowed(slack, weight))
 
     def same_pprof(self, folder, options):
         found = exports.Pprof(self.export("pprof", folder, *options))
         self.assertIn("Lost samples: none", found.comments)
+        self.assertEqual(sum(values[0] for _, values, _ in found.samples),
+                         self.samples)
         self.waiting_ns = sum(
             values[-1] for _, values, labels in found.samples
             if labels["event"] in ("blocked", "ready"))
@@ -134,7 +143,7 @@ class Exports(Case):
                                       []).append(sample[0])
         self.assertEqual(set(logged), set(times))
         for key, shown in times.items():
-            here = sorted(logged[key])
+            here, shown = sorted(logged[key]), sorted(shown)
             self.assertEqual(len(shown), len(here))
             for one, other in zip(shown, here):
                 self.assertAlmostEqual(one - shown[0],
@@ -202,6 +211,22 @@ class Exports(Case):
         folder = self.profile("-F", "500", "/bin/sh", "-c",
                               "for i in 1 2 3; do %s 3; done; exit 0"
                               % self.target)
+        self.same(folder)
+
+    def test_inlined(self):
+        folder = self.profile("-F", "500", self.hostile("inlined", "main"),
+                              "0.6")
+        text = self.text(folder)
+        for name in ("middle (inlined)  ", "</script>"):
+            self.assertIn(name, text)
+        self.same(folder)
+
+    def test_many_processes(self):
+        folder = self.profile(
+            "-F", "500", "/bin/sh", "-c", "for i in 0 1 2 3 4 5 6 7 8 9; do "
+            "for j in 0 1 2 3 4 5 6 7 8 9; do %s 1 & done; wait; done"
+            % self.target)
+        self.assertGreaterEqual(len(self.log_names("profile")), 100)
         self.same(folder)
 
     def test_threads_at_the_same_work(self):

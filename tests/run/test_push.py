@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 import unittest
 
 from jprun import (BUILD, HANG_SECONDS, REPORT, ROOT, Case, Live, need,
@@ -297,6 +298,32 @@ class Running(Push):
             self.end_program(pid)
         wait_until(lambda: not self.of_group(live.pid), "the sender's end")
         self.arrived("cpu", self.path("out"))
+
+    def test_interrupted_at_the_terminal(self):
+        """Ctrl-C is for all of the group; the sender has the rest to send."""
+        live = self.go(*FOR_LONG)
+        wait_until(lambda: self.server.sent, "the first interval")
+        os.killpg(live.pid, signal.SIGINT)
+        done = live.end()
+        self.assertNotEqual(done.status, 0, done.err)
+        self.arrived("cpu", self.path("out"))
+
+    def test_killed_altogether(self):
+        """Program, launcher and sender: what is lost is of after the start of
+        the last interval that arrived."""
+        live = self.go(*FOR_LONG)
+        wait_until(lambda: len(self.server.sent) > 2, "three intervals")
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in self.of_group(live.pid):
+                os.kill(pid, number)
+        now_ns = time.time_ns()
+        live.end()
+        wait_until(lambda: not self.of_group(live.pid), "the end of all")
+        self.assertEqual(self.server.broken, [])
+        lost = self.weight_ns(self.path("out")) - self.server.total("cpu")
+        self.assertGreaterEqual(lost, 0)
+        self.assertLess(lost, now_ns - max(
+            sent.profile.time_ns for sent in self.server.sent))
 
     def children(self, group):
         return [pid for pid in self.of_group(group) if pid != group]

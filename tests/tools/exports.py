@@ -162,7 +162,9 @@ class Pprof:
         sums, index = Sums(), self.types.index(self.default)
         for names, values, labels in self.samples:
             sums.add(names, values[index])
-            sums.threads.add((labels["pid"], labels["tid"]))
+            # A process that called exec is two of one pid.
+            sums.threads.add((labels["pid"], labels["tid"],
+                              labels["process"]))
         return sums
 
 
@@ -229,7 +231,8 @@ class Firefox:
         self.tables()
         self.stacks = self.read_stacks()
         self.sums, self.idle_ms, self.samples = Sums(), 0, 0
-        self.times = {}     # in microseconds, by (pid, tid)
+        self.times = {}     # in microseconds, by (pid, tid); of a process
+                            # that called exec those of both programs
         for thread in self.top["threads"]:
             self.thread(thread)
 
@@ -288,9 +291,10 @@ class Firefox:
              "a time before the one before it")
         self.sums.threads.add((thread["pid"], thread["tid"]))
         self.samples += samples["length"]
-        self.times[int(thread["pid"].split(".")[0]), thread["tid"]] = [
+        self.times.setdefault((int(thread["pid"].split(".")[0]),
+                               thread["tid"]), []).extend(
             1000 * time for time in
-            itertools.accumulate(samples["timeDeltas"])]
+            itertools.accumulate(samples["timeDeltas"]))
         for stack, weight in zip(samples["stack"], samples["weight"]):
             want(0 <= stack < len(self.stacks), "no stack %d", stack)
             if self.categories[self.stacks[stack][2]]["name"] == "Idle":
@@ -417,7 +421,7 @@ class PerfScript:
                 pid, time = head.group(2), float(head.group(4))
                 want(last.get(pid, 0) <= time, "a time before the last")
                 last[pid], weight = time, int(head.group(5))
-                self.sums.threads.add((pid, head.group(3)))
+                self.sums.threads.add(head.groups()[:3])
             elif frame:
                 stack.append(frame.group(1))
             else:
@@ -454,10 +458,15 @@ def plain(name, known):
     return name
 
 
+def allowed(slack, ns):
+    """What a reader may lose of so much: a number, or one for each."""
+    return slack(ns) if callable(slack) else slack
+
+
 def differences(sums, text, unit=1, slack=0, has_stacks=True):
     """What differs in the heaviest 50 functions, in lines.  The text's numbers
     are nanoseconds, `unit` of them are one of the reader's; `slack` is what a
-    reader may lose, in nanoseconds."""
+    reader may lose, in nanoseconds (see allowed)."""
     rows, flat = of_text(text)
     own, total = collections.Counter(), collections.Counter()
     count, wrong = collections.Counter(), []
@@ -468,13 +477,15 @@ def differences(sums, text, unit=1, slack=0, has_stacks=True):
         count[name] += lines
     for name, _ in flat[:50]:
         name = plain(name, sums.total)
-        if abs(sums.own[name] * unit - own[name]) > slack:
+        if (abs(sums.own[name] * unit - own[name])
+                > allowed(slack, own[name])):
             wrong.append("Count of %r: %s, text %d"
                          % (name, sums.own[name] * unit, own[name]))
         # Functions of one name in two modules may share a stack.
         least = total[name] if count[name] == 1 else own[name]
-        if has_stacks and not (least - slack <= sums.total[name] * unit
-                               <= total[name] + slack):
+        lost = allowed(slack, total[name])
+        if has_stacks and not (least - lost <= sums.total[name] * unit
+                               <= total[name] + lost):
             wrong.append("Hits of %r: %s, text %d"
                          % (name, sums.total[name] * unit, total[name]))
     return wrong

@@ -55,8 +55,8 @@ struct jr_firefox {
     size_t nidles, idles_room;
     struct jr_table by_idle; /* stack, kind */
     uint64_t unit_ns;      /* of weights that are written, and what rounding */
-    int32_t *weight_rests; /* has left over, in ns, by stack; the last one is */
-    int32_t *cpu_rests;    /* that of the empty stack.  Likewise of CPU time */
+    int16_t *weight_rests; /* has left over, in ns, by stack; the last one is */
+    int16_t *cpu_rests;    /* that of the empty stack.  Likewise of CPU time */
     /* marks[first_mark[i]] to marks[first_mark[i + 1] - 1]: the indices of the
      * model's marks that its thread i shows. */
     uint32_t *marks;
@@ -91,7 +91,7 @@ int64_t jr_firefox_stack(const struct jr_firefox *firefox,
  * next sample of its stack, so that the sum of a stack's is right to half a
  * unit.  The samples must come in one order for each `rests`. */
 uint64_t jr_firefox_round(const struct jr_firefox *firefox,
-                          const struct jr_seen *seen, int32_t *rests);
+                          const struct jr_seen *seen, int16_t *rests);
 
 /* Sets the address of a place in its library; returns 0 where it has none that
  * the format can hold. */

@@ -14,8 +14,10 @@
  * for a while; further ones have a row of their own. */
 #define COMPARED_MOST 1000000U
 
-#define UNIT_LEAST 1000U    /* ns; sums of so small units stay whole, */
-#define UNIT_MOST 10000000U /* and weights of so large ones mean something */
+/* In ns: JSON has no more than microseconds, and what is left over of ten of
+ * them is held in 16 bits. */
+#define UNIT_LEAST 1000U
+#define UNIT_MOST 10000U
 #define UNITS_A_PERIOD 100U
 
 int jr_firefox_address(const struct jr_firefox *firefox,
@@ -126,8 +128,8 @@ void jr_firefox_number_rows(struct jr_firefox *firefox)
     number_stacks(firefox);
     number_idles(firefox);
     count = firefox->nstacks + firefox->nidles + 1;
-    firefox->weight_rests = jr_alloc(count, sizeof(int32_t));
-    firefox->cpu_rests = jr_alloc(count, sizeof(int32_t));
+    firefox->weight_rests = jr_alloc(count, sizeof(int16_t));
+    firefox->cpu_rests = jr_alloc(count, sizeof(int16_t));
     firefox->unit_ns = UNIT_LEAST;
     while (firefox->unit_ns < UNIT_MOST &&
            firefox->unit_ns * 10 <= firefox->model->period_ns / UNITS_A_PERIOD)
@@ -162,11 +164,11 @@ int64_t jr_firefox_stack(const struct jr_firefox *firefox,
 }
 
 uint64_t jr_firefox_round(const struct jr_firefox *firefox,
-                          const struct jr_seen *seen, int32_t *rests)
+                          const struct jr_seen *seen, int16_t *rests)
 {
     const uint64_t unit_ns = firefox->unit_ns;
     const int64_t stack = jr_firefox_stack(firefox, seen);
-    int32_t *rest =
+    int16_t *rest =
         &rests[stack < 0 ? (int64_t)firefox->nstacks + (int64_t)firefox->nidles
                          : stack];
     uint64_t whole;
@@ -176,6 +178,6 @@ uint64_t jr_firefox_round(const struct jr_firefox *firefox,
     /* A rest is not less than minus half a unit. */
     whole = seen->weight_ns + unit_ns / 2 + (uint64_t)(int64_t)*rest;
     whole -= whole % unit_ns;
-    *rest = (int32_t)((int64_t)seen->weight_ns + *rest - (int64_t)whole);
+    *rest = (int16_t)((int64_t)seen->weight_ns + *rest - (int64_t)whole);
     return whole;
 }
