@@ -23,30 +23,39 @@ static const char *const names[] = {"jprof-log",  "jprof-map", "perf-7.map",
                                     "perf-1.map", "one",       "two"};
 static char folder[] = "/tmp/jprof-fuzz-XXXXXX";
 
+/* The path of a file of the profile, until the next call. */
+static const char *path_of(const char *name)
+{
+    static char path[64];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
 static void clean_up(void)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        unlink(names[i]);
-    if (chdir("/") == 0)
-        rmdir(folder);
+        unlink(path_of(names[i]));
+    rmdir(folder);
 }
 
-/* Goes into a folder of its own, which is taken away at the end. */
-static void go_there(void)
+/* Makes a folder, once, which is taken away at the end. */
+static void make_folder(void)
 {
     static int there;
 
     if (there)
         return;
     there = 1;
-    if (!mkdtemp(folder) || chdir(folder) != 0)
+    if (!mkdtemp(folder))
         abort();
     atexit(clean_up);
 }
 
 static void put_file(const char *name, const uint8_t *data, size_t size)
 {
-    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int fd =
+        open(path_of(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
     if (fd < 0 || write(fd, data, size) != (ssize_t)size || close(fd) != 0)
         abort();
@@ -113,7 +122,7 @@ static struct jr_stats model(struct jr_filter filter)
 
     filter.end = UINT64_MAX;
     jr_load_init(&load, "app", &filter, &(struct jr_symbols_options){0}, &diag);
-    if (jr_load_log(&load, names[0]) == 0) {
+    if (jr_load_log(&load, path_of(names[0])) == 0) {
         jr_model_finish(&load.model);
         sums_of(&load.model);
         total = load.model.total;
@@ -142,7 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     /* Nothing comes of what is no log. */
     if (size < 4 + 8 || memcmp(data + 4, JP_LOG_MAGIC, 8) != 0)
         return 0;
-    go_there();
+    make_folder();
     put_files(data, size);
     all = model((struct jr_filter){0});
     threads = model((struct jr_filter){.by_thread = 1, .keep_places = 1});
