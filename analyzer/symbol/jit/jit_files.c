@@ -135,23 +135,27 @@ static uint64_t tail_of(const char *path, uint64_t size)
     return hash;
 }
 
-/* Was the file written to after the process had ended? */
-static int is_later(const struct stat *info, const struct jr_map *map)
+/* Was the file written to after the process had ended, by more than slack_ns?
+ */
+static int is_later(const struct stat *info, const struct jr_map *map,
+                    uint64_t slack_ns)
 {
     uint64_t changed = (uint64_t)info->st_mtim.tv_sec * 1000000000ULL +
                        (uint64_t)info->st_mtim.tv_nsec;
 
     return map->real_ns &&
-           changed > map->real_ns + (map->end_ns - map->begin_ns) + SLACK_NS;
+           changed > map->real_ns + (map->end_ns - map->begin_ns) + slack_ns;
 }
 
 /* Has another process written over the file since then?  One may have the same
  * pid, and open the file that is there: a link beside the log is the same
- * file. */
+ * file.  It may do so at once, and a map has no times by which its lines could
+ * be told from the first process's; a dump's records have. */
 static int is_overwritten(const struct content *content, const char *path,
                           const struct stat *info, const struct jr_map *map)
 {
-    return content->tail && is_later(info, map) &&
+    return content->tail &&
+           is_later(info, map, content->is_dump ? SLACK_NS : 0) &&
            ((uint64_t)info->st_size < content->size ||
             tail_of(path, content->size) != content->tail);
 }
@@ -194,7 +198,7 @@ static char *find_content(const struct content *content,
     has_original = find_original(content, map, &original, why) == 0;
     if (has_copy && !(has_original && original.st_size > copy.st_size &&
                       ((uint64_t)copy.st_size < content->size ||
-                       !is_later(&original, map))))
+                       !is_later(&original, map, SLACK_NS))))
         return saved;
     free(saved);
     if (has_original)
