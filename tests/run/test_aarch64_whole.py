@@ -177,7 +177,8 @@ class Reports(Whole):
             raise unittest.SkipTest("no arm64 libraries here: run "
                                     "scripts/arm64-sysroot")
 
-    def both(self, app, *options):
+    def each(self, app, *options):
+        """What jprof-report of either machine prints, and what it says."""
         outputs = []
         for command in ([REPORT], [self.qemu, "-L", SYSROOT, OTHER_REPORT]):
             done = subprocess.run(
@@ -188,6 +189,11 @@ class Reports(Whole):
             said = [line for line in done.stderr.splitlines()
                     if ELSEWHERE not in line]
             outputs.append((done.stdout, said))
+        return outputs
+
+    def both(self, app, *options):
+        """The same, which is the same of both."""
+        outputs = self.each(app, *options)
         self.assertEqual(outputs[0], outputs[1], options)
         return outputs[0][0]
 
@@ -203,8 +209,14 @@ class Reports(Whole):
         self.compare(there("jitter"), "jit_second")
 
     def test_our_logs(self):
-        done = self.run_program(program("jitter"), "0.2")
-        self.assertEqual(done.status, 0, done.err)
+        """The vdso's names are known on its own machine alone; a run with a
+        sample there, which is rare, is not compared."""
+        for _ in range(10):
+            done = self.run_program(program("jitter"), "0.2")
+            self.assertEqual(done.status, 0, done.err)
+            theirs = self.each(program("jitter"), "--format=collapsed")[1][0]
+            if b"[vdso]" not in theirs:
+                break
         self.compare(program("jitter"), "jit_second")
 
 

@@ -226,7 +226,7 @@ class InstallDeps(Case):
 # What Debian's essential and required packages have, or these bring.
 ALWAYS = {
     "bash", "env", "mount", "nm", "prlimit", "setpriv", "sh", "strip", "tr",
-    "cc", "erlc", "java", "dpkg-query", "objcopy", "llvm-symbolizer",
+    "cc", "erlc", "java", "dpkg-query", "objcopy", "objdump", "llvm-symbolizer",
     "callgrind_annotate"}
 
 
