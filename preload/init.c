@@ -247,7 +247,8 @@ __attribute__((constructor)) static void construct(int argc, char **argv)
     if (!jp_config.wanted)
         return;
     if (!jp_glibc()) {
-        /* Of a profiled program's children, the report says it. */
+        /* The children of a profiled program stay silent: the report has a note
+         * of it. */
         if (getenv(JP_ENV_CHILD) == NULL)
             jp_complain_sig("profiling is off: the program uses another C "
                             "library than glibc",

@@ -168,10 +168,11 @@ static struct jr_cover_process *find(const struct jr_cover *cover,
     return found;
 }
 
-/* The first process of a pid namespace knows itself as 1, without a parent or,
- * of before it was another program, with who forked it; that one waited for it,
- * outside, where it has another number.  Of several, the one that
- * used most of what is told.  NULL: there is none. */
+/* Finds the first process of a pid namespace, which a line from outside is
+ * about. In its own log its pid is 1, and its parent is unknown or, before its
+ * exec, the process that forked it; outside it has another pid. Of several, the
+ * one with the most of the CPU time that the line tells of. NULL: there is
+ * none. */
 static struct jr_cover_process *find_inner(const struct jr_cover *cover,
                                            size_t sorted, uint32_t tree,
                                            const struct jr_tree_line *line)

@@ -196,8 +196,8 @@ struct jr_spot {
 
 #define JR_NO_SPOT UINT32_MAX
 
-/* What is counted apart: a thread with by_thread, a thread's samples of one
- * event with keep_apart, else a process. */
+/* A counter of samples: one a process, one a thread with by_thread, or one a
+ * thread and event with keep_apart. */
 struct jr_bucket {
     uint32_t process, tid; /* tid 0: all threads */
     uint8_t event;         /* enum jp_event, with keep_apart */

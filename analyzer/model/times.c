@@ -99,8 +99,8 @@ static void add_step(struct jr_times *times, struct jr_step between,
     times->steps[step].variance += unsure * unsure * part;
 }
 
-/* What a function's time may be off by, of which this sample is the first that
- * found the thread inside or outside. */
+/* The variance that this sample adds: it is the first one on the other side of
+ * a change between inside and outside of the function. */
 static uint64_t unsure_of(const struct jr_timed *thread,
                           const struct jr_sample *sample)
 {

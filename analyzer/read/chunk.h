@@ -14,10 +14,6 @@
 
 #define JR_CHUNK_PLACES (JP_CHUNK_MAX / 8) /* where a record may start */
 
-/* Samples of one chunk at most. */
-#define JR_CHUNK_SAMPLES                                                       \
-    ((JP_CHUNK_MAX - JP_CHUNK_HEADER_SIZE) / sizeof(struct jp_sample_record))
-
 /* Memory that the chunks of a log use one after the other. */
 struct jr_chunk_reader {
     const char *path;

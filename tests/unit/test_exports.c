@@ -8,7 +8,7 @@
 #include "profile_fixture.h"
 
 #include "write/export/export.h"
-#include "write/export/json.h"
+#include "write/export/json_writer.h"
 #include "write/export/proto.h"
 #include "write/export/zip.h"
 

@@ -16,8 +16,10 @@
 #define JL_WORDS 7
 #define JL_SETTINGS 2
 
-/* A variable of the environment.  In a word, %D is a folder for JIT files in
- * the profile's, %L the value of --jit-detail, %A the agent's path. */
+/* A variable of the environment, by which a runtime is asked: one that has only
+ * an option of its command line cannot be a row.  In a word, %D is a folder for
+ * JIT files in the profile's, %L the value of --jit-detail, %A the agent's
+ * path. */
 struct jl_setting {
     const char *variable;        /* name of the variable; NULL ends the array */
     char separator;              /* words are appended with this between them,

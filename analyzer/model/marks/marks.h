@@ -15,8 +15,7 @@ enum jr_marked_kind {
     JR_MARKED_POINT, /* a mark; until_ns is time_ns */
     JR_MARKED_SPAN,  /* a span with begin and end */
     JR_MARKED_OPEN, /* a span without an end: until_ns is the run's last time */
-    JR_MARKED_END,  /* an end without a begin; as a point */
-    JR_MARKED_KINDS
+    JR_MARKED_END   /* an end without a begin; as a point */
 };
 
 struct jr_marked {

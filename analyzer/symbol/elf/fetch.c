@@ -27,7 +27,7 @@
 
 extern char **environ;
 
-/* What the client is asked: its arguments, and what is shown meanwhile. */
+/* What debuginfod-find is run with, and the name that is shown meanwhile. */
 struct question {
     const char *kind, *digits, *file; /* file: NULL: of no source */
     const char *name;

@@ -15,10 +15,10 @@
 #define PIECES_MAX 0x7fffffffU
 #define OFFSET_MAX ((1ULL << 48) - 1)
 #define BACK_MAX ((1U << 24) - 1)
-/* Of the line tables whose first entry could say it, so many at least must
- * start before the bias for a writer to be one that adds none: of the writers
- * that add none 17 to 100% of the tables do (SpiderMonkey, JVMTI), of those
- * that add it none does, but for a table of garbage now and then. */
+/* A writer adds no bias if one in UNBIASED_SHARE of those of its line tables
+ * that can tell begins before code + bias. Writers that add none have 17 to
+ * 100% such tables (SpiderMonkey, JVMTI); those that add it have almost none,
+ * and these are damaged. */
 #define UNBIASED_SHARE 16
 
 static uint64_t enter(struct jr_jit *jit, struct jr_jit_origin *origin)

@@ -87,9 +87,9 @@ static size_t d_distance(const char *at)
     return *at >= 'a' && *at <= 'z' ? distance * 26 + (size_t)(*at - 'a') : 0;
 }
 
-/* What libiberty reads again for a D reference at `at` to `target`, where
- * `nested` is what the references between them have it read: an identifier, a
- * basic type, else a type, of which is known that it ends before `at`. */
+/* Returns how many characters at most libiberty reads again for the D back
+ * reference at `at` to `target`, of which is known that it ends before `at`.
+ * nested: what the references between the two cost. */
 static uint64_t d_work(const char *target, const char *at, uint64_t nested)
 {
     if (*target >= '0' && *target <= '9')

@@ -6,7 +6,7 @@
 #define JR_FIREFOX_H
 
 #include "export.h"
-#include "json.h"
+#include "json_writer.h"
 #include "order.h"
 #include "write/who.h"
 

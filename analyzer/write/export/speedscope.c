@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "export.h"
 #include "jp_limits.h"
-#include "json.h"
+#include "json_writer.h"
 #include "order.h"
 #include "write/facts.h"
 #include "write/program.h"

@@ -130,8 +130,9 @@ static int is_futex_wait(long operation)
     return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
 }
 
-/* Whether a handler without SA_RESTART ends this system call (signal(7)); the
- * kernel makes others again in any case.  second: its second argument. */
+/* Whether SA_RESTART decides if a handler ends this system call (signal(7)):
+ * others are always made again or always end with EINTR. second: its second
+ * argument. */
 static int is_interruptible(long number, long second)
 {
     static const int numbers[] = {JP_ARCH_MORE_CALLS SYS_read,

@@ -300,8 +300,8 @@ static void replace_spare(void)
     atomic_fetch_or(&jp_owned.unblocked, JP_SIGSET(spare));
 }
 
-/* Notes that the clock has moved to another signal, or, where there was none,
- * that it shares its own; this may be one to which it moved before. */
+/* Notes that the clock has moved to another signal, maybe one that it had
+ * before; or that no signal was free, so that it shares the one it has. */
 static void note_clock(int moved)
 {
     const uint32_t notes = atomic_load(&jp_process.notes);

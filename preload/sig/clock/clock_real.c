@@ -73,10 +73,10 @@
  * sample makes up a LEANth. */
 #define LEAN 4
 
-/* A thread that was found in a call in which others wait for the same thing is
- * sampled without memory for so long: which of them goes on first depends on
- * which was interrupted last, and so on when the next moment is, if the moments
- * before it say something of that. */
+/* For QUEUED_NS after a thread was found to wait for the same thing as others,
+ * its moments are drawn without memory (exponentially): the signal puts it at
+ * the queue's end, so moments that follow from earlier ones would decide who is
+ * woken next. */
 #define QUEUED_NS JP_QUEUES_NS
 
 /* For the number of switches, when the kernel does not tell it. */

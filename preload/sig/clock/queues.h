@@ -10,9 +10,9 @@
 
 /* Notes that thread `tid` was found in system call `number`, whose first
  * argument (a lock's address, a descriptor) is `what`, at `now`
- * (CLOCK_MONOTONIC, ns).  Returns whether another thread was found there in the
- * seconds before.  Threads of which others were found in between may be missed,
- * and of two things one may be taken for the other, rarely. */
+ * (CLOCK_MONOTONIC, ns). Returns whether another thread was found there in the
+ * seconds before. It may miss one if other threads were noted in between, and
+ * it seldom confuses two calls. */
 int jp_queues_found_sig(uint32_t tid, long number, uint64_t what, uint64_t now);
 
 /* For so long after that, the two count as waiting together. */

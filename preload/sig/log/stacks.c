@@ -80,8 +80,8 @@ static int same_sig(const struct jp_buffer *buffer, uint16_t ref)
         at += here;
         if (at == buffer->depth)
             return 1;
-        /* What is left lies in the base: its last `shared` frames, without
-         * those of them that were skipped here. */
+        /* The remaining frames are the last `shared` frames of the base stack,
+         * less those that were skipped here. */
         uint32_t over = skip > count ? skip - count : 0;
         const struct jp_stack_record *base =
             (const struct jp_stack_record *)(buffer->chunk + base_ref * 8U);

@@ -107,12 +107,3 @@ size_t jp_text_length_sig(const char *string)
         length++;
     return length;
 }
-
-int jp_text_equal_sig(const char *a, const char *b)
-{
-    while (*a != '\0' && *a == *b) {
-        a++;
-        b++;
-    }
-    return *a == *b;
-}

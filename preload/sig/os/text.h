@@ -40,8 +40,7 @@ void jp_text_trim_sig(struct jp_text *text, size_t length);
  * digits. */
 uint64_t jp_text_number_sig(const char **at, const char *end, unsigned base);
 
-/* strlen, and whether two strings are equal. */
+/* The same as strlen. */
 size_t jp_text_length_sig(const char *string);
-int jp_text_equal_sig(const char *a, const char *b);
 
 #endif

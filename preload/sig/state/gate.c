@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whose thread is it?
+ * Tells whether the calling thread is one of the profiled process, without any
+ * thread-local memory.
  * Runs in: handler, any thread, whatever its thread pointer is. */
 #include "gate.h"
 

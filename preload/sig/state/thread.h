@@ -150,7 +150,7 @@ struct jp_thread_name {
 
 /* The last sample, or the current one.  Written by sampling. */
 struct jp_thread_last {
-    struct jp_due due;   /* what the current signal stands for */
+    struct jp_due due;   /* the time that the current signal accounts for */
     uint64_t sampled_ns; /* when the stack was walked */
     uint8_t reason;      /* why that walk ended, enum jp_reason */
 };

@@ -153,8 +153,8 @@ static enum jp_ahead judge_link_sig(struct run *run,
     case JP_STEP_FROM_FP:
         return at->fp_up < 0 ? JP_AHEAD_OWN : turn_sig(run);
     case JP_STEP_SAVE_LINK:
-        /* If it makes room only for what it stores, and nothing else did, sp
-         * is still what the caller left. */
+        /* If the instruction reserves exactly the room for what it stores, and
+         * sp had not changed before, the caller's sp is known still. */
         run->vague |= !step->reg || at->up != 0;
         return held ? JP_AHEAD_AT : turn_sig(run);
     case JP_STEP_SET_FP:

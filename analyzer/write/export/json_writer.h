@@ -3,8 +3,8 @@
  * Writes a JSON document piece by piece.  What is wrong with the stream stays
  * in it for the caller.
  * Runs in: analyzer. */
-#ifndef JR_JSON_H
-#define JR_JSON_H
+#ifndef JR_JSON_WRITER_H
+#define JR_JSON_WRITER_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  *
  * JSON (RFC 8259), a value after the other.
  * Runs in: analyzer. */
-#include "json.h"
+#include "json_writer.h"
 
 #include "write/escape.h"
 
