@@ -31,7 +31,8 @@ LIBLINK := -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,noseparate-code \
 # analyzer/.
 INC := -Iinclude -iquote preload -iquote analyzer
 
-SIG_SRC := $(wildcard preload/sig/*.c preload/sig/*/*.c)
+SIG_SRC := $(wildcard preload/sig/*.c preload/sig/*/*.c \
+  preload/sig/*/*/*.c)
 PRE_SRC := $(wildcard preload/*.c preload/hooks/*/*.c)
 JL_SRC := $(wildcard analyzer/launcher/*.c analyzer/launcher/*/*.c)
 REP_SRC := $(filter-out $(JL_SRC),\

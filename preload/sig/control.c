@@ -31,7 +31,7 @@
 #include "sig/state/buffer.h"
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
-#include "sig/unwind/cfi_ready.h"
+#include "sig/unwind/cfi/cfi_ready.h"
 
 #define EXIT_YIELDS 10000U
 #define FULL_YIELDS 100000U

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../preload/sig/unwind/cfi.h"
-#include "../../preload/sig/unwind/cfi_expr.h"
+#include "../../preload/sig/unwind/cfi/cfi.h"
+#include "../../preload/sig/unwind/cfi/cfi_expr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

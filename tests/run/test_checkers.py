@@ -286,8 +286,11 @@ class Symbols(Checker):
                    "void api(void) {}\n",
                    "preload/sig/allowed-symbols": "memset  # compilers call\n",
                    "preload/exported-symbols": "# the API\napi\n"})
-        os.makedirs(self.path("build/preload/sig/state"), exist_ok=True)
-        for source, target in (("a.c", "build/preload/sig/state/gate.o"),
+        self.tree({"c.c": ""})
+        for room in ("state", "unwind/cfi"):
+            os.makedirs(self.path("build/preload/sig/" + room), exist_ok=True)
+        for source, target in (("a.c", "build/preload/sig/unwind/cfi/a.o"),
+                               ("c.c", "build/preload/sig/state/gate.o"),
                                ("b.c", "build/preload/b.o")):
             subprocess.run([cc, "-O0", "-w", "-fno-builtin", "-fPIC",
                             "-fno-stack-protector", "-c", "-o",

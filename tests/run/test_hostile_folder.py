@@ -182,7 +182,7 @@ class Identity(Case):
                 names = os.listdir(ours)
                 for pattern in (r"jprof-log", r"jprof-map", r"jprof-log-\d+",
                                 r"jprof-tree",
-                                r"jprof-log-\d+\.perf-\d+\.map"):
+                                r"jprof-log-\d+(-2)?\.perf-\d+\.map"):
                     self.assertTrue([name for name in names if
                                      re.fullmatch(pattern, name)], names)
                 for name in names:

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "../../preload/sig/arch/arch.h"
-#include "../../preload/sig/unwind/cfi_expr.h"
+#include "../../preload/sig/unwind/cfi/cfi_expr.h"
 
 /* Every operation that libgcc reads, worked out with registers (register n is
  * 1000 + n; a word of memory is its address plus one). */

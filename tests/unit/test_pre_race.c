@@ -24,8 +24,8 @@
 
 #include <cmocka.h>
 
-#include "../../preload/sig/unwind/cfi.h"
-#include "../../preload/sig/unwind/cfi_cache.h"
+#include "../../preload/sig/unwind/cfi/cfi.h"
+#include "../../preload/sig/unwind/cfi/cfi_cache.h"
 #include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/code/maps.h"
 #include "../../preload/sig/state/thread.h"

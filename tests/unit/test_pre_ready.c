@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "sig/unwind/cfi.h"
-#include "sig/unwind/cfi_module.h"
-#include "sig/unwind/cfi_ready.h"
+#include "sig/unwind/cfi/cfi.h"
+#include "sig/unwind/cfi/cfi_module.h"
+#include "sig/unwind/cfi/cfi_ready.h"
 #include "sig/code/maps.h"
 #include "sig/state/process.h"
 

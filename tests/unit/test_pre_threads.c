@@ -28,7 +28,7 @@
 
 #include "in_range.h"
 #include "../../preload/sig/adopt.h"
-#include "../../preload/sig/unwind/cfi_cache.h"
+#include "../../preload/sig/unwind/cfi/cfi_cache.h"
 #include "../../preload/sig/clock/clock.h"
 #include "../../preload/sig/clock/clock_timer.h"
 #include "../../preload/sig/control.h"

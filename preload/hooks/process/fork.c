@@ -30,8 +30,8 @@
 #include "sig/state/buffer.h"
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
-#include "sig/unwind/cfi_module.h"
-#include "sig/unwind/cfi_ready.h"
+#include "sig/unwind/cfi/cfi_module.h"
+#include "sig/unwind/cfi/cfi_ready.h"
 #include "sig/unwind/shake.h"
 
 /* What the child must know of the thread that forks, whose record is not in the

@@ -7,7 +7,7 @@
  * Runs in: handler, any thread. */
 #include <string.h>
 
-#include "cfi_cache.h"
+#include "cfi/cfi_cache.h"
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
 #include "sig/os/sys.h"

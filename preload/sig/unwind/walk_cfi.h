@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "cfi.h"
+#include "cfi/cfi.h"
 #include "sig/arch/arch.h"
 #include "walk.h"
 

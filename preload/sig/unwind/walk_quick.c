@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cfi_cache.h"
+#include "cfi/cfi_cache.h"
 #include "foreign.h"
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"

@@ -4,7 +4,7 @@
  * frames, by expressions; and finding the root of a stack that the program
  * made.
  * Runs in: handler, any thread. */
-#include "cfi_cache.h"
+#include "cfi/cfi_cache.h"
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
 #include "sig/os/sys.h"

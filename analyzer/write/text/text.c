@@ -6,13 +6,13 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "coverage.h"
-#include "escape.h"
-#include "facts.h"
-#include "marks.h"
-#include "parts.h"
-#include "report.h"
-#include "waits.h"
+#include "write/coverage.h"
+#include "write/escape.h"
+#include "write/facts.h"
+#include "write/marks.h"
+#include "write/parts.h"
+#include "write/report.h"
+#include "write/waits.h"
 
 #define RULE                                                                   \
     "---------------------------------------------------------------------"    \

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "escape.h"
-#include "facts.h"
-#include "report.h"
+#include "write/escape.h"
+#include "write/facts.h"
+#include "write/report.h"
 
 /* The functions from the root down to a node. */
 struct path {

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "coverage.h"
-#include "escape.h"
-#include "facts.h"
-#include "who.h"
-#include "marks.h"
-#include "report.h"
-#include "selection.h"
-#include "waits.h"
+#include "write/coverage.h"
+#include "write/escape.h"
+#include "write/facts.h"
+#include "write/who.h"
+#include "write/marks.h"
+#include "write/report.h"
+#include "write/selection.h"
+#include "write/waits.h"
 
 static void number(FILE *out, const char *key, uint64_t value)
 {
