@@ -54,10 +54,12 @@ static void roots(struct storm_activity *self)
     const pid_t pid = fork();
     STORM_CHECK(self, pid >= 0);
     if (pid == 0) {
-        if (geteuid() == 0 &&
-            (chroot("/proc/self/fdinfo") != 0 || chdir("/") != 0 ||
-             setgid(65534) != 0 || setuid(65534) != 0))
-            _exit(103);
+        if (geteuid() == 0) {
+            if (chroot("/proc/self/fdinfo") != 0 || chdir("/") != 0)
+                _exit(103);
+            if (setgid(65534) != 0 || setuid(65534) != 0)
+                _exit(105);
+        }
         storm_work(3000);
         _exit(geteuid() == 0 ? 104 : 8);
     }
