@@ -385,10 +385,10 @@ static int takes_sums(const struct adding *adding)
     const struct jr_run *run = process->run;
 
     return order_for(adding->model, run) == JR_WALK_BY_THREAD && !run->given &&
-           !filter->by_thread && !filter->keep_apart && filter->tid == 0 &&
-           filter->events == 0 && filter->nspans == 0 &&
-           filter->ninclude == 0 && filter->nexclude == 0 &&
-           process->span.from_ns <= run->first_ns &&
+           (run->sums.count > 0 || run->nsamples == 0) && !filter->by_thread &&
+           !filter->keep_apart && filter->tid == 0 && filter->events == 0 &&
+           filter->nspans == 0 && filter->ninclude == 0 &&
+           filter->nexclude == 0 && process->span.from_ns <= run->first_ns &&
            process->span.until_ns > run->last_ns;
 }
 

@@ -273,6 +273,16 @@ static void join_base(struct jr_log *log, size_t index)
     }
 }
 
+#define MANY_SUMS 100000U
+
+/* Gives up sums that are nearly as many as the samples: they would take more
+ * memory than they save time. */
+static void drop_sums(struct jr_run *run)
+{
+    if (run->sums.count > MANY_SUMS && run->sums.count > run->nsamples / 4 * 3)
+        jr_sums_free(&run->sums);
+}
+
 static void finish(struct reader *reader)
 {
     for (size_t i = 0; i < reader->nearly; i++)
@@ -280,6 +290,7 @@ static void finish(struct reader *reader)
     for (size_t i = 0; i < reader->log->nruns; i++) {
         join_base(reader->log, i);
         jr_stacks_seal(&reader->log->runs[i].stacks);
+        drop_sums(&reader->log->runs[i]);
     }
     jr_chunk_reader_end(&reader->chunk);
     free(reader->early);

@@ -59,7 +59,8 @@ struct jr_run {
     uint64_t late_ns;           /* how much of cpu_ns came after
                                    header.cpu_read_ns */
     struct jr_stacks stacks;
-    struct jr_sums sums;     /* of the samples in chunks, by stack */
+    struct jr_sums sums;     /* of the samples in chunks, by stack; empty where
+                                they would be too many */
     struct jr_chunk *chunks; /* the chunks that hold samples, in the order of
                                 the file */
     size_t nchunks, chunks_room;

@@ -13,12 +13,13 @@
 
 /* Samples with one stack, event and reason. */
 struct jr_sum {
-    uint64_t samples, weight_ns;
+    uint64_t weight_ns;
     uint64_t first_ns, last_ns; /* their earliest and latest time */
-    uint32_t stack;             /* of the run's */
-    uint32_t next; /* another sum of this stack; 0: none, as [0] is the first
+    uint64_t samples : 48;      /* how many there are */
+    uint64_t event : 8, reason : 8;
+    uint32_t stack; /* of the run's */
+    uint32_t next;  /* another sum of this stack; 0: none, as [0] is the first
                       of its own */
-    uint8_t event, reason;
 };
 
 /* All zero is empty. */

@@ -187,10 +187,10 @@ static void sums_up_by_stack(void **state)
         {400, 60, 8, 0, JP_EVENT_CPU, JP_REASON_ROOT},
     };
     static const struct jr_sum wanted[] = {
-        {3, 90, 100, 400, 1, 0, JP_EVENT_CPU, JP_REASON_ROOT},
-        {2, 80, 200, 500, 1, 0, JP_EVENT_RAISED, JP_REASON_ROOT},
-        {1, 40, 50, 50, 1, 0, JP_EVENT_CPU, JP_REASON_NO_RULE},
-        {1, 1009, 90, 90, 0, 0, JP_EVENT_CPU, 0},
+        {90, 100, 400, 3, JP_EVENT_CPU, JP_REASON_ROOT, 1, 0},
+        {80, 200, 500, 2, JP_EVENT_RAISED, JP_REASON_ROOT, 1, 0},
+        {40, 50, 50, 1, JP_EVENT_CPU, JP_REASON_NO_RULE, 1, 0},
+        {1009, 90, 90, 1, JP_EVENT_CPU, 0, 0, 0},
     };
     struct built *built = calloc(1, sizeof *built);
     const uint64_t frame = 0x99;
