@@ -296,6 +296,21 @@ class Work {
         stacks = self.stacks_of(run)
         self.assertGreater(self.leaf_share(stacks, "Work:Leaf (int)"), 0.9)
 
+    def test_a_map_that_the_user_asked_for(self):
+        """It stays where mono writes it."""
+        self.write("pid.cs", "class Pid { static void Main() { System.Console."
+                   "WriteLine(System.Diagnostics.Process.GetCurrentProcess()."
+                   "Id); } }")
+        subprocess.run([need("mcs"), "pid.cs"], cwd=self.dir, check=True,
+                       stdout=subprocess.DEVNULL)
+        done = self.run_program(os.path.join(BUILD, "jprof"), "run", "-o",
+                                self.path("out"), need("mono"), "--jitmap",
+                                "pid.exe", preload=False, flags=None)
+        path = "/tmp/perf-%d.map" % int(done.out)
+        self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))
+        with open(path, encoding="utf-8", errors="replace") as kept:
+            self.assertIn("Pid:Main", kept.read())
+
 
 class Php(RuntimeCase):
     """Its code lies in memory that its processes share."""

@@ -388,7 +388,8 @@ static void set_one(struct asking *asking, const struct jl_setting *wanted)
 static int wants_files(char *const *args)
 {
     for (; *args; args++)
-        if (strstr(*args, "perf") || strstr(*args, "PerfMap"))
+        if (strstr(*args, "perf") || strstr(*args, "PerfMap") ||
+            strstr(*args, "jitmap"))
             return 1;
     return 0;
 }
