@@ -304,7 +304,8 @@ void jr_load_finish(struct jr_load *load)
     jr_cover_finish(&load->cover, load->merged);
     say_filters(&load->model);
     note_others(load);
-    note_jit(load, jr_note_missing_names(load) > 0 && load->cover.jit == NULL);
+    note_jit(load, jr_note_missing_names(&load->model, &load->gathered) > 0 &&
+                       load->cover.jit == NULL);
     load->notes = jr_notes_texts(&load->gathered, &load->nnotes);
 }
 
@@ -429,8 +430,8 @@ static void say_run(const struct jr_log *log, const struct jr_run *run,
            log->path, run->header.pid, run->header.exe, run->nsamples,
            run->stacks.count - 1, run->seen_chunks);
     jr_say("%s: %zu mappings, %zu sections, %zu JIT files",
-           map->path ? map->path : "(no map)", map->nmappings, map->nsections,
-           map->njit);
+           map->path ? map->path : "(no map)", map->mappings.count,
+           map->nsections, map->njit);
 }
 
 /* Adds a run to the model; its map and space are in `held`.  Coverage is of

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "jp_limits.h"
 #include "load.h"
-#include "options.h"
+#include "options_parse.h"
 #include "output.h"
 #include "profile.h"
 #include "progress.h"

@@ -69,7 +69,8 @@ static int is_of(size_t runtime, const char *name)
 }
 
 /* Returns whether there was anything to say. */
-static int note_process(struct jr_load *load, const struct jr_process *process)
+static int note_process(struct jr_notes *notes,
+                        const struct jr_process *process)
 {
     const struct jr_stats *stats = &process->stats;
     const char *exe = process->run->header.exe, *slash = strrchr(exe, '/');
@@ -83,18 +84,19 @@ static int note_process(struct jr_load *load, const struct jr_process *process)
         if (count == 0 || !is_of(i, slash ? slash + 1 : exe))
             continue;
         text = jr_printf("frames have no name: %s", runtimes[i].text);
-        jr_notes_add_of(&load->gathered, process->run->header.pid, count, text);
+        jr_notes_add_of(notes, process->run->header.pid, count, text);
         free(text);
         return 1;
     }
     return 0;
 }
 
-size_t jr_note_missing_names(struct jr_load *load)
+size_t jr_note_missing_names(const struct jr_model *model,
+                             struct jr_notes *notes)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < load->model.nprocesses; i++)
-        count += (size_t)note_process(load, &load->model.processes[i]);
+    for (size_t i = 0; i < model->nprocesses; i++)
+        count += (size_t)note_process(notes, &model->processes[i]);
     return count;
 }

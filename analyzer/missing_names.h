@@ -5,10 +5,12 @@
 #ifndef JR_MISSING_NAMES_H
 #define JR_MISSING_NAMES_H
 
-#include "load.h"
+#include "model/model.h"
+#include "notes.h"
 
 /* Adds a note for each process that has such frames and whose runtime is known.
  * Returns for how many. */
-size_t jr_note_missing_names(struct jr_load *load);
+size_t jr_note_missing_names(const struct jr_model *model,
+                             struct jr_notes *notes);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The command line of jprof-report.
+ * What the command line of jprof-report asks for.
  * Runs in: analyzer. */
 #ifndef JR_OPTIONS_H
 #define JR_OPTIONS_H
 
-#include <stdio.h>
+#include <stddef.h>
 
 #include "archive/archive.h"
 #include "model/model.h"
@@ -46,14 +46,5 @@ struct jr_options {
     unsigned clocks; /* of --from and --to: bit 0, the profile's start; bit 1,
                         CLOCK_MONOTONIC */
 };
-
-/* Reads the command line; the strings of *options point into argv.  Returns
- * 0, or -1 after saying on stderr what is wrong with it.  The caller frees
- * *options with jr_options_free in each case. */
-int jr_options_parse(int argc, char **argv, struct jr_options *options);
-void jr_options_free(struct jr_options *options);
-
-/* Prints the text of --help. */
-void jr_options_help(FILE *out);
 
 #endif

@@ -113,9 +113,9 @@ static const char *path_of(const struct jr_model *model, const char *module)
     for (size_t i = 0; i < model->nprocesses; i++) {
         const struct jr_map *map = model->processes[i].map;
 
-        for (size_t j = 0; j < map->nmappings; j++) {
-            if (is_named(&map->mappings[j], module))
-                return map->mappings[j].path;
+        for (size_t j = 0; j < map->mappings.count; j++) {
+            if (is_named(&map->mappings.items[j], module))
+                return map->mappings.items[j].path;
         }
     }
     return NULL;

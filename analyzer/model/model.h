@@ -11,6 +11,7 @@
 
 #include "base/paths.h"
 #include "base/table.h"
+#include "base/weight.h"
 #include "marks/marks.h"
 #include "places/places.h"
 #include "read/log.h"
@@ -351,14 +352,6 @@ uint64_t jr_span_union(struct jr_span *spans, size_t count);
  * others. */
 uint64_t jr_periods_of(uint64_t period_ns, uint64_t weight_ns);
 uint64_t jr_periods(const struct jr_model *model, uint64_t weight_ns);
-
-/* Adds without wrapping around (weights come from untrusted files). */
-static inline uint64_t jr_add(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
 
 /* The name that a thread had last, or NULL. */
 const char *jr_thread_name(const struct jr_process *process, uint32_t tid);

@@ -58,8 +58,6 @@ struct jr_times {
     struct jr_table by_thread, by_cell, by_step;
 };
 
-struct jr_model;
-
 /* Whether an event stands for real time. */
 int jr_is_real(uint8_t event);
 
@@ -89,38 +87,5 @@ void jr_times_end(struct jr_times *times, const struct jr_path *nodes,
  * sample. */
 uint64_t jr_times_open(const struct jr_times *times,
                        const struct jr_ending *ending, uint64_t *threads);
-
-/* waits.c: whether a module is libjprof.so; and whether its code makes waits
- * for others: the C library and what stands before it. */
-int jr_is_own(const char *module);
-int jr_is_system(const char *module);
-
-/* A function's real time, wherever it is on the stack. */
-struct jr_time_row {
-    uint32_t function;
-    uint64_t ns[JR_STATES];
-    uint64_t all_ns;
-    double error_ns; /* standard error of all_ns */
-};
-
-/* The functions by descending time, without what the C library does for a hook
- * of libjprof.so, which is the hook's: an array of *count that the caller
- * frees. */
-struct jr_time_row *jr_times_rows(const struct jr_model *model, size_t *count);
-
-/* Where threads were blocked: a function of the program, and what it called
- * for that. */
-struct jr_wait_row {
-    uint32_t function, call; /* equal: it called nothing */
-    uint64_t blocked_ns;     /* of threads that did other things as well */
-    double error_ns;
-    uint64_t threads; /* those */
-    uint64_t idle_ns; /* of threads that were here all the time */
-    uint64_t idle;    /* those */
-};
-
-/* The waits by descending blocked time: an array of *count that the caller
- * frees. */
-struct jr_wait_row *jr_waits_rows(const struct jr_model *model, size_t *count);
 
 #endif

@@ -3,12 +3,13 @@
  * What blocked: waits by the function of the program that made them, and the
  * threads that did nothing else.
  * Runs in: analyzer. */
+#include "waits.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "model.h"
 
 #define NO_WAIT UINT32_MAX
 
@@ -192,4 +193,118 @@ struct jr_wait_row *jr_waits_rows(const struct jr_model *model, size_t *count)
     free(waits.of);
     *count = waits.count;
     return waits.rows;
+}
+
+/* Where variances are added: by function, with the number of the last path
+ * that held it. */
+struct errors {
+    const struct jr_model *model;
+    struct jr_time_row *rows;
+    uint32_t *stamps;
+    uint32_t stamp;
+};
+
+/* Adds a variance to the functions that are on the path to `node` and not on
+ * that to `other`. */
+static void add_variance(struct errors *errors, uint32_t node, uint32_t other,
+                         double variance)
+{
+    const struct jr_path *nodes = errors->model->nodes.items;
+
+    errors->stamp++;
+    for (; other != 0; other = nodes[other].parent)
+        errors->stamps[jr_node_function(errors->model, other)] = errors->stamp;
+    for (; node != 0; node = nodes[node].parent) {
+        uint32_t function = jr_node_function(errors->model, node);
+
+        if (errors->stamps[function] == errors->stamp)
+            continue;
+        errors->stamps[function] = errors->stamp;
+        errors->rows[function].error_ns += variance;
+    }
+}
+
+static int compare_times(const void *left, const void *right)
+{
+    const struct jr_time_row *a = left, *b = right;
+
+    if (a->all_ns != b->all_ns)
+        return a->all_ns > b->all_ns ? -1 : 1;
+    return a->function < b->function ? -1 : a->function > b->function;
+}
+
+/* By node, whether it is what a hook of jprof's calls to do its work, and not
+ * code of the program's that it hands on to.  The caller frees it. */
+static uint8_t *find_inner(const struct jr_model *model)
+{
+    uint8_t *inner = jr_alloc(model->nodes.count + 1, 1);
+
+    for (size_t i = 1; i < model->nodes.count; i++) {
+        const uint32_t parent = model->nodes.items[i].parent;
+        const uint32_t function = jr_node_function(model, i);
+
+        if (parent == 0 || !jr_is_system(model->functions[function].module))
+            continue;
+        inner[i] =
+            inner[parent] ||
+            jr_is_own(model->functions[jr_node_function(model, parent)].module);
+    }
+    return inner;
+}
+
+/* The times of all functions: each state's weights go from the leaves to the
+ * roots, as a node comes after its parent. */
+static void sum_states(const struct jr_model *model, struct jr_time_row *rows)
+{
+    const struct jr_times *times = &model->times;
+    uint64_t *sums = jr_alloc(model->nodes.count, sizeof(*sums));
+    uint8_t *inner = find_inner(model);
+
+    for (int state = 0; state < JR_STATES; state++) {
+        for (size_t i = 0; i < model->nodes.count; i++)
+            sums[i] = i < times->nnodes ? times->nodes[i].ns[state] : 0;
+        for (size_t i = model->nodes.count; i-- > 1;) {
+            struct jr_time_row *row = &rows[jr_node_function(model, i)];
+            const uint32_t parent = model->nodes.items[i].parent;
+
+            sums[parent] = jr_add(sums[parent], sums[i]);
+            if (!(model->first[i] & JR_FIRST_FUNCTION) || inner[i])
+                continue;
+            row->ns[state] = jr_add(row->ns[state], sums[i]);
+            row->all_ns = jr_add(row->all_ns, sums[i]);
+        }
+    }
+    free(inner);
+    free(sums);
+}
+
+struct jr_time_row *jr_times_rows(const struct jr_model *model, size_t *count)
+{
+    const struct jr_times *times = &model->times;
+    struct jr_time_row *rows = jr_alloc(model->nfunctions + 1, sizeof(*rows));
+    struct errors errors = {model, rows, NULL, 0};
+
+    errors.stamps = jr_alloc(model->nfunctions + 1, sizeof(*errors.stamps));
+    *count = 0;
+    for (uint32_t i = 0; i < model->nfunctions; i++)
+        rows[i].function = i;
+    sum_states(model, rows);
+    /* Without times nothing is known of errors. */
+    for (size_t i = 0; !model->foreign && i < times->nsteps; i++) {
+        const struct jr_step *step = &times->steps[i];
+
+        add_variance(&errors, step->from, step->to, step->variance);
+        add_variance(&errors, step->to, step->from, step->variance);
+    }
+    for (size_t i = 0; i < model->nfunctions; i++) {
+        if (rows[i].all_ns == 0)
+            continue;
+        rows[*count] = rows[i];
+        rows[*count].error_ns = sqrt(rows[*count].error_ns);
+        ++*count;
+    }
+    if (*count > 0)
+        qsort(rows, *count, sizeof(*rows), compare_times);
+    free(errors.stamps);
+    return rows;
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-#include "log.h"
+#include "run.h"
 
 #define JR_CHUNK_PLACES (JP_CHUNK_MAX / 8) /* where a record may start */
 

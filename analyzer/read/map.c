@@ -120,7 +120,7 @@ static int on_module(struct parser *parser)
     mapping.path = jr_line_text(&parser->line, "path");
     if (!mapping.path)
         return -1;
-    jr_mappings_add(parser->map, &parser->live, &mapping);
+    jr_mappings_add(&parser->map->mappings, &parser->live, &mapping);
     return 0;
 }
 
@@ -135,7 +135,7 @@ static int on_anon(struct parser *parser)
     mapping.path = jr_line_text(&parser->line, "name");
     if (!mapping.path)
         mapping.path = jr_strdup("");
-    jr_mappings_add(parser->map, &parser->live, &mapping);
+    jr_mappings_add(&parser->map->mappings, &parser->live, &mapping);
     return 0;
 }
 
@@ -145,7 +145,7 @@ static int on_unmap(struct parser *parser)
 
     if (take_range(parser, &start, &end) < 0)
         return -1;
-    jr_mappings_unmap(parser->map, &parser->live, start, end,
+    jr_mappings_unmap(&parser->map->mappings, &parser->live, start, end,
                       parser->line.time_ns);
     return 0;
 }
@@ -501,8 +501,8 @@ int jr_map_read(const char *path, uint32_t pid, uint64_t start_ticks,
 
 void jr_map_free(struct jr_map *map)
 {
-    for (size_t i = 0; i < map->nmappings; i++)
-        free(map->mappings[i].path);
+    for (size_t i = 0; i < map->mappings.count; i++)
+        free(map->mappings.items[i].path);
     for (size_t i = 0; i < map->nthreads; i++)
         free(map->threads[i].name);
     for (size_t i = 0; i < map->njit; i++) {
@@ -514,7 +514,7 @@ void jr_map_free(struct jr_map *map)
     for (size_t i = 0; i < map->nnotes; i++)
         free(map->notes[i]);
     free(map->copies);
-    free(map->mappings);
+    free(map->mappings.items);
     free(map->threads);
     free(map->jit);
     free(map->sections);

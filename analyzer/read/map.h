@@ -10,21 +10,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
-
-/* An executable mapping, live in [from_ns, until_ns). */
-struct jr_mapping {
-    uint64_t start, end;      /* addresses */
-    uint64_t offset;          /* in the file */
-    uint64_t bias;            /* valid when has_bias */
-    uint64_t inode, mtime_ns; /* 0: not known */
-    uint64_t from_ns, until_ns;
-    uint8_t build_id[32];
-    uint8_t build_id_size; /* 0: not known */
-    uint8_t has_bias;
-    uint8_t anonymous; /* an `anon` line: path is its name or "" */
-    uint8_t deleted;
-    char *path; /* as in the map: "[vdso]" has no file */
-};
+#include "mappings.h"
 
 struct jr_thread_name {
     uint64_t time_ns;
@@ -72,8 +58,7 @@ struct jr_map {
     char *host;                 /* likewise: the machine's name */
     uint64_t boot; /* tells boots of machines apart; the caller's */
     char *cwd;     /* working directory; NULL: not known */
-    struct jr_mapping *mappings; /* in order of from_ns */
-    size_t nmappings, mappings_room;
+    struct jr_mappings mappings;
     struct jr_thread_name *threads; /* in order of time */
     size_t nthreads, threads_room;
     struct jr_jit_file *jit; /* in order of time */

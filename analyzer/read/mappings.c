@@ -9,15 +9,15 @@
 #include "base/mem.h"
 
 /* The place in `live` of the first mapping that ends after `address`. */
-static size_t place_of(const struct jr_map *map, const struct jr_live *live,
-                       uint64_t address)
+static size_t place_of(const struct jr_mappings *mappings,
+                       const struct jr_live *live, uint64_t address)
 {
     size_t from = 0, to = live->count;
 
     while (from < to) {
         size_t middle = from + (to - from) / 2;
 
-        if (map->mappings[live->indices[middle]].end <= address)
+        if (mappings->items[live->indices[middle]].end <= address)
             from = middle + 1;
         else
             to = middle;
@@ -25,23 +25,23 @@ static size_t place_of(const struct jr_map *map, const struct jr_live *live,
     return from;
 }
 
-static void insert(struct jr_map *map, struct jr_live *live,
+static void insert(struct jr_mappings *mappings, struct jr_live *live,
                    const struct jr_mapping *mapping)
 {
-    size_t place = place_of(map, live, mapping->start);
+    size_t place = place_of(mappings, live, mapping->start);
 
     live->indices =
         jr_grow(live->indices, live->count, &live->room, sizeof *live->indices);
     memmove(live->indices + place + 1, live->indices + place,
             (live->count - place) * sizeof *live->indices);
-    live->indices[place] = map->nmappings;
+    live->indices[place] = mappings->count;
     live->count++;
-    *JR_PUSH(map->mappings, map->nmappings, map->mappings_room) = *mapping;
+    *JR_PUSH(mappings->items, mappings->count, mappings->room) = *mapping;
 }
 
 /* Adds a copy of `old` for its part [start, end), which stays mapped at
  * `time_ns`. */
-static void keep_part(struct jr_map *map, struct jr_live *live,
+static void keep_part(struct jr_mappings *mappings, struct jr_live *live,
                       const struct jr_mapping *old, uint64_t start,
                       uint64_t end)
 {
@@ -53,17 +53,17 @@ static void keep_part(struct jr_map *map, struct jr_live *live,
     part.from_ns = old->until_ns;
     part.until_ns = UINT64_MAX;
     part.path = jr_strdup(old->path);
-    insert(map, live, &part);
+    insert(mappings, live, &part);
 }
 
-void jr_mappings_unmap(struct jr_map *map, struct jr_live *live, uint64_t start,
-                       uint64_t end, uint64_t time_ns)
+void jr_mappings_unmap(struct jr_mappings *mappings, struct jr_live *live,
+                       uint64_t start, uint64_t end, uint64_t time_ns)
 {
-    size_t place = place_of(map, live, start), last = place;
+    size_t place = place_of(mappings, live, start), last = place;
     struct jr_mapping below = {0}, above = {0};
 
     while (last < live->count) {
-        struct jr_mapping *old = &map->mappings[live->indices[last]];
+        struct jr_mapping *old = &mappings->items[live->indices[last]];
 
         if (old->start >= end)
             break;
@@ -80,15 +80,15 @@ void jr_mappings_unmap(struct jr_map *map, struct jr_live *live, uint64_t start,
             (live->count - last) * sizeof *live->indices);
     live->count -= last - place;
     if (below.path)
-        keep_part(map, live, &below, below.start, start);
+        keep_part(mappings, live, &below, below.start, start);
     if (above.path)
-        keep_part(map, live, &above, end, above.end);
+        keep_part(mappings, live, &above, end, above.end);
 }
 
-void jr_mappings_add(struct jr_map *map, struct jr_live *live,
+void jr_mappings_add(struct jr_mappings *mappings, struct jr_live *live,
                      const struct jr_mapping *mapping)
 {
-    jr_mappings_unmap(map, live, mapping->start, mapping->end,
+    jr_mappings_unmap(mappings, live, mapping->start, mapping->end,
                       mapping->from_ns);
-    insert(map, live, mapping);
+    insert(mappings, live, mapping);
 }

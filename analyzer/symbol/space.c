@@ -46,9 +46,9 @@ struct jr_space *jr_space_new(struct jr_symbols *symbols,
     space->symbols = symbols;
     space->map = map;
     space->log_dir = jr_strdup(log_dir);
-    space->modules = jr_alloc(map->nmappings, sizeof *space->modules);
-    for (size_t i = 0; i < map->nmappings; i++) {
-        const struct jr_mapping *mapping = &map->mappings[i];
+    space->modules = jr_alloc(map->mappings.count, sizeof *space->modules);
+    for (size_t i = 0; i < map->mappings.count; i++) {
+        const struct jr_mapping *mapping = &map->mappings.items[i];
 
         *JR_PUSH(space->mappings.items, space->mappings.count,
                  space->mappings.room) =
@@ -104,8 +104,9 @@ static const struct jr_mapping *find_mapping(struct jr_space *space,
     span->until_ns = answer.until_ns;
     if (answer.live == JR_NO_RANGE)
         answer.live = answer.later;
-    return answer.live == JR_NO_RANGE ? NULL
-                                      : &space->map->mappings[answer.live];
+    return answer.live == JR_NO_RANGE
+               ? NULL
+               : &space->map->mappings.items[answer.live];
 }
 
 /* The JIT code at an address, NULL when no file describes it. */
@@ -255,7 +256,7 @@ struct jr_module *jr_space_module(struct jr_space *space,
                                   const struct jr_mapping *mapping,
                                   struct jr_symbols **symbols)
 {
-    const size_t index = (size_t)(mapping - space->map->mappings);
+    const size_t index = (size_t)(mapping - space->map->mappings.items);
 
     if (!space->modules[index])
         space->modules[index] =

@@ -6,6 +6,7 @@
 #ifndef JR_WRITE_WAITS_H
 #define JR_WRITE_WAITS_H
 
+#include "model/waits.h"
 #include "report.h"
 
 #define JR_WAITS_SHOWN 40 /* functions, and as many calls, in text and HTML */

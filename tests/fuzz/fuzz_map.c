@@ -28,8 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     map.path = jr_strdup("fuzz");
     if (jr_map_parse(text, head + size, &map, &diag) < 0)
         abort();
-    for (size_t i = 0; i < map.nmappings; i++) {
-        const struct jr_mapping *mapping = &map.mappings[i];
+    for (size_t i = 0; i < map.mappings.count; i++) {
+        const struct jr_mapping *mapping = &map.mappings.items[i];
 
         if (mapping->start >= mapping->end || !mapping->path ||
             (i && mapping[-1].from_ns > mapping->from_ns))

@@ -169,6 +169,15 @@ class Layers(Checker):
         self.refused("analyzer/a.h, analyzer/b.h, analyzer/c.h: they include "
                      "each other", "check-layers")
 
+    def test_circle_of_headers_and_files(self):
+        """No circle by file: a.c, b.c -> b.h -> a.h."""
+        self.tree({"analyzer/a.c": '#include "a.h"\n#include "b.h"\n',
+                   "analyzer/a.h": "", "analyzer/b.h": ""})
+        self.accepted("check-layers")
+        self.tree({"analyzer/b.h": '#include "a.h"\n'})
+        self.refused("analyzer/a, analyzer/b: they need each other",
+                     "check-layers")
+
     def compiled(self, files):
         cc = need("gcc")
         self.tree(files)

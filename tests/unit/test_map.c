@@ -68,7 +68,7 @@ static void reads_every_event(void **state)
     assert_string_equal(map.exe, "/bin/a b");
     assert_string_equal(map.comm, "a");
     assert_string_equal(map.cmdline, "a -b c");
-    assert_int_equal(map.nmappings, 2);
+    assert_int_equal(map.mappings.count, 2);
     assert_int_equal(map.nthreads, 1);
     assert_string_equal(map.threads[0].name, "worker");
     assert_int_equal(map.threads[0].tid, 8);
@@ -98,7 +98,7 @@ static void reads_the_values_of_a_module(void **state)
 
     (void)state;
     assert_int_equal(parse(whole, &map, &diag), 0);
-    module = &map.mappings[0];
+    module = &map.mappings.items[0];
     assert_int_equal(module->start, 0x1000);
     assert_int_equal(module->end, 0x3000);
     assert_int_equal(module->offset, 0x800);
@@ -112,9 +112,9 @@ static void reads_the_values_of_a_module(void **state)
     assert_int_equal(module->from_ns, 3);
     assert_int_equal(module->until_ns, 13);
     assert_int_equal(module->anonymous, 0);
-    assert_int_equal(map.mappings[1].anonymous, 1);
-    assert_string_equal(map.mappings[1].path, "[anon:v8]");
-    assert_true(map.mappings[1].until_ns == UINT64_MAX);
+    assert_int_equal(map.mappings.items[1].anonymous, 1);
+    assert_string_equal(map.mappings.items[1].path, "[anon:v8]");
+    assert_true(map.mappings.items[1].until_ns == UINT64_MAX);
     jr_map_free(&map);
 }
 
@@ -142,9 +142,9 @@ static void ends_what_a_later_mapping_overlaps(void **state)
                            "5 unmap start=1400 end=1800\n",
                            &map, &diag),
                      0);
-    assert_int_equal(map.nmappings, 7);
+    assert_int_equal(map.mappings.count, 7);
     for (size_t i = 0; i < 7; i++) {
-        const struct jr_mapping *mapping = &map.mappings[i];
+        const struct jr_mapping *mapping = &map.mappings.items[i];
 
         assert_int_equal(mapping->start, wanted[i].start);
         assert_int_equal(mapping->end, wanted[i].end);
@@ -152,7 +152,7 @@ static void ends_what_a_later_mapping_overlaps(void **state)
         assert_int_equal(mapping->from_ns, wanted[i].from);
         assert_true(mapping->until_ns == wanted[i].until);
     }
-    assert_string_equal(map.mappings[6].path, "/a");
+    assert_string_equal(map.mappings.items[6].path, "/a");
     jr_map_free(&map);
 }
 
@@ -170,8 +170,8 @@ static void takes_lines_in_order_of_time(void **state)
                      0);
     assert_int_equal(map.sections[0].time_ns, 5);
     assert_int_equal(map.sections[1].time_ns, 9);
-    assert_int_equal(map.mappings[0].from_ns, 6);
-    assert_int_equal(map.mappings[0].until_ns, 7);
+    assert_int_equal(map.mappings.items[0].from_ns, 6);
+    assert_int_equal(map.mappings.items[0].until_ns, 7);
     assert_int_equal(map.end_ns, 9);
     jr_map_free(&map);
 }
@@ -234,7 +234,7 @@ static void passes_over_damaged_lines(void **state)
         assert_true(asprintf(&text, BEGIN "1 note text=good\n%s", damaged[i]) >
                     0);
         assert_int_equal(parse(text, &map, &diag), 0);
-        if (diag.warnings != 1 || map.nnotes != 1 || map.nmappings ||
+        if (diag.warnings != 1 || map.nnotes != 1 || map.mappings.count ||
             map.nthreads || map.njit)
             fail_msg("line %zu was not passed over", i);
         jr_map_free(&map);

@@ -16,7 +16,7 @@
 
 #include "base/mem.h"
 #include "load.h"
-#include "options.h"
+#include "options_parse.h"
 #include "output.h"
 
 /* Parses a command line given as words between blanks. */

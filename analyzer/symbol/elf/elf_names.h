@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "candidates.h"
 #include "fde.h"
 #include "symbol/names/strings.h"
 
@@ -21,19 +22,6 @@ struct jr_name {
 
 struct jr_names {
     struct jr_name *items; /* in order, disjoint */
-    size_t count, room;
-};
-
-/* A symbol before the choice between names for one place. */
-struct jr_candidate {
-    uint64_t start, size;
-    uint64_t section_end;
-    const char *name;
-    uint8_t binding; /* STB_* */
-};
-
-struct jr_candidates {
-    struct jr_candidate *items;
     size_t count, room;
 };
 

@@ -7,7 +7,8 @@
 
 #include <elfutils/libdwfl.h>
 
-#include "elf_names.h"
+#include "candidates.h"
+#include "symbol/names/strings.h"
 
 /* Adds the stubs of .plt, .plt.sec and .plt.got whose jump slot a relocation
  * names (x86-64 and aarch64). */

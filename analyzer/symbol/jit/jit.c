@@ -87,8 +87,8 @@ static void init_executable(struct executable *executable,
                             const struct jr_map *map)
 {
     *executable = (struct executable){0};
-    for (size_t i = 0; i < map->nmappings; i++) {
-        const struct jr_mapping *mapping = &map->mappings[i];
+    for (size_t i = 0; i < map->mappings.count; i++) {
+        const struct jr_mapping *mapping = &map->mappings.items[i];
 
         *JR_PUSH(executable->ranges.items, executable->ranges.count,
                  executable->ranges.room) =

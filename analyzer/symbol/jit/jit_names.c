@@ -97,19 +97,19 @@ static const struct rule rules[] = {
 
 int jr_jit_name_read(const char *raw, size_t length, struct jr_jit_name *name)
 {
-    struct jr_piece whole = {raw, length};
+    struct jr_slice whole = {raw, length};
 
     if (length > JR_JIT_NAME_MAX)
         return 0;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const struct rule *rule = &rules[i];
 
-        if (!jr_piece_starts(whole, rule->prefix))
+        if (!jr_slice_starts(whole, rule->prefix))
             continue;
         name->length = 0;
         name->tier = rule->tier;
         name->is_kind = rule->is_kind;
-        if (rule->take(jr_piece_skip(whole, strlen(rule->prefix)), name) &&
+        if (rule->take(jr_slice_skip(whole, strlen(rule->prefix)), name) &&
             name->length > 0)
             return 1;
     }

@@ -8,19 +8,11 @@
 
 #include <stddef.h>
 
+#include "jit_slice.h"
 #include "symbol/names/strings.h"
 
 /* Names longer than this are left as they are. */
 #define JR_JIT_NAME_MAX 65536
-
-/* What a raw name says. */
-struct jr_jit_name {
-    char *text; /* the readable name, NUL-terminated, not empty */
-    size_t length, room;
-    const char *tier; /* static: "TurboFan", "builtin"...; NULL: not said */
-    int is_kind;      /* the tier is a kind of code without tiers, such as
-                           "builtin", and part of the function's identity */
-};
 
 /* Reads raw[0..length), which holds no NUL, into the zeroed or used *name.
  * Returns 1, or 0 when no rule knows the name or there is nothing to set

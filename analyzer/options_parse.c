@@ -2,7 +2,7 @@
  *
  * The command line: a table of options, each with its handler.
  * Runs in: analyzer. */
-#include "options.h"
+#include "options_parse.h"
 
 #include <stdlib.h>
 #include <string.h>

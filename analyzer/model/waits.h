@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the threads of the model did with real time, by function: all of it, and
+ * where they were blocked.
+ * Runs in: analyzer. */
+#ifndef JR_MODEL_WAITS_H
+#define JR_MODEL_WAITS_H
+
+#include "model.h"
+
+/* Whether a module is libjprof.so; and whether its code makes waits
+ * for others: the C library and what stands before it. */
+int jr_is_own(const char *module);
+int jr_is_system(const char *module);
+
+/* A function's real time, wherever it is on the stack. */
+struct jr_time_row {
+    uint32_t function;
+    uint64_t ns[JR_STATES];
+    uint64_t all_ns;
+    double error_ns; /* standard error of all_ns */
+};
+
+/* The functions by descending time, without what the C library does for a hook
+ * of libjprof.so, which is the hook's: an array of *count that the caller
+ * frees. */
+struct jr_time_row *jr_times_rows(const struct jr_model *model, size_t *count);
+
+/* Where threads were blocked: a function of the program, and what it called
+ * for that. */
+struct jr_wait_row {
+    uint32_t function, call; /* equal: it called nothing */
+    uint64_t blocked_ns;     /* of threads that did other things as well */
+    double error_ns;
+    uint64_t threads; /* those */
+    uint64_t idle_ns; /* of threads that were here all the time */
+    uint64_t idle;    /* those */
+};
+
+/* The waits by descending blocked time: an array of *count that the caller
+ * frees. */
+struct jr_wait_row *jr_waits_rows(const struct jr_model *model, size_t *count);
+
+#endif
