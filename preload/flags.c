@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "jp_log.h"
+#include "sig/os/text.h"
 
 #define SEPARATORS " \t\r\n,;"
 
@@ -219,6 +220,25 @@ static const char *set_stack(struct jp_config *config, struct value value)
     return NULL;
 }
 
+/* What is wrong with a clock that is none of these. */
+static const char *say_clocks(const char *const names[JP_CLOCK_COUNT])
+{
+    static char message[128];
+    struct jp_text text;
+    jp_text_init_sig(&text, message, sizeof(message));
+    jp_text_add_sig(&text, "is none of");
+    for (uint32_t i = 0; i < JP_CLOCK_COUNT; i++) {
+        if (names[i][0] == '\0')
+            continue;
+        jp_text_char_sig(&text, ' ');
+        jp_text_add_sig(&text, names[i]);
+        jp_text_char_sig(&text, ',');
+    }
+    jp_text_trim_sig(&text, text.length - 1);
+    jp_text_add_sig(&text, "; auto is used");
+    return message;
+}
+
 static const char *set_clock(struct jp_config *config, struct value value)
 {
 #define CLOCK(id, name, word, text) name,
@@ -229,7 +249,7 @@ static const char *set_clock(struct jp_config *config, struct value value)
             return NULL;
         }
     }
-    return "is none of auto, perf, timer and itimer; auto is used";
+    return say_clocks(names);
 }
 
 static const char *set_depth(struct jp_config *config, struct value value)

@@ -179,19 +179,24 @@ static void test_rtc(void **state)
 
 static void test_clock(void **state)
 {
-    static const char *const words[] = {"auto", "perf", "timer", "itimer"};
-    static const uint32_t clocks[] = {JP_CLOCK_NONE, JP_CLOCK_PERF,
-                                      JP_CLOCK_THREAD_CPU, JP_CLOCK_ITIMER};
+#define CLOCK(id, name, word, text) name,
+    static const char *const names[] = {JP_CLOCKS(CLOCK)};
     (void)state;
     parse("JP_START");
     assert_int_equal(config.clock, JP_CLOCK_NONE);
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < JP_CLOCK_COUNT; i++) {
         char text[64];
-        snprintf(text, sizeof(text), "JP_START JP_CLOCK=%s", words[i]);
+        if (names[i][0] == '\0')
+            continue;
+        snprintf(text, sizeof(text), "JP_START JP_CLOCK=%s", names[i]);
         parse(text);
-        assert_int_equal(config.clock, clocks[i]);
+        assert_int_equal(config.clock, i);
         assert_string_equal(said, "");
+        parse("JP_START JP_CLOCK=sun");
+        assert_non_null(strstr(said, names[i]));
     }
+    assert_string_equal(said, "JP_CLOCK=sun is none of auto, timer, perf, "
+                              "itimer; auto is used\n");
     parse("JP_START JP_CLOCK=");
     assert_int_equal(config.clock, JP_CLOCK_NONE);
     assert_string_not_equal(said, "");

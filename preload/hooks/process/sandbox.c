@@ -22,6 +22,7 @@
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
 #include "jp_limits.h"
+#include "sig/arch/arch.h"
 #include "sig/clock/clock.h"
 #include "sig/clock/process_timer.h"
 #include "sig/control.h"
@@ -92,7 +93,7 @@ static void hand_down(void)
 {
     static const int needed[] = {SYS_timer_create,    SYS_timer_delete,
                                  SYS_timer_settime,   SYS_openat,
-                                 SYS_newfstatat,      SYS_getdents64,
+                                 JP_ARCH_STAT,        SYS_getdents64,
                                  SYS_readlinkat,      SYS_unlinkat,
                                  SYS_fallocate,       SYS_pwrite64,
                                  SYS_pread64,         SYS_mmap,

@@ -21,6 +21,7 @@
 
 /* See x86_64.h. */
 #define JP_ARCH_RENAME SYS_renameat
+#define JP_ARCH_STAT SYS_newfstatat
 #define JP_ARCH_MORE_CALLS
 #define JP_ARCH_IS_FORK(number) ((void)(number), 0)
 

@@ -23,6 +23,7 @@
 /* See x86_64.h.  The kernel has no renameat here (asm-generic/unistd.h,
  * __ARCH_WANT_RENAMEAT). */
 #define JP_ARCH_RENAME SYS_renameat2
+#define JP_ARCH_STAT SYS_newfstatat
 #define JP_ARCH_MORE_CALLS
 #define JP_ARCH_IS_FORK(number) ((void)(number), 0)
 

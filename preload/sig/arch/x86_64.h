@@ -21,9 +21,11 @@
 #define JP_ARCH_AUDIT AUDIT_ARCH_X86_64 /* seccomp_data.arch */
 
 /* System calls that differ between machines: the one that renames a file (its
- * fifth argument, flags, is ignored by renameat); interruptible calls that
- * some machines lack, for jp_retry_force_eintr; whether a number is fork's. */
+ * fifth argument, flags, is ignored by renameat); the one that fills a struct
+ * stat from a folder, a name and flags; interruptible calls that some machines
+ * lack, for jp_retry_force_eintr; whether a number is fork's. */
 #define JP_ARCH_RENAME SYS_renameat
+#define JP_ARCH_STAT SYS_newfstatat
 #define JP_ARCH_MORE_CALLS SYS_open,
 #define JP_ARCH_IS_FORK(number) ((number) == SYS_fork)
 

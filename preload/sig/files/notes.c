@@ -15,7 +15,6 @@
 static const char *const note_texts[JP_NOTE_COUNT] = {
     "JP_RTC_HZ: no usable /dev/rtc here; real-time timers at that rate were "
     "used instead",
-    "JP_PERIOD was under 0.0001 s and was raised to it",
     "JP_STACK=libunwind: libunwind.so.8 could not be loaded; "
     "JP_STACK=auto was used instead",
     "the program uses the pause signal (SIGUSR1) itself: it does not pause "

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 
+#include "sig/arch/arch.h"
 #include "sig/os/sys.h"
 #include "sig/state/config.h"
 
@@ -55,7 +56,7 @@ static int unlink_sig(const char *path, dev_t device, ino_t inode)
     const int fd = open_folder_sig(path, &part);
     if (fd < 0)
         return fd;
-    long result = jp_sys_sig(SYS_newfstatat, fd, (long)part, (long)&there,
+    long result = jp_sys_sig(JP_ARCH_STAT, fd, (long)part, (long)&there,
                              AT_SYMLINK_NOFOLLOW, 0);
     if (result == 0)
         result = there.st_dev == device && there.st_ino == inode

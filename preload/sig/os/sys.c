@@ -223,13 +223,13 @@ int jp_sys_rename_sig(const char *from, const char *to)
 
 int jp_sys_fstat_sig(int fd, struct stat *out)
 {
-    return (int)jp_sys_sig(SYS_newfstatat, fd, (long)"", (long)out,
-                           AT_EMPTY_PATH, 0);
+    return (int)jp_sys_sig(JP_ARCH_STAT, fd, (long)"", (long)out, AT_EMPTY_PATH,
+                           0);
 }
 
 int jp_sys_stat_sig(const char *path, int follow, struct stat *out)
 {
-    return (int)jp_sys_sig(SYS_newfstatat, AT_FDCWD, (long)path, (long)out,
+    return (int)jp_sys_sig(JP_ARCH_STAT, AT_FDCWD, (long)path, (long)out,
                            follow ? 0 : AT_SYMLINK_NOFOLLOW, 0);
 }
 
