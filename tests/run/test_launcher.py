@@ -62,7 +62,7 @@ class LauncherTest(unittest.TestCase):
     def start(self, *args, **more):
         """Starts the launcher in a session of its own."""
         child = subprocess.Popen(
-            [JPROF, *args], cwd=self.dir, env=more.pop("env", self.env),
+            [more.pop("jprof", JPROF), *args], cwd=self.dir, env=more.pop("env", self.env),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, start_new_session=True, **more)
 
@@ -354,12 +354,42 @@ class LauncherTest(unittest.TestCase):
             shutil.copy2(os.path.join(BUILD, name), home)
         return os.path.join(home, "jprof")
 
+    def links(self):
+        """Those to this test's libraries: others' tests make some as well."""
+        return [link for link in glob.glob("/tmp/jprof-??????/libjprof.so")
+                if os.readlink(link).startswith(self.dir)]
+
     def test_library_in_an_odd_folder(self):
         launcher = self.install(self.path("my tools:x"))
-        before = glob.glob("/tmp/jprof-??????/libjprof.so")
-        run = self.jprof("-o", "out", "sh", "-c", BUSY, jprof=launcher)
-        self.assertIn("jprof: report: out/report.html", run.stderr)
-        self.assertEqual(glob.glob("/tmp/jprof-??????/libjprof.so"), before)
+        child = self.start("-o", "out", "sh", "-c", "read word; " + BUSY,
+                           jprof=launcher)
+        wait_until(lambda: os.path.exists(self.path("out")), "the start")
+        # What has ended and was not waited for shows nothing of itself.
+        bystander = subprocess.Popen(["true"])
+        self.addCleanup(bystander.wait)
+        wait_until(lambda: ") Z " in read(f"/proc/{bystander.pid}/stat"),
+                   "its end")
+        _, err = child.communicate("word\n", timeout=PATIENCE)
+        self.assertIn("jprof: report: out/report.html", err)
+        self.assertEqual(self.links(), [])
+
+    def test_link_outlives_a_first_thread(self):
+        """The process shows nothing of itself, but may start others."""
+        launcher = self.install(self.path("my tools:x"))
+        self.program("daemon", "#include <pthread.h>\n#include <stdio.h>\n"
+                     "#include <unistd.h>\n"
+                     "static void *rest(void *p) { pause(); return p; }\n"
+                     "int main(void) { int pid = fork(); pthread_t id;"
+                     " if (pid) return printf(\"%d\", pid) < 1;"
+                     " pthread_create(&id, 0, rest, 0);"
+                     " pthread_exit(0); }\n", "-pthread")
+        run = self.jprof("-o", "out", "sh", "-c", "./daemon >pid 2>&1; " +
+                         BUSY, jprof=launcher)
+        self.addCleanup(os.kill, int(read(self.path("pid"))), signal.SIGKILL)
+        links = self.links()
+        for link in links:
+            shutil.rmtree(os.path.dirname(link))
+        self.assertEqual(len(links), 1, run.stderr)
 
     def test_installed_layout_and_link(self):
         self.install(self.path("bin"))

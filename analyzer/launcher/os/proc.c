@@ -103,12 +103,31 @@ char *jl_proc_read(int dir, const char *name, size_t *size)
         else if (got > 0)
             *size += (size_t)got;
     }
-    if (fd >= 0)
-        close(fd);
     if (got < 0) {
+        int reason = errno;
+
+        if (fd >= 0)
+            close(fd);
         free(text);
+        errno = reason;
         return NULL;
     }
+    close(fd);
     text[*size] = '\0';
     return text;
+}
+
+uint64_t jl_proc_stat(int dir, int field)
+{
+    size_t size;
+    char *text = jl_proc_read(dir, "stat", &size);
+    /* The name before may have blanks and brackets; the third field is next. */
+    const char *at = text ? strrchr(text, ')') : NULL;
+    uint64_t number;
+
+    for (int i = 3; at && i <= field; i++)
+        at = strchr(at + 1, ' ');
+    number = at ? strtoull(at + 1, NULL, 10) : 0;
+    free(text);
+    return number;
 }

@@ -25,7 +25,14 @@ void jl_status_read(struct jl_status *status, const char *text, size_t size);
 int jl_maps_have(const char *maps, size_t size, const char *name);
 
 /* The file `name` in the folder of a process that is open as `dir`, with a NUL
- * behind it, allocated; NULL: it cannot be read. */
+ * behind it, allocated; NULL: it cannot be read, for the reason in errno. */
 char *jl_proc_read(int dir, const char *name, size_t *size);
+
+/* Fields of /proc/PID/stat (proc_pid_stat(5)). */
+#define JL_STAT_THREADS 20 /* how many have not ended, the first counted */
+#define JL_STAT_BEGAN 22   /* when it began, in ticks */
+
+/* The number that a field behind the name has; 0: not known. */
+uint64_t jl_proc_stat(int dir, int field);
 
 #endif

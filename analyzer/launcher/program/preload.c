@@ -20,7 +20,6 @@
 #include "launcher/os/proc.h"
 
 #define LIBRARY_NAME "libjprof.so"
-#define START_FIELD 22 /* of /proc/PID/stat */
 
 /* The loader separates the names in LD_PRELOAD by blanks and colons and knows
  * no quoting, so a library in a folder with such a name is preloaded through a
@@ -139,30 +138,24 @@ static int is_own(int dir)
     return status.has_uids && status.uids[0] == geteuid();
 }
 
-/* When a process began, in ticks; 0: not known. */
-static uint64_t began(int dir)
-{
-    size_t size;
-    char *text = jl_proc_read(dir, "stat", &size);
-    const char *at = text ? strrchr(text, ')') : NULL;
-    uint64_t ticks;
-
-    for (int field = 3; at && field <= START_FIELD; field++)
-        at = strchr(at + 1, ' ');
-    ticks = at ? strtoull(at + 1, NULL, 10) : 0;
-    free(text);
-    return ticks;
-}
-
 /* Whether the process, which shows nothing, may be of this run. */
 static int is_ours(int dir)
 {
     int self = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC), ours;
 
-    ours = is_own(dir) && (self < 0 || began(dir) >= began(self));
+    ours = is_own(dir) && (self < 0 || jl_proc_stat(dir, JL_STAT_BEGAN) >=
+                                           jl_proc_stat(self, JL_STAT_BEGAN));
     if (self >= 0)
         close(self);
     return ours;
+}
+
+/* Whether the process, of which the kernel said `error`, has no memory, and so
+ * starts nothing: it has ended and nobody asked how yet, or is the kernel's
+ * own.  Where only its first thread has ended, the others have memory. */
+static int is_empty(int dir, int error)
+{
+    return error == ESRCH && jl_proc_stat(dir, JL_STAT_THREADS) <= 1;
 }
 
 /* Whether this process may start others with the link: it was given it, or has
@@ -179,7 +172,8 @@ static int may_use(const char *pid, const struct jl_preload *preload)
     if (dir < 0)
         return 0;
     text = jl_proc_read(dir, "environ", &size);
-    may = text ? memmem(text, size, link, strlen(link)) != NULL : is_ours(dir);
+    may = text ? memmem(text, size, link, strlen(link)) != NULL
+               : !is_empty(dir, errno) && is_ours(dir);
     free(text);
     text = may ? NULL : jl_proc_read(dir, "maps", &size);
     may |= text && jl_maps_have(text, size, LIBRARY_NAME) &&

@@ -19,8 +19,6 @@
 #include "launcher/os/proc.h"
 #include "read/names.h"
 
-#define START_FIELD 22 /* of /proc/PID/stat */
-
 static uint64_t now_ns(void)
 {
     struct timespec now;
@@ -32,22 +30,15 @@ static uint64_t now_ns(void)
 /* When the process began, in ticks; 0: there is none. */
 static uint64_t began(uint32_t pid)
 {
-    char path[32], *text;
-    const char *at;
+    char path[32];
     uint64_t ticks;
-    size_t size;
     int dir;
 
     snprintf(path, sizeof path, "/proc/%" PRIu32, pid);
     dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0)
         return 0;
-    text = jl_proc_read(dir, "stat", &size);
-    at = text ? strrchr(text, ')') : NULL;
-    for (int field = 3; at && field <= START_FIELD; field++)
-        at = strchr(at + 1, ' ');
-    ticks = at ? strtoull(at + 1, NULL, 10) : 0;
-    free(text);
+    ticks = jl_proc_stat(dir, JL_STAT_BEGAN);
     close(dir);
     return ticks;
 }
