@@ -12,8 +12,10 @@ struct jr_format {
     const char *name;      /* as --format takes it */
     const char *extension; /* of files, with the dot */
     jr_write_fn *write;
-    int has_code;  /* lists machine code, if only when asked to */
-    int has_calls; /* lists callers and callees */
+    int has_code; /* lists machine code, if only when asked to */
+    enum { JR_TREE_LEAVES, JR_TREE_PATHS, JR_TREE_CALLS } tree;
+    /* what it has of stacks: their innermost functions, all of them, and who
+     * called whom */
     enum { JR_SAMPLES_NONE, JR_SAMPLES_ALL, JR_SAMPLES_CLOSE } has_samples;
     /* has each sample with its time; CLOSE: of very many, those near each
      * other as one */

@@ -173,7 +173,8 @@ static void make_report(struct job *job, const char **logs, size_t count,
     struct jr_load load;
 
     filter.no_code = !job->format->has_code && options->nannotate == 0;
-    filter.no_calls = !job->format->has_calls && !options->verbose;
+    filter.no_calls = job->format->tree != JR_TREE_CALLS && !options->verbose;
+    filter.no_paths = job->format->tree == JR_TREE_LEAVES && !options->verbose;
     filter.by_clock = options->clocks == 2;
     filter.keep_samples = job->format->has_samples != JR_SAMPLES_NONE;
     if (job->format->has_samples == JR_SAMPLES_CLOSE)

@@ -11,6 +11,8 @@
 
 #include "mem.h"
 
+#define NEAR 4 /* ranges that are looked at one by one */
+
 static int by_value(const void *one, const void *other)
 {
     uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
@@ -127,23 +129,53 @@ static void narrow(struct jr_range_answer *answer, uint64_t edge,
     }
 }
 
-/* Adds what a node knows to the answer. *later_ns: when the range answer->later
- * begins. */
-static void ask(const struct jr_ranges *ranges,
-                const struct jr_range_node *node, uint64_t time_ns,
-                struct jr_range_answer *answer, uint64_t *later_ns)
+static int has_begun(const struct jr_ranges *ranges,
+                     const struct jr_range_node *node, size_t which,
+                     uint64_t time_ns)
 {
-    const uint32_t *order = ranges->order + node->first;
-    size_t from = 0, to = node->count;
+    const uint32_t item = ranges->order[node->first + which];
 
+    return ranges->items[item].from_ns <= time_ns;
+}
+
+/* How many of the node's ranges begin by this time.  Who asks goes through time
+ * mostly, so the answer is the last one or a little more. */
+static size_t count_begun(const struct jr_ranges *ranges,
+                          struct jr_range_node *node, uint64_t time_ns)
+{
+    size_t from = node->last, to = node->count;
+
+    if (from > 0 && !has_begun(ranges, node, from - 1, time_ns)) {
+        to = from - 1;
+        from = 0;
+    }
+    for (int i = 0; i < NEAR && from < to; i++) {
+        if (has_begun(ranges, node, from, time_ns))
+            from++;
+        else
+            to = from;
+    }
     while (from < to) {
         size_t middle = from + (to - from) / 2;
 
-        if (ranges->items[order[middle]].from_ns <= time_ns)
+        if (has_begun(ranges, node, middle, time_ns))
             from = middle + 1;
         else
             to = middle;
     }
+    node->last = (uint32_t)from;
+    return from;
+}
+
+/* Adds what a node knows to the answer. *later_ns: when the range answer->later
+ * begins. */
+static void ask(const struct jr_ranges *ranges, struct jr_range_node *node,
+                uint64_t time_ns, struct jr_range_answer *answer,
+                uint64_t *later_ns)
+{
+    const uint32_t *order = ranges->order + node->first;
+    const size_t from = count_begun(ranges, node, time_ns);
+
     if (from > 0) {
         const struct jr_range *last = &ranges->items[order[from - 1]];
 

@@ -30,6 +30,7 @@ struct jr_range_answer {
 /* Ranges of one node of a tree over the address space, by time. */
 struct jr_range_node {
     uint32_t first, count; /* indices into jr_ranges.order */
+    uint32_t last; /* how many began by the time that was asked for last */
 };
 
 /* Fill `items` with JR_PUSH, then call jr_ranges_build; zero is empty. */

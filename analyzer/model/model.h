@@ -61,7 +61,9 @@ struct jr_filter {
     uint32_t events;      /* bits 1 << enum jp_event that count; 0: all */
     uint8_t split;        /* stacks end in the sample's event */
     uint8_t no_code;      /* nothing asks which code was sampled where, */
-    uint8_t no_calls;     /* nor which function called which */
+    uint8_t no_calls;     /* nor which function called which, */
+    uint8_t no_paths;     /* nor what is on a stack but its innermost function
+                             and code that has no name */
     uint8_t keep_samples; /* jr_model.seen is asked for, */
     uint8_t keep_places;  /* jr_model.places, */
     uint8_t keep_apart;   /* and a bucket for each thread and event */

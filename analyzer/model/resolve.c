@@ -33,6 +33,9 @@ struct place {
     uint8_t flags; /* of any of its functions */
 };
 
+/* Code of a file without a name. */
+#define NAMELESS (UNNAMED | FILED)
+
 #define ALWAYS 0 /* the span that holds all times */
 
 /* The node of a call, and when it is that: an index into resolver->spans. */
@@ -51,10 +54,23 @@ struct jr_resolver {
     struct jr_span *spans;
     size_t nspans, spans_room;
     uint32_t last_span; /* that was asked for */
+    int no_paths;       /* as in the filter; what blocked asks for them */
     struct jr_table by_span;
     struct jr_table spots; /* by address and when its code began */
     uint32_t waiting[JR_STACK_DEPTH_MAX * 2]; /* scratch: calls, root last */
 };
+
+/* Whether stacks need no nodes of their own: of real time, it is asked which
+ * functions are on them. */
+static int needs_no_paths(const struct jr_model *model,
+                          const struct jr_run *run)
+{
+    for (unsigned event = 0; event < JP_EVENT_COUNT; event++) {
+        if ((run->events >> event & 1) && jr_is_real((uint8_t)event))
+            return 0;
+    }
+    return model->filter.no_paths && model->filter.depth == 0;
+}
 
 struct jr_resolver *jr_resolver_new(struct jr_model *model)
 {
@@ -62,6 +78,7 @@ struct jr_resolver *jr_resolver_new(struct jr_model *model)
 
     resolver->model = model;
     resolver->process = &model->processes[model->nprocesses - 1];
+    resolver->no_paths = needs_no_paths(model, resolver->process->run);
     resolver->stacks = &resolver->process->run->stacks;
     resolver->places =
         jr_alloc(resolver->stacks->nplaces, sizeof(*resolver->places));
@@ -343,6 +360,11 @@ static uint32_t call_node(struct jr_resolver *resolver, uint32_t call,
     return node;
 }
 
+static void add_key(struct jr_model *model, uint32_t key)
+{
+    *JR_PUSH(model->path, model->npath, model->path_room) = key;
+}
+
 /* Adds the keys of a place to the model's path; returns whether there is room
  * for more of them. */
 static int add_keys(struct jr_resolver *resolver, const struct place *place)
@@ -352,8 +374,7 @@ static int add_keys(struct jr_resolver *resolver, const struct place *place)
     for (uint32_t i = 0; i < place->count; i++) {
         if (model->npath == model->filter.depth)
             return 0;
-        *JR_PUSH(model->path, model->npath, model->path_room) =
-            resolver->keys[place->first + i];
+        add_key(model, resolver->keys[place->first + i]);
     }
     return 1;
 }
@@ -377,13 +398,34 @@ static uint32_t cut_node(struct jr_resolver *resolver,
     return node;
 }
 
+/* The node of a stack where only its innermost function is asked for, and, for
+ * what modules leave without names, code of files that has none. */
+static uint32_t short_node(struct jr_resolver *resolver,
+                           const struct jr_stack *stack)
+{
+    const struct jr_stacks *stacks = resolver->stacks;
+    struct jr_model *model = resolver->model;
+    const struct place *place = &resolver->places[stack->place];
+    uint32_t node = 0;
+
+    for (uint32_t i = 0; stack->place != JR_PLACE_GAP && i < place->count; i++)
+        add_key(model, resolver->keys[place->first + i]);
+    for (uint32_t i = stack->call; i != 0; i = stacks->calls.items[i].parent) {
+        place = &resolver->places[stacks->calls.items[i].key];
+        if ((place->flags & NAMELESS) == NAMELESS)
+            add_key(model, resolver->keys[place->first + place->count - 1]);
+    }
+    while (model->npath > 0)
+        node = jr_paths_child(&model->nodes, node, model->path[--model->npath]);
+    return node;
+}
+
 /* Adds a frame that no address is for; returns what -i and -e say of it. */
 static uint8_t add_pseudo(struct jr_model *model, const char *name)
 {
     const struct jr_frame frame = pseudo(name);
 
-    *JR_PUSH(model->path, model->npath, model->path_room) =
-        key_of(model, &frame, NULL, 0, 0);
+    add_key(model, key_of(model, &frame, NULL, 0, 0));
     return judge(model, &frame);
 }
 
@@ -407,6 +449,10 @@ void jr_resolve(struct jr_resolver *resolver, const struct jr_sample *sample,
         flags |= add_place(resolver, stack->place, sample->time_ns, answer);
         answer->spot = spot_of(resolver, sample, stack->place);
     }
+    /* The places lie all over memory, so all of them are prefetched before the
+     * first is used. */
+    for (uint32_t i = stack->call; i != 0; i = stacks->calls.items[i].parent)
+        __builtin_prefetch(&resolver->places[stacks->calls.items[i].key]);
     for (uint32_t i = stack->call; i != 0; i = stacks->calls.items[i].parent)
         flags |= add_place(resolver, stacks->calls.items[i].key,
                            sample->time_ns, answer);
@@ -415,6 +461,10 @@ void jr_resolve(struct jr_resolver *resolver, const struct jr_sample *sample,
         return;
     if (model->filter.depth != 0) {
         answer->node = cut_node(resolver, stack);
+        return;
+    }
+    if (resolver->no_paths) {
+        answer->node = short_node(resolver, stack);
         return;
     }
     answer->node = call_node(resolver, stack->call, sample->time_ns, fresh);
