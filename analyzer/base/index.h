@@ -54,6 +54,15 @@ static inline uint32_t jr_index_next(const struct jr_index *index,
     return JR_NO_ITEM;
 }
 
+/* The item where the search for a hash begins, whatever its hash is, or
+ * JR_NO_ITEM: a guess, for prefetching. */
+static inline uint32_t jr_index_guess(const struct jr_index *index,
+                                      uint32_t hash)
+{
+    return index->room ? index->places[hash & (index->room - 1)].item - 1
+                       : JR_NO_ITEM;
+}
+
 /* Prefetches the place where the search for a hash begins. */
 static inline void jr_index_prefetch(const struct jr_index *index,
                                      uint32_t hash)

@@ -10,6 +10,9 @@
 #include "base/mem.h"
 #include "jp_map.h"
 
+/* Bases of bases that are looked at. */
+#define BASES_MOST 64
+
 /* One chunk being read. */
 struct cursor {
     struct jr_chunk_reader *reader;
@@ -29,12 +32,18 @@ void jr_chunk_reader_begin(struct jr_chunk_reader *reader, const char *path,
     reader->diag = diag;
     reader->stacks = jr_alloc(JR_CHUNK_PLACES, sizeof *reader->stacks);
     reader->frames = jr_alloc(JR_STACK_DEPTH_MAX, sizeof *reader->frames);
+    reader->hashes = jr_alloc(JR_CHUNK_PLACES, sizeof *reader->hashes);
+    reader->whole = jr_alloc(JR_CHUNK_PLACES, sizeof *reader->whole);
+    reader->guesses = jr_alloc(JR_CHUNK_PLACES, sizeof *reader->guesses);
 }
 
 void jr_chunk_reader_end(struct jr_chunk_reader *reader)
 {
     free(reader->stacks);
     free(reader->frames);
+    free(reader->hashes);
+    free(reader->whole);
+    free(reader->guesses);
     memset(reader, 0, sizeof *reader);
 }
 
@@ -271,6 +280,87 @@ static size_t read_record(struct cursor *cursor, size_t at, size_t chunk_size)
     return size;
 }
 
+/* The STACK record at `at`, if its size is sound.  Returns 0 with it in
+ * *record, or -1. */
+static int stack_at(const struct cursor *cursor, size_t at,
+                    struct jp_stack_record *record)
+{
+    if (cursor->size < sizeof *record || at > cursor->size - sizeof *record)
+        return -1;
+    memcpy(record, cursor->data + at, sizeof *record);
+    return record->head.type == JP_RECORD_STACK &&
+                   record->head.words == 2 + record->count &&
+                   (size_t)record->head.words * 8 <= cursor->size - at
+               ? 0
+               : -1;
+}
+
+/* The hash of the `wanted` root-most frames of the stack at `at`; 0 where that
+ * takes long to know. */
+static uint64_t hash_of_shared(const struct cursor *cursor, size_t at,
+                               uint32_t wanted)
+{
+    struct jp_stack_record record;
+
+    for (int i = 0; i < BASES_MOST && wanted > 0; i++) {
+        if (stack_at(cursor, at, &record) != 0 ||
+            wanted > (uint32_t)record.count + record.shared)
+            break;
+        if (wanted > record.shared)
+            return cursor->reader
+                ->hashes[at / 8 + 2 + record.count + record.shared - wanted];
+        at = (size_t)record.base * 8;
+    }
+    return 0;
+}
+
+/* Hashes the stack at `at`, which has a sound size; returns the hash. */
+static uint64_t hash_stack(const struct cursor *cursor, size_t at,
+                           const struct jp_stack_record *record)
+{
+    uint64_t *hashes = cursor->reader->hashes + at / 8 + 2;
+    uint64_t hash =
+        hash_of_shared(cursor, (size_t)record->base * 8, record->shared);
+    uint64_t address, caller = hash;
+
+    for (uint32_t i = record->count; i-- > 0;) {
+        memcpy(&address, cursor->data + at + sizeof *record + 8 * (size_t)i,
+               sizeof address);
+        caller = hash;
+        hash = hashes[i] = jr_stacks_hash(caller, address - 1);
+    }
+    return record->count ? jr_stacks_hash(caller, address) : hash;
+}
+
+/* Goes through the chunk's stacks before they are read, so that what is known
+ * of them is on its way: each would be three misses of the cache.  All of this
+ * is a guess, right of records that are sound and have no gap. */
+static void look_ahead(const struct cursor *cursor)
+{
+    struct jr_chunk_reader *reader = cursor->reader;
+    const struct jr_run *run = cursor->run;
+    struct jp_stack_record record;
+    size_t count = 0, size;
+
+    for (size_t at = JP_CHUNK_HEADER_SIZE;
+         at + sizeof record.head <= cursor->size; at += size) {
+        memcpy(&record.head, cursor->data + at, sizeof record.head);
+        size = (size_t)record.head.words * 8;
+        if (record.head.type == 0 || size == 0)
+            break;
+        if (stack_at(cursor, at, &record) != 0)
+            continue;
+        reader->whole[count] = hash_stack(cursor, at, &record);
+        jr_stacks_prefetch(&run->stacks, reader->whole[count++]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        reader->guesses[i] = jr_stacks_guess(&run->stacks, reader->whole[i]);
+        jr_sums_prefetch(&run->sums, reader->guesses[i]);
+    }
+    for (size_t i = 0; i < count; i++)
+        jr_sums_prefetch_first(&run->sums, reader->guesses[i]);
+}
+
 static void keep_chunk(struct jr_run *run, const struct jr_chunk *chunk)
 {
     if (chunk->nsamples == 0)
@@ -299,6 +389,7 @@ void jr_chunk_read(struct jr_chunk_reader *reader, struct jr_run *run,
         .offset = offset, .seq = head.seq, .records = run->nrecords};
     /* Records of this chunk must not refer to records of the one before. */
     memset(reader->stacks, 0xff, head.size / 8 * sizeof *reader->stacks);
+    look_ahead(&cursor);
     while (at + sizeof(struct jp_record) <= size) {
         step = read_record(&cursor, at, head.size);
         if (step == 0)

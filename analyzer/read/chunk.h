@@ -18,9 +18,13 @@
 struct jr_chunk_reader {
     const char *path;
     struct jr_diag *diag;
-    uint32_t *stacks; /* by place of a record: the run's stack, or
+    uint32_t *stacks;  /* by place of a record: the run's stack, or
                          JR_STACK_NONE */
-    uint64_t *frames; /* room for those of one record */
+    uint64_t *frames;  /* room for those of one record */
+    uint64_t *hashes;  /* by place of a frame: the hash of its stack from the
+                         root to it, */
+    uint64_t *whole;   /* and by number of a STACK record that of all of it, */
+    uint32_t *guesses; /* and which of the run's stacks it will be, mostly */
 };
 
 void jr_chunk_reader_begin(struct jr_chunk_reader *reader, const char *path,

@@ -71,16 +71,6 @@ static uint32_t place_of(struct jr_stacks *stacks, uint64_t address)
     return place;
 }
 
-/* The hash of a call: of the hash of its caller and the address of the place,
- * which is GAP_ADDRESS for a gap. Each step is a bijection of the hash, and the
- * 64 bits stand for the stack: two of a million stacks have the same in one of
- * 10^7 logs. */
-static uint64_t hash_below(uint64_t hash, uint64_t address)
-{
-    hash = (hash ^ address) * 0x9e3779b97f4a7c15ULL;
-    return hash ^ hash >> 32;
-}
-
 /* Notes depth and hash of a new call at `place` below `caller`. */
 static void note_call(struct jr_stacks *stacks, uint32_t call, uint32_t caller,
                       uint32_t place)
@@ -91,9 +81,9 @@ static void note_call(struct jr_stacks *stacks, uint32_t call, uint32_t caller,
                              sizeof *stacks->depths);
     stacks->hashes = jr_grow(stacks->hashes, call, &stacks->hashes_room,
                              sizeof *stacks->hashes);
-    stacks->hashes[call] =
-        hash_below(stacks->hashes[caller],
-                   place == JR_PLACE_GAP ? GAP_ADDRESS : stacks->places[place]);
+    stacks->hashes[call] = jr_stacks_hash(
+        stacks->hashes[caller],
+        place == JR_PLACE_GAP ? GAP_ADDRESS : stacks->places[place]);
     stacks->depths[call] = place == JR_PLACE_GAP ? (uint16_t)(depth | HAS_GAP)
                                                  : (uint16_t)(depth + 1);
 }
@@ -137,6 +127,16 @@ static int gap_above(const struct jr_stack_parts *parts, uint32_t i)
     return parts->gap == i + 1 && i + 1 < parts->count + parts->shared;
 }
 
+/* Prefetches the place that an address will be found to be, mostly. */
+static void prefetch_place(const struct jr_stacks *stacks, uint64_t address)
+{
+    const uint32_t place =
+        jr_index_guess(&stacks->by_place, jr_hash(address, 0));
+
+    if (place != JR_NO_ITEM)
+        __builtin_prefetch(&stacks->places[place]);
+}
+
 /* Adds frames, innermost first, as calls below `call`, but for the first. */
 static uint32_t add_calls(struct jr_stacks *stacks, uint32_t call,
                           const struct jr_stack_parts *parts)
@@ -147,6 +147,8 @@ static uint32_t add_calls(struct jr_stacks *stacks, uint32_t call,
      * first is used. */
     for (uint32_t i = parts->count; i-- > 1;)
         jr_index_prefetch(&stacks->by_place, jr_hash(parts->frames[i] - 1, 0));
+    for (uint32_t i = parts->count; i-- > 1;)
+        prefetch_place(stacks, parts->frames[i] - 1);
     for (uint32_t i = parts->count; i-- > 0;) {
         if (gap_above(parts, i))
             call = call_of(stacks, call, JR_PLACE_GAP);
@@ -168,8 +170,8 @@ static uint32_t add_below(struct jr_stacks *stacks, uint32_t call,
 
     for (uint32_t i = parts->count; i-- > 0;) {
         if (gap_above(parts, i))
-            hash = hash_below(hash, GAP_ADDRESS);
-        hash = hash_below(hash, parts->frames[i] - (i > 0));
+            hash = jr_stacks_hash(hash, GAP_ADDRESS);
+        hash = jr_stacks_hash(hash, parts->frames[i] - (i > 0));
     }
     at = (uint32_t)hash;
     check = (uint32_t)(hash >> 32);
@@ -230,6 +232,22 @@ uint32_t jr_stacks_add(struct jr_stacks *stacks,
     if (stacks->depths[call] & HAS_GAP)
         return add_whole(stacks, parts);
     return add_below(stacks, call, parts);
+}
+
+void jr_stacks_prefetch(const struct jr_stacks *stacks, uint64_t hash)
+{
+    jr_index_prefetch(&stacks->by_item, (uint32_t)hash);
+}
+
+uint32_t jr_stacks_guess(const struct jr_stacks *stacks, uint64_t hash)
+{
+    const uint32_t item = jr_index_guess(&stacks->by_item, (uint32_t)hash);
+
+    if (item != JR_NO_ITEM) {
+        __builtin_prefetch(&stacks->checks[item]);
+        __builtin_prefetch(&stacks->items[item]);
+    }
+    return item;
 }
 
 uint32_t jr_stacks_depth(const struct jr_stacks *stacks, uint32_t index)

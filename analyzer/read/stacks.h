@@ -63,6 +63,22 @@ void jr_stacks_free(struct jr_stacks *stacks);
 uint32_t jr_stacks_add(struct jr_stacks *stacks,
                        const struct jr_stack_parts *parts);
 
+/* Hashes a stack from its root to its leaf: the hash of the frames so far, 0 of
+ * none, and the next one's address as in jr_stacks.places. */
+static inline uint64_t jr_stacks_hash(uint64_t hash, uint64_t address)
+{
+    /* Each step is a bijection of the hash, and the 64 bits stand for the
+     * stack: two of a million stacks have the same in one of 10^7 logs. */
+    hash = (hash ^ address) * 0x9e3779b97f4a7c15ULL;
+    return hash ^ hash >> 32;
+}
+
+/* Prefetches where the search for a stack with this hash begins; the item that
+ * will be found there, mostly, when it has arrived, or JR_NO_ITEM; prefetches
+ * what is known of an item. */
+void jr_stacks_prefetch(const struct jr_stacks *stacks, uint64_t hash);
+uint32_t jr_stacks_guess(const struct jr_stacks *stacks, uint64_t hash);
+
 /* Frees what only further calls of jr_stacks_add need. */
 void jr_stacks_seal(struct jr_stacks *stacks);
 

@@ -71,6 +71,18 @@ static struct jr_sum *sum_of(struct jr_sums *sums, const struct jr_sum *sample)
     return NULL;
 }
 
+void jr_sums_prefetch(const struct jr_sums *sums, uint32_t stack)
+{
+    if (stack < sums->heads_room)
+        __builtin_prefetch(&sums->heads[stack]);
+}
+
+void jr_sums_prefetch_first(const struct jr_sums *sums, uint32_t stack)
+{
+    if (stack < sums->heads_room && sums->heads[stack] > 0)
+        __builtin_prefetch(&sums->items[sums->heads[stack] - 1]);
+}
+
 void jr_sums_add(struct jr_sums *sums, const struct jr_sum *sample,
                  uint32_t tid)
 {

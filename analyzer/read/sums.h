@@ -32,6 +32,10 @@ struct jr_sums {
     uint32_t tid;         /* the last one; valid with any item */
 };
 
+/* Prefetches what the first sum of a stack is found by, and then that sum. */
+void jr_sums_prefetch(const struct jr_sums *sums, uint32_t stack);
+void jr_sums_prefetch_first(const struct jr_sums *sums, uint32_t stack);
+
 /* Adds one sample of a thread: a sum of its own, with `next` 0. */
 void jr_sums_add(struct jr_sums *sums, const struct jr_sum *sample,
                  uint32_t tid);
