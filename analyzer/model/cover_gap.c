@@ -38,24 +38,29 @@ static char *told(const struct jr_tree_line *line)
     return jr_strdup(line->why);
 }
 
+/* The words for what ended a profile before its process. */
+static const char *const ends[JP_OFF_COUNT] = {
+    [JP_OFF_FILTER] = "its profile ended when it gave up system calls or its "
+                      "clock (seccomp, PR_SET_TSC)",
+    [JP_OFF_READONLY] =
+        "it executed a program whose log could not be created: the profile's "
+        "folder was read-only there, as in a sandbox",
+    [JP_OFF_OUT_OF_SIGHT] =
+        "it executed a program whose log could not be created: the profile's "
+        "folder was not there, as in a sandbox",
+    [JP_OFF_FORBIDDEN] =
+        "it executed a program whose log could not be created: it was not "
+        "permitted to write to the profile's folder",
+};
+
 /* The most likely reason why a process with a log lacks `missing_ns`. */
 static const char *guessed(const struct jr_cover_process *process,
                            uint64_t missing_ns)
 {
     const struct jr_cover_image *last = &process->last;
 
-    if (last->off == JP_OFF_FILTER)
-        return "its profile ended when it gave up system calls or its clock "
-               "(seccomp, PR_SET_TSC)";
-    if (last->off == JP_OFF_READONLY)
-        return "it executed a program whose log could not be created: the "
-               "profile's folder was read-only there, as in a sandbox";
-    if (last->off == JP_OFF_OUT_OF_SIGHT)
-        return "it executed a program whose log could not be created: the "
-               "profile's folder was not there, as in a sandbox";
-    if (last->off == JP_OFF_FORBIDDEN)
-        return "it executed a program whose log could not be created: it was "
-               "not permitted to write to the profile's folder";
+    if (last->off < JP_OFF_COUNT && ends[last->off])
+        return ends[last->off];
     if (last->lost_ns >= missing_ns / 2)
         return "its samples were lost, see above";
     if (last->refused)

@@ -273,7 +273,7 @@ static void join_base(struct jr_log *log, size_t index)
     }
 }
 
-#define MANY_SUMS 100000U
+#define MANY_SUMS 100000U /* fewer take at most some MiB, and are kept */
 
 /* Gives up sums that are nearly as many as the samples: they would take more
  * memory than they save time. */
