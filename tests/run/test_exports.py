@@ -8,6 +8,7 @@ Runs in: tests.  The logs are given a period of 1 ns, so that the text report
 shows each weight to the nanosecond."""
 import gzip
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -123,11 +124,18 @@ class Exports(Case):
         self.waiting_ns = sum(
             values[-1] for _, values, labels in found.samples
             if labels["event"] in ("blocked", "ready"))
+        self.threads = {(labels["pid"], labels["tid"])
+                        for _, _, labels in found.samples}
         return found.sums(), 1, 0
 
     def same_speedscope(self, folder, options):
         plain = self.export("speedscope", folder, *options)
         found = exports.Speedscope(plain)
+        titles = [re.search(r"(?:\(pid (\d+)\): .*)?\(tid (\d+)\)$", title)
+                  for title in found.sums.threads]
+        only = next(iter(self.threads))[0]
+        self.assertEqual({(int(title[1] or only), int(title[2]))
+                          for title in titles}, self.threads)
         zipped = self.export("speedscope", folder, *options, name="out.gz")
         with open(zipped, "rb") as one, open(plain, "rb") as other:
             self.assertEqual(gzip.decompress(one.read()), other.read())
@@ -186,8 +194,10 @@ class Exports(Case):
         return found, 1, 0
 
     def same_perf_script(self, folder, options):
-        path = self.export("perf-script", folder, *options)
-        return exports.PerfScript(path).sums, 1, 0
+        found = exports.PerfScript(self.export("perf-script", folder,
+                                               *options))
+        self.inlined = found.inlined
+        return found.sums, 1, 0
 
     def test_recursion_and_templates(self):
         folder = self.profile("-F", "500", self.target, "6")
@@ -220,6 +230,8 @@ class Exports(Case):
         for name in ("middle (inlined)  ", "</script>"):
             self.assertIn(name, text)
         self.same(folder)
+        self.assertLessEqual({"innermost", "middle"}, self.inlined)
+        self.assertNotIn("_start", self.inlined)
 
     def test_many_processes(self):
         folder = self.profile(

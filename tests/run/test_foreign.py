@@ -281,6 +281,21 @@ class Foreign(Case):
                             status=1)
         self.assertIn("than can be read", said)
 
+    def test_more_than_a_gibibyte(self):
+        """A file, and what gzip makes of one."""
+        path = self.write("large", self.small())
+        os.truncate(path, (1 << 30) + 1)
+        done = self.run_report("--format=text", path)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("is too large; it is left out", done.stderr.decode())
+        # Fields that no reader knows, each a member of the file.
+        more = gzip.compress(field(99, bytes(16 << 20)), 1)
+        text, said = self.text("--format=text", self.write(
+            "plain", gzip.compress(self.small()) + more * 65), status=1)
+        self.assertIn("is larger than 1 GiB without gzip; the rest is left "
+                      "out", said)
+        self.assertIn("1, total weight", text)
+
     def test_what_is_no_profile(self):
         for data in (b"", b"#!/bin/sh\nexit 0\n", b"hello\n", b"\n 3\n",
                      bytes(100)):

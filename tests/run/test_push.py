@@ -6,6 +6,7 @@ Runs in: tests.  The server is a stub on loopback (tests/tools/fleet.py)."""
 import os
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -174,6 +175,22 @@ class Once(Push):
         self.assertEqual(self.spooled(), [])
         self.assertEqual(self.server.broken, [])
         self.assertEqual(self.server.total("cpu"), 2 * self.weight_ns(folder))
+
+    def test_time_out(self):
+        """A server that takes the connection and never answers; curl's limit
+        is made shorter than jprof's."""
+        folder, fast = self.profile(), self.path("bin")
+        os.mkdir(fast)
+        with open(os.path.join(fast, "curl"), "w", encoding="ascii") as out:
+            out.write('#!/bin/sh\nexec %s "$@" --max-time 0.3\n'
+                      % need("curl"))
+        os.chmod(os.path.join(fast, "curl"), 0o755)
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            said = self.push("http://127.0.0.1:%d" % silent.getsockname()[1],
+                             folder, status=1,
+                             env={"PATH": fast + ":" + os.environ["PATH"]})
+        self.assertRegex(said, r"\(28\) .*timed out")
+        self.assertEqual(len(self.spooled()), 1)
 
     def test_no_curl(self):
         folder = self.profile()

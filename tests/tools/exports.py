@@ -413,6 +413,7 @@ class PerfScript:
 
     def __init__(self, path):
         self.sums, last, stack, weight = Sums(), {}, [], 0
+        self.inlined = set()    # names of functions that are, somewhere
         with open(path, "rb") as source:
             lines = flat(source.read()).decode("utf-8").splitlines()
         for line in lines:
@@ -424,6 +425,8 @@ class PerfScript:
                 self.sums.threads.add(head.groups()[:3])
             elif frame:
                 stack.append(frame.group(1))
+                if frame.group(2) == "inlined":
+                    self.inlined.add(frame.group(1))
             else:
                 want(line == "" or line.startswith("#"), "%s", line)
                 if line == "":
