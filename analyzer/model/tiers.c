@@ -86,15 +86,58 @@ void jr_part_add_tiers(const struct jr_model *model, struct jr_part *part,
     free(rows);
 }
 
+/* By function: whether nodes of several keys are of it. */
+static uint8_t *find_many(const struct jr_model *model)
+{
+    uint8_t *many = jr_alloc(model->nfunctions + 1, 1);
+    uint32_t *keys = jr_alloc(model->nfunctions + 1, sizeof(*keys));
+
+    for (size_t i = 1; i < model->nodes.count; i++) {
+        const uint32_t function = jr_node_function(model, i);
+        const uint32_t key = model->nodes.items[i].key + 1;
+
+        many[function] |= keys[function] != 0 && keys[function] != key;
+        keys[function] = key;
+    }
+    free(keys);
+    return many;
+}
+
+/* The first node of the same functions, which may be `node` itself. */
+static uint32_t find_same(const struct jr_model *model, const uint32_t *same,
+                          struct jr_index *known, uint32_t node)
+{
+    const uint32_t parent = same[model->nodes.items[node].parent];
+    const uint32_t function = jr_node_function(model, node);
+    const uint32_t hash = jr_hash(parent, function);
+    size_t at = hash;
+    uint32_t found;
+
+    while ((found = jr_index_next(known, hash, &at)) != JR_NO_ITEM)
+        if (same[model->nodes.items[found].parent] == parent &&
+            jr_node_function(model, found) == function)
+            return found;
+    jr_index_add(known, hash, node);
+    return node;
+}
+
+/* Two nodes can be the same only where their function has several keys, or
+ * below such ones: the others are not looked for. */
 uint32_t *jr_part_same_paths(const struct jr_model *model)
 {
     uint32_t *same = jr_alloc(model->nodes.count, sizeof(*same));
-    struct jr_table paths = {0};
+    uint8_t *many = find_many(model);
+    uint8_t *compared = jr_alloc(model->nodes.count, 1);
+    struct jr_index known = {0};
 
-    for (uint32_t i = 1; i < model->nodes.count; i++)
-        same[i] = jr_table_put(&paths, same[model->nodes.items[i].parent],
-                               jr_node_function(model, i), i);
-    jr_table_free(&paths);
+    for (uint32_t i = 1; i < model->nodes.count; i++) {
+        compared[i] = compared[model->nodes.items[i].parent] ||
+                      many[jr_node_function(model, i)];
+        same[i] = compared[i] ? find_same(model, same, &known, i) : i;
+    }
+    jr_index_free(&known);
+    free(compared);
+    free(many);
     return same;
 }
 

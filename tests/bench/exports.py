@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Measures exports to other tools' formats beside --format=collapsed: CPU
-time, memory, what of it is beyond the model (by gdb, which stops the report
-where the writer begins), and size, plain and gzipped.
+time, memory, what a writer has beyond the model (by gdb, which stops the report
+where it begins and ends), and size, plain and gzipped.
 
 Runs in: `make bench-exports`.
     tests/bench/exports.py BUILD [--runs=N] [--seconds=N] [--only=WORDS]
@@ -52,25 +52,26 @@ def zipped(report, form, folder, log):
     return size
 
 
-def at_writer(report, form, log):
-    """Bytes of anonymous memory when the writer begins; None: no gdb."""
+def beyond(report, form, log):
+    """MiB that a writer has beside the model, as text: the most resident
+    memory from its begin to its end, less what is there when it begins."""
     if not shutil.which("gdb"):
-        return None
+        return "-"
+    process = "/proc/%d/' % gdb.selected_inferior().pid"
+    show = "python print(open('" + process + " + 'status').read())"
     done = subprocess.run(
         ["gdb", "-nx", "-batch", "-ex", "set confirm off", "-ex",
-         "break jr_write_" + form.replace("-", "_"), "-ex",
-         "run", "-ex", "python print(open('/proc/%d/status' % "
-         "gdb.selected_inferior().pid).read())", "-ex", "kill", "--args",
-         report, "--format=" + form, log], stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-    found = re.search(rb"RssAnon:\s+(\d+) kB", done.stdout)
-    return int(found.group(1)) * 1024 if found else None
-
-
-def beyond(report, form, log, most):
-    """MiB beside the model, as text."""
-    there = at_writer(report, form, log)
-    return "-" if there is None else "%.0f" % ((most - there) / (1 << 20))
+         "break jr_write_" + form.replace("-", "_"), "-ex", "run", "-ex", show,
+         # From here on VmHWM is anew (proc(5), clear_refs).
+         "-ex", "python open('" + process + " + 'clear_refs', 'w').write('5')",
+         "-ex", "finish", "-ex", show, "-ex", "kill", "--args", report,
+         "--format=" + form, "-o", "/dev/null", log],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, check=False)
+    most = re.findall(rb"VmHWM:\s+(\d+) kB", done.stdout)
+    there = re.findall(rb"VmRSS:\s+(\d+) kB", done.stdout)
+    return ("%.0f" % ((int(most[1]) - int(there[0])) / 1024)
+            if len(most) == 2 else "-")
 
 
 def run_log(arguments, title, keys):
@@ -93,7 +94,7 @@ def run_log(arguments, title, keys):
                     if form in ("firefox", "speedscope") else "-")
             print("| %s | %s | %.2f | %.1f | %.0f | %s | %.1f | %s | %s |" % (
                 title, form, cost.cpu, cost.cpu / base, cost.own / 1e6,
-                beyond(report, form, log, cost.own), cost.output / 1e6, size,
+                beyond(report, form, log), cost.output / 1e6, size,
                 "-" if form == "collapsed" else "%d times, %d MiB%s%s" % (
                     TIMES, BEYOND, ", %d MB" % most[0] if most[0] else "",
                     ", %d gzipped" % most[1] if most[1] else "")),

@@ -7,7 +7,7 @@
 
 #include "profile_fixture.h"
 
-#include "write/export/export.h"
+#include "write/export/callgrind.h"
 #include "write/export/json_writer.h"
 #include "write/export/proto.h"
 #include "write/export/zip.h"
@@ -321,9 +321,65 @@ static void test_rounded_weights(void **state)
     profile_free(&profile);
 }
 
+/* Collects all costs with so many held at once, in one array; returns how often
+ * it went through the stacks. */
+static unsigned collect_costs(const struct jr_model *model, size_t most,
+                              struct jr_cost *all, size_t *count)
+{
+    struct jr_costs costs;
+    uint64_t rooted = 0;
+    unsigned turns = 0;
+
+    jr_costs_open(&costs, model);
+    costs.most = most;
+    for (*count = 0; jr_costs_next(&costs); turns++) {
+        /* It looks after each stack, of four at most; a context alone can have
+         * more than a few. */
+        assert_true(costs.count < most + 4 || most < 40);
+        memcpy(all + *count, costs.items, costs.count * sizeof(*all));
+        *count += costs.count;
+    }
+    for (uint32_t i = 0; i < costs.contexts; i++)
+        rooted += costs.roots[i].samples;
+    assert_int_equal(rooted, 200);
+    jr_costs_close(&costs);
+    return turns;
+}
+
+/* Whatever is held at once, the same costs come in the same order. */
+static void test_costs_in_ranges(void **state)
+{
+    static struct jr_cost whole[1000], parts[1000];
+    struct jr_filter filter = everything();
+    struct profile profile;
+    size_t count, found;
+
+    (void)state;
+    filter.keep_places = filter.keep_apart = 1;
+    profile_init(&profile);
+    for (unsigned i = 0; i < 200; i++) {
+        const char word[] = {(char)('a' + i % 2), (char)('c' + i % 11),
+                             (char)('n' + i % 7), (char)('c' + i % 13), 0};
+
+        profile_sample(&profile, word, 10 * i + 10, 1000 + i, 1);
+    }
+    profile_model(&profile, "", &filter, NULL);
+    assert_int_equal(collect_costs(&profile.model, 1000, whole, &count), 1);
+    assert_true(count > 100);
+    for (size_t i = 1; i < count; i++)
+        assert_true(whole[i - 1].context <= whole[i].context);
+    for (size_t most = 1; most < 100; most = most * 3 / 2 + 1) {
+        assert_true(collect_costs(&profile.model, most, parts, &found) > 1);
+        assert_int_equal(found, count);
+        assert_memory_equal(parts, whole, count * sizeof(*whole));
+    }
+    profile_free(&profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_costs_in_ranges),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_proto),
         cmocka_unit_test(test_zip),
