@@ -11,6 +11,8 @@ LINES = os.path.join(BUILD, "tests/tools/lines")
 SOURCE = os.path.join(ROOT, "tests/programs/inlined.cc")
 CLONE = re.compile(r"(\.(cold|isra|part|constprop|lto_priv)(\.\d+)?|\.\d+)+$| "
                    r"\[clone [^]]*\]|\(.*")
+# Of Rust: which of the crates of a name, and of the functions.
+HASH = re.compile(r"\[[0-9a-f]{8,16}\]|::h[0-9a-f]{16}$")
 LEVELS = ("outermost", "middle", "innermost")
 
 
@@ -34,7 +36,7 @@ def chains(text):
             now = found.setdefault(int(line, 16), [])
         elif line:
             now.append(line)
-    return {at: [(CLONE.sub("", name), place(where))
+    return {at: [(CLONE.sub("", HASH.sub("", name)), place(where))
                  for name, where in zip(lines[::2], lines[1::2])]
             for at, lines in found.items()}
 
@@ -47,7 +49,7 @@ def place(where):
 
 def plain(name):
     """Without what tells C++ functions of one name apart."""
-    return re.sub("<.*>", "", name).split("::")[-1].split(" ")[-1]
+    return re.split(r"::|\.| ", re.sub("<.*>", "", name))[-1]
 
 
 class Readers(Case):
@@ -57,20 +59,22 @@ class Readers(Case):
                        + list(options), check=True, cwd=self.dir)
         return path
 
-    def asked(self, path, *reader):
+    def asked(self, path, *reader, style="auto"):
         addresses = "".join("%#x\n" % at for at in instructions(path))
-        return chains(output("c++filt", text=output(*reader, text=addresses)))
+        return chains(output("c++filt", "-s", style,
+                             text=output(*reader, text=addresses)))
 
-    def compare(self, path, least=0.97):
+    def compare(self, path, least=0.97, style="auto"):
         """Each place is as elfutils or LLVM have it, and nearly all as
-        elfutils: it takes another function where two overlap."""
+        elfutils: it takes another function where two overlap.  `style` is
+        how the compiler mangles names."""
         ours = self.asked(path, LINES, path)
         text = output(need("eu-addr2line"), "-a", "-f", "-i", "-e", path,
                       text="".join("%#x\n" % at for at in ours), check=False)
-        elfutils = chains(output("c++filt", text=re.sub(
+        elfutils = chains(output("c++filt", "-s", style, text=re.sub(
             r"(?m) inlined at .*$", "", text)))
         llvm = self.asked(path, need("llvm-symbolizer"), "-e", path, "-i",
-                          "--no-demangle", "--addresses")
+                          "--no-demangle", "--addresses", style=style)
         deep, good, wrong = 0, 0, []
         for at, chain in ours.items():
             if not chain or chain[0][1].endswith(":0"):

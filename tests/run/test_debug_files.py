@@ -116,6 +116,8 @@ class DebugFiles(Readers):
                        check=True, cwd=self.dir)
         one = self.path("one")
         self.assertEqual(self.found(one), self.expected)
+        self.objcopy("--compress-debug-sections=zstd", "common")
+        self.assertEqual(self.found(one), self.expected)
         os.rename(self.path("common"), self.path("kept"))
         for make in (lambda _: None, os.mkfifo):
             make(self.path("common"))

@@ -98,6 +98,24 @@ class Names(Readers):
         whole = self.asked(self.path("clang"), LINES, self.path("clang"))
         self.assertEqual(self.asked(path, LINES, path), whole)
 
+    def test_rust(self):
+        """Into functions of the core library as well."""
+        path = self.path("library")
+        subprocess.run([need("rustc"), "-O", "-g", "-C", "panic=abort",
+                        "--crate-type=cdylib", "-o", path,
+                        os.path.join(ROOT, "tests/programs/inlined.rs")],
+                       check=True, cwd=self.dir)
+        # rustc, as clang, writes no such table as elfutils finds units by.
+        self.compare(path, least=0)
+
+    def test_d(self):
+        path = self.path("library")
+        subprocess.run([need("gdc"), "-O2", "-g", "-shared", "-fPIC",
+                        "-fno-druntime", "-nophoboslib", "-o", path,
+                        os.path.join(ROOT, "tests/programs/inlined.d")],
+                       check=True)
+        self.compare(path, style="dlang")
+
     def test_split(self):
         whole = self.build("whole")
         for version in ("-gdwarf-5", "-gdwarf-4"):

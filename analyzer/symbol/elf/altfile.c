@@ -81,7 +81,11 @@ int jr_altfile_open(const struct jr_debug_folders *folders, Dwarf *debug,
     link.size = (size_t)size;
     alternate->fd = find(folders, &link, path);
     if (alternate->fd >= 0)
-        alternate->dwarf = dwarf_begin(alternate->fd, DWARF_C_READ);
+        alternate->elf = elf_begin(alternate->fd, ELF_C_READ_MMAP, NULL);
+    if (alternate->elf) {
+        jr_unpack(alternate->elf, link.name, &alternate->unpacked);
+        alternate->dwarf = dwarf_begin_elf(alternate->elf, DWARF_C_READ, NULL);
+    }
     if (alternate->dwarf) {
         dwarf_setalt(debug, alternate->dwarf);
         return 0;
@@ -96,6 +100,8 @@ void jr_altfile_close(struct jr_altfile *alternate)
 {
     if (alternate->dwarf)
         dwarf_end(alternate->dwarf);
+    elf_end(alternate->elf);
+    jr_unpacked_free(&alternate->unpacked);
     if (alternate->fd >= 0)
         close(alternate->fd);
     *alternate = (struct jr_altfile){.fd = -1};

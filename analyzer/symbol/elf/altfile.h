@@ -8,10 +8,13 @@
 #include <elfutils/libdw.h>
 
 #include "symbols.h"
+#include "unpack.h"
 
 struct jr_altfile {
     int fd; /* -1: there is none */
+    Elf *elf;
     Dwarf *dwarf;
+    struct jr_unpacked unpacked;
 };
 
 /* Opens what the .gnu_debugaltlink of `debug`, read from `path`, names and

@@ -11,9 +11,23 @@
 #include "base/file.h"
 #include "packed.h"
 
+/* The file that libdwfl has read symbols from, which is the debug file where
+ * the program has none, before it reads DWARF there; or NULL. */
+static Elf *symbols_file(Dwfl_Module *module)
+{
+    Elf *elf = NULL;
+    GElf_Addr value;
+    GElf_Sym symbol;
+
+    if (dwfl_module_getsymtab(module) < 1 ||
+        !dwfl_module_getsym_info(module, 0, &symbol, &value, NULL, &elf, NULL))
+        return NULL;
+    return elf;
+}
+
 /* Opens a debug file once more of which libdw could not unpack what zstd has
- * packed: libdwfl does not let anybody at the file between opening it and
- * reading its DWARF. */
+ * packed: where the program has symbols itself, libdwfl does not let anybody at
+ * the debug file between opening it and reading its DWARF. */
 static Dwarf *open_packed(const char *path, struct jr_dwarf_file *file)
 {
     struct stat info;
@@ -25,7 +39,7 @@ static Dwarf *open_packed(const char *path, struct jr_dwarf_file *file)
     file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
     if (!file->elf || jr_packed_dwarf_excess(file->elf))
         return NULL;
-    jr_unzstd(file->elf, path, &file->unpacked);
+    jr_unpack(file->elf, path, &file->unpacked);
     return file->unpacked.count ? dwarf_begin_elf(file->elf, DWARF_C_READ, NULL)
                                 : NULL;
 }
@@ -37,6 +51,7 @@ int jr_dwarf_file_open(Dwfl_Module *module, Elf *elf, const char *path,
     const uint64_t excess = jr_packed_dwarf_excess(elf);
     const char *main_file, *debug_file = NULL;
     Dwarf_Addr bias = 0, elf_bias;
+    Elf *other;
 
     *file = (struct jr_dwarf_file){.alternate.fd = -1, .fd = -1};
     if (excess) {
@@ -45,7 +60,10 @@ int jr_dwarf_file_open(Dwfl_Module *module, Elf *elf, const char *path,
                path, excess);
         return -1;
     }
-    jr_unzstd(elf, path, &file->unpacked);
+    jr_unpack(elf, path, &file->unpacked);
+    other = symbols_file(module);
+    if (other && other != elf)
+        jr_unpack(other, path, &file->unpacked);
     file->debug = dwfl_module_getdwarf(module, &bias);
     dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, &main_file,
                      &debug_file);
@@ -71,5 +89,5 @@ void jr_dwarf_file_close(struct jr_dwarf_file *file)
     if (file->fd >= 0)
         close(file->fd);
     jr_altfile_close(&file->alternate);
-    jr_unzstd_free(&file->unpacked);
+    jr_unpacked_free(&file->unpacked);
 }
