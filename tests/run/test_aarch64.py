@@ -5,15 +5,15 @@ under qemu-user at every instruction of functions of each kind
 Runs in: tests."""
 import unittest
 
-from crosswalk import KINDS, PLAIN, CrossWalk
+from crosswalk import KINDS, PLAIN, SIGNS, CrossWalk
 from jprun import need
 
 
 class Aarch64(CrossWalk):
     def walked(self, way):
         need("aarch64-linux-gnu-gcc")
-        return self.walk("aarch64", need("qemu-aarch64"), "walk-" + way,
-                         KINDS + PLAIN)
+        return self.walk("aarch64", (need("qemu-aarch64"), *SIGNS),
+                         "walk-" + way, KINDS + PLAIN)
 
     def test_plain(self):
         self.walked("none")

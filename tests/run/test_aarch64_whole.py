@@ -9,6 +9,7 @@ import stat
 import subprocess
 import unittest
 
+from crosswalk import SIGNS
 from jprun import (BUILD, REPORT, ROOT, TICK_FLAGS, Case, need, program,
                    quote, share_bound)
 
@@ -33,9 +34,10 @@ class Whole(Case):
 
     def command(self, flags, *argv, name=None):
         """What runs a program there; name: its argv[0]."""
-        return [self.qemu, "-L", LOADER, "-E", "JPROF_FLAGS=" + flags, "-E",
-                "LD_PRELOAD=" + os.path.join(FOLDER, "libjprof.so"), "-0",
-                name or there(argv[0]), there(argv[0])] + list(argv[1:])
+        return [self.qemu, *SIGNS, "-L", LOADER,
+                "-E", "JPROF_FLAGS=" + flags,
+                "-E", "LD_PRELOAD=" + os.path.join(FOLDER, "libjprof.so"),
+                "-0", name or there(argv[0]), there(argv[0]), *argv[1:]]
 
     def profile(self, *argv, flags=TICK_FLAGS, name=None):
         done = self.run_program(*self.command(flags, *argv, name=name),

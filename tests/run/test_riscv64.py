@@ -12,7 +12,7 @@ from jprun import need
 class Riscv64(CrossWalk):
     def test_walker(self):
         need("riscv64-linux-gnu-gcc")
-        self.walk("riscv64", need("qemu-riscv64"), "walk")
+        self.walk("riscv64", (need("qemu-riscv64"),), "walk")
 
     def test_library(self):
         need("riscv64-linux-gnu-gcc")
