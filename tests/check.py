@@ -46,7 +46,7 @@ GUESSES = {"lint clang-tidy": 200, "lint other-compiler": 120,
 # Those that wait for more than half of their time have a lane of their own:
 # they run beside what computes.  By name: on a busy machine all jobs wait.
 WAITS = {"run test_control.py", "run test_waits.py", "run test_transparency.py",
-         "run test_partings.py"}
+         "run test_partings.py", "run test_push.py", "run test_debuginfod.py"}
 GUESS = {"lint": 5, "run": 20, "fuzz": 15, "unit": 1, "sanitize": 4,
          "golden": 1}
 TIMEOUT = {"lint": 1800, "unit": 300, "fuzz": 1800, "run": 1800}
@@ -341,8 +341,13 @@ def show(result):
 
 def show_times(results, seconds):
     """Where the time went."""
-    print("the slowest (%.0f s in all, CPU %.0f s):" % (
-        seconds, sum(result.cpu for result in results)))
+    kinds = {}
+    for result in results:
+        kind = result.name.split()[0]
+        kinds[kind] = kinds.get(kind, 0) + result.cpu
+    print("the slowest (%.0f s in all, CPU %.0f s: %s):" % (
+        seconds, sum(kinds.values()), ", ".join(
+            "%s %.0f" % pair for pair in sorted(kinds.items()))))
     results = sorted(results, key=lambda result: -result.seconds)
     for result in results[:SLOWEST]:
         print("    %6.1f s, CPU %6.1f s  %s" % (result.seconds, result.cpu,

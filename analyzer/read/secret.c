@@ -44,13 +44,20 @@ static int ends_secret(const char *name, size_t length)
     return 0;
 }
 
+/* Whether the text begins with the word, in capitals or not.  Nearly none has
+ * even its first letter: 0x20 is what small ones have more than capitals. */
+static int begins_with(const char *text, const char *word, size_t size)
+{
+    return (*text | 0x20) == *word && strncasecmp(text, word, size) == 0;
+}
+
 static int is_secret(const char *name, size_t length)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t size = strlen(words[i]);
 
         for (size_t at = 0; at + size <= length; at++)
-            if (strncasecmp(name + at, words[i], size) == 0)
+            if (begins_with(name + at, words[i], size))
                 return 1;
     }
     return ends_secret(name, length);
