@@ -55,12 +55,16 @@ dist: ## jprof-VERSION.tar.gz of the last commit in the build folder
 	git archive --format=tar --prefix=$(DIST)/ HEAD | gzip -9n \
 	  >$(B)/$(DIST).tar.gz
 
-# In a copy of the commit, so that no debian folder is in the tree.
+# In a copy of the commit, so that no debian folder is in the tree.  DEBFULLNAME
+# and DEBEMAIL, Debian's variables, say who makes the packages: their maintainer.
 deb: ## Debian packages jprof and libjprof-dev in the build folder
 	rm -rf $(B)/deb
 	mkdir -p $(B)/deb
 	git archive --format=tar --prefix=$(DIST)/ HEAD | tar -C $(B)/deb -xf -
 	cp -R $(B)/deb/$(DIST)/scripts/debian $(B)/deb/$(DIST)/debian
+	[ -z "$$DEBEMAIL" ] || \
+	  sed -i "s|jprof developers <[^>]*>|$${DEBFULLNAME-jprof} <$$DEBEMAIL>|" \
+	  $(B)/deb/$(DIST)/debian/control $(B)/deb/$(DIST)/debian/changelog
 	cd $(B)/deb/$(DIST) && dpkg-buildpackage -us -uc -b
 
 check-deb: deb ## lintian and autopkgtest of the packages
