@@ -3,7 +3,10 @@
 that are dead, hang, or have nothing.  Debian's own server, on loopback.
 
 Runs in: tests."""
+import functools
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -89,6 +92,12 @@ class Debuginfod(Case):
             check=True, env=self.report_env(urls), timeout=HANG_SECONDS)
         return done.stdout.decode(), done.stderr.decode()
 
+    def build_id(self):
+        return subprocess.run(
+            ["readelf", "-n", "app"], cwd=self.dir, check=True,
+            stdout=subprocess.PIPE).stdout.decode().split(
+                "Build ID: ")[1].split()[0]
+
     def serve(self, asked="debuginfo"):
         """Debian's server of the folder, from when on it answers what is asked
         of the program; returns its URL."""
@@ -103,14 +112,12 @@ class Debuginfod(Case):
             env={**os.environ, "DEBUGINFOD_URLS": ""}))
         log.close()
         url = "http://127.0.0.1:%d" % port
-        build_id = subprocess.run(
-            ["readelf", "-n", "app"], cwd=self.dir, check=True,
-            stdout=subprocess.PIPE).stdout.decode().split("Build ID: ")[1]
+        build_id = self.build_id()
         until = time.monotonic() + 60
         while True:
             try:
                 urllib.request.urlopen(
-                    "%s/buildid/%s/%s" % (url, build_id.split()[0], asked)
+                    "%s/buildid/%s/%s" % (url, build_id, asked)
                     if asked else url + "/metrics").close()
                 return url
             except OSError:
@@ -188,6 +195,36 @@ class Debuginfod(Case):
         os.unlink(found[0])
         os.mkfifo(found[0])
         self.assertNotIn(line, self.annotated(url)[0])
+
+    def test_sources_in_the_cache(self):
+        """By the names that the client has given them: those of elfutils before
+        0.192, where the file system has room for one, and since."""
+        for folder in ("/usr/src/it+#1", "/usr/src" + 20 * "/long_name"):
+            path = folder + "/app.c"
+            hashed = functools.reduce(lambda hashed, byte: (
+                hashed * 33 + byte) % (1 << 32), path.encode(), 5381)
+            names = ["source-%08x-%s" % (hashed, re.sub(
+                "[^-._a-zA-Z0-9]", "#", path[-117:]))]
+            if len(path) < 100:
+                names.append("source" + path.replace("#", "#_").replace(
+                    "/", "##"))
+            subprocess.run(
+                ["gcc", "-O2", "-g", "-Wl,--build-id", "-o", "app",
+                 "-ffile-prefix-map=%s=%s" % (self.dir, folder),
+                 self.path("app.c")], cwd=self.dir, check=True)
+            shutil.rmtree(self.path("out"))
+            done = self.run_program(os.path.join(BUILD, "jprof"), "run", "-o",
+                                    "out", "./app", preload=False, flags=None)
+            self.assertEqual(done.status, 0, done.err)
+            cache = self.path("home/.cache/debuginfod_client/" +
+                              self.build_id())
+            os.makedirs(cache)
+            for name in names:
+                place = os.path.join(cache, name)
+                shutil.copy(self.path("app.c"), place)
+                self.assertIn("sum += inner(i);",
+                              self.annotated("http://127.0.0.1:1")[0], name)
+                os.unlink(place)
 
     def test_by_the_environment(self):
         url = self.serve()

@@ -6,6 +6,7 @@
 
 #include <elfutils/libdwelf.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -207,7 +208,7 @@ int jr_debugfile_binary(const struct jr_debug_folders *folders,
 
 /* What the client calls a source in its cache (debuginfod-client.c of elfutils
  * 0.188, path_escape): slashes become "##", "#" becomes "#_". */
-static char *source_name(const char *file)
+static char *escaped_name(const char *file)
 {
     static const char kind[] = "source";
     char *name = jr_alloc(sizeof kind + 2 * strlen(file), 1);
@@ -222,6 +223,27 @@ static char *source_name(const char *file)
     return name;
 }
 
+/* The same since elfutils 0.192: a hash of the whole name, that of djb2, and of
+ * its end what half a file name has room for behind the hash, with "#" for what
+ * is no letter, digit, dot, dash or underscore. */
+static char *hashed_name(const char *file)
+{
+    static const size_t room = NAME_MAX / 2 - sizeof "01234567-";
+    const size_t length = strlen(file);
+    uint32_t hash = 5381;
+    char *name, *end;
+
+    for (const char *at = file; *at; at++)
+        hash = hash * 33 + (uint32_t)*at;
+    name = jr_printf("source-%08" PRIx32 "-%s", hash,
+                     length > room ? file + length - room : file);
+    for (end = name + sizeof "source-01234567-" - 1; *end; end++)
+        if (!((*end | 0x20) >= 'a' && (*end | 0x20) <= 'z') &&
+            !(*end >= '0' && *end <= '9') && !strchr(".-_", *end))
+            *end = '#';
+    return name;
+}
+
 /* An empty file there says that no server has it. */
 static int is_source(const char *path)
 {
@@ -230,21 +252,31 @@ static int is_source(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
 }
 
-char *jr_debugfile_source(const struct jr_debug_folders *folders,
-                          const uint8_t *id, size_t size, const char *file)
+/* The source's path in the cache, NULL: it is not there.  Frees its name. */
+static char *find_source(const struct wanted *wanted, char *name)
 {
-    struct wanted wanted;
-    char *place = NULL, *name;
+    char *place = NULL;
 
-    if (file[0] != '/' || want(&wanted, id, size) != 0)
-        return NULL;
-    name = source_name(file);
-    for (unsigned i = 0; (place = cache_place(i, wanted.digits, name)); i++) {
+    for (unsigned i = 0; (place = cache_place(i, wanted->digits, name)); i++) {
         if (is_source(place))
             break;
         free(place);
     }
     free(name);
+    return place;
+}
+
+char *jr_debugfile_source(const struct jr_debug_folders *folders,
+                          const uint8_t *id, size_t size, const char *file)
+{
+    struct wanted wanted;
+    char *place;
+
+    if (file[0] != '/' || want(&wanted, id, size) != 0)
+        return NULL;
+    place = find_source(&wanted, hashed_name(file));
+    if (!place)
+        place = find_source(&wanted, escaped_name(file));
     if (!place && folders->fetch)
         place = jr_fetch_source(folders->fetch, wanted.digits, file);
     return place;
