@@ -369,6 +369,8 @@ def main():
     # programs inherit that; an exec turns a handler into the default again.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:   # nohup
+        signal.signal(signal.SIGHUP, lambda number, frame: None)
     total, all_results, again, times = Result("total"), [], [], {}
     start = time.monotonic()
     with contextlib.ExitStack() as stack:

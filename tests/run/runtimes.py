@@ -7,10 +7,21 @@ scripts/wasmtime-venv; what cannot be had is skipped by name (jprun.need)."""
 import collections
 import os
 import struct
+import subprocess
 
 from jprun import TICK_FLAGS, Case
 
 DumpLoad = collections.namedtuple("DumpLoad", "time start size name code")
+
+
+def uninlined(node):
+    """The options of this node by which functions stay what they are in the
+    source; Maglev, which compiles from Node 22 on, inlines as well."""
+    known = subprocess.run([node, "--v8-options"], stdout=subprocess.PIPE,
+                           check=True, text=True).stdout
+    return ["--no-" + option for option in ("turbo-inlining",
+                                            "maglev-inlining")
+            if "--%s " % option in known]
 
 
 def dump_loads(path):

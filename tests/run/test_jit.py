@@ -11,6 +11,7 @@ import unittest
 
 import roots
 from jprun import REPORT, TICK_FLAGS, Case, need, program
+from runtimes import uninlined
 
 NASTY = '</script>&"hot" loop.js:1'     # its raw name has JS:* before it
 
@@ -184,9 +185,9 @@ class Node(Case):
         with open(self.path("work.js"), "w", encoding="utf-8") as target:
             target.write(SCRIPT)
         done = self.run_program(
-            node, "--no-turbo-inlining", "work.js", env={"NODE_OPTIONS":
-                                  "--perf-basic-prof "
-                                  "--interpreted-frames-native-stack"},
+            node, *uninlined(node), "work.js",
+            env={"NODE_OPTIONS": "--perf-basic-prof "
+                                 "--interpreted-frames-native-stack"},
             flags=TICK_FLAGS)
         self.assertEqual((done.status, done.out, done.err),
                          (0, "number\n", ""))

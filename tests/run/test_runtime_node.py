@@ -7,7 +7,7 @@ import re
 import unittest
 
 from jprun import ROOT, need
-from runtimes import RuntimeCase, dump_loads
+from runtimes import RuntimeCase, dump_loads, uninlined
 
 WORK = """'use strict';
 const fs = require('fs');
@@ -90,8 +90,9 @@ class NodeCase(RuntimeCase):
         """Runs node on a program; returns its run.  Functions stay what they
         are in the source."""
         self.write("work.js", text)
-        self.unharmed(need("node"), "--no-turbo-inlining", *options,
-                      "work.js", *argument, out=out)
+        node = need("node")
+        self.unharmed(node, *uninlined(node), *options, "work.js", *argument,
+                      out=out)
         return self.main_run()
 
     def work(self, *options):
