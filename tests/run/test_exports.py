@@ -121,6 +121,9 @@ class Exports(Case):
         self.assertIn("Lost samples: none", found.comments)
         self.assertEqual(sum(values[0] for _, values, _ in found.samples),
                          self.samples)
+        # The file is smaller where neighbours are alike.
+        addresses = [exports.one(item, 3) for item in found.locations]
+        self.assertEqual(addresses, sorted(addresses))
         self.waiting_ns = sum(
             values[-1] for _, values, labels in found.samples
             if labels["event"] in ("blocked", "ready"))

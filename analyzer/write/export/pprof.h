@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A pprof profile while it is made: what samples refer to is numbered when it
- * is first asked for, with ids 1, 2, 3.
+ * A pprof profile while it is made: what samples refer to has ids 1, 2, 3, in a
+ * stream those of locations in the order of addresses, else of first use.
  * Runs in: analyzer. */
 #ifndef JR_PPROF_H
 #define JR_PPROF_H
@@ -54,8 +54,9 @@ void jr_pprof_init(struct jr_pprof *pprof, const struct jr_model *model,
                    FILE *out);
 void jr_pprof_free(struct jr_pprof *pprof);
 
-/* Writes the string "" and the executable's mapping, which come first.  Makes
- * the profile empty before, if it is not. */
+/* Writes the string "" and the executable's mapping, which come first, and with
+ * a stream numbers all locations.  Makes the profile empty before, if it is
+ * not. */
 void jr_pprof_begin(struct jr_pprof *pprof);
 
 /* Indices and ids.  What has none yet is written at once where there is no

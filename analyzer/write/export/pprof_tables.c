@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "export.h"
 #include "write/figures.h"
 
@@ -274,11 +275,7 @@ uint32_t jr_pprof_location(struct jr_pprof *pprof, uint32_t node)
     if (*id != 0)
         return *id;
     *id = ++pprof->last_location;
-    if (pprof->out)
-        *JR_PUSH(pprof->late_locations, pprof->nlate_locations,
-                 pprof->late_locations_room) = node;
-    else
-        put_location(pprof, node);
+    put_location(pprof, node);
     return *id;
 }
 
@@ -307,6 +304,47 @@ static void put_executable(struct jr_pprof *pprof)
         }
 }
 
+/* By node: whether a stack of the profile goes through it. */
+static uint8_t *find_used(const struct jr_model *model)
+{
+    uint8_t *used = jr_alloc(model->nodes.count, 1);
+
+    for (size_t i = 0; i < model->nleaves; i++)
+        for (uint32_t at = model->leaves[i].node; at != 0 && !used[at];
+             at = model->nodes.items[at].parent)
+            used[at] = 1;
+    return used;
+}
+
+/* Numbers the locations in the order of their addresses: of what is beside each
+ * other there, functions, lines and names are alike and compress well. */
+static void number_locations(struct jr_pprof *pprof)
+{
+    const struct jr_model *model = pprof->model;
+    uint8_t *used = find_used(model);
+    struct jr_ordered *order = jr_alloc(pprof->nchains + 1, sizeof(*order));
+    size_t count = 0;
+
+    for (uint32_t i = 1; i < model->nodes.count; i++) {
+        uint32_t *id = &pprof->locations[pprof->chains[i]];
+
+        if (*id != 0 || !used[i])
+            continue;
+        *id = 1;
+        order[count++] = (struct jr_ordered){
+            jr_export_address(model, place_of(model, i)), i};
+    }
+    jr_order(order, count);
+    for (size_t i = 0; i < count; i++) {
+        pprof->locations[pprof->chains[order[i].index]] =
+            ++pprof->last_location;
+        *JR_PUSH(pprof->late_locations, pprof->nlate_locations,
+                 pprof->late_locations_room) = (uint32_t)order[i].index;
+    }
+    free(order);
+    free(used);
+}
+
 static void empty(uint32_t *ids, size_t count)
 {
     memset(ids, 0, count * sizeof(*ids));
@@ -324,4 +362,6 @@ void jr_pprof_begin(struct jr_pprof *pprof)
     }
     (void)jr_pprof_string(pprof, "");
     put_executable(pprof);
+    if (pprof->out)
+        number_locations(pprof);
 }
