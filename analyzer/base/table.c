@@ -8,10 +8,6 @@
 
 #include "base/mem.h"
 
-struct jr_key {
-    uint64_t a, b;
-};
-
 uint32_t jr_table_put(struct jr_table *table, uint64_t a, uint64_t b,
                       uint32_t fresh)
 {

@@ -10,7 +10,9 @@
 
 #include "base/index.h"
 
-struct jr_key;
+struct jr_key {
+    uint64_t a, b;
+};
 
 /* All zero is an empty table. */
 struct jr_table {

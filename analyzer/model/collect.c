@@ -23,10 +23,13 @@
 /* What is known of one stack of the run that is being added. */
 struct answer {
     struct jr_stack_answer is;
-    uint32_t leaf, bucket; /* the leaf last used; valid has_leaf */
-    uint8_t has_leaf;
-    uint32_t seen, slices; /* the kept sample last used, plus one; valid while
-                              jr_model.slices is `slices` */
+    uint32_t leaf, bucket; /* the leaf last used, plus one; 0: none yet */
+};
+
+/* The kept sample last used of one stack, plus one; valid while jr_model.slices
+ * is `slices`. */
+struct kept {
+    uint32_t seen, slices;
 };
 
 struct adding {
@@ -34,6 +37,7 @@ struct adding {
     struct jr_process *process;
     struct jr_resolver *resolver;
     struct answer *answers; /* one a stack of the run, and event if asked */
+    struct kept *kept;      /* the same, with filter.keep_samples */
     uint32_t bucket, bucket_tid; /* the last one used; valid has_bucket */
     uint8_t has_bucket, bucket_event;
     struct jr_table tids, tid_events; /* buckets; tid_events: keep_apart */
@@ -165,9 +169,10 @@ static void count_thread(struct jr_thread *thread,
 }
 
 static void keep(struct adding *adding, const struct jr_sample *sample,
-                 struct answer *answer)
+                 const struct answer *answer)
 {
     struct jr_model *model = adding->model;
+    struct kept *kept = &adding->kept[answer - adding->answers];
     const uint32_t number = thread_of(adding, sample->tid);
     const struct jr_seen seen = {.time_ns = sample->time_ns,
                                  .weight_ns = sample->weight_ns,
@@ -177,17 +182,17 @@ static void keep(struct adding *adding, const struct jr_sample *sample,
                                  .event = sample->event & 15U};
 
     count_thread(&model->threads[number], sample);
-    if (model->slice_ns > 0 && answer->seen > 0 &&
-        answer->slices == model->slices &&
-        is_one(model, &model->seen[answer->seen - 1], &seen)) {
-        struct jr_seen *one = &model->seen[answer->seen - 1];
+    if (model->slice_ns > 0 && kept->seen > 0 &&
+        kept->slices == model->slices &&
+        is_one(model, &model->seen[kept->seen - 1], &seen)) {
+        struct jr_seen *one = &model->seen[kept->seen - 1];
 
         one->weight_ns = jr_add(one->weight_ns, sample->weight_ns);
         return;
     }
     *JR_PUSH(model->seen, model->nseen, model->seen_room) = seen;
-    answer->seen = (uint32_t)model->nseen;
-    answer->slices = model->slices;
+    kept->seen = (uint32_t)model->nseen;
+    kept->slices = model->slices;
     if (model->filter.most_samples == 0 ||
         model->nseen < model->filter.most_samples)
         return;
@@ -219,12 +224,11 @@ static uint32_t find_leaf(struct jr_model *model, uint32_t bucket,
 static struct jr_leaf *leaf_of(struct adding *adding, struct answer *answer,
                                uint32_t bucket)
 {
-    if (!answer->has_leaf || answer->bucket != bucket) {
-        answer->leaf = find_leaf(adding->model, bucket, answer->is.node);
+    if (answer->leaf == 0 || answer->bucket != bucket) {
+        answer->leaf = find_leaf(adding->model, bucket, answer->is.node) + 1;
         answer->bucket = bucket;
-        answer->has_leaf = 1;
     }
-    return &adding->model->leaves[answer->leaf];
+    return &adding->model->leaves[answer->leaf - 1];
 }
 
 /* Counts `samples` of a kind, whose weight is that of *sample. */
@@ -265,7 +269,7 @@ static int resolve(struct adding *adding, const struct jr_sample *sample,
     if (sample->time_ns >= answer->is.from_ns &&
         sample->time_ns < answer->is.until_ns)
         return 0;
-    answer->has_leaf = 0;
+    answer->leaf = 0;
     jr_resolve(adding->resolver, sample, &answer->is);
     return 1;
 }
@@ -282,9 +286,9 @@ static int add_sample(struct adding *adding, const struct jr_sample *sample,
     const int slow = resolve(adding, sample, answer);
 
     if (jr_is_real(sample->event))
-        jr_times_add(&adding->model->times, process_of(adding),
-                     answer->is.dropped ? 0 : answer->is.node, sample);
-    if (answer->is.dropped) {
+        jr_times_add(&adding->model->times, process_of(adding), answer->is.node,
+                     sample);
+    if (answer->is.node == 0) {
         stats->filtered += samples;
         return slow;
     }
@@ -524,6 +528,8 @@ void jr_model_add(struct jr_model *model, const struct jr_log *log,
         JR_PUSH(model->processes, model->nprocesses, model->processes_room);
     struct adding adding = {.model = model, .process = process};
     const size_t first_timed = model->times.nthreads;
+    const size_t answers =
+        run->stacks.count * (model->filter.split ? JP_EVENT_COUNT : 1);
     struct jr_space_jit jit;
 
     *process = (struct jr_process){.run = run,
@@ -538,9 +544,9 @@ void jr_model_add(struct jr_model *model, const struct jr_log *log,
     count_lost(process);
     add_marks(&adding);
     process->first_bucket = model->nbuckets;
-    adding.answers =
-        jr_alloc(run->stacks.count * (model->filter.split ? JP_EVENT_COUNT : 1),
-                 sizeof(*adding.answers));
+    adding.answers = jr_alloc(answers, sizeof(*adding.answers));
+    if (model->filter.keep_samples)
+        adding.kept = jr_alloc(answers, sizeof(*adding.kept));
     adding.resolver = jr_resolver_new(model);
     add_run(&adding, log);
     jr_resolver_free(adding.resolver);
@@ -555,4 +561,5 @@ void jr_model_add(struct jr_model *model, const struct jr_log *log,
     jr_table_free(&adding.threads);
     jr_inside_free(&adding.inside);
     free(adding.answers);
+    free(adding.kept);
 }

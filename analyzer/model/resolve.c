@@ -27,8 +27,8 @@ enum flag {
 /* What a place is: functions that were inlined, innermost first, and the one
  * that they are in.  Their keys of nodes stand in resolver->keys. */
 struct place {
-    uint32_t span; /* when it is that: an index into resolver->spans, plus one;
-                      0: it was not looked up yet */
+    uint32_t span; /* when it is that: the number of a span, plus one; 0: it
+                      was not looked up yet */
     uint32_t first, count;
     uint8_t flags; /* of any of its functions */
 };
@@ -38,7 +38,7 @@ struct place {
 
 #define ALWAYS 0 /* the span that holds all times */
 
-/* The node of a call, and when it is that: an index into resolver->spans. */
+/* The node of a call, and when it is that: the number of a span. */
 struct call {
     uint32_t node, span;
 };
@@ -51,11 +51,10 @@ struct jr_resolver {
     struct call *calls;   /* as in stacks; node 0: not known yet */
     uint32_t *keys;
     size_t nkeys, keys_room;
-    struct jr_span *spans;
-    size_t nspans, spans_room;
-    uint32_t last_span; /* that was asked for */
-    int no_paths;       /* as in the filter; what blocked asks for them */
-    struct jr_table by_span;
+    struct jr_table spans; /* from when until when; the values are numbers, in
+                              the order in which they came */
+    uint32_t last_span;    /* that was asked for */
+    int no_paths;          /* as in the filter; what blocked asks for them */
     struct jr_table spots; /* by address and when its code began */
     uint32_t waiting[JR_STACK_DEPTH_MAX * 2]; /* scratch: calls, root last */
 };
@@ -84,9 +83,7 @@ struct jr_resolver *jr_resolver_new(struct jr_model *model)
         jr_alloc(resolver->stacks->nplaces, sizeof(*resolver->places));
     resolver->calls =
         jr_alloc(resolver->stacks->calls.count, sizeof(*resolver->calls));
-    *JR_PUSH(resolver->spans, resolver->nspans, resolver->spans_room) =
-        (struct jr_span){0, UINT64_MAX};
-    jr_table_put(&resolver->by_span, 0, UINT64_MAX, 0);
+    jr_table_put(&resolver->spans, 0, UINT64_MAX, ALWAYS);
     return resolver;
 }
 
@@ -95,8 +92,7 @@ void jr_resolver_free(struct jr_resolver *resolver)
     free(resolver->places);
     free(resolver->calls);
     free(resolver->keys);
-    free(resolver->spans);
-    jr_table_free(&resolver->by_span);
+    jr_table_free(&resolver->spans);
     jr_table_free(&resolver->spots);
     free(resolver);
 }
@@ -198,29 +194,33 @@ static void set_frames(struct jr_resolver *resolver, struct place *place,
     }
 }
 
-static int in_span(const struct jr_resolver *resolver, uint32_t index,
-                   uint64_t time_ns)
+static struct jr_span span_at(const struct jr_resolver *resolver,
+                              uint32_t number)
 {
-    const struct jr_span *span = &resolver->spans[index];
+    const struct jr_key *key = &resolver->spans.keys[number];
 
-    return index == ALWAYS ||
-           (time_ns >= span->from_ns && time_ns < span->until_ns);
+    return (struct jr_span){key->a, key->b};
 }
 
-/* The index of a span; most are like the one before. */
+static int in_span(const struct jr_resolver *resolver, uint32_t number,
+                   uint64_t time_ns)
+{
+    const struct jr_span span = span_at(resolver, number);
+
+    return number == ALWAYS ||
+           (time_ns >= span.from_ns && time_ns < span.until_ns);
+}
+
+/* The number of a span; most are like the one before. */
 static uint32_t span_of(struct jr_resolver *resolver,
                         const struct jr_span *span)
 {
-    const struct jr_span *last = &resolver->spans[resolver->last_span];
-    const uint32_t fresh = (uint32_t)resolver->nspans;
+    const struct jr_span last = span_at(resolver, resolver->last_span);
 
-    if (last->from_ns == span->from_ns && last->until_ns == span->until_ns)
-        return resolver->last_span;
-    resolver->last_span =
-        jr_table_put(&resolver->by_span, span->from_ns, span->until_ns, fresh);
-    if (resolver->last_span == fresh)
-        *JR_PUSH(resolver->spans, resolver->nspans, resolver->spans_room) =
-            *span;
+    if (last.from_ns != span->from_ns || last.until_ns != span->until_ns)
+        resolver->last_span =
+            jr_table_put(&resolver->spans, span->from_ns, span->until_ns,
+                         (uint32_t)resolver->spans.used);
     return resolver->last_span;
 }
 
@@ -257,14 +257,21 @@ static void narrow(const struct jr_resolver *resolver,
                    const struct place *place, uint64_t *from_ns,
                    uint64_t *until_ns)
 {
-    const struct jr_span *span = &resolver->spans[place->span - 1];
+    const struct jr_span span = span_at(resolver, place->span - 1);
 
     if (place->span == ALWAYS + 1)
         return;
-    if (span->from_ns > *from_ns)
-        *from_ns = span->from_ns;
-    if (span->until_ns < *until_ns)
-        *until_ns = span->until_ns;
+    if (span.from_ns > *from_ns)
+        *from_ns = span.from_ns;
+    if (span.until_ns < *until_ns)
+        *until_ns = span.until_ns;
+}
+
+_Static_assert(JR_STACK_DEPTH_MAX <= UINT16_MAX, "frames can be counted");
+
+static void count_if(int is_so, uint16_t *count)
+{
+    *count = (uint16_t)(*count + (is_so != 0));
 }
 
 /* Counts a place of the stack in the answer; returns its flags. */
@@ -278,11 +285,11 @@ static uint8_t add_place(struct jr_resolver *resolver, uint32_t index,
         return place->flags;
     answer->frames++;
     answer->inlined += place->count - 1;
-    answer->lines += (place->flags & LINE) != 0;
-    answer->unnamed += (place->flags & UNNAMED) != 0;
-    answer->jit += (place->flags & JIT) != 0;
-    answer->jit_named += (place->flags & NAMED) != 0;
-    answer->jit_late += (place->flags & LATE) != 0;
+    count_if(place->flags & LINE, &answer->lines);
+    count_if(place->flags & UNNAMED, &answer->unnamed);
+    count_if(place->flags & JIT, &answer->jit);
+    count_if(place->flags & NAMED, &answer->jit_named);
+    count_if(place->flags & LATE, &answer->jit_late);
     return place->flags;
 }
 
@@ -298,7 +305,7 @@ static uint32_t spot_of(struct jr_resolver *resolver,
     if (!(place->flags & (NAMED | FILED)) || model->filter.no_code)
         return JR_NO_SPOT;
     id = jr_table_put(&resolver->spots, address,
-                      resolver->spans[place->span - 1].from_ns, fresh);
+                      span_at(resolver, place->span - 1).from_ns, fresh);
     if (id == fresh)
         *JR_PUSH(model->spots, model->nspots, model->spots_room) =
             (struct jr_spot){
@@ -346,7 +353,7 @@ static uint32_t call_node(struct jr_resolver *resolver, uint32_t call,
     }
     if (call != 0) {
         node = resolver->calls[call].node;
-        span = resolver->spans[resolver->calls[call].span];
+        span = span_at(resolver, resolver->calls[call].span);
     }
     while (waiting > 0) {
         const struct place *place;
@@ -456,8 +463,7 @@ void jr_resolve(struct jr_resolver *resolver, const struct jr_sample *sample,
     for (uint32_t i = stack->call; i != 0; i = stacks->calls.items[i].parent)
         flags |= add_place(resolver, stacks->calls.items[i].key,
                            sample->time_ns, answer);
-    answer->dropped = (flags & EXCLUDED) || !(flags & INCLUDED);
-    if (answer->dropped)
+    if ((flags & EXCLUDED) || !(flags & INCLUDED))
         return;
     if (model->filter.depth != 0) {
         answer->node = cut_node(resolver, stack);

@@ -9,15 +9,15 @@
 
 #include "model.h"
 
-/* What a stack is. */
+/* What a stack is.  There may be one for each sample, so it is small. */
 struct jr_stack_answer {
     uint64_t from_ns, until_ns; /* when this holds: [from_ns, until_ns) */
-    uint32_t node;              /* where it ends; 0 when it is dropped */
+    uint32_t node;              /* where it ends; 0: -e or -i drops it */
     uint32_t spot;              /* of the model's, or JR_NO_SPOT */
-    uint32_t frames, unnamed;   /* without those that were inlined */
-    uint32_t inlined, lines;
-    uint32_t jit, jit_named, jit_late;
-    uint8_t dropped; /* by -e or -i */
+    uint32_t inlined;
+    uint16_t frames, unnamed; /* these and the next without those that were
+                                 inlined */
+    uint16_t lines, jit, jit_named, jit_late;
 };
 
 struct jr_resolver;
