@@ -276,29 +276,40 @@ static int is_code_sig(uint64_t address, int sure)
            (sure || jp_walk_called_sig(address) == 1);
 }
 
-/* Goes to the caller that the run has found, if it is plausible. */
-static enum jp_ahead take_sig(struct run *run, struct jp_walk_frame *frame,
-                              int sure)
+/* Goes to the caller whose return address is at sp + `up` and whose sp is
+ * `above`, if that is plausible: the caller's frame is above what this function
+ * has on the stack. */
+static enum jp_ahead take_at_sig(struct run *run, struct jp_walk_frame *frame,
+                                 int32_t up, uint64_t above, int sure)
 {
     struct jp_walk *walk = run->walk;
     const uint64_t sp = frame->registers[JP_ARCH_SP];
     const uint64_t fp = frame->registers[JP_ARCH_FP];
     const int popped = run->at.fp_up >= 0;
-    const uint64_t at = sp + (uint64_t)(int64_t)run->at.up;
+    const uint64_t at = sp + (uint64_t)(int64_t)up;
     const uint64_t fp_at = sp + (uint64_t)(int64_t)run->at.fp_up;
-    /* The caller's frame is above what this function has on the stack. */
     if (!jp_walk_inside_sig(walk, at) ||
         (popped ? !jp_walk_inside_sig(walk, fp_at) : fp >= sp && fp <= at))
         return JP_AHEAD_UNKNOWN;
-    const uint64_t caller = jp_walk_load_sig(walk, at);
+    const uint64_t caller = jp_arch_strip_sig(jp_walk_load_sig(walk, at));
     if (!is_code_sig(caller, sure))
         return JP_AHEAD_UNKNOWN;
     const uint64_t caller_fp = popped ? jp_walk_load_sig(walk, fp_at) : fp;
-    if (!jp_walk_up_sig(walk, frame, at + 8, 8))
+    if (!jp_walk_up_sig(walk, frame, above, 8))
         return JP_AHEAD_UNKNOWN;
     frame->registers[JP_ARCH_FP] = caller_fp;
     frame->pc = caller;
     return JP_AHEAD_AT;
+}
+
+/* Goes to the caller whose return address is on top of the stack when the code
+ * returns, if it is plausible. */
+static enum jp_ahead take_sig(struct run *run, struct jp_walk_frame *frame,
+                              int sure)
+{
+    const uint64_t at =
+        frame->registers[JP_ARCH_SP] + (uint64_t)(int64_t)run->at.up;
+    return take_at_sig(run, frame, run->at.up, at + 8, sure);
 }
 
 /* Goes to the caller in the link register, if it is plausible.  Behind a call
@@ -334,25 +345,14 @@ static enum jp_ahead take_held_sig(struct run *run, struct jp_walk_frame *frame,
 static enum jp_ahead take_link_sig(struct run *run, struct jp_walk_frame *frame,
                                    int sure)
 {
-    struct jp_walk *walk = run->walk;
-    const uint64_t sp = frame->registers[JP_ARCH_SP];
-    const uint64_t fp = frame->registers[JP_ARCH_FP];
-    const int popped = run->at.fp_up >= 0;
-    const uint64_t at = sp + (uint64_t)(int64_t)run->at.link_up;
-    const uint64_t fp_at = sp + (uint64_t)(int64_t)run->at.fp_up;
-    if (run->at.link == LINK_HELD)
+    const struct place *at = &run->at;
+    const uint64_t above =
+        frame->registers[JP_ARCH_SP] + (uint64_t)(int64_t)at->up;
+    if (at->link == LINK_HELD)
         return take_held_sig(run, frame, sure);
-    if (run->at.up < run->at.link_up || !jp_walk_inside_sig(walk, at) ||
-        (popped ? !jp_walk_inside_sig(walk, fp_at) : fp >= sp && fp <= at))
+    if (at->up < at->link_up ||
+        take_at_sig(run, frame, at->link_up, above, 0) != JP_AHEAD_AT)
         return JP_AHEAD_UNKNOWN;
-    const uint64_t caller = jp_arch_strip_sig(jp_walk_load_sig(walk, at));
-    if (!is_code_sig(caller, 0))
-        return JP_AHEAD_UNKNOWN;
-    const uint64_t caller_fp = popped ? jp_walk_load_sig(walk, fp_at) : fp;
-    if (!jp_walk_up_sig(walk, frame, sp + (uint64_t)(int64_t)run->at.up, 8))
-        return JP_AHEAD_UNKNOWN;
-    frame->registers[JP_ARCH_FP] = caller_fp;
-    frame->pc = caller;
     if (!run->sized)
         frame->lost = JP_WALK_BY_FP;
     return JP_AHEAD_AT;
