@@ -42,6 +42,26 @@ int main(int argc, char **argv)
 }
 """
 
+KEPT = """
+#line 10 "%(name)s.h"
+__attribute__((noinline)) inline unsigned shared(unsigned x)
+{
+    unsigned sum = 0;
+    for (unsigned i = 0; i < x; i++)
+        sum += (x ^ i) * 2654435761U >> 5;
+    return sum;
+}
+#line 1 "%(name)s.cc"
+unsigned %(name)s(unsigned x)
+{
+    return shared(x);
+}
+__attribute__((weak)) int main(int argc, char **)
+{
+    return shared(argc) == 1;
+}
+"""
+
 
 class Names(Readers):
     def test_versions(self):
@@ -168,6 +188,21 @@ class Names(Readers):
         self.assertIn(["mix", "twice", "within"],
                       [[name for name, _ in chain] for chain in
                        found.values()])
+
+    def test_kept_copy(self):
+        """Of a function that two units have, the linker keeps the first."""
+        for name in ("one", "other"):
+            with open(self.path(name + ".cc"), "w",
+                      encoding="ascii") as source:
+                source.write(KEPT % {"name": name})
+        for first, second in (("one", "other"), ("other", "one")):
+            path = self.build(
+                "kept", self.path(second + ".cc"),
+                source=self.path(first + ".cc"))
+            found = {where.split("/")[-1].split(":")[0]
+                     for chain in self.asked(path, LINES, path).values()
+                     for name, where in chain if name == "shared"}
+            self.assertEqual(found, {first + ".h"})
 
     def test_damaged(self):
         """What DWARF does not tell is said to be missing, once."""

@@ -66,7 +66,10 @@ static int by_start(const void *one, const void *other)
 
     if (a->start != b->start)
         return a->start < b->start ? -1 : 1;
-    return a->unit < b->unit ? -1 : a->unit > b->unit;
+    /* The first one is found first, as lookups go backwards: of a function that
+     * several units have, linkers keep the first one's code, and all of them
+     * describe it, each with its own lines. */
+    return a->unit > b->unit ? -1 : a->unit < b->unit;
 }
 
 static void say_damaged(struct jr_dwarf *dwarf)
