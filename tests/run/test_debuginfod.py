@@ -190,7 +190,8 @@ class Debuginfod(Case):
         self.assertIn("// own", text)
         cache = self.path("home/.cache/debuginfod_client")
         found = [os.path.join(place, name) for place, _, names in
-                 os.walk(cache) for name in names if name.endswith("app.c")]
+                 os.walk(cache) for name in names
+                 if name.startswith("source") and name.endswith("app.c")]
         self.assertEqual(len(found), 1)
         os.unlink(found[0])
         os.mkfifo(found[0])

@@ -10,7 +10,7 @@ import subprocess
 import unittest
 
 from jprun import BUILD, HANG_SECONDS, need
-from runtimes import RuntimeCase
+from runtimes import RuntimeCase, uninlined
 from test_runtime_java import OPTIONS, WORK as JAVA
 from test_runtime_wasmtime import PROGRAM as WASM, engine_s_python
 
@@ -59,7 +59,8 @@ class Killed(RuntimeCase):
 
     def node(self, *options):
         self.write("work.js", NODE)
-        self.check(need("node"), *options, "work.js")
+        node = need("node")
+        self.check(node, *uninlined(node), *options, "work.js")
 
     def test_node_map(self):
         self.node("--perf-basic-prof")
