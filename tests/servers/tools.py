@@ -104,13 +104,17 @@ class Tmux(Program):
              "echo counted $i; stty size; trap 'echo winch' WINCH", "Enter")
         stage.until(lambda: "24 80" in stage.run(
             *tmux, "capture-pane", "-p", "-t", "one", env=env).out, "the shell")
-        does("split", "split-window", "-t", "one", "-h", "sleep 1000")
+        # The server ignores SIGINT, and so does its child for a moment.
+        does("split", "split-window", "-t", "one", "-h",
+             "echo sleeping; exec sleep 1000")
+        stage.until(lambda: "sleeping\n" in stage.run(
+            *tmux, "capture-pane", "-p", "-t", "one", env=env).out, "the pane")
         does("interrupt", "send-keys", "-t", "one", "C-c", "")
         stage.until(lambda: stage.run(
             *tmux, "list-panes", "-t", "one", env=env).out.count("\n") == 1,
             "the other pane's end")
         does("ask", "send-keys", "-t", "one", "stty size; echo again", "Enter")
-        stage.until(lambda: "again\n" in stage.run(
+        stage.until(lambda: "\nagain\n" in stage.run(
             *tmux, "capture-pane", "-p", "-t", "one", env=env).out, "the shell")
         shown = stage.run(*tmux, "capture-pane", "-p", "-t", "one", env=env).out
         results["shown"] = str([line.strip() for line in shown.splitlines()
