@@ -6,7 +6,6 @@
 #include "module.h"
 
 #include <elf.h>
-#include <limits.h>
 #include <string.h>
 
 #include "jp_map.h"
@@ -14,32 +13,39 @@
 #include "sig/os/sys.h"
 
 #define HEADERS_MAX 64U /* program headers looked at */
-/* Bytes read of a note segment.  The build-id comes first or second, and the
- * handler's stack is deepest here. */
-#define NOTES_MAX 256U
+#define NOTES_MAX                                                              \
+    8U /* notes of a segment; the build-id is the first or second */
 
 static const char deleted_suffix[] = " (deleted)";
 
-/* Copies the build-id (NT_GNU_BUILD_ID, elf.h) from the notes in `data`.
- * Returns its size, 0 when there is none. */
-static unsigned note_build_id_sig(const uint8_t *data, size_t size,
-                                  uint8_t *build_id)
+/* Copies the build-id (NT_GNU_BUILD_ID, elf.h) from the `size` bytes of notes
+ * at `at`.  Returns its size, 0 when there is none.  Each note is read by itself,
+ * as the handler's stack is deepest here. */
+static unsigned note_build_id_sig(uint64_t at, uint64_t size, uint8_t *build_id)
 {
-    Elf64_Nhdr note;
-    for (size_t at = 0; at + sizeof(note) <= size;) {
-        memcpy(&note, data + at, sizeof(note));
-        size_t name = at + sizeof(note);
-        size_t text = name + (((size_t)note.n_namesz + 3) & ~(size_t)3);
-        if (note.n_namesz > size || note.n_descsz > size ||
-            text + note.n_descsz > size)
+    struct {
+        Elf64_Nhdr header;
+        char name[4];
+    } note;
+    const uint64_t end = at + size;
+    for (unsigned i = 0; i < NOTES_MAX && end - at >= sizeof(note); i++) {
+        if (jp_sys_safe_read_sig(at, &note, sizeof(note)) != sizeof(note))
             return 0;
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-            memcmp(data + name, "GNU", 4) == 0 &&
-            note.n_descsz <= JP_BUILD_ID_MAX) {
-            memcpy(build_id, data + text, note.n_descsz);
-            return note.n_descsz;
-        }
-        at = text + (((size_t)note.n_descsz + 3) & ~(size_t)3);
+        const unsigned length = note.header.n_descsz;
+        const uint64_t text = at + sizeof(note.header) +
+                              (((uint64_t)note.header.n_namesz + 3) & ~3ULL);
+        if (text - at > end - at || length > end - text)
+            return 0;
+        if (note.header.n_type == NT_GNU_BUILD_ID &&
+            note.header.n_namesz == sizeof(note.name) &&
+            memcmp(note.name, "GNU", 4) == 0 && length <= JP_BUILD_ID_MAX)
+            return jp_sys_safe_read_sig(text, build_id, length) == length
+                       ? length
+                       : 0;
+        const uint64_t next = text + (((uint64_t)length + 3) & ~3ULL);
+        if (next - at > end - at)
+            return 0;
+        at = next;
     }
     return 0;
 }
@@ -49,17 +55,13 @@ unsigned jp_module_build_id_sig(uint64_t headers, unsigned count, uint64_t bias,
 {
     for (unsigned i = 0; i < count && i < HEADERS_MAX; i++) {
         Elf64_Phdr header;
-        uint8_t data[NOTES_MAX];
         if (jp_sys_safe_read_sig(headers + i * sizeof(header), &header,
                                  sizeof(header)) != sizeof(header))
             return 0;
         if (header.p_type != PT_NOTE)
             continue;
-        size_t size =
-            header.p_filesz < sizeof(data) ? header.p_filesz : sizeof(data);
-        long got = jp_sys_safe_read_sig(bias + header.p_vaddr, data, size);
         unsigned found =
-            got > 0 ? note_build_id_sig(data, (size_t)got, build_id) : 0;
+            note_build_id_sig(bias + header.p_vaddr, header.p_filesz, build_id);
         if (found != 0)
             return found;
     }
@@ -123,17 +125,19 @@ put_image_sig(const struct jp_vma *vma, uint64_t base, struct jp_text *text)
 
 /* Not one function with put_image_sig, so that the handler's stack holds only
  * one of the two frames. */
-__attribute__((noinline)) static void put_time_sig(struct jp_vma *vma,
+__attribute__((noinline)) static void put_time_sig(const struct jp_vma *vma,
                                                    struct jp_text *text)
 {
     struct stat info;
-    char path[PATH_MAX / 11];
-    /* Longer paths get no mtime, as the handler's stack is small. */
-    if (vma->path_length >= sizeof(path))
+    const size_t length = text->length;
+    /* The path ends with a NUL for a moment behind the line: the handler's
+     * stack has no room for it. */
+    if (vma->path_length >= text->size - length)
         return;
-    memcpy(path, vma->path, vma->path_length);
-    path[vma->path_length] = '\0';
-    if (jp_sys_stat_sig(path, 1, &info) != 0 || info.st_ino != vma->inode)
+    jp_text_bytes_sig(text, vma->path, vma->path_length);
+    const int result = jp_sys_stat_sig(text->data + length, 1, &info);
+    jp_text_trim_sig(text, length);
+    if (result != 0 || info.st_ino != vma->inode)
         return;
     jp_mapfile_decimal_sig(text, "mtime",
                            (uint64_t)info.st_mtim.tv_sec * JP_NS +

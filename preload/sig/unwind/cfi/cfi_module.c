@@ -23,6 +23,7 @@
 #define HEADERS_MAX 64U          /* program headers looked at */
 #define IMAGE_MAX (512ULL << 20) /* address space reserved for a segment */
 #define BLOCK JP_CFI_BLOCK
+#define COMPARED 256U /* bytes that tell one file's table from another's */
 
 enum state {
     EMPTY = 0,
@@ -60,22 +61,26 @@ static int has_bytes_sig(const struct jp_cfi_image *image)
  * file. */
 static int same_bytes_sig(const struct jp_cfi_image *image)
 {
-    uint64_t now[32];
+    uint64_t now[8]; /* a piece: the handler's stack is small */
     const uint64_t block = image->header / BLOCK;
-    uint64_t size = (block + 1) * BLOCK - image->header;
+    uint64_t end = (block + 1) * BLOCK;
     if (!has_bytes_sig(image))
         return 1;
-    size = size < sizeof(now) ? size : sizeof(now);
-    if (size > image->size - image->header)
-        size = image->size - image->header;
-    const long got =
-        jp_sys_safe_read_sig(image->address + image->header, now, size);
-    /* Where a filter forbids to read memory, the mappings cannot be read again
-     * either: the table of ranges is as it was. */
-    if (got < 0 && got != -EFAULT && got != -EIO)
-        return 1;
-    return got == (long)size &&
-           memcmp(now, image->data + image->header, size) == 0;
+    if (end > image->header + COMPARED)
+        end = image->header + COMPARED;
+    if (end > image->size)
+        end = image->size;
+    for (uint64_t at = image->header; at < end; at += sizeof(now)) {
+        const uint64_t size = end - at < sizeof(now) ? end - at : sizeof(now);
+        const long got = jp_sys_safe_read_sig(image->address + at, now, size);
+        /* Where a filter forbids to read memory, the mappings cannot be read
+         * again either: the table of ranges is as it was. */
+        if (got < 0 && got != -EFAULT && got != -EIO)
+            return 1;
+        if (got != (long)size || memcmp(now, image->data + at, size) != 0)
+            return 0;
+    }
+    return 1;
 }
 
 const uint8_t *jp_cfi_bytes_sig(const struct jp_cfi_image *image,
