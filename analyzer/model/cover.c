@@ -345,7 +345,8 @@ static int went_out_of_reach(const struct jr_cover_process *process)
 
 /* What a parent waited for and what is of no child that is known is of a child
  * that went where no log can be made, if it has just one; the parent could not
- * write its line either (the first process of a sandbox's namespace). */
+ * write its line either (the first process of a sandbox's namespace).  Other
+ * children that left no trace may have used part of it: the reason says so. */
 static void find_out_of_reach(struct jr_cover *cover)
 {
     for (size_t i = 0; i < cover->nprocesses; i++) {
@@ -362,6 +363,7 @@ static void find_out_of_reach(struct jr_cover *cover)
         if (left == 0)
             continue;
         child->reaped_ns = jr_add(with_children(child), left);
+        child->supposed = 1;
         parent->kids_ns = jr_add(parent->kids_ns, left);
     }
 }

@@ -88,6 +88,10 @@ static char *why_of(const struct jr_cover_process *process, uint64_t missing_ns)
 {
     if (process->reason)
         return told(process->reason);
+    if (process->supposed)
+        return jr_printf("%s (at most so much: it is what its parent waited "
+                         "for and no other child is known to have used)",
+                         guessed(process, missing_ns));
     if (process->has_log)
         return jr_strdup(guessed(process, missing_ns));
     return jr_strdup("it left no log and no reason: it was forked without "

@@ -13,45 +13,7 @@
 
 #include <cmocka.h>
 
-#include "base/mem.h"
-#include "model/cover.h"
-
-#define MS 1000000ULL
-
-/* The tree's file of a text. */
-static void parse(const char *text, struct jr_tree *tree, unsigned warnings)
-{
-    struct jr_diag diag = {0};
-    size_t size = strlen(text);
-    uint8_t *copy = malloc(size ? size : 1);
-
-    memcpy(copy, text, size);
-    *tree = (struct jr_tree){.path = jr_strdup("tree")};
-    jr_tree_file_parse(copy, size, tree, &diag);
-    free(copy);
-    assert_int_equal(diag.warnings, warnings);
-}
-
-/* A process of the tree whose first one is `root`. */
-static void add_below(struct jr_cover *cover, const struct jr_tree *tree,
-                      uint32_t root, struct jr_cover_image image)
-{
-    image.tree = jr_cover_tree(cover, tree, root, 0);
-    if (image.start_ticks == 0)
-        image.start_ticks = 100 + image.pid;
-    if (image.period_ns == 0)
-        image.period_ns = 4 * MS;
-    if (image.on_ns == 0)
-        image.on_ns = image.cpu_ns - image.before_ns;
-    jr_cover_add(cover, &image);
-}
-
-/* Process 1, the tree's first one, and further ones are added to it. */
-static void add(struct jr_cover *cover, const struct jr_tree *tree,
-                struct jr_cover_image image)
-{
-    add_below(cover, tree, 1, image);
-}
+#include "covered.h"
 
 static void reads_lines(void **state)
 {
@@ -442,71 +404,6 @@ static void knows_parents_in_namespaces(void **state)
     jr_tree_file_free(&tree);
 }
 
-/* What a process used after its profile's end is told by whoever waited. */
-static void tells_of_ends(void **state)
-{
-    struct jr_cover cover = {0};
-    struct jr_tree tree;
-
-    (void)state;
-    parse("9 jprof-child root=1 pid=2 ppid=1 cpu=100000000\n"
-          "9 jprof-child root=1 pid=3 ppid=1 cpu=100000000\n"
-          "9 jprof-child root=1 pid=4 ppid=1 cpu=100000000\n",
-          &tree, 0);
-    add(&cover, &tree,
-        (struct jr_cover_image){
-            .pid = 2, .cpu_ns = 70 * MS, .sampled_ns = 68 * MS, .ended = 1});
-    /* Killed: its clock was read before. */
-    add(&cover, &tree,
-        (struct jr_cover_image){
-            .pid = 3, .cpu_ns = 70 * MS, .sampled_ns = 68 * MS});
-    add(&cover, &tree,
-        (struct jr_cover_image){.pid = 4,
-                                .cpu_ns = 88 * MS,
-                                .before_ns = 12 * MS,
-                                .sampled_ns = 68 * MS,
-                                .ended = 1});
-    jr_cover_finish(&cover, 1);
-    assert_int_equal(cover.cpu_ns, 300 * MS);
-    assert_int_equal(cover.after_ns, (30 + 12) * MS);
-    assert_int_equal(cover.ngaps, 3);
-    for (size_t i = 0; i < cover.ngaps; i++) {
-        const struct jr_gap *gap = &cover.gaps[i];
-
-        assert_non_null(strstr(gap->why, gap->pid == 2   ? "profile ended:"
-                                         : gap->pid == 3 ? "killed"
-                                                         : "started and"));
-    }
-    jr_cover_free(&cover);
-    jr_tree_file_free(&tree);
-}
-
-static void does_not_take_chance_for_a_gap(void **state)
-{
-    struct jr_cover cover = {0};
-
-    (void)state;
-    add(&cover, NULL,
-        (struct jr_cover_image){
-            .pid = 1, .cpu_ns = 60 * MS, .sampled_ns = 52 * MS});
-    add(&cover, NULL,
-        (struct jr_cover_image){.pid = 2,
-                                .cpu_ns = 120 * MS,
-                                .sampled_ns = 50 * MS,
-                                .period_ns = 50 * MS});
-    add(&cover, NULL,
-        (struct jr_cover_image){.pid = 3, .cpu_ns = 50 * MS, .sampled_ns = 0});
-    add(&cover, NULL,
-        (struct jr_cover_image){
-            .pid = 4, .cpu_ns = 100 * MS, .sampled_ns = 80 * MS});
-    /* An older library's log says nothing of its process's time. */
-    add(&cover, NULL, (struct jr_cover_image){.pid = 5, .sampled_ns = 1});
-    jr_cover_finish(&cover, 1);
-    assert_int_equal(cover.ngaps, 1);
-    assert_int_equal(cover.gaps[0].pid, 4);
-    jr_cover_free(&cover);
-}
-
 static void says_what_is_elsewhere(void **state)
 {
     struct jr_cover cover = {0};
@@ -585,8 +482,6 @@ int main(void)
         cmocka_unit_test(leaves_out_what_was_not_to_be_covered),
         cmocka_unit_test(knows_namespaces_first_ones),
         cmocka_unit_test(knows_parents_in_namespaces),
-        cmocka_unit_test(tells_of_ends),
-        cmocka_unit_test(does_not_take_chance_for_a_gap),
         cmocka_unit_test(says_what_is_elsewhere),
         cmocka_unit_test(follows_a_profile_s_course),
         cmocka_unit_test(goes_by_the_lowered_rate),

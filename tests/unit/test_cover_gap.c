@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Coverage: which processes are said to be missing, and why.
+ * Runs in: tests. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "covered.h"
+
+/* What a process used after its profile's end is told by whoever waited. */
+static void tells_of_ends(void **state)
+{
+    struct jr_cover cover = {0};
+    struct jr_tree tree;
+
+    (void)state;
+    parse("9 jprof-child root=1 pid=2 ppid=1 cpu=100000000\n"
+          "9 jprof-child root=1 pid=3 ppid=1 cpu=100000000\n"
+          "9 jprof-child root=1 pid=4 ppid=1 cpu=100000000\n",
+          &tree, 0);
+    add(&cover, &tree,
+        (struct jr_cover_image){
+            .pid = 2, .cpu_ns = 70 * MS, .sampled_ns = 68 * MS, .ended = 1});
+    /* Killed: its clock was read before. */
+    add(&cover, &tree,
+        (struct jr_cover_image){
+            .pid = 3, .cpu_ns = 70 * MS, .sampled_ns = 68 * MS});
+    add(&cover, &tree,
+        (struct jr_cover_image){.pid = 4,
+                                .cpu_ns = 88 * MS,
+                                .before_ns = 12 * MS,
+                                .sampled_ns = 68 * MS,
+                                .ended = 1});
+    jr_cover_finish(&cover, 1);
+    assert_int_equal(cover.cpu_ns, 300 * MS);
+    assert_int_equal(cover.after_ns, (30 + 12) * MS);
+    assert_int_equal(cover.ngaps, 3);
+    for (size_t i = 0; i < cover.ngaps; i++) {
+        const struct jr_gap *gap = &cover.gaps[i];
+
+        assert_non_null(strstr(gap->why, gap->pid == 2   ? "profile ended:"
+                                         : gap->pid == 3 ? "killed"
+                                                         : "started and"));
+    }
+    jr_cover_free(&cover);
+    jr_tree_file_free(&tree);
+}
+
+static void does_not_take_chance_for_a_gap(void **state)
+{
+    struct jr_cover cover = {0};
+
+    (void)state;
+    add(&cover, NULL,
+        (struct jr_cover_image){
+            .pid = 1, .cpu_ns = 60 * MS, .sampled_ns = 52 * MS});
+    add(&cover, NULL,
+        (struct jr_cover_image){.pid = 2,
+                                .cpu_ns = 120 * MS,
+                                .sampled_ns = 50 * MS,
+                                .period_ns = 50 * MS});
+    add(&cover, NULL,
+        (struct jr_cover_image){.pid = 3, .cpu_ns = 50 * MS, .sampled_ns = 0});
+    add(&cover, NULL,
+        (struct jr_cover_image){
+            .pid = 4, .cpu_ns = 100 * MS, .sampled_ns = 80 * MS});
+    /* An older library's log says nothing of its process's time. */
+    add(&cover, NULL, (struct jr_cover_image){.pid = 5, .sampled_ns = 1});
+    jr_cover_finish(&cover, 1);
+    assert_int_equal(cover.ngaps, 1);
+    assert_int_equal(cover.gaps[0].pid, 4);
+    jr_cover_free(&cover);
+}
+
+/* A process that executed a program where the profile's folder is not. */
+static struct jr_cover_image gone(uint32_t pid, uint32_t ppid)
+{
+    return (struct jr_cover_image){.pid = pid,
+                                   .ppid = ppid,
+                                   .begin_ns = 5,
+                                   .cpu_ns = 2 * MS,
+                                   .sampled_ns = 2 * MS,
+                                   .off = JP_OFF_OUT_OF_SIGHT};
+}
+
+/* Nobody tells of the time of a process that is out of reach: it is what its
+ * parent waited for and nothing else accounts for, and the reason says that.
+ * Where the kernel's word is known it is no supposition; of two such children
+ * neither gets the time. */
+static void supposes_what_is_out_of_reach(void **state)
+{
+    static const char word[] = "9 jprof-child root=1 pid=2 ppid=1 "
+                               "cpu=400000000\n";
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct jr_cover cover = {0};
+        struct jr_tree tree;
+
+        parse(i == 1 ? word : "", &tree, 0);
+        add(&cover, &tree,
+            (struct jr_cover_image){.pid = 1,
+                                    .cpu_ns = 100 * MS,
+                                    .sampled_ns = 100 * MS,
+                                    .children_ns = 400 * MS});
+        add(&cover, &tree, gone(2, 1));
+        if (i == 2)
+            add(&cover, &tree, gone(3, 1));
+        jr_cover_finish(&cover, 1);
+        assert_int_equal(cover.cpu_ns, 500 * MS);
+        assert_int_equal(cover.ngaps, i < 2);
+        assert_int_equal(cover.rest_ns, i == 2 ? 396 * MS : 0);
+        if (i < 2) {
+            assert_int_equal(cover.gaps[0].cpu_ns, 400 * MS);
+            assert_non_null(strstr(cover.gaps[0].why, "was not there"));
+            assert_int_equal(strstr(cover.gaps[0].why, "at most") != NULL,
+                             i == 0);
+        }
+        jr_cover_free(&cover);
+        jr_tree_file_free(&tree);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tells_of_ends),
+        cmocka_unit_test(does_not_take_chance_for_a_gap),
+        cmocka_unit_test(supposes_what_is_out_of_reach),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
