@@ -19,8 +19,8 @@
 static const char deleted_suffix[] = " (deleted)";
 
 /* Copies the build-id (NT_GNU_BUILD_ID, elf.h) from the `size` bytes of notes
- * at `at`.  Returns its size, 0 when there is none.  Each note is read by itself,
- * as the handler's stack is deepest here. */
+ * at `at`.  Returns its size, 0 when there is none.  Each note is read by
+ * itself, as the handler's stack is deepest here. */
 static unsigned note_build_id_sig(uint64_t at, uint64_t size, uint8_t *build_id)
 {
     struct {
