@@ -77,5 +77,19 @@ class Checker(Case):
         self.assertTrue(roots.false_roots(run))
 
 
+class Vforked(Case):
+    def test_waits_in_vfork_have_callers(self):
+        """While a child of vfork's lives, its parent's return address is in a
+        register, and the caller's frame begins where sp is."""
+        done = self.run_program(program("vforked"), "20", "20",
+                                flags="JP_START JP_REALTIME JP_PERIOD=0.004")
+        self.assertEqual((done.status, done.err), (0, ""))
+        samples = self.run_of().samples
+        self.assertGreater(sum(sample[2] for sample in samples), 0.3e9)
+        self.assertEqual(
+            collections.Counter(sample[4] for sample in samples),
+            {"root": len(samples)})
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -216,7 +216,11 @@ static int cfa_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
 static int to_cfa_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                       const struct jp_cfi_rule *rule, uint64_t cfa)
 {
-    const int level = frame->interrupted && !JP_ARCH_CALL_PUSHES;
+    /* vfork keeps its return address in a register while it waits, even where
+     * calls push it. */
+    const int level =
+        frame->interrupted &&
+        (!JP_ARCH_CALL_PUSHES || (rule->flags & JP_CFI_RA_REGISTER) != 0);
     if (jp_walk_up_sig(walk, frame, cfa, level ? 0 : 1))
         return GOING;
     if (rule->kind == JP_CFI_REGISTER && rule->base == JP_ARCH_SP)
