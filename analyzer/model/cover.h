@@ -19,6 +19,8 @@
 #define JR_GAP_PERCENT 90
 /* and more than so many periods missing: what chance makes of a short one. */
 #define JR_GAP_PERIODS 2
+/* Up to so many may be chance in a process with several threads. */
+#define JR_CHANCE_PERIODS 5
 
 /* A program that a process ran, wherever it is known from.  CPU times are the
  * process's, counted from its own beginning. */

@@ -81,6 +81,9 @@ static const char *guessed(const struct jr_cover_process *process,
     if (jr_add(process->before_ns, process->after_ns) >= missing_ns / 2)
         return "it used this time before its profile started and after its "
                "profile ended";
+    if (missing_ns <= JR_CHANCE_PERIODS * process->last.period_ns)
+        return "this is a few periods of its threads' clocks, which samples "
+               "may miss by chance";
     return "the reason is not known";
 }
 

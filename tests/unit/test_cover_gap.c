@@ -68,12 +68,18 @@ static void does_not_take_chance_for_a_gap(void **state)
         (struct jr_cover_image){.pid = 3, .cpu_ns = 50 * MS, .sampled_ns = 0});
     add(&cover, NULL,
         (struct jr_cover_image){
-            .pid = 4, .cpu_ns = 100 * MS, .sampled_ns = 80 * MS});
+            .pid = 4, .cpu_ns = 100 * MS, .sampled_ns = 76 * MS});
+    add(&cover, NULL,
+        (struct jr_cover_image){
+            .pid = 6, .cpu_ns = 100 * MS, .sampled_ns = 84 * MS});
     /* An older library's log says nothing of its process's time. */
     add(&cover, NULL, (struct jr_cover_image){.pid = 5, .sampled_ns = 1});
     jr_cover_finish(&cover, 1);
-    assert_int_equal(cover.ngaps, 1);
+    assert_int_equal(cover.ngaps, 2);
     assert_int_equal(cover.gaps[0].pid, 4);
+    assert_non_null(strstr(cover.gaps[0].why, "not known"));
+    assert_int_equal(cover.gaps[1].pid, 6);
+    assert_non_null(strstr(cover.gaps[1].why, "by chance"));
     jr_cover_free(&cover);
 }
 
