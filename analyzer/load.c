@@ -178,6 +178,7 @@ static struct jr_map *load_map(struct jr_load *load, const struct jr_log *log,
     map->pid = header->pid;
     map->start_ticks = header->start_ticks;
     map->boot = boot_of(load, header);
+    map->packed = load->packed;
     if (path == NULL) {
         jr_warn(load->diag, log->path, run->offset,
                 "its map \"%s\" is not beside the log; the report has "

@@ -86,6 +86,7 @@ static size_t load_logs(struct job *job, struct jr_load *load,
     for (size_t i = 0; i < count; i++) {
         load->model.side =
             i < count - job->options->nbefore ? JR_AFTER : JR_BEFORE;
+        load->packed = (uint8_t)jr_profile_is_packed(job->options, logs[i]);
         job->progress.what = logs[i];
         jr_progress_show(&job->progress, i, count);
         if (jr_foreign_is(logs[i]) ? jr_load_foreign(load, logs[i]) == 0

@@ -39,10 +39,12 @@ struct jr_options {
     int profile;               /* --profile: no operand is a program */
     char *own_app, **own_logs; /* what of app and logs is allocated */
     size_t nown_logs, own_logs_room;
-    char *own_folders;           /* those of JPROF_DEBUG_PATH */
-    struct jr_unpacked unpacked; /* the archive among the operands */
-    int help, version;           /* asked for: nothing else counts */
-    int has_section, has_end;    /* --start or --end; --end was given */
+    char *own_folders;                        /* those of JPROF_DEBUG_PATH */
+    struct jr_unpacked unpacked[JR_ARCHIVES]; /* archives among the operands */
+    const char *names[JR_ARCHIVES];           /* their files of names */
+    size_t nunpacked;
+    int help, version;        /* asked for: nothing else counts */
+    int has_section, has_end; /* --start or --end; --end was given */
     unsigned clocks; /* of --from and --to: bit 0, the profile's start; bit 1,
                         CLOCK_MONOTONIC */
 };

@@ -504,6 +504,7 @@ void jr_options_free(struct jr_options *options)
     free(options->filter.spans);
     free(options->symbols.folders.items);
     free(options->own_folders);
-    jr_archive_remove(&options->unpacked);
+    for (size_t i = 0; i < options->nunpacked; i++)
+        jr_archive_remove(&options->unpacked[i]);
     *options = (struct jr_options){0};
 }

@@ -107,24 +107,28 @@ static size_t add_logs(struct jr_options *options, const char *folder)
 static int add_archive(struct jr_options *options, const char *archive,
                        size_t noperands)
 {
+    struct jr_unpacked *unpacked = &options->unpacked[options->nunpacked];
+
     if (noperands > 1) {
         jr_say("%s: an archive is read alone, and no other operand goes with "
                "it",
                archive);
         return -1;
     }
-    if (jr_archive_unpack(archive, &options->unpacked) != 0)
+    if (jr_archive_unpack(archive, unpacked) != 0)
         return -1;
-    if (add_logs(options, options->unpacked.folder) == 0) {
+    options->names[options->nunpacked++] = unpacked->names;
+    if (add_logs(options, unpacked->folder) == 0) {
         jr_say("%s: no log (" JP_LOG_NAME ") in it", archive);
         return -1;
     }
-    options->symbols.archived = (const char *const *)&options->unpacked.names;
-    options->symbols.narchived = 1;
+    options->symbols.archived = options->names;
+    options->symbols.narchived = options->nunpacked;
     return 0;
 }
 
-/* Adds what one of the operands stands for; -1: it is not there. */
+/* Adds what one of the operands stands for, of so many on its side of a
+ * comparison; -1: it is not there. */
 static int add_operand(struct jr_options *options, const char *operand,
                        size_t noperands)
 {
@@ -178,14 +182,13 @@ int jr_profile_expand(struct jr_options *options)
     options->logs = NULL;
     options->nlogs = options->logs_room = 0;
     for (size_t i = 0; i < count && result == 0; i++)
-        result = add_operand(options, operands[i],
-                             count + (options->before != NULL));
+        result = add_operand(options, operands[i], count);
     free(operands);
     if (result == 0 && options->before) {
         const size_t after = options->nown_logs;
 
         options->after = first;
-        result = add_operand(options, options->before, count + 1);
+        result = add_operand(options, options->before, 1);
         options->nbefore = options->nown_logs - after;
     }
     for (size_t i = 0; i < options->nown_logs; i++)
@@ -194,4 +197,16 @@ int jr_profile_expand(struct jr_options *options)
     if (result == 0 && options->nlogs > 0 && options->app == NULL)
         result = find_app(options);
     return result;
+}
+
+int jr_profile_is_packed(const struct jr_options *options, const char *log)
+{
+    for (size_t i = 0; i < options->nunpacked; i++) {
+        const char *folder = options->unpacked[i].folder;
+        const size_t length = strlen(folder);
+
+        if (strncmp(log, folder, length) == 0 && log[length] == '/')
+            return 1;
+    }
+    return 0;
 }

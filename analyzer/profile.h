@@ -17,4 +17,7 @@ void jr_profile_settle(struct jr_options *options);
  * where none was named.  Returns 0, or -1 after saying what is not there. */
 int jr_profile_expand(struct jr_options *options);
 
+/* Whether a log is one of those that were unpacked from an archive. */
+int jr_profile_is_packed(const struct jr_options *options, const char *log);
+
 #endif

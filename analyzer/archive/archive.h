@@ -15,6 +15,9 @@ jr_write_fn jr_write_archive;
 /* Whether the file at `path` may be an archive: it is compressed so. */
 int jr_archive_is(const char *path);
 
+/* Archives that can be unpacked at once: the two sides of a comparison. */
+#define JR_ARCHIVES 2
+
 /* A folder with the files of an archive. */
 struct jr_unpacked {
     char *folder; /* its path */

@@ -32,33 +32,35 @@
 struct unpacking {
     const char *path;
     struct jr_unzst *unzst;
-    const char *why; /* it cannot be unpacked */
-    int folder;
-    size_t files;
+    const char *why;     /* it cannot be unpacked */
+    struct held *folder; /* where to */
     uint8_t buffer[BUFFER];
 };
 
-/* The folder that a signal removes.  It reads the names itself, by nothing but
+/* The folders that a signal removes.  It reads the names itself, by nothing but
  * what may be called there. */
-static volatile int held = -1; /* the folder; -1: none */
-static char held_path[4096];
-static char held_names[FILES_MAX][JR_TAR_NAME_MAX + 1];
-static volatile sig_atomic_t nheld;
+static struct held {
+    volatile sig_atomic_t is_there; /* what follows is a folder's */
+    int fd;
+    char path[4096];
+    volatile sig_atomic_t nnames;
+    char names[FILES_MAX][JR_TAR_NAME_MAX + 1];
+} held[JR_ARCHIVES];
 
 static const int ends[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGXCPU};
 
-static void empty(int folder)
+static void remove_held(const struct held *folder)
 {
-    for (int i = 0; i < nheld; i++)
-        (void)unlinkat(folder, held_names[i], 0);
+    for (int i = 0; i < folder->nnames; i++)
+        (void)unlinkat(folder->fd, folder->names[i], 0);
+    (void)rmdir(folder->path);
 }
 
 static void remove_and_end(int signal)
 {
-    if (held >= 0) {
-        empty(held);
-        (void)rmdir(held_path);
-    }
+    for (size_t i = 0; i < JR_ARCHIVES; i++)
+        if (held[i].is_there)
+            remove_held(&held[i]);
     /* SA_RESETHAND: this time it ends the program. */
     (void)raise(signal);
 }
@@ -139,15 +141,16 @@ static int copy(struct unpacking *unpacking, const struct jr_tar_file *file,
 static int take_file(struct unpacking *unpacking,
                      const struct jr_tar_file *file)
 {
+    struct held *folder = unpacking->folder;
     int fd, result;
 
     if (!jr_member_is_known(file->name))
         return fail(unpacking, "it has a file that is none of a profile");
-    if (unpacking->files == FILES_MAX)
+    if (folder->nnames == FILES_MAX)
         return fail(unpacking, "it has too many files");
-    memcpy(held_names[unpacking->files++], file->name, sizeof file->name);
-    nheld = (sig_atomic_t)unpacking->files;
-    fd = openat(unpacking->folder, file->name,
+    memcpy(folder->names[folder->nnames], file->name, sizeof file->name);
+    folder->nnames++;
+    fd = openat(folder->fd, file->name,
                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return fail(unpacking, errno == EEXIST ? "it has one file twice"
@@ -249,10 +252,11 @@ static int make_locked(char *path)
     return fd;
 }
 
-/* Makes the folder and opens it; -1 after saying why not. */
-static int make_folder(struct jr_unpacked *unpacked)
+/* Makes the folder and opens it; NULL after saying why not. */
+static struct held *make_folder(struct jr_unpacked *unpacked)
 {
     const char *parent = getenv("TMPDIR");
+    struct held *folder = held;
     int fd = -1;
 
     parent = parent && *parent ? parent : "/tmp";
@@ -262,20 +266,23 @@ static int make_folder(struct jr_unpacked *unpacked)
         free(unpacked->folder);
         unpacked->folder = jr_printf("%s/" PREFIX "XXXXXX", parent);
         errno = ENAMETOOLONG;
-        if (strlen(unpacked->folder) < sizeof held_path)
+        if (strlen(unpacked->folder) < sizeof folder->path)
             fd = make_locked(unpacked->folder);
     }
     if (fd < 0) {
         jr_say("%s: %s; nothing unpacked", unpacked->folder, strerror(errno));
         free(unpacked->folder);
         unpacked->folder = NULL;
-        return -1;
+        return NULL;
     }
-    memcpy(held_path, unpacked->folder, strlen(unpacked->folder) + 1);
-    nheld = 0;
-    held = fd;
+    while (folder->is_there)
+        folder++;
+    memcpy(folder->path, unpacked->folder, strlen(unpacked->folder) + 1);
+    folder->nnames = 0;
+    folder->fd = fd;
+    folder->is_there = 1;
     catch_ends();
-    return fd;
+    return folder;
 }
 
 int jr_archive_is(const char *path)
@@ -306,8 +313,8 @@ int jr_archive_unpack(const char *path, struct jr_unpacked *unpacked)
     unpacking->path = path;
     if (fd < 0)
         jr_say("%s: %s", path, why);
-    unpacking->folder = fd < 0 ? -1 : make_folder(unpacked);
-    if (unpacking->folder >= 0) {
+    unpacking->folder = fd < 0 ? NULL : make_folder(unpacked);
+    if (unpacking->folder) {
         jr_file_read_for(&info);
         unpacking->unzst = jr_unzst_new(fd);
         result = take_all(unpacking);
@@ -329,13 +336,12 @@ int jr_archive_unpack(const char *path, struct jr_unpacked *unpacked)
 
 void jr_archive_remove(struct jr_unpacked *unpacked)
 {
-    int folder = held;
-
-    if (unpacked->folder) {
-        empty(folder);
-        (void)rmdir(unpacked->folder);
-        held = -1;
-        close(folder);
+    for (size_t i = 0; i < JR_ARCHIVES && unpacked->folder; i++) {
+        if (!held[i].is_there || strcmp(held[i].path, unpacked->folder) != 0)
+            continue;
+        remove_held(&held[i]);
+        held[i].is_there = 0;
+        close(held[i].fd);
     }
     free(unpacked->folder);
     free(unpacked->names);

@@ -56,8 +56,10 @@ struct jr_map {
     char *exe, *comm, *cmdline; /* "" when not known; the arguments of
                                           cmdline are joined by blanks */
     char *host;                 /* likewise: the machine's name */
-    uint64_t boot; /* tells boots of machines apart; the caller's */
-    char *cwd;     /* working directory; NULL: not known */
+    uint64_t boot;  /* tells boots of machines apart; the caller's */
+    uint8_t packed; /* it is of an archive: no file that it names is opened;
+                       the caller's */
+    char *cwd;      /* working directory; NULL: not known */
     struct jr_mappings mappings;
     struct jr_thread_name *threads; /* in order of time */
     size_t nthreads, threads_room;

@@ -42,7 +42,6 @@ struct jr_listings {
     size_t nfolders, folders_room;
     const struct jr_symbols *symbols;  /* NULL: unknown */
     const struct jr_symbols *archived; /* sources come from there; NULL */
-    const char *folder;                /* of the log */
     const struct jr_source_map *maps;
     size_t nmaps;
     int told;
@@ -95,7 +94,6 @@ struct jr_listings *jr_listings_new(const struct jr_listing_places *places)
     struct jr_listings *listings = jr_alloc(1, sizeof *listings);
     const char *own = places->folder ? places->folder : "";
 
-    listings->folder = own;
     listings->symbols = places->symbols;
     if (places->symbols && jr_symbols_are_archived(places->symbols))
         listings->archived = places->symbols;
@@ -232,15 +230,17 @@ static int take_file(struct jr_listings *listings, struct listing *file,
  * there. */
 static int read_archived(struct jr_listings *listings, struct listing *file)
 {
-    uint32_t number = listings->archived
-                          ? jr_symbols_source(listings->archived, file->name)
-                          : 0;
+    const char *names = NULL;
+    uint32_t number = listings->archived ? jr_symbols_source(listings->archived,
+                                                             file->name, &names)
+                                         : 0;
 
     if (number == 0)
         return -1;
     return take_file(listings, file,
-                     jr_printf("%s" JR_LISTING_ARCHIVED "%" PRIu32,
-                               listings->folder, number));
+                     jr_printf("%.*s" JR_LISTING_ARCHIVED "%" PRIu32,
+                               (int)(strrchr(names, '/') + 1 - names), names,
+                               number));
 }
 
 /* Reads the file's text from the cache of debuginfod's client, which has what

@@ -260,7 +260,7 @@ struct jr_module *jr_space_module(struct jr_space *space,
 
     if (!space->modules[index])
         space->modules[index] =
-            jr_modules_get(space->symbols, mapping, space->map->boot);
+            jr_modules_get(space->symbols, mapping, space->map);
     *symbols = space->symbols;
     return space->modules[index];
 }

@@ -43,6 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct jr_strings *strings = jr_strings_new();
     struct jr_archived *archived = jr_archived_new(strings);
     const struct jr_archived_module *module;
+    const char *names;
     size_t head = sizeof begin - 1;
     char *text = jr_alloc(head + size, 1);
 
@@ -56,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!module || strcmp(module->path, "/p") != 0)
         abort();
     look_up(archived, module);
-    (void)jr_archived_source(archived, "a.c");
+    (void)jr_archived_source(archived, "a.c", &names);
     (void)jr_archived_package(archived, "/p");
     jr_archived_free(archived);
     jr_strings_free(strings);

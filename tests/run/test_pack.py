@@ -87,12 +87,12 @@ class Archives(Case):
 
 
 class Pack(Archives):
-    def profile(self):
+    def profile(self, app="app", level="-O2", out="out"):
         with open(self.path("app.c"), "w", encoding="utf-8") as file:
             file.write(SOURCE)
-        subprocess.run(["gcc", "-O2", "-g", "-o", "app", "app.c", "-lm"],
+        subprocess.run(["gcc", level, "-g", "-o", app, "app.c", "-lm"],
                        cwd=self.dir, check=True)
-        done = self.jprof("run", "-o", "out", "./app")
+        done = self.jprof("run", "-o", out, "./" + app)
         self.assertEqual(done.status, 0, done.err)
 
     def test_the_same_without_the_binaries(self):
@@ -117,6 +117,45 @@ class Pack(Archives):
         with open(self.path("again"), "rb") as one, \
                 open(self.path("out.tar.zst"), "rb") as other:
             self.assertEqual(one.read(), other.read())
+
+    def diff_of(self, before, after, form):
+        """A comparison's output; as text the sides have the names of the
+        folders."""
+        data = self.report_of(after, "--format=" + form, "--diff", before)[0]
+        return data.replace(b".tar.zst", b"")
+
+    def test_sides_of_a_comparison(self):
+        """An archive is as good as its folder on either side of --diff, with
+        a folder or an archive on the other: both are asked for the names of
+        libraries that they share."""
+        need("zstd")
+        self.profile("app", "-O2", "new")
+        self.profile("old-app", "-O1", "old")
+        for folder in ("old", "new"):
+            done = self.jprof("pack", folder)
+            self.assertEqual((done.status, done.err), (0, ""))
+        folders = {form: self.diff_of("old", "new", form)
+                   for form in ("text", "html")}
+        self.assertIn(b"qsort_r  (libc", folders["text"])
+        self.assertIn(b"middle  (app)", folders["text"])
+        for before in ("old", "old.tar.zst"):
+            for after in ("new", "new.tar.zst"):
+                with self.subTest(before=before, after=after):
+                    self.assertEqual(self.diff_of(before, after, "text"),
+                                     folders["text"])
+        for name in ("app", "old-app", "app.c"):
+            os.unlink(self.path(name))
+        # The page has the sides' names in its data.
+        for folder in ("old", "new"):
+            shutil.rmtree(self.path(folder))
+            os.rename(self.path(folder + ".tar.zst"), self.path(folder))
+        for form, wanted in folders.items():
+            with self.subTest(form=form):
+                self.assertEqual(self.diff_of("old", "new", form), wanted)
+        # Against itself nothing differs.
+        out = self.diff_of("new", "new", "text").decode()
+        self.assertIn("middle  (app)", out)
+        self.assertEqual(set(re.findall(r"[-+]\d+\.\d+%", out)), {"+0.00%"})
 
     def test_options_of_a_report_hold(self):
         need("zstd")

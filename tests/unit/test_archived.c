@@ -68,6 +68,7 @@ static void tells_what_it_says(void **state)
 {
     const struct jr_archived_module *module;
     const struct jr_frame *frames;
+    const char *names;
     struct jr_mapping mapping = {
         .start = 0x7000, .end = 0x9000, .offset = 0x1000};
     struct world world;
@@ -106,8 +107,9 @@ static void tells_what_it_says(void **state)
     assert_int_equal(bytes[0], 0xc3);
     assert_int_equal(jr_archived_bytes(module, 0x401002, bytes, 8), 0);
     assert_int_equal(jr_archived_bytes(module, 0x400fff, bytes, 8), 0);
-    assert_int_equal(jr_archived_source(world.archived, "a.c"), 3);
-    assert_int_equal(jr_archived_source(world.archived, "b.c"), 0);
+    assert_int_equal(jr_archived_source(world.archived, "a.c", &names), 3);
+    assert_string_equal(names, "names");
+    assert_int_equal(jr_archived_source(world.archived, "b.c", &names), 0);
     module = find(&world, "key two");
     assert_true(module && !module->usable && module->changed);
     assert_null(module->package);

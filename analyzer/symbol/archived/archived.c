@@ -29,6 +29,7 @@ struct range {
 /* The text of a source file. */
 struct source {
     const char *file;
+    const char *names; /* path of the file of names that says so */
     uint32_t number;
 };
 
@@ -57,8 +58,10 @@ struct reading {
     struct jr_archived *archived;
     const char **texts;
     size_t ntexts, texts_room;
+    const char *path;
     size_t first_frame;                /* number 1 of the file */
-    struct jr_archived_module *module; /* the last one; NULL: none, or known */
+    struct jr_archived_module *module; /* the last one; NULL: none */
+    int has_segments;                  /* of that: an earlier file told them */
     const char *at, *end;              /* of the line, what is unread */
     const char *wrong;                 /* what is wrong with it */
 };
@@ -200,6 +203,7 @@ static int take_module(struct reading *reading)
     const uint32_t fresh = (uint32_t)archived->nmodules;
     struct jr_archived_module module = {.number = fresh};
     uint64_t flags, machine;
+    uint32_t known;
 
     if (take_number(reading, 10, UINT32_MAX, &flags) != 0 ||
         take_text(reading, &module.key) != 0 ||
@@ -212,15 +216,21 @@ static int take_module(struct reading *reading)
     module.usable = (flags & JR_ARCHIVED_USABLE) != 0;
     module.machine = (uint16_t)machine;
     module.changed = (flags & JR_ARCHIVED_CHANGED) != 0;
-    reading->module = NULL;
-    /* Where another archive of the same run has the module, too, the first one
-     * counts. */
-    if (jr_table_put(&archived->by_key, (uintptr_t)module.key, 0, fresh) !=
-        fresh)
+    known = jr_table_put(&archived->by_key, (uintptr_t)module.key, 0, fresh);
+    if (known == fresh) {
+        reading->module = JR_PUSH(archived->modules, archived->nmodules,
+                                  archived->modules_room);
+        *reading->module = module;
+        reading->has_segments = 0;
         return 0;
-    reading->module =
-        JR_PUSH(archived->modules, archived->nmodules, archived->modules_room);
-    *reading->module = module;
+    }
+    /* Another archive has the module, too: it was asked for other places. */
+    reading->module = &archived->modules[known];
+    reading->has_segments = reading->module->segments.count > 0;
+    reading->module->usable |= module.usable;
+    reading->module->changed |= module.changed;
+    if (!reading->module->package)
+        reading->module->package = module.package;
     return 0;
 }
 
@@ -237,7 +247,7 @@ static int take_segment(struct reading *reading)
         take_number(reading, 10, 1, &code) != 0)
         return -1;
     segment.code = (uint8_t)code;
-    if (!reading->module)
+    if (!reading->module || reading->has_segments)
         return 0;
     segments = &reading->module->segments;
     *JR_PUSH(segments->items, segments->count, segments->room) = segment;
@@ -338,6 +348,7 @@ static int take_source(struct reading *reading)
     if (!source.file || number == 0)
         return fail(reading, "a source has no name");
     source.number = (uint32_t)number;
+    source.names = reading->path;
     *JR_PUSH(archived->sources, archived->nsources, archived->sources_room) =
         source;
     return 0;
@@ -368,8 +379,8 @@ void jr_archived_parse(struct jr_archived *archived, const char *text,
                        size_t size, const char *path, struct jr_diag *diag)
 {
     static const char head[] = JR_ARCHIVED_HEAD "\n";
-    struct reading reading = {.archived = archived,
-                              .first_frame = archived->nframes};
+    struct reading reading = {
+        .archived = archived, .path = path, .first_frame = archived->nframes};
     size_t at = sizeof head - 1;
 
     if (size < at || memcmp(text, head, at) != 0) {
@@ -489,10 +500,12 @@ size_t jr_archived_bytes(const struct jr_archived_module *module,
 }
 
 uint32_t jr_archived_source(const struct jr_archived *archived,
-                            const char *file)
+                            const char *file, const char **names)
 {
     for (size_t i = 0; i < archived->nsources; i++)
-        if (strcmp(archived->sources[i].file, file) == 0)
+        if (strcmp(archived->sources[i].file, file) == 0) {
+            *names = archived->sources[i].names;
             return archived->sources[i].number;
+        }
     return 0;
 }

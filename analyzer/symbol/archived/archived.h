@@ -52,7 +52,8 @@ void jr_archived_free(struct jr_archived *archived);
 void jr_archived_read(struct jr_archived *archived, const char *path,
                       struct jr_diag *diag);
 
-/* The same of text[0..size), `path` being what messages call it. */
+/* The same of text[0..size), `path` being what messages call it; it outlives
+ * *archived.  What several files say of a module is joined. */
 void jr_archived_parse(struct jr_archived *archived, const char *text,
                        size_t size, const char *path, struct jr_diag *diag);
 
@@ -81,9 +82,9 @@ void jr_archived_extent(struct jr_archived *archived,
 size_t jr_archived_bytes(const struct jr_archived_module *module,
                          uint64_t elf_address, uint8_t *into, size_t room);
 
-/* The file beside that of the names that has the text of a source file, by the
- * name that frames have for it; 0: none. */
+/* The number of the file that has the text of a source file, by the name that
+ * frames have for it, and the path of the names that it is beside; 0: none. */
 uint32_t jr_archived_source(const struct jr_archived *archived,
-                            const char *file);
+                            const char *file, const char **names);
 
 #endif

@@ -71,9 +71,12 @@ const char *jr_symbols_package(const struct jr_symbols *symbols,
                              : NULL;
 }
 
-uint32_t jr_symbols_source(const struct jr_symbols *symbols, const char *file)
+uint32_t jr_symbols_source(const struct jr_symbols *symbols, const char *file,
+                           const char **names)
 {
-    return symbols->archived ? jr_archived_source(symbols->archived, file) : 0;
+    return symbols->archived
+               ? jr_archived_source(symbols->archived, file, names)
+               : 0;
 }
 
 int jr_symbols_are_archived(const struct jr_symbols *symbols)
@@ -238,7 +241,7 @@ static void take_archived(const struct jr_symbols *symbols,
 
 struct jr_module *jr_modules_get(struct jr_symbols *symbols,
                                  const struct jr_mapping *mapping,
-                                 uint64_t boot)
+                                 const struct jr_map *map)
 {
     const char *key = key_of(symbols, mapping);
     const char *slash = strrchr(mapping->path, '/');
@@ -246,7 +249,7 @@ struct jr_module *jr_modules_get(struct jr_symbols *symbols,
     struct jr_module *module;
 
     for (module = symbols->modules; module; module = module->next) {
-        if (module->key == key)
+        if (module->key == key && module->packed == map->packed)
             return module;
     }
     if (!*base)
@@ -257,11 +260,12 @@ struct jr_module *jr_modules_get(struct jr_symbols *symbols,
     module->path =
         jr_strings_add(symbols->strings, mapping->path, strlen(mapping->path));
     module->base = jr_strings_add(symbols->strings, base, strlen(base));
-    module->boot = boot;
+    module->boot = map->boot;
+    module->packed = map->packed;
     module->id_size = mapping->build_id_size;
     memcpy(module->id, mapping->build_id, sizeof module->id);
     module->name = name_of(symbols, module);
-    if (symbols->archived)
+    if (module->packed)
         take_archived(symbols, module);
     else if (!strcmp(mapping->path, VDSO))
         module->elf = open_vdso(symbols, mapping);

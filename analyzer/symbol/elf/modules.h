@@ -37,6 +37,7 @@ struct jr_module {
     size_t id_size;                                       /* 0: none */
     struct jr_elf *elf; /* NULL: its symbols cannot be used */
     const struct jr_archived_module *archived; /* instead of it; NULL */
+    uint8_t packed;                            /* as its map is */
     uint8_t changed;          /* the file is not the one of the profile */
     struct jr_table by_place; /* ELF addresses to indices in `known` */
     struct jr_known *known;
@@ -54,17 +55,17 @@ struct jr_symbols {
     struct jr_diag *diag;
     struct jr_strings *strings;
     struct jr_module *modules;
-    struct jr_archived *archived; /* NULL: files are read themselves */
+    struct jr_archived *archived; /* NULL: there are no archives */
     size_t changed;
     struct jr_symbols_options options;
 };
 
-/* The file of a mapping that has one, on the machine with this boot
- * (jr_map.boot).  Never NULL; lives until jr_symbols_free.  What cannot be used
- * is said once a file. */
+/* The file of a mapping of that map.  Never NULL; lives until jr_symbols_free.
+ * What cannot be used is said once a file.  Where the map is of an archive the
+ * file is not looked at. */
 struct jr_module *jr_modules_get(struct jr_symbols *symbols,
                                  const struct jr_mapping *mapping,
-                                 uint64_t boot);
+                                 const struct jr_map *map);
 
 /* The frames of `address` in a mapping of `module`: a function with those that
  * were inlined there, or an unnamed place `module+0xSTART`, START being where

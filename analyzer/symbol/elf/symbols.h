@@ -24,8 +24,8 @@ struct jr_debug_folders {
 struct jr_symbols_options {
     struct jr_debug_folders folders; /* must outlive the symbols */
     uint8_t no_inline; /* functions that were inlined are not told apart */
-    const char *const *archived; /* paths of the names of archives: where there
-                                    are any, no other file is looked at */
+    const char *const *archived; /* paths of the names of archives, which what
+                                    is of one has in place of files */
     size_t narchived;
     uint8_t record_code; /* keep what code is asked for, for an archive */
 };
@@ -39,15 +39,17 @@ void jr_symbols_free(struct jr_symbols *symbols);
 /* Binaries whose build-id, or size and time, no longer match the map. */
 size_t jr_symbols_changed(const struct jr_symbols *symbols);
 
-/* Whether names come from archives, and the package that such a one has for
- * the file at `path`, NULL: none. */
+/* Whether there are archives, and the package that one has for the file at
+ * `path`, NULL: none. */
 int jr_symbols_are_archived(const struct jr_symbols *symbols);
 const char *jr_symbols_package(const struct jr_symbols *symbols,
                                const char *path);
 
 /* The number of the file of an archive that has the text of a source file, by
- * the name that frames have for it; 0: none. */
-uint32_t jr_symbols_source(const struct jr_symbols *symbols, const char *file);
+ * the name that frames have for it, and where the archive's names are: the file
+ * is beside them.  0: none. */
+uint32_t jr_symbols_source(const struct jr_symbols *symbols, const char *file,
+                           const char **names);
 
 /* The path of such a file in the cache of debuginfod's client, fetched where
  * options.folders say so; the caller frees it.  NULL: none. */
