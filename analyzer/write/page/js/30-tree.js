@@ -2,8 +2,12 @@
 // Trees of call paths: that of the profile, and those that hiding, focusing,
 // dropping and collapsing make of it.
 
-// A set of (parent, function) -> node, by open addressing.
-class Children {
+// A tree that is being made.  Most of its nodes stand for one node of the
+// profile's, whose children have a function each: those are added without a
+// look.  Only where several nodes of the profile have become one ("shared") is
+// a child looked for: in a set of (parent, function) -> node, by open
+// addressing.
+class Growing {
     constructor(most) {
         let room = 16;
 
@@ -11,22 +15,61 @@ class Children {
             room *= 2;
         this.mask = room - 1;
         this.nodes = new Uint32Array(room);
+        this.shared = new Uint8Array(most);
+        this.count = 1;
+        this.first = new Uint8Array(most);
+        [this.fn, this.parent, this.child, this.sibling] = [0, 1, 2, 3].map(
+            () => new Uint32Array(most));
     }
 
-    // The place of the child, or the free place that it would take.
-    place(tree, parent, fn) {
+    // The place of the child in the set, or the free one that it would take.
+    place(parent, fn) {
+        const {nodes, mask} = this;
         let at = Math.imul(parent ^ Math.imul(fn, 0x85ebca6b), 0x9e3779b1);
 
         at = Math.imul(at ^ (at >>> 16), 0x45d9f3b);
-        at = (at ^ (at >>> 15)) & this.mask;
+        at = (at ^ (at >>> 15)) & mask;
         for (;;) {
-            const node = this.nodes[at];
+            const node = nodes[at];
 
-            if (node === 0 || (tree.parent[node] === parent
-                    && tree.fn[node] === fn))
+            if (node === 0 || (this.parent[node] === parent
+                    && this.fn[node] === fn))
                 return at;
-            at = (at + 1) & this.mask;
+            at = (at + 1) & mask;
         }
+    }
+
+    // From now on another node of the profile is this one as well.
+    share(node) {
+        if (this.shared[node] === 1)
+            return;
+        this.shared[node] = 1;
+        for (let i = this.child[node]; i !== 0; i = this.sibling[i])
+            this.nodes[this.place(node, this.fn[i])] = i;
+    }
+
+    // The child of that function, which is made where it is not there.
+    // `isFirst`: no node above has the function.
+    add(parent, fn, isFirst) {
+        let at = -1;
+
+        if (this.shared[parent] === 1) {
+            at = this.place(parent, fn);
+            if (this.nodes[at] !== 0) {
+                this.share(this.nodes[at]);
+                return this.nodes[at];
+            }
+        }
+        const node = this.count++;
+
+        this.fn[node] = fn;
+        this.parent[node] = parent;
+        this.first[node] = isFirst ? 1 : 0;
+        this.sibling[node] = this.child[parent];
+        this.child[parent] = node;
+        if (at >= 0)
+            this.nodes[at] = node;
+        return node;
     }
 }
 
@@ -67,14 +110,8 @@ function changedTree(profile, ops, collapse) {
     const bits = functionBits(profile, ops);
     const keeps = keepSets(profile, ops).slice(0, 30);
     const isFocused = ops.some((op) => op.kind === 'f');
-    const tree = {
-        count: 1, fn: new Uint32Array(nodes.count),
-        parent: new Uint32Array(nodes.count),
-        first: new Uint8Array(nodes.count),
-        nodeOf: new Int32Array(profile.stackNode.length),
-    };
+    const tree = new Growing(nodes.count);
     const leaf = new Int32Array(nodes.count);
-    const children = new Children(nodes.count);
     const map = new Uint32Array(nodes.count);
     // By node: bits of `keeps` that are on its path; DEAD and INSIDE.
     const kept = new Uint32Array(nodes.count);
@@ -95,50 +132,39 @@ function changedTree(profile, ops, collapse) {
         if (bit & FOCUS)
             state |= INSIDE;
         kept[i] = state;
-        map[i] = (bit & HIDE) || (isFocused && !(state & INSIDE))
-            ? map[nodes.parent[i]]
-            : mapNode(tree, children, map[nodes.parent[i]], fn, {
-                collapse, isFirst: nodes.first[i] === 1});
+        const parent = map[nodes.parent[i]];
+
+        if ((bit & HIDE) || (isFocused && !(state & INSIDE))) {
+            if (nodes.child[i] !== 0)
+                tree.share(parent);
+            map[i] = parent;
+        } else {
+            map[i] = mapNode(tree, parent, fn, nodes.first[i] === 1, collapse);
+        }
         leaf[i] = (state & DEAD) || (state & wanted) >>> 0 !== wanted
             ? -1 : map[i];
     }
-    for (let i = 0; i < tree.nodeOf.length; i++)
-        tree.nodeOf[i] = leaf[profile.stackNode[i]];
-    return tree;
+    const nodeOf = new Int32Array(profile.stackNode.length);
+
+    for (let i = 0; i < nodeOf.length; i++)
+        nodeOf[i] = leaf[profile.stackNode[i]];
+    const {count, parent, child, sibling, first} = tree;
+
+    return {count, fn: tree.fn, parent, child, sibling, first, nodeOf};
 }
 
 // The node of a function below `parent` in the tree that is being made.  The
 // profile tells of many nodes that no node above has their function.
-function mapNode(tree, children, parent, fn, {collapse, isFirst}) {
+function mapNode(tree, parent, fn, isFirst, collapse) {
     let above = isFirst ? 0 : parent;
 
     while (above !== 0 && tree.fn[above] !== fn)
         above = tree.parent[above];
-    if (collapse && above !== 0)
+    if (collapse && above !== 0) {
+        tree.share(above);
         return above;
-    const place = children.place(tree, parent, fn);
-
-    if (children.nodes[place] === 0) {
-        const node = tree.count++;
-
-        tree.fn[node] = fn;
-        tree.parent[node] = parent;
-        tree.first[node] = above === 0 ? 1 : 0;
-        children.nodes[place] = node;
     }
-    return children.nodes[place];
-}
-
-// Adds lists of children: `child` of a node, `sibling` of that.
-function linkTree(tree) {
-    if (tree.child)
-        return;
-    tree.child = new Uint32Array(tree.count);
-    tree.sibling = new Uint32Array(tree.count);
-    for (let i = tree.count - 1; i > 0; i--) {
-        tree.sibling[i] = tree.child[tree.parent[i]];
-        tree.child[tree.parent[i]] = i;
-    }
+    return tree.add(parent, fn, above === 0);
 }
 
 // The children with a weight, heaviest first; those lighter than `least` are

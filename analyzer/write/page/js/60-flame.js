@@ -39,7 +39,6 @@ class Flame {
             this.tree = tree;
             this.at = 0;
         }
-        linkTree(tree);
         this.sums = this.page.model.sums(state);
         this.comparison = this.page.model.base(state)
             ? new Comparison(this.page, state, tree.count) : null;

@@ -54,7 +54,6 @@ class TreeView {
         const tree = this.page.model.tree(state);
         const sums = this.page.model.sums(state);
 
-        linkTree(tree);
         this.found = state.search ? this.page.model.found(state) : null;
         const base = this.page.model.base(state);
 
