@@ -19,9 +19,16 @@
 /* Bytes of a text at most. */
 #define NAME_MOST 20000
 #define COMMAND_MOST 2000
+#define MOST_ABOVE 16 /* processes without a log, one above the other */
 
 /* As the script knows the kinds. */
 enum kind { OF_PROGRAM, OF_LIBRARY, OF_JIT, OF_KERNEL, UNNAMED };
+
+/* Processes in order of their pids. */
+struct by_pid {
+    uint32_t pid;
+    uint32_t index;
+};
 
 struct data {
     const struct jr_report *report;
@@ -36,6 +43,7 @@ struct data {
     size_t nwords, words_room;
     struct jr_table by_word;
     size_t *counts; /* by thread: of its samples in the page */
+    struct by_pid *processes, *covered; /* of the model, of the coverage */
 };
 
 /* Whether a process ran the file of that name. */
@@ -144,25 +152,116 @@ static void put_modules(const struct data *data)
     fputs("]", out);
 }
 
-/* The process that made it, if that has a log: its index plus one, else 0. */
-static size_t parent_of(const struct jr_model *model, size_t child)
+static int compare_pids(const void *one, const void *other)
 {
+    const struct by_pid *a = one, *b = other;
+
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static void index_pids(struct data *data)
+{
+    const struct jr_model *model = data->model;
+    const struct jr_cover *cover = data->report->cover;
+
+    data->processes = jr_alloc(model->nprocesses + 1, sizeof(struct by_pid));
+    for (size_t i = 0; i < model->nprocesses; i++)
+        data->processes[i] =
+            (struct by_pid){model->processes[i].run->header.pid, (uint32_t)i};
+    qsort(data->processes, model->nprocesses, sizeof(struct by_pid),
+          compare_pids);
+    if (cover == NULL)
+        return;
+    data->covered = jr_alloc(cover->nprocesses + 1, sizeof(struct by_pid));
+    for (size_t i = 0; i < cover->nprocesses; i++)
+        data->covered[i] =
+            (struct by_pid){cover->processes[i].last.pid, (uint32_t)i};
+    qsort(data->covered, cover->nprocesses, sizeof(struct by_pid),
+          compare_pids);
+}
+
+/* The first of `count` that has at least that pid. */
+static size_t first_pid(const struct by_pid *list, size_t count, uint32_t pid)
+{
+    size_t from = 0;
+
+    while (from < count) {
+        const size_t middle = from + (count - from) / 2;
+
+        if (list[middle].pid < pid)
+            from = middle + 1;
+        else
+            count = middle;
+    }
+    return from;
+}
+
+/* The process with a log that had the pid when the child began: its index plus
+ * one, else 0. */
+static size_t logged(const struct data *data, size_t child, uint32_t pid)
+{
+    const struct jr_model *model = data->model;
     const struct jr_process *of = &model->processes[child];
-    const uint64_t begin = of->run->header.mono_ns;
     size_t found = 0;
     uint64_t latest = 0;
 
-    for (size_t i = 0; i < model->nprocesses; i++) {
-        const struct jp_log_header *header = &model->processes[i].run->header;
+    for (size_t i = first_pid(data->processes, model->nprocesses, pid);
+         i < model->nprocesses && data->processes[i].pid == pid; i++) {
+        const size_t index = data->processes[i].index;
+        const struct jr_process *one = &model->processes[index];
+        const uint64_t begin = one->run->header.mono_ns;
 
-        if (i == child || model->processes[i].side != of->side ||
-            header->pid != of->map->ppid ||
-            header->pid == of->run->header.pid || header->mono_ns > begin)
+        if (index == child || one->side != of->side ||
+            pid == of->run->header.pid || begin > of->run->header.mono_ns)
             continue;
-        if (found == 0 || header->mono_ns >= latest) {
-            latest = header->mono_ns;
-            found = i + 1;
+        if (found == 0 || begin >= latest) {
+            latest = begin;
+            found = index + 1;
         }
+    }
+    return found;
+}
+
+/* Who began the process with that pid, of which the child's tree knows no more
+ * than that it was waited for, after the child began; 0: nobody knows. */
+static uint32_t parent_without_log(const struct data *data, size_t child,
+                                   uint32_t pid)
+{
+    const struct jr_process *of = &data->model->processes[child];
+    const struct jr_cover *cover = data->report->cover;
+    const struct jr_cover_image *found = NULL;
+    uint64_t earliest = UINT64_MAX;
+
+    if (cover == NULL)
+        return 0;
+    for (size_t i = first_pid(data->covered, cover->nprocesses, pid);
+         i < cover->nprocesses && data->covered[i].pid == pid; i++) {
+        const struct jr_cover_process *one =
+            &cover->processes[data->covered[i].index];
+        const struct jr_cover_tree *tree = &cover->trees[one->last.tree];
+
+        if (tree->root != of->run->header.root_pid ||
+            tree->boot != of->map->boot ||
+            one->end_ns < of->run->header.mono_ns || one->end_ns >= earliest)
+            continue;
+        earliest = one->end_ns;
+        found = &one->last;
+    }
+    return found ? found->ppid : 0;
+}
+
+/* The nearest process above it that has a log: its index plus one, else 0.  A
+ * compiler's driver uses so little time that it has none. */
+static size_t parent_of(const struct data *data, size_t child)
+{
+    uint32_t pid = data->model->processes[child].map->ppid;
+    size_t found = 0;
+
+    for (int i = 0; i < MOST_ABOVE && pid != 0 && found == 0; i++) {
+        found = logged(data, child, pid);
+        pid = parent_without_log(data, child, pid);
     }
     return found;
 }
@@ -193,7 +292,7 @@ static void put_process(const struct data *data, size_t number)
     fprintf(out,
             ",\"parent\":%zu,\"from\":%" PRIu64 ",\"to\":%" PRIu64
             ",\"lost\":%" PRIu64 ",\"before\":%" PRIu64,
-            parent_of(data->model, number),
+            parent_of(data, number),
             jr_page_time(data->model, process, process->run->header.mono_ns),
             jr_page_time(data->model, process,
                          map->end_ns > process->run->last_ns
@@ -411,6 +510,7 @@ void jr_page_data(const struct jr_report *report, FILE *out)
     uint32_t *ranks;
     size_t *order;
 
+    index_pids(&data);
     data.counts = jr_alloc(data.model->nthreads + 1, sizeof(*data.counts));
     for (size_t i = 0; i < data.model->nseen; i++)
         data.counts[data.model->seen[i].thread]++;
@@ -433,6 +533,8 @@ void jr_page_data(const struct jr_report *report, FILE *out)
     free(data.modules);
     free(data.is_program);
     free(data.counts);
+    free(data.processes);
+    free(data.covered);
     free(data.words);
     jr_table_free(&data.by_module);
     jr_table_free(&data.by_word);

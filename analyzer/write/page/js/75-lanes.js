@@ -2,6 +2,7 @@
 // The lanes of the timeline: which there are, and what was used when.
 
 const IDLE_SHARE = 0.005, OPEN_LANES = 12;
+const NAME_BESIDE = 15; // characters of a program's name before its argument
 
 // Lanes: {name, title, threads, weight, level, children, process, thread}.
 function makeLanes(profile) {
@@ -9,8 +10,9 @@ function makeLanes(profile) {
     const all = {name: 'All', title: 'Everything', threads: profile.threads,
         weight: weights.reduce((a, b) => a + b, 0), process: -1, thread: -1,
         children: []};
+    const telling = tellingArguments(profile.processes);
     const lanes = profile.processes.map((process, i) => processLane(process,
-        i));
+        telling[i], i));
 
     profile.threads.forEach((thread, i) => {
         const lane = lanes[thread.process];
@@ -36,10 +38,47 @@ function makeLanes(profile) {
     return all;
 }
 
-function processLane(process, i) {
+// Words of a command that are no options, without their folders.
+function words({command}) {
+    return command.split(' ').slice(1)
+        .filter((word) => word !== '' && !word.startsWith('-'))
+        .map((word) => word.slice(word.lastIndexOf('/', word.length - 2) + 1));
+}
+
+// By process, the word of its command that tells it from the others of its
+// program: the one that the fewest of them have and, of several such, the one
+// that comes most often in the command, as the file that a compiler reads does.
+function tellingArguments(processes) {
+    const users = new Map();
+    const key = (process, word) => process.name + '\0' + word;
+
+    for (const process of processes)
+        for (const word of new Set(words(process)))
+            users.set(key(process, word),
+                (users.get(key(process, word)) || 0) + 1);
+    return processes.map((process) => {
+        const all = words(process), times = new Map();
+        let best = '';
+
+        for (const word of all)
+            times.set(word, (times.get(word) || 0) + 1);
+        for (const word of times.keys()) {
+            const fewer = best === '' ? 1 : users.get(key(process, best))
+                - users.get(key(process, word));
+
+            if (fewer > 0 || fewer === 0 && times.get(word) > times.get(best))
+                best = word;
+        }
+        return best;
+    });
+}
+
+function processLane(process, word, i) {
     return {
         name: (process.side === undefined ? '' : process.side === AFTER
-            ? 'after: ' : 'before: ') + `${process.name} ${process.pid}`,
+            ? 'after: ' : 'before: ') + (word === '' ? process.name
+            : fitting(process.name, NAME_BESIDE) + ' ' + word.slice(0, 60))
+            + ' ' + process.pid,
         title: `${process.command || process.name} (pid ${process.pid})`
             + (process.lost > 0 ? `, ${process.lost} samples lost` : ''),
         lost: process.lost, threads: [], weight: 0, process: i, thread: -1,
@@ -102,20 +141,45 @@ function foldLanes(all) {
     }
 }
 
+// Opens what there is room for, and what most of the time was spent in and
+// below: of a build, the processes of make.
 function openLanes(all) {
     const order = [...all.children];
     let shown = order.length;
 
-    for (let i = 0; i < order.length && shown < OPEN_LANES; i++) {
+    for (let i = 0; i < order.length; i++) {
         const lane = order[i];
 
         if (lane.process === -2 || lane.children.length === 0
-                || shown + lane.children.length > OPEN_LANES)
+                || shown + lane.children.length > OPEN_LANES
+                && lane.whole - lane.weight < all.weight / 2)
             continue;
         lane.isOpen = true;
         shown += lane.children.length;
         order.push(...lane.children);
     }
+}
+
+// The threads whose time a lane shows: of a folded one those below it, too.
+function shownThreads(lane) {
+    if (lane.isOpen || lane.process === -1 || lane.children.length === 0)
+        return lane.threads;
+    if (lane.inside === undefined) {
+        const stack = [lane];
+
+        lane.inside = [];
+        while (stack.length > 0) {
+            const one = stack.pop();
+
+            // Idle ones that are folded stand below, each for itself.
+            if (one.process !== -2)
+                lane.inside.push(...one.threads);
+            for (const child of one.children)
+                if (child.thread < 0 || one === lane && one.process === -2)
+                    stack.push(child);
+        }
+    }
+    return lane.inside;
 }
 
 // The lanes in sight, each with its level.
@@ -144,7 +208,7 @@ function binLane(profile, lane, count, {event: wanted, matched}) {
     const {time, weight, event, stack} = profile;
     const slices = count / profile.last;
 
-    for (const thread of lane.threads)
+    for (const thread of shownThreads(lane))
         for (let i = thread.begin; i < thread.end; i++) {
             const kind = event[i], us = weight[i] / 1000;
 

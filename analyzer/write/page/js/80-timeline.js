@@ -35,7 +35,7 @@ class Timeline {
     // Where the lanes' label ends, and how wide they are.
     place() {
         const width = this.element.clientWidth;
-        const label = width < 600 ? 118 : 190;
+        const label = width < 600 ? 118 : width < 1100 ? 190 : 240;
 
         return {label, width: Math.max(width - label - 12, 10)};
     }
@@ -181,10 +181,11 @@ class Timeline {
     }
 
     bins(lane, count) {
-        if (lane.bins && lane.wanted === this.wanted && lane.bins.running.length
-                === count)
+        if (lane.bins && lane.wanted === this.wanted && lane.binned
+                === Boolean(lane.isOpen) && lane.bins.running.length === count)
             return lane.bins;
         lane.wanted = this.wanted;
+        lane.binned = Boolean(lane.isOpen);
         lane.bins = binLane(this.page.profile, lane, count, this.wanted);
         return lane.bins;
     }
@@ -195,7 +196,7 @@ class Timeline {
         const count = Math.max(1, Math.min(Math.floor(width / 2), MOST_BINS));
         const bins = this.bins(lane, count);
         const slice = profile.last / count;
-        let most = lane.threads.length === 1 ? slice : 0;
+        let most = shownThreads(lane).length === 1 ? slice : 0;
 
         for (let i = 0; i < count; i++)
             most = Math.max(most, bins.running[i] + bins.blocked[i]);

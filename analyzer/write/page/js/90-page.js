@@ -5,6 +5,7 @@ const TITLES = {flame: 'Flame graph', tree: 'Call tree', bottom: 'Bottom-up',
     functions: 'Functions', function: 'Function', code: 'Code',
     marks: 'Marks'};
 const HEAVIEST = 14, HEAVIEST_LINES = 4;
+const SIDE_NAME = 32;   // characters that have room beside the view
 
 class Page {
     constructor(profile, host) {
@@ -218,7 +219,7 @@ class Side {
             const {colour, text} = comparison.ofFunction('hits', fn);
 
             return make('li', {}, make('b', {class: colour}, text),
-                button(shortName(page.profile, fn), () => {
+                button(fitting(shortName(page.profile, fn), SIDE_NAME), () => {
                     page.change({fn});
                     page.tell(fn);
                 }, {class: 'link'}));
@@ -282,7 +283,7 @@ class Side {
             make('h2', {}, 'Heaviest in themselves (Count)'),
             make('ol', {}, ...top.map((fn) => make('li', {},
                 make('b', {}, percent(sums.count[fn], sums.whole)),
-                button(shortName(profile, fn), () => {
+                button(fitting(shortName(profile, fn), SIDE_NAME), () => {
                     this.page.tell(fn, sums.hits[fn], sums.count[fn]);
                     this.page.change({fn});
                 }, {class: 'link'})))));
