@@ -1,6 +1,26 @@
 // SPDX-License-Identifier: MIT
 // From what is selected to the numbers of every view.
 
+// By process: whether it is that one or was begun by it, if through others.
+function withBelow(profile, process) {
+    const inside = new Uint8Array(profile.processes.length);
+    const stack = [process];
+
+    if (!profile.begun) {
+        profile.begun = profile.processes.map(() => []);
+        profile.processes.forEach(({parent}, i) => parent > 0
+            && profile.begun[parent - 1].push(i));
+    }
+    while (stack.length > 0) {
+        const one = stack.pop();
+
+        if (inside[one] === 0)
+            stack.push(...profile.begun[one]);
+        inside[one] = 1;
+    }
+    return inside;
+}
+
 // The threads that count.  With --diff those of one side: what is chosen of
 // the other side leaves this one whole.
 function selectedThreads(profile, state) {
@@ -14,8 +34,12 @@ function selectedThreads(profile, state) {
     if (process < 0 || !isSide(process))
         return diff ? profile.threads.filter((one) => isSide(one.process))
             : profile.threads;
-    return thread >= 0 ? [profile.threads[thread]]
-        : profile.threads.filter((one) => one.process === process);
+    if (thread >= 0)
+        return [profile.threads[thread]];
+    const inside = state.below ? withBelow(profile, process) : null;
+
+    return profile.threads.filter((one) => inside
+        ? inside[one.process] === 1 : one.process === process);
 }
 
 // When section `n` of the log was, in that process.

@@ -9,7 +9,7 @@ const OPS = {k: 'Keep', h: 'Hide', d: 'Drop', f: 'Focus', m: 'Hide module',
 const MOST_OPS = 30, MOST_TEXT = 200;
 
 function emptyState() {
-    return {view: 'flame', range: null, base: null, process: -1, thread: -1,
+    return {view: 'flame', range: null, base: null, process: -1, below: false, thread: -1,
         section: -1, event: -1, search: '', ops: [], collapse: false,
         up: false, fn: -1, sort: 'count', zoom: [], work: false,
         isWork: false, usual: 'count'};
@@ -70,6 +70,7 @@ function readState(profile, hash) {
     state.range = readRange(given.get('t'), profile.last);
     state.base = readRange(given.get('b'), profile.last);
     state.process = readNumber(given.get('p'), profile.processes.length);
+    state.below = state.process >= 0 && given.get('i') === '1';
     state.thread = readNumber(given.get('th'), profile.threads.length);
     state.section = readNumber(given.get('s'), sectionCount(profile));
     state.event = readNumber(given.get('e'), EVENTS.length);
@@ -105,6 +106,8 @@ function writeState(state) {
     for (const [name, value] of Object.entries(numbers))
         if (value >= 0)
             out.set(name, value);
+    if (state.process >= 0 && state.below)
+        out.set('i', '1');
     if (state.search)
         out.set('q', state.search);
     for (const op of state.ops)
@@ -151,8 +154,8 @@ class Model {
     }
 
     stacks(state, range, name) {
-        const key = JSON.stringify([range, state.process, state.thread,
-            state.section, state.event, state.side]);
+        const key = JSON.stringify([range, state.process, state.below,
+            state.thread, state.section, state.event, state.side]);
 
         return this.keep('stacks' + name, key,
             () => weighStacks(this.profile, state, range));

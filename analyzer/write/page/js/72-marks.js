@@ -22,7 +22,8 @@ class MarksView {
 
     show(state) {
         const {profile} = this.page;
-        const key = `${state.process} ${state.thread} ${state.search}`;
+        const key = `${state.process} ${state.below} ${state.thread} `
+            + state.search;
 
         if (key !== this.key) {
             this.key = key;
@@ -40,13 +41,17 @@ class MarksView {
 
     // By name: its marks, longest first, and what they sum up to.
     group(state) {
-        const {marks} = this.page.profile, groups = new Map();
+        const {profile} = this.page, {marks} = profile, groups = new Map();
         const wanted = state.search ? matcher(state.search) : null;
+        const inside = state.process >= 0 && state.below
+            ? withBelow(profile, state.process) : null;
+        const isOther = (process) => inside ? inside[process] === 0
+            : state.process >= 0 && process !== state.process;
 
         for (let i = 0; i < marks.name.length; i++) {
             const name = marks.name[i];
 
-            if (state.process >= 0 && marks.process[i] !== state.process
+            if (isOther(marks.process[i])
                     || state.thread >= 0 && marks.thread[i] !== state.thread
                     || wanted && !wanted(marks.names[name]))
                 continue;

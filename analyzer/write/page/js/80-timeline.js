@@ -281,7 +281,8 @@ class Timeline {
         return found >= 0 ? found : markAt(profile.marks, all, us, near);
     }
 
-    // Shows one process or thread alone, or all again.
+    // Shows one process or thread alone, a folded process with what is below
+    // it, or all again.
     pick(i) {
         const {lane} = this.list[i], state = this.state;
 
@@ -289,9 +290,12 @@ class Timeline {
             this.toggle(i);
         else if (lane.process === state.process
                 && lane.thread === state.thread)
-            this.page.change({process: -1, thread: -1});
+            this.page.change({process: -1, below: false, thread: -1});
         else
-            this.page.change({process: lane.process, thread: lane.thread});
+            this.page.change({process: lane.process, thread: lane.thread,
+                below: !lane.isOpen && lane.thread < 0
+                    && this.page.profile.processes.some(({parent}) =>
+                        parent === lane.process + 1)});
     }
 
     toggle(i) {

@@ -210,9 +210,10 @@ class Bar {
     }
 
     // The process that is selected, with its command to point at.
-    processChip({name, command, pid}) {
-        return button(`Process ${name.slice(0, 40)} ${pid} \u00d7`,
-            () => this.page.change({process: -1}),
+    processChip({name, command, pid}, below) {
+        return button(`Process ${name.slice(0, 40)} ${pid}${below
+            ? ' and below' : ''} \u00d7`,
+        () => this.page.change({process: -1, below: false}),
             {class: 'chip', title: command.slice(0, 1000) || undefined});
     }
 
@@ -229,7 +230,8 @@ class Bar {
                 + ' \u00d7', () => page.change({thread: -1, process: -1}),
             {class: 'chip'}));
         else if (state.process >= 0)
-            chips.unshift(this.processChip(profile.processes[state.process]));
+            chips.unshift(this.processChip(profile.processes[state.process],
+                state.below));
         if (state.zoom.length > 0)
             chips.push(button('Zoom \u00d7', () => page.change({zoom: []}),
                 {class: 'chip'}));

@@ -5,7 +5,7 @@ const TITLES = {flame: 'Flame graph', tree: 'Call tree', bottom: 'Bottom-up',
     functions: 'Functions', function: 'Function', code: 'Code',
     marks: 'Marks'};
 const HEAVIEST = 14, HEAVIEST_LINES = 4;
-const SIDE_NAME = 32;   // characters that have room beside the view
+const SIDE_NAME = 28;   // characters that have room beside the view
 
 class Page {
     constructor(profile, host) {
@@ -92,8 +92,8 @@ class Page {
     // The weight of each of the code's spots in what is selected.
     spots(state, code) {
         const {model} = this, tree = model.tree(state);
-        const key = JSON.stringify([state.range, state.process, state.thread,
-            state.section, state.event, state.ops]);
+        const key = JSON.stringify([state.range, state.process, state.below,
+            state.thread, state.section, state.event, state.ops]);
 
         return model.keep('spots', key,
             () => weighSpots(this.profile, tree, state, code));
