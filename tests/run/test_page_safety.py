@@ -41,8 +41,12 @@ CONTRAST = """(() => {
         need('box text ' + i, one, c.boxText, 4.5); });
     need('root', c.root, c.rootText, 4.5); need('root', c.root, c.ground, 3);
     need('dim', c.dim, c.dimText, 4.5); need('dim', c.dim, c.ground, 3);
-    for (const one of ['running', 'blocked', 'mark'])
+    for (const one of ['running', 'blocked', 'found', 'mark', 'span'])
         need(one, c[one], c.panel, 3);
+    for (const one of ['running', 'blocked'])
+        need('found on ' + one, c.found, c[one], 3);
+    for (const one of ['text', 'mark'])
+        need('axis ' + one, c[one], c.panel, 4.5);
     const ground = (element) => {
         for (; element; element = element.parentElement) {
             const of = getComputedStyle(element).backgroundColor;
@@ -208,6 +212,14 @@ class Safety(InBrowser):
                 ("", "")):
             self.assertEqual(self.browser.run(
                 "shortened(%s)" % json.dumps(name)), short)
+        for name, most, part in (
+                ("sort (server.js:4:23)", 21, "sort (server.js:4:23)"),
+                ("sort (server.js:4:23)", 20, "sort"),
+                ("sort (server.js:4:23)", 3, "so\u2026"),
+                ("(anonymous) (app.js:10:1)", 14, "\u2026(app.js:10:1)"),
+                ("a::bc::def (inlined)", 7, "\u2026c::def")):
+            self.assertEqual(self.browser.run(
+                "fitting(%s, %d)" % (json.dumps(name), most)), part)
 
     def test_without_script(self):
         page = self.write_nasty()

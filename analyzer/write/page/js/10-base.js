@@ -132,6 +132,7 @@ function shortened(name) {
 
 // As much of a short name as that many characters hold: without its place in
 // a source file, then cut at the left, where what tells least of a C++ name is.
+// A function without a name is told by its place alone.
 function fitting(name, most) {
     if (name.length <= most)
         return name;
@@ -139,7 +140,7 @@ function fitting(name, most) {
         return fitting(name.slice(0, -INLINED.length), most);
     const place = name.search(/ \([^()\s]*:\d+(:\d+)?\)$/);
 
-    if (place > 0)
+    if (place > 0 && !name.startsWith('(anonymous)'))
         return place <= most ? name.slice(0, place)
             : name.slice(0, most - 1) + '\u2026';
     return '\u2026' + name.slice(name.length - most + 1);

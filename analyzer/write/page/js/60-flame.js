@@ -172,6 +172,12 @@ class Flame {
             context.lineWidth = 2;
             context.strokeRect(box.x + 1, y + 1, Math.max(width - 2, 1),
                 BOX - 3);
+            // Boxes are as dark as the mark; a line of the text's colour is
+            // not.
+            context.strokeStyle = colours.boxText;
+            context.lineWidth = 1;
+            context.strokeRect(box.x + 2.5, y + 2.5, Math.max(width - 5, 0.5),
+                BOX - 6);
         }
     }
 

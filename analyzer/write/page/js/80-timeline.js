@@ -218,7 +218,7 @@ class Timeline {
             if (high > 0)
                 context.fillRect(i * wide, LANE - 2 - Math.max(high, 1),
                     Math.max(wide - 0.5, 1), Math.max(high, 1));
-            context.fillStyle = colours.mark;
+            context.fillStyle = colours.found;
             if (found > 0)
                 context.fillRect(i * wide, LANE - 2 - Math.max(found, 2),
                     Math.max(wide - 0.5, 1), Math.max(found, 2));

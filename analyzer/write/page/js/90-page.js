@@ -5,7 +5,7 @@ const TITLES = {flame: 'Flame graph', tree: 'Call tree', bottom: 'Bottom-up',
     functions: 'Functions', function: 'Function', code: 'Code',
     marks: 'Marks'};
 const HEAVIEST = 14, HEAVIEST_LINES = 4;
-const SIDE_NAME = 28;   // characters that have room beside the view
+const SIDE_NAME = 30;   // characters that have room beside the view
 
 class Page {
     constructor(profile, host) {
@@ -51,8 +51,8 @@ class Page {
 
         this.colours = {kinds: KINDS.map((_, i) => colour('k' + i))};
         for (const name of ['ground', 'panel', 'text', 'root', 'rootText',
-            'dim', 'dimText', 'boxText', 'mark', 'running', 'blocked', 'more',
-            'less', 'same', 'span'])
+            'dim', 'dimText', 'boxText', 'mark', 'running', 'blocked',
+            'found', 'more', 'less', 'same', 'span'])
             this.colours[name] = colour(name);
     }
 
