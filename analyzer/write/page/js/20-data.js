@@ -272,18 +272,19 @@ function checkThreads(threads, processes, samples) {
     demand(at === samples, 'samples of threads');
 }
 
-// Times since the thread's sample before to times since the start; and the
-// weight of each thread.
+// Times since the thread's sample before to times since the start, in place
+// where they have room there (4,294 s); and the weight of each thread.
 function addTimes(profile) {
     const steps = profile.time, {weight} = profile;
-    const times = new Float64Array(steps.length);
-    let last = 0;
+    let times = steps, last = 0;
 
     for (const thread of profile.threads) {
         let time = 0, sum = 0;
 
         for (let i = thread.begin; i < thread.end; i++) {
             time += steps[i];
+            if (time > 0xffffffff && times === steps)
+                times = new Float64Array(steps);
             times[i] = time;
             sum += weight[i];
         }
