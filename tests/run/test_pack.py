@@ -13,7 +13,7 @@ import tarfile
 import time
 import unittest
 
-from jprun import BUILD, REPORT, Case, lacking, need, program
+from jprun import BUILD, REPORT, Case, decode, lacking, need, program
 
 FORMATS = ("text", "html-plain", "html", "collapsed", "summary", "pprof",
            "speedscope", "firefox", "callgrind", "perf-script")
@@ -217,6 +217,26 @@ class Pack(Archives):
         self.assertNotIn(self.path("app"), text)
         self.assertNotIn("dpkg-query", text)
         self.assertNotIn("/usr/lib/debug", text)
+
+    def test_markers(self):
+        """Firefox's file of markers (doc/FORMAT.md) goes along, and its spans
+        are in each report."""
+        need("zstd")
+        self.profile()
+        header = decode.load(self.path("out/jprof-log"))[0].header
+        start = header["mono_ns"] + 1000000
+        with open(self.path("out/marker-%d.txt" % header["pid"]), "w",
+                  encoding="ascii") as file:
+            file.write("%d %d load the page\n" % (start, start + 250000000))
+        before = {form: self.report_of("out", "--format=" + form)[0]
+                  for form in ("text", "html", "summary")}
+        self.assertIn(b"load the page", before["text"])
+        self.assertEqual(self.jprof("pack", "out").status, 0)
+        shutil.rmtree(self.path("out"))
+        for form, wanted in before.items():
+            with self.subTest(form=form):
+                self.assertEqual(self.report_of(
+                    "out.tar.zst", "--format=" + form)[0], wanted)
 
     def test_jit_code(self):
         node = need("node")

@@ -63,7 +63,7 @@ class Lanes(InBrowser):
         those below it."""
         self.assertEqual(self.browser.run(LANES), [
             [0, "All", 1805], [1, "make all 10", 3],
-            [2, "\u2026of-a-long-name a.c 20", 2], [3, "cc1 a.c 12", 900],
+            [2, "\u2026ng-name a.c 20", 2], [3, "cc1 a.c 12", 900],
             [2, "cc1 b.c 13", 500], [1, "sh : 14", 400]])
         self.browser.run("jprof.timeline.toggle(1)")
         self.assertEqual(self.browser.run(LANES), [

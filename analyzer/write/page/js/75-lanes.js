@@ -2,7 +2,7 @@
 // The lanes of the timeline: which there are, and what was used when.
 
 const IDLE_SHARE = 0.005, OPEN_LANES = 12;
-const NAME_BESIDE = 15; // characters of a program's name before its argument
+const NAME_BESIDE = 8;  // characters of a program's name before its argument
 
 // Lanes: {name, title, threads, weight, level, children, process, thread}.
 function makeLanes(profile) {
