@@ -218,6 +218,12 @@ function binLane(profile, lane, count, {event: wanted, matched}) {
             const isMatch = matched !== null && matched[stack[i]] === 1;
             const end = Math.min(count - 1, time[i] * slices | 0);
             const from = Math.min(end, Math.max(0, time[i] - us) * slices | 0);
+            if (from === end) {
+                into[end] += us;
+                if (isMatch)
+                    found[end] += us;
+                continue;
+            }
             const part = us / (end - from + 1);
 
             for (let at = from; at <= end; at++) {

@@ -99,12 +99,12 @@ class Bar {
 
     // A choice among those numbers of `names` that are in `values`.
     choice(text, values, names, state) {
-        const there = names.map(() => false);
+        const there = new Uint8Array(names.length);
 
         for (let i = 0; i < values.length; i++)
-            there[values[i]] = true;
+            there[values[i]] = 1;
         const choices = names.map((name, i) => [i, name])
-            .filter(([i]) => there[i]);
+            .filter(([i]) => there[i] === 1);
 
         return choices.length < 2 ? null : this.select(text, choices, state);
     }
