@@ -17,7 +17,8 @@ import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "run"))
-from jprun import HANG_SECONDS, lacking, need, wait_until  # noqa: E402
+from jprun import (HANG_SECONDS, lacking, need, program,   # noqa: E402
+                   wait_until)
 import browser                                             # noqa: E402
 import exports                                             # noqa: E402
 from test_exports import SCRIPT, Exports                   # noqa: E402
@@ -91,6 +92,38 @@ class Readers(Exports):
                 for function, share in found:
                     self.assertAlmostEqual(share, ours.get(function, least),
                                            delta=0.001, msg=function)
+
+    def test_markers(self):
+        """Spans of the program's in profiler-cli.  It shows no mark that is
+        before the first sample, and files have no time before the profile's
+        start."""
+        reader("npm", "node_modules", ".bin", "profiler-cli")
+        folder = self.profile(program("marks"), "plain")
+        with open(self.export("summary", folder), encoding="utf-8") as source:
+            text = source.read()
+        counts, sums_ms, marks = {}, {}, 0
+        for _, listed in self.of_threads(
+                self.export("firefox", folder, name="o.json.gz"),
+                dict(os.environ, PROFILER_CLI_SESSION_DIR=self.dir),
+                "markers"):
+            for one in listed["byType"]:
+                name, count = one["markerName"], one["count"]
+                if one["isInterval"]:
+                    counts[name] = counts.get(name, 0) + count
+                    sums_ms[name] = (sums_ms.get(name, 0)
+                                     + count * one["durationStats"]["avg"])
+                elif name == "frame":
+                    marks += count
+        spans = {name: (int(count), float(total)) for count, total, name in
+                 re.findall(r"^span: count=(\d+) total_s=(\S+) .* name=(.*)$",
+                            text, re.MULTILINE) if float(total) > 0}
+        self.assertEqual(counts, {name: one[0]
+                                  for name, one in spans.items()})
+        for name, (count, total) in spans.items():
+            self.assertAlmostEqual(sums_ms[name], 1000 * total,
+                                   delta=1 if name == "handed over"
+                                   else 0.001 * count + 0.001, msg=name)
+        self.assertIn(marks, (3, 4))
 
     def in_our_page(self, folder, options):
         path = self.export("html", folder, *options, name="o.html")
@@ -175,22 +208,27 @@ class Readers(Exports):
         path = self.export("firefox", folder, *options, name="o.json.gz")
         env = dict(os.environ, PROFILER_CLI_SESSION_DIR=self.dir)
         found, sums = exports.Firefox(path), exports.Sums()
-        name = self.load(path, env)
-        session = ("--session", name)
-        try:
-            for index, thread in enumerate(found.top["threads"]):
-                sums.threads.add((thread["pid"], thread["tid"]))
-                listed = json.loads(output(
-                    CLI, "thread", "functions", *session, "--thread",
-                    "t-%d" % index, "--include-idle", "--json", "--limit",
-                    "1000000", env=env))
-                for one in listed["functions"]:
-                    sums.own[one["name"]] += one["selfSamples"]
-                    sums.total[one["name"]] += one["totalSamples"]
-                    sums.weight += one["selfSamples"]
-        finally:
-            output(CLI, "stop", name, env=env)
+        for thread, listed in self.of_threads(path, env, "functions",
+                                              "--include-idle"):
+            sums.threads.add((thread["pid"], thread["tid"]))
+            for one in listed["functions"]:
+                sums.own[one["name"]] += one["selfSamples"]
+                sums.total[one["name"]] += one["totalSamples"]
+                sums.weight += one["selfSamples"]
         return sums, 1000000, 500 * found.samples + 1
+
+    def of_threads(self, path, env, *words):
+        """What profiler-cli lists, thread by thread."""
+        session = ("--session", self.load(path, env), "--json", "--limit",
+                   "1000000")
+        try:
+            for thread in json.loads(output(CLI, "thread", "list", *session,
+                                            env=env))["threads"]:
+                yield thread, json.loads(output(
+                    CLI, "thread", *words, *session, "--thread",
+                    thread["threadHandle"], env=env))
+        finally:
+            output(CLI, "stop", session[1], env=env)
 
     def load(self, path, env):
         """The name of a session that has the file.  `load` gives its daemon
@@ -266,15 +304,19 @@ class Readers(Exports):
         found = exports.PerfScript(path).sums
         self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in lines),
                          found.weight)
+        graph = output(reader("bin", "inferno-flamegraph"),
+                       self.export("collapsed", folder, *options))
+        whole = re.search(r"<title>all \(([\d,]+) samples, 100%\)", graph)
+        self.assertEqual(int(whole.group(1).replace(",", "")), found.weight)
         return found, 1, 0
 
     def in_gprof2dot(self, folder, options):
         """As inferno; a graph with the heaviest function."""
         path = self.export("perf-script", folder, *options)
         found = exports.PerfScript(path).sums
-        for form in ("perf", "callgrind"):
-            path = self.export(form.replace("perf", "perf-script"), folder,
-                               *options)
+        for form, ours in (("perf", "perf-script"), ("callgrind", "callgrind"),
+                           ("collapse", "collapsed")):
+            path = self.export(ours, folder, *options)
             graph = output(reader("venv", "bin", "gprof2dot"), "-f", form,
                            "-n0", "-e0", path)
             self.assertIn("digraph", graph)
