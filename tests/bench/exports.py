@@ -90,7 +90,7 @@ def run_log(arguments, title, keys):
         for form in FORMATS:
             cost = model.median(costs[form])
             most = BARS.get(form, (None, None))
-            size = ("%.1f" % zipped(report, form, folder, log)
+            size = ("%.2f" % zipped(report, form, folder, log)
                     if form in ("firefox", "speedscope") else "-")
             print("| %s | %s | %.2f | %.1f | %.0f | %s | %.1f | %s | %s |" % (
                 title, form, cost.cpu, cost.cpu / base, cost.own / 1e6,
