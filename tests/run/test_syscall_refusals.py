@@ -5,7 +5,7 @@ give: the program comes out as without jprof, and its profile is whole, or says
 what it lacks; where there is none, a line says so.  Runs in: tests."""
 import unittest
 
-from refusing import NAMES, Refusing, calls, numbers
+from refusing import NAMES, Refusing, answers, calls, numbers
 
 # What every program begins or ends with.
 VITAL = {"exit", "rt_sigreturn"}
@@ -28,6 +28,12 @@ class Refusals(Refusing):
 
     def test_what_makes_processes(self):
         self.assertEqual(self.refuse(MAKERS), 3 * len(MAKERS))
+
+    def test_children_s_time(self):
+        """Without it nobody would notice a child that has no log."""
+        for error in NAMES:
+            summary = self.attempts(answers(["getrusage"], error))
+            self.assertGreater(int(summary["notes"]), 0)
 
 
 if __name__ == "__main__":

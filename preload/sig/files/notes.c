@@ -40,6 +40,8 @@ static const char *const note_texts[JP_NOTE_COUNT] = {
     "is not known",
     "the program then took the signal that the clock had moved to as well, and "
     "no other is free: from then on the clock shares that one",
+    "the kernel does not say how much CPU time the process's children used: "
+    "the time of one without a log is missing unnoticed",
 };
 
 static void write_sig(uint32_t notes)

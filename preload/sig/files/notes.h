@@ -21,7 +21,8 @@
 #define JP_NOTE_LOG_CUT 0x400U
 #define JP_NOTE_NO_USAGE 0x800U
 #define JP_NOTE_CLOCK_SHARED_NEXT 0x1000U
-#define JP_NOTE_COUNT 13
+#define JP_NOTE_NO_CHILDREN 0x2000U
+#define JP_NOTE_COUNT 14
 
 /* Remembers a note (JP_NOTE_*) in jp_process.notes, and writes its line if
  * there is a map and the note is new; else jp_notes_write_sig writes it

@@ -31,13 +31,21 @@ uint64_t jp_usage_of_sig(const struct rusage *usage)
                1000U;
 }
 
-/* In a function of its own, for the handler's stack. */
-__attribute__((noinline)) static uint64_t usage_sig(long who)
+/* Stores the CPU time in *cpu_ns, 0 where a filter forbids to ask: -1 then.  In
+ * a function of its own, for the handler's stack. */
+__attribute__((noinline)) static int ask_sig(long who, uint64_t *cpu_ns)
 {
     struct rusage usage;
-    return jp_sys_sig(SYS_getrusage, who, (long)&usage, 0, 0, 0) == 0
-               ? jp_usage_of_sig(&usage)
-               : 0;
+    const long done = jp_sys_sig(SYS_getrusage, who, (long)&usage, 0, 0, 0);
+    *cpu_ns = done == 0 ? jp_usage_of_sig(&usage) : 0;
+    return done == 0 ? 0 : -1;
+}
+
+static uint64_t usage_sig(long who)
+{
+    uint64_t cpu_ns;
+    ask_sig(who, &cpu_ns);
+    return cpu_ns;
 }
 
 uint64_t jp_usage_children_sig(void)
@@ -55,9 +63,12 @@ static uint64_t process_sig(void)
 
 void jp_usage_begin_sig(void)
 {
+    uint64_t children;
     jp_process.cpu_before_ns = process_sig();
     if (jp_process.cpu_before_ns == 0)
         jp_note_sig(JP_NOTE_NO_USAGE);
+    else if (ask_sig(RUSAGE_CHILDREN, &children) != 0)
+        jp_note_sig(JP_NOTE_NO_CHILDREN);
 }
 
 /* Writes the CPU times into the header; where a filter forbids to ask, the last
