@@ -113,6 +113,29 @@ static int compare_links(const void *left, const void *right)
     return by ? by : a->row < b->row ? -1 : a->row > b->row;
 }
 
+/* Puts the `most` first of the links in order, heaviest first; the others come
+ * behind them in none. */
+static void order_links(struct jr_link *links, size_t count, size_t most)
+{
+    const size_t first = count < most ? count : most;
+
+    if (first == 0)
+        return;
+    qsort(links, first, sizeof(*links), compare_links);
+    for (size_t i = first; i < count; i++) {
+        const struct jr_link link = links[i];
+        size_t at = first;
+
+        while (at > 0 && compare_links(&link, &links[at - 1]) < 0)
+            at--;
+        if (at == first)
+            continue;
+        links[i] = links[first - 1];
+        memmove(links + at + 1, links + at, (first - 1 - at) * sizeof(*links));
+        links[at] = link;
+    }
+}
+
 static void build_rows(struct order *order, struct jr_part *part,
                        struct sums *sums)
 {
@@ -138,9 +161,10 @@ static void build_rows(struct order *order, struct jr_part *part,
     part->nshown = part->nrows;
 }
 
-/* Gives every row its two slices of links, then fills and sorts them. */
+/* Gives every row its two slices of links, then fills them and puts the first
+ * `most` in order. */
 static void build_links(const struct jr_model *model, struct jr_part *part,
-                        const struct sums *sums)
+                        const struct sums *sums, size_t most)
 {
     size_t at = 0;
 
@@ -174,15 +198,20 @@ static void build_links(const struct jr_model *model, struct jr_part *part,
     for (size_t i = 0; i < part->nrows; i++) {
         const struct jr_row *row = &part->rows[i];
 
-        qsort(part->links + row->callers, row->ncallers, sizeof(*part->links),
-              compare_links);
-        qsort(part->links + row->callees, row->ncallees, sizeof(*part->links),
-              compare_links);
+        order_links(part->links + row->callers, row->ncallers, most);
+        order_links(part->links + row->callees, row->ncallees, most);
     }
 }
 
 void jr_part_build(const struct jr_model *model, const struct jr_scope_key *key,
                    struct jr_part *part)
+{
+    jr_part_build_for(model, key, JR_LINKS_ALL, part);
+}
+
+void jr_part_build_for(const struct jr_model *model,
+                       const struct jr_scope_key *key, size_t links,
+                       struct jr_part *part)
 {
     struct order order = {.model = model, .part = part};
     uint64_t *weights = jr_part_weights(model, key);
@@ -198,7 +227,7 @@ void jr_part_build(const struct jr_model *model, const struct jr_scope_key *key,
         (struct jr_part){.weight_ns = key->weight_ns, .samples = key->samples};
     sum_up(model, weights, &sums);
     build_rows(&order, part, &sums);
-    build_links(model, part, &sums);
+    build_links(model, part, &sums, links);
     jr_part_add_tiers(model, part, sums.tier_self, sums.tier_total);
     free(weights);
     free(sums.tier_self);

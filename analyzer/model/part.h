@@ -48,7 +48,8 @@ struct jr_row {
     uint32_t function;
     uint64_t self_ns;         /* "Count": it is the leaf */
     uint64_t total_ns;        /* "Hits": it is on the stack, once a stack */
-    size_t callers, ncallers; /* slice of jr_part.links, heaviest first */
+    size_t callers, ncallers; /* slice of jr_part.links, heaviest first (as
+                                 far as jr_part_build_for was asked) */
     size_t callees, ncallees;
     size_t tiers, ntiers; /* slice of jr_part.tiers, by descending self,
                                    then total; empty when none has a word */
@@ -72,6 +73,13 @@ struct jr_part {
  * jr_part_free. */
 void jr_part_build(const struct jr_model *model, const struct jr_scope_key *key,
                    struct jr_part *part);
+
+/* The same where only so many callers, and callees, of a function are asked
+ * for: those behind them are in no order. */
+#define JR_LINKS_ALL SIZE_MAX
+void jr_part_build_for(const struct jr_model *model,
+                       const struct jr_scope_key *key, size_t links,
+                       struct jr_part *part);
 void jr_part_free(struct jr_part *part);
 
 /* part_flat.c: the functions with a self weight only, by descending self, the

@@ -43,7 +43,7 @@ static uint64_t functions_shown(const struct jr_report *report)
 }
 
 void jr_part_open(const struct jr_report *report, size_t number, uint64_t most,
-                  struct jr_part *part)
+                  size_t links, struct jr_part *part)
 {
     const struct jr_scope_key *key = &report->parts[number];
 
@@ -51,7 +51,7 @@ void jr_part_open(const struct jr_report *report, size_t number, uint64_t most,
         jr_part_build_flat(report->model, key, most, part);
         return;
     }
-    jr_part_build(report->model, key, part);
+    jr_part_build_for(report->model, key, links, part);
     if (report->limit != JR_NO_LIMIT)
         jr_part_cut(part);
 }

@@ -34,8 +34,9 @@ void jr_contents_close(const struct jr_report *report,
  * has a total and --limit=none is not given. */
 int jr_part_is_short(const struct jr_report *report, size_t part);
 
-/* Builds the part as the report shows it; jr_part_free frees it. */
+/* Builds the part as the report shows it, which asks for so many callers, and
+ * callees, of a function; jr_part_free frees it. */
 void jr_part_open(const struct jr_report *report, size_t number, uint64_t most,
-                  struct jr_part *part);
+                  size_t links, struct jr_part *part);
 
 #endif

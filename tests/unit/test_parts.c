@@ -260,7 +260,7 @@ static void test_limit(void **state)
     report.limit = 2;
     jr_contents_open(&report, &contents);
     assert_int_equal(contents.most, 2);
-    jr_part_open(&report, 1, contents.most, &part);
+    jr_part_open(&report, 1, contents.most, JR_LINKS_ALL, &part);
     assert_int_equal(part.nshown, 2);
     assert_int_equal(part.nrows, 3);
     assert_int_equal(part.nlinks, 0);
@@ -268,7 +268,7 @@ static void test_limit(void **state)
     jr_contents_close(&report, &contents);
     report.limit = JR_NO_LIMIT;
     assert_false(jr_part_is_short(&report, 1));
-    jr_part_open(&report, 1, 2, &part);
+    jr_part_open(&report, 1, 2, JR_LINKS_ALL, &part);
     assert_int_equal(part.nshown, 4);
     assert_true(part.nlinks > 0);
     jr_part_free(&part);

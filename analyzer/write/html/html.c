@@ -74,7 +74,7 @@ static void put_part(struct writing *writing, size_t number)
                                 .out = writing->out,
                                 .has_code = writing->has_code};
 
-    jr_part_open(report, number, writing->contents.most, &part);
+    jr_part_open(report, number, writing->contents.most, JR_HTML_LINKS, &part);
     if (jr_part_is_short(report, number)) {
         page.rows = writing->rows;
         jr_html_short(&page, title);

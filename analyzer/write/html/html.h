@@ -43,6 +43,9 @@ void jr_html_head(const struct jr_report *report, FILE *out);
 void jr_html_contents(const struct jr_report *report,
                       const struct jr_contents *contents, FILE *out);
 
+/* How many callers, and callees, of a function the page asks for. */
+#define JR_HTML_LINKS 51
+
 /* html_flat.c, html_hier.c: the two profiles of a part; jr_html_short writes a
  * short part, which has a shortened flat profile only. */
 void jr_html_flat(const struct jr_html_part *page);

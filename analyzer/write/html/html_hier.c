@@ -8,9 +8,10 @@
 #include "html.h"
 #include "write/figures.h"
 
-/* Callers or callees shown for each function; the others share one line.  A
- * part with very many calls shows fewer, to keep the page small. */
-#define LINKS_SHOWN 50
+/* Callers or callees shown for each function; the others share one line, which
+ * tells the heaviest of them.  A part with very many calls shows fewer, to keep
+ * the page small. */
+#define LINKS_SHOWN (JR_HTML_LINKS - 1)
 #define LINKS_SHOWN_OF_MANY 15
 #define MANY_CALLS 100000
 

@@ -179,7 +179,7 @@ void jr_page_tables(const struct jr_report *report, FILE *out)
     struct jr_part part;
     struct tables tables = {report, &part, out};
 
-    jr_part_build(model, &all, &part);
+    jr_part_build_for(model, &all, LINKS_SHOWN, &part);
     jr_page_waits(report, out);
     put_flat(&tables);
     put_hierarchical(&tables);

@@ -278,7 +278,7 @@ static void put_part(const struct jr_report *report,
 {
     struct jr_part part;
 
-    jr_part_open(report, number, contents->most, &part);
+    jr_part_open(report, number, contents->most, JR_LINKS_ALL, &part);
     if (report->nparts > 1) {
         fputs("\n" RULE, out);
         jr_put_text(out, contents->titles[number]);
