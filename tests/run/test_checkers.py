@@ -223,6 +223,23 @@ class Layers(Checker):
     def test_address_taken_upwards(self):
         self.upward("int up(void); int (*x)(void) = up;\n")
 
+    def test_writers_read_no_file(self):
+        """Not by include, nor by call, though the model between may."""
+        self.tree({"analyzer/read/log.h": "",
+                   "analyzer/model/m.h": '#include "read/log.h"\n',
+                   "analyzer/write/w.c": '#include "model/m.h"\n'})
+        self.accepted("check-layers")
+        for room in ("write", "write/text"):
+            self.tree({"analyzer/%s/x.c" % room: '#include "read/log.h"\n'})
+            self.refused("analyzer/%s may not include analyzer/read" % room,
+                         "check-layers")
+            os.unlink(self.path("analyzer/%s/x.c" % room))
+        self.compiled({"analyzer/read/r.c": self.UPPER,
+                       "analyzer/write/w.c": "int up(void); int w(void)"
+                                             "{ return up(); }\n"})
+        self.refused("analyzer/write may not use analyzer/read (up of",
+                     "check-layers", self.path("build"))
+
     def test_every_definition_counts(self):
         for second in ("preload/hooks/calls/z.c", "preload/sig/arch/b.c"):
             with self.subTest(second=second):
