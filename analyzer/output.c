@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/ends.h"
 #include "base/mem.h"
 #include "base/ours.h"
 #include "write/export/zip.h"
@@ -121,6 +123,17 @@ static void sweep(int folder)
     closedir(names);
 }
 
+/* The new file that a signal which ends the program takes away. */
+static volatile int begun_in = -1; /* its folder; -1: none */
+static char begun[sizeof PREFIX + 32];
+
+/* A jr_undo_fn. */
+static void remove_begun(void)
+{
+    if (begun_in >= 0)
+        (void)unlinkat(begun_in, begun, 0);
+}
+
 /* Makes a file of a new name in the folder and locks it, for as long as
  * target->lock is open; returns its descriptor or -1 with errno. */
 static int make_temporary(struct target *target)
@@ -132,6 +145,7 @@ static int make_temporary(struct target *target)
     for (int i = 0; i < NAMES_TRIED && fd < 0; i++) {
         free(target->temporary);
         target->temporary = jr_printf(PREFIX "%ld-%d", (long)getpid(), i);
+        snprintf(begun, sizeof begun, "%s", target->temporary);
         fd = openat(target->folder, target->temporary,
                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
         if (fd < 0 && errno != EEXIST)
@@ -147,10 +161,13 @@ static int make_temporary(struct target *target)
     if (fd < 0) {
         free(target->temporary);
         target->temporary = NULL;
-    } else if (target->old.st_mode != 0 && !target->is_made_up &&
-               jr_is_owner_ours(&target->old, 0)) {
-        (void)fchmod(fd, target->old.st_mode & 0777);
+        return -1;
     }
+    begun_in = target->folder;
+    jr_ends_add(remove_begun);
+    if (target->old.st_mode != 0 && !target->is_made_up &&
+        jr_is_owner_ours(&target->old, 0))
+        (void)fchmod(fd, target->old.st_mode & 0777);
     return fd;
 }
 
@@ -280,6 +297,7 @@ static int settle(const struct target *target, int error)
         error = errno;
     if (error != 0)
         unlinkat(target->folder, target->temporary, 0);
+    begun_in = -1;
     return error;
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "archive.h"
+#include "base/ends.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/ours.h"
@@ -47,8 +48,6 @@ static struct held {
     char names[FILES_MAX][JR_TAR_NAME_MAX + 1];
 } held[JR_ARCHIVES];
 
-static const int ends[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGXCPU};
-
 static void remove_held(const struct held *folder)
 {
     for (int i = 0; i < folder->nnames; i++)
@@ -56,23 +55,12 @@ static void remove_held(const struct held *folder)
     (void)rmdir(folder->path);
 }
 
-static void remove_and_end(int signal)
+/* A jr_undo_fn. */
+static void remove_all_held(void)
 {
     for (size_t i = 0; i < JR_ARCHIVES; i++)
         if (held[i].is_there)
             remove_held(&held[i]);
-    /* SA_RESETHAND: this time it ends the program. */
-    (void)raise(signal);
-}
-
-static void catch_ends(void)
-{
-    struct sigaction old,
-        catch = {.sa_handler = remove_and_end, .sa_flags = SA_RESETHAND};
-
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-            (void)sigaction(ends[i], &catch, NULL);
 }
 
 static int fail(struct unpacking *unpacking, const char *why)
@@ -281,7 +269,7 @@ static struct held *make_folder(struct jr_unpacked *unpacked)
     folder->nnames = 0;
     folder->fd = fd;
     folder->is_there = 1;
-    catch_ends();
+    jr_ends_add(remove_all_held);
     return folder;
 }
 

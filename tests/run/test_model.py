@@ -5,7 +5,10 @@ with samples, CPU time and output at most as the log does.
 Runs in: tests.  The counts of `make bench-model` (doc/bench.md), divided."""
 import os
 import shutil
+import signal
+import subprocess
 import sys
+import time
 import unittest
 
 from jprun import BUILD, REPORT, ROOT, Case
@@ -38,6 +41,25 @@ class Model(Case):
         shutil.rmtree(folder)
         self.assertIsNone(cost.ended)
         return cost
+
+    def test_ctrl_c_leaves_nothing(self):
+        """It comes while the report is written."""
+        what = next(row for row in model.ROWS if row.name == "deep")
+        log, = model.make(BUILD, self.dir, model.scaled(what.keys, 10))
+        names = sorted(os.listdir(self.dir))
+        status = 0
+        while status == 0:      # or it was written before the signal came
+            report = subprocess.Popen(
+                [REPORT, "--format=html-plain", "-o", "page", "make", log],
+                cwd=self.dir)
+            while report.poll() is None and not any(
+                    name.startswith(".jprof-report-")
+                    for name in os.listdir(self.dir)):
+                time.sleep(0.001)
+            report.send_signal(signal.SIGINT)
+            status = report.wait(HANG_SECONDS)
+        self.assertEqual(status, -signal.SIGINT)
+        self.assertEqual(sorted(set(os.listdir(self.dir)) - {"page"}), names)
 
     def test_memory_does_not_grow_with_samples(self):
         what = next(row for row in model.ROWS if row.name == "samples8")
