@@ -29,6 +29,7 @@ struct job {
     const struct jr_format *format;
     struct jr_diag diag;
     struct jr_progress progress;
+    const char *log;           /* that is being read */
     int is_made_up;            /* the reports' names */
     size_t written, unwritten; /* reports */
     size_t unread;             /* logs */
@@ -77,6 +78,29 @@ static void show_fetch(void *data, const char *what, uint64_t passed_ms,
     free(text);
 }
 
+/* Shows how far a step of the work on the log is. */
+static void show_step(struct job *job, const char *step, uint64_t done,
+                      uint64_t total)
+{
+    char *text = jr_printf("%s %s", step, job->log);
+
+    job->progress.what = text;
+    jr_progress_show(&job->progress, done, total);
+    job->progress.what = job->log;
+    free(text);
+}
+
+/* Two jr_progress_fn. */
+static void show_reading(void *data, uint64_t done, uint64_t total)
+{
+    show_step(data, "reading", done, total);
+}
+
+static void show_adding(void *data, uint64_t done, uint64_t total)
+{
+    show_step(data, "looking up the stacks of", done, total);
+}
+
 /* Reads the logs; returns how many could be. */
 static size_t load_logs(struct job *job, struct jr_load *load,
                         const char **logs, size_t count)
@@ -87,6 +111,7 @@ static size_t load_logs(struct job *job, struct jr_load *load,
         load->model.side =
             i < count - job->options->nbefore ? JR_AFTER : JR_BEFORE;
         load->packed = (uint8_t)jr_profile_is_packed(job->options, logs[i]);
+        job->log = logs[i];
         job->progress.what = logs[i];
         jr_progress_show(&job->progress, i, count);
         if (jr_foreign_is(logs[i]) ? jr_load_foreign(load, logs[i]) == 0
@@ -124,6 +149,8 @@ static void write_report(struct job *job, struct jr_load *load,
         for (size_t i = 0; i < JR_SIDES; i++)
             report.units[i] = options->per ? options->units[i] : 1;
     }
+    job->progress.what = "adding up";
+    jr_progress_show(&job->progress, 0, 0);
     jr_load_finish(load);
     parts = jr_parts_list(&load->model, &report.nparts);
     report.parts = parts;
@@ -192,8 +219,10 @@ static void make_report(struct job *job, const char **logs, size_t count,
     load.merged = options->merge;
     load.model.compares = options->before != NULL;
     load.selected = job->selected;
-    load.model.progress = jr_progress_show;
-    load.model.progress_data = &job->progress;
+    load.model.progress = show_adding;
+    load.model.progress_data = job;
+    job->diag.progress = show_reading;
+    job->diag.progress_data = job;
     if (load_logs(job, &load, logs, count) > 0 && load.model.nprocesses > 0)
         write_report(job, &load, logs, count, path);
     jr_load_free(&load);
@@ -236,6 +265,7 @@ static int make_files(struct job *job)
 static int run(struct jr_options *options)
 {
     struct job job = {.options = options,
+                      .log = "logs",
                       .format = jr_format_find(options->format)};
     int status = JR_COMPLETE;
 

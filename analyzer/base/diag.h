@@ -19,10 +19,16 @@ enum jr_exit { JR_COMPLETE = 0, JR_PARTIAL = 1, JR_FAILED = 2, JR_USAGE = 64 };
  * another one. */
 extern const char *jr_diag_program;
 
+/* Told now and then how far the work is. */
+typedef void jr_progress_fn(void *data, uint64_t done, uint64_t total);
+
 struct jr_diag {
     unsigned warnings; /* parts of the input that could not be used */
     unsigned muted;    /* warnings not printed, being over the limit */
     int silent;        /* prints no warning: the file will be read once more */
+    jr_progress_fn
+        *progress; /* of reading a log, in bytes; NULL: nobody asks */
+    void *progress_data;
 };
 
 /* Prints `jprof-report: FILE: at 0xOFFSET: TEXT` (the place left out for

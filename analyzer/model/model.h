@@ -227,9 +227,6 @@ struct jr_seen {
 
 #define JR_THREADS_MAX (1U << 28)
 
-/* Told now and then how far the work is; `done` of `total` samples. */
-typedef void jr_progress_fn(void *data, uint64_t done, uint64_t total);
-
 struct jr_model {
     struct jr_filter filter; /* its strings must outlive the model */
     uint8_t side;            /* enum jr_side of what jr_model_add adds */
@@ -279,7 +276,7 @@ struct jr_model {
     uint32_t *path; /* scratch: keys of a stack */
     size_t npath, path_room;
     uint8_t *named;           /* -i, then -e: a frame had this name */
-    jr_progress_fn *progress; /* may be NULL */
+    jr_progress_fn *progress; /* of samples; may be NULL */
     void *progress_data;
 };
 

@@ -14,6 +14,7 @@
 #include "jp_machine.h"
 #include "names.h"
 
+#define PROGRESS_BYTES 1000000U /* between two words of how far reading is */
 #define WINDOW ((size_t)4 * JP_CHUNK_MAX) /* bytes of the file held at a time */
 
 /* A window of the log's bytes. */
@@ -296,14 +297,28 @@ static void finish(struct reader *reader)
     free(reader->early);
 }
 
+/* Tells how far reading is, when that is much farther than it was last. */
+static void tell(const struct reader *reader, uint64_t *told, uint64_t at)
+{
+    const struct jr_diag *diag = reader->diag;
+
+    if (!diag->progress || at - *told < PROGRESS_BYTES)
+        return;
+    *told = at;
+    diag->progress(diag->progress_data, at, reader->source.bytes->size);
+}
+
 static int read_all(struct reader *reader)
 {
+    uint64_t told = 0;
     unsigned before = reader->diag->warnings;
 
     jr_chunk_reader_begin(&reader->chunk, reader->log->path, reader->diag);
     for (uint64_t at = 0; at < reader->source.bytes->size;
-         at = skip_hole(&reader->source, at))
+         at = skip_hole(&reader->source, at)) {
+        tell(reader, &told, at);
         at += read_page(reader, at);
+    }
     finish(reader);
     if (reader->log->nruns)
         return 0;

@@ -50,6 +50,38 @@ static void reads_samples_in_order_of_time(void **state)
     free(built);
 }
 
+struct told {
+    uint64_t calls, done, total;
+};
+
+static void count_told(void *data, uint64_t done, uint64_t total)
+{
+    struct told *told = data;
+
+    assert_true(done > told->done && done <= total);
+    *told = (struct told){told->calls + 1, done, total};
+}
+
+static void tells_how_far_it_is(void **state)
+{
+    const size_t size = 10000000 / JP_LOG_ALIGN * JP_LOG_ALIGN;
+    struct built *built = two_chunks();
+    uint8_t *large = calloc(size, 1);
+    struct told told = {0, 0, 0};
+    struct jr_diag diag = {.progress = count_told, .progress_data = &told};
+    struct jr_log log;
+
+    (void)state;
+    assert_non_null(large);
+    memcpy(large, built->data, built->size);
+    assert_int_equal(jr_log_parse(large, size, "log", &log, &diag), 0);
+    assert_int_equal(told.calls, 9);
+    assert_int_equal(told.total, size);
+    jr_log_free(&log);
+    free(large);
+    free(built);
+}
+
 static void makes_stacks_whole_and_equal_ones_one(void **state)
 {
     struct built *built = two_chunks();
@@ -471,6 +503,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_samples_in_order_of_time),
+        cmocka_unit_test(tells_how_far_it_is),
         cmocka_unit_test(makes_stacks_whole_and_equal_ones_one),
         cmocka_unit_test(survives_a_cut_at_every_byte),
         cmocka_unit_test(refuses_what_it_cannot_read),
