@@ -14,9 +14,18 @@
  * for all of them, and no more than these run at once. */
 #define TOGETHER 8U
 
-/* Of the time by which samples are behind the clock, or ahead of it, one
- * memoryless stratum makes up a PULLth. */
-#define PULL 64
+/* Of the time by which samples were behind the clock, or ahead of it, one
+ * memoryless stratum makes up a PULLth.  The time since the last two moments is
+ * left out of that: whether the thread waits in a queue now may follow from it,
+ * as the last sample put it at the queue's end if it waited.  So the samples'
+ * time is some two strata off the clock's (standard deviation), at any time, and
+ * their weights vary by a fifth. */
+#define PULL 4
+
+/* Where the budget lengthens the period beyond this, no moments are memoryless:
+ * the thread's total would be off by two periods, and who waits in a queue for
+ * less than a period is hardly sampled twice there. */
+#define MEMORYLESS_MAX_NS (JP_NS / 20)
 
 /* The largest power of two up to `length`. */
 static uint64_t cell_sig(uint64_t length)
@@ -49,17 +58,18 @@ static void shared_sig(struct jp_thread *thread, uint64_t begin,
 
 /* The moment is as likely in each instant from `from` on, so it says nothing
  * that it has not come yet.  The samples' weights add up to the time behind
- * them in the long run only: each makes up for a part of what those before it
- * gave too little or too much. */
+ * them in the long run only: each makes up for a part of what those before the
+ * last one gave too little or too much. */
 static void memoryless_sig(struct jp_watch *watch, uint32_t salt, uint64_t from,
                            uint64_t length)
 {
-    const int64_t most = (int64_t)length / 2;
-    int64_t pull = (int64_t)(from - watch->begin_ns) / PULL;
+    const int64_t most = (int64_t)(length - length / 8);
+    int64_t pull = watch->behind_ns / PULL;
     if (pull > most)
         pull = most;
     if (pull < -most)
         pull = -most;
+    watch->behind_ns = (int64_t)(from - watch->begin_ns);
     /* While the handler runs there is no moment, and the thread stays where it
      * is: for as long as last time, about. */
     watch->end_ns =
@@ -87,6 +97,8 @@ void jp_strata_begin_sig(struct jp_thread *thread, uint64_t begin,
             begin > now && !(was_memoryless && watch->memoryless) ? begin : now;
     }
     if (watch->memoryless) {
+        if (!was_memoryless)
+            watch->behind_ns = 0;
         memoryless_sig(watch, thread->tid, from, length);
         return;
     }
@@ -94,6 +106,14 @@ void jp_strata_begin_sig(struct jp_thread *thread, uint64_t begin,
     watch->moment_ns = from + jp_clock_random_sig(thread->tid, length);
     if (lowered)
         watch->moment_ns += length / 2;
+}
+
+int jp_strata_anew_sig(const struct jp_thread *thread, uint64_t now)
+{
+    const struct jp_budget *budget = &thread->clock.budget;
+    return now < thread->clock.watch.queued_ns &&
+           (!jp_budget_lowered_sig(budget) ||
+            budget->period_ns <= MEMORYLESS_MAX_NS);
 }
 
 uint64_t jp_strata_drawn_sig(const struct jp_thread *thread)

@@ -38,6 +38,8 @@ struct jp_watch {
     uint64_t since_ns;         /* when it was first found in its current wait */
     uint64_t restless_ns;      /* until then its waits count as short */
     uint64_t queued_ns;        /* until then its moments are memoryless */
+    int64_t behind_ns;         /* by how much samples were behind the clock when
+                                  the current memoryless stratum began */
     uint64_t switches;         /* its voluntary switches at the last signal */
     uint64_t ours_ns;          /* CPU time of the handler at the last signal */
     uint64_t found_ns;         /* when the last signal was handled */
