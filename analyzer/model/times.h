@@ -27,7 +27,8 @@ struct jr_timed {
     uint64_t again_ns;  /* or were added at the last one's moment */
     double drift_ns;    /* by how much the weights since it came to `node` are
                            more than the time between their samples, */
-    uint64_t most_ns;   /* and the largest of them */
+    double rest_ns;     /* what of that was added at the last one's moment, */
+    uint64_t most_ns;   /* and the largest weight */
     uint32_t node;
     uint8_t event; /* of the last one */
 };

@@ -80,23 +80,27 @@ def totals(out):
 
 
 class Stay:
-    """A thread's samples that wait in a function, one after the other: by how
+    """A thread's samples that wait with one stack, one after the other: by how
     much their weights are more than the time between them."""
     GAP = 24
 
     def __init__(self):
-        self.drift, self.most, self.when = 0, 0, None
+        self.drift, self.most, self.when, self.again = 0, 0, None, 0
 
     def add(self, when, weight):
         if self.when is not None and (when - self.when) / self.GAP <= weight:
             self.drift += weight - (when - self.when)
+        self.again = self.again + weight if when == self.when else 0
         self.when, self.most = when, max(self.most, weight)
 
     def end(self):
         """What it adds to the variance, in s squared."""
-        drift, most = self.drift, self.most
+        drift, most = self.drift - self.again, self.most
         self.__init__()
         return (drift / 1e9) ** 2 if abs(drift) > most else 0
+
+
+END_NS = 25 * 10 ** 7     # so long before its process a thread ends with it
 
 
 class End:
@@ -105,6 +109,7 @@ class End:
     def __init__(self, period):
         self.period, self.held = period, None
         self.when, self.weight, self.until, self.again = 0, 0, 0, 0
+        self.stack = None
 
     def add(self, held, when, weight, event):
         if self.held is not None and when == self.when:
@@ -119,7 +124,8 @@ class End:
     def unsure(self, end):
         """What is unsure of it, in ns, where the process ended at `end`."""
         if self.again:
-            return self.again if self.until + 2 * self.period < end else 0
+            ends_before = self.until + max(2 * self.period, END_NS) < end
+            return self.again if ends_before else 0
         proven = (self.event == "blocked" and
                   self.weight > 2 * self.period >= self.until - self.when)
         return 0 if proven else self.weight
@@ -147,13 +153,14 @@ def compare(log, path, out):
             if inside:
                 phase.got[event] += weight / 1e9
                 phase.samples += 1
-            if not inside or event != "blocked":
+            if event != "blocked" or stack != end.stack:
                 phase.variance += phase.stay.end()
             if inside:
                 phase.stay.add(when, weight)
             if inside != (phase.function in before):
                 phase.variance += unsure ** 2 * 2 / 3
         end.add(held, when, weight, event)
+        end.stack = stack
     ended = max([sample[0] for sample in run.samples] +
                 [when for when, _ in run.events("exit")])
     for tid, end in last.items():

@@ -192,8 +192,15 @@ static void test_error_of_rest(void **state)
     wait_at(&profile, 1000, 1000, 1);
     wait_at(&profile, 60000, 59000, 1);
     wait_at(&profile, 60000, 20000, 1);
-    run_at(&profile, 90000, 600, 2);
+    run_at(&profile, 80000 + 250000001, 600, 2);
     assert_errors(&profile, 8165, 245);
+    /* Threads end one after the other. */
+    profile_init(&profile);
+    wait_at(&profile, 1000, 1000, 1);
+    wait_at(&profile, 60000, 59000, 1);
+    wait_at(&profile, 60000, 20000, 1);
+    run_at(&profile, 80000 + 249000000, 600, 2);
+    assert_errors(&profile, 0, 245);
 }
 
 /* In strata weights are the time between samples, but for one of them; without
@@ -213,6 +220,12 @@ static void test_error_of_stay(void **state)
     wait_at(&profile, 4000, 1000, 1);
     wait_at(&profile, 5000, 1000, 1);
     assert_errors(&profile, 2041, 2041); /* and 2000 */
+    /* What is given for the rest of a wait is not more than what passed. */
+    profile_init(&profile);
+    wait_at(&profile, 1000, 1000, 1);
+    wait_at(&profile, 3000, 2500, 1);
+    wait_at(&profile, 3000, 4000, 1);
+    assert_errors(&profile, 0, 0);
     /* A gap is no stratum. */
     profile_init(&profile);
     wait_at(&profile, 1000, 1000, 1);
