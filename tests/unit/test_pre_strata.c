@@ -163,7 +163,7 @@ static void test_queue(void **state)
 static void test_queue_where_signals_cost_much(void **state)
 {
     (void)state;
-    check_queue(4);
+    check_queue(2);
 }
 
 /* Where the handler's budget makes the period long, memoryless moments would

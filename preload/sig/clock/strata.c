@@ -25,7 +25,7 @@
 /* Where the budget lengthens the period beyond this, no moments are memoryless:
  * the thread's total would be off by two periods, and who waits in a queue for
  * less than a period is hardly sampled twice there. */
-#define MEMORYLESS_MAX_NS (JP_NS / 20)
+#define MEMORYLESS_MAX_NS (JP_NS / 40)
 
 /* The largest power of two up to `length`. */
 static uint64_t cell_sig(uint64_t length)
