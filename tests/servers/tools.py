@@ -59,7 +59,7 @@ class Strace(Program):
         """Returns {what: result}."""
         done = stage.run("strace", "-f", "-qq", "-o", stage.path("trace"),
                          "-e", "trace=execve,write", "-e",
-                         "signal=SIGUSR1,SIGCHLD", WORK, "10")
+                         "signal=SIGUSR1,SIGCHLD", WORK, "3", "30")
         lines = sorted(re.sub(r"^\d+ +|si_pid=\d+|si_.time=\d+|"
                               r"0x\w+|\d+ vars|, *$| = \d+$", "", line)
                        for line in stage.read("trace").splitlines()
@@ -77,8 +77,8 @@ class Valgrind(Program):
     def run(self, stage):
         """Returns {what: result}."""
         done = stage.run("valgrind", "-q", "--error-exitcode=99",
-                         "--leak-check=full", WORK, "10")
-        threads = stage.run("valgrind", "-q", "--tool=none", WORK, "25")
+                         "--leak-check=full", WORK, "3", "8")
+        threads = stage.run("valgrind", "-q", "--tool=none", WORK, "3", "20")
         return {"memcheck": str(done), "none": str(threads)}
 
 
