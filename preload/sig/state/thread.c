@@ -130,8 +130,13 @@ uint64_t jp_threads_edges_sig(uint64_t cpu_ns)
     uint64_t known = atomic_load(&until_ns);
     for (uint32_t i = 0; i < used; i++) {
         const uint32_t tid = threads[i].tid;
-        if (atomic_load(&threads[i].state) >= JP_THREAD_IDLE && tid != 0)
-            known += jp_sys_clock_sig(jp_thread_clock_of_sig(tid));
+        if (atomic_load(&threads[i].state) < JP_THREAD_IDLE || tid == 0)
+            continue;
+        const uint64_t own = jp_sys_clock_sig(jp_thread_clock_of_sig(tid));
+        /* Its clock cannot be read, behind a filter of the program's. */
+        if (own == 0)
+            return atomic_load(&before_ns);
+        known += own;
     }
     return atomic_load(&before_ns) + (cpu_ns > known ? cpu_ns - known : 0);
 }
