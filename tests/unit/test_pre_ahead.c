@@ -121,6 +121,28 @@ static void test_goes_elsewhere(void **state)
     called = "\xff\xd1";
 }
 
+/* The first instructions of V8's Sparkplug code: xor; call; leave; ret.  What is
+ * called makes the frame: test; jne; pop %r15; push %rbp.  Or it does not, or
+ * its caller has pushed something. */
+static void test_frame_made_by_another(void **state)
+{
+    (void)state;
+    expect(GO("\x33\xdb\xe8\x02\x00\x00\x00\xc9\xc3"
+              "\xf6\xc1\x3e\x75\x40\x41\x5f\x55\x48\x89\xe5",
+              0, 40),
+           1, 40);
+    assert_int_equal(GO("\x33\xdb\xe8\x02\x00\x00\x00\xc9\xc3"
+                        "\x55\x48\x89\xe5",
+                        0, 40)
+                         .answer,
+                     JP_AHEAD_OWN);
+    assert_int_equal(GO("\x50\xe8\x02\x00\x00\x00\xc9\xc3"
+                        "\x41\x5f\x55\x48\x89\xe5",
+                        1, 40)
+                         .answer,
+                     JP_AHEAD_OWN);
+}
+
 /* A way that ends, or of which sp is not known, is left for a branch. */
 static void test_other_ways(void **state)
 {
@@ -208,6 +230,7 @@ int main(void)
         cmocka_unit_test(test_frame_to_come),
         cmocka_unit_test(test_own_frame),
         cmocka_unit_test(test_goes_elsewhere),
+        cmocka_unit_test(test_frame_made_by_another),
         cmocka_unit_test(test_other_ways),
         cmocka_unit_test(test_address_pushed),
         cmocka_unit_test(test_bounds),

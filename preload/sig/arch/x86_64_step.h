@@ -187,6 +187,7 @@ static inline void jp_arch_do_plain_sig(const struct jp_arch_parts *parts,
         step->value = parts->number;
     } else if (opcode == 0xe8) {
         step->kind = JP_STEP_CALL;
+        step->value = parts->number;
     } else if (opcode == 0xc2 || opcode == 0xc3) {
         step->kind = JP_STEP_RETURN;
     } else if (opcode == 0xc9) {

@@ -17,8 +17,10 @@
 #define STEPS 192U /* instructions that are followed */
 #define PAGE 4096U
 #define COPY_BYTES 512U
-#define NEAR_BYTES 4096U /* a function without a frame is shorter */
-#define FORKS 16U        /* branches that are remembered */
+#define NEAR_BYTES 4096U   /* a function without a frame is shorter */
+#define FORKS 16U          /* branches that are remembered */
+#define PROLOGUE_BYTES 16U /* of a function, before it calls for its frame */
+#define PROLOGUE_STEPS 24U /* instructions until that is made */
 
 /* Where the return address is. */
 enum link {
@@ -202,6 +204,34 @@ static enum jp_ahead judge_sig(struct run *run, const struct jp_arch_step *step)
     return turn_sig(run);
 }
 
+/* Whether the code at `to`, which the instruction at `pc` calls, makes the
+ * frame of its caller: it takes its return address off the stack and pushes the
+ * frame pointer (V8's BaselineOutOfLinePrologue).  Only the first instructions
+ * of a function lead to such a call. */
+static int makes_frame_sig(struct run *run, uint64_t pc, uint64_t to)
+{
+    const struct place kept = run->at;
+    uint32_t popped = 0, made = 0, going = 1;
+    if (kept.link != LINK_ON_TOP || run->vague || kept.up != 0 ||
+        kept.fp_up >= 0 || run->calls != 0 || pc - run->begin > PROLOGUE_BYTES)
+        return 0;
+    run->at.pc = to;
+    for (unsigned i = 0; i < PROLOGUE_STEPS && going; i++) {
+        struct jp_arch_step step;
+        const uint8_t *code = code_sig(run);
+        if (code == NULL)
+            break;
+        jp_arch_step_sig(code, &step);
+        run->at.pc += step.length;
+        popped += step.kind == JP_STEP_POP;
+        made = step.kind == JP_STEP_PUSH_FP && popped == 1;
+        going = step.kind == JP_STEP_POP || step.kind == JP_STEP_BRANCH ||
+                (step.kind == JP_STEP_PLAIN && step.value == 0);
+    }
+    run->at = kept;
+    return made != 0;
+}
+
 /* Follows one instruction.  Returns GOING, or what is known now. */
 static enum jp_ahead run_one_sig(struct run *run, uint64_t sp, uint64_t fp)
 {
@@ -229,6 +259,8 @@ static enum jp_ahead run_one_sig(struct run *run, uint64_t sp, uint64_t fp)
         return to >= run->begin && to <= before ? turn_sig(run)
                                                 : JP_AHEAD_GOING;
     case JP_STEP_CALL:
+        if (step.value != 0 && makes_frame_sig(run, before, to))
+            return JP_AHEAD_MAYBE;
         run->calls++;
         if (at->link == LINK_ON_TOP)
             run->vague |= at->up < 0;
