@@ -1,6 +1,7 @@
 # `make bench`: figures as ratios against peers, in one run.
 BENCH_BIN := $(addprefix $(B)/tests/bench/,spawn stacks handler handler-nofp \
-  jitgig forkcost spin walk walk-nofp empty.so roots timed.so)
+  jitgig forkcost spin walk walk-nofp empty.so roots timed.so \
+  timed-blind.so)
 
 # So that the bench still builds when somebody wants it.
 check-build: $(BENCH_BIN)
@@ -31,12 +32,15 @@ $(B)/tests/bench/empty.so: tests/bench/empty.c
 	@mkdir -p $(@D)
 	$(CC) -O2 $(WARN) -fPIC -shared -o $@ $<
 
-# jprof with its handler timed.
-$(B)/tests/bench/timed.so: tests/bench/timed.c $(SIG_OBJ) $(PRE_OBJ) \
+# jprof with its handler timed, and one that does not look ahead.
+$(B)/tests/bench/timed-blind.so: TIMED = -DTIMED_BLIND \
+  -Wl,--wrap=jp_walk_ahead_sig
+$(B)/tests/bench/timed.so $(B)/tests/bench/timed-blind.so: \
+  tests/bench/timed.c $(SIG_OBJ) $(PRE_OBJ) \
   $(B)/preload/exports.ver
 	@mkdir -p $(@D)
 	$(CC) -O2 -g $(WARN) -D_GNU_SOURCE -fPIC -shared -Wl,-z,defs \
-	  -Wl,--wrap=jp_handler_sig -Wl,--version-script=$(B)/preload/exports.ver \
+	  -Wl,--wrap=jp_handler_sig $(TIMED) -Wl,--version-script=$(B)/preload/exports.ver \
 	  -o $@ $< $(SIG_OBJ) $(PRE_OBJ)
 
 bench-stacks: all $(B)/tests/bench/roots ## the table of doc/bench.md: roots reached, beside perf

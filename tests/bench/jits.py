@@ -21,6 +21,7 @@ import packjit      # noqa: E402
 
 DATA = os.path.join(HERE, "..", "data", "jit")
 CHURN = os.path.join(HERE, "..", "programs", "codechurn.js")
+OPERATIONS = os.path.join(HERE, "..", "programs", "operations.js")
 BYTES = 1000000000
 MEMORY = 256 << 20
 REPEATS = 3
@@ -177,26 +178,47 @@ def bench_perf_map(bench, environment, summary, job):
                   f"{share:.2f}% of {frames}")
 
 
+def handler_costs(bench, environment, job, library, name):
+    """(signals, median, mean) of a sample's handler in ns, of one run."""
+    folder = fresh(bench, name)
+    told = os.path.join(folder, "times")
+    subprocess.run(job, cwd=folder, check=True, stdout=subprocess.DEVNULL,
+                   env=environment([
+                       f"LD_PRELOAD={bench.tool(library)}",
+                       f"JPROF_TIMED={told}", "JPROF_FLAGS=JP_START "
+                       "JP_PERIOD=0.001 JP_FILENAME=jprof-log"]))
+    with open(told, encoding="ascii") as lines:
+        return max([int(word) for word in line.split()] for line in lines)
+
+
 def bench_cost(bench, environment, job):
     """CPU time of a sample's handler on the Node job, with all that it does:
     the map, the rules, the looks at JIT files."""
-    runs = []
-    for turn in range(REPEATS):
-        folder = fresh(bench, f"cost-{turn}")
-        told = os.path.join(folder, "times")
-        subprocess.run(job, cwd=folder, check=True, stdout=subprocess.DEVNULL,
-                       env=environment([
-                           f"LD_PRELOAD={bench.tool('timed.so')}",
-                           f"JPROF_TIMED={told}", "JPROF_FLAGS=JP_START "
-                           "JP_PERIOD=0.001 JP_FILENAME=jprof-log"]))
-        with open(told, encoding="ascii") as lines:
-            runs.append(max([int(word) for word in line.split()]
-                            for line in lines))
+    runs = [handler_costs(bench, environment, job, "timed.so", f"cost-{turn}")
+            for turn in range(REPEATS)]
     count, middle, mean = (statistics.median(run[i] for run in runs)
                            for i in range(3))
     bench.row("Node, a sample's handler",
               f"median {middle / 1e3:.1f} us, mean {mean / 1e3:.1f} us of "
               f"{count}", "mean <= 3 us", mean <= 3000)
+
+
+def bench_ahead(bench, environment, node):
+    """The same on a program that is in V8's builtins and bytecode handlers half
+    of its time: with the search for their caller, and without."""
+    for tier, options in (("interpreter", ["--no-sparkplug", "--no-opt",
+                                           "--no-maglev"]),
+                          ("all tiers", [])):
+        job = [node, *options, OPERATIONS, "2"]
+        medians = {"timed.so": [], "timed-blind.so": []}
+        for turn in range(REPEATS):
+            for library, of in medians.items():
+                of.append(handler_costs(
+                    bench, environment, job, library,
+                    f"ahead-{tier.split()[0]}-{turn}-{library}")[1])
+        ahead, blind = (statistics.median(of) / 1e3 for of in medians.values())
+        bench.row(f"Node's builtins, {tier}, a sample's handler",
+                  f"median {ahead:.1f} us, without looking ahead {blind:.1f}")
 
 
 def bench_node(bench, environment, summary):
@@ -208,6 +230,7 @@ def bench_node(bench, environment, summary):
         return
     job = (node, os.path.join(DATA, "node", "fib.js"))
     bench_cost(bench, environment, job)
+    bench_ahead(bench, environment, node)
     folder = fresh(bench, "node")
     log = our_job(bench, environment, folder, [node, "--perf-prof", job[1]])
     report = [os.path.join(bench.build, "jprof-report"), "-o", "report.html",

@@ -43,6 +43,20 @@ void __wrap_jp_handler_sig(int signal, siginfo_t *info, void *context)
     atomic_fetch_add(&handled, 1);
 }
 
+#ifdef TIMED_BLIND
+struct jp_walk;
+struct jp_walk_frame;
+int __wrap_jp_walk_ahead_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
+
+/* Stands for looking ahead: it finds nothing (JP_AHEAD_UNKNOWN). */
+int __wrap_jp_walk_ahead_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
+{
+    (void)walk;
+    (void)frame;
+    return 0;
+}
+#endif
+
 __attribute__((destructor)) static void tell(void)
 {
     const char *path = getenv("JPROF_TIMED");
