@@ -7,7 +7,7 @@ import re
 import subprocess
 import unittest
 
-from jprun import ROOT, Case, need
+from jprun import HANG_SECONDS, ROOT, Case, need
 import exports
 from dwarfs import LINES, SOURCE, Readers, instructions, output
 
@@ -157,15 +157,17 @@ class Names(Readers):
         """The .dwo files of a program in a .dwp file."""
         version = re.search(r"0\.(\d+)", output("eu-readelf", "--version"))
         is_read = int(version.group(1)) >= 191
-        whole = self.build("whole")
+        # LLVM's packer (21) never ends with the location views of g++ 16.
+        views = "-gno-variable-location-views"
+        whole = self.build("whole", views)
         expected = self.asked(whole, LINES, whole)
         # binutils' packs no DWARF 5.
         for option, packer in (("-gdwarf-5", "llvm-dwp"),
                                ("-gdwarf-4", "dwp")):
             with self.subTest(option=option):
-                path = self.build("app", option, "-gsplit-dwarf")
+                path = self.build("app", option, "-gsplit-dwarf", views)
                 subprocess.run([need(packer), "-e", path, "-o", path + ".dwp"],
-                               check=True, cwd=self.dir)
+                               check=True, cwd=self.dir, timeout=HANG_SECONDS)
                 os.unlink(self.path("app-inlined.dwo"))
                 if is_read:
                     self.assertEqual(self.asked(path, LINES, path), expected)
