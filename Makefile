@@ -32,7 +32,7 @@ LIBLINK := -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,noseparate-code \
 INC := -Iinclude -iquote preload -iquote analyzer
 
 # libdeflate unpacks debug information three times as fast as zlib: it is used
-# where it is, by analyzer/symbol/elf/unpack.c.
+# where it is, by analyzer/symbol/elf/sections.c.
 DEFLATE := $(shell echo 'int main(void) { return 0; }' | $(CC) $(CFLAGS) \
   $(LDFLAGS) -include libdeflate.h -x c - -ldeflate -o /dev/null \
   2>/dev/null && echo yes)

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,6 +22,14 @@
 /* The user whose profile root reads; NO_USER: several users' profiles. */
 static uid_t reader;
 static int has_reader;
+
+/* The folder whose files he may read anyway; st_ino is 0 without one. */
+static struct stat trusted;
+
+void jr_file_trust(const struct stat *info)
+{
+    trusted = *info;
+}
 
 void jr_file_read_for(const struct stat *info)
 {
@@ -76,6 +85,20 @@ static int walk_to(char *path, const struct stat *info)
     return reached;
 }
 
+/* Whether the file at `path`, the kernel's, is in the folder that is trusted.
+ */
+static int is_trusted(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = jr_strndup(path, (size_t)(slash - path));
+    struct stat info;
+    int found = trusted.st_ino && lstat(folder, &info) == 0 &&
+                same_file(&info, &trusted);
+
+    free(folder);
+    return found;
+}
+
 /* Whether the user could read the file, by its mode and by those of the
  * folders that it is in. */
 static int is_readable(int fd, const struct stat *info)
@@ -88,7 +111,7 @@ static int is_readable(int fd, const struct stat *info)
     if (length <= 0 || path[0] != '/')
         return 0;
     path[length] = '\0';
-    return may(info, S_IROTH) && walk_to(path, info);
+    return is_trusted(path) || (may(info, S_IROTH) && walk_to(path, info));
 }
 
 int jr_file_open_again(int fd, const char *path, const struct stat *info)

@@ -204,6 +204,18 @@ class Pack(Archives):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout, before)
 
+    def test_of_another_user(self):
+        """Root's report of an archive that is somebody else's."""
+        if os.geteuid() != 0:
+            self.skipTest("giving files away needs root")
+        need("zstd")
+        self.profile()
+        before = self.report_of("out", "--format=text")[0]
+        self.assertEqual(self.jprof("pack", "out").status, 0)
+        os.chown(self.path("out.tar.zst"), 65534, 65534)
+        self.assertEqual(self.report_of("out.tar.zst", "--format=text")[0],
+                         before)
+
     def test_no_file_that_it_names_is_opened(self):
         strace = need("strace")
         self.profile()

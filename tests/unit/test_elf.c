@@ -345,6 +345,26 @@ static void ends_before_what_is_described(void **state)
     free(names.items);
 }
 
+/* Code without symbols behind GCC's own start-up code is not that. */
+static void ends_the_start_up_code(void **state)
+{
+    struct jr_candidates candidates = {0};
+    struct jr_names names = {0};
+    struct jr_fdes fdes = {0};
+
+    (void)state;
+    *JR_PUSH(candidates.items, candidates.count, candidates.room) =
+        (struct jr_candidate){0x10, 0, 0x60, "frame_dummy", STB_LOCAL};
+    *JR_PUSH(candidates.items, candidates.count, candidates.room) =
+        (struct jr_candidate){0x40, 0, 0x60, "last", STB_LOCAL};
+    jr_names_choose(&candidates, &fdes, &names);
+    assert_int_equal(names.count, 2);
+    assert_int_equal(names.items[0].end, 0x20);
+    assert_int_equal(names.items[1].end, 0x60);
+    free(candidates.items);
+    free(names.items);
+}
+
 /* Against the slow way, over pseudo-random numbers. */
 static void finds_ranks(void **state)
 {
@@ -392,6 +412,7 @@ int main(void)
         cmocka_unit_test(refuses_what_is_no_elf_file),
         cmocka_unit_test(names_the_rest_of_a_nested_symbol),
         cmocka_unit_test(ends_before_what_is_described),
+        cmocka_unit_test(ends_the_start_up_code),
         cmocka_unit_test(finds_ranks),
     };
 

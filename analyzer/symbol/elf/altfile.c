@@ -83,7 +83,7 @@ int jr_altfile_open(const struct jr_debug_folders *folders, Dwarf *debug,
     if (alternate->fd >= 0)
         alternate->elf = elf_begin(alternate->fd, ELF_C_READ_MMAP, NULL);
     if (alternate->elf) {
-        jr_unpack(alternate->elf, link.name, &alternate->unpacked);
+        jr_sections_unpack(alternate->elf, link.name, &alternate->unpacked);
         alternate->dwarf = dwarf_begin_elf(alternate->elf, DWARF_C_READ, NULL);
     }
     if (alternate->dwarf) {
@@ -101,7 +101,7 @@ void jr_altfile_close(struct jr_altfile *alternate)
     if (alternate->dwarf)
         dwarf_end(alternate->dwarf);
     elf_end(alternate->elf);
-    jr_unpacked_free(&alternate->unpacked);
+    jr_sections_free(&alternate->unpacked);
     if (alternate->fd >= 0)
         close(alternate->fd);
     *alternate = (struct jr_altfile){.fd = -1};

@@ -8,13 +8,13 @@
 #include <elfutils/libdw.h>
 
 #include "symbols.h"
-#include "unpack.h"
+#include "sections.h"
 
 struct jr_altfile {
     int fd; /* -1: there is none */
     Elf *elf;
     Dwarf *dwarf;
-    struct jr_unpacked unpacked;
+    struct jr_sections unpacked;
 };
 
 /* Opens what the .gnu_debugaltlink of `debug`, read from `path`, names and

@@ -39,7 +39,7 @@ static Dwarf *open_packed(const char *path, struct jr_dwarf_file *file)
     file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
     if (!file->elf || jr_packed_dwarf_excess(file->elf))
         return NULL;
-    jr_unpack(file->elf, path, &file->unpacked);
+    jr_sections_unpack(file->elf, path, &file->unpacked);
     return file->unpacked.count ? dwarf_begin_elf(file->elf, DWARF_C_READ, NULL)
                                 : NULL;
 }
@@ -60,10 +60,10 @@ int jr_dwarf_file_open(Dwfl_Module *module, Elf *elf, const char *path,
                path, excess);
         return -1;
     }
-    jr_unpack(elf, path, &file->unpacked);
+    jr_sections_unpack(elf, path, &file->unpacked);
     other = symbols_file(module);
     if (other && other != elf)
-        jr_unpack(other, path, &file->unpacked);
+        jr_sections_unpack(other, path, &file->unpacked);
     file->debug = dwfl_module_getdwarf(module, &bias);
     dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, &main_file,
                      &debug_file);
@@ -89,5 +89,5 @@ void jr_dwarf_file_close(struct jr_dwarf_file *file)
     if (file->fd >= 0)
         close(file->fd);
     jr_altfile_close(&file->alternate);
-    jr_unpacked_free(&file->unpacked);
+    jr_sections_free(&file->unpacked);
 }

@@ -11,14 +11,14 @@
 
 #include "altfile.h"
 #include "symbols.h"
-#include "unpack.h"
+#include "sections.h"
 
 struct jr_dwarf_file {
     Dwarf *debug;
     uint64_t bias;    /* of its addresses to those of the module's file */
     const char *path; /* of the file that has it; lives with the module */
     struct jr_altfile alternate;
-    struct jr_unpacked unpacked;
+    struct jr_sections unpacked;
     int fd; /* -1: libdwfl has opened it all, else what is opened here: */
     Elf *elf;
 };

@@ -104,6 +104,12 @@ static void sort_and_drop_aliases(struct jr_candidates *candidates)
     *candidates = (struct jr_candidates){chosen, kept, candidates->count};
 }
 
+/* The last function of GCC's crtstuff.c, which has no size nor call-frame
+ * information: a jump, in at most 16 bytes.  Behind it the program's own code
+ * begins, of which not all may have symbols (GHC's local functions). */
+#define CRT_LAST "frame_dummy"
+#define CRT_LAST_MAX 16
+
 /* Where the candidate `at` ends. */
 static uint64_t end_of(const struct jr_candidates *candidates, size_t at,
                        const struct jr_fdes *fdes)
@@ -119,6 +125,9 @@ static uint64_t end_of(const struct jr_candidates *candidates, size_t at,
     }
     if (at + 1 < candidates->count && candidate[1].start < end)
         end = candidate[1].start;
+    if (strcmp(candidate->name, CRT_LAST) == 0 &&
+        end - candidate->start > CRT_LAST_MAX)
+        end = candidate->start + CRT_LAST_MAX;
     fde = jr_fdes_find(fdes, candidate->start);
     if (fde)
         return fde->end < end ? fde->end : end;

@@ -3,7 +3,7 @@
  * SHF_COMPRESSED of the ELF gABI: the head of a packed section, then the
  * format of zlib (RFC 1950) or frames of Zstandard (RFC 8878).
  * Runs in: analyzer. */
-#include "unpack.h"
+#include "sections.h"
 
 #include <gelf.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static unpack_fn *unpacker_of(const GElf_Chdr *head)
 
 /* Unpacks one section.  Returns 0, or -1 when its bytes are no such thing. */
 static int unpack(Elf *elf, Elf_Scn *section, const GElf_Chdr *head,
-                  unpack_fn *unpacker, struct jr_unpacked *unpacked)
+                  unpack_fn *unpacker, struct jr_sections *unpacked)
 {
     const size_t start = gelf_getclass(elf) == ELFCLASS32 ? sizeof(Elf32_Chdr)
                                                           : sizeof(Elf64_Chdr);
@@ -114,7 +114,8 @@ static int is_unread(const char *name)
     return 0;
 }
 
-void jr_unpack(Elf *elf, const char *path, struct jr_unpacked *unpacked)
+void jr_sections_unpack(Elf *elf, const char *path,
+                        struct jr_sections *unpacked)
 {
     Elf_Scn *section = NULL;
     size_t names;
@@ -150,10 +151,10 @@ void jr_unpack(Elf *elf, const char *path, struct jr_unpacked *unpacked)
     }
 }
 
-void jr_unpacked_free(struct jr_unpacked *unpacked)
+void jr_sections_free(struct jr_sections *unpacked)
 {
     for (size_t i = 0; i < unpacked->count; i++)
         free(unpacked->items[i]);
     free(unpacked->items);
-    *unpacked = (struct jr_unpacked){0};
+    *unpacked = (struct jr_sections){0};
 }

@@ -4,15 +4,15 @@
  * asks for stays packed, and the rest is unpacked by the fastest library that
  * is there.
  * Runs in: analyzer. */
-#ifndef JR_UNPACK_H
-#define JR_UNPACK_H
+#ifndef JR_SECTIONS_H
+#define JR_SECTIONS_H
 
 #include <libelf.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* What sections were unpacked to. */
-struct jr_unpacked {
+struct jr_sections {
     void **items;
     size_t count, room;
     uint64_t before, after; /* bytes in all */
@@ -25,7 +25,8 @@ struct jr_unpacked {
  * file's `path` that a section of zstd's is damaged, or would unpack to more
  * than DWARF does; what is damaged of zlib's is left to libelf.  To be called
  * before libdw sees the sections; what *unpacked holds must outlive `elf`. */
-void jr_unpack(Elf *elf, const char *path, struct jr_unpacked *unpacked);
-void jr_unpacked_free(struct jr_unpacked *unpacked);
+void jr_sections_unpack(Elf *elf, const char *path,
+                        struct jr_sections *unpacked);
+void jr_sections_free(struct jr_sections *unpacked);
 
 #endif
