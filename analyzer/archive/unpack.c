@@ -304,7 +304,7 @@ int jr_archive_unpack(const char *path, struct jr_unpacked *unpacked)
     unpacking->folder = fd < 0 ? NULL : make_folder(unpacked);
     if (unpacking->folder) {
         jr_file_read_for(&info);
-        if (fstat(unpacking->folder, &info) == 0)
+        if (fstat(unpacking->folder->fd, &info) == 0)
             jr_file_trust(&info);
         unpacking->unzst = jr_unzst_new(fd);
         result = take_all(unpacking);

@@ -15,7 +15,8 @@
 #include "mem.h"
 
 #define NO_USER ((uid_t)-1)
-#define NAME_SIZE 64 /* of a descriptor's name in /proc */
+#define TRUSTED_MAX 4 /* folders; a report compares two archives */
+#define NAME_SIZE 64  /* of a descriptor's name in /proc */
 #define FOLDER (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define READING (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
@@ -23,12 +24,14 @@
 static uid_t reader;
 static int has_reader;
 
-/* The folder whose files he may read anyway; st_ino is 0 without one. */
-static struct stat trusted;
+/* The folders whose files he may read anyway. */
+static struct stat trusted[TRUSTED_MAX];
+static size_t ntrusted;
 
 void jr_file_trust(const struct stat *info)
 {
-    trusted = *info;
+    if (ntrusted < TRUSTED_MAX)
+        trusted[ntrusted++] = *info;
 }
 
 void jr_file_read_for(const struct stat *info)
@@ -85,16 +88,17 @@ static int walk_to(char *path, const struct stat *info)
     return reached;
 }
 
-/* Whether the file at `path`, the kernel's, is in the folder that is trusted.
- */
+/* Whether the file at `path`, the kernel's, is in a folder that is trusted. */
 static int is_trusted(const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *folder = jr_strndup(path, (size_t)(slash - path));
     struct stat info;
-    int found = trusted.st_ino && lstat(folder, &info) == 0 &&
-                same_file(&info, &trusted);
+    int found = 0;
 
+    if (ntrusted && lstat(folder, &info) == 0)
+        for (size_t i = 0; i < ntrusted; i++)
+            found |= same_file(&info, &trusted[i]);
     free(folder);
     return found;
 }

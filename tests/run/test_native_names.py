@@ -62,6 +62,22 @@ __attribute__((weak)) int main(int argc, char **)
 }
 """
 
+BLOCKS = """
+unsigned turn(unsigned n)
+{
+    unsigned sum = 0;
+    for (unsigned i = 0; i < n; i++) {
+        unsigned x = i * 2654435761U;
+        sum += x >> 5;
+    }
+    return sum;
+}
+int main(int argc, char **argv)
+{
+    return argv[0] && turn((unsigned)argc) == 1;
+}
+"""
+
 
 class Names(Readers):
     def test_versions(self):
@@ -190,6 +206,28 @@ class Names(Readers):
         self.assertIn(["mix", "twice", "within"],
                       [[name for name, _ in chain] for chain in
                        found.values()])
+
+    def test_blocks_apart(self):
+        """GHC's functions, which say of their first block that it is all."""
+        with open(self.path("a.c"), "w", encoding="ascii") as source:
+            source.write(BLOCKS)
+        subprocess.run([need("gcc"), "-O0", "-gdwarf-3", "-gstrict-dwarf",
+                        "-dA", "-S", "a.c"], check=True, cwd=self.dir)
+        with open(self.path("a.s"), encoding="utf-8") as source:
+            text = source.read()
+        text, found = re.subn(r"\.byte\t0x\w+(\t# DW_AT_language)",
+                              r".byte\t0x18\1", text)
+        self.assertEqual(found, 1)
+        text, found = re.subn(r"\.quad\t\.LFE0(\t# DW_AT_high_pc)",
+                              r".quad\t.LFB0+1\1", text)
+        self.assertEqual(found, 1)
+        with open(self.path("a.s"), "w", encoding="utf-8") as target:
+            target.write(text)
+        subprocess.run(["gcc", "-o", "a", "a.s"], check=True, cwd=self.dir)
+        path = self.path("a")
+        self.assertEqual({name for chain in self.asked(
+            path, LINES, path).values() for name, where in chain
+                          if where.endswith("a.c:7")}, {"turn"})
 
     def test_kept_copy(self):
         """Of a function that two units have, the linker keeps the first."""

@@ -127,6 +127,9 @@ const char *jr_lines_name(Dwarf_Die *entry)
         if (!dwarf_attr_integrate(entry, names[i], &attribute))
             continue;
         name = dwarf_formstring(&attribute);
+        /* GHC's linkage names are its labels, not what the source says. */
+        if (names[i] == DW_AT_MIPS_linkage_name && name && name[0] != '_')
+            continue;
         if (name && *name)
             return name;
     }

@@ -107,21 +107,35 @@ static void forget_functions(struct jr_unit *unit)
     unit->nfunctions = 0;
 }
 
+/* Whether blocks of functions are outside of the code that the functions say
+ * is theirs, as in what GHC writes: each has only its first block. */
+static int has_blocks_apart(struct jr_unit *unit)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word language;
+
+    return dwarf_attr(&unit->tree, DW_AT_language, &attribute) &&
+           dwarf_formudata(&attribute, &language) == 0 &&
+           language == DW_LANG_Haskell;
+}
+
 /* Finds the functions of the unit, with `deep` those that are in others. */
 static void index_functions(struct jr_unit *unit, int deep,
                             struct jr_dwarf_budget *budget)
 {
     struct jr_entries *entries = &unit->entries;
     struct indexing indexing = {.unit = unit};
+    const int blocks = deep && has_blocks_apart(unit);
     struct jr_entry entry;
     int more = jr_entries_first(entries, entries->root_offset, &entry);
 
     forget_functions(unit);
     while (more == 0 && jr_dwarf_step(budget)) {
-        if (entry.tag == DW_TAG_subprogram) {
+        if (entry.tag == DW_TAG_subprogram)
             indexing.offset = jr_entries_offset(entries, &entry);
+        if (entry.tag == DW_TAG_subprogram ||
+            (blocks && indexing.offset && entry.tag == DW_TAG_lexical_block))
             entry_ranges(unit, &entry, budget, add_function, &indexing);
-        }
         more = jr_entries_next(entries, &entry, is_entered(entry.tag, deep),
                                budget);
     }
