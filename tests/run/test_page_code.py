@@ -149,6 +149,32 @@ class Code(InBrowser, NativeCode):
                              {key: two for key, two in self.lines(text).items()
                               if two[1]})
 
+    def test_damaged(self):
+        """Damage anywhere in the block of code is a sentence in its view, and
+        the other views have their numbers."""
+        page = self.write_page(*self.mixed_profile())
+        self.browser.open(page, READY)
+        whole = self.browser.run("jprof.model.sums(jprof.state).whole")
+        with open(page, "rb") as source:
+            data = source.read()
+        start = data.index(b'id="jprof-code">') + len(b'id="jprof-code">')
+        end = data.index(b"<", start)
+        draw = random.Random(11)
+        for place in [start, start + 6, end - 1] + [
+                draw.randrange(start, end) for _ in range(6)]:
+            damaged = bytearray(data)
+            damaged[place] = ord("A" if data[place] != ord("A") else "B")
+            with open(self.path("damaged.html"), "wb") as target:
+                target.write(damaged)
+            self.browser.open(self.path("damaged.html#v=code&f=0"), READY)
+            self.browser.run("jprof.code().catch(() => 0)")
+            with self.subTest(place=place):
+                self.assertIn("its data is damaged", self.browser.run(
+                    "document.querySelector('.body').textContent"))
+                self.assertEqual(self.browser.run(
+                    "jprof.model.sums(jprof.state).whole"), whole)
+                self.check_quiet()
+
     def test_fold_and_find(self):
         """Inlined code folds; the hottest line is chosen at first; keys go
         through the rows; a function without code says so."""
