@@ -49,24 +49,28 @@ function words({command}) {
 // program: the one that the fewest of them have and, of several such, the one
 // that comes most often in the command, as the file that a compiler reads does.
 function tellingArguments(processes) {
-    const users = new Map();
-    const key = (process, word) => process.name + '\0' + word;
+    // By program: the processes that have a word.
+    const programs = new Map();
+    const counts = processes.map((process) => {
+        const times = new Map();
+        const users = programs.get(process.name) || new Map();
 
-    for (const process of processes)
-        for (const word of new Set(words(process)))
-            users.set(key(process, word),
-                (users.get(key(process, word)) || 0) + 1);
-    return processes.map((process) => {
-        const all = words(process), times = new Map();
+        for (const word of words(process))
+            times.set(word, (times.get(word) || 0) + 1);
+        for (const word of times.keys())
+            users.set(word, (users.get(word) || 0) + 1);
+        programs.set(process.name, users);
+        return times;
+    });
+
+    return processes.map(({name}, i) => {
+        const users = programs.get(name), times = counts[i];
         let best = '';
 
-        for (const word of all)
-            times.set(word, (times.get(word) || 0) + 1);
-        for (const word of times.keys()) {
-            const fewer = best === '' ? 1 : users.get(key(process, best))
-                - users.get(key(process, word));
+        for (const [word, number] of times) {
+            const fewer = best === '' ? 1 : users.get(best) - users.get(word);
 
-            if (fewer > 0 || fewer === 0 && times.get(word) > times.get(best))
+            if (fewer > 0 || fewer === 0 && number > times.get(best))
                 best = word;
         }
         return best;
