@@ -25,17 +25,23 @@ struct scope {
     struct jr_hosts hosts;
     struct jr_scope_key *threads; /* as in the model */
     uint32_t *sequence;           /* threads, the busiest first */
+    uint32_t *path;               /* scratch */
+    size_t path_room;
 };
 
-/* What one thread's samples are, run by run of equal stacks. */
+/* Samples of equal stacks that follow each other. */
 struct run {
     uint32_t node; /* 0: the thread used no time of the kind that is shown */
     uint64_t weight_ns;
 };
 
+typedef void put_run_fn(struct scope *scope, const struct run *run);
+
+/* A thread's runs while they are gone through: one is held at a time. */
 struct runs {
-    struct run *items;
-    size_t count, room;
+    put_run_fn *put; /* NULL: only the axis is asked for */
+    struct run last;
+    int has_last;
     uint64_t start_ns, end_ns; /* of the thread's axis */
 };
 
@@ -76,29 +82,35 @@ static int are_equal(const struct jr_model *model, uint32_t a, uint32_t b)
     return a == b;
 }
 
-static void add_run(const struct jr_model *model, struct runs *runs,
-                    uint32_t node, uint64_t weight_ns)
+static void put_last(struct scope *scope, const struct runs *runs)
 {
-    struct run *last = runs->count ? &runs->items[runs->count - 1] : NULL;
+    if (runs->has_last && runs->put)
+        runs->put(scope, &runs->last);
+}
 
+static void add_run(struct scope *scope, struct runs *runs, uint32_t node,
+                    uint64_t weight_ns)
+{
     runs->end_ns = jr_add(runs->end_ns, weight_ns);
-    if (last && are_equal(model, last->node, node))
-        last->weight_ns = jr_add(last->weight_ns, weight_ns);
-    else
-        *JR_PUSH(runs->items, runs->count, runs->room) =
-            (struct run){node, weight_ns};
+    if (runs->has_last && are_equal(scope->model, runs->last.node, node)) {
+        runs->last.weight_ns = jr_add(runs->last.weight_ns, weight_ns);
+        return;
+    }
+    put_last(scope, runs);
+    runs->last = (struct run){node, weight_ns};
+    runs->has_last = 1;
 }
 
 /* A sample stands for the time before it.  What is missing before that by a
  * period or more is a gap, an empty stack. */
-static void find_runs(const struct scope *scope, uint32_t thread,
-                      struct runs *runs)
+static struct runs each_run(struct scope *scope, uint32_t thread,
+                            put_run_fn *put)
 {
     const struct jr_model *model = scope->model;
     const struct jr_order *order = &scope->order;
     const uint32_t process = model->threads[thread].process;
+    struct runs runs = {.put = put};
 
-    runs->count = 0;
     for (size_t i = order->first[thread]; i < order->first[thread + 1]; i++) {
         const struct jr_seen *seen = &model->seen[order->items[i]];
         const uint64_t time = jr_order_since(order, process, seen->time_ns);
@@ -106,45 +118,47 @@ static void find_runs(const struct scope *scope, uint32_t thread,
             time > seen->weight_ns ? time - seen->weight_ns : 0;
 
         if (i == order->first[thread])
-            runs->start_ns = runs->end_ns = from;
-        else if (from > runs->end_ns && from - runs->end_ns >= model->period_ns)
-            add_run(model, runs, 0, from - runs->end_ns);
-        add_run(model, runs, seen->node, seen->weight_ns);
+            runs.start_ns = runs.end_ns = from;
+        else if (from > runs.end_ns && from - runs.end_ns >= model->period_ns)
+            add_run(scope, &runs, 0, from - runs.end_ns);
+        add_run(scope, &runs, seen->node, seen->weight_ns);
     }
+    put_last(scope, &runs);
+    return runs;
 }
 
 /* The frames of a path, root first. */
-static void put_path(struct scope *scope, uint32_t node, uint32_t **scratch,
-                     size_t *room)
+static void put_path(struct scope *scope, const struct run *run)
 {
     const struct jr_model *model = scope->model;
     size_t count = 0;
 
-    for (; node != 0; node = model->nodes.items[node].parent)
-        *JR_PUSH(*scratch, count, *room) = jr_node_function(model, node);
+    for (uint32_t at = run->node; at != 0; at = model->nodes.items[at].parent)
+        *JR_PUSH(scope->path, count, scope->path_room) =
+            jr_node_function(model, at);
     jr_json_open(&scope->json, '[');
     while (count > 0)
-        jr_json_uint(&scope->json, (*scratch)[--count]);
+        jr_json_uint(&scope->json, scope->path[--count]);
     jr_json_close(&scope->json, ']');
 }
 
-static void put_samples(struct scope *scope, const struct runs *runs)
+static void put_weight(struct scope *scope, const struct run *run)
+{
+    jr_json_uint(&scope->json, run->weight_ns);
+}
+
+static void put_samples(struct scope *scope, uint32_t thread)
 {
     struct jr_json *json = &scope->json;
-    uint32_t *scratch = NULL;
-    size_t room = 0;
 
     jr_json_key(json, "samples");
     jr_json_open(json, '[');
-    for (size_t i = 0; i < runs->count; i++)
-        put_path(scope, runs->items[i].node, &scratch, &room);
+    (void)each_run(scope, thread, put_path);
     jr_json_close(json, ']');
     jr_json_key(json, "weights");
     jr_json_open(json, '[');
-    for (size_t i = 0; i < runs->count; i++)
-        jr_json_uint(json, runs->items[i].weight_ns);
+    (void)each_run(scope, thread, put_weight);
     jr_json_close(json, ']');
-    free(scratch);
 }
 
 /* "worker (tid 12)", with its process where there are several, and its machine
@@ -169,19 +183,19 @@ static char *title_of(const struct scope *scope, uint32_t thread)
     return title;
 }
 
-static void put_thread(struct scope *scope, uint32_t thread, struct runs *runs)
+static void put_thread(struct scope *scope, uint32_t thread)
 {
     struct jr_json *json = &scope->json;
     char *title = title_of(scope, thread);
+    const struct runs axis = each_run(scope, thread, NULL);
 
-    find_runs(scope, thread, runs);
     jr_json_open(json, '{');
     jr_json_key_string(json, "type", "sampled");
     jr_json_key_string(json, "name", title);
     jr_json_key_string(json, "unit", "nanoseconds");
-    jr_json_key_uint(json, "startValue", runs->start_ns);
-    jr_json_key_uint(json, "endValue", runs->end_ns);
-    put_samples(scope, runs);
+    jr_json_key_uint(json, "startValue", axis.start_ns);
+    jr_json_key_uint(json, "endValue", axis.end_ns);
+    put_samples(scope, thread);
     jr_json_close(json, '}');
     free(title);
 }
@@ -202,7 +216,6 @@ static int compare_threads(const void *left, const void *right, void *data)
 static size_t put_threads(struct scope *scope)
 {
     const struct jr_model *model = scope->model;
-    struct runs runs = {0};
     size_t main_thread = 0;
 
     for (uint32_t i = 0; i < model->nthreads; i++)
@@ -217,10 +230,9 @@ static size_t put_threads(struct scope *scope)
         if (thread->process == 0 &&
             thread->tid == model->processes[0].run->header.pid)
             main_thread = i;
-        put_thread(scope, scope->sequence[i], &runs);
+        put_thread(scope, scope->sequence[i]);
     }
     jr_json_close(&scope->json, ']');
-    free(runs.items);
     return main_thread;
 }
 
@@ -256,4 +268,5 @@ void jr_write_speedscope(const struct jr_report *report, FILE *out)
     free(name);
     free(scope.threads);
     free(scope.sequence);
+    free(scope.path);
 }
