@@ -121,9 +121,9 @@ static void test_goes_elsewhere(void **state)
     called = "\xff\xd1";
 }
 
-/* The first instructions of V8's Sparkplug code: xor; call; leave; ret.  What is
- * called makes the frame: test; jne; pop %r15; push %rbp.  Or it does not, or
- * its caller has pushed something. */
+/* The first instructions of V8's Sparkplug code: xor; call; leave; ret.  What
+ * is called makes the frame: test; jne; pop %r15; push %rbp.  Or it does not,
+ * or its caller has pushed something. */
 static void test_frame_made_by_another(void **state)
 {
     (void)state;

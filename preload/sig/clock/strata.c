@@ -18,8 +18,8 @@
  * memoryless stratum makes up a PULLth.  The time since the last two moments is
  * left out of that: whether the thread waits in a queue now may follow from it,
  * as the last sample put it at the queue's end if it waited.  So the samples'
- * time is some two strata off the clock's (standard deviation), at any time, and
- * their weights vary by a fifth. */
+ * time is some two strata off the clock's (standard deviation), at any time,
+ * and their weights vary by a fifth. */
 #define PULL 4
 
 /* Where the budget lengthens the period beyond this, no moments are memoryless:
