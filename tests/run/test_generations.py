@@ -101,7 +101,7 @@ class Frameless(Judged):
     def check_callers(self, ending, *options):
         done = self.run_program(
             need("node"), MAP, NATIVE, *options, generations.PROGRAM,
-            "1.5", "eval", "list", flags="JP_START JP_PERIOD=0.004")
+            "3", "eval", "list", flags="JP_START JP_PERIOD=0.004")
         self.assertEqual((done.status, done.err), (0, ""))
         self.check()
         known = collections.Counter()

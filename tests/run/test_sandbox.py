@@ -98,7 +98,7 @@ class Sandbox(Case):
 
     def test_the_reserve_is_a_ring(self):
         """The last samples stay where more come than there is room for."""
-        command = "ulimit -f 250; exec %s kill 0.05 0 80" % program("sandboxed")
+        command = "ulimit -f 250; exec %s kill 0.05 0 160" % program("sandboxed")
         done = self.run_program(
             *shell(command),
             flags="JP_START JP_PERIOD=0.001 JP_FILENAME=%p.log")
