@@ -321,7 +321,7 @@ static uint64_t hash_stack(const struct cursor *cursor, size_t at,
     uint64_t *hashes = cursor->reader->hashes + at / 8 + 2;
     uint64_t hash =
         hash_of_shared(cursor, (size_t)record->base * 8, record->shared);
-    uint64_t address, caller = hash;
+    uint64_t address = 0, caller = hash;
 
     for (uint32_t i = record->count; i-- > 0;) {
         memcpy(&address, cursor->data + at + sizeof *record + 8 * (size_t)i,
