@@ -43,7 +43,8 @@ SIG_SRC := $(wildcard preload/sig/*.c preload/sig/*/*.c \
 PRE_SRC := $(wildcard preload/*.c preload/hooks/*/*.c)
 JL_SRC := $(wildcard analyzer/launcher/*.c analyzer/launcher/*/*.c)
 REP_SRC := $(filter-out $(JL_SRC),\
-  $(wildcard analyzer/*.c analyzer/*/*.c analyzer/*/*/*.c))
+  $(wildcard analyzer/*.c analyzer/*/*.c analyzer/*/*/*.c \
+  analyzer/*/*/*/*.c))
 SIG_OBJ := $(SIG_SRC:%.c=$(B)/%.o)
 PRE_OBJ := $(PRE_SRC:%.c=$(B)/%.o)
 REP_OBJ := $(REP_SRC:%.c=$(B)/%.o)

@@ -9,7 +9,7 @@
 
 #include "write/export/callgrind.h"
 #include "write/export/json_writer.h"
-#include "write/export/proto.h"
+#include "write/export/pprof/proto.h"
 #include "write/export/zip.h"
 
 static void test_json(void **state)

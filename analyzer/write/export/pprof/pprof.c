@@ -10,10 +10,10 @@
 
 #include "base/mem.h"
 #include "base/order.h"
-#include "export.h"
+#include "write/export/export.h"
 #include "write/facts.h"
 #include "write/who.h"
-#include "zip.h"
+#include "write/export/zip.h"
 
 /* The profile that is written. */
 struct writing {

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "export.h"
+#include "write/export/export.h"
 #include "jp_push.h"
 #include "pprof.h"
 #include "write/figures.h"
-#include "zip.h"
+#include "write/export/zip.h"
 
 /* What the samples that end at a node stand for. */
 struct sum {

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "base/order.h"
-#include "export.h"
+#include "write/export/export.h"
 #include "write/figures.h"
 
 #define BODY 65536 /* bytes that wait for the stream */

@@ -5,9 +5,9 @@
 #ifndef JR_FIREFOX_H
 #define JR_FIREFOX_H
 
-#include "export.h"
-#include "json_writer.h"
-#include "order.h"
+#include "write/export/export.h"
+#include "write/export/json_writer.h"
+#include "write/export/order.h"
 #include "write/who.h"
 
 /* The categories, in their order in the file. */
