@@ -2,6 +2,7 @@
 """The checkers themselves: each passes a good tree and fails a bad one.
 Runs in: tests."""
 import os
+import re
 import subprocess
 import unittest
 
@@ -296,6 +297,39 @@ class Paths(Checker):
         os.unlink(self.path("doc/A.md"))
         os.unlink(self.path("preload/sig/README.md"))
         self.assertEqual(self.check("check-paths")[0], 2)
+
+
+class Recipes(Checker):
+    """A tree in which five files know the newest format, and its row."""
+    NAMES = ("analyzer/a.c", "analyzer/b.c", "doc/c.1", "scripts/d", "tests/e")
+
+    def recipes(self, row):
+        with open(os.path.join(ROOT, "scripts/check-recipes"),
+                  encoding="utf-8") as file:
+            text = file.read()
+        rows = re.findall(r'^    "(an? \w+)": ', text, re.M)
+        files = {name: "speedscope recvmsg riscv64 mono-sgen clock_itimer\n"
+                 for name in self.NAMES}
+        files["README.md"] = files["doc/DESIGN.md"] = ""
+        for name in rows:
+            files["doc/DESIGN.md"] += "| %s | x | %s |\n" % (
+                name, row if name == "a format" else " ".join(self.NAMES))
+        self.tree(files)
+
+    def test_good(self):
+        for row in (" ".join(self.NAMES), "analyzer/a.c, b.c; doc/ scripts/ "
+                    "`tests/e`."):
+            self.recipes(row)
+            self.accepted("check-recipes")
+
+    def test_bad(self):
+        self.recipes("analyzer/a.c, doc/ scripts/ tests/")
+        self.refused("a format: analyzer/b.c knows one", "check-recipes")
+
+    def test_row_is_gone(self):
+        self.recipes(" ".join(self.NAMES))
+        self.tree({"doc/DESIGN.md": ""})
+        self.refused("no row for a hook", "check-recipes")
 
 
 class Symbols(Checker):
