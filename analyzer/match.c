@@ -7,15 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "load.h"
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
 
 /* The file that is behind the name of a program: here, or in PATH.  NULL:
  * there is none.  Allocated. */
@@ -44,7 +38,7 @@ static int is_program_file(const char *path, const char *exe)
 {
     struct stat a, b;
 
-    return strcmp(base_name(path), base_name(exe)) == 0 ||
+    return strcmp(jr_base_name(path), jr_base_name(exe)) == 0 ||
            (stat(path, &a) == 0 && stat(exe, &b) == 0 && a.st_dev == b.st_dev &&
             a.st_ino == b.st_ino);
 }

@@ -34,7 +34,9 @@ int jr_value_number(const char *name, const char *value, uint64_t least,
     return 0;
 }
 
-int jr_value_seconds(const char *name, const char *value, uint64_t *ns)
+/* Seconds, "12" or "0.25", as nanoseconds; digits behind the ninth of the
+ * fraction do not count. */
+static int read_seconds(const char *name, const char *value, uint64_t *ns)
 {
     static const char digits[] = "0123456789";
     const size_t whole = strspn(value, digits);
@@ -68,7 +70,7 @@ int jr_value_moment(const char *name, const char *value, uint64_t *ns,
     const int is_other = *value == '@';
 
     *clocks |= 1U << is_other;
-    return jr_value_seconds(name, value + is_other, ns);
+    return read_seconds(name, value + is_other, ns);
 }
 
 char *jr_value_folders(const char *list, struct jr_debug_folders *folders)

@@ -16,10 +16,6 @@
 int jr_value_number(const char *name, const char *value, uint64_t least,
                     uint64_t *number);
 
-/* Seconds, "12" or "0.25", as nanoseconds; digits behind the ninth of the
- * fraction do not count. */
-int jr_value_seconds(const char *name, const char *value, uint64_t *ns);
-
 /* "N" or "N,M", numbers above 0: *first is N, *second M or N. */
 int jr_value_units(const char *name, const char *value, double *first,
                    double *second);

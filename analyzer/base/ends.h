@@ -5,8 +5,8 @@
 #ifndef JR_ENDS_H
 #define JR_ENDS_H
 
-/* Takes away what there is, from a signal handler: it calls nothing but what
- * may be called there. */
+/* Removes the files that are not whole.  It runs in a signal handler, so it may
+ * call only what signal-safety(7) lists. */
 typedef void jr_undo_fn(void);
 
 /* From now on, a signal that ends the program (Ctrl-C, SIGTERM, a terminal or

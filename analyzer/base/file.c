@@ -208,3 +208,10 @@ int jr_file_read(const char *path, size_t limit, struct jr_bytes *bytes,
     close(fd);
     return 0;
 }
+
+const char *jr_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}

@@ -57,4 +57,7 @@ struct jr_bytes {
 int jr_file_read(const char *path, size_t limit, struct jr_bytes *bytes,
                  const char **why);
 
+/* The last component of a path, which it points into. */
+const char *jr_base_name(const char *path);
+
 #endif

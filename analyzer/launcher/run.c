@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "launcher/os/claim.h"
 #include "jp_limits.h"
@@ -50,7 +51,7 @@ static char *folder_name(const char *path)
     time_t now = time(NULL);
     struct tm parts;
 
-    snprintf(name, sizeof name, "%s", jl_base_name(path));
+    snprintf(name, sizeof name, "%s", jr_base_name(path));
     for (char *at = name; *at; at++)
         if (!((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
               (*at >= '0' && *at <= '9') || strchr("._+-", *at)))

@@ -278,7 +278,10 @@ uint32_t *jr_code_hottest(const struct jr_codes *codes, size_t *count)
     return functions;
 }
 
-int jr_code_is(const struct jr_function *function, const struct jr_frame *frame)
+/* Whether the frame, one of jr_code_frames of a file's code, is of the
+ * function. */
+static int is_of(const struct jr_function *function,
+                 const struct jr_frame *frame)
 {
     return frame->name == function->name && frame->module == function->module &&
            frame->inlined == function->inlined;
@@ -290,7 +293,7 @@ size_t jr_code_depth(const struct jr_function *function,
     if (function->kind == JR_FRAME_JIT)
         return frames->count;
     for (size_t count = frames->count; count > 0; count--)
-        if (jr_code_is(function, &frames->items[count - 1]))
+        if (is_of(function, &frames->items[count - 1]))
             return count;
     return 0;
 }

@@ -57,11 +57,6 @@ void jr_code_free(struct jr_code_view *view);
  * into them included: an array of *count that the caller frees. */
 uint32_t *jr_code_hottest(const struct jr_codes *codes, size_t *count);
 
-/* Whether the frame, one of jr_code_frames of a file's code, is of the
- * function. */
-int jr_code_is(const struct jr_function *function,
-               const struct jr_frame *frame);
-
 /* How many of the frames, innermost first, are of the function and of those
  * inlined into it; 0: it is none of them.  Of JIT code, all. */
 size_t jr_code_depth(const struct jr_function *function,

@@ -9,37 +9,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 
 #define NO_WAIT UINT32_MAX
 
-/* A thread with this share of its time in one wait was there all the time: it
- * came there somehow. */
+/* A thread with at least this share of its time in one wait counts as idle
+ * throughout: it needed some time to come there. */
 #define IDLE_SHARE 0.99
-
-static const char *base_name(const char *module)
-{
-    const char *slash = strrchr(module, '/');
-
-    return slash ? slash + 1 : module;
-}
 
 int jr_is_own(const char *module)
 {
     static const char own[] = "libjprof.so";
-    const char *name = base_name(module);
+    const char *name = jr_base_name(module);
 
     /* There may be a build-id behind it (symbol/elf/modules.c). */
     return strncmp(name, own, sizeof(own) - 1) == 0 &&
            (name[sizeof(own) - 1] == '\0' || name[sizeof(own) - 1] == ' ');
 }
 
-int jr_is_system(const char *module)
+/* Whether the module's code makes waits for others: the C library and what
+ * stands before it. */
+static int is_system(const char *module)
 {
     static const char *const names[] = {
         "libc.so",   "libc-",    "libpthread", "librt",      "libjprof.so",
         "libstdc++", "ld-linux", "ld-musl",    "linux-vdso", "[vdso]"};
-    const char *name = base_name(module);
+    const char *name = jr_base_name(module);
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)
@@ -58,7 +54,7 @@ static void whose_wait(const struct jr_model *model, uint32_t node,
     for (; node != 0; node = model->nodes.items[node].parent) {
         const uint32_t here = jr_node_function(model, node);
 
-        if (jr_is_system(model->functions[here].module)) {
+        if (is_system(model->functions[here].module)) {
             if (!found)
                 *function = *call = here;
             continue;
@@ -243,7 +239,7 @@ static uint8_t *find_inner(const struct jr_model *model)
         const uint32_t parent = model->nodes.items[i].parent;
         const uint32_t function = jr_node_function(model, i);
 
-        if (parent == 0 || !jr_is_system(model->functions[function].module))
+        if (parent == 0 || !is_system(model->functions[function].module))
             continue;
         inner[i] =
             inner[parent] ||

@@ -8,10 +8,8 @@
 
 #include "model.h"
 
-/* Whether a module is libjprof.so; and whether its code makes waits
- * for others: the C library and what stands before it. */
+/* Whether a module is libjprof.so. */
 int jr_is_own(const char *module);
-int jr_is_system(const char *module);
 
 /* A function's real time, wherever it is on the stack. */
 struct jr_time_row {

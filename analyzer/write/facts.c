@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "coverage.h"
 #include "who.h"

@@ -74,13 +74,6 @@ void jr_put_tier(const struct jr_function *function, FILE *out)
         fputs(JR_INLINED, out);
 }
 
-const char *jr_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 const char *jr_exe_of(const struct jr_process *process)
 {
     if (process->run->header.exe[0] != '\0')

@@ -39,8 +39,6 @@ const char *jr_shown_module(const struct jr_function *function);
  * JR_INLINED. */
 void jr_put_tier(const struct jr_function *function, FILE *out);
 
-/* The last component of a path. */
-const char *jr_base_name(const char *path);
 /* The path of a process's executable, from its log or map; "" if unknown. */
 const char *jr_exe_of(const struct jr_process *process);
 

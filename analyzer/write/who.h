@@ -8,7 +8,8 @@
 
 #include "model/model.h"
 
-/* Machines by their boots, in the order of the processes. */
+/* Machines, told apart by the boot that their maps name, in the order of the
+ * processes. */
 struct jr_hosts {
     char **names; /* as their maps say, or "machine BOOT"; a machine that was
                      started again, or another one of the name, has its boot

@@ -50,7 +50,7 @@ static int claim_old_sig(const char *path, struct stat *ours)
     int fd = jp_sys_open_sig(path, O_RDWR | O_NOFOLLOW, 0);
     if (fd < 0)
         return -EEXIST;
-    if (jp_mine_sig(fd, ours) == 0 &&
+    if (jp_may_write_sig(fd, ours) == 0 &&
         jp_sys_sig(SYS_flock, fd, LOCK_EX | LOCK_NB, 0, 0, 0) == 0 &&
         jp_sys_stat_sig(path, 0, &there) == 0 &&
         jp_mine_same_sig(ours, &there) && jp_logowner_finished_sig(fd))

@@ -208,7 +208,9 @@ int jl_folder_has(const struct jl_folder *folder, const char *name)
     return fstatat(folder->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-int jl_folder_create(const struct jl_folder *folder, const char *name)
+/* A new file of mode 0600, open for writing.  Returns a descriptor or -1 with
+ * errno; EEXIST: the name is taken. */
+static int create(const struct jl_folder *folder, const char *name)
 {
     return openat(folder->fd, name,
                   O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -222,7 +224,7 @@ int jl_folder_temporary(const struct jl_folder *folder, char **name)
     for (int i = 0; i < NAMES_TRIED && fd < 0; i++) {
         free(*name);
         *name = jr_printf(".jprof-%ld-%d", (long)getpid(), i);
-        fd = jl_folder_create(folder, *name);
+        fd = create(folder, *name);
         if (fd < 0 && errno != EEXIST)
             break;
     }

@@ -38,10 +38,6 @@ int jl_folder_open(const struct jl_folder *folder, const char *name, int flags,
 /* Whether anything has this name. */
 int jl_folder_has(const struct jl_folder *folder, const char *name);
 
-/* A new file of mode 0600, open for writing.  Returns a descriptor or -1 with
- * errno; EEXIST: the name is taken. */
-int jl_folder_create(const struct jl_folder *folder, const char *name);
-
 /* A new file as above, of any name, which is put into *name (allocated). */
 int jl_folder_temporary(const struct jl_folder *folder, char **name);
 

@@ -42,7 +42,7 @@ struct keeping {
  * chose the path, so nothing else that the user may read is copied. */
 static int is_jit_file(int fd, const struct jl_jit_line *line)
 {
-    const char *name = jl_base_name(line->path);
+    const char *name = jr_base_name(line->path);
     uint32_t magic = 0;
     size_t digits;
 
@@ -190,7 +190,7 @@ static void remove_litter(const char *pattern, uint32_t pid)
     DIR *names = dir < 0 ? NULL : fdopendir(dir);
     const struct dirent *entry;
 
-    name = jl_base_name(text);
+    name = jr_base_name(text);
     while (names && (entry = readdir(names)))
         if (fnmatch(name, entry->d_name, FNM_PERIOD) == 0)
             jl_remove_own(dir, entry->d_name, NULL);

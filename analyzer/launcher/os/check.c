@@ -69,7 +69,7 @@ static int same_machine(const Elf64_Ehdr *one, const Elf64_Ehdr *other)
 
 static int is_loader(const char *path)
 {
-    const char *name = jl_base_name(path);
+    const char *name = jr_base_name(path);
 
     return strcmp(name, "ld.so") == 0 || fnmatch("ld-*.so*", name, 0) == 0;
 }

@@ -112,10 +112,3 @@ char *jl_find_program(const char *name)
         jl_fail(JL_NOT_EXECUTABLE, "%s: not executable", name);
     return path;
 }
-
-const char *jl_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}

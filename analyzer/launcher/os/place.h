@@ -20,7 +20,4 @@ char *jl_find_command(const char *name);
  * ends the launcher as a shell does. */
 char *jl_find_program(const char *name);
 
-/* What is behind the last slash. */
-const char *jl_base_name(const char *path);
-
 #endif

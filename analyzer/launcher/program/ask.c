@@ -96,7 +96,7 @@ static struct jl_version learn_version(const struct asking *asking)
                              .printed = printed,
                              .size = sizeof printed};
 
-    if (jl_version_read(jl_base_name(asking->file), runtime->version.name,
+    if (jl_version_read(jr_base_name(asking->file), runtime->version.name,
                         &version) != 0 &&
         (jl_spawn(&spawn) < 0 ||
          jl_version_read(printed, runtime->version.printed, &version) != 0))
@@ -138,7 +138,7 @@ static void expand(const struct asking *asking, const char *pattern,
 
     if (pattern[0] != '/') {
         beside = jr_printf("%.*s/%s",
-                           (int)(jl_base_name(asking->file) - asking->file) - 1,
+                           (int)(jr_base_name(asking->file) - asking->file) - 1,
                            asking->file, pattern);
         pattern = beside;
     }
@@ -217,7 +217,7 @@ static char *trial_of(const struct asking *asking)
     if (asking->runtime->refusal != JL_ENDS)
         return NULL;
     /* The program's own file is tried, not another one of that name in PATH. */
-    if (strcmp(jl_base_name(asking->path), name) == 0)
+    if (strcmp(jr_base_name(asking->path), name) == 0)
         return jr_strdup(asking->path);
     return jl_find_command(name);
 }

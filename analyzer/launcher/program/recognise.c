@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "launcher/os/check.h"
 #include "launcher/os/place.h"
@@ -27,9 +28,9 @@ static const struct jl_runtime *match_file(const char *path, char **file)
     *file = realpath(path, NULL);
     if (!*file)
         *file = jr_strdup(path);
-    found = jl_runtime_named(jl_base_name(*file));
+    found = jl_runtime_named(jr_base_name(*file));
     if (!found)
-        found = jl_runtime_named(jl_base_name(path));
+        found = jl_runtime_named(jr_base_name(path));
     config = jr_printf("%s.runtimeconfig.json", *file);
     if (!found && access(config, F_OK) == 0)
         found = jl_runtime_named("dotnet");
@@ -144,8 +145,8 @@ const struct jl_runtime *jl_recognise(const char *path, char *const *argv,
         found = match_file(place, file);
         if (found)
             break;
-        if (starts_others(jl_base_name(name))) {
-            argv += skip_options(jl_base_name(name), argv);
+        if (starts_others(jr_base_name(name))) {
+            argv += skip_options(jr_base_name(name), argv);
         } else {
             if (script_words(place, line, sizeof line, words) == 0)
                 break;

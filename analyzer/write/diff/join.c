@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/index.h"
 #include "base/mem.h"
 #include "diff.h"

@@ -68,8 +68,4 @@ void jr_html_name(const struct jr_html_part *page, size_t row);
  * tooltip, the tiers (if several, each with its Count, or with `hits` its Hits)
  * and the module. */
 void jr_html_title(const struct jr_html_part *page, size_t row, int hits);
-/* The CSS class for a kind of code: " j" for JIT code, " u" for unnamed code,
- * else "". */
-const char *jr_html_kind(const struct jr_function *function);
-
 #endif

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "html.h"
 #include "write/annotate.h"

@@ -36,7 +36,9 @@ void jr_html_text(FILE *out, const char *text, size_t most)
     free(head);
 }
 
-const char *jr_html_kind(const struct jr_function *function)
+/* The CSS class for a kind of code: " j" for JIT code, " u" for unnamed code,
+ * else "". */
+static const char *kind_class(const struct jr_function *function)
 {
     switch (function->kind) {
     case JR_FRAME_NATIVE:
@@ -53,7 +55,7 @@ const char *jr_html_kind(const struct jr_function *function)
 static const char *open_name(const struct jr_html_part *page, size_t row)
 {
     const uint32_t id = page->part->rows[row].function;
-    const char *kind = jr_html_kind(&page->report->model->functions[id]);
+    const char *kind = kind_class(&page->report->model->functions[id]);
 
     if (page->rows == NULL) {
         fprintf(page->out, "<a class=\"k%s\" href=\"#f%zu-%zu\">", kind,

@@ -69,7 +69,9 @@ static int could_wait(const struct jp_stream *stream)
            deadline(stream) > jp_retry_now();
 }
 
-int jp_stream_cut_short(struct jp_stream *stream)
+/* Called after a call that moved fewer bytes than it was asked to: whether only
+ * jprof's signal was the cause. */
+static int was_cut_short(struct jp_stream *stream)
 {
     if (jp_retry_take_ours(&stream->retry))
         return 1;
@@ -125,7 +127,7 @@ ssize_t jp_stream_rest(struct jp_stream *stream, struct jp_parts rest,
     for (;;) {
         for (; rest.count > 0 && skip >= rest.parts->iov_len; rest.count--)
             skip -= rest.parts++->iov_len;
-        if (rest.count == 0 || !(cut ? jp_stream_cut_short(stream)
+        if (rest.count == 0 || !(cut ? was_cut_short(stream)
                                      : jp_retry_undisturbed(&stream->retry)))
             return (ssize_t)done;
         struct iovec part = *rest.parts;

@@ -35,10 +35,6 @@ int jp_stream_go_on(struct jp_stream *stream);
 /* As jp_stream_go_on, but never waits for the socket. */
 int jp_stream_ask_again(struct jp_stream *stream);
 
-/* Called after a call that moved fewer bytes than it was asked to: whether only
- * jprof's signal was the cause. */
-int jp_stream_cut_short(struct jp_stream *stream);
-
 /* Makes `call`, which returns -1 and sets errno, until it is done or a handler
  * of the program's ran.  Is the call's last result. */
 #define JP_STREAM_AGAIN(stream, call)                                          \

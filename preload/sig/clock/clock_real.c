@@ -232,7 +232,7 @@ static uint64_t length_sig(const struct jp_thread *thread,
     /* While signals cost too much, waiting threads get fewer of them, but for
      * those in a queue: the moments of long strata have a memory. */
     const int restless = found->now < watch->restless_ns &&
-                         (jp_strata_anew_sig(thread, found->now) ||
+                         (jp_strata_memoryless_sig(thread, found->now) ||
                           !jp_budget_lowered_sig(&thread->clock.budget));
     uint64_t length = in_it / (restless ? PART_OF_RESTLESS : PART);
     if (!found->same || (restless && in_it < WATCHED_NS))
@@ -459,7 +459,7 @@ static void weigh_sig(struct jp_thread *thread, struct jp_due *weight)
     thread->clock.cpu_ns = found->cpu;
     watch->found_ns = found->now;
     jp_strata_begin_sig(thread, watch->end_ns, length,
-                        jp_strata_anew_sig(thread, found->now));
+                        jp_strata_memoryless_sig(thread, found->now));
     weight->counted_ns = counted_sig(found, watch->given_ns - given);
     weight->probes = weight->running != 0 && !watch->was_parked;
 }
@@ -515,7 +515,7 @@ static int pace_sig(struct jp_thread *thread)
         return 0;
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     jp_strata_begin_sig(thread, watch->begin_ns, thread->clock.budget.period_ns,
-                        jp_strata_anew_sig(thread, now));
+                        jp_strata_memoryless_sig(thread, now));
     set_moment_sig(thread);
     return 0;
 }

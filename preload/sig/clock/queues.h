@@ -15,7 +15,8 @@
  * it seldom confuses two calls. */
 int jp_queues_found_sig(uint32_t tid, long number, uint64_t what, uint64_t now);
 
-/* For so long after that, the two count as waiting together. */
+/* Two threads that were found at the same object within this time (ns) count as
+ * waiting together. */
 #define JP_QUEUES_NS 4000000000U
 
 #endif

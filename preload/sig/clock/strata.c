@@ -108,7 +108,7 @@ void jp_strata_begin_sig(struct jp_thread *thread, uint64_t begin,
         watch->moment_ns += length / 2;
 }
 
-int jp_strata_anew_sig(const struct jp_thread *thread, uint64_t now)
+int jp_strata_memoryless_sig(const struct jp_thread *thread, uint64_t now)
 {
     const struct jp_budget *budget = &thread->clock.budget;
     return now < thread->clock.watch.queued_ns &&

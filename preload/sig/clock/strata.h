@@ -19,12 +19,12 @@ struct jp_thread;
 void jp_strata_begin_sig(struct jp_thread *thread, uint64_t begin,
                          uint64_t length, int memoryless);
 
-/* Whether the thread's moments are drawn without memory at `now`: it was found
- * in a queue a short time ago. */
-int jp_strata_anew_sig(const struct jp_thread *thread, uint64_t now);
+/* Whether the thread's moments are memoryless at `now` (exponentially
+ * distributed), since it was found in a queue a short time ago. */
+int jp_strata_memoryless_sig(const struct jp_thread *thread, uint64_t now);
 
-/* The first moment that a stratum of the thread does not have to answer for:
- * what is known of later time is known without drawing. */
+/* The time (CLOCK_MONOTONIC, ns) up to which the thread's samples depend on a
+ * random draw.  What is known of later time is known without one. */
 uint64_t jp_strata_drawn_sig(const struct jp_thread *thread);
 
 /* Where the stratum ends whose signal was handled at `now`. */

@@ -46,7 +46,7 @@ static int open_old_sig(const char *path, struct stat *info)
     int fd = jp_sys_open_sig(path, O_RDWR | O_APPEND | O_NOFOLLOW, 0);
     if (fd < 0)
         return -EEXIST;
-    if (jp_mine_sig(fd, info) != 0 || !is_map_sig(fd)) {
+    if (jp_may_write_sig(fd, info) != 0 || !is_map_sig(fd)) {
         jp_sys_close_sig(fd);
         return -EEXIST;
     }

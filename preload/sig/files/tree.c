@@ -73,7 +73,7 @@ enum { OURS, OLD, FOREIGN };
 static int whose_sig(int fd, struct stat *info)
 {
     char start[96];
-    if (jp_mine_sig(fd, info) != 0)
+    if (jp_may_write_sig(fd, info) != 0)
         return FOREIGN;
     const long got = jp_sys_pread_sig(fd, start, sizeof(start), 0);
     if (got <= 0)

@@ -113,7 +113,7 @@ int jp_keep_open_sig(const struct jp_keep *keep)
     int fd = jp_sys_open_sig(jp_keep_path_sig(keep), O_WRONLY | O_NOFOLLOW, 0);
     if (fd < 0)
         return fd;
-    if (jp_mine_sig(fd, &info) == 0 && info.st_dev == keep->made_device &&
+    if (jp_may_write_sig(fd, &info) == 0 && info.st_dev == keep->made_device &&
         info.st_ino == keep->made_inode)
         return fd;
     jp_sys_close_sig(fd);

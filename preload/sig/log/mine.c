@@ -13,7 +13,7 @@
 #include "sig/os/sys.h"
 #include "sig/state/config.h"
 
-int jp_mine_sig(int fd, struct stat *info)
+int jp_may_write_sig(int fd, struct stat *info)
 {
     return jp_sys_fstat_sig(fd, info) == 0 && S_ISREG(info->st_mode) &&
                    info->st_nlink == 1 &&

@@ -13,7 +13,7 @@
 /* Returns 0 if an open file may be written to or removed: it is a regular file
  * of this user, has no other name, and nobody else may write to it; else
  * -EEXIST.  Fills *info. */
-int jp_mine_sig(int fd, struct stat *info);
+int jp_may_write_sig(int fd, struct stat *info);
 
 /* Whether both are of the same file. */
 static inline int jp_mine_same_sig(const struct stat *a, const struct stat *b)
@@ -21,9 +21,9 @@ static inline int jp_mine_same_sig(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Whether a file's owner is `before`, as when the file was made, or this user:
- * users' numbers change when a user namespace gets its map
- * (user_namespaces(7)). */
+/* Whether the owner `now` of a file is who it was when the file was made
+ * (`before`), or this user: a user's number changes when a user namespace gets
+ * its map (user_namespaces(7)). */
 int jp_mine_still_sig(uint32_t now, uint32_t before);
 
 /* Removes what is at the path, if it is the file with this device and inode.

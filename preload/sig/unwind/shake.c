@@ -57,7 +57,7 @@ void jp_shake_end_sig(void)
     atomic_fetch_sub(&shaking, 1);
 }
 
-int jp_shaking_sig(void)
+int jp_is_unmapping_sig(void)
 {
     return atomic_load(&shaking) != 0;
 }

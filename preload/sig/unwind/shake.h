@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stacks whose memory changes.  A walk reads a stack directly while all of it
- * is known to be mapped, which holds until some thread unmaps or protects a
- * part of it: hooks on such calls tell it here.
+ * Stacks that are unmapped while others walk.  A walk reads a stack directly
+ * while all of it is known to be mapped, which holds until some thread unmaps
+ * or protects a part of it.  The hooks of munmap, mprotect and the like say
+ * here when that begins and ends.
  * Runs in: handler, any thread. */
 #ifndef JP_SHAKE_H
 #define JP_SHAKE_H
@@ -18,7 +19,7 @@ void jp_shake_begin_sig(uint64_t start, uint64_t size, int keyed);
 void jp_shake_end_sig(void);
 
 /* Whether any thread is between begin and end. */
-int jp_shaking_sig(void);
+int jp_is_unmapping_sig(void);
 
 /* Called in a forked child, in which no other thread is. */
 void jp_shake_reset_sig(void);

@@ -25,7 +25,7 @@ int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp)
 {
     struct jp_thread *thread = walk->thread;
     uint64_t start, end;
-    const int shaking = jp_shaking_sig();
+    const int shaking = jp_is_unmapping_sig();
     walk->low = sp;
     walk->sure = 0;
     if (shaking || atomic_exchange(&thread->stack.changed, 0) != 0)
