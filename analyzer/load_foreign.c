@@ -21,31 +21,31 @@
 static char *text_of(struct jr_slice slice)
 {
     return jr_strndup(slice.text ? slice.text : "",
-                      slice.size < 255 ? slice.size : 255);
+                      slice.length < 255 ? slice.length : 255);
 }
 
 /* The base name of a module, as logs have it. */
 static struct jr_slice base_of(struct jr_slice path)
 {
-    for (size_t i = path.size; i-- > 0;)
-        if (path.text[i] == '/' && i + 1 < path.size)
-            return (struct jr_slice){path.text + i + 1, path.size - i - 1};
+    for (size_t i = path.length; i-- > 0;)
+        if (path.text[i] == '/' && i + 1 < path.length)
+            return (struct jr_slice){path.text + i + 1, path.length - i - 1};
     return path;
 }
 
 static const char *add_text(struct jr_load *load, struct jr_slice slice)
 {
-    return slice.size ? jr_space_text(load->symbols, slice.text, slice.size)
-                      : NULL;
+    return slice.length ? jr_space_text(load->symbols, slice.text, slice.length)
+                        : NULL;
 }
 
 /* Code without a name is one function a module, as in a log. */
 static const char *nameless(struct jr_load *load, struct jr_slice module)
 {
     char *text =
-        jr_printf("[%.*s]", (int)(module.size < 255 ? module.size : 255),
-                  module.size ? module.text : "");
-    const char *name = module.size
+        jr_printf("[%.*s]", (int)(module.length < 255 ? module.length : 255),
+                  module.length ? module.text : "");
+    const char *name = module.length
                            ? jr_space_text(load->symbols, text, strlen(text))
                            : jr_space_text(load->symbols, "[unknown]", 9);
 
@@ -67,14 +67,14 @@ static struct jr_frame frame_of(struct jr_load *load,
         frame.module = jr_space_text(load->symbols, "", 0);
     frame.name =
         from->is_unnamed ? nameless(load, module) : add_text(load, from->name);
-    if (from->raw.size > 0)
+    if (from->raw.length > 0)
         frame.raw = add_text(load, from->raw);
     if (frame.raw == frame.name)
         frame.raw = NULL;
     frame.kind = from->is_jit
                      ? (from->is_unnamed ? JR_FRAME_JIT_UNNAMED : JR_FRAME_JIT)
                  : !from->is_unnamed ? JR_FRAME_NATIVE
-                 : module.size       ? JR_FRAME_UNNAMED
+                 : module.length     ? JR_FRAME_UNNAMED
                                      : JR_FRAME_UNKNOWN;
     return frame;
 }
@@ -182,7 +182,7 @@ static struct jr_map *make_map(const struct jr_foreign *foreign,
     map->end_ns = jr_add(BEGIN_NS, foreign->duration_ns);
     for (size_t i = 0; i < foreign->nthreads; i++)
         if (foreign->threads[i].process == process &&
-            foreign->threads[i].name.size > 0)
+            foreign->threads[i].name.length > 0)
             *JR_PUSH(map->threads, map->nthreads, map->threads_room) =
                 (struct jr_thread_name){BEGIN_NS, foreign->threads[i].tid,
                                         text_of(foreign->threads[i].name)};

@@ -155,6 +155,7 @@ static void write_report(struct job *job, struct jr_load *load,
     parts = jr_parts_list(&load->model, &report.nparts);
     report.parts = parts;
     jr_nameless_find(&load->model, load->symbols, &nameless);
+    nameless.asked = options->debuginfod;
     report.nameless = &nameless;
     report.notes = load->notes;
     report.nnotes = load->nnotes;

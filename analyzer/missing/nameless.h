@@ -20,6 +20,7 @@ struct jr_nameless_list {
                                   most, each at least a thousandth of all */
     size_t count, room;
     size_t all; /* such modules, whatever they weigh */
+    int asked;  /* the caller's: debuginfod was asked for their files */
 };
 
 #define JR_NAMELESS_MOST 10

@@ -427,6 +427,7 @@ static char *nameless_text(const struct jr_report *report)
 {
     const struct jr_nameless_list *list = report->nameless;
     char *text = jr_strdup("");
+    int helpless = 0;
 
     for (size_t i = 0; i < list->count; i++) {
         const struct jr_nameless *item = &list->items[i];
@@ -438,7 +439,10 @@ static char *nameless_text(const struct jr_report *report)
 
         append(&text, more);
         free(more);
+        helpless |= item->package == NULL;
     }
+    if (helpless && !list->asked)
+        append(&text, "--debuginfod may have more");
     return text;
 }
 

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_slice(const struct jr_slice *slice, unsigned *sum)
 {
-    for (size_t i = 0; i < slice->size; i++)
+    for (size_t i = 0; i < slice->length; i++)
         *sum += (unsigned char)slice->text[i];
 }
 
@@ -26,7 +26,7 @@ static void check(const struct jr_foreign *foreign)
         check_slice(&foreign->frames[i].raw, &sum);
         check_slice(&foreign->frames[i].file, &sum);
         check_slice(&foreign->frames[i].module, &sum);
-        if (foreign->frames[i].name.size == 0 && !foreign->frames[i].is_unnamed)
+        if (foreign->frames[i].name.length == 0 && !foreign->frames[i].is_unnamed)
             abort();
     }
     for (size_t i = 0; i < foreign->nplaces; i++)

@@ -20,9 +20,9 @@ struct reading {
 
 static uint32_t hash_of(struct jr_slice name)
 {
-    uint64_t hash = name.size;
+    uint64_t hash = name.length;
 
-    for (size_t i = 0; i < name.size; i++)
+    for (size_t i = 0; i < name.length; i++)
         hash = (hash ^ (unsigned char)name.text[i]) * 0x100000001b3ULL;
     return jr_hash(hash, 0);
 }
@@ -33,12 +33,13 @@ static struct jr_foreign_frame frame_of(struct jr_slice name)
 {
     struct jr_foreign_frame frame = {.name = name};
 
-    if (name.size > 4 && memcmp(name.text + name.size - 4, "_[j]", 4) == 0) {
-        frame.name.size -= 4;
+    if (name.length > 4 &&
+        memcmp(name.text + name.length - 4, "_[j]", 4) == 0) {
+        frame.name.length -= 4;
         frame.is_jit = 1;
         frame.module = (struct jr_slice){"[jit]", 5};
     }
-    frame.is_unnamed = name.size == 0;
+    frame.is_unnamed = name.length == 0;
     return frame;
 }
 
@@ -56,10 +57,10 @@ static uint32_t place_of(struct reading *reading, struct jr_slice name)
         const struct jr_foreign_frame *other =
             &foreign->frames[foreign->places[found].first];
 
-        if (other->name.size == frame.name.size &&
+        if (other->name.length == frame.name.length &&
             other->is_jit == frame.is_jit &&
-            (frame.name.size == 0 ||
-             memcmp(other->name.text, frame.name.text, frame.name.size) == 0))
+            (frame.name.length == 0 ||
+             memcmp(other->name.text, frame.name.text, frame.name.length) == 0))
             return found;
     }
     found = (uint32_t)foreign->nplaces;
@@ -75,7 +76,7 @@ static uint32_t place_of(struct reading *reading, struct jr_slice name)
  * dropped, as inferno does.  Returns 0, or -1: there is none. */
 static int take_count(struct jr_slice *line, uint64_t *count)
 {
-    size_t at = line->size;
+    size_t at = line->length;
     const char *digits;
     char *end;
     char text[32];
@@ -84,16 +85,16 @@ static int take_count(struct jr_slice *line, uint64_t *count)
            ((line->text[at - 1] >= '0' && line->text[at - 1] <= '9') ||
             line->text[at - 1] == '.'))
         at--;
-    if (at == 0 || at == line->size || line->size - at >= sizeof text ||
+    if (at == 0 || at == line->length || line->length - at >= sizeof text ||
         (line->text[at - 1] != ' ' && line->text[at - 1] != '\t'))
         return -1;
-    memcpy(text, line->text + at, line->size - at);
-    text[line->size - at] = '\0';
+    memcpy(text, line->text + at, line->length - at);
+    text[line->length - at] = '\0';
     digits = text;
     *count = strtoull(digits, &end, 10);
     if (end == digits || (*end != '\0' && *end != '.'))
         return -1;
-    line->size = at - 1;
+    line->length = at - 1;
     return 0;
 }
 
@@ -102,7 +103,7 @@ static void add_stack(struct reading *reading, struct jr_slice line,
                       struct jr_foreign_sample *sample)
 {
     struct jr_foreign *foreign = reading->foreign;
-    size_t end = line.size;
+    size_t end = line.length;
 
     for (;;) {
         size_t start = end;
@@ -129,18 +130,18 @@ static void take_line(struct reading *reading, struct jr_slice line)
     struct jr_foreign_sample sample = {.first = foreign->nstacks,
                                        .event = JP_EVENT_CPU};
 
-    if (line.size > 0 && line.text[line.size - 1] == '\r')
-        line.size--;
-    if (line.size == 0 || line.text[0] == '#')
+    if (line.length > 0 && line.text[line.length - 1] == '\r')
+        line.length--;
+    if (line.length == 0 || line.text[0] == '#')
         return;
-    if (line.size > LINE_MAX_BYTES ||
+    if (line.length > LINE_MAX_BYTES ||
         take_count(&line, &sample.weight_ns) != 0) {
         foreign->bad++;
         return;
     }
     if (sample.weight_ns == 0)
         return;
-    if (line.size > 0)
+    if (line.length > 0)
         add_stack(reading, line, &sample);
     sample.tid = 1;
     *JR_PUSH(foreign->samples, foreign->nsamples, foreign->samples_room) =

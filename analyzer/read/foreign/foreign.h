@@ -11,15 +11,10 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/slice.h"
 
 #define JR_FOREIGN_DEPTH 4096 /* frames of a stack; outer ones are left out */
 #define JR_FOREIGN_LINES 256  /* functions at one place */
-
-/* A text of the file's: not ended by a NUL, any bytes. */
-struct jr_slice {
-    const char *text;
-    size_t size;
-};
 
 /* A function at a place. */
 struct jr_foreign_frame {

@@ -60,8 +60,8 @@ static struct jr_slice string_of(const struct reading *reading, uint64_t index)
 
 static int is(struct jr_slice slice, const char *text)
 {
-    return slice.size == strlen(text) &&
-           (slice.size == 0 || memcmp(slice.text, text, slice.size) == 0);
+    return slice.length == strlen(text) &&
+           (slice.length == 0 || memcmp(slice.text, text, slice.length) == 0);
 }
 
 static void keep(struct messages *messages, const struct jr_wire *bytes)
@@ -261,7 +261,7 @@ static void read_functions(struct reading *reading)
             else if (field.number == 4)
                 function->file = text;
         }
-        if (function->name.size == 0)
+        if (function->name.length == 0)
             function->name = function->raw;
         jr_table_put(&reading->by_function, id, 0, (uint32_t)i);
     }
@@ -274,7 +274,7 @@ static void add_frame(struct reading *reading, struct jr_slice module,
     struct jr_foreign_frame frame = {.module = module,
                                      .is_jit = (uint8_t)is(module, "[jit]")};
 
-    if (function && function->name.size > 0) {
+    if (function && function->name.length > 0) {
         frame.name = function->name;
         frame.raw = function->raw;
         frame.file = function->file;
@@ -416,7 +416,7 @@ static void set_thread(struct reading *reading, const struct labels *labels,
             labels->tid > 0 && labels->tid <= INT32_MAX ? (uint32_t)labels->tid
                                                         : fresh + 1,
             labels->thread};
-    foreign->has_threads |= labels->tid > 0 || labels->thread.size > 0;
+    foreign->has_threads |= labels->tid > 0 || labels->thread.length > 0;
     sample->tid = foreign->threads[found].tid;
 }
 

@@ -76,7 +76,7 @@ int jr_name_v8(struct jr_slice rest, struct jr_jit_name *name)
     if (jr_slice_starts(rest, "o+") || jr_slice_starts(rest, "o*"))
         rest = jr_slice_skip(rest, 1);
     for (size_t i = 0; i < sizeof tiers / sizeof *tiers && rest.length; i++)
-        if (rest.at[0] == tiers[i].mark)
+        if (rest.text[0] == tiers[i].mark)
             name->tier = tiers[i].tier;
     if (!name->tier)
         return 0;
@@ -132,7 +132,7 @@ static unsigned hex_value(struct jr_slice text, size_t from, size_t count)
     if (from + count > text.length)
         return ~0U;
     for (size_t i = from; i < from + count; i++) {
-        char c = text.at[i];
+        char c = text.text[i];
         int lower = c | 0x20;
 
         if (c >= '0' && c <= '9')
@@ -166,14 +166,14 @@ static size_t read_escape(struct jr_slice text, size_t at, unsigned *c)
 {
     unsigned low;
 
-    if (at + 1 >= text.length || text.at[at] != '\\' ||
-        (at > 0 && text.at[at - 1] == '\\'))
+    if (at + 1 >= text.length || text.text[at] != '\\' ||
+        (at > 0 && text.text[at - 1] == '\\'))
         return 0;
-    if (text.at[at + 1] == 'x') {
+    if (text.text[at + 1] == 'x') {
         *c = hex_value(text, at + 2, 2);
         return *c != ~0U && *c >= 0xa0 ? 4 : 0;
     }
-    if (text.at[at + 1] != 'u')
+    if (text.text[at + 1] != 'u')
         return 0;
     *c = hex_value(text, at + 2, 4);
     if (*c == ~0U || *c < 0xa0 || (*c >= 0xdc00 && *c < 0xe000))
@@ -181,8 +181,8 @@ static size_t read_escape(struct jr_slice text, size_t at, unsigned *c)
     if (*c < 0xd800 || *c >= 0xe000)
         return 6;
     low = hex_value(text, at + 8, 4);
-    if (at + 12 > text.length || text.at[at + 6] != '\\' ||
-        text.at[at + 7] != 'u' || low < 0xdc00 || low >= 0xe000)
+    if (at + 12 > text.length || text.text[at + 6] != '\\' ||
+        text.text[at + 7] != 'u' || low < 0xdc00 || low >= 0xe000)
         return 0;
     *c = 0x10000 + ((*c - 0xd800) << 10) + (low - 0xdc00);
     return 12;

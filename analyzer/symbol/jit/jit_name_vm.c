@@ -23,11 +23,12 @@ static int add_class(struct jr_jit_name *name, struct jr_slice class)
     if (class.length == 0)
         return 0;
     for (size_t i = 0; i < class.length; i++) {
-        char c = class.at[i];
+        char c = class.text[i];
 
         if (!is_java((unsigned char)c))
             return 0;
-        jr_name_add(name, (struct jr_slice){c == '/' ? "." : &class.at[i], 1});
+        jr_name_add(name,
+                    (struct jr_slice){c == '/' ? "." : &class.text[i], 1});
     }
     return 1;
 }
@@ -54,12 +55,12 @@ static int take_type(struct jr_slice *text, struct jr_jit_name *name)
     size_t depth = 0, end;
     int fine = 1;
 
-    while (depth < text->length && text->at[depth] == '[')
+    while (depth < text->length && text->text[depth] == '[')
         depth++;
     *text = jr_slice_skip(*text, depth);
     if (depth > 255 || text->length == 0)
         return 0;
-    if (text->at[0] == 'L') {
+    if (text->text[0] == 'L') {
         end = jr_slice_find(*text, ';');
         if (end == text->length)
             return 0;
@@ -68,7 +69,7 @@ static int take_type(struct jr_slice *text, struct jr_jit_name *name)
                              jr_slice_head(jr_slice_skip(*text, 1), end - 1));
         *text = jr_slice_skip(*text, end + 1);
     } else {
-        const char *word = basic_type(text->at[0]);
+        const char *word = basic_type(text->text[0]);
 
         if (!word)
             return 0;
@@ -88,7 +89,7 @@ static int add_signature(struct jr_jit_name *name, struct jr_slice signature)
 
     signature = jr_slice_skip(signature, 1);
     jr_name_add_text(name, "(");
-    while (signature.length && signature.at[0] != ')') {
+    while (signature.length && signature.text[0] != ')') {
         if (!first)
             jr_name_add_text(name, ", ");
         first = 0;
@@ -107,7 +108,7 @@ static int add_signature(struct jr_jit_name *name, struct jr_slice signature)
 static int are_types(struct jr_slice text, int several)
 {
     for (size_t i = 0; i < text.length; i++) {
-        unsigned char c = (unsigned char)text.at[i];
+        unsigned char c = (unsigned char)text.text[i];
 
         if (!is_java(c) && !strchr("[]", c) && !(several && strchr(", ", c)))
             return 0;
@@ -139,7 +140,7 @@ static int add_method(struct jr_jit_name *name, struct jr_slice method)
     if (word.length == 0)
         return 0;
     for (size_t i = 0; i < word.length; i++) {
-        char c = word.at[i];
+        char c = word.text[i];
         int bracket = (c == '<' && i == 0) || (c == '>' && i + 1 == end);
 
         if (!is_java((unsigned char)c) && !bracket)
@@ -335,7 +336,7 @@ int jr_name_mangled(struct jr_slice rest, struct jr_jit_name *name)
 
     if (rest.length > JR_DEMANGLE_IN_MAX)
         return 0;
-    symbol = jr_strndup(rest.at, rest.length);
+    symbol = jr_strndup(rest.text, rest.length);
     readable = jr_demangle(symbol);
     if (readable)
         jr_name_add_text(name, readable);

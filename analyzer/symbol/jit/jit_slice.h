@@ -8,11 +8,7 @@
 
 #include <stddef.h>
 
-/* Text with a length: names hold no NUL, but are cut at many places. */
-struct jr_slice {
-    const char *at;
-    size_t length;
-};
+#include "base/slice.h"
 
 /* What a raw name says. */
 struct jr_jit_name {
