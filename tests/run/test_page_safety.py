@@ -7,6 +7,7 @@ import json
 import random
 import re
 import unittest
+from urllib.parse import quote
 
 from test_page import READY, InBrowser
 import pack
@@ -144,6 +145,30 @@ class Safety(InBrowser):
                     % json.dumps(state)), state)
                 self.assertFalse(set(self.browser.run(ELEMENTS)) & FOREIGN)
 
+    def test_patterns(self):
+        """No pattern in an address holds the page up for ever: those that may
+        are refused, others find what they should."""
+        page = self.write_nasty()
+        never = ("/x*x*x*x*y/", "/.*.*.*.*.*.*~/", "/(x+)+y/", "/(x)\\1*y/",
+                 "/" + "x?" * 60 + "~/", "/" + "(?:x|x)" * 25 + "~/",
+                 "/x{1,999}x{1,999}x{1,999}x{1,999}y/")
+        for number, text in enumerate(never + (
+                "/x*x*x*y/", "/[)*]~/", "/f\\(*$/", "/^__.*to.*__$/",
+                "/ator<|lamb?da/")):
+            with self.subTest(text=text):
+                self.browser.open(page, READY)
+                self.browser.open(page + "#q=" + quote(text), READY)
+                self.check_quiet()
+                self.assertEqual(self.browser.run(
+                    "matcher(jprof.state.search) === null"),
+                                 number < len(never))
+        self.assertEqual(self.browser.run(
+            "jprof.profile.names.filter(matcher(jprof.state.search)).sort()"),
+                         ["operator<", "{lambda("])
+        self.assertEqual(self.browser.run(
+            "jprof.profile.names.filter(matcher('/^__.*to.*__$/'))"),
+                         ["__proto__"])
+
     def test_flipped_bytes(self):
         """A flipped bit anywhere in the data leaves tables and a sentence."""
         page = self.write_nasty()
@@ -265,6 +290,15 @@ class Safety(InBrowser):
             self.assertTrue(self.browser.run(
                 "document.querySelector('.body').contains("
                 "document.activeElement)"))
+            self.assertEqual(self.browser.run(
+                "document.querySelectorAll('[role=tab][tabindex=\"0\"]:not("
+                "[hidden])').length"), 1)
+        self.browser.key("4")
+        for key in ("ArrowDown", "Enter"):
+            self.browser.key(key)
+        self.assertEqual(self.browser.run("jprof.state.view"), "function")
+        self.assertTrue(self.browser.run("document.querySelector('.body')"
+                                         ".contains(document.activeElement)"))
         self.browser.key("2")
         for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
             self.browser.key(key)

@@ -178,6 +178,29 @@ function childrenOf(tree, total, node, least) {
     return list.sort((a, b) => total[b] - total[a] || a - b);
 }
 
+// Patterns that took longer than this over all names, which the page then no
+// longer tries.
+const tooSlow = new Set(), MOST_MS = 1000;
+
+// The part of a name that a pattern is tried on, by how many of its parts
+// repeat: where nothing matches, k of them take up to n ** (k + 1) / (k + 1)!
+// steps for n characters.  Each choice, `a?` or one of a group, doubles that.
+const NAME_LENGTHS = [1000, 1000, 800, 200];
+
+// That for one pattern; 0: it may take for ever.
+function nameLength(pattern) {
+    const plain = pattern.replace(/\\[^1-9k]/g, '_')
+        .replace(/\[[^\]]*\]/g, '_');
+    const count = (what) => (plain.match(what) || []).length;
+    const choices = count(/[^*+?(]\?/g)
+        + (plain.includes('(') ? count(/\|/g) : 0);
+
+    // A repeated group, or what refers to one.
+    if (/\)(?:[*+?]|\{\d)|\\/.test(plain))
+        return 0;
+    return NAME_LENGTHS[count(/[*+]|\{\d+,\d*\}/g) + (choices >> 2)] || 0;
+}
+
 // A text to look for, or a pattern between slashes; null: it cannot be.
 function matcher(text) {
     const found = /^\/(.*)\/$/.exec(text);
@@ -187,14 +210,15 @@ function matcher(text) {
 
         return (name) => name.toLowerCase().includes(lower);
     }
-    // A repeated group may take for ever.
-    if (/\)[*+{?]|\\[1-9k]/.test(found[1]))
+    const most = nameLength(found[1]);
+
+    if (most === 0 || tooSlow.has(text))
         return null;
     try {
         const pattern = new RegExp(found[1], 'i');
 
-        return (name) => pattern.test(name.length > 1000
-            ? name.slice(0, 1000) : name);
+        return (name) => pattern.test(name.length > most
+            ? name.slice(0, most) : name);
     } catch {
         return null;
     }
@@ -204,9 +228,14 @@ function matcher(text) {
 function matches(profile, text) {
     const found = new Uint8Array(profile.names.length + 1);
     const matching = text === '' ? null : matcher(text);
+    const end = performance.now() + MOST_MS;
 
-    if (matching)
-        for (let fn = 0; fn < profile.names.length; fn++)
-            found[fn] = matching(profile.names[fn]) ? 1 : 0;
+    for (let fn = 0; matching && fn < profile.names.length; fn++) {
+        found[fn] = matching(profile.names[fn]) ? 1 : 0;
+        if (fn % 64 === 63 && performance.now() > end) {
+            tooSlow.add(text);
+            return found.fill(0);
+        }
+    }
     return found;
 }

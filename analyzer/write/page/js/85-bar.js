@@ -150,6 +150,9 @@ class Bar {
         for (const tab of this.tabs) {
             const isOn = tab.dataset.view === state.view;
 
+            // A hidden tab would leave the others out of the keyboard's reach.
+            if (isOn)
+                tab.hidden = false;
             tab.setAttribute('aria-selected', String(isOn));
             tab.tabIndex = isOn ? 0 : -1;
         }

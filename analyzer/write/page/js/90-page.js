@@ -114,13 +114,23 @@ class Page {
 
     show() {
         const view = this.view();
+        const isOther = this.body.firstChild !== view.element;
+        const isInside = this.body.contains(document.activeElement);
 
-        if (this.body.firstChild !== view.element)
+        if (isOther)
             this.body.replaceChildren(view.element);
         this.timeline.show(this.state);
         this.bar.show(this.state);
         view.show(this.state);
         this.side.show(this.state);
+        // The keyboard stays in the view when another takes its place.
+        if (isOther && isInside)
+            this.focus(view);
+    }
+
+    focus({element}) {
+        (element.matches('[tabindex]') ? element
+            : element.querySelector('[tabindex]')).focus();
     }
 
     // The view that is shown: what is compared has a table of its own.
@@ -167,10 +177,7 @@ class Page {
             return;
         } else if (view) {
             this.change({view});
-            const {element} = this.view();
-
-            (element.matches('[tabindex]') ? element
-                : element.querySelector('[tabindex]')).focus();
+            this.focus(this.view());
         } else if (event.key === '/') {
             this.bar.search.focus();
         } else {
