@@ -279,6 +279,10 @@ class Safety(InBrowser):
                         self.assertEqual(self.browser.run(CONTRAST), [])
                         self.assertLessEqual(self.browser.run(
                             "document.documentElement.scrollWidth"), width)
+                self.browser.run("document.querySelectorAll('details')"
+                                 ".forEach((one) => { one.open = true; })")
+                self.assertLessEqual(self.browser.run(
+                    "document.documentElement.scrollWidth"), width)
         self.browser.resize(1400, 900)
 
     def test_keyboard(self):
