@@ -342,6 +342,28 @@ class Numbers(InBrowser):
         self.assertAlmostEqual(first / last, 0.25, delta=0.01)
         self.assertAlmostEqual(end / last, 0.5, delta=0.01)
 
+    def test_drag_from_behind_the_end(self):
+        """A drag that begins right of the end is one step to go back."""
+        right, top = self.browser.run(
+            "(() => { const r = jprof.timeline.element.getBoundingClientRect()"
+            "; return [r.right, r.top + 10]; })()")
+        self.browser.run("jprof.change({search: '1'})")
+        for kind, x in (("mousePressed", right - 2), ("mouseMoved", right - 8),
+                        ("mouseReleased", right - 8)):
+            self.browser.call("Input.dispatchMouseEvent", type=kind, x=x,
+                              y=top, button="left", buttons=1, clickCount=1)
+        self.assertIsNone(self.browser.run("jprof.state.range"))
+        for kind, x in (("mousePressed", right - 2), ("mouseMoved", right - 8),
+                        ("mouseMoved", right - 300),
+                        ("mouseReleased", right - 300)):
+            self.browser.call("Input.dispatchMouseEvent", type=kind, x=x,
+                              y=top, button="left", buttons=1, clickCount=1)
+        self.browser.wait("jprof.state.range")
+        self.browser.run("jprof.back()")
+        self.browser.wait("!jprof.state.range")
+        self.assertEqual(self.browser.run("jprof.state.search"), "1")
+
+
 class Print(InBrowser):
     def test_pages(self):
         """On paper it is the plain tables, on 20 pages at most, however many

@@ -356,9 +356,10 @@ class Timeline {
         const at = this.moment(event), from = Math.min(at, this.drag.at);
         const to = Math.max(at, this.drag.at);
 
-        if (from < to)
-            this.page.change({[this.page.dragged]: [from, to]},
-                this.drag.hasMoved);
+        if (from >= to)
+            return;
+        this.page.change({[this.page.dragged]: [from, to]},
+            this.drag.hasMoved);
         this.drag.hasMoved = true;
     }
 
