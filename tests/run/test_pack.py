@@ -24,7 +24,7 @@ SOURCE = """
 static inline double leaf(double x)
 {
     double s = 0;
-    for (int i = 1; i < 400; i++)
+    for (int i = 1; i < 100; i++)
         s += sqrt(x * i) + 1.0 / i;
     return s;
 }
@@ -45,7 +45,7 @@ int main(void)
 {
     static double v[20000];
     double s = 0;
-    for (int i = 0; i < 25; i++)
+    for (int i = 0; i < 80; i++)
         s += fill(v, 20000);
     printf("%f\\n", s);
 }
