@@ -399,6 +399,19 @@ class LauncherJitTest(Base):
         self.assertIn(" saved=" + os.path.basename(saved[0]),
                       self.maps(self.path("out")))
 
+    def test_killed_runtime_s_files_are_private(self):
+        """A dump that was linked has its runtime's mode no longer."""
+        program = ("const end = Date.now() + 900; function burn() { let x = 0;"
+                   "for (let i = 0; i < 1e6; i++) x += i; return x; }"
+                   "while (Date.now() < end) burn();"
+                   "process.kill(process.pid, 'SIGKILL')")
+        run = self.jprof("--jit=dump", "-o", "out", "node", "-e", program)
+        self.assertEqual(run.returncode, 137, run.stderr)
+        self.assertEqual(len(glob.glob(self.path("out", "*.dump"))), 1)
+        for name in os.listdir(self.path("out")):
+            mode = os.stat(self.path("out", name)).st_mode
+            self.assertEqual((name, mode & 0o777), (name, 0o600))
+
     def test_nothing_is_left_behind(self):
         """What was written for our sake alone is in the profile's folder."""
         program = ("const end = Date.now() + 700; function burn() { let x = 0;"

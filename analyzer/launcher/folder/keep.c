@@ -247,6 +247,16 @@ static int is_running(uint32_t pid)
     return access(path, F_OK) == 0;
 }
 
+/* Takes the mode that the runtime gave it from a file that only the folder has
+ * now. */
+static void close_to_others(int fd)
+{
+    struct stat info;
+
+    if (fstat(fd, &info) == 0 && info.st_nlink == 1)
+        (void)fchmod(fd, 0600);
+}
+
 static void keep_file(struct keeping *keeping, const char *data,
                       const struct jl_jit_line *line)
 {
@@ -268,13 +278,15 @@ static void keep_file(struct keeping *keeping, const char *data,
     }
     /* A process that still runs goes on writing to the file. */
     if (kept && !is_running(keeping->pid)) {
-        if (keeping->asked->makes & line->kind)
+        if (keeping->asked->makes & line->kind) {
             remove_original(keeping, line->path, &info);
-        else if (fstatat(keeping->folder->fd, name, &saved,
-                         AT_SYMLINK_NOFOLLOW) == 0 &&
-                 same_file(&saved, &info))
+            close_to_others(fd);
+        } else if (fstatat(keeping->folder->fd, name, &saved,
+                           AT_SYMLINK_NOFOLLOW) == 0 &&
+                   same_file(&saved, &info)) {
             /* A later process may write to the original. */
             jl_copy_file(keeping->folder, fd, name);
+        }
     }
     free(name);
     close(fd);
