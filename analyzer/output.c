@@ -98,6 +98,21 @@ static void remove_left(int folder, const char *name)
     close(fd);
 }
 
+/* Whether make_temporary gives such names, PREFIX "PID-NUMBER": one that only
+ * begins so may be anybody's. */
+static int is_made_here(const char *name)
+{
+    const char *digits = "0123456789", *at = name + sizeof(PREFIX) - 1;
+    size_t length;
+
+    if (strncmp(name, PREFIX, sizeof(PREFIX) - 1) != 0 ||
+        (length = strspn(at, digits)) == 0 || at[length] != '-')
+        return 0;
+    at += length + 1;
+    length = strspn(at, digits);
+    return length > 0 && at[length] == '\0';
+}
+
 /* Once for reports that go to one folder. */
 static void sweep(int folder)
 {
@@ -118,7 +133,7 @@ static void sweep(int folder)
     if (names == NULL)
         return;
     while ((entry = readdir(names)) != NULL)
-        if (strncmp(entry->d_name, PREFIX, sizeof(PREFIX) - 1) == 0)
+        if (is_made_here(entry->d_name))
             remove_left(folder, entry->d_name);
     closedir(names);
 }

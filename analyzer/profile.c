@@ -15,6 +15,7 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/table.h"
 #include "jp_limits.h"
 #include "read/foreign/foreign.h"
 #include "read/names.h"
@@ -172,18 +173,45 @@ static int find_app(struct jr_options *options)
     return found ? 0 : -1;
 }
 
+/* A log that stands in a named folder may be named besides, or its folder
+ * twice: it counts once. */
+static void drop_repeated(struct jr_options *options)
+{
+    struct jr_table seen = {0};
+    struct stat info;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < options->nown_logs; i++) {
+        char *log = options->own_logs[i];
+
+        if (stat(log, &info) == 0 && S_ISREG(info.st_mode) &&
+            jr_table_put(&seen, info.st_dev, info.st_ino, (uint32_t)i) != i) {
+            jr_say("%s: named more than once; it counts once", log);
+            free(log);
+        } else {
+            options->own_logs[kept++] = log;
+        }
+    }
+    options->nown_logs = kept;
+    jr_table_free(&seen);
+}
+
 int jr_profile_expand(struct jr_options *options)
 {
     const char **operands = options->logs;
     const char *first = options->nlogs ? options->logs[0] : NULL;
     size_t count = options->nlogs;
-    int result = 0;
+    int result = 0, has_folder = 0;
 
     options->logs = NULL;
     options->nlogs = options->logs_room = 0;
-    for (size_t i = 0; i < count && result == 0; i++)
+    for (size_t i = 0; i < count && result == 0; i++) {
+        has_folder |= is_folder(operands[i]);
         result = add_operand(options, operands[i], count);
+    }
     free(operands);
+    if (count > 1 && has_folder)
+        drop_repeated(options);
     if (result == 0 && options->before) {
         const size_t after = options->nown_logs;
 

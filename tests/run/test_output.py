@@ -90,17 +90,21 @@ class Output(Case):
 
     def test_what_a_killed_report_left_is_swept(self):
         """A new file that nobody writes to any more goes; one that another
-        report writes to, a link and another kind of file stay."""
+        report writes to, a link, another kind of file and one of a name that
+        only begins alike stay."""
         left, written = ".jprof-report-1-0", ".jprof-report-2-0"
         self.put(left, "half")
         self.put(written, "half")
         os.symlink("jprof-log", self.path(".jprof-report-3-0"))
         os.mkdir(self.path(".jprof-report-4-0"))
+        self.put(".jprof-report-5-0.html", "a report")
+        self.put(".jprof-report-notes", "of the user")
         with open(self.path(written), encoding="utf-8") as other:
             fcntl.flock(other, fcntl.LOCK_EX)
             self.assertEqual(self.html("out.html")[0], 0)
         self.assertEqual(self.added(),
                          [written, ".jprof-report-3-0", ".jprof-report-4-0",
+                          ".jprof-report-5-0.html", ".jprof-report-notes",
                           "out.html"])
 
     def test_link_stays_a_link(self):
@@ -162,6 +166,14 @@ class Output(Case):
         self.assertEqual(status, 2)
         self.assertIn("jprof-log-9.html: Is a directory", err)
         self.assertIn("</html>", self.text("jprof-log.html"))
+
+    def test_a_log_named_more_than_once_counts_once(self):
+        status, once, _ = self.write("--format=summary", ".")
+        os.symlink(".", self.path("link"))
+        again, more, err = self.write("--format=summary", ".", "link",
+                                      "jprof-log")
+        self.assertEqual((again, more), (status, once))
+        self.assertIn("jprof-log: named more than once; it counts once", err)
 
     def test_full_stdout(self):
         for arguments in (("--help",), ("--version",),
