@@ -85,6 +85,8 @@ static void collect(struct sending *sending, uint64_t until_ns)
                "what is pushed; use a larger --ring or a shorter --every",
                (double)parts.cut_ns / 1e9);
     }
+    if (parts.messages == 0 && parts.lost > 0)
+        return; /* said; the next interval has it too, if the ring does */
     if (status == JR_COMPLETE || status == JR_PARTIAL || parts.messages > 0)
         sending->from_ns = until_ns;
     else

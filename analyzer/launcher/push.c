@@ -105,7 +105,7 @@ int jl_push(char **argv)
     if (status != JR_COMPLETE && status != JR_PARTIAL)
         jr_say("the profile could not be read to its end: what was read is "
                "sent");
-    else if (words.count > 0 && parts.messages == 0)
+    else if (words.count > 0 && parts.messages + parts.lost == 0)
         jr_say("there is no sample in the profile to send");
     if (parts.cut_ns > 0)
         jr_say("the rings of the profile have lost its first %.3f s",
@@ -113,8 +113,8 @@ int jl_push(char **argv)
     say_age(&words, &parts);
     jl_flush_spool(&flush, curl, &words.to, &spool, TRIES);
     say_result(&words, &parts, &spool, &flush);
-    if (status == JR_COMPLETE &&
-        (flush.left > 0 || flush.refused > 0 || spool.dropped > 0))
+    if (status == JR_COMPLETE && (flush.left > 0 || flush.refused > 0 ||
+                                  spool.dropped > 0 || parts.lost > 0))
         status = JR_PARTIAL;
     jl_spool_close(&spool);
     jl_destination_free(&words.to);

@@ -4,6 +4,7 @@ has, within the servers' limits, whatever the server answers meanwhile.
 
 Runs in: tests.  The server is a stub on loopback (tests/tools/fleet.py)."""
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -39,6 +40,13 @@ while time.monotonic() < end:
 """
 FOR_A_WHILE = [sys.executable, "-c", WORK, "9"]
 FOR_LONG = [sys.executable, "-c", WORK, "600"]
+
+
+def full():
+    """What this process writes to files is refused, as where a disk is
+    full."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
 
 
 class Push(Case):
@@ -225,6 +233,34 @@ class Once(Push):
         said = self.push(self.server.url)
         self.assertEqual(said.count("is no message of jprof's"), 4, said)
         self.assertEqual(self.server.headers, [])
+
+    def test_a_spool_that_is_full(self):
+        """Nothing can be kept, so nothing is sent, and that is said."""
+        folder, spool = self.profile(), self.path("spool")
+        os.mkdir(spool, 0o700)
+        done = subprocess.run(
+            [JPROF, "push", "--spool=" + spool, self.server.url, folder],
+            preexec_fn=full, cwd=self.dir, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+            timeout=HANG_SECONDS)
+        said = done.stderr.decode()
+        self.assertIn("could not be kept until it is sent, and is lost", said)
+        self.assertNotIn("there is no sample", said)
+        self.assertEqual(done.returncode, 1, said)
+        self.assertEqual(os.listdir(spool), [])
+
+    def test_a_curl_that_says_much(self):
+        """What was sent is not sent again."""
+        folder = self.profile()
+        with open(self.path("config"), "w", encoding="ascii") as out:
+            out.write("verbose\n")
+            for index in range(40):
+                out.write('header = "X-%d: %s"\n' % (index, "x" * 60))
+        self.push("--curl-config=" + self.path("config"), self.server.url,
+                  folder)
+        self.assertEqual(len(self.server.headers), 1)
+        self.assertEqual(self.spooled(), [])
+        self.arrived("cpu", folder)
 
     def test_a_spool_for_others_is_refused(self):
         os.mkdir(self.path("open"), 0o755)

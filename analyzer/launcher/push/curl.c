@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -219,11 +220,36 @@ static void add_line(struct jl_answer *answer, const char *before,
                  before, length > 200 ? 200 : (int)length, line);
 }
 
+/* Where a text stands in another for the last time, or NULL. */
+static const char *last_of(const char *text, const char *wanted)
+{
+    const char *found = NULL;
+
+    while ((text = strstr(text, wanted)))
+        found = text++;
+    return found;
+}
+
+/* The end of what curl printed on its stderr: with `verbose` in a user's
+ * configuration, much stands before the status. */
+static void read_errors(int fd, char *errors, size_t size)
+{
+    struct stat info;
+    off_t from = 0;
+    ssize_t got;
+
+    if (fstat(fd, &info) == 0 && info.st_size > (off_t)size - 1)
+        from = info.st_size - (off_t)size + 1;
+    got = pread(fd, errors, size - 1, from);
+    errors[got > 0 ? got : 0] = '\0';
+}
+
 /* Judges by what curl printed on its stderr and what the server said. */
 static void judge_all(int status, const char *said, const char *errors,
                       struct jl_answer *answer)
 {
-    const char *mark = strstr(errors, MARK);
+    const char *mark = last_of(errors, MARK);
+    const char *own = last_of(errors, "curl: (");
     const long http = mark ? strtol(mark + sizeof MARK - 1, NULL, 10) : 0;
 
     if (http > 0) {
@@ -238,7 +264,7 @@ static void judge_all(int status, const char *said, const char *errors,
     answer->fate = status == 2 || status == 3 || status == 26 || status == 37
                        ? JL_NEVER
                        : JL_LATER;
-    add_line(answer, "", errors);
+    add_line(answer, "", own ? own : errors);
     if (!*answer->text)
         snprintf(answer->text, sizeof answer->text, "curl ended with status %d",
                  status);
@@ -249,7 +275,6 @@ void jl_curl_send(const char *curl, const struct jl_destination *to,
 {
     char said[512], errors[1024] = "";
     int pipe_ends[2], config, errors_fd, status = -1;
-    ssize_t got;
     pid_t pid;
 
     *answer = (struct jl_answer){.fate = JL_NEVER};
@@ -269,8 +294,7 @@ void jl_curl_send(const char *curl, const struct jl_destination *to,
     drain(pipe_ends[0], said, sizeof said);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    got = pread(errors_fd, errors, sizeof errors - 1, 0);
-    errors[got > 0 ? got : 0] = '\0';
+    read_errors(errors_fd, errors, sizeof errors);
     judge_all(WIFEXITED(status) ? WEXITSTATUS(status) : -1, said, errors,
               answer);
     close(pipe_ends[0]);

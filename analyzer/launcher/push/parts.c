@@ -100,6 +100,8 @@ static int take_message(struct reading *reading, const char *line)
             reading->parts->wall_ns += part.weight_ns;
         if (part.until_ns > reading->parts->until_ns)
             reading->parts->until_ns = part.until_ns;
+    } else {
+        reading->parts->lost++;
     }
     jl_message_free(&message);
     free(data);

@@ -10,6 +10,7 @@
 /* What was put into the spool. */
 struct jl_parts {
     size_t messages;
+    size_t lost;              /* messages that the spool could not keep */
     uint64_t cpu_ns, wall_ns; /* that they stand for */
     uint64_t bytes;
     uint64_t cut_ns;   /* that are missing: a ring was overwritten */
