@@ -280,6 +280,19 @@ class Foreign(Case):
         _, said = self.text("--format=text", self.write("bomb", bomb),
                             status=1)
         self.assertIn("than can be read", said)
+        # Functions inlined at places, of two bytes each in the file.
+        place = field(4, field(1, 9) + field(4, b"") * 256)
+        bomb = gzip.compress(self.small() + place * (33 << 10), 1)
+        text, said = self.text("--format=text", self.write("bomb", bomb),
+                               status=1)
+        self.assertIn("than can be read", said)
+        self.assertIn("1, total weight", text)
+
+    def test_long_first_line(self):
+        """Stacks are as long as they are, the first one too."""
+        names = ["package.Class%d.method" % i for i in range(900)]
+        path = self.write("long", (";".join(names) + " 5\n").encode())
+        self.assertEqual(self.stacks(path), {tuple(reversed(names)): 5})
 
     def test_more_than_a_gibibyte(self):
         """A file, and what gzip makes of one."""

@@ -16,8 +16,9 @@
 #define FILE_MAX ((size_t)1 << 30)  /* bytes of a file, */
 #define PLAIN_MAX ((size_t)1 << 30) /* and without gzip */
 #define GZIP_WINDOW (15 + 16)       /* inflateInit2: gzip alone */
-#define START 4096                  /* bytes that tell the kind */
-#define SAMPLE_TYPE_TAG 0x0a        /* field 1, bytes: pprof begins with it */
+/* Bytes that tell the kind: a first line is a whole stack, often a long one. */
+#define START ((size_t)1 << 20)
+#define SAMPLE_TYPE_TAG 0x0a /* field 1, bytes: pprof begins with it */
 
 static int is_gzip(const uint8_t *data, size_t size)
 {
@@ -52,18 +53,21 @@ static int is_collapsed(const uint8_t *data, size_t size)
 
 int jr_foreign_is(const char *path)
 {
-    uint8_t start[START];
+    uint8_t *start;
     struct stat info;
     const char *why;
-    int fd = jr_file_open(path, &info, &why);
+    int fd = jr_file_open(path, &info, &why), is_one;
     size_t size;
 
     if (fd < 0)
         return 0;
-    size = jr_file_pread(fd, start, sizeof start, 0);
+    start = jr_alloc(START, 1);
+    size = jr_file_pread(fd, start, START, 0);
     close(fd);
-    return is_gzip(start, size) || is_pprof(start, size) ||
-           is_collapsed(start, size);
+    is_one = is_gzip(start, size) || is_pprof(start, size) ||
+             is_collapsed(start, size);
+    free(start);
+    return is_one;
 }
 
 /* Makes `foreign->data` the bytes that were gzipped, in one member or more.

@@ -16,6 +16,7 @@
 #define TYPES_MAX 64U                 /* types of samples */
 #define ITEMS_MAX ((size_t)1 << 23)   /* messages of a kind, and strings; */
 #define SAMPLES_MAX ((size_t)1 << 25) /* a file may be gzipped nothing */
+#define FRAMES_MAX ITEMS_MAX          /* of all places: 2 bytes make one */
 #define LABELS_MAX 64U
 #define PERIOD_NS 10000000ULL /* Go's, where the file has none */
 
@@ -46,9 +47,9 @@ struct reading {
     uint64_t default_type, period, period_type[2];
     uint64_t comments[LABELS_MAX];
     size_t ncomments;
-    uint32_t value;   /* index of the type that is read */
-    uint64_t unit_ns; /* of it */
-    uint8_t is_wall;
+    uint32_t value;            /* index of the type that is read */
+    uint64_t unit_ns;          /* of it */
+    uint8_t is_wall, has_left; /* has_left: some places are left out */
     struct jr_table pids, tids, names;
 };
 
@@ -314,6 +315,10 @@ static void read_location(struct reading *reading, size_t number)
     uint64_t id = 0;
     uint32_t mapping = JR_NO_ITEM;
 
+    if (foreign->nframes > FRAMES_MAX - JR_FOREIGN_LINES) {
+        reading->has_left = 1;
+        return;
+    }
     while (jr_wire_next(&wire, &field))
         if (field.number == 1)
             id = field.value;
@@ -532,12 +537,6 @@ int jr_foreign_pprof(struct jr_foreign *foreign, const char *path,
         jr_warn(diag, path, JR_NO_OFFSET,
                 "the profile is cut off or damaged; what is before that is "
                 "read");
-    if (reading.samples.is_full || reading.locations.is_full ||
-        reading.functions.is_full || reading.mappings.is_full ||
-        reading.nstrings == ITEMS_MAX)
-        jr_warn(diag, path, JR_NO_OFFSET,
-                "it has more samples, locations, functions or strings than "
-                "can be read; the rest is left out");
     if (reading.types.count == 0 || reading.types.count > TYPES_MAX) {
         jr_warn(diag, path, JR_NO_OFFSET,
                 "it has no type of samples: no pprof profile; it is left out");
@@ -555,6 +554,12 @@ int jr_foreign_pprof(struct jr_foreign *foreign, const char *path,
                 string_of(&reading, reading.comments[i]);
         result = 0;
     }
+    if (reading.samples.is_full || reading.locations.is_full ||
+        reading.functions.is_full || reading.mappings.is_full ||
+        reading.nstrings == ITEMS_MAX || reading.has_left)
+        jr_warn(diag, path, JR_NO_OFFSET,
+                "it has more samples, locations, functions or strings than "
+                "can be read; the rest is left out");
     free_reading(&reading);
     return result;
 }
