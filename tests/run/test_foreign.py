@@ -288,6 +288,16 @@ class Foreign(Case):
         self.assertIn("than can be read", said)
         self.assertIn("1, total weight", text)
 
+    def test_without_gzip(self):
+        """Go's writer begins with the time, jprof's with a mapping."""
+        zipped = os.path.join(DATA, "go-cpu.pb.gz")
+        with open(zipped, "rb") as source:
+            plain = self.write("plain", gzip.decompress(source.read()))
+        self.assertEqual(self.stacks(plain), self.stacks(zipped))
+        mapped = field(3, field(1, 1) + field(2, 4096)) + self.small()
+        text, _ = self.text("--format=text", self.write("mapped", mapped))
+        self.assertIn("1, total weight", text)
+
     def test_long_first_line(self):
         """Stacks are as long as they are, the first one too."""
         names = ["package.Class%d.method" % i for i in range(900)]

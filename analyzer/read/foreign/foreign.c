@@ -18,16 +18,25 @@
 #define GZIP_WINDOW (15 + 16)       /* inflateInit2: gzip alone */
 /* Bytes that tell the kind: a first line is a whole stack, often a long one. */
 #define START ((size_t)1 << 20)
-#define SAMPLE_TYPE_TAG 0x0a /* field 1, bytes: pprof begins with it */
+#define SAMPLE_TYPE_TAG 0x0a /* field 1, bytes: pprof begins with it, */
+#define MAPPING_TAG 0x1a     /* or with field 3, */
+#define TIME_TAG 0x48        /* or with field 9, a number */
 
 static int is_gzip(const uint8_t *data, size_t size)
 {
     return size > 2 && data[0] == 0x1f && data[1] == 0x8b;
 }
 
-/* Protobuf's first field, a ValueType of two small numbers. */
+/* Protobuf's first field: a ValueType of two small numbers; as jprof-report
+ * writes it, a Mapping whose id comes first; as Go does, a time in nanoseconds,
+ * which takes nine bytes, none of them but the last a letter. */
 static int is_pprof(const uint8_t *data, size_t size)
 {
+    if (size > 4 && data[0] == MAPPING_TAG)
+        return data[1] < 128 && data[2] == 0x08;
+    if (size > 10 && data[0] == TIME_TAG)
+        return data[1] & data[2] & data[3] & data[4] & data[5] & data[6] &
+               data[7] & data[8] & 0x80;
     return size > 4 && data[0] == SAMPLE_TYPE_TAG && data[1] <= 22 &&
            (data[2] == 0x08 || data[2] == 0x10);
 }
