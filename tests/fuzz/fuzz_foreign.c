@@ -26,7 +26,8 @@ static void check(const struct jr_foreign *foreign)
         check_slice(&foreign->frames[i].raw, &sum);
         check_slice(&foreign->frames[i].file, &sum);
         check_slice(&foreign->frames[i].module, &sum);
-        if (foreign->frames[i].name.length == 0 && !foreign->frames[i].is_unnamed)
+        if (foreign->frames[i].name.length == 0 &&
+            !foreign->frames[i].is_unnamed)
             abort();
     }
     for (size_t i = 0; i < foreign->nplaces; i++)
