@@ -4,7 +4,7 @@
  * Runs in: tests. */
 #include <stdio.h>
 
-#include "launcher/base/runtimes.h"
+#include "launcher/runtimes/runtimes.h"
 
 static const char *const refusals[] = {
     [JL_PASSES_OVER] = "passes over",

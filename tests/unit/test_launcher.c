@@ -14,7 +14,7 @@
 
 #include "jp_limits.h"
 #include "launcher/base/options.h"
-#include "launcher/base/runtimes.h"
+#include "launcher/runtimes/runtimes.h"
 #include "launcher/folder/keep.h"
 #include "launcher/os/environ.h"
 #include "launcher/os/proc.h"

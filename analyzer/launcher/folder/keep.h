@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "folder.h"
-#include "launcher/base/runtimes.h"
+#include "launcher/runtimes/runtimes.h"
 
 /* Where runtimes that take a folder write: in the profile's. */
 #define JL_JIT_FOLDER "jit"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "launcher/base/say.h"
-#include "launcher/base/runtimes.h"
+#include "launcher/runtimes/runtimes.h"
 
 #define NAME_SIZE 32
 

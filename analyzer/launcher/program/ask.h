@@ -7,7 +7,7 @@
 #define JL_ASK_H
 
 #include "launcher/base/options.h"
-#include "launcher/base/runtimes.h"
+#include "launcher/runtimes/runtimes.h"
 #include "launcher/folder/folder.h"
 #include "launcher/os/environ.h"
 

@@ -6,7 +6,7 @@
 #ifndef JL_RECOGNISE_H
 #define JL_RECOGNISE_H
 
-#include "launcher/base/runtimes.h"
+#include "launcher/runtimes/runtimes.h"
 
 /* The runtime of the program that is found at `path` and is given `argv` (its
  * name first, a NULL last), or that it leads to: the interpreter that a script
