@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,9 +150,9 @@ static void remove_begun(void)
         (void)unlinkat(begun_in, begun, 0);
 }
 
-/* Makes a file of a new name in the folder and locks it, for as long as
- * target->lock is open; returns its descriptor or -1 with errno. */
-static int make_temporary(struct target *target)
+/* Creates the file of a new name and locks it; returns its descriptor or -1
+ * with errno. */
+static int create_temporary(struct target *target)
 {
     mode_t mode = target->is_made_up ? 0600 : 0666;
     struct stat info;
@@ -172,14 +173,30 @@ static int make_temporary(struct target *target)
             fd = -1;
         }
     }
+    return fd;
+}
+
+/* Makes a file of a new name in the folder and locks it, for as long as
+ * target->lock is open; returns its descriptor or -1 with errno. */
+static int make_temporary(struct target *target)
+{
+    sigset_t all, before;
+    int fd;
+
+    jr_ends_add(remove_begun);
+    /* A signal comes before the file is there, or finds it in begun_in. */
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    fd = create_temporary(target);
+    if (fd >= 0)
+        begun_in = target->folder;
+    sigprocmask(SIG_SETMASK, &before, NULL);
     target->lock = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0) {
         free(target->temporary);
         target->temporary = NULL;
         return -1;
     }
-    begun_in = target->folder;
-    jr_ends_add(remove_begun);
     if (target->old.st_mode != 0 && !target->is_made_up &&
         jr_is_owner_ours(&target->old, 0))
         (void)fchmod(fd, target->old.st_mode & 0777);
