@@ -48,6 +48,7 @@ process.exitCode = sum > 0 ? 0 : 1;
 
 class Exports(Case):
     check_agreement = False     # the period is changed
+    inlined = None              # functions that perf-script says are
 
     def setUp(self):
         super().setUp()
@@ -233,8 +234,9 @@ class Exports(Case):
         for name in ("middle (inlined)  ", "</script>"):
             self.assertIn(name, text)
         self.same(folder)
-        self.assertLessEqual({"innermost", "middle"}, self.inlined)
-        self.assertNotIn("_start", self.inlined)
+        if self.inlined is not None:    # perf-script was read
+            self.assertLessEqual({"innermost", "middle"}, self.inlined)
+            self.assertNotIn("_start", self.inlined)
 
     def test_many_processes(self):
         folder = self.profile(
