@@ -16,8 +16,10 @@
 #define FILE_MAX ((size_t)1 << 30)  /* bytes of a file, */
 #define PLAIN_MAX ((size_t)1 << 30) /* and without gzip */
 #define GZIP_WINDOW (15 + 16)       /* inflateInit2: gzip alone */
-/* Bytes that tell the kind: a first line is a whole stack, often a long one. */
-#define START ((size_t)1 << 20)
+/* Bytes that tell the kind, and those of a first line that has no end there: it
+ * is a whole stack, often a long one. */
+#define START 4096
+#define LINE_READ ((size_t)1 << 20)
 #define SAMPLE_TYPE_TAG 0x0a /* field 1, bytes: pprof begins with it, */
 #define MAPPING_TAG 0x1a     /* or with field 3, */
 #define TIME_TAG 0x48        /* or with field 9, a number */
@@ -72,6 +74,11 @@ int jr_foreign_is(const char *path)
         return 0;
     start = jr_alloc(START, 1);
     size = jr_file_pread(fd, start, START, 0);
+    if (size == START && !memchr(start, '\n', size) &&
+        !memchr(start, '\0', size)) {
+        start = jr_realloc(start, LINE_READ, 1);
+        size += jr_file_pread(fd, start + size, LINE_READ - size, size);
+    }
     close(fd);
     is_one = is_gzip(start, size) || is_pprof(start, size) ||
              is_collapsed(start, size);

@@ -145,8 +145,7 @@ void jr_sections_unpack(Elf *elf, const char *path,
         if (unpacker && unpack(elf, section, &head, unpacker, unpacked) != 0 &&
             unpacker == unpack_zstd && !told++)
             jr_say("%s: a part of it that is packed by zstd is damaged, or "
-                   "unpacks to "
-                   "too much",
+                   "unpacks to too much",
                    path);
     }
 }
