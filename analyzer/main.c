@@ -29,7 +29,6 @@ struct job {
     const struct jr_format *format;
     struct jr_diag diag;
     struct jr_progress progress;
-    const char *log;           /* that is being read */
     int is_made_up;            /* the reports' names */
     size_t written, unwritten; /* reports */
     size_t unread;             /* logs */
@@ -64,7 +63,7 @@ static void show_fetch(void *data, const char *what, uint64_t passed_ms,
                        uint64_t most_ms)
 {
     struct job *job = data;
-    const char *before = job->progress.what;
+    const struct jr_progress before = job->progress;
     char *text;
 
     if (!what) {
@@ -72,9 +71,11 @@ static void show_fetch(void *data, const char *what, uint64_t passed_ms,
         return;
     }
     text = jr_printf("asking debuginfod for %s, time for that used", what);
-    job->progress.what = text;
+    job->progress.step = text;
+    job->progress.what = NULL;
     jr_progress_show(&job->progress, passed_ms, most_ms);
-    job->progress.what = before;
+    job->progress.step = before.step;
+    job->progress.what = before.what;
     free(text);
 }
 
@@ -82,12 +83,8 @@ static void show_fetch(void *data, const char *what, uint64_t passed_ms,
 static void show_step(struct job *job, const char *step, uint64_t done,
                       uint64_t total)
 {
-    char *text = jr_printf("%s %s", step, job->log);
-
-    job->progress.what = text;
+    job->progress.step = step;
     jr_progress_show(&job->progress, done, total);
-    job->progress.what = job->log;
-    free(text);
 }
 
 /* Two jr_progress_fn. */
@@ -111,9 +108,8 @@ static size_t load_logs(struct job *job, struct jr_load *load,
         load->model.side =
             i < count - job->options->nbefore ? JR_AFTER : JR_BEFORE;
         load->packed = (uint8_t)jr_profile_is_packed(job->options, logs[i]);
-        job->log = logs[i];
         job->progress.what = logs[i];
-        jr_progress_show(&job->progress, i, count);
+        show_step(job, NULL, i, count);
         if (jr_foreign_is(logs[i]) ? jr_load_foreign(load, logs[i]) == 0
                                    : jr_load_log(load, logs[i]) == 0)
             read++;
@@ -149,8 +145,8 @@ static void write_report(struct job *job, struct jr_load *load,
         for (size_t i = 0; i < JR_SIDES; i++)
             report.units[i] = options->per ? options->units[i] : 1;
     }
-    job->progress.what = "adding up";
-    jr_progress_show(&job->progress, 0, 0);
+    job->progress.what = NULL;
+    show_step(job, "adding up", 0, 0);
     jr_load_finish(load);
     parts = jr_parts_list(&load->model, &report.nparts);
     report.parts = parts;
@@ -178,8 +174,7 @@ static void write_report(struct job *job, struct jr_load *load,
     say_coverage(&report);
     if (options->verbose)
         say_totals(&report);
-    job->progress.what = "writing";
-    jr_progress_show(&job->progress, 0, 0);
+    show_step(job, "writing", 0, 0);
     if (jr_output_write(&report, job->format, path, job->is_made_up) == 0)
         job->written++;
     else
@@ -266,7 +261,6 @@ static int make_files(struct job *job)
 static int run(struct jr_options *options)
 {
     struct job job = {.options = options,
-                      .log = "logs",
                       .format = jr_format_find(options->format)};
     int status = JR_COMPLETE;
 

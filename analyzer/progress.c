@@ -25,7 +25,7 @@ static uint64_t now_ns(void)
 
 void jr_progress_start(struct jr_progress *progress)
 {
-    *progress = (struct jr_progress){.what = "reading",
+    *progress = (struct jr_progress){.step = "reading",
                                      .start_ns = now_ns(),
                                      .wanted = isatty(STDERR_FILENO)};
 }
@@ -45,7 +45,9 @@ void jr_progress_show(void *data, uint64_t done, uint64_t total)
     progress->last_ns = now;
     progress->shown = 1;
     /* A log's name is not ours. */
-    snprintf(what, sizeof what, "%s", progress->what);
+    snprintf(what, sizeof what, "%s%s%s", progress->step ? progress->step : "",
+             progress->step && progress->what ? " " : "",
+             progress->what ? progress->what : "");
     jr_utf8_blank(what);
     if (total > 0)
         fprintf(stderr, WIPE "jprof-report: %s: %.0f%%", what,

@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 struct jr_progress {
-    const char *what; /* is being done now */
+    const char *step; /* what is being done now; NULL: not said */
+    const char *what; /* with which file; NULL: with none */
     uint64_t start_ns, last_ns;
     int wanted; /* stderr is a terminal */
     int shown;  /* there is a line to wipe */
@@ -16,7 +17,7 @@ struct jr_progress {
 
 void jr_progress_start(struct jr_progress *progress);
 
-/* Shows `what` and how much of it is done, when a second has passed since the
+/* Shows the step and how much of it is done, when a second has passed since the
  * start and a fifth of one since it was last shown.  `total` 0: not known.
  * The first argument is a struct jr_progress: the type is that of
  * jr_progress_fn. */
