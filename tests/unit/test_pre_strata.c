@@ -386,6 +386,138 @@ static void test_woken(void **state)
     jp_clock_end_sig(thread);
 }
 
+/* A thread's life on a busy machine: a wait of BRIEF_WAIT, then computing, in
+ * which it has no CPU for a period between two halves of one, and its end. */
+#define BRIEF_WAIT (12 * PERIOD)
+#define BRIEF_LIFE (BRIEF_WAIT + 2 * PERIOD)
+
+static uint64_t brief_cpu(uint64_t age)
+{
+    if (age <= BRIEF_WAIT)
+        return 0;
+    const uint64_t in = age - BRIEF_WAIT, half = PERIOD / 2;
+    return in < half ? in : in < half + PERIOD ? half : in - PERIOD;
+}
+
+/* What of such a thread's samples, and of what it is given at its end, is where
+ * it computed. */
+static uint64_t brief_computing(void)
+{
+    struct jp_due due;
+    struct jp_thread *thread = begin();
+    const uint64_t begun = fake.now_ns, cpu = fake.cpu_ns;
+    const uint64_t back = begun + BRIEF_WAIT + PERIOD / 2 + PERIOD;
+    uint64_t computing = 0;
+    int waits = 1, woken = 0;
+    for (;;) {
+        const uint64_t moment = fake_timer(thread->clock.timer)->due_ns;
+        const int wakes = thread->clock.watch.parked && !woken && moment > back;
+        uint64_t at = wakes ? back : moment;
+        if (at >= begun + BRIEF_LIFE)
+            break;
+        if (at > back - PERIOD && at < back)
+            at = back;
+        fake.now_ns = at;
+        fake.cpu_ns = cpu + brief_cpu(at - begun);
+        fake.switches += waits;
+        woken |= wakes;
+        const int in_wait = at < begun + BRIEF_WAIT;
+        if (!signal_of(wakes ? thread->clock.cpu_wakeup : thread->clock.timer,
+                       thread, in_wait ? IN_CALL : COMPUTES, &due)) {
+            fake.switches -= waits;
+            continue;
+        }
+        waits = in_wait;
+        computing += waits ? 0 : all_of(&due) - due.before;
+    }
+    fake.now_ns = begun + BRIEF_LIFE;
+    fake.cpu_ns = cpu + brief_cpu(BRIEF_LIFE);
+    jp_clock_end_sig(thread);
+    memset(&due, 0, sizeof(due));
+    if (jp_clock_real.flush(thread, &due) && !waits)
+        computing += all_of(&due);
+    jp_thread_free_sig(thread);
+    return computing;
+}
+
+/* Many such threads: what passed outside the wait is said to have, on the
+ * average, with and without a CPU. */
+static void test_brief_on_a_busy_machine(void **state)
+{
+    const unsigned count = 4000;
+    uint64_t computing = 0;
+    (void)state;
+    same = 1;
+    brief_computing();
+    for (unsigned i = 0; i < count; i++) {
+        fake.now_ns += 12345 * (i % 1000);
+        computing += brief_computing();
+    }
+    assert_uint_in_range(computing, 94 * count * 2 * PERIOD / 100,
+                         106 * count * 2 * PERIOD / 100);
+}
+
+/* Only threads that are not much older than others got have short strata for
+ * that. */
+static void test_young(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    same = 1;
+    brief_computing();
+    for (unsigned i = 0; i < 2; i++) {
+        fake.now_ns += i * 61 * JP_NS;
+        struct jp_thread *thread = begin();
+        const uint64_t begun = fake.now_ns;
+        while (!thread->clock.watch.parked) {
+            to_moment(thread, WAITS);
+            fake.switches++;
+            look(thread, IN_CALL, &due);
+        }
+        const uint64_t age = fake.now_ns - begun;
+        assert_uint_in_range(age, i == 0 ? 2 * BRIEF_LIFE : PERIOD,
+                             i == 0 ? 2 * BRIEF_LIFE + 2 * PERIOD : 4 * PERIOD);
+        jp_clock_end_sig(thread);
+        jp_thread_free_sig(thread);
+    }
+}
+
+/* Found running each time, though it uses `share` hundredths of the time or
+ * gets no CPU for long: its total is right all the same. */
+static void check_running(uint64_t share, uint64_t gap)
+{
+    struct jp_due due;
+    struct jp_thread *thread = looked_at();
+    const uint64_t begun = thread->clock.watch.given_ns;
+    uint64_t last = fake.now_ns;
+    for (unsigned i = 0; i < 400; i++) {
+        to_moment(thread, WAITS);
+        if (i % 50 == 49)
+            fake.now_ns += gap;
+        fake.cpu_ns += (fake.now_ns - last) * share / 100;
+        fake.switches += 2;
+        last = fake.now_ns;
+        look(thread, COMPUTES, &due);
+    }
+    const uint64_t all = fake.now_ns - begun;
+    assert_uint_in_range(all_of(&sum), all - 6 * PERIOD, all + 6 * PERIOD);
+    if (gap == 0)
+        assert_uint_in_range(sum.running, all * share / 100 - 6 * PERIOD,
+                             all * share / 100 + 6 * PERIOD);
+    jp_clock_end_sig(thread);
+    jp_thread_free_sig(thread);
+    memset(&sum, 0, sizeof(sum));
+}
+
+static void test_total_of_running(void **state)
+{
+    (void)state;
+    check_running(60, 0);
+    check_running(10, 0);
+    check_running(95, 0);
+    check_running(60, 30 * PERIOD);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
@@ -403,6 +535,9 @@ int main(void)
         TEST(test_brief),
         TEST(test_rest_of_a_stratum),
         TEST(test_woken),
+        TEST(test_total_of_running),
+        TEST(test_brief_on_a_busy_machine),
+        TEST(test_young),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,6 +27,7 @@ import decode       # noqa: E402  (needs the path above)
 BUILD = os.path.join(ROOT, os.environ.get("B", "build"))
 LOADS = os.path.join(BUILD, "tests", "programs", "loads")
 SAMPLE_BYTES = 24
+BEGIN_SECONDS = 120
 CASES = [(kind, threads) for kind in ("idle", "spin")
          for threads in (50, 60, 200, 500, 1000)]
 
@@ -40,6 +41,16 @@ def start(kind, threads, args, ring, folder):
                JPROF_FLAGS=flags)
     return subprocess.Popen([LOADS, kind, "100000", str(threads)], cwd=folder,
                             env=env, stdout=subprocess.DEVNULL)
+
+
+def begun(live, threads):
+    """Waits until all of a program's threads are there: where many compute,
+    that takes seconds, and a thread's span begins with it."""
+    end = time.monotonic() + BEGIN_SECONDS
+    while len(os.listdir("/proc/%d/task" % live.pid)) <= threads:
+        if time.monotonic() > end:
+            raise SystemExit("%d threads do not begin" % threads)
+        time.sleep(0.1)
 
 
 def cpu_of(pid):
@@ -92,6 +103,8 @@ def examine(kind, threads, args):
     number = signal.SIGKILL if args.end == "kill" else signal.SIGUSR1
     live = [start(kind, threads, args, ring, folder)
             for ring, folder in enumerate(folders)]
+    for each in live:
+        begun(each, threads)
     time.sleep(args.seconds)
     cpus = [end_of(each, number) for each in live]
     text, bad = seen(folders[1], threads, args)

@@ -73,6 +73,9 @@
  * sample makes up a LEANth. */
 #define LEAN 4
 
+/* So many strata of it may be given too much or too little meanwhile. */
+#define LENT 4
+
 /* For QUEUED_NS after a thread was found to wait for the same thing as others,
  * its moments are drawn without memory (exponentially): the signal puts it at
  * the queue's end, so moments that follow from earlier ones would decide who is
@@ -87,14 +90,19 @@ static uint64_t min_sig(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static int64_t clamp_sig(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
 /* How often the calling thread has blocked so far (voluntary switches), or
  * UNKNOWN. */
 static uint64_t switches_sig(void)
 {
     struct rusage usage;
-    if (jp_sys_sig(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0) != 0)
-        return UNKNOWN;
-    return (uint64_t)usage.ru_nvcsw;
+    const long error =
+        jp_sys_sig(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0);
+    return error != 0 ? UNKNOWN : (uint64_t)usage.ru_nvcsw;
 }
 
 /* Sets the timer to the stratum's moment.  Its period only matters once a
@@ -127,6 +135,7 @@ static void begin_sig(struct jp_thread *thread, uint64_t first_ns)
     thread->clock.cpu_ns =
         jp_sys_clock_sig(jp_thread_clock_of_sig(thread->tid));
     thread->clock.watch = (struct jp_watch){
+        .armed_ns = now,
         .begin_ns = now,
         .end_ns = now + thread->clock.budget.period_ns,
         .moment_ns = now + first_ns,
@@ -147,10 +156,9 @@ static int arm_sig(struct jp_thread *thread)
     begin_sig(thread, first);
     const int timer =
         jp_clock_thread_timer_sig(thread, CLOCK_MONOTONIC, first, period);
-    if (timer < 0)
-        return timer;
-    thread->clock.timer = timer;
-    return 0;
+    if (timer >= 0)
+        thread->clock.timer = timer;
+    return timer < 0 ? timer : 0;
 }
 
 static void find_sig(struct jp_thread *thread, const ucontext_t *context,
@@ -235,7 +243,8 @@ static uint64_t length_sig(const struct jp_thread *thread,
                          (jp_strata_memoryless_sig(thread, found->now) ||
                           !jp_budget_lowered_sig(&thread->clock.budget));
     uint64_t length = in_it / (restless ? PART_OF_RESTLESS : PART);
-    if (!found->same || (restless && in_it < WATCHED_NS))
+    if (!found->same || (restless && in_it < WATCHED_NS) ||
+        jp_strata_young_sig(thread, found->now))
         length = 0;
     length = min_sig(length, JP_STRATUM_MAX_NS);
     return length > period ? length : period;
@@ -245,11 +254,8 @@ static uint64_t length_sig(const struct jp_thread *thread,
  * or less by what running samples were given too little or too much. */
 static uint64_t off_cpu_sig(struct jp_watch *watch, uint64_t all)
 {
-    int64_t back = watch->lent_ns;
-    if (back > (int64_t)all / 2)
-        back = (int64_t)all / 2;
-    if (back < -(int64_t)all)
-        back = -(int64_t)all;
+    const int64_t back =
+        clamp_sig(watch->lent_ns, -(int64_t)all, (int64_t)all / 2);
     watch->lent_ns -= back;
     return (uint64_t)((int64_t)all - back);
 }
@@ -284,20 +290,21 @@ static void divide_sig(struct jp_thread *thread, const struct jp_found *found,
 
 /* Weighs a sample that found the thread running and that has blocked since the
  * last one.  The weight leans to where the sum of all running samples becomes
- * the thread's CPU time; samples that find it off the CPU get the difference
- * (off_cpu_sig).  It leans by what was known before the stratum began: CPU time
- * used in the stratum itself would favour long runs. */
+ * the thread's CPU time.  The difference goes to samples that find it off the
+ * CPU (off_cpu_sig), or to this one where there are none.  CPU time used in the
+ * stratum itself does not count: that would favour long runs. */
 static void running_sig(struct jp_watch *watch, uint64_t all,
                         struct jp_due *weight)
 {
-    int64_t running = (int64_t)all + watch->balance_ns / LEAN;
-    if (running < 0)
-        running = 0;
-    if (running > 2 * (int64_t)all)
-        running = 2 * (int64_t)all;
+    const int64_t one = (int64_t)all, most = LENT * one;
+    const int64_t room = clamp_sig(most - watch->lent_ns + one, 0, 2 * one);
+    const int64_t running = clamp_sig(one + watch->balance_ns / LEAN, 0, room);
+    const int64_t lent = watch->lent_ns + running - one;
+    const int64_t ready = clamp_sig(-most - lent, 0, one);
     watch->remainder_ns -= running;
-    watch->lent_ns += running - (int64_t)all;
+    watch->lent_ns = lent + ready;
     weight->running = (uint64_t)running;
+    weight->ready = (uint64_t)ready;
 }
 
 /* For a signal that came long after `drawn`, the last instant that the
@@ -485,6 +492,8 @@ static int flush_sig(struct jp_thread *thread, struct jp_due *weight)
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const uint64_t cpu = jp_sys_clock_sig(jp_thread_clock_of_sig(thread->tid));
     const uint64_t until = jp_strata_reach_sig(thread, now);
+    if (atomic_load(&thread->state) == JP_THREAD_ENDING)
+        jp_strata_ended_sig(thread, now);
     const int rest = until <= watch->begin_ns;
     const uint64_t least = watch->parked || rest ? 0 : JP_CLOCK_FLUSH_MIN_NS;
     int64_t ran =
@@ -545,10 +554,9 @@ static void done_sig(struct jp_thread *thread)
         jp_strata_begin_sig(thread, watch->begin_ns,
                             thread->clock.budget.period_ns, watch->memoryless);
     }
-    if (watch->parked)
-        jp_clock_set_timer_sig(thread->clock.cpu_wakeup, RUNS_NS, 0);
-    else if (watch->was_parked)
-        jp_clock_set_timer_sig(thread->clock.cpu_wakeup, 0, 0);
+    if (watch->parked || watch->was_parked)
+        jp_clock_set_timer_sig(thread->clock.cpu_wakeup,
+                               watch->parked ? RUNS_NS : 0, 0);
     set_moment_sig(thread);
     /* CPU time and switches of the handler are not the thread's. */
     watch->switches = switches_sig();

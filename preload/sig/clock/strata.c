@@ -5,6 +5,8 @@
  * Runs in: handler. */
 #include "strata.h"
 
+#include <stdatomic.h>
+
 #include "clock_timer.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
@@ -26,6 +28,18 @@
  * the thread's total would be off by two periods, and who waits in a queue for
  * less than a period is hardly sampled twice there. */
 #define MEMORYLESS_MAX_NS (JP_NS / 40)
+
+/* For RECENT_NS after a thread ended, others count as young until they are
+ * twice as old as it got, but for YOUNG_NS at most.  (What a thread computes at
+ * the end of its life, having been in a long stratum, is known by its CPU time
+ * alone, if no signal comes any more: on a busy machine, where it has to wait
+ * for a CPU besides, most of that went to the wait before.) */
+#define RECENT_NS (60 * JP_NS)
+#define YOUNG_NS JP_NS
+
+/* How old the threads got that ended lately: the oldest, but an eighth less for
+ * each that has ended since; and when the last one ended. */
+static _Atomic uint64_t life_ns, ended_ns;
 
 /* The largest power of two up to `length`. */
 static uint64_t cell_sig(uint64_t length)
@@ -140,4 +154,20 @@ uint64_t jp_strata_reach_sig(const struct jp_thread *thread, uint64_t now)
         (!watch->memoryless && jp_budget_lowered_sig(&thread->clock.budget)))
         return now;
     return now < watch->begin_ns ? now : watch->begin_ns;
+}
+
+void jp_strata_ended_sig(const struct jp_thread *thread, uint64_t now)
+{
+    const uint64_t life = now - thread->clock.watch.armed_ns;
+    const uint64_t known = atomic_load(&life_ns);
+    const uint64_t less = known - known / 8;
+    atomic_store(&life_ns, life > less ? life : less);
+    atomic_store(&ended_ns, now);
+}
+
+int jp_strata_young_sig(const struct jp_thread *thread, uint64_t now)
+{
+    const uint64_t age = now - thread->clock.watch.armed_ns;
+    return age < YOUNG_NS && age < 2 * atomic_load(&life_ns) &&
+           now < atomic_load(&ended_ns) + RECENT_NS;
 }

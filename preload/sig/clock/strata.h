@@ -37,4 +37,12 @@ uint64_t jp_strata_end_sig(const struct jp_thread *thread, uint64_t now);
  * even if the thread does not live to see it. */
 uint64_t jp_strata_reach_sig(const struct jp_thread *thread, uint64_t now);
 
+/* Told that the thread ends at `now`. */
+void jp_strata_ended_sig(const struct jp_thread *thread, uint64_t now);
+
+/* Whether the thread is younger than threads of this process get that have
+ * ended lately, and may be about to compute and end: then none of its strata is
+ * long. */
+int jp_strata_young_sig(const struct jp_thread *thread, uint64_t now);
+
 #endif

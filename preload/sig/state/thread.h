@@ -31,6 +31,7 @@ enum jp_thread_state {
 /* What the real-time clock knows of a thread: clock_real.c explains strata.
  * Times are CLOCK_MONOTONIC in ns unless said otherwise. */
 struct jp_watch {
+    uint64_t armed_ns;         /* when the clock was armed */
     uint64_t begin_ns, end_ns; /* of the current stratum */
     uint64_t moment_ns;        /* when the stratum is sampled */
     uint64_t given_ns;         /* samples cover the thread's time until here;
