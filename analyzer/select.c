@@ -14,16 +14,48 @@
 #include "read/names.h"
 #include "write/figures.h"
 
-/* By pid, by the base name of the program, by a pattern of the command. */
+static int is_text(const char *which, const char *text, size_t length)
+{
+    return strlen(which) == length && memcmp(which, text, length) == 0;
+}
+
+/* Whether a name, or a path, is of what has the first `length` bytes of
+ * `path`. */
+static int is_of(const char *which, const char *path, size_t length)
+{
+    const char *slash = memrchr(path, '/', length);
+    const size_t folders = slash ? (size_t)(slash + 1 - path) : 0;
+
+    return is_text(which, path, length) ||
+           is_text(which, path + folders, length - folders);
+}
+
+/* Whether it is a pattern of the command, as that is or without the folders of
+ * its first word, or is that word. */
+static int is_of_command(const char *which, const char *command)
+{
+    const size_t first = strcspn(command, " ");
+    const char *slash = memrchr(command, '/', first);
+
+    return is_of(which, command, first) || fnmatch(which, command, 0) == 0 ||
+           (slash && fnmatch(which, slash + 1, 0) == 0);
+}
+
+/* By pid; by the program's file, the name that it was started by (python3 is a
+ * link to python3.11) or the one that the kernel knows (of a script; of what
+ * names itself); by the command. */
 static int is_about(const char *which, const struct jr_process *process)
 {
+    const char *exe = jr_exe_of(process), *comm = process->map->comm;
     const char *command = process->map->cmdline;
     char pid[16];
 
+    if (*which == '\0')
+        return 0;
     snprintf(pid, sizeof(pid), "%" PRIu32, process->run->header.pid);
-    return strcmp(which, pid) == 0 ||
-           strcmp(which, jr_base_name(jr_exe_of(process))) == 0 ||
-           (command && fnmatch(which, command, 0) == 0);
+    return strcmp(which, pid) == 0 || is_of(which, exe, strlen(exe)) ||
+           (comm && is_of(which, comm, strlen(comm))) ||
+           (command && is_of_command(which, command));
 }
 
 int jr_select_process(struct jr_load *load, const struct jr_run *run,

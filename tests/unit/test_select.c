@@ -253,6 +253,36 @@ static void test_processes(void **state)
     profile_free(&copies.one);
 }
 
+/* A program that was started by a link's path, and a script. */
+static void test_names_of_programs(void **state)
+{
+    static const char *const of_python[] = {
+        "python3",           "python3.11",          "x.py",
+        "/usr/bin/python3",  "/usr/bin/python3.11", "python3 -u *",
+        "/usr/bin/python3 *"};
+    static const char *const of_others[] = {
+        "python",    "bin", "python3 -u", "usr/bin/python3",
+        "/src/x.py", "-u",  "",           "/"};
+    struct jr_load load = {.selected = jr_alloc(1, 1)};
+    struct copies copies;
+
+    (void)state;
+    sample_time(&copies);
+    strcpy(copies.runs[0].header.exe, "/usr/bin/python3.11");
+    copies.maps[0].comm = (char *)"x.py";
+    copies.maps[0].cmdline = (char *)"/usr/bin/python3 -u /src/x.py";
+    for (size_t i = 0; i < sizeof of_python / sizeof *of_python; i++)
+        assert_true(selects(&load, &copies, 0, of_python[i]));
+    for (size_t i = 0; i < sizeof of_others / sizeof *of_others; i++)
+        assert_false(selects(&load, &copies, 0, of_others[i]));
+    copies.maps[0].cmdline = copies.maps[0].comm = (char *)"";
+    copies.runs[0].header.exe[0] = '\0';
+    assert_false(selects(&load, &copies, 0, ""));
+    copies.maps[0].cmdline = copies.maps[0].comm = NULL;
+    free(load.selected);
+    profile_free(&copies.one);
+}
+
 /* The pids of another machine's processes are those of others. */
 static void keeps_machines_apart(void **state)
 {
@@ -289,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_start_of_section),
         cmocka_unit_test(test_starts_of_files),
         cmocka_unit_test(test_processes),
+        cmocka_unit_test(test_names_of_programs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
