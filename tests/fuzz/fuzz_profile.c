@@ -6,96 +6,90 @@
  * little endian) and so many bytes, which become files of these names
  * (tests/tools/profileseed.py).
  * Runs in: fuzz tests. */
-#include <fcntl.h>
+#include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
+#include "held.h"
 #include "load.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most,
+                               unsigned seed);
+/* libFuzzer's; tests/fuzz/driver.c, with its own mutations, has none. */
+__attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size,
+                                              size_t most);
 
 static const char *const names[] = {"jprof-log",  "jprof-map", "perf-7.map",
                                     "perf-1.map", "one",       "two"};
+#define FILES (sizeof names / sizeof *names)
+#define INPUT_MAX 1000000U
+#define LOG HELD_FOLDER "jprof-log"
+#define MEMORY (256 << 20) /* bytes that malloc may keep */
 
-/* In memory where that can be: on a disk, nearly all of a run is waiting for
- * files that are written over, and 10^7 inputs take a day instead of hours. */
-static char in_memory[] = "/dev/shm/jprof-fuzz-XXXXXX";
-static char on_disk[] = "/tmp/jprof-fuzz-XXXXXX";
-static const char *folder;
+/* Where the bytes of a file are in an input, behind their size. */
+struct part {
+    size_t at, size;
+};
 
-/* What the files hold; of a file that is not there yet, NULL. */
-static struct {
-    uint8_t *bytes;
-    size_t size;
-} written[sizeof names / sizeof *names];
-
-/* The path of a file of the profile, until the next call. */
-static const char *path_of(const char *name)
+/* Returns whether all six sizes are there; an input may end anywhere. */
+static int find_parts(const uint8_t *data, size_t size, struct part *parts)
 {
-    static char path[64];
+    size_t at = 0, found = 0;
 
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
+    for (size_t i = 0; i < FILES; i++) {
+        uint32_t wanted = 0;
 
-static void clean_up(void)
-{
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        unlink(path_of(names[i]));
-    rmdir(folder);
-}
-
-/* Makes a folder, once, which is taken away at the end. */
-static void make_folder(void)
-{
-    if (folder)
-        return;
-    folder = mkdtemp(in_memory);
-    if (!folder)
-        folder = mkdtemp(on_disk);
-    if (!folder)
-        abort();
-    atexit(clean_up);
-}
-
-/* Writes the file with this index of `names`, unless it holds that already. */
-static void put_file(size_t which, const uint8_t *data, size_t size)
-{
-    int fd;
-
-    if (written[which].bytes && written[which].size == size &&
-        memcmp(written[which].bytes, data, size) == 0)
-        return;
-    fd = open(path_of(names[which]), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-              0600);
-    if (fd < 0 || write(fd, data, size) != (ssize_t)size || close(fd) != 0)
-        abort();
-    written[which].bytes = jr_realloc(written[which].bytes, size, 1);
-    memcpy(written[which].bytes, data, size);
-    written[which].size = size;
+        if (size - at >= sizeof wanted) {
+            memcpy(&wanted, data + at, sizeof wanted);
+            at += sizeof wanted;
+            found++;
+        }
+        if (wanted > size - at)
+            wanted = (uint32_t)(size - at);
+        parts[i] = (struct part){at, wanted};
+        at += wanted;
+    }
+    return found == FILES;
 }
 
 static void put_files(const uint8_t *data, size_t size)
 {
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        uint32_t wanted = 0;
+    struct part parts[FILES];
 
-        if (size >= sizeof wanted) {
-            memcpy(&wanted, data, sizeof wanted);
-            data += sizeof wanted;
-            size -= sizeof wanted;
-        }
-        if (wanted > size)
-            wanted = (uint32_t)size;
-        put_file(i, data, wanted);
-        data += wanted;
-        size -= wanted;
-    }
+    find_parts(data, size, parts);
+    for (size_t i = 0; i < FILES; i++)
+        held_put(names[i], data + parts[i].at, parts[i].size);
+}
+
+/* Mutates one file of the six and corrects its size, so that those behind it
+ * stay what they were; rarely, the whole input as bytes. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most,
+                               unsigned seed)
+{
+    static uint8_t rest[INPUT_MAX];
+    struct part parts[FILES];
+    const struct part *part = &parts[seed % FILES];
+    size_t end, behind, now;
+    uint32_t head;
+
+    if (!LLVMFuzzerMutate)
+        return size;
+    if (seed / FILES % 16 == 0 || size > INPUT_MAX || most < size ||
+        !find_parts(data, size, parts))
+        return LLVMFuzzerMutate(data, size, most);
+    end = part->at + part->size;
+    behind = size - end;
+    memcpy(rest, data + end, behind);
+    now =
+        LLVMFuzzerMutate(data + part->at, part->size, most - part->at - behind);
+    head = (uint32_t)now;
+    memcpy(data + part->at - sizeof head, &head, sizeof head);
+    memcpy(data + part->at + now, rest, behind);
+    return part->at + now + behind;
 }
 
 struct sums {
@@ -141,7 +135,7 @@ static struct jr_stats model(struct jr_filter filter)
 
     filter.end = UINT64_MAX;
     jr_load_init(&load, "app", &filter, &(struct jr_symbols_options){0}, &diag);
-    if (jr_load_log(&load, path_of(names[0])) == 0) {
+    if (jr_load_log(&load, LOG) == 0) {
         jr_model_finish(&load.model);
         sums_of(&load.model);
         total = load.model.total;
@@ -163,6 +157,20 @@ static void check_slices(const struct jr_stats *all, uint64_t at_ns)
                        jr_add(first.weight_ns, second.weight_ns)});
 }
 
+/* What one input gave back, the next takes: the kernel clears no pages anew. */
+static void keep_memory(void)
+{
+    static int done;
+
+#ifdef __GLIBC__
+    if (!done) {
+        mallopt(M_TRIM_THRESHOLD, MEMORY);
+        mallopt(M_MMAP_THRESHOLD, MEMORY);
+    }
+#endif
+    done = 1;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct jr_stats all, threads;
@@ -170,13 +178,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     /* Nothing comes of what is no log. */
     if (size < 4 + 8 || memcmp(data + 4, JP_LOG_MAGIC, 8) != 0)
         return 0;
-    make_folder();
+    keep_memory();
     put_files(data, size);
+    held_alone(1);
     all = model((struct jr_filter){0});
     threads = model((struct jr_filter){.by_thread = 1, .keep_places = 1});
     /* By sums of stacks and sample by sample: all that is counted. */
     if (memcmp(&all, &threads, sizeof all) != 0)
         abort();
     check_slices(&all, 450);
+    held_alone(0);
     return 0;
 }
