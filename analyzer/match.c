@@ -39,8 +39,8 @@ static int is_program_file(const char *path, const char *exe)
     struct stat a, b;
 
     return strcmp(jr_base_name(path), jr_base_name(exe)) == 0 ||
-           (stat(path, &a) == 0 && stat(exe, &b) == 0 && a.st_dev == b.st_dev &&
-            a.st_ino == b.st_ino);
+           (stat(path, &a) == 0 && stat(exe, &b) == 0 &&
+            jr_is_same_file(&a, &b));
 }
 
 int jr_same_program(const char *app, const char *exe)

@@ -21,6 +21,7 @@
 
 #include "base/diag.h"
 #include "base/ends.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/ours.h"
 #include "write/export/zip.h"
@@ -123,8 +124,7 @@ static void sweep(int folder)
     DIR *names;
     int fd;
 
-    if (fstat(folder, &info) != 0 ||
-        (info.st_dev == last.st_dev && info.st_ino == last.st_ino))
+    if (fstat(folder, &info) != 0 || jr_is_same_file(&info, &last))
         return;
     last = info;
     fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

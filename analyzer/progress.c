@@ -5,9 +5,9 @@
 #include "progress.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/utf8.h"
 
 #define FIRST_AFTER_NS 1000000000ULL
@@ -15,18 +15,10 @@
 #define WIPE "\r\033[K"
 #define WHAT_MAX 256 /* bytes of it that are shown */
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
-}
-
 void jr_progress_start(struct jr_progress *progress)
 {
     *progress = (struct jr_progress){.step = "reading",
-                                     .start_ns = now_ns(),
+                                     .start_ns = jr_now_ns(CLOCK_MONOTONIC),
                                      .wanted = isatty(STDERR_FILENO)};
 }
 
@@ -38,7 +30,7 @@ void jr_progress_show(void *data, uint64_t done, uint64_t total)
 
     if (!progress->wanted)
         return;
-    now = now_ns();
+    now = jr_now_ns(CLOCK_MONOTONIC);
     if (now - progress->start_ns < FIRST_AFTER_NS ||
         now - progress->last_ns < EVERY_NS)
         return;

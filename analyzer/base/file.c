@@ -55,7 +55,7 @@ static int may(const struct stat *info, mode_t others)
     return (info->st_mode & wanted) == wanted;
 }
 
-static int same_file(const struct stat *one, const struct stat *other)
+int jr_is_same_file(const struct stat *one, const struct stat *other)
 {
     return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
@@ -78,7 +78,7 @@ static int walk_to(char *path, const struct stat *info)
             else
                 reached =
                     fstatat(dir, part, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
-                    same_file(&there, info);
+                    jr_is_same_file(&there, info);
         }
         close(dir);
         dir = next;
@@ -98,7 +98,7 @@ static int is_trusted(const char *path)
 
     if (ntrusted && lstat(folder, &info) == 0)
         for (size_t i = 0; i < ntrusted; i++)
-            found |= same_file(&info, &trusted[i]);
+            found |= jr_is_same_file(&info, &trusted[i]);
     free(folder);
     return found;
 }
@@ -129,7 +129,8 @@ int jr_file_open_again(int fd, const char *path, const struct stat *info)
     if (again >= 0 || errno != ENOENT)
         return again;
     again = open(path, READING);
-    if (again >= 0 && (fstat(again, &now) != 0 || !same_file(&now, info))) {
+    if (again >= 0 &&
+        (fstat(again, &now) != 0 || !jr_is_same_file(&now, info))) {
         close(again);
         errno = ESTALE;
         return -1;

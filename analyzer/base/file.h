@@ -41,11 +41,11 @@ size_t jr_file_pread(int fd, void *to, size_t size, uint64_t offset);
  * `offset`: or the kernel does not know. */
 uint64_t jr_file_data(int fd, uint64_t offset, uint64_t size);
 
-/* A whole file in memory; a NUL follows the last byte. */
 /* In the environment: the folder in which the launcher was started, where it
  * runs the reporter in another one. */
 #define JR_WORK_FOLDER "JPROF_WORK_FOLDER"
 
+/* A whole file in memory; a NUL follows the last byte. */
 struct jr_bytes {
     uint8_t *data; /* freed by the caller */
     size_t size;
@@ -56,6 +56,9 @@ struct jr_bytes {
  * with *why set as by jr_file_open. */
 int jr_file_read(const char *path, size_t limit, struct jr_bytes *bytes,
                  const char **why);
+
+/* Whether two looks were at one file or folder. */
+int jr_is_same_file(const struct stat *one, const struct stat *other);
 
 /* The last component of a path, which it points into. */
 const char *jr_base_name(const char *path);

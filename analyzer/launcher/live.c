@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/base/say.h"
 #include "launcher/os/spawn.h"
@@ -49,14 +49,6 @@ struct sending {
     size_t sent;
     int told_cut;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * NS + (uint64_t)now.tv_nsec;
-}
 
 static char *moment(const char *option, uint64_t ns)
 {
@@ -121,7 +113,7 @@ static void send_all(struct sending *sending, unsigned tries)
 
 static void interval(struct sending *sending)
 {
-    uint64_t until_ns = now_ns();
+    uint64_t until_ns = jr_now_ns(CLOCK_MONOTONIC);
 
     jl_ended_note(&sending->ended, sending->folder);
     until_ns = until_ns > LATE_NS ? until_ns - LATE_NS : 0;
@@ -138,19 +130,19 @@ static void go_on(struct sending *sending, int alive)
 {
     const uint64_t every_ns = sending->options->every_ns;
     struct pollfd end = {.fd = alive};
-    uint64_t next_ns = now_ns() + every_ns;
+    uint64_t next_ns = jr_now_ns(CLOCK_MONOTONIC) + every_ns;
 
     for (;;) {
-        const uint64_t at_ns = now_ns();
+        const uint64_t at_ns = jr_now_ns(CLOCK_MONOTONIC);
         const int ms =
             at_ns < next_ns ? (int)((next_ns - at_ns) / 1000000U) + 1 : 0;
 
         if (poll(&end, 1, ms) > 0)
             return;
-        if (now_ns() < next_ns)
+        if (jr_now_ns(CLOCK_MONOTONIC) < next_ns)
             continue;
         interval(sending);
-        while (next_ns <= now_ns())
+        while (next_ns <= jr_now_ns(CLOCK_MONOTONIC))
             next_ns += every_ns;
     }
 }
@@ -196,7 +188,7 @@ void jl_live_start(struct jl_live *live, const struct jl_options *options,
                               .folder = folder,
                               .reporter = reporter,
                               .curl = jl_curl_find(),
-                              .from_ns = now_ns()};
+                              .from_ns = jr_now_ns(CLOCK_MONOTONIC)};
     int ends[2];
 
     jl_spool_open(&sending.spool, &options->to);

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/base/destination.h"
 #include "launcher/base/say.h"
@@ -54,11 +54,8 @@ static void parse(char **word, struct words *words)
 
 static void say_age(const struct words *words, const struct jl_parts *parts)
 {
-    struct timespec now;
-    uint64_t now_ns;
+    const uint64_t now_ns = jr_now_ns(CLOCK_REALTIME);
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    now_ns = (uint64_t)now.tv_sec * NS + (uint64_t)now.tv_nsec;
     if (words->to.server == JL_PYROSCOPE && parts->messages > 0 &&
         parts->until_ns < now_ns && now_ns - parts->until_ns > OLD_NS)
         jr_say("the profile ended %.1f hours ago; Pyroscope, as it is "

@@ -108,7 +108,7 @@ static int is_in_place(const struct jl_folder *folder)
     struct stat there, ours;
 
     return stat(folder->shown, &there) == 0 && fstat(folder->fd, &ours) == 0 &&
-           there.st_dev == ours.st_dev && there.st_ino == ours.st_ino;
+           jr_is_same_file(&there, &ours);
 }
 
 void jl_report_write(const struct jl_folder *folder, const char *reporter,

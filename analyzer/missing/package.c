@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #define QUERY "/usr/bin/dpkg-query"
@@ -79,24 +79,16 @@ static pid_t start(const char **command, int *from)
     return pid;
 }
 
-static long now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Reads an answer to its end, for some seconds at most. */
 static char *read_answer(int from)
 {
-    const long end = now_ms() + SECONDS_MAX * 1000;
+    const long end = jr_now_ms() + SECONDS_MAX * 1000;
     char *answer = jr_alloc(ANSWER_MAX + 1, 1);
     struct pollfd wait = {.fd = from, .events = POLLIN};
     size_t used = 0;
 
     while (used < ANSWER_MAX) {
-        const long left = end - now_ms();
+        const long left = end - jr_now_ms();
         ssize_t got;
 
         if (left <= 0 || poll(&wait, 1, (int)left) <= 0)

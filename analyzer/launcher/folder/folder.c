@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "launcher/base/say.h"
 #include "launcher/os/reach.h"
@@ -58,8 +59,7 @@ static int is_settled(const struct jl_folder *folder)
     struct stat here, ours;
 
     return jl_path_is_safe(folder->path) && lstat(folder->path, &here) == 0 &&
-           fstat(folder->fd, &ours) == 0 && here.st_dev == ours.st_dev &&
-           here.st_ino == ours.st_ino;
+           fstat(folder->fd, &ours) == 0 && jr_is_same_file(&here, &ours);
 }
 
 /* Where systems have folders that others rely on; and what lies in there, but
@@ -268,6 +268,6 @@ void jl_folder_drop(const struct jl_folder *folder)
     struct stat here, ours;
 
     if (fstat(folder->fd, &ours) == 0 && lstat(folder->path, &here) == 0 &&
-        here.st_dev == ours.st_dev && here.st_ino == ours.st_ino)
+        jr_is_same_file(&here, &ours))
         (void)rmdir(folder->path);
 }

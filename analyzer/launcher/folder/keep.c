@@ -130,11 +130,6 @@ static int is_saved(const struct keeping *keeping,
            S_ISREG(info->st_mode) && info->st_uid == geteuid();
 }
 
-static int same_file(const struct stat *one, const struct stat *other)
-{
-    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
-}
-
 /* The part of `path` behind FOLDER/jit/; NULL when it is not in there. */
 static const char *in_jit_folder(const struct jl_folder *folder,
                                  const char *path)
@@ -268,7 +263,7 @@ static void keep_file(struct keeping *keeping, const char *data,
         return;
     if (is_saved(keeping, line, &saved)) {
         name = jr_strdup(line->saved);
-        if (!same_file(&saved, &info) && saved.st_size < info.st_size)
+        if (!jr_is_same_file(&saved, &info) && saved.st_size < info.st_size)
             kept = jl_copy_file(keeping->folder, fd, name) == 0;
     } else {
         name = free_name(keeping, line->kind);
@@ -283,7 +278,7 @@ static void keep_file(struct keeping *keeping, const char *data,
             close_to_others(fd);
         } else if (fstatat(keeping->folder->fd, name, &saved,
                            AT_SYMLINK_NOFOLLOW) == 0 &&
-                   same_file(&saved, &info)) {
+                   jr_is_same_file(&saved, &info)) {
             /* A later process may write to the original. */
             jl_copy_file(keeping->folder, fd, name);
         }

@@ -16,8 +16,9 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #define REQUEST_MAX 8192  /* bytes of a request's head; no browser sends more */
 #define WAIT_SECONDS 5    /* for a browser that stops in the middle */
@@ -59,15 +60,6 @@ int jl_serve_open(struct jl_serve *serve, int file, const char *origin)
     return 0;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
-        return 0;
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Whether the other end of the connection is this user's: on loopback it is in
  * the kernel's table of connections, with the user's number (proc(5),
  * /proc/net/tcp: ports in hexadecimal).  The browser's arguments, which anybody
@@ -99,12 +91,12 @@ static int is_own(int client, const struct jl_serve *serve)
  * it does not come in time. */
 static int read_head(int client, char *request)
 {
-    const int64_t end = now_ms() + 1000 * WAIT_SECONDS;
+    const int64_t end = jr_now_ms() + 1000 * WAIT_SECONDS;
     size_t used = 0;
 
     while (used + 1 < REQUEST_MAX) {
         struct pollfd waiting = {.fd = client, .events = POLLIN};
-        const int64_t left = end - now_ms();
+        const int64_t left = end - jr_now_ms();
         ssize_t more;
 
         if (left <= 0 || poll(&waiting, 1, (int)left) <= 0)
@@ -210,7 +202,8 @@ int jl_serve_run(struct jl_serve *serve, pid_t viewer)
     int64_t until = INT64_MAX;
     int ended = 0, status = 0;
 
-    while (!(ended && (serve->sent > 0 || status != 0)) && now_ms() < until) {
+    while (!(ended && (serve->sent > 0 || status != 0)) &&
+           jr_now_ms() < until) {
         struct pollfd waiting = {.fd = serve->listener, .events = POLLIN};
         int client = -1;
 
@@ -223,7 +216,7 @@ int jl_serve_run(struct jl_serve *serve, pid_t viewer)
         }
         if (!ended && has_ended(viewer, &status)) {
             ended = 1;
-            until = now_ms() + PATIENCE_MS;
+            until = jr_now_ms() + PATIENCE_MS;
         }
     }
     close(serve->listener);

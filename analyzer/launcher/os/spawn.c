@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "claim.h"
 
 #ifndef SYS_close_range
@@ -89,14 +90,6 @@ static _Noreturn void run_child(const struct jl_spawn *spawn, int out)
     _exit(127);
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* What it prints, as far as there is room; the rest is read and dropped. */
 static void take_printed(struct jl_spawn *spawn, int fd, size_t *used)
 {
@@ -119,7 +112,7 @@ static void take_printed(struct jl_spawn *spawn, int fd, size_t *used)
 static int await(struct jl_spawn *spawn, int fd)
 {
     const struct timespec step = {.tv_nsec = 2000000};
-    int64_t end = now_ms() + (int64_t)spawn->seconds * 1000;
+    int64_t end = jr_now_ms() + (int64_t)spawn->seconds * 1000;
     size_t used = 0;
     int status;
 
@@ -134,7 +127,7 @@ static int await(struct jl_spawn *spawn, int fd)
             return status;
         if (got < 0 && errno != EINTR)
             return -1;
-        if (now_ms() > end) {
+        if (jr_now_ms() > end) {
             kill(spawn->pid, SIGKILL);
             waitpid(spawn->pid, &status, 0);
             return -1;

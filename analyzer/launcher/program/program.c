@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "launcher/base/say.h"
 #include "launcher/os/check.h"
@@ -115,14 +116,6 @@ static _Noreturn void run_child(const struct jl_program *program)
     _exit(error == ENOENT ? JL_NOT_FOUND : JL_NOT_EXECUTABLE);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
 static uint64_t nano(const struct timeval *time)
 {
     return (uint64_t)time->tv_sec * 1000000000U +
@@ -146,7 +139,7 @@ static int reap(struct jl_program *program)
 
 void jl_program_run(struct jl_program *program)
 {
-    uint64_t start = now_ns();
+    uint64_t start = jr_now_ns(CLOCK_BOOTTIME);
     const struct timespec none = {0};
     sigset_t set, before;
     siginfo_t info;
@@ -163,7 +156,7 @@ void jl_program_run(struct jl_program *program)
             !had_it(&info))
             kill(program->pid, info.si_signo);
     }
-    program->wall_ns = now_ns() - start;
+    program->wall_ns = jr_now_ns(CLOCK_BOOTTIME) - start;
     /* Signals that came after the program's end must not end the launcher. */
     while (sigtimedwait(&set, &info, &none) > 0)
         ;

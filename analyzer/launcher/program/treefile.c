@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "jp_limits.h"
@@ -66,19 +66,17 @@ static char *join(char *const *argv, size_t *size)
 void jl_tree_write(const struct jl_folder *folder, const struct jl_whole *whole)
 {
     const struct jl_program *program = whole->program;
-    struct timespec now;
     struct stat info;
     size_t size;
     char *line, *args = join(program->argv, &size);
     int fd = jl_folder_open(folder, JP_TREE_NAME, O_WRONLY | O_APPEND | O_CREAT,
                             1, &info);
 
-    clock_gettime(CLOCK_BOOTTIME, &now);
     line = jr_printf("%" PRIu64 " " JP_TREE_RUN " root=%ld pid=%ld cpu=%" PRIu64
                      " wall=%" PRIu64 " status=%d",
-                     (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec,
-                     (long)program->pid, (long)program->pid, program->cpu_ns,
-                     program->wall_ns, program->status);
+                     jr_now_ns(CLOCK_BOOTTIME), (long)program->pid,
+                     (long)program->pid, program->cpu_ns, program->wall_ns,
+                     program->status);
     add(&line, "path", program->path, strlen(program->path));
     if (whole->no_args)
         size = strlen(program->argv[0]) + 1;

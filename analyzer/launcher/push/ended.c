@@ -10,22 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "jp_limits.h"
 #include "jp_log.h"
 #include "launcher/os/proc.h"
 #include "read/names.h"
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
 
 /* When the process began, in ticks; 0: there is none. */
 static uint64_t began(uint32_t pid)
@@ -49,7 +41,7 @@ static void note(struct jl_ended *ended, const char *name)
         if (strcmp(ended->logs[i].name, name) == 0)
             return;
     *JR_PUSH(ended->logs, ended->count, ended->room) =
-        (struct jl_ended_log){jr_strdup(name), now_ns()};
+        (struct jl_ended_log){jr_strdup(name), jr_now_ns(CLOCK_MONOTONIC)};
 }
 
 void jl_ended_note(struct jl_ended *ended, const struct jl_folder *folder)

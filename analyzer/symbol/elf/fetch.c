@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/mem.h"
 
@@ -39,14 +39,6 @@ struct said {
     size_t used;
     char text[ANSWER_MAX + 1];
 };
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* The environment, but for the language of errors and for what would have the
  * client write progress of its own.  The strings are the environment's. */
@@ -120,7 +112,7 @@ static void take(struct said *said)
 static int listen_to(struct jr_fetch *fetch, const char *name,
                      struct said said[2])
 {
-    const uint64_t begin = now_ms(), before = fetch->used_ms;
+    const uint64_t begin = jr_now_ms(), before = fetch->used_ms;
 
     while (said[0].from >= 0 || said[1].from >= 0) {
         struct pollfd waits[2] = {{said[0].from, POLLIN, 0},
@@ -130,7 +122,7 @@ static int listen_to(struct jr_fetch *fetch, const char *name,
             for (int i = 0; i < 2; i++)
                 if (waits[i].revents)
                     take(&said[i]);
-        fetch->used_ms = before + (now_ms() - begin);
+        fetch->used_ms = before + (jr_now_ms() - begin);
         if (fetch->show)
             fetch->show(fetch->data, name, fetch->used_ms, MOST_MS);
         if (fetch->used_ms >= MOST_MS)
