@@ -154,6 +154,8 @@ struct jr_process {
     size_t first_bucket, nbuckets;
 };
 
+/* The short form of its name is made when it is asked for (jr_short_find,
+ * symbol/names/short.h), by one rule for all writers. */
 struct jr_function {
     const char *name, *module; /* belong to the jr_symbols */
     const char *tier;          /* that tells it from others; NULL */

@@ -9,9 +9,28 @@
 
 #include "base/mem.h"
 #include "symbol/names/demangle.h"
+#include "symbol/names/short.h"
 #include "symbol/jit/jit_names.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The parts that a short form leaves out are in order and apart. */
+static void check_short(const char *name, size_t length)
+{
+    struct jr_short found = {0};
+    char *form = jr_short_name(name);
+
+    jr_short_find(&found, name);
+    for (size_t i = 0; i < found.ncuts; i++)
+        if (found.cuts[i].from >= found.cuts[i].to ||
+            found.cuts[i].to > length ||
+            (i > 0 && found.cuts[i].from <= found.cuts[i - 1].to))
+            abort();
+    if (!form[0] != !length || (found.ncuts == 0) != !strcmp(form, name))
+        abort();
+    jr_short_free(&found);
+    free(form);
+}
 
 static void check_name(struct jr_strings *strings, const char *raw,
                        size_t length)
@@ -21,6 +40,7 @@ static void check_name(struct jr_strings *strings, const char *raw,
     char *text = jr_strndup(raw, length);
 
     length = strlen(text);
+    check_short(text, length);
     if (jr_jit_name_read(text, length, &name)) {
         if (name.length == 0 || strlen(name.text) != name.length ||
             name.length > 9 * length + JR_DEMANGLE_OUT_MAX)

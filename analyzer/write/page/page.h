@@ -5,6 +5,7 @@
 #ifndef JR_PAGE_H
 #define JR_PAGE_H
 
+#include "symbol/names/short.h"
 #include "write/report.h"
 
 /* The writer of the page. */
@@ -26,6 +27,11 @@ void jr_page_waits(const struct jr_report *report, FILE *out);
 
 /* page_data.c: the blocks of data that the script reads. */
 void jr_page_data(const struct jr_report *report, FILE *out);
+
+/* page_names.c: writes the name of a function, its beginning if it is very
+ * long: what its short form leaves out stands between marks, of which the
+ * script knows (readNames).  *found is scratch, as for jr_short_find. */
+void jr_page_name(FILE *out, const char *name, struct jr_short *found);
 
 /* page_code.c: the block with the code of the hottest functions, by number of
  * the page's function, and where in it each sample was; `order` is that of the

@@ -53,7 +53,7 @@ static void begin_row(struct code *code)
     fputs(code->nrows++ ? ",\n[" : "[", code->out);
 }
 
-/* [3, names]: what follows is of a function that was inlined, or no more. */
+/* [3, short names]: what follows is of a function that was inlined, or no more. */
 static void put_functions(void *data, const struct jr_frames *frames)
 {
     struct code *code = data;
@@ -61,8 +61,11 @@ static void put_functions(void *data, const struct jr_frames *frames)
     begin_row(code);
     fputs("3", code->out);
     for (size_t i = 0; i + 1 < frames->count && i < CHAIN_SHOWN; i++) {
+        char *name = jr_short_name(frames->items[i].name);
+
         fputs(",", code->out);
-        jr_page_json(code->out, frames->items[i].name, TEXT_MOST);
+        jr_page_json(code->out, name, TEXT_MOST);
+        free(name);
     }
     fputs("]", code->out);
 }

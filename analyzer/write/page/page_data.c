@@ -17,10 +17,8 @@
 #include "write/figures.h"
 #include "write/program.h"
 
-/* Bytes of a text at most. */
-#define NAME_MOST 20000
-#define COMMAND_MOST 2000
-#define MOST_ABOVE 16 /* processes without a log, one above the other */
+#define COMMAND_MOST 2000 /* bytes of a text */
+#define MOST_ABOVE 16     /* processes without a log, one above the other */
 
 /* As the script knows the kinds. */
 enum kind { OF_PROGRAM, OF_LIBRARY, OF_JIT, OF_KERNEL, UNNAMED };
@@ -88,30 +86,6 @@ static enum kind kind_of(const struct data *data, const struct jr_function *of,
     }
 }
 
-/* A function's name, marked where it was inlined, without a NUL or a character
- * that is unfit, of at most NAME_MOST bytes. */
-static void put_name(FILE *out, const struct jr_function *function)
-{
-    const char *name = function->name;
-    size_t length = strnlen(name, NAME_MOST + 1);
-    char *head;
-
-    if (length > NAME_MOST) {
-        for (length = NAME_MOST; length > 0; length--)
-            if (((unsigned char)name[length] & 0xc0) != 0x80)
-                break;
-        head = jr_strndup(name, length);
-        jr_put_text(out, head);
-        fputs("\xe2\x80\xa6", out);
-        free(head);
-    } else {
-        jr_put_text(out, name);
-    }
-    if (function->inlined)
-        fputs(JR_INLINED, out);
-    fputc('\0', out);
-}
-
 static void add_functions(struct data *data)
 {
     const size_t count = data->tree.nfunctions;
@@ -120,6 +94,7 @@ static void add_functions(struct data *data)
     char *names = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&names, &size);
+    struct jr_short found = {0};
 
     if (out == NULL)
         jr_no_memory();
@@ -130,9 +105,13 @@ static void add_functions(struct data *data)
 
         modules[i] = module;
         kinds[i] = kind_of(data, of, module);
-        put_name(out, of);
+        jr_page_name(out, of->name, &found);
+        if (of->inlined)
+            fputs(JR_INLINED, out);
+        fputc('\0', out);
     }
     fclose(out);
+    jr_short_free(&found);
     jr_block_bytes(&data->block, "names", names, size);
     jr_block_column(&data->block, "module", modules, count);
     jr_block_column(&data->block, "kind", kinds, count);

@@ -6,9 +6,11 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "pack.h"
+#include "symbol/names/short.h"
 #include "write/asm.h"
 
 #define TEXT_BYTES (600U << 10) /* of source in a page; it is compressed */
@@ -113,6 +115,21 @@ static void put_words(const struct jr_page_words *words, const char *member,
     fputs("]", out);
 }
 
+/* The short forms of the names, "" where that is the name. */
+static void put_short(const struct jr_page_words *names, FILE *out)
+{
+    fputs(",\"short\":[", out);
+    for (size_t i = 0; i < names->count; i++) {
+        char *name = jr_short_name(names->items[i]);
+
+        fputs(i ? "," : "", out);
+        jr_page_json(out, strcmp(name, names->items[i]) == 0 ? "" : name,
+                     WORD_MOST);
+        free(name);
+    }
+    fputs("]", out);
+}
+
 static void free_words(struct jr_page_words *words)
 {
     free(words->items);
@@ -124,6 +141,7 @@ void jr_page_lines_close(struct jr_page_lines *lines, FILE *out)
     fclose(lines->lines);
     fclose(lines->texts);
     put_words(&lines->names, "names", out);
+    put_short(&lines->names, out);
     put_words(&lines->files, "files", out);
     fprintf(out, ",\"lines\":[%s],\"texts\":[%s]", lines->lines_text,
             lines->texts_text);

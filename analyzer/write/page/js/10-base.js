@@ -40,94 +40,27 @@ function seconds(us, step) {
 
 const KINDS = ['program', 'library', 'JIT', 'kernel', 'unnamed'];
 
-// The end of the group that opens at `at`, or -1; "->" closes nothing.
-function groupEnd(name, at, open, close) {
-    let depth = 0;
-
-    for (let i = at; i < name.length; i++) {
-        if (name[i] === open) {
-            depth++;
-        } else if (name[i] === close && name[i - 1] !== '-') {
-            depth--;
-            if (depth === 0)
-                return i;
-        }
-    }
-    return -1;
-}
-
-// The name without template arguments.
-function withoutTemplates(name) {
-    let text = '';
-
-    for (let i = 0; i < name.length; i++) {
-        const isOperator = /operator<?$/.test(text);
-        const end = name[i] === '<' && text && !isOperator
-            ? groupEnd(name, i, '<', '>') : -1;
-
-        if (end > i + 1) {
-            text += '<\u2026>';
-            i = end;
-        } else {
-            text += name[i];
-        }
-    }
-    return text;
-}
-
-// The name without the type of its result, which templates' names begin with.
-function withoutType(name) {
-    let depth = 0, from = 0;
-
-    for (let i = 0; i < name.length; i++) {
-        if ('({['.includes(name[i]))
-            depth++;
-        else if (')}]'.includes(name[i]))
-            depth--;
-        else if (name[i] === ' ' && depth === 0
-                && !name.slice(from, i).includes('operator'))
-            from = i + 1;
-    }
-    return from < name.length ? name.slice(from) : name;
-}
-
-// The name without its list of arguments.  What is in brackets behind a blank
-// is a place in a source file, and stays.
-function withoutArguments(name) {
-    for (let i = 1; i < name.length; i++) {
-        if (name[i] !== '(' || /[\s:({]/.test(name[i - 1]))
-            continue;
-        if (name.endsWith('operator', i) || name.includes('{lambda(')
-            && name.lastIndexOf('{lambda(', i) === i - 7)
-            continue;
-        const end = groupEnd(name, i, '(', ')');
-
-        if (end < 0)
-            return name;
-        const rest = name.slice(end + 1);
-
-        if (rest === '@plt')
-            return withoutType(name.slice(0, i)) + rest;
-
-        return rest === '' || /^ (const|&|&&|volatile|noexcept)/.test(rest)
-            || rest.startsWith(' [') ? withoutType(name.slice(0, i)) : name;
-    }
-    return name;
-}
+// Marks in names (page_names.c): what the short form leaves out stands between
+// the first or the second and the third; of the second, an ellipsis is there.
+const MARK = /[\x01-\x03]/;
+const MARKS = /[\x01-\x03]/g;
+const LEFT_OUT = /[\x01\x02][^\x03]*\x03/g;
 
 const NAME_SHOWN = 160;
 const INLINED = ' (inlined)';
 
-function shortened(name) {
+// A short name's end, if it is long all the same.
+function clipped(name) {
     if (name.endsWith(INLINED))
-        return shortened(name.slice(0, -INLINED.length)) + INLINED;
-    if (name.length > 4000)
-        return name.slice(0, NAME_SHOWN) + '\u2026';
-    const text = withoutArguments(name.includes('<') ? withoutTemplates(name)
-        : name).replace(/ \((?:[^()\s]*\/)([^()/\s]+)\)$/, ' ($1)');
+        return clipped(name.slice(0, -INLINED.length)) + INLINED;
+    return name.length > NAME_SHOWN
+        ? '\u2026' + name.slice(name.length - NAME_SHOWN) : name;
+}
 
-    return text.length > NAME_SHOWN
-        ? '\u2026' + text.slice(text.length - NAME_SHOWN) : text;
+// The short form of a name with marks.
+function shortened(marked) {
+    return clipped(marked.replace(LEFT_OUT,
+        (part) => part[0] === '\x02' ? '\u2026' : ''));
 }
 
 // As much of a short name as that many characters hold: without its place in

@@ -189,16 +189,18 @@ function column(block, name, limit = Infinity, count = undefined,
     return values;
 }
 
+// Names of functions, and the same with marks.
 function readNames(block) {
     const place = block.places.get('names');
 
     demand(place && place.width === 1, 'names');
     const text = new TextDecoder('utf-8', {fatal: true}).decode(
         block.bytes.subarray(place.at, place.at + place.count));
-    const names = text.split('\0');
+    const marked = text.split('\0');
 
-    demand(names.pop() === '', 'end of names');
-    return names;
+    demand(marked.pop() === '', 'end of names');
+    return [MARK.test(text) ? marked.map((name) => name.replace(MARKS, ''))
+        : marked, marked];
 }
 
 // The profile's tree of call paths, in preorder; node 0 is above the roots.
@@ -308,7 +310,7 @@ async function readProfile() {
     const [core, samples] = await Promise.all(
         [readBlock('core'), readBlock('samples')]);
     const head = core.head;
-    const names = readNames(core);
+    const [names, marked] = readNames(core);
     const modules = strings(head.modules, 'modules');
     const tree = readTree(core, names.length);
     const tiers = strings(head.tiers, 'tiers');
@@ -316,7 +318,7 @@ async function readProfile() {
         'stack_node');
     const stack = column(samples, 'stack', stackNode.length);
     const profile = {
-        names, modules, tiers, stack, stackNode,
+        names, marked, modules, tiers, stack, stackNode,
         tree: {...tree, nodeOf: new Int32Array(stackNode)},
         program: String(head.program),
         short: new Array(names.length),
@@ -345,7 +347,7 @@ async function readProfile() {
 
 function shortName(profile, fn) {
     if (profile.short[fn] === undefined)
-        profile.short[fn] = shortened(profile.names[fn]);
+        profile.short[fn] = shortened(profile.marked[fn]);
     return profile.short[fn];
 }
 

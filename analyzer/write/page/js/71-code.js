@@ -40,10 +40,12 @@ function checkPiece(piece, code) {
 function checkLines(head) {
     const code = {
         names: strings(head.names, 'names of lines'),
+        short: strings(head.short, 'short names of lines'),
         files: strings(head.files, 'files'),
         lines: head.lines, chains: head.chains,
     };
 
+    demand(code.short.length === code.names.length, 'short names of lines');
     demand([head.lines, head.chains, head.texts, head.functions]
         .every(Array.isArray), 'code');
     for (const line of head.lines)
@@ -123,10 +125,12 @@ function weighLines(profile, code, fn, weights) {
     }
     const own = profile.names[fn];
     const list = [...groups.values()].map((group) => {
-        const name = code.names[group.name]
-            + (group.isInlined ? INLINED : '');
+        const isInlined = group.isInlined ? INLINED : '';
+        const name = code.names[group.name] + isInlined;
+        const short = code.short[group.name] || code.names[group.name];
 
-        return {...group, text: name, isOwn: name === '' || name === own};
+        return {...group, text: name, short: clipped(short + isInlined),
+            isOwn: name === '' || name === own};
     });
 
     return {groups: list, unknown, whole};

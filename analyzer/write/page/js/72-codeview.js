@@ -108,7 +108,7 @@ class CodeView {
             for (const line of group.lines.values())
                 self += line.self;
             this.items.push({kind: 'title', key, level: 1, self,
-                text: (group.isOwn ? '' : shortened(group.text) + ': ') + file});
+                text: (group.isOwn ? '' : group.short + ': ') + file});
             if (!this.folded.has(key))
                 this.addLines(group);
         }
@@ -178,7 +178,7 @@ class CodeView {
                 level = 3;
                 span = {kind: 'title', key: own, level: 2, self: 0,
                     isInlined: true,
-                    text: names.map(shortened).join(', in ') + INLINED};
+                    text: names.map(clipped).join(', in ') + INLINED};
                 this.items.push(span);
                 return;
             }
