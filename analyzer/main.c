@@ -22,7 +22,7 @@
 #include "write/report.h"
 
 /* Samples that a page holds each for itself. */
-#define MOST_SAMPLES 5000000
+#define MOST_SAMPLES 1250000
 
 struct job {
     const struct jr_options *options;

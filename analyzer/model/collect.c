@@ -131,32 +131,39 @@ static int is_one(const struct jr_model *model, const struct jr_seen *a,
            a->time_ns / model->slice_ns == b->time_ns / model->slice_ns;
 }
 
-/* Makes samples of one slice one, slices being four times as long as before. */
+/* Makes samples of one slice one, slices being four times as long as before.
+ * Those of a process stand in order of time, so what can be one with a sample
+ * is the last that was kept of its thread, event and place: what this takes
+ * grows with those, not with samples. */
 static void merge_seen(struct jr_model *model)
 {
-    struct jr_table ones = {0}, ends = {0};
-    size_t kept = 0;
+    struct jr_table kinds = {0};
+    uint32_t *last = NULL; /* by kind: the sample, plus one */
+    size_t nlast = 0, room = 0, kept = 0;
 
     model->slice_ns = model->slice_ns ? 4 * model->slice_ns : SLICE_LEAST_NS;
     model->slices++;
     for (size_t i = 0; i < model->nseen; i++) {
         const struct jr_seen seen = model->seen[i];
-        const uint32_t end =
-            jr_table_put(&ends, seen.node, seen.spot, (uint32_t)ends.used);
-        const uint64_t place =
-            (uint64_t)seen.event << 60 | (uint64_t)seen.thread << 32 | end;
-        uint32_t at = jr_table_put(&ones, seen.time_ns / model->slice_ns, place,
-                                   (uint32_t)kept);
+        const uint32_t kind = jr_table_put(
+            &kinds, (uint64_t)seen.node << 32 | seen.spot,
+            (uint64_t)seen.event << 32 | seen.thread, (uint32_t)kinds.used);
 
-        if (at == kept)
+        if (kind == nlast)
+            *JR_PUSH(last, nlast, room) = 0;
+        if (last[kind] > 0 &&
+            is_one(model, &model->seen[last[kind] - 1], &seen)) {
+            struct jr_seen *one = &model->seen[last[kind] - 1];
+
+            one->weight_ns = jr_add(one->weight_ns, seen.weight_ns);
+        } else {
             model->seen[kept++] = seen;
-        else
-            model->seen[at].weight_ns =
-                jr_add(model->seen[at].weight_ns, seen.weight_ns);
+            last[kind] = (uint32_t)kept;
+        }
     }
     model->nseen = kept;
-    jr_table_free(&ones);
-    jr_table_free(&ends);
+    jr_table_free(&kinds);
+    free(last);
 }
 
 static void count_thread(struct jr_thread *thread,

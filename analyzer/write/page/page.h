@@ -37,7 +37,7 @@ void jr_page_name(FILE *out, const char *name, struct jr_short *found);
  * the page's function, and where in it each sample was; `order` is that of the
  * page's samples. */
 void jr_page_code(const struct jr_report *report, const uint32_t *functions,
-                  const size_t *order, FILE *out);
+                  const uint32_t *order, FILE *out);
 
 /* page_marks.c: the block with the marks of the program, if there are any. */
 void jr_page_marks(const struct jr_report *report, FILE *out);

@@ -296,7 +296,7 @@ static void put_function(struct code *code, const struct jr_codes *codes,
 }
 
 /* Adds where each sample was, in the order of the page's samples. */
-static void add_spots(const struct code *code, const size_t *order,
+static void add_spots(const struct code *code, const uint32_t *order,
                       struct jr_block *block)
 {
     const struct jr_model *model = code->report->model;
@@ -312,7 +312,7 @@ static void add_spots(const struct code *code, const size_t *order,
 }
 
 void jr_page_code(const struct jr_report *report, const uint32_t *functions,
-                  const size_t *order, FILE *out)
+                  const uint32_t *order, FILE *out)
 {
     struct code code = {.report = report};
     struct jr_codes *codes = jr_codes_new(report->model);

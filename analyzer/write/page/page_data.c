@@ -421,11 +421,11 @@ static uint32_t *add_stacks(struct data *data)
 }
 
 /* Where the samples of each thread go: by thread, then by time. */
-static size_t *order_samples(const struct data *data)
+static uint32_t *order_samples(const struct data *data)
 {
     const struct jr_model *model = data->model;
     size_t *next = jr_alloc(model->nthreads + 1, sizeof(*next));
-    size_t *order = jr_alloc(model->nseen + 1, sizeof(*order));
+    uint32_t *order = jr_alloc(model->nseen + 1, sizeof(*order));
     size_t sum = 0;
 
     for (size_t i = 0; i < model->nthreads; i++) {
@@ -433,13 +433,13 @@ static size_t *order_samples(const struct data *data)
         sum += data->counts[i];
     }
     for (size_t i = 0; i < model->nseen; i++)
-        order[next[model->seen[i].thread]++] = i;
+        order[next[model->seen[i].thread]++] = (uint32_t)i;
     free(next);
     return order;
 }
 
 /* Times as steps from the thread's sample before; the first from zero. */
-static void put_times(const struct jr_model *model, const size_t *order,
+static void put_times(const struct jr_model *model, const uint32_t *order,
                       uint64_t *values)
 {
     uint64_t last = 0;
@@ -462,7 +462,7 @@ static void put_times(const struct jr_model *model, const size_t *order,
 }
 
 static void put_samples(const struct data *data, const uint32_t *ranks,
-                        const size_t *order, FILE *out)
+                        const uint32_t *order, FILE *out)
 {
     const struct jr_model *model = data->model;
     uint64_t *values = jr_alloc(model->nseen + 1, sizeof(*values));
@@ -488,7 +488,7 @@ void jr_page_data(const struct jr_report *report, FILE *out)
 {
     struct data data = {.report = report, .model = report->model};
     uint32_t *ranks;
-    size_t *order;
+    uint32_t *order;
 
     index_pids(&data);
     data.counts = jr_alloc(data.model->nthreads + 1, sizeof(*data.counts));
