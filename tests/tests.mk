@@ -272,18 +272,22 @@ fuzz: $(FUZZ_LONG) fuzz-seeds ## long fuzzing with clang: FUZZ_SECONDS=60 a targ
 	    $(B)/libfuzzer/seeds-$$name $(B)/libfuzzer/seeds || exit 1; \
 	done
 
-# The combined target in great numbers: three times as many inputs in its time,
-# as nothing checks each access; what crashes, hangs, takes too much memory or
-# has sums that differ is found all the same.
+# The combined target in great numbers, by turns led by coverage and, as that
+# takes most of an input's time, by the replay's changes of what that found.
+# Nothing checks each access: that is left to `fuzz`; what crashes, hangs or has
+# sums that differ is found all the same.
 FUZZ_PLAIN := -O2 -g -fno-omit-frame-pointer
-fuzz-profile: fuzz-seeds ## fuzz_profile alone, fast, without ASan: FUZZ_SECONDS=60
+FUZZ_MUTATIONS ?= 1000
+fuzz-profile: fuzz-seeds $(B)/tests/fuzz/fuzz_profile ## fuzz_profile alone, fast, without ASan: FUZZ_SECONDS=60 FUZZ_MUTATIONS=1000
 	+@$(MAKE) --no-print-directory B=$(B)/plain SANITIZE="$(FUZZ_PLAIN)" \
 	  $(B)/plain/libfuzzer/fuzz_profile
 	@mkdir -p $(B)/plain/corpus
 	@$(B)/plain/libfuzzer/fuzz_profile -max_total_time=$(FUZZ_SECONDS) \
-	  -timeout=10 -rss_limit_mb=1024 -max_len=24000 -close_fd_mask=2 \
-	  -artifact_prefix=$(B)/plain/ -print_final_stats=1 $(B)/plain/corpus \
-	  $(B)/libfuzzer/seeds-fuzz_profile
+	  -timeout=20 -rss_limit_mb=1500 -max_len=24000 -entropic=0 \
+	  -close_fd_mask=2 -artifact_prefix=$(B)/plain/ -print_final_stats=1 \
+	  $(B)/plain/corpus $(B)/libfuzzer/seeds-fuzz_profile
+	@$(B)/tests/fuzz/fuzz_profile -n $(FUZZ_MUTATIONS) $(B)/plain/corpus/* \
+	  2>/dev/null
 
 lint: all ## gate, layers, shape, analyzers, manual pages, both compilers
 	@$(CHECK) --only lint

@@ -26,7 +26,7 @@ static void check_short(const char *name, size_t length)
             found.cuts[i].to > length ||
             (i > 0 && found.cuts[i].from <= found.cuts[i - 1].to))
             abort();
-    if (!form[0] != !length || (found.ncuts == 0) != !strcmp(form, name))
+    if (!form[0] != !length || (found.ncuts == 0 && strcmp(form, name) != 0))
         abort();
     jr_short_free(&found);
     free(form);

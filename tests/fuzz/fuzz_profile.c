@@ -83,6 +83,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most,
         return LLVMFuzzerMutate(data, size, most);
     end = part->at + part->size;
     behind = size - end;
+    if (most == part->at + behind)
+        return LLVMFuzzerMutate(data, size, most);
     memcpy(rest, data + end, behind);
     now =
         LLVMFuzzerMutate(data + part->at, part->size, most - part->at - behind);

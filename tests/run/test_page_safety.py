@@ -232,7 +232,7 @@ class Safety(InBrowser):
                 "f() const::{lambda(int)#1}::operator()",
             "main": "main", "f(((((": "f(((((", "<<<<": "<<<<",
             "\u0001a\u0003b<c>": "\ufffda\ufffdb<\u2026>",
-            "g<%s>(int)" % ("x" * 30000): "g<\u2026\u2026",
+            "g<%s>(int)" % ("x" * 3000): "g<\u2026>",
             "%s(int)" % ("y" * 300): "\u2026" + "y" * 160}
         self.browser.open(self.write_nasty(tuple(short)), READY)
         found = dict(self.browser.run(
@@ -240,8 +240,6 @@ class Safety(InBrowser):
             "shortName(jprof.profile, fn)])"))
         for name, form in short.items():
             name = re.sub("[\x01-\x03]", "\ufffd", name)
-            if len(name) > 20000:
-                name = name[:20000] + "\u2026"
             self.assertEqual(found.get(name), form, name[:80])
         for name, most, part in (
                 ("sort (server.js:4:23)", 21, "sort (server.js:4:23)"),
