@@ -175,7 +175,7 @@ static uint32_t behind_list(const struct name *name, struct rest rest)
     }
 }
 
-/* Goes on over the same, at `at` behind a list: in "f() const::{lambda()#1}". */
+/* Goes on over the same, at `at` behind a list: in "f() const::L::g()". */
 static uint32_t over_qualifiers(const struct name *name, uint32_t at)
 {
     size_t i = 0;

@@ -53,7 +53,8 @@ static void begin_row(struct code *code)
     fputs(code->nrows++ ? ",\n[" : "[", code->out);
 }
 
-/* [3, short names]: what follows is of a function that was inlined, or no more. */
+/* [3, short names]: what follows is of a function that was inlined, or no
+ * more. */
 static void put_functions(void *data, const struct jr_frames *frames)
 {
     struct code *code = data;
