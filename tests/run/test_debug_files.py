@@ -60,6 +60,14 @@ class DebugFiles(Readers):
         shutil.copy(other, "%s/%s.debug" % (place, self.hex[2:]))
         self.assertNotIn("innermost", self.found(
             app, JPROF_DEBUG_PATH=self.path("root")))
+        self.is_passed_over("%s/%s.debug" % (place, self.hex[2:]), "app",
+                            "its build-id is another")
+
+    def is_passed_over(self, path, file, why):
+        """That is said once, and nothing else."""
+        self.assertEqual(self.said.split(": ", 1)[1], (
+            "%s: not used for %s, for %s; debug information is looked for "
+            "elsewhere\n" % (path, file, why)))
 
     def test_cache(self):
         """What debuginfod's client fetched is found, without a network."""
@@ -77,7 +85,7 @@ class DebugFiles(Readers):
         expected = self.found(bare)
         self.stripped("linked", source=bare)
         app = self.stripped("linked", link="linked.debug", source=bare)
-        self.assertEqual(self.found(app), expected)
+        self.assertEqual((self.found(app), self.said), (expected, ""))
         os.makedirs(self.path("sys" + self.dir))
         os.rename(self.path("linked.debug"),
                   self.path("sys" + self.dir + "/linked.debug"))
@@ -89,6 +97,8 @@ class DebugFiles(Readers):
             end.write(b"x")
         self.assertNotIn("innermost", self.found(
             app, JPROF_DEBUG_PATH=self.path("sys")))
+        self.is_passed_over(self.path("sys" + self.dir + "/linked.debug"), app,
+                            "its checksum is another than the one asked for")
 
     def test_packed(self):
         """A debug file that is packed, each way."""
@@ -107,6 +117,8 @@ class DebugFiles(Readers):
         self.objcopy("--strip-all", "--add-gnu-debuglink=app.debug",
                      self.whole, "app")
         self.assertNotIn("innermost", self.found(self.path("app")))
+        self.is_passed_over(self.path("app.debug"), self.path("app"),
+                            "its build-id is another")
 
     def test_common_file(self):
         """dwz moves what files have in common to another one."""

@@ -79,6 +79,77 @@ int main(int argc, char **argv)
 """
 
 
+# GCC has no linkage names for what other units cannot see.
+CLASSES = """
+static volatile unsigned sink;
+#define GET(name, number)                                                    \\
+    struct name {                                                            \\
+        __attribute__((always_inline)) unsigned get(unsigned x)              \\
+        {                                                                    \\
+            unsigned sum = 0;                                                \\
+            for (unsigned i = 0; i < 50; i++)                                \\
+                sum += (x ^ i) * number >> 5;                                \\
+            return sum;                                                      \\
+        }                                                                    \\
+    };
+namespace room
+{
+namespace
+{
+GET(A, 2654435761U)
+GET(B, 2654435767U)
+} // namespace
+static inline __attribute__((always_inline)) unsigned both(unsigned x)
+{
+    A a;
+    B b;
+    return a.get(x) + b.get(x);
+}
+} // namespace room
+namespace other
+{
+static inline __attribute__((always_inline)) unsigned both(unsigned x)
+{
+    GET(C, 2654435779U)
+    C c;
+    return c.get(x);
+}
+} // namespace other
+int main(int argc, char **)
+{
+    auto add = [argc](unsigned x) { sink += x * (unsigned)argc; };
+    for (unsigned i = 0; i < 100; i++)
+        add(room::both(i) + other::both(i));
+    return 0;
+}
+"""
+
+# What OCaml and Haskell call their functions, in C.
+ALIKE = """
+#include <time.h>
+#define SPIN(name)                                                           \\
+    __attribute__((noinline)) void name(void)                                \\
+    {                                                                        \\
+        for (volatile unsigned i = 0; i < 1000000; i++)                      \\
+            ;                                                                \\
+    }
+SPIN(camlFoo__bar_12)
+SPIN(x_GHC_y_info)
+#ifdef RUNTIMES
+void caml_call_gc(void) {}
+void stg_upd_frame_info(void) {}
+#endif
+int main(void)
+{
+    while (clock() < CLOCKS_PER_SEC / 4) {
+        camlFoo__bar_12();
+        x_GHC_y_info();
+    }
+    return 0;
+}
+"""
+
+
 class Names(Readers):
     def test_versions(self):
         first = self.compare(self.build("v5", "-gdwarf-5"))
@@ -196,6 +267,32 @@ class Names(Readers):
         os.unlink(path + ".dwp")
         os.mkfifo(path + ".dwp")
         self.assertNotIn("innermost", self.lines_and_words(path)[0])
+
+    def test_classes(self):
+        """Functions of one name in several classes are apart, also in what
+        dwz moved, and when all units were compiled as one."""
+        with open(self.path("classes.cc"), "w", encoding="ascii") as source:
+            source.write(CLASSES)
+        names = {"room::(anonymous namespace)::A::get",
+                 "room::(anonymous namespace)::B::get", "other::both",
+                 "room::both", "other::both::C::get"}
+        for options in ((), ("-gdwarf-4",), ("-flto",)):
+            with self.subTest(options=options):
+                path = self.build("classes", *options,
+                                  source=self.path("classes.cc"))
+                found = set(self.lines_and_words(path)[0].splitlines())
+                self.assertEqual(names - found, set())
+                self.assertTrue([one for one in found if re.fullmatch(
+                    r"main::.*operator\(\)", one)], found)
+                self.assertFalse({"get", "both", "operator()"} & found)
+        subprocess.run([need("dwz"), path], check=True)
+        self.assertEqual(names - set(
+            self.lines_and_words(path)[0].splitlines()), set())
+        path = self.build("clang", source=self.path("classes.cc"),
+                          compiler="clang++")
+        found = self.lines_and_words(path)[0].splitlines()
+        for name in ("A::get", "B::get", "C::get"):
+            self.assertTrue([one for one in found if name + "(" in one], name)
 
     def test_nested_function(self):
         with open(self.path("nested.c"), "w", encoding="ascii") as source:
@@ -377,6 +474,23 @@ class Profiles(Case):
                  for name in stack}
         self.assertIn("D main", roots)
         self.assertFalse([name for name in roots if name.startswith("_D")])
+
+    def test_alike(self):
+        """C functions that are called as OCaml's and Haskell's are; only where
+        those run-time systems are, they are theirs."""
+        with open(self.path("alike.c"), "w", encoding="ascii") as source:
+            source.write(ALIKE)
+        for options, names in (
+                ((), {"camlFoo__bar_12", "x_GHC_y_info"}),
+                (("-DRUNTIMES",), {"Foo.bar_12", "x:GHC.y"})):
+            app = self.path("app")
+            subprocess.run([need("gcc"), "-O1", "-o", app,
+                            self.path("alike.c"), *options], check=True)
+            done = self.run_program(app, flags="JP_START JP_PERIOD=0.001")
+            self.assertEqual((done.status, done.err), (0, ""))
+            leaves = {stack[-1]
+                      for stack, _ in self.collapsed(app, "jprof-log")}
+            self.assertEqual(names - leaves, set(), leaves)
 
     def test_real_time(self):
         """What blocked, and time by function, mark them too."""

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/table.h"
 #include "symbol/elf/elf.h"
 #include "values.h"
 
@@ -31,7 +32,8 @@ static void put(struct jr_elf *elf, struct jr_strings *strings,
 
 int main(int argc, char **argv)
 {
-    struct jr_debug_folders folders = {0};
+    struct jr_table told = {0};
+    struct jr_debug_folders folders = {.told = &told};
     char line[64], *own;
     struct jr_strings *strings;
     struct jr_elf *elf;
@@ -47,6 +49,7 @@ int main(int argc, char **argv)
         put(elf, strings, strtoull(line, NULL, 16));
     jr_elf_free(elf);
     jr_strings_free(strings);
+    jr_table_free(&told);
     free(folders.items);
     free(own);
     return 0;

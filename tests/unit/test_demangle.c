@@ -14,6 +14,8 @@
 
 #include "symbol/names/demangle.h"
 
+#define TAIL 12 /* bytes behind a name that was cut: "...#0123abcd" */
+
 static void names_functions_as_written(void **state)
 {
     static const struct {
@@ -72,7 +74,7 @@ static void names_functions_as_written(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *name = jr_demangle(cases[i].symbol);
+        char *name = jr_demangle(cases[i].symbol, JR_OCAML | JR_HASKELL);
 
         assert_non_null(name);
         assert_string_equal(name, cases[i].name);
@@ -126,7 +128,7 @@ static void leaves_other_symbols_alone(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
-        assert_null(jr_demangle(symbols[i]));
+        assert_null(jr_demangle(symbols[i], JR_OCAML | JR_HASKELL));
 }
 
 /* Each parameter's type holds the one before twice: names of 2^n letters. */
@@ -138,15 +140,15 @@ static void bounds_names_that_double(void **state)
     (void)state;
     for (size_t i = 0; i < 3; i++)
         sprintf(symbol + strlen(symbol), "S_IS%c_S%c_E", digits[i], digits[i]);
-    name = jr_demangle(symbol);
+    name = jr_demangle(symbol, JR_OCAML | JR_HASKELL);
     assert_non_null(name);
     free(name);
     for (size_t i = 3; i < 24; i++)
         sprintf(symbol + strlen(symbol), "S_IS%c_S%c_E", digits[i], digits[i]);
-    name = jr_demangle(symbol);
+    name = jr_demangle(symbol, JR_OCAML | JR_HASKELL);
     assert_non_null(name);
-    assert_int_equal(strlen(name), JR_DEMANGLE_OUT_MAX + 3);
-    assert_string_equal(name + JR_DEMANGLE_OUT_MAX, "\xe2\x80\xa6");
+    assert_int_equal(strlen(name), JR_DEMANGLE_OUT_MAX + TAIL);
+    assert_memory_equal(name + JR_DEMANGLE_OUT_MAX, "\xe2\x80\xa6#", 4);
     free(name);
 }
 
@@ -158,10 +160,50 @@ static void reads_long_symbols(void **state)
     (void)state;
     while (strlen(symbol) < 3500)
         strcat(symbol, "9Something");
-    name = jr_demangle(symbol);
+    name = jr_demangle(symbol, JR_OCAML | JR_HASKELL);
     assert_non_null(name);
     assert_int_equal(strncmp(name, "f(Something, Something, ", 24), 0);
     free(name);
+}
+
+/* Of longer ones the names before a template's arguments are left. */
+static void shortens_longer_symbols(void **state)
+{
+    char symbol[2 * JR_DEMANGLE_IN_MAX] = "_ZN4some4nameI", *name, *other;
+
+    (void)state;
+    while (strlen(symbol) < JR_DEMANGLE_IN_MAX + 100)
+        strcat(symbol, "9Something");
+    name = jr_demangle(symbol, 0);
+    assert_memory_equal(name, "some::name\xe2\x80\xa6#", 14);
+    symbol[strlen(symbol) - 1]++;
+    other = jr_demangle(symbol, 0);
+    assert_string_not_equal(name, other);
+    free(other);
+    free(name);
+    memset(symbol, 'c', JR_DEMANGLE_IN_MAX + 1);
+    symbol[JR_DEMANGLE_IN_MAX + 1] = '\0';
+    name = jr_demangle(symbol, 0);
+    assert_int_equal(strlen(name), JR_DEMANGLE_OUT_MAX + TAIL);
+    free(name);
+}
+
+static void asks_for_the_language(void **state)
+{
+    char *name;
+
+    (void)state;
+    assert_null(jr_demangle("camlFoo__bar_12", 0));
+    assert_null(jr_demangle("camlFoo__bar_12", JR_HASKELL));
+    assert_null(jr_demangle("base_GHCziBase_map_info", JR_OCAML));
+    name = jr_demangle("base_GHCziBase_map_info", JR_HASKELL);
+    assert_string_equal(name, "base:GHC.Base.map");
+    free(name);
+    assert_int_equal(jr_demangle_languages("caml_call_gc"), JR_OCAML);
+    assert_int_equal(jr_demangle_languages("hs_main"), JR_HASKELL);
+    assert_int_equal(jr_demangle_languages("stg_upd_frame_info"), JR_HASKELL);
+    assert_int_equal(jr_demangle_languages("camlFoo"), 0);
+    assert_int_equal(jr_demangle_languages(""), 0);
 }
 
 /* Each parameter is a function of the one before, twice: 2^n letters. */
@@ -183,7 +225,7 @@ static void bounds_names_of_d(void **state)
             start = next;
         }
         strcat(symbol, "Zv");
-        name = jr_demangle(symbol);
+        name = jr_demangle(symbol, JR_OCAML | JR_HASKELL);
         if (i == 4)
             assert_non_null(name);
         else
@@ -202,17 +244,20 @@ static void bounds_depth_and_length(void **state)
     memcpy(symbol, "_Z1f", 4);
     symbol[JR_DEMANGLE_IN_MAX] = '\0';
     symbol[JR_DEMANGLE_IN_MAX - 1] = 'i';
-    name = jr_demangle(symbol);
+    name = jr_demangle(symbol, JR_OCAML | JR_HASKELL);
     if (name)
         assert_true(strlen(name) <= JR_DEMANGLE_OUT_MAX);
     free(name);
     symbol[JR_DEMANGLE_IN_MAX] = 'i';
     symbol[JR_DEMANGLE_IN_MAX + 1] = '\0';
-    assert_null(jr_demangle(symbol));
+    name = jr_demangle(symbol, 0);
+    assert_int_equal(strlen(name), JR_DEMANGLE_OUT_MAX + TAIL);
+    assert_memory_equal(name, symbol, JR_DEMANGLE_OUT_MAX);
+    free(name);
     memset(symbol, 'N', sizeof symbol);
     memcpy(symbol, "_RNv", 4);
     symbol[JR_DEMANGLE_IN_MAX] = '\0';
-    free(jr_demangle(symbol));
+    free(jr_demangle(symbol, JR_OCAML | JR_HASKELL));
 }
 
 int main(void)
@@ -222,6 +267,8 @@ int main(void)
         cmocka_unit_test(leaves_other_symbols_alone),
         cmocka_unit_test(bounds_names_that_double),
         cmocka_unit_test(reads_long_symbols),
+        cmocka_unit_test(shortens_longer_symbols),
+        cmocka_unit_test(asks_for_the_language),
         cmocka_unit_test(bounds_names_of_d),
         cmocka_unit_test(bounds_depth_and_length),
     };

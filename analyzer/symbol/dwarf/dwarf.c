@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "lines.h"
+#include "scopes.h"
 #include "split.h"
 #include "symbol/names/demangle.h"
 #include "unit.h"
@@ -33,7 +34,7 @@ struct jr_dwarf {
     const char *path;
     struct jr_strings *strings;
     uint64_t bias; /* of DWARF's addresses to those of the ELF file */
-    struct jr_dwarf_budget budget;
+    struct jr_dwarf_shared shared;
     struct jr_dwarf_split split;
     struct jr_unit *units;
     size_t nunits, units_room;
@@ -101,10 +102,10 @@ static void read_units(struct jr_dwarf *dwarf, Dwarf *debug)
             say_damaged(dwarf);
         if (type == DW_UT_type || type == DW_UT_split_type)
             continue;
-        jr_unit_ranges(&head, &dwarf->budget, add_stretch, &adding);
+        jr_unit_ranges(&head, &dwarf->shared, add_stretch, &adding);
         if (dwarf->nstretches > before)
             *JR_PUSH(dwarf->units, dwarf->nunits, dwarf->units_room) =
-                (struct jr_unit){.head = head};
+                (struct jr_unit){.head = head, .shared = &dwarf->shared};
     }
     if (found < 0)
         say_damaged(dwarf);
@@ -140,7 +141,9 @@ struct jr_dwarf *jr_dwarf_open(Dwarf *debug, uint64_t bias, const char *path,
     dwarf->split.file = realpath(file, NULL);
     dwarf->strings = strings;
     dwarf->bias = bias;
-    dwarf->budget.left = BUDGET_LEAST + 4 * (uint64_t)size;
+    jr_live_read(&dwarf->shared.live, elf);
+    jr_line_sections_find(&dwarf->shared.lines, elf);
+    dwarf->shared.budget.left = BUDGET_LEAST + 4 * (uint64_t)size;
     read_units(dwarf, debug);
     if (dwarf->nunits == 0) {
         jr_dwarf_free(dwarf);
@@ -156,6 +159,7 @@ void jr_dwarf_free(struct jr_dwarf *dwarf)
     for (size_t i = 0; i < dwarf->nunits; i++)
         jr_unit_free(&dwarf->units[i]);
     free(dwarf->units);
+    jr_live_free(&dwarf->shared.live);
     free(dwarf->stretches);
     free(dwarf->names);
     free(dwarf->split.file);
@@ -163,36 +167,58 @@ void jr_dwarf_free(struct jr_dwarf *dwarf)
     free(dwarf);
 }
 
-/* The shown form of a name, which is made once. */
-static const char *shown(struct jr_dwarf *dwarf, const char *name)
+/* The name of a function that has no linkage name, with what it is in. */
+static char *whole_name(struct jr_unit *unit, Dwarf_Die *declaration,
+                        const char *name)
+{
+    char *around = jr_scopes_names(unit, declaration);
+    char *whole = around ? jr_printf("%s%s", around, name) : NULL;
+
+    free(around);
+    return whole;
+}
+
+/* The shown form of a name, which is made once: of a linkage name, or of one
+ * that functions in several classes may have, by their declarations. */
+static const char *shown(struct jr_dwarf *dwarf, struct jr_unit *unit,
+                         Dwarf_Die *declaration, const char *name)
 {
     const uint32_t fresh = (uint32_t)dwarf->nnames;
-    uint32_t index;
-    char *demangled;
+    const uint32_t index =
+        jr_table_put(&dwarf->by_name, (uintptr_t)name,
+                     declaration ? (uintptr_t)declaration->addr : 0, fresh);
+    char *made;
 
-    if (!name)
-        return NULL;
-    index = jr_table_put(&dwarf->by_name, (uintptr_t)name, 0, fresh);
     if (index == fresh) {
-        demangled = jr_demangle(name);
-        if (demangled)
-            name = demangled;
+        made = declaration ? whole_name(unit, declaration, name)
+                           : jr_demangle(name, 0);
+        if (made)
+            name = made;
         *JR_PUSH(dwarf->names, dwarf->nnames, dwarf->names_room) =
             jr_strings_add(dwarf->strings, name, strlen(name));
-        free(demangled);
+        free(made);
     }
     return dwarf->names[index];
 }
 
-/* Names the frame as the entry of its function does. */
-static void take_name(struct jr_dwarf *dwarf, Dwarf_Die *entry,
-                      struct jr_frame *frame)
+/* Names the frame as the entry of its function does.  What is around a function
+ * that was not inlined is told by its symbol. */
+static void take_name(struct jr_dwarf *dwarf, struct jr_unit *unit,
+                      Dwarf_Die *entry, struct jr_frame *frame)
 {
-    const char *name = jr_lines_name(entry);
+    Dwarf_Die declaration = *entry;
+    int is_linkage = 0;
+    const char *name = jr_lines_name(entry, &is_linkage);
+    const int is_plain =
+        !is_linkage && dwarf_tag(entry) == DW_TAG_inlined_subroutine;
 
-    frame->name = shown(dwarf, name);
     frame->first_line = jr_lines_first(entry);
-    if (name && strcmp(name, frame->name) != 0)
+    if (!name)
+        return;
+    if (is_plain)
+        jr_scopes_declaration(&declaration);
+    frame->name = shown(dwarf, unit, is_plain ? &declaration : NULL, name);
+    if (is_linkage && strcmp(name, frame->name) != 0)
         frame->raw = jr_strings_add(dwarf->strings, name, strlen(name));
 }
 
@@ -223,7 +249,7 @@ static size_t answer(struct jr_dwarf *dwarf, struct jr_unit *unit,
     size_t count;
     Dwarf_Die entry;
 
-    jr_unit_calls(unit, function, &dwarf->budget);
+    jr_unit_calls(unit, function);
     count = collect(function, address, chain);
     *frame = (struct jr_frame){.kind = JR_FRAME_NATIVE};
     jr_lines_of_code(unit, address, dwarf->strings, frame);
@@ -234,7 +260,7 @@ static size_t answer(struct jr_dwarf *dwarf, struct jr_unit *unit,
             break;
         /* Where its name is in a file that is missing, the caller stands for
          * it. */
-        take_name(dwarf, &entry, frame);
+        take_name(dwarf, unit, &entry, frame);
         if (!frame->name)
             continue;
         frame->inlined = 1;
@@ -243,7 +269,7 @@ static size_t answer(struct jr_dwarf *dwarf, struct jr_unit *unit,
         frame = caller;
     }
     if (dwarf_offdie(unit->dwarf, function->offset, &entry))
-        take_name(dwarf, &entry, frame);
+        take_name(dwarf, unit, &entry, frame);
     return (size_t)(frame - dwarf->frames) + 1;
 }
 
@@ -274,7 +300,7 @@ static size_t find_function(struct jr_dwarf *dwarf, struct jr_unit *unit,
 
     open_unit(dwarf, unit);
     if (!unit->damaged)
-        function = jr_unit_function(unit, address, &dwarf->budget);
+        function = jr_unit_function(unit, address);
     if (function)
         count = answer(dwarf, unit, function, address);
     check_damage(dwarf, unit);
@@ -313,7 +339,7 @@ static size_t ask_units(struct jr_dwarf *dwarf, size_t count, uint64_t address,
 
 static void say_exceeded(struct jr_dwarf *dwarf)
 {
-    if (!dwarf->budget.exceeded || dwarf->told)
+    if (!dwarf->shared.budget.exceeded || dwarf->told)
         return;
     dwarf->told = 1;
     jr_say("%s: its DWARF has more entries than it has room for; some inlined "

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "bytes.h"
 
 #define CODES_MAX (1U << 20) /* abbreviations of a unit */
 #define ATTRIBUTES_MAX 256U  /* of one abbreviation */
@@ -199,32 +200,6 @@ Dwarf_Die jr_entries_die(const struct jr_entries *entries,
     return (Dwarf_Die){.addr = (void *)entry->at, .cu = entries->root.cu};
 }
 
-/* Reads an unsigned LEB128 number; returns where it ends, NULL: nowhere. */
-static const uint8_t *read_leb(const uint8_t *at, const uint8_t *end,
-                               uint64_t *value)
-{
-    unsigned shift = 0;
-
-    *value = 0;
-    for (; at < end; at++, shift += 7) {
-        if (shift < 64)
-            *value |= (uint64_t)(*at & 0x7f) << shift;
-        if (!(*at & 0x80))
-            return at + 1;
-    }
-    return NULL;
-}
-
-/* A number of 1, 2, 4 or 8 bytes; files are of machines with the lowest byte
- * first, as this one. */
-static uint64_t read_number(const uint8_t *at, size_t size)
-{
-    uint64_t value = 0;
-
-    memcpy(&value, at, size);
-    return value;
-}
-
 /* Where an attribute ends that begins at `at`; NULL: not before `end`. */
 static const uint8_t *pass_attribute(const struct step *step, const uint8_t *at,
                                      const uint8_t *end)
@@ -235,7 +210,7 @@ static const uint8_t *pass_attribute(const struct step *step, const uint8_t *at,
 
     switch (step->kind) {
     case LEB:
-        return read_leb(at, end, &size);
+        return jr_bytes_leb(at, end, &size);
     case TEXT:
         at = memchr(at, '\0', (size_t)(end - at));
         return at ? at + 1 : NULL;
@@ -244,11 +219,11 @@ static const uint8_t *pass_attribute(const struct step *step, const uint8_t *at,
     case BLOCK4:
         if (end - at < sizes[step->kind])
             return NULL;
-        size = read_number(at, sizes[step->kind]);
+        size = jr_bytes_number(at, sizes[step->kind]);
         at += sizes[step->kind];
         break;
     case BLOCK:
-        at = read_leb(at, end, &size);
+        at = jr_bytes_leb(at, end, &size);
         if (!at)
             return NULL;
         break;
@@ -293,7 +268,7 @@ static int read_entry(struct jr_entries *entries, struct jr_entry *entry)
     const uint8_t *at = entry->at, *from;
     uint64_t code, sibling;
 
-    at = read_leb(at, entries->end, &code);
+    at = jr_bytes_leb(at, entries->end, &code);
     entry->next = at;
     if (!at || code == 0)
         return at ? 0 : -1;
@@ -309,12 +284,12 @@ static int read_entry(struct jr_entries *entries, struct jr_entry *entry)
         if (!at)
             return -1;
         if (step->role == LOW) {
-            entry->low = read_number(from, step->size);
+            entry->low = jr_bytes_number(from, step->size);
         } else if (step->role == HIGH) {
-            entry->high = read_number(from, step->size);
+            entry->high = jr_bytes_number(from, step->size);
         } else if (step->role == SIBLING) {
             /* Counted from the unit's head. */
-            sibling = read_number(from, step->size) + entries->unit_offset;
+            sibling = jr_bytes_number(from, step->size) + entries->unit_offset;
             if (sibling > entries->root_offset &&
                 sibling - entries->root_offset <
                     (uint64_t)(entries->end - entries->start))

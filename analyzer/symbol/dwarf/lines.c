@@ -65,8 +65,53 @@ static Dwarf_Line *find_row(Dwarf_Lines *lines, size_t count, uint64_t address)
     return dwarf_lineendsequence(line, &ends) == 0 && !ends ? line : NULL;
 }
 
-void jr_lines_of_code(struct jr_unit *unit, uint64_t address,
-                      struct jr_strings *strings, struct jr_frame *frame)
+/* The unit's line table; NULL: only libdw may know what it is. */
+static struct jr_line_table *table_of(struct jr_unit *unit)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word offset;
+
+    if (!unit->lines_read) {
+        unit->lines_read = 1;
+        unit->lines_known =
+            dwarf_attr(&unit->head, DW_AT_stmt_list, &attribute) &&
+            dwarf_formudata(&attribute, &offset) == 0 &&
+            jr_line_table_read(&unit->lines, unit->shared, offset,
+                               unit->folder) == 0;
+    }
+    return unit->lines_known ? &unit->lines : NULL;
+}
+
+/* The path of a file of the table; NULL: it is not known. */
+static const char *path_of(struct jr_unit *unit, uint32_t number,
+                           struct jr_strings *strings)
+{
+    struct jr_line_file *file;
+    char *path;
+
+    if (number >= unit->lines.nfiles)
+        return NULL;
+    file = &unit->lines.files[number];
+    if (file->shown || !file->name)
+        return file->shown;
+    if (!file->folder || file->name[0] == '/') {
+        file->shown = keep_path(unit, strings, file->name);
+    } else if (strnlen(file->folder, PATH_SHOWN) < PATH_SHOWN) {
+        path = jr_printf("%s/%.*s", file->folder, PATH_SHOWN, file->name);
+        file->shown = keep_path(unit, strings, path);
+        free(path);
+    }
+    return file->shown;
+}
+
+static uint32_t known_line(uint32_t line)
+{
+    return line <= INT32_MAX ? line : 0;
+}
+
+/* Takes lines from libdw, which does not tell code that the linker left out. */
+static void code_by_libdw(struct jr_unit *unit, uint64_t address,
+                          struct jr_strings *strings, struct jr_frame *frame)
 {
     Dwarf_Lines *lines;
     Dwarf_Line *row;
@@ -85,6 +130,26 @@ void jr_lines_of_code(struct jr_unit *unit, uint64_t address,
         frame->column = (uint32_t)number;
 }
 
+void jr_lines_of_code(struct jr_unit *unit, uint64_t address,
+                      struct jr_strings *strings, struct jr_frame *frame)
+{
+    const struct jr_line_table *table = table_of(unit);
+    const struct jr_line_row *row;
+
+    if (!table) {
+        code_by_libdw(unit, address, strings, frame);
+        return;
+    }
+    row = jr_line_rows_find(&table->rows, address);
+    if (!row)
+        return;
+    frame->file = path_of(unit, row->file, strings);
+    if (frame->file)
+        frame->line = known_line(row->line);
+    if (frame->line)
+        frame->column = row->column;
+}
+
 /* A number that an entry has itself; 0: none. */
 static uint32_t number_of(Dwarf_Die *entry, unsigned name)
 {
@@ -97,24 +162,34 @@ static uint32_t number_of(Dwarf_Die *entry, unsigned name)
     return (uint32_t)value;
 }
 
+/* The path of a file that an entry of the unit's tree has by number. */
+static const char *path_of_call(struct jr_unit *unit, uint32_t number,
+                                struct jr_strings *strings)
+{
+    Dwarf_Files *files;
+    size_t count;
+
+    /* A tree of another file has files of its own. */
+    if (unit->tree.addr == unit->head.addr && table_of(unit))
+        return path_of(unit, number, strings);
+    if (dwarf_getsrcfiles(&unit->tree, &files, &count) != 0 || number >= count)
+        return NULL;
+    return keep_path(unit, strings, dwarf_filesrc(files, number, NULL, NULL));
+}
+
 void jr_lines_of_call(struct jr_unit *unit, Dwarf_Die *entry,
                       struct jr_strings *strings, struct jr_frame *frame)
 {
     const uint32_t file = number_of(entry, DW_AT_call_file);
-    Dwarf_Files *files;
-    size_t count;
 
-    if (dwarf_getsrcfiles(&unit->tree, &files, &count) != 0 || file >= count)
-        return;
-    frame->file =
-        keep_path(unit, strings, dwarf_filesrc(files, file, NULL, NULL));
+    frame->file = path_of_call(unit, file, strings);
     if (!frame->file)
         return;
     frame->line = number_of(entry, DW_AT_call_line);
     frame->column = number_of(entry, DW_AT_call_column);
 }
 
-const char *jr_lines_name(Dwarf_Die *entry)
+const char *jr_lines_name(Dwarf_Die *entry, int *is_linkage)
 {
     static const unsigned names[] = {DW_AT_linkage_name,
                                      DW_AT_MIPS_linkage_name, DW_AT_name};
@@ -130,6 +205,7 @@ const char *jr_lines_name(Dwarf_Die *entry)
         /* GHC's linkage names are its labels, not what the source says. */
         if (names[i] == DW_AT_MIPS_linkage_name && name && name[0] != '_')
             continue;
+        *is_linkage = names[i] != DW_AT_name;
         if (name && *name)
             return name;
     }

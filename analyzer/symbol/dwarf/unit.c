@@ -13,27 +13,25 @@
 #define RANGES_MAX 65536 /* of one entry; a unit of LTO has thousands */
 #define NEAR_MAX 64      /* functions that may overlap one place */
 
-void jr_unit_ranges(Dwarf_Die *die, struct jr_dwarf_budget *budget,
+void jr_unit_ranges(Dwarf_Die *die, struct jr_dwarf_shared *shared,
                     jr_dwarf_take *take, void *data)
 {
     Dwarf_Addr base, start, end;
     ptrdiff_t at = 0;
 
-    for (unsigned i = 0; i < RANGES_MAX && jr_dwarf_step(budget); i++) {
+    for (unsigned i = 0; i < RANGES_MAX && jr_dwarf_step(&shared->budget);
+         i++) {
         at = dwarf_ranges(die, at, &base, &start, &end);
         if (at <= 0)
             return;
-        /* What linkers write for code that they left out: 0, and 1 in lists,
-         * or the highest addresses, beyond which nothing ends. */
-        if (start > 1 && start < end)
+        if (start < end && jr_live_has(&shared->live, start))
             take(data, start, end);
     }
 }
 
 /* The same for an entry on the way through a tree. */
 static void entry_ranges(const struct jr_unit *unit,
-                         const struct jr_entry *entry,
-                         struct jr_dwarf_budget *budget, jr_dwarf_take *take,
+                         const struct jr_entry *entry, jr_dwarf_take *take,
                          void *data)
 {
     Dwarf_Die die;
@@ -41,12 +39,13 @@ static void entry_ranges(const struct jr_unit *unit,
     if (!entry->has_code)
         return;
     if (entry->is_plain) {
-        if (entry->low > 1 && entry->low < entry->high)
+        if (entry->low < entry->high &&
+            jr_live_has(&unit->shared->live, entry->low))
             take(data, entry->low, entry->high);
         return;
     }
     die = jr_entries_die(&unit->entries, entry);
-    jr_unit_ranges(&die, budget, take, data);
+    jr_unit_ranges(&die, unit->shared, take, data);
 }
 
 /* Whether functions may be in such an entry.  Types hold most of a tree, and
@@ -120,9 +119,9 @@ static int has_blocks_apart(struct jr_unit *unit)
 }
 
 /* Finds the functions of the unit, with `deep` those that are in others. */
-static void index_functions(struct jr_unit *unit, int deep,
-                            struct jr_dwarf_budget *budget)
+static void index_functions(struct jr_unit *unit, int deep)
 {
+    struct jr_dwarf_budget *budget = &unit->shared->budget;
     struct jr_entries *entries = &unit->entries;
     struct indexing indexing = {.unit = unit};
     const int blocks = deep && has_blocks_apart(unit);
@@ -135,7 +134,7 @@ static void index_functions(struct jr_unit *unit, int deep,
             indexing.offset = jr_entries_offset(entries, &entry);
         if (entry.tag == DW_TAG_subprogram ||
             (blocks && indexing.offset && entry.tag == DW_TAG_lexical_block))
-            entry_ranges(unit, &entry, budget, add_function, &indexing);
+            entry_ranges(unit, &entry, add_function, &indexing);
         more = jr_entries_next(entries, &entry, is_entered(entry.tag, deep),
                                budget);
     }
@@ -167,17 +166,16 @@ static struct jr_dwarf_function *find(const struct jr_unit *unit,
 }
 
 struct jr_dwarf_function *jr_unit_function(struct jr_unit *unit,
-                                           uint64_t address,
-                                           struct jr_dwarf_budget *budget)
+                                           uint64_t address)
 {
     struct jr_dwarf_function *found;
 
     if (!unit->indexed)
-        index_functions(unit, 0, budget);
+        index_functions(unit, 0);
     found = find(unit, address);
     if (found || unit->deep)
         return found;
-    index_functions(unit, 1, budget);
+    index_functions(unit, 1);
     return find(unit, address);
 }
 
@@ -203,9 +201,9 @@ static void add_call(void *data, uint64_t start, uint64_t end)
                                    inlining->depth};
 }
 
-void jr_unit_calls(struct jr_unit *unit, struct jr_dwarf_function *function,
-                   struct jr_dwarf_budget *budget)
+void jr_unit_calls(struct jr_unit *unit, struct jr_dwarf_function *function)
 {
+    struct jr_dwarf_budget *budget = &unit->shared->budget;
     /* By the depth of an entry: how many calls it is in. */
     uint32_t depths[JR_ENTRIES_DEPTH_MAX + 2] = {0};
     struct jr_entries *entries = &unit->entries;
@@ -224,7 +222,7 @@ void jr_unit_calls(struct jr_unit *unit, struct jr_dwarf_function *function,
         if (is_call) {
             inlining.offset = jr_entries_offset(entries, &entry);
             inlining.depth = depths[depth] + 1;
-            entry_ranges(unit, &entry, budget, add_call, &inlining);
+            entry_ranges(unit, &entry, add_call, &inlining);
         }
         depths[depth + 1] = depths[depth] + (uint32_t)is_call;
         /* A function within this one is another. */
@@ -240,4 +238,5 @@ void jr_unit_free(struct jr_unit *unit)
     free(unit->functions);
     unit->functions = NULL;
     jr_entries_close(&unit->entries);
+    jr_line_table_free(&unit->lines);
 }

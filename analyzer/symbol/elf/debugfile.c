@@ -15,6 +15,7 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/table.h"
 #include "fetch.h"
 #include "packed.h"
 
@@ -52,8 +53,24 @@ int jr_debugfile_is_bearable(int fd, const char *path, int is_common)
     return excess == 0;
 }
 
+/* Says once of a debug file that it is not the one that is looked for, and
+ * why.  `file` is what it would be of. */
+static void say_other(const struct jr_debug_folders *folders,
+                      const struct stat *info, const char *path,
+                      const char *file, const char *why)
+{
+    const uint32_t fresh = folders->told ? (uint32_t)folders->told->used : 0;
+
+    if (folders->told &&
+        jr_table_put(folders->told, info->st_dev, info->st_ino, fresh) == fresh)
+        jr_say("%s: not used for %s, for %s; debug information is looked for "
+               "elsewhere",
+               path, file ? file : "what has this build-id", why);
+}
+
 /* A build-id that is looked for, in binary and as file names have it. */
 struct wanted {
+    const struct jr_debug_folders *folders;
     const uint8_t *id;
     size_t size;
     int is_common;    /* of a file that dwz made */
@@ -61,11 +78,12 @@ struct wanted {
     char digits[2 * ID_MAX + 1];
 };
 
-static int want(struct wanted *wanted, const uint8_t *id, size_t size)
+static int want(struct wanted *wanted, const struct jr_debug_folders *folders,
+                const uint8_t *id, size_t size)
 {
     if (size < 2 || size > ID_MAX)
         return -1;
-    *wanted = (struct wanted){.id = id, .size = size};
+    *wanted = (struct wanted){.folders = folders, .id = id, .size = size};
     for (size_t i = 0; i < size; i++) {
         wanted->digits[2 * i] = "0123456789abcdef"[id[i] >> 4];
         wanted->digits[2 * i + 1] = "0123456789abcdef"[id[i] & 15];
@@ -81,11 +99,15 @@ static int try_id(const struct wanted *wanted, char *path, char **found)
     const char *why;
     int fd = jr_file_open(path, &info, &why);
 
-    if (fd >= 0 && jr_debugfile_has_id(fd, wanted->id, wanted->size) &&
-        jr_debugfile_is_bearable(fd, path, wanted->is_common)) {
+    int is_right = fd >= 0 && jr_debugfile_has_id(fd, wanted->id, wanted->size);
+
+    if (is_right && jr_debugfile_is_bearable(fd, path, wanted->is_common)) {
         *found = path;
         return fd;
     }
+    if (fd >= 0 && !is_right)
+        say_other(wanted->folders, &info, path, wanted->name,
+                  "its build-id is another");
     if (fd >= 0)
         close(fd);
     free(path);
@@ -134,9 +156,9 @@ static int try_cache(const struct wanted *wanted, const char *kind,
 }
 
 /* Asks the debuginfod servers, if the user wants that. */
-static int try_servers(const struct jr_debug_folders *folders,
-                       const struct wanted *wanted, char **path)
+static int try_servers(const struct wanted *wanted, char **path)
 {
+    const struct jr_debug_folders *folders = wanted->folders;
     char *fetched =
         folders->fetch
             ? jr_fetch_debug(folders->fetch, wanted->digits,
@@ -146,9 +168,9 @@ static int try_servers(const struct jr_debug_folders *folders,
     return fetched ? try_id(wanted, fetched, path) : -1;
 }
 
-static int find_id(const struct jr_debug_folders *folders,
-                   const struct wanted *wanted, char **path)
+static int find_id(const struct wanted *wanted, char **path)
 {
+    const struct jr_debug_folders *folders = wanted->folders;
     int fd = -1;
 
     for (size_t i = 0; i < folders->count && fd < 0; i++) {
@@ -160,7 +182,7 @@ static int find_id(const struct jr_debug_folders *folders,
         fd = try_folder(wanted, DEBUG_ROOT, "", path);
     if (fd < 0)
         fd = try_cache(wanted, "debuginfo", path);
-    return fd < 0 ? try_servers(folders, wanted, path) : fd;
+    return fd < 0 ? try_servers(wanted, path) : fd;
 }
 
 int jr_debugfile_by_id(const struct jr_debug_folders *folders, const char *file,
@@ -170,10 +192,10 @@ int jr_debugfile_by_id(const struct jr_debug_folders *folders, const char *file,
     struct wanted wanted;
 
     *path = NULL;
-    if (want(&wanted, id, size) != 0)
+    if (want(&wanted, folders, id, size) != 0)
         return -1;
     wanted.name = slash ? slash + 1 : file;
-    return find_id(folders, &wanted, path);
+    return find_id(&wanted, path);
 }
 
 int jr_debugfile_common(const struct jr_debug_folders *folders,
@@ -183,10 +205,10 @@ int jr_debugfile_common(const struct jr_debug_folders *folders,
     char *path = NULL;
     int fd;
 
-    if (want(&wanted, id, size) != 0)
+    if (want(&wanted, folders, id, size) != 0)
         return -1;
     wanted.is_common = 1;
-    fd = find_id(folders, &wanted, &path);
+    fd = find_id(&wanted, &path);
     free(path);
     return fd;
 }
@@ -199,8 +221,9 @@ int jr_debugfile_binary(const struct jr_debug_folders *folders,
     int fd = -1;
 
     *path = NULL;
-    if (want(&wanted, id, size) != 0)
+    if (want(&wanted, folders, id, size) != 0)
         return -1;
+    wanted.name = file;
     for (size_t i = 0; i < folders->count && fd < 0; i++)
         fd = try_id(&wanted, jr_printf("%s%s", folders->items[i], file), path);
     return fd < 0 ? try_cache(&wanted, "executable", path) : fd;
@@ -272,7 +295,7 @@ char *jr_debugfile_source(const struct jr_debug_folders *folders,
     struct wanted wanted;
     char *place;
 
-    if (file[0] != '/' || want(&wanted, id, size) != 0)
+    if (file[0] != '/' || want(&wanted, folders, id, size) != 0)
         return NULL;
     place = find_source(&wanted, hashed_name(file));
     if (!place)
@@ -302,6 +325,8 @@ static int has_checksum(int fd, uint64_t size, GElf_Word checksum)
 
 /* A file that a .gnu_debuglink names. */
 struct linked {
+    const struct jr_debug_folders *folders;
+    const char *file; /* that has the link */
     const char *name;
     GElf_Word checksum;
     const uint8_t *id; /* of the file with the link */
@@ -326,22 +351,30 @@ static int try_link(const struct linked *linked, char *path, char **found)
     struct stat info;
     const char *why;
     int fd = jr_file_open(path, &info, &why);
+    const char *other = NULL;
 
-    if (fd >= 0 && !has_other_id(fd, linked) &&
-        has_checksum(fd, (uint64_t)info.st_size, linked->checksum) &&
-        jr_debugfile_is_bearable(fd, path, 0)) {
+    if (fd >= 0 && has_other_id(fd, linked))
+        other = "its build-id is another";
+    else if (fd >= 0 &&
+             !has_checksum(fd, (uint64_t)info.st_size, linked->checksum))
+        other = "its checksum is another than the one asked for";
+    else if (fd >= 0 && jr_debugfile_is_bearable(fd, path, 0)) {
         *found = path;
         return fd;
     }
+    /* A link may lead to the file that has it. */
+    if (other && strcmp(path, linked->file) != 0)
+        say_other(linked->folders, &info, path, linked->file, other);
     if (fd >= 0)
         close(fd);
     free(path);
     return -1;
 }
 
-static int find_link(const struct jr_debug_folders *folders, const char *file,
-                     const struct linked *linked, char **found)
+static int find_link(const struct linked *linked, char **found)
 {
+    const struct jr_debug_folders *folders = linked->folders;
+    const char *file = linked->file;
     const char *slash = strrchr(file, '/');
     int length = slash ? (int)(slash - file) : 1;
     const char *folder = slash ? file : ".";
@@ -388,7 +421,8 @@ int jr_debugfile_find(Dwfl_Module *module, void **userdata, const char *name,
     const unsigned char *id;
     GElf_Addr where;
     int size = dwfl_module_build_id(module, &id, &where);
-    struct linked linked = {link, checksum, id, size > 0 ? (size_t)size : 0};
+    struct linked linked = {folders,  file, link,
+                            checksum, id,   size > 0 ? (size_t)size : 0};
     int fd = -1;
 
     (void)name;
@@ -396,6 +430,6 @@ int jr_debugfile_find(Dwfl_Module *module, void **userdata, const char *name,
     if (size > 0)
         fd = jr_debugfile_by_id(folders, file, id, (size_t)size, found);
     if (fd < 0 && file && link)
-        fd = find_link(folders, file, &linked, found);
+        fd = find_link(&linked, found);
     return fd;
 }

@@ -146,6 +146,11 @@ struct jr_name *jr_elf_name(struct jr_elf *elf, struct jr_strings *strings,
     return jr_names_find(&elf->names, elf_address);
 }
 
+unsigned jr_elf_languages(const struct jr_elf *elf)
+{
+    return elf->names.languages;
+}
+
 static void read_lines(struct jr_elf *elf, struct jr_strings *strings)
 {
     struct jr_dwarf_file *file = &elf->debug;

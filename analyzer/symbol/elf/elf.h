@@ -41,6 +41,9 @@ const struct jr_segments *jr_elf_segments(const struct jr_elf *elf);
 struct jr_name *jr_elf_name(struct jr_elf *elf, struct jr_strings *strings,
                             uint64_t elf_address);
 
+/* Languages of its code, of enum jr_language, once a name was asked for. */
+unsigned jr_elf_languages(const struct jr_elf *elf);
+
 /* The functions at an ELF address by DWARF, as jr_dwarf_find has them; 0:
  * nothing is known.  Debug information is looked for at the first call. */
 size_t jr_elf_lines(struct jr_elf *elf, struct jr_strings *strings,

@@ -10,10 +10,12 @@
 #include "base/mem.h"
 #include "base/order.h"
 #include "plt.h"
+#include "symbol/names/demangle.h"
 
-/* Adds symbol `index` of the module when it is a function in code. */
+/* Adds symbol `index` of the module when it is a function in code; whatever it
+ * is, it may tell a language. */
 static void add_symbol(Dwfl_Module *module, int index,
-                       struct jr_candidates *candidates)
+                       struct jr_candidates *candidates, unsigned *languages)
 {
     struct jr_candidate candidate;
     GElf_Sym symbol;
@@ -28,6 +30,7 @@ static void add_symbol(Dwfl_Module *module, int index,
 
     if (!name || !*name || !elf)
         return;
+    *languages |= jr_demangle_languages(name);
     type = GELF_ST_TYPE(symbol.st_info);
     if ((type != STT_FUNC && type != STT_GNU_IFUNC) || section == SHN_UNDEF ||
         section >= SHN_LORESERVE)
@@ -195,7 +198,7 @@ void jr_names_read(Dwfl_Module *module, const struct jr_fdes *fdes,
     int count = dwfl_module_getsymtab(module);
 
     for (int i = 1; i < count; i++)
-        add_symbol(module, i, &candidates);
+        add_symbol(module, i, &candidates, &names->languages);
     jr_plt_read(module, strings, &candidates);
     jr_names_choose(&candidates, fdes, names);
     free(candidates.items);

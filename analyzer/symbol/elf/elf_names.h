@@ -23,6 +23,7 @@ struct jr_name {
 struct jr_names {
     struct jr_name *items; /* in order, disjoint */
     size_t count, room;
+    unsigned languages; /* of enum jr_language, by the module's symbols */
 };
 
 /* Reads the functions of `module` (.symtab of it or of its separate debug

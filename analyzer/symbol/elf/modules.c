@@ -23,6 +23,7 @@ struct jr_symbols *jr_symbols_new(struct jr_diag *diag,
     struct jr_symbols *symbols = jr_alloc(1, sizeof *symbols);
 
     symbols->options = *options;
+    symbols->options.folders.told = &symbols->told;
     symbols->diag = diag;
     symbols->strings = jr_strings_new();
     if (options->narchived)
@@ -54,6 +55,7 @@ void jr_symbols_free(struct jr_symbols *symbols)
         jr_table_free(&module->by_extent);
         free(module);
     }
+    jr_table_free(&symbols->told);
     jr_archived_free(symbols->archived);
     jr_strings_free(symbols->strings);
     free(symbols);
@@ -278,7 +280,9 @@ struct jr_module *jr_modules_get(struct jr_symbols *symbols,
 }
 
 /* A symbol as it is shown: demangled, without a version (name@@VERSION). */
-static const char *shown_name(struct jr_symbols *symbols, const char *symbol)
+static const char *shown_name(struct jr_symbols *symbols,
+                              const struct jr_module *module,
+                              const char *symbol)
 {
     const char *at = strchr(symbol, '@');
     int is_stub = at && !strcmp(at, "@plt");
@@ -288,7 +292,7 @@ static const char *shown_name(struct jr_symbols *symbols, const char *symbol)
     if (length == 0)
         return jr_strings_add(symbols->strings, symbol, strlen(symbol));
     bare = jr_strndup(symbol, length);
-    name = jr_demangle(bare);
+    name = jr_demangle(bare, jr_elf_languages(module->elf));
     if (!name)
         name = bare;
     else
@@ -326,7 +330,7 @@ static const struct jr_frame *named_frame(struct jr_symbols *symbols,
                                           const char *symbol)
 {
     const size_t length = strcspn(symbol, "@");
-    struct jr_frame frame = {.name = shown_name(symbols, symbol),
+    struct jr_frame frame = {.name = shown_name(symbols, module, symbol),
                              .module = module->name,
                              .kind = JR_FRAME_NATIVE};
 

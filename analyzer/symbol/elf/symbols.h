@@ -11,6 +11,7 @@
 #include "base/diag.h"
 
 struct jr_fetch;
+struct jr_table;
 
 /* Folders in which separate debug files are looked for before /usr/lib/debug:
  * such folders, or the roots of other systems. */
@@ -18,6 +19,8 @@ struct jr_debug_folders {
     const char **items;
     size_t count, room;
     struct jr_fetch *fetch; /* what is found nowhere is asked for; NULL: not */
+    struct jr_table *told; /* files, by device and inode, of which was said that
+                              they are another's; NULL: that is not said */
 };
 
 /* How symbols are read; all zero is the default. */

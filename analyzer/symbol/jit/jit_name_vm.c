@@ -337,7 +337,7 @@ int jr_name_mangled(struct jr_slice rest, struct jr_jit_name *name)
     if (rest.length > JR_DEMANGLE_IN_MAX)
         return 0;
     symbol = jr_strndup(rest.text, rest.length);
-    readable = jr_demangle(symbol);
+    readable = jr_demangle(symbol, 0);
     if (readable)
         jr_name_add_text(name, readable);
     free(readable);

@@ -6,6 +6,7 @@
  * Runs in: analyzer. */
 #include "demangle.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -50,17 +51,28 @@ static void append(const char *text, size_t length, void *opaque)
     output->used += length;
 }
 
-/* The start of a name that is longer, which ends with a whole character. */
-static char *cut(const struct output *output)
+/* An ellipsis and a number that tells names apart of which only the start is
+ * shown: a hash of the symbol (FNV-1a). */
+static char *with_ellipsis(const char *start, size_t length, const char *symbol)
 {
-    size_t length = sizeof output->text;
+    uint32_t hash = 2166136261U;
 
-    while (length > 0 &&
-           ((unsigned char)output->text[length - 1] & 0xc0) == 0x80)
+    for (const char *at = symbol; *at; at++)
+        hash = (hash ^ (uint8_t)*at) * 16777619U;
+    return jr_printf("%.*s\xe2\x80\xa6#%08" PRIx32, (int)length, start, hash);
+}
+
+/* The first `room` bytes of a name that is longer, or fewer, so that they end
+ * with a whole character. */
+static char *cut(const char *text, size_t room, const char *symbol)
+{
+    size_t length = room;
+
+    while (length > 0 && ((unsigned char)text[length - 1] & 0xc0) == 0x80)
         length--;
-    if (length > 0 && length < sizeof output->text)
+    if (length > 0 && length < room)
         length--;
-    return jr_printf("%.*s\xe2\x80\xa6", (int)length, output->text);
+    return with_ellipsis(text, length, symbol);
 }
 
 static char *try_one(demangler *demangle, const char *symbol, int options)
@@ -69,7 +81,7 @@ static char *try_one(demangler *demangle, const char *symbol, int options)
 
     output.used = 0;
     if (setjmp(output.too_long))
-        return cut(&output);
+        return cut(output.text, sizeof output.text, symbol);
     if (!demangle(symbol, options, append, &output) || output.used == 0)
         return NULL;
     return jr_strndup(output.text, output.used);
@@ -132,7 +144,7 @@ static char *try_d(const char *symbol)
     if (!made)
         return NULL;
     if (strlen(made) > JR_DEMANGLE_OUT_MAX)
-        name = jr_printf("%.*s\xe2\x80\xa6", JR_DEMANGLE_OUT_MAX, made);
+        name = cut(made, JR_DEMANGLE_OUT_MAX, symbol);
     else if (clone)
         name = jr_printf("%s [clone %s]", made, clone);
     else
@@ -142,13 +154,13 @@ static char *try_d(const char *symbol)
 }
 
 /* Of a C++ symbol that libiberty cannot read, which the arguments of a template
- * are to blame for, the names before them: `a::f<...>`.  NULL: it does not
- * begin so.  <nested-name> of the Itanium C++ ABI, 5.1.2. */
+ * are to blame for, the names before them: `a::f`.  NULL: it does not begin
+ * so.  <nested-name> of the Itanium C++ ABI, 5.1.2. */
 static char *leading_names(const char *symbol)
 {
     static const char unnamed[] = "_GLOBAL__N_1";
     const char *at = symbol + sizeof "_ZN" - 1;
-    char *names = NULL, *whole = NULL;
+    char *names = NULL;
 
     if (strncmp(symbol, "_ZN", sizeof "_ZN" - 1) != 0)
         return NULL;
@@ -173,20 +185,70 @@ static char *leading_names(const char *symbol)
         at = name + length;
     }
     if (names && *at == 'I')
-        whole = jr_printf("%s<\xe2\x80\xa6>", names);
+        return names;
     free(names);
-    return whole;
+    return NULL;
 }
 
-char *jr_demangle(const char *symbol)
+static char *without_arguments(const char *symbol)
+{
+    char *names = leading_names(symbol);
+    char *name = names ? jr_printf("%s<\xe2\x80\xa6>", names) : NULL;
+
+    free(names);
+    return name;
+}
+
+/* Symbols of run-time systems that code of the language cannot do without, be
+ * they in the module itself or in a library (seen in what OCaml 4.13 and GHC
+ * 9.0 make, programs, plug-ins and libraries). */
+static const struct {
+    const char *symbol;
+    unsigned language;
+} runtimes[] = {
+    {"caml_call_gc", JR_OCAML},         {"caml_startup", JR_OCAML},
+    {"caml_plugin_header", JR_OCAML},   {"hs_main", JR_HASKELL},
+    {"stg_upd_frame_info", JR_HASKELL},
+};
+
+unsigned jr_demangle_languages(const char *symbol)
+{
+    /* Most symbols are told by a look at their first letter. */
+    if (symbol[0] != 'c' && symbol[0] != 'h' && symbol[0] != 's')
+        return 0;
+    for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
+        if (strcmp(symbol, runtimes[i].symbol) == 0)
+            return runtimes[i].language;
+    return 0;
+}
+
+/* Of a symbol that is too long to be read: the names that it begins with, or
+ * its start. */
+static char *shorten(const char *symbol)
+{
+    char *start = jr_strndup(symbol, JR_DEMANGLE_IN_MAX);
+    char *names = leading_names(start), *name;
+
+    free(start);
+    if (!names)
+        return cut(symbol, JR_DEMANGLE_OUT_MAX, symbol);
+    name = with_ellipsis(names, strlen(names), symbol);
+    free(names);
+    return name;
+}
+
+char *jr_demangle(const char *symbol, unsigned languages)
 {
     char *name = NULL;
 
     if (strnlen(symbol, JR_DEMANGLE_IN_MAX + 1) > JR_DEMANGLE_IN_MAX)
-        return NULL;
+        return shorten(symbol);
     if (symbol[0] != '_') {
-        name = jr_demangle_ocaml(symbol);
-        return name ? name : jr_demangle_haskell(symbol);
+        if (languages & JR_OCAML)
+            name = jr_demangle_ocaml(symbol);
+        if (!name && (languages & JR_HASKELL))
+            name = jr_demangle_haskell(symbol);
+        return name;
     }
     /* Rust's legacy symbols are C++ symbols too; its reader drops the hash. */
     if (symbol[1] == 'R' || symbol[1] == 'Z')
@@ -197,7 +259,7 @@ char *jr_demangle(const char *symbol)
         name = try_one(cplus_demangle_v3_callback, symbol,
                        OPTIONS | DMGL_NO_RECURSE_LIMIT);
     if (!name)
-        name = leading_names(symbol);
+        name = without_arguments(symbol);
     if (!name && symbol[1] == 'D')
         name = try_d(symbol);
     return name;

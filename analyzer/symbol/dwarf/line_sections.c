@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The sections of line tables, by their names.
+ * Runs in: analyzer. */
+#include "line_sections.h"
+
+#include <gelf.h>
+#include <string.h>
+
+void jr_line_sections_find(struct jr_line_sections *sections, Elf *elf)
+{
+    const struct {
+        const char *name, *packed;
+        struct jr_line_bytes *bytes;
+    } wanted[] = {
+        {".debug_line", ".zdebug_line", &sections->table},
+        {".debug_line_str", ".zdebug_line_str", &sections->texts},
+        {".debug_str", ".zdebug_str", &sections->other_texts},
+    };
+    Elf_Scn *section = NULL;
+    size_t names;
+
+    if (elf_getshdrstrndx(elf, &names) < 0)
+        return;
+    while ((section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        const char *name;
+        const Elf_Data *data;
+
+        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
+            (header.sh_flags & SHF_COMPRESSED) ||
+            !(name = elf_strptr(elf, names, header.sh_name)))
+            continue;
+        for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+            if (strcmp(name, wanted[i].name) != 0 &&
+                strcmp(name, wanted[i].packed) != 0)
+                continue;
+            data = elf_rawdata(section, NULL);
+            if (data && data->d_buf && wanted[i].bytes->size == 0)
+                *wanted[i].bytes =
+                    (struct jr_line_bytes){data->d_buf, data->d_size};
+        }
+    }
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Programs of line tables: sequences of code that is there and that is not.
+ * Runs in: unit tests. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "symbol/dwarf/line_rows.h"
+
+/* Opcodes (DWARF 5, 6.2.5); specials begin at 13, with lines from -3 on. */
+#define COPY 1
+#define PC(bytes) 2, (((bytes)&0x7f) | 0x80), (((bytes) >> 7) & 0x7f)
+#define LINE(number) 3, ((number)&0x7f)
+#define AT(address)                                                            \
+    0, 9, 2, (uint8_t)((uint64_t)(address) >> 0),                              \
+        (uint8_t)((uint64_t)(address) >> 8),                                   \
+        (uint8_t)((uint64_t)(address) >> 16),                                  \
+        (uint8_t)((uint64_t)(address) >> 24),                                  \
+        (uint8_t)((uint64_t)(address) >> 32),                                  \
+        (uint8_t)((uint64_t)(address) >> 40),                                  \
+        (uint8_t)((uint64_t)(address) >> 48),                                  \
+        (uint8_t)((uint64_t)(address) >> 56)
+#define END 0, 1, 1
+
+static const uint8_t lengths[12] = {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1};
+static struct jr_live_part text[] = {{0x1000, 0x2000}, {0x4000, 0x5000}};
+static const struct jr_live live = {text, 2, 2};
+
+static int read_rows(struct jr_line_rows *rows, const uint8_t *program,
+                     size_t size)
+{
+    const struct jr_line_program whole = {.at = program,
+                                          .end = program + size,
+                                          .lengths = lengths,
+                                          .step = 1,
+                                          .line_range = 12,
+                                          .first_special = 13,
+                                          .line_base = -3};
+
+    *rows = (struct jr_line_rows){0};
+    return jr_line_rows_read(rows, &whole, &live);
+}
+
+static uint32_t line_at(const struct jr_line_rows *rows, uint64_t address)
+{
+    const struct jr_line_row *row = jr_line_rows_find(rows, address);
+
+    return row ? row->line : 0;
+}
+
+static void leaves_out_what_is_not_there(void **state)
+{
+    static const uint64_t marks[] = {
+        0, 1, 0x200, UINT64_MAX, UINT64_MAX - 1, 0x2000};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        /* Before and after it code that is there, within its length. */
+        const uint8_t program[] = {
+            AT(0x1000), COPY,         PC(16),   LINE(9), COPY,       PC(16),
+            END,        AT(marks[i]), LINE(40), COPY,    PC(0x1008), LINE(1),
+            COPY,       PC(0x1008),   COPY,     END,     AT(0x1100), LINE(20),
+            COPY,       PC(16),       END};
+        struct jr_line_rows rows;
+
+        assert_int_equal(read_rows(&rows, program, sizeof program), 0);
+        assert_int_equal(rows.nsequences, 2);
+        assert_int_equal(rows.count, 3);
+        assert_int_equal(line_at(&rows, 0xfff), 0);
+        assert_int_equal(line_at(&rows, 0x1000), 1);
+        assert_int_equal(line_at(&rows, 0x100f), 1);
+        assert_int_equal(line_at(&rows, 0x1010), 10);
+        assert_int_equal(line_at(&rows, 0x101f), 10);
+        assert_int_equal(line_at(&rows, 0x1020), 0);
+        assert_int_equal(line_at(&rows, 0x110f), 21);
+        assert_int_equal(line_at(&rows, 0x1110), 0);
+        jr_line_rows_free(&rows);
+    }
+}
+
+static void keeps_what_differs(void **state)
+{
+    /* Specials: 13 + 3 is no line and no address, each 12 more an address. */
+    static const uint8_t program[] = {AT(0x4000), 16, 17,   16,    28, 28,
+                                      13 + 12,    8,  COPY, PC(5), END};
+    struct jr_line_rows rows;
+
+    (void)state;
+    assert_int_equal(read_rows(&rows, program, sizeof program), 0);
+    /* Of one address the last counts; lines that go on are one row. */
+    assert_int_equal(rows.count, 2);
+    assert_int_equal(line_at(&rows, 0x4000), 2);
+    assert_int_equal(line_at(&rows, 0x4002), 2);
+    assert_int_equal(line_at(&rows, 0x4003), UINT32_MAX);
+    assert_int_equal(line_at(&rows, 0x4003 + 20 + 4), UINT32_MAX);
+    assert_int_equal(line_at(&rows, 0x4003 + 20 + 5), 0);
+    jr_line_rows_free(&rows);
+}
+
+static void begins_anew_where_an_address_goes_back(void **state)
+{
+    static const uint8_t program[] = {
+        AT(0x4000), COPY,  PC(16),  COPY, AT(0x1000), LINE(4), COPY, PC(16),
+        COPY,       AT(0), LINE(1), COPY, PC(0x1800), COPY,    END};
+    struct jr_line_rows rows;
+
+    (void)state;
+    assert_int_equal(read_rows(&rows, program, sizeof program), 0);
+    assert_int_equal(rows.nsequences, 2);
+    assert_int_equal(line_at(&rows, 0x4008), 1);
+    assert_int_equal(line_at(&rows, 0x1008), 5);
+    assert_int_equal(line_at(&rows, 0x1010), 0);
+    jr_line_rows_free(&rows);
+}
+
+/* Cut anywhere, or with each byte changed, a program is read to its end. */
+static void survives_damage(void **state)
+{
+    static const uint8_t program[] = {AT(0x1000), COPY, PC(16), LINE(9), COPY,
+                                      9,          4,    0,      5,       3,
+                                      0,          2,    4,      1,       END};
+
+    (void)state;
+    for (size_t cut = 0; cut <= sizeof program; cut++) {
+        uint8_t *copy = malloc(cut + 1);
+        struct jr_line_rows rows;
+
+        memcpy(copy, program, cut);
+        /* The end is that of memory, where a sanitizer looks. */
+        copy = realloc(copy, cut ? cut : 1);
+        read_rows(&rows, copy, cut);
+        line_at(&rows, 0x1008);
+        jr_line_rows_free(&rows);
+        for (size_t at = 0; at < cut; at++)
+            for (unsigned value = 0; value < 256; value += 17) {
+                copy[at] = (uint8_t)value;
+                read_rows(&rows, copy, cut);
+                line_at(&rows, 0x1008);
+                jr_line_rows_free(&rows);
+                copy[at] = program[at];
+            }
+        free(copy);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(leaves_out_what_is_not_there),
+        cmocka_unit_test(keeps_what_differs),
+        cmocka_unit_test(begins_anew_where_an_address_goes_back),
+        cmocka_unit_test(survives_damage),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
