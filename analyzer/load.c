@@ -364,7 +364,7 @@ static void note_run(struct jr_load *load, const struct jr_log *log,
         {JP_COUNT_NO_TIMER_FILTER, "threads that began behind a seccomp filter "
                                    "of the program's, which forbids them a "
                                    "timer, were sampled by the one of their "
-                                   "process"},
+                                   "process, while they computed"},
         {JP_COUNT_NO_PERF_FILTER, "threads were sampled with the kernel's "
                                   "tick, for a seccomp filter of the program's "
                                   "forbids the perf clock"},

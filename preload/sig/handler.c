@@ -195,7 +195,7 @@ static void watch_sig(const ucontext_t *context)
         ran_sig(thread, context);
         const uint64_t weight = jp_clock_take_unseen_sig(thread);
         if (weight != 0)
-            jp_sampling_take_sig(thread, JP_EVENT_CPU, weight, context);
+            jp_sampling_take_sig(thread, jp_clock_event_sig(), weight, context);
         jp_names_follow_sig(thread, jp_sys_clock_sig(CLOCK_MONOTONIC));
     }
     jp_adopt_step_sig();

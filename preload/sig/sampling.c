@@ -290,5 +290,5 @@ void jp_sampling_missed_ticks_sig(struct jp_thread *thread,
     else if (source != NULL && source->missed_ticks != NULL)
         missed = source->missed_ticks(thread);
     if (missed != 0)
-        write_again_sig(thread, JP_EVENT_CPU, missed);
+        write_again_sig(thread, jp_clock_event_sig(), missed);
 }

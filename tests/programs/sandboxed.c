@@ -7,10 +7,13 @@
  * exit_group and rt_sigreturn, by prctl); tsync (the same by seccomp(2) for
  * all threads); final, final-tsync (as kill and tsync, but no handler can
  * return any more, as sshd has it); errno (a filter that answers EPERM to all
- * but those); chroot (into an empty folder), setuid, closefrom, chain (all of
- * the last three, then kill).  Before it, it works CPU_SECONDS in `before`,
- * behind it TIMES as much in `behind`; further threads work all the time.
- * Prints `before`, then `behind`; exit status 5.
+ * but those); timers (one that answers EPERM where a timer is made or set);
+ * twice (one that kills the process there, then kill); chroot (into an empty
+ * folder), setuid, closefrom, chain (all of the last three, then kill).  Before
+ * it, it works CPU_SECONDS in `before`, behind it TIMES as much in `behind`;
+ * further threads work all the time.  With timers they begin behind it instead,
+ * work as much as the first thread in `in_thread`, with waits between, and are
+ * awaited.  Prints `before`, then `behind`; exit status 5.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
@@ -26,6 +29,7 @@
 
 NOINLINE uint64_t before(uint64_t turns);
 NOINLINE uint64_t behind(uint64_t turns);
+NOINLINE uint64_t in_thread(uint64_t turns);
 
 uint64_t before(uint64_t turns)
 {
@@ -35,6 +39,36 @@ uint64_t before(uint64_t turns)
 uint64_t behind(uint64_t turns)
 {
     return turn(turns);
+}
+
+uint64_t in_thread(uint64_t turns)
+{
+    return turn(turns);
+}
+
+/* A thread that begins behind a filter: *data rounds of work, each in some
+ * hundred microseconds, with a wait behind each. */
+static void *work_and_wait(void *data)
+{
+    const struct timespec pause = {0, 100000};
+    for (uint64_t i = 0; i < *(const uint64_t *)data; i++) {
+        in_thread(200000);
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+/* Has `count` such threads work, and awaits them. */
+static void work_in_threads(int count, uint64_t *rounds)
+{
+    pthread_t threads[16];
+    for (int i = 0; i < count; i++) {
+        if (i == 16 ||
+            pthread_create(&threads[i], NULL, work_and_wait, rounds) != 0)
+            die("pthread_create");
+    }
+    for (int i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
 }
 
 static void *work(void *data)
@@ -69,6 +103,23 @@ static int filter(uint32_t otherwise, int tsync)
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
+/* A filter against timers. */
+static int forbid_timers(uint32_t answer)
+{
+    const uint32_t number = (uint32_t)offsetof(struct seccomp_data, nr);
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_timer_create, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_timer_settime, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, answer),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
+               ? -1
+               : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
 static int into_chroot(void)
 {
     char folder[] = "sandbox-XXXXXX";
@@ -89,6 +140,12 @@ static int shut_in(const char *how)
         return filter(SECCOMP_RET_KILL_PROCESS, 1);
     if (strcmp(how, "errno") == 0)
         return filter(SECCOMP_RET_ERRNO | EPERM, 0);
+    if (strcmp(how, "timers") == 0)
+        return forbid_timers(SECCOMP_RET_ERRNO | EPERM);
+    if (strcmp(how, "twice") == 0)
+        return forbid_timers(SECCOMP_RET_KILL_PROCESS) != 0
+                   ? -1
+                   : filter(SECCOMP_RET_KILL_PROCESS, 0);
     if (strcmp(how, "chroot") == 0)
         return into_chroot();
     if (strcmp(how, "setuid") == 0)
@@ -107,9 +164,10 @@ int main(int argc, char **argv)
     double seconds = argument(argc, argv, 2, 0.5);
     int threads = (int)argument(argc, argv, 3, 0);
     uint64_t times = (uint64_t)argument(argc, argv, 4, 1);
+    const int later = strcmp(how, "timers") == 0;
     uint64_t turns = 0;
     pthread_t thread;
-    for (int i = 0; i < threads; i++) {
+    for (int i = 0; i < threads && !later; i++) {
         if (pthread_create(&thread, NULL, work, NULL) != 0)
             die("pthread_create");
     }
@@ -120,6 +178,8 @@ int main(int argc, char **argv)
     /* By turns, not by time: the clock of the thread may be forbidden. */
     for (uint64_t i = 0; i < turns * times; i++)
         behind(200000);
+    if (later)
+        work_in_threads(threads, &turns);
     if (write(1, "behind\n", 7) != 7)
         return 1;
     if (strcmp(how, "strict") == 0)

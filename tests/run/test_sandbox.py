@@ -96,6 +96,27 @@ class Sandbox(Case):
     def test_real_time(self):
         self.check("kill", flags=FLAGS + " JP_REALTIME")
 
+    def test_real_time_of_later_threads(self):
+        """Threads that begin behind a filter that forbids them a timer are
+        sampled where they compute, and no CPU time of those before it is taken
+        for time without a CPU."""
+        run = self.check("timers", threads=2, flags=FLAGS + " JP_REALTIME")
+        weight = sum(s[2] for s in run.samples if s[3] == "running")
+        self.assertGreater(weight, 0.9 * run.header["cpu_ns"])
+        self.assertLess(weight, 1.05 * run.header["cpu_ns"])
+        seen = {s[1] for s in run.samples} - {run.header["pid"]}
+        self.assertEqual(len(seen), 2)
+        for sample in run.samples:
+            if sample[1] in seen:
+                self.assertEqual(sample[3], "running")
+
+    def test_a_filter_after_another(self):
+        """The first one kills where a timer is set."""
+        for flags in (FLAGS, FLAGS + " JP_REALTIME"):
+            self.check("twice", threads=1, flags=flags)
+            os.unlink(self.path("jprof-log"))
+            os.unlink(self.path("jprof-map"))
+
     def test_the_reserve_is_a_ring(self):
         """The last samples stay where more come than there is room for."""
         command = "ulimit -f 250; exec %s kill 0.05 0 160" % program("sandboxed")

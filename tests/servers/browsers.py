@@ -4,7 +4,7 @@
 user would, without jprof, beside the idle library and under the launcher, and
 compares the screenshots, exit statuses and messages; then holds what the
 report says of its own quality against issue 11's bars:
-    browsers.py [--rounds N] [--keep FOLDER] [BROWSER...]
+    browsers.py [--rounds N] [--keep FOLDER] [--mode TEXT] [BROWSER...]
 Root runs them as the user nobody, since Chromium's sandbox refuses root.  A
 browser that is not installed is skipped by name.  B is the build folder.
 Runs in: tests."""
@@ -201,12 +201,15 @@ def judge(stage):
     return rows, wrong, figures
 
 
-def examine(name, top, keep):
-    """Shows the page in all modes; returns how many runs were wrong."""
+def examine(name, top, options):
+    """Shows the page in the modes that are asked for; returns how many runs
+    were wrong."""
     make, runs = BROWSERS[name]
     wrong = 0
-    without = None
+    without, keep = None, options.keep
     for mode, (words, flags) in runs.items():
+        if mode != "without" and options.mode not in mode:
+            continue
         stage, found = run_once(make, top, f"{name} {mode}", words, flags)
         without = without or found
         texts = [f"{key}: {found[key]!r}, without {without[key]!r}"
@@ -247,6 +250,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=700,
                         help="of the page's work; 700 take about 10 s")
+    parser.add_argument("--mode", default="", help="only those whose name has "
+                        "this in it, beside the run without jprof")
     parser.add_argument("--keep", help="folder for what the runs leave behind")
     parser.add_argument("browser", nargs="*", choices=[[], *BROWSERS])
     options = parser.parse_args()
@@ -262,7 +267,7 @@ def main():
             continue
         if command == "firefox-esr":
             warm(top)
-        wrong += examine(name, top, options.keep)
+        wrong += examine(name, top, options)
     shutil.rmtree(top, ignore_errors=True)
     return 1 if wrong else 0
 

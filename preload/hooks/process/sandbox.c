@@ -174,6 +174,18 @@ static void add_filter(struct jp_sandbox_filter *expected,
     expected->filter = jp_filter_add_sig((uint64_t)code->filter, code->len);
 }
 
+/* Has the timers go on as they must behind a filter that was just added to
+ * those that jprof knows.  may_set: those before it allow to set timers, so the
+ * kernel does as yet. */
+static void prepare_timers(int may_set)
+{
+    if (may_set && jp_filter_number_sig(SYS_timer_create) != 0)
+        jp_process_timer_hasten_sig();
+    await_handlers();
+    if (may_set && jp_filter_number_sig(SYS_timer_settime) != 0)
+        jp_clock_fence_sig();
+}
+
 /* Reads the struct sock_fprog at `address`.  Returns 1; 0 when the kernel will
  * not accept it (programs try so whether it knows filters at all); -1 when a
  * filter forbids to read memory. */
@@ -201,6 +213,7 @@ struct jp_sandbox_filter jp_sandbox_expect(int strict, uint64_t address)
     const int error = errno;
     const int known = strict ? 1 : read_program(address, &code);
     if (known != 0) {
+        const int may_set = jp_filter_number_sig(SYS_timer_settime) == 0;
         jp_sandbox_before();
         /* The strict mode forbids to read the time stamp counter as well. */
         if (time_known != 1 || strict || known < 0)
@@ -209,13 +222,9 @@ struct jp_sandbox_filter jp_sandbox_expect(int strict, uint64_t address)
             expected.filter = jp_filter_strict_sig();
         else if (known > 0)
             add_filter(&expected, &code);
-        if (expected.filter != NULL &&
-            jp_filter_number_sig(SYS_timer_create) != 0)
-            jp_process_timer_hasten_sig();
-        if (expected.filter != NULL) {
-            await_handlers();
-            jp_clock_fence_sig();
-        } else if (!expected.stopped)
+        if (expected.filter != NULL)
+            prepare_timers(may_set);
+        else if (!expected.stopped)
             stop(&expected);
     }
     errno = error;

@@ -86,6 +86,11 @@ int jp_clock_is_thread_cpu_sig(void)
     return jp_process.clock->cpu && jp_process.clock->per_thread;
 }
 
+enum jp_event jp_clock_event_sig(void)
+{
+    return jp_process.clock->sees_waits ? JP_EVENT_WALL_RUNNING : JP_EVENT_CPU;
+}
+
 const struct jp_clock_kind *jp_clock_of_sig(const struct jp_signal *signal)
 {
     /* Two kinds have timers: the signal is of the one in use. */
@@ -372,7 +377,7 @@ uint64_t jp_clock_take_unseen_sig(struct jp_thread *thread)
 {
     uint64_t carried = jp_clock_take_carried_sig(thread);
     if ((thread->clock.refused & JP_REFUSED_FIRST) == 0 ||
-        !jp_clock_is_thread_cpu_sig())
+        !jp_process.clock->per_thread)
         return carried;
     const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
     if (cpu > thread->clock.seen_ns)
@@ -469,7 +474,7 @@ void jp_clock_fence_sig(void)
 {
     const struct jp_clock_kind *kind = jp_process.clock;
     const uint32_t count = jp_threads_used_sig();
-    if (kind->fence == NULL || jp_filter_number_sig(SYS_timer_settime) == 0)
+    if (kind->fence == NULL)
         return;
     for (uint32_t i = 0; i < count; i++) {
         struct jp_thread *thread = jp_thread_at_sig(i);

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "jp_log.h"
 #include "sig/state/clock_kind.h"
 
 struct jp_thread;
@@ -24,6 +25,9 @@ void jp_clock_choose_sig(void);
 
 /* Whether each thread has a clock of its own that counts its CPU time. */
 int jp_clock_is_thread_cpu_sig(void);
+
+/* What samples of CPU time are called beside those of the process's clock. */
+enum jp_event jp_clock_event_sig(void);
 
 /* Arms a live thread with the process's clock, if that is one of each thread;
  * where the kernel refuses it, with the clock that it begins with, or with
@@ -82,8 +86,8 @@ void jp_clock_fall_back_to_itimer_sig(void);
  * is about to exit; waits for another thread that arms or disarms it. */
 void jp_clock_end_sig(struct jp_thread *thread);
 
-/* Called before a filter of the program's is installed: where it will forbid to
- * set timers, sets those of all threads to go on by themselves. */
+/* Called before a filter of the program's is installed, the first that will
+ * forbid to set timers: sets those of all threads to go on by themselves. */
 void jp_clock_fence_sig(void);
 
 /* Starts (arm: 1) or stops (0) the process's clock and arms or disarms all live

@@ -119,16 +119,6 @@ static void set_moment_sig(const struct jp_thread *thread)
                            length > IDLE_NS ? length : IDLE_NS);
 }
 
-/* Sets the timer for the last time: it goes on period by period. */
-static void fence_sig(const struct jp_thread *thread)
-{
-    const uint64_t period = thread->clock.budget.period_ns;
-    if (thread->clock.timer >= 0)
-        jp_clock_set_timer_last_sig(thread->clock.timer,
-                                    jp_clock_random_sig(thread->tid, period),
-                                    period);
-}
-
 static void begin_sig(struct jp_thread *thread, uint64_t first_ns)
 {
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
@@ -390,21 +380,33 @@ static uint64_t counted_sig(const struct jp_found *found, uint64_t gap)
     return found->blocks == 0 || found->used > part ? found->used : part;
 }
 
+/* Whether a timer that goes on by itself says what the one on the thread's CPU
+ * clock would, which can no longer be set. */
+static int runs_again_sig(const struct jp_thread *thread, uint64_t now)
+{
+    const struct jp_watch *watch = &thread->clock.watch;
+    return watch->parked && now < watch->moment_ns &&
+           jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) >
+               thread->clock.cpu_ns + RUNS_NS;
+}
+
 /* Finds out what the calling thread does, at a signal of one of its timers.
  * Returns 0 when the signal is no sample. */
 static int look_sig(struct jp_thread *thread, const struct jp_signal *signal)
 {
     struct jp_watch *watch = &thread->clock.watch;
 #ifdef JP_TEST_QEMU /* qemu-user tells the host's number of a timer (7.2) */
-    const int woken = 0;
+    int woken = 0;
 #else
-    const int woken = signal->info->si_timerid != thread->clock.timer;
+    int woken = signal->info->si_timerid != thread->clock.timer;
 #endif
     struct jp_found *found = &watch->found;
+    const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
+    if (!woken && jp_strata_follow_sig(thread, now))
+        woken = runs_again_sig(thread, now);
     /* The signal was on its way when the timer was set anew, or deleted. */
     if (watch->given_ns == 0 ||
-        (woken ? !watch->parked
-               : jp_sys_clock_sig(CLOCK_MONOTONIC) < watch->moment_ns))
+        (woken ? !watch->parked : now < watch->moment_ns))
         return 0;
     find_sig(thread, signal->context, found);
     /* The CPU timer tells that the thread runs, but not when its wait ended:
@@ -533,7 +535,7 @@ static int pace_sig(struct jp_thread *thread)
  * whether there is one. */
 static int ensure_cpu_wakeup_sig(struct jp_thread *thread)
 {
-    if (thread->clock.cpu_wakeup >= 0)
+    if (thread->clock.cpu_wakeup >= 0 || thread->clock.watch.fence_ns != 0)
         return 1;
     const int timer = jp_clock_thread_timer_sig(
         thread, jp_thread_clock_of_sig(thread->tid), RUNS_NS, 0);
@@ -596,5 +598,5 @@ const struct jp_clock_kind jp_clock_real = {
     .arm = arm_sig,
     .disarm = jp_clock_timer_disarm_sig,
     .pace = pace_sig,
-    .fence = fence_sig,
+    .fence = jp_strata_fence_sig,
 };

@@ -53,8 +53,7 @@ void jp_process_timer_hasten_sig(void)
                                 : jp_process.tick_ns;
     const int now = atomic_load(&timer);
     if (now < 0 || period >= JP_PROCESS_TIMER_NS ||
-        !jp_process.clock->per_thread || !jp_process.clock->cpu ||
-        atomic_exchange(&hastened, 1) != 0)
+        !jp_process.clock->per_thread || atomic_exchange(&hastened, 1) != 0)
         return;
     jp_clock_set_timer_last_sig(now, period, period);
 }

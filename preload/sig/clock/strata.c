@@ -6,8 +6,10 @@
 #include "strata.h"
 
 #include <stdatomic.h>
+#include <sys/syscall.h>
 
 #include "clock_timer.h"
+#include "sig/os/filter.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
@@ -126,6 +128,7 @@ int jp_strata_memoryless_sig(const struct jp_thread *thread, uint64_t now)
 {
     const struct jp_budget *budget = &thread->clock.budget;
     return now < thread->clock.watch.queued_ns &&
+           thread->clock.watch.fence_ns == 0 &&
            (!jp_budget_lowered_sig(budget) ||
             budget->period_ns <= MEMORYLESS_MAX_NS);
 }
@@ -170,4 +173,37 @@ int jp_strata_young_sig(const struct jp_thread *thread, uint64_t now)
     const uint64_t age = now - thread->clock.watch.armed_ns;
     return age < YOUNG_NS && age < 2 * atomic_load(&life_ns) &&
            now < atomic_load(&ended_ns) + RECENT_NS;
+}
+
+void jp_strata_fence_sig(struct jp_thread *thread)
+{
+    struct jp_watch *watch = &thread->clock.watch;
+    const uint64_t period = thread->clock.budget.period_ns;
+    const uint64_t first = jp_clock_random_sig(thread->tid, period);
+    if (thread->clock.timer < 0)
+        return;
+    watch->fence_period_ns = period;
+    watch->fence_ns = jp_sys_clock_sig(CLOCK_MONOTONIC) + first;
+    jp_clock_set_timer_last_sig(thread->clock.timer, first, period);
+}
+
+int jp_strata_follow_sig(struct jp_thread *thread, uint64_t now)
+{
+    struct jp_watch *watch = &thread->clock.watch;
+    const int late =
+        watch->parked || jp_budget_lowered_sig(&thread->clock.budget);
+    if (watch->fence_ns == 0)
+        return 0;
+    /* The kernel may have refused the filter. */
+    if (jp_filter_number_sig(SYS_timer_settime) == 0) {
+        watch->fence_ns = 0;
+        return 0;
+    }
+    if (now < watch->fence_ns)
+        return 1;
+    const uint64_t ran_out =
+        now - (now - watch->fence_ns) % watch->fence_period_ns;
+    if (ran_out >= (late ? watch->moment_ns : watch->begin_ns))
+        watch->moment_ns = ran_out;
+    return 1;
 }

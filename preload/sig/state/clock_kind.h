@@ -118,7 +118,7 @@ struct jp_clock_kind {
     /* Called before a filter of the program's is installed that will forbid to
      * set timers: sets the thread's timer to go on by itself.  NULL: the clock
      * does that anyway. */
-    void (*fence)(const struct jp_thread *thread);
+    void (*fence)(struct jp_thread *thread);
     /* The thread's CPU time since its last sample, in ns, once: called when the
      * clock stops while its period is longer than asked for.  NULL: 0. */
     uint64_t (*unsampled)(struct jp_thread *thread);

@@ -41,6 +41,8 @@ struct jp_watch {
     uint64_t queued_ns;        /* until then its moments are memoryless */
     int64_t behind_ns;         /* by how much samples were behind the clock when
                                   the current memoryless stratum began */
+    uint64_t fence_period_ns;  /* of a timer that can no longer be set, */
+    _Atomic uint64_t fence_ns; /* which first runs out then; 0: it can be set */
     uint64_t switches;         /* its voluntary switches at the last signal */
     uint64_t ours_ns;          /* CPU time of the handler at the last signal */
     uint64_t found_ns;         /* when the last signal was handled */

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Timers of real time that a filter of the program's forbids to set, played
+ * through on clocks that a test moves.
+ * Runs in: tests. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+
+#include <cmocka.h>
+
+#include "in_range.h"
+#include "fake_kernel.h"
+#include "../../preload/sig/clock/clock.h"
+#include "../../preload/sig/clock/clock_real.h"
+#include "../../preload/sig/os/filter.h"
+#include "../../preload/sig/state/process.h"
+#include "../../preload/sig/state/thread.h"
+
+#define MS 1000000ULL
+#define PERIOD (10 * MS)
+#define TID 100U
+
+#include "real_time.h"
+
+/* What the kernel answers behind a filter that forbids to set timers. */
+static int no_setting(long number, const long a[5], long *result)
+{
+    (void)a;
+    *result = -EPERM;
+    return number == SYS_timer_settime || number == SYS_timer_create;
+}
+
+/* Sets the timers for the last time, and has a filter forbid to set them. */
+static struct jp_filter *fence(struct jp_thread *thread)
+{
+    static struct sock_filter forbids[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), /* the call's number */
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_timer_settime, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct jp_filter *filter = jp_filter_add_sig((uintptr_t)forbids, 4);
+    assert_non_null(filter);
+    jp_clock_real.fence(thread);
+    fake.answers = no_setting;
+    return filter;
+}
+
+/* Goes on to when the timer runs out for the next time. */
+static void run_out(const struct jp_thread *thread)
+{
+    const struct jp_watch *watch = &thread->clock.watch;
+    if (fake.now_ns < watch->fence_ns)
+        fake.now_ns = watch->fence_ns;
+    else
+        fake.now_ns += watch->fence_period_ns -
+                       (fake.now_ns - watch->fence_ns) % watch->fence_period_ns;
+}
+
+/* It blocks and computes in turn: each signal of a timer that goes on by itself
+ * is its stratum's moment, and only one that comes late finds it without a
+ * CPU. */
+static void test_fenced(void **state)
+{
+    struct jp_due due;
+    unsigned ready = 0;
+    (void)state;
+    struct jp_thread *thread = looked_at();
+    struct jp_filter *filter = fence(thread);
+    const uint64_t begun = thread->clock.watch.given_ns;
+    for (unsigned i = 0; i < 400; i++) {
+        run_out(thread);
+        fake.cpu_ns += PERIOD / 2;
+        fake.switches += 2;
+        const int late = i % 8 == 7;
+        fake.now_ns += late ? 2 * MS : 0;
+        if (!signal_of(thread->clock.timer, thread,
+                       i % 2 == 0 ? COMPUTES
+                       : late     ? COMPUTES
+                                  : IN_CALL,
+                       &due))
+            continue;
+        assert_true(late || due.ready == 0);
+        ready += due.ready != 0;
+    }
+    assert_uint_in_range(ready, 49, 50);
+    assert_uint_in_range(sum.running, 180 * PERIOD, 220 * PERIOD);
+    assert_uint_in_range(sum.running + sum.blocked + sum.ready + 4 * PERIOD -
+                             (thread->clock.watch.given_ns - begun),
+                         0, 8 * PERIOD);
+    jp_filter_drop_sig(filter);
+    jp_clock_end_sig(thread);
+}
+
+/* A long wait behind the filter is looked at seldom, and its end is seen. */
+static void test_fenced_wait(void **state)
+{
+    struct jp_due due;
+    unsigned signals = 0;
+    (void)state;
+    struct jp_thread *thread = looked_at();
+    struct jp_filter *filter = fence(thread);
+    const uint64_t begun = thread->clock.watch.given_ns;
+    fake.switches++;
+    memset(&sum, 0, sizeof(sum));
+    looks = 0;
+    for (; fake.now_ns < begun + 100 * JP_NS; signals++) {
+        run_out(thread);
+        if (signal_of(thread->clock.timer, thread, IN_CALL, &due))
+            fake.switches++;
+    }
+    assert_true(signals > 9990 && looks < 100);
+    assert_int_equal(sum.running + sum.ready, 0);
+    run_out(thread);
+    fake.cpu_ns += 2 * MS;
+    look(thread, COMPUTES, &due);
+    assert_int_equal(due.running, 2 * MS);
+    assert_int_equal(all_of(&sum), fake.now_ns - begun);
+    jp_filter_drop_sig(filter);
+    jp_clock_end_sig(thread);
+}
+
+/* The kernel did not take the filter: the timer is set as before. */
+static void test_fence_for_nothing(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_thread *thread = looked_at();
+    struct jp_filter *filter = fence(thread);
+    jp_filter_drop_sig(filter);
+    fake.answers = NULL;
+    for (unsigned i = 0; i < 20; i++) {
+        fake.now_ns = thread->clock.watch.moment_ns;
+        look(thread, COMPUTES, &due);
+        assert_int_equal(fake_timer(thread->clock.timer)->due_ns,
+                         thread->clock.watch.moment_ns);
+    }
+    assert_int_equal(thread->clock.watch.fence_ns, 0);
+    jp_clock_end_sig(thread);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_fenced),
+        TEST(test_fenced_wait),
+        TEST(test_fence_for_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
