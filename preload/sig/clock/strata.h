@@ -49,10 +49,10 @@ int jp_strata_young_sig(const struct jp_thread *thread, uint64_t now);
  * forbids it: the timer goes on period by period. */
 void jp_strata_fence_sig(struct jp_thread *thread);
 
-/* Called at a signal of the thread's timer, handled at `now`.  If the timer goes
- * on by itself, makes the stratum's moment the one at which the timer ran out,
- * unless the stratum is to be sampled later.  Returns whether it goes on by
- * itself. */
+/* Called at a signal of the thread's timer, handled at `now`.  If the timer
+ * goes on by itself, makes the stratum's moment the one at which the timer ran
+ * out, unless the stratum is to be sampled later.  Returns whether it goes on
+ * by itself. */
 int jp_strata_follow_sig(struct jp_thread *thread, uint64_t now);
 
 #endif
