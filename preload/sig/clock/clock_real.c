@@ -45,10 +45,6 @@
 #define RESTLESS_NS (60 * JP_NS)
 #define WATCHED_NS JP_NS
 
-/* CPU time after which a parked thread counts as running again: more than what
- * the end of the handler and the return into the call take. */
-#define RUNS_NS 1000000U
-
 /* Two samples of one wait have at most SAME_NS of CPU time between them (on a
  * busy virtual machine the return into the call takes some 200 us now and
  * then).  A call that ended with less than CALL_NS was one in which the thread
@@ -380,16 +376,6 @@ static uint64_t counted_sig(const struct jp_found *found, uint64_t gap)
     return found->blocks == 0 || found->used > part ? found->used : part;
 }
 
-/* Whether a timer that goes on by itself says what the one on the thread's CPU
- * clock would, which can no longer be set. */
-static int runs_again_sig(const struct jp_thread *thread, uint64_t now)
-{
-    const struct jp_watch *watch = &thread->clock.watch;
-    return watch->parked && now < watch->moment_ns &&
-           jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) >
-               thread->clock.cpu_ns + RUNS_NS;
-}
-
 /* Finds out what the calling thread does, at a signal of one of its timers.
  * Returns 0 when the signal is no sample. */
 static int look_sig(struct jp_thread *thread, const struct jp_signal *signal)
@@ -402,8 +388,8 @@ static int look_sig(struct jp_thread *thread, const struct jp_signal *signal)
 #endif
     struct jp_found *found = &watch->found;
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    if (!woken && jp_strata_follow_sig(thread, now))
-        woken = runs_again_sig(thread, now);
+    if (!woken)
+        woken = jp_strata_follow_sig(thread, now);
     /* The signal was on its way when the timer was set anew, or deleted. */
     if (watch->given_ns == 0 ||
         (woken ? !watch->parked : now < watch->moment_ns))
@@ -538,7 +524,7 @@ static int ensure_cpu_wakeup_sig(struct jp_thread *thread)
     if (thread->clock.cpu_wakeup >= 0 || thread->clock.watch.fence_ns != 0)
         return 1;
     const int timer = jp_clock_thread_timer_sig(
-        thread, jp_thread_clock_of_sig(thread->tid), RUNS_NS, 0);
+        thread, jp_thread_clock_of_sig(thread->tid), JP_STRATA_RUNS_NS, 0);
     if (timer >= 0)
         thread->clock.cpu_wakeup = timer;
     else if (!thread->clock.no_cpu_wakeup)
@@ -558,7 +544,7 @@ static void done_sig(struct jp_thread *thread)
     }
     if (watch->parked || watch->was_parked)
         jp_clock_set_timer_sig(thread->clock.cpu_wakeup,
-                               watch->parked ? RUNS_NS : 0, 0);
+                               watch->parked ? JP_STRATA_RUNS_NS : 0, 0);
     set_moment_sig(thread);
     /* CPU time and switches of the handler are not the thread's. */
     watch->switches = switches_sig();

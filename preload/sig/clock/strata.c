@@ -190,20 +190,18 @@ void jp_strata_fence_sig(struct jp_thread *thread)
 int jp_strata_follow_sig(struct jp_thread *thread, uint64_t now)
 {
     struct jp_watch *watch = &thread->clock.watch;
-    const int late =
+    const int later =
         watch->parked || jp_budget_lowered_sig(&thread->clock.budget);
-    if (watch->fence_ns == 0)
-        return 0;
     /* The kernel may have refused the filter. */
-    if (jp_filter_number_sig(SYS_timer_settime) == 0) {
+    if (watch->fence_ns != 0 && jp_filter_number_sig(SYS_timer_settime) == 0)
         watch->fence_ns = 0;
+    if (watch->fence_ns == 0 || now < watch->fence_ns)
         return 0;
-    }
-    if (now < watch->fence_ns)
-        return 1;
     const uint64_t ran_out =
         now - (now - watch->fence_ns) % watch->fence_period_ns;
-    if (ran_out >= (late ? watch->moment_ns : watch->begin_ns))
+    if (ran_out >= (later ? watch->moment_ns : watch->begin_ns))
         watch->moment_ns = ran_out;
-    return 1;
+    return watch->parked && now < watch->moment_ns &&
+           jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) >
+               thread->clock.cpu_ns + JP_STRATA_RUNS_NS;
 }

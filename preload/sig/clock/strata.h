@@ -13,6 +13,10 @@ struct jp_thread;
 /* The longest stratum, in ns. */
 #define JP_STRATUM_MAX_NS (UINT64_C(1) << 32)
 
+/* CPU time after which a parked thread counts as running again: more than what
+ * the end of the handler and the return into the call take. */
+#define JP_STRATA_RUNS_NS 1000000U
+
 /* Begins the thread's next stratum, of about `length` ns, where the samples so
  * far cover its time up to `begin` (CLOCK_MONOTONIC, ns).  memoryless: the time
  * until the moment is drawn from the exponential distribution. */
@@ -51,8 +55,9 @@ void jp_strata_fence_sig(struct jp_thread *thread);
 
 /* Called at a signal of the thread's timer, handled at `now`.  If the timer
  * goes on by itself, makes the stratum's moment the one at which the timer ran
- * out, unless the stratum is to be sampled later.  Returns whether it goes on
- * by itself. */
+ * out, unless the stratum is to be sampled later.  Returns whether the signal
+ * says what the timer on the CPU clock would, which cannot be set any more
+ * either: that a parked thread runs again. */
 int jp_strata_follow_sig(struct jp_thread *thread, uint64_t now);
 
 #endif
