@@ -195,11 +195,11 @@ void jr_times_add(struct jr_times *times, uint32_t process, uint32_t node,
 /* The time of a thread after its last sample, if it was waiting then and may
  * have waited on.  One that ended in a long wait has a last sample of the same
  * moment as the one before, for what was left; one that ended otherwise had a
- * stratum no longer than its wait. */
+ * stratum no longer than half as long again as its wait. */
 static uint64_t open_of(const struct jr_timed *thread,
                         const struct jr_ending *ending)
 {
-    uint64_t most = thread->waited_ns, left;
+    uint64_t most = jr_add(thread->waited_ns, thread->waited_ns / 2), left;
 
     if (thread->node == 0 || thread->event != JP_EVENT_WALL_BLOCKED ||
         thread->again_ns > 0 || thread->until_ns >= ending->end_ns)

@@ -36,12 +36,11 @@
 #include "sig/state/thread.h"
 #include "strata.h"
 
-/* The stratum of a waiting thread is the time that it has been in its wait,
- * divided by PART, or by PART_OF_RESTLESS for a restless thread.  A thread is
- * restless for RESTLESS_NS after it was seen to end a wait or to compute; in
- * the first WATCHED_NS of each wait it is then sampled period by period. */
-#define PART 2U
-#define PART_OF_RESTLESS 64U
+/* The stratum of a waiting thread is the time that it has been in its wait, or
+ * a PART_OF_RESTLESSth of it for a restless thread.  A thread is restless for
+ * RESTLESS_NS after it was seen to end a wait or to compute; in the first
+ * WATCHED_NS of each wait it is then sampled period by period. */
+#define PART_OF_RESTLESS 16U
 #define RESTLESS_NS (60 * JP_NS)
 #define WATCHED_NS JP_NS
 
@@ -228,7 +227,7 @@ static uint64_t length_sig(const struct jp_thread *thread,
     const int restless = found->now < watch->restless_ns &&
                          (jp_strata_memoryless_sig(thread, found->now) ||
                           !jp_budget_lowered_sig(&thread->clock.budget));
-    uint64_t length = in_it / (restless ? PART_OF_RESTLESS : PART);
+    uint64_t length = restless ? in_it / PART_OF_RESTLESS : in_it;
     if (!found->same || (restless && in_it < WATCHED_NS) ||
         jp_strata_young_sig(thread, found->now))
         length = 0;
