@@ -149,7 +149,7 @@ static void merge_seen(struct jr_model *model)
             &kinds, (uint64_t)seen.node << 32 | seen.spot,
             (uint64_t)seen.event << 32 | seen.thread, (uint32_t)kinds.used);
 
-        if (kind == nlast)
+        if (kind >= nlast)
             *JR_PUSH(last, nlast, room) = 0;
         if (last[kind] > 0 &&
             is_one(model, &model->seen[last[kind] - 1], &seen)) {

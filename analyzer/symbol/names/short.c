@@ -93,7 +93,7 @@ static void close_bracket(struct name *name, uint32_t at, size_t kind)
     struct jr_short *found = name->found;
     uint32_t opener;
 
-    if (name->counts[kind] == 0 ||
+    if (found->nopen == 0 || name->counts[kind] == 0 ||
         (closers[kind] == '>' &&
          name->text[found->open[found->nopen - 1]] != '<'))
         return;
@@ -110,7 +110,7 @@ static void pair_brackets(struct name *name)
     struct jr_short *found = name->found;
     const char *text = name->text;
 
-    if (name->length > found->nmates) {
+    if (!found->mates || name->length > found->nmates) {
         found->mates =
             jr_realloc(found->mates, name->length, sizeof *found->mates);
         found->nmates = name->length;
@@ -354,7 +354,7 @@ char *jr_short_name(const char *text)
 
     jr_short_find(&found, text);
     /* An ellipsis may be longer than what it stands for. */
-    made = jr_alloc(length + found.ncuts * strlen(ELLIPSIS) + 1, 1);
+    made = jr_alloc(length + found.ncuts * (sizeof ELLIPSIS - 1) + 1, 1);
     for (size_t i = 0; i <= found.ncuts; i++) {
         const size_t end = i < found.ncuts ? found.cuts[i].from : length;
 
@@ -363,8 +363,8 @@ char *jr_short_name(const char *text)
         if (i < found.ncuts) {
             at = found.cuts[i].to;
             if (found.cuts[i].dots) {
-                memcpy(made + used, ELLIPSIS, strlen(ELLIPSIS));
-                used += strlen(ELLIPSIS);
+                memcpy(made + used, ELLIPSIS, sizeof ELLIPSIS - 1);
+                used += sizeof ELLIPSIS - 1;
             }
         }
     }
