@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -184,6 +185,21 @@ static long call_thrd_sleep(void)
 static long call_sem_wait(void)
 {
     return sem_wait(&semaphore);
+}
+
+static uint32_t word;
+
+static long call_futex(void)
+{
+    const struct timespec time = wait_time();
+    return syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &time, NULL, 0);
+}
+
+static long call_futex_until(void)
+{
+    const struct timespec time = wait_until(CLOCK_MONOTONIC);
+    return syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, 0, &time, NULL,
+                   FUTEX_BITSET_MATCH_ANY);
 }
 
 static long call_sem_timedwait(void)
@@ -401,6 +417,8 @@ static const struct {
     {"sleep", call_sleep, NULL},
     {"thrd_sleep", call_thrd_sleep, NULL},
     {"sem_wait", call_sem_wait, post},
+    {"futex", call_futex, NULL},
+    {"futex-until", call_futex_until, NULL},
     {"sem_timedwait", call_sem_timedwait, NULL},
     {"sem_clockwait", call_sem_clockwait, NULL},
     {"sigtimedwait", call_sigtimedwait, NULL},

@@ -14,6 +14,7 @@
 #include "code.h"
 #include "exec.h"
 #include "hooks/base/real.h"
+#include "hooks/calls/futex.h"
 #include "hooks/signals/dispositions.h"
 #include "sandbox.h"
 #include "target.h"
@@ -97,5 +98,7 @@ JP_HOOK(long, syscall,
         return jp_dispositions_syscall(real, all);
     if (jp_code_is_change(all))
         return jp_code_syscall(real, all);
+    if (jp_futex_waits(all))
+        return jp_futex_wait(real, all);
     return real(number, a, b, c, d, e, f);
 }
