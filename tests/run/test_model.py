@@ -30,14 +30,14 @@ HANG_SECONDS = 300  # ends what does not end by itself
 class Model(Case):
     check_agreement = False     # of the first of a hundred logs
 
-    def cost(self, what, scale):
-        """What the row's first format costs, its counts divided."""
+    def cost(self, what, scale, form=None):
+        """What a format, the row's first, costs, its counts divided."""
         folder = self.path("%s-%d" % (what.name, scale))
         os.mkdir(folder)
         logs = model.make(BUILD, folder, model.scaled(what.keys, scale),
                           what.jit, what.swapped)
-        cost = model.measure(model.command_of(what, what.forms[0], REPORT,
-                                              logs), folder, HANG_SECONDS)
+        cost = model.measure(model.command_of(
+            what, form or what.forms[0], REPORT, logs), folder, HANG_SECONDS)
         shutil.rmtree(folder)
         self.assertIsNone(cost.ended)
         return cost
@@ -65,6 +65,13 @@ class Model(Case):
         what = next(row for row in model.ROWS if row.name == "samples8")
         few, many = self.cost(what, 1000), self.cost(what, 25)
         self.assertLess(many.own - few.own, MEMORY)
+
+    def test_page_holds_so_many_samples(self):
+        """And of more no more, but up to a fourth of those."""
+        what = next(row for row in model.ROWS if row.name == "samples8")
+        few, many = (self.cost(what, scale, "html") for scale in (100, 20))
+        self.assertLess(many.own, 1.5 * few.own)
+        self.assertLess(many.output, 2 * few.output)
 
     def test_cost_grows_as_the_log(self):
         for what in model.ROWS:

@@ -229,7 +229,7 @@ class Safety(InBrowser):
             "(anonymous) (app.js:1:1)": "(anonymous) (app.js:1:1)",
             "void \u00e9<\u00e9>(\u00e9)": "\u00e9<\u2026>",
             "f() const::{lambda(int)#1}::operator()(int) const":
-                "f() const::{lambda(int)#1}::operator()",
+                "f::{lambda(int)#1}::operator()",
             "main": "main", "f(((((": "f(((((", "<<<<": "<<<<",
             "\u0001a\u0003b<c>": "\ufffda\ufffdb<\u2026>",
             "g<%s>(int)" % ("x" * 3000): "g<\u2026>",

@@ -191,9 +191,16 @@ static uint32_t over_qualifiers(const struct name *name, uint32_t at)
     return at;
 }
 
+/* Whether brackets behind this character are a list of arguments.  Behind a
+ * blank is a place in a source file, behind a colon a namespace without a
+ * name. */
+static int is_list(char before)
+{
+    return !strchr(" :({", before);
+}
+
 /* Where the list of arguments begins with which the rest ends; NONE: there is
- * none.  Behind a blank is a place in a source file, behind a colon a namespace
- * without a name. */
+ * none. */
 static uint32_t find_list(const struct name *name, struct rest rest)
 {
     const uint32_t end = behind_list(name, rest);
@@ -202,8 +209,7 @@ static uint32_t find_list(const struct name *name, struct rest rest)
     if (end == rest.from || name->text[end - 1] != ')')
         return NONE;
     mate = name->found->mates[end - 1];
-    return mate == NONE || mate <= rest.from ||
-                   strchr(" :({", name->text[mate - 1])
+    return mate == NONE || mate <= rest.from || !is_list(name->text[mate - 1])
                ? NONE
                : mate;
 }
@@ -228,8 +234,23 @@ static uint32_t behind_type(const struct name *name, struct rest rest)
     return from < rest.to ? from : rest.from;
 }
 
-/* Cuts template arguments: they stand behind a word, a colon (Rust) or a
- * bracket, or behind an operator, of "operator< <int>" with a blank between. */
+/* The end of the arguments at `at` of a function that others are in, as in
+ * "f(int) const::{lambda()#1}::operator()"; 0: there are none. */
+static uint32_t end_of_outer(const struct name *name, uint32_t at)
+{
+    const uint32_t mate = name->found->mates[at];
+    uint32_t end;
+
+    if (name->text[at] != '(' || at == 0 || mate == NONE ||
+        !is_list(name->text[at - 1]))
+        return 0;
+    end = over_qualifiers(name, mate + 1);
+    return starts(name->text + end, name->length - end, "::") ? end : 0;
+}
+
+/* Cuts template arguments and those of functions around.  The first stand
+ * behind a word, a colon (Rust) or a bracket, or behind an operator, of
+ * "operator< <int>" with a blank between. */
 static void cut_templates(struct name *name, struct rest rest)
 {
     uint32_t behind = NONE; /* an operator */
@@ -238,10 +259,17 @@ static void cut_templates(struct name *name, struct rest rest)
         const char before = at > rest.from ? name->text[at - 1] : '(';
         const uint32_t mate = name->found->mates[at];
         const uint32_t sign = operator_at(name, at);
+        uint32_t outer;
 
         if (sign > 0) {
             behind = at + sign;
             at = behind - 1;
+            continue;
+        }
+        outer = end_of_outer(name, at);
+        if (outer > 0 && outer < rest.to) {
+            cut(name, at, outer, 0);
+            at = outer - 1;
             continue;
         }
         if (name->text[at] != '<' || mate == NONE || mate >= rest.to ||

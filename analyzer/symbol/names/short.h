@@ -29,10 +29,11 @@ struct jr_short {
 
 /* Finds what the short form of a name leaves out: template arguments, for which
  * an ellipsis stands; of a name that ends in a list of arguments, that list
- * with what follows it, and the type of the result before the name; the folders
- * of a place in a source file, "f (folder/file.js:1)".  What is in brackets in
- * a name's beginning, as in Rust's "<T as Trait>::f", or stands for a name, as
- * in "Main.<init>", stays.  Takes time in proportion to the name's length. */
+ * with what follows it and the type of the result before the name; the lists of
+ * functions that others are in; the folders of a place in a source file, as in
+ * "f (folder/file.js:1)".  What is in brackets in a name's beginning, as in
+ * Rust's "<T as Trait>::f", or stands for a name, as in "Main.<init>", stays.
+ * Takes time in proportion to the name's length. */
 void jr_short_find(struct jr_short *found, const char *name);
 void jr_short_free(struct jr_short *found);
 
