@@ -8,10 +8,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
-#include "symbol/dwarf/line_rows.h"
+#include "symbol/dwarf/line_table.h"
 
 /* Opcodes (DWARF 5, 6.2.5); specials begin at 13, with lines from -3 on. */
 #define COPY 1
@@ -149,6 +151,47 @@ static void survives_damage(void **state)
     }
 }
 
+/* A head may say of each of its parts that it is longer or shorter. */
+static void reads_nothing_beyond_a_table(void **state)
+{
+    static const uint8_t table[] = {
+        65,  0,   0,          0,    4,      0,   25,  0,   0,   0,   1,
+        1,   1,   0xfd,       12,   13,     0,   1,   1,   1,   1,   0,
+        0,   0,   1,          0,    0,      1,   0,   'a', 0,   0,   0,
+        0,   0,   AT(0x1000), COPY, PC(16), END, 'x', 'x', 'x', 'x', 'x',
+        'x', 'x', 'x',        'x',  'x',    'x', 'x', 'x', 'x', 'x', 'x'};
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint8_t *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *copy = memory + page - sizeof table;
+    size_t whole = 0;
+
+    (void)state;
+    assert_true(memory != MAP_FAILED);
+    mprotect(memory + page, page, PROT_NONE);
+    for (size_t at = 0; at < sizeof table; at++)
+        for (unsigned value = 0; value < 256; value++) {
+            struct jr_line_table read = {0};
+            struct jr_dwarf_shared shared = {
+                .budget.left = 1000,
+                .live = live,
+                .lines.table = {copy, sizeof table}};
+
+            memcpy(copy, table, sizeof table);
+            copy[at] = (uint8_t)value;
+            if (jr_line_table_read(&read, &shared, 0, "/folder") == 0 &&
+                copy[at] == table[at]) {
+                assert_string_equal(read.files[1].name, "a");
+                assert_string_equal(read.files[1].folder, "/folder");
+                assert_int_equal(line_at(&read.rows, 0x100f), 1);
+                whole++;
+            }
+            jr_line_table_free(&read);
+        }
+    assert_int_equal(whole, sizeof table);
+    munmap(memory, 2 * page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +199,7 @@ int main(void)
         cmocka_unit_test(keeps_what_differs),
         cmocka_unit_test(begins_anew_where_an_address_goes_back),
         cmocka_unit_test(survives_damage),
+        cmocka_unit_test(reads_nothing_beyond_a_table),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -224,6 +224,10 @@ static void read_head(struct reading *reading, struct jr_line_program *program)
     program->lengths = reading->at;
     for (unsigned i = 1; i < program->first_special; i++)
         take_number(reading, 1);
+    /* The program begins where the head says that the tables end. */
+    if (reading->at && reading->at > program->at)
+        reading->at = NULL;
+    reading->end = program->at;
 }
 
 static int has_steps(struct jr_dwarf_budget *budget, uint64_t steps)
@@ -253,8 +257,6 @@ int jr_line_table_read(struct jr_line_table *table,
         !has_steps(&shared->budget, (uint64_t)(reading.end - reading.at)))
         return -1;
     read_head(&reading, &program);
-    /* The program begins where the head says that the tables end. */
-    reading.end = program.at ? program.at : reading.end;
     if (reading.version >= 5) {
         read_entries(&reading, 0);
         read_entries(&reading, 1);
