@@ -121,6 +121,25 @@ static void begins_anew_where_an_address_goes_back(void **state)
     jr_line_rows_free(&rows);
 }
 
+/* A sequence ends at the highest address; its rows stay. */
+static void goes_beyond_the_highest_address(void **state)
+{
+    static const uint8_t program[] = {
+        AT(0x4000), COPY,       PC(16), LINE(4), COPY,       2,    0xe0,   0xff,
+        0xff,       0xff,       0xff,   0xff,    0xff,       0xff, 0xff,   1,
+        COPY,       PC(0x1800), COPY,   END,     AT(0x1000), COPY, PC(16), END};
+    struct jr_line_rows rows;
+
+    (void)state;
+    assert_int_equal(read_rows(&rows, program, sizeof program), 0);
+    assert_int_equal(rows.nsequences, 2);
+    assert_int_equal(rows.count, 3);
+    assert_int_equal(line_at(&rows, 0x400f), 1);
+    assert_int_equal(line_at(&rows, 0x4010), 0);
+    assert_int_equal(line_at(&rows, 0x100f), 1);
+    jr_line_rows_free(&rows);
+}
+
 /* Cut anywhere, or with each byte changed, a program is read to its end. */
 static void survives_damage(void **state)
 {
@@ -198,6 +217,7 @@ int main(void)
         cmocka_unit_test(leaves_out_what_is_not_there),
         cmocka_unit_test(keeps_what_differs),
         cmocka_unit_test(begins_anew_where_an_address_goes_back),
+        cmocka_unit_test(goes_beyond_the_highest_address),
         cmocka_unit_test(survives_damage),
         cmocka_unit_test(reads_nothing_beyond_a_table),
     };

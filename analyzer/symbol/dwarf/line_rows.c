@@ -70,7 +70,8 @@ static void follow(struct run *run)
     } else if (is_back) {
         /* Beyond the highest address is no code. */
         finish(run, run->last);
-        run->is_open = run->is_dead = 1;
+        begin(run);
+        run->is_dead = 1;
     } else if (!run->is_dead && run->address - run->start > UINT32_MAX) {
         finish(run, run->last);
         begin(run);
