@@ -263,6 +263,8 @@ static void count(struct jr_stats *stats, const struct jr_sample *sample,
     stats->inlined_frames += samples * answer->inlined;
     stats->lines_known += samples * answer->lines;
     stats->unnamed_frames += samples * answer->unnamed;
+    if (answer->nameless)
+        stats->nameless_ns = jr_add(stats->nameless_ns, weight);
     stats->jit_frames += samples * answer->jit;
     stats->jit_named += samples * answer->jit_named;
     stats->jit_late += samples * answer->jit_late;

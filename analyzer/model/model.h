@@ -114,6 +114,8 @@ struct jr_stats {
     uint64_t inlined_frames; /* beside them: functions inlined into those */
     uint64_t lines_known;    /* of `frames` those with a source line, */
     uint64_t unnamed_frames; /* those without a name, */
+    uint64_t nameless_ns;    /* weight of samples in code without a name, called
+                                by such code or by nobody */
     uint64_t jit_frames;     /* those in JIT code, */
     uint64_t jit_named;      /* of them those with a name, */
     uint64_t jit_late;       /* of these those described only later */
@@ -164,6 +166,7 @@ struct jr_function {
     uint32_t first_tier;       /* plus one; its others are in by_tier */
     uint32_t first_line;       /* where it is declared; 0: not known */
     uint8_t kind;              /* enum jr_frame_kind */
+    uint8_t hook;              /* libjprof.so stands before it */
     uint8_t inlined;           /* as part of its callers; where it is a function
                                   of its own, it is another one here */
 };

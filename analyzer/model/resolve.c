@@ -11,6 +11,7 @@
 
 static const char gap_name[] = "[... frames left out ...]";
 static const char no_stack_name[] = "[no stack]";
+static const char own_name[] = "[jprof]"; /* a stack that is nothing else */
 static const char no_module[] = "";
 
 enum flag {
@@ -31,6 +32,7 @@ struct place {
                       was not looked up yet */
     uint32_t first, count;
     uint8_t flags; /* of any of its functions */
+    uint8_t whose; /* enum jr_whose */
 };
 
 /* Code of a file without a name. */
@@ -135,7 +137,8 @@ static uint8_t count_flags(const struct jr_frame *frame)
     return frame->kind == JR_FRAME_NATIVE ? 0 : UNNAMED;
 }
 
-/* The same of all frames of a place: what stands for its code is the last. */
+/* The same of all frames of a place, if it has any: what stands for its code is
+ * the last. */
 static uint8_t count_place(const struct jr_hit *hit)
 {
     uint8_t flags = count_flags(&hit->frames[hit->nframes - 1]);
@@ -224,13 +227,51 @@ static uint32_t span_of(struct jr_resolver *resolver,
     return resolver->last_span;
 }
 
+/* Whether a place that `call` (0: nothing) called is not shown: jprof's own
+ * code that is no hook, and what the C library does for that. */
+static int is_left_out(const struct jr_resolver *resolver,
+                       const struct place *place, uint32_t call)
+{
+    const struct place *caller;
+
+    if (place->count == 0)
+        return 1;
+    if (place->whose != JR_WHOSE_LIBC || call == 0)
+        return 0;
+    caller = &resolver->places[resolver->stacks->calls.items[call].key];
+    return caller->whose == JR_WHOSE_OWN && caller->count == 0;
+}
+
+/* Marks the function of a place that is a hook of libjprof.so. */
+static void mark_hook(const struct jr_resolver *resolver,
+                      const struct place *place)
+{
+    struct jr_model *model = resolver->model;
+    const uint32_t tier = jr_key_tier(model, resolver->keys[place->first]);
+
+    model->functions[model->tiers[tier].function].hook = 1;
+}
+
+/* Whether the function of a key is what the hook at `last` stands before, so
+ * that both are one call of the program's. */
+static int is_behind_hook(const struct jr_model *model, uint32_t last,
+                          uint32_t key)
+{
+    const uint32_t function = model->tiers[jr_key_tier(model, key)].function;
+
+    return model->functions[function].hook &&
+           model->tiers[jr_key_tier(model, last)].function == function;
+}
+
 /* What a place is at a time. */
 static struct place *look_up(struct jr_resolver *resolver, uint32_t index,
                              uint64_t time_ns)
 {
     struct place *place = &resolver->places[index];
     struct jr_hit hit = {.until_ns = UINT64_MAX, .nframes = 1};
-    struct jr_frame gap;
+    enum jr_whose whose = JR_WHOSE_OTHERS;
+    struct jr_frame gap, hook;
+    int own;
 
     if (place->span != 0 && in_span(resolver, place->span - 1, time_ns))
         return place;
@@ -240,13 +281,18 @@ static struct place *look_up(struct jr_resolver *resolver, uint32_t index,
     } else {
         jr_space_find(resolver->process->space, resolver->stacks->places[index],
                       time_ns, 0, &hit);
+        whose = jr_space_own(resolver->process->space, &hit, &hook);
     }
+    own = whose == JR_WHOSE_OWN;
+    place->whose = (uint8_t)whose;
     set_frames(resolver, place, &hit,
                index == JR_PLACE_GAP ? 0
                : resolver->process->run->given
                    ? hit.given_address
                    : resolver->stacks->places[index]);
-    if (index != JR_PLACE_GAP)
+    if (own && place->count > 0)
+        mark_hook(resolver, place);
+    else if (!own && index != JR_PLACE_GAP)
         place->flags |= count_place(&hit);
     place->span =
         span_of(resolver, &(struct jr_span){hit.from_ns, hit.until_ns}) + 1;
@@ -281,7 +327,7 @@ static uint8_t add_place(struct jr_resolver *resolver, uint32_t index,
     const struct place *place = look_up(resolver, index, time_ns);
 
     narrow(resolver, place, &answer->from_ns, &answer->until_ns);
-    if (index == JR_PLACE_GAP)
+    if (index == JR_PLACE_GAP || place->count == 0)
         return place->flags;
     answer->frames++;
     answer->inlined += place->count - 1;
@@ -295,14 +341,16 @@ static uint8_t add_place(struct jr_resolver *resolver, uint32_t index,
 
 /* The spot of a stack's leaf, when that is JIT code with a name or a file's. */
 static uint32_t spot_of(struct jr_resolver *resolver,
-                        const struct jr_sample *sample, uint32_t index)
+                        const struct jr_sample *sample,
+                        const struct jr_stack *stack)
 {
     struct jr_model *model = resolver->model;
-    const struct place *place = &resolver->places[index];
-    const uint64_t address = resolver->stacks->places[index];
+    const struct place *place = &resolver->places[stack->place];
+    const uint64_t address = resolver->stacks->places[stack->place];
     uint32_t fresh = (uint32_t)model->nspots, id;
 
-    if (!(place->flags & (NAMED | FILED)) || model->filter.no_code)
+    if (!(place->flags & (NAMED | FILED)) || model->filter.no_code ||
+        is_left_out(resolver, place, stack->call))
         return JR_NO_SPOT;
     id = jr_table_put(&resolver->spots, address,
                       span_at(resolver, place->span - 1).from_ns, fresh);
@@ -316,16 +364,23 @@ static uint32_t spot_of(struct jr_resolver *resolver,
     return id;
 }
 
-/* The node of the functions of a place below `node`.  Nodes from `fresh` on
- * were added for this stack, each below the one before it. */
+/* The node of the functions of a place that `call` called, whose node is
+ * `node`.  Nodes from `fresh` on were added for this stack, each below the one
+ * before it. */
 static uint32_t place_node(struct jr_resolver *resolver, uint32_t node,
-                           const struct place *place, uint32_t fresh)
+                           const struct place *place, uint32_t call,
+                           uint32_t fresh)
 {
     struct jr_paths *nodes = &resolver->model->nodes;
 
+    if (is_left_out(resolver, place, call))
+        return node;
     for (uint32_t i = place->count; i-- > 0;) {
         const uint32_t key = resolver->keys[place->first + i];
 
+        if (node != 0 &&
+            is_behind_hook(resolver->model, nodes->items[node].key, key))
+            continue;
         node = node >= fresh ? jr_paths_add(nodes, node, key)
                              : jr_paths_child(nodes, node, key);
     }
@@ -360,7 +415,8 @@ static uint32_t call_node(struct jr_resolver *resolver, uint32_t call,
 
         call = resolver->waiting[--waiting];
         place = &resolver->places[resolver->stacks->calls.items[call].key];
-        node = place_node(resolver, node, place, fresh);
+        node = place_node(resolver, node, place,
+                          resolver->stacks->calls.items[call].parent, fresh);
         narrow(resolver, place, &span.from_ns, &span.until_ns);
         resolver->calls[call] = (struct call){node, span_of(resolver, &span)};
     }
@@ -372,16 +428,44 @@ static void add_key(struct jr_model *model, uint32_t key)
     *JR_PUSH(model->path, model->npath, model->path_room) = key;
 }
 
-/* Adds the keys of a place to the model's path; returns whether there is room
- * for more of them. */
-static int add_keys(struct jr_resolver *resolver, const struct place *place)
+/* Adds a frame that no address is for; returns what -i and -e say of it. */
+static uint8_t add_pseudo(struct jr_model *model, const char *name)
+{
+    const struct jr_frame frame = pseudo(name);
+
+    add_key(model, key_of(model, &frame, NULL, 0, 0));
+    return judge(model, &frame);
+}
+
+/* The node of what model->path has above `node`, which takes it out there.  A
+ * stack of frames that are not shown has one. */
+static uint32_t path_node(struct jr_model *model, uint32_t node)
+{
+    if (node == 0 && model->npath == 0)
+        add_pseudo(model, own_name);
+    while (model->npath > 0)
+        node = jr_paths_child(&model->nodes, node, model->path[--model->npath]);
+    return node;
+}
+
+/* Adds the keys of a place that `call` called to the model's path; returns
+ * whether there is room for more of them. */
+static int add_keys(struct jr_resolver *resolver, const struct place *place,
+                    uint32_t call)
 {
     struct jr_model *model = resolver->model;
 
+    if (is_left_out(resolver, place, call))
+        return 1;
     for (uint32_t i = 0; i < place->count; i++) {
+        const uint32_t key = resolver->keys[place->first + i];
+
+        if (model->npath > 0 &&
+            is_behind_hook(model, model->path[model->npath - 1], key))
+            continue;
         if (model->npath == model->filter.depth)
             return 0;
-        add_key(model, resolver->keys[place->first + i]);
+        add_key(model, key);
     }
     return 1;
 }
@@ -393,16 +477,15 @@ static uint32_t cut_node(struct jr_resolver *resolver,
 {
     const struct jr_stacks *stacks = resolver->stacks;
     struct jr_model *model = resolver->model;
-    uint32_t call = stack->call, node = 0;
+    uint32_t call = stack->call;
     int more = stack->place == JR_PLACE_GAP ||
-               add_keys(resolver, &resolver->places[stack->place]);
+               add_keys(resolver, &resolver->places[stack->place], call);
 
     for (; more && call != 0; call = stacks->calls.items[call].parent)
-        more = add_keys(resolver,
-                        &resolver->places[stacks->calls.items[call].key]);
-    while (model->npath > 0)
-        node = jr_paths_child(&model->nodes, node, model->path[--model->npath]);
-    return node;
+        more =
+            add_keys(resolver, &resolver->places[stacks->calls.items[call].key],
+                     stacks->calls.items[call].parent);
+    return path_node(model, 0);
 }
 
 /* The node of a stack where only its innermost function is asked for, and, for
@@ -413,27 +496,19 @@ static uint32_t short_node(struct jr_resolver *resolver,
     const struct jr_stacks *stacks = resolver->stacks;
     struct jr_model *model = resolver->model;
     const struct place *place = &resolver->places[stack->place];
-    uint32_t node = 0;
+    uint32_t call = stack->call;
 
+    for (; is_left_out(resolver, place, call) && call != 0;
+         call = stacks->calls.items[call].parent)
+        place = &resolver->places[stacks->calls.items[call].key];
     for (uint32_t i = 0; stack->place != JR_PLACE_GAP && i < place->count; i++)
         add_key(model, resolver->keys[place->first + i]);
-    for (uint32_t i = stack->call; i != 0; i = stacks->calls.items[i].parent) {
-        place = &resolver->places[stacks->calls.items[i].key];
+    for (; call != 0; call = stacks->calls.items[call].parent) {
+        place = &resolver->places[stacks->calls.items[call].key];
         if ((place->flags & NAMELESS) == NAMELESS)
             add_key(model, resolver->keys[place->first + place->count - 1]);
     }
-    while (model->npath > 0)
-        node = jr_paths_child(&model->nodes, node, model->path[--model->npath]);
-    return node;
-}
-
-/* Adds a frame that no address is for; returns what -i and -e say of it. */
-static uint8_t add_pseudo(struct jr_model *model, const char *name)
-{
-    const struct jr_frame frame = pseudo(name);
-
-    add_key(model, key_of(model, &frame, NULL, 0, 0));
-    return judge(model, &frame);
+    return path_node(model, 0);
 }
 
 void jr_resolve(struct jr_resolver *resolver, const struct jr_sample *sample,
@@ -444,6 +519,7 @@ void jr_resolve(struct jr_resolver *resolver, const struct jr_sample *sample,
     const struct jr_stack *stack = &stacks->items[sample->stack];
     const uint32_t fresh = (uint32_t)model->nodes.count;
     uint8_t flags = model->filter.ninclude == 0 ? INCLUDED : 0;
+    uint8_t nameless = UNNAMED, found;
 
     *answer =
         (struct jr_stack_answer){.until_ns = UINT64_MAX, .spot = JR_NO_SPOT};
@@ -452,17 +528,25 @@ void jr_resolve(struct jr_resolver *resolver, const struct jr_sample *sample,
         flags |= add_pseudo(model, jr_event_frame(sample->event));
     if (sample->stack == 0) {
         flags |= add_pseudo(model, no_stack_name);
+        nameless = 0;
     } else {
-        flags |= add_place(resolver, stack->place, sample->time_ns, answer);
-        answer->spot = spot_of(resolver, sample, stack->place);
+        found = add_place(resolver, stack->place, sample->time_ns, answer);
+        flags |= found;
+        nameless &= found;
+        answer->spot = spot_of(resolver, sample, stack);
     }
     /* The places lie all over memory, so all of them are prefetched before the
      * first is used. */
     for (uint32_t i = stack->call; i != 0; i = stacks->calls.items[i].parent)
         __builtin_prefetch(&resolver->places[stacks->calls.items[i].key]);
-    for (uint32_t i = stack->call; i != 0; i = stacks->calls.items[i].parent)
-        flags |= add_place(resolver, stacks->calls.items[i].key,
-                           sample->time_ns, answer);
+    for (uint32_t i = stack->call; i != 0; i = stacks->calls.items[i].parent) {
+        found = add_place(resolver, stacks->calls.items[i].key, sample->time_ns,
+                          answer);
+        flags |= found;
+        if (i == stack->call)
+            nameless &= found;
+    }
+    answer->nameless = nameless != 0;
     if ((flags & EXCLUDED) || !(flags & INCLUDED))
         return;
     if (model->filter.depth != 0) {
@@ -475,9 +559,8 @@ void jr_resolve(struct jr_resolver *resolver, const struct jr_sample *sample,
     }
     answer->node = call_node(resolver, stack->call, sample->time_ns, fresh);
     if (sample->stack != 0)
-        answer->node = place_node(resolver, answer->node,
-                                  &resolver->places[stack->place], fresh);
-    while (model->npath > 0)
-        answer->node = jr_paths_child(&model->nodes, answer->node,
-                                      model->path[--model->npath]);
+        answer->node =
+            place_node(resolver, answer->node, &resolver->places[stack->place],
+                       stack->call, fresh);
+    answer->node = path_node(model, answer->node);
 }

@@ -14,20 +14,6 @@
 
 #define NO_WAIT UINT32_MAX
 
-/* A thread with at least this share of its time in one wait counts as idle
- * throughout: it needed some time to come there. */
-#define IDLE_SHARE 0.99
-
-int jr_is_own(const char *module)
-{
-    static const char own[] = "libjprof.so";
-    const char *name = jr_base_name(module);
-
-    /* There may be a build-id behind it (symbol/elf/modules.c). */
-    return strncmp(name, own, sizeof(own) - 1) == 0 &&
-           (name[sizeof(own) - 1] == '\0' || name[sizeof(own) - 1] == ' ');
-}
-
 /* Whether the module's code makes waits for others: the C library and what
  * stands before it. */
 static int is_system(const char *module)
@@ -45,8 +31,8 @@ static int is_system(const char *module)
 
 /* The function of the program that waits at a node, and what it called.  One
  * with a name, if there is any: a library's inner ones often have none. */
-static void whose_wait(const struct jr_model *model, uint32_t node,
-                       uint32_t *function, uint32_t *call)
+void jr_waits_place(const struct jr_model *model, uint32_t node,
+                    uint32_t *function, uint32_t *call)
 {
     int found = 0;
 
@@ -83,7 +69,7 @@ static uint32_t wait_of(struct waits *waits, uint32_t node)
 
     if (node == 0 || waits->of[node] != NO_WAIT)
         return node ? waits->of[node] : NO_WAIT;
-    whose_wait(waits->model, node, &function, &call);
+    jr_waits_place(waits->model, node, &function, &call);
     waits->of[node] = jr_table_put(&waits->by_call, function, call, fresh);
     if (waits->of[node] == fresh)
         *JR_PUSH(waits->rows, waits->count, waits->room) =
@@ -119,7 +105,7 @@ static void add_thread(struct waits *waits, const struct jr_cell *cells,
         if (ns == 0 || waits->rows == NULL)
             continue;
         row = &waits->rows[at];
-        if ((double)ns >= IDLE_SHARE * (double)all) {
+        if ((double)ns >= JR_IDLE_SHARE * (double)all) {
             row->idle++;
             row->idle_ns = jr_add(row->idle_ns, ns);
         } else {
@@ -241,9 +227,8 @@ static uint8_t *find_inner(const struct jr_model *model)
 
         if (parent == 0 || !is_system(model->functions[function].module))
             continue;
-        inner[i] =
-            inner[parent] ||
-            jr_is_own(model->functions[jr_node_function(model, parent)].module);
+        inner[i] = inner[parent] ||
+                   model->functions[jr_node_function(model, parent)].hook;
     }
     return inner;
 }

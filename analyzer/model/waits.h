@@ -8,9 +8,6 @@
 
 #include "model.h"
 
-/* Whether a module is libjprof.so. */
-int jr_is_own(const char *module);
-
 /* A function's real time, wherever it is on the stack. */
 struct jr_time_row {
     uint32_t function;
@@ -34,6 +31,15 @@ struct jr_wait_row {
     uint64_t idle_ns; /* of threads that were here all the time */
     uint64_t idle;    /* those */
 };
+
+/* Whose wait a node is, and what that function called; both UINT32_MAX for
+ * node 0. */
+void jr_waits_place(const struct jr_model *model, uint32_t node,
+                    uint32_t *function, uint32_t *call);
+
+/* A thread with at least this share of its time in one wait counts as idle
+ * throughout: it needed some time to come there. */
+#define JR_IDLE_SHARE 0.99
 
 /* The waits by descending blocked time: an array of *count that the caller
  * frees. */

@@ -76,6 +76,11 @@ const char *jr_space_text(struct jr_symbols *symbols, const char *text,
     return jr_strings_add(symbols->strings, text, size);
 }
 
+const char *jr_space_name(struct jr_space *space, const char *text)
+{
+    return jr_space_text(space->symbols, text, strlen(text));
+}
+
 void jr_space_free(struct jr_space *space)
 {
     if (!space)

@@ -46,6 +46,18 @@ struct jr_space *jr_space_given(struct jr_symbols *symbols,
 const char *jr_space_text(struct jr_symbols *symbols, const char *text,
                           size_t size);
 
+/* Whose code is at a hit. */
+enum jr_whose { JR_WHOSE_OTHERS, JR_WHOSE_LIBC, JR_WHOSE_OWN };
+
+/* own.c: makes what users see of a hit in libjprof.so's own code.  A hook gets
+ * the frame *hook, of the C library's function that it stands before, and so
+ * does code without a name; anything else of it has no frame. */
+enum jr_whose jr_space_own(struct jr_space *space, struct jr_hit *hit,
+                           struct jr_frame *hook);
+
+/* Text as the frames of the space have it. */
+const char *jr_space_name(struct jr_space *space, const char *text);
+
 /* What was read for the JIT code of a space, once the last address has been
  * looked up. */
 struct jr_space_jit {

@@ -7,13 +7,11 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "escape.h"
 #include "figures.h"
 
 #define NS 1e9
-#define HOOK "jp_hook_"
 #define LISTED 200 /* lines of the summary */
 
 void jr_waits_open(struct jr_waits *page, const struct jr_report *report,
@@ -30,23 +28,11 @@ void jr_waits_close(struct jr_waits *page)
     free(page->times);
 }
 
-static int is_hook(const struct jr_function *function)
-{
-    return jr_is_own(function->module) &&
-           strncmp(function->name, HOOK, sizeof(HOOK) - 1) == 0;
-}
-
-int jr_waits_is_own(const struct jr_function *function)
-{
-    return jr_is_own(function->module) && !is_hook(function);
-}
-
 void jr_waits_name(const struct jr_waits *page, uint32_t function)
 {
     const struct jr_function *named = &page->model->functions[function];
 
-    page->put(page->out,
-              is_hook(named) ? named->name + sizeof(HOOK) - 1 : named->name);
+    page->put(page->out, named->name);
     if (named->inlined)
         fputs(JR_INLINED, page->out);
 }
@@ -120,17 +106,12 @@ static void text_waits(const struct jr_waits *page)
 
 static void text_times(const struct jr_waits *page)
 {
-    size_t shown = 0;
-
     fputs("\nTime by Function and State\n\n", page->out);
     fputs("   Total s       +/-   Running   Blocked     Ready  Function Name\n",
           page->out);
-    for (size_t i = 0; i < page->ntimes && shown < JR_WAITS_SHOWN; i++) {
+    for (size_t i = 0; i < page->ntimes && i < JR_WAITS_SHOWN; i++) {
         const struct jr_time_row *time = &page->times[i];
 
-        if (jr_waits_is_own(&page->model->functions[time->function]))
-            continue;
-        shown++;
         fprintf(page->out, "%10.3f %9.3f %9.3f %9.3f %9.3f  ",
                 (double)time->all_ns / NS, time->error_ns / NS,
                 (double)time->ns[JR_RUNNING] / NS,

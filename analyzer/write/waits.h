@@ -26,13 +26,8 @@ void jr_waits_open(struct jr_waits *page, const struct jr_report *report,
                    FILE *out, void (*put)(FILE *out, const char *text));
 void jr_waits_close(struct jr_waits *page);
 
-/* Writes a function's name, marked where it was inlined; for a hook of
- * libjprof.so that of the C library's function which the hook replaces. */
+/* Writes a function's name, marked where it was inlined. */
 void jr_waits_name(const struct jr_waits *page, uint32_t function);
-
-/* Whether it is another function of libjprof.so, which text and HTML do not
- * show. */
-int jr_waits_is_own(const struct jr_function *function);
 
 /* Writes "function: call". */
 void jr_waits_put(const struct jr_waits *page, const struct jr_wait_row *wait);

@@ -12,6 +12,7 @@ import time
 import unittest
 
 from jprun import BUILD, Case, need, program, wait_until
+import pack         # the path is jprun's
 import truth
 
 # A function's time may be off by so many standard errors; and by so much, for
@@ -242,6 +243,62 @@ class Calls(Case):
         self.assertGreater(len(called), 20)
         self.assertEqual({name for name in seen if seen[name] > 0.05},
                          {"in_%s: %s" % (name, name) for name in called})
+
+
+class Own(Case):
+    """jprof's own frames are not on the stacks that a report shows."""
+
+    def test_left_out(self):
+        """In no format; the call that the program made is there once, right
+        below its function, and no time is lost with them."""
+        done = self.run_program(program("called"), "0.2",
+                                flags="JP_START JP_REALTIME JP_PERIOD=0.004")
+        self.assertEqual((done.status, done.err), (0, ""))
+        stacks = self.collapsed(program("called"), "jprof-log")
+        for stack, _ in stacks:
+            calls = [name for name in stack if name.startswith("in_")]
+            if calls and stack[-1] != calls[0]:
+                at = stack.index(calls[0])
+                self.assertEqual(stack[at + 1], calls[0][3:], stack)
+                self.assertNotIn("ppoll", stack[at + 2:], stack)
+                self.assertNotIn(calls[0][3:], stack[at + 2:], stack)
+        summary = self.summary(program("called"), "jprof-log")
+        self.assertAlmostEqual(sum(count for _, count in stacks),
+                               int(summary["weight"]), delta=len(stacks))
+        for form in ("text", "html", "html-plain", "collapsed", "summary",
+                     "perf-script", "callgrind", "firefox"):
+            text = self.report(program("called"), "--format=" + form,
+                               "jprof-log")
+            with self.subTest(form=form):
+                self.assertNotIn("jp_hook_", text)
+                self.assertNotRegex(text, r"\bjp_(?!ro)[a-z]+_sig\b")
+
+
+    def test_without_its_file(self):
+        """Its code without names may be hooks: it is one function, so that a
+        wait is not taken for the time of who called it."""
+        with open(self.path("jprof-map"), "w", encoding="ascii") as target:
+            target.write(
+                "1 jprof-map version=1 pid=7 start=9\n"
+                "1 anon start=10000 end=20000\n"
+                "1 module start=700000 end=701000 offset=0 dev=8:1 inode=6 "
+                "path=/none/libjprof.so\n"
+                "1 module start=800000 end=801000 offset=0 dev=8:1 inode=7 "
+                "path=/none/libc.so.6\n"
+                "1 perfmap path=/x dev=0:1 inode=1 size=13 saved=names\n")
+        with open(self.path("names"), "w", encoding="ascii") as target:
+            target.write("10010 8 work\n")
+        with open(self.path("jprof-log"), "wb") as target:
+            target.write(pack.pack(
+                "header pid=7 start=9 map=jprof-map period=4000000\n"
+                "chunk size=4096 pid=7 tid=7\n"
+                "stack id=s frames=0x800014,0x700024,0x700014,0x10014\n"
+                "sample time=5000000 tid=7 weight=4000000 event=blocked "
+                "stack=s\n"))
+        self.assertEqual(self.collapsed("app", "jprof-log"),
+                         [(["work", "[libjprof.so]", "[libc.so.6]"], 1)])
+        self.assertIn("work: [libjprof.so]", self.report(
+            "app", "--format=summary", "jprof-log"))
 
 
 class Served(Phases):

@@ -75,7 +75,6 @@ static void html_waits(const struct jr_waits *page)
 static void html_times(const struct jr_waits *page)
 {
     uint64_t whole = page->ntimes ? page->times[0].all_ns : 0;
-    size_t shown = 0;
 
     fputs("<section class=\"times\" id=\"times\">\n"
           "<h3>Time by Function and State</h3>\n"
@@ -86,12 +85,9 @@ static void html_times(const struct jr_waits *page)
           "<th>&plusmn; s</th><th>Running</th><th>Blocked</th><th>Ready</th>"
           "<th>Function Name</th></tr></thead>\n<tbody>\n",
           page->out);
-    for (size_t i = 0; i < page->ntimes && shown < JR_WAITS_SHOWN; i++) {
+    for (size_t i = 0; i < page->ntimes && i < JR_WAITS_SHOWN; i++) {
         const struct jr_time_row *time = &page->times[i];
 
-        if (jr_waits_is_own(&page->model->functions[time->function]))
-            continue;
-        shown++;
         html_row(page, time->all_ns, jr_percent(time->all_ns, whole),
                  time->error_ns);
         for (int state = 0; state < JR_STATES; state++)
