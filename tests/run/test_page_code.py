@@ -204,6 +204,51 @@ class Code(InBrowser, NativeCode):
         self.check_quiet()
 
 
+class Lacking(InBrowser):
+    """Where a user looks for lines that are not there, it says what brings
+    them."""
+    check_first_frames = False
+
+    def write_profile(self, name):
+        with open(self.path("names"), "w", encoding="ascii") as target:
+            target.write("10000 100 %s\n" % name)
+        with open(self.path("jprof-map"), "w", encoding="ascii") as target:
+            target.write("1 jprof-map version=1 pid=7 start=9\n"
+                         "1 anon start=10000 end=20000\n"
+                         "1 perfmap path=/x dev=0:1 inode=1 size=%d "
+                         "saved=names\n" % (len(name) + 11))
+        with open(self.path("jprof-log"), "wb") as target:
+            target.write(pack.pack(
+                "header pid=7 start=9 map=jprof-map period=4000000\n"
+                "chunk size=4096 pid=7 tid=11\nstack id=s frames=0x10008\n"
+                "sample time=5000000 tid=11 weight=4000000 event=cpu stack=s"))
+        self.browser.open(self.write_page(self.path("jprof-log")), READY)
+
+    def test_perf_map(self):
+        """A perf map has no lines inside a function."""
+        for name, begins in (("JS:*sort /srv/app.js:4:23", True),
+                             ("work", False)):
+            self.write_profile(name)
+            self.go("f=0")
+            self.browser.wait("document.querySelector('aside').textContent"
+                              ".includes('profile with jprof --jit=dump')")
+            self.assertEqual(self.browser.run(
+                "document.querySelector('aside').textContent.includes("
+                "'Its name says at which line it begins.')"), begins)
+            self.go("f=0&v=code")
+            self.browser.wait("document.querySelector('.code .note')"
+                              ".textContent.includes('--jit=dump')")
+            self.assertNotIn("Count 0", self.browser.run(
+                "document.querySelector('.code .note').textContent"))
+        self.check_quiet()
+
+    def test_native(self):
+        self.write_profile("work")
+        self.assertRegex(self.browser.run(
+            "lineHint({kind: [1], modules: ['cc1'], module: [0], names: ['x']},"
+            " 0, {})"), "cc1 has no debug information.*--debuginfod")
+
+
 class Launched(InBrowser):
     def test_sources_of_the_working_directory(self):
         """The page of `jprof ./app` has the lines that the user compiled."""

@@ -39,6 +39,13 @@ void jr_page_name(FILE *out, const char *name, struct jr_short *found);
 void jr_page_code(const struct jr_report *report, const uint32_t *functions,
                   const uint32_t *order, FILE *out);
 
+/* page_blocked.c: the block with what blocked in real time, if it is that: for
+ * each stack of the page, whose wait it is.  `functions` are as above; `stacks`
+ * has the number of the page's stack by node of the model, and there are
+ * `nstacks` of them. */
+void jr_page_blocked(const struct jr_report *report, const uint32_t *functions,
+                     const uint32_t *stacks, size_t nstacks, FILE *out);
+
 /* page_marks.c: the block with the marks of the program, if there are any. */
 void jr_page_marks(const struct jr_report *report, FILE *out);
 

@@ -387,9 +387,9 @@ static void to_steps(uint64_t *values, size_t count)
     }
 }
 
-/* Adds the stacks, the most frequent first; returns the rank of each node of
- * the model, which the caller frees. */
-static uint32_t *add_stacks(struct data *data)
+/* Adds the stacks, the most frequent first, and says how many there are;
+ * returns the rank of each node of the model, which the caller frees. */
+static uint32_t *add_stacks(struct data *data, size_t *nstacks)
 {
     const struct jr_model *model = data->model;
     struct stack *stacks = jr_alloc(model->nodes.count, sizeof(*stacks));
@@ -414,6 +414,7 @@ static uint32_t *add_stacks(struct data *data)
     to_steps(nodes, count);
     jr_block_column(&data->block, "stack_node", nodes, count);
     jr_block_column(&data->block, "stack_tier", tiers, count);
+    *nstacks = count;
     free(stacks);
     free(nodes);
     free(tiers);
@@ -489,6 +490,7 @@ void jr_page_data(const struct jr_report *report, FILE *out)
     struct data data = {.report = report, .model = report->model};
     uint32_t *ranks;
     uint32_t *order;
+    size_t nstacks;
 
     index_pids(&data);
     data.counts = jr_alloc(data.model->nthreads + 1, sizeof(*data.counts));
@@ -500,12 +502,13 @@ void jr_page_data(const struct jr_report *report, FILE *out)
     jr_block_column(&data.block, "up", data.tree.up + 1, data.tree.nnodes - 1);
     jr_block_column(&data.block, "function", data.tree.function + 1,
                     data.tree.nnodes - 1);
-    ranks = add_stacks(&data);
+    ranks = add_stacks(&data, &nstacks);
     put_head(&data);
     put_modules(&data);
     jr_block_close(&data.block, "core", out);
     order = order_samples(&data);
     put_samples(&data, ranks, order, out);
+    jr_page_blocked(report, data.tree.numbers, ranks, nstacks, out);
     jr_page_marks(report, out);
     jr_page_code(report, data.tree.numbers, order, out);
     free(order);

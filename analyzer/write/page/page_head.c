@@ -17,16 +17,22 @@
 
 #define COMMAND_SHOWN 2000
 
-/* From these percentages on a fault is worth a word, and makes the profile
- * doubtful. */
-#define WORD_PERCENT 1.0
-#define DOUBT_PERCENT 10.0
-
-/* A fault of the data, as a share of what it is a fault of. */
+/* A fault of the data as a share of what it is a fault of, and the percentages
+ * from which on it is worth a word, and makes the profile doubtful.  Where a
+ * share says nothing, as code without a name that a named function calls, the
+ * fault is not here. */
 struct fault {
-    double percent;
+    double percent, word, doubt;
     const char *what;
 };
+
+#define NEVER 101.0 /* percent */
+
+/* A profile of CPU time with fewer samples than these is worth a word, and is
+ * doubtful: the share of a function that has half of them is off by 5 and by 11
+ * percent (a standard error, the root of p(1-p)/n). */
+#define WORD_SAMPLES 100
+#define DOUBT_SAMPLES 20
 
 static double lost_percent(const struct jr_stats *total)
 {
@@ -35,48 +41,115 @@ static double lost_percent(const struct jr_stats *total)
     return jr_percent(lost, jr_add(total->samples, lost));
 }
 
-/* The worst fault there is. */
+static const char not_covered[] = "of the CPU time not covered";
+
+/* CPU time that no sample covers. */
+static double uncovered(const struct jr_report *report)
+{
+    const struct jr_cover *cover = report->cover;
+
+    if (!report->merged || cover == NULL || cover->cpu_ns == 0)
+        return 0;
+    return 100 - jr_coverage_percent(cover);
+}
+
+/* The same without what is spent before and after profiles and in processes of
+ * less than a period, which the details say; as a share of the time that the
+ * profile is of: one of real time is mostly of waiting. */
+static double missing(const struct jr_report *report)
+{
+    const struct jr_cover *cover = report->cover;
+    const struct jr_stats *total = &report->model->total;
+    double known, waits;
+
+    if (uncovered(report) <= 0)
+        return 0;
+    known = jr_percent(
+        jr_add(jr_add(cover->before_ns, cover->after_ns), cover->rest_ns),
+        cover->cpu_ns);
+    waits = (double)jr_add(total->blocked_ns, total->ready_ns);
+    return (uncovered(report) - known) * (double)cover->cpu_ns /
+           ((double)cover->cpu_ns + waits);
+}
+
+/* 0: not worth a word; 1: worth one; 2: makes the profile doubtful. */
+static int level_of(const struct fault *fault)
+{
+    return fault->percent >= fault->doubt ? 2 : fault->percent >= fault->word;
+}
+
+/* The fault of the highest level, of several the one furthest above its
+ * limit. */
 static struct fault worst(const struct jr_report *report)
 {
     const struct jr_stats *total = &report->model->total;
+    const uint64_t truncated = total->reasons[JP_REASON_DEPTH];
+    const uint64_t after = jr_add(total->weight_ns, total->open_ns);
     const struct fault faults[] = {
-        {lost_percent(total), "of the samples lost"},
-        {jr_percent(jr_incomplete(total), total->samples),
+        {lost_percent(total), 1, 10, "of the samples lost"},
+        {jr_percent(jr_incomplete(total) - truncated, total->samples), 1, 10,
          "of the stacks incomplete"},
-        {jr_percent(total->unnamed_frames, total->frames),
-         "of the frames unnamed"},
-        {report->merged && report->cover && report->cover->cpu_ns > 0
-             ? 100 - jr_coverage_percent(report->cover)
-             : 0,
-         "of the CPU time not covered"},
-        {jr_percent(total->jit_mismatched, total->samples),
-         "of the samples in changed code"},
+        {jr_percent(truncated, total->samples), 1, 50, "of the stacks cut"},
+        {jr_percent(total->nameless_ns, total->weight_ns), 2, 20,
+         "of the time in code without names"},
+        {missing(report), 2, 10, not_covered},
+        {report->model->times.nthreads > 0 ? 0 : uncovered(report), 5, NEVER,
+         not_covered},
+        {jr_percent(total->open_ns, after), 2, 25,
+         "of the time after the last samples"},
     };
     struct fault found = faults[0];
 
-    for (size_t i = 1; i < sizeof(faults) / sizeof(*faults); i++)
-        if (faults[i].percent > found.percent)
+    for (size_t i = 1; i < sizeof(faults) / sizeof(*faults); i++) {
+        const int step = level_of(&faults[i]) - level_of(&found);
+
+        if (step > 0 || (step == 0 && faults[i].percent / faults[i].word >
+                                          found.percent / found.word))
             found = faults[i];
+    }
     return found;
 }
 
+/* How few samples are: of real time, errors stand beside the numbers, and of
+ * other tools' profiles it is not known how many there were. */
+static int few_level(const struct jr_model *model)
+{
+    const uint64_t samples = model->total.samples;
+
+    if (model->foreign || model->times.nthreads > 0)
+        return 0;
+    return samples < DOUBT_SAMPLES ? 2 : samples < WORD_SAMPLES;
+}
+
+static int most(int one, int other)
+{
+    return one > other ? one : other;
+}
+
+/* Code of a binary that has changed has no names: how much that is, is a fault
+ * of its own. */
 static void put_badge(const struct jr_report *report, FILE *out)
 {
     struct fault fault = worst(report);
-    int level = report->changed > 0 || fault.percent >= DOUBT_PERCENT ? 2
-                : fault.percent >= WORD_PERCENT                       ? 1
-                                                                      : 0;
+    const int worst_level = level_of(&fault), few = few_level(report->model);
+    const int changed = report->changed > 0;
+    const int level = most(most(worst_level, few), changed);
     static const char *const words[] = {"Sound", "Mostly sound", "Doubtful"};
 
     fprintf(out, "<summary class=\"badge l%d\"><b>%s</b>: ", level,
             words[level]);
-    if (report->changed > 0)
+    if (few > worst_level)
+        fprintf(out, "only %" PRIu64 " sample%s", report->model->total.samples,
+                report->model->total.samples == 1 ? "" : "s");
+    else if (changed > worst_level)
         fprintf(out, "%zu changed binar%s", report->changed,
                 report->changed == 1 ? "y" : "ies");
     else if (fault.percent < 0.05)
-        fputs("nothing lost, nothing unnamed", out);
+        fputs("nothing lost", out);
     else
-        fprintf(out, "%.1f%% %s", fault.percent, fault.what);
+        fprintf(out, "%.1f%% %s",
+                fault.what == not_covered ? uncovered(report) : fault.percent,
+                fault.what);
     fputs("</summary>\n", out);
 }
 

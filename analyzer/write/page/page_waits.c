@@ -5,6 +5,7 @@
  * Runs in: analyzer. */
 #include <inttypes.h>
 
+#include "base/weight.h"
 #include "page.h"
 #include "write/figures.h"
 #include "write/html/html.h"
@@ -28,10 +29,17 @@ static void put_seconds(FILE *out, uint64_t ns, double error_ns)
 
 static void put_calls(const struct jr_waits *waits)
 {
+    uint64_t whole = 0;
+    size_t shown = 0;
+
+    for (size_t i = 0; i < waits->nwaits; i++)
+        whole = jr_add(whole, waits->waits[i].blocked_ns);
     fputs("<section id=\"waits\"><h2>Blocking Calls</h2>\n"
-          "<p>Blocked time by the program's function that made the call."
+          "<p>Blocked time by the program's function that made the call, "
+          "without threads that were always idle there."
           "</p>\n<table><thead><tr><th>Seconds</th><th>&plusmn; s</th>"
-          "<th>Threads</th><th>Function: call</th></tr></thead>\n<tbody>\n",
+          "<th>%Total</th><th>Threads</th><th>Function: call</th></tr></thead>"
+          "\n<tbody>\n",
           waits->out);
     for (size_t i = 0; i < waits->nwaits && i < JR_WAITS_SHOWN; i++) {
         const struct jr_wait_row *wait = &waits->waits[i];
@@ -39,16 +47,20 @@ static void put_calls(const struct jr_waits *waits)
         if (wait->blocked_ns == 0)
             continue;
         put_seconds(waits->out, wait->blocked_ns, wait->error_ns);
-        fprintf(waits->out, "<td>%" PRIu64 "</td><td>", wait->threads);
+        fprintf(waits->out, "<td>%.1f%%</td><td>%" PRIu64 "</td><td>",
+                jr_percent(wait->blocked_ns, whole), wait->threads);
         jr_waits_put(waits, wait);
+        if (wait->idle > 0)
+            jr_waits_put_idle(waits, wait);
         fputs("</td></tr>\n", waits->out);
     }
     fputs("</tbody></table>\n", waits->out);
-    for (size_t i = 0; i < waits->nwaits && i < JR_WAITS_SHOWN; i++) {
+    for (size_t i = 0; i < waits->nwaits && shown < JR_WAITS_SHOWN; i++) {
         const struct jr_wait_row *wait = &waits->waits[i];
 
-        if (wait->idle == 0)
+        if (wait->blocked_ns > 0 || wait->idle == 0)
             continue;
+        shown++;
         fprintf(waits->out, "<p>%" PRIu64 " thread%s idle in ", wait->idle,
                 jr_waits_plural(wait->idle));
         jr_waits_put(waits, wait);
@@ -73,7 +85,7 @@ static void put_times(const struct jr_waits *waits)
         for (int state = 0; state < JR_STATES; state++)
             fprintf(waits->out, "<td>%.3f</td>", (double)time->ns[state] / NS);
         fputs("<td>", waits->out);
-        waits->put(waits->out, waits->model->functions[time->function].name);
+        jr_waits_name(waits, time->function);
         fputs("</td></tr>\n", waits->out);
     }
     fputs("</tbody></table></section>\n", waits->out);

@@ -304,6 +304,7 @@ function strings(list, what) {
 }
 
 const EVENTS = ['CPU', 'running', 'blocked', 'raised', 'waiting for a CPU'];
+const RUNNING = 1, BLOCKED = 2, READY = 4;
 
 // The whole profile but its code.
 async function readProfile() {
@@ -339,6 +340,7 @@ async function readProfile() {
     checkThreads(profile.threads, profile.processes.length, stack.length);
     addTimes(profile);
     profile.diff = readDiff(head);
+    profile.waits = await readWaits(profile);
     profile.marks = await readMarks(profile);
     for (const us of profile.marks.to)
         profile.last = Math.max(profile.last, us + 1);

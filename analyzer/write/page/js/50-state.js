@@ -3,7 +3,7 @@
 // there is left out.
 
 const VIEWS = ['flame', 'tree', 'bottom', 'functions', 'function', 'code',
-    'marks'];
+    'marks', 'waits'];
 const OPS = {k: 'Keep', h: 'Hide', d: 'Drop', f: 'Focus', m: 'Hide module',
     q: 'Matching'};
 const MOST_OPS = 30, MOST_TEXT = 200;
@@ -12,7 +12,7 @@ function emptyState() {
     return {view: 'flame', range: null, base: null, process: -1, below: false, thread: -1,
         section: -1, event: -1, search: '', ops: [], collapse: false,
         up: false, fn: -1, sort: 'count', zoom: [], work: false,
-        isWork: false, usual: 'count'};
+        isWork: false, usual: 'count', lead: 'flame'};
 }
 
 // A number below `limit`, or -1.
@@ -63,6 +63,8 @@ function readState(profile, hash) {
     const state = emptyState();
     const search = given.get('q') || '';
 
+    if (leadsWithWaits(profile))
+        state.view = state.lead = 'waits';
     if (VIEWS.includes(given.get('v')))
         state.view = given.get('v');
     if (['count', 'hits', 'name', 'change'].includes(given.get('sort')))
@@ -97,7 +99,7 @@ function writeState(state) {
     const numbers = {p: state.process, th: state.thread, s: state.section,
         e: state.event, f: state.fn};
 
-    if (state.view !== 'flame')
+    if (state.view !== state.lead)
         out.set('v', state.view);
     if (state.range)
         out.set('t', writeRange(state.range));
@@ -171,6 +173,16 @@ class Model {
 
         this.kept.set('sums' + name, {tree, stacks, value});
         return value;
+    }
+
+    // What blocked in a profile of real time.
+    waits(state) {
+        const tree = this.tree(state), key = JSON.stringify([state.range,
+            state.process, state.below, state.thread, state.section,
+            state.event, state.ops]);
+
+        return this.keep('waits', key,
+            () => weighWaits(this.profile, tree, state));
     }
 
     // What was compared with, or null.

@@ -83,6 +83,34 @@ async function readCode(profile) {
     return code;
 }
 
+const OF_JIT = 2, UNNAMED = 4;     // of KINDS
+
+// Whether a line is known of any code of a runtime.
+function hasJitLines(profile, code) {
+    if (code.hasJitLines === undefined)
+        code.hasJitLines = [...code.functions].some(([fn, {pieces}]) =>
+            profile.kind[fn] === OF_JIT && pieces.some(({hits}) =>
+                hits.some(([, , lines]) => lines > 0)));
+    return code.hasJitLines;
+}
+
+// Why no line of a function is known, and what brings them.
+function lineHint(profile, fn, code) {
+    const kind = profile.kind[fn];
+
+    if (kind === UNNAMED)
+        return '';
+    if (kind !== OF_JIT)
+        return `No lines: ${profile.modules[profile.module[fn]] || 'it'} has no `
+            + 'debug information here. Compile with -g, install the package '
+            + 'that has it, or let jprof-report --debuginfod fetch it.';
+    return hasJitLines(profile, code)
+        ? 'No lines: the runtime wrote none of this code.'
+        : (/:\d+(?::\d+)?\)?$/.test(profile.names[fn])
+            ? 'Its name says at which line it begins. ' : '')
+            + 'For the lines inside it, profile with jprof --jit=dump.';
+}
+
 // The weight of each spot in what is selected and not dropped.
 function weighSpots(profile, tree, state, code) {
     const weights = new Float64Array(code.chains.length + 1);

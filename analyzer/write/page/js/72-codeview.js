@@ -63,17 +63,21 @@ class CodeView {
             return 'Choose a function in another view first.';
         return `No code is in the page of ${shortName(this.page.profile, fn)}:`
             + ' it has that of the functions in which most samples are, and '
-            + 'of those that --annotate=NAME names.';
+            + 'of those that --annotate=NAME names.'
+            + (this.page.profile.kind[fn] === OF_JIT ? ' '
+                + lineHint(this.page.profile, fn, this.code) : '');
     }
 
     tell() {
         const {profile} = this.page, {whole, unknown, groups} = this.sums;
         const count = (weight) => number(periods(profile, weight));
 
-        this.text.textContent = profile.names[this.fn] + ': Count '
-            + `${count(whole)} of what is selected, with what was inlined.`
-            + (groups.length === 0 ? ' No debug information tells the source '
-                + 'lines of this code.' : unknown > 0
+        // Samples have places only where there is code or a line of them.
+        this.text.textContent = profile.names[this.fn] + (whole === 0 ? '.'
+            : `: Count ${count(whole)} of what is selected, with what was `
+                + 'inlined.')
+            + (groups.length === 0 ? ' ' + lineHint(profile, this.fn, this.code)
+                : unknown > 0
                 ? ` Without a known line: ${count(unknown)}.` : '');
         this.jumps.replaceChildren(
             ...[['Hottest line', 'line'], ['Hottest instruction', 'code']]

@@ -202,8 +202,6 @@ function listLanes(all) {
     return list;
 }
 
-const BLOCKED = 2;
-
 // Weights in `count` equal slices of the whole time: running, blocked, and
 // of what matches.  A sample's weight lies in the time before it.
 function binLane(profile, lane, count, {event: wanted, matched}) {

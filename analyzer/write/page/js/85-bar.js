@@ -4,10 +4,11 @@
 class Bar {
     constructor(page) {
         this.page = page;
-        this.tabs = VIEWS.map((view) => button(TITLES[view],
+        this.tabs = page.order.map((view) => button(TITLES[view],
             () => page.change({view}), {role: 'tab', 'data-view': view,
                 'aria-controls': 'view', hidden: view === 'marks'
-                    && page.profile.marks.name.length === 0}));
+                    && page.profile.marks.name.length === 0
+                    || view === 'waits' && page.profile.waits === null}));
         this.search = make('input', {type: 'search', maxlength: MOST_TEXT,
             placeholder: 'Search, or /regex/', 'aria-label':
                 'Search functions by text, or by a pattern between slashes',

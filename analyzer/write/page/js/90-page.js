@@ -3,7 +3,7 @@
 
 const TITLES = {flame: 'Flame graph', tree: 'Call tree', bottom: 'Bottom-up',
     functions: 'Functions', function: 'Function', code: 'Code',
-    marks: 'Marks'};
+    marks: 'Marks', waits: 'Blocked'};
 const HEAVIEST = 14, HEAVIEST_LINES = 4;
 const SIDE_NAME = 30;   // characters that have room beside the view
 
@@ -13,6 +13,9 @@ class Page {
         this.model = new Model(profile);
         this.host = host;
         this.dragged = 'range';
+        // Of the tabs, and of the keys that choose them.
+        this.order = leadsWithWaits(profile)
+            ? ['waits', ...VIEWS.filter((view) => view !== 'waits')] : VIEWS;
         this.readColours();
         this.views = {
             flame: new Flame(this),
@@ -24,6 +27,7 @@ class Page {
             function: new FunctionView(this),
             code: new CodeView(this),
             marks: new MarksView(this),
+            waits: new WaitsView(this),
         };
         this.compared = new CompareView(this);
         this.timeline = new Timeline(this);
@@ -164,7 +168,8 @@ class Page {
     press(event) {
         const isText = event.target instanceof HTMLInputElement
             || event.target instanceof HTMLSelectElement;
-        const view = /^[1-7]$/.test(event.key) ? VIEWS[event.key - 1] : '';
+        const view = /^[1-8]$/.test(event.key) ? this.order[event.key - 1]
+            : '';
 
         if (event.ctrlKey || event.metaKey || event.altKey)
             return;
@@ -254,14 +259,17 @@ class Side {
 
     lineParts(state, code) {
         const {profile} = this.page;
+        // Of a function without time of its own no line is to be expected.
+        const hint = this.page.model.sums(state).count[state.fn] > 0
+            ? [make('p', {}, lineHint(profile, state.fn, code))] : [];
 
         if (!code.functions.has(state.fn))
-            return [];
+            return profile.kind[state.fn] === OF_JIT ? hint : [];
         const sums = weighLines(profile, code, state.fn,
             this.page.spots(state, code));
         const top = heaviestLines(sums, HEAVIEST_LINES);
 
-        return top.length === 0 ? [] : [
+        return top.length === 0 ? hint : [
             make('h2', {}, 'Its heaviest lines'),
             make('ol', {}, ...top.map(({line, weight, group}) => {
                 const file = code.files[group.file].replace(/^.*\//, '');
@@ -303,7 +311,7 @@ class Side {
             this.chosen.replaceChildren(make('p', {}, 'Choose a function to '
                 + 'see its callers, callees and code. Drag on the timeline to '
                 + 'select time; choose a name there to see it alone.'),
-            make('p', {}, 'Keys: / search, 1 to 7 views, * heaviest path, '
+            make('p', {}, 'Keys: / search, 1 to 8 views, * heaviest path, '
                 + 'Escape back.'));
             return;
         }

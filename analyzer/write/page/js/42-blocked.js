@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// What blocked in real time: whose wait a stack is, and from samples to the
+// time of each wait and its standard error, by the rules of the text report
+// (analyzer/model/waits.c and times.c say why they are these).
+
+// {wait: by stack, plus one, 0: none; fn, call: by wait; idle}; null: the
+// profile is not one of real time.
+async function readWaits(profile) {
+    if (!document.getElementById('jprof-waits'))
+        return null;
+    const block = await readBlock('waits'), {idle} = block.head;
+    const limit = profile.names.length;
+    const fn = column(block, 'function', limit);
+
+    demand(Number.isFinite(idle) && idle > 0 && idle <= 1, 'share of idle');
+    return {idle, fn, call: column(block, 'call', limit, fn.length),
+        wait: column(block, 'wait', fn.length + 1, profile.stackNode.length)};
+}
+
+// A wait of so many weights between two samples was not sampled; a thread that
+// was seen this long before its process ended lived as long.
+const GAP = 24, END_NS = 250e6;
+
+// The samples of a thread, one after the other, and the variances that they
+// add to waits, of which add(wait, variance) is told.
+class Unsure {
+    constructor(add) {
+        this.add = add;
+        this.last = null;
+        this.drift = this.rest = this.most = this.until = this.again = 0;
+    }
+
+    step(from, to, variance) {
+        if (from === to)
+            return;
+        for (const wait of [from, to])
+            if (wait > 0)
+                this.add(wait - 1, variance);
+    }
+
+    // What weights of a wait at one place are more or less than the time.
+    endStay() {
+        const off = Math.abs(this.drift - this.rest);
+
+        if (this.last && this.last.stack >= 0 && off > this.most)
+            this.step(this.last.wait, 0, off * off);
+        this.drift = this.rest = this.most = 0;
+    }
+
+    // {stack (-1: left out), wait, ns, weight, isBlocked}
+    next(sample) {
+        const {last} = this, {weight} = sample;
+        const between = last ? sample.ns - last.ns : 0;
+
+        if (last && last.stack !== sample.stack)
+            this.step(last.wait, sample.wait, 2 / 3 * Math.min(between,
+                Math.max(weight, last.weight)) ** 2);
+        if (!last || last.stack !== sample.stack || !sample.isBlocked) {
+            this.endStay();
+        } else if (between / GAP <= weight) {
+            this.drift += weight - between;
+            this.rest = between === 0 ? this.rest + weight : 0;
+        }
+        this.most = Math.max(this.most, weight);
+        this.again = last && between === 0 ? this.again + weight : 0;
+        this.until = Math.max(last ? this.until + weight : 0, sample.ns);
+        this.last = sample;
+    }
+
+    // The thread's samples are over; its process went on to `end`.
+    end(end, period, isOutermost) {
+        const {last, again, until} = this;
+
+        if (!last || last.stack < 0)
+            return;
+        const isProven = last.isBlocked && last.weight > 2 * period
+            && until - last.ns <= 2 * period;
+        const isWhole = until + Math.max(2 * period, END_NS) >= end;
+
+        if (again > 0 ? !isWhole && !isOutermost : !isProven)
+            this.step(last.wait, 0, (again || last.weight) ** 2 / 6);
+        this.endStay();
+    }
+}
+
+// Adds what one thread was blocked for to the waits' rows.  `here` is zero for
+// each wait, before and after.
+function addWaits(profile, tree, state, {thread, rows, here}) {
+    const {waits, weight, time, event, stack} = profile;
+    const process = profile.processes[thread.process];
+    const [from, end] = selectedSlice(profile, thread, state, state.range);
+    const unsure = new Unsure((wait, variance) => {
+        rows[wait].variance += variance;
+    });
+    const met = [];
+    let all = 0;
+
+    for (let i = from; i < end; i++) {
+        const isBlocked = event[i] === BLOCKED;
+
+        if (!isBlocked && event[i] !== RUNNING && event[i] !== READY)
+            continue;
+        const isLeft = tree.nodeOf[stack[i]] < 0;
+        const wait = isLeft ? 0 : waits.wait[stack[i]];
+
+        all += weight[i];
+        if (isBlocked && wait > 0) {
+            if (here[wait - 1] === 0)
+                met.push(wait - 1);
+            here[wait - 1] += weight[i];
+        }
+        unsure.next({stack: isLeft ? -1 : stack[i], wait, isBlocked,
+            ns: 1000 * time[i], weight: weight[i]});
+    }
+    const last = unsure.last && unsure.last.stack;
+
+    unsure.end(1000 * Math.min(process.to, state.range ? state.range[1]
+        : Infinity), profile.period, last >= 0
+        && profile.tree.parent[profile.stackNode[last]] === 0);
+    for (const wait of met) {
+        const row = rows[wait], isIdle = here[wait] >= waits.idle * all;
+
+        row[isIdle ? 'idle' : 'threads']++;
+        row[isIdle ? 'idleTime' : 'time'] += here[wait];
+        here[wait] = 0;
+    }
+}
+
+// The waits of what is selected: {fn, call, time, error, threads, and those
+// that were there all the time: idle, idleTime}; longest first, those with
+// idle threads alone behind the others.
+function weighWaits(profile, tree, state) {
+    const {waits} = profile;
+    const rows = Array.from(waits.fn, (fn, i) => ({fn, call: waits.call[i],
+        time: 0, variance: 0, threads: 0, idle: 0, idleTime: 0}));
+    const here = new Float64Array(rows.length);
+
+    if (state.event < 0 || state.event === BLOCKED)
+        for (const thread of selectedThreads(profile, state))
+            addWaits(profile, tree, state, {thread, rows, here});
+    for (const row of rows)
+        row.error = Math.sqrt(row.variance);
+    return rows.filter((row) => row.time > 0 || row.idle > 0)
+        .sort((a, b) => b.time - a.time || b.idleTime - a.idleTime
+            || a.fn - b.fn || a.call - b.call);
+}
