@@ -5,6 +5,7 @@ import collections
 import platform
 import unittest
 
+import generations
 import roots
 from jprun import Case, program
 
@@ -16,10 +17,11 @@ class Scratch(Case):
     """JIT code without call-frame information, the frame pointer a register
     like any other: main is out of reach, and that is said."""
 
-    # Of programs/scratchfp.c's code: behind the first instruction, up to where
-    # sp is set back.  Elsewhere the caller is the word at the stack's top, or
-    # the next one.
-    HIDDEN = range(1, 42)
+    # Of programs/scratchfp.c's code: from where the frame pointer is set to
+    # something else, up to where sp is set back.  Elsewhere the caller is the
+    # word at the stack's top, or the next one; or the frame pointer is where it
+    # was pushed, which tells the caller too (Windows).
+    HIDDEN = range(30, 42)
 
     def reasons(self, *words, walker="auto", within=range(4096)):
         """Of the samples in that code, why their stacks end."""
@@ -61,6 +63,53 @@ class Scratch(Case):
 
     def test_by_frame_pointers_alone(self):
         self.incomplete("zero", walker="fp")
+
+
+@unittest.skipUnless(platform.machine() == "x86_64", "code of x86-64")
+class Windows(Case):
+    """JIT code that stays where it has not made its frame or has given it up:
+    its caller is there, or the stack is not said to be whole."""
+
+    def stacks(self, which, *words, walker="auto"):
+        """The samples in that code: [(whether whole, the other frames)]."""
+        done = self.run_program(program("windows"), which, *words,
+                                flags=FLAGS + walker)
+        self.assertEqual((done.status, done.out, done.err), (0, "", ""))
+        found = [(sample.reason == 0, sample.frames[:-1])
+                 for sample in generations.samples(self.path("jprof-log"))
+                 if sample.frames and sample.frames[-1].startswith("u[jit]")]
+        self.assertGreater(len(found), 20)
+        return found
+
+    def check(self, which, least):
+        """The share of whole stacks, all of which have the caller."""
+        for words in ((), ("thread",)):
+            stacks = self.stacks(which, *words)
+            whole = [frames for is_whole, frames in stacks if is_whole]
+            for frames in whole:
+                self.assertTrue(frames and "run" in frames[-1], frames)
+            self.assertGreaterEqual(len(whole), least * len(stacks), words)
+
+    def test_before_the_frame(self):
+        self.check("entered", 0.98)
+        self.check("pushed", 0.98)
+
+    def test_frame_pointer_pushed_long_ago(self):
+        self.check("reserved", 0.95)
+
+    def test_no_frame(self):
+        self.check("unframed", 0)
+
+    def test_own_frame(self):
+        self.check("framed", 0.95)
+
+    def test_given_up(self):
+        self.check("popped", 0.98)
+
+    def test_by_frame_pointers_alone(self):
+        """None begins its thread (see jprun.Case)."""
+        for which in ("reserved", "unframed", "framed"):
+            self.stacks(which, "thread", walker="fp")
 
 
 class Checker(Case):

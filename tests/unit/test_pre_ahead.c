@@ -28,7 +28,8 @@
 #define CODE 64U     /* where the code under test begins */
 #define CALLER 1024U /* behind a call */
 
-static uint8_t *page; /* of code, and one that is not there behind it */
+static uint8_t *page;  /* of code, and one that is not there behind it */
+static uint8_t *other; /* code that is far from it */
 static uint64_t stack[64];
 static struct jp_buffer buffer;
 static const char *called = "\xff\xd1"; /* what stands before the caller */
@@ -40,14 +41,19 @@ struct outcome {
     uint64_t pc, sp, fp; /* the last two in words of the stack */
 };
 
+static struct jp_walk walk_of_stack(void)
+{
+    return (struct jp_walk){.buffer = &buffer,
+                            .low = (uint64_t)stack,
+                            .high = (uint64_t)(stack + 64),
+                            .limit = (uint64_t)(stack + 64),
+                            .sure = 1};
+}
+
 static struct outcome go_in(uint8_t *where, const char *code, size_t size,
                             unsigned at, unsigned fp, uint64_t rcx)
 {
-    struct jp_walk walk = {.buffer = &buffer,
-                           .low = (uint64_t)stack,
-                           .high = (uint64_t)(stack + 64),
-                           .limit = (uint64_t)(stack + 64),
-                           .sure = 1};
+    struct jp_walk walk = walk_of_stack();
     struct jp_walk_frame frame = {.interrupted = 1, .pc = (uint64_t)where};
     memset(stack, 0, sizeof(stack));
     memset(page, 0xcc, PAGE);
@@ -173,6 +179,133 @@ static void test_address_pushed(void **state)
     assert_int_equal(found.answer, JP_AHEAD_UNKNOWN);
 }
 
+/* The same for code of which nothing is known, interrupted `into` bytes behind
+ * its begin, with the frame pointer's value in word `kept`; *doubtful: a caller
+ * may have been passed over. */
+static struct outcome hide_in(uint8_t *where, const char *code, size_t size,
+                              size_t into, unsigned at, unsigned kept,
+                              unsigned fp, uint32_t *doubtful)
+{
+    struct jp_walk walk = walk_of_stack();
+    struct jp_walk_frame frame = {.interrupted = 1,
+                                  .pc = (uint64_t)(where + into)};
+    memset(stack, 0, sizeof(stack));
+    memset(page, 0xcc, PAGE);
+    memcpy(where, code, size);
+    memcpy(page + CALLER - 2, called, 2);
+    stack[at] = (uint64_t)page + CALLER;
+    frame.registers[JP_ARCH_SP] = (uint64_t)stack;
+    frame.registers[JP_ARCH_FP] = stack[kept] = (uint64_t)(stack + fp);
+    const int found = jp_walk_hidden_sig(&walk, &frame);
+    *doubtful = walk.doubtful;
+    return (struct outcome){found ? JP_AHEAD_AT : JP_AHEAD_UNKNOWN, frame.pc,
+                            (frame.registers[JP_ARCH_SP] - (uint64_t)stack) / 8,
+                            (frame.registers[JP_ARCH_FP] - (uint64_t)stack) /
+                                8};
+}
+
+#define HIDE(code, into, at, kept, fp, doubtful)                               \
+    hide_in(page + CODE, code, sizeof(code) - 1, into, at, kept, fp, doubtful)
+
+/* push %rbp; mov %rsp,%rdx; push %r13; sub $16,%rsp; the next one. */
+static const char pushes[] = "\x55\x48\x89\xe2\x41\x55\x48\x83\xec\x10\x90";
+
+/* push %rbp; mov %rsp,%rbp; call; push %rax; nop. */
+static const char sets[] = "\x55\x48\x89\xe5\xe8\0\0\0\0\x50\x90\x90";
+
+/* Where the frame pointer was pushed and not set: behind each instruction. */
+static void test_frame_pointer_pushed(void **state)
+{
+    static const unsigned into[] = {1, 4, 6, 10}, words[] = {0, 0, 1, 3};
+    uint32_t doubtful;
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        expect(hide_in(page + CODE, pushes, sizeof(pushes) - 1, into[i],
+                       words[i] + 1, words[i], 40, &doubtful),
+               words[i] + 2, 40);
+        assert_int_equal(doubtful, 0);
+    }
+    /* Another word is there; mov %rsp,%rbp came in between, but it points
+     * elsewhere: its caller is not taken, and the stack is not whole. */
+    struct outcome found = HIDE(pushes, 10, 4, 9, 40, &doubtful);
+    assert_int_equal(found.answer, JP_AHEAD_UNKNOWN);
+    assert_int_equal(doubtful, 1);
+    found = HIDE(sets, 9, 0, 3, 40, &doubtful);
+    assert_int_equal(found.answer, JP_AHEAD_UNKNOWN);
+    assert_int_equal(doubtful, 1);
+    /* It points to the word pushed: the frame is the function's own, whatever
+     * is left on the stack. */
+    found = HIDE(sets, 11, 0, 3, 1, &doubtful);
+    assert_int_equal(found.answer, JP_AHEAD_UNKNOWN);
+    assert_int_equal(doubtful, 0);
+    /* The address is not behind a call. */
+    called = "\x90\x90";
+    found = HIDE(pushes, 10, 4, 3, 40, &doubtful);
+    assert_int_equal(found.answer, JP_AHEAD_UNKNOWN);
+    assert_int_equal(doubtful, 0);
+    called = "\xff\xd1";
+}
+
+/* An address behind a call between sp and where the frame pointer points: it
+ * may be the code's own, which then has no frame. */
+static void test_doubt(void **state)
+{
+    uint32_t doubtful;
+    (void)state;
+    for (unsigned at = 0; at < 8; at++) {
+        HIDE("\x90\x90", 1, at, 50, 5, &doubtful);
+        assert_int_equal(doubtful, at < 5);
+    }
+    /* No frame pointer: the walk ends in any case. */
+    HIDE("\x90\x90", 1, 60, 50, 5000, &doubtful);
+    assert_int_equal(doubtful, 1);
+}
+
+/* The return address is in a register, far from the code: V8's
+ * BaselineOutOfLinePrologue, which is called by call *N(%r13). */
+static void test_address_in_a_register(void **state)
+{
+    static const uint8_t call[] = {0x41, 0xff, 0x95, 0x10, 0, 0, 0};
+    uint8_t *far = other + 4 * (size_t)PAGE;
+    uint64_t roots[3] = {0};
+    struct jp_walk walk = walk_of_stack();
+    struct jp_walk_frame frame = {.interrupted = 1,
+                                  .pc = (uint64_t)page + CODE + 1};
+    (void)state;
+    memcpy(far - sizeof(call), call, sizeof(call));
+    memset(stack, 0, sizeof(stack));
+    memset(page, 0x90, PAGE);
+    frame.registers[JP_ARCH_SP] = (uint64_t)stack;
+    frame.registers[JP_ARCH_FP] = (uint64_t)(stack + 40);
+    frame.registers[13] = (uint64_t)roots;
+    frame.registers[15] = (uint64_t)far;
+    /* To other code; to this function, whose frame this is; and is not. */
+    assert_int_equal(jp_walk_hidden_sig(&walk, &frame), 0);
+    assert_int_equal(walk.doubtful, 0);
+    roots[2] = (uint64_t)page + CODE;
+    stack[41] = (uint64_t)far;
+    assert_int_equal(jp_walk_hidden_sig(&walk, &frame), 0);
+    assert_int_equal(walk.doubtful, 0);
+    stack[41] = 0;
+    assert_int_equal(jp_walk_hidden_sig(&walk, &frame), 1);
+    assert_int_equal(frame.pc, (uint64_t)far);
+    assert_int_equal(frame.registers[JP_ARCH_SP], (uint64_t)stack);
+}
+
+/* Code at the end and at the begin of a page, which alone is read. */
+static void test_code_before_is_in_the_page(void **state)
+{
+    uint32_t doubtful;
+    (void)state;
+    struct outcome found = hide_in(page + PAGE - 6, "\x55\x90\x90\x90\x90\x90",
+                                   6, 1, 1, 0, 40, &doubtful);
+    assert_int_equal(found.answer, JP_AHEAD_UNKNOWN);
+    assert_int_equal(doubtful, 1);
+    expect(hide_in(page, "\x55\x90", 2, 1, 1, 0, 40, &doubtful), 2, 40);
+    found = hide_in(page, "\x55\x90", 2, 0, 1, 0, 40, &doubtful);
+    assert_int_equal(found.answer, JP_AHEAD_UNKNOWN);
+}
+
 /* To the end of what is there, and beyond; the frame pointer in between. */
 static void test_bounds(void **state)
 {
@@ -217,7 +350,10 @@ static int begin(void **state)
     (void)state;
     page = mmap(NULL, 2 * (size_t)PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED || munmap(page + PAGE, PAGE) != 0)
+    other = mmap(NULL, 8 * (size_t)PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (other == MAP_FAILED || page == MAP_FAILED ||
+        munmap(page + PAGE, PAGE) != 0)
         return -1;
     jp_maps_before_log_sig();
     return 0;
@@ -233,6 +369,10 @@ int main(void)
         cmocka_unit_test(test_frame_made_by_another),
         cmocka_unit_test(test_other_ways),
         cmocka_unit_test(test_address_pushed),
+        cmocka_unit_test(test_frame_pointer_pushed),
+        cmocka_unit_test(test_doubt),
+        cmocka_unit_test(test_address_in_a_register),
+        cmocka_unit_test(test_code_before_is_in_the_page),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_any_bytes),
     };

@@ -131,6 +131,14 @@ static inline int jp_arch_frameless_sig(const ucontext_t *context)
     return -1;
 }
 
+/* See x86_64.h.  Always 0: one instruction stores it with the link register, or
+ * into room that another one has made. */
+static inline int jp_arch_pushes_fp_sig(const uint8_t *code)
+{
+    (void)code;
+    return 0;
+}
+
 /* Whether the interrupted code is a linker's stub (of the PLT), which jumps on
  * to a function; *pushed gets the bytes that the stub has pushed so far.  Stubs
  * have no call-frame information here; their return address is in x30.  From pc

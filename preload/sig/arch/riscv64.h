@@ -180,6 +180,14 @@ static inline int jp_arch_frameless_sig(const ucontext_t *context)
     return -1;
 }
 
+/* See x86_64.h.  Always 0: one instruction stores it with the link register, or
+ * into room that another one has made. */
+static inline int jp_arch_pushes_fp_sig(const uint8_t *code)
+{
+    (void)code;
+    return 0;
+}
+
 /* An instruction of a linker's stub: its bits under `mask` are `want`. */
 struct jp_arch_word {
     uint32_t mask, want;

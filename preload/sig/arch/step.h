@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What one instruction does to the stack and frame pointers, for walk_ahead.c,
- * and what a call instruction says of the function called, for walk_cfi.c.
+ * and what a call instruction says of the function called, for walk_hidden.c.
  * Runs in: handler. */
 #ifndef JP_ARCH_STEP_H
 #define JP_ARCH_STEP_H

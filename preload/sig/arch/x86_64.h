@@ -166,6 +166,12 @@ static inline int jp_arch_frameless_sig(const ucontext_t *context)
     }
 }
 
+/* Whether the instruction at `code` pushes the frame pointer alone. */
+static inline int jp_arch_pushes_fp_sig(const uint8_t *code)
+{
+    return *code == 0x55;
+}
+
 /* See aarch64.h.  Always 0: here linkers' stubs have call-frame information. */
 static inline int jp_arch_stub_sig(const ucontext_t *context, uint64_t *pushed)
 {

@@ -33,6 +33,8 @@ struct jp_walk {
     uint32_t arrived;      /* frames pushed before the return addresses on this
                               stack */
     uint32_t misses;       /* rules that had to be made */
+    uint32_t doubtful;     /* a caller may have been passed over: the stack does
+                              not count as complete */
     uint32_t sure;         /* on_own_stack, and all of the stack is known to be
                               mapped while nobody changes it (shake.h) */
     uint64_t *next;        /* where the next frame goes in buffer->frames */
@@ -110,6 +112,11 @@ int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp);
 int jp_walk_rise_sig(struct jp_walk *walk, uint64_t sp);
 int jp_walk_turn_sig(struct jp_walk *walk, uint64_t from, uint64_t sp,
                      uint64_t inside);
+
+/* The reason for a walk that has come to jprof's own start of a thread.  As
+ * threads begin in a function of a file, a caller is missing where the last
+ * frame is JIT code: the frame pointer was that of the caller. */
+enum jp_reason jp_walk_started_sig(const struct jp_walk *walk);
 
 /* The walkers.  The caller has set the walk's bounds. */
 enum jp_reason jp_walk_fp_sig(struct jp_walk *walk);

@@ -16,8 +16,7 @@
 #include "sig/state/thread.h"
 #include "walk_cfi.h"
 
-#define ENTRY_BYTES 64U    /* of the stack: the frame of the program's entry */
-#define CALLED_BYTES 4096U /* of code: a function without a frame is shorter */
+#define ENTRY_BYTES 64U /* of the stack: the frame of the program's entry */
 #define GOING JP_WALK_GOING
 #define AGAIN JP_WALK_AGAIN
 
@@ -48,45 +47,6 @@ static int end_sig(const struct jp_walk *walk,
             : !frame->interrupted &&
                   (thread->adopted || (frame->lost && !walk->on_own_stack));
     return outermost ? jp_walk_root_sig(walk, 0) : JP_REASON_NO_RULE;
-}
-
-/* Goes to the caller of an interrupted function that makes no frame at all, as
- * many of V8's builtins: the word at sp is its return address if it is behind
- * a call to this very function.  Returns 0 when it is not.  (Not inlined,
- * since its frame would add to the deepest place of the handler's stack.) */
-__attribute__((noinline)) static int called_sig(struct jp_walk *walk,
-                                                struct jp_walk_frame *frame)
-{
-    const uint64_t at = frame->registers[JP_ARCH_SP];
-    struct jp_maps_range range;
-    uint8_t code[JP_ARCH_CALLER_BYTES];
-    uint64_t target = 0;
-    if (!jp_walk_inside_sig(walk, at))
-        return 0;
-    const uint64_t caller = jp_walk_load_sig(walk, at);
-    const uint64_t from = caller - JP_ARCH_CALLER_BEFORE;
-    if (jp_maps_find_sig(caller, &range) != 0 ||
-        jp_sys_safe_read_sig(from, code, sizeof(code)) != sizeof(code))
-        return 0;
-    switch (jp_arch_call_before_sig(code, caller, frame->registers, &target)) {
-    case JP_ARCH_CALL_HANDLER:
-        break;
-    case JP_ARCH_CALL_MEMORY:
-        if (jp_sys_safe_read_sig(target, &target, sizeof(target)) !=
-            sizeof(target))
-            return 0;
-        /* fall through */
-    case JP_ARCH_CALL_DIRECT:
-        if (frame->pc - target >= CALLED_BYTES)
-            return 0;
-        break;
-    default:
-        return 0;
-    }
-    if (!jp_walk_up_sig(walk, frame, at + 8, 8))
-        return 0;
-    frame->pc = caller;
-    return 1;
 }
 
 /* Goes to the caller of an interrupted function that has not made its frame
@@ -137,7 +97,7 @@ static int bare_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
         return 1;
     const enum jp_ahead ahead = jp_walk_ahead_sig(walk, frame);
     return ahead == JP_AHEAD_AT ||
-           (ahead == JP_AHEAD_UNKNOWN && called_sig(walk, frame));
+           (ahead == JP_AHEAD_UNKNOWN && jp_walk_hidden_sig(walk, frame));
 }
 
 /* Goes to the caller by the frame pointer. */
@@ -430,7 +390,7 @@ static int walk_sig(struct jp_walk *walk, int follow)
         if (reason != GOING)
             break;
         if (jp_thread_is_start_sig(frame.pc))
-            return JP_REASON_ROOT;
+            return frame.lost ? jp_walk_started_sig(walk) : JP_REASON_ROOT;
         if (frame.pc == 0)
             return jp_walk_root_sig(walk, 0);
         reason = find_sig(walk, &frame, &rule);
@@ -450,5 +410,9 @@ enum jp_reason jp_walk_cfi_sig(struct jp_walk *walk)
         reason = walk_sig(walk, 1);
     }
     jp_walk_cache_end_sig(walk);
-    return (enum jp_reason)jp_walk_end_sig(walk, reason);
+    reason = jp_walk_end_sig(walk, reason);
+    if (walk->doubtful &&
+        (reason == JP_REASON_ROOT || reason == JP_REASON_FIBER))
+        reason = JP_REASON_BAD_FP;
+    return (enum jp_reason)reason;
 }

@@ -2,7 +2,7 @@
  *
  * What the parts of the hybrid walker share: walk_cfi.c, which knows every
  * kind of frame, walk_quick.c for the common ones, walk_rare.c for the rare
- * ones, and walk_ahead.c for code without frames.
+ * ones, walk_ahead.c and walk_hidden.c for code without frames.
  * Runs in: handler, any thread. */
 #ifndef JP_WALK_CFI_H
 #define JP_WALK_CFI_H
@@ -96,6 +96,13 @@ enum jp_ahead {
 };
 enum jp_ahead jp_walk_ahead_sig(struct jp_walk *walk,
                                 struct jp_walk_frame *frame);
+
+/* Called where the code does not tell whether an interrupted frame without
+ * call-frame information is its own: goes to the caller, and returns 1, if a
+ * call to this very function, or the code before the pc, says where its return
+ * address is.  Else returns 0, as the frame pointer leads to the caller; sets
+ * the walk's `doubtful` if it may lead past it. */
+int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
 
 /* Whether the instruction before an address is a call; -1 when it cannot be
  * read. */

@@ -187,6 +187,8 @@ enum jp_reason jp_walk_fp_sig(struct jp_walk *walk)
         walk->fresh = chain.fresh;
         jp_walk_cache_end_sig(walk);
     }
+    if (reason == JP_REASON_ROOT)
+        return jp_walk_started_sig(walk);
     if (reason != JP_REASON_BAD_FP)
         return reason;
     if (walk->thread->stack.bounds_known && walk->on_own_stack &&

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Callers that the frame pointer leads past.  Interrupted code without
+ * call-frame information that has no frame has its caller's frame pointer,
+ * which leads to the caller's caller; its own return address then lies between
+ * the stack pointer and where the frame pointer points.
+ * Runs in: handler, any thread. */
+#include "sig/arch/arch.h"
+#include "sig/code/maps.h"
+#include "sig/os/sys.h"
+#include "sig/state/buffer.h"
+#include "walk_cfi.h"
+
+#define WORDS 64U          /* of the stack that are looked at */
+#define CODE_BYTES 64U     /* of code before the interrupted instruction, too */
+#define CALLED_BYTES 4096U /* of code: a function without a frame is shorter */
+#define PAGE 4096U
+
+_Static_assert(JP_ARCH_CALLER_BEFORE >= JP_ARCH_CALL_BYTES,
+               "what is read has the whole call");
+
+/* What an address on the stack is to the interrupted code. */
+enum kin {
+    KIN_NONE,      /* no return address */
+    KIN_ELSEWHERE, /* one behind a call to other code */
+    KIN_ANY,       /* one behind a call that may have been to any code */
+    KIN_HANDLER,   /* one by which V8's interpreter calls all its handlers */
+    KIN_CALLER     /* one behind a call to this very function */
+};
+
+/* Which of them an address is.  (Not inlined, since its frame would add to the
+ * deepest place of the handler's stack.) */
+__attribute__((noinline)) static enum kin
+kin_of_sig(const struct jp_walk_frame *frame, uint64_t address)
+{
+    struct jp_maps_range range;
+    uint8_t code[JP_ARCH_CALLER_BYTES];
+    uint64_t target = 0;
+    const uint64_t from = address - JP_ARCH_CALLER_BEFORE;
+    if (jp_maps_find_sig(address, &range) != 0 ||
+        jp_sys_safe_read_sig(from, code, sizeof(code)) != sizeof(code))
+        return KIN_NONE;
+    switch (jp_arch_call_before_sig(code, address, frame->registers, &target)) {
+    case JP_ARCH_CALL_HANDLER:
+        return KIN_HANDLER;
+    case JP_ARCH_CALL_MEMORY:
+        if (jp_sys_safe_read_sig(target, &target, sizeof(target)) !=
+            sizeof(target))
+            return KIN_ANY;
+        /* fall through */
+    case JP_ARCH_CALL_DIRECT:
+        return frame->pc - target < CALLED_BYTES ? KIN_CALLER : KIN_ELSEWHERE;
+    default:
+        return jp_arch_is_call_sig(code + JP_ARCH_CALLER_BEFORE -
+                                   JP_ARCH_CALL_BYTES)
+                   ? KIN_ANY
+                   : KIN_NONE;
+    }
+}
+
+/* Which of them the word of the stack at `at` is. */
+static enum kin kin_sig(struct jp_walk *walk, const struct jp_walk_frame *frame,
+                        uint64_t at)
+{
+    return jp_walk_inside_sig(walk, at)
+               ? kin_of_sig(frame,
+                            jp_arch_strip_sig(jp_walk_load_sig(walk, at)))
+               : KIN_NONE;
+}
+
+/* Goes to the caller whose return address is in the word at `at`. */
+static int take_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                    uint64_t at)
+{
+    const uint64_t caller = jp_arch_strip_sig(jp_walk_load_sig(walk, at));
+    if (!jp_walk_up_sig(walk, frame, at + 8, 8))
+        return 0;
+    frame->pc = caller;
+    return 1;
+}
+
+/* If the code from `code` on, up to the instruction at `pc`, pushes the frame
+ * pointer: how far sp is below the word pushed; else -1.  *set: it then sets
+ * the frame pointer to that place. */
+static int64_t since_push_sig(const uint8_t *code, const uint8_t *pc, int *set)
+{
+    struct jp_arch_step step;
+    int64_t below = 0;
+    *set = 0;
+    jp_arch_step_sig(code, &step);
+    if (step.kind != JP_STEP_PUSH_FP)
+        return -1;
+    for (code += step.length; code < pc; code += step.length) {
+        jp_arch_step_sig(code, &step);
+        if (step.kind == JP_STEP_SET_FP && below == 0 && !*set)
+            *set = 1;
+        else if (step.kind == JP_STEP_PUSH || step.kind == JP_STEP_PLAIN ||
+                 step.kind == JP_STEP_POP)
+            below -= step.value;
+        else if (step.kind != JP_STEP_BRANCH &&
+                 !(step.kind == JP_STEP_CALL && *set))
+            return -1;
+    }
+    return code == pc && below >= 0 ? below : -1;
+}
+
+/* Looks for a push of the frame pointer in the code before the pc, within its
+ * page.  Goes to the caller, and returns AT, if the frame pointer has not been
+ * set since: the word pushed still equals it, and the return address is above.
+ * Returns OWN if it has, and still points to that word. */
+static enum jp_ahead pushed_sig(struct jp_walk *walk,
+                                struct jp_walk_frame *frame)
+{
+    const uint64_t sp = frame->registers[JP_ARCH_SP];
+    const uint64_t fp = frame->registers[JP_ARCH_FP];
+    const uint8_t *pc = (const uint8_t *)frame->pc;
+    const uint64_t into = frame->pc % PAGE;
+    if (into > PAGE - JP_ARCH_STEP_BYTES)
+        return JP_AHEAD_UNKNOWN;
+    for (unsigned back = 1; back <= CODE_BYTES && back <= into; back++) {
+        int set;
+        const int64_t below = jp_arch_pushes_fp_sig(pc - back)
+                                  ? since_push_sig(pc - back, pc, &set)
+                                  : -1;
+        const uint64_t at = sp + (uint64_t)below;
+        if (below < 0)
+            continue;
+        if (set && at == fp)
+            return JP_AHEAD_OWN;
+        if (!set && jp_walk_inside_sig(walk, at) &&
+            jp_walk_load_sig(walk, at) == fp &&
+            kin_sig(walk, frame, at + 8) > KIN_ELSEWHERE &&
+            take_sig(walk, frame, at + 8))
+            return JP_AHEAD_AT;
+    }
+    return JP_AHEAD_UNKNOWN;
+}
+
+/* What the most telling register has: an address that may be the code's own
+ * return address, in the link register or popped for a while.  It is not in the
+ * frame that the frame pointer leads to, nor nearby, as behind a call of this
+ * very function.  *address is set where it is the caller's. */
+static enum kin held_sig(struct jp_walk *walk,
+                         const struct jp_walk_frame *frame, uint64_t *address)
+{
+    const uint64_t at = frame->registers[JP_ARCH_FP] + JP_ARCH_FRAME_RA;
+    const uint64_t known = jp_walk_inside_sig(walk, at)
+                               ? jp_arch_strip_sig(jp_walk_load_sig(walk, at))
+                               : 0;
+    enum kin most = KIN_NONE;
+    for (unsigned i = 0; i < JP_ARCH_REGISTERS; i++) {
+        const uint64_t held = jp_arch_strip_sig(frame->registers[i]);
+        if (held == known ||
+            held - (frame->pc - CALLED_BYTES) < 2ULL * CALLED_BYTES)
+            continue;
+        const enum kin kin = kin_of_sig(frame, held);
+        if (kin > most) {
+            most = kin;
+            *address = held;
+        }
+    }
+    return most;
+}
+
+int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
+{
+    const uint64_t sp = frame->registers[JP_ARCH_SP];
+    const uint64_t fp = frame->registers[JP_ARCH_FP];
+    uint64_t end = fp + JP_ARCH_FRAME_FP, caller = 0;
+    if (kin_sig(walk, frame, sp) >= KIN_HANDLER)
+        return take_sig(walk, frame, sp);
+    const enum jp_ahead pushed = pushed_sig(walk, frame);
+    if (pushed != JP_AHEAD_UNKNOWN)
+        return pushed == JP_AHEAD_AT;
+    /* A frame that this very function was called with is its own. */
+    const int own = kin_sig(walk, frame, fp + JP_ARCH_FRAME_RA) >= KIN_HANDLER;
+    const enum kin least = own ? KIN_CALLER : KIN_ANY;
+    const enum kin held = held_sig(walk, frame, &caller);
+    if (held == KIN_CALLER && !own) {
+        frame->pc = caller;
+        return 1;
+    }
+    if (end > sp + WORDS * 8ULL)
+        end = sp + WORDS * 8ULL;
+    uint64_t at = sp;
+    while (at < end && kin_sig(walk, frame, at) < least)
+        at += 8;
+    /* V8's builtins, in a file, go on in others that they jump to. */
+    walk->doubtful |=
+        at < end || held >= least ||
+        (!own && held == KIN_ELSEWHERE && !jp_maps_anonymous_sig(frame->pc));
+    return 0;
+}
+
+enum jp_reason jp_walk_started_sig(const struct jp_walk *walk)
+{
+    const uint64_t half = (uint64_t)(walk->turn - walk->buffer->frames);
+    const uint64_t *next =
+        walk->next == walk->turn && walk->total > half ? walk->end : walk->next;
+    return jp_maps_anonymous_sig(next[-1]) ? JP_REASON_BAD_FP : JP_REASON_ROOT;
+}
