@@ -172,9 +172,12 @@ int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     const enum jp_ahead pushed = pushed_sig(walk, frame);
     if (pushed != JP_AHEAD_UNKNOWN)
         return pushed == JP_AHEAD_AT;
-    /* A frame that this very function was called with is its own. */
+    /* A frame that this very function was called with is its own.  V8's builtins,
+     * in a file, go on in others that they jump to. */
     const int own = kin_sig(walk, frame, fp + JP_ARCH_FRAME_RA) >= KIN_HANDLER;
-    const enum kin least = own ? KIN_CALLER : KIN_ANY;
+    const enum kin least = own                                ? KIN_CALLER
+                           : jp_maps_anonymous_sig(frame->pc) ? KIN_ANY
+                                                              : KIN_ELSEWHERE;
     const enum kin held = held_sig(walk, frame, &caller);
     if (held == KIN_CALLER && !own) {
         frame->pc = caller;
@@ -185,10 +188,7 @@ int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     uint64_t at = sp;
     while (at < end && kin_sig(walk, frame, at) < least)
         at += 8;
-    /* V8's builtins, in a file, go on in others that they jump to. */
-    walk->doubtful |=
-        at < end || held >= least ||
-        (!own && held == KIN_ELSEWHERE && !jp_maps_anonymous_sig(frame->pc));
+    walk->doubtful |= at < end || held >= least;
     return 0;
 }
 
