@@ -257,7 +257,7 @@ static void test_doubt(void **state)
         assert_int_equal(doubtful, at < 5);
     }
     /* No frame pointer: the walk ends in any case. */
-    HIDE("\x90\x90", 1, 60, 50, 5000, &doubtful);
+    HIDE("\x90\x90", 1, 30, 50, 5000, &doubtful);
     assert_int_equal(doubtful, 1);
 }
 

@@ -11,7 +11,7 @@
 #include "sig/state/buffer.h"
 #include "walk_cfi.h"
 
-#define WORDS 64U          /* of the stack that are looked at */
+#define WORDS 32U          /* of the stack that are looked at */
 #define CODE_BYTES 64U     /* of code before the interrupted instruction, too */
 #define CALLED_BYTES 4096U /* of code: a function without a frame is shorter */
 #define PAGE 4096U
@@ -37,7 +37,8 @@ kin_of_sig(const struct jp_walk_frame *frame, uint64_t address)
     uint8_t code[JP_ARCH_CALLER_BYTES];
     uint64_t target = 0;
     const uint64_t from = address - JP_ARCH_CALLER_BEFORE;
-    if (jp_maps_find_sig(address, &range) != 0 ||
+    /* V8's small integers have 32 zeros, and code hardly ever begins there. */
+    if ((uint32_t)address == 0 || jp_maps_find_sig(address, &range) != 0 ||
         jp_sys_safe_read_sig(from, code, sizeof(code)) != sizeof(code))
         return KIN_NONE;
     switch (jp_arch_call_before_sig(code, address, frame->registers, &target)) {
@@ -172,8 +173,8 @@ int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     const enum jp_ahead pushed = pushed_sig(walk, frame);
     if (pushed != JP_AHEAD_UNKNOWN)
         return pushed == JP_AHEAD_AT;
-    /* A frame that this very function was called with is its own.  V8's builtins,
-     * in a file, go on in others that they jump to. */
+    /* A frame that this very function was called with is its own.  V8's
+     * builtins, in a file, go on in others that they jump to. */
     const int own = kin_sig(walk, frame, fp + JP_ARCH_FRAME_RA) >= KIN_HANDLER;
     const enum kin least = own                                ? KIN_CALLER
                            : jp_maps_anonymous_sig(frame->pc) ? KIN_ANY
