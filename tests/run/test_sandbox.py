@@ -122,7 +122,7 @@ class Sandbox(Case):
         command = "ulimit -f 250; exec %s kill 0.05 0 160" % program("sandboxed")
         done = self.run_program(
             *shell(command),
-            flags="JP_START JP_PERIOD=0.0005 JP_FILENAME=%p.log")
+            flags="JP_START JP_PERIOD=0.001 JP_FILENAME=%p.log")
         self.assertEqual((done.status, done.err), (5, ""))
         run = [run for run in self.all_runs()
                if run.header["exe"].endswith("sandboxed")][0]
