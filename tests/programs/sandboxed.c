@@ -8,7 +8,9 @@
  * all threads); final, final-tsync (as kill and tsync, but no handler can
  * return any more, as sshd has it); errno (a filter that answers EPERM to all
  * but those); timers (one that answers EPERM where a timer is made or set);
- * twice (one that kills the process there, then kill); chroot (into an empty
+ * twice (one that kills the process there, then kill); unread (one that answers
+ * EPERM where memory is asked for; a thread protects memory all the time);
+ * chroot (into an empty
  * folder), setuid, closefrom, chain (all of the last three, then kill).  Before
  * it, it works CPU_SECONDS in `before`, behind it TIMES as much in `behind`;
  * further threads work all the time.  With timers they begin behind it instead,
@@ -24,6 +26,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -103,14 +106,14 @@ static int filter(uint32_t otherwise, int tsync)
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-/* A filter against timers. */
-static int forbid_timers(uint32_t answer)
+/* A filter against two system calls. */
+static int forbid(uint32_t one, uint32_t other, uint32_t answer)
 {
     const uint32_t number = (uint32_t)offsetof(struct seccomp_data, nr);
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_timer_create, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_timer_settime, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, one, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, answer),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
@@ -118,6 +121,35 @@ static int forbid_timers(uint32_t answer)
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
                ? -1
                : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static int forbid_timers(uint32_t answer)
+{
+    return forbid(SYS_timer_create, SYS_timer_settime, answer);
+}
+
+/* A thread that takes the right to write to much memory and gives it back. */
+static void *protect(void *data)
+{
+    const size_t size = 32 << 20;
+    char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (memory == MAP_FAILED)
+        die("mmap");
+    for (;;) {
+        mprotect(memory, size, PROT_READ);
+        mprotect(memory, size, PROT_READ | PROT_WRITE);
+    }
+    return data;
+}
+
+static int forbid_to_read(void)
+{
+    pthread_t thread;
+    return pthread_create(&thread, NULL, protect, NULL) != 0
+               ? -1
+               : forbid(SYS_process_vm_readv, SYS_openat,
+                        SECCOMP_RET_ERRNO | EPERM);
 }
 
 static int into_chroot(void)
@@ -142,6 +174,8 @@ static int shut_in(const char *how)
         return filter(SECCOMP_RET_ERRNO | EPERM, 0);
     if (strcmp(how, "timers") == 0)
         return forbid_timers(SECCOMP_RET_ERRNO | EPERM);
+    if (strcmp(how, "unread") == 0)
+        return forbid_to_read();
     if (strcmp(how, "twice") == 0)
         return forbid_timers(SECCOMP_RET_KILL_PROCESS) != 0
                    ? -1

@@ -16,7 +16,10 @@
 
 /* The bounds of a thread's own stack, if its root is known, are kept in the
  * thread's record until somebody changes the memory of a part of it (shake.h);
- * it may then consist of several mappings, not all of them readable.  Any
+ * it may then consist of several mappings, not all of them readable.  They are
+ * not kept while anybody changes memory, as the thread's record may not have
+ * been live when that began; those that were kept before hold until `changed`
+ * is set.  Any
  * other stack (an adopted thread's, an alternate signal stack, a coroutine's)
  * is looked up each time, and its bounds are those of the mapping that is
  * there now.  Such a stack may end before the mapping does, and what is behind
@@ -28,7 +31,7 @@ int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp)
     const int shaking = jp_is_unmapping_sig();
     walk->low = sp;
     walk->sure = 0;
-    if (shaking || atomic_exchange(&thread->stack.changed, 0) != 0)
+    if (atomic_exchange(&thread->stack.changed, 0) != 0)
         thread->stack.low = UINT64_MAX;
     if (sp < thread->stack.low || sp >= thread->stack.high) {
         if (jp_maps_region_sig(sp, &start, &end) != 0) {
