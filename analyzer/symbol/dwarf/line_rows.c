@@ -61,21 +61,16 @@ static void finish(struct run *run, uint64_t end)
 static void follow(struct run *run)
 {
     const int is_back = run->is_open && run->address < run->last;
+    const int is_far =
+        run->is_open && !run->is_dead && run->address - run->start > UINT32_MAX;
 
-    if (!run->is_open) {
-        begin(run);
-    } else if (is_back && run->is_moved) {
+    if (is_back || is_far)
         finish(run, run->last);
+    if (!run->is_open)
         begin(run);
-    } else if (is_back) {
-        /* Beyond the highest address is no code. */
-        finish(run, run->last);
-        begin(run);
+    /* Beyond the highest address is no code. */
+    if (is_back && !run->is_moved)
         run->is_dead = 1;
-    } else if (!run->is_dead && run->address - run->start > UINT32_MAX) {
-        finish(run, run->last);
-        begin(run);
-    }
     run->is_moved = 0;
     run->last = run->address;
 }
