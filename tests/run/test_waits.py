@@ -11,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from jprun import BUILD, Case, need, program, wait_until
+from jprun import BUILD, ROOT, Case, need, program, wait_until
 import pack         # the path is jprun's
 import truth
 
@@ -273,6 +273,26 @@ class Own(Case):
                 self.assertNotIn("jp_hook_", text)
                 self.assertNotRegex(text, r"\bjp_(?!ro)[a-z]+_sig\b")
 
+    def test_stripped(self):
+        """As Debian's package has it: stripped, with its names in a section
+        of their own."""
+        named = os.path.join(BUILD, "libjprof.so")
+        stripped = self.path("libjprof.so")
+        subprocess.run([need("strip"), "--strip-unneeded", "-o", stripped,
+                        named], check=True)
+        need("xz")
+        subprocess.run([os.path.join(ROOT, "scripts", "keep-names"), named,
+                        stripped], check=True)
+        done = self.run_program(program("called"), "0.2",
+                                flags="JP_START JP_REALTIME JP_PERIOD=0.004",
+                                preload=stripped)
+        self.assertEqual((done.status, done.err), (0, ""))
+        calls = {stack[at + 1]
+                 for stack, _ in self.collapsed(program("called"), "jprof-log")
+                 for at, name in enumerate(stack[:-1])
+                 if name.startswith("in_")}
+        self.assertIn("poll", calls)
+        self.assertNotIn("[libjprof.so]", calls)
 
     def test_without_its_file(self):
         """Its code without names may be hooks: it is one function, so that a
