@@ -199,7 +199,7 @@ function readNames(block) {
     const marked = text.split('\0');
 
     demand(marked.pop() === '', 'end of names');
-    return [MARK.test(text) ? marked.map((name) => name.replace(MARKS, ''))
+    return [MARK.test(text) ? text.replace(MARKS, '').split('\0').slice(0, -1)
         : marked, marked];
 }
 
