@@ -46,6 +46,9 @@ int jr_is_real(uint8_t event)
  * (preload/sig/clock/clock_real.c has 2^32 ns), or later where the machine is
  * busy. */
 #define STRATUM_MAX_NS (2 * (UINT64_C(1) << 32))
+/* A wait's beginning, in which strata may get much longer from one to the next:
+ * a second there, and some more where the machine is busy. */
+#define BEGINNING_NS (3 * (UINT64_C(1) << 29))
 
 static void widen(struct jr_times *times, size_t wanted)
 {
@@ -195,7 +198,10 @@ void jr_times_add(struct jr_times *times, uint32_t process, uint32_t node,
 /* The time of a thread after its last sample, if it was waiting then and may
  * have waited on.  One that ended in a long wait has a last sample of the same
  * moment as the one before, for what was left; one that ended otherwise had a
- * stratum no longer than half as long again as its wait. */
+ * stratum no longer than half as long again as its wait.  After one of a period
+ * comes none of more than a sixteenth of the wait, but in the wait's beginning
+ * (preload/sig/clock/clock_real.c: PART_OF_RESTLESS, WATCHED_NS): the thread
+ * has ended when its wait had, before another signal came. */
 static uint64_t open_of(const struct jr_timed *thread,
                         const struct jr_ending *ending)
 {
@@ -204,6 +210,9 @@ static uint64_t open_of(const struct jr_timed *thread,
     if (thread->node == 0 || thread->event != JP_EVENT_WALL_BLOCKED ||
         thread->again_ns > 0 || thread->until_ns >= ending->end_ns)
         return 0;
+    if (thread->last_ns <= 2 * ending->period_ns &&
+        thread->waited_ns > BEGINNING_NS)
+        most = thread->waited_ns / 8;
     most = most < STRATUM_MAX_NS ? most : STRATUM_MAX_NS;
     left = ending->end_ns - thread->until_ns;
     return left > 2 * ending->period_ns && left <= most ? left : 0;
