@@ -14,6 +14,8 @@
 #include "read/markers.h"
 #include "write/diff/diff.h"
 
+#define OPEN_MOST 128 /* logs that stay open */
+
 void jr_load_init(struct jr_load *load, const char *app,
                   const struct jr_filter *filter,
                   const struct jr_symbols_options *symbols,
@@ -437,7 +439,7 @@ static void say_run(const struct jr_log *log, const struct jr_run *run,
 
 /* Adds a run to the model; its map and space are in `held`.  Coverage is of
  * all, whatever is selected. */
-static void add_run(struct jr_load *load, const struct jr_log *log,
+static void add_run(struct jr_load *load, struct jr_log *log,
                     const struct jr_run *run, const struct jr_held *held,
                     struct jr_neighbours neighbours)
 {
@@ -492,6 +494,20 @@ static uint64_t hold_maps(struct jr_load *load, const struct jr_log *log)
     return sections;
 }
 
+/* Logs that will be gone through again stay open, of many the first ones. */
+static void leave_log(struct jr_load *load, struct jr_log *log)
+{
+    if (!load->model.filter.again) {
+        jr_log_close(log);
+        return;
+    }
+    jr_log_rest(log);
+    if (load->nopen < OPEN_MOST)
+        load->nopen++;
+    else
+        jr_log_let_go(log);
+}
+
 int jr_load_log(struct jr_load *load, const char *path)
 {
     struct jr_log *log = jr_alloc(1, sizeof(*log));
@@ -516,7 +532,7 @@ int jr_load_log(struct jr_load *load, const char *path)
         add_run(load, log, &log->runs[i], &load->held[held + i], neighbours);
         neighbours.before += own;
     }
-    jr_log_close(log);
+    leave_log(load, log);
     say_selected(load, log, first, sections);
     return 0;
 }

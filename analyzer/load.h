@@ -39,6 +39,7 @@ struct jr_load {
     struct jr_starts starts; /* for --from and --to */
     uint8_t *selected; /* by --process: a process was there; NULL: not asked */
     uint64_t boot;     /* of the run that was read last and knew it */
+    size_t nopen;      /* logs that stay open, to be gone through again */
     uint8_t packed;    /* the log that is read now is of an archive */
     int merged;        /* the report is of whole trees of processes */
     int verbose;

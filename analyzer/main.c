@@ -200,7 +200,8 @@ static void make_report(struct job *job, const char **logs, size_t count,
     filter.no_calls = job->format->tree != JR_TREE_CALLS && !options->verbose;
     filter.no_paths = job->format->tree == JR_TREE_LEAVES && !options->verbose;
     filter.by_clock = options->clocks == 2;
-    filter.keep_samples = job->format->has_samples != JR_SAMPLES_NONE;
+    filter.keep_samples = job->format->has_samples == JR_SAMPLES_CLOSE;
+    filter.again = job->format->has_samples == JR_SAMPLES_ALL;
     if (job->format->has_samples == JR_SAMPLES_CLOSE)
         filter.most_samples = MOST_SAMPLES;
     filter.keep_places = job->format->places != JR_PLACES_NO;
@@ -209,7 +210,8 @@ static void make_report(struct job *job, const char **logs, size_t count,
         symbols.folders.fetch = &job->fetch;
     symbols.record_code = job->format->write == jr_write_archive;
     jr_load_init(&load, options->app, &filter, &symbols, &job->diag);
-    if (filter.from_ns > 0 || filter.has_to || filter.keep_samples)
+    if (filter.from_ns > 0 || filter.has_to || filter.keep_samples ||
+        filter.again)
         jr_select_starts(&load, logs, count, count - options->nbefore);
     load.verbose = options->verbose;
     load.merged = options->merge;

@@ -44,20 +44,16 @@ struct adding {
     uint32_t thread;                  /* the last one kept; valid has_thread */
     uint8_t has_thread;
     struct jr_table threads;
-    struct jr_inside inside; /* with filter.spans */
+    uint32_t chunk;   /* of the samples that are added now */
     uint8_t *changed; /* by stack: its sums lie in the times of several answers,
                          so its samples are asked for; NULL: all are */
     uint64_t asked;   /* samples of such stacks */
 };
 
-/* With split, a stack has an answer for each event. */
 static struct answer *answer_of(const struct adding *adding,
                                 const struct jr_sample *sample)
 {
-    if (adding->model->filter.split)
-        return &adding->answers[(size_t)sample->stack * JP_EVENT_COUNT +
-                                sample->event];
-    return &adding->answers[sample->stack];
+    return &adding->answers[jr_answer_number(&adding->model->filter, sample)];
 }
 
 static uint32_t process_of(const struct adding *adding)
@@ -176,11 +172,10 @@ static void count_thread(struct jr_thread *thread,
 }
 
 static void keep(struct adding *adding, const struct jr_sample *sample,
-                 const struct answer *answer)
+                 const struct answer *answer, uint32_t number)
 {
     struct jr_model *model = adding->model;
     struct kept *kept = &adding->kept[answer - adding->answers];
-    const uint32_t number = thread_of(adding, sample->tid);
     const struct jr_seen seen = {.time_ns = sample->time_ns,
                                  .weight_ns = sample->weight_ns,
                                  .node = answer->is.node,
@@ -188,7 +183,6 @@ static void keep(struct adding *adding, const struct jr_sample *sample,
                                  .thread = number & (JR_THREADS_MAX - 1),
                                  .event = sample->event & 15U};
 
-    count_thread(&model->threads[number], sample);
     if (model->slice_ns > 0 && kept->seen > 0 &&
         kept->slices == model->slices &&
         is_one(model, &model->seen[kept->seen - 1], &seen)) {
@@ -270,16 +264,37 @@ static void count(struct jr_stats *stats, const struct jr_sample *sample,
     stats->jit_late += samples * answer->jit_late;
 }
 
+/* Counts a sample of a thread, and keeps it or how to find it again. */
+static void keep_asked(struct adding *adding, const struct jr_sample *sample,
+                       const struct answer *answer)
+{
+    struct jr_model *model = adding->model;
+    const uint32_t number = thread_of(adding, sample->tid);
+
+    count_thread(&model->threads[number], sample);
+    if (adding->process->found)
+        jr_found_sample(adding->process->found, number, adding->chunk, sample);
+    if (model->filter.keep_samples)
+        keep(adding, sample, answer, number);
+}
+
 /* Resolves the stack of a sample unless what is known holds; returns whether
  * it had to, which may take long. */
 static int resolve(struct adding *adding, const struct jr_sample *sample,
                    struct answer *answer)
 {
+    const uint32_t before =
+        answer->is.until_ns == 0 ? JR_NO_ITEM : answer->is.node;
+
     if (sample->time_ns >= answer->is.from_ns &&
         sample->time_ns < answer->is.until_ns)
         return 0;
     answer->leaf = 0;
     jr_resolve(adding->resolver, sample, &answer->is);
+    if (adding->process->found)
+        jr_found_node(adding->process->found,
+                      (size_t)(answer - adding->answers), sample->time_ns,
+                      before, answer->is.node);
     return 1;
 }
 
@@ -316,29 +331,22 @@ static int add_sample(struct adding *adding, const struct jr_sample *sample,
         spot->weight_ns = jr_add(spot->weight_ns, sample->weight_ns);
     }
     count(stats, sample, samples, &answer->is);
-    if (adding->model->filter.keep_samples)
-        keep(adding, sample, answer);
+    if (adding->kept || adding->process->found)
+        keep_asked(adding, sample, answer);
     return slow;
 }
 
 /* Returns whether the sample's stack had to be resolved. */
 static int add_if_asked(struct adding *adding, const struct jr_sample *sample)
 {
-    const struct jr_filter *filter = &adding->model->filter;
-    const struct jr_span *span = &adding->process->span;
+    const enum jr_asked asked =
+        jr_span_asks(&adding->model->filter, adding->process, sample);
 
-    if (sample->time_ns < span->from_ns || sample->time_ns >= span->until_ns)
-        return 0;
-    if (filter->tid != 0 && sample->tid != filter->tid)
-        return 0;
-    if ((filter->events != 0 && (filter->events >> sample->event & 1) == 0) ||
-        (filter->nspans > 0 &&
-         !jr_inside_has(&adding->inside, sample->tid, sample->time_ns))) {
-        if (jr_is_real(sample->event))
-            jr_times_add(&adding->model->times, process_of(adding), 0, sample);
-        return 0;
-    }
-    return add_sample(adding, sample, 1);
+    if (asked == JR_ASKED)
+        return add_sample(adding, sample, 1);
+    if (asked == JR_ASKED_NOT_HERE && jr_is_real(sample->event))
+        jr_times_add(&adding->model->times, process_of(adding), 0, sample);
+    return 0;
 }
 
 /* Real time, and samples that are kept, need the order of time.  Without it,
@@ -350,7 +358,9 @@ static enum jr_walk_order order_for(const struct jr_model *model,
         if ((run->events >> event & 1) && jr_is_real((uint8_t)event))
             return JR_WALK_BY_TIME;
     }
-    return model->filter.keep_samples ? JR_WALK_BY_TIME : JR_WALK_BY_THREAD;
+    return model->filter.keep_samples || model->filter.again
+               ? JR_WALK_BY_TIME
+               : JR_WALK_BY_THREAD;
 }
 
 static void tell(const struct adding *adding, uint64_t done)
@@ -373,6 +383,7 @@ static void add_samples(struct adding *adding, const struct jr_log *log,
     size_t count;
 
     while ((count = jr_walk_next(walk, &samples)) > 0) {
+        adding->chunk = jr_walk_chunk(walk);
         for (size_t i = 0; i < count; i++) {
             if (adding->changed && !adding->changed[samples[i].stack])
                 continue;
@@ -498,24 +509,11 @@ static void end_times(struct jr_model *model, struct jr_process *process,
         jr_times_open(&model->times, &ending, &process->stats.open);
 }
 
-static void count_lost(struct jr_process *process)
-{
-    const uint64_t *counters = process->run->header.counters;
-
-    for (size_t i = 0; i < JR_LOST_COUNT; i++)
-        process->stats.lost[i] = counters[i];
-    process->stats.lost_ns = counters[JP_COUNT_LOST_NS];
-    process->stats.rule_hits = counters[JP_COUNT_RULE_HITS];
-    process->stats.rule_misses = counters[JP_COUNT_RULE_MISSES];
-    process->stats.lowered = counters[JP_COUNT_LOWERED];
-    process->stats.lowered_ns = counters[JP_COUNT_LOWERED_NS];
-}
-
 /* The marks of the process, and with --span the spans that are asked for. */
 static void add_marks(struct adding *adding)
 {
     struct jr_model *model = adding->model;
-    const struct jr_process *process = adding->process;
+    struct jr_process *process = adding->process;
     const struct jr_filter *filter = &model->filter;
     const struct jr_marks_of of = {.process = process_of(adding),
                                    .tid = filter->tid,
@@ -525,11 +523,22 @@ static void add_marks(struct adding *adding)
 
     jr_marks_add(&model->marks, process->run, &of);
     if (filter->nspans > 0)
-        jr_inside_find(&adding->inside, process->run, filter->spans,
+        jr_inside_find(&process->inside, process->run, filter->spans,
                        filter->nspans, of.last_ns);
 }
 
-void jr_model_add(struct jr_model *model, const struct jr_log *log,
+static void end_found(struct adding *adding)
+{
+    struct jr_found *found = adding->process->found;
+
+    if (!found)
+        return;
+    found->tids = adding->threads;
+    adding->threads = (struct jr_table){0};
+    jr_found_seal(found);
+}
+
+void jr_model_add(struct jr_model *model, struct jr_log *log,
                   const struct jr_run *run, const struct jr_code *code,
                   struct jr_neighbours neighbours)
 {
@@ -550,15 +559,19 @@ void jr_model_add(struct jr_model *model, const struct jr_log *log,
         model->period_ns = run->header.period_ns ? run->header.period_ns
                                                  : JP_PERIOD_DEFAULT_NS;
     jr_span_select(model, process);
-    count_lost(process);
+    jr_process_count_lost(process);
     add_marks(&adding);
     process->first_bucket = model->nbuckets;
     adding.answers = jr_alloc(answers, sizeof(*adding.answers));
     if (model->filter.keep_samples)
         adding.kept = jr_alloc(answers, sizeof(*adding.kept));
+    if (model->filter.again)
+        process->found = jr_found_new(log, answers, (uint32_t)model->nthreads,
+                                      jr_process_may_change(process));
     adding.resolver = jr_resolver_new(model);
     add_run(&adding, log);
     jr_resolver_free(adding.resolver);
+    end_found(&adding);
     end_times(model, process, first_timed);
     jit = jr_space_jit(code->space);
     process->stats.jit_files = jit.files;
@@ -568,7 +581,6 @@ void jr_model_add(struct jr_model *model, const struct jr_log *log,
     jr_table_free(&adding.tids);
     jr_table_free(&adding.tid_events);
     jr_table_free(&adding.threads);
-    jr_inside_free(&adding.inside);
     free(adding.answers);
     free(adding.kept);
 }

@@ -18,6 +18,10 @@ void jr_model_init(struct jr_model *model, const struct jr_filter *filter)
 
 void jr_model_free(struct jr_model *model)
 {
+    for (size_t i = 0; i < model->nprocesses; i++) {
+        jr_inside_free(&model->processes[i].inside);
+        jr_found_free(model->processes[i].found);
+    }
     free(model->processes);
     free(model->functions);
     free(model->tiers);
@@ -148,4 +152,27 @@ const char *jr_thread_name(const struct jr_process *process, uint32_t tid)
         if (map->threads[i].tid == tid)
             return map->threads[i].name;
     return NULL;
+}
+
+int jr_process_may_change(const struct jr_process *process)
+{
+    const struct jp_log_header *header = &process->run->header;
+
+    return process->run->given ||
+           (!process->map->exited &&
+            (header->ring_bytes > 0 ||
+             header->counters[JP_COUNT_RING_REUSED] > 0));
+}
+
+void jr_process_count_lost(struct jr_process *process)
+{
+    const uint64_t *counters = process->run->header.counters;
+
+    for (size_t i = 0; i < JR_LOST_COUNT; i++)
+        process->stats.lost[i] = counters[i];
+    process->stats.lost_ns = counters[JP_COUNT_LOST_NS];
+    process->stats.rule_hits = counters[JP_COUNT_RULE_HITS];
+    process->stats.rule_misses = counters[JP_COUNT_RULE_MISSES];
+    process->stats.lowered = counters[JP_COUNT_LOWERED];
+    process->stats.lowered_ns = counters[JP_COUNT_LOWERED_NS];
 }

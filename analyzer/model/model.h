@@ -12,6 +12,7 @@
 #include "base/paths.h"
 #include "base/table.h"
 #include "base/weight.h"
+#include "found/found.h"
 #include "marks/marks.h"
 #include "places/places.h"
 #include "read/log.h"
@@ -65,6 +66,7 @@ struct jr_filter {
     uint8_t no_paths;     /* nor what is on a stack but its innermost function
                              and code that has no name */
     uint8_t keep_samples; /* jr_model.seen is asked for, */
+    uint8_t again;        /* samples will be gone through again (again.h), */
     uint8_t keep_places;  /* jr_model.places, */
     uint8_t keep_apart;   /* and a bucket for each thread and event */
     size_t most_samples;  /* beyond so many, samples in one slice of time with
@@ -154,6 +156,8 @@ struct jr_process {
     size_t all_sections; /* in the run */
     struct jr_stats stats;
     size_t first_bucket, nbuckets;
+    struct jr_inside inside; /* with filter.spans */
+    struct jr_found *found;  /* with filter.again; else NULL */
 };
 
 /* The short form of its name is made when it is asked for (jr_short_find,
@@ -260,9 +264,8 @@ struct jr_model {
     size_t nbuckets, buckets_room;
     struct jr_spot *spots;
     size_t nspots, spots_room;
-    struct jr_thread
-        *threads; /* with filter.keep_samples; those of a process */
-    size_t nthreads, threads_room; /* stand together */
+    struct jr_thread *threads;     /* with filter.keep_samples or .again; */
+    size_t nthreads, threads_room; /* those of a process stand together */
     struct jr_seen *seen;    /* with filter.keep_samples; those of a process */
     size_t nseen, seen_room; /* stand together, in order of time */
     uint64_t slice_ns;       /* in which samples of seen are one; 0: none are */
@@ -291,9 +294,10 @@ void jr_model_init(struct jr_model *model, const struct jr_filter *filter);
 void jr_model_free(struct jr_model *model);
 
 /* Counts the samples of one more process, a run of a log that is open.  Run,
- * map and space must outlive the model, the open log need not.  A header whose
- * period is 0 is counted with the default period. */
-void jr_model_add(struct jr_model *model, const struct jr_log *log,
+ * map and space must outlive the model, the open log need not; with
+ * filter.again it must not be closed before, but may rest and be let go.  A
+ * header whose period is 0 is counted with the default period. */
+void jr_model_add(struct jr_model *model, struct jr_log *log,
                   const struct jr_run *run, const struct jr_code *code,
                   struct jr_neighbours neighbours);
 
@@ -332,6 +336,24 @@ size_t jr_span_sections(const struct jr_map *map);
  * to the end of the process or its last sample. */
 void jr_span_select(struct jr_model *model, struct jr_process *process);
 
+/* span.c: whether the filter asks for a sample, as far as that is said without
+ * its stack.  JR_ASKED_NOT_HERE: its thread is asked for at its time, but not
+ * its event or where that thread is. */
+enum jr_asked { JR_ASKED_NOT, JR_ASKED_NOT_HERE, JR_ASKED };
+enum jr_asked jr_span_asks(const struct jr_filter *filter,
+                           const struct jr_process *process,
+                           const struct jr_sample *sample);
+
+/* The number of an answer for the sample's stack: with filter.split, a stack
+ * has one for each event. */
+static inline size_t jr_answer_number(const struct jr_filter *filter,
+                                      const struct jr_sample *sample)
+{
+    return filter->split
+               ? (size_t)sample->stack * JP_EVENT_COUNT + sample->event
+               : sample->stack;
+}
+
 /* span.c: the moment that --from and --to are counted from, by the clock of the
  * process: the earliest start of the profile, of all boots by the time of day;
  * where filter.starts is NULL, that of the process's own log. The clock of a
@@ -351,6 +373,14 @@ void jr_starts_add(struct jr_starts *starts, const struct jp_log_header *header,
 
 /* span.c: the time that stretches cover together; puts them in order. */
 uint64_t jr_span_union(struct jr_span *spans, size_t count);
+
+/* Whether a process's samples cannot be read from its log a second time: one
+ * that may still run overwrites a ring, and a profile of another tool has no
+ * log. */
+int jr_process_may_change(const struct jr_process *process);
+
+/* Takes what the log's header counted into the process's stats. */
+void jr_process_count_lost(struct jr_process *process);
 
 /* Weight in periods, rounded to the nearest: in those of the model, or in
  * others. */

@@ -249,3 +249,19 @@ void jr_span_select(struct jr_model *model, struct jr_process *process)
     if (process->span.until_ns > section_start(map, end))
         process->span.until_ns = section_start(map, end);
 }
+
+enum jr_asked jr_span_asks(const struct jr_filter *filter,
+                           const struct jr_process *process,
+                           const struct jr_sample *sample)
+{
+    if (sample->time_ns < process->span.from_ns ||
+        sample->time_ns >= process->span.until_ns)
+        return JR_ASKED_NOT;
+    if (filter->tid != 0 && sample->tid != filter->tid)
+        return JR_ASKED_NOT;
+    if ((filter->events != 0 && (filter->events >> sample->event & 1) == 0) ||
+        (filter->nspans > 0 &&
+         !jr_inside_has(&process->inside, sample->tid, sample->time_ns)))
+        return JR_ASKED_NOT_HERE;
+    return JR_ASKED;
+}

@@ -357,6 +357,7 @@ int jr_log_read(const char *path, struct jr_log *log, struct jr_diag *diag)
     }
     jr_file_read_for(&info);
     log->bytes.size = (uint64_t)info.st_size;
+    log->info = info;
     reader.source.bytes = &log->bytes;
     reader.source.window = jr_alloc(WINDOW, 1);
     result = read_all(&reader);
@@ -364,16 +365,43 @@ int jr_log_read(const char *path, struct jr_log *log, struct jr_diag *diag)
     return result;
 }
 
-void jr_log_close(struct jr_log *log)
+void jr_log_rest(struct jr_log *log)
+{
+    for (size_t i = 0; i < log->nruns; i++) {
+        jr_stacks_free(&log->runs[i].stacks);
+        jr_sums_free(&log->runs[i].sums);
+    }
+}
+
+void jr_log_let_go(struct jr_log *log)
 {
     if (!log->bytes.data && log->bytes.fd >= 0 && log->path)
         close(log->bytes.fd);
+    log->bytes.fd = -1;
+    log->is_let_go = 1;
+}
+
+int jr_log_take_up(struct jr_log *log)
+{
+    struct stat info;
+    const char *why;
+
+    if (log->bytes.data || log->bytes.fd >= 0 || log->info.st_ino == 0)
+        return 0;
+    log->bytes.fd = jr_file_open(log->path, &info, &why);
+    if (log->bytes.fd >= 0 && !jr_is_same_file(&info, &log->info))
+        jr_log_let_go(log);
+    return log->bytes.fd >= 0 ? 0 : -1;
+}
+
+void jr_log_close(struct jr_log *log)
+{
+    jr_log_let_go(log);
+    jr_log_rest(log);
     log->bytes = (struct jr_log_bytes){.fd = -1};
     for (size_t i = 0; i < log->nruns; i++) {
         struct jr_run *run = &log->runs[i];
 
-        jr_stacks_free(&run->stacks);
-        jr_sums_free(&run->sums);
         free(run->chunks);
         free(run->records);
         free(run->given);

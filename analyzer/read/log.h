@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/diag.h"
 #include "run.h"
@@ -22,6 +23,8 @@ struct jr_log_bytes {
 struct jr_log {
     char *path;
     struct jr_log_bytes bytes;
+    struct stat info;  /* of the file, where it was read */
+    uint8_t is_let_go; /* it is open only while it is read again */
     struct jr_run *runs;
     size_t nruns, runs_room;
 };
@@ -37,6 +40,15 @@ int jr_log_read(const char *path, struct jr_log *log, struct jr_diag *diag);
  * `path` names it in messages. */
 int jr_log_parse(const uint8_t *data, size_t size, const char *path,
                  struct jr_log *log, struct jr_diag *diag);
+
+/* Frees what a walk over samples does not need: what stacks are, and sums. */
+void jr_log_rest(struct jr_log *log);
+
+/* Closes the file for a while, and opens it again, which returns -1 where it
+ * is not there any more or another one.  A log that is in memory, or has no
+ * file, stays as it is. */
+void jr_log_let_go(struct jr_log *log);
+int jr_log_take_up(struct jr_log *log);
 
 /* Closes the file and frees what only a walk over samples needs; the runs'
  * headers and figures stay. */

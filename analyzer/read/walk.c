@@ -32,7 +32,8 @@ struct jr_walk {
     const struct jr_log *log;
     const struct jr_run *run;
     enum jr_walk_order by;
-    uint32_t *order;      /* chunks, each opened in its turn */
+    uint32_t *order;      /* chunks, each opened in its turn, */
+    size_t norder;        /* and how many */
     size_t next;          /* index of the first that was not opened yet */
     struct waiting *heap; /* the earliest first; behind `nheap` spare ones */
     size_t nheap, heap_room, nopen, open_room;
@@ -60,35 +61,56 @@ static int by_time(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static uint32_t *order_chunks(const struct jr_run *run, enum jr_walk_order by)
+/* Puts `count` chunks in order: those of these numbers, or (NULL) the first
+ * ones. */
+static uint32_t *order_chunks(const struct jr_run *run, enum jr_walk_order by,
+                              const uint32_t *chunks, size_t count)
 {
-    struct chunk_order *sorted = jr_alloc(run->nchunks + 1, sizeof *sorted);
-    uint32_t *order = jr_alloc(run->nchunks + 1, sizeof *order);
+    struct chunk_order *sorted = jr_alloc(count + 1, sizeof *sorted);
+    uint32_t *order = jr_alloc(count + 1, sizeof *order);
 
-    for (size_t i = 0; i < run->nchunks; i++)
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t number = chunks ? chunks[i] : (uint32_t)i;
+
         sorted[i] = (struct chunk_order){
-            run->chunks[i].first_ns, (uint32_t)i,
-            by == JR_WALK_BY_THREAD ? run->chunks[i].tid : 0};
-    qsort(sorted, run->nchunks, sizeof *sorted, by_time);
-    for (size_t i = 0; i < run->nchunks; i++)
+            run->chunks[number].first_ns, number,
+            by == JR_WALK_BY_THREAD ? run->chunks[number].tid : 0};
+    }
+    qsort(sorted, count, sizeof *sorted, by_time);
+    for (size_t i = 0; i < count; i++)
         order[i] = sorted[i].number;
     free(sorted);
     return order;
+}
+
+static struct jr_walk *begin(const struct jr_log *log, const struct jr_run *run,
+                             enum jr_walk_order by, const uint32_t *chunks,
+                             size_t count)
+{
+    struct jr_walk *walk = jr_alloc(1, sizeof *walk);
+
+    walk->log = log;
+    walk->run = run;
+    walk->by = by;
+    walk->order = order_chunks(run, by, chunks, count);
+    walk->norder = count;
+    walk->bytes = jr_alloc(JP_CHUNK_MAX, 1);
+    walk->stacks = jr_alloc(JR_CHUNK_PLACES, sizeof *walk->stacks);
+    return walk;
 }
 
 struct jr_walk *jr_walk_begin(const struct jr_log *log,
                               const struct jr_run *run,
                               enum jr_walk_order order)
 {
-    struct jr_walk *walk = jr_alloc(1, sizeof *walk);
+    return begin(log, run, order, NULL, run->nchunks);
+}
 
-    walk->log = log;
-    walk->run = run;
-    walk->by = order;
-    walk->order = order_chunks(run, order);
-    walk->bytes = jr_alloc(JP_CHUNK_MAX, 1);
-    walk->stacks = jr_alloc(JR_CHUNK_PLACES, sizeof *walk->stacks);
-    return walk;
+struct jr_walk *jr_walk_begin_some(const struct jr_log *log,
+                                   const struct jr_run *run,
+                                   const uint32_t *chunks, size_t count)
+{
+    return begin(log, run, JR_WALK_BY_TIME, chunks, count);
 }
 
 void jr_walk_end(struct jr_walk *walk)
@@ -222,7 +244,7 @@ static struct waiting limit_of(const struct jr_walk *walk)
         if (is_earlier(&walk->heap[i], &limit))
             limit = walk->heap[i];
     }
-    if (walk->next < walk->run->nchunks) {
+    if (walk->next < walk->norder) {
         const uint32_t number = walk->order[walk->next];
         const struct waiting next = {walk->run->chunks[number].first_ns, number,
                                      0};
@@ -237,7 +259,7 @@ static struct waiting limit_of(const struct jr_walk *walk)
 static size_t next_chunk(struct jr_walk *walk, const struct jr_sample **samples)
 {
     walk->nheap = 0;
-    while (walk->nheap == 0 && walk->next < walk->run->nchunks)
+    while (walk->nheap == 0 && walk->next < walk->norder)
         open_chunk(walk);
     if (walk->nheap == 0)
         return 0;
@@ -261,7 +283,7 @@ size_t jr_walk_next(struct jr_walk *walk, const struct jr_sample **samples)
         return next_chunk(walk, samples);
     if (walk->taken)
         go_on(walk);
-    while (walk->next < walk->run->nchunks &&
+    while (walk->next < walk->norder &&
            (walk->nheap == 0 ||
             walk->run->chunks[walk->order[walk->next]].first_ns <=
                 walk->heap[0].time_ns))
@@ -280,6 +302,11 @@ size_t jr_walk_next(struct jr_walk *walk, const struct jr_sample **samples)
     walk->taken = 1;
     *samples = open->samples + from;
     return open->at - from;
+}
+
+uint32_t jr_walk_chunk(const struct jr_walk *walk)
+{
+    return walk->nheap > 0 ? walk->heap[0].number : 0;
 }
 
 uint64_t jr_walk_gone(const struct jr_walk *walk)

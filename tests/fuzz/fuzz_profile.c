@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "held.h"
 #include "load.h"
+#include "model/again/again.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most,
@@ -127,6 +128,25 @@ static struct sums sums_of(const struct jr_model *model)
     return total;
 }
 
+/* A second pass over the samples finds those of the first one. */
+static void go_again(const struct jr_model *model)
+{
+    struct jr_again *again = jr_again_begin(model, NULL, 100);
+
+    for (uint32_t i = 0; i < model->nprocesses; i++) {
+        jr_again_process(again, i);
+        while (jr_again_next(again) != NULL)
+            continue;
+    }
+    for (uint32_t i = 0; i < model->nthreads; i++) {
+        jr_again_thread(again, i);
+        while (jr_again_next(again) != NULL)
+            continue;
+    }
+    if (jr_again_end(again) != 0)
+        abort();
+}
+
 /* What a report with this filter counts. */
 static struct jr_stats model(struct jr_filter filter)
 {
@@ -140,6 +160,8 @@ static struct jr_stats model(struct jr_filter filter)
     if (jr_load_log(&load, LOG) == 0) {
         jr_model_finish(&load.model);
         sums_of(&load.model);
+        if (filter.again)
+            go_again(&load.model);
         total = load.model.total;
     }
     jr_load_free(&load);
@@ -149,8 +171,11 @@ static struct jr_stats model(struct jr_filter filter)
 /* Slices of time, each sample being in one. */
 static void check_slices(const struct jr_stats *all, uint64_t at_ns)
 {
-    const struct jr_stats first = model((struct jr_filter){
-        .by_clock = 1, .to_ns = at_ns, .has_to = 1, .keep_samples = 1});
+    const struct jr_stats first = model((struct jr_filter){.by_clock = 1,
+                                                           .to_ns = at_ns,
+                                                           .has_to = 1,
+                                                           .keep_samples = 1,
+                                                           .again = 1});
     const struct jr_stats second =
         model((struct jr_filter){.by_clock = 1, .from_ns = at_ns});
 

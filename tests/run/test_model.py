@@ -66,6 +66,16 @@ class Model(Case):
         few, many = self.cost(what, 1000), self.cost(what, 25)
         self.assertLess(many.own - few.own, MEMORY)
 
+    def test_exports_hold_no_samples(self):
+        """Those that write each one."""
+        what = next(row for row in model.ROWS if row.name == "samples8")
+        what = what._replace(options=("-s", "2"))
+        for form in ("speedscope", "firefox", "perf-script"):
+            with self.subTest(form=form):
+                few, many = (self.cost(what, scale, form)
+                             for scale in (1000, 100))
+                self.assertLess(many.own - few.own, MEMORY)
+
     def test_page_holds_so_many_samples(self):
         """And of more no more, but up to a fourth of those."""
         what = next(row for row in model.ROWS if row.name == "samples8")

@@ -198,7 +198,7 @@ static void take(struct profile *profile)
 {
     struct jr_filter filter = everything();
 
-    filter.keep_places = filter.keep_apart = filter.keep_samples = 1;
+    filter.keep_places = filter.keep_apart = filter.again = 1;
     profile_init(profile);
     profile_sample(profile, "abc", 10, 1000, 1);
     profile_sample(profile, "abd", 12, 500, 2);
@@ -270,7 +270,7 @@ static char *firefox_of(struct profile *profile)
     struct jr_filter filter = everything();
     size_t size;
 
-    filter.keep_places = filter.keep_samples = 1;
+    filter.keep_places = filter.again = 1;
     profile_model(profile, "", &filter, NULL);
     return write_with(jr_write_firefox, profile, &size);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sorts samples by thread, by counting.
+ * Brings the times of several machines together.
  * Runs in: analyzer. */
 #include "order.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -11,7 +12,7 @@
 
 /* Processes of other boots and machines are brought together by the time of
  * day; where a log has none, its own start is zero. */
-uint64_t *jr_order_zeros(const struct jr_model *model)
+static uint64_t *find_zeros(const struct jr_model *model)
 {
     const uint64_t start = jr_export_start_ns(model);
     uint64_t *zero = jr_alloc(model->nprocesses + 1, sizeof(*zero));
@@ -27,29 +28,22 @@ uint64_t *jr_order_zeros(const struct jr_model *model)
     return zero;
 }
 
-void jr_order_make(const struct jr_model *model, struct jr_order *order)
+void jr_order_make(const struct jr_model *model, const uint32_t *sequence,
+                   struct jr_order *order)
 {
-    size_t *at = jr_alloc(model->nthreads + 1, sizeof(*at));
-    size_t sum = 0;
-
-    if (model->nseen > UINT32_MAX)
-        jr_no_memory();
-    order->zero = jr_order_zeros(model);
-    order->items = jr_alloc(model->nseen + 1, sizeof(*order->items));
-    order->first = jr_alloc(model->nthreads + 1, sizeof(*order->first));
-    for (size_t i = 0; i < model->nthreads; i++) {
-        order->first[i] = at[i] = sum;
-        sum += model->threads[i].samples;
-    }
-    order->first[model->nthreads] = sum;
-    for (size_t i = 0; i < model->nseen; i++)
-        order->items[at[model->seen[i].thread]++] = (uint32_t)i;
-    free(at);
+    order->zero = find_zeros(model);
+    order->again = jr_again_begin(model, sequence, JR_AGAIN_MOST);
 }
 
-void jr_order_free(struct jr_order *order)
+void jr_order_free(const struct jr_report *report, struct jr_order *order)
 {
-    free(order->items);
-    free(order->first);
+    const uint64_t missed = jr_again_end(order->again);
+
     free(order->zero);
+    if (missed > 0 && report->diag)
+        jr_warn(report->diag, report->nlogs > 0 ? report->logs[0] : "the log",
+                JR_NO_OFFSET,
+                "the logs changed while the report was written; %" PRIu64
+                " samples are missing in it, or too many",
+                missed);
 }

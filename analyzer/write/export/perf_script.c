@@ -29,7 +29,7 @@ struct script {
     char **functions, **objects; /* by their numbers in the model */
     struct line *lines;          /* by place */
     size_t kept;                 /* bytes of lines */
-    uint64_t *zero;              /* by process, as in struct jr_order */
+    struct jr_order order;
     const char *event;
 };
 
@@ -129,9 +129,8 @@ static void put_sample(struct script *script, const struct jr_seen *seen)
 {
     const struct jr_model *model = script->model;
     const struct jr_thread *thread = &model->threads[seen->thread];
-    const uint64_t zero = script->zero[thread->process];
     const uint64_t time =
-        (int64_t)(seen->time_ns - zero) > 0 ? seen->time_ns - zero : 0;
+        jr_order_since(&script->order, thread->process, seen->time_ns);
 
     fprintf(script->out,
             "%s %" PRIu32 "/%" PRIu32 " [000] %" PRIu64 ".%09u: %" PRIu64
@@ -146,6 +145,18 @@ static void put_sample(struct script *script, const struct jr_seen *seen)
     putc('\n', script->out);
 }
 
+static void put_samples(struct script *script)
+{
+    struct jr_again *again = script->order.again;
+    const struct jr_seen *seen;
+
+    for (uint32_t i = 0; i < script->model->nprocesses; i++) {
+        jr_again_process(again, i);
+        while ((seen = jr_again_next(again)) != NULL)
+            put_sample(script, seen);
+    }
+}
+
 void jr_write_perf_script(const struct jr_report *report, FILE *out)
 {
     const struct jr_model *model = report->model;
@@ -153,7 +164,6 @@ void jr_write_perf_script(const struct jr_report *report, FILE *out)
         .model = model,
         .out = out,
         .names = name_threads(model),
-        .zero = jr_order_zeros(model),
         /* One event for all: readers of one take the first, and no other. */
         .event = jr_export_is_real(model) ? "wall-clock" : "cpu-clock"};
     size_t count;
@@ -167,9 +177,9 @@ void jr_write_perf_script(const struct jr_report *report, FILE *out)
     if (count > 0)
         fputs("#\n", out);
     make_texts(&script);
+    jr_order_make(model, NULL, &script.order);
     script.lines = jr_alloc(model->places.count + 1, sizeof(*script.lines));
-    for (size_t i = 0; i < model->nseen; i++)
-        put_sample(&script, &model->seen[i]);
+    put_samples(&script);
     for (size_t i = 0; i < model->places.count; i++)
         free(script.lines[i].text);
     free(script.lines);
@@ -177,5 +187,5 @@ void jr_write_perf_script(const struct jr_report *report, FILE *out)
     free_all(script.functions, model->nfunctions);
     free_all(script.objects, model->places.nobjects);
     jr_export_free_lines(lines, count);
-    free(script.zero);
+    jr_order_free(report, &script.order);
 }

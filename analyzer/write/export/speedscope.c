@@ -110,17 +110,20 @@ static struct runs each_run(struct scope *scope, uint32_t thread,
     const struct jr_order *order = &scope->order;
     const uint32_t process = model->threads[thread].process;
     struct runs runs = {.put = put};
+    const struct jr_seen *seen;
+    int is_first = 1;
 
-    for (size_t i = order->first[thread]; i < order->first[thread + 1]; i++) {
-        const struct jr_seen *seen = &model->seen[order->items[i]];
+    jr_again_thread(order->again, thread);
+    while ((seen = jr_again_next(order->again)) != NULL) {
         const uint64_t time = jr_order_since(order, process, seen->time_ns);
         const uint64_t from =
             time > seen->weight_ns ? time - seen->weight_ns : 0;
 
-        if (i == order->first[thread])
+        if (is_first)
             runs.start_ns = runs.end_ns = from;
         else if (from > runs.end_ns && from - runs.end_ns >= model->period_ns)
             add_run(scope, &runs, 0, from - runs.end_ns);
+        is_first = 0;
         add_run(scope, &runs, seen->node, seen->weight_ns);
     }
     put_last(scope, &runs);
@@ -212,16 +215,22 @@ static int compare_threads(const void *left, const void *right, void *data)
     return a < b ? -1 : a > b;
 }
 
+static void order_threads(struct scope *scope)
+{
+    const struct jr_model *model = scope->model;
+
+    for (uint32_t i = 0; i < model->nthreads; i++)
+        scope->sequence[i] = i;
+    qsort_r(scope->sequence, model->nthreads, sizeof(*scope->sequence),
+            compare_threads, (void *)model);
+}
+
 /* Writes the threads; returns where the first process's main thread is. */
 static size_t put_threads(struct scope *scope)
 {
     const struct jr_model *model = scope->model;
     size_t main_thread = 0;
 
-    for (uint32_t i = 0; i < model->nthreads; i++)
-        scope->sequence[i] = i;
-    qsort_r(scope->sequence, model->nthreads, sizeof(*scope->sequence),
-            compare_threads, (void *)model);
     jr_json_key(&scope->json, "profiles");
     jr_json_open(&scope->json, '[');
     for (size_t i = 0; i < model->nthreads; i++) {
@@ -249,7 +258,8 @@ void jr_write_speedscope(const struct jr_report *report, FILE *out)
     char *name = jr_program_text(report);
     size_t main_thread;
 
-    jr_order_make(model, &scope.order);
+    order_threads(&scope);
+    jr_order_make(model, scope.sequence, &scope.order);
     jr_hosts_find(model, &scope.hosts);
     jr_json_open(json, '{');
     jr_json_key_string(json, "$schema", SCHEMA);
@@ -263,7 +273,7 @@ void jr_write_speedscope(const struct jr_report *report, FILE *out)
     jr_json_key_uint(json, "activeProfileIndex", main_thread);
     jr_json_close(json, '}');
     putc('\n', out);
-    jr_order_free(&scope.order);
+    jr_order_free(report, &scope.order);
     jr_hosts_free(&scope.hosts);
     free(name);
     free(scope.threads);

@@ -180,26 +180,33 @@ static void put_us(struct jr_json *json, uint64_t ns)
         fputs("e3", json->out);
 }
 
+/* Each column goes through the samples of its thread once more. */
+static void open_column(struct jr_firefox *firefox, const char *name,
+                        uint32_t thread)
+{
+    jr_json_key(&firefox->json, name);
+    jr_json_open(&firefox->json, '[');
+    jr_again_thread(firefox->order.again, thread);
+}
+
 /* The columns of a thread's samples.  Times are rounded before they are
  * subtracted, so that no error adds up. */
 static void put_samples(struct jr_firefox *firefox, uint32_t thread)
 {
     const struct jr_model *model = firefox->model;
     const struct jr_order *order = &firefox->order;
-    const size_t first = order->first[thread], end = order->first[thread + 1];
     const uint32_t process = model->threads[thread].process;
     struct jr_json *json = &firefox->json;
+    const struct jr_seen *seen;
     uint64_t before_us = 0;
 
     jr_json_key(json, "samples");
     jr_json_open(json, '{');
-    jr_json_key_uint(json, "length", end - first);
+    jr_json_key_uint(json, "length", model->threads[thread].samples);
     jr_json_key_string(json, "weightType", "tracing-ms");
-    jr_json_key(json, "stack");
-    jr_json_open(json, '[');
-    for (size_t i = first; i < end; i++) {
-        const int64_t stack =
-            jr_firefox_stack(firefox, &model->seen[order->items[i]]);
+    open_column(firefox, "stack", thread);
+    while ((seen = jr_again_next(order->again)) != NULL) {
+        const int64_t stack = jr_firefox_stack(firefox, seen);
 
         if (stack < 0)
             jr_json_word(json, "null");
@@ -207,34 +214,25 @@ static void put_samples(struct jr_firefox *firefox, uint32_t thread)
             jr_json_uint(json, (uint64_t)stack);
     }
     jr_json_close(json, ']');
-    jr_json_key(json, "timeDeltas");
-    jr_json_open(json, '[');
-    for (size_t i = first; i < end; i++) {
+    open_column(firefox, "timeDeltas", thread);
+    while ((seen = jr_again_next(order->again)) != NULL) {
         const uint64_t us =
-            jr_order_since(order, process,
-                           model->seen[order->items[i]].time_ns) /
-            1000;
+            jr_order_since(order, process, seen->time_ns) / 1000;
 
         jr_json_ms(json, (us - before_us) * 1000);
         before_us = us;
     }
     jr_json_close(json, ']');
-    jr_json_key(json, "weight");
-    jr_json_open(json, '[');
-    for (size_t i = first; i < end; i++)
+    open_column(firefox, "weight", thread);
+    while ((seen = jr_again_next(order->again)) != NULL)
         jr_json_ms(json,
-                   jr_firefox_round(firefox, &model->seen[order->items[i]],
-                                    firefox->weight_rests));
+                   jr_firefox_round(firefox, seen, firefox->weight_rests));
     jr_json_close(json, ']');
-    jr_json_key(json, "threadCPUDelta");
-    jr_json_open(json, '[');
-    for (size_t i = first; i < end; i++) {
-        const struct jr_seen *seen = &model->seen[order->items[i]];
-
+    open_column(firefox, "threadCPUDelta", thread);
+    while ((seen = jr_again_next(order->again)) != NULL)
         put_us(json, jr_export_is_cpu(seen->event)
                          ? jr_firefox_round(firefox, seen, firefox->cpu_rests)
                          : 0);
-    }
     jr_json_close(json, ']');
     jr_json_close(json, '}');
 }
@@ -356,7 +354,7 @@ void jr_write_firefox(const struct jr_report *report, FILE *out)
     struct jr_firefox firefox = {
         .report = report, .model = report->model, .json = {.out = out}};
 
-    jr_order_make(report->model, &firefox.order);
+    jr_order_make(report->model, NULL, &firefox.order);
     jr_hosts_find(report->model, &firefox.hosts);
     jr_firefox_number(&firefox);
     jr_firefox_order_marks(&firefox);
@@ -368,6 +366,6 @@ void jr_write_firefox(const struct jr_report *report, FILE *out)
     jr_json_close(&firefox.json, '}');
     putc('\n', out);
     jr_firefox_free(&firefox);
-    jr_order_free(&firefox.order);
+    jr_order_free(report, &firefox.order);
     jr_hosts_free(&firefox.hosts);
 }

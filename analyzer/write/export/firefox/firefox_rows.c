@@ -103,12 +103,13 @@ static uint8_t idle_kind(unsigned event)
                                           : 0;
 }
 
-static void number_idles(struct jr_firefox *firefox)
+static void number_idles_of(struct jr_firefox *firefox, uint32_t process)
 {
-    const struct jr_model *model = firefox->model;
+    struct jr_again *again = firefox->order.again;
+    const struct jr_seen *seen;
 
-    for (size_t i = 0; i < model->nseen; i++) {
-        const struct jr_seen *seen = &model->seen[i];
+    jr_again_process(again, process);
+    while ((seen = jr_again_next(again)) != NULL) {
         const uint8_t kind = idle_kind(seen->event);
         const uint32_t fresh = (uint32_t)firefox->nidles;
 
@@ -118,6 +119,20 @@ static void number_idles(struct jr_firefox *firefox)
             *JR_PUSH(firefox->idles, firefox->nidles, firefox->idles_room) =
                 (struct jr_idle){seen->node, kind};
     }
+}
+
+/* Only processes with such samples are gone through for them. */
+static void number_idles(struct jr_firefox *firefox)
+{
+    const struct jr_model *model = firefox->model;
+
+    for (uint32_t i = 0; i < model->nprocesses; i++)
+        for (unsigned event = 0; event < JP_EVENT_COUNT; event++)
+            if (idle_kind(event) &&
+                (model->processes[i].run->events >> event & 1)) {
+                number_idles_of(firefox, i);
+                break;
+            }
 }
 
 void jr_firefox_number_rows(struct jr_firefox *firefox)
