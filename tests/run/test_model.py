@@ -24,6 +24,7 @@ SLACK = 3           # for a CPU that others use, too, and for rounding
 LEAST_CPU = 0.05    # seconds; less is the program's start
 LEAST_OUTPUT = 1 << 20
 MEMORY = 16 << 20   # bytes that more samples may take
+FORMATS = ("speedscope", "firefox", "perf-script")  # that write each sample
 HANG_SECONDS = 300  # ends what does not end by itself
 
 
@@ -70,7 +71,7 @@ class Model(Case):
         """Those that write each one."""
         what = next(row for row in model.ROWS if row.name == "samples8")
         what = what._replace(options=("-s", "2"))
-        for form in ("speedscope", "firefox", "perf-script"):
+        for form in FORMATS:
             with self.subTest(form=form):
                 few, many = (self.cost(what, scale, form)
                              for scale in (1000, 100))
