@@ -47,6 +47,7 @@ static struct jp_walk walk_of_stack(void)
                             .low = (uint64_t)stack,
                             .high = (uint64_t)(stack + 64),
                             .limit = (uint64_t)(stack + 64),
+                            .total = 1,
                             .sure = 1};
 }
 
@@ -261,6 +262,41 @@ static void test_doubt(void **state)
     assert_int_equal(doubtful, 1);
 }
 
+/* A signal interrupted code that its handler has unmapped since. */
+static void test_code_that_has_gone(void **state)
+{
+    struct jp_walk walk = walk_of_stack();
+    struct jp_walk_frame frame = {.interrupted = 1,
+                                  .pc = (uint64_t)page + PAGE + CODE};
+    (void)state;
+    memset(stack, 0, sizeof(stack));
+    walk.total = 2;
+    frame.registers[JP_ARCH_SP] = (uint64_t)stack;
+    frame.registers[JP_ARCH_FP] = (uint64_t)(stack + 40);
+    assert_int_equal(jp_walk_ahead_sig(&walk, &frame), JP_AHEAD_UNKNOWN);
+    assert_int_equal(jp_walk_hidden_sig(&walk, &frame), 0);
+}
+
+/* A frame that is the function's own begins at a return address that another
+ * function has left, which was called from nearby. */
+static void test_address_left(void **state)
+{
+    static const uint8_t call[] = {0xe8, 0x10, 0, 0, 0};
+    struct jp_walk walk = walk_of_stack();
+    struct jp_walk_frame frame = {.interrupted = 1,
+                                  .pc = (uint64_t)page + CALLER + 11};
+    (void)state;
+    memset(stack, 0, sizeof(stack));
+    memset(page, 0xcc, PAGE);
+    memcpy(page + CALLER, sets, sizeof(sets) - 1);
+    memcpy(page + CODE, call, sizeof(call));
+    frame.registers[JP_ARCH_SP] = (uint64_t)stack;
+    frame.registers[JP_ARCH_FP] = (uint64_t)(stack + 1);
+    stack[0] = (uint64_t)page + CODE + sizeof(call);
+    assert_int_equal(jp_walk_hidden_sig(&walk, &frame), 0);
+    assert_int_equal(walk.doubtful, 0);
+}
+
 /* The return address is in a register, far from the code: V8's
  * BaselineOutOfLinePrologue, which is called by call *N(%r13). */
 static void test_address_in_a_register(void **state)
@@ -371,6 +407,8 @@ int main(void)
         cmocka_unit_test(test_address_pushed),
         cmocka_unit_test(test_frame_pointer_pushed),
         cmocka_unit_test(test_doubt),
+        cmocka_unit_test(test_address_left),
+        cmocka_unit_test(test_code_that_has_gone),
         cmocka_unit_test(test_address_in_a_register),
         cmocka_unit_test(test_code_before_is_in_the_page),
         cmocka_unit_test(test_bounds),

@@ -105,6 +105,26 @@ static int64_t since_push_sig(const uint8_t *code, const uint8_t *pc, int *set)
     return code == pc && below >= 0 ? below : -1;
 }
 
+/* The code at the frame's pc and up to CODE_BYTES before it, within its page;
+ * *back gets how many.  Only the page that the thread runs in is read directly
+ * (walk_ahead.c).  NULL when it cannot be read. */
+static const uint8_t *code_sig(const struct jp_walk *walk,
+                               const struct jp_walk_frame *frame,
+                               uint64_t *back)
+{
+    const uint64_t into = frame->pc % PAGE;
+    *back = into < CODE_BYTES ? into : CODE_BYTES;
+    if (into > PAGE - JP_ARCH_STEP_BYTES)
+        return NULL;
+    if (walk->total == 1)
+        return (const uint8_t *)frame->pc;
+    uint8_t *copy = (uint8_t *)walk->buffer->walker;
+    const uint64_t size = *back + JP_ARCH_STEP_BYTES;
+    return jp_sys_safe_read_sig(frame->pc - *back, copy, size) == (long)size
+               ? copy + *back
+               : NULL;
+}
+
 /* Looks for a push of the frame pointer in the code before the pc, within its
  * page.  Goes to the caller, and returns AT, if the frame pointer has not been
  * set since: the word pushed still equals it, and the return address is above.
@@ -114,11 +134,9 @@ static enum jp_ahead pushed_sig(struct jp_walk *walk,
 {
     const uint64_t sp = frame->registers[JP_ARCH_SP];
     const uint64_t fp = frame->registers[JP_ARCH_FP];
-    const uint8_t *pc = (const uint8_t *)frame->pc;
-    const uint64_t into = frame->pc % PAGE;
-    if (into > PAGE - JP_ARCH_STEP_BYTES)
-        return JP_AHEAD_UNKNOWN;
-    for (unsigned back = 1; back <= CODE_BYTES && back <= into; back++) {
+    uint64_t before;
+    const uint8_t *pc = code_sig(walk, frame, &before);
+    for (uint64_t back = 1; pc != NULL && back <= before; back++) {
         int set;
         const int64_t below = jp_arch_pushes_fp_sig(pc - back)
                                   ? since_push_sig(pc - back, pc, &set)
@@ -168,11 +186,13 @@ int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     const uint64_t sp = frame->registers[JP_ARCH_SP];
     const uint64_t fp = frame->registers[JP_ARCH_FP];
     uint64_t end = fp + JP_ARCH_FRAME_FP, caller = 0;
-    if (kin_sig(walk, frame, sp) >= KIN_HANDLER)
-        return take_sig(walk, frame, sp);
+    /* First, as a function's own frame may begin at a return address that an
+     * earlier function has left there. */
     const enum jp_ahead pushed = pushed_sig(walk, frame);
     if (pushed != JP_AHEAD_UNKNOWN)
         return pushed == JP_AHEAD_AT;
+    if (kin_sig(walk, frame, sp) >= KIN_HANDLER)
+        return take_sig(walk, frame, sp);
     /* A frame that this very function was called with is its own.  V8's
      * builtins, in a file, go on in others that they jump to. */
     const int own = kin_sig(walk, frame, fp + JP_ARCH_FRAME_RA) >= KIN_HANDLER;
