@@ -288,6 +288,17 @@ class Names(Readers):
         subprocess.run([need("dwz"), path], check=True)
         self.assertEqual(names - set(
             self.lines_and_words(path)[0].splitlines()), set())
+        with open(self.path("second.cc"), "w", encoding="ascii") as source:
+            source.write(CLASSES.replace("int main", "int second"))
+        for name in ("moved", "others"):
+            path = self.build(name, "-gdwarf-4", "second.cc",
+                              source=self.path("classes.cc"))
+        before = self.lines_and_words(path)
+        subprocess.run([need("dwz"), "-m", "common", "moved", "others"],
+                       check=True, cwd=self.dir)
+        self.assertIn("DW_TAG_partial_unit", output(
+            "readelf", "--debug-dump=info", self.path("common")))
+        self.assertEqual(self.lines_and_words(path), before)
         path = self.build("clang", source=self.path("classes.cc"),
                           compiler="clang++")
         found = self.lines_and_words(path)[0].splitlines()

@@ -158,7 +158,7 @@ int jr_entries_open(struct jr_entries *entries, Dwarf_Die *root)
     Dwarf *dwarf = dwarf_cu_getdwarf(root->cu);
     const Dwarf_Off offset = dwarf_dieoffset(root);
     const Dwarf_Off unit = offset - dwarf_cuoffset(root);
-    Dwarf_Die last;
+    Dwarf_Die same, last;
     Dwarf_Half version;
     Dwarf_Off next;
     size_t head;
@@ -170,6 +170,9 @@ int jr_entries_open(struct jr_entries *entries, Dwarf_Die *root)
         dwarf_next_unit(dwarf, unit, &next, &head, NULL, NULL, NULL, NULL, NULL,
                         NULL) != 0 ||
         next <= offset ||
+        /* DWARF 4's type units are in a section of their own, in which offsets
+         * are others. */
+        !dwarf_offdie(dwarf, offset, &same) || same.addr != root->addr ||
         /* This fails where the unit says that it is longer than the section. */
         !dwarf_offdie(dwarf, next - 1, &last))
         return -1;

@@ -7,6 +7,13 @@
 #include <gelf.h>
 #include <string.h>
 
+/* Leaves out what has no end, so that each place has a text. */
+static void end_texts(struct jr_line_bytes *bytes)
+{
+    while (bytes->size > 0 && bytes->start[bytes->size - 1] != '\0')
+        bytes->size--;
+}
+
 void jr_line_sections_find(struct jr_line_sections *sections, Elf *elf)
 {
     const struct {
@@ -41,4 +48,6 @@ void jr_line_sections_find(struct jr_line_sections *sections, Elf *elf)
                     (struct jr_line_bytes){data->d_buf, data->d_size};
         }
     }
+    end_texts(&sections->texts);
+    end_texts(&sections->other_texts);
 }

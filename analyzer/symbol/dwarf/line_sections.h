@@ -15,7 +15,7 @@ struct jr_line_bytes {
 };
 
 /* The sections of a file that line tables are in: .debug_line, and their texts
- * in .debug_line_str and .debug_str. */
+ * in .debug_line_str and .debug_str, each of which ends with a zero. */
 struct jr_line_sections {
     struct jr_line_bytes table, texts, other_texts;
 };

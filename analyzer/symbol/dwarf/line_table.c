@@ -62,8 +62,7 @@ static const char *take_text_of(struct reading *reading,
 {
     const uint64_t at = take_number(reading, reading->offset_size);
 
-    if (!reading->at || at >= bytes->size ||
-        !memchr(bytes->start + at, '\0', bytes->size - at)) {
+    if (!reading->at || at >= bytes->size) {
         reading->at = NULL;
         return NULL;
     }

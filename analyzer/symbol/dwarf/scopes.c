@@ -169,7 +169,11 @@ static char *names_around(struct jr_unit *unit, Dwarf_Die *declaration,
     char *names = NULL;
     size_t count;
 
-    if (!dwarf_diecu(declaration, &root, NULL, NULL) || !has_scopes(&root))
+    if (!dwarf_diecu(declaration, &root, NULL, NULL))
+        return NULL;
+    /* What dwz moved is in a unit that does not tell the language. */
+    if (!has_scopes(dwarf_tag(&root) == DW_TAG_partial_unit ? &unit->tree
+                                                            : &root))
         return NULL;
     if (root.addr != entries->root.addr) {
         if (jr_entries_open(&others, &root) != 0)

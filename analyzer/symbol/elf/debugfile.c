@@ -362,8 +362,9 @@ static int try_link(const struct linked *linked, char *path, char **found)
         *found = path;
         return fd;
     }
-    /* A link may lead to the file that has it. */
-    if (other && strcmp(path, linked->file) != 0)
+    /* A link may lead to the file that has it.  For what dwz moved libdwfl asks
+     * here as well, with no checksum; altfile.c looks for that. */
+    if (other && linked->checksum != 0 && strcmp(path, linked->file) != 0)
         say_other(linked->folders, &info, path, linked->file, other);
     if (fd >= 0)
         close(fd);
