@@ -214,7 +214,9 @@ static int by_start(const void *one, const void *other)
 
     if (a->start != b->start)
         return a->start < b->start ? -1 : 1;
-    return a->first < b->first ? -1 : a->first > b->first;
+    /* The first one is found first, as lookups go backwards: of functions that
+     * a linker made one (--icf), it keeps the first one's code and name. */
+    return a->first > b->first ? -1 : a->first < b->first;
 }
 
 int jr_line_rows_read(struct jr_line_rows *rows,
