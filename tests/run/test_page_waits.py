@@ -117,6 +117,34 @@ class Waits(InBrowser):
         self.assertEqual(self.browser.run(WAITS), [])
         self.check_quiet()
 
+    def test_waits_that_were_none_there(self):
+        """A place that blocked at another time, and where the selection has
+        only waiting for a CPU, is outside of the wait."""
+        lines = ["header pid=7 start=9 map=jprof-map period=%d mono=1 "
+                 "clock=3" % PERIOD, "chunk size=65536 pid=7 tid=11",
+                 "stack id=lock frames=%#x,0x10110,0x10010" % (LIBC + 0x10),
+                 "stack id=other frames=%#x,0x10120,0x10010" % (LIBC + 0x20),
+                 "stack id=compute frames=0x10310,0x10010"]
+        for number in range(200):
+            kind = ("lock", "other", "compute")[number // 2 % 3]
+            event = ("running" if kind == "compute" else "ready"
+                     if kind == "other" and number < 100 else "blocked")
+            lines.append("sample time=%d tid=11 weight=%d event=%s stack=%s" % (
+                1000000 + number * PERIOD, PERIOD, event, kind))
+        with open(self.log, "wb") as target:
+            target.write(pack.pack("\n".join(lines)))
+        self.open()
+        for address, options in (
+                ("t=0-0.3", ("--from=0", "--to=0.3")), ("", ()),
+                ("e=2", ("--event=blocked",)),
+                ("e=2&t=0-0.3", ("--event=blocked", "--from=0", "--to=0.3"))):
+            with self.subTest(address=address):
+                self.go(address)
+                wanted, found = self.summary(*options), self.browser.run(WAITS)
+                self.assertEqual(len(wanted), 1)
+                for one, other in zip(found[0][1:], wanted[0][1:]):
+                    self.assertAlmostEqual(one, other, places=5)
+
     def test_the_page_begins_with_it(self):
         """On the first screen, wide and narrow: time, share, error, threads,
         and whose call it was; those that were idle in a row of their own."""

@@ -83,9 +83,25 @@ class Unsure {
     }
 }
 
+// By stack: whether it blocked in what is selected; one that was only waiting
+// for a CPU there is no wait.
+function blockedStacks(profile, state) {
+    const {event, stack} = profile;
+    const blocked = new Uint8Array(profile.stackNode.length);
+
+    for (const thread of selectedThreads(profile, state)) {
+        const [from, end] = selectedSlice(profile, thread, state, state.range);
+
+        for (let i = from; i < end; i++)
+            if (event[i] === BLOCKED)
+                blocked[stack[i]] = 1;
+    }
+    return blocked;
+}
+
 // Adds what one thread was blocked for to the waits' rows.  `here` is zero for
-// each wait, before and after.
-function addWaits(profile, tree, state, {thread, rows, here}) {
+// each wait, before and after; `blocked` is of blockedStacks.
+function addWaits(profile, tree, state, {thread, rows, here, blocked}) {
     const {waits, weight, time, event, stack} = profile;
     const process = profile.processes[thread.process];
     const [from, end] = selectedSlice(profile, thread, state, state.range);
@@ -100,8 +116,11 @@ function addWaits(profile, tree, state, {thread, rows, here}) {
 
         if (!isBlocked && event[i] !== RUNNING && event[i] !== READY)
             continue;
-        const isLeft = tree.nodeOf[stack[i]] < 0;
-        const wait = isLeft ? 0 : waits.wait[stack[i]];
+        // As the text report has it, another event is outside of each wait.
+        const isLeft = tree.nodeOf[stack[i]] < 0
+            || state.event >= 0 && event[i] !== state.event;
+        const wait = isLeft || blocked[stack[i]] === 0 ? 0
+            : waits.wait[stack[i]];
 
         all += weight[i];
         if (isBlocked && wait > 0) {
@@ -135,9 +154,12 @@ function weighWaits(profile, tree, state) {
         time: 0, variance: 0, threads: 0, idle: 0, idleTime: 0}));
     const here = new Float64Array(rows.length);
 
-    if (state.event < 0 || state.event === BLOCKED)
+    if (state.event < 0 || state.event === BLOCKED) {
+        const blocked = blockedStacks(profile, state);
+
         for (const thread of selectedThreads(profile, state))
-            addWaits(profile, tree, state, {thread, rows, here});
+            addWaits(profile, tree, state, {thread, rows, here, blocked});
+    }
     for (const row of rows)
         row.error = Math.sqrt(row.variance);
     return rows.filter((row) => row.time > 0 || row.idle > 0)
