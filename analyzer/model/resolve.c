@@ -281,7 +281,9 @@ static struct place *look_up(struct jr_resolver *resolver, uint32_t index,
     } else {
         jr_space_find(resolver->process->space, resolver->stacks->places[index],
                       time_ns, 0, &hit);
-        whose = jr_space_own(resolver->process->space, &hit, &hook);
+        /* Another tool's profile tells its own functions. */
+        if (!resolver->process->run->given)
+            whose = jr_space_own(resolver->process->space, &hit, &hook);
     }
     own = whose == JR_WHOSE_OWN;
     place->whose = (uint8_t)whose;

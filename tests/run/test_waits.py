@@ -319,6 +319,12 @@ class Own(Case):
                          [(["work", "[libjprof.so]", "[libc.so.6]"], 1)])
         self.assertIn("work: [libjprof.so]", self.report(
             "app", "--format=summary", "jprof-log"))
+        # An export of it, read again, tells its own functions.
+        again = self.path("again.pb.gz")
+        self.report("app", "--format=pprof", "-o", again, "jprof-log")
+        self.assertEqual(
+            self.report("--format=collapsed", again),
+            "work;[libjprof.so];[libc.so.6] 1\n")
 
 
 class Served(Phases):

@@ -104,6 +104,9 @@ function lineHint(profile, fn, code) {
         return `No lines: ${profile.modules[profile.module[fn]] || 'it'} has no `
             + 'debug information here. Compile with -g, install the package '
             + 'that has it, or let jprof-report --debuginfod fetch it.';
+    // The page has room for the code of so many functions.
+    if (hasJitLines(profile, code) && !code.functions.has(fn))
+        return '';
     return hasJitLines(profile, code)
         ? 'No lines: the runtime wrote none of this code.'
         : (/:\d+(?::\d+)?\)?$/.test(profile.names[fn])
