@@ -257,6 +257,8 @@ static void count(struct jr_stats *stats, const struct jr_sample *sample,
     stats->inlined_frames += samples * answer->inlined;
     stats->lines_known += samples * answer->lines;
     stats->unnamed_frames += samples * answer->unnamed;
+    if (answer->bare)
+        stats->bare_ns = jr_add(stats->bare_ns, weight);
     if (answer->nameless)
         stats->nameless_ns = jr_add(stats->nameless_ns, weight);
     stats->jit_frames += samples * answer->jit;

@@ -86,6 +86,7 @@ static void add_stats(struct jr_stats *sum, const struct jr_stats *part)
     sum->inlined_frames += part->inlined_frames;
     sum->lines_known += part->lines_known;
     sum->unnamed_frames += part->unnamed_frames;
+    sum->bare_ns = jr_add(sum->bare_ns, part->bare_ns);
     sum->nameless_ns = jr_add(sum->nameless_ns, part->nameless_ns);
     sum->jit_frames += part->jit_frames;
     sum->jit_named += part->jit_named;

@@ -116,8 +116,8 @@ struct jr_stats {
     uint64_t inlined_frames; /* beside them: functions inlined into those */
     uint64_t lines_known;    /* of `frames` those with a source line, */
     uint64_t unnamed_frames; /* those without a name, */
-    uint64_t nameless_ns;    /* weight of samples in code without a name, called
-                                by such code or by nobody */
+    uint64_t bare_ns;        /* weight of samples in code without a name, */
+    uint64_t nameless_ns;    /* of them those called by such code or nobody */
     uint64_t jit_frames;     /* those in JIT code, */
     uint64_t jit_named;      /* of them those with a name, */
     uint64_t jit_late;       /* of these those described only later */

@@ -535,6 +535,7 @@ void jr_resolve(struct jr_resolver *resolver, const struct jr_sample *sample,
         found = add_place(resolver, stack->place, sample->time_ns, answer);
         flags |= found;
         nameless &= found;
+        answer->bare = nameless != 0;
         answer->spot = spot_of(resolver, sample, stack);
     }
     /* The places lie all over memory, so all of them are prefetched before the

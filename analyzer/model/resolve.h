@@ -14,8 +14,9 @@ struct jr_stack_answer {
     uint64_t from_ns, until_ns; /* when this holds: [from_ns, until_ns) */
     uint32_t node;              /* where it ends; 0: -e or -i drops it */
     uint32_t spot;              /* of the model's, or JR_NO_SPOT */
-    uint32_t inlined : 31;
-    uint32_t nameless : 1; /* neither its leaf nor who called that has a name */
+    uint32_t inlined : 30;
+    uint32_t bare : 1;        /* its leaf has no name, */
+    uint32_t nameless : 1;    /* nor has who called that */
     uint16_t frames, unnamed; /* these and the next without those that were
                                  inlined */
     uint16_t lines, jit, jit_named, jit_late;

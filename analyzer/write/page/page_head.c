@@ -92,6 +92,8 @@ static struct fault worst(const struct jr_report *report)
         {jr_percent(truncated, total->samples), 1, 50, "of the stacks cut"},
         {jr_percent(total->nameless_ns, total->weight_ns), 2, 20,
          "of the time in code without names"},
+        {jr_percent(total->bare_ns, total->weight_ns), 50, NEVER,
+         "of the time in code without names"},
         {missing(report), 2, 10, not_covered},
         {report->model->times.nthreads > 0 ? 0 : uncovered(report), 5, NEVER,
          not_covered},
