@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "mem.h"
+#include "search.h"
 
 #define NEAR 4 /* ranges that are looked at one by one */
 
@@ -32,16 +33,9 @@ static int by_time(const void *one, const void *other)
 /* The index of the last bound at or below the address; nbounds: none is. */
 static size_t bound_of(const struct jr_ranges *ranges, uint64_t address)
 {
-    size_t from = 0, to = ranges->nbounds;
+    const size_t from =
+        JR_FIRST_NOT(ranges->nbounds, i, ranges->bounds[i] <= address);
 
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (ranges->bounds[middle] <= address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
     return from ? from - 1 : ranges->nbounds;
 }
 
@@ -155,14 +149,7 @@ static size_t count_begun(const struct jr_ranges *ranges,
         else
             to = from;
     }
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (has_begun(ranges, node, middle, time_ns))
-            from = middle + 1;
-        else
-            to = middle;
-    }
+    from = JR_FIRST_NOT_IN(from, to, i, has_begun(ranges, node, i, time_ns));
     node->last = (uint32_t)from;
     return from;
 }

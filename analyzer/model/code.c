@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 
 /* A function that was at a spot, if inlined. */
 struct pair {
@@ -97,17 +98,7 @@ void jr_codes_free(struct jr_codes *codes)
 /* The function's first pair, or where it would be. */
 static size_t first_pair(const struct jr_codes *codes, uint32_t function)
 {
-    size_t from = 0, to = codes->npairs;
-
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (codes->pairs[middle].function < function)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return JR_FIRST_NOT(codes->npairs, i, codes->pairs[i].function < function);
 }
 
 /* What tells one piece from others: its text, or its file. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "model.h"
 
 /* The launcher reads its children's times in clock ticks, two of them. */
@@ -132,18 +133,10 @@ static void join_images(struct jr_cover *cover)
 static size_t first_of(const struct jr_cover *cover, size_t sorted,
                        uint32_t tree, uint32_t pid)
 {
-    size_t low = 0, high = sorted;
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const struct jr_cover_image *image = &cover->processes[middle].last;
-
-        if (image->tree < tree || (image->tree == tree && image->pid < pid))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return JR_FIRST_NOT(sorted, i,
+                        cover->processes[i].last.tree < tree ||
+                            (cover->processes[i].last.tree == tree &&
+                             cover->processes[i].last.pid < pid));
 }
 
 static int is_of(const struct jr_cover *cover, size_t i, uint32_t tree,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "part.h"
 
 /* The buckets of a part: returns the first, *end is behind the last. */
@@ -86,16 +87,8 @@ static int compare_named(const void *left, const void *right)
 static const char *find_name(const struct jr_map *map,
                              const struct named *named, uint32_t tid)
 {
-    size_t first = 0, end = map->nthreads;
+    const size_t first = JR_FIRST_NOT(map->nthreads, i, named[i].tid <= tid);
 
-    while (first < end) {
-        size_t middle = first + (end - first) / 2;
-
-        if (named[middle].tid <= tid)
-            first = middle + 1;
-        else
-            end = middle;
-    }
     return first > 0 && named[first - 1].tid == tid
                ? map->threads[named[first - 1].at].name
                : NULL;

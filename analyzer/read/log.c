@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "chunk.h"
 #include "jp_machine.h"
 #include "names.h"
@@ -160,19 +161,12 @@ static size_t run_of(const struct reader *reader,
                      const struct jp_chunk_header *chunk)
 {
     const struct jr_log *log = reader->log;
-    size_t low = 0, high = log->nruns;
+    size_t low;
 
     if (chunk->run == 0)
         return reader->skipping || log->nruns == 0 ? log->nruns
                                                    : log->nruns - 1;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (log->runs[middle].offset < chunk->run - 1)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = JR_FIRST_NOT(log->nruns, i, log->runs[i].offset < chunk->run - 1);
     return low < log->nruns && log->runs[low].offset == chunk->run - 1
                ? low
                : log->nruns;

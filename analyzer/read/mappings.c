@@ -7,22 +7,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 
 /* The place in `live` of the first mapping that ends after `address`. */
 static size_t place_of(const struct jr_mappings *mappings,
                        const struct jr_live *live, uint64_t address)
 {
-    size_t from = 0, to = live->count;
-
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (mappings->items[live->indices[middle]].end <= address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return JR_FIRST_NOT(live->count, i,
+                        mappings->items[live->indices[i]].end <= address);
 }
 
 static void insert(struct jr_mappings *mappings, struct jr_live *live,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 
 struct sorter {
     struct jr_sample *samples;
@@ -22,15 +23,7 @@ struct sorter {
 static size_t first_later(const struct jr_sample *samples, size_t from,
                           size_t to, uint64_t time)
 {
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (samples[middle].time_ns <= time)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return JR_FIRST_NOT_IN(from, to, i, samples[i].time_ns <= time);
 }
 
 /* The first index in [from, to) whose time is not earlier than `time`. */

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "base/search.h"
 #include "symbol.h"
 #include "symbol/elf/modules.h"
 
@@ -50,16 +51,9 @@ size_t jr_code_bytes(const struct jr_code_piece *piece, uint8_t *into,
 static const struct jr_jit_source_line *line_at(const struct jr_jit_code *code,
                                                 uint64_t address)
 {
-    size_t from = 0, to = code->nlines;
+    const size_t from =
+        JR_FIRST_NOT(code->nlines, i, code->lines[i].address <= address);
 
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (code->lines[middle].address <= address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
     return from > 0 ? &code->lines[from - 1] : NULL;
 }
 

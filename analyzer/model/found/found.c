@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 
 #define CHANGES UINT32_MAX /* a stack's node: it has several */
 
@@ -113,19 +114,10 @@ void jr_found_seal(struct jr_found *found)
 static size_t change_behind(const struct jr_found *found, uint32_t stack,
                             uint64_t time_ns)
 {
-    size_t low = 0, high = found->nchanges;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const struct jr_found_change *change = &found->changes[middle];
-
-        if (change->stack < stack ||
-            (change->stack == stack && change->time_ns <= time_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return JR_FIRST_NOT(found->nchanges, i,
+                        found->changes[i].stack < stack ||
+                            (found->changes[i].stack == stack &&
+                             found->changes[i].time_ns <= time_ns));
 }
 
 uint32_t jr_found_at(const struct jr_found *found, size_t stack,
@@ -140,15 +132,5 @@ uint32_t jr_found_at(const struct jr_found *found, size_t stack,
 
 size_t jr_found_pieces(const struct jr_found *found, uint32_t thread)
 {
-    size_t low = 0, high = found->npieces;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (found->pieces[middle] >> 32 < thread)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return JR_FIRST_NOT(found->npieces, i, found->pieces[i] >> 32 < thread);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "marks.h"
 
 /* Time of a thread, [from_ns, until_ns). */
@@ -83,16 +84,9 @@ int jr_inside_has(const struct jr_inside *inside, uint32_t tid,
                   uint64_t time_ns)
 {
     const struct jr_stretch wanted = {.from_ns = time_ns, .tid = tid};
-    size_t low = 0, high = inside->count;
+    const size_t low = JR_FIRST_NOT(inside->count, i,
+                                    compare(&inside->items[i], &wanted) <= 0);
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (compare(&inside->items[middle], &wanted) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low > 0 && inside->items[low - 1].tid == tid &&
            time_ns < inside->items[low - 1].until_ns;
 }

@@ -12,6 +12,7 @@
 
 #include "base/diag.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "base/table.h"
 #include "lines.h"
 #include "scopes.h"
@@ -351,16 +352,10 @@ size_t jr_dwarf_find(struct jr_dwarf *dwarf, uint64_t elf_address,
                      const struct jr_frame **frames)
 {
     const uint64_t address = elf_address - dwarf->bias;
-    size_t from = 0, to = dwarf->nstretches, count;
+    size_t from, count;
 
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (dwarf->stretches[middle].start <= address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
+    from = JR_FIRST_NOT(dwarf->nstretches, i,
+                        dwarf->stretches[i].start <= address);
     /* Ranges of units overlap at times, and one has the function. */
     count = ask_units(dwarf, from, address, find_function);
     if (count == 0)

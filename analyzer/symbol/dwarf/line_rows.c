@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "bytes.h"
 
 #define NEAR_MAX 64 /* sequences that may overlap one place */
@@ -258,32 +259,18 @@ static const struct jr_line_row *
 find_in(const struct jr_line_rows *rows,
         const struct jr_line_sequence *sequence, uint32_t offset)
 {
-    size_t from = 0, to = sequence->count;
+    const size_t from = JR_FIRST_NOT(
+        sequence->count, i, rows->items[sequence->first + i].offset <= offset);
 
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-
-        if (rows->items[sequence->first + middle].offset <= offset)
-            from = middle + 1;
-        else
-            to = middle;
-    }
     return from ? &rows->items[sequence->first + from - 1] : NULL;
 }
 
 const struct jr_line_row *jr_line_rows_find(const struct jr_line_rows *rows,
                                             uint64_t address)
 {
-    size_t from = 0, to = rows->nsequences;
+    size_t from =
+        JR_FIRST_NOT(rows->nsequences, i, rows->sequences[i].start <= address);
 
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-
-        if (rows->sequences[middle].start <= address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
     for (size_t i = 0; i < NEAR_MAX && from > 0; i++) {
         const struct jr_line_sequence *sequence = &rows->sequences[--from];
 

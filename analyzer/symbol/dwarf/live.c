@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 
 static int by_start(const void *one, const void *other)
 {
@@ -62,15 +63,8 @@ void jr_live_free(struct jr_live *live)
 
 int jr_live_has(const struct jr_live *live, uint64_t address)
 {
-    size_t from = 0, to = live->count;
+    const size_t from =
+        JR_FIRST_NOT(live->count, i, live->items[i].start <= address);
 
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-
-        if (live->items[middle].start <= address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
     return from > 0 && address < live->items[from - 1].end;
 }

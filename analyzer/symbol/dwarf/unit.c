@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 
 #define RANGES_MAX 65536 /* of one entry; a unit of LTO has thousands */
 #define NEAR_MAX 64      /* functions that may overlap one place */
@@ -149,16 +150,9 @@ static void index_functions(struct jr_unit *unit, int deep)
 static struct jr_dwarf_function *find(const struct jr_unit *unit,
                                       uint64_t address)
 {
-    size_t from = 0, to = unit->nfunctions;
+    size_t from =
+        JR_FIRST_NOT(unit->nfunctions, i, unit->functions[i].start <= address);
 
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (unit->functions[middle].start <= address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
     for (size_t i = 0; i < NEAR_MAX && from > 0; i++)
         if (unit->functions[--from].end > address)
             return &unit->functions[from];

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/order.h"
+#include "base/search.h"
 #include "plt.h"
 #include "symbol/names/demangle.h"
 
@@ -206,16 +207,9 @@ void jr_names_read(Dwfl_Module *module, const struct jr_fdes *fdes,
 
 struct jr_name *jr_names_find(const struct jr_names *names, uint64_t address)
 {
-    size_t from = 0, to = names->count;
+    const size_t from =
+        JR_FIRST_NOT(names->count, i, names->items[i].end <= address);
 
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (names->items[middle].end <= address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
     if (from == names->count || names->items[from].start > address)
         return NULL;
     return &names->items[from];

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 
 #define FORMAT_MASK 0x0f
 #define RELATIVE_MASK 0x70
@@ -192,17 +193,7 @@ void jr_fdes_read(Elf *elf, struct jr_fdes *fdes)
 /* How many entries begin at or before `address`. */
 static size_t begun(const struct jr_fdes *fdes, uint64_t address)
 {
-    size_t from = 0, to = fdes->count;
-
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (fdes->items[middle].start <= address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return JR_FIRST_NOT(fdes->count, i, fdes->items[i].start <= address);
 }
 
 const struct jr_fde *jr_fdes_find(const struct jr_fdes *fdes, uint64_t address)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 
 #define STUB_SIZE 16 /* where the section does not say */
 
@@ -72,16 +73,9 @@ static int by_address(const void *one, const void *other)
 
 static const char *name_of(const struct slots *slots, uint64_t address)
 {
-    size_t from = 0, to = slots->count;
+    const size_t from =
+        JR_FIRST_NOT(slots->count, i, slots->items[i].address < address);
 
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (slots->items[middle].address < address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
     if (from == slots->count || slots->items[from].address != address)
         return NULL;
     return slots->items[from].name;

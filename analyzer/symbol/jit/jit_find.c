@@ -3,6 +3,7 @@
  * Finds the JIT code at an address and a time.
  * Runs in: analyzer. */
 #include "base/mem.h"
+#include "base/search.h"
 #include "jit.h"
 
 #define BLOCK 16U /* pieces a leaf of the tree */
@@ -49,18 +50,12 @@ uint64_t jr_jit_since(const struct jr_jit *jit,
                       const struct jr_jit_piece *piece)
 {
     const struct jr_jit_origin *file = jit->files[piece->file];
-    size_t from = 0, to = file->nwindows;
+    size_t from;
 
     if (piece->layer == JR_LAYER_EXACT)
         return piece->from_ns;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (file->windows[middle].from_ns < piece->from_ns)
-            from = middle + 1;
-        else
-            to = middle;
-    }
+    from = JR_FIRST_NOT(file->nwindows, i,
+                        file->windows[i].from_ns < piece->from_ns);
     return from < file->nwindows &&
                    file->windows[from].from_ns == piece->from_ns
                ? file->windows[from].since_ns

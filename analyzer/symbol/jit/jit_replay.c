@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/rankset.h"
+#include "base/search.h"
 #include "jit.h"
 
 /* The pieces of one layer: which of them is alive at each start address.
@@ -138,17 +139,7 @@ static void free_alive(struct alive *alive)
 /* The rank of the first start at or above `start`. */
 static size_t rank_of(const struct alive *alive, uint64_t start)
 {
-    size_t from = 0, to = alive->count;
-
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (alive->starts[middle] < start)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return JR_FIRST_NOT(alive->count, i, alive->starts[i] < start);
 }
 
 static struct jr_jit_piece *owner_at(const struct replay *replay,

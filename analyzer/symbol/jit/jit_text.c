@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "jit.h"
 
 #define BLOCK 512U
@@ -128,15 +129,8 @@ void jr_jit_texts_free(struct jr_jit_texts *texts)
 const struct jr_jit_source_line *jr_jit_line(const struct jr_jit_text *text,
                                              uint64_t address)
 {
-    size_t from = 0, to = text->nlines;
+    const size_t from =
+        JR_FIRST_NOT(text->nlines, i, text->lines[i].address <= address);
 
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (text->lines[middle].address <= address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
     return from ? &text->lines[from - 1] : NULL;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "pack.h"
 #include "page.h"
 #include "page_lines.h"
@@ -149,17 +150,7 @@ static size_t count_lines(struct code *code, const struct jr_frames *frames)
 
 static size_t first_member(const struct jr_code_view *view, size_t hit)
 {
-    size_t from = 0, to = view->nmembers;
-
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (view->members[middle].hit < hit)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return JR_FIRST_NOT(view->nmembers, i, view->members[i].hit < hit);
 }
 
 /* The page's number of a hit, which all spots of the model get that are at its

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "base/table.h"
 #include "pack.h"
 #include "page.h"
@@ -165,17 +166,7 @@ static void index_pids(struct data *data)
 /* The first of `count` that has at least that pid. */
 static size_t first_pid(const struct by_pid *list, size_t count, uint32_t pid)
 {
-    size_t from = 0;
-
-    while (from < count) {
-        const size_t middle = from + (count - from) / 2;
-
-        if (list[middle].pid < pid)
-            from = middle + 1;
-        else
-            count = middle;
-    }
-    return from;
+    return JR_FIRST_NOT(count, i, list[i].pid < pid);
 }
 
 /* The process with a log that had the pid when the child began: its index plus

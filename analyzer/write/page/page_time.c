@@ -3,22 +3,16 @@
  * Moments as the page counts them.
  * Runs in: analyzer. */
 #include "page.h"
+#include "base/search.h"
 
 #define US 1000 /* ns in a microsecond */
 
 /* When the last section that began by then did; 0: none. */
 static uint64_t section_before(const struct jr_map *map, uint64_t time_ns)
 {
-    size_t low = 0, high = map->nsections;
+    const size_t low =
+        JR_FIRST_NOT(map->nsections, i, map->sections[i].time_ns <= time_ns);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (map->sections[middle].time_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low > 0 ? map->sections[low - 1].time_ns : 0;
 }
 
