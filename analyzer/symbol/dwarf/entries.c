@@ -32,14 +32,19 @@ struct jr_entry_shape {
     struct step steps[];
 };
 
-int jr_dwarf_step(struct jr_dwarf_budget *budget)
+int jr_dwarf_steps(struct jr_dwarf_budget *budget, uint64_t count)
 {
-    if (budget->left == 0) {
+    if (count > budget->left) {
         budget->exceeded = 1;
         return 0;
     }
-    budget->left--;
+    budget->left -= count;
     return 1;
+}
+
+int jr_dwarf_step(struct jr_dwarf_budget *budget)
+{
+    return jr_dwarf_steps(budget, 1);
 }
 
 /* What a form takes.  Returns 0, or -1 for one that is not known. */

@@ -18,7 +18,8 @@ struct jr_dwarf_budget {
     uint8_t exceeded;
 };
 
-/* Takes one step; returns 0 when none is left. */
+/* Takes so many steps, or one; returns 0 when fewer are left. */
+int jr_dwarf_steps(struct jr_dwarf_budget *budget, uint64_t count);
 int jr_dwarf_step(struct jr_dwarf_budget *budget);
 
 /* What an abbreviation says; private to entries.c. */

@@ -229,16 +229,6 @@ static void read_head(struct reading *reading, struct jr_line_program *program)
     reading->end = program->at;
 }
 
-static int has_steps(struct jr_dwarf_budget *budget, uint64_t steps)
-{
-    if (steps > budget->left) {
-        budget->exceeded = 1;
-        return 0;
-    }
-    budget->left -= steps;
-    return 1;
-}
-
 int jr_line_table_read(struct jr_line_table *table,
                        struct jr_dwarf_shared *shared, uint64_t offset,
                        const char *folder)
@@ -253,7 +243,7 @@ int jr_line_table_read(struct jr_line_table *table,
     reading.end = bytes->start + bytes->size;
     read_length(&reading);
     if (!reading.at ||
-        !has_steps(&shared->budget, (uint64_t)(reading.end - reading.at)))
+        !jr_dwarf_steps(&shared->budget, (uint64_t)(reading.end - reading.at)))
         return -1;
     read_head(&reading, &program);
     if (reading.version >= 5) {
