@@ -36,6 +36,16 @@ static inline uint32_t jr_hash(uint64_t a, uint64_t b)
     return (uint32_t)(x ^ x >> 32);
 }
 
+/* The hash of a text (FNV-1a, 32 bits). */
+static inline uint32_t jr_hash_text(const char *text, size_t length)
+{
+    uint32_t hash = 2166136261U;
+
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 16777619U;
+    return hash;
+}
+
 /* The next item with this hash, or JR_NO_ITEM when there is no other.  *at is
  * the hash at first and is the function's own from then on; it does not hold
  * over a jr_index_add. */

@@ -62,3 +62,10 @@ void jr_utf8_blank(char *text)
     }
     *text = '\0';
 }
+
+size_t jr_utf8_cut(const char *text, size_t most)
+{
+    while (most > 0 && ((unsigned char)text[most] & 0xc0) == 0x80)
+        most--;
+    return most;
+}

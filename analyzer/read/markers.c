@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "line.h"
 
 #define FILE_SIZE_MAX (64ULL << 20) /* bytes: more than a million lines */
@@ -51,11 +52,8 @@ static void add_to_name(struct jr_run *run, const char *text, size_t length)
     struct jr_mark *mark = &run->marks[run->nmarks - 1];
     const size_t room = JP_MARK_NAME_MAX - mark->length;
 
-    if (length > room) {
-        length = room;
-        while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
-            length--;
-    }
+    if (length > room)
+        length = jr_utf8_cut(text, room);
     run->mark_names = jr_grow(run->mark_names, run->nmark_names + length,
                               &run->mark_names_room, 1);
     memcpy(run->mark_names + run->nmark_names, text, length);

@@ -42,21 +42,11 @@ void jr_marks_free(struct jr_marks *marks)
     *marks = (struct jr_marks){0};
 }
 
-/* FNV-1a, 32 bits. */
-static uint32_t hash_of(const char *text, size_t length)
-{
-    uint32_t hash = 2166136261U;
-
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 16777619U;
-    return hash;
-}
-
 static uint32_t name_of(struct matching *matching, const char *text,
                         size_t length)
 {
     struct jr_marks *marks = matching->marks;
-    const uint32_t hash = hash_of(text, length);
+    const uint32_t hash = jr_hash_text(text, length);
     size_t at = hash;
     uint32_t found;
 
@@ -231,7 +221,7 @@ void jr_marks_add(struct jr_marks *marks, const struct jr_run *run,
         return;
     for (size_t i = 0; i < marks->nnames; i++)
         jr_index_add(&matching.by_name,
-                     hash_of(marks->names[i], strlen(marks->names[i])),
+                     jr_hash_text(marks->names[i], strlen(marks->names[i])),
                      (uint32_t)i);
     order = in_order(run);
     for (size_t i = 0; i < run->nmarks && i < NONE; i++)

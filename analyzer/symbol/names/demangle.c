@@ -19,6 +19,7 @@
 #include <demangle.h>
 #endif
 
+#include "base/index.h"
 #include "base/mem.h"
 #include "demangle_table.h"
 
@@ -52,14 +53,11 @@ static void append(const char *text, size_t length, void *opaque)
 }
 
 /* An ellipsis and a number that tells names apart of which only the start is
- * shown: a hash of the symbol (FNV-1a). */
+ * shown: a hash of the symbol. */
 static char *with_ellipsis(const char *start, size_t length, const char *symbol)
 {
-    uint32_t hash = 2166136261U;
-
-    for (const char *at = symbol; *at; at++)
-        hash = (hash ^ (uint8_t)*at) * 16777619U;
-    return jr_printf("%.*s\xe2\x80\xa6#%08" PRIx32, (int)length, start, hash);
+    return jr_printf("%.*s\xe2\x80\xa6#%08" PRIx32, (int)length, start,
+                     jr_hash_text(symbol, strlen(symbol)));
 }
 
 /* The first `room` bytes of a name that is longer, or fewer, so that they end

@@ -50,21 +50,17 @@ static void free_groups(struct groups *groups)
 /* The group of the key, which it takes over. */
 static uint32_t group_of(struct groups *groups, char *key)
 {
-    uint64_t hash = 14695981039346656037ULL; /* FNV-1a, 64 bits */
-    uint32_t found, place;
-    size_t at;
+    const uint32_t hash = jr_hash_text(key, strlen(key));
+    size_t at = hash;
+    uint32_t found;
 
-    for (const char *c = key; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * 1099511628211ULL;
-    place = (uint32_t)(hash ^ hash >> 32);
-    at = place;
-    while ((found = jr_index_next(&groups->by_key, place, &at)) != JR_NO_ITEM)
+    while ((found = jr_index_next(&groups->by_key, hash, &at)) != JR_NO_ITEM)
         if (groups->items && strcmp(groups->items[found].key, key) == 0) {
             free(key);
             return found;
         }
     found = (uint32_t)groups->count;
-    jr_index_add(&groups->by_key, place, found);
+    jr_index_add(&groups->by_key, hash, found);
     *JR_PUSH(groups->items, groups->count, groups->room) =
         (struct group){.key = key, .function = NONE, .other = NONE};
     return found;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "write/escape.h"
 #include "write/figures.h"
 
@@ -27,10 +28,7 @@ void jr_html_text(FILE *out, const char *text, size_t most)
         jr_put_html(out, text);
         return;
     }
-    /* Not in the middle of a character. */
-    while (most > 0 && ((unsigned char)text[most] & 0xc0) == 0x80)
-        most--;
-    head = jr_strndup(text, most);
+    head = jr_strndup(text, jr_utf8_cut(text, most));
     jr_put_html(out, head);
     fputs("\xe2\x80\xa6", out);
     free(head);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "page.h"
 #include "write/escape.h"
 
@@ -17,16 +18,6 @@
 #define LEFT_OUT "\x01" /* what follows is left out, */
 #define DOTS "\x02"     /* or an ellipsis stands for it, */
 #define END "\x03"      /* up to here */
-
-/* The greatest length of at most NAME_MOST that divides no character. */
-static size_t most_of(const char *name)
-{
-    size_t length = NAME_MOST;
-
-    while (length > 0 && ((unsigned char)name[length] & 0xc0) == 0x80)
-        length--;
-    return length;
-}
 
 static void put_part(FILE *out, const char *name, size_t from, size_t to)
 {
@@ -42,7 +33,8 @@ static void put_part(FILE *out, const char *name, size_t from, size_t to)
 void jr_page_name(FILE *out, const char *name, struct jr_short *found)
 {
     const size_t whole = strnlen(name, NAME_MOST + 1);
-    const size_t length = whole > NAME_MOST ? most_of(name) : whole;
+    const size_t length =
+        whole > NAME_MOST ? jr_utf8_cut(name, NAME_MOST) : whole;
     size_t at = 0;
 
     jr_short_find(found, name);

@@ -136,19 +136,10 @@ static void put_string(struct jr_pprof *pprof, size_t index)
     append(pprof, JR_PPROF_STRING, &bytes);
 }
 
-static uint32_t hash_text(const char *text)
-{
-    uint64_t hash = 0;
-
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3ULL;
-    return jr_hash(hash, 0);
-}
-
 uint64_t jr_pprof_string(struct jr_pprof *pprof, const char *text)
 {
     char *copy = jr_export_clean(text);
-    const uint32_t hash = hash_text(copy);
+    const uint32_t hash = jr_hash_text(copy, strlen(copy));
     size_t at = hash;
     uint32_t found;
 
