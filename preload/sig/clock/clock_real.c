@@ -95,9 +95,9 @@ static int64_t clamp_sig(int64_t value, int64_t low, int64_t high)
 static uint64_t switches_sig(void)
 {
     struct rusage usage;
-    const long error =
-        jp_sys_sig(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0);
-    return error != 0 ? UNKNOWN : (uint64_t)usage.ru_nvcsw;
+    if (jp_sys_sig(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0) != 0)
+        return UNKNOWN;
+    return (uint64_t)usage.ru_nvcsw;
 }
 
 /* Sets the timer to the stratum's moment.  Its period only matters once a
@@ -141,9 +141,10 @@ static int arm_sig(struct jp_thread *thread)
     begin_sig(thread, first);
     const int timer =
         jp_clock_thread_timer_sig(thread, CLOCK_MONOTONIC, first, period);
-    if (timer >= 0)
-        thread->clock.timer = timer;
-    return timer < 0 ? timer : 0;
+    if (timer < 0)
+        return timer;
+    thread->clock.timer = timer;
+    return 0;
 }
 
 static void find_sig(struct jp_thread *thread, const ucontext_t *context,
@@ -541,9 +542,10 @@ static void done_sig(struct jp_thread *thread)
         jp_strata_begin_sig(thread, watch->begin_ns,
                             thread->clock.budget.period_ns, watch->memoryless);
     }
-    if (watch->parked || watch->was_parked)
-        jp_clock_set_timer_sig(thread->clock.cpu_wakeup,
-                               watch->parked ? JP_STRATA_RUNS_NS : 0, 0);
+    if (watch->parked)
+        jp_clock_set_timer_sig(thread->clock.cpu_wakeup, JP_STRATA_RUNS_NS, 0);
+    else if (watch->was_parked)
+        jp_clock_set_timer_sig(thread->clock.cpu_wakeup, 0, 0);
     set_moment_sig(thread);
     /* CPU time and switches of the handler are not the thread's. */
     watch->switches = switches_sig();
