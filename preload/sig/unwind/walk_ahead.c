@@ -68,13 +68,12 @@ _Static_assert(sizeof(struct scratch) <=
 
 /* The code at the run's pc; NULL when it cannot be read.  The page that the
  * thread runs in is read directly; other code is copied, as a jump may lead to
- * where nothing is mapped, and the program's own signal handler may have
- * unmapped what that signal interrupted. */
+ * where nothing is mapped. */
 static const uint8_t *code_sig(struct run *run)
 {
     const uint64_t pc = run->at.pc;
     const uint64_t left = PAGE - pc % PAGE;
-    if (run->walk->total == 1 && pc / PAGE == run->begin / PAGE &&
+    if (jp_walk_runs_sig(run->walk) && pc / PAGE == run->begin / PAGE &&
         left >= JP_ARCH_STEP_BYTES)
         return (const uint8_t *)pc;
     if (pc - run->copied < run->count &&

@@ -104,6 +104,14 @@ enum jp_ahead jp_walk_ahead_sig(struct jp_walk *walk,
  * the walk's `doubtful` if it may lead past it. */
 int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
 
+/* Whether the frame that the walk is at is what the thread runs: then the page
+ * of its pc is mapped, and is read directly.  What a signal of the program's
+ * interrupted its handler may have unmapped. */
+static inline int jp_walk_runs_sig(const struct jp_walk *walk)
+{
+    return walk->total == 1;
+}
+
 /* Whether the instruction before an address is a call; -1 when it cannot be
  * read. */
 int jp_walk_called_sig(uint64_t address);

@@ -106,8 +106,7 @@ static int64_t since_push_sig(const uint8_t *code, const uint8_t *pc, int *set)
 }
 
 /* The code at the frame's pc and up to CODE_BYTES before it, within its page;
- * *back gets how many.  Only the page that the thread runs in is read directly
- * (walk_ahead.c).  NULL when it cannot be read. */
+ * *back gets how many.  NULL when it cannot be read. */
 static const uint8_t *code_sig(const struct jp_walk *walk,
                                const struct jp_walk_frame *frame,
                                uint64_t *back)
@@ -116,7 +115,7 @@ static const uint8_t *code_sig(const struct jp_walk *walk,
     *back = into < CODE_BYTES ? into : CODE_BYTES;
     if (into > PAGE - JP_ARCH_STEP_BYTES)
         return NULL;
-    if (walk->total == 1)
+    if (jp_walk_runs_sig(walk))
         return (const uint8_t *)frame->pc;
     uint8_t *copy = (uint8_t *)walk->buffer->walker;
     const uint64_t size = *back + JP_ARCH_STEP_BYTES;
