@@ -51,11 +51,13 @@ static struct jp_walk walk_of_stack(void)
                             .sure = 1};
 }
 
-static struct outcome go_in(uint8_t *where, const char *code, size_t size,
-                            unsigned at, unsigned fp, uint64_t rcx)
+/* Puts code to its place, the caller into stack[at]; the frame is interrupted
+ * so far into the code. */
+static struct jp_walk_frame lay(uint8_t *where, const char *code, size_t size,
+                                size_t into, unsigned at, unsigned fp)
 {
-    struct jp_walk walk = walk_of_stack();
-    struct jp_walk_frame frame = {.interrupted = 1, .pc = (uint64_t)where};
+    struct jp_walk_frame frame = {.interrupted = 1,
+                                  .pc = (uint64_t)(where + into)};
     memset(stack, 0, sizeof(stack));
     memset(page, 0xcc, PAGE);
     memcpy(where, code, size);
@@ -63,11 +65,24 @@ static struct outcome go_in(uint8_t *where, const char *code, size_t size,
     stack[at] = (uint64_t)page + CALLER;
     frame.registers[JP_ARCH_SP] = (uint64_t)stack;
     frame.registers[JP_ARCH_FP] = (uint64_t)(stack + fp);
-    frame.registers[2] = rcx;
-    const enum jp_ahead answer = jp_walk_ahead_sig(&walk, &frame);
+    return frame;
+}
+
+static struct outcome outcome_of(enum jp_ahead answer,
+                                 const struct jp_walk_frame *frame)
+{
     return (struct outcome){
-        answer, frame.pc, (frame.registers[JP_ARCH_SP] - (uint64_t)stack) / 8,
-        (frame.registers[JP_ARCH_FP] - (uint64_t)stack) / 8};
+        answer, frame->pc, (frame->registers[JP_ARCH_SP] - (uint64_t)stack) / 8,
+        (frame->registers[JP_ARCH_FP] - (uint64_t)stack) / 8};
+}
+
+static struct outcome go_in(uint8_t *where, const char *code, size_t size,
+                            unsigned at, unsigned fp, uint64_t rcx)
+{
+    struct jp_walk walk = walk_of_stack();
+    struct jp_walk_frame frame = lay(where, code, size, 0, at, fp);
+    frame.registers[2] = rcx;
+    return outcome_of(jp_walk_ahead_sig(&walk, &frame), &frame);
 }
 
 #define GO(code, at, fp) go_in(page + CODE, code, sizeof(code) - 1, at, fp, 0)
@@ -188,21 +203,11 @@ static struct outcome hide_in(uint8_t *where, const char *code, size_t size,
                               unsigned fp, uint32_t *doubtful)
 {
     struct jp_walk walk = walk_of_stack();
-    struct jp_walk_frame frame = {.interrupted = 1,
-                                  .pc = (uint64_t)(where + into)};
-    memset(stack, 0, sizeof(stack));
-    memset(page, 0xcc, PAGE);
-    memcpy(where, code, size);
-    memcpy(page + CALLER - 2, called, 2);
-    stack[at] = (uint64_t)page + CALLER;
-    frame.registers[JP_ARCH_SP] = (uint64_t)stack;
-    frame.registers[JP_ARCH_FP] = stack[kept] = (uint64_t)(stack + fp);
+    struct jp_walk_frame frame = lay(where, code, size, into, at, fp);
+    stack[kept] = frame.registers[JP_ARCH_FP];
     const int found = jp_walk_hidden_sig(&walk, &frame);
     *doubtful = walk.doubtful;
-    return (struct outcome){found ? JP_AHEAD_AT : JP_AHEAD_UNKNOWN, frame.pc,
-                            (frame.registers[JP_ARCH_SP] - (uint64_t)stack) / 8,
-                            (frame.registers[JP_ARCH_FP] - (uint64_t)stack) /
-                                8};
+    return outcome_of(found ? JP_AHEAD_AT : JP_AHEAD_UNKNOWN, &frame);
 }
 
 #define HIDE(code, into, at, kept, fp, doubtful)                               \
