@@ -191,6 +191,23 @@ class Waits(InBrowser):
         self.assertAlmostEqual(self.browser.run(
             "jprof.model.sums(jprof.state).whole / 1e9"), whole, places=6)
 
+    def test_search(self):
+        """Leaves the rows whose function or call it finds; their shares are of
+        all that blocked."""
+        rows = self.browser.run(ROWS)
+        self.browser.run("jprof.change({search: 'lock'})")
+        found = self.browser.run(ROWS)
+        self.assertEqual(found, [row for row in rows if "lock" in row[-1]])
+        self.assertEqual(len(found), 1)
+        self.browser.run("jprof.change({search: 'libc'})")
+        self.assertEqual(self.browser.run(ROWS), rows)
+        self.browser.run("jprof.change({search: 'nowhere'})")
+        self.assertEqual(self.browser.run(ROWS), [])
+        self.assertIn("finds none of the 3 functions", self.browser.run(
+            "document.querySelector('.waits .note').textContent"))
+        self.browser.run("jprof.change({search: ''})")
+        self.assertEqual(self.browser.run(ROWS), rows)
+
     def test_keys_and_roles(self):
         """The list is reached and used by keys; its figures are cells."""
         self.browser.key("2")

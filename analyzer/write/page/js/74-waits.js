@@ -39,13 +39,16 @@ class WaitsView {
             return;
         }
         const waits = model.waits(state);
+        const found = state.search ? model.found(state) : null;
 
-        if (waits === this.waits) {
+        if (waits === this.waits && found === this.found) {
             this.rows.draw();
             return;
         }
         this.waits = waits;
-        this.items = waits;
+        this.found = found;
+        this.items = found ? waits.filter(({fn, call}) => found[fn]
+            || found[call]) : waits;
         this.whole = waits.reduce((sum, one) => sum + one.time, 0);
         this.note.textContent = this.words(state, waits);
         this.rows.show(this.items.length);
@@ -59,6 +62,9 @@ class WaitsView {
             return 'The event that is selected leaves out what blocked.';
         if (waits.length === 0)
             return 'Nothing blocked in what is selected.';
+        if (this.items.length === 0)
+            return 'The search finds none of the '
+                + `${plural(waits.length, 'function')} that blocked.`;
         return `Blocked for ${duration(this.whole / 1e9)}, by the program's `
             + 'function that made the call'
             + (idle > 0 ? `, without ${plural(idle, 'thread')} that always `
