@@ -27,10 +27,14 @@ struct jr_scope_key {
  * frees. */
 struct jr_scope_key *jr_parts_list(const struct jr_model *model, size_t *count);
 
-/* scope.c: gives `count` threads of one process, at least one, the names that
+/* scope.c: gives `count` threads, those of a process in a row, the names that
  * they had last; NULL: none. */
 void jr_part_name_threads(const struct jr_model *model,
                           struct jr_scope_key *keys, size_t count);
+
+/* scope.c: a key for each bucket of the model, in their order, without names;
+ * `keys` has room for model->nbuckets. */
+void jr_part_buckets(const struct jr_model *model, struct jr_scope_key *keys);
 
 /* A caller or callee of a function. */
 struct jr_link {

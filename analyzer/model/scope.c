@@ -94,10 +94,10 @@ static const char *find_name(const struct jr_map *map,
                : NULL;
 }
 
-void jr_part_name_threads(const struct jr_model *model,
-                          struct jr_scope_key *keys, size_t count)
+/* Names `count` threads of one process. */
+static void name_threads(const struct jr_map *map, struct jr_scope_key *keys,
+                         size_t count)
 {
-    const struct jr_map *map = model->processes[keys->process].map;
     struct named *named = jr_alloc(map->nthreads + 1, sizeof(*named));
 
     for (size_t i = 0; i < map->nthreads; i++)
@@ -108,13 +108,21 @@ void jr_part_name_threads(const struct jr_model *model,
     free(named);
 }
 
-static size_t list_threads(const struct jr_model *model,
-                           struct jr_scope_key *keys)
+void jr_part_name_threads(const struct jr_model *model,
+                          struct jr_scope_key *keys, size_t count)
 {
-    const size_t count = model->nbuckets;
     size_t end;
 
-    for (uint32_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i = end) {
+        for (end = i; end < count && keys[end].process == keys[i].process;)
+            end++;
+        name_threads(model->processes[keys[i].process].map, keys + i, end - i);
+    }
+}
+
+void jr_part_buckets(const struct jr_model *model, struct jr_scope_key *keys)
+{
+    for (uint32_t i = 0; i < model->nbuckets; i++)
         keys[i] =
             (struct jr_scope_key){.scope = JR_SCOPE_THREAD,
                                   .process = model->buckets[i].process,
@@ -122,13 +130,15 @@ static size_t list_threads(const struct jr_model *model,
                                   .tid = model->buckets[i].tid,
                                   .weight_ns = model->buckets[i].weight_ns,
                                   .samples = model->buckets[i].samples};
-    qsort(keys, count, sizeof(*keys), compare_keys);
-    for (size_t i = 0; i < count; i = end) {
-        for (end = i; end < count && keys[end].process == keys[i].process;)
-            end++;
-        jr_part_name_threads(model, keys + i, end - i);
-    }
-    return count;
+}
+
+static size_t list_threads(const struct jr_model *model,
+                           struct jr_scope_key *keys)
+{
+    jr_part_buckets(model, keys);
+    qsort(keys, model->nbuckets, sizeof(*keys), compare_keys);
+    jr_part_name_threads(model, keys, model->nbuckets);
+    return model->nbuckets;
 }
 
 static size_t list_processes(const struct jr_model *model,

@@ -158,11 +158,25 @@ static void find_lines(struct listing *file)
     }
 }
 
+/* Reads the file at `path` into the listing; returns 0, or -1. */
+static int read_into(struct jr_listings *listings, struct listing *file,
+                     const char *path)
+{
+    const char *why;
+
+    if (jr_file_read(path, FILE_MAX, &file->bytes, &why) != 0) {
+        file->bytes.data = NULL;
+        return -1;
+    }
+    listings->bytes += file->bytes.size;
+    find_lines(file);
+    return 0;
+}
+
 static int try_path(struct jr_listings *listings, struct listing *file,
                     const char *path)
 {
     char *real = realpath(path, NULL);
-    const char *why;
     int found = -1;
 
     if (real && !is_allowed(listings, real)) {
@@ -173,16 +187,10 @@ static int try_path(struct jr_listings *listings, struct listing *file,
                    real);
         listings->told = 1;
     } else if (real) {
-        found = jr_file_read(real, FILE_MAX, &file->bytes, &why);
+        found = read_into(listings, file, real);
     }
     free(real);
-    if (found != 0) {
-        file->bytes.data = NULL;
-        return -1;
-    }
-    listings->bytes += file->bytes.size;
-    find_lines(file);
-    return 0;
+    return found;
 }
 
 /* Where the user says that files of a folder are: `from` is followed by a slash
@@ -213,17 +221,10 @@ static int try_maps(struct jr_listings *listings, struct listing *file,
 static int take_file(struct jr_listings *listings, struct listing *file,
                      char *path)
 {
-    const char *why;
-    int found = jr_file_read(path, FILE_MAX, &file->bytes, &why);
+    const int found = read_into(listings, file, path);
 
     free(path);
-    if (found != 0) {
-        file->bytes.data = NULL;
-        return -1;
-    }
-    listings->bytes += file->bytes.size;
-    find_lines(file);
-    return 0;
+    return found;
 }
 
 /* Reads the file's text from the archive; returns 0, or -1 when it is not in

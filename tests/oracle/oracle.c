@@ -39,6 +39,7 @@
 #include "../../preload/sig/state/thread.h"
 #include "../../preload/sig/os/sys.h"
 #include "../../preload/sig/unwind/walk.h"
+#include "risky.h"
 
 #define FRAMES_MAX 2048
 #define TRAP_FLAG 0x100 /* of EFLAGS (Intel SDM, volume 1, 3.4.3.3) */
@@ -263,40 +264,6 @@ static void look(ucontext_t *context)
     if (compared % 256 == 0 || compared == most)
         write_totals();
     errno = saved;
-}
-
-/* Whether the next instruction is a system call that must not be stepped
- * over: it may block SIGTRAP, which would then kill, or begin or end a
- * thread or process. */
-static int is_risky(const ucontext_t *context)
-{
-    static const uint16_t risky[] = {SYS_rt_sigprocmask,
-                                     SYS_rt_sigaction,
-                                     SYS_rt_sigreturn,
-                                     SYS_rt_sigsuspend,
-                                     SYS_rt_sigtimedwait,
-                                     SYS_clone,
-                                     SYS_clone3,
-                                     SYS_fork,
-                                     SYS_vfork,
-                                     SYS_execve,
-                                     SYS_execveat,
-                                     SYS_exit,
-                                     SYS_exit_group,
-                                     SYS_pselect6,
-                                     SYS_ppoll,
-                                     SYS_epoll_pwait,
-                                     SYS_epoll_pwait2,
-                                     SYS_seccomp,
-                                     SYS_prctl};
-    const uint8_t *code = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP];
-    if (code[0] != 0x0f || code[1] != 0x05)
-        return 0;
-    for (unsigned i = 0; i < sizeof(risky) / sizeof(risky[0]); i++) {
-        if ((uint64_t)context->uc_mcontext.gregs[REG_RAX] == risky[i])
-            return 1;
-    }
-    return 0;
 }
 
 static void end_turn(ucontext_t *context)

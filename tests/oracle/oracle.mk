@@ -17,8 +17,8 @@ ORACLE_BIN += $(ORACLE)/shapes_rs
 endif
 
 # oracle.o last: its constructor runs after the library's.
-$(ORACLE)/oracle.so: tests/oracle/oracle.c $(SIG_OBJ) $(PRE_OBJ) \
-  $(B)/preload/exports.ver
+$(ORACLE)/oracle.so: tests/oracle/oracle.c tests/oracle/risky.h \
+  $(SIG_OBJ) $(PRE_OBJ) $(B)/preload/exports.ver
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARN) $(LIBFLAGS) $(INC) -c -o $(@:.so=.o) $<
 	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-z,now \

@@ -3,6 +3,7 @@
 binaries is; and archives that are damaged or hostile.
 
 Runs in: tests."""
+import contextlib
 import io
 import os
 import re
@@ -421,8 +422,10 @@ class Hostile(Archives):
         self.assertIn("functions stay unnamed", err)
         self.assertGreater(len(out), 500)
 
-    def test_a_signal_leaves_nothing(self):
-        """It ends while the report goes to a FIFO that nobody reads."""
+    @contextlib.contextmanager
+    def waiting_report(self):
+        """A report of the archive that waits for a reader of its FIFO, so that
+        what it unpacked is there."""
         os.mkfifo(self.path("pipe"))
         report = subprocess.Popen(
             [REPORT, "--format=text", "-o", "pipe", "out.tar.zst"],
@@ -433,36 +436,29 @@ class Hostile(Archives):
                 self.assertLess(time.monotonic(), until)
                 time.sleep(0.01)
             time.sleep(0.3)
-            report.send_signal(signal.SIGTERM)
-            self.assertEqual(report.wait(60), -signal.SIGTERM)
+            yield report
         finally:
             if report.poll() is None:
                 report.kill()
                 report.wait()
+
+    def test_a_signal_leaves_nothing(self):
+        with self.waiting_report() as report:
+            report.send_signal(signal.SIGTERM)
+            self.assertEqual(report.wait(60), -signal.SIGTERM)
         self.assertEqual(os.listdir(self.path("tmp")), [])
 
     def test_what_was_killed_is_swept(self):
-        os.mkfifo(self.path("pipe"))
-        report = subprocess.Popen(
-            [REPORT, "--format=text", "-o", "pipe", "out.tar.zst"],
-            cwd=self.dir, env={**os.environ, "TMPDIR": self.path("tmp")})
-        try:
-            until = time.monotonic() + 60
-            while not os.listdir(self.path("tmp")):
-                self.assertLess(time.monotonic(), until)
-                time.sleep(0.01)
-            time.sleep(0.3)
+        with self.waiting_report():
             # One that runs is left alone.
             subprocess.run([REPORT, "--format=text", "out.tar.zst"],
                            cwd=self.dir, stdout=subprocess.DEVNULL,
                            env={**os.environ, "TMPDIR": self.path("tmp")},
                            check=True)
             self.assertEqual(len(os.listdir(self.path("tmp"))), 1)
-        finally:
-            report.kill()
-            report.wait()
         self.assertEqual(len(os.listdir(self.path("tmp"))), 1)
         self.report_of("out.tar.zst", "--format=text")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -31,6 +31,9 @@
 #include "../../preload/sig/state/thread.h"
 #include "../../preload/sig/os/sys.h"
 #include "../../preload/sig/unwind/walk.h"
+#if defined(__x86_64__)
+#include "../oracle/risky.h"
+#endif
 
 #define SHOWN 64U
 #define TRAP_FLAG 0x100 /* of EFLAGS (Intel SDM, volume 1, 3.4.3.3) */
@@ -161,38 +164,6 @@ static enum jp_reason walk_twice(struct jp_thread *thread,
 }
 
 #if defined(__x86_64__)
-/* Whether the next instruction is a system call that must not be stepped
- * over: it may block SIGTRAP, which would then kill, or begin or end a thread
- * or process. */
-static int is_risky(const ucontext_t *context)
-{
-    static const uint16_t risky[] = {SYS_rt_sigprocmask,
-                                     SYS_rt_sigaction,
-                                     SYS_rt_sigreturn,
-                                     SYS_rt_sigsuspend,
-                                     SYS_rt_sigtimedwait,
-                                     SYS_clone,
-                                     SYS_clone3,
-                                     SYS_fork,
-                                     SYS_vfork,
-                                     SYS_execve,
-                                     SYS_execveat,
-                                     SYS_exit,
-                                     SYS_exit_group,
-                                     SYS_pselect6,
-                                     SYS_ppoll,
-                                     SYS_epoll_pwait,
-                                     SYS_epoll_pwait2,
-                                     SYS_seccomp,
-                                     SYS_prctl};
-    const long number = jp_arch_call_sig(context);
-    for (unsigned i = 0; i < sizeof(risky) / sizeof(risky[0]); i++) {
-        if (number == risky[i])
-            return 1;
-    }
-    return 0;
-}
-
 static void set_trap(const ucontext_t *context, int on)
 {
     greg_t *flags = (greg_t *)&context->uc_mcontext.gregs[REG_EFL];

@@ -5,8 +5,8 @@ ifeq ($(shell uname -m),x86_64)
 TWICE_BIN := $(TWICE)/twice.so
 endif
 
-$(TWICE)/twice.so: tests/twice/twice.c $(SIG_OBJ) $(PRE_OBJ) \
-  $(B)/preload/exports.ver
+$(TWICE)/twice.so: tests/twice/twice.c tests/oracle/risky.h \
+  $(SIG_OBJ) $(PRE_OBJ) $(B)/preload/exports.ver
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARN) $(LIBFLAGS) $(INC) -c -o $(@:.so=.o) $<
 	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-z,now \

@@ -356,13 +356,15 @@ static const struct jr_frame *function_frame(struct jr_symbols *symbols,
     return unnamed_frame(symbols, module, jr_elf_fde(module->elf, place));
 }
 
-/* Completes what DWARF says of a place, and keeps it.  The name of the function
- * itself is its symbol's: DWARF does not tell its clones (.cold, .isra). */
+/* Completes what is known of a place, and keeps it.  `function`: what the frame
+ * of the function itself takes its name from where that is a symbol, as DWARF
+ * does not tell its clones (.cold, .isra); NULL: an archive has it, which says
+ * all. */
 static struct jr_frames keep_frames(struct jr_symbols *symbols,
-                                    struct jr_module *module, uint64_t place,
+                                    const struct jr_module *module,
+                                    const struct jr_frame *function,
                                     struct jr_frames found)
 {
-    const struct jr_frame *function = function_frame(symbols, module, place);
     struct jr_frame *frames;
 
     if (symbols->options.no_inline) {
@@ -374,33 +376,12 @@ static struct jr_frames keep_frames(struct jr_symbols *symbols,
         struct jr_frame frame = found.items[i];
 
         frame.module = module->name;
-        if (i == found.count - 1 &&
+        if (function && i == found.count - 1 &&
             (!frame.name || function->kind == JR_FRAME_NATIVE)) {
             frame.name = function->name;
             frame.raw = function->raw;
             frame.kind = function->kind;
         }
-        frames[i] = *jr_strings_frame_of(symbols->strings, &frame);
-    }
-    return (struct jr_frames){frames, found.count};
-}
-
-/* What an archive has of a place, of which it says all. */
-static struct jr_frames keep_archived(struct jr_symbols *symbols,
-                                      const struct jr_module *module,
-                                      struct jr_frames found)
-{
-    struct jr_frame *frames;
-
-    if (symbols->options.no_inline) {
-        found.items += found.count - 1;
-        found.count = 1;
-    }
-    frames = jr_alloc(found.count, sizeof *frames);
-    for (size_t i = 0; i < found.count; i++) {
-        struct jr_frame frame = found.items[i];
-
-        frame.module = module->name;
         frames[i] = *jr_strings_frame_of(symbols->strings, &frame);
     }
     return (struct jr_frames){frames, found.count};
@@ -424,8 +405,10 @@ static struct jr_frames find_place(struct jr_symbols *symbols,
                                        : function_frame(symbols, module, place);
         return found;
     }
-    return module->archived ? keep_archived(symbols, module, found)
-                            : keep_frames(symbols, module, place, found);
+    return keep_frames(
+        symbols, module,
+        module->archived ? NULL : function_frame(symbols, module, place),
+        found);
 }
 
 struct jr_frames jr_module_known(const struct jr_module *module, size_t index)

@@ -11,31 +11,12 @@
 #include "write/escape.h"
 #include "write/facts.h"
 
-static void name_all(const struct jr_model *model, struct jr_scope_key *keys,
-                     size_t count)
-{
-    size_t end;
-
-    for (size_t i = 0; i < count; i = end) {
-        for (end = i; end < count && keys[end].process == keys[i].process;)
-            end++;
-        jr_part_name_threads(model, keys + i, end - i);
-    }
-}
-
 struct jr_scope_key *jr_export_buckets(const struct jr_model *model)
 {
     struct jr_scope_key *keys = jr_alloc(model->nbuckets + 1, sizeof(*keys));
 
-    for (uint32_t i = 0; i < model->nbuckets; i++)
-        keys[i] =
-            (struct jr_scope_key){.scope = JR_SCOPE_THREAD,
-                                  .process = model->buckets[i].process,
-                                  .bucket = i,
-                                  .tid = model->buckets[i].tid,
-                                  .weight_ns = model->buckets[i].weight_ns,
-                                  .samples = model->buckets[i].samples};
-    name_all(model, keys, model->nbuckets);
+    jr_part_buckets(model, keys);
+    jr_part_name_threads(model, keys, model->nbuckets);
     return keys;
 }
 
@@ -50,7 +31,7 @@ struct jr_scope_key *jr_export_threads(const struct jr_model *model)
                                   .tid = model->threads[i].tid,
                                   .weight_ns = model->threads[i].weight_ns,
                                   .samples = model->threads[i].samples};
-    name_all(model, keys, model->nthreads);
+    jr_part_name_threads(model, keys, model->nthreads);
     return keys;
 }
 

@@ -12,7 +12,7 @@
 #include "jp_limits.h"
 #include "write/escape.h"
 
-static void put_nothing(const struct jr_report *report, FILE *out)
+void jr_html_nothing(const struct jr_report *report, FILE *out)
 {
     const struct jr_stats *total = &report->model->total;
 
@@ -48,7 +48,7 @@ static void put_whole_part(const struct jr_html_part *page, const char *title)
             report->nparts > 1 ? " <span>|</span> <a href=\"#top\">top</a>"
                                : "");
     if (page->part->nrows == 0)
-        put_nothing(report, out);
+        jr_html_nothing(report, out);
     jr_html_flat(page);
     jr_html_hier(page);
     fputs("</section>\n", out);
@@ -126,7 +126,7 @@ void jr_write_html(const struct jr_report *report, FILE *out)
     jr_html_contents(report, &writing.contents, out);
     fputs("<main>\n", out);
     if (report->nparts == 0)
-        put_nothing(report, out);
+        jr_html_nothing(report, out);
     jr_waits_html(report, out);
     put_main(report, &writing);
     fputs("</main>\n<footer>jprof-report " JP_VERSION

@@ -12,6 +12,7 @@
 #include "jp_limits.h"
 #include "write/diff/diff.h"
 #include "write/escape.h"
+#include "write/html/html.h"
 
 static void put_policy(FILE *out)
 {
@@ -20,25 +21,6 @@ static void put_policy(FILE *out)
             "default-src 'none'; script-src 'sha256-%s'; "
             "style-src 'sha256-%s'; base-uri 'none'; form-action 'none'\">\n",
             jr_page_js_hash, jr_page_css_hash);
-}
-
-/* Why there may be nothing to show. */
-static void put_nothing(const struct jr_report *report, FILE *out)
-{
-    const struct jr_stats *total = &report->model->total;
-
-    fputs("<p class=\"empty\">No samples to show. ", out);
-    if (total->filtered)
-        fputs("The filters removed all of them.", out);
-    else if (total->sections == 0)
-        fputs("The log does not have the selected section.", out);
-    else if (report->model->filter.from_ns > 0 || report->model->filter.has_to)
-        fputs("There are none between --from and --to.", out);
-    else
-        fputs("The program may have used no CPU time while it was profiled, "
-              "or the selected thread has no samples.",
-              out);
-    fputs("</p>\n", out);
 }
 
 /* The text report of a comparison, which has the plain tables' place. */
@@ -67,7 +49,7 @@ static void put_body(const struct jr_report *report, FILE *out)
 {
     jr_page_head(report, out);
     if (report->model->total.samples == 0)
-        put_nothing(report, out);
+        jr_html_nothing(report, out);
     fputs("<main id=\"app\" hidden></main>\n"
           "<details id=\"plain\" open><summary>Plain tables</summary>\n"
           "<p id=\"lack\">The flame graph, the timeline and the other views "
