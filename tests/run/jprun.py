@@ -163,6 +163,7 @@ class Case(unittest.TestCase):
     jprof-report makes of the logs is what the tests' own reader reads."""
     check_first_frames = True
     check_agreement = True
+    threads_begin_in = ()   # [(start, end)] of JIT code
 
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="jprof-run-")
@@ -181,7 +182,7 @@ class Case(unittest.TestCase):
                 if os.path.isfile(path):
                     os.unlink(path)
                 if self.check_first_frames:
-                    wrong += roots.false_roots(run)
+                    wrong += roots.false_roots(run, self.threads_begin_in)
             if (self.check_agreement and compared < AGREE_LOGS and runs and
                     os.path.exists(REPORT)):
                 differ += agree.agree(log, REPORT, runs)

@@ -5,7 +5,8 @@ Runs in: tests; after every run test.  The first frame of the main thread is
 the program's entry, or the loader's, or (by frame pointers, which the C
 library's start-up code has not) where the C library calls main; that of any
 other thread, which in a forked child is the first one, is a function of a
-file, not of memory that code was written to."""
+file, not of memory that code was written to, unless the test says where that
+function is."""
 import struct
 
 # Of code: _start, and _dl_start_user right behind it.  glibc 2.43's on aarch64,
@@ -29,8 +30,8 @@ def entry_of(path):
 class Roots:
     """Where first frames may be, of one run."""
 
-    def __init__(self, run, forked=False):
-        self.forked = forked
+    def __init__(self, run, forked=False, begins=()):
+        self.forked, self.begins = forked, begins
         self.entries, self.library, self.written, self.files = [], [], [], []
         self.pid = run.header["pid"]
         self.exe = run.header["exe"]
@@ -60,7 +61,7 @@ class Roots:
             return any(start <= at < end for start, end in spans)
 
         if within(self.written) and not within(self.files):
-            return False
+            return tid != self.pid and within(self.begins)
         if tid != self.pid or self.forked or not self.entries:
             return True
         return within(self.entries) or within(self.library)
@@ -72,12 +73,13 @@ def is_child(run):
     return run.header["root_pid"] not in (0, run.header["pid"])
 
 
-def false_roots(run):
+def false_roots(run, begins=()):
     """[(tid, stack)] of the samples that say `root` and are wrong.  Of
-    logs of programs that there are, not of made-up ones."""
+    logs of programs that there are, not of made-up ones.  `begins`: [(start,
+    end)] of JIT code that threads begin in."""
     if entry_of(run.header["exe"]) is None:
         return []
-    roots, found, seen = Roots(run, is_child(run)), [], set()
+    roots, found, seen = Roots(run, is_child(run), begins), [], set()
     for _, tid, _, _, reason, stack in run.samples:
         if reason != "root" or (tid, stack) in seen:
             continue

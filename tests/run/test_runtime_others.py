@@ -8,7 +8,7 @@ import signal
 import subprocess
 import unittest
 
-from jprun import BUILD, REPORT, lacking, need
+from jprun import BUILD, REPORT, TICK_FLAGS, lacking, need
 from runtimes import RuntimeCase, dump_loads
 
 WORK = """
@@ -155,24 +155,68 @@ class CPython(RuntimeCase):
         self.check_fork("perf_jit", "python3.13", "python3")
 
 
+THREADS = FIB.replace("#include <time.h>", """#include <pthread.h>
+#include <time.h>""").replace("int main(void)", """static void *begin_here(void *data)
+{
+    long t = 0;
+    for (int i = 0; i < 5000; i++)
+        t += middle_step(20000);
+    if (t < 0)
+        pthread_exit(data);
+    return data;
+}
+int main(void)""").replace("    while (", """    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(threads + i, NULL, begin_here, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    while (""").replace("1.2 *", "0 *").replace("t > 0", "t == 0")
+
+
 class Lli(RuntimeCase):
-    def test_jitdump(self):
+    def profile(self, text, *flags, walker="auto"):
+        """Runs a program as its compiler wrote it; the run and its loads."""
         lli, clang = shutil.which("lli"), shutil.which("clang")
         if not works(lli, "--version") or not works(clang, "--version"):
             self.skipTest("no lli and clang here")
-        self.write("fib.c", FIB)
-        subprocess.run([clang, "-g", "-O1", "-fno-omit-frame-pointer", "-c",
-                        "-emit-llvm", "-o", "fib.bc", "fib.c"], cwd=self.dir,
-                       check=True)
-        self.unharmed(lli, "--jit-kind=mcjit", "fib.bc",
-                      out="done\n", env={"JITDUMPDIR": self.dir})
+        self.write("fib.c", text)
+        subprocess.run([clang, "-g", *flags, "-c", "-emit-llvm", "-o",
+                        "fib.bc", "fib.c"], cwd=self.dir, check=True)
+        self.unharmed(lli, "--jit-kind=mcjit", "fib.bc", out="done\n",
+                      env={"JITDUMPDIR": self.dir},
+                      flags=TICK_FLAGS + " JP_STACK=" + walker)
         run = self.main_run()
-        names = [load.name for load in
-                 dump_loads(self.saved(run, "jitdump"))]
-        self.assertIn("leaf_work", names)
+        return run, dump_loads(self.saved(run, "jitdump"))
+
+    def test_jitdump(self):
+        run, loads = self.profile(FIB, "-O1", "-fno-omit-frame-pointer")
+        self.assertIn("leaf_work", [load.name for load in loads])
         self.remove_originals(run)
         stacks = self.stacks_of(run)
         self.assertGreater(self.leaf_share(stacks, "leaf_work"), 0.4)
+
+    def check_threads(self, *flags, walker="auto"):
+        """The share of the threads' stacks that count as complete.  Those
+        have the function that the threads begin in (see Case)."""
+        run, loads = self.profile(THREADS, *flags, walker=walker)
+        self.threads_begin_in = [(load.start, load.start + load.size)
+                                 for load in loads
+                                 if load.name == "begin_here"]
+        self.assertTrue(self.threads_begin_in)
+        reasons = [sample[4] for sample in run.samples
+                   if sample[1] != run.header["pid"]]
+        self.assertGreater(len(reasons), 50)
+        return reasons.count("root") / len(reasons)
+
+    def test_threads_begin_in_jit_code(self):
+        self.assertGreater(self.check_threads("-O0"), 0.95)
+        self.assertGreater(self.check_threads(
+            "-O2", "-fno-omit-frame-pointer", walker="fp"), 0.95)
+
+    def test_threads_without_frames(self):
+        """Their callers are not found, which must show."""
+        for walker in ("auto", "fp"):
+            self.assertLess(self.check_threads("-O2", walker=walker), 0.1)
 
 
 ERLANG = """-module(work).

@@ -114,6 +114,8 @@ start(void *data)
     thread->stack.high = (uint64_t)__builtin_frame_address(0);
     thread->stack.floor = stack_floor(thread->stack.room);
     thread->stack.bounds_known = 1;
+    thread->stack.first = (uint64_t)function;
+    thread->stack.first_end = 0;
     begin(thread);
     pthread_cleanup_push(end, thread);
     result = function(argument);

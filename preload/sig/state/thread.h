@@ -119,6 +119,8 @@ struct jp_thread_stack {
                        cannot be asked; UINT64_MAX: unknown */
     uint64_t room;  /* bytes that pthread_create's attributes give it, without
                        the guard; 0: unknown */
+    uint64_t first; /* the function that jprof's own thread start calls, and */
+    uint64_t first_end;       /* where its code ends; 0: not looked for yet */
     _Atomic uint32_t changed; /* some of its memory was mapped anew: `low` is to
                                  be found again (a word, since not every machine
                                  swaps bytes) */

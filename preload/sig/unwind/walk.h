@@ -113,10 +113,10 @@ int jp_walk_rise_sig(struct jp_walk *walk, uint64_t sp);
 int jp_walk_turn_sig(struct jp_walk *walk, uint64_t from, uint64_t sp,
                      uint64_t inside);
 
-/* The reason for a walk that has come to jprof's own start of a thread.  As
- * threads begin in a function of a file, a caller is missing where the last
- * frame is JIT code: the frame pointer was that of the caller. */
-enum jp_reason jp_walk_started_sig(const struct jp_walk *walk);
+/* The reason for a walk that has come to jprof's own start of a thread.  Where
+ * the last frame is JIT code that is not of the function which the start calls,
+ * a caller is missing: the frame pointer was that of the caller. */
+enum jp_reason jp_walk_started_sig(struct jp_walk *walk);
 
 /* The walkers.  The caller has set the walk's bounds. */
 enum jp_reason jp_walk_fp_sig(struct jp_walk *walk);

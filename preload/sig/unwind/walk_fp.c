@@ -193,6 +193,6 @@ enum jp_reason jp_walk_fp_sig(struct jp_walk *walk)
         return reason;
     if (walk->thread->stack.bounds_known && walk->on_own_stack &&
         chain.fp == walk->high)
-        return JP_REASON_ROOT;
+        return jp_walk_started_sig(walk);
     return end_sig(walk, chain.fp, chain.last);
 }

@@ -211,11 +211,3 @@ int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     walk->doubtful |= at < end || held >= least;
     return 0;
 }
-
-enum jp_reason jp_walk_started_sig(const struct jp_walk *walk)
-{
-    const uint64_t half = (uint64_t)(walk->turn - walk->buffer->frames);
-    const uint64_t *next =
-        walk->next == walk->turn && walk->total > half ? walk->end : walk->next;
-    return jp_maps_anonymous_sig(next[-1]) ? JP_REASON_BAD_FP : JP_REASON_ROOT;
-}

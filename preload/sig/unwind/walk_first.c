@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The first frame of a thread.  Code without call-frame information may leave
+ * out a caller, so a walk that comes from such code to jprof's own thread start
+ * is complete only if that code belongs to the function which the start calls.
+ * Runs in: handler, any thread. */
+#include "sig/arch/arch.h"
+#include "sig/code/maps.h"
+#include "sig/os/sys.h"
+#include "sig/state/buffer.h"
+#include "sig/state/thread.h"
+#include "walk.h"
+
+#define FIRST_BYTES 16384U /* of a function that are looked at */
+#define COPY_BYTES 1024U
+#define PAGE 4096U
+
+_Static_assert(COPY_BYTES <= sizeof(((struct jp_buffer *)0)->walker),
+               "a buffer has room for what is looked at");
+
+/* A function that is gone through from its beginning. */
+struct sweep {
+    uint8_t *code;   /* a copy of the code at `copied`, */
+    uint64_t copied; /* of `count` bytes */
+    uint64_t count;
+    uint64_t farthest; /* where branches so far lead to at most */
+    unsigned frames;   /* how often the code has set the frame pointer */
+};
+
+/* Decodes the instruction at pc.  Returns 0 when it cannot be read. */
+static int decode_sig(struct sweep *sweep, uint64_t pc,
+                      struct jp_arch_step *step)
+{
+    if (pc - sweep->copied + JP_ARCH_STEP_BYTES > sweep->count) {
+        uint64_t size = PAGE - pc % PAGE;
+        if (size > COPY_BYTES)
+            size = COPY_BYTES;
+        if (size < JP_ARCH_STEP_BYTES)
+            size = JP_ARCH_STEP_BYTES;
+        if (jp_sys_safe_read_sig(pc, sweep->code, size) != (long)size)
+            return 0;
+        sweep->copied = pc;
+        sweep->count = size;
+    }
+    jp_arch_step_sig(sweep->code + (pc - sweep->copied), step);
+    return step->kind != JP_STEP_END;
+}
+
+/* Where the function at `first` ends: behind an instruction that goes away for
+ * good and that no branch leads past.  Only functions that make a frame are
+ * known so; the next frame that is made is another function's.  Returns `first`
+ * for others. */
+static uint64_t end_of_sig(struct jp_walk *walk, uint64_t first)
+{
+    struct sweep sweep = {.code = (uint8_t *)walk->buffer->walker};
+    struct jp_arch_step step;
+    uint64_t pc = first;
+    while (pc - first < FIRST_BYTES && decode_sig(&sweep, pc, &step)) {
+        if (step.kind == JP_STEP_SET_FP && sweep.frames++ != 0)
+            break;
+        pc += step.length;
+        const uint64_t to = pc + (uint64_t)(int64_t)step.value;
+        const int jumps = step.kind == JP_STEP_JUMP;
+        if ((jumps || step.kind == JP_STEP_BRANCH) &&
+            to - first < FIRST_BYTES && to > sweep.farthest)
+            sweep.farthest = to;
+        if ((jumps || step.kind == JP_STEP_OUT ||
+             step.kind == JP_STEP_RETURN) &&
+            sweep.farthest < pc)
+            break;
+    }
+    return sweep.frames != 0 ? pc : first;
+}
+
+enum jp_reason jp_walk_started_sig(struct jp_walk *walk)
+{
+    struct jp_thread_stack *stack = &walk->thread->stack;
+    const uint64_t half = (uint64_t)(walk->turn - walk->buffer->frames);
+    const uint64_t *next =
+        walk->next == walk->turn && walk->total > half ? walk->end : walk->next;
+    /* A return address is behind its call. */
+    const uint64_t pc = next[-1] - (walk->total > 1);
+    if (!jp_maps_anonymous_sig(pc))
+        return JP_REASON_ROOT;
+    if (stack->first_end == 0)
+        stack->first_end = end_of_sig(walk, stack->first);
+    return pc - stack->first < stack->first_end - stack->first
+               ? JP_REASON_ROOT
+               : JP_REASON_BAD_FP;
+}
