@@ -122,9 +122,13 @@ static uint32_t thread_of(struct adding *adding, uint32_t tid)
 static int is_one(const struct jr_model *model, const struct jr_seen *a,
                   const struct jr_seen *b)
 {
+    const struct jr_map *map =
+        model->processes[model->threads[a->thread].process].map;
+
     return a->thread == b->thread && a->node == b->node && a->spot == b->spot &&
            a->event == b->event &&
-           a->time_ns / model->slice_ns == b->time_ns / model->slice_ns;
+           a->time_ns / model->slice_ns == b->time_ns / model->slice_ns &&
+           jr_span_section(map, a->time_ns) == jr_span_section(map, b->time_ns);
 }
 
 /* Makes samples of one slice one, slices being four times as long as before.

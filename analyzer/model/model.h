@@ -266,12 +266,13 @@ struct jr_model {
     size_t nspots, spots_room;
     struct jr_thread *threads;     /* with filter.keep_samples or .again; */
     size_t nthreads, threads_room; /* those of a process stand together */
-    struct jr_seen *seen;    /* with filter.keep_samples; those of a process */
-    size_t nseen, seen_room; /* stand together, in order of time */
-    uint64_t slice_ns;       /* in which samples of seen are one; 0: none are */
-    uint32_t slices;         /* how often slice_ns has changed */
-    struct jr_marks marks;   /* of the program, by process */
-    struct jr_times times;   /* of real time */
+    struct jr_seen *seen;     /* with filter.keep_samples; those of a process */
+    size_t nseen, seen_room;  /* stand together, in order of time */
+    uint64_t slice_ns;        /* in which samples of seen are one, unless a
+                                section begins between; 0: none are */
+    uint32_t slices;          /* how often slice_ns has changed */
+    struct jr_marks marks;    /* of the program, by process */
+    struct jr_times times;    /* of real time */
     struct jr_span *profiled; /* stretches of time, of all processes */
     size_t nprofiled, profiled_room;
     uint8_t foreign;       /* of another tool's profile: sums without times */
@@ -329,6 +330,9 @@ static inline uint32_t jr_node_function(const struct jr_model *model,
 
 /* span.c: sections of a run with this map, at least 1. */
 size_t jr_span_sections(const struct jr_map *map);
+
+/* span.c: when the last section that had begun by then did; 0: none had. */
+uint64_t jr_span_section(const struct jr_map *map, uint64_t time_ns);
 
 /* span.c: the selected time of a process, by section and by the time since
  * the profile's start, and how much of it was profiled: of each selected

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 
 static struct jr_start *find_start(const struct jr_starts *starts,
                                    const struct jp_log_header *header,
@@ -204,6 +205,14 @@ uint64_t jr_span_union(struct jr_span *spans, size_t count)
         reached = spans[i].until_ns;
     }
     return sum;
+}
+
+uint64_t jr_span_section(const struct jr_map *map, uint64_t time_ns)
+{
+    const size_t end =
+        JR_FIRST_NOT(map->nsections, i, map->sections[i].time_ns <= time_ns);
+
+    return end > 0 ? map->sections[end - 1].time_ns : 0;
 }
 
 size_t jr_span_sections(const struct jr_map *map)

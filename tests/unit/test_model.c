@@ -274,6 +274,31 @@ static void test_merged_samples(void **state)
     profile_free(&profile);
 }
 
+/* Samples before and after the start of a section are never one. */
+static void test_merged_by_section(void **state)
+{
+    const uint64_t start = 3700000, step = 10000;
+    struct jr_filter filter = everything();
+    struct profile profile;
+    const struct jr_model *model = &profile.model;
+    uint64_t before = 0;
+
+    (void)state;
+    filter.keep_samples = 1;
+    filter.most_samples = 8;
+    profile_init(&profile);
+    for (uint64_t i = 0; i < 1000; i++)
+        profile_sample(&profile, "ab", i * step, 1000, 1);
+    profile_model(&profile, "0 section n=0 cpu=0\n3700000 section n=1 cpu=0\n",
+                  &filter, NULL);
+    assert_true(model->slice_ns > 0 && start % model->slice_ns != 0);
+    for (size_t i = 0; i < model->nseen; i++)
+        if (model->seen[i].time_ns < start)
+            before += model->seen[i].weight_ns;
+    assert_int_equal(before, 1000 * (start / step));
+    profile_free(&profile);
+}
+
 static void test_threads(void **state)
 {
     struct jr_filter filter = everything();
@@ -455,6 +480,7 @@ int main(void)
         cmocka_unit_test(test_sections),
         cmocka_unit_test(test_kept_samples),
         cmocka_unit_test(test_merged_samples),
+        cmocka_unit_test(test_merged_by_section),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_only_thread),
         cmocka_unit_test(test_counts),
