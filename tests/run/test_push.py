@@ -200,6 +200,21 @@ class Once(Push):
         self.assertRegex(said, r"\(28\) .*timed out")
         self.assertEqual(len(self.spooled()), 1)
 
+    def test_curl_knows_each_option(self):
+        """One that it does not know is a warning to some versions, and an
+        error to others (8.14 of Debian 13)."""
+        folder = self.profile()
+        with open(self.path("curl"), "w", encoding="utf-8") as out:
+            out.write('#!/bin/sh\n%s "$@" 2>%s\nstatus=$?\ncat %s >&2\n'
+                      'exit $status\n' % (shutil.which("curl"),
+                                          *[self.path("said")] * 2))
+        os.chmod(self.path("curl"), 0o755)
+        self.push(self.server.url, folder, env={
+            "PATH": self.dir + ":" + os.environ["PATH"]})
+        self.assertEqual(len(self.server.sent), 1)
+        with open(self.path("said"), encoding="utf-8") as said:
+            self.assertRegex(said.read(), r"^jprof-status 200\n\Z")
+
     def test_no_curl(self):
         folder = self.profile()
         os.mkdir(self.path("empty"))

@@ -125,7 +125,8 @@ static char *read_token(const char *path, struct jl_answer *answer)
     return NULL;
 }
 
-/* Writes the configuration to a file without a name; -1: said why. */
+/* Writes the configuration to a file without a name; -1: said why.  `silent` is
+ * last: curl says nothing after it of options that it does not know. */
 static int make_config(const struct jl_destination *to,
                        const struct jl_spooled *spooled,
                        struct jl_answer *answer)
@@ -148,10 +149,10 @@ static int make_config(const struct jl_destination *to,
     if (to->tenant)
         put_option(out, "header", "X-Scope-OrgID: ", to->tenant);
     fprintf(out,
-            "header = \"Expect:\"\ndata-binary = \"@-\"\nsilent\nshow-error\n"
-            "no-buffer\nglobooff\nproto = \"=http,https\"\n"
+            "header = \"Expect:\"\ndata-binary = \"@-\"\nshow-error\n"
+            "no-buffer\ngloboff\nproto = \"=http,https\"\n"
             "user-agent = \"jprof\"\nconnect-timeout = %d\nmax-time = %d\n"
-            "write-out = \"%%{stderr}" MARK "%%{http_code}\\n\"\n",
+            "write-out = \"%%{stderr}" MARK "%%{http_code}\\n\"\nsilent\n",
             CONNECT_SECONDS, TOTAL_SECONDS);
     if (fclose(out) != 0)
         jl_fail(JR_FAILED, "curl's configuration: %s", strerror(errno));
