@@ -272,12 +272,14 @@ static int has_jit_files(const struct jr_load *load)
     return 0;
 }
 
-/* Notes JIT code without names, and the runtime's reason.  `told`: another note
- * says so already. */
-static void note_jit(struct jr_load *load, int told)
+/* Notes JIT code without names, and the runtime's reason. */
+static void note_jit(struct jr_load *load)
 {
     const struct jr_stats *total = &load->model.total;
     const char *why = load->cover.jit, *asked = load->cover.asked;
+    int is_library;
+    const char *told =
+        jr_note_missing_names(&load->model, &load->gathered, &is_library);
     char *text;
 
     if (total->jit_named > 0 || total->jit_frames < total->samples / 100 + 1) {
@@ -288,15 +290,19 @@ static void note_jit(struct jr_load *load, int told)
     if (has_jit_files(load))
         return;
     text = jr_printf("JIT code has no names: %s; see doc/jit.md",
-                     why     ? why
-                     : asked ? asked
-                             : "its runtime was not asked to write them, or "
-                               "writes none");
+                     is_library ? told
+                     : why      ? why
+                     : asked    ? asked
+                     : told     ? told
+                                : "its runtime was not asked to write them, or "
+                                  "writes none");
     jr_say("%s", text);
-    if (told)
+    if (told && (!why || is_library))
         free(text);
     else
         jr_notes_add(&load->gathered, text);
+    if (why && is_library)
+        jr_notes_add(&load->gathered, jr_printf("%s; see doc/jit.md", why));
 }
 
 void jr_load_finish(struct jr_load *load)
@@ -307,8 +313,7 @@ void jr_load_finish(struct jr_load *load)
     jr_cover_finish(&load->cover, load->merged);
     say_filters(&load->model);
     note_others(load);
-    note_jit(load, jr_note_missing_names(&load->model, &load->gathered) > 0 &&
-                       load->cover.jit == NULL);
+    note_jit(load);
     load->notes = jr_notes_texts(&load->gathered, &load->nnotes);
 }
 

@@ -15,46 +15,65 @@
 static const struct {
     const char *programs[4]; /* shell patterns of an executable's name */
     uint8_t has_image;       /* code in a file that is none of the loader's */
+    uint8_t is_library;      /* JIT code can only be a library's */
     const char *text;
 } runtimes[] = {
     {{"ruby*"},
      0,
+     0,
      "ruby: YJIT writes no map before 3.3; --yjit-perf from there"},
-    {{"luajit*"}, 0, "LuaJIT writes no map of its traces"},
-    {{"pypy*"}, 0, "PyPy writes no map of its code"},
-    {{"guile*"}, 0, "Guile writes no map of its code"},
+    {{"luajit*"}, 0, 0, "LuaJIT writes no map of its traces"},
+    {{"pypy*"}, 0, 0, "PyPy writes no map of its code"},
+    {{"guile*"}, 0, 0, "Guile writes no map of its code"},
     {{"racket*", "chezscheme*", "scheme", "petite"},
+     0,
      0,
      "Chez Scheme and Racket write no map of their code"},
     {{"qemu-*"},
      0,
+     0,
      "QEMU describes the code that it makes with -perfmap, from version 8.0"},
-    {{"sbcl*"}, 1, "SBCL writes no map of its code, which is in its core"},
+    {{"sbcl*"}, 1, 0, "SBCL writes no map of its code, which is in its core"},
     {{"java"},
+     0,
      0,
      "of a JVM's code its map has what was alive at the end; jprof pause PID "
      "now and then has it written before, perf's agent (--jit=dump) at once"},
     {{"node", "nodejs"},
      0,
+     0,
      "node describes its code with --perf-basic-prof (jprof node asks for it)"},
     {{"deno"},
+     0,
      0,
      "deno describes its code with --perf-basic-prof (jprof deno asks for it)"},
     {{"bun"},
      0,
+     0,
      "Bun's jitdump (jprof bun asks for it) lacks some code that ran"},
     {{"chromium", "chrome", "electron"},
+     0,
      0,
      "Chromium describes its code with --no-sandbox "
      "--js-flags=--perf-basic-prof"},
     {{"mono", "mono-sgen"},
      0,
+     0,
      "Mono describes its code with --jitmap (jprof mono asks for it)"},
-    {{"php*"}, 0, "PHP describes its code with -d opcache.jit_debug=0x10"},
+    {{"php*"}, 0, 0, "PHP describes its code with -d opcache.jit_debug=0x10"},
     {{"python3.12", "python3.1[3-9]"},
      0,
-     "CPython describes its code with -X perf (jprof python3 asks for it)"},
+     0,
+     "CPython describes its code with -X perf (jprof python3 asks for it), "
+     "libraries such as Numba do not describe theirs"},
+    /* whatsnew/3.12.rst: "support for the perf profiler". */
+    {{"python[23]", "python2.[0-9]", "python3.[0-9]", "python3.1[01]"},
+     0,
+     1,
+     "CPython before 3.12 makes no code; libraries such as Numba, which do, "
+     "do not describe it"},
     {{"beam.smp"},
+     0,
      0,
      "Erlang describes its code with +JPperf true (jprof erl asks for it)"},
 };
@@ -68,7 +87,7 @@ static int is_of(size_t runtime, const char *name)
     return 0;
 }
 
-/* Returns whether there was anything to say. */
+/* Returns the runtime that there was something to say of, or -1. */
 static int note_process(struct jr_notes *notes,
                         const struct jr_process *process)
 {
@@ -86,17 +105,25 @@ static int note_process(struct jr_notes *notes,
         text = jr_printf("frames have no name: %s", runtimes[i].text);
         jr_notes_add_of(notes, process->run->header.pid, count, text);
         free(text);
-        return 1;
+        return (int)i;
     }
-    return 0;
+    return -1;
 }
 
-size_t jr_note_missing_names(const struct jr_model *model,
-                             struct jr_notes *notes)
+const char *jr_note_missing_names(const struct jr_model *model,
+                                  struct jr_notes *notes, int *is_library)
 {
-    size_t count = 0;
+    int first = -1;
 
-    for (size_t i = 0; i < model->nprocesses; i++)
-        count += (size_t)note_process(notes, &model->processes[i]);
-    return count;
+    *is_library = 0;
+    for (size_t i = 0; i < model->nprocesses; i++) {
+        int runtime = note_process(notes, &model->processes[i]);
+
+        if (first < 0)
+            first = runtime;
+    }
+    if (first < 0)
+        return NULL;
+    *is_library = runtimes[first].is_library;
+    return runtimes[first].text;
 }
