@@ -45,8 +45,10 @@ GUESSES = {"lint clang-tidy": 200, "lint other-compiler": 120,
            "lint cppcheck": 60, "run test_aarch64_whole.py": 40}
 # Those that wait for more than half of their time have a lane of their own:
 # they run beside what computes.  By name: on a busy machine all jobs wait.
-WAITS = {"run test_control.py", "run test_waits.py", "run test_transparency.py",
-         "run test_partings.py", "run test_push.py", "run test_debuginfod.py"}
+WAITS = {"run test_%s.py" % name for name in (
+    "control debuginfod chromium_jit hostile interrupts page page_code "
+    "page_safety page_waits partings pid_one push realtime rings "
+    "signal_heavy_runtimes transparency waits").split()}
 GUESS = {"lint": 5, "run": 20, "fuzz": 15, "unit": 1, "sanitize": 4,
          "golden": 1}
 TIMEOUT = {"lint": 1800, "unit": 300, "fuzz": 1800, "run": 1800}

@@ -13,7 +13,7 @@ from jprun import BUILD, Case, need, program
 
 ENOUGH = int(os.environ.get("JP_TWICE", "100000"))
 LONG = "JP_TWICE" in os.environ
-SECONDS = "2" if LONG else "1"
+SECONDS = "2" if LONG else "0.4"
 LIBRARY = os.path.join(BUILD, "tests", "twice", "twice.so")
 # (flags, instructions that are stepped through from each sample on)
 WAYS = (("JP_START JP_PERIOD=0.002", 400),
@@ -41,6 +41,7 @@ while time.time() < end:
         pass
 """
 PERL = """
+use Time::HiRes qw(time);
 my $end = time() + %s;
 sub fib { my $n = shift; return $n < 2 ? $n : fib($n - 1) + fib($n - 2); }
 while (time() < $end) {
