@@ -6,8 +6,10 @@
  * once to write and once to run), puts two small functions with frame pointers
  * in it, writes /tmp/perf-PID.map as runtimes do, and spends three quarters of
  * the time in the first function, whose name has what breaks HTML, and one in
- * the second.  Prints `pid PID`.  With `fork` it forks then, writes into the
- * map that other code lies there by now, and the child runs what there was.
+ * the second, by turns that differ in length: on some machine equal ones would
+ * last as long as a sampling period does.  Prints `pid PID`.  With `fork` it
+ * forks then, writes into the map that other code lies there by now, and the
+ * child runs what there was.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
@@ -43,9 +45,13 @@ NOINLINE void run_code(void (*first)(uint64_t), void (*second)(uint64_t),
 
 void run_code(void (*first)(uint64_t), void (*second)(uint64_t), double seconds)
 {
+    uint32_t number = 1;
+
     while (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) < seconds) {
-        first(3000000);
-        second(1000000);
+        number = number * 1103515245 + 12345; /* as C's example of rand() */
+        uint64_t turns = 500000 + (number >> 12);
+        first(3 * turns);
+        second(turns);
     }
     BARRIER();
 }
