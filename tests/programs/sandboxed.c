@@ -7,13 +7,15 @@
  * exit_group and rt_sigreturn, by prctl); tsync (the same by seccomp(2) for
  * all threads); final, final-tsync (as kill and tsync, but no handler can
  * return any more, as sshd has it); errno (a filter that answers EPERM to all
- * but those); timers (one that answers EPERM where a timer is made or set);
+ * but those); timers, waiters (one that answers EPERM where a timer is made or
+ * set);
  * twice (one that kills the process there, then kill); unread (one that answers
  * EPERM where memory is asked for; a thread protects memory all the time);
  * chroot (into an empty
  * folder), setuid, closefrom, chain (all of the last three, then kill).  Before
  * it, it works CPU_SECONDS in `before`, behind it TIMES as much in `behind`;
- * further threads work all the time.  With timers they begin behind it instead,
+ * further threads work all the time.  With waiters they wait all the time in
+ * `pause_for_good`.  With timers they begin behind it instead,
  * work as much as the first thread in `in_thread`, with waits between, and are
  * awaited.  Prints `before`, then `behind`; exit status 5.
  * Runs in: tests. */
@@ -33,6 +35,7 @@
 NOINLINE uint64_t before(uint64_t turns);
 NOINLINE uint64_t behind(uint64_t turns);
 NOINLINE uint64_t in_thread(uint64_t turns);
+NOINLINE void *pause_for_good(void *data);
 
 uint64_t before(uint64_t turns)
 {
@@ -72,6 +75,13 @@ static void work_in_threads(int count, uint64_t *rounds)
     }
     for (int i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
+}
+
+void *pause_for_good(void *data)
+{
+    for (;;)
+        pause();
+    return data;
 }
 
 static void *work(void *data)
@@ -172,7 +182,7 @@ static int shut_in(const char *how)
         return filter(SECCOMP_RET_KILL_PROCESS, 1);
     if (strcmp(how, "errno") == 0)
         return filter(SECCOMP_RET_ERRNO | EPERM, 0);
-    if (strcmp(how, "timers") == 0)
+    if (strcmp(how, "timers") == 0 || strcmp(how, "waiters") == 0)
         return forbid_timers(SECCOMP_RET_ERRNO | EPERM);
     if (strcmp(how, "unread") == 0)
         return forbid_to_read();
@@ -199,12 +209,14 @@ int main(int argc, char **argv)
     int threads = (int)argument(argc, argv, 3, 0);
     uint64_t times = (uint64_t)argument(argc, argv, 4, 1);
     const int later = strcmp(how, "timers") == 0;
+    const int wait = strcmp(how, "waiters") == 0;
     /* What exec and the loader used is not for `before`. */
     const double begun = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
     uint64_t turns = 0;
     pthread_t thread;
     for (int i = 0; i < threads && !later; i++) {
-        if (pthread_create(&thread, NULL, work, NULL) != 0)
+        if (pthread_create(&thread, NULL, wait ? pause_for_good : work, NULL) !=
+            0)
             die("pthread_create");
     }
     for (; cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - begun < seconds; turns++)

@@ -110,6 +110,19 @@ class Sandbox(Case):
             if sample[1] in seen:
                 self.assertEqual(sample[3], "running")
 
+    def test_waiting_threads_take_few_samples(self):
+        """Where their timers cannot be set any more, and each signal makes them
+        leave their wait: of a signal each period, few are samples."""
+        run = self.check("waiters", threads=8, flags=FLAGS + " JP_REALTIME")
+        first = run.header["pid"]
+        times = [s[0] for s in run.samples if s[1] == first]
+        signals = (max(times) - min(times)) / run.header["period_ns"]
+        waiting = [s for s in run.samples if s[1] != first]
+        self.assertEqual(len({s[1] for s in waiting}), 8)
+        self.assertLess(len(waiting) / 8, 0.25 * signals)
+        weight = sum(s[2] for s in waiting) / 8
+        self.assertGreater(weight, 0.9 * (max(times) - min(times)))
+
     def test_a_filter_after_another(self):
         """The first one kills where a timer is set."""
         for flags in (FLAGS, FLAGS + " JP_REALTIME"):

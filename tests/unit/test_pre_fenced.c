@@ -100,7 +100,8 @@ static void test_fenced(void **state)
     jp_clock_end_sig(thread);
 }
 
-/* A long wait behind the filter is looked at seldom, and its end is seen. */
+/* A long wait behind the filter is looked at seldom, though each signal makes
+ * the thread leave its wait and get back into it; and its end is seen. */
 static void test_fenced_wait(void **state)
 {
     struct jp_due due;
@@ -114,16 +115,86 @@ static void test_fenced_wait(void **state)
     looks = 0;
     for (; fake.now_ns < begun + 100 * JP_NS; signals++) {
         run_out(thread);
-        if (signal_of(thread->clock.timer, thread, IN_CALL, &due))
-            fake.switches++;
+        signal_of(thread->clock.timer, thread, IN_CALL, &due);
+        fake.switches++;
+        fake.cpu_ns += MS / 50;
     }
     assert_true(signals > 9990 && looks < 100);
     assert_int_equal(sum.running + sum.ready, 0);
     run_out(thread);
     fake.cpu_ns += 2 * MS;
     look(thread, COMPUTES, &due);
-    assert_int_equal(due.running, 2 * MS);
+    assert_int_equal(due.running, 2 * MS + MS / 50);
     assert_int_equal(all_of(&sum), fake.now_ns - begun);
+    assert_uint_in_range(counts[JP_COUNT_LOOKING_NS], (signals - 2) * MS / 50,
+                         signals * MS / 50);
+    jp_filter_drop_sig(filter);
+    jp_clock_end_sig(thread);
+}
+
+/* Between two of its moments the thread's wait ends and another one begins: the
+ * time until then is not all the first wait's. */
+static void test_fenced_waits(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_thread *thread = looked_at();
+    struct jp_filter *filter = fence(thread);
+    const uint64_t begun = thread->clock.watch.given_ns;
+    while (fake.now_ns < begun + 20 * JP_NS) {
+        run_out(thread);
+        signal_of(thread->clock.timer, thread, IN_CALL, &due);
+        fake.switches++;
+    }
+    assert_true(thread->clock.watch.parked);
+    fake.switches++;
+    const unsigned before = asked;
+    do {
+        run_out(thread);
+        fake.switches++;
+    } while (!signal_of(thread->clock.timer, thread, IN_CALL, &due));
+    assert_int_equal(asked, before);
+    assert_false(thread->clock.watch.parked);
+    jp_filter_drop_sig(filter);
+    jp_clock_end_sig(thread);
+}
+
+/* Whether a signal finds the thread in the same wait, after it has blocked
+ * `blocks` times, and the handler has run `runs` times in it. */
+static int stays(struct jp_thread *thread, unsigned blocks, unsigned runs)
+{
+    struct jp_due due;
+    run_out(thread);
+    fake.switches += blocks;
+    atomic_fetch_add(&thread->hooks.runs, runs);
+    signal_of(thread->clock.timer, thread, IN_CALL, &due);
+    return thread->clock.watch.found.same;
+}
+
+/* jprof's own other signals make a thread leave its wait too, and a signal of
+ * the process may do so that another thread gets. */
+static void test_other_signals(void **state)
+{
+    (void)state;
+    struct jp_thread *thread = looked_at();
+    struct jp_filter *filter = fence(thread);
+    for (unsigned i = 0; i < 100; i++)
+        stays(thread, 1, 1);
+    assert_true(stays(thread, 1, 1));
+    assert_true(stays(thread, 2, 2));
+    assert_true(stays(thread, 4, 4));
+    assert_false(stays(thread, 5, 4));
+    for (unsigned i = 0; i < 600; i++)
+        stays(thread, 1, 1);
+    assert_true(stays(thread, 1, 1));
+    assert_false(stays(thread, 2, 1));
+    for (unsigned i = 0; i < 600; i++)
+        stays(thread, 1, 1);
+    atomic_fetch_add(&jp_process.shared, 1);
+    assert_true(stays(thread, 2, 1));
+    assert_true(stays(thread, 1, 1));
+    atomic_fetch_add(&jp_process.shared, 1);
+    assert_false(stays(thread, 3, 1));
     jp_filter_drop_sig(filter);
     jp_clock_end_sig(thread);
 }
@@ -154,6 +225,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_fenced),
         TEST(test_fenced_wait),
+        TEST(test_fenced_waits),
+        TEST(test_other_signals),
         TEST(test_fence_for_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

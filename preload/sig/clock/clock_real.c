@@ -23,7 +23,6 @@
  * a half, which is as fair once a few of them have passed. */
 #include "clock_real.h"
 
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "clock_timer.h"
@@ -61,9 +60,6 @@
 #define LATE_NS 80000U
 #define MANY 4
 
-/* A wait that is found by a signal later than this may be over. */
-#define PROMPT_NS 1000000U
-
 /* Of the CPU time that samples were given too little or too much, one running
  * sample makes up a LEANth. */
 #define LEAN 4
@@ -77,9 +73,6 @@
  * woken next. */
 #define QUEUED_NS JP_QUEUES_NS
 
-/* For the number of switches, when the kernel does not tell it. */
-#define UNKNOWN UINT64_MAX
-
 static uint64_t min_sig(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -88,16 +81,6 @@ static uint64_t min_sig(uint64_t a, uint64_t b)
 static int64_t clamp_sig(int64_t value, int64_t low, int64_t high)
 {
     return value < low ? low : value > high ? high : value;
-}
-
-/* How often the calling thread has blocked so far (voluntary switches), or
- * UNKNOWN. */
-static uint64_t switches_sig(void)
-{
-    struct rusage usage;
-    if (jp_sys_sig(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0) != 0)
-        return UNKNOWN;
-    return (uint64_t)usage.ru_nvcsw;
 }
 
 /* Sets the timer to the stratum's moment.  Its period only matters once a
@@ -126,7 +109,7 @@ static void begin_sig(struct jp_thread *thread, uint64_t first_ns)
         .moment_ns = now + first_ns,
         .given_ns = now,
         .found_ns = now,
-        .switches = UNKNOWN,
+        .switches = JP_LEFT_UNKNOWN,
         .restless_ns = thread->clock.watch.restless_ns,
     };
 }
@@ -151,13 +134,11 @@ static void find_sig(struct jp_thread *thread, const ucontext_t *context,
                      struct jp_found *found)
 {
     struct jp_watch *watch = &thread->clock.watch;
-    const uint64_t switches = switches_sig();
+    found->switches = jp_left_switches_sig();
     found->now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     found->cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
     found->used = found->cpu - thread->clock.cpu_ns;
-    found->blocks = switches == UNKNOWN || watch->switches == UNKNOWN
-                        ? UNKNOWN
-                        : switches - watch->switches;
+    found->blocks = jp_left_blocks_sig(thread, found->switches);
     const int idle = found->used <= SAME_NS;
     found->waits = (found->blocks != 0 || idle) &&
                    jp_arch_waited_sig(context, found->blocks != 0 &&
@@ -173,8 +154,12 @@ static void find_sig(struct jp_thread *thread, const ucontext_t *context,
      * blocks 1: it may also have blocked in another wait, if the one before
      * ended while the handler ran; comparing the stacks tells (compare_sig).
      * That the wait has ended is concluded only after a signal in time, which
-     * surely let the thread back into it. */
-    found->same = watch->waits && found->waits && found->blocks <= 1 && idle;
+     * surely let the thread back into it.  blocks 2: it may have been woken
+     * for nothing. */
+    found->same =
+        watch->waits && found->waits && idle &&
+        (found->blocks <= 1 || (found->blocks == 2 && found->used <= CALL_NS &&
+                                jp_left_shared_sig(thread)));
     found->other = 0;
     found->ends = watch->parked && !watch->late && watch->waits &&
                   !found->waits && found->blocks == 1;
@@ -184,8 +169,9 @@ static void find_sig(struct jp_thread *thread, const ucontext_t *context,
 static int changed_sig(const struct jp_watch *watch,
                        const struct jp_found *found)
 {
-    return watch->waits && ((!found->waits && !found->returns) ||
-                            found->blocks > 1 || found->other);
+    return watch->waits &&
+           ((!found->waits && !found->returns) ||
+            (found->blocks > 1 && !found->same) || found->other);
 }
 
 /* Whether the thread is restless: a wait of it has ended, or it computed. */
@@ -368,17 +354,22 @@ static void end_wait_sig(struct jp_watch *watch, const struct jp_found *found,
 /* The part of a gap by which the handler's budget grows.  Threads that blocked
  * had time left over; all of them together are allowed as much as one thread
  * would be.  For a thread that did not block, only its CPU time counts: it was
- * kept waiting for a CPU, and the handler keeps it longer. */
-static uint64_t counted_sig(const struct jp_found *found, uint64_t gap)
+ * kept waiting for a CPU, and the handler keeps it longer.  Where the timer goes
+ * on by itself, each of its signals counts. */
+static uint64_t counted_sig(const struct jp_watch *watch, uint64_t gap)
 {
+    const struct jp_found *found = &watch->found;
     const uint64_t threads = jp_threads_taken_sig();
+    if (watch->fence_ns != 0)
+        gap = min_sig(gap, watch->fence_period_ns);
     const uint64_t part = threads > 1 ? gap / threads : gap;
     return found->blocks == 0 || found->used > part ? found->used : part;
 }
 
 /* Finds out what the calling thread does, at a signal of one of its timers.
  * Returns 0 when the signal is no sample. */
-static int look_sig(struct jp_thread *thread, const struct jp_signal *signal)
+static int look_sig(struct jp_thread *thread, const struct jp_signal *signal,
+                    struct jp_due *due)
 {
     struct jp_watch *watch = &thread->clock.watch;
 #ifdef JP_TEST_QEMU /* qemu-user tells the host's number of a timer (7.2) */
@@ -388,16 +379,23 @@ static int look_sig(struct jp_thread *thread, const struct jp_signal *signal)
 #endif
     struct jp_found *found = &watch->found;
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    if (!woken)
-        woken = jp_strata_follow_sig(thread, now);
+    const int skipped = !woken && jp_strata_follow_sig(thread, now);
     /* The signal was on its way when the timer was set anew, or deleted. */
     if (watch->given_ns == 0 ||
-        (woken ? !watch->parked : now < watch->moment_ns))
+        (woken ? !watch->parked : !skipped && now < watch->moment_ns))
         return 0;
     find_sig(thread, signal->context, found);
+    if (skipped)
+        due->counted_ns = counted_sig(watch, watch->fence_period_ns);
+    if (skipped && found->same) {
+        count_sig(watch, found);
+        jp_left_seen_sig(thread, found->switches);
+        jp_strata_stays_sig(thread, found);
+        return 0;
+    }
     /* The CPU timer tells that the thread runs, but not when its wait ended:
      * the stratum stays as it was drawn. */
-    if (!woken || found->ends)
+    if ((!woken && !skipped) || found->ends)
         return 1;
     if (is_restless_sig(watch, found))
         watch->restless_ns = found->now + RESTLESS_NS;
@@ -436,7 +434,7 @@ static void weigh_sig(struct jp_thread *thread, struct jp_due *weight)
         watch->since_ns = found->now;
     const uint64_t length = length_sig(thread, found);
     watch->was_parked = watch->parked;
-    watch->late = found->now > watch->moment_ns + PROMPT_NS;
+    watch->late = found->now > watch->moment_ns + JP_STRATA_PROMPT_NS;
     if (found->ends) {
         end_wait_sig(watch, found, weight);
     } else if (found->same && length > thread->clock.budget.period_ns) {
@@ -455,14 +453,14 @@ static void weigh_sig(struct jp_thread *thread, struct jp_due *weight)
     watch->found_ns = found->now;
     jp_strata_begin_sig(thread, watch->end_ns, length,
                         jp_strata_memoryless_sig(thread, found->now));
-    weight->counted_ns = counted_sig(found, watch->given_ns - given);
+    weight->counted_ns = counted_sig(watch, watch->given_ns - given);
     weight->probes = weight->running != 0 && !watch->was_parked;
 }
 
 static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
                    struct jp_due *due)
 {
-    if (!look_sig(thread, signal))
+    if (!look_sig(thread, signal, due))
         return 0;
     compare_sig(thread, signal);
     weigh_sig(thread, due);
@@ -548,7 +546,7 @@ static void done_sig(struct jp_thread *thread)
         jp_clock_set_timer_sig(thread->clock.cpu_wakeup, 0, 0);
     set_moment_sig(thread);
     /* CPU time and switches of the handler are not the thread's. */
-    watch->switches = switches_sig();
+    jp_left_seen_sig(thread, jp_left_switches_sig());
     const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
     watch->ours_ns = cpu - thread->clock.cpu_ns;
     thread->clock.cpu_ns = cpu;

@@ -1,15 +1,55 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which call a thread has just come out of, and what it costs a waiting thread
- * to come out of its call for a sample.
+ * Which call a thread has just come out of, how often it has left one, and what
+ * it costs a waiting thread to come out of its call for a sample.
  * Runs in: handler. */
 #include "left.h"
 
 #include <linux/futex.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "sig/arch/arch.h"
+#include "sig/os/sys.h"
+#include "sig/state/process.h"
+#include "sig/state/thread.h"
+
+uint64_t jp_left_switches_sig(void)
+{
+    struct rusage usage;
+    if (jp_sys_sig(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0) != 0)
+        return JP_LEFT_UNKNOWN;
+    return (uint64_t)usage.ru_nvcsw;
+}
+
+void jp_left_seen_sig(struct jp_thread *thread, uint64_t switches)
+{
+    struct jp_watch *watch = &thread->clock.watch;
+    watch->switches = switches;
+    watch->runs = atomic_load(&thread->hooks.runs);
+    watch->shared = atomic_load(&jp_process.shared);
+}
+
+uint64_t jp_left_blocks_sig(const struct jp_thread *thread, uint64_t switches)
+{
+    const struct jp_watch *watch = &thread->clock.watch;
+    if (switches == JP_LEFT_UNKNOWN || watch->switches == JP_LEFT_UNKNOWN)
+        return JP_LEFT_UNKNOWN;
+    const uint64_t blocks = switches - watch->switches;
+    const uint32_t runs = atomic_load(&thread->hooks.runs) - watch->runs;
+    const uint64_t others = runs > 1 && watch->fence_ns != 0 ? runs - 1 : 0;
+    if (blocks <= 1)
+        return blocks;
+    return others < blocks ? blocks - others : 1;
+}
+
+int jp_left_shared_sig(const struct jp_thread *thread)
+{
+    const struct jp_watch *watch = &thread->clock.watch;
+    return watch->fence_ns != 0 &&
+           atomic_load(&jp_process.shared) != watch->shared;
+}
 
 /* futex(2) waits by some of its operations, and others take time to wake
  * threads up. */

@@ -1,13 +1,37 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which call a thread has just come out of, and what it costs a waiting thread
- * to come out of its call for a sample.
+ * Which call a thread has just come out of, how often it has left one, and what
+ * it costs a waiting thread to come out of its call for a sample.
  * Runs in: handler. */
 #ifndef JP_LEFT_H
 #define JP_LEFT_H
 
 #include <stdint.h>
 #include <ucontext.h>
+
+struct jp_thread;
+
+/* For a number of switches that is not known. */
+#define JP_LEFT_UNKNOWN UINT64_MAX
+
+/* How often the calling thread has blocked so far (voluntary switches), or
+ * JP_LEFT_UNKNOWN. */
+uint64_t jp_left_switches_sig(void);
+
+/* Remembers how often the calling thread has blocked so far. */
+void jp_left_seen_sig(struct jp_thread *thread, uint64_t switches);
+
+/* How often it has blocked since that was last remembered, where it has now
+ * done so `switches` times; or JP_LEFT_UNKNOWN.  Where its timer goes on by
+ * itself, so does the process's slow timer, at the same rate: when such other
+ * signals of jprof's came meanwhile, it got back into its wait after each, and
+ * that does not count. */
+uint64_t jp_left_blocks_sig(const struct jp_thread *thread, uint64_t switches);
+
+/* Whether a second time that it blocked may be such a signal's doing, though
+ * another thread handled it: the kernel may wake a thread for a signal of the
+ * process, and have it make its call again. */
+int jp_left_shared_sig(const struct jp_thread *thread);
 
 /* Whether the interrupted thread has just returned from a system call that
  * does nothing but wait.  The signal came when the thread was woken up but had

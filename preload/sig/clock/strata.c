@@ -201,7 +201,15 @@ int jp_strata_follow_sig(struct jp_thread *thread, uint64_t now)
         now - (now - watch->fence_ns) % watch->fence_period_ns;
     if (ran_out >= (later ? watch->moment_ns : watch->begin_ns))
         watch->moment_ns = ran_out;
-    return watch->parked && now < watch->moment_ns &&
-           jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) >
-               thread->clock.cpu_ns + JP_STRATA_RUNS_NS;
+    return later && now < watch->moment_ns;
+}
+
+void jp_strata_stays_sig(struct jp_thread *thread, const struct jp_found *found)
+{
+    struct jp_watch *watch = &thread->clock.watch;
+    watch->ours_ns = 0;
+    watch->late = watch->fence_ns != 0 &&
+                  (found->now - watch->fence_ns) % watch->fence_period_ns >
+                      JP_STRATA_PROMPT_NS;
+    thread->clock.cpu_ns = found->cpu;
 }

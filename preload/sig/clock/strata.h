@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+struct jp_found;
 struct jp_thread;
 
 /* The longest stratum, in ns. */
@@ -16,6 +17,9 @@ struct jp_thread;
 /* CPU time after which a parked thread counts as running again: more than what
  * the end of the handler and the return into the call take. */
 #define JP_STRATA_RUNS_NS 1000000U
+
+/* A wait that is found by a signal later than this may be over. */
+#define JP_STRATA_PROMPT_NS 1000000U
 
 /* Begins the thread's next stratum, of about `length` ns, where the samples so
  * far cover its time up to `begin` (CLOCK_MONOTONIC, ns).  memoryless: the time
@@ -55,9 +59,15 @@ void jp_strata_fence_sig(struct jp_thread *thread);
 
 /* Called at a signal of the thread's timer, handled at `now`.  If the timer
  * goes on by itself, makes the stratum's moment the one at which the timer ran
- * out, unless the stratum is to be sampled later.  Returns whether the signal
- * says what the timer on the CPU clock would, which cannot be set any more
- * either: that a parked thread runs again. */
+ * out, unless the stratum is to be sampled later.  Returns whether it is: the
+ * signal may then say what the timer on the CPU clock would, which cannot be
+ * set any more either, that a parked thread runs again. */
 int jp_strata_follow_sig(struct jp_thread *thread, uint64_t now);
+
+/* Told that such a signal found the thread in the wait of the one before, which
+ * it left for the signal and got back into: the next one is compared with
+ * this. */
+void jp_strata_stays_sig(struct jp_thread *thread,
+                         const struct jp_found *found);
 
 #endif

@@ -43,7 +43,8 @@ struct jp_watch {
                                   the current memoryless stratum began */
     uint64_t fence_period_ns;  /* of a timer that can no longer be set, */
     _Atomic uint64_t fence_ns; /* which first runs out then; 0: it can be set */
-    uint64_t switches;         /* its voluntary switches at the last signal */
+    uint64_t switches;         /* its voluntary switches at the last signal, */
+    uint32_t runs, shared;     /* hooks.runs and jp_process.shared */
     uint64_t ours_ns;          /* CPU time of the handler at the last signal */
     uint64_t found_ns;         /* when the last signal was handled */
     int64_t ready_ns;          /* time waiting for a CPU, not in samples yet */
@@ -63,8 +64,9 @@ struct jp_watch {
     struct jp_found {          /* what the current signal found */
         uint64_t now, cpu;     /* CLOCK_MONOTONIC, the thread's CPU clock */
         uint64_t used;         /* CPU time since the handler ran last */
-        uint64_t blocks;       /* how often the thread blocked since then;
-                                  UINT64_MAX: unknown */
+        uint64_t switches;     /* its voluntary switches so far, */
+        uint64_t blocks;       /* and those since then (both may be unknown:
+                                  left.h) */
         int waits;             /* the thread waits in a call */
         int returns;           /* it is on its way back into its wait, which
                                   the last signal made it leave */
