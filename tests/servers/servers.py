@@ -241,7 +241,11 @@ def show(program, mode, outcome, texts):
     """Prints a run's line, and what was wrong."""
     share = whole = ""
     if outcome.total("cpu"):
-        share = f", {100 * outcome.total('weight') / outcome.total('cpu'):.1f}%"
+        mine = max(1e-9, outcome.total("cpu") - outcome.total("before") -
+                   outcome.total("after"))
+        share = (f", {100 * outcome.total('weight') / outcome.total('cpu'):.1f}%"
+                 f" of it in samples, {100 * outcome.total('weight') / mine:.1f}"
+                 "% of what is neither")
     if outcome.total("samples"):
         whole = (f", {outcome.total('samples')} samples, "
                  f"{100 * outcome.total('whole') / outcome.total('samples'):.1f}"

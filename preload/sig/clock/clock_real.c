@@ -354,8 +354,8 @@ static void end_wait_sig(struct jp_watch *watch, const struct jp_found *found,
 /* The part of a gap by which the handler's budget grows.  Threads that blocked
  * had time left over; all of them together are allowed as much as one thread
  * would be.  For a thread that did not block, only its CPU time counts: it was
- * kept waiting for a CPU, and the handler keeps it longer.  Where the timer goes
- * on by itself, each of its signals counts. */
+ * kept waiting for a CPU, and the handler keeps it longer.  Where the timer
+ * goes on by itself, each of its signals counts. */
 static uint64_t counted_sig(const struct jp_watch *watch, uint64_t gap)
 {
     const struct jp_found *found = &watch->found;
