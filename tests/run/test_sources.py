@@ -39,9 +39,9 @@ class Sources(Case):
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def annotated(self, *options, folder="out", user=None):
+    def annotated(self, *options, folder="out", user=None, report=REPORT):
         done = subprocess.run(
-            [REPORT, "--profile", "--annotate=main", *options,
+            [report, "--profile", "--annotate=main", *options,
              self.path(folder)], cwd="/", stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, check=False, user=user,
             env={key: value for key, value in os.environ.items()
@@ -71,22 +71,27 @@ class Sources(Case):
 
     def test_profile_that_others_write_to(self):
         """To root, files of such a log are closed anyway: an ordinary user
-        reads here."""
+        reads here, to whom root's folders are closed."""
         user = os.getuid() or 65534
+        report = shutil.copy(REPORT, self.path("report"))
+
+        def read():
+            return self.annotated(user=user, report=report)[0]
+
         if user == 65534:
             for folder, _, names in os.walk(self.dir):
                 for name in [folder] + [os.path.join(folder, name)
                                         for name in names]:
                     os.chown(name, user, user)
         for name in ("jprof-log", "jprof-map"):
-            self.assertIn("THE LINE", self.annotated(user=user)[0], name)
+            self.assertIn("THE LINE", read(), name)
             os.chmod(self.path("out/" + name), 0o666)
-            self.assertNotIn("THE LINE", self.annotated(user=user)[0], name)
+            self.assertNotIn("THE LINE", read(), name)
             os.chmod(self.path("out/" + name), 0o600)
         if os.getuid() == 0:
             os.chmod(self.path("out/jprof-map"), 0o644)
             os.chown(self.path("out/jprof-map"), 65533, 65533)
-            self.assertNotIn("THE LINE", self.annotated(user=user)[0])
+            self.assertNotIn("THE LINE", read())
 
     def test_private_files(self):
         """Links that lead out, hidden files, and the root as a folder."""
