@@ -17,7 +17,8 @@ SHOW = "#!/bin/sh\nenv | grep -E '^(%s)=' | sort\n"
 VARIABLES = "|".join((
     "NODE_OPTIONS", "JAVA_TOOL_OPTIONS", "PYTHONPERFSUPPORT",
     "PYTHON_PERF_JIT_SUPPORT", "PERF_SPEW_DIR", "IONPERF",
-    "DOTNET_PerfMapEnabled", "ERL_FLAGS", "DENO_V8_FLAGS",
+    "DOTNET_PerfMapEnabled", "COMPlus_PerfMapEnabled", "ERL_FLAGS",
+    "DENO_V8_FLAGS",
     "MONO_ENV_OPTIONS", "MONO_DEBUG",
     "BUN_JSC_[A-Za-z]*", "JSC_[A-Za-z]*", "JITDUMPDIR", "ENABLE_JITPROFILING"))
 NODE = "--perf-basic-prof --interpreted-frames-native-stack"
@@ -131,6 +132,7 @@ class LauncherJitTest(Base):
         bun = {"BUN_JSC_useJITDump": "1", "BUN_JSC_jitDumpDirectory": "%D"}
         mono = {"MONO_ENV_OPTIONS": "--jitmap",
                 "MONO_DEBUG": "disable_omit_fp"}
+        dotnet = "DOTNET_PerfMapEnabled", "COMPlus_PerfMapEnabled"
         for name, jit, want in (
                 ("node", "map", {"NODE_OPTIONS": NODE}),
                 ("node", "dump", {"NODE_OPTIONS": dump}),
@@ -140,8 +142,8 @@ class LauncherJitTest(Base):
                 ("python3.12", "dump", {"PYTHONPERFSUPPORT": "1"}),
                 ("python3.11", "map", {}), ("python2.7", "map", {}),
                 ("js", "map", spew), ("js140", "dump", spew),
-                ("dotnet", "map", {"DOTNET_PerfMapEnabled": "3"}),
-                ("dotnet", "dump", {"DOTNET_PerfMapEnabled": "1"}),
+                ("dotnet", "map", dict.fromkeys(dotnet, "3")),
+                ("dotnet", "dump", dict.fromkeys(dotnet, "1")),
                 ("mono", "map", mono), ("mcs", "dump", mono),
                 ("erl", "map", {"ERL_FLAGS": "+JPperf true"}),
                 ("mix", "dump", {"ERL_FLAGS": "+JPperf true"}),

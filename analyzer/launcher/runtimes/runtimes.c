@@ -63,12 +63,15 @@ const struct jl_runtime jl_runtimes[] = {
                 "/usr/lib/*/libmozjs-*.so"}},
     {.name = "dotnet",
      .programs = "dotnet",
+     /* Before .NET 6 its variables began with COMPlus_. */
      .map = {JL_PERFMAP | JL_PERFINFO,
-             {8, 0},
-             {{"DOTNET_PerfMapEnabled", 0, {"3"}}}},
+             {3, 1},
+             {{"DOTNET_PerfMapEnabled", 0, {"3"}},
+              {"COMPlus_PerfMapEnabled", 0, {"3"}}}},
      .dump = {JL_PERFMAP | JL_JITDUMP | JL_PERFINFO,
-              {6, 0},
-              {{"DOTNET_PerfMapEnabled", 0, {"1"}}}},
+              {3, 1},
+              {{"DOTNET_PerfMapEnabled", 0, {"1"}},
+               {"COMPlus_PerfMapEnabled", 0, {"1"}}}},
      .litter = "/tmp/perfinfo-%P.map"},
     /* Its man page, "--jitmap", MONO_ENV_OPTIONS, and its mini.c for the word
      * that keeps frame pointers. */
