@@ -292,6 +292,38 @@ static void check_damage(struct jr_dwarf *dwarf, const struct jr_unit *unit)
         say_damaged(dwarf);
 }
 
+/* Of functions that the linker made one (--icf), the one whose lines are there:
+ * of those that begin where it does, the last one that is declared before its
+ * first line. */
+static struct jr_dwarf_function *kept_one(struct jr_dwarf *dwarf,
+                                          struct jr_unit *unit,
+                                          struct jr_dwarf_function *function)
+{
+    struct jr_frame first = {0};
+    struct jr_dwarf_function *best = function;
+    uint32_t best_line = 0;
+
+    for (size_t i = 0; i < NEAR_MAX; i++, function--) {
+        Dwarf_Die entry;
+        uint32_t line;
+
+        if (function->start != best->start || function->end != best->end)
+            break;
+        if (i == 0)
+            jr_lines_of_code(unit, function->start, dwarf->strings, &first);
+        if (!dwarf_offdie(unit->dwarf, function->offset, &entry))
+            break;
+        line = jr_lines_first(&entry);
+        if (line <= first.line && line > best_line) {
+            best = function;
+            best_line = line;
+        }
+        if (function == unit->functions)
+            break;
+    }
+    return best;
+}
+
 /* The frames of an address in a function of the unit; 0: it has none there. */
 static size_t find_function(struct jr_dwarf *dwarf, struct jr_unit *unit,
                             uint64_t address)
@@ -302,6 +334,10 @@ static size_t find_function(struct jr_dwarf *dwarf, struct jr_unit *unit,
     open_unit(dwarf, unit);
     if (!unit->damaged)
         function = jr_unit_function(unit, address);
+    if (function && function > unit->functions &&
+        function[-1].start == function->start &&
+        function[-1].end == function->end)
+        function = kept_one(dwarf, unit, function);
     if (function)
         count = answer(dwarf, unit, function, address);
     check_damage(dwarf, unit);

@@ -14,6 +14,7 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "texts.h"
 
 static const char *string_of(Dwarf_Die *die, unsigned name)
 {
@@ -104,7 +105,7 @@ void jr_split_find(struct jr_dwarf_split *split, const char *path,
     if (may_open(split, string_of(head, DW_AT_comp_dir), name) &&
         dwarf_cu_info(head->cu, NULL, NULL, NULL, &found, NULL, NULL, NULL) ==
             0 &&
-        found.addr) {
+        found.addr && jr_texts_are_ended(dwarf_cu_getdwarf(found.cu))) {
         *tree = found;
         return;
     }

@@ -20,6 +20,8 @@ void jr_unit_ranges(Dwarf_Die *die, struct jr_dwarf_shared *shared,
     Dwarf_Addr base, start, end;
     ptrdiff_t at = 0;
 
+    if (!jr_range_lists_have(&shared->ranges, die))
+        return;
     for (unsigned i = 0; i < RANGES_MAX && jr_dwarf_step(&shared->budget);
          i++) {
         at = dwarf_ranges(die, at, &base, &start, &end);

@@ -87,6 +87,7 @@ int jr_altfile_open(const struct jr_debug_folders *folders, Dwarf *debug,
         alternate->dwarf = dwarf_begin_elf(alternate->elf, DWARF_C_READ, NULL);
     }
     if (alternate->dwarf) {
+        jr_texts_end(&alternate->texts, alternate->dwarf);
         dwarf_setalt(debug, alternate->dwarf);
         return 0;
     }
@@ -102,6 +103,7 @@ void jr_altfile_close(struct jr_altfile *alternate)
         dwarf_end(alternate->dwarf);
     elf_end(alternate->elf);
     jr_sections_free(&alternate->unpacked);
+    jr_texts_free(&alternate->texts);
     if (alternate->fd >= 0)
         close(alternate->fd);
     *alternate = (struct jr_altfile){.fd = -1};

@@ -9,12 +9,14 @@
 
 #include "symbols.h"
 #include "sections.h"
+#include "symbol/dwarf/texts.h"
 
 struct jr_altfile {
     int fd; /* -1: there is none */
     Elf *elf;
     Dwarf *dwarf;
     struct jr_sections unpacked;
+    struct jr_texts texts;
 };
 
 /* Opens what the .gnu_debugaltlink of `debug`, read from `path`, names and

@@ -75,6 +75,8 @@ int jr_dwarf_file_open(Dwfl_Module *module, Elf *elf, const char *path,
     }
     file->path = debug_file ? debug_file : path;
     file->bias = bias - elf_bias;
+    if (file->debug)
+        jr_texts_end(&file->texts, file->debug);
     if (!file->debug || jr_altfile_open(folders, file->debug, file->path,
                                         &file->alternate) != 0)
         return -1;
@@ -90,4 +92,5 @@ void jr_dwarf_file_close(struct jr_dwarf_file *file)
         close(file->fd);
     jr_altfile_close(&file->alternate);
     jr_sections_free(&file->unpacked);
+    jr_texts_free(&file->texts);
 }

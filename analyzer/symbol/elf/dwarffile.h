@@ -12,6 +12,7 @@
 #include "altfile.h"
 #include "symbols.h"
 #include "sections.h"
+#include "symbol/dwarf/texts.h"
 
 struct jr_dwarf_file {
     Dwarf *debug;
@@ -19,6 +20,7 @@ struct jr_dwarf_file {
     const char *path; /* of the file that has it; lives with the module */
     struct jr_altfile alternate;
     struct jr_sections unpacked;
+    struct jr_texts texts;
     int fd; /* -1: libdwfl has opened it all, else what is opened here: */
     Elf *elf;
 };

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""DWARF that was made to break its reader, as each file here once did, and
+functions that are one.  More such files are in tests/fuzz/corpus/dwarf.
+Runs in: tests."""
+import re
+import resource
+import struct
+import subprocess
+import unittest
+
+from dwarfs import LINES, Readers, instructions, output
+
+TEXT = 1 << 22              # bytes of a text
+FILES = 1 << 19             # that are called by it
+HEAD = 20                   # bytes, of a table of range lists, in 64-bit DWARF
+CPU_SECONDS = 10            # it was more than 50
+TWINS = """
+#define CODE(name, line) \\
+    __attribute__((noinline, used)) unsigned name(unsigned x, unsigned y)
+static inline __attribute__((always_inline)) unsigned mixed(unsigned x)
+{
+    return x * 2654435761U >> 3;
+}
+#line 100
+CODE(first, 100)
+{
+    return mixed(x) ^ mixed(y + 1);
+}
+#line 200
+CODE(second, 200)
+{
+    return mixed(x) ^ mixed(y + 1);
+}
+#line 300
+CODE(third, 300)
+{
+    return mixed(x) ^ mixed(y + 1);
+}
+int main(int argc, char **)
+{
+    return first(argc, 1) + second(argc, 2) + third(argc, 3) == 1;
+}
+"""
+
+
+def limit():
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+
+
+class Hostile(Readers):
+    def content(self, name):
+        with open(self.path(name), "rb") as source:
+            return source.read()
+
+    def keep(self, name, data):
+        with open(self.path(name), "wb") as target:
+            target.write(data)
+        return self.path(name)
+
+    def changed(self, path, **sections):
+        """The file with other sections of DWARF."""
+        argv = ["objcopy"]
+        for name, data in sections.items():
+            argv += ["--update-section", ".debug_%s=%s" % (
+                name, self.keep(name, data))]
+        subprocess.run(argv + [path], check=True, stderr=subprocess.DEVNULL)
+
+    def section(self, path, name):
+        """Where it is in the file, and its size."""
+        return tuple(int(word, 16) for word in re.search(
+            r" \.debug_%s +PROGBITS +\S+ +(\S+) +(\S+)" % name,
+            output("readelf", "-SW", path)).groups())
+
+    def piece(self, path, name):
+        at, size = self.section(path, name)
+        return self.content(path)[at:at + size]
+
+    def ask(self, path):
+        """What the reader says of all places; it must not be ended."""
+        asked = subprocess.run(
+            [LINES, path], preexec_fn=limit, check=False, text=True,
+            input="".join("%#x\n" % at for at in instructions(path)),
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.assertEqual(asked.returncode, 0)
+        return asked.stdout
+
+    def test_long_text(self):
+        """Many files that are called by one text."""
+        path = self.build("files", "-gdwarf-5")
+        table = (struct.pack("<BBBbBB", 1, 1, 1, -5, 14, 13) +
+                 bytes((0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1)) +
+                 bytes((1, 1, 0x1f, 1)) + bytes(4) +
+                 bytes((1, 1, 0x1f)) + bytes((
+                     FILES & 127 | 128, FILES >> 7 & 127 | 128, FILES >> 14)) +
+                 bytes(4 * FILES))
+        head = struct.pack("<HBBI", 5, 8, 0, len(table))
+        self.changed(path, line=struct.pack("<I", len(head) + len(table)) +
+                     head + table, line_str=b"a" * TEXT + b"\0")
+        self.ask(path)
+
+    def test_range_list_out_of_the_section(self):
+        path = self.build("lists", "-gdwarf-5", "-gdwarf64",
+                          compiler="clang++")
+        lists = bytearray(self.piece(path, "rnglists"))
+        count = struct.unpack_from("<I", lists, 16)[0]
+        self.assertGreater(count, 0)
+        # Before the section, if it is added to its address.
+        for number in range(count):
+            struct.pack_into("<q", lists, HEAD + 8 * number, -1 << 62)
+        self.changed(path, rnglists=bytes(lists))
+        self.ask(path)
+
+
+class Twins(Readers):
+    def test_made_one(self):
+        """Functions that the linker made one have the name and the lines of
+        the first."""
+        source = self.path("twins.cc")
+        with open(source, "w", encoding="ascii") as target:
+            target.write(TWINS)
+        for compiler in ("g++", "clang++"):
+            path = self.build("twins", "-ffunction-sections", "-fuse-ld=gold",
+                              "-Wl,--icf=all", "-fno-inline-functions",
+                              source=source, compiler=compiler)
+            symbols = {name: int(at, 16) for at, name in re.findall(
+                r"(\S+) t \S*?(first|second|third)E?jj",
+                output("nm", path).replace(" T ", " t "))}
+            self.assertEqual(len(set(symbols.values())), 1, symbols)
+            start = symbols["first"]
+            found = {at: chain for at, chain in self.asked(
+                path, LINES, path).items() if start <= at < start + 64}
+            outer = {int(chain[-1][1].rsplit(":", 1)[1])
+                     for at, chain in found.items()
+                     if at < start + 16 and chain}
+            with self.subTest(compiler=compiler):
+                self.assertTrue(outer)
+                self.assertTrue(outer <= set(range(100, 110)), outer)
+
+
+if __name__ == "__main__":
+    unittest.main()
