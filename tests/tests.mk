@@ -41,13 +41,16 @@ FUZZ_LONG := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/libfuzzer/%)
 FUZZ_PRE := cfi
 FUZZ_PRE := $(FUZZ_PRE:%=$(B)/tests/fuzz/fuzz_%)
 FUZZ_PRE_LONG := $(FUZZ_PRE:$(B)/tests/fuzz/%=$(B)/libfuzzer/%)
-comma := ,
-# The one whose files are in memory alone.
-FUZZ_HELD := tests/fuzz/held.c \
-  $(patsubst %,-Wl$(comma)--wrap=%,open close fstat access lseek pread \
-  geteuid)
-$(B)/tests/fuzz/fuzz_profile $(B)/libfuzzer/fuzz_profile: FUZZ_MORE := $(FUZZ_HELD)
-$(B)/tests/fuzz/fuzz_profile $(B)/libfuzzer/fuzz_profile: tests/fuzz/held.c
+# Those whose files are in memory alone.
+FUZZ_FAST := profile dwarf
+FUZZ_HELD := tests/fuzz/held.c tests/fuzz/parts.c
+FUZZ_HELD_TARGETS := $(FUZZ_FAST:%=$(B)/tests/fuzz/fuzz_%) \
+  $(FUZZ_FAST:%=$(B)/libfuzzer/fuzz_%)
+$(FUZZ_HELD_TARGETS): FUZZ_MORE = $(FUZZ_HELD) $(FUZZ_WRAP:%=-Wl,--wrap=%)
+$(FUZZ_HELD_TARGETS): FUZZ_WRAP := open close fstat access lseek pread geteuid
+$(FUZZ_HELD_TARGETS): $(FUZZ_HELD)
+$(B)/tests/fuzz/fuzz_dwarf $(B)/libfuzzer/fuzz_dwarf: \
+  FUZZ_WRAP += jr_sections_unpack
 
 # Frame pointers for the default walker; functions stay what the source says.
 PROGFLAGS := -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
@@ -261,6 +264,9 @@ fuzz-seeds: $(PROGRAMS)
 	@$(PYTHON) tests/tools/cfiseeds.py $(B)/libfuzzer/seeds-fuzz_cfi
 	@mkdir -p $(B)/libfuzzer/seeds-fuzz_profile
 	@$(PYTHON) tests/tools/profileseed.py $(B)/libfuzzer/seeds-fuzz_profile
+	@mkdir -p $(B)/libfuzzer/seeds-fuzz_dwarf
+	@$(PYTHON) tests/tools/dwarfseeds.py $(B)/libfuzzer/seeds-fuzz_dwarf
+	@cp tests/fuzz/corpus/dwarf/* $(B)/libfuzzer/seeds-fuzz_dwarf
 
 fuzz: $(FUZZ_LONG) fuzz-seeds ## long fuzzing with clang: FUZZ_SECONDS=60 a target
 	@for target in $(FUZZ_LONG); do \
@@ -272,22 +278,24 @@ fuzz: $(FUZZ_LONG) fuzz-seeds ## long fuzzing with clang: FUZZ_SECONDS=60 a targ
 	    $(B)/libfuzzer/seeds-$$name $(B)/libfuzzer/seeds || exit 1; \
 	done
 
-# The combined target in great numbers, by turns led by coverage and, as that
-# takes most of an input's time, by the replay's changes of what that found.
-# Nothing checks each access: that is left to `fuzz`; what crashes, hangs or has
-# sums that differ is found all the same.
+# A target in great numbers, by turns led by coverage and, as that takes most of
+# an input's time, by the replay's changes of what that found.  Nothing checks
+# each access: that is left to `fuzz`; what crashes, hangs or has sums that
+# differ is found all the same.
 FUZZ_PLAIN := -O2 -g -fno-omit-frame-pointer
 FUZZ_MUTATIONS ?= 1000
-fuzz-profile: fuzz-seeds $(B)/tests/fuzz/fuzz_profile ## fuzz_profile alone, fast, without ASan: FUZZ_SECONDS=60 FUZZ_MUTATIONS=1000
+$(FUZZ_FAST:%=fuzz-%): fuzz-%: fuzz-seeds $(B)/tests/fuzz/fuzz_%
 	+@$(MAKE) --no-print-directory B=$(B)/plain SANITIZE="$(FUZZ_PLAIN)" \
-	  $(B)/plain/libfuzzer/fuzz_profile
-	@mkdir -p $(B)/plain/corpus
-	@$(B)/plain/libfuzzer/fuzz_profile -max_total_time=$(FUZZ_SECONDS) \
+	  $(B)/plain/libfuzzer/fuzz_$*
+	@mkdir -p $(B)/plain/corpus-$*
+	@$(B)/plain/libfuzzer/fuzz_$* -max_total_time=$(FUZZ_SECONDS) \
 	  -timeout=20 -rss_limit_mb=1500 -max_len=24000 -entropic=0 \
 	  -close_fd_mask=2 -artifact_prefix=$(B)/plain/ -print_final_stats=1 \
-	  $(B)/plain/corpus $(B)/libfuzzer/seeds-fuzz_profile
-	@$(B)/tests/fuzz/fuzz_profile -n $(FUZZ_MUTATIONS) $(B)/plain/corpus/* \
+	  $(B)/plain/corpus-$* $(B)/libfuzzer/seeds-fuzz_$*
+	@$(B)/tests/fuzz/fuzz_$* -n $(FUZZ_MUTATIONS) $(B)/plain/corpus-$*/* \
 	  2>/dev/null
+fuzz-profile: ## fuzz_profile alone, fast, without ASan: FUZZ_SECONDS=60 FUZZ_MUTATIONS=1000
+fuzz-dwarf: ## fuzz_dwarf alone, likewise
 
 lint: all ## gate, layers, shape, analyzers, manual pages, both compilers
 	@$(CHECK) --only lint
@@ -299,6 +307,6 @@ include tests/readers/readers.mk
 -include tests/servers/servers.mk
 -include $(addsuffix .d,$(basename $(UNIT) $(PROGRAMS) $(FUZZ)))
 .PHONY: check check-build check-churn check-hostile check-soak check-run check-golden golden-update unit lint fuzz
-.PHONY: fuzz-profile fuzz-seeds fuzz-replay asan asan-build other-build rep-objects pre-objects
+.PHONY: fuzz-profile fuzz-dwarf fuzz-seeds fuzz-replay asan asan-build other-build rep-objects pre-objects
 .PHONY: test-objects programs fuzz-targets
 .PHONY: unit-build unit-rep-build

@@ -15,6 +15,11 @@
 #define PIECE_MAX 64U         /* bytes that a mutation moves or takes out */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
+/* A target's own way to change an input, if it has one. */
+__attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size,
+                                                     size_t most,
+                                                     unsigned chosen);
 
 static uint64_t seed = 1;
 
@@ -94,6 +99,21 @@ static size_t mutate(uint8_t *data, size_t size)
     return size;
 }
 
+/* For a target's own mutator; `most` is not made use of. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most)
+{
+    (void)most;
+    return mutate(data, size);
+}
+
+static size_t change(uint8_t *data, size_t size)
+{
+    if (LLVMFuzzerCustomMutator)
+        return LLVMFuzzerCustomMutator(data, size, size,
+                                       (unsigned)next_random());
+    return mutate(data, size);
+}
+
 /* Gives the target an exact-size heap copy, so that a checker of addresses
  * sees every read past the end. */
 static void try_input(const uint8_t *data, size_t size)
@@ -134,7 +154,7 @@ static void replay(const char *path, unsigned long mutations, uint64_t first)
         seed = first + i * 0x9E3779B97F4A7C15ULL;
         seed = seed == 0 ? 1 : seed;
         memcpy(work, data, size);
-        try_input(work, mutate(work, size));
+        try_input(work, change(work, size));
     }
     free(work);
     free(data);

@@ -6,7 +6,6 @@
  * little endian) and so many bytes, which become files of these names
  * (tests/tools/profileseed.py).
  * Runs in: fuzz tests. */
-#include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,83 +15,34 @@
 #include "held.h"
 #include "load.h"
 #include "model/again/again.h"
+#include "parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most,
-                               unsigned seed);
-/* libFuzzer's; tests/fuzz/driver.c, with its own mutations, has none. */
-__attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size,
-                                              size_t most);
 
 static const char *const names[] = {"jprof-log",  "jprof-map", "perf-7.map",
                                     "perf-1.map", "one",       "two"};
 #define FILES (sizeof names / sizeof *names)
-#define INPUT_MAX 1000000U
 #define LOG HELD_FOLDER "jprof-log"
-#define MEMORY (256 << 20) /* bytes that malloc may keep */
-
-/* Where the bytes of a file are in an input, behind their size. */
-struct part {
-    size_t at, size;
-};
-
-/* Returns whether all six sizes are there; an input may end anywhere. */
-static int find_parts(const uint8_t *data, size_t size, struct part *parts)
-{
-    size_t at = 0, found = 0;
-
-    for (size_t i = 0; i < FILES; i++) {
-        uint32_t wanted = 0;
-
-        if (size - at >= sizeof wanted) {
-            memcpy(&wanted, data + at, sizeof wanted);
-            at += sizeof wanted;
-            found++;
-        }
-        if (wanted > size - at)
-            wanted = (uint32_t)(size - at);
-        parts[i] = (struct part){at, wanted};
-        at += wanted;
-    }
-    return found == FILES;
-}
 
 static void put_files(const uint8_t *data, size_t size)
 {
     struct part parts[FILES];
 
-    find_parts(data, size, parts);
+    parts_find(data, size, FILES, parts);
     for (size_t i = 0; i < FILES; i++)
         held_put(names[i], data + parts[i].at, parts[i].size);
 }
 
-/* Mutates one file of the six and corrects its size, so that those behind it
- * stay what they were; rarely, the whole input as bytes. */
+static size_t change(uint8_t *data, size_t size, size_t most, unsigned seed)
+{
+    (void)seed;
+    return LLVMFuzzerMutate(data, size, most);
+}
+
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most,
                                unsigned seed)
 {
-    static uint8_t rest[INPUT_MAX];
-    struct part parts[FILES];
-    const struct part *part = &parts[seed % FILES];
-    size_t end, behind, now;
-    uint32_t head;
-
-    if (!LLVMFuzzerMutate)
-        return size;
-    if (seed / FILES % 16 == 0 || size > INPUT_MAX || most < size ||
-        !find_parts(data, size, parts))
-        return LLVMFuzzerMutate(data, size, most);
-    end = part->at + part->size;
-    behind = size - end;
-    if (most == part->at + behind)
-        return LLVMFuzzerMutate(data, size, most);
-    memcpy(rest, data + end, behind);
-    now =
-        LLVMFuzzerMutate(data + part->at, part->size, most - part->at - behind);
-    head = (uint32_t)now;
-    memcpy(data + part->at - sizeof head, &head, sizeof head);
-    memcpy(data + part->at + now, rest, behind);
-    return part->at + now + behind;
+    return parts_mutate(data, size, most, seed, FILES, change);
 }
 
 struct sums {
@@ -184,20 +134,6 @@ static void check_slices(const struct jr_stats *all, uint64_t at_ns)
                        jr_add(first.weight_ns, second.weight_ns)});
 }
 
-/* What one input gave back, the next takes: the kernel clears no pages anew. */
-static void keep_memory(void)
-{
-    static int done;
-
-#ifdef __GLIBC__
-    if (!done) {
-        mallopt(M_TRIM_THRESHOLD, MEMORY);
-        mallopt(M_MMAP_THRESHOLD, MEMORY);
-    }
-#endif
-    done = 1;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct jr_stats all, threads;
@@ -205,7 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     /* Nothing comes of what is no log. */
     if (size < 4 + 8 || memcmp(data + 4, JP_LOG_MAGIC, 8) != 0)
         return 0;
-    keep_memory();
+    held_keep_memory();
     put_files(data, size);
     held_alone(1);
     all = model((struct jr_filter){0});

@@ -11,6 +11,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #define BY_NUMBER "/proc/self/fd/"
+#define MEMORY (256 << 20) /* bytes that malloc may keep */
 
 int __real_open(const char *path, int flags, ...);
 int __real_close(int fd);
@@ -39,9 +41,9 @@ ssize_t __wrap_pread(int fd, void *to, size_t size, off_t offset);
 static struct held {
     const char *name;
     uint8_t *data;
-    size_t size, room;
+    size_t size, room, elf_size; /* elf_size: bytes that the memfd has */
     struct stat info;
-    int fd, is_elf; /* is_elf: the memfd has the bytes */
+    int fd, is_elf;
 } files[HELD_MAX];
 static size_t nfiles;
 static int alone;
@@ -93,14 +95,16 @@ static struct held *by_name(const char *name)
     return make(name);
 }
 
-/* Two calls of the kernel, for what libelf could read. */
+/* One call of the kernel for what libelf could read, two where the size is
+ * another one. */
 static void give_to_libelf(struct held *file)
 {
-    const int was = file->is_elf;
+    const size_t was = file->is_elf ? file->elf_size : 0;
 
     file->is_elf =
         file->size >= SELFMAG && memcmp(file->data, ELFMAG, SELFMAG) == 0;
-    if ((was || file->is_elf) && ftruncate(file->fd, 0) != 0)
+    file->elf_size = file->is_elf ? file->size : 0;
+    if (was != file->elf_size && ftruncate(file->fd, (off_t)file->elf_size))
         abort();
     if (file->is_elf &&
         pwrite(file->fd, file->data, file->size, 0) != (ssize_t)file->size)
@@ -124,6 +128,30 @@ void held_put(const char *name, const uint8_t *data, size_t size)
     file->size = size;
     file->info.st_size = (off_t)size;
     give_to_libelf(file);
+}
+
+void held_number(const char *name, int fd)
+{
+    struct held *file = by_name(name);
+
+    if (file->fd == fd)
+        return;
+    if (dup2(file->fd, fd) != fd || __real_close(file->fd) != 0)
+        abort();
+    file->fd = fd;
+}
+
+void held_keep_memory(void)
+{
+    static int done;
+
+#ifdef __GLIBC__
+    if (!done) {
+        mallopt(M_TRIM_THRESHOLD, MEMORY);
+        mallopt(M_MMAP_THRESHOLD, MEMORY);
+    }
+#endif
+    done = 1;
 }
 
 void held_alone(int are)

@@ -16,8 +16,15 @@
  * these bytes.  It is there from then on; `name` must live as long. */
 void held_put(const char *name, const uint8_t *data, size_t size);
 
+/* Has the file this descriptor, so that /proc/self/fd/ has it for libraries,
+ * whose calls nothing leads here. */
+void held_number(const char *name, int fd);
+
 /* Whether there are no other files than these for the code under test, so that
  * an input is tried in the same way everywhere. */
 void held_alone(int are);
+
+/* What one input gave back, the next takes: the kernel clears no pages anew. */
+void held_keep_memory(void);
 
 #endif
