@@ -24,7 +24,7 @@ class Bystanders(Case):
         self.assertEqual((alone.status, alone.err), (0, ""))
         self.assertRegex(alone.out, CLEAN)
         for flags in CLOCKS:
-            done = self.run_program(program("bystanders"), how, "3",
+            done = self.run_program(program("bystanders"), how, "1.5",
                                     flags=flags)
             self.assertEqual((done.status, done.err), (0, ""), flags)
             self.assertRegex(done.out, CLEAN, flags)

@@ -155,10 +155,11 @@ class TakesSigprof(ClockCase):
     signals, each of them and no others; what was counted is not lost."""
 
     def takes(self, way, seconds):
-        argv = program("takesprof"), way, str(seconds)
-        alone = self.run_program(*argv, preload=None, flags=None)
+        argv = program("takesprof"), way
+        alone = self.run_program(*argv, "0.1", preload=None, flags=None)
         done = self.run_program(
-            *argv, flags="JP_START JP_PERIOD=0.0001 JP_CLOCK=perf")
+            *argv, str(seconds),
+            flags="JP_START JP_PERIOD=0.0001 JP_CLOCK=perf")
         self.assertEqual((done.status, done.err), (0, ""))
         self.assertEqual(done.out.splitlines()[:2],
                          alone.out.splitlines()[:2])
