@@ -3,7 +3,7 @@
 # $(B)/tsan.  Both builds are gcc's, whose runtimes are shared objects.  The
 # instrumented code needs more stack than a handler may have: SIGFLAGS is gone.
 
-SANITIZE_THREAD := -O1 -g -fno-omit-frame-pointer -fsanitize=thread -Wno-tsan
+SANITIZE_THREAD := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread -Wno-tsan
 # Tests for which the data-race checks are of use.  The hooks (PRE_OBJ) stay
 # out: they and the runtime would both take the program's calls.
 TSAN_UNIT := test_pre_threads

@@ -56,7 +56,7 @@ $(B)/tests/fuzz/fuzz_dwarf $(B)/libfuzzer/fuzz_dwarf: \
 PROGFLAGS := -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \
   -fno-inline -pthread -Wl,-z,now
 UNITFLAGS := $(INC) -I. -Ianalyzer -Ipreload -MMD -MP
-SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+SANITIZE := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined \
   -fno-sanitize-recover=undefined
 
 # Functions of the library's of which a test has its own: __wrap_NAME.

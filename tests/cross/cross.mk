@@ -28,7 +28,7 @@ cross-build:
 ifneq ($(CROSS_SYSROOT),)
 	+@$(MAKE) --no-print-directory B=$(B)/aarch64 \
 	  CC="$(CROSS_CC) --sysroot=$(abspath $(CROSS_SYSROOT))" \
-	  CFLAGS="-O1 -g $(CROSS_SIGN)" $(B)/aarch64/jprof-report
+	  CFLAGS="-O1 $(CROSS_SIGN)" $(B)/aarch64/jprof-report
 endif
 
 # Its compiler makes no call-frame information unasked.
