@@ -60,6 +60,11 @@ enum jp_event {
     JP_EVENT_COUNT
 };
 
+/* A thread's time from its last sample to its end is in another sample of that
+ * stack, with the same time, or with one so much later where the thread is
+ * known to have waited elsewhere since. */
+#define JP_REST_GUESSED_NS 1000U
+
 /* Why the walk of a stack ended. */
 enum jp_reason {
     JP_REASON_ROOT = 0, /* the thread's outermost frame was reached */

@@ -65,6 +65,7 @@ $(B)/tests/unit/test_pre_weights: WRAP := $(FAKE_KERNEL) \
   jp_sys_map_file_sig jp_sys_unmap_sig jp_sys_close_sig
 $(B)/tests/unit/test_pre_weights_real $(B)/tests/unit/test_pre_strata \
   $(B)/tests/unit/test_pre_fenced $(B)/tests/unit/test_pre_adopt \
+  $(B)/tests/unit/test_pre_together \
   $(B)/tests/unit/test_pre_edges: WRAP := $(FAKE_KERNEL)
 $(B)/tests/unit/test_pre_control: WRAP := $(FAKE_KERNEL) \
   $(patsubst %,jp_%_sig,owned_check log_ring_rotate names_all usage_note \

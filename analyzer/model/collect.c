@@ -564,6 +564,7 @@ void jr_model_add(struct jr_model *model, struct jr_log *log,
     if (model->period_ns == 0)
         model->period_ns = run->header.period_ns ? run->header.period_ns
                                                  : JP_PERIOD_DEFAULT_NS;
+    model->times.period_ns = model->period_ns;
     jr_span_select(model, process);
     jr_process_count_lost(process);
     add_marks(&adding);

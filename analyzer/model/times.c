@@ -14,13 +14,26 @@
  * between two random moments in strata of L is 3/4 of L's on average, and a
  * visit has two ends), up to four times too much for the end of a long one.
  *
+ * Threads that wait for long share their moments, eight and eight, and those
+ * that change what they wait for together are off together: what the samples of
+ * one moment leave unsure is added up before it is squared.  The moments of all
+ * that are sampled in such a change do not lie at random, but each in a part of
+ * the time of its own (preload/sig/clock/strata.c): so the change is as unsure
+ * as one of them alone, or as all threads are if each had a moment of its own.
+ *
  * A thread's last sample has no next one.  Its stratum was not over when the
  * thread ended, and so stands for too much, or a next one, which stands for
  * nothing, had begun: with x of w ns of a stratum lived, a sample of w ns is
  * taken with a chance of x/w, and its variance, x(w - x), is a sixth of the
  * square of w on average.  What a thread that ended in a long wait is given for
  * the rest of it, unseen, is off by as much, but for the thread's outermost
- * function, in which it was to the end. */
+ * function, in which it was to the end.  Where the thread is known to have
+ * waited for something else in that time, it may have left the wait at any
+ * moment of it: a third of the square, the wait having too much.  What it
+ * waited for then is in the samples of those threads alone whose moment came
+ * before their end.  Such a sample would stand for the whole stratum, had the
+ * thread lived on, and what it lacks of that is missing at its function on the
+ * average. */
 #include "times.h"
 
 #include <math.h>
@@ -49,6 +62,10 @@ int jr_is_real(uint8_t event)
 /* A wait's beginning, in which strata may get much longer from one to the next:
  * a second there, and some more where the machine is busy. */
 #define BEGINNING_NS (3 * (UINT64_C(1) << 29))
+
+/* Threads that share a moment are sampled within this time, or one so long
+ * after the other. */
+#define MOMENT_NS UINT64_C(10000000)
 
 static void widen(struct jr_times *times, size_t wanted)
 {
@@ -90,29 +107,91 @@ static void add_blocked(struct jr_times *times, uint32_t thread, uint32_t node,
         jr_add(times->cells[cell].blocked_ns, weight_ns);
 }
 
+static struct jr_step *step_of(struct jr_times *times, uint32_t from,
+                               uint32_t to)
+{
+    uint32_t fresh = (uint32_t)times->nsteps;
+    uint32_t step = jr_table_put(&times->by_step, from, to, fresh);
+
+    if (step == fresh)
+        *JR_PUSH(times->steps, times->nsteps, times->steps_room) =
+            (struct jr_step){.from = from, .to = to};
+    return &times->steps[step];
+}
+
 /* `part` of the square of `unsure` is the variance. */
 static void add_step(struct jr_times *times, struct jr_step between,
                      double unsure, double part)
 {
-    uint32_t fresh = (uint32_t)times->nsteps;
-    uint32_t step =
-        jr_table_put(&times->by_step, between.from, between.to, fresh);
-
-    if (step == fresh)
-        *JR_PUSH(times->steps, times->nsteps, times->steps_room) = between;
-    times->steps[step].variance += unsure * unsure * part;
+    step_of(times, between.from, between.to)->variance +=
+        unsure * unsure * part;
 }
 
-/* The variance that this sample adds: it is the first one on the other side of
- * a change between inside and outside of the function. */
-static uint64_t unsure_of(const struct jr_timed *thread,
-                          const struct jr_sample *sample)
+/* Adds a change that samples of a long stratum leave unsure, beside those of
+ * other threads of the process that went the same way at about that time. */
+static void add_together(struct jr_step *step, uint32_t process,
+                         const struct jr_sample *sample, uint64_t stratum,
+                         double unsure)
 {
-    const uint64_t weight = sample->weight_ns;
-    const uint64_t longer = weight > thread->last_ns ? weight : thread->last_ns;
+    struct jr_together *together = &step->together;
+    double before;
+
+    if (together->squares == 0 || together->process != process ||
+        sample->time_ns - together->begin_ns > stratum)
+        *together = (struct jr_together){.process = process,
+                                         .begin_ns = sample->time_ns};
+    before = fmax(together->squares, together->most);
+    if (sample->time_ns - together->moment_ns > MOMENT_NS)
+        together->at_moment = 0;
+    together->moment_ns = sample->time_ns;
+    together->at_moment += unsure;
+    together->squares += unsure * unsure;
+    together->most =
+        fmax(together->most, together->at_moment * together->at_moment);
+    step->variance +=
+        (fmax(together->squares, together->most) - before) * 2 / 3;
+}
+
+double jr_step_variance(const struct jr_step *step)
+{
+    return step->variance + step->short_ns * step->short_ns;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Adds what is unsure about when the thread went to another node, where this is
+ * the first sample that found it. */
+static void add_change(struct jr_times *times, uint32_t process,
+                       const struct jr_timed *thread, uint32_t node,
+                       const struct jr_sample *sample)
+{
+    const uint64_t stratum = larger(sample->weight_ns, thread->last_ns);
+    const uint64_t between = sample->time_ns - thread->time_ns;
+    const double unsure = (double)less(between, stratum);
+    struct jr_step *step = step_of(times, thread->node, node);
+
+    if (stratum > 2 * times->period_ns)
+        add_together(step, process, sample, stratum, unsure);
+    else
+        step->variance += unsure * unsure * 2 / 3;
+}
+
+/* Whether the sample is what a thread was given for the rest of a stratum, of
+ * the stack that its last moment found. */
+static int is_rest(const struct jr_timed *thread,
+                   const struct jr_sample *sample)
+{
     const uint64_t between = sample->time_ns - thread->time_ns;
 
-    return between < longer ? between : longer;
+    return between == 0 || between == JP_REST_GUESSED_NS;
 }
 
 /* A gap of so many weights between two samples is no stratum: the thread was
@@ -146,7 +225,8 @@ static void stay(struct jr_times *times, struct jr_timed *thread, uint32_t node,
         end_stay(times, thread);
     else if (between / GAP <= weight) {
         thread->drift_ns += (double)weight - (double)between;
-        thread->rest_ns = between == 0 ? thread->rest_ns + (double)weight : 0;
+        thread->rest_ns =
+            is_rest(thread, sample) ? thread->rest_ns + (double)weight : 0;
     }
     if (weight > thread->most_ns)
         thread->most_ns = weight;
@@ -162,13 +242,29 @@ static void follow(struct jr_timed *thread, const struct jr_sample *sample)
     const int first = thread->node == UINT32_MAX;
     const uint64_t until = first ? 0 : jr_add(thread->until_ns, weight);
 
-    if (first || sample->time_ns != thread->time_ns)
-        thread->again_ns = 0;
-    else
+    if (first || !is_rest(thread, sample)) {
+        thread->again_ns = thread->guessed_ns = 0;
+    } else {
         thread->again_ns = jr_add(thread->again_ns, weight);
+        if (sample->time_ns != thread->time_ns)
+            thread->guessed_ns = jr_add(thread->guessed_ns, weight);
+    }
     thread->until_ns = until > sample->time_ns ? until : sample->time_ns;
     thread->waited_ns = waits ? jr_add(thread->waited_ns, weight) : 0;
     thread->event = sample->event;
+}
+
+/* Notes whether this is the only sample that found the thread at its node. */
+static void come(struct jr_timed *thread, uint32_t node,
+                 const struct jr_sample *sample)
+{
+    if (thread->node != UINT32_MAX && thread->node != node) {
+        thread->from = thread->node;
+        thread->elsewhere_ns = thread->waited_ns;
+        thread->came_ns = sample->weight_ns;
+    } else if (!is_rest(thread, sample)) {
+        thread->came_ns = 0;
+    }
 }
 
 void jr_times_add(struct jr_times *times, uint32_t process, uint32_t node,
@@ -186,9 +282,9 @@ void jr_times_add(struct jr_times *times, uint32_t process, uint32_t node,
     if (state == JR_BLOCKED)
         add_blocked(times, index, node, weight);
     if (thread->node != UINT32_MAX && thread->node != node)
-        add_step(times, (struct jr_step){.from = thread->node, .to = node},
-                 (double)unsure_of(thread, sample), 2.0 / 3);
+        add_change(times, process, thread, node, sample);
     stay(times, thread, node, sample);
+    come(thread, node, sample);
     follow(thread, sample);
     thread->node = node;
     thread->last_ns = weight;
@@ -243,24 +339,48 @@ static int is_to_the_end(const struct jr_timed *thread,
            ending->end_ns;
 }
 
+/* What a thread that has ended in the long stratum whose sample found it at its
+ * node lived less than that. */
+static double cut_off(const struct jr_timed *thread,
+                      const struct jr_ending *ending)
+{
+    const uint64_t lived = jr_add(thread->came_ns, thread->again_ns);
+    const uint64_t stratum = less(thread->elsewhere_ns, STRATUM_MAX_NS / 2);
+
+    return thread->came_ns > 0 && thread->event == JP_EVENT_WALL_BLOCKED &&
+                   lived > 2 * ending->period_ns && lived < stratum
+               ? (double)(stratum - lived)
+               : 0;
+}
+
+/* What a thread was given for the rest of its time, unseen. */
+static void end_rest(struct jr_times *times, const struct jr_path *nodes,
+                     const struct jr_timed *thread,
+                     const struct jr_ending *ending)
+{
+    struct jr_step out = {.from = thread->node};
+    const double cut = cut_off(thread, ending);
+
+    if (cut > 0)
+        step_of(times, thread->from, thread->node)->short_ns += cut;
+    for (out.to = out.from; nodes[out.to].parent != 0;)
+        out.to = nodes[out.to].parent;
+    if (thread->guessed_ns > 0)
+        add_step(times, out, (double)thread->guessed_ns, 1.0 / 3);
+    /* One that lived as long as its process may well have waited on. */
+    else if (!is_to_the_end(thread, ending))
+        add_step(times, out, (double)thread->again_ns, 1.0 / 6);
+}
+
 static void end_thread(struct jr_times *times, const struct jr_path *nodes,
                        const struct jr_timed *thread,
                        const struct jr_ending *ending)
 {
-    struct jr_step out = {.from = thread->node};
-    uint64_t unsure = thread->last_ns;
-
-    if (thread->again_ns > 0) {
-        /* One that lived as long as its process may well have waited on. */
-        if (is_to_the_end(thread, ending))
-            return;
-        for (out.to = out.from; nodes[out.to].parent != 0;)
-            out.to = nodes[out.to].parent;
-        unsure = thread->again_ns;
-    } else if (is_proven(thread, ending)) {
-        return;
-    }
-    add_step(times, out, (double)unsure, 1.0 / 6);
+    if (thread->again_ns > 0)
+        end_rest(times, nodes, thread, ending);
+    else if (!is_proven(thread, ending))
+        add_step(times, (struct jr_step){.from = thread->node},
+                 (double)thread->last_ns, 1.0 / 6);
 }
 
 void jr_times_end(struct jr_times *times, const struct jr_path *nodes,

@@ -22,13 +22,18 @@ struct jr_node_time {
 /* A thread: what was seen of it last, and all of its time. */
 struct jr_timed {
     uint64_t weight_ns, last_ns, time_ns;
-    uint64_t until_ns;  /* its samples stand for its time until then */
-    uint64_t waited_ns; /* of them, those that found it waiting to the last */
-    uint64_t again_ns;  /* or were added at the last one's moment */
-    double drift_ns;    /* by how much the weights since it came to `node` are
+    uint64_t until_ns;   /* its samples stand for its time until then */
+    uint64_t waited_ns;  /* of them, those that found it waiting to the last */
+    uint64_t again_ns;   /* or were added at the last one's moment */
+    double drift_ns;     /* by how much the weights since it came to `node` are
                            more than the time between their samples, */
-    double rest_ns;     /* what of that was added at the last one's moment, */
-    uint64_t most_ns;   /* and the largest weight */
+    double rest_ns;      /* what of that was added at the last one's moment, */
+    uint64_t most_ns;    /* and the largest weight */
+    uint64_t guessed_ns; /* of again_ns, what is not proven */
+    uint64_t came_ns;    /* weight of the sample that found it at `node`, if
+                               no later one did; else 0 */
+    uint64_t elsewhere_ns; /* for how long it had been waiting before that, */
+    uint32_t from;         /* the last of that at this node */
     uint32_t node;
     uint8_t event; /* of the last one */
 };
@@ -39,15 +44,33 @@ struct jr_cell {
     uint64_t blocked_ns;
 };
 
+/* Threads that may have gone from one node to another at once: the samples that
+ * found them there lie in one stratum's time.  Sums of what each sample leaves
+ * unsure. */
+struct jr_together {
+    uint32_t process;
+    uint64_t begin_ns;  /* the first sample */
+    uint64_t moment_ns; /* the last one */
+    double squares;     /* of all, were each for itself */
+    double at_moment;   /* sum of those of the last moment, */
+    double most;        /* and the square of the largest such sum */
+};
+
 /* Threads went from one node to another: the squared error that comes of not
  * knowing when, ns squared. */
 struct jr_step {
     uint32_t from, to;
     double variance;
+    double short_ns; /* what `to` has too little on the average, at most */
+    struct jr_together together;
 };
+
+/* The whole squared error of a step, ns squared. */
+double jr_step_variance(const struct jr_step *step);
 
 /* All zero: nothing yet.  Node 0 stands for what the filter leaves out. */
 struct jr_times {
+    uint64_t period_ns; /* a longer stratum is one that threads may share */
     struct jr_node_time *nodes;
     size_t nnodes;
     struct jr_timed *threads;

@@ -29,34 +29,142 @@ static int is_system(const char *module)
     return name[0] == '\0';
 }
 
-/* The function of the program that waits at a node, and what it called.  One
- * with a name, if there is any: a library's inner ones often have none. */
-void jr_waits_place(const struct jr_model *model, uint32_t node,
-                    uint32_t *function, uint32_t *call)
+/* The node on the path to `node` whose function of the program waits there, and
+ * what that called.  One with a name, if there is any: a library's inner ones
+ * often have none.  0: there is none, and *call is the last of the path. */
+static uint32_t waiting_node(const struct jr_model *model, uint32_t node,
+                             uint32_t *call)
 {
-    int found = 0;
+    uint32_t found = 0;
 
-    *function = *call = node ? jr_node_function(model, node) : UINT32_MAX;
     for (; node != 0; node = model->nodes.items[node].parent) {
         const uint32_t here = jr_node_function(model, node);
 
         if (is_system(model->functions[here].module)) {
-            if (!found)
-                *function = *call = here;
+            if (found == 0)
+                *call = here;
             continue;
         }
-        if (!found)
-            *function = here;
-        found = 1;
-        if (model->functions[here].kind != JR_FRAME_UNNAMED) {
-            *function = here;
-            return;
+        if (found == 0)
+            found = node;
+        if (model->functions[here].kind != JR_FRAME_UNNAMED)
+            return node;
+    }
+    return found;
+}
+
+/* The nearest node above whose function is another one of the program, with a
+ * name; 0: none. */
+static uint32_t caller_of(const struct jr_model *model, uint32_t node)
+{
+    const uint32_t function = jr_node_function(model, node);
+
+    for (node = model->nodes.items[node].parent; node != 0;
+         node = model->nodes.items[node].parent) {
+        const uint32_t here = jr_node_function(model, node);
+
+        if (here != function &&
+            model->functions[here].kind != JR_FRAME_UNNAMED &&
+            !is_system(model->functions[here].module))
+            return node;
+    }
+    return 0;
+}
+
+/* Blocked time that passed from one function to another on the way from the
+ * root to the wait: of both, by pairs. */
+struct pairs {
+    struct jr_table by_pair;
+    uint64_t *ns; /* by value of by_pair */
+    size_t count, room;
+};
+
+static void add_pair(struct pairs *pairs, uint32_t function, uint32_t other,
+                     uint64_t ns)
+{
+    const uint32_t fresh = (uint32_t)pairs->count;
+    const uint32_t pair = jr_table_put(&pairs->by_pair, function, other, fresh);
+
+    if (pair == fresh)
+        *JR_PUSH(pairs->ns, pairs->count, pairs->room) = 0;
+    pairs->ns[pair] = jr_add(pairs->ns[pair], ns);
+}
+
+/* Sets most[function] for each to the largest time of one of its pairs. */
+static void find_most(struct pairs *pairs, uint64_t *most)
+{
+    for (size_t i = 0; i < pairs->count; i++) {
+        const uint64_t function = pairs->by_pair.keys[i].a;
+
+        if (pairs->ns[i] > most[function])
+            most[function] = pairs->ns[i];
+    }
+    free(pairs->ns);
+    jr_table_free(&pairs->by_pair);
+}
+
+uint8_t *jr_waits_wrappers(const struct jr_model *model)
+{
+    const struct jr_times *times = &model->times;
+    const size_t size = sizeof(uint64_t);
+    uint8_t *wrappers = jr_alloc(model->nfunctions + 1, 1);
+    uint64_t *all = jr_alloc(model->nfunctions + 1, size);
+    uint64_t *caller = jr_alloc(model->nfunctions + 1, size);
+    uint64_t *call = jr_alloc(model->nfunctions + 1, size);
+    struct pairs callers = {.count = 0}, calls = {.count = 0};
+
+    for (uint32_t i = 1; i < model->nodes.count && i < times->nnodes; i++) {
+        const uint64_t ns = times->nodes[i].ns[JR_BLOCKED];
+        uint32_t called = jr_node_function(model, i);
+        uint32_t at = ns > 0 ? waiting_node(model, i, &called) : 0;
+
+        while (at != 0) {
+            const uint32_t here = jr_node_function(model, at);
+
+            all[here] = jr_add(all[here], ns);
+            add_pair(&calls, here, called, ns);
+            at = caller_of(model, at);
+            if (at != 0)
+                add_pair(&callers, here, jr_node_function(model, at), ns);
+            called = here;
         }
+    }
+    find_most(&callers, caller);
+    find_most(&calls, call);
+    for (size_t i = 0; i < model->nfunctions; i++)
+        wrappers[i] = caller[i] > 0 &&
+                      (double)caller[i] < JR_IDLE_SHARE * (double)all[i] &&
+                      (double)call[i] >= JR_IDLE_SHARE * (double)all[i];
+    free(all);
+    free(caller);
+    free(call);
+    return wrappers;
+}
+
+void jr_waits_place(const struct jr_model *model, const uint8_t *wrappers,
+                    uint32_t node, uint32_t *function, uint32_t *call)
+{
+    uint32_t at;
+
+    *function = *call = node ? jr_node_function(model, node) : UINT32_MAX;
+    at = waiting_node(model, node, call);
+    if (at == 0) {
+        *function = *call;
+        return;
+    }
+    *function = jr_node_function(model, at);
+    for (unsigned i = 0; i < JR_WRAPPERS && wrappers[*function]; i++) {
+        at = caller_of(model, at);
+        if (at == 0)
+            return;
+        *call = *function;
+        *function = jr_node_function(model, at);
     }
 }
 
 struct waits {
     const struct jr_model *model;
+    uint8_t *wrappers;
     struct jr_wait_row *rows;
     size_t count, room;
     struct jr_table by_call;
@@ -69,7 +177,7 @@ static uint32_t wait_of(struct waits *waits, uint32_t node)
 
     if (node == 0 || waits->of[node] != NO_WAIT)
         return node ? waits->of[node] : NO_WAIT;
-    jr_waits_place(waits->model, node, &function, &call);
+    jr_waits_place(waits->model, waits->wrappers, node, &function, &call);
     waits->of[node] = jr_table_put(&waits->by_call, function, call, fresh);
     if (waits->of[node] == fresh)
         *JR_PUSH(waits->rows, waits->count, waits->room) =
@@ -152,6 +260,7 @@ struct jr_wait_row *jr_waits_rows(const struct jr_model *model, size_t *count)
 {
     struct waits waits = {.model = model};
 
+    waits.wrappers = jr_waits_wrappers(model);
     waits.of = jr_alloc(model->nodes.count, sizeof(*waits.of));
     memset(waits.of, 0xff, model->nodes.count * sizeof(*waits.of));
     add_cells(&waits);
@@ -163,15 +272,16 @@ struct jr_wait_row *jr_waits_rows(const struct jr_model *model, size_t *count)
         if (from == to)
             continue;
         if (from != NO_WAIT)
-            waits.rows[from].error_ns += step->variance;
+            waits.rows[from].error_ns += jr_step_variance(step);
         if (to != NO_WAIT)
-            waits.rows[to].error_ns += step->variance;
+            waits.rows[to].error_ns += jr_step_variance(step);
     }
     for (size_t i = 0; i < waits.count && waits.rows; i++)
         waits.rows[i].error_ns = sqrt(waits.rows[i].error_ns);
     if (waits.rows && waits.count > 0)
         qsort(waits.rows, waits.count, sizeof(*waits.rows), compare_waits);
     jr_table_free(&waits.by_call);
+    free(waits.wrappers);
     free(waits.of);
     *count = waits.count;
     return waits.rows;
@@ -274,8 +384,8 @@ struct jr_time_row *jr_times_rows(const struct jr_model *model, size_t *count)
     for (size_t i = 0; !model->foreign && i < times->nsteps; i++) {
         const struct jr_step *step = &times->steps[i];
 
-        add_variance(&errors, step->from, step->to, step->variance);
-        add_variance(&errors, step->to, step->from, step->variance);
+        add_variance(&errors, step->from, step->to, jr_step_variance(step));
+        add_variance(&errors, step->to, step->from, jr_step_variance(step));
     }
     for (size_t i = 0; i < model->nfunctions; i++) {
         if (rows[i].all_ns == 0)

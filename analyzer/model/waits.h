@@ -32,13 +32,21 @@ struct jr_wait_row {
     uint64_t idle;    /* those */
 };
 
+/* By function, whether it waits for several callers and does so by one call:
+ * then the callers are named, and that they called it.  The caller frees it. */
+uint8_t *jr_waits_wrappers(const struct jr_model *model);
+
+/* So many such functions, one above the other, give way to their callers. */
+#define JR_WRAPPERS 2
+
 /* Whose wait a node is, and what that function called; both UINT32_MAX for
  * node 0. */
-void jr_waits_place(const struct jr_model *model, uint32_t node,
-                    uint32_t *function, uint32_t *call);
+void jr_waits_place(const struct jr_model *model, const uint8_t *wrappers,
+                    uint32_t node, uint32_t *function, uint32_t *call);
 
 /* A thread with at least this share of its time in one wait counts as idle
- * throughout: it needed some time to come there. */
+ * throughout: it needed some time to come there.  (In the same way, a caller or
+ * a call with so large a share of a function's waits is the only one.) */
 #define JR_IDLE_SHARE 0.99
 
 /* The waits by descending blocked time: an array of *count that the caller

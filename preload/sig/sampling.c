@@ -272,8 +272,13 @@ void jp_sampling_flush_time_sig(struct jp_thread *thread)
         due.cpu += jp_clock_take_carried_sig(thread);
     if (due.cpu != 0)
         write_again_sig(thread, JP_EVENT_CPU, due.cpu);
+    /* (No other sample of a thread can lie so close to the one before.) */
+    if (due.guessed)
+        thread->last.sampled_ns += JP_REST_GUESSED_NS;
     if (due.before != 0)
         write_again_sig(thread, JP_EVENT_WALL_BLOCKED, due.before);
+    if (due.guessed)
+        thread->last.sampled_ns -= JP_REST_GUESSED_NS;
     if (due.running != 0)
         write_again_sig(thread, JP_EVENT_WALL_RUNNING, due.running);
     if (due.ready != 0)

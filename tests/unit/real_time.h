@@ -66,6 +66,7 @@ static int answer_same(struct jp_thread *thread, const ucontext_t *context,
 }
 
 #define CALL SYS_futex
+static long found_call = CALL; /* what IN_QUEUE makes again */
 
 /* What a signal finds its thread in: a call that has failed with EINTR, one
  * that is about to be made again, or one that has ended, in which it waited or
@@ -80,7 +81,9 @@ static void set_pc(ucontext_t *context, enum found found)
     registers[REG_RIP] = (greg_t)(uintptr_t)(found == COMPUTES   ? call + 16
                                              : found == IN_QUEUE ? call
                                                                  : call + 2);
-    registers[REG_RAX] = found == IN_CALL ? -EINTR : found >= WOKEN ? 0 : CALL;
+    registers[REG_RAX] = found == IN_CALL ? -EINTR
+                         : found >= WOKEN ? 0
+                                          : found_call;
     registers[REG_RSI] = found == WAKES ? 1 : 0;
 #else
     context->uc_mcontext.pc = (uintptr_t)(found == COMPUTES   ? call + 16
@@ -88,7 +91,7 @@ static void set_pc(ucontext_t *context, enum found found)
                                                               : call + 4);
     context->uc_mcontext.regs[0] = found == IN_CALL ? (uint64_t)-EINTR : 0;
     context->uc_mcontext.regs[1] = found == WAKES ? 1 : 0;
-    context->uc_mcontext.regs[8] = CALL;
+    context->uc_mcontext.regs[8] = (uint64_t)found_call;
 #endif
 }
 

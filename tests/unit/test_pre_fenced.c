@@ -71,14 +71,14 @@ static void run_out(const struct jp_thread *thread)
 static void test_fenced(void **state)
 {
     struct jp_due due;
-    unsigned ready = 0;
+    unsigned ready = 0, late_ones = 0;
     (void)state;
     struct jp_thread *thread = looked_at();
     struct jp_filter *filter = fence(thread);
     const uint64_t begun = thread->clock.watch.given_ns;
     for (unsigned i = 0; i < 400; i++) {
         run_out(thread);
-        fake.cpu_ns += PERIOD / 2;
+        fake.cpu_ns += thread->clock.watch.fence_period_ns / 2;
         fake.switches += 2;
         const int late = i % 8 == 7;
         fake.now_ns += late ? 2 * MS : 0;
@@ -90,14 +90,44 @@ static void test_fenced(void **state)
             continue;
         assert_true(late || due.ready == 0);
         ready += due.ready != 0;
+        late_ones += late;
     }
-    assert_uint_in_range(ready, 49, 50);
-    assert_uint_in_range(sum.running, 180 * PERIOD, 220 * PERIOD);
+    const uint64_t all = thread->clock.watch.given_ns - begun;
+    assert_uint_in_range(late_ones, 35, 50);
+    assert_uint_in_range(ready, late_ones - 1, late_ones);
+    assert_uint_in_range(sum.running, 45 * all / 100, 55 * all / 100);
     assert_uint_in_range(sum.running + sum.blocked + sum.ready + 4 * PERIOD -
                              (thread->clock.watch.given_ns - begun),
                          0, 8 * PERIOD);
     jp_filter_drop_sig(filter);
     jp_clock_end_sig(thread);
+}
+
+/* A thread that waits for 3 ms of each period is found there in three of ten
+ * samples. */
+static void test_fenced_rhythm(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 20; i++) {
+        struct jp_due due;
+        uint64_t cpu = fake.cpu_ns;
+        struct jp_thread *thread = looked_at();
+        struct jp_filter *filter = fence(thread);
+        const uint64_t begun = fake.now_ns;
+        for (unsigned j = 0; j < 2000; j++) {
+            run_out(thread);
+            fake.cpu_ns = cpu + (fake.now_ns - begun) * 7 / 10;
+            fake.switches += 2;
+            signal_of(thread->clock.timer, thread,
+                      fake.now_ns % PERIOD < 3 * MS ? IN_CALL : COMPUTES, &due);
+        }
+        const uint64_t all = fake.now_ns - begun;
+        assert_uint_in_range(sum.blocked, 27 * all / 100, 33 * all / 100);
+        jp_filter_drop_sig(filter);
+        jp_clock_end_sig(thread);
+        jp_thread_free_sig(thread);
+        fake.answers = NULL;
+    }
 }
 
 /* A long wait behind the filter is looked at seldom, though each signal makes
@@ -223,11 +253,9 @@ static void test_fence_for_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_fenced),
-        TEST(test_fenced_wait),
-        TEST(test_fenced_waits),
-        TEST(test_other_signals),
-        TEST(test_fence_for_nothing),
+        TEST(test_fenced),        TEST(test_fenced_rhythm),
+        TEST(test_fenced_wait),   TEST(test_fenced_waits),
+        TEST(test_other_signals), TEST(test_fence_for_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,8 @@
  * Runs in: tests. */
 #include "profile_fixture.h"
 
+#include "in_range.h"
+
 #include "write/waits.h"
 
 static void wait_at(struct profile *profile, uint64_t time, uint64_t weight,
@@ -203,6 +205,72 @@ static void test_error_of_rest(void **state)
     assert_errors(&profile, 0, 245);
 }
 
+#define SECOND UINT64_C(1000000000)
+
+/* Eight threads go from one wait to another in a long stratum, and were looked
+ * at in `moments` moments. */
+static void check_together(uint64_t moments, uint64_t error)
+{
+    const struct jr_filter all = everything();
+    struct profile profile;
+
+    profile_init(&profile);
+    for (uint32_t tid = 0; tid < 8; tid++)
+        wait_at(&profile, SECOND + tid * moments / 8 * SECOND / 20, SECOND,
+                tid);
+    profile.event = JP_EVENT_WALL_BLOCKED;
+    for (uint32_t tid = 0; tid < 8; tid++)
+        profile_sample(&profile, "ad",
+                       2 * SECOND + tid * moments / 8 * SECOND / 20 + tid,
+                       SECOND, tid);
+    profile_model(&profile, "", &all, NULL);
+    assert_uint_in_range(error_of(&profile, "fb"), error - SECOND / 100,
+                         error + SECOND / 100);
+    profile_free(&profile);
+}
+
+/* The root of two thirds of the squares of what was unsure together. */
+static void test_error_together(void **state)
+{
+    (void)state;
+    check_together(1, 6531972640);
+    check_together(2, 3265986320);
+    check_together(8, 2309401080);
+}
+
+/* It waited elsewhere for 3 s, was found here in a stratum of as much, and
+ * lived for half of that. */
+static void test_error_of_a_cut_stratum(void **state)
+{
+    const struct jr_filter all = everything();
+    struct profile profile;
+
+    (void)state;
+    profile_init(&profile);
+    wait_at(&profile, 3 * SECOND, 3 * SECOND, 1);
+    profile_sample(&profile, "ad", 4 * SECOND, SECOND, 1);
+    profile_sample(&profile, "ad", 4 * SECOND, SECOND / 2, 1);
+    run_at(&profile, 10 * SECOND, 600, 2);
+    profile_model(&profile, "", &all, NULL);
+    assert_uint_in_range(error_of(&profile, "fb"), 1707000000, 1708500000);
+    assert_uint_in_range(error_of(&profile, "fd"), 1719000000, 1721000000);
+    profile_free(&profile);
+}
+
+/* What is not proven may be too much, at the process's end as well, but not for
+ * the thread's outermost function. */
+static void test_error_of_guessed_rest(void **state)
+{
+    struct profile profile;
+
+    (void)state;
+    profile_init(&profile);
+    wait_at(&profile, 1000, 1000, 1);
+    wait_at(&profile, 60000, 59000, 1);
+    wait_at(&profile, 60000 + JP_REST_GUESSED_NS, 20000, 1);
+    assert_errors(&profile, 11547, 0);
+}
+
 /* In strata weights are the time between samples, but for one of them; without
  * memory they are more or less. */
 static void test_error_of_stay(void **state)
@@ -217,7 +285,7 @@ static void test_error_of_stay(void **state)
     assert_errors(&profile, 408, 408); /* the last one's 1000 / sqrt 6 */
     profile_init(&profile);
     wait_at(&profile, 1000, 1000, 1);
-    wait_at(&profile, 4000, 1000, 1);
+    wait_at(&profile, 4100, 1000, 1);
     wait_at(&profile, 5000, 1000, 1);
     assert_errors(&profile, 2041, 2041); /* and 2000 */
     /* What is given for the rest of a wait is not more than what passed. */
@@ -270,6 +338,56 @@ static void test_one_row(void **state)
     profile_free(&profile);
 }
 
+/* The calls that blocked, of stacks that were there for 2 s each, and a thread
+ * that computes besides; the caller frees them. */
+static char *calls_of(const char *const *stacks, size_t count)
+{
+    const struct jr_filter all = everything();
+    struct profile profile;
+    char *text;
+
+    profile_init(&profile);
+    for (size_t i = 0; i < count; i++) {
+        profile.event = JP_EVENT_WALL_BLOCKED;
+        profile_sample(&profile, stacks[i], (2 * i + 2) * SECOND, 2 * SECOND,
+                       1);
+    }
+    run_at(&profile, 100 * SECOND, SECOND, 1);
+    profile_model(&profile, "", &all, NULL);
+    text = text_of(&profile);
+    profile_free(&profile);
+    return text;
+}
+
+/* A function that waits for several others by one call is told apart by these,
+ * two levels up; one that waits in several ways is not. */
+static void test_wrapper(void **state)
+{
+    static const char *const apart[] = {"abe", "ace"};
+    static const char *const deep[] = {"abde", "acde", "afe"};
+    static const char *const one[] = {"abe", "abe"};
+    static const char *const ways[] = {"abe", "abf", "acbe"};
+    char *text = calls_of(apart, 2);
+
+    (void)state;
+    assert_non_null(strstr(text, "  fb: fe\n"));
+    assert_non_null(strstr(text, "  fc: fe\n"));
+    free(text);
+    text = calls_of(deep, 3);
+    assert_non_null(strstr(text, "  fb: fd\n"));
+    assert_non_null(strstr(text, "  fc: fd\n"));
+    assert_non_null(strstr(text, "  ff: fe\n"));
+    free(text);
+    text = calls_of(one, 2);
+    assert_non_null(strstr(text, "  fe\n"));
+    free(text);
+    text = calls_of(ways, 3);
+    assert_non_null(strstr(text, "  fe\n"));
+    assert_non_null(strstr(text, "  ff\n"));
+    assert_null(strstr(text, "  fc: fb\n"));
+    free(text);
+}
+
 /* Threads that only wait have a row of their own. */
 static void test_idle_row(void **state)
 {
@@ -299,8 +417,12 @@ int main(void)
         cmocka_unit_test(test_error_of_last_sample),
         cmocka_unit_test(test_error_of_long_stratum),
         cmocka_unit_test(test_error_of_rest),
+        cmocka_unit_test(test_error_together),
+        cmocka_unit_test(test_error_of_a_cut_stratum),
+        cmocka_unit_test(test_error_of_guessed_rest),
         cmocka_unit_test(test_error_of_stay),
         cmocka_unit_test(test_one_row),
+        cmocka_unit_test(test_wrapper),
         cmocka_unit_test(test_idle_row),
     };
 

@@ -14,6 +14,7 @@
 
 struct blocked {
     const struct jr_model *model;
+    uint8_t *wrappers;
     const uint32_t *functions; /* of the page, plus one, by function */
     uint64_t *function, *call; /* by wait: of the page */
     size_t count, function_room, call_room;
@@ -29,7 +30,7 @@ static uint64_t wait_of(struct blocked *blocked, uint32_t node)
 
     if (node == 0)
         return 0;
-    jr_waits_place(blocked->model, node, &function, &call);
+    jr_waits_place(blocked->model, blocked->wrappers, node, &function, &call);
     number = jr_table_put(&blocked->by_call, function, call, fresh);
     if (number == fresh) {
         *JR_PUSH(blocked->function, blocked->count, blocked->function_room) =
@@ -50,6 +51,7 @@ void jr_page_blocked(const struct jr_report *report, const uint32_t *functions,
 
     if (model->times.nthreads == 0 || model->compares)
         return;
+    blocked.wrappers = jr_waits_wrappers(model);
     waits = jr_alloc(nstacks + 1, sizeof(*waits));
     for (size_t i = 0; i < model->nseen; i++) {
         const struct jr_seen *seen = &model->seen[i];
@@ -65,6 +67,7 @@ void jr_page_blocked(const struct jr_report *report, const uint32_t *functions,
     jr_block_column(&block, "call", blocked.call, blocked.count);
     jr_block_close(&block, "waits", out);
     free(waits);
+    free(blocked.wrappers);
     free(blocked.function);
     free(blocked.call);
     jr_table_free(&blocked.by_call);

@@ -34,6 +34,7 @@
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
 #include "strata.h"
+#include "used.h"
 
 /* The stratum of a waiting thread is the time that it has been in its wait, or
  * a PART_OF_RESTLESSth of it for a restless thread.  A thread is restless for
@@ -66,12 +67,6 @@
 
 /* So many strata of it may be given too much or too little meanwhile. */
 #define LENT 4
-
-/* For QUEUED_NS after a thread was found to wait for the same thing as others,
- * its moments are drawn without memory (exponentially): the signal puts it at
- * the queue's end, so moments that follow from earlier ones would decide who is
- * woken next. */
-#define QUEUED_NS JP_QUEUES_NS
 
 static uint64_t min_sig(uint64_t a, uint64_t b)
 {
@@ -130,23 +125,30 @@ static int arm_sig(struct jp_thread *thread)
     return 0;
 }
 
+/* (Where the kernel does not tell the CPU time, a thread outside of a wait is
+ * taken to have had the CPU since its last sample, but for a long stratum.) */
 static void find_sig(struct jp_thread *thread, const ucontext_t *context,
                      struct jp_found *found)
 {
     struct jp_watch *watch = &thread->clock.watch;
     found->switches = jp_left_switches_sig();
     found->now = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    found->cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
-    found->used = found->cpu - thread->clock.cpu_ns;
+    const uint64_t cpu = jp_used_cpu_sig();
+    found->used = jp_used_since_sig(cpu, thread->clock.cpu_ns);
     found->blocks = jp_left_blocks_sig(thread, found->switches);
     const int idle = found->used <= SAME_NS;
     found->waits = (found->blocks != 0 || idle) &&
                    jp_arch_waited_sig(context, found->blocks != 0 &&
                                                    (found->used <= CALL_NS ||
                                                     jp_left_wait_sig(context)));
+    if (cpu == JP_USED_UNKNOWN && !found->waits)
+        found->used = min_sig(found->now - watch->found_ns,
+                              watch->parked ? SAME_NS : UINT64_MAX);
+    found->cpu = thread->clock.cpu_ns + found->used;
     found->returns = watch->waits && !found->waits && found->blocks == 0 &&
                      found->now - watch->found_ns <= 2 * CALL_NS;
     const long call = jp_arch_call_sig(context);
+    found->supervised = found->waits && jp_left_is_supervised_sig(call);
     found->queues = found->waits && call >= 0 &&
                     jp_queues_found_sig(thread->tid, call,
                                         jp_arch_first_sig(context), found->now);
@@ -211,14 +213,18 @@ static uint64_t length_sig(const struct jp_thread *thread,
     const uint64_t in_it = found->now - watch->since_ns;
     /* While signals cost too much, waiting threads get fewer of them, but for
      * those in a queue: the moments of long strata have a memory. */
-    const int restless = found->now < watch->restless_ns &&
-                         (jp_strata_memoryless_sig(thread, found->now) ||
-                          !jp_budget_lowered_sig(&thread->clock.budget));
-    uint64_t length = restless ? in_it / PART_OF_RESTLESS : in_it;
+    const int short_ones = jp_strata_memoryless_sig(thread, found->now) ||
+                           !jp_budget_lowered_sig(&thread->clock.budget);
+    const int restless = short_ones && found->now < watch->restless_ns;
+    const int brief =
+        restless || (short_ones && jp_strata_passing_sig(thread, found->now));
+    uint64_t length = brief ? in_it / PART_OF_RESTLESS : in_it;
     if (!found->same || (restless && in_it < WATCHED_NS) ||
         jp_strata_young_sig(thread, found->now))
         length = 0;
     length = min_sig(length, JP_STRATUM_MAX_NS);
+    if (found->supervised && length < JP_LEFT_SUPERVISED_NS)
+        length = JP_LEFT_SUPERVISED_NS;
     return length > period ? length : period;
 }
 
@@ -427,8 +433,10 @@ static void weigh_sig(struct jp_thread *thread, struct jp_due *weight)
     const uint64_t given = watch->given_ns;
     if (is_restless_sig(watch, found))
         watch->restless_ns = found->now + RESTLESS_NS;
+    /* The signal puts the thread at the queue's end: if its next moments
+     * followed from earlier ones, they would decide who is woken next. */
     if (found->queues)
-        watch->queued_ns = found->now + QUEUED_NS;
+        watch->queued_ns = found->now + JP_QUEUES_NS;
     count_sig(watch, found);
     if (!found->same && !found->returns)
         watch->since_ns = found->now;
@@ -487,11 +495,16 @@ static int flush_sig(struct jp_thread *thread, struct jp_due *weight)
     if (watch->given_ns == 0 || until <= watch->given_ns + least)
         return 0;
     const uint64_t left = until - watch->given_ns;
+    /* (The switches of another thread cannot be asked for.) */
+    const int guessed =
+        watch->parked && watch->waits &&
+        (jp_sys_gettid_sig() != thread->tid
+             ? ran > SAME_NS
+             : jp_left_blocks_sig(thread, jp_left_switches_sig()) > 1);
     if (!watch->parked)
-        ran = ran + watch->remainder_ns > 0 ? ran + watch->remainder_ns : 0;
-    if (rest && !watch->parked)
-        ran = 0;
-    *weight = (struct jp_due){.running = min_sig((uint64_t)ran, left)};
+        ran = rest ? 0 : clamp_sig(ran + watch->remainder_ns, 0, INT64_MAX);
+    *weight = (struct jp_due){.running = min_sig((uint64_t)ran, left),
+                              .guessed = guessed};
     *(watch->waits ? &weight->before : &weight->ready) = left - weight->running;
     watch->given_ns = 0;
     watch->parked = watch->was_parked = 0;
@@ -547,9 +560,8 @@ static void done_sig(struct jp_thread *thread)
     set_moment_sig(thread);
     /* CPU time and switches of the handler are not the thread's. */
     jp_left_seen_sig(thread, jp_left_switches_sig());
-    const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
-    watch->ours_ns = cpu - thread->clock.cpu_ns;
-    thread->clock.cpu_ns = cpu;
+    watch->ours_ns = jp_used_since_sig(jp_used_cpu_sig(), thread->clock.cpu_ns);
+    thread->clock.cpu_ns += watch->ours_ns;
 }
 
 /* A signal that finds its thread in the handler leaves nothing to carry:

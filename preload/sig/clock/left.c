@@ -83,6 +83,28 @@ int jp_left_wait_sig(const ucontext_t *context)
     }
 }
 
+/* (Of the calls that a handler with SA_RESTART has made again, signal(7),
+ * openat is left out, which waits for FIFOs and servers only.) */
+int jp_left_is_supervised_sig(long call)
+{
+    static const int others[] = {
+        SYS_futex,           SYS_read,           SYS_readv,
+        SYS_write,           SYS_writev,         SYS_pread64,
+        SYS_pwrite64,        SYS_preadv,         SYS_pwritev,
+        SYS_ioctl,           SYS_fcntl,          SYS_flock,
+        SYS_wait4,           SYS_waitid,         SYS_accept,
+        SYS_accept4,         SYS_connect,        SYS_recvfrom,
+        SYS_recvmsg,         SYS_recvmmsg,       SYS_sendto,
+        SYS_sendmsg,         SYS_sendmmsg,       SYS_mq_timedreceive,
+        SYS_mq_timedsend,    SYS_splice,         SYS_sendfile,
+        SYS_copy_file_range, SYS_io_uring_enter, SYS_restart_syscall};
+    for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (call == others[i])
+            return 0;
+    }
+    return call >= 0;
+}
+
 static _Atomic uint64_t cost_ns;
 
 void jp_left_learn_sig(uint64_t used_ns)

@@ -39,6 +39,15 @@ int jp_left_shared_sig(const struct jp_thread *thread);
  * known. */
 int jp_left_wait_sig(const ucontext_t *context);
 
+/* Whether a thread that waited in this call, and is about to make it again,
+ * most likely waited for a supervisor (seccomp_unotify(2)): the call is none in
+ * which threads wait otherwise.  -1 is no call. */
+int jp_left_is_supervised_sig(long call);
+
+/* The stratum after that, at least, in ns: the supervisor is asked anew each
+ * time that a signal has the call made again. */
+#define JP_LEFT_SUPERVISED_NS UINT64_C(1000000000)
+
 /* The CPU time, in ns, that a sample costs a waiting thread besides the
  * handler's: it leaves its system call and enters it again.  Learned from
  * threads that used so much between two samples and did nothing else. */

@@ -14,9 +14,12 @@
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
 
-/* So many waiting threads share their moments: a machine that sleeps wakes once
- * for all of them, and no more than these run at once. */
+/* So many waiting threads, or a few less, share their moments: a machine that
+ * sleeps wakes once for all of them, and no more than these run at once. */
 #define TOGETHER 8U
+
+/* So many groups of them have their moments in different parts of a cell. */
+#define SPREAD 64U
 
 /* Of the time by which samples were behind the clock, or ahead of it, one
  * memoryless stratum makes up a PULLth.  The time since the last two moments is
@@ -49,6 +52,38 @@ static uint64_t cell_sig(uint64_t length)
     return UINT64_C(1) << (63 - __builtin_clzll(length));
 }
 
+/* One of the numbers below `count`, another one for each `index` below it: what
+ * place the index has in a random order that follows from `seed`. */
+static uint32_t place_sig(uint64_t seed, uint32_t index, uint32_t count)
+{
+    const uint64_t mine = jp_clock_hash_sig(seed + index);
+    uint32_t place = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t other = jp_clock_hash_sig(seed + i);
+        place += other < mine || (other == mine && i < index);
+    }
+    return place;
+}
+
+/* The random point, in the cell that ends at `end`, that the threads of a group
+ * share.  The cell has as many parts as there are groups, and in random order
+ * each group has a part of its own: threads that change their waits together
+ * are then sampled all over the cell. */
+static uint64_t point_sig(const struct jp_thread *thread, uint64_t end,
+                          uint64_t cell)
+{
+    const uint32_t all = (jp_threads_used_sig() + TOGETHER - 1) / TOGETHER;
+    const uint32_t group = jp_thread_index_sig(thread) % all;
+    const uint32_t groups = all < SPREAD ? all : SPREAD;
+    const uint64_t of = (uint64_t)jp_owner->pid << 32 | group / groups;
+    /* (An end has zeros where its cell's length has its bit and below.) */
+    const uint64_t seed =
+        jp_clock_hash_sig(of ^ jp_clock_hash_sig(end + cell / 2));
+    const uint64_t part = cell / groups;
+    return end - cell + place_sig(seed, group % groups, groups) * part +
+           jp_clock_hash_sig(~seed - group) % part;
+}
+
 /* Begins a stratum of about `length` for a parked thread.  For each power of
  * two, time is cut into cells of that length, and each cell has a random point
  * that the threads of a group share.  The stratum ends with a cell.  If its own
@@ -63,10 +98,7 @@ static void shared_sig(struct jp_thread *thread, uint64_t begin,
     uint64_t end = (begin / cell + 1) * cell;
     if (end - begin < cell / 2 && cell < JP_STRATUM_MAX_NS)
         end += cell;
-    const uint64_t group =
-        (uint64_t)jp_owner->pid << 32 | jp_thread_index_sig(thread) / TOGETHER;
-    const uint64_t point =
-        end - cell + jp_clock_hash_sig(end + group * cell) % cell;
+    const uint64_t point = point_sig(thread, end, cell);
     const uint64_t own = begin + jp_clock_random_sig(thread->tid, end - begin);
     watch->end_ns = end;
     watch->moment_ns = point > begin && own >= end - cell ? point : own;
@@ -175,10 +207,23 @@ int jp_strata_young_sig(const struct jp_thread *thread, uint64_t now)
            now < atomic_load(&ended_ns) + RECENT_NS;
 }
 
+int jp_strata_passing_sig(const struct jp_thread *thread, uint64_t now)
+{
+    return thread->tid != jp_owner->pid &&
+           now < atomic_load(&ended_ns) + RECENT_NS &&
+           atomic_load(&ended_ns) != 0;
+}
+
+/* (A random part of the sampling period, five sixths and more: with the period
+ * itself, or a simple part of it, a thread with a rhythm of as much would be
+ * found in the same place each time.  Strata stay a period long, and the
+ * signals that are too many are no samples.) */
 void jp_strata_fence_sig(struct jp_thread *thread)
 {
     struct jp_watch *watch = &thread->clock.watch;
-    const uint64_t period = thread->clock.budget.period_ns;
+    const uint64_t strata = thread->clock.budget.period_ns;
+    const uint64_t period =
+        strata - strata / 32 - jp_clock_random_sig(~thread->tid, strata / 8);
     const uint64_t first = jp_clock_random_sig(thread->tid, period);
     if (thread->clock.timer < 0)
         return;

@@ -53,6 +53,11 @@ void jp_strata_ended_sig(const struct jp_thread *thread, uint64_t now);
  * long. */
 int jp_strata_young_sig(const struct jp_thread *thread, uint64_t now);
 
+/* Whether the thread may end in one of its next waits, as others have lately:
+ * what it does after a long wait and before its end is seen only if the strata
+ * of that wait are short. */
+int jp_strata_passing_sig(const struct jp_thread *thread, uint64_t now);
+
 /* Sets the thread's timer for the last time, before a filter of the program's
  * forbids it: the timer goes on period by period. */
 void jp_strata_fence_sig(struct jp_thread *thread);

@@ -48,6 +48,7 @@ struct jp_due {
     int probes;          /* the handler may wait for the clock's next interrupt,
                             to measure what one costs */
     int after_ready;
+    int guessed; /* flush: `before` may have been in other waits, too */
 };
 
 struct jp_clock_kind {

@@ -18,16 +18,77 @@ async function readWaits(profile) {
 }
 
 // A wait of so many weights between two samples was not sampled; a thread that
-// was seen this long before its process ended lived as long.
-const GAP = 24, END_NS = 250e6;
+// was seen this long before its process ended lived as long; threads that share
+// a moment are sampled within this time; a sample so long after the one before
+// is what a thread was given at its end, unseen; the longest stratum.
+const GAP = 24, END_NS = 250e6, MOMENT_NS = 10e6, GUESSED_NS = 1000,
+    STRATUM_MAX_NS = 2 ** 32;
 
-// The samples of a thread, one after the other, and the variances that they
-// add to waits, of which add(wait, variance) is told.
-class Unsure {
+// Changes from stack to stack of a process's threads that samples of long
+// strata leave unsure, {from, to: stacks, waits: theirs, ns, stratum, unsure},
+// and what threads that ended in such a stratum lack.
+class Together {
     constructor(add) {
         this.add = add;
-        this.last = null;
+        this.changes = [];
+        this.short = new Map();
+    }
+
+    cutOff(from, to, waits, ns) {
+        const key = `${from} ${to}`, known = this.short.get(key);
+
+        this.short.set(key, {waits, ns: ns + (known ? known.ns : 0)});
+    }
+
+    // All that is unsure, told as variances.
+    end() {
+        const steps = new Map();
+
+        this.changes.sort((a, b) => a.ns - b.ns);
+        for (const {from, to, waits, ns, stratum, unsure} of this.changes) {
+            const key = `${from} ${to}`;
+            let step = steps.get(key);
+
+            if (!step || ns - step.begin > stratum) {
+                step = {begin: ns, moment: ns, squares: 0, atMoment: 0,
+                    most: 0};
+                steps.set(key, step);
+            }
+            const before = Math.max(step.squares, step.most);
+
+            if (ns - step.moment > MOMENT_NS)
+                step.atMoment = 0;
+            step.moment = ns;
+            step.atMoment += unsure;
+            step.squares += unsure ** 2;
+            step.most = Math.max(step.most, step.atMoment ** 2);
+            this.tell(waits, (Math.max(step.squares, step.most) - before)
+                * 2 / 3);
+        }
+        for (const {waits, ns} of this.short.values())
+            this.tell(waits, ns ** 2);
+    }
+
+    tell(waits, variance) {
+        if (waits[0] === waits[1])
+            return;
+        for (const wait of waits)
+            if (wait > 0)
+                this.add(wait - 1, variance);
+    }
+}
+
+// The samples of a thread, one after the other, and the variances that they
+// add to waits, of which add(wait, variance) is told; those of other threads
+// besides are in `together`.
+class Unsure {
+    constructor(add, together, period) {
+        this.add = add;
+        this.together = together;
+        this.period = period;
+        this.last = this.from = null;
         this.drift = this.rest = this.most = this.until = this.again = 0;
+        this.guessed = this.came = this.elsewhere = this.waited = 0;
     }
 
     step(from, to, variance) {
@@ -51,34 +112,71 @@ class Unsure {
     next(sample) {
         const {last} = this, {weight} = sample;
         const between = last ? sample.ns - last.ns : 0;
+        const isRest = last && (between === 0 || between === GUESSED_NS);
 
         if (last && last.stack !== sample.stack)
-            this.step(last.wait, sample.wait, 2 / 3 * Math.min(between,
-                Math.max(weight, last.weight)) ** 2);
+            this.change(last, sample, between);
+        else if (!isRest)
+            this.came = 0;
         if (!last || last.stack !== sample.stack || !sample.isBlocked) {
             this.endStay();
         } else if (between / GAP <= weight) {
             this.drift += weight - between;
-            this.rest = between === 0 ? this.rest + weight : 0;
+            this.rest = isRest ? this.rest + weight : 0;
         }
         this.most = Math.max(this.most, weight);
-        this.again = last && between === 0 ? this.again + weight : 0;
+        this.again = isRest ? this.again + weight : 0;
+        this.guessed = isRest ? this.guessed + (between && weight) : 0;
+        this.waited = sample.isBlocked ? this.waited + weight : 0;
         this.until = Math.max(last ? this.until + weight : 0, sample.ns);
         this.last = sample;
     }
 
+    // It is at another stack than at the last sample.
+    change(last, sample, between) {
+        const stratum = Math.max(sample.weight, last.weight);
+        const unsure = Math.min(between, stratum);
+
+        if (stratum > 2 * this.period)
+            this.together.changes.push({from: last.stack, to: sample.stack,
+                waits: [last.wait, sample.wait], ns: sample.ns, stratum,
+                unsure});
+        else
+            this.step(last.wait, sample.wait, 2 / 3 * unsure ** 2);
+        this.from = last;
+        this.came = sample.weight;
+        this.elsewhere = this.waited;
+    }
+
+    // What it was given for the rest of its time, unseen.
+    endRest(isWhole, isOutermost) {
+        const {last, again, guessed, came, from} = this;
+        const lived = came + again;
+        const stratum = Math.min(this.elsewhere, STRATUM_MAX_NS);
+
+        if (came > 0 && last.isBlocked && lived > 2 * this.period
+            && lived < stratum)
+            this.together.cutOff(from.stack, last.stack,
+                [from.wait, last.wait], stratum - lived);
+        if (guessed > 0 ? !isOutermost : !isWhole && !isOutermost)
+            this.step(last.wait, 0, guessed ? guessed ** 2 / 3
+                : again ** 2 / 6);
+    }
+
     // The thread's samples are over; its process went on to `end`.
-    end(end, period, isOutermost) {
-        const {last, again, until} = this;
+    end(end, isOutermost) {
+        const {last, again, until, period} = this;
 
         if (!last || last.stack < 0)
             return;
         const isProven = last.isBlocked && last.weight > 2 * period
             && until - last.ns <= 2 * period;
-        const isWhole = until + Math.max(2 * period, END_NS) >= end;
 
-        if (again > 0 ? !isWhole && !isOutermost : !isProven)
-            this.step(last.wait, 0, (again || last.weight) ** 2 / 6);
+        if (again > 0)
+            this.endRest(until + Math.max(2 * period, END_NS) >= end,
+                isOutermost);
+        else if (!isProven)
+            this.step(last.wait, 0, last.weight ** 2 / 6);
         this.endStay();
     }
 }
@@ -100,14 +198,14 @@ function blockedStacks(profile, state) {
 }
 
 // Adds what one thread was blocked for to the waits' rows.  `here` is zero for
-// each wait, before and after; `blocked` is of blockedStacks.
-function addWaits(profile, tree, state, {thread, rows, here, blocked}) {
+// each wait, before and after; `blocked` is of blockedStacks, `together` of the
+// thread's process.
+function addWaits(profile, tree, state,
+    {thread, rows, here, blocked, together}) {
     const {waits, weight, time, event, stack} = profile;
     const process = profile.processes[thread.process];
     const [from, end] = selectedSlice(profile, thread, state, state.range);
-    const unsure = new Unsure((wait, variance) => {
-        rows[wait].variance += variance;
-    });
+    const unsure = new Unsure(together.add, together, profile.period);
     const met = [];
     let all = 0;
 
@@ -134,7 +232,7 @@ function addWaits(profile, tree, state, {thread, rows, here, blocked}) {
     const last = unsure.last && unsure.last.stack;
 
     unsure.end(1000 * Math.min(process.to, state.range ? state.range[1]
-        : Infinity), profile.period, last >= 0
+        : Infinity), last >= 0
         && profile.tree.parent[profile.stackNode[last]] === 0);
     for (const wait of met) {
         const row = rows[wait], isIdle = here[wait] >= waits.idle * all;
@@ -157,8 +255,20 @@ function weighWaits(profile, tree, state) {
     if (state.event < 0 || state.event === BLOCKED) {
         const blocked = blockedStacks(profile, state);
 
-        for (const thread of selectedThreads(profile, state))
-            addWaits(profile, tree, state, {thread, rows, here, blocked});
+        const all = new Map();
+        const add = (wait, variance) => {
+            rows[wait].variance += variance;
+        };
+
+        for (const thread of selectedThreads(profile, state)) {
+            const together = all.get(thread.process) || new Together(add);
+
+            all.set(thread.process, together);
+            addWaits(profile, tree, state,
+                {thread, rows, here, blocked, together});
+        }
+        for (const together of all.values())
+            together.end();
     }
     for (const row of rows)
         row.error = Math.sqrt(row.variance);
