@@ -11,7 +11,7 @@ import unittest
 
 from crosswalk import SIGNS
 from jprun import (BUILD, REPORT, ROOT, TICK_FLAGS, Case, need, program,
-                   quote, share_bound)
+                   quote, share_bound, weight_s)
 
 FOLDER = os.path.join(BUILD, "aarch64")
 LOADER = "/usr/aarch64-linux-gnu"
@@ -83,7 +83,17 @@ class Programs(Whole):
         libc's functions, signals' handlers, the linker's stubs."""
         self.profile("noframe", "0.1",
                      flags="JP_START JP_PERIOD=0.001 JP_DEPTH=4000")
-        self.complete(self.run_of())
+        run = self.run_of()
+        # glibc 2.41's swapcontext puts an address of its own into x30, which
+        # its call-frame information does not say: stacks end there, and say
+        # that they are incomplete.
+        known = sum(weight for stack, weight in self.collapsed(
+            there("noframe"), "jprof-log") if stack[0] != "swapcontext")
+        self.complete(run, 0.9)
+        self.assertLessEqual(
+            sum(sample[2] for sample in run.samples
+                if sample[4] not in ("root", "fiber")) / 1e6,
+            1.02 * weight_s(run) * 1000 - known)
         for names in (("main", "everything", "hot"),
                       ("main", "everything", "in_alloca", "hot"),
                       ("main", "on_signal", "hot")):
