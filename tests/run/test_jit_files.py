@@ -3,6 +3,7 @@
 are called and whatever becomes of them, and are kept beside the log, as is
 the code itself.  Runs in: tests."""
 import os
+import platform
 import shutil
 import signal
 import subprocess
@@ -200,6 +201,18 @@ class Code(Case):
         self.assertTrue(run.events("jitdump"))
         self.assertTrue(any(page.startswith(CODE)
                             for page in self.kept(run).values()))
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "code of x86-64")
+    def test_callers_that_the_dump_lacks(self):
+        """Other code lies where a dead function was, calls on, and is never
+        what runs itself: it does not get that function's name."""
+        done = self.run_program(program("stale"), "dump")
+        self.assertEqual((done.status, done.err), (-signal.SIGKILL, ""))
+        stacks = self.collapsed(program("stale"), "jprof-log")
+        self.assertGreater(sum(weight for stack, weight in stacks
+                               if "good_code" in stack), 30)
+        self.assertEqual([stack for stack, _ in stacks
+                          if "old_code" in stack and "good_code" in stack], [])
 
     def test_not_without_jit_code(self):
         self.busy(0.5, flags=TICK_FLAGS)

@@ -19,6 +19,7 @@
 #define GROWTH_NS 500000ULL      /* between looks at the perf map */
 #define ABSENT_NS 10000000ULL    /* the same while there is none */
 #define INTERVAL_NS 100000000ULL /* between looks at everything */
+#define CALLERS 16U     /* of a stack, whose code is looked at as well */
 #define FIRST_LOOKS 20U /* one each interval, when JIT code is first seen */
 #define YIELDS 1000U
 
@@ -70,13 +71,25 @@ static int due_sig(_Atomic uint64_t *at, uint64_t now_ns, uint64_t interval)
            atomic_compare_exchange_strong(at, &next, now_ns + interval);
 }
 
+/* The pc of each sample counts as hit.  Callers do only at looks, but where
+ * there is a dump: it may lack what runs at an address by now, which shows in
+ * the code alone. */
+static void hit_sig(const struct jp_buffer *buffer)
+{
+    uint32_t count = jp_jitdump_seen_sig() ? CALLERS + 1 : 1;
+    if (count > buffer->depth)
+        count = buffer->depth;
+    for (uint32_t i = 0; i < count; i++) {
+        if (jp_maps_anonymous_sig(buffer->frames[i]))
+            jp_code_hit_sig(buffer->frames[i]);
+    }
+}
+
 void jp_jit_check_sig(const struct jp_buffer *buffer, uint64_t now_ns)
 {
     if (!jp_maps_any_anonymous_sig())
         return;
-    /* The pc of each sample counts as hit; callers only at looks. */
-    if (buffer->depth > 0 && jp_maps_anonymous_sig(buffer->frames[0]))
-        jp_code_hit_sig(buffer->frames[0]);
+    hit_sig(buffer);
     if (now_ns < atomic_load(&next_growth_ns) || !has_jit_sig(buffer) ||
         !due_sig(&next_growth_ns, now_ns,
                  jp_jitmap_seen_sig() ? GROWTH_NS : ABSENT_NS))

@@ -49,6 +49,7 @@ struct dump {
 };
 
 static struct dump dumps[DUMPS_MAX];
+static _Atomic int some_seen;
 static char line[JP_MAP_LINE_MAX];
 static char entries[2048];
 
@@ -268,6 +269,7 @@ static void record_inherited_sig(struct dump *dump)
     hold_sig(dump, fd);
     event_sig(dump, fd);
     atomic_store(&dump->state, DUMP);
+    atomic_store(&some_seen, 1);
     jp_sys_close_sig(fd);
 }
 
@@ -295,9 +297,15 @@ static void record_sig(struct dump *dump)
             from_maps_sig(dump);
         event_sig(dump, fd);
         atomic_store(&dump->state, DUMP);
+        atomic_store(&some_seen, 1);
     }
     if (fd >= 0)
         jp_sys_close_sig(fd);
+}
+
+int jp_jitdump_seen_sig(void)
+{
+    return atomic_load_explicit(&some_seen, memory_order_relaxed);
 }
 
 int jp_jitdump_pending_sig(void)

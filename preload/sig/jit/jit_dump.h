@@ -16,6 +16,9 @@ void jp_jitdump_mapped_sig(const struct jp_vma *vma);
 /* Whether jp_jitdump_look_sig has something to do. */
 int jp_jitdump_pending_sig(void);
 
+/* Whether a dump has been found. */
+int jp_jitdump_seen_sig(void);
+
 /* Writes the map's lines of new dumps, and links or maps each dump, as it may
  * be removed before it is kept. */
 void jp_jitdump_look_sig(void);
