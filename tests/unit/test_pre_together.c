@@ -225,6 +225,39 @@ static void test_supervised(void **state)
     }
 }
 
+/* The stratum of a thread that has been in one wait for eight seconds. */
+static uint64_t stratum_of(uint32_t tid)
+{
+    struct jp_due due;
+    struct jp_thread *thread = begin();
+    const uint64_t begun = fake.now_ns;
+    thread->tid = tid;
+    while (fake.now_ns < begun + 8 * JP_NS) {
+        to_moment(thread, WAITS);
+        fake.switches++;
+        look(thread, IN_CALL, &due);
+    }
+    const uint64_t length =
+        thread->clock.watch.end_ns - thread->clock.watch.begin_ns;
+    jp_clock_end_sig(thread);
+    jp_thread_free_sig(thread);
+    return length;
+}
+
+/* Where threads end, others but the main thread are looked at more often. */
+static void test_passing(void **state)
+{
+    (void)state;
+    assert_true(stratum_of(TID + 1) > 2 * JP_NS);
+    struct jp_thread *thread = begin();
+    fake.now_ns += PERIOD;
+    jp_strata_ended_sig(thread, fake.now_ns);
+    jp_clock_end_sig(thread);
+    jp_thread_free_sig(thread);
+    assert_true(stratum_of(TID + 1) < JP_NS);
+    assert_true(stratum_of(TID) > 2 * JP_NS);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
@@ -235,6 +268,7 @@ int main(void)
         TEST(test_guessed_of_another),
         TEST(test_no_cpu_clock),
         TEST(test_supervised),
+        TEST(test_passing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
