@@ -72,8 +72,10 @@ static uint32_t place_sig(uint64_t seed, uint32_t index, uint32_t count)
 static uint64_t point_sig(const struct jp_thread *thread, uint64_t end,
                           uint64_t cell)
 {
-    const uint32_t all = (jp_threads_used_sig() + TOGETHER - 1) / TOGETHER;
-    const uint32_t group = jp_thread_index_sig(thread) % all;
+    const uint32_t index = jp_thread_index_sig(thread);
+    const uint32_t used = jp_threads_used_sig();
+    const uint32_t all = (used > index ? used - 1 : index) / TOGETHER + 1;
+    const uint32_t group = index % all;
     const uint32_t groups = all < SPREAD ? all : SPREAD;
     const uint64_t of = (uint64_t)jp_owner->pid << 32 | group / groups;
     /* (An end has zeros where its cell's length has its bit and below.) */
