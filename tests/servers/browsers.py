@@ -239,9 +239,9 @@ def examine(name, top, options):
             print("    " + row, flush=True)
         wrong += bool(texts)
         if keep:
-            shutil.copytree(stage.folder, os.path.join(
-                keep, os.path.basename(stage.folder)), symlinks=True,
-                            dirs_exist_ok=True)
+            to = os.path.join(keep, os.path.basename(stage.folder))
+            shutil.rmtree(to, ignore_errors=True)
+            shutil.copytree(stage.folder, to, symlinks=True)
     return wrong
 
 

@@ -13,6 +13,7 @@ import argparse
 import concurrent.futures
 import glob
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -160,7 +161,7 @@ def show(verdict, keep):
         print(f"    different: {text}", flush=True)
     if verdict.different and keep:
         name = f"{verdict.suite.name}-{verdict.unit}-{verdict.mode}.txt"
-        with open(os.path.join(keep, name.replace(" ", "_")), "wb") as file:
+        with open(os.path.join(keep, re.sub(r"[ /]", "_", name)), "wb") as file:
             file.write(verdict.output)
 
 
