@@ -229,6 +229,38 @@ static void test_other_signals(void **state)
     jp_clock_end_sig(thread);
 }
 
+/* Woken while the handler ran for a signal that was no sample, it does not
+ * block again: what it computes is no time without a CPU, nor is the wait
+ * before. */
+static void test_woken_in_the_handler(void **state)
+{
+    struct jp_due due;
+    unsigned runs = 0;
+    (void)state;
+    struct jp_thread *thread = looked_at();
+    struct jp_filter *filter = fence(thread);
+    const uint64_t begun = thread->clock.watch.given_ns;
+    const uint64_t period = thread->clock.watch.fence_period_ns;
+    while (fake.now_ns < begun + 20 * JP_NS) {
+        run_out(thread);
+        signal_of(thread->clock.timer, thread, IN_CALL, &due);
+        fake.switches++;
+    }
+    run_out(thread);
+    assert_false(signal_of(thread->clock.timer, thread, IN_CALL, &due));
+    memset(&sum, 0, sizeof(sum));
+    do {
+        runs++;
+        run_out(thread);
+        fake.cpu_ns += period;
+    } while (!signal_of(thread->clock.timer, thread, COMPUTES, &due));
+    assert_true(runs > 1);
+    assert_int_equal(due.ready, 0);
+    assert_uint_in_range(due.running, 1, runs * period);
+    jp_filter_drop_sig(filter);
+    jp_clock_end_sig(thread);
+}
+
 /* The kernel did not take the filter: the timer is set as before. */
 static void test_fence_for_nothing(void **state)
 {
@@ -253,9 +285,13 @@ static void test_fence_for_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_fenced),        TEST(test_fenced_rhythm),
-        TEST(test_fenced_wait),   TEST(test_fenced_waits),
-        TEST(test_other_signals), TEST(test_fence_for_nothing),
+        TEST(test_fenced),
+        TEST(test_fenced_rhythm),
+        TEST(test_fenced_wait),
+        TEST(test_fenced_waits),
+        TEST(test_other_signals),
+        TEST(test_woken_in_the_handler),
+        TEST(test_fence_for_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,7 +164,7 @@ static void find_sig(struct jp_thread *thread, const ucontext_t *context,
                                 jp_left_shared_sig(thread)));
     found->other = 0;
     found->ends = watch->parked && !watch->late && watch->waits &&
-                  !found->waits && found->blocks == 1;
+                  !watch->moved && !found->waits && found->blocks == 1;
 }
 
 /* Whether a wait of the thread has ended since the last signal. */
@@ -357,21 +357,6 @@ static void end_wait_sig(struct jp_watch *watch, const struct jp_found *found,
     watch->end_ns = watch->given_ns;
 }
 
-/* The part of a gap by which the handler's budget grows.  Threads that blocked
- * had time left over; all of them together are allowed as much as one thread
- * would be.  For a thread that did not block, only its CPU time counts: it was
- * kept waiting for a CPU, and the handler keeps it longer.  Where the timer
- * goes on by itself, each of its signals counts. */
-static uint64_t counted_sig(const struct jp_watch *watch, uint64_t gap)
-{
-    const struct jp_found *found = &watch->found;
-    const uint64_t threads = jp_threads_taken_sig();
-    if (watch->fence_ns != 0)
-        gap = min_sig(gap, watch->fence_period_ns);
-    const uint64_t part = threads > 1 ? gap / threads : gap;
-    return found->blocks == 0 || found->used > part ? found->used : part;
-}
-
 /* Finds out what the calling thread does, at a signal of one of its timers.
  * Returns 0 when the signal is no sample. */
 static int look_sig(struct jp_thread *thread, const struct jp_signal *signal,
@@ -392,19 +377,20 @@ static int look_sig(struct jp_thread *thread, const struct jp_signal *signal,
         return 0;
     find_sig(thread, signal->context, found);
     if (skipped)
-        due->counted_ns = counted_sig(watch, watch->fence_period_ns);
-    if (skipped && found->same) {
-        count_sig(watch, found);
-        jp_left_seen_sig(thread, found->switches);
-        jp_strata_stays_sig(thread, found);
-        return 0;
-    }
+        due->counted_ns = jp_strata_counted_sig(watch, watch->fence_period_ns);
     /* The CPU timer tells that the thread runs, but not when its wait ended:
      * the stratum stays as it was drawn. */
-    if ((!woken && !skipped) || found->ends)
+    if ((!woken && !skipped) || found->ends) {
+        jp_strata_since_sample_sig(thread);
         return 1;
+    }
     if (is_restless_sig(watch, found))
         watch->restless_ns = found->now + RESTLESS_NS;
+    if (skipped && found->blocks != 0 && found->blocks != JP_LEFT_UNKNOWN) {
+        count_sig(watch, found);
+        jp_left_seen_sig(thread, found->switches);
+        jp_strata_pass_sig(thread, found);
+    }
     return 0;
 }
 
@@ -461,7 +447,7 @@ static void weigh_sig(struct jp_thread *thread, struct jp_due *weight)
     watch->found_ns = found->now;
     jp_strata_begin_sig(thread, watch->end_ns, length,
                         jp_strata_memoryless_sig(thread, found->now));
-    weight->counted_ns = counted_sig(watch, watch->given_ns - given);
+    weight->counted_ns = jp_strata_counted_sig(watch, watch->given_ns - given);
     weight->probes = weight->running != 0 && !watch->was_parked;
 }
 
@@ -560,6 +546,8 @@ static void done_sig(struct jp_thread *thread)
     set_moment_sig(thread);
     /* CPU time and switches of the handler are not the thread's. */
     jp_left_seen_sig(thread, jp_left_switches_sig());
+    watch->passed = 0;
+    watch->moved = 0;
     watch->ours_ns = jp_used_since_sig(jp_used_cpu_sig(), thread->clock.cpu_ns);
     thread->clock.cpu_ns += watch->ours_ns;
 }

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "clock_timer.h"
+#include "left.h"
 #include "sig/os/filter.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
@@ -251,12 +252,35 @@ int jp_strata_follow_sig(struct jp_thread *thread, uint64_t now)
     return later && now < watch->moment_ns;
 }
 
-void jp_strata_stays_sig(struct jp_thread *thread, const struct jp_found *found)
+void jp_strata_pass_sig(struct jp_thread *thread, const struct jp_found *found)
 {
     struct jp_watch *watch = &thread->clock.watch;
+    watch->passed += found->blocks;
+    watch->moved |= !found->same;
+    watch->waits = (uint8_t)found->waits;
+    watch->found_ns = found->now;
     watch->ours_ns = 0;
     watch->late = watch->fence_ns != 0 &&
                   (found->now - watch->fence_ns) % watch->fence_period_ns >
                       JP_STRATA_PROMPT_NS;
     thread->clock.cpu_ns = found->cpu;
+}
+
+void jp_strata_since_sample_sig(struct jp_thread *thread)
+{
+    const struct jp_watch *watch = &thread->clock.watch;
+    struct jp_found *found = &thread->clock.watch.found;
+    found->same = found->same && !watch->moved;
+    if (found->blocks != JP_LEFT_UNKNOWN)
+        found->blocks += watch->passed;
+}
+
+uint64_t jp_strata_counted_sig(const struct jp_watch *watch, uint64_t gap)
+{
+    const struct jp_found *found = &watch->found;
+    const uint64_t threads = jp_threads_taken_sig();
+    if (watch->fence_ns != 0 && gap > watch->fence_period_ns)
+        gap = watch->fence_period_ns;
+    const uint64_t part = threads > 1 ? gap / threads : gap;
+    return found->blocks == 0 || found->used > part ? found->used : part;
 }

@@ -10,6 +10,7 @@
 
 struct jp_found;
 struct jp_thread;
+struct jp_watch;
 
 /* The longest stratum, in ns. */
 #define JP_STRATUM_MAX_NS (UINT64_C(1) << 32)
@@ -69,10 +70,19 @@ void jp_strata_fence_sig(struct jp_thread *thread);
  * set any more either, that a parked thread runs again. */
 int jp_strata_follow_sig(struct jp_thread *thread, uint64_t now);
 
-/* Told that such a signal found the thread in the wait of the one before, which
- * it left for the signal and got back into: the next one is compared with
- * this. */
-void jp_strata_stays_sig(struct jp_thread *thread,
-                         const struct jp_found *found);
+/* Told that such a signal found the thread as said, and is no sample: the next
+ * one is compared with this. */
+void jp_strata_pass_sig(struct jp_thread *thread, const struct jp_found *found);
+
+/* Makes of what was found since the last signal what it is since the last
+ * sample, where signals that were none have come between. */
+void jp_strata_since_sample_sig(struct jp_thread *thread);
+
+/* The part of a gap by which the handler's budget grows.  Threads that blocked
+ * had time left over; all of them together are allowed as much as one thread
+ * would be.  For a thread that did not block, only its CPU time counts: it was
+ * kept waiting for a CPU, and the handler keeps it longer.  Where the timer
+ * goes on by itself, each of its signals counts. */
+uint64_t jp_strata_counted_sig(const struct jp_watch *watch, uint64_t gap);
 
 #endif

@@ -56,26 +56,29 @@ struct jp_watch {
                                   average */
     int64_t lent_ns;           /* by how much the weights of running samples
                                   exceed their strata */
-    uint8_t waits;             /* the last signal found it waiting */
-    uint8_t late;              /* the last signal came long after its moment */
-    uint8_t memoryless;        /* the stratum's moment is (strata.c) */
-    uint8_t parked;            /* its strata are long, and cpu_wakeup is set */
-    uint8_t was_parked;        /* parked, before the current signal */
-    struct jp_found {          /* what the current signal found */
-        uint64_t now, cpu;     /* CLOCK_MONOTONIC, the thread's CPU clock */
-        uint64_t used;         /* CPU time since the handler ran last */
-        uint64_t switches;     /* its voluntary switches so far, */
-        uint64_t blocks;       /* and those since then (both may be unknown:
+    uint64_t passed;       /* how often it blocked from the last sample until
+                                  the last signal, if that was none */
+    uint8_t moved;         /* its wait has changed in that time */
+    uint8_t waits;         /* the last signal found it waiting */
+    uint8_t late;          /* the last signal came long after its moment */
+    uint8_t memoryless;    /* the stratum's moment is (strata.c) */
+    uint8_t parked;        /* its strata are long, and cpu_wakeup is set */
+    uint8_t was_parked;    /* parked, before the current signal */
+    struct jp_found {      /* what the current signal found */
+        uint64_t now, cpu; /* CLOCK_MONOTONIC, the thread's CPU clock */
+        uint64_t used;     /* CPU time since the handler ran last */
+        uint64_t switches; /* its voluntary switches so far, */
+        uint64_t blocks;   /* and those since then (both may be unknown:
                                   left.h) */
-        int waits;             /* the thread waits in a call */
-        int returns;           /* it is on its way back into its wait, which
+        int waits;         /* the thread waits in a call */
+        int returns;       /* it is on its way back into its wait, which
                                   the last signal made it leave */
-        int supervised;        /* in a call in which threads seldom wait */
-        int queues;            /* others wait there for the same thing */
-        int same;              /* in the same wait as at the last signal; until
+        int supervised;    /* in a call in which threads seldom wait */
+        int queues;        /* others wait there for the same thing */
+        int same;          /* in the same wait as at the last signal; until
                                   the stacks are compared: it may be */
-        int other;             /* the stacks were compared and differ */
-        int ends;              /* the wait of the last signal has just ended */
+        int other;         /* the stacks were compared and differ */
+        int ends;          /* the wait of the last signal has just ended */
     } found;
 };
 
