@@ -18,6 +18,17 @@
 #define NESTED_MAX 4    /* functions in functions, each declared elsewhere */
 #define LINKS_MAX 16    /* from an entry to what it is a copy of; usual are 2 */
 
+/* Codes of languages that Debian 12's dwarf.h does not have, of the list that
+ * is kept between the standards (dwarfstd.org/languages.html).  GCC 15 writes
+ * those of C++. */
+enum {
+    ZIG = 0x27,
+    HIP = 0x29,
+    C_PLUS_PLUS_17 = 0x2a,
+    C_PLUS_PLUS_20 = 0x2b,
+    C_PLUS_PLUS_23 = 0x3a
+};
+
 /* Whether the unit of an entry is in a language with names within names. */
 static int has_scopes(Dwarf_Die *root)
 {
@@ -35,6 +46,12 @@ static int has_scopes(Dwarf_Die *root)
     case DW_LANG_ObjC_plus_plus:
     case DW_LANG_D:
     case DW_LANG_Rust:
+    case DW_LANG_Swift:
+    case ZIG:
+    case HIP:
+    case C_PLUS_PLUS_17:
+    case C_PLUS_PLUS_20:
+    case C_PLUS_PLUS_23:
         return 1;
     default:
         return 0;
