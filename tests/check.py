@@ -188,8 +188,7 @@ def lint_jobs():
 
 
 # What makes inputs for a fuzz target alone.
-SEEDERS = {"fuzz_cfi": "cfiseeds.py", "fuzz_profile": "profileseed.py",
-           "fuzz_dwarf": "dwarfseeds.py"}
+SEEDERS = {"fuzz_cfi": "cfiseeds.py", "fuzz_profile": "profileseed.py"}
 
 
 def fuzz_targets():

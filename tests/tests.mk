@@ -50,7 +50,7 @@ $(FUZZ_HELD_TARGETS): FUZZ_MORE = $(FUZZ_HELD) $(FUZZ_WRAP:%=-Wl,--wrap=%)
 $(FUZZ_HELD_TARGETS): FUZZ_WRAP := open close fstat access lseek pread geteuid
 $(FUZZ_HELD_TARGETS): $(FUZZ_HELD)
 $(B)/tests/fuzz/fuzz_dwarf $(B)/libfuzzer/fuzz_dwarf: \
-  FUZZ_WRAP += jr_sections_unpack
+  FUZZ_WRAP += jr_sections_unpack jr_texts_end
 
 # Frame pointers for the default walker; functions stay what the source says.
 PROGFLAGS := -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls \

@@ -4,8 +4,9 @@
  * file, or three times a size (u32, little endian) and so many bytes: the file,
  * what dwz moved out of it (/held/alternate), and its .dwo file
  * (/proc/self/fd/900); tests/tools/dwarfseeds.py makes such.
- * Each section of DWARF is read where it ends at a page that nobody may touch:
- * in a file, what is read behind its end is another section.
+ * Each section of DWARF is read where it ends, but for the zeros that it is
+ * given (texts.h), at a page that nobody may touch: in a file, what is read
+ * behind its end is another section.
  * Runs in: fuzz tests. */
 #include <elf.h>
 #include <gelf.h>
@@ -19,6 +20,7 @@
 #include "base/file.h"
 #include "held.h"
 #include "parts.h"
+#include "symbol/dwarf/texts.h"
 #include "symbol/elf/elf.h"
 #include "symbol/elf/sections.h"
 
@@ -36,6 +38,8 @@ void __real_jr_sections_unpack(Elf *elf, const char *path,
                                struct jr_sections *unpacked);
 void __wrap_jr_sections_unpack(Elf *elf, const char *path,
                                struct jr_sections *unpacked);
+void __wrap_jr_texts_end(struct jr_texts *texts, Dwarf *dwarf,
+                         void *const *unpacked, size_t count);
 
 static size_t used; /* of the places */
 
@@ -70,11 +74,12 @@ static void set_apart(Elf_Scn *section)
     uint8_t *end;
 
     if (!data || !shown || !data->d_buf || data->d_size == 0 ||
-        data->d_size > PLACE || shown->d_size != data->d_size)
+        data->d_size > PLACE - JR_TEXTS_ROOM || shown->d_size != data->d_size)
         return;
     end = end_of_place();
     if (!end)
         return;
+    end -= JR_TEXTS_ROOM;
     memcpy(end - data->d_size, data->d_buf, data->d_size);
     data->d_buf = shown->d_buf = end - data->d_size;
 }
@@ -97,6 +102,16 @@ void __wrap_jr_sections_unpack(Elf *elf, const char *path,
             is_debug(elf_strptr(elf, names, header.sh_name)))
             set_apart(section);
     }
+}
+
+/* What the code under test does once libdw has seen it: done above. */
+void __wrap_jr_texts_end(struct jr_texts *texts, Dwarf *dwarf,
+                         void *const *unpacked, size_t count)
+{
+    (void)texts;
+    (void)dwarf;
+    (void)unpacked;
+    (void)count;
 }
 
 static int is_elf(const uint8_t *data, size_t size)

@@ -10,6 +10,7 @@ import unittest
 
 from dwarfs import LINES, Readers, instructions, output
 
+PAGE = 4096
 TEXT = 1 << 22              # bytes of a text
 FILES = 1 << 19             # that are called by it
 HEAD = 20                   # bytes, of a table of range lists, in 64-bit DWARF
@@ -97,6 +98,23 @@ class Hostile(Readers):
         self.changed(path, line=struct.pack("<I", len(head) + len(table)) +
                      head + table, line_str=b"a" * TEXT + b"\0")
         self.ask(path)
+
+    def test_names_up_to_the_end_of_the_file(self):
+        """None has an end, and the file is whole pages."""
+        path = self.build("names", "-gdwarf-4")
+        at, size = self.section(path, "str")
+        data = self.content("names")
+        names = data[at:at + size].replace(b"\0", b"_")
+        start = struct.unpack_from("<Q", data, 40)[0]
+        where = len(data) + -(len(data) + size) % PAGE
+        moved = bytearray(data.ljust(where, b"x") + names)
+        for header in range(start, len(data) - 63, 64):
+            if struct.unpack_from("<QQ", data, header + 24) == (at, size):
+                struct.pack_into("<Q", moved, header + 24, where)
+        self.keep("names", moved)
+        found = {name for name in self.ask(path).splitlines()[1::2]
+                 if name.endswith(names[-64:].decode())}
+        self.assertTrue(found)
 
     def test_range_list_out_of_the_section(self):
         path = self.build("lists", "-gdwarf-5", "-gdwarf64",

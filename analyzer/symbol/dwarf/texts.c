@@ -11,24 +11,31 @@
 
 #include "base/mem.h"
 
-/* Whether a text that begins in the section ends somewhere in memory that is
- * the file's: what is behind a section in a file does no harm. */
-static int has_end(const Elf_Data *data, const char *file, size_t size)
+/* Whether the file goes on behind the section, so that each text ends and a few
+ * bytes may be read there, which does no harm.  -1: the section is not in the
+ * file, but unpacked from it. */
+static int goes_on(const Elf_Data *data, const char *file, size_t size)
 {
     const char *start = data->d_buf, *end = start + data->d_size;
 
-    if (data->d_size == 0 || end[-1] == '\0')
-        return 1;
-    return file && start >= file && end <= file + size &&
+    if (!file || start < file || end > file + size)
+        return -1;
+    return (size_t)(file + size - end) >= JR_TEXTS_ROOM &&
            memchr(end, '\0', (size_t)(file + size - end));
 }
 
-/* The next section of DWARF behind `*section` whose last text has no end; NULL:
- * there is none. */
-static Elf_Data *next_endless(Elf *elf, Elf_Scn **section)
+static int is_one_of(const void *block, void *const *blocks, size_t count)
 {
-    size_t size = 0, names;
-    const char *file = elf_rawfile(elf, &size);
+    for (size_t i = 0; i < count; i++)
+        if (blocks[i] == block)
+            return 1;
+    return 0;
+}
+
+/* The next section of DWARF behind `*section`; NULL: there is none. */
+static Elf_Data *next_data(Elf *elf, Elf_Scn **section)
+{
+    size_t names;
 
     if (elf_getshdrstrndx(elf, &names) < 0)
         return NULL;
@@ -45,22 +52,29 @@ static Elf_Data *next_endless(Elf *elf, Elf_Scn **section)
              strncmp(name, ".zdebug", 7) != 0))
             continue;
         data = elf_rawdata(*section, NULL);
-        if (data && data->d_buf && !has_end(data, file, size))
+        if (data && data->d_buf)
             return data;
     }
     return NULL;
 }
 
-void jr_texts_end(struct jr_texts *texts, Dwarf *dwarf)
+void jr_texts_end(struct jr_texts *texts, Dwarf *dwarf, void *const *unpacked,
+                  size_t count)
 {
     Elf *elf = dwarf_getelf(dwarf);
     Elf_Scn *section = NULL;
+    size_t size = 0;
+    const char *file = elf ? elf_rawfile(elf, &size) : NULL;
     Elf_Data *data;
 
-    while (elf && (data = next_endless(elf, &section))) {
+    while (elf && (data = next_data(elf, &section))) {
         Elf_Data *shown = elf_getdata(section, NULL);
-        char *copy = jr_alloc(data->d_size + 1, 1);
+        char *copy;
 
+        if (goes_on(data, file, size) > 0 ||
+            is_one_of(data->d_buf, unpacked, count))
+            continue;
+        copy = jr_alloc(data->d_size + JR_TEXTS_ROOM, 1);
         memcpy(copy, data->d_buf, data->d_size);
         /* libelf has given libdw one or the other of these. */
         if (shown && shown->d_buf == data->d_buf)
@@ -74,8 +88,14 @@ int jr_texts_are_ended(Dwarf *dwarf)
 {
     Elf *elf = dwarf_getelf(dwarf);
     Elf_Scn *section = NULL;
+    size_t size = 0;
+    const char *file = elf ? elf_rawfile(elf, &size) : NULL;
+    const Elf_Data *data;
 
-    return elf && !next_endless(elf, &section);
+    while (elf && (data = next_data(elf, &section)))
+        if (goes_on(data, file, size) == 0)
+            return 0;
+    return elf != NULL;
 }
 
 void jr_texts_free(struct jr_texts *texts)

@@ -87,7 +87,8 @@ int jr_altfile_open(const struct jr_debug_folders *folders, Dwarf *debug,
         alternate->dwarf = dwarf_begin_elf(alternate->elf, DWARF_C_READ, NULL);
     }
     if (alternate->dwarf) {
-        jr_texts_end(&alternate->texts, alternate->dwarf);
+        jr_texts_end(&alternate->texts, alternate->dwarf,
+                     alternate->unpacked.items, alternate->unpacked.count);
         dwarf_setalt(debug, alternate->dwarf);
         return 0;
     }

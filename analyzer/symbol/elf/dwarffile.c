@@ -76,7 +76,8 @@ int jr_dwarf_file_open(Dwfl_Module *module, Elf *elf, const char *path,
     file->path = debug_file ? debug_file : path;
     file->bias = bias - elf_bias;
     if (file->debug)
-        jr_texts_end(&file->texts, file->debug);
+        jr_texts_end(&file->texts, file->debug, file->unpacked.items,
+                     file->unpacked.count);
     if (!file->debug || jr_altfile_open(folders, file->debug, file->path,
                                         &file->alternate) != 0)
         return -1;

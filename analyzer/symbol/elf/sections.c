@@ -16,6 +16,7 @@
 #include "base/diag.h"
 #include "base/mem.h"
 #include "packed.h"
+#include "symbol/dwarf/texts.h"
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
@@ -83,7 +84,7 @@ static int unpack(Elf *elf, Elf_Scn *section, const GElf_Chdr *head,
     unpacked->before += data->d_size;
     if (!jr_packed_is_usual(unpacked->before, unpacked->after))
         return -1;
-    made = jr_alloc(head->ch_size ? head->ch_size : 1, 1);
+    made = jr_alloc(head->ch_size + JR_TEXTS_ROOM, 1);
     if (unpacker((char *)data->d_buf + start, data->d_size - start, made,
                  head->ch_size) != 0) {
         free(made);
