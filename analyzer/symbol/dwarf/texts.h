@@ -16,11 +16,11 @@ struct jr_texts {
     size_t count, room;
 };
 
-/* Before libdw (0.188) is asked for a text or a number of the file: it gives out
- * a text that begins in a section, or just behind it, whether it ends there or
- * not, and reads a few bytes of a line table too many.  A section behind which
- * the file ends is replaced by a copy with zeros behind it; not so are those of
- * the `count` blocks of `unpacked`, which have JR_TEXTS_ROOM. */
+/* Before libdw (0.188) is asked for a text or a number of the file: it gives
+ * out a text that begins in a section, or just behind it, whether it ends there
+ * or not, and reads a few bytes of a line table too many.  A section behind
+ * which the file ends is replaced by a copy with zeros behind it; not so are
+ * those of the `count` blocks of `unpacked`, which have JR_TEXTS_ROOM. */
 void jr_texts_end(struct jr_texts *texts, Dwarf *dwarf, void *const *unpacked,
                   size_t count);
 
