@@ -40,6 +40,14 @@ class Interrupts(Case):
     def test_transfers(self):
         self.assertNotIn("short", self.same(program("transfers")))
 
+    def test_short_reads(self):
+        """What a socket has is all that a read wants; nothing waits for a
+        signal that may have cut it short."""
+        times = [float(self.run_program(program("short_reads"), **how).out)
+                 for how in ({"preload": None, "flags": None},
+                             {"flags": "JP_START"})]
+        self.assertLess(times[1], 20 * times[0] + 100)
+
     def test_signal_handled_by_another_thread(self):
         done = self.run_program(program("stolen"),
                                 flags="JP_START JP_PERIOD=0.01")

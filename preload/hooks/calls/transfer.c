@@ -36,9 +36,7 @@ static ssize_t read_more(struct jp_stream *stream, const struct iovec *parts,
     JP_REAL_DECLARED(read)
     (void)count;
     (void)data;
-    return gives_all(stream->fd)
-               ? real(stream->fd, parts->iov_base, parts->iov_len)
-               : 0;
+    return real(stream->fd, parts->iov_base, parts->iov_len);
 }
 
 JP_HOOK(ssize_t, read, (int fd, void *data, size_t size))
@@ -50,7 +48,9 @@ JP_HOOK(ssize_t, read, (int fd, void *data, size_t size))
     const ssize_t done = JP_STREAM_AGAIN(&stream, real(fd, data, size));
     const struct iovec part = {data, size};
     const struct jp_parts rest = {&part, 1, 1, read_more, NULL};
-    return done > 0 ? jp_stream_rest(&stream, rest, (size_t)done) : done;
+    return done > 0 && (size_t)done < size && gives_all(fd)
+               ? jp_stream_rest(&stream, rest, (size_t)done)
+               : done;
 }
 
 /* What glibc's headers turn read into under _FORTIFY_SOURCE. */
