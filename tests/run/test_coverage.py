@@ -124,7 +124,8 @@ class Missing(CoverageCase):
         summary, gaps = self.merged()
         gap = self.gap(name, gaps)
         self.assertIn(why, gap["why"])
-        self.assertEqual(float(gap["sampled_s"]), 0)
+        # On a busy machine env, which it was before, may have had a sample.
+        self.assertLess(float(gap["sampled_s"]), 0.02)
         # The clock's word of itself, 0.4 s, and exec and exit.
         self.assertGreater(float(gap["cpu_s"]), 0.39)
         total = float(summary["cpu_all_s"])

@@ -13,7 +13,7 @@ import unittest
 
 from jprun import BUILD, Case, decode, program, weight_s
 
-SECONDS = float(os.environ.get("SOAK_SECONDS", "40")) / 4
+SECONDS = float(os.environ.get("SOAK_SECONDS", "60")) / 4
 STORM = os.path.join(BUILD, "tests", "soak", "storm")
 LIBRARIES = program("swap_a.so"), program("swap_b.so")
 HANG_SECONDS = 120          # besides the time that it is to take
