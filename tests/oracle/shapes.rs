@@ -26,12 +26,18 @@ impl Shape for Round {
     }
 }
 
+// A value that the compiler cannot follow, as it does not follow what is read
+// again.  (std::hint::black_box came with Rust 1.66; Debian 12 has 1.63.)
+fn unknown(value: u64) -> u64 {
+    unsafe { std::ptr::read_volatile(&value) }
+}
+
 #[inline(never)]
 fn deep(depth: u64) -> u64 {
     if depth == 0 {
         return 1;
     }
-    std::hint::black_box(deep(depth - 1)) * 3 + depth
+    unknown(deep(depth - 1)) * 3 + depth
 }
 
 #[inline(never)]

@@ -294,27 +294,26 @@ static void check_damage(struct jr_dwarf *dwarf, const struct jr_unit *unit)
 
 /* Of functions that the linker made one (--icf), the one whose lines are there:
  * of those that begin where it does, the last one that is declared before its
- * first line. */
+ * last line.  (The first line may be an inlined function's.) */
 static struct jr_dwarf_function *kept_one(struct jr_dwarf *dwarf,
                                           struct jr_unit *unit,
                                           struct jr_dwarf_function *function)
 {
-    struct jr_frame first = {0};
+    struct jr_frame last = {0};
     struct jr_dwarf_function *best = function;
     uint32_t best_line = 0;
 
+    jr_lines_of_code(unit, function->end - 1, dwarf->strings, &last);
     for (size_t i = 0; i < NEAR_MAX; i++, function--) {
         Dwarf_Die entry;
         uint32_t line;
 
         if (function->start != best->start || function->end != best->end)
             break;
-        if (i == 0)
-            jr_lines_of_code(unit, function->start, dwarf->strings, &first);
         if (!dwarf_offdie(unit->dwarf, function->offset, &entry))
             break;
         line = jr_lines_first(&entry);
-        if (line <= first.line && line > best_line) {
+        if (line <= last.line && line > best_line) {
             best = function;
             best_line = line;
         }
