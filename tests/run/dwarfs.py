@@ -24,7 +24,8 @@ def output(*argv, text=None, check=True):
 def instructions(path):
     """The addresses of a file's instructions, padding left out."""
     found = re.findall(r"(?m)^\s+([0-9a-f]+):\t(?!\S*nop|data16|xchg +%ax,%ax)",
-                       output("objdump", "-d", "--no-show-raw-insn", path))
+                       output("objdump", "-d", "--no-show-raw-insn",
+                              "--dwarf=no-follow-links", path))
     return [int(word, 16) for word in found]
 
 

@@ -33,10 +33,13 @@ def numbers(names):
 
 
 def calls():
-    """Names of those in preload/sig."""
+    """Names of those in preload/sig, but for a file that only knows calls of
+    the program's by their numbers."""
     names = set()
-    for path in glob.glob(os.path.join(ROOT, "preload/sig/**/*.c"),
-                          recursive=True):
+    sig = os.path.join(ROOT, "preload/sig")
+    paths = set(glob.glob(sig + "/**/*.c", recursive=True))
+    paths.remove(sig + "/clock/left.c")
+    for path in paths:
         with open(path, encoding="utf-8") as source:
             names |= set(re.findall(r"\bSYS_([a-z]\w*)", source.read()))
     return names

@@ -108,8 +108,9 @@ class LeftOut(Readers):
         if shutil.which("ld.lld"):
             found.append(("-fuse-ld=lld",))
         else:
-            found += [("-fuse-ld=lld", "-B" + folder) for folder in glob.glob(
-                os.path.join(root, "lib/rustlib/*/bin/gcc-ld"))]
+            found += [("-fuse-ld=lld", "-B" + os.path.dirname(lld))
+                      for lld in glob.glob(os.path.join(
+                          root, "lib/rustlib/*/bin/gcc-ld/ld.lld"))]
         return found
 
     def test_unused(self):

@@ -138,13 +138,15 @@ class Output(Case):
 
     def test_fifo_is_written_to_and_stays(self):
         os.mkfifo(self.path("fifo"))
-        with subprocess.Popen(["cat", "fifo"], cwd=self.dir,
-                              stdout=subprocess.PIPE) as reader:
+        with open(self.path("copy"), "wb+") as copy, subprocess.Popen(
+                ["cat", "fifo"], cwd=self.dir, stdout=copy) as reader:
             self.addCleanup(reader.kill)
             self.assertEqual(self.html("fifo"), (0, b"", ""))
-            self.assertIn(b"</html>", reader.stdout.read())
+            reader.wait(HANG_SECONDS)
+            copy.seek(0)
+            self.assertIn(b"</html>", copy.read())
         self.assertTrue(stat.S_ISFIFO(os.stat(self.path("fifo")).st_mode))
-        self.assertEqual(self.added(), ["fifo"])
+        self.assertEqual(self.added(), ["copy", "fifo"])
 
     def test_file_that_must_not_be_written_to(self):
         self.put("out", "old\n")

@@ -170,15 +170,17 @@ static void survives_damage(void **state)
     }
 }
 
+/* A table of version 4, with room behind it. */
+static const uint8_t table[] = {
+    65,  0,   0,          0,    4,      0,   25,  0,   0,   0,   1,
+    1,   1,   0xfd,       12,   13,     0,   1,   1,   1,   1,   0,
+    0,   0,   1,          0,    0,      1,   0,   'a', 0,   0,   0,
+    0,   0,   AT(0x1000), COPY, PC(16), END, 'x', 'x', 'x', 'x', 'x',
+    'x', 'x', 'x',        'x',  'x',    'x', 'x', 'x', 'x', 'x', 'x'};
+
 /* A head may say of each of its parts that it is longer or shorter. */
 static void reads_nothing_beyond_a_table(void **state)
 {
-    static const uint8_t table[] = {
-        65,  0,   0,          0,    4,      0,   25,  0,   0,   0,   1,
-        1,   1,   0xfd,       12,   13,     0,   1,   1,   1,   1,   0,
-        0,   0,   1,          0,    0,      1,   0,   'a', 0,   0,   0,
-        0,   0,   AT(0x1000), COPY, PC(16), END, 'x', 'x', 'x', 'x', 'x',
-        'x', 'x', 'x',        'x',  'x',    'x', 'x', 'x', 'x', 'x', 'x'};
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     uint8_t *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -211,6 +213,38 @@ static void reads_nothing_beyond_a_table(void **state)
     munmap(memory, 2 * page);
 }
 
+/* libdw, which may crash of a damaged table, is to read other kinds. */
+static void tells_other_kinds_from_damage(void **state)
+{
+    static const struct {
+        uint8_t at, value; /* a byte that is another one */
+        int found;
+    } cases[] = {
+        {0, 65, 0},              /* the table as it is */
+        {0, 200, 1},             /* its length, */
+        {4, 7, -1},              /* version, */
+        {6, 200, 1}, {6, 12, 1}, /* where its program begins, */
+        {11, 4, -1},             /* operations in an instruction, */
+        {17, 2, -1},             /* and arguments of an opcode */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint8_t copy[sizeof table];
+        struct jr_line_table read = {0};
+        struct jr_dwarf_shared shared = {.budget.left = 1000,
+                                         .live = live,
+                                         .lines.table = {copy, sizeof copy}};
+
+        memcpy(copy, table, sizeof table);
+        copy[cases[i].at] = cases[i].value;
+        assert_int_equal(jr_line_table_read(&read, &shared, 0, "/folder"),
+                         cases[i].found);
+        assert_int_equal(read.nfiles != 0, cases[i].found == 0);
+        jr_line_table_free(&read);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +254,7 @@ int main(void)
         cmocka_unit_test(goes_beyond_the_highest_address),
         cmocka_unit_test(survives_damage),
         cmocka_unit_test(reads_nothing_beyond_a_table),
+        cmocka_unit_test(tells_other_kinds_from_damage),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

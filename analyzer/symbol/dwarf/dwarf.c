@@ -288,7 +288,7 @@ static void open_unit(struct jr_dwarf *dwarf, struct jr_unit *unit)
 
 static void check_damage(struct jr_dwarf *dwarf, const struct jr_unit *unit)
 {
-    if (unit->damaged || unit->entries.damaged)
+    if (unit->damaged || unit->entries.damaged || unit->lines_damaged)
         say_damaged(dwarf);
 }
 

@@ -21,7 +21,15 @@ struct reading {
     const uint8_t *at, *end;
     unsigned version;
     uint8_t offset_size;
+    uint8_t is_strange; /* what made no sense may be of a kind not known here */
 };
+
+/* Ends the reading of a table that libdw may know. */
+static void find_strange(struct reading *reading)
+{
+    reading->at = NULL;
+    reading->is_strange = 1;
+}
 
 static uint64_t take_number(struct reading *reading, size_t size)
 {
@@ -62,11 +70,12 @@ static const char *take_text_of(struct reading *reading,
 {
     const uint64_t at = take_number(reading, reading->offset_size);
 
-    if (!reading->at || at >= bytes->size) {
-        reading->at = NULL;
-        return NULL;
-    }
-    return (const char *)bytes->start + at;
+    if (reading->at && at < bytes->size)
+        return (const char *)bytes->start + at;
+    if (reading->at && bytes->size == 0)
+        find_strange(reading);
+    reading->at = NULL;
+    return NULL;
 }
 
 /* A value of DWARF 5's tables: a text in *text, else a number. */
@@ -107,7 +116,7 @@ static uint64_t take_value(struct reading *reading, uint64_t form,
             reading->at = NULL;
         return 0;
     default:
-        reading->at = NULL;
+        find_strange(reading);
         return 0;
     }
 }
@@ -137,7 +146,9 @@ static void read_entries(struct reading *reading, int is_files)
     }
     count = take_leb(reading);
     /* Each form takes a byte at least. */
-    if (nforms > FORMS_MAX || (nforms == 0 && count > 0))
+    if (nforms > FORMS_MAX)
+        find_strange(reading);
+    else if (nforms == 0 && count > 0)
         reading->at = NULL;
     for (; reading->at && count > 0; count--) {
         const char *path = NULL;
@@ -194,8 +205,8 @@ static void read_length(struct reading *reading)
     }
     reading->end = reading->at + length;
     reading->version = (unsigned)take_number(reading, 2);
-    if (reading->version < 2 || reading->version > 5)
-        reading->at = NULL;
+    if (reading->at && (reading->version < 2 || reading->version > 5))
+        find_strange(reading);
 }
 
 /* Reads what is before the tables of folders and files. */
@@ -214,8 +225,8 @@ static void read_head(struct reading *reading, struct jr_line_program *program)
     program->end = reading->end;
     program->step = (uint8_t)take_number(reading, 1);
     /* Several operations in one instruction are of other machines. */
-    if (reading->version >= 4 && take_number(reading, 1) != 1)
-        reading->at = NULL;
+    if (reading->version >= 4 && take_number(reading, 1) != 1 && reading->at)
+        find_strange(reading);
     take_number(reading, 1); /* whether rows are statements at first */
     program->line_base = (int8_t)take_number(reading, 1);
     program->line_range = (uint8_t)take_number(reading, 1);
@@ -242,18 +253,22 @@ int jr_line_table_read(struct jr_line_table *table,
     reading.at = bytes->start + offset;
     reading.end = bytes->start + bytes->size;
     read_length(&reading);
-    if (!reading.at ||
+    if (reading.at &&
         !jr_dwarf_steps(&shared->budget, (uint64_t)(reading.end - reading.at)))
         return -1;
-    read_head(&reading, &program);
-    if (reading.version >= 5) {
+    if (reading.at)
+        read_head(&reading, &program);
+    if (reading.at && reading.version >= 5) {
         read_entries(&reading, 0);
         read_entries(&reading, 1);
-    } else {
+    } else if (reading.at) {
         read_old_entries(&reading, folder);
     }
-    if (!reading.at ||
-        jr_line_rows_read(&table->rows, &program, &shared->live) != 0) {
+    if (!reading.at) {
+        jr_line_table_free(table);
+        return reading.is_strange ? -1 : 1;
+    }
+    if (jr_line_rows_read(&table->rows, &program, &shared->live) != 0) {
         jr_line_table_free(table);
         return -1;
     }

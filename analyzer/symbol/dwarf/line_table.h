@@ -28,8 +28,10 @@ struct jr_line_table {
 
 /* Reads the table at `offset` of .debug_line into an empty one.  `folder` is
  * where the unit was compiled, NULL: not known.  Code that is not in the file
- * is left out.  Returns 0, or -1 for a table of a kind that is not read here,
- * or damaged, or when the budget has not a step for each byte. */
+ * is left out.  Returns 0; 1 for a damaged table, which stays empty (libdw
+ * 0.196 crashes of a name that is not there); or -1 for one that libdw may
+ * read: of a kind that is not known here, or with damaged rows, or when the
+ * budget has not a step for each byte. */
 int jr_line_table_read(struct jr_line_table *table,
                        struct jr_dwarf_shared *shared, uint64_t offset,
                        const char *folder);

@@ -70,14 +70,16 @@ static struct jr_line_table *table_of(struct jr_unit *unit)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word offset;
+    int found = -1;
 
     if (!unit->lines_read) {
         unit->lines_read = 1;
-        unit->lines_known =
-            dwarf_attr(&unit->head, DW_AT_stmt_list, &attribute) &&
-            dwarf_formudata(&attribute, &offset) == 0 &&
-            jr_line_table_read(&unit->lines, unit->shared, offset,
-                               unit->folder) == 0;
+        if (dwarf_attr(&unit->head, DW_AT_stmt_list, &attribute) &&
+            dwarf_formudata(&attribute, &offset) == 0)
+            found = jr_line_table_read(&unit->lines, unit->shared, offset,
+                                       unit->folder);
+        unit->lines_known = found >= 0;
+        unit->lines_damaged = found > 0;
     }
     return unit->lines_known ? &unit->lines : NULL;
 }

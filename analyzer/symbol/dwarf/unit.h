@@ -43,7 +43,8 @@ struct jr_unit {
     uint8_t damaged; /* the tree cannot be gone through; */
     uint8_t indexed; /* its functions are known; */
     uint8_t deep;    /* those within types and other functions, too */
-    uint8_t lines_read, lines_known; /* they were read; without a fault */
+    uint8_t lines_read, lines_known; /* they were read; libdw is not needed */
+    uint8_t lines_damaged;           /* there are none */
 };
 
 /* Calls `take` for each stretch of an entry's code.  Code that the linker left
