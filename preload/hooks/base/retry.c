@@ -18,9 +18,11 @@
 #include "sig/state/process.h"
 
 /* How long a thread waits for another one to run its handler: this time, and at
- * least this much of its own CPU time, which on a busy machine takes longer. */
+ * least this much of its own CPU time, which on a busy machine takes longer,
+ * and at a low priority (nice 19) much longer; so no more than the most. */
 #define OTHERS_NS 100000000U
 #define OTHERS_CPU_NS 10000000U
+#define OTHERS_MOST_NS 1000000000U
 
 int jp_retry_begin(struct jp_retry *retry)
 {
@@ -50,8 +52,9 @@ int jp_retry_take_ours(struct jp_retry *retry)
  * thread's CPU time when the waiting began; used 0: a filter forbids to ask. */
 static int may_wait_on(uint64_t begin, uint64_t used)
 {
-    return jp_sys_clock_sig(CLOCK_MONOTONIC) - begin < OTHERS_NS ||
-           (used != 0 &&
+    const uint64_t waited = jp_sys_clock_sig(CLOCK_MONOTONIC) - begin;
+    return waited < OTHERS_NS ||
+           (waited < OTHERS_MOST_NS && used != 0 &&
             jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) - used < OTHERS_CPU_NS);
 }
 
@@ -73,6 +76,8 @@ int jp_retry_interrupted(struct jp_retry *retry)
     if (jp_threads_taken_sig() < 2 || !jp_retry_undisturbed(retry))
         return 0;
     await_others(retry);
+    /* Samples of the waiting itself say nothing about the call. */
+    retry->runs = atomic_load(&retry->thread->hooks.runs);
     return jp_retry_take_ours(retry);
 }
 

@@ -58,15 +58,29 @@ static int64_t deadline(const struct jp_stream *stream)
     return stream->begin + time.tv_sec * (int64_t)JP_NS + time.tv_usec * 1000;
 }
 
-/* Whether a signal must have ended a receive that wants all bytes: the socket
- * is open and empty, and its time-out is not over, so that the receive could
- * have gone on waiting. */
-static int could_wait(const struct jp_stream *stream)
+/* Whether the socket's time-out, if it has one, is over. */
+static int is_over(const struct jp_stream *stream)
+{
+    return deadline(stream) <= jp_retry_now();
+}
+
+/* Whether a receive that wants all bytes could have gone on waiting: the socket
+ * is open and empty. */
+static int is_empty(const struct jp_stream *stream)
 {
     char byte;
     return jp_sys_sig(SYS_recvfrom, stream->fd, (long)&byte, 1,
-                      MSG_PEEK | MSG_DONTWAIT, 0) == -EAGAIN &&
-           deadline(stream) > jp_retry_now();
+                      MSG_PEEK | MSG_DONTWAIT, 0) == -EAGAIN;
+}
+
+/* Whether the other end of a pipe, socket or terminal is closed, so that a
+ * write to it ended with what it had moved. */
+static int is_hung_up(const struct jp_stream *stream)
+{
+    struct pollfd one = {.fd = stream->fd, .events = POLLOUT};
+    struct timespec none = {0, 0};
+    return jp_sys_sig(SYS_ppoll, (long)&one, 1, (long)&none, 0, 0) > 0 &&
+           (one.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 /* Called after a call that moved fewer bytes than it was asked to: whether only
@@ -74,10 +88,11 @@ static int could_wait(const struct jp_stream *stream)
 static int was_cut_short(struct jp_stream *stream)
 {
     if (jp_retry_take_ours(&stream->retry))
-        return 1;
+        return !is_over(stream);
     return waits_for_all(stream->fd) &&
-           (stream->way == JP_STREAM_OUT || could_wait(stream)) &&
-           jp_retry_interrupted(&stream->retry);
+           (stream->way == JP_STREAM_IN ? is_empty(stream)
+                                        : !is_hung_up(stream)) &&
+           !is_over(stream) && jp_retry_interrupted(&stream->retry);
 }
 
 /* Waits until the descriptor is ready.  Returns 0 or an errno. */
