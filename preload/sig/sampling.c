@@ -250,11 +250,11 @@ void jp_sampling_take_due_sig(struct jp_thread *thread,
         (due->running == 0 ||
          !write_again_sig(thread, JP_EVENT_WALL_READY, due->ready)))
         record_sig(thread, JP_EVENT_WALL_READY, due->ready, context);
-    if (due->after != 0)
-        write_again_sig(thread,
-                        due->after_ready ? JP_EVENT_WALL_READY
-                                         : JP_EVENT_WALL_BLOCKED,
-                        due->after);
+    const enum jp_event after =
+        due->after_ready ? JP_EVENT_WALL_READY : JP_EVENT_WALL_BLOCKED;
+    /* While another thread makes the log, it joins the sample that waits. */
+    if (due->after != 0 && !write_again_sig(thread, after, due->after))
+        record_sig(thread, after, due->after, context);
     /* Forgets a walk of which no sample was taken. */
     if (thread->buffer != NULL)
         thread->buffer->walked_ns = 0;
@@ -266,6 +266,8 @@ void jp_sampling_flush_time_sig(struct jp_thread *thread)
     struct jp_due due = {0};
     if (thread->buffer == NULL || atomic_exchange(&thread->busy, 1) != 0)
         return;
+    /* A sample that waited for the log comes first. */
+    jp_sampling_flush_sig(thread->buffer);
     if (kind->flush != NULL)
         kind->flush(thread, &due);
     if (jp_clock_is_thread_cpu_sig())

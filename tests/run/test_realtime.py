@@ -5,7 +5,7 @@ import re
 import time
 import unittest
 
-from jprun import Case, program
+from jprun import LIBRARY, Case, need, program
 
 FLAGS = "JP_START JP_REALTIME JP_PERIOD=0.002"
 
@@ -62,6 +62,24 @@ class Waiting(Case):
                   errors="replace") as status:
             return int(re.search(r"voluntary_ctxt_switches:\s*(\d+)",
                                  status.read()).group(1))
+
+
+class SlowLog(Case):
+    """The log takes long to make, and the threads' first samples wait for
+    it."""
+
+    def test_no_time_is_lost(self):
+        done = self.run_program(
+            need("strace"), "-f", "-qq", "-o", "/dev/null", "-e",
+            "trace=fallocate", "-e", "inject=fallocate:delay_enter=300000",
+            "-E", "LD_PRELOAD=" + LIBRARY, program("loads"), "idle", "1.5", "4",
+            preload=False, flags=FLAGS)
+        self.assertEqual((done.status, done.err), (0, ""))
+        threads = threads_of(self.run_of())
+        self.assertEqual(len(threads), 5)
+        for tid, samples in threads.items():
+            with self.subTest(tid=tid):
+                self.assertGreater(sum(s[1] for s in samples), 1.4)
 
 
 class Phases(Case):
