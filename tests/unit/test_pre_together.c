@@ -204,6 +204,10 @@ static void test_supervised(void **state)
     (void)state;
     assert_false(jp_left_is_supervised_sig(-1));
     assert_false(jp_left_is_supervised_sig(SYS_futex));
+    assert_false(jp_left_is_supervised_sig(SYS_preadv2));
+#ifdef SYS_futex_waitv
+    assert_false(jp_left_is_supervised_sig(SYS_futex_waitv));
+#endif
     assert_true(jp_left_is_supervised_sig(SYS_mount));
     for (int supervised = 0; supervised < 2; supervised++) {
         struct jp_due due;

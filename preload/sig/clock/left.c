@@ -73,6 +73,9 @@ int jp_left_wait_sig(const ucontext_t *context)
         return is_futex_wait_sig(jp_arch_second_sig(context));
     case SYS_nanosleep:
     case SYS_clock_nanosleep:
+#ifdef SYS_futex_waitv
+    case SYS_futex_waitv:
+#endif
 #ifdef SYS_epoll_wait
     case SYS_epoll_wait:
 #endif
@@ -97,7 +100,13 @@ int jp_left_is_supervised_sig(long call)
         SYS_recvmsg,         SYS_recvmmsg,       SYS_sendto,
         SYS_sendmsg,         SYS_sendmmsg,       SYS_mq_timedreceive,
         SYS_mq_timedsend,    SYS_splice,         SYS_sendfile,
-        SYS_copy_file_range, SYS_io_uring_enter, SYS_restart_syscall};
+        SYS_copy_file_range, SYS_io_uring_enter, SYS_restart_syscall,
+        SYS_preadv2,         SYS_pwritev2,       SYS_tee,
+        SYS_vmsplice,
+#ifdef SYS_futex_waitv
+        SYS_futex_waitv,
+#endif
+    };
     for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         if (call == others[i])
             return 0;
