@@ -2,6 +2,7 @@
 """DWARF that was made to break its reader, as each file here once did, and
 functions that are one.  More such files are in tests/fuzz/corpus/dwarf.
 Runs in: tests."""
+import os
 import re
 import resource
 import struct
@@ -14,6 +15,8 @@ PAGE = 4096
 TEXT = 1 << 22              # bytes of a text
 FILES = 1 << 19             # that are called by it
 HEAD = 20                   # bytes, of a table of range lists, in 64-bit DWARF
+MEMORY = 1 << 30            # bytes; it was more than 8 GiB
+SECTIONS = 10000
 CPU_SECONDS = 10            # it was more than 50
 TWINS = """
 #define CODE(name, line) \\
@@ -46,6 +49,7 @@ int main(int argc, char **)
 
 def limit():
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
 class Hostile(Readers):
@@ -127,6 +131,59 @@ class Hostile(Readers):
             struct.pack_into("<q", lists, HEAD + 8 * number, -1 << 62)
         self.changed(path, rnglists=bytes(lists))
         self.ask(path)
+
+
+    def test_two_sections_of_range_lists(self):
+        """libdw takes the first one, whose lists lead out of it."""
+        path = self.build("two", "-gdwarf-5", "-gdwarf64", compiler="clang++")
+        lists = self.piece(path, "rnglists")
+        subprocess.run(["objcopy", "--add-section", ".debug_rnglistz=" +
+                        self.keep("second", lists), path], check=True)
+        data = bytearray(self.content("two"))
+        at = self.section(path, "rnglists")[0]
+        for number in range(struct.unpack_from("<I", lists, 16)[0]):
+            struct.pack_into("<q", data, at + HEAD + 8 * number, -1 << 62)
+        self.keep("two", data.replace(b".debug_rnglistz\0",
+                                      b".debug_rnglists\0"))
+        self.ask(path)
+
+    def test_sections_that_overlap(self):
+        """Thousands up to the end of the file; memory is bounded by its
+        size."""
+        path = self.build("many")
+        data = bytearray(self.content("many"))
+        start = struct.unpack_from("<Q", data, 40)[0]
+        count = struct.unpack_from("<H", data, 60)[0]
+        at, size = self.section(path, "str")
+        heads = data[start:start + 64 * count]
+        one = next(heads[i:i + 64] for i in range(0, len(heads), 64)
+                   if struct.unpack_from("<QQ", heads, i + 24) == (at, size))
+        end = len(data) + 64 * (count + SECTIONS)
+        struct.pack_into("<QQ", one, 24, 64, end - 64)
+        struct.pack_into("<Q", data, 40, len(data))
+        struct.pack_into("<H", data, 60, count + SECTIONS)
+        self.keep("many", data + heads + one * SECTIONS)
+        self.ask(path)
+
+    def test_packed_names_without_an_end(self):
+        path = self.build("split", "-gdwarf-5", "-gsplit-dwarf",
+                          "-dumpbase", "split")
+        names = [name for name in os.listdir(self.dir)
+                 if name.endswith(".dwo")]
+        self.assertEqual(len(names), 1)
+        dwo = self.path(names[0])
+        text = subprocess.run(["objcopy", "-O", "binary",
+                               "--only-section=.debug_str.dwo",
+                               "--set-section-flags",
+                               ".debug_str.dwo=alloc", dwo, "/dev/stdout"],
+                              check=True, stdout=subprocess.PIPE).stdout
+        self.assertTrue(text)
+        subprocess.run(["objcopy", "--update-section", ".debug_str.dwo=" +
+                        self.keep("text", text.replace(b"\0", b"_")), dwo],
+                       check=True)
+        subprocess.run(["objcopy", "--compress-debug-sections=zlib", dwo],
+                       check=True)
+        self.assertNotIn("_Z9innermost_", self.ask(path))
 
 
 class Twins(Readers):

@@ -81,6 +81,20 @@ static void test_branch_leads_on(void **state)
     assert_false(BEHIND(10));
 }
 
+/* call *%rcx does not return; behind it is a function without a frame, a loop
+ * and ret. */
+static void test_call_for_good(void **state)
+{
+    (void)state;
+    LAY("\x55\x48\x89\xe5\xff\xd1\xff\xc9\x75\xfc\xc3");
+    assert_false(BEHIND(10));
+    LAY("\x55\x48\x89\xe5\x74\x02\x5d\xc3\xff\xd1\xff\xc9\x75\xfc\xc3");
+    assert_false(BEHIND(14));
+    /* leave */
+    LAY("\x55\x48\x89\xe5\xff\xd1\xc9\xc3");
+    assert_true(BEHIND(6));
+}
+
 /* sub $8,%rsp; call *%rcx; ...: nothing says whose frame was found. */
 static void test_no_frame(void **state)
 {
@@ -123,6 +137,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_own_code),
         cmocka_unit_test(test_branch_leads_on),
+        cmocka_unit_test(test_call_for_good),
         cmocka_unit_test(test_no_frame),
         cmocka_unit_test(test_bounds),
     };

@@ -11,9 +11,9 @@
 
 #include "bytes.h"
 
-#define LEB_MOST 10 /* bytes of a number */
-/* Where the first table of a .dwo file begins, behind its head. */
-#define FIRST_TABLE(offset_size) ((offset_size) == 8 ? 20U : 12U)
+#define LEB_MOST 10     /* bytes of a number */
+#define WIDE UINT32_MAX /* the length that says: 64-bit DWARF */
+#define HEAD_REST 8U    /* bytes of a table's head behind its length */
 
 static int is_section(const char *name)
 {
@@ -26,7 +26,7 @@ static void find(struct jr_range_lists *lists, Dwarf *dwarf)
 {
     Elf *elf = dwarf_getelf(dwarf);
     Elf_Scn *section = NULL;
-    size_t names;
+    size_t names, count = 0;
 
     if (lists->dwarf == dwarf)
         return;
@@ -41,25 +41,52 @@ static void find(struct jr_range_lists *lists, Dwarf *dwarf)
             !is_section(elf_strptr(elf, names, header.sh_name)))
             continue;
         data = elf_rawdata(section, NULL);
-        if (data && data->d_buf) {
+        /* Of several, libdw may take another one. */
+        if (data && data->d_buf && count++ == 0) {
             lists->start = data->d_buf;
             lists->size = data->d_size;
+        } else {
+            lists->size = 0;
         }
     }
 }
 
-/* Where the table of the unit of an entry begins. */
-static uint64_t table_of(Dwarf_Die *die, unsigned offset_size)
+/* Where the items of the first table begin, behind its head; UINT64_MAX: it has
+ * none, or no such head. */
+static uint64_t first_table(const struct jr_range_lists *lists)
+{
+    const uint8_t *at = lists->start;
+    unsigned size = 4;
+    uint64_t begin = 4, length;
+
+    if (lists->size < 4 + 8 + HEAD_REST)
+        return UINT64_MAX;
+    length = jr_bytes_number(at, 4);
+    if (length == WIDE) {
+        size = 8;
+        begin = 4 + 8;
+        length = jr_bytes_number(at + 4, 8);
+    }
+    at += begin;
+    if (length < HEAD_REST || length > lists->size - begin ||
+        jr_bytes_number(at, 2) != 5 || (at[2] != 4 && at[2] != 8) ||
+        at[3] != 0 || jr_bytes_number(at + 4, 4) == 0 ||
+        jr_bytes_number(at + 4, 4) * size > length - HEAD_REST)
+        return UINT64_MAX;
+    return begin + HEAD_REST;
+}
+
+/* Where the table of the unit of an entry begins: where it says so, else, as in
+ * .dwo files, at the first table. */
+static uint64_t table_of(const struct jr_range_lists *lists, Dwarf_Die *root)
 {
     Dwarf_Attribute attribute;
-    Dwarf_Die root;
     Dwarf_Word base;
 
-    if (dwarf_diecu(die, &root, NULL, NULL) &&
-        dwarf_attr(&root, DW_AT_rnglists_base, &attribute) &&
-        dwarf_formudata(&attribute, &base) == 0)
+    if (dwarf_attr(root, DW_AT_rnglists_base, &attribute) &&
+        dwarf_formudata(&attribute, &base) == 0 && base != 0)
         return base;
-    return FIRST_TABLE(offset_size);
+    return first_table(lists);
 }
 
 int jr_range_lists_have(struct jr_range_lists *lists, Dwarf_Die *die)
@@ -68,15 +95,20 @@ int jr_range_lists_have(struct jr_range_lists *lists, Dwarf_Die *die)
     Dwarf_Die root;
     uint64_t number = 0, base, at;
     uint8_t offset_size = 4;
+    Dwarf_Half version = 0;
 
     if (!dwarf_attr(die, DW_AT_ranges, &attribute) ||
         dwarf_whatform(&attribute) != DW_FORM_rnglistx)
         return 1;
+    /* Before version 5 libdw would look in another section. */
     if (!dwarf_diecu(die, &root, NULL, &offset_size) ||
+        dwarf_cu_info(die->cu, &version, NULL, NULL, NULL, NULL, NULL, NULL) !=
+            0 ||
+        version < 5 ||
         !jr_bytes_leb(attribute.valp, attribute.valp + LEB_MOST, &number))
         return 0;
     find(lists, dwarf_cu_getdwarf(die->cu));
-    base = table_of(die, offset_size);
+    base = table_of(lists, &root);
     if (base > lists->size || number >= (lists->size - base) / offset_size)
         return 0;
     at = jr_bytes_number(lists->start + base + number * offset_size,

@@ -11,17 +11,34 @@
 
 #include "base/mem.h"
 
+/* The file, and where its last zero is; NULL: it has none. */
+struct file {
+    const char *start, *last;
+    size_t size;
+};
+
+static struct file file_of(Elf *elf)
+{
+    struct file file = {0};
+
+    if (elf)
+        file.start = elf_rawfile(elf, &file.size);
+    if (file.start)
+        file.last = memrchr(file.start, '\0', file.size);
+    return file;
+}
+
 /* Whether the file goes on behind the section, so that each text ends and a few
  * bytes may be read there, which does no harm.  -1: the section is not in the
  * file, but unpacked from it. */
-static int goes_on(const Elf_Data *data, const char *file, size_t size)
+static int goes_on(const Elf_Data *data, const struct file *file)
 {
     const char *start = data->d_buf, *end = start + data->d_size;
 
-    if (!file || start < file || end > file + size)
+    if (!file->start || start < file->start || end > file->start + file->size)
         return -1;
-    return (size_t)(file + size - end) >= JR_TEXTS_ROOM &&
-           memchr(end, '\0', (size_t)(file + size - end));
+    return (size_t)(file->start + file->size - end) >= JR_TEXTS_ROOM &&
+           file->last && file->last >= end;
 }
 
 static int is_one_of(const void *block, void *const *blocks, size_t count)
@@ -32,8 +49,9 @@ static int is_one_of(const void *block, void *const *blocks, size_t count)
     return 0;
 }
 
-/* The next section of DWARF behind `*section`; NULL: there is none. */
-static Elf_Data *next_data(Elf *elf, Elf_Scn **section)
+/* The next section of DWARF behind `*section`, and whether it has texts; NULL:
+ * there is none. */
+static Elf_Data *next_data(Elf *elf, Elf_Scn **section, int *has_texts)
 {
     size_t names;
 
@@ -51,6 +69,8 @@ static Elf_Data *next_data(Elf *elf, Elf_Scn **section)
             (strncmp(name, ".debug", 6) != 0 &&
              strncmp(name, ".zdebug", 7) != 0))
             continue;
+        *has_texts = (strstr(name, "_str") && !strstr(name, "_str_")) ||
+                     strstr(name, "_info") || strstr(name, "_types");
         data = elf_rawdata(*section, NULL);
         if (data && data->d_buf)
             return data;
@@ -58,29 +78,58 @@ static Elf_Data *next_data(Elf *elf, Elf_Scn **section)
     return NULL;
 }
 
+/* The first of the file's bytes that are in a section behind which it ends;
+ * NULL: there is none. */
+static const char *first_to_copy(Elf *elf, const struct file *file)
+{
+    Elf_Scn *section = NULL;
+    const char *first = NULL;
+    const Elf_Data *data;
+    int has_texts;
+
+    while ((data = next_data(elf, &section, &has_texts)))
+        if (goes_on(data, file) == 0 &&
+            (!first || (const char *)data->d_buf < first))
+            first = data->d_buf;
+    return first;
+}
+
+static char *copy_of(struct jr_texts *texts, const char *from, size_t size)
+{
+    char *copy = jr_alloc(size + JR_TEXTS_ROOM, 1);
+
+    memcpy(copy, from, size);
+    *JR_PUSH(texts->items, texts->count, texts->room) = copy;
+    return copy;
+}
+
 void jr_texts_end(struct jr_texts *texts, Dwarf *dwarf, void *const *unpacked,
                   size_t count)
 {
     Elf *elf = dwarf_getelf(dwarf);
     Elf_Scn *section = NULL;
-    size_t size = 0;
-    const char *file = elf ? elf_rawfile(elf, &size) : NULL;
+    const struct file file = file_of(elf);
+    /* One copy for all of these, as any number of them may overlap. */
+    const char *first = elf ? first_to_copy(elf, &file) : NULL;
+    char *tail =
+        first ? copy_of(texts, first, (size_t)(file.start + file.size - first))
+              : NULL;
     Elf_Data *data;
+    int has_texts;
 
-    while (elf && (data = next_data(elf, &section))) {
+    while (elf && (data = next_data(elf, &section, &has_texts))) {
         Elf_Data *shown = elf_getdata(section, NULL);
+        const int more = goes_on(data, &file);
         char *copy;
 
-        if (goes_on(data, file, size) > 0 ||
-            is_one_of(data->d_buf, unpacked, count))
+        if (more > 0 || (more < 0 && is_one_of(data->d_buf, unpacked, count)))
             continue;
-        copy = jr_alloc(data->d_size + JR_TEXTS_ROOM, 1);
-        memcpy(copy, data->d_buf, data->d_size);
+        copy = more == 0 ? tail + ((const char *)data->d_buf - first)
+                         : copy_of(texts, data->d_buf, data->d_size);
         /* libelf has given libdw one or the other of these. */
         if (shown && shown->d_buf == data->d_buf)
             shown->d_buf = copy;
         data->d_buf = copy;
-        *JR_PUSH(texts->items, texts->count, texts->room) = copy;
     }
 }
 
@@ -88,13 +137,19 @@ int jr_texts_are_ended(Dwarf *dwarf)
 {
     Elf *elf = dwarf_getelf(dwarf);
     Elf_Scn *section = NULL;
-    size_t size = 0;
-    const char *file = elf ? elf_rawfile(elf, &size) : NULL;
+    const struct file file = file_of(elf);
     const Elf_Data *data;
+    int has_texts;
 
-    while (elf && (data = next_data(elf, &section)))
-        if (goes_on(data, file, size) == 0)
+    while (elf && (data = next_data(elf, &section, &has_texts))) {
+        const int more = goes_on(data, &file);
+
+        /* What libelf has unpacked ends with its last byte. */
+        if (more == 0 ||
+            (more < 0 && has_texts && data->d_size > 0 &&
+             ((const char *)data->d_buf)[data->d_size - 1] != '\0'))
             return 0;
+    }
     return elf != NULL;
 }
 

@@ -25,6 +25,7 @@ struct sweep {
     uint64_t count;
     uint64_t farthest; /* where branches so far lead to at most */
     unsigned frames;   /* how often the code has set the frame pointer */
+    unsigned restored; /* 1: it has taken it back, and not returned since */
 };
 
 /* Decodes the instruction at pc.  Returns 0 when it cannot be read. */
@@ -48,8 +49,9 @@ static int decode_sig(struct sweep *sweep, uint64_t pc,
 
 /* Where the function at `first` ends: behind an instruction that goes away for
  * good and that no branch leads past.  Only functions that make a frame are
- * known so; the next frame that is made is another function's.  Returns `first`
- * for others. */
+ * known so; the next frame that is made is another function's.  What returns
+ * without taking back the frame pointer is another's without a frame, behind a
+ * call that does not return.  Returns `first` for others. */
 static uint64_t end_of_sig(struct jp_walk *walk, uint64_t first)
 {
     struct sweep sweep = {.code = (uint8_t *)walk->buffer->walker};
@@ -58,6 +60,9 @@ static uint64_t end_of_sig(struct jp_walk *walk, uint64_t first)
     while (pc - first < FIRST_BYTES && decode_sig(&sweep, pc, &step)) {
         if (step.kind == JP_STEP_SET_FP && sweep.frames++ != 0)
             break;
+        sweep.restored |= step.kind == JP_STEP_POP_FP ||
+                          step.kind == JP_STEP_FROM_FP ||
+                          (step.kind == JP_STEP_LOAD_LINK && step.reg != 0);
         pc += step.length;
         const uint64_t to = pc + (uint64_t)(int64_t)step.value;
         const int jumps = step.kind == JP_STEP_JUMP;
@@ -66,8 +71,13 @@ static uint64_t end_of_sig(struct jp_walk *walk, uint64_t first)
             sweep.farthest = to;
         if ((jumps || step.kind == JP_STEP_OUT ||
              step.kind == JP_STEP_RETURN) &&
-            sweep.farthest < pc)
+            sweep.farthest < pc) {
+            if (step.kind == JP_STEP_RETURN && !sweep.restored)
+                return first;
             break;
+        }
+        if (step.kind == JP_STEP_RETURN)
+            sweep.restored = 0;
     }
     return sweep.frames != 0 ? pc : first;
 }
