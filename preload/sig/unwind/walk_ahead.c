@@ -8,6 +8,7 @@
  * Runs in: handler, any thread. */
 #include <string.h>
 
+#include "copied.h"
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
 #include "sig/os/sys.h"
@@ -15,7 +16,6 @@
 #include "walk_cfi.h"
 
 #define STEPS 192U /* instructions that are followed */
-#define PAGE 4096U
 #define COPY_BYTES 512U
 #define NEAR_BYTES 4096U   /* a function without a frame is shorter */
 #define FORKS 16U          /* branches that are remembered */
@@ -46,9 +46,8 @@ struct place {
 struct run {
     struct jp_walk *walk;
     struct place at;
-    uint64_t begin;  /* the pc of the thread */
-    uint64_t copied; /* the address that scratch.code is a copy of, */
-    uint32_t count;  /* and its bytes */
+    uint64_t begin; /* the pc of the thread */
+    struct jp_copied copied;
     uint32_t vague;  /* 1: sp is unknown, as after a call that may have taken
                         arguments off the stack */
     uint32_t pushed; /* number + 1 of the register that the last instruction
@@ -72,22 +71,12 @@ _Static_assert(sizeof(struct scratch) <=
 static const uint8_t *code_sig(struct run *run)
 {
     const uint64_t pc = run->at.pc;
-    const uint64_t left = PAGE - pc % PAGE;
-    if (jp_walk_runs_sig(run->walk) && pc / PAGE == run->begin / PAGE &&
+    const uint64_t left = JP_COPIED_PAGE - pc % JP_COPIED_PAGE;
+    if (jp_walk_runs_sig(run->walk) &&
+        pc / JP_COPIED_PAGE == run->begin / JP_COPIED_PAGE &&
         left >= JP_ARCH_STEP_BYTES)
         return (const uint8_t *)pc;
-    if (pc - run->copied < run->count &&
-        run->count - (pc - run->copied) >= JP_ARCH_STEP_BYTES)
-        return run->scratch->code + (pc - run->copied);
-    uint32_t size = left < COPY_BYTES ? (uint32_t)left : COPY_BYTES;
-    if (size < JP_ARCH_STEP_BYTES)
-        size = JP_ARCH_STEP_BYTES;
-    run->count = 0;
-    if (jp_sys_safe_read_sig(pc, run->scratch->code, size) != (long)size)
-        return NULL;
-    run->copied = pc;
-    run->count = size;
-    return run->scratch->code;
+    return jp_copied_sig(&run->copied, pc);
 }
 
 /* Leaves a path that tells nothing, and goes on at the first branch that was
@@ -426,6 +415,8 @@ enum jp_ahead jp_walk_ahead_sig(struct jp_walk *walk,
         .begin = frame->pc,
         .sized = 1,
         .scratch = (struct scratch *)walk->buffer->walker};
+    run.copied = (struct jp_copied){.bytes = run.scratch->code,
+                                    .room = sizeof(run.scratch->code)};
     enum jp_ahead found = JP_AHEAD_GOING;
     for (unsigned i = 0; i < STEPS && found == JP_AHEAD_GOING; i++)
         found = run_one_sig(&run, sp, fp);

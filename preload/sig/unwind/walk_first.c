@@ -4,25 +4,22 @@
  * out a caller, so a walk that comes from such code to jprof's own thread start
  * is complete only if that code belongs to the function which the start calls.
  * Runs in: handler, any thread. */
+#include "copied.h"
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
-#include "sig/os/sys.h"
 #include "sig/state/buffer.h"
 #include "sig/state/thread.h"
 #include "walk.h"
 
 #define FIRST_BYTES 16384U /* of a function that are looked at */
 #define COPY_BYTES 1024U
-#define PAGE 4096U
 
 _Static_assert(COPY_BYTES <= sizeof(((struct jp_buffer *)0)->walker),
                "a buffer has room for what is looked at");
 
 /* A function that is gone through from its beginning. */
 struct sweep {
-    uint8_t *code;   /* a copy of the code at `copied`, */
-    uint64_t copied; /* of `count` bytes */
-    uint64_t count;
+    struct jp_copied copied;
     uint64_t farthest; /* where branches so far lead to at most */
     unsigned frames;   /* how often the code has set the frame pointer */
     unsigned restored; /* 1: it has taken it back, and not returned since */
@@ -32,18 +29,10 @@ struct sweep {
 static int decode_sig(struct sweep *sweep, uint64_t pc,
                       struct jp_arch_step *step)
 {
-    if (pc - sweep->copied + JP_ARCH_STEP_BYTES > sweep->count) {
-        uint64_t size = PAGE - pc % PAGE;
-        if (size > COPY_BYTES)
-            size = COPY_BYTES;
-        if (size < JP_ARCH_STEP_BYTES)
-            size = JP_ARCH_STEP_BYTES;
-        if (jp_sys_safe_read_sig(pc, sweep->code, size) != (long)size)
-            return 0;
-        sweep->copied = pc;
-        sweep->count = size;
-    }
-    jp_arch_step_sig(sweep->code + (pc - sweep->copied), step);
+    const uint8_t *code = jp_copied_sig(&sweep->copied, pc);
+    if (code == NULL)
+        return 0;
+    jp_arch_step_sig(code, step);
     return step->kind != JP_STEP_END;
 }
 
@@ -54,7 +43,8 @@ static int decode_sig(struct sweep *sweep, uint64_t pc,
  * call that does not return.  Returns `first` for others. */
 static uint64_t end_of_sig(struct jp_walk *walk, uint64_t first)
 {
-    struct sweep sweep = {.code = (uint8_t *)walk->buffer->walker};
+    struct sweep sweep = {.copied = {.bytes = (uint8_t *)walk->buffer->walker,
+                                     .room = COPY_BYTES}};
     struct jp_arch_step step;
     uint64_t pc = first;
     while (pc - first < FIRST_BYTES && decode_sig(&sweep, pc, &step)) {
