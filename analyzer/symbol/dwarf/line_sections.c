@@ -4,8 +4,9 @@
  * Runs in: analyzer. */
 #include "line_sections.h"
 
-#include <gelf.h>
 #include <string.h>
+
+#include "named.h"
 
 /* Leaves out what has no end, so that each place has a text. */
 static void end_texts(struct jr_line_bytes *bytes)
@@ -25,18 +26,13 @@ void jr_line_sections_find(struct jr_line_sections *sections, Elf *elf)
         {".debug_str", ".zdebug_str", &sections->other_texts},
     };
     Elf_Scn *section = NULL;
-    size_t names;
+    GElf_Shdr header;
+    const char *name;
 
-    if (elf_getshdrstrndx(elf, &names) < 0)
-        return;
-    while ((section = elf_nextscn(elf, section))) {
-        GElf_Shdr header;
-        const char *name;
+    while ((name = jr_named_next(elf, &section, &header))) {
         const Elf_Data *data;
 
-        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
-            (header.sh_flags & SHF_COMPRESSED) ||
-            !(name = elf_strptr(elf, names, header.sh_name)))
+        if (header.sh_flags & SHF_COMPRESSED)
             continue;
         for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
             if (strcmp(name, wanted[i].name) != 0 &&

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "named.h"
 
 #define LEB_MOST 10     /* bytes of a number */
 #define WIDE UINT32_MAX /* the length that says: 64-bit DWARF */
@@ -17,28 +18,26 @@
 
 static int is_section(const char *name)
 {
-    return name && (strcmp(name, ".debug_rnglists") == 0 ||
-                    strcmp(name, ".zdebug_rnglists") == 0 ||
-                    strcmp(name, ".debug_rnglists.dwo") == 0);
+    return strcmp(name, ".debug_rnglists") == 0 ||
+           strcmp(name, ".zdebug_rnglists") == 0 ||
+           strcmp(name, ".debug_rnglists.dwo") == 0;
 }
 
 static void find(struct jr_range_lists *lists, Dwarf *dwarf)
 {
     Elf *elf = dwarf_getelf(dwarf);
     Elf_Scn *section = NULL;
-    size_t names, count = 0;
+    GElf_Shdr header;
+    const char *name;
+    size_t count = 0;
 
     if (lists->dwarf == dwarf)
         return;
     *lists = (struct jr_range_lists){.dwarf = dwarf};
-    if (!elf || elf_getshdrstrndx(elf, &names) < 0)
-        return;
-    while ((section = elf_nextscn(elf, section))) {
-        GElf_Shdr header;
+    while (elf && (name = jr_named_next(elf, &section, &header))) {
         const Elf_Data *data;
 
-        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
-            !is_section(elf_strptr(elf, names, header.sh_name)))
+        if (!is_section(name))
             continue;
         data = elf_rawdata(section, NULL);
         /* Of several, libdw may take another one. */

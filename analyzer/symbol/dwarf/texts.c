@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "named.h"
 
 /* The file, and where its last zero is; NULL: it has none. */
 struct file {
@@ -53,19 +54,14 @@ static int is_one_of(const void *block, void *const *blocks, size_t count)
  * there is none. */
 static Elf_Data *next_data(Elf *elf, Elf_Scn **section, int *has_texts)
 {
-    size_t names;
+    GElf_Shdr header;
+    const char *name;
 
-    if (elf_getshdrstrndx(elf, &names) < 0)
-        return NULL;
-    while ((*section = elf_nextscn(elf, *section))) {
-        GElf_Shdr header;
+    while ((name = jr_named_next(elf, section, &header))) {
         Elf_Data *data;
-        const char *name;
 
         /* Those that are still packed nobody reads. */
-        if (!gelf_getshdr(*section, &header) || header.sh_type == SHT_NOBITS ||
-            (header.sh_flags & SHF_COMPRESSED) ||
-            !(name = elf_strptr(elf, names, header.sh_name)) ||
+        if ((header.sh_flags & SHF_COMPRESSED) ||
             (strncmp(name, ".debug", 6) != 0 &&
              strncmp(name, ".zdebug", 7) != 0))
             continue;

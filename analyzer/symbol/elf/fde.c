@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/search.h"
+#include "symbol/dwarf/named.h"
 
 #define FORMAT_MASK 0x0f
 #define RELATIVE_MASK 0x70
@@ -166,19 +167,14 @@ void jr_fdes_read(Elf *elf, struct jr_fdes *fdes)
 {
     struct walker walker = {.fdes = fdes, .cie = UINT64_MAX};
     Elf_Scn *section = NULL;
-    size_t names;
+    GElf_Shdr header;
+    const char *name;
 
     walker.ident = (const unsigned char *)elf_getident(elf, NULL);
-    if (!walker.ident || elf_getshdrstrndx(elf, &names) < 0)
+    if (!walker.ident)
         return;
-    while ((section = elf_nextscn(elf, section))) {
-        GElf_Shdr header;
-        const char *name;
-
-        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
-            continue;
-        name = elf_strptr(elf, names, header.sh_name);
-        if (!name || strcmp(name, ".eh_frame") != 0)
+    while ((name = jr_named_next(elf, &section, &header))) {
+        if (strcmp(name, ".eh_frame") != 0)
             continue;
         walker.data = elf_rawdata(section, NULL);
         walker.address = header.sh_addr;
