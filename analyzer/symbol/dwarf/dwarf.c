@@ -292,25 +292,25 @@ static void check_damage(struct jr_dwarf *dwarf, const struct jr_unit *unit)
         say_damaged(dwarf);
 }
 
-/* Of functions that the linker made one (--icf), the one whose lines are there:
- * of those that begin where it does, the last one that is declared before its
- * last line.  (The first line may be an inlined function's.) */
-static struct jr_dwarf_function *kept_one(struct jr_dwarf *dwarf,
-                                          struct jr_unit *unit,
-                                          struct jr_dwarf_function *function)
+/* Of functions that the linker made one (--icf), puts the one whose lines are
+ * there into the last one's place, where it is found: of those that begin where
+ * it does, the last one that is declared before its last line.  (The first line
+ * may be an inlined function's.) */
+static void keep_one(struct jr_dwarf *dwarf, struct jr_unit *unit,
+                     struct jr_dwarf_function *last_one)
 {
     struct jr_frame last = {0};
-    struct jr_dwarf_function *best = function;
+    struct jr_dwarf_function *function = last_one, *best = last_one, kept;
     uint32_t best_line = 0;
 
-    jr_lines_of_code(unit, function->end - 1, dwarf->strings, &last);
+    jr_lines_of_code(unit, last_one->end - 1, dwarf->strings, &last);
     for (size_t i = 0; i < NEAR_MAX; i++, function--) {
         Dwarf_Die entry;
         uint32_t line;
 
-        if (function->start != best->start || function->end != best->end)
-            break;
-        if (!dwarf_offdie(unit->dwarf, function->offset, &entry))
+        if (function->start != best->start || function->end != best->end ||
+            !jr_dwarf_step(&dwarf->shared.budget) ||
+            !dwarf_offdie(unit->dwarf, function->offset, &entry))
             break;
         line = jr_lines_first(&entry);
         if (line <= last.line && line > best_line) {
@@ -320,7 +320,10 @@ static struct jr_dwarf_function *kept_one(struct jr_dwarf *dwarf,
         if (function == unit->functions)
             break;
     }
-    return best;
+    kept = *best;
+    *best = *last_one;
+    *last_one = kept;
+    last_one->kept = 1;
 }
 
 /* The frames of an address in a function of the unit; 0: it has none there. */
@@ -333,10 +336,10 @@ static size_t find_function(struct jr_dwarf *dwarf, struct jr_unit *unit,
     open_unit(dwarf, unit);
     if (!unit->damaged)
         function = jr_unit_function(unit, address);
-    if (function && function > unit->functions &&
+    if (function && !function->kept && function > unit->functions &&
         function[-1].start == function->start &&
         function[-1].end == function->end)
-        function = kept_one(dwarf, unit, function);
+        keep_one(dwarf, unit, function);
     if (function)
         count = answer(dwarf, unit, function, address);
     check_damage(dwarf, unit);

@@ -27,6 +27,7 @@ struct jr_dwarf_function {
     struct jr_dwarf_call *calls; /* each before those in it, once looked up */
     size_t ncalls, calls_room;
     uint8_t looked_up;
+    uint8_t kept; /* of several at one place, the one whose lines are there */
 };
 
 struct jr_unit {
