@@ -3,10 +3,15 @@
 under qemu-user at every instruction of functions of each kind
 (tests/cross/walk.c), with and without signed return addresses.
 Runs in: tests."""
+import os
+import re
+import subprocess
 import unittest
 
 from crosswalk import KINDS, PLAIN, SIGNS, CrossWalk
-from jprun import need
+from jprun import BUILD, need
+
+PAGE = 1 << 16      # of some kernels
 
 
 class Aarch64(CrossWalk):
@@ -27,6 +32,34 @@ class Aarch64(CrossWalk):
     def test_library(self):
         need("aarch64-linux-gnu-gcc")
         self.made_for("aarch64", "AArch64")
+
+    def test_library_is_small(self):
+        """300 KB, as test_install asks of this machine's; though no two of
+        its segments are in one page of 64 KiB, and what becomes read-only
+        ends with one."""
+        need("aarch64-linux-gnu-gcc")
+        small = self.path("small.so")
+        subprocess.run(["aarch64-linux-gnu-strip", "-o", small,
+                        os.path.join(BUILD, "aarch64", "libjprof.so")],
+                       check=True)
+        self.assertLess(os.path.getsize(small), 300000)
+        headers = subprocess.run(["readelf", "-lW", small], check=True,
+                                 stdout=subprocess.PIPE).stdout.decode()
+        number = " +0x([0-9a-f]+)"
+        segments = [[int(value, 16) for value in found] for found in re.findall(
+            r"(?m)^ +LOAD" + 5 * number + r" .*" + number + "$", headers)]
+        self.assertGreater(len(segments), 1)
+        begins = [address // PAGE for _, address, *_ in segments]
+        ends = [(address + size - 1) // PAGE
+                for _, address, _, _, size, _ in segments]
+        for end, begin in zip(ends, begins[1:]):
+            self.assertLess(end, begin, headers)
+        for place, address, _, _, _, alignment in segments:
+            self.assertEqual(alignment, PAGE, headers)
+            self.assertEqual(place % PAGE, address % PAGE, headers)
+        start, size = re.search(
+            r"GNU_RELRO +\S+ +0x(\w+) +\S+ +\S+ +0x(\w+)", headers).groups()
+        self.assertEqual((int(start, 16) + int(size, 16)) % PAGE, 0, headers)
 
 
 if __name__ == "__main__":
