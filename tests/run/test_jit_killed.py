@@ -72,24 +72,26 @@ class Killed(RuntimeCase):
         """The dump's tail is missing; the map has it."""
         self.node("--perf-prof", "--perf-basic-prof", NATIVE)
 
-    def python(self, name, option):
-        places = [shutil.which(name)] + glob.glob(os.path.expanduser(
-            "~/.pyenv/versions/*/bin/" + name))
-        for place in places:
-            if place and "shims" not in place:
-                self.write("work.py", PYTHON)
-                self.check(place, "-X", option, "work.py")
-                return
-        self.skipTest("no %s here" % name)
+    def python(self, option, *names):
+        """With the first of these that is there."""
+        for name in names:
+            places = [shutil.which(name)] + glob.glob(os.path.expanduser(
+                "~/.pyenv/versions/*/bin/" + name))
+            for place in places:
+                if place and "shims" not in place:
+                    self.write("work.py", PYTHON)
+                    self.check(place, "-X", option, "work.py")
+                    return
+        self.skipTest("no %s here" % " or ".join(names))
 
     def test_python_map(self):
-        self.python("python3.12", "perf")
+        self.python("perf", "python3.12")
 
     def test_later_python_map(self):
-        self.python("python3.13", "perf")
+        self.python("perf", "python3.13", "python3.14")
 
     def test_later_python_dump(self):
-        self.python("python3.13", "perf_jit")
+        self.python("perf_jit", "python3.13", "python3.14")
 
     def erlang(self, *options):
         self.write("work.erl", ERLANG)
