@@ -124,7 +124,8 @@ SPLIT = [("%s-split-%s%s" % (compiler, version, more), compiler,
           ("-gdwarf-" + version, "-gsplit-dwarf", *options))
          for compiler in ("g++", "clang++") for version in "45"
          for more, options in (("", ()),
-                               ("-types", ("-fdebug-types-section",)))]
+                               ("-types", ("-fdebug-types-section",)),
+                               ("-zlib", ("-gz=zlib",)))]
 # In the head of a unit of types, in 64-bit DWARF 4 (7.5.1.2).
 TYPE_OFFSET = 12 + 2 + 8 + 1 + 8
 PACKED = ("zlib", "zlib-gnu", "zstd")

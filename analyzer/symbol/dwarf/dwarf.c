@@ -163,7 +163,7 @@ void jr_dwarf_free(struct jr_dwarf *dwarf)
     jr_live_free(&dwarf->shared.live);
     free(dwarf->stretches);
     free(dwarf->names);
-    free(dwarf->split.file);
+    jr_split_free(&dwarf->split);
     jr_table_free(&dwarf->by_name);
     free(dwarf);
 }
@@ -294,8 +294,8 @@ static void check_damage(struct jr_dwarf *dwarf, const struct jr_unit *unit)
 
 /* Of functions that the linker made one (--icf), puts the one whose lines are
  * there into the last one's place, where it is found: of those that begin where
- * it does, the last one that is declared before its last line.  (The first line
- * may be an inlined function's.) */
+ * it does, the last one that is declared before its last line, in that line's
+ * file.  (The first line may be an inlined function's.) */
 static void keep_one(struct jr_dwarf *dwarf, struct jr_unit *unit,
                      struct jr_dwarf_function *last_one)
 {
@@ -306,6 +306,7 @@ static void keep_one(struct jr_dwarf *dwarf, struct jr_unit *unit,
     jr_lines_of_code(unit, last_one->end - 1, dwarf->strings, &last);
     for (size_t i = 0; i < NEAR_MAX; i++, function--) {
         Dwarf_Die entry;
+        const char *file;
         uint32_t line;
 
         if (function->start != best->start || function->end != best->end ||
@@ -313,7 +314,9 @@ static void keep_one(struct jr_dwarf *dwarf, struct jr_unit *unit,
             !dwarf_offdie(unit->dwarf, function->offset, &entry))
             break;
         line = jr_lines_first(&entry);
-        if (line <= last.line && line > best_line) {
+        file = jr_lines_first_file(unit, &entry, dwarf->strings);
+        if (line <= last.line && line > best_line &&
+            (!file || file == last.file)) {
             best = function;
             best_line = line;
         }

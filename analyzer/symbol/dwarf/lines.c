@@ -191,6 +191,45 @@ void jr_lines_of_call(struct jr_unit *unit, Dwarf_Die *entry,
     frame->column = number_of(entry, DW_AT_call_column);
 }
 
+/* Where the entries of a unit end; NULL: that is not known. */
+static const uint8_t *end_of(Dwarf_CU *unit)
+{
+    Dwarf_Half version;
+    Dwarf_Die root;
+    Dwarf_Off at, start, next;
+    uint64_t signature;
+    uint8_t type;
+    size_t head;
+
+    if (dwarf_cu_info(unit, &version, &type, &root, NULL, NULL, NULL, NULL) !=
+        0)
+        return NULL;
+    at = dwarf_dieoffset(&root);
+    start = at - dwarf_cuoffset(&root);
+    /* DWARF 4's type units are in a section of their own. */
+    if (dwarf_next_unit(dwarf_cu_getdwarf(unit), start, &next, &head, NULL,
+                        NULL, NULL, NULL,
+                        version < 5 && type == DW_UT_type ? &signature : NULL,
+                        NULL) != 0 ||
+        next < at)
+        return NULL;
+    return (const uint8_t *)root.addr + (next - at);
+}
+
+/* The text that an attribute is.  libdw (0.188) gives out one of a unit's last
+ * bytes whether it ends there or not, and one that begins where the unit ends.
+ */
+static const char *text_of(Dwarf_Attribute *attribute)
+{
+    if (dwarf_whatform(attribute) == DW_FORM_string) {
+        const uint8_t *at = attribute->valp, *end = end_of(attribute->cu);
+
+        if (!end || at >= end || !memchr(at, '\0', (size_t)(end - at)))
+            return NULL;
+    }
+    return dwarf_formstring(attribute);
+}
+
 const char *jr_lines_name(Dwarf_Die *entry, int *is_linkage)
 {
     static const unsigned names[] = {DW_AT_linkage_name,
@@ -203,7 +242,7 @@ const char *jr_lines_name(Dwarf_Die *entry, int *is_linkage)
         /* It follows the abstract origin and the specification, 16 at most. */
         if (!dwarf_attr_integrate(entry, names[i], &attribute))
             continue;
-        name = dwarf_formstring(&attribute);
+        name = text_of(&attribute);
         /* GHC's linkage names are its labels, not what the source says. */
         if (names[i] == DW_AT_MIPS_linkage_name && name && name[0] != '_')
             continue;
@@ -223,4 +262,17 @@ uint32_t jr_lines_first(Dwarf_Die *entry)
         dwarf_formudata(&attribute, &line) != 0 || line > UINT32_MAX)
         return 0;
     return (uint32_t)line;
+}
+
+const char *jr_lines_first_file(struct jr_unit *unit, Dwarf_Die *entry,
+                                struct jr_strings *strings)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word number;
+
+    if (!dwarf_attr_integrate(entry, DW_AT_decl_file, &attribute) ||
+        attribute.cu != unit->tree.cu ||
+        dwarf_formudata(&attribute, &number) != 0 || number > UINT32_MAX)
+        return NULL;
+    return path_of_call(unit, (uint32_t)number, strings);
 }

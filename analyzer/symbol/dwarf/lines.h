@@ -29,4 +29,9 @@ const char *jr_lines_name(Dwarf_Die *entry, int *is_linkage);
 /* The line where the function of an entry is declared; 0: not known. */
 uint32_t jr_lines_first(Dwarf_Die *entry);
 
+/* The file in which the function of an entry of the unit's tree is declared;
+ * NULL: not known, or by a number of another unit's. */
+const char *jr_lines_first_file(struct jr_unit *unit, Dwarf_Die *entry,
+                                struct jr_strings *strings);
+
 #endif

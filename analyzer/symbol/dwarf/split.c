@@ -14,7 +14,6 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "texts.h"
 
 static const char *string_of(Dwarf_Die *die, unsigned name)
 {
@@ -105,9 +104,16 @@ void jr_split_find(struct jr_dwarf_split *split, const char *path,
     if (may_open(split, string_of(head, DW_AT_comp_dir), name) &&
         dwarf_cu_info(head->cu, NULL, NULL, NULL, &found, NULL, NULL, NULL) ==
             0 &&
-        found.addr && jr_texts_are_ended(dwarf_cu_getdwarf(found.cu))) {
+        found.addr &&
+        jr_texts_end_dwo(&split->texts, dwarf_cu_getdwarf(found.cu)) == 0) {
         *tree = found;
         return;
     }
     say_missing(split, path, name);
+}
+
+void jr_split_free(struct jr_dwarf_split *split)
+{
+    free(split->file);
+    jr_texts_free(&split->texts);
 }

@@ -10,10 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "texts.h"
+
 /* What was found so far for the units of one file; all zero at first. */
 struct jr_dwarf_split {
     char *file;     /* that has the units, without links; NULL: not known */
     size_t missing; /* trees that could not be read */
+    struct jr_texts texts; /* of .dwo files */
 };
 
 /* Sets *tree to the tree of the unit `head` when that is in another file: in
@@ -23,5 +26,8 @@ struct jr_dwarf_split {
  * whole; says once for the program `path` that one is missing. */
 void jr_split_find(struct jr_dwarf_split *split, const char *path,
                    Dwarf_Die *head, Dwarf_Die *tree);
+
+/* Frees what is kept, once no tree is read any more. */
+void jr_split_free(struct jr_dwarf_split *split);
 
 #endif

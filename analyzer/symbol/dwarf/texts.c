@@ -50,23 +50,20 @@ static int is_one_of(const void *block, void *const *blocks, size_t count)
     return 0;
 }
 
-/* The next section of DWARF behind `*section`, and whether it has texts; NULL:
- * there is none. */
-static Elf_Data *next_data(Elf *elf, Elf_Scn **section, int *has_texts)
+/* The next section of DWARF behind `*section`, and its name; NULL: there is
+ * none. */
+static Elf_Data *next_data(Elf *elf, Elf_Scn **section, const char **name)
 {
     GElf_Shdr header;
-    const char *name;
 
-    while ((name = jr_named_next(elf, section, &header))) {
+    while ((*name = jr_named_next(elf, section, &header))) {
         Elf_Data *data;
 
         /* Those that are still packed nobody reads. */
         if ((header.sh_flags & SHF_COMPRESSED) ||
-            (strncmp(name, ".debug", 6) != 0 &&
-             strncmp(name, ".zdebug", 7) != 0))
+            (strncmp(*name, ".debug", 6) != 0 &&
+             strncmp(*name, ".zdebug", 7) != 0))
             continue;
-        *has_texts = (strstr(name, "_str") && !strstr(name, "_str_")) ||
-                     strstr(name, "_info") || strstr(name, "_types");
         data = elf_rawdata(*section, NULL);
         if (data && data->d_buf)
             return data;
@@ -81,9 +78,9 @@ static const char *first_to_copy(Elf *elf, const struct file *file)
     Elf_Scn *section = NULL;
     const char *first = NULL;
     const Elf_Data *data;
-    int has_texts;
+    const char *name;
 
-    while ((data = next_data(elf, &section, &has_texts)))
+    while ((data = next_data(elf, &section, &name)))
         if (goes_on(data, file) == 0 &&
             (!first || (const char *)data->d_buf < first))
             first = data->d_buf;
@@ -99,6 +96,17 @@ static char *copy_of(struct jr_texts *texts, const char *from, size_t size)
     return copy;
 }
 
+/* Puts a copy into a section's place. */
+static void replace(Elf_Scn *section, Elf_Data *data, char *copy)
+{
+    Elf_Data *shown = elf_getdata(section, NULL);
+
+    /* libelf has given libdw one or the other of these. */
+    if (shown && shown->d_buf == data->d_buf)
+        shown->d_buf = copy;
+    data->d_buf = copy;
+}
+
 void jr_texts_end(struct jr_texts *texts, Dwarf *dwarf, void *const *unpacked,
                   size_t count)
 {
@@ -110,43 +118,45 @@ void jr_texts_end(struct jr_texts *texts, Dwarf *dwarf, void *const *unpacked,
     char *tail =
         first ? copy_of(texts, first, (size_t)(file.start + file.size - first))
               : NULL;
+    const char *name;
     Elf_Data *data;
-    int has_texts;
 
-    while (elf && (data = next_data(elf, &section, &has_texts))) {
-        Elf_Data *shown = elf_getdata(section, NULL);
+    while (elf && (data = next_data(elf, &section, &name))) {
         const int more = goes_on(data, &file);
-        char *copy;
 
-        if (more > 0 || (more < 0 && is_one_of(data->d_buf, unpacked, count)))
-            continue;
-        copy = more == 0 ? tail + ((const char *)data->d_buf - first)
-                         : copy_of(texts, data->d_buf, data->d_size);
-        /* libelf has given libdw one or the other of these. */
-        if (shown && shown->d_buf == data->d_buf)
-            shown->d_buf = copy;
-        data->d_buf = copy;
+        if (more == 0)
+            replace(section, data, tail + ((const char *)data->d_buf - first));
+        else if (more < 0 && !is_one_of(data->d_buf, unpacked, count))
+            replace(section, data, copy_of(texts, data->d_buf, data->d_size));
     }
 }
 
-int jr_texts_are_ended(Dwarf *dwarf)
+/* Whether libdw keeps no place in the section `name` from when it opened the
+ * file on: it has texts alone, or line tables. */
+static int may_move(const char *name)
+{
+    return strstr(name, "_line") ||
+           (strstr(name, "_str") && !strstr(name, "_str_"));
+}
+
+int jr_texts_end_dwo(struct jr_texts *texts, Dwarf *dwarf)
 {
     Elf *elf = dwarf_getelf(dwarf);
     Elf_Scn *section = NULL;
     const struct file file = file_of(elf);
-    const Elf_Data *data;
-    int has_texts;
+    const char *name;
+    Elf_Data *data;
 
-    while (elf && (data = next_data(elf, &section, &has_texts))) {
+    while (elf && (data = next_data(elf, &section, &name))) {
         const int more = goes_on(data, &file);
 
-        /* What libelf has unpacked ends with its last byte. */
-        if (more == 0 ||
-            (more < 0 && has_texts && data->d_size > 0 &&
-             ((const char *)data->d_buf)[data->d_size - 1] != '\0'))
-            return 0;
+        if (more == 0)
+            return -1;
+        if (more < 0 && may_move(name) &&
+            !is_one_of(data->d_buf, texts->items, texts->count))
+            replace(section, data, copy_of(texts, data->d_buf, data->d_size));
     }
-    return elf != NULL;
+    return elf ? 0 : -1;
 }
 
 void jr_texts_free(struct jr_texts *texts)

@@ -24,8 +24,11 @@ struct jr_texts {
 void jr_texts_end(struct jr_texts *texts, Dwarf *dwarf, void *const *unpacked,
                   size_t count);
 
-/* Whether libdw may be asked for those of the file as it is. */
-int jr_texts_are_ended(Dwarf *dwarf);
+/* Does so for a .dwo file, which libdw has opened by itself: it keeps places in
+ * the tree, which stays as it is (jr_lines_name knows its end).  What is done
+ * already, as of a .dwp file with many units, is not done again.  Returns 0, or
+ * -1 when libdw may not be asked for a text of it. */
+int jr_texts_end_dwo(struct jr_texts *texts, Dwarf *dwarf);
 
 /* Frees the copies, once nobody reads the file. */
 void jr_texts_free(struct jr_texts *texts);
