@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "common.h"
 
+#include <aio.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
@@ -36,6 +37,7 @@
 #define WAIT_NS (WAIT_MS * 1000000L)
 
 static int quiet[2], pair[2], full[2], queue, full_queue, set, listener, poller;
+static long ring;
 static sem_t semaphore;
 static aio_context_t context;
 static pthread_t caller;
@@ -347,6 +349,30 @@ static long call_io_getevents(void)
     return result < 0 ? as_errno((int)-result) : result;
 }
 
+static long call_aio_suspend(void)
+{
+    static char byte;
+    static struct aiocb request;
+    const struct aiocb *const all[] = {&request};
+    const struct timespec time = wait_time();
+    if (request.aio_buf == NULL) {
+        request.aio_fildes = quiet[0];
+        request.aio_buf = &byte;
+        request.aio_nbytes = 1;
+        aio_read(&request);
+    }
+    return aio_suspend(all, 1, &time);
+}
+
+/* With IORING_ENTER_GETEVENTS and _EXT_ARG: the third word is the time-out. */
+static long call_io_uring(void)
+{
+    const struct timespec time = wait_time();
+    const uint64_t argument[3] = {0, 0, (uintptr_t)&time};
+    return syscall(SYS_io_uring_enter, ring, 0, 1, 1 | 8, argument,
+                   sizeof(argument));
+}
+
 /* Futexes under a mutex are the C library's business: no EINTR ever. */
 static long call_condition(void)
 {
@@ -440,6 +466,8 @@ static const struct {
     {"sendmsg", call_sendmsg, NULL},
     {"io_getevents", call_io_getevents, NULL},
     {"condition", call_condition, NULL},
+    {"io_uring", call_io_uring, NULL},
+    {"aio_suspend", call_aio_suspend, NULL},
 };
 
 static void *helper(void *data)
@@ -521,6 +549,7 @@ static void set_up(void)
     const struct timeval time = {0, WAIT_MS * 1000};
     const struct sigaction action = {.sa_handler = handler};
     struct message message = {.type = 1};
+    char parameters[120] = {0}; /* struct io_uring_params */
     sigset_t hup;
     caller = pthread_self();
     sigaction(SIGUSR2, &action, NULL);
@@ -531,6 +560,7 @@ static void set_up(void)
     full_queue = msgget(IPC_PRIVATE, 0600);
     set = semget(IPC_PRIVATE, 1, 0600);
     poller = epoll_create1(0);
+    ring = syscall(SYS_io_uring_setup, 4, parameters); /* may be refused */
     if (pipe(quiet) != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0 ||
         socketpair(AF_UNIX, SOCK_STREAM, 0, full) != 0 || queue < 0 ||
         full_queue < 0 || set < 0 || poller < 0 ||

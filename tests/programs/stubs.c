@@ -18,13 +18,14 @@
     X(__libc_freeres) X(__longjmp_chk) X(__poll_chk) X(__ppoll_chk)           \
     X(__read_chk) X(__recv_chk) X(__recvfrom_chk) X(__sigaction)              \
     X(__sigpause) X(__sysv_signal) X(__xpg_sigpause) X(accept) X(accept4)     \
-    X(alarm) X(bsd_signal) X(chroot) X(clock_nanosleep) X(clone) X(connect)   \
-    X(dlclose) X(epoll_pwait) X(epoll_pwait2) X(epoll_wait) X(execl)          \
-    X(execle) X(execlp) X(execv) X(execve) X(execveat) X(execvp) X(execvpe)   \
-    X(fclose) X(fexecve) X(getitimer) X(getrandom) X(iconv_close)             \
-    X(io_getevents) X(longjmp) X(msgrcv) X(msgsnd) X(nanosleep) X(pause)      \
-    X(poll) X(popen) X(posix_spawn) X(posix_spawnp) X(ppoll) X(prctl)         \
-    X(pselect) X(pthread_create) X(pthread_sigmask) X(read) X(readv) X(recv)  \
+    X(aio_suspend) X(aio_suspend64) X(alarm) X(bsd_signal) X(chroot)          \
+    X(clock_nanosleep) X(clone) X(connect) X(dlclose) X(epoll_pwait)          \
+    X(epoll_pwait2) X(epoll_wait) X(execl) X(execle) X(execlp) X(execv)       \
+    X(execve) X(execveat) X(execvp) X(execvpe) X(fclose) X(fexecve)           \
+    X(getitimer) X(getrandom) X(iconv_close) X(io_getevents) X(longjmp)       \
+    X(msgrcv) X(msgsnd) X(nanosleep) X(pause) X(poll) X(popen)                \
+    X(posix_spawn) X(posix_spawnp) X(ppoll) X(prctl) X(pselect)               \
+    X(pthread_create) X(pthread_sigmask) X(read) X(readv) X(recv)             \
     X(recvfrom) X(recvmsg) X(select) X(sem_clockwait) X(sem_timedwait)        \
     X(sem_wait) X(semop) X(semtimedop) X(send) X(sendmsg) X(sendto)           \
     X(seteuid) X(setfsuid) X(setitimer) X(setns) X(setresuid) X(setreuid)     \

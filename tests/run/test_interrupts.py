@@ -35,7 +35,7 @@ class Interrupts(Case):
 
     def test_waiting(self):
         self.assertEqual(
-            len(self.same(program("interrupts"), "all").splitlines()), 114)
+            len(self.same(program("interrupts"), "all").splitlines()), 120)
 
     def test_transfers(self):
         self.assertNotIn("short", self.same(program("transfers")))

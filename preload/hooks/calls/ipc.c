@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hooks of semaphores, message queues and io_getevents.  A call that only
- * jprof's signal ended is made again as it was, with the time that is left.
+ * Hooks of semaphores, message queues, aio_suspend and io_getevents.  A call
+ * that only jprof's signal ended is made again as it was, with the time that is
+ * left.
  * Runs in: any thread, the program's handlers. */
+#include <aio.h>
 #include <errno.h>
 #include <semaphore.h>
 #include <stddef.h>
@@ -61,6 +63,22 @@ JP_HOOK(int, semtimedop,
 {
     JP_REAL(semtimedop)
     return JP_AGAIN_WITHIN(timeout, real(set, operations, count, left));
+}
+
+JP_HOOK(int, aio_suspend,
+        (const struct aiocb *const list[], int count,
+         const struct timespec *timeout))
+{
+    JP_REAL(aio_suspend)
+    return JP_AGAIN_WITHIN(timeout, real(list, count, left));
+}
+
+JP_HOOK(int, aio_suspend64,
+        (const struct aiocb64 *const list[], int count,
+         const struct timespec *timeout))
+{
+    JP_REAL(aio_suspend64)
+    return JP_AGAIN_WITHIN(timeout, real(list, count, left));
 }
 
 /* libaio's io_getevents, which returns -errno, by the system call: if the

@@ -15,6 +15,7 @@
 #include "exec.h"
 #include "hooks/base/real.h"
 #include "hooks/calls/futex.h"
+#include "hooks/calls/uring.h"
 #include "hooks/signals/dispositions.h"
 #include "sandbox.h"
 #include "target.h"
@@ -100,5 +101,7 @@ JP_HOOK(long, syscall,
         return jp_code_syscall(real, all);
     if (jp_futex_waits(all))
         return jp_futex_wait(real, all);
+    if (jp_uring_waits(all))
+        return jp_uring_wait(real, all);
     return real(number, a, b, c, d, e, f);
 }
