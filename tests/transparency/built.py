@@ -132,6 +132,7 @@ class Tcl(Built):
     UNITS = """event io ioCmd ioTrans iogt chan chanio socket thread exec
         unixNotfy""".split()
     LINE = re.compile(r"^(?:\+\+\+\+|====) (\S+) .*?\b(PASSED|FAILED|SKIPPED)\b")
+    TOOK = re.compile(r"^\+\+\+\+ (\S+) took (\d+) ")
     OUTCOMES = {"PASSED": "pass", "FAILED": "failure", "SKIPPED": "skipped"}
 
     def __init__(self):
@@ -148,13 +149,53 @@ class Tcl(Built):
                            TCLLIBPATH=" ".join(glob.glob(self.PACKAGES)))
         status, output = self.execute(
             [self.path("unix", "tcltest"), self.path("tests", unit + ".test"),
-             "-verbose", "pse", "-singleproc", "1"], folder, environment)
+             "-verbose", "pseu", "-singleproc", "1"], folder, environment)
         found = {unit: f"exit {status}"}
         for line in output.decode("utf-8", "replace").splitlines():
             match = self.LINE.match(line)
             if match:
                 found[match[1]] = self.OUTCOMES[match[2]]
+            match = self.TOOK.match(line)
+            if match:
+                self.took(match[1], int(match[2]) / 1e6)
         return found, output
 
 
-BUILT = [Libuv(), Perl(), Tcl()]
+class Libevent(Built):
+    """libevent's tests, each in a process of its own; a unit is a group."""
+
+    OUTCOME = re.compile(r"\b(OK|SKIPPED|DISABLED|FAILED)\b")
+    OUTCOMES = {"OK": "pass", "FAILED": "failure", "SKIPPED": "skipped",
+                "DISABLED": "skipped"}
+
+    def __init__(self):
+        super().__init__("libevent", "libevent")
+        self.runner = self.path("build", "bin", "regress")
+
+    def names(self):
+        """All its tests."""
+        _, output = self.execute([self.runner, "--list-tests"], "/",
+                                 dict(os.environ))
+        return re.findall(r"^ *(\S+/\S+)", output.decode(), re.M)
+
+    def units(self, short):
+        """The groups."""
+        groups = sorted({name.partition("/")[0] for name in self.names()})
+        return ["signal"] if short else groups
+
+    def run(self, unit, folder, environment):
+        """Returns {test: outcome}, and the output."""
+        found, outputs = {}, []
+        for name in self.names():
+            if name.partition("/")[0] != unit:
+                continue
+            status, output = self.execute([self.runner, name], folder,
+                                          environment)
+            match = self.OUTCOME.search(output.decode("utf-8", "replace"))
+            found[name] = (f"exit {status}" if status or not match
+                           else self.OUTCOMES[match[1]])
+            outputs.append(output)
+        return found, b"".join(outputs)
+
+
+BUILT = [Libuv(), Perl(), Tcl(), Libevent()]

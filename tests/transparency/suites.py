@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Test suites that others wrote, as their packages install them: which units
-a suite has, how one is run, and what each of its tests came to.
+a suite has, how one is run, what each of its tests came to, and how long it
+took.
 Runs in: tests."""
 
 import configparser
@@ -9,6 +10,8 @@ import pwd
 import re
 import shutil
 import subprocess
+import threading
+import time
 import xml.etree.ElementTree
 
 
@@ -21,6 +24,8 @@ class Suite:
     user = None
     # The process groups that run now, for who must end before they do.
     groups = set()
+    # The calling thread's: {command or test: seconds}.
+    local = threading.local()
 
     def __init__(self, name, package):
         self.name = name
@@ -33,6 +38,7 @@ class Suite:
             account = pwd.getpwnam(self.user)
             options = {"user": account.pw_uid, "group": account.pw_gid,
                        "extra_groups": []}
+        begin = time.monotonic()
         child = subprocess.Popen(
             argv, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -47,7 +53,13 @@ class Suite:
             return "hang", output
         finally:
             self.groups.discard(child.pid)
+            self.took(argv[-1], time.monotonic() - begin)
         return child.returncode, output
+
+    def took(self, name, seconds):
+        """Notes how long something took in this thread's run of a unit."""
+        times = vars(self.local).setdefault("times", {})
+        times[name] = times.get(name, 0) + seconds
 
     def hand_over(self, folder):
         """Gives a folder of ours, and what is in it, to the suite's user."""

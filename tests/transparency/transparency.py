@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Runs test suites that others wrote without jprof and under it, and compares
-what each of their tests came to:
+what each of their tests came to, and how long they took:
     transparency.py [--short] [--suite NAME] [--unit NAME]... [--jobs N]
                     [--seconds N] [--keep FOLDER] [--mode TEXT]...
-A test that came out otherwise under jprof is run again, with and without, to
-tell what the library did from what the test does now and then by itself.
+                    [--times FILE]
+A test that came out otherwise under jprof, or took much longer, is run again,
+with and without, to tell what the library did from what the test does now and
+then by itself.
 Exits 0 when the lists of passed and failed tests agree.  B is the build folder.
 Runs in: tests."""
 
@@ -40,6 +42,11 @@ MODES = {
 # library than without it are taken for its doing.
 AGAIN = 5
 MARGIN = 2
+# What takes longer than this much of its time without jprof, and these seconds,
+# in each of so many runs, is slower.
+SLOWER = 2
+SLOWER_SECONDS = 0.3
+SLOWER_RUNS = 3
 
 
 def environment_of(mode, folder):
@@ -64,7 +71,8 @@ def loads(folder):
 
 
 def run_unit(suite, unit, mode):
-    """Returns ({test: outcome}, output, number of logs)."""
+    """Returns ({test: outcome}, output, number of logs, {what: seconds})."""
+    Suite.local.times = {}
     top = tempfile.mkdtemp(prefix="jprof-tr-")
     folder = os.path.join(top, "run")
     os.mkdir(folder)
@@ -80,7 +88,7 @@ def run_unit(suite, unit, mode):
             outcomes["files of jprof's"] = "[]"
     finally:
         shutil.rmtree(top, ignore_errors=True)
-    return outcomes, output, logs
+    return outcomes, output, logs, Suite.local.times
 
 
 def compare(without, under):
@@ -95,14 +103,41 @@ def is_bad(outcome):
                            "exit 77")
 
 
+def slower(without, under):
+    """What took longer in each of these runs ({what: seconds}) than it may."""
+    worst = {name: max(times.get(name, 0) for times in without)
+             for name in without[0]}
+    return sorted(name for name, most in worst.items()
+                  if all(times.get(name, 0) > SLOWER * most + SLOWER_SECONDS
+                         for times in under))
+
+
 class Verdict:
     """What was found out about one unit in one mode."""
 
     def __init__(self, suite, unit, mode):
         self.suite, self.unit, self.mode = suite, unit, mode
         self.tests = self.logs = 0
-        self.different, self.unstable = [], []
+        self.different, self.unstable, self.slow = [], [], []
         self.output = b""
+        self.times = {}         # {what: (without, under)}
+
+    def judge_times(self, without, under):
+        """Runs what took much longer again."""
+        times = {None: [without[3]], self.mode: [under[3]]}
+        self.times = {name: (seconds, under[3].get(name, 0))
+                      for name, seconds in without[3].items()}
+        while slower(times[None], times[self.mode]):
+            if len(times[None]) == SLOWER_RUNS:
+                for name in slower(times[None], times[self.mode]):
+                    least, most = (
+                        pick(run.get(name, 0) for run in times[mode])
+                        for pick, mode in ((min, self.mode), (max, None)))
+                    self.slow.append(f"{name}: {least:.2f} s, without "
+                                     f"{most:.2f} s")
+                return
+            for mode, done in times.items():
+                done.append(run_unit(self.suite, self.unit, mode)[3])
 
     def judge(self, without, under):
         """Runs what differs again and sorts it."""
@@ -115,7 +150,7 @@ class Verdict:
         hung = "exit hang" in under[0].values()
         for _ in range(1 if hung else AGAIN):
             for mode, done in runs.items():
-                outcomes, output, _ = run_unit(self.suite, self.unit, mode)
+                outcomes, output, _, _ = run_unit(self.suite, self.unit, mode)
                 done.append(outcomes)
                 if mode is not None and compare(without[0], outcomes):
                     self.output = output
@@ -139,13 +174,16 @@ def summary(outcomes):
     return ", ".join(f"{outcomes.count(kind)} {kind}" for kind in kinds)
 
 
-def examine(suite, unit, modes):
-    """The verdicts on a unit, one a mode."""
+def examine(suite, unit, modes, timed):
+    """The verdicts on a unit, one a mode.  timed: also on how long it took."""
     without = run_unit(suite, unit, None)
     verdicts = []
     for mode in modes:
         verdict = Verdict(suite, unit, mode)
-        verdict.judge(without, run_unit(suite, unit, mode))
+        under = run_unit(suite, unit, mode)
+        verdict.judge(without, under)
+        if timed:
+            verdict.judge_times(without, under)
         verdicts.append(verdict)
     return verdicts
 
@@ -157,12 +195,33 @@ def show(verdict, keep):
           f"{verdict.tests} tests, {verdict.logs} logs", flush=True)
     for text in verdict.unstable:
         print(f"    now and then by itself: {text}", flush=True)
+    for text in verdict.slow:
+        print(f"    slower: {text}", flush=True)
     for text in verdict.different:
         print(f"    different: {text}", flush=True)
     if verdict.different and keep:
         name = f"{verdict.suite.name}-{verdict.unit}-{verdict.mode}.txt"
         with open(os.path.join(keep, re.sub(r"[ /]", "_", name)), "wb") as file:
             file.write(verdict.output)
+
+
+def show_times(verdicts, path):
+    """Prints each mode's time beside that without, and writes all to `path`."""
+    for mode in sorted({verdict.mode for verdict in verdicts}):
+        sums = [0, 0]
+        for verdict in verdicts:
+            if verdict.mode == mode:
+                for pair in verdict.times.values():
+                    sums = [sums[i] + pair[i] for i in range(2)]
+        if sums[0]:
+            print(f"{mode}: {sums[1]:.1f} s, without {sums[0]:.1f} s, "
+                  f"{sums[1] / sums[0]:.2f} times")
+    if path:
+        with open(path, "w", encoding="utf-8") as file:
+            for verdict in verdicts:
+                for name, (without, under) in sorted(verdict.times.items()):
+                    print(verdict.suite.name, verdict.unit, name, verdict.mode,
+                          f"{without:.3f}", f"{under:.3f}", sep="\t", file=file)
 
 
 def give_up(number, _frame):
@@ -186,6 +245,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=400,
                         help="a unit that runs on for longer hangs")
     parser.add_argument("--keep", help="folder for the output of what differs")
+    parser.add_argument("--times", help="file for how long each thing took")
     options = parser.parse_args()
     Suite.seconds = options.seconds
     suites = [suite for suite in SUITES
@@ -199,18 +259,21 @@ def main():
         return 2
     modes = [mode for mode in MODES
              if not options.mode or any(map(mode.count, options.mode))]
-    work = [(suite, unit, modes) for suite in suites
+    work = [(suite, unit, modes, not options.short) for suite in suites
             for unit in suite.units(options.short)
             if not options.unit or unit in options.unit]
     tests = different = logs = 0
+    verdicts = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         jobs = [pool.submit(examine, *each) for each in work]
         for job in concurrent.futures.as_completed(jobs):
             for verdict in job.result():
+                verdicts.append(verdict)
                 show(verdict, options.keep)
                 tests += verdict.tests
                 different += len(verdict.different)
                 logs += verdict.logs
+    show_times(verdicts, options.times)
     print(f"{len(work)} units, {tests} outcomes compared, {logs} logs, "
           f"{different} different")
     if logs == 0:
