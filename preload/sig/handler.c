@@ -80,6 +80,7 @@ static void ran_sig(struct jp_thread *thread, const ucontext_t *context)
 static void ran_shared_sig(void)
 {
     atomic_fetch_add(&jp_process.shared, 1);
+    atomic_store(&jp_process.handled_last, 0);
 }
 
 static int is_control_sig(const siginfo_t *info)

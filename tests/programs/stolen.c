@@ -3,15 +3,20 @@
  * A signal for the process wakes the main thread in the middle of a receive,
  * and another thread handles it before that runs:
  *     stolen [ROUNDS=40]
+ *     stolen ROUNDS theirs
  * Both are on one processor, where the main thread takes no one's place.
- * Prints how many receives came back short.
+ * Prints how many receives came back short.  theirs: the signal is the
+ * program's, and is to end the main thread's wait; prints how many it ended,
+ * and how many of these took the main thread more than 5 ms of CPU time.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -19,7 +24,7 @@
 
 static int channel[2], rounds;
 
-static void *steal(void *unused)
+static void *steal_halves(void *unused)
 {
     const char data[HALF] = {0};
     for (int i = 0; i < rounds; i++) {
@@ -36,7 +41,42 @@ static void *steal(void *unused)
     return unused;
 }
 
-static void share_processor(void)
+static _Atomic int waiting;
+
+static void nothing(int number)
+{
+    (void)number;
+}
+
+static void *steal_theirs(void *unused)
+{
+    for (int i = 0; i < rounds; i++) {
+        while (!waiting)
+            usleep(1000);
+        waiting = 0;
+        usleep(20000); /* It waits by then. */
+        kill(getpid(), SIGUSR2);
+        raise(SIGUSR1); /* That one, and the first, in this thread. */
+    }
+    return unused;
+}
+
+static int count_theirs(void)
+{
+    const int poller = epoll_create1(0);
+    struct epoll_event event;
+    int ended = 0, slow = 0;
+    for (int i = 0; i < rounds; i++) {
+        const double before = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
+        waiting = 1;
+        ended += epoll_wait(poller, &event, 1, 2000) < 0 && errno == EINTR;
+        slow += cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - before > 0.005;
+    }
+    printf("ended %d slow %d\n", ended, slow);
+    return 0;
+}
+
+static void share_processor(void *(*steal)(void *))
 {
     cpu_set_t one;
     const struct sched_param none = {0};
@@ -56,9 +96,16 @@ int main(int argc, char **argv)
     char data[2 * HALF];
     int count = 0;
     rounds = (int)argument(argc, argv, 1, 40);
+    if (argc > 2) {
+        const struct sigaction action = {.sa_handler = nothing};
+        sigaction(SIGUSR1, &action, NULL);
+        sigaction(SIGUSR2, &action, NULL);
+        share_processor(steal_theirs);
+        return count_theirs();
+    }
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, channel) != 0)
         die("socketpair");
-    share_processor();
+    share_processor(steal_halves);
     for (int i = 0; i < rounds; i++) {
         ssize_t done = recv(channel[0], data, sizeof(data), MSG_WAITALL);
         if (done < 0)

@@ -62,6 +62,17 @@ class Interrupts(Case):
                          (0, "short 0\n", ""))
         self.assertGreater(len(self.run_of().samples), 40)
 
+    def test_theirs_handled_by_another_thread(self):
+        """A signal of the program's that another thread takes ends the call
+        that it has woken, at once."""
+        for flags in (None, "JP_START JP_PERIOD=0.01"):
+            with self.subTest(flags=flags):
+                done = self.run_program(
+                    program("stolen"), "20", "theirs", flags=flags,
+                    **({} if flags else {"preload": None}))
+                self.assertEqual((done.status, done.out, done.err),
+                                 (0, "ended 20 slow 0\n", ""))
+
 
 class CutOff(Case):
     """A signal of the program's whose handler is to end calls may come at any

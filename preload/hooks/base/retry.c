@@ -33,6 +33,8 @@ int jp_retry_begin(struct jp_retry *retry)
         atomic_load_explicit(&retry->thread->hooks.runs, memory_order_relaxed);
     retry->shared =
         atomic_load_explicit(&jp_process.shared, memory_order_relaxed);
+    retry->handled =
+        atomic_load_explicit(&jp_process.handled, memory_order_relaxed);
     retry->theirs = jp_local.theirs;
     return 1;
 }
@@ -41,10 +43,16 @@ int jp_retry_take_ours(struct jp_retry *retry)
 {
     const uint32_t runs = atomic_load(&retry->thread->hooks.runs);
     const uint32_t shared = atomic_load(&jp_process.shared);
-    const int ours = (runs != retry->runs || shared != retry->shared) &&
-                     jp_retry_undisturbed(retry);
+    const uint32_t handled = atomic_load(&jp_process.handled);
+    /* A signal that another thread took woke this one just before. */
+    const int others =
+        handled != retry->handled && atomic_load(&jp_process.handled_last) != 0;
+    const int ours =
+        (runs != retry->runs || (shared != retry->shared && !others)) &&
+        jp_retry_undisturbed(retry);
     retry->runs = runs;
     retry->shared = shared;
+    retry->handled = handled;
     return ours;
 }
 
@@ -65,15 +73,18 @@ static void await_others(const struct jp_retry *retry)
     const uint64_t begin = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const uint64_t used = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
     while (atomic_load(&jp_process.shared) == retry->shared &&
+           atomic_load(&jp_process.handled) == retry->handled &&
            jp_retry_undisturbed(retry) && may_wait_on(begin, used))
         jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
 }
 
 int jp_retry_interrupted(struct jp_retry *retry)
 {
+    const uint32_t handled = retry->handled;
     if (jp_retry_take_ours(retry))
         return 1;
-    if (jp_threads_taken_sig() < 2 || !jp_retry_undisturbed(retry))
+    if (jp_threads_taken_sig() < 2 || !jp_retry_undisturbed(retry) ||
+        retry->handled != handled)
         return 0;
     await_others(retry);
     /* Samples of the waiting itself say nothing about the call. */

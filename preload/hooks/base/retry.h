@@ -16,9 +16,10 @@
 /* The counts of handlers when a call began, or when they were last compared. */
 struct jp_retry {
     struct jp_thread *thread;
-    uint32_t runs;   /* jp_thread_hooks.runs */
-    uint32_t shared; /* jp_process.shared */
-    uint32_t theirs; /* jp_local.theirs */
+    uint32_t runs;    /* jp_thread_hooks.runs */
+    uint32_t shared;  /* jp_process.shared */
+    uint32_t handled; /* jp_process.handled */
+    uint32_t theirs;  /* jp_local.theirs */
 };
 
 /* Called before a call.  Returns 0 where no signal of jprof's can come; the
@@ -29,14 +30,16 @@ int jp_retry_begin(struct jp_retry *retry);
  * True if jprof's handler ran since the previous call of this function (or of
  * begin), and none of the program's since begin.  The handler may have run in
  * another thread for a signal to the process, which may first have woken this
- * one.  Keeps errno. */
+ * one; not where that thread then ran a handler of the program's for such a
+ * signal.  Keeps errno. */
 int jp_retry_take_ours(struct jp_retry *retry);
 
 /* The same for a call that failed with EINTR.  If no handler of the program's
  * ran, jprof's signal is the likely cause although its handler was not counted
  * yet: waits for the thread that handles it, for 100 ms of time or 10 ms of
- * CPU time, whichever is longer.  (A thread that was stopped and continued
- * gets here, too.) */
+ * CPU time, whichever is longer, unless one has run a handler of the program's
+ * for a signal to the process.  (A thread that was stopped and continued gets
+ * here, too.) */
 int jp_retry_interrupted(struct jp_retry *retry);
 
 /* Whether no handler of the program's ran since begin. */

@@ -110,6 +110,14 @@ static void run(uint64_t handler, int signal, siginfo_t *info, void *context)
         ((void (*)(int))(void *)function)(signal);
 }
 
+/* Whether a signal may have been sent to the process, and so may have woken
+ * another thread first.  A timer's is taken for one to this thread. */
+static int is_to_process(const siginfo_t *info)
+{
+    return info->si_code > 0 || info->si_code == SI_USER ||
+           info->si_code == SI_QUEUE;
+}
+
 /* Runs a handler and counts it.  The kernel adds the handler's mask to the
  * thread's mask and removes it afterwards, past the hooks; the signals that the
  * program believes blocked are changed here in the same way. */
@@ -121,6 +129,10 @@ static void call(uint64_t handler, int signal, siginfo_t *info, void *context)
         jp_local_bits(&asked->sa_mask) |
         ((asked->sa_flags & SA_NODEFER) != 0 ? 0 : JP_SIGSET(signal)));
     jp_local.theirs++;
+    if (is_to_process(info)) {
+        atomic_fetch_add(&jp_process.handled, 1);
+        atomic_store(&jp_process.handled_last, 1);
+    }
     run(handler, signal, info, context);
     jp_local.program_blocked = before;
 }
