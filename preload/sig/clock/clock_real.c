@@ -35,6 +35,7 @@
 #include "sig/state/thread.h"
 #include "strata.h"
 #include "used.h"
+#include "weigh.h"
 
 /* The stratum of a waiting thread is the time that it has been in its wait, or
  * a PART_OF_RESTLESSth of it for a restless thread.  A thread is restless for
@@ -46,37 +47,12 @@
 
 /* Two samples of one wait have at most SAME_NS of CPU time between them (on a
  * busy virtual machine the return into the call takes some 200 us now and
- * then).  A call that ended with less than CALL_NS was one in which the thread
- * waited. */
+ * then). */
 #define SAME_NS 500000U
-#define CALL_NS 100000U
 
 /* The timer's period, which does not matter while each signal sets the timer to
  * the next moment. */
 #define IDLE_NS JP_NS
-
-/* A thread outside a wait whose signal comes later than this was waiting for a
- * CPU.  Not so where MANY strata of CPU time are due to samples: then signals
- * are late for other reasons. */
-#define LATE_NS 80000U
-#define MANY 4
-
-/* Of the CPU time that samples were given too little or too much, one running
- * sample makes up a LEANth. */
-#define LEAN 4
-
-/* So many strata of it may be given too much or too little meanwhile. */
-#define LENT 4
-
-static uint64_t min_sig(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t clamp_sig(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
-}
 
 /* Sets the timer to the stratum's moment.  Its period only matters once a
  * filter of the program's forbids to set it.  Until then it is long: the
@@ -137,16 +113,17 @@ static void find_sig(struct jp_thread *thread, const ucontext_t *context,
     found->used = jp_used_since_sig(cpu, thread->clock.cpu_ns);
     found->blocks = jp_left_blocks_sig(thread, found->switches);
     const int idle = found->used <= SAME_NS;
-    found->waits = (found->blocks != 0 || idle) &&
-                   jp_arch_waited_sig(context, found->blocks != 0 &&
-                                                   (found->used <= CALL_NS ||
-                                                    jp_left_wait_sig(context)));
+    found->waits =
+        (found->blocks != 0 || idle) &&
+        jp_arch_waited_sig(context, found->blocks != 0 &&
+                                        (found->used <= JP_WEIGH_CALL_NS ||
+                                         jp_left_wait_sig(context)));
     if (cpu == JP_USED_UNKNOWN && !found->waits)
-        found->used = min_sig(found->now - watch->found_ns,
-                              watch->parked ? SAME_NS : UINT64_MAX);
+        found->used = jp_weigh_less_sig(found->now - watch->found_ns,
+                                        watch->parked ? SAME_NS : UINT64_MAX);
     found->cpu = thread->clock.cpu_ns + found->used;
     found->returns = watch->waits && !found->waits && found->blocks == 0 &&
-                     found->now - watch->found_ns <= 2 * CALL_NS;
+                     found->now - watch->found_ns <= 2 * JP_WEIGH_CALL_NS;
     const long call = jp_arch_call_sig(context);
     found->supervised = found->waits && jp_left_is_supervised_sig(call);
     found->queues = found->waits && call >= 0 &&
@@ -158,10 +135,10 @@ static void find_sig(struct jp_thread *thread, const ucontext_t *context,
      * That the wait has ended is concluded only after a signal in time, which
      * surely let the thread back into it.  blocks 2: it may have been woken
      * for nothing. */
-    found->same =
-        watch->waits && found->waits && idle &&
-        (found->blocks <= 1 || (found->blocks == 2 && found->used <= CALL_NS &&
-                                jp_left_shared_sig(thread)));
+    found->same = watch->waits && found->waits && idle &&
+                  (found->blocks <= 1 ||
+                   (found->blocks == 2 && found->used <= JP_WEIGH_CALL_NS &&
+                    jp_left_shared_sig(thread)));
     found->other = 0;
     found->ends = watch->parked && !watch->late && watch->waits &&
                   !watch->moved && !found->waits && found->blocks == 1;
@@ -184,26 +161,6 @@ static int is_restless_sig(const struct jp_watch *watch,
            (!found->waits && found->blocks == 0 && found->used > SAME_NS);
 }
 
-/* Adds the CPU time since the last handler began to what samples must cover,
- * but for what jprof's signals themselves took while the thread waited. */
-static void count_sig(struct jp_watch *watch, const struct jp_found *found)
-{
-    const uint64_t all = found->used + watch->ours_ns;
-    const int ours = found->same || found->returns;
-    uint64_t due = ours ? 0 : found->used;
-    if (found->same)
-        jp_left_learn_sig(min_sig(found->used, CALL_NS));
-    if (found->blocks == 0 && !ours)
-        due = all;
-    else if (watch->waits)
-        due -= min_sig(due, jp_left_cost_sig());
-    watch->balance_ns = watch->remainder_ns + watch->tail_ns;
-    watch->remainder_ns += (int64_t)due;
-    watch->tail_ns = watch->memoryless ? 0 : (int64_t)(due / 2);
-    if (all > due)
-        jp_count_sig(JP_COUNT_LOOKING_NS, all - due);
-}
-
 /* The length of the next stratum, in ns. */
 static uint64_t length_sig(const struct jp_thread *thread,
                            const struct jp_found *found)
@@ -222,139 +179,10 @@ static uint64_t length_sig(const struct jp_thread *thread,
     if (!found->same || (restless && in_it < WATCHED_NS) ||
         jp_strata_young_sig(thread, found->now))
         length = 0;
-    length = min_sig(length, JP_STRATUM_MAX_NS);
+    length = jp_weigh_less_sig(length, JP_STRATUM_MAX_NS);
     if (found->supervised && length < JP_LEFT_SUPERVISED_NS)
         length = JP_LEFT_SUPERVISED_NS;
     return length > period ? length : period;
-}
-
-/* The weight of a sample that found the thread off the CPU for `all` ns: more
- * or less by what running samples were given too little or too much. */
-static uint64_t off_cpu_sig(struct jp_watch *watch, uint64_t all)
-{
-    const int64_t back =
-        clamp_sig(watch->lent_ns, -(int64_t)all, (int64_t)all / 2);
-    watch->lent_ns -= back;
-    return (uint64_t)((int64_t)all - back);
-}
-
-/* Weighs a sample of a thread that did not block since the last one.  It used
- * some of the time and waited for a CPU the rest, and both are known.  A
- * stratum of one period counts as all running or all ready; the difference is
- * carried to the next.  (Not between memoryless moments: those without a wait
- * between them lie closer together than what a sample stands for.) */
-static void divide_sig(struct jp_thread *thread, const struct jp_found *found,
-                       uint64_t all, struct jp_due *weight)
-{
-    struct jp_watch *watch = &thread->clock.watch;
-    const uint64_t gap = found->now - watch->found_ns;
-    const uint64_t used = min_sig(found->used + watch->ours_ns, gap);
-    const int one = all < thread->clock.budget.period_ns * 3 / 2;
-    watch->ready_ns += (int64_t)(gap - used);
-    /* Where the samples' time was behind the clock, as after memoryless
-     * moments, the share of the gap holds for what is older as well. */
-    if (!one && all > gap)
-        watch->ready_ns +=
-            (int64_t)(((gap - used) << 20) / (gap + 1) * (all - gap) >> 20);
-    uint64_t ready =
-        watch->ready_ns > 0 ? min_sig((uint64_t)watch->ready_ns, all) : 0;
-    if (one)
-        ready = watch->ready_ns * 2 >= (int64_t)all ? all : 0;
-    watch->ready_ns -= (int64_t)ready;
-    watch->remainder_ns -= (int64_t)(all - ready);
-    weight->running = all - ready;
-    weight->ready = off_cpu_sig(watch, ready);
-}
-
-/* Weighs a sample that found the thread running and that has blocked since the
- * last one.  The weight leans to where the sum of all running samples becomes
- * the thread's CPU time.  The difference goes to samples that find it off the
- * CPU (off_cpu_sig), or to this one where there are none.  CPU time used in the
- * stratum itself does not count: that would favour long runs. */
-static void running_sig(struct jp_watch *watch, uint64_t all,
-                        struct jp_due *weight)
-{
-    const int64_t one = (int64_t)all, most = LENT * one;
-    const int64_t room = clamp_sig(most - watch->lent_ns + one, 0, 2 * one);
-    const int64_t running = clamp_sig(one + watch->balance_ns / LEAN, 0, room);
-    const int64_t lent = watch->lent_ns + running - one;
-    const int64_t ready = clamp_sig(-most - lent, 0, one);
-    watch->remainder_ns -= running;
-    watch->lent_ns = lent + ready;
-    weight->running = (uint64_t)running;
-    weight->ready = (uint64_t)ready;
-}
-
-/* For a signal that came long after `drawn`, the last instant that the
- * stratum's moment stands for, for want of a CPU: the thread was where it is
- * now all that time, which is not drawn but known, and counts by itself. */
-static void split_sig(const struct jp_thread *thread,
-                      const struct jp_found *found, uint64_t drawn,
-                      struct jp_due *weight)
-{
-    uint64_t *part = weight->ready != 0 ? &weight->ready : &weight->blocked;
-    if (found->now < drawn ||
-        found->now - drawn < thread->clock.budget.period_ns ||
-        *part <= found->now - drawn)
-        return;
-    weight->after = found->now - drawn;
-    weight->after_ready = part == &weight->ready;
-    *part -= weight->after;
-}
-
-/* Gives the stratum's time to what was found at its moment. */
-static void give_sig(struct jp_thread *thread, const struct jp_found *found,
-                     struct jp_due *weight)
-{
-    struct jp_watch *watch = &thread->clock.watch;
-    const uint64_t drawn = jp_strata_drawn_sig(thread);
-    const uint64_t end = jp_strata_end_sig(thread, found->now);
-    const uint64_t all = end - watch->begin_ns;
-    const int64_t due = watch->remainder_ns;
-    if (watch->begin_ns > watch->given_ns)
-        weight->before = watch->begin_ns - watch->given_ns;
-    watch->given_ns = watch->end_ns = end;
-    if (found->blocks == 0 && !found->returns && !watch->memoryless &&
-        (!found->waits || due * 2 >= (int64_t)all)) {
-        divide_sig(thread, found, all, weight);
-    } else if (found->waits && watch->parked && found->now < end) {
-        /* The rest of a long stratum is given when it is over: the thread may
-         * end before that. */
-        watch->given_ns = found->now;
-        weight->blocked = off_cpu_sig(watch, found->now - watch->begin_ns);
-    } else if (found->waits || found->returns) {
-        weight->blocked = off_cpu_sig(watch, all);
-    } else if (watch->parked) {
-        /* The thread ran no longer than its CPU time says.  What it waited for
-         * before that is most likely what it had waited for all along. */
-        weight->running = due > 0 ? min_sig((uint64_t)due, all) : 0;
-        watch->remainder_ns -= (int64_t)weight->running;
-        weight->before += all - weight->running;
-    } else if (found->now - watch->moment_ns > LATE_NS &&
-               due < MANY * (int64_t)all) {
-        weight->ready = off_cpu_sig(watch, all);
-    } else {
-        running_sig(watch, all, weight);
-    }
-    split_sig(thread, found, drawn, weight);
-}
-
-/* Weighs the end of a wait, which was just before the thread used found->used
- * of CPU time. */
-static void end_wait_sig(struct jp_watch *watch, const struct jp_found *found,
-                         struct jp_due *weight)
-{
-    const uint64_t end = found->now - min_sig(found->used, found->now);
-    if (end > watch->given_ns) {
-        weight->before = end - watch->given_ns;
-        watch->given_ns = end;
-    }
-    if (found->now > watch->given_ns) {
-        weight->running = found->now - watch->given_ns;
-        watch->given_ns = found->now;
-        watch->remainder_ns -= (int64_t)weight->running;
-    }
-    watch->end_ns = watch->given_ns;
 }
 
 /* Finds out what the calling thread does, at a signal of one of its timers.
@@ -387,7 +215,7 @@ static int look_sig(struct jp_thread *thread, const struct jp_signal *signal,
     if (is_restless_sig(watch, found))
         watch->restless_ns = found->now + RESTLESS_NS;
     if (skipped && found->blocks != 0 && found->blocks != JP_LEFT_UNKNOWN) {
-        count_sig(watch, found);
+        jp_weigh_count_sig(watch, found);
         jp_left_seen_sig(thread, found->switches);
         jp_strata_pass_sig(thread, found);
     }
@@ -423,14 +251,14 @@ static void weigh_sig(struct jp_thread *thread, struct jp_due *weight)
      * followed from earlier ones, they would decide who is woken next. */
     if (found->queues)
         watch->queued_ns = found->now + JP_QUEUES_NS;
-    count_sig(watch, found);
+    jp_weigh_count_sig(watch, found);
     if (!found->same && !found->returns)
         watch->since_ns = found->now;
     const uint64_t length = length_sig(thread, found);
     watch->was_parked = watch->parked;
     watch->late = found->now > watch->moment_ns + JP_STRATA_PROMPT_NS;
     if (found->ends) {
-        end_wait_sig(watch, found, weight);
+        jp_weigh_end_sig(watch, found, weight);
     } else if (found->same && length > thread->clock.budget.period_ns) {
         weight->blocked =
             found->now > watch->given_ns ? found->now - watch->given_ns : 0;
@@ -439,7 +267,7 @@ static void weigh_sig(struct jp_thread *thread, struct jp_due *weight)
         if (found->now > watch->end_ns || watch->memoryless)
             watch->end_ns = watch->given_ns;
     } else {
-        give_sig(thread, found, weight);
+        jp_weigh_give_sig(thread, found, weight);
     }
     watch->waits = (uint8_t)(found->waits || found->returns);
     watch->parked = length > thread->clock.budget.period_ns;
@@ -488,8 +316,10 @@ static int flush_sig(struct jp_thread *thread, struct jp_due *weight)
              ? ran > SAME_NS
              : jp_left_blocks_sig(thread, jp_left_switches_sig()) > 1);
     if (!watch->parked)
-        ran = rest ? 0 : clamp_sig(ran + watch->remainder_ns, 0, INT64_MAX);
-    *weight = (struct jp_due){.running = min_sig((uint64_t)ran, left),
+        ran = rest ? 0 : ran + watch->remainder_ns;
+    if (ran < 0)
+        ran = 0;
+    *weight = (struct jp_due){.running = jp_weigh_less_sig((uint64_t)ran, left),
                               .guessed = guessed};
     *(watch->waits ? &weight->before : &weight->ready) = left - weight->running;
     watch->given_ns = 0;
