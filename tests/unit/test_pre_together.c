@@ -197,33 +197,46 @@ static void test_no_cpu_clock(void **state)
     }
 }
 
-/* A call in which nobody waits but for a supervisor is left alone for a second,
- * one in which threads wait all the time is not. */
+/* The length of a thread's stratum after it was found before a call. */
+static uint64_t found_before(struct jp_thread *thread, long call)
+{
+    struct jp_due due;
+    to_moment(thread, WAITS);
+    found_call = call;
+    look(thread, IN_QUEUE, &due);
+    found_call = CALL;
+    return thread->clock.watch.end_ns - thread->clock.watch.begin_ns;
+}
+
+/* A call in which nobody waits but for a supervisor is left alone for a second
+ * once a thread has been seen to wait in it, and so are other threads' from
+ * then on.  One in which threads wait all the time is not, nor what a thread
+ * that computes is about to call. */
 static void test_supervised(void **state)
 {
     (void)state;
-    assert_false(jp_left_is_supervised_sig(-1));
-    assert_false(jp_left_is_supervised_sig(SYS_futex));
-    assert_false(jp_left_is_supervised_sig(SYS_preadv2));
+    assert_false(jp_left_supervised_sig(-1, 1));
+    assert_false(jp_left_supervised_sig(SYS_futex, 1));
+    assert_false(jp_left_supervised_sig(SYS_preadv2, 1));
+    assert_false(jp_left_supervised_sig(SYS_clock_gettime, 1));
 #ifdef SYS_futex_waitv
-    assert_false(jp_left_is_supervised_sig(SYS_futex_waitv));
+    assert_false(jp_left_supervised_sig(SYS_futex_waitv, 1));
 #endif
-    assert_true(jp_left_is_supervised_sig(SYS_mount));
-    for (int supervised = 0; supervised < 2; supervised++) {
-        struct jp_due due;
+    assert_false(jp_left_supervised_sig(SYS_mount, 0));
+    for (int waited = 0; waited < 3; waited++) {
         struct jp_thread *thread = begin();
-        same = 0;
-        to_moment(thread, WAITS);
         fake.switches += 2;
-        found_call = supervised ? SYS_mount : CALL;
-        look(thread, IN_QUEUE, &due);
-        found_call = CALL;
-        const uint64_t length =
-            thread->clock.watch.end_ns - thread->clock.watch.begin_ns;
-        if (supervised)
+        uint64_t length = found_before(thread, SYS_mount);
+        if (waited < 2) {
+            assert_int_equal(length, PERIOD);
+            fake.switches += waited;
+            length = found_before(thread, SYS_mount);
+        }
+        if (waited > 0)
             assert_uint_in_range(length, JP_NS / 4, 2 * JP_NS);
         else
             assert_int_equal(length, PERIOD);
+        assert_int_equal(jp_left_supervised_sig(SYS_mount, 0), waited > 0);
         jp_clock_end_sig(thread);
         jp_thread_free_sig(thread);
     }

@@ -124,10 +124,9 @@ static void find_sig(struct jp_thread *thread, const ucontext_t *context,
     found->cpu = thread->clock.cpu_ns + found->used;
     found->returns = watch->waits && !found->waits && found->blocks == 0 &&
                      found->now - watch->found_ns <= 2 * JP_WEIGH_CALL_NS;
-    const long call = jp_arch_call_sig(context);
-    found->supervised = found->waits && jp_left_is_supervised_sig(call);
-    found->queues = found->waits && call >= 0 &&
-                    jp_queues_found_sig(thread->tid, call,
+    found->call = found->waits ? jp_arch_call_sig(context) : -1;
+    found->queues = found->call >= 0 &&
+                    jp_queues_found_sig(thread->tid, found->call,
                                         jp_arch_first_sig(context), found->now);
     /* blocks 0: the thread was not yet back in its wait when this signal came.
      * blocks 1: it may also have blocked in another wait, if the one before
@@ -180,7 +179,9 @@ static uint64_t length_sig(const struct jp_thread *thread,
         jp_strata_young_sig(thread, found->now))
         length = 0;
     length = jp_weigh_less_sig(length, JP_STRATUM_MAX_NS);
-    if (found->supervised && length < JP_LEFT_SUPERVISED_NS)
+    if (jp_left_supervised_sig(found->call,
+                               found->same && found->blocks == 1) &&
+        length < JP_LEFT_SUPERVISED_NS)
         length = JP_LEFT_SUPERVISED_NS;
     return length > period ? length : period;
 }

@@ -86,9 +86,11 @@ int jp_left_wait_sig(const ucontext_t *context)
     }
 }
 
-/* (Of the calls that a handler with SA_RESTART has made again, signal(7),
- * openat is left out, which waits for FIFOs and servers only.) */
-int jp_left_is_supervised_sig(long call)
+/* Whether threads wait in a call for nothing but a supervisor.  (Of the calls
+ * that a handler with SA_RESTART has made again, signal(7), openat is left out,
+ * which waits for FIFOs and servers only.  The last ones never wait, and
+ * threads that compute make them so often that some are found before one.) */
+static int is_rare_sig(long call)
 {
     static const int others[] = {
         SYS_futex,           SYS_read,           SYS_readv,
@@ -102,7 +104,8 @@ int jp_left_is_supervised_sig(long call)
         SYS_mq_timedsend,    SYS_splice,         SYS_sendfile,
         SYS_copy_file_range, SYS_io_uring_enter, SYS_restart_syscall,
         SYS_preadv2,         SYS_pwritev2,       SYS_tee,
-        SYS_vmsplice,
+        SYS_vmsplice,        SYS_clock_gettime,  SYS_gettimeofday,
+        SYS_sched_yield,     SYS_getrusage,
 #ifdef SYS_futex_waitv
         SYS_futex_waitv,
 #endif
@@ -112,6 +115,18 @@ int jp_left_is_supervised_sig(long call)
             return 0;
     }
     return call >= 0;
+}
+
+/* (A thread that is about to make such a call for the first time looks as if it
+ * waited there: only one that has been seen to do so tells.) */
+int jp_left_supervised_sig(long call, int proven)
+{
+    static _Atomic long known = -1;
+    if (!is_rare_sig(call))
+        return 0;
+    if (proven)
+        atomic_store(&known, call);
+    return atomic_load(&known) == call;
 }
 
 static _Atomic uint64_t cost_ns;

@@ -39,10 +39,12 @@ int jp_left_shared_sig(const struct jp_thread *thread);
  * known. */
 int jp_left_wait_sig(const ucontext_t *context);
 
-/* Whether a thread that waited in this call, and is about to make it again,
- * most likely waited for a supervisor (seccomp_unotify(2)): the call is none in
- * which threads wait otherwise.  -1 is no call. */
-int jp_left_is_supervised_sig(long call);
+/* Whether a thread that is about to make this call (-1 is none), and seems to
+ * have waited in it, waited for a supervisor (seccomp_unotify(2)): the call is
+ * none in which threads wait otherwise, and a thread of the process has been
+ * seen to wait in it.  proven: this one has been, at two signals with one
+ * voluntary switch between them. */
+int jp_left_supervised_sig(long call, int proven);
 
 /* The stratum after that, at least, in ns: the supervisor is asked anew each
  * time that a signal has the call made again. */

@@ -73,7 +73,8 @@ struct jp_watch {
         int waits;         /* the thread waits in a call */
         int returns;       /* it is on its way back into its wait, which
                                   the last signal made it leave */
-        int supervised;    /* in a call in which threads seldom wait */
+        long call;         /* the one that it waits in and is about to make
+                              again; -1: none */
         int queues;        /* others wait there for the same thing */
         int same;          /* in the same wait as at the last signal; until
                                   the stacks are compared: it may be */
