@@ -11,6 +11,7 @@
  *     rhythms contend SECONDS THREADS  threads hold one mutex by turns, and
  *                                      rest
  *     rhythms brief SECONDS REST WORK  threads that rest, compute and end
+ *     rhythms turns SECONDS REST WORK  a thread that rests and computes by turns
  * Prints `truth TID FUNCTION WALL CPU`, in seconds, when a thread ends.
  * Runs in: tests. */
 #define _GNU_SOURCE
@@ -280,6 +281,19 @@ static void *once(void *data)
     return data;
 }
 
+static void *turns(void *data)
+{
+    struct truth idle = {"do_rest", 0, 0}, task = {"do_task", 0, 0};
+    const double end = now() + seconds;
+    while (now() < end) {
+        timed(&idle, do_rest);
+        timed(&task, do_task);
+    }
+    say(&idle);
+    say(&task);
+    return data;
+}
+
 static pthread_t start(void *(*function)(void *))
 {
     pthread_t thread;
@@ -356,6 +370,8 @@ int main(int argc, char **argv)
         contenders(counted(first));
     } else if (strcmp(what, "brief") == 0) {
         briefly();
+    } else if (strcmp(what, "turns") == 0) {
+        pthread_join(start(turns), NULL);
     } else {
         cut = strcmp(what, "cut") == 0;
         pthread_join(start(tick), NULL);

@@ -36,7 +36,9 @@ static struct fake_kernel {
     uint64_t cpu_ns; /* of any thread, where cpu_of is NULL */
     uint64_t process_ns;
     uint64_t (*cpu_of)(uint32_t tid);
-    long switches;      /* how often the thread has blocked */
+    long switches;      /* how often the thread has blocked, */
+    long held;          /* and how often it has lost its CPU */
+    uint64_t delay_ns;  /* how long it has waited for a CPU */
     int refuses_timers; /* as when too many signals are pending */
     /* A test's own part: whether it answers a call, with *result. */
     int (*answers)(long number, const long a[5], long *result);
@@ -53,6 +55,11 @@ FAKE(uint64_t, jp_sys_clock_sig, (clockid_t clock))
     return clock < 0 && fake.cpu_of != NULL
                ? fake.cpu_of(~((uint32_t)clock >> 3) & 0x1fffffffU)
                : fake.cpu_ns;
+}
+
+FAKE(uint64_t, jp_delay_sig, (void))
+{
+    return fake.delay_ns;
 }
 
 static uint64_t fake_ns(struct timespec time)
@@ -119,6 +126,7 @@ FAKE(long, jp_sys_sig, (long number, long a, long b, long c, long d, long e))
     case SYS_getrusage:
         memset((void *)b, 0, sizeof(struct rusage));
         ((struct rusage *)b)->ru_nvcsw = fake.switches;
+        ((struct rusage *)b)->ru_nivcsw = fake.held;
         return 0;
     default:
         return __real_jp_sys_sig(number, a, b, c, d, e);

@@ -154,4 +154,20 @@ static inline struct jp_thread *looked_at(void)
     return thread;
 }
 
+/* A thread that is in one wait from here on: its strata are long. */
+static inline struct jp_thread *waiting(unsigned count)
+{
+    struct jp_due due;
+    struct jp_thread *thread = begin();
+    to_moment(thread, WAITS);
+    fake.switches++;
+    look(thread, IN_CALL, &due);
+    assert_int_equal(due.blocked, PERIOD);
+    for (unsigned i = 0; i < count; i++) {
+        to_moment(thread, WAITS);
+        look(thread, IN_CALL, &due);
+    }
+    return thread;
+}
+
 #endif

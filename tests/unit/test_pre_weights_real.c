@@ -223,22 +223,6 @@ static void test_rhythm(void **state)
     jp_clock_end_sig(thread);
 }
 
-/* A thread that is in one wait from here on: its strata are long. */
-static struct jp_thread *waiting(unsigned count)
-{
-    struct jp_due due;
-    struct jp_thread *thread = begin();
-    to_moment(thread, WAITS);
-    fake.switches++;
-    look(thread, 1, &due);
-    assert_int_equal(due.blocked, PERIOD);
-    for (unsigned i = 0; i < count; i++) {
-        to_moment(thread, WAITS);
-        look(thread, 1, &due);
-    }
-    return thread;
-}
-
 /* A period, or, where more is wanted, to the end of a cell. */
 static void is_about(uint64_t length, uint64_t wanted)
 {

@@ -26,6 +26,7 @@
 #include <sys/syscall.h>
 
 #include "clock_timer.h"
+#include "delay.h"
 #include "jp_log.h"
 #include "left.h"
 #include "queues.h"
@@ -101,13 +102,30 @@ static int arm_sig(struct jp_thread *thread)
     return 0;
 }
 
+/* How long a thread has lacked a CPU since its long wait ended; 0 where that is
+ * not known.  It was woken found->blocks times and then lost its CPU some
+ * times, and the time before it got one is taken to have been as long each
+ * time. */
+static uint64_t held_sig(const struct jp_watch *watch,
+                         const struct jp_found *found)
+{
+    const uint64_t held = found->held - watch->held;
+    if (held == 0 || found->blocks == JP_LEFT_UNKNOWN)
+        return 0;
+    const uint64_t delay = jp_delay_sig();
+    return delay != JP_DELAY_UNKNOWN && watch->delay_ns != JP_DELAY_UNKNOWN &&
+                   delay > watch->delay_ns
+               ? (delay - watch->delay_ns) / (held + found->blocks) * held
+               : 0;
+}
+
 /* (Where the kernel does not tell the CPU time, a thread outside of a wait is
  * taken to have had the CPU since its last sample, but for a long stratum.) */
 static void find_sig(struct jp_thread *thread, const ucontext_t *context,
                      struct jp_found *found)
 {
     struct jp_watch *watch = &thread->clock.watch;
-    found->switches = jp_left_switches_sig();
+    found->switches = jp_left_switches_sig(&found->held);
     found->now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const uint64_t cpu = jp_used_cpu_sig();
     found->used = jp_used_since_sig(cpu, thread->clock.cpu_ns);
@@ -141,6 +159,9 @@ static void find_sig(struct jp_thread *thread, const ucontext_t *context,
     found->other = 0;
     found->ends = watch->parked && !watch->late && watch->waits &&
                   !watch->moved && !found->waits && found->blocks == 1;
+    found->held_ns = watch->parked && !found->waits && watch->fence_ns == 0
+                         ? held_sig(watch, found)
+                         : 0;
 }
 
 /* Whether a wait of the thread has ended since the last signal. */
@@ -217,7 +238,7 @@ static int look_sig(struct jp_thread *thread, const struct jp_signal *signal,
         watch->restless_ns = found->now + RESTLESS_NS;
     if (skipped && found->blocks != 0 && found->blocks != JP_LEFT_UNKNOWN) {
         jp_weigh_count_sig(watch, found);
-        jp_left_seen_sig(thread, found->switches);
+        jp_left_seen_sig(thread, found->switches, found->held);
         jp_strata_pass_sig(thread, found);
     }
     return 0;
@@ -300,6 +321,7 @@ static int flush_sig(struct jp_thread *thread, struct jp_due *weight)
     struct jp_watch *watch = &thread->clock.watch;
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const uint64_t cpu = jp_sys_clock_sig(jp_thread_clock_of_sig(thread->tid));
+    uint64_t held;
     const uint64_t until = jp_strata_reach_sig(thread, now);
     if (atomic_load(&thread->state) == JP_THREAD_ENDING)
         jp_strata_ended_sig(thread, now);
@@ -315,7 +337,7 @@ static int flush_sig(struct jp_thread *thread, struct jp_due *weight)
         watch->parked && watch->waits &&
         (jp_sys_gettid_sig() != thread->tid
              ? ran > SAME_NS
-             : jp_left_blocks_sig(thread, jp_left_switches_sig()) > 1);
+             : jp_left_blocks_sig(thread, jp_left_switches_sig(&held)) > 1);
     if (!watch->parked)
         ran = rest ? 0 : ran + watch->remainder_ns;
     if (ran < 0)
@@ -375,8 +397,13 @@ static void done_sig(struct jp_thread *thread)
     else if (watch->was_parked)
         jp_clock_set_timer_sig(thread->clock.cpu_wakeup, 0, 0);
     set_moment_sig(thread);
+    /* (A look in time adds little to it.) */
+    if (watch->parked && (!watch->was_parked || watch->late))
+        watch->delay_ns = jp_delay_sig();
     /* CPU time and switches of the handler are not the thread's. */
-    jp_left_seen_sig(thread, jp_left_switches_sig());
+    uint64_t held;
+    const uint64_t switches = jp_left_switches_sig(&held);
+    jp_left_seen_sig(thread, switches, held);
     watch->passed = 0;
     watch->moved = 0;
     watch->ours_ns = jp_used_since_sig(jp_used_cpu_sig(), thread->clock.cpu_ns);

@@ -15,18 +15,22 @@
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
 
-uint64_t jp_left_switches_sig(void)
+uint64_t jp_left_switches_sig(uint64_t *held)
 {
     struct rusage usage;
+    *held = 0;
     if (jp_sys_sig(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0) != 0)
         return JP_LEFT_UNKNOWN;
+    *held = (uint64_t)usage.ru_nivcsw;
     return (uint64_t)usage.ru_nvcsw;
 }
 
-void jp_left_seen_sig(struct jp_thread *thread, uint64_t switches)
+void jp_left_seen_sig(struct jp_thread *thread, uint64_t switches,
+                      uint64_t held)
 {
     struct jp_watch *watch = &thread->clock.watch;
     watch->switches = switches;
+    watch->held = held;
     watch->runs = atomic_load(&thread->hooks.runs);
     watch->shared = atomic_load(&jp_process.shared);
 }

@@ -15,11 +15,12 @@ struct jp_thread;
 #define JP_LEFT_UNKNOWN UINT64_MAX
 
 /* How often the calling thread has blocked so far (voluntary switches), or
- * JP_LEFT_UNKNOWN. */
-uint64_t jp_left_switches_sig(void);
+ * JP_LEFT_UNKNOWN; *held: how often it lost its CPU otherwise. */
+uint64_t jp_left_switches_sig(uint64_t *held);
 
-/* Remembers how often the calling thread has blocked so far. */
-void jp_left_seen_sig(struct jp_thread *thread, uint64_t switches);
+/* Remembers both. */
+void jp_left_seen_sig(struct jp_thread *thread, uint64_t switches,
+                      uint64_t held);
 
 /* How often it has blocked since that was last remembered, where it has now
  * done so `switches` times; or JP_LEFT_UNKNOWN.  Where its timer goes on by

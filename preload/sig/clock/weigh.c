@@ -20,6 +20,9 @@
 #define LATE_NS 80000U
 #define MANY 4
 
+/* A time without a CPU after a long wait, from which on it counts. */
+#define HELD_NS 1000000U
+
 /* Of the CPU time that samples were given too little or too much, one running
  * sample makes up a LEANth. */
 #define LEAN 4
@@ -151,10 +154,13 @@ void jp_weigh_give_sig(struct jp_thread *thread, const struct jp_found *found,
         weight->blocked = off_cpu_sig(watch, all);
     } else if (watch->parked) {
         /* The thread ran no longer than its CPU time says.  What it waited for
-         * before that is most likely what it had waited for all along. */
+         * before that is most likely what it had waited for all along.  But
+         * how long it is going to be without a CPU is not known: where it was,
+         * the stratum stands for that, as it was drawn. */
         weight->running = due > 0 ? jp_weigh_less_sig((uint64_t)due, all) : 0;
         watch->remainder_ns -= (int64_t)weight->running;
-        weight->before += all - weight->running;
+        *(found->held_ns < HELD_NS ? &weight->before : &weight->ready) +=
+            all - weight->running;
     } else if (found->now - watch->moment_ns > LATE_NS &&
                due < MANY * (int64_t)all) {
         weight->ready = off_cpu_sig(watch, all);
@@ -164,19 +170,19 @@ void jp_weigh_give_sig(struct jp_thread *thread, const struct jp_found *found,
     split_sig(thread, found, drawn, weight);
 }
 
-/* Weighs the end of a wait, which was just before the thread used found->used
- * of CPU time. */
 void jp_weigh_end_sig(struct jp_watch *watch, const struct jp_found *found,
                       struct jp_due *weight)
 {
-    const uint64_t end =
-        found->now - jp_weigh_less_sig(found->used, found->now);
+    const uint64_t since = found->used + found->held_ns;
+    const uint64_t end = found->now - jp_weigh_less_sig(since, found->now);
     if (end > watch->given_ns) {
         weight->before = end - watch->given_ns;
         watch->given_ns = end;
     }
     if (found->now > watch->given_ns) {
-        weight->running = found->now - watch->given_ns;
+        const uint64_t left = found->now - watch->given_ns;
+        weight->ready = jp_weigh_less_sig(found->held_ns, left);
+        weight->running = left - weight->ready;
         watch->given_ns = found->now;
         watch->remainder_ns -= (int64_t)weight->running;
     }

@@ -29,8 +29,8 @@ void jp_weigh_count_sig(struct jp_watch *watch, const struct jp_found *found);
 void jp_weigh_give_sig(struct jp_thread *thread, const struct jp_found *found,
                        struct jp_due *weight);
 
-/* Weighs the end of a wait, which was just before the thread used found->used
- * of CPU time. */
+/* Weighs the end of a wait, after which the thread used found->used of CPU time
+ * and lacked a CPU for found->held_ns. */
 void jp_weigh_end_sig(struct jp_watch *watch, const struct jp_found *found,
                       struct jp_due *weight);
 

@@ -43,11 +43,14 @@ struct jp_watch {
                                   the current memoryless stratum began */
     uint64_t fence_period_ns;  /* of a timer that can no longer be set, */
     _Atomic uint64_t fence_ns; /* which first runs out then; 0: it can be set */
-    uint64_t switches;         /* its voluntary switches at the last signal, */
+    uint64_t switches, held;   /* its voluntary switches at the last signal, and
+                                  the others, */
     uint32_t runs, shared;     /* hooks.runs and jp_process.shared */
     uint64_t ours_ns;          /* CPU time of the handler at the last signal */
     uint64_t found_ns;         /* when the last signal was handled */
     int64_t ready_ns;          /* time waiting for a CPU, not in samples yet */
+    uint64_t delay_ns;         /* what it had waited for a CPU in all (delay.h)
+                                  when its long wait began, or at a late look */
     int64_t remainder_ns;      /* CPU time, not in samples yet */
     int64_t tail_ns;           /* what of the last signal's CPU time will, on
                                   the average, be used again before the end of
@@ -70,6 +73,8 @@ struct jp_watch {
         uint64_t switches; /* its voluntary switches so far, */
         uint64_t blocks;   /* and those since then (both may be unknown:
                                   left.h) */
+        uint64_t held;     /* how often it has lost its CPU so far, */
+        uint64_t held_ns;  /* and for how long since its long wait ended */
         int waits;         /* the thread waits in a call */
         int returns;       /* it is on its way back into its wait, which
                                   the last signal made it leave */

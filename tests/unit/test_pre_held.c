@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A thread that comes out of a long wait and then lacks a CPU, played through
+ * on clocks that a test moves.
+ * Runs in: tests. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <errno.h>
+#include <signal.h>
+
+#include <cmocka.h>
+
+#include "in_range.h"
+#include "fake_kernel.h"
+#include "../../preload/sig/clock/clock.h"
+#include "../../preload/sig/clock/clock_real.h"
+#include "../../preload/sig/clock/delay.h"
+#include "../../preload/sig/state/process.h"
+#include "../../preload/sig/state/thread.h"
+
+#define MS 1000000ULL
+#define PERIOD (10 * MS)
+#define TID 100U
+
+#include "real_time.h"
+
+/* The thread waited for 5 ms, used 1.5 ms of CPU and lacked one four times, for
+ * 40 ms in all, the first time as it was woken. */
+static void wake_late(void)
+{
+    fake.now_ns += 5 * MS + 3 * MS / 2 + 40 * MS;
+    fake.cpu_ns += 3 * MS / 2;
+    fake.delay_ns += 40 * MS;
+    fake.switches++;
+    fake.held += 3;
+}
+
+/* What it lacked a CPU for before its wait's end was seen is not the wait's. */
+static void test_end_of_wait(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_thread *thread = waiting(30);
+    const uint64_t given = thread->clock.watch.given_ns;
+    wake_late();
+    assert_true(signal_of(thread->clock.cpu_wakeup, thread, COMPUTES, &due));
+    assert_int_equal(due.running, 3 * MS / 2);
+    assert_int_equal(due.ready, 30 * MS);
+    assert_int_equal(due.before, 15 * MS);
+    assert_int_equal(all_of(&due), fake.now_ns - given);
+    jp_clock_end_sig(thread);
+}
+
+/* Where the kernel does not tell, it is. */
+static void test_not_told(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    fake.delay_ns = JP_DELAY_UNKNOWN;
+    struct jp_thread *thread = waiting(30);
+    wake_late();
+    fake.delay_ns = JP_DELAY_UNKNOWN;
+    assert_true(signal_of(thread->clock.cpu_wakeup, thread, COMPUTES, &due));
+    assert_int_equal(due.running, 3 * MS / 2);
+    assert_int_equal(due.ready, 0);
+    assert_int_equal(due.before, 45 * MS);
+    jp_clock_end_sig(thread);
+}
+
+/* Looks that the thread had no CPU for add to what it has lacked: that counts
+ * from the last of them on. */
+static void test_after_late_looks(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_thread *thread = waiting(30);
+    to_moment(thread, WAITS);
+    fake.now_ns += 300 * MS;
+    fake.delay_ns += 300 * MS;
+    look(thread, IN_CALL, &due);
+    to_moment(thread, WAITS);
+    look(thread, IN_CALL, &due);
+    wake_late();
+    assert_true(signal_of(thread->clock.cpu_wakeup, thread, COMPUTES, &due));
+    assert_int_equal(due.ready, 30 * MS);
+    jp_clock_end_sig(thread);
+}
+
+/* When the wait ended is not known: the stratum, as it was drawn, stands for
+ * what the thread does at its moment, with CPU or without; but not where it
+ * hardly lacked one. */
+static void test_unknown_end(void **state)
+{
+    (void)state;
+    for (int held = 0; held < 2; held++) {
+        struct jp_due due;
+        struct jp_thread *thread = waiting(30);
+        const struct jp_watch watch = thread->clock.watch;
+        to_moment(thread, WAITS);
+        fake.cpu_ns += 3 * MS / 2;
+        fake.switches += 2;
+        fake.held++;
+        fake.delay_ns += held ? 40 * MS : MS;
+        look(thread, COMPUTES, &due);
+        const uint64_t rest = watch.end_ns - watch.begin_ns - 3 * MS / 2;
+        assert_int_equal(due.running, 3 * MS / 2);
+        assert_int_equal(due.ready, held ? rest : 0);
+        assert_int_equal(due.before,
+                         watch.begin_ns - watch.given_ns + (held ? 0 : rest));
+        jp_clock_end_sig(thread);
+        jp_thread_free_sig(thread);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_end_of_wait),
+        TEST(test_not_told),
+        TEST(test_after_late_looks),
+        TEST(test_unknown_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
