@@ -15,8 +15,10 @@
 
 #define JP_LOG_MAGIC "JPROFLOG" /* 8 bytes, no NUL */
 #define JP_LOG_BYTE_ORDER 0x01020304U
-#define JP_LOG_VERSION 2
-#define JP_LOG_VERSION_OLD 1 /* still read: has no `run`, no `base` */
+#define JP_LOG_VERSION 3
+#define JP_LOG_VERSION_OLD                                                     \
+    1 /* the first that is still read: 1 has no `run`,
+                                no `base`; 1 and 2 have no AGAIN records */
 #define JP_LOG_HEADER_SIZE 4096
 #define JP_LOG_ALIGN 4096 /* headers and chunks start on multiples */
 
@@ -214,7 +216,8 @@ enum jp_record_type {
     JP_RECORD_STACK = 1,
     JP_RECORD_SAMPLE = 2,
     JP_RECORD_TEXT = 3,
-    JP_RECORD_MARK = 4
+    JP_RECORD_MARK = 4,
+    JP_RECORD_AGAIN = 5
 };
 
 /* What the program says of a moment (include/jprof.h). */
@@ -253,6 +256,18 @@ struct jp_sample_record {
     uint64_t weight_stack; /* low 48 bits: weight in ns; high 16: offset in
                                  the chunk / 8 of its STACK record, 0: none */
 };
+
+/* One sample of a thread whose stack is that of an earlier one of its own in
+ * the chunk. */
+struct jp_again_record {
+    struct jp_record head; /* info: event | reason << 4; words: 2 */
+    uint16_t sample;       /* offset in the chunk / 8 of that SAMPLE record */
+    uint8_t time_high, weight_high; /* bits 32 to 39 of: */
+    uint32_t time;                  /* ns since the chunk's opened_ns, */
+    uint32_t weight;                /* and the weight in ns */
+};
+
+#define JP_AGAIN_MAX ((1ULL << 40) - 1)
 
 /* A line of the map that could not be written there. */
 struct jp_text_record {
@@ -310,6 +325,7 @@ _Static_assert(offsetof(struct jp_chunk_header, run) == 40, "chunk run");
 _Static_assert(sizeof(struct jp_record) == 4, "record word");
 _Static_assert(sizeof(struct jp_stack_record) == 16, "stack record");
 _Static_assert(sizeof(struct jp_sample_record) == 24, "sample record");
+_Static_assert(sizeof(struct jp_again_record) == 16, "again record");
 _Static_assert(sizeof(struct jp_text_record) == 8, "text record");
 _Static_assert(JP_MARK_RECORD_SIZE == 20, "mark record");
 

@@ -10,6 +10,9 @@
 #include "base/mem.h"
 #include "jp_map.h"
 
+/* Stands for a SAMPLE record where the stacks of a chunk are kept by place. */
+#define SAMPLE_HERE (JR_STACK_NONE - 1)
+
 /* Bases of bases that are looked at. */
 #define BASES_MOST 64
 
@@ -45,6 +48,12 @@ void jr_chunk_reader_end(struct jr_chunk_reader *reader)
     free(reader->whole);
     free(reader->guesses);
     memset(reader, 0, sizeof *reader);
+}
+
+/* The stack of the STACK record at `place` of the chunk's places. */
+static uint32_t stack_of(const uint32_t *stacks, uint32_t place)
+{
+    return stacks[place] == SAMPLE_HERE ? JR_STACK_NONE : stacks[place];
 }
 
 /* Counts a damaged record and reports the first one of the chunk. */
@@ -86,7 +95,7 @@ static const char *check_stack(const struct cursor *cursor, size_t at,
         return NULL;
     if (record.base >= JR_CHUNK_PLACES || record.base >= at / 8)
         return "stack built on one that is not earlier; left out";
-    parts->base = reader->stacks[record.base];
+    parts->base = stack_of(reader->stacks, record.base);
     if (parts->base == JR_STACK_NONE)
         return "stack built on one that is not there; left out";
     if (parts->shared > jr_stacks_depth(stacks, parts->base))
@@ -112,10 +121,10 @@ static void read_stack(struct cursor *cursor, size_t at)
     *JR_PUSH(run->records, run->nrecords, run->records_room) = index;
 }
 
-/* Returns what is wrong with a sample record, or NULL with it in *sample. */
-static const char *decode_sample(const uint8_t *data, size_t at,
-                                 const uint32_t *stacks,
-                                 struct jr_sample *sample)
+/* Returns what is wrong with a SAMPLE record, or NULL with it in *sample. */
+static const char *decode_first(const uint8_t *data, size_t at,
+                                const uint32_t *stacks,
+                                struct jr_sample *sample)
 {
     struct jp_sample_record record;
     uint32_t place;
@@ -135,11 +144,61 @@ static const char *decode_sample(const uint8_t *data, size_t at,
         .event = JP_SAMPLE_EVENT(record.head.info),
         .reason = (uint8_t)JP_SAMPLE_REASON(record.head.info)};
     if (place) {
-        sample->stack = place < at / 8 ? stacks[place] : JR_STACK_NONE;
+        sample->stack =
+            place < at / 8 ? stack_of(stacks, place) : JR_STACK_NONE;
         if (sample->stack == JR_STACK_NONE)
             return "sample whose stack is not there; left out";
     }
     return NULL;
+}
+
+/* The same of an AGAIN record. */
+static const char *decode_again(const uint8_t *data, size_t at,
+                                const uint32_t *stacks,
+                                struct jr_sample *sample)
+{
+    struct jp_again_record record;
+    struct jp_chunk_header chunk;
+    size_t first;
+
+    memcpy(&record, data + at, sizeof record.head);
+    if (record.head.words != sizeof record / 8)
+        return "repeated sample of a wrong size; left out";
+    memcpy(&record, data + at, sizeof record);
+    if (JP_SAMPLE_EVENT(record.head.info) >= JP_EVENT_COUNT ||
+        JP_SAMPLE_REASON(record.head.info) >= JP_REASON_COUNT)
+        return "repeated sample of an unknown kind; left out";
+    first = (size_t)record.sample * 8;
+    if (first >= at || stacks[record.sample] != SAMPLE_HERE ||
+        decode_first(data, first, stacks, sample))
+        return "repeated sample of one that is not there; left out";
+    memcpy(&chunk, data, sizeof chunk);
+    sample->time_ns =
+        chunk.opened_ns + ((uint64_t)record.time_high << 32 | record.time);
+    sample->weight_ns = (uint64_t)record.weight_high << 32 | record.weight;
+    sample->event = JP_SAMPLE_EVENT(record.head.info);
+    sample->reason = (uint8_t)JP_SAMPLE_REASON(record.head.info);
+    return NULL;
+}
+
+static int is_sample(uint8_t type)
+{
+    return type == JP_RECORD_SAMPLE || type == JP_RECORD_AGAIN;
+}
+
+/* The same of a record of a sample of either kind, which is noted in `stacks`
+ * where it may be repeated. */
+static const char *decode_sample(const uint8_t *data, size_t at,
+                                 uint32_t *stacks, struct jr_sample *sample)
+{
+    const char *wrong;
+
+    if (data[at] == JP_RECORD_AGAIN)
+        return decode_again(data, at, stacks, sample);
+    wrong = decode_first(data, at, stacks, sample);
+    if (!wrong)
+        stacks[at / 8] = SAMPLE_HERE;
+    return wrong;
 }
 
 static void read_sample(struct cursor *cursor, size_t at)
@@ -271,7 +330,7 @@ static size_t read_record(struct cursor *cursor, size_t at, size_t chunk_size)
     }
     if (head.type == JP_RECORD_STACK)
         read_stack(cursor, at);
-    else if (head.type == JP_RECORD_SAMPLE)
+    else if (is_sample(head.type))
         read_sample(cursor, at);
     else if (head.type == JP_RECORD_TEXT)
         read_text(cursor, at);
@@ -433,7 +492,7 @@ size_t jr_chunk_samples(const struct jr_run *run, const struct jr_chunk *chunk,
             break;
         if (head.type == JP_RECORD_STACK && record < chunk->nrecords)
             stacks[at / 8] = run->records[chunk->records + record++];
-        else if (head.type == JP_RECORD_SAMPLE && count < chunk->nsamples &&
+        else if (is_sample(head.type) && count < chunk->nsamples &&
                  !decode_sample(data, at, stacks, &into[count]))
             count += into[count].time_ns >= run->header.cleared_ns;
     }

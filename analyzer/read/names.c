@@ -38,8 +38,8 @@ const char *jr_header_refuse(const struct jp_log_header *header)
         return "written on a machine of the other byte order";
     if (header->byte_order != JP_LOG_BYTE_ORDER)
         return "its header has no byte order: damaged";
-    if (header->version != JP_LOG_VERSION &&
-        header->version != JP_LOG_VERSION_OLD)
+    if (header->version < JP_LOG_VERSION_OLD ||
+        header->version > JP_LOG_VERSION)
         return "written in another version of the format";
     if (header->header_size != JP_LOG_HEADER_SIZE)
         return "its header has another size: damaged";

@@ -92,6 +92,7 @@ class Chunk:
     def __init__(self, run, data, offset):
         self.run, self.data, self.offset = run, data, offset
         self.stacks = {}        # offset / 8 -> (frames, gap)
+        self.first = {}         # offset / 8 -> (tid, offset / 8 of a stack)
 
     def get(self, code, at):
         return struct.unpack_from(self.run.order + code, self.data, at)
@@ -111,23 +112,42 @@ class Chunk:
         self.stacks[at // 8] = frames, gap
         return None
 
-    def sample(self, at, words):
+    def add(self, at, tid, time, weight, stack):
         """Adds a sample to the run; returns what is wrong, or None."""
-        if words != 3:
-            return "sample size"
-        tid, time, packed = self.get("IQQ", at + 4)
         event, reason = self.data[at + 1] & 15, self.data[at + 1] >> 4
-        frames, gap = self.stacks.get(packed >> 48, ((), 0))
+        frames, gap = self.stacks.get(stack, ((), 0))
         if event >= len(EVENTS) or reason >= len(REASONS):
             return "sample event or reason"
-        if packed >> 48 and packed >> 48 not in self.stacks:
+        if stack and stack not in self.stacks:
             return "sample stack"
         self.run.gaps.update({frames: gap} if gap else {})
         if time >= self.run.header["cleared_ns"]:
-            self.run.samples.append((time, tid, packed & (1 << 48) - 1,
-                                     EVENTS[event], REASONS[reason], frames))
+            self.run.samples.append((time, tid, weight, EVENTS[event],
+                                     REASONS[reason], frames))
             self.run.gap_of.append(gap)
         return None
+
+    def sample(self, at, words):
+        """Adds a sample that may be repeated."""
+        if words != 3:
+            return "sample size"
+        tid, time, packed = self.get("IQQ", at + 4)
+        wrong = self.add(at, tid, time, packed & (1 << 48) - 1, packed >> 48)
+        if not wrong:
+            self.first[at // 8] = tid, packed >> 48
+        return wrong
+
+    def again(self, at, words):
+        """Adds one of the thread and stack of an earlier sample."""
+        if words != 2:
+            return "repeated sample size"
+        place, time_high, weight_high, time, weight = self.get("HBBII", at + 4)
+        if place not in self.first:
+            return "repeated sample"
+        tid, stack = self.first[place]
+        opened, = self.get("Q", 24)
+        return self.add(at, tid, (opened + (time_high << 32 | time)) % (1 << 64),
+                        weight_high << 32 | weight, stack)
 
     def text(self, at, words):
         """Keeps a line of the map; returns what is wrong, or None."""
@@ -163,7 +183,7 @@ class Chunk:
             cut = words == 0 or at + words * 8 > min(size, len(self.data))
             wrong = "record size" if cut else {
                 1: self.stack, 2: self.sample, 3: self.text,
-                4: self.mark}.get(kind, skip)(at, words)
+                4: self.mark, 5: self.again}.get(kind, skip)(at, words)
             if wrong:
                 self.run.damage.append((self.offset + at, wrong))
             if cut:
@@ -227,7 +247,7 @@ def load(path):
     for at in range(0, len(data) - PAGE + 1, PAGE):
         found = read_header(data[at:at + PAGE]) if (
             data[at:at + 8] == b"JPROFLOG") else None
-        if found and found[0]["version"] in (1, 2) and (
+        if found and found[0]["version"] in (1, 2, 3) and (
                 found[0]["header_size"], found[0]["address_size"]) == (PAGE, 8):
             runs[at] = Run(*found, at)
     order = next(iter(runs.values())).order if runs else "<"

@@ -106,6 +106,28 @@ static inline void put_sample(struct built *built, uint64_t time_ns,
     put_sample_of(built, &sample, stack);
 }
 
+/* Appends a sample of the thread and stack of the one at the place `first`. */
+static inline void put_again(struct built *built,
+                             const struct jr_sample *sample, uint16_t first)
+{
+    struct jp_again_record record = {0};
+    struct jp_chunk_header chunk;
+    uint64_t since;
+
+    memcpy(&chunk, built->data + built->chunk, sizeof chunk);
+    since = sample->time_ns - chunk.opened_ns;
+    record.head.type = JP_RECORD_AGAIN;
+    record.head.info = JP_SAMPLE_INFO(sample->event, sample->reason);
+    record.head.words = 2;
+    record.sample = first;
+    record.time_high = (uint8_t)(since >> 32);
+    record.weight_high = (uint8_t)(sample->weight_ns >> 32);
+    record.time = (uint32_t)since;
+    record.weight = (uint32_t)sample->weight_ns;
+    memcpy(built->data + built->at, &record, sizeof record);
+    built->at += sizeof record;
+}
+
 static inline void put_text(struct built *built, const char *line)
 {
     const size_t length = strlen(line), size = (8 + length + 7) & ~(size_t)7;

@@ -499,6 +499,56 @@ static void reads_files_through_a_window(void **state)
     free(built);
 }
 
+/* What an AGAIN record says of itself, and what it says by another: also where
+ * the samples are read again. */
+static void repeats_samples(void **state)
+{
+    static const uint64_t frames[] = {0x10, 0x20};
+    struct jr_sample again = {.time_ns = 5, .weight_ns = 6};
+    struct built *built = calloc(1, sizeof *built);
+    struct jr_sample *samples;
+    struct jr_diag diag;
+    struct jr_log log;
+    uint16_t stack, first, second;
+
+    (void)state;
+    put_header(built)->cleared_ns = 2;
+    put_chunk(built, 4096)->opened_ns = 3;
+    stack = put_stack(built, frames, 2, 0, 0);
+    first = (uint16_t)((built->at - built->chunk) / 8);
+    put_sample(built, 1, 70, stack); /* cleared, and repeated all the same */
+    second = (uint16_t)((built->at - built->chunk) / 8);
+    put_sample(built, 4, 71, 0);
+    put_again(built, &again, first);
+    again = (struct jr_sample){.time_ns = 9ULL << 32 | 8,
+                               .weight_ns = 7ULL << 32 | 6,
+                               .event = JP_EVENT_WALL_BLOCKED,
+                               .reason = JP_REASON_DEPTH};
+    put_again(built, &again, second);
+    /* Of a stack, of itself, of one that is no sample's first word. */
+    put_again(built, &again, stack);
+    put_again(built, &again, (uint16_t)((built->at - built->chunk) / 8));
+    put_again(built, &again, (uint16_t)(first + 1));
+    put_sample(built, 4, 72, first); /* of a stack that is a sample */
+    assert_int_equal(parse(built, &log, &diag), 0);
+    assert_int_equal(log.runs[0].bad_records, 4);
+    assert_int_equal(log.runs[0].nsamples, 3);
+    samples = samples_of(&log, &log.runs[0]);
+    assert_int_equal(samples[1].tid, 70);
+    assert_int_equal(samples[1].time_ns, 5);
+    assert_int_equal(samples[1].weight_ns, 6);
+    assert_int_equal(jr_stacks_depth(&log.runs[0].stacks, samples[1].stack), 2);
+    assert_int_equal(samples[2].tid, 71);
+    assert_int_equal(samples[2].time_ns, again.time_ns);
+    assert_int_equal(samples[2].weight_ns, again.weight_ns);
+    assert_int_equal(samples[2].event, again.event);
+    assert_int_equal(samples[2].reason, again.reason);
+    assert_int_equal(samples[2].stack, samples[0].stack);
+    free(samples);
+    jr_log_free(&log);
+    free(built);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -518,6 +568,7 @@ int main(void)
         cmocka_unit_test(bounds_chains_of_stacks),
         cmocka_unit_test(keeps_runs_apart),
         cmocka_unit_test(sums_cpu_time),
+        cmocka_unit_test(repeats_samples),
         cmocka_unit_test(refuses_what_is_no_regular_file),
         cmocka_unit_test(reads_files_through_a_window),
     };

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "again.h"
 #include "reserve.h"
 #include "ring.h"
 #include "share.h"
@@ -17,6 +18,9 @@
 #include "sig/state/buffer.h"
 #include "sig/state/process.h"
 #include "stacks.h"
+
+/* A chunk that threads share is this part of the log so far at most. */
+#define CHUNKS_LEAST 16U
 
 #define SHARED_LARGEST 16384U /* bytes of a chunk of the shared area */
 #define YIELDS 100U           /* waiting for a descriptor */
@@ -151,10 +155,16 @@ static int ring_place_sig(struct jp_buffer *buffer)
     return 0;
 }
 
+/* (Chunks that threads share stay small while the log is: what is unused of
+ * those that are open at the end is a small part of it then.) */
 static uint32_t chunk_size_sig(const struct jp_buffer *buffer, uint32_t bytes)
 {
+    const uint64_t all = atomic_load(&jp_log.next) - jp_log.start;
     uint32_t size =
         buffer->next_size < JP_CHUNK_MIN ? JP_CHUNK_MIN : buffer->next_size;
+    while (jp_ring_wanted_sig() && size > JP_CHUNK_MIN &&
+           size * CHUNKS_LEAST > all)
+        size /= 2;
     while (size < bytes + JP_CHUNK_HEADER_SIZE && size < JP_CHUNK_MAX)
         size *= 2;
     return size;
@@ -203,6 +213,7 @@ static void open_chunk_sig(struct jp_buffer *buffer, uint32_t tid)
     jp_log_begin_chunk_sig(buffer->chunk, buffer->offset, buffer->size, tid);
     buffer->used = JP_CHUNK_HEADER_SIZE;
     jp_stacks_reset_sig(buffer);
+    jp_again_reset_sig(buffer);
 }
 
 /* Gives back the chunks of the shared area that other threads' buffers have and
@@ -302,17 +313,20 @@ static int put_stack_sig(struct jp_buffer *buffer, uint16_t *ref)
 static int put_sample_sig(struct jp_buffer *buffer,
                           const struct jp_sample *sample, uint16_t ref)
 {
-    struct jp_sample_record *record =
-        (struct jp_sample_record *)(buffer->chunk + buffer->used);
+    void *at = buffer->chunk + buffer->used;
+    struct jp_sample_record *record = at;
+    const unsigned info =
+        (unsigned)JP_SAMPLE_INFO(sample->event, sample->reason) << 16;
+    if (jp_again_fill_sig(buffer, sample, ref, at))
+        return commit_sig(buffer, at, JP_RECORD_AGAIN, 2U | info);
     uint64_t weight = sample->weight_ns < JP_SAMPLE_WEIGHT_MAX
                           ? sample->weight_ns
                           : JP_SAMPLE_WEIGHT_MAX;
     record->tid = sample->tid;
     record->time_ns = sample->time_ns;
     record->weight_stack = JP_SAMPLE_PACK(weight, ref);
-    return commit_sig(
-        buffer, record, JP_RECORD_SAMPLE,
-        3U | (unsigned)JP_SAMPLE_INFO(sample->event, sample->reason) << 16);
+    jp_again_add_sig(buffer, sample->tid, ref, (uint16_t)(buffer->used / 8));
+    return commit_sig(buffer, record, JP_RECORD_SAMPLE, 3U | info);
 }
 
 /* Gives up a chunk of a ring that is kept as it is. */

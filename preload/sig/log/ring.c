@@ -21,6 +21,11 @@
 #define WRITERS 16U
 #define YIELDS 1000U
 
+/* A sample is written in a microsecond or two.  So long is one of the buffers
+ * with an open chunk waited for, before another one opens a chunk: the unused
+ * ends of chunks are a good part of a small log. */
+#define SPINS 200U
+
 static struct jp_buffer *_Atomic writers[WRITERS];
 
 /* How many of the buffers may be used: as many as half of a ring's chunks. */
@@ -58,17 +63,43 @@ void jp_ring_ensure_sig(void)
         writer_sig(i);
 }
 
+static int lock_sig(struct jp_buffer *writer)
+{
+    uint32_t idle = 0;
+    return atomic_load(&writer->lock) == 0 &&
+           atomic_compare_exchange_strong(&writer->lock, &idle, 1);
+}
+
+/* Takes one of the buffers that have a chunk.  NULL when none does, or none was
+ * free for a moment. */
+static struct jp_buffer *take_open_sig(uint32_t most)
+{
+    int open = 1;
+    for (uint32_t i = 0; i < SPINS && open; i++) {
+        open = 0;
+        for (uint32_t j = 0; j < most; j++) {
+            struct jp_buffer *writer = atomic_load(&writers[j]);
+            if (writer == NULL || atomic_load(&writer->offset) == 0)
+                continue;
+            open = 1;
+            if (lock_sig(writer))
+                return writer;
+        }
+    }
+    return NULL;
+}
+
 struct jp_buffer *jp_ring_take_sig(void)
 {
     const uint32_t most = most_sig();
+    struct jp_buffer *writer = take_open_sig(most);
+    if (writer != NULL)
+        return writer;
     for (uint32_t i = 0; i < YIELDS; i++) {
         for (uint32_t j = 0; j < most; j++) {
-            struct jp_buffer *writer = writer_sig(j);
-            uint32_t idle = 0;
-            if (writer == NULL ||
-                !atomic_compare_exchange_strong(&writer->lock, &idle, 1))
-                continue;
-            return writer;
+            writer = writer_sig(j);
+            if (writer != NULL && lock_sig(writer))
+                return writer;
         }
         jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
     }

@@ -15,6 +15,7 @@
 
 #define JP_BUFFER_TABLE 1024U /* entries of the table of stacks */
 #define JP_BUFFER_PAGES 64U
+#define JP_BUFFER_SAMPLES 512U
 #define JP_BUFFERS_MAX 16384    /* JP_FREELIST_MAX */
 #define JP_BUFFER_STRETCHES 16U /* stacks that one walk may leave */
 
@@ -23,6 +24,13 @@ struct jp_buffer_entry {
     uint32_t tag;   /* upper half of the hash */
     uint16_t ref;   /* its record's offset in the chunk / 8 */
     uint16_t epoch; /* jp_buffer.epoch when it was entered; another: empty */
+};
+
+/* A sample in the current chunk, found by its thread and stack (log/again.h). */
+struct jp_buffer_sample {
+    uint32_t tid;
+    uint16_t ref; /* offset / 8 of its STACK record */
+    uint16_t at;  /* and of its own; 0: none */
 };
 
 /* The frames of the last walk, so that the next one need only compare them:
@@ -71,6 +79,7 @@ struct jp_buffer {
     uint32_t maps_epoch;     /* jp_maps_epoch_sig() that `pages` is of */
     uint64_t pages[JP_BUFFER_PAGES]; /* numbers of pages found executable */
     struct jp_buffer_entry table[JP_BUFFER_TABLE];
+    struct jp_buffer_sample samples[JP_BUFFER_SAMPLES];
     uint64_t walker[288]; /* scratch memory of the walker in use */
     uint64_t window[128]; /* copy of a part of the stack, for walk.c */
     struct jp_buffer_stretch {
