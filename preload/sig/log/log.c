@@ -17,10 +17,13 @@
 #include "sig/state/config.h"
 #include "sig/state/buffer.h"
 #include "sig/state/process.h"
+#include "sig/state/thread.h"
 #include "stacks.h"
 
-/* A chunk that threads share is this part of the log so far at most. */
+/* A chunk that threads share is this part of the log so far at most, or has so
+ * many bytes for each thread. */
 #define CHUNKS_LEAST 16U
+#define THREAD_BYTES 128ULL
 
 #define SHARED_LARGEST 16384U /* bytes of a chunk of the shared area */
 #define YIELDS 100U           /* waiting for a descriptor */
@@ -155,15 +158,18 @@ static int ring_place_sig(struct jp_buffer *buffer)
     return 0;
 }
 
-/* (Chunks that threads share stay small while the log is: what is unused of
- * those that are open at the end is a small part of it then.) */
+/* (Chunks that threads share stay small while the log is, as what is unused of
+ * those that are open at the end is a small part of it then; but large enough
+ * for some samples of each thread.) */
 static uint32_t chunk_size_sig(const struct jp_buffer *buffer, uint32_t bytes)
 {
-    const uint64_t all = atomic_load(&jp_log.next) - jp_log.start;
+    const uint64_t part =
+        (atomic_load(&jp_log.next) - jp_log.start) / CHUNKS_LEAST;
+    const uint64_t wanted = jp_threads_taken_sig() * THREAD_BYTES;
+    const uint64_t most = part > wanted ? part : wanted;
     uint32_t size =
         buffer->next_size < JP_CHUNK_MIN ? JP_CHUNK_MIN : buffer->next_size;
-    while (jp_ring_wanted_sig() && size > JP_CHUNK_MIN &&
-           size * CHUNKS_LEAST > all)
+    while (jp_ring_wanted_sig() && size > JP_CHUNK_MIN && size > most)
         size /= 2;
     while (size < bytes + JP_CHUNK_HEADER_SIZE && size < JP_CHUNK_MAX)
         size *= 2;
@@ -417,7 +423,8 @@ static int put_mark_sig(struct jp_buffer *buffer, const struct jp_mark *mark)
 
 int jp_log_mark_sig(const struct jp_mark *mark)
 {
-    struct jp_buffer *buffer = jp_ring_take_sig();
+    struct jp_buffer *buffer =
+        jp_ring_take_sig((uint32_t)JP_MARK_RECORD_SIZE + mark->length + 7);
     int error = -EBUSY;
     if (buffer != NULL) {
         error = put_mark_sig(buffer, mark);

@@ -21,10 +21,11 @@
 #define WRITERS 16U
 #define YIELDS 1000U
 
-/* A sample is written in a microsecond or two.  So long is one of the buffers
- * with an open chunk waited for, before another one opens a chunk: the unused
- * ends of chunks are a good part of a small log. */
-#define SPINS 200U
+/* A sample is written in a microsecond or two, and a chunk opened in some
+ * fifty.  Buffers that have a chunk, or are just being used, are looked at so
+ * often before another one opens a chunk: the unused ends of chunks are a good
+ * part of a small log. */
+#define LOOKS 5000U
 
 static struct jp_buffer *_Atomic writers[WRITERS];
 
@@ -70,29 +71,36 @@ static int lock_sig(struct jp_buffer *writer)
            atomic_compare_exchange_strong(&writer->lock, &idle, 1);
 }
 
-/* Takes one of the buffers that have a chunk.  NULL when none does, or none was
- * free for a moment. */
-static struct jp_buffer *take_open_sig(uint32_t most)
+/* Takes one of the buffers that have a chunk: the first one of all only where no
+ * other has room for so many bytes, so that those are filled.  NULL when there
+ * is none, or none was free for a moment. */
+static struct jp_buffer *take_open_sig(uint32_t most, uint32_t bytes)
 {
-    int open = 1;
-    for (uint32_t i = 0; i < SPINS && open; i++) {
-        open = 0;
-        for (uint32_t j = 0; j < most; j++) {
-            struct jp_buffer *writer = atomic_load(&writers[j]);
-            if (writer == NULL || atomic_load(&writer->offset) == 0)
+    uint32_t busy = 1;
+    for (uint32_t looks = 0; looks < LOOKS && busy != 0; looks += busy) {
+        busy = 0;
+        for (uint32_t i = most; i-- > 0;) {
+            struct jp_buffer *writer = atomic_load(&writers[i]);
+            if (writer == NULL || (atomic_load(&writer->offset) == 0 &&
+                                   atomic_load(&writer->lock) == 0))
                 continue;
-            open = 1;
-            if (lock_sig(writer))
+            if (!lock_sig(writer)) {
+                busy++;
+                continue;
+            }
+            if (i == 0 ||
+                (writer->chunk != NULL && writer->used + bytes <= writer->size))
                 return writer;
+            atomic_store(&writer->lock, 0);
         }
     }
     return NULL;
 }
 
-struct jp_buffer *jp_ring_take_sig(void)
+struct jp_buffer *jp_ring_take_sig(uint32_t bytes)
 {
     const uint32_t most = most_sig();
-    struct jp_buffer *writer = take_open_sig(most);
+    struct jp_buffer *writer = take_open_sig(most, bytes);
     if (writer != NULL)
         return writer;
     for (uint32_t i = 0; i < YIELDS; i++) {
@@ -108,7 +116,10 @@ struct jp_buffer *jp_ring_take_sig(void)
 
 struct jp_buffer *jp_ring_enter_sig(const struct jp_buffer *buffer)
 {
-    struct jp_buffer *writer = jp_ring_take_sig();
+    struct jp_buffer *writer =
+        jp_ring_take_sig((uint32_t)(sizeof(struct jp_sample_record) +
+                                    sizeof(struct jp_stack_record)) +
+                         buffer->depth * 8U);
     if (writer != NULL) {
         writer->frames = buffer->frames;
         writer->depth = buffer->depth;

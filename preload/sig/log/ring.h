@@ -6,6 +6,8 @@
 #ifndef JP_RING_H
 #define JP_RING_H
 
+#include <stdint.h>
+
 struct jp_buffer;
 
 /* Whether samples are written by such buffers.  With a chunk for each thread, a
@@ -23,9 +25,9 @@ void jp_ring_ensure_sig(void);
  * while, or there is no memory. */
 struct jp_buffer *jp_ring_enter_sig(const struct jp_buffer *buffer);
 
-/* The same for a record without a stack, as a mark: the stack that the buffer
- * holds is another sample's. */
-struct jp_buffer *jp_ring_take_sig(void);
+/* The same for a record of so many bytes without a stack, as a mark: the stack
+ * that the buffer holds is another sample's. */
+struct jp_buffer *jp_ring_take_sig(uint32_t bytes);
 
 /* Forgets these buffers.  Called in a forked child, which has none. */
 void jp_ring_reset_sig(void);
