@@ -90,6 +90,28 @@ static void test_after_late_looks(void **state)
     jp_clock_end_sig(thread);
 }
 
+/* A look that came late, and a thread that has not blocked since: its wait was
+ * over by then. */
+static void test_over_at_a_late_look(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_thread *thread = waiting(30);
+    to_moment(thread, WAITS);
+    fake.now_ns += 20 * MS;
+    look(thread, IN_CALL, &due);
+    const uint64_t given = thread->clock.watch.given_ns;
+    assert_int_equal(given, fake.now_ns);
+    fake.now_ns += 12 * MS;
+    fake.cpu_ns += 5 * MS;
+    assert_true(signal_of(thread->clock.cpu_wakeup, thread, COMPUTES, &due));
+    assert_int_equal(due.running, 5 * MS);
+    assert_int_equal(due.ready, 7 * MS);
+    assert_int_equal(due.before, 0);
+    assert_int_equal(thread->clock.watch.parked, 0);
+    jp_clock_end_sig(thread);
+}
+
 /* When the wait ended is not known: the stratum, as it was drawn, stands for
  * what the thread does at its moment, with CPU or without; but not where it
  * hardly lacked one. */
@@ -121,9 +143,8 @@ static void test_unknown_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_end_of_wait),
-        TEST(test_not_told),
-        TEST(test_after_late_looks),
+        TEST(test_end_of_wait),      TEST(test_not_told),
+        TEST(test_after_late_looks), TEST(test_over_at_a_late_look),
         TEST(test_unknown_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

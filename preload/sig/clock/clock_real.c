@@ -157,11 +157,19 @@ static void find_sig(struct jp_thread *thread, const ucontext_t *context,
                    (found->blocks == 2 && found->used <= JP_WEIGH_CALL_NS &&
                     jp_left_shared_sig(thread)));
     found->other = 0;
-    found->ends = watch->parked && !watch->late && watch->waits &&
-                  !watch->moved && !found->waits && found->blocks == 1;
-    found->held_ns = watch->parked && !found->waits && watch->fence_ns == 0
-                         ? held_sig(watch, found)
-                         : 0;
+    /* blocks 0, computing: the wait was over when the last handler returned. */
+    const int over =
+        found->blocks == 0 && !found->returns && watch->fence_ns == 0;
+    found->ends = watch->parked && watch->waits && !watch->moved &&
+                  !found->waits &&
+                  (over || (found->blocks == 1 && !watch->late));
+    found->held_ns = 0;
+    if (found->ends && over)
+        found->held_ns = found->now - watch->found_ns -
+                         jp_weigh_less_sig(found->now - watch->found_ns,
+                                           found->used + watch->ours_ns);
+    else if (watch->parked && !found->waits && watch->fence_ns == 0)
+        found->held_ns = held_sig(watch, found);
 }
 
 /* Whether a wait of the thread has ended since the last signal. */
