@@ -11,7 +11,7 @@
  *     rhythms contend SECONDS THREADS  threads hold one mutex by turns, and
  *                                      rest
  *     rhythms brief SECONDS REST WORK  threads that rest, compute and end
- *     rhythms turns SECONDS REST WORK  a thread that rests and computes by turns
+ *     rhythms turns SECONDS REST WORK  a thread that rests, computes, rests ...
  * Prints `truth TID FUNCTION WALL CPU`, in seconds, when a thread ends.
  * Runs in: tests. */
 #define _GNU_SOURCE

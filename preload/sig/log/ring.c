@@ -71,9 +71,9 @@ static int lock_sig(struct jp_buffer *writer)
            atomic_compare_exchange_strong(&writer->lock, &idle, 1);
 }
 
-/* Takes one of the buffers that have a chunk: the first one of all only where no
- * other has room for so many bytes, so that those are filled.  NULL when there
- * is none, or none was free for a moment. */
+/* Takes one of the buffers that have a chunk: the first one of all only where
+ * no other has room for so many bytes, so that those are filled.  NULL when
+ * there is none, or none was free for a moment. */
 static struct jp_buffer *take_open_sig(uint32_t most, uint32_t bytes)
 {
     uint32_t busy = 1;

@@ -26,7 +26,8 @@ struct jp_buffer_entry {
     uint16_t epoch; /* jp_buffer.epoch when it was entered; another: empty */
 };
 
-/* A sample in the current chunk, found by its thread and stack (log/again.h). */
+/* A sample in the current chunk, found by its thread and stack:
+ * log/again.h. */
 struct jp_buffer_sample {
     uint32_t tid;
     uint16_t ref; /* offset / 8 of its STACK record */
