@@ -352,6 +352,20 @@ class Names(Readers):
                      for name, where in chain if name == "shared"}
             self.assertEqual(found, {first + ".h"})
 
+    def test_file_in_the_root(self):
+        source = self.path("rooted.cc")
+        with open(source, "w", encoding="ascii") as target:
+            target.write('#line 5 "/rooted.h"\nint main() { return 0; }\n')
+        for compiler in ("g++", "clang++"):
+            for version in ("-gdwarf-4", "-gdwarf-5"):
+                path = self.build("rooted", version, source=source,
+                                  compiler=compiler)
+                places = {where for chain in self.asked(
+                    path, LINES, path).values() for _, where in chain}
+                with self.subTest(compiler=compiler, version=version):
+                    self.assertIn("/rooted.h:5", places)
+                    self.assertNotIn("//rooted.h:5", places)
+
     def test_damaged(self):
         """What DWARF does not tell is said to be missing, once."""
         path = self.build("broken")

@@ -12,6 +12,15 @@
 
 #define PATH_SHOWN 4096 /* bytes; longer paths are no files */
 
+/* The path of a file in a folder, which may be the root (LDC's). */
+static char *joined(const char *folder, const char *name)
+{
+    const char *slash =
+        folder[0] && folder[strlen(folder) - 1] == '/' ? "" : "/";
+
+    return jr_printf("%s%s%.*s", folder, slash, PATH_SHOWN, name);
+}
+
 /* A path as it is shown: from the root on where the unit says in which folder
  * it was compiled. */
 static const char *keep_path(const struct jr_unit *unit,
@@ -25,7 +34,7 @@ static const char *keep_path(const struct jr_unit *unit,
         return NULL;
     if (path[0] == '/' || !unit->folder)
         return jr_strings_add(strings, path, length);
-    whole = jr_printf("%s/%s", unit->folder, path);
+    whole = joined(unit->folder, path);
     kept = jr_strings_add(strings, whole, strlen(whole));
     free(whole);
     return kept;
@@ -99,7 +108,7 @@ static const char *path_of(struct jr_unit *unit, uint32_t number,
     if (!file->folder || file->name[0] == '/') {
         file->shown = keep_path(unit, strings, file->name);
     } else if (strnlen(file->folder, PATH_SHOWN) < PATH_SHOWN) {
-        path = jr_printf("%s/%.*s", file->folder, PATH_SHOWN, file->name);
+        path = joined(file->folder, file->name);
         file->shown = keep_path(unit, strings, path);
         free(path);
     }
