@@ -395,6 +395,7 @@ static void sum_process(struct jr_cover *cover,
     }
     cover->before_ns = jr_add(cover->before_ns, process->before_ns);
     cover->after_ns = jr_add(cover->after_ns, process->after_ns);
+    cover->edges_ns = jr_add(cover->edges_ns, process->last.edges_ns);
     cover->paused_ns = jr_add(cover->paused_ns, process->off_ns);
     cover->looking_ns = jr_add(cover->looking_ns, process->last.looking_ns);
     cover->cpu_ns = jr_add(cover->cpu_ns, process->own_ns - process->off_ns -

@@ -92,6 +92,7 @@ struct jr_cover {
     uint64_t rest_ns;     /* in it: of processes nothing else is known of */
     uint64_t before_ns;   /* in it: before programs' profiles began */
     uint64_t after_ns;    /* in it: at processes' ends, after the profile's */
+    uint64_t edges_ns;    /* in it: of threads outside of their clocks */
     uint64_t paused_ns;   /* not in it: while profiles did not run, */
     uint64_t looking_ns;  /* what jprof's signals took in waiting threads, */
     uint64_t cut_ns;      /* and of processes whose samples were overwritten */

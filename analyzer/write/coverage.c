@@ -163,6 +163,8 @@ static char *unsampled_text(const struct jr_cover *cover, size_t i)
                            "jprof's initialization"},
         {cover->after_ns, "after profiling ended: in jprof's finalization, "
                           "destructors, and the kernel's release of memory"},
+        {cover->edges_ns, "in the kernel, as threads began and ended, outside "
+                          "of their clocks"},
         {cover->rest_ns, "in processes without a log (shorter than one period, "
                          "or with a parent that is not profiled), and at the "
                          "end of processes of less than 50 ms"},

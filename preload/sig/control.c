@@ -261,7 +261,9 @@ static int take_over_sig(void)
 
 void jp_control_end_time_sig(void)
 {
-    if (!jp_process.clock->sees_waits || !atomic_load(&jp_process.running))
+    if ((!jp_process.clock->sees_waits &&
+         !jp_process_timer_is_hastened_sig()) ||
+        !atomic_load(&jp_process.running))
         return;
     atomic_store(&jp_process.running, 0);
     stop_sig();

@@ -9,6 +9,7 @@
 
 #include "logfile.h"
 #include "sig/clock/clock.h"
+#include "sig/clock/process_timer.h"
 #include "sig/code/maps.h"
 #include "sig/files/command.h"
 #include "sig/files/names.h"
@@ -203,6 +204,31 @@ void jp_sampling_take_sig(struct jp_thread *thread, enum jp_event event,
     atomic_store(&thread->busy, 0);
 }
 
+/* Writes the only sample of a thread, which ends or whose profile does.  All
+ * that is known of its stack is the function that the thread began with. */
+static void write_only_sig(struct jp_thread *thread, uint64_t weight_ns)
+{
+    const struct jp_sample sample = {
+        jp_sys_clock_sig(CLOCK_MONOTONIC), weight_ns, thread->tid,
+        (uint8_t)jp_clock_event_sig(), JP_REASON_ROOT};
+    if (jp_logfile_ensure_sig() != 0) {
+        jp_sampling_lose_sig(JP_COUNT_LOST_NO_LOG, weight_ns);
+        return;
+    }
+    struct jp_buffer *buffer = jp_sampling_ensure_buffer_sig(thread);
+    if (buffer == NULL) {
+        jp_sampling_lose_sig(JP_COUNT_LOST_NO_MEMORY, weight_ns);
+        return;
+    }
+    buffer->frames[0] = thread->stack.first;
+    buffer->depth = 1;
+    buffer->gap = 0;
+    thread->last.reason = sample.reason;
+    thread->last.sampled_ns = sample.time_ns;
+    jp_count_sig(JP_COUNT_UNSEEN, 1);
+    jp_log_write_sig(buffer, &sample);
+}
+
 /* Writes another sample of the last stack, which the buffer still has.  The
  * sample has that stack's time, since the libraries at its addresses may have
  * gone since, but not one from before a ring was cleared.  Returns 0 when there
@@ -211,7 +237,9 @@ static int write_again_sig(struct jp_thread *thread, enum jp_event event,
                            uint64_t weight_ns)
 {
     struct jp_buffer *buffer = thread->buffer;
-    if (buffer == NULL || buffer->waiting || jp_logfile_ensure_sig() != 0)
+    /* (The buffer may have been made before the first sample.) */
+    if (buffer == NULL || thread->last.sampled_ns == 0 || buffer->waiting ||
+        jp_logfile_ensure_sig() != 0)
         return 0;
     const uint64_t cleared =
         __atomic_load_n(&jp_log.header->cleared_ns, __ATOMIC_RELAXED);
@@ -260,14 +288,27 @@ void jp_sampling_take_due_sig(struct jp_thread *thread,
         thread->buffer->walked_ns = 0;
 }
 
-void jp_sampling_flush_time_sig(struct jp_thread *thread)
+/* Writes a sample of the CPU time that a thread without a clock of its own used
+ * since the last signal that came to it. */
+static void write_unseen_sig(struct jp_thread *thread, uint64_t unseen_ns)
+{
+    if (unseen_ns == 0)
+        return;
+    /* A sample that waited for the log comes first. */
+    if (thread->buffer != NULL)
+        jp_sampling_flush_sig(thread->buffer);
+    /* (Where the process has no timer either, there is no profile.) */
+    if (!write_again_sig(thread, jp_clock_event_sig(), unseen_ns) &&
+        thread->last.sampled_ns == 0 && thread->stack.first != 0 &&
+        (jp_process_timer_runs_sig() || jp_process_timer_is_hastened_sig()))
+        write_only_sig(thread, unseen_ns);
+}
+
+/* Writes what the thread's own clock has not reported yet. */
+static void write_left_sig(struct jp_thread *thread)
 {
     const struct jp_clock_kind *kind = jp_process.clock;
     struct jp_due due = {0};
-    if (thread->buffer == NULL || atomic_exchange(&thread->busy, 1) != 0)
-        return;
-    /* A sample that waited for the log comes first. */
-    jp_sampling_flush_sig(thread->buffer);
     if (kind->flush != NULL)
         kind->flush(thread, &due);
     if (jp_clock_is_thread_cpu_sig())
@@ -285,6 +326,17 @@ void jp_sampling_flush_time_sig(struct jp_thread *thread)
         write_again_sig(thread, JP_EVENT_WALL_RUNNING, due.running);
     if (due.ready != 0)
         write_again_sig(thread, JP_EVENT_WALL_READY, due.ready);
+}
+
+void jp_sampling_flush_time_sig(struct jp_thread *thread)
+{
+    if (atomic_exchange(&thread->busy, 1) != 0)
+        return;
+    write_unseen_sig(thread, jp_clock_left_unseen_sig(thread));
+    if (thread->buffer != NULL) {
+        jp_sampling_flush_sig(thread->buffer);
+        write_left_sig(thread);
+    }
     atomic_store(&thread->busy, 0);
 }
 
@@ -296,6 +348,8 @@ void jp_sampling_missed_ticks_sig(struct jp_thread *thread,
         missed = jp_clock_take_unseen_sig(thread);
     else if (source != NULL && source->missed_ticks != NULL)
         missed = source->missed_ticks(thread);
-    if (missed != 0)
+    if (source == NULL)
+        write_unseen_sig(thread, missed);
+    else if (missed != 0)
         write_again_sig(thread, jp_clock_event_sig(), missed);
 }

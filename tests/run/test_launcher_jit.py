@@ -286,6 +286,18 @@ class LauncherJitTest(Base):
                       "builds do; see doc/jit",
                       read(self.path("out", "report.html")))
 
+    def test_interpreter_without_a_compiler(self):
+        """Of a Python before 3.12 nobody says that it has JIT code."""
+        busy = os.path.join(os.path.dirname(self.JPROF), "tests", "programs",
+                            "busy")
+        shutil.copy(busy, os.path.join(self.folder, "python3.11"))
+        run = self.jprof("-o", "out", "python3.11", "0.3")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        text = read(self.path("out", "report.html"))
+        self.assertIn("this python does not tell of its Python functions; "
+                      "version 3.12 and later do; see doc/jit", text)
+        self.assertNotIn("tell of its JIT code", text)
+
     def test_jit_code_without_names(self):
         run = self.jprof("--jit=off", "-o", "out", "node", "-e", BURN)
         self.assertEqual(run.returncode, 0, run.stderr)

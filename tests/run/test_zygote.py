@@ -71,6 +71,33 @@ class Zygote(Case):
     def test_threads_behind_a_filter(self):
         self.check("chroot+filter", threads=2)
 
+    def test_threads_without_a_signal(self):
+        """Threads behind a filter that end before a tick: their time stands
+        at the function that they began with, and the report says so."""
+        done = self.run_program(program("zygote"), "chroot+filter", "0.001",
+                                "1", "16")
+        self.assertEqual((done.status, done.err), (5, ""))
+        run = decode.load(self.path("jprof-log"))[1]
+        brief = {}
+        for _, tid, weight, _, reason, stack in run.samples:
+            if tid != run.header["pid"]:
+                self.assertEqual(reason, "root")
+                brief.setdefault(tid, []).append((weight, len(stack)))
+        self.assertEqual(len(brief), 16)
+        for samples in brief.values():
+            self.assertGreaterEqual(sum(weight for weight, _ in samples), 9e5)
+        unseen = run.header["counters"][23]
+        self.assertEqual(unseen, [samples[0][1] for samples in
+                                  brief.values()].count(1))
+        self.assertGreater(unseen, 0)
+        stacks = [stack for stack, _ in
+                  self.collapsed(program("zygote"), "jprof-log")
+                  if "thread_work" in stack]
+        self.assertGreater(len(stacks), 0)
+        notes = self.report(program("zygote"), "--format=summary", "jprof-log")
+        self.assertIn(f"{unseen} of the threads without a timer got no signal",
+                      notes)
+
     def test_killed(self):
         self.check("chroot+filter+kill", threads=1)
 

@@ -29,6 +29,9 @@ USER = "nobody"
 # The bars: shares of CPU time, samples lost, and stacks that reach the root.
 COVERED, LOST, WHOLE_FIRST, WHOLE = 0.97, 0.005, 0.99, 0.97
 LOOKED_AT = 0.05                # seconds of CPU time of a process
+# Rounds of the page's work that take a browser's engine about 10 s.
+ROUNDS = {"firefox-esr": 700, "chromium": 1150}
+EDGES = 22                      # the counter of threads' beginnings and ends
 # What chance makes of a process's share: its threads' last periods; in real
 # time, also that threads which mostly wait are found computing at some of their
 # moments, by chance, so many standard deviations.
@@ -128,11 +131,12 @@ def run_once(make, top, name, words, flags):
     stage = Stage(folder, words if words == "" else None)
     stage.give(USER)
     argv = make(stage, flags)
+    command = argv[0]
     if words:
         argv = [LAUNCHER, "-o", stage.path("out"), *words, *argv]
     elif words == []:
         argv = [LAUNCHER, "-o", stage.path("out"), *argv]
-    done = stage.run(*argv, "file://" + os.path.join(top, "page.html"),
+    done = stage.run(*argv, f"file://{top}/{command}.html",
                      user=USER)
     stage.settle()
     said = PASSING.sub("", OURS.sub("", done.out + done.err))
@@ -154,8 +158,23 @@ def summary(folder):
                 if ": " in line)
 
 
+def role(run):
+    """What a browser's process is for, by its command line."""
+    told = [keys["cmdline"].replace("\0", " ").split()
+            for _, keys in run.events("process") if keys.get("cmdline")]
+    if not told:
+        return "?"
+    if "-contentproc" in told[-1]:
+        return told[-1][-1]
+    types = [word[7:] for word in told[-1] if word.startswith("--type=")]
+    return types[0] if types else os.path.basename(told[-1][0])
+
+
 def measure(folder):
-    """A line for each process that used enough, and what is below a bar."""
+    """A line for each process that used enough, and what is below a bar.  A
+    share is of all of its CPU time, and then of that without what is known
+    exactly and no sample can be of: before its profile began, and of threads
+    before their clocks began and after these ended."""
     rows, wrong = [], []
     first = True
     for name in sorted(os.listdir(folder)):
@@ -172,20 +191,25 @@ def measure(folder):
             if cpu < LOOKED_AT or not count:
                 continue
             bar = WHOLE_FIRST if first else WHOLE
-            rows.append(f"{name}: {weight:.3f} of {cpu:.3f} s "
-                        f"({100 * weight / cpu:.1f}%; {looking:.3f} s of "
-                        f"looking besides), {count} samples, "
+            before = header["cpu_before_ns"] / 1e9
+            edges = header["counters"][EDGES] / 1e9
+            due = cpu - before - edges
+            rows.append(f"{role(run)}, {name}: {weight:.3f} of {cpu:.3f} s "
+                        f"({100 * weight / cpu:.1f}%; {before:.3f} s before "
+                        f"it, {edges:.3f} s at threads' edges: "
+                        f"{100 * weight / due:.1f}% of the rest; "
+                        f"{looking:.3f} s of looking besides), "
+                        f"{count} samples, "
                         f"{100 * whole / count:.2f}% to the root, "
                         f"{run.lost()} lost")
-            due = cpu - header["cpu_before_ns"] / 1e9
             period = header["period_ns"] / 1e9
             chance = PERIODS * period
             if mine and mine[0][3] == "running":
                 chance += DEVIATIONS * (due * period) ** 0.5
             if weight < COVERED * due - chance:
-                wrong.append(f"coverage of {name}")
+                wrong.append(f"coverage of {role(run)}, {name}")
             if whole < bar * count:
-                wrong.append(f"roots of {name}")
+                wrong.append(f"roots of {role(run)}, {name}")
             first = False
     return rows, wrong
 
@@ -195,17 +219,20 @@ def judge(stage):
     figures = summary(stage.path("out"))
     rows, wrong = measure(stage.path("out"))
     samples = int(figures["samples"])
+    beyond = {key: float(figures[f"cpu_{key}_s"])
+              for key in ("before", "after", "edges")}
+    due = float(figures["cpu_all_s"]) - sum(beyond.values())
+    covered = float(figures["covered_s"])
     rows.insert(0, f"report: {100 * float(figures['coverage']):.1f}% of "
-                f"{float(figures['cpu_all_s']):.2f} s covered "
-                f"({figures['cpu_before_s']} s before the library was there), "
-                f"{samples} "
+                f"{float(figures['cpu_all_s']):.2f} s covered; "
+                f"{beyond['before']:.3f} s before profiles began (exec, loader, "
+                f"jprof), {beyond['after']:.3f} s after these ended, "
+                f"{beyond['edges']:.3f} s at threads' edges: "
+                f"{100 * covered / due:.1f}% of the rest; {samples} "
                 f"samples, {figures['lost']} lost, {figures['incomplete']} "
                 f"incomplete, JIT frames {figures['jit_frames']}, named "
                 f"{figures['jit_named']}")
-    # What the kernel and the loader use in exec is before the library's time.
-    due = sum(float(figures[key]) * sign for key, sign in (
-        ("cpu_all_s", 1), ("cpu_before_s", -1), ("cpu_after_s", -1)))
-    if float(figures["covered_s"]) < COVERED * due:
+    if covered < COVERED * due:
         wrong.append("coverage")
     if int(figures["lost"]) > LOST * samples:
         wrong.append("samples lost")
@@ -259,8 +286,8 @@ def warm(top):
 def main():
     """Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=700,
-                        help="of the page's work; 700 take about 10 s")
+    parser.add_argument("--rounds", type=int, help="of the page's work, "
+                        "instead of as many as take about 10 s")
     parser.add_argument("--mode", default="", help="only those whose name has "
                         "this in it, beside the run without jprof")
     parser.add_argument("--keep", help="folder for what the runs leave behind")
@@ -268,8 +295,10 @@ def main():
     options = parser.parse_args()
     top = tempfile.mkdtemp(prefix="jprof-br-")
     os.chmod(top, 0o755)
-    with open(os.path.join(top, "page.html"), "w", encoding="utf-8") as file:
-        file.write(PAGE.replace("%ROUNDS%", str(options.rounds)))
+    for command, rounds in ROUNDS.items():
+        with open(os.path.join(top, command + ".html"), "w",
+                  encoding="utf-8") as file:
+            file.write(PAGE.replace("%ROUNDS%", str(options.rounds or rounds)))
     wrong = 0
     for name in options.browser or BROWSERS:
         command = name.split()[0]

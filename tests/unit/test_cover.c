@@ -61,13 +61,18 @@ static void sums_up(void **state)
         (struct jr_cover_image){.pid = 1,
                                 .cpu_ns = 1000 * MS,
                                 .sampled_ns = 990 * MS,
+                                .edges_ns = 7 * MS,
                                 .children_ns = 530 * MS});
     add(&cover, NULL,
-        (struct jr_cover_image){
-            .pid = 2, .ppid = 1, .cpu_ns = 500 * MS, .sampled_ns = 480 * MS});
+        (struct jr_cover_image){.pid = 2,
+                                .ppid = 1,
+                                .cpu_ns = 500 * MS,
+                                .sampled_ns = 480 * MS,
+                                .edges_ns = 2 * MS});
     jr_cover_finish(&cover, 1);
     assert_true(cover.known);
     assert_false(cover.whole);
+    assert_int_equal(cover.edges_ns, 9 * MS);
     /* 30 ms of children that left nothing. */
     assert_int_equal(cover.rest_ns, 30 * MS);
     assert_int_equal(cover.cpu_ns, 1530 * MS);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * CPU time that threads use outside of their clocks, at a process's end.
+ * CPU time that threads use outside of their clocks, at a process's end, and
+ * that of threads without one.
  * Runs in: unit tests. */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -11,6 +12,9 @@
 #include <cmocka.h>
 
 #include "fake_kernel.h"
+#include "../../preload/sig/clock/clock.h"
+#include "../../preload/sig/clock/clock_timer.h"
+#include "../../preload/sig/state/process.h"
 #include "../../preload/sig/state/thread.h"
 
 #define MS 1000000ULL
@@ -44,11 +48,42 @@ static void is_not_what_cannot_be_read(void **state)
     assert_int_equal(jp_threads_edges_sig(90 * MS), 5 * MS);
 }
 
+/* A thread that was refused a timer: signals of the process's, and what is left
+ * at the end, stand for its CPU time, but not for that of a pause. */
+static void is_told_without_a_clock(void **state)
+{
+    (void)state;
+    fake.cpu_of = NULL;
+    fake.cpu_ns = 1000 * MS;
+    fake.refuses_timers = 1;
+    jp_process.clock = &jp_clock_timer;
+    jp_process.tick_ns = 4 * MS;
+    jp_config.period_ns = 10 * MS;
+    struct jp_thread *thread = jp_thread_new_sig();
+    assert_non_null(thread);
+    jp_thread_begin_sig(thread, 70);
+    jp_clock_arm_sig(thread);
+    assert_null(thread->clock.kind);
+    fake.cpu_ns += 7 * MS;
+    assert_int_equal(jp_clock_take_unseen_sig(thread), 7 * MS);
+    assert_int_equal(jp_clock_take_unseen_sig(thread), 0);
+    fake.cpu_ns += 5 * MS;
+    assert_int_equal(jp_clock_left_unseen_sig(thread), 5 * MS);
+    fake.cpu_ns += MS / 20;
+    assert_int_equal(jp_clock_left_unseen_sig(thread), 0);
+    fake.cpu_ns += MS;
+    assert_int_equal(jp_clock_left_unseen_sig(thread), MS + MS / 20);
+    fake.cpu_ns += 30 * MS;
+    jp_clock_arm_sig(thread);
+    assert_int_equal(jp_clock_take_unseen_sig(thread), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_what_no_clock_shows),
         cmocka_unit_test(is_not_what_cannot_be_read),
+        cmocka_unit_test(is_told_without_a_clock),
     };
 
     fake.cpu_of = cpu_of;

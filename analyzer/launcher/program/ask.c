@@ -202,8 +202,8 @@ static const struct jl_request *choose(struct asking *asking, char **note)
     if (can)
         return wanted;
     who = who_does(wanted);
-    *note = jr_printf("this %s does not tell of its JIT code; %s",
-                      runtime->name, who);
+    *note = jr_printf("this %s does not tell of its %s; %s", runtime->name,
+                      runtime->nameless ? runtime->nameless : "JIT code", who);
     free(who);
     return NULL;
 }

@@ -48,6 +48,7 @@ const struct jl_runtime jl_runtimes[] = {
      .map = {JL_PERFMAP, {3, 12}, {{"PYTHONPERFSUPPORT", 0, {"1"}}}},
      .dump = {JL_JITDUMP, {3, 13}, {{"PYTHON_PERF_JIT_SUPPORT", 0, {"1"}}}},
      .refusal = JL_TELLS_VERSION,
+     .nameless = "Python functions",
      .version = {"python", "--version", "Python "}},
     {.name = "spidermonkey",
      .programs = "js js-* js[0-9]* jsshell firefox firefox-*",

@@ -60,6 +60,9 @@ struct jl_runtime {
                                whose version or agent is missing, the map's
                                takes the place, or none */
     enum jl_refusal refusal;
+    /* What has no names where the runtime cannot be asked; NULL: its JIT code.
+     * An interpreter without a compiler has none. */
+    const char *nameless;
     /* JL_TELLS_VERSION: what is before the numbers in its file's name, and in
      * what the file prints for the argument. */
     struct {

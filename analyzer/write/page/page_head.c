@@ -53,9 +53,10 @@ static double uncovered(const struct jr_report *report)
     return 100 - jr_coverage_percent(cover);
 }
 
-/* The same without what is spent before and after profiles and in processes of
- * less than a period, which the details say; as a share of the time that the
- * profile is of: one of real time is mostly of waiting. */
+/* The same without what is spent before and after profiles, as threads begin
+ * and end, and in processes of less than a period, which the details say; as a
+ * share of the time that the profile is of: one of real time is mostly of
+ * waiting. */
 static double missing(const struct jr_report *report)
 {
     const struct jr_cover *cover = report->cover;
@@ -64,9 +65,9 @@ static double missing(const struct jr_report *report)
 
     if (uncovered(report) <= 0)
         return 0;
-    known = jr_percent(
-        jr_add(jr_add(cover->before_ns, cover->after_ns), cover->rest_ns),
-        cover->cpu_ns);
+    known = jr_percent(jr_add(jr_add(cover->before_ns, cover->after_ns),
+                              jr_add(cover->edges_ns, cover->rest_ns)),
+                       cover->cpu_ns);
     waits = (double)jr_add(total->blocked_ns, total->ready_ns);
     return (uncovered(report) - known) * (double)cover->cpu_ns /
            ((double)cover->cpu_ns + waits);

@@ -158,6 +158,7 @@ static void coverage(const struct jr_cover *cover, FILE *out)
     fprintf(out, "cpu_untraced_s: %.6f\n", (double)cover->rest_ns / 1e9);
     fprintf(out, "cpu_before_s: %.6f\n", (double)cover->before_ns / 1e9);
     fprintf(out, "cpu_after_s: %.6f\n", (double)cover->after_ns / 1e9);
+    fprintf(out, "cpu_edges_s: %.6f\n", (double)cover->edges_ns / 1e9);
     fprintf(out, "cpu_paused_s: %.6f\n", (double)cover->paused_ns / 1e9);
     fprintf(out, "cpu_looking_s: %.6f\n", (double)cover->looking_ns / 1e9);
     fprintf(out, "cpu_overwritten_s: %.6f\n", (double)cover->cut_ns / 1e9);

@@ -64,8 +64,8 @@ static void end(void *data)
     /* The clock sends no more signals; others must not find the record while it
      * is given back. */
     uint64_t mask = jp_critical_begin_sig();
-    jp_sampling_flush_time_sig(thread);
     jp_sampling_missed_ticks_sig(thread, source);
+    jp_sampling_flush_time_sig(thread);
     if (thread->buffer != NULL) {
         jp_sampling_flush_sig(thread->buffer);
         jp_names_update_sig(thread);

@@ -29,6 +29,10 @@ static const struct jp_clock_kind *const kinds[] = {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
+/* Less CPU time than this, as a thread uses at its end after it was last asked
+ * for, is no record. */
+#define LEFT_NS 100000U
+
 /* The signal that the clock sends, by the flags. */
 static int choose_signal_sig(void)
 {
@@ -114,18 +118,26 @@ int jp_clock_is_value_sig(const siginfo_t *info)
     return 0;
 }
 
-/* Counts the refusal of a clock once for each thread.  Returns whether it was
- * the first. */
-static int refused_sig(struct jp_thread *thread, uint8_t what,
-                       const struct jp_clock_kind *kind)
+/* Counts the refusal of a clock once for each thread. */
+static void refused_sig(struct jp_thread *thread, uint8_t what,
+                        const struct jp_clock_kind *kind)
 {
     if ((thread->clock.refused & what) != 0)
-        return 0;
+        return;
     thread->clock.refused |= what;
     jp_count_sig(jp_filter_number_sig(kind->call) != 0 ? kind->count_filtered
                                                        : kind->count_refused,
                  1);
-    return 1;
+}
+
+/* The CPU time, by the thread's clock, that no sample covers; from now on it
+ * counts as covered.  0 where a filter forbids to ask. */
+static uint64_t unseen_sig(struct jp_thread *thread, clockid_t clock)
+{
+    const uint64_t cpu = jp_sys_clock_sig(clock);
+    const uint64_t seen =
+        cpu != 0 ? atomic_exchange(&thread->clock.seen_ns, cpu) : 0;
+    return cpu > seen ? cpu - seen : 0;
 }
 
 /* Says, once, that a timer was refused and nothing is left instead.  Each
@@ -160,9 +172,9 @@ static const struct jp_clock_kind *make_sig(struct jp_thread *thread)
      * need no place among the pending ones. */
     if (first != kind && kind->arm(thread) == 0)
         return kind;
-    if (refused_sig(thread, JP_REFUSED_FIRST, first))
-        thread->clock.seen_ns =
-            jp_sys_clock_sig(jp_thread_clock_of_sig(thread->tid));
+    refused_sig(thread, JP_REFUSED_FIRST, first);
+    /* What it uses while the profile is paused is not to be sampled. */
+    unseen_sig(thread, jp_thread_clock_of_sig(thread->tid));
     if (!jp_process_timer_runs_sig())
         complain_sig(-error);
     return NULL;
@@ -373,21 +385,33 @@ uint64_t jp_clock_take_carried_sig(struct jp_thread *thread)
                : 0;
 }
 
+/* Whether the thread goes without a clock of its own, as it was refused one. */
+static int has_none_sig(const struct jp_thread *thread)
+{
+    return (thread->clock.refused & JP_REFUSED_FIRST) != 0 &&
+           jp_process.clock->per_thread;
+}
+
 uint64_t jp_clock_take_unseen_sig(struct jp_thread *thread)
 {
     uint64_t carried = jp_clock_take_carried_sig(thread);
-    if ((thread->clock.refused & JP_REFUSED_FIRST) == 0 ||
-        !jp_process.clock->per_thread)
+    if (!has_none_sig(thread))
         return carried;
-    const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
-    if (cpu > thread->clock.seen_ns)
-        carried += cpu - thread->clock.seen_ns;
-    thread->clock.seen_ns = cpu;
+    carried += unseen_sig(thread, CLOCK_THREAD_CPUTIME_ID);
     /* The kernel may allow a timer by now. */
     jp_clock_arm_sig(thread);
     if (atomic_load(&thread->state) == JP_THREAD_ARMED)
         thread->clock.refused &= (uint8_t)~JP_REFUSED_FIRST;
     return carried;
+}
+
+uint64_t jp_clock_left_unseen_sig(struct jp_thread *thread)
+{
+    const clockid_t clock = jp_thread_clock_of_sig(thread->tid);
+    return has_none_sig(thread) &&
+                   jp_sys_clock_sig(clock) >= thread->clock.seen_ns + LEFT_NS
+               ? unseen_sig(thread, clock)
+               : 0;
 }
 
 void jp_clock_end_sig(struct jp_thread *thread)

@@ -46,11 +46,15 @@ int jp_process_timer_is_sig(const siginfo_t *info)
     return (uintptr_t)info->si_value.sival_ptr == VALUE;
 }
 
+/* The kernel finds at a CPU's tick that the timer has run out, and gives the
+ * signal to the thread that it finds there.  If the period were as long as a
+ * tick, then of threads that run by turns or side by side some would never be
+ * there when it is over.  So that each tick finds that it is, up to the tick's
+ * rate the period is the shortest. */
 void jp_process_timer_hasten_sig(void)
 {
-    const uint64_t period = jp_config.period_ns > jp_process.tick_ns
-                                ? jp_config.period_ns
-                                : jp_process.tick_ns;
+    const uint64_t period =
+        jp_config.period_ns > jp_process.tick_ns ? jp_config.period_ns : 1;
     const int now = atomic_load(&timer);
     if (now < 0 || period >= JP_PROCESS_TIMER_NS ||
         !jp_process.clock->per_thread || atomic_exchange(&hastened, 1) != 0)

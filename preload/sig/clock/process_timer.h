@@ -22,7 +22,8 @@ int jp_process_timer_runs_sig(void);
 int jp_process_timer_is_sig(const siginfo_t *info);
 
 /* Called before a filter is installed that forbids new threads a timer: sets
- * this timer to the sampling period, past the filters that jprof knows
+ * this timer to the sampling period, or, if that is no longer than the kernel's
+ * tick, to run out at each tick, past the filters that jprof knows
  * (sig/os/filter.h), which the kernel does not have yet. */
 void jp_process_timer_hasten_sig(void);
 
