@@ -77,7 +77,19 @@ class Waits(InBrowser):
                 time + draw.randrange(weight // 1000) * 1000, tid, weight,
                 "running" if kind == "compute" else "blocked", kind))
             time += weight
-        return lines
+        return lines + self.ending(tid, time, kinds)
+
+    @staticmethod
+    def ending(tid, time, kinds):
+        """A long wait, another one that was found within its stratum, and the
+        thread's end in that: the rest is proven, or guessed."""
+        guessed = 1000 if tid % 2 else 0
+        first, other = kinds[0], kinds[1 % len(kinds)]
+        return ["sample time=%d tid=%d weight=%d event=blocked stack=%s" % (
+            time + when, tid, periods * PERIOD, kind)
+                for when, periods, kind in (
+                    (90 * PERIOD, 100, first), (110 * PERIOD, 9, other),
+                    (110 * PERIOD + guessed, 5, other))]
 
     def summary(self, *options):
         """[name, blocked s, error, threads, idle threads, their s] of each."""
