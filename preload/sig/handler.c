@@ -52,6 +52,18 @@ static struct jp_thread *adopt_self_sig(void)
     return thread;
 }
 
+/* Tells the hooks of the calling thread which signals another thread has taken.
+ * A thread that blocks a signal was not woken for it. */
+static void told_sig(struct jp_thread_hooks *hooks, const ucontext_t *context)
+{
+    uint64_t blocked;
+    memcpy(&blocked, &context->uc_sigmask, sizeof(blocked));
+    if (atomic_load(&hooks->masked) != 0)
+        blocked = atomic_load(&hooks->blocked);
+    if ((atomic_exchange(&hooks->taken, 0) & ~blocked) != 0)
+        atomic_fetch_add(&hooks->told, 1);
+}
+
 /* Tells the hooks of the calling thread that the handler ran, so that a call
  * may have ended early, and where the thread goes on. */
 static void ran_sig(struct jp_thread *thread, const ucontext_t *context)
@@ -63,6 +75,8 @@ static void ran_sig(struct jp_thread *thread, const ucontext_t *context)
         return;
     const uint64_t pc = jp_arch_pc_sig(context), sp = jp_arch_sp_sig(context);
     atomic_fetch_add(&thread->hooks.runs, 1);
+    if (atomic_load(&thread->hooks.taken) != 0)
+        told_sig(&thread->hooks, context);
     /* jp_program_handler is about to ask where the thread was before it:
      * signals that come while it runs do not count. */
     if (jp_own_code_has_sig(pc))
@@ -279,6 +293,11 @@ static void dispatch_sig(int number, siginfo_t *info, void *context)
                                      jp_sampling_same_sig};
     if (info->si_code == SI_TIMER && timer_sig(info, context))
         return;
+    if (info->si_code == SI_QUEUE &&
+        (uint32_t)info->si_value.sival_int == JP_HANDLER_TOLD) {
+        ran_sig(NULL, context);
+        return;
+    }
     const struct jp_clock_kind *kind = jp_clock_of_sig(&signal);
     if (kind != NULL && kind->per_thread) {
         thread_clock_sig(kind, &signal);

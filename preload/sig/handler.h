@@ -8,8 +8,15 @@
 #include <signal.h>
 #include <stdint.h>
 
+#include "jp_limits.h"
+
 /* The handler for sigaction (SA_SIGINFO).  Keeps errno. */
 void jp_handler_sig(int signal, siginfo_t *info, void *context);
+
+/* The value of a signal that is to end a thread's call, as
+ * jp_thread_hooks.taken was set.  Among those of JP_CONTROL_MAGIC, but no
+ * command. */
+#define JP_HANDLER_TOLD (JP_CONTROL_MAGIC | 0xf1U)
 
 /* Whether an address is in jp_handler_sig itself.  A thread interrupted there
  * may have begun the handler without counting it in jp_critical_depth yet. */

@@ -6,13 +6,15 @@
  *     stolen ROUNDS theirs
  * Both are on one processor, where the main thread takes no one's place.
  * Prints how many receives came back short.  theirs: the signal is the
- * program's, and is to end the main thread's wait; prints how many it ended,
- * and how many of these took the main thread more than 5 ms of CPU time.
+ * program's, and is to end the main thread's epoll_wait or poll; prints how
+ * many it ended, and how many of these took the thread more than 5 ms of CPU
+ * time.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -56,7 +58,7 @@ static void *steal_theirs(void *unused)
         waiting = 0;
         usleep(20000); /* It waits by then. */
         kill(getpid(), SIGUSR2);
-        raise(SIGUSR1); /* That one, and the first, in this thread. */
+        raise(SIGPROF); /* That one, and the first, in this thread. */
     }
     return unused;
 }
@@ -69,7 +71,9 @@ static int count_theirs(void)
     for (int i = 0; i < rounds; i++) {
         const double before = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
         waiting = 1;
-        ended += epoll_wait(poller, &event, 1, 2000) < 0 && errno == EINTR;
+        const int result = i % 2 == 0 ? epoll_wait(poller, &event, 1, 2000)
+                                      : poll(NULL, 0, 2000);
+        ended += result < 0 && errno == EINTR;
         slow += cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - before > 0.005;
     }
     printf("ended %d slow %d\n", ended, slow);
@@ -98,7 +102,6 @@ int main(int argc, char **argv)
     rounds = (int)argument(argc, argv, 1, 40);
     if (argc > 2) {
         const struct sigaction action = {.sa_handler = nothing};
-        sigaction(SIGUSR1, &action, NULL);
         sigaction(SIGUSR2, &action, NULL);
         share_processor(steal_theirs);
         return count_theirs();

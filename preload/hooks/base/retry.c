@@ -35,6 +35,8 @@ int jp_retry_begin(struct jp_retry *retry)
         atomic_load_explicit(&jp_process.shared, memory_order_relaxed);
     retry->handled =
         atomic_load_explicit(&jp_process.handled, memory_order_relaxed);
+    retry->handled_first = retry->handled;
+    retry->told = atomic_load(&retry->thread->hooks.told);
     retry->theirs = jp_local.theirs;
     return 1;
 }
@@ -43,17 +45,21 @@ int jp_retry_take_ours(struct jp_retry *retry)
 {
     const uint32_t runs = atomic_load(&retry->thread->hooks.runs);
     const uint32_t shared = atomic_load(&jp_process.shared);
-    const uint32_t handled = atomic_load(&jp_process.handled);
-    /* A signal that another thread took woke this one just before. */
-    const int others =
-        handled != retry->handled && atomic_load(&jp_process.handled_last) != 0;
-    const int ours =
-        (runs != retry->runs || (shared != retry->shared && !others)) &&
-        jp_retry_undisturbed(retry);
+    const int ours = (runs != retry->runs || shared != retry->shared) &&
+                     jp_retry_undisturbed(retry);
     retry->runs = runs;
     retry->shared = shared;
-    retry->handled = handled;
     return ours;
+}
+
+/* Whether a handler of the program's has run in another thread, after all of
+ * jprof's in others, for a signal to the process that may have woken this
+ * thread: the process's first, which the kernel prefers for such signals. */
+static int is_theirs(const struct jp_retry *retry)
+{
+    return retry->thread->tid == jp_owner->pid &&
+           atomic_load(&jp_process.handled) != retry->handled &&
+           atomic_load(&jp_process.handled_last) != 0;
 }
 
 /* Whether to go on waiting for another thread.  begin, used: the time and the
@@ -73,28 +79,32 @@ static void await_others(const struct jp_retry *retry)
     const uint64_t begin = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const uint64_t used = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
     while (atomic_load(&jp_process.shared) == retry->shared &&
-           atomic_load(&jp_process.handled) == retry->handled &&
-           jp_retry_undisturbed(retry) && may_wait_on(begin, used))
+           !is_theirs(retry) && jp_retry_undisturbed(retry) &&
+           may_wait_on(begin, used))
         jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
 }
 
 int jp_retry_interrupted(struct jp_retry *retry)
 {
-    const uint32_t handled = retry->handled;
+    if (atomic_load(&retry->thread->hooks.runs) == retry->runs &&
+        is_theirs(retry))
+        return 0;
+    retry->handled = atomic_load(&jp_process.handled);
     if (jp_retry_take_ours(retry))
         return 1;
-    if (jp_threads_taken_sig() < 2 || !jp_retry_undisturbed(retry) ||
-        retry->handled != handled)
+    if (jp_threads_taken_sig() < 2 || !jp_retry_undisturbed(retry))
         return 0;
     await_others(retry);
     /* Samples of the waiting itself say nothing about the call. */
     retry->runs = atomic_load(&retry->thread->hooks.runs);
-    return jp_retry_take_ours(retry);
+    return !is_theirs(retry) && jp_retry_take_ours(retry);
 }
 
 int jp_retry_undisturbed(const struct jp_retry *retry)
 {
-    return jp_local.theirs == retry->theirs;
+    return jp_local.theirs == retry->theirs &&
+           (atomic_load(&retry->thread->hooks.told) == retry->told ||
+            atomic_load(&jp_process.handled) == retry->handled_first);
 }
 
 /* Blocks all signals but jprof's, those that do nothing, and glibc's two
@@ -112,25 +122,34 @@ static int mask_signals(const struct jp_retry *retry, uint64_t *before)
     return 0;
 }
 
-static void unmask_signals(void *before)
+struct masked {
+    struct jp_thread *thread;
+    uint64_t before;
+};
+
+static void unmask_signals(void *data)
 {
-    jp_sys_sigmask_sig(SIG_SETMASK, *(uint64_t *)before, NULL);
+    const struct masked *masked = data;
+    atomic_store(&masked->thread->hooks.masked, 0);
+    jp_sys_sigmask_sig(SIG_SETMASK, masked->before, NULL);
 }
 
 int jp_retry_masked(const struct jp_retry *retry,
                     int (*again)(void *subject, const sigset_t *mask),
                     void *subject)
 {
-    uint64_t before;
+    struct masked masked = {retry->thread, 0};
     sigset_t mask;
-    if (!mask_signals(retry, &before)) {
+    if (!mask_signals(retry, &masked.before)) {
         errno = EINTR;
         return -1;
     }
     sigemptyset(&mask);
-    jp_local_to_sigset(&mask, before);
+    jp_local_to_sigset(&mask, masked.before);
     int result, error;
-    pthread_cleanup_push(unmask_signals, &before);
+    atomic_store(&retry->thread->hooks.blocked, masked.before);
+    atomic_store(&retry->thread->hooks.masked, 1);
+    pthread_cleanup_push(unmask_signals, &masked);
     result = again(subject, &mask);
     error = errno;
     pthread_cleanup_pop(1);

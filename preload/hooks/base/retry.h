@@ -16,10 +16,12 @@
 /* The counts of handlers when a call began, or when they were last compared. */
 struct jp_retry {
     struct jp_thread *thread;
-    uint32_t runs;    /* jp_thread_hooks.runs */
-    uint32_t shared;  /* jp_process.shared */
-    uint32_t handled; /* jp_process.handled */
-    uint32_t theirs;  /* jp_local.theirs */
+    uint32_t runs;                /* jp_thread_hooks.runs */
+    uint32_t shared;              /* jp_process.shared */
+    uint32_t handled;             /* jp_process.handled */
+    uint32_t told, handled_first; /* jp_thread_hooks.told and jp_process.handled
+                                     when the call began */
+    uint32_t theirs;              /* jp_local.theirs */
 };
 
 /* Called before a call.  Returns 0 where no signal of jprof's can come; the
@@ -30,19 +32,19 @@ int jp_retry_begin(struct jp_retry *retry);
  * True if jprof's handler ran since the previous call of this function (or of
  * begin), and none of the program's since begin.  The handler may have run in
  * another thread for a signal to the process, which may first have woken this
- * one; not where that thread then ran a handler of the program's for such a
- * signal.  Keeps errno. */
+ * one.  Keeps errno. */
 int jp_retry_take_ours(struct jp_retry *retry);
 
 /* The same for a call that failed with EINTR.  If no handler of the program's
  * ran, jprof's signal is the likely cause although its handler was not counted
  * yet: waits for the thread that handles it, for 100 ms of time or 10 ms of
- * CPU time, whichever is longer, unless one has run a handler of the program's
- * for a signal to the process.  (A thread that was stopped and continued gets
+ * CPU time, whichever is longer, unless it is the process's first thread and
+ * another has run a handler of the program's for a signal to the process.  (A thread that was stopped and continued gets
  * here, too.) */
 int jp_retry_interrupted(struct jp_retry *retry);
 
-/* Whether no handler of the program's ran since begin. */
+/* Whether no handler of the program's ran since begin: in this thread, or in
+ * another for a signal to the process that would have ended this one's call. */
 int jp_retry_undisturbed(const struct jp_retry *retry);
 
 /* The first core of the hooks, "again": makes `call`, which returns -1 and

@@ -118,6 +118,29 @@ static int is_to_process(const siginfo_t *info)
            info->si_code == SI_QUEUE;
 }
 
+/* Called after a handler of the program's has run for a signal to the process:
+ * the kernel may have woken the first thread for it, which it prefers, and
+ * then goes on with that thread's call by itself.  Has that call end, if it is
+ * one that any handler ends. */
+static void tell_first(int signal)
+{
+    const uint32_t pid = jp_owner->pid, tid = jp_sys_gettid_sig();
+    siginfo_t info = {.si_code = SI_QUEUE};
+    atomic_fetch_add(&jp_process.handled, 1);
+    atomic_store(&jp_process.handled_last, 1);
+    if (tid == 0 || tid == pid || atomic_load(&jp_process.running) == 0 ||
+        jp_local_is_vfork_child())
+        return;
+    struct jp_thread *first = jp_thread_by_tid_sig(pid);
+    if (first == NULL)
+        return;
+    atomic_fetch_or(&first->hooks.taken, JP_SIGSET(signal));
+    info.si_signo = jp_process.signal;
+    info.si_value.sival_int = JP_HANDLER_TOLD;
+    jp_sys_sig(SYS_rt_tgsigqueueinfo, pid, pid, jp_process.signal, (long)&info,
+               0);
+}
+
 /* Runs a handler and counts it.  The kernel adds the handler's mask to the
  * thread's mask and removes it afterwards, past the hooks; the signals that the
  * program believes blocked are changed here in the same way. */
@@ -129,12 +152,11 @@ static void call(uint64_t handler, int signal, siginfo_t *info, void *context)
         jp_local_bits(&asked->sa_mask) |
         ((asked->sa_flags & SA_NODEFER) != 0 ? 0 : JP_SIGSET(signal)));
     jp_local.theirs++;
-    if (is_to_process(info)) {
-        atomic_fetch_add(&jp_process.handled, 1);
-        atomic_store(&jp_process.handled_last, 1);
-    }
+    const int to_process = is_to_process(info);
     run(handler, signal, info, context);
     jp_local.program_blocked = before;
+    if (to_process)
+        tell_first(signal);
 }
 
 void jp_program_handler(int signal, siginfo_t *info, void *context)

@@ -151,8 +151,17 @@ struct jp_thread_hooks {
     _Atomic uint32_t runs;
     struct jp_resumed {
         uint64_t pc, sp;
-    } resumed[2];              /* where the handler last returned to, and the
+    } resumed[2]; /* where the handler last returned to, and the
                                   last place before that was another */
+    /* Signals to the process, one of which may have woken this thread, and
+     * whose handlers, the program's, another thread then ran; and how often
+     * jprof's handler found some that this thread does not block. */
+    _Atomic uint64_t taken;
+    _Atomic uint32_t told;
+    /* 1: it waits with more signals blocked than the program asked for, which
+     * are `blocked` (hooks/base/retry.c). */
+    _Atomic uint32_t masked;
+    _Atomic uint64_t blocked;
     uint64_t program_blocked;  /* of the clock's signals, those that the creator
                                   believes blocked (hooks/base/local.h) */
     void *(*function)(void *); /* what pthread_create was asked to run */
