@@ -39,8 +39,8 @@ int jp_retry_take_ours(struct jp_retry *retry);
  * ran, jprof's signal is the likely cause although its handler was not counted
  * yet: waits for the thread that handles it, for 100 ms of time or 10 ms of
  * CPU time, whichever is longer, unless it is the process's first thread and
- * another has run a handler of the program's for a signal to the process.  (A thread that was stopped and continued gets
- * here, too.) */
+ * another has run a handler of the program's for a signal to the process.
+ * (A thread that was stopped and continued gets here, too.) */
 int jp_retry_interrupted(struct jp_retry *retry);
 
 /* Whether no handler of the program's ran since begin: in this thread, or in
