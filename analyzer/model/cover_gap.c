@@ -97,9 +97,10 @@ static char *why_of(const struct jr_cover_process *process, uint64_t missing_ns)
                          guessed(process, missing_ns));
     if (process->has_log)
         return jr_strdup(guessed(process, missing_ns));
-    return jr_strdup("it left no log and no reason: it was forked without "
-                     "the C library, sandboxed, or not permitted to write to "
-                     "the folder");
+    return jr_strdup("it left no log and no reason: with its children, each "
+                     "too brief for a sample, it used so much, or it was "
+                     "forked without the C library, sandboxed, or not "
+                     "permitted to write to the folder");
 }
 
 /* The command of a process; if that is unknown, its parent's, whose pid is then
