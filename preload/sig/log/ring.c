@@ -21,11 +21,11 @@
 #define WRITERS 16U
 #define YIELDS 1000U
 
-/* A sample is written in a microsecond or two, and a chunk opened in some
- * fifty.  Buffers that have a chunk, or are just being used, are looked at so
- * often before another one opens a chunk: the unused ends of chunks are a good
- * part of a small log. */
-#define LOOKS 5000U
+/* A sample is written in a microsecond or two.  Buffers that have a chunk, or
+ * are just being used, are looked at so often before another one opens a chunk:
+ * the unused ends of chunks are a good part of a small log.  (No longer: the
+ * handler that uses one may have lost its CPU.) */
+#define LOOKS 500U
 
 static struct jp_buffer *_Atomic writers[WRITERS];
 
