@@ -37,7 +37,7 @@ struct jp_cfi_module {
     _Atomic uint32_t state;
     _Atomic uint32_t users; /* threads that may be reading its image */
     _Atomic uint32_t epoch; /* jp_maps_epoch_sig when its range was compared */
-    uint32_t kept;          /* a forked child has the copy, too */
+    _Atomic uint32_t kept;  /* a forked child has the copy, too */
     struct jp_maps_range range;
     struct jp_cfi_image image; /* size 0: the module has no information */
     uint64_t shift;            /* the range is so far from its place in the
@@ -184,7 +184,7 @@ static int make_image_sig(struct jp_cfi_module *module)
     struct layout layout = {0, 0, 0, 0, 0};
     struct jp_cfi_image *image = &module->image;
     memset(image, 0, sizeof(*image));
-    module->kept = 0;
+    atomic_store(&module->kept, 0);
     int error = read_layout_sig(&module->range, &layout);
     if (error != 0)
         return error == -ENOENT ? 0 : error;
@@ -340,11 +340,13 @@ void jp_cfi_module_give_sig(struct jp_cfi_module *module)
 
 int jp_cfi_module_keep_sig(struct jp_cfi_module *module)
 {
-    if (module->kept)
+    if (atomic_load(&module->kept))
         return 0;
-    module->kept = 1;
-    jp_sys_sig(SYS_madvise, (long)(uintptr_t)module->image.filled,
-               (long)module->memory, MADV_DOFORK, 0, 0);
+    /* Another thread may fork at any moment: first the memory, then the word
+     * that it is there. */
+    if (jp_sys_sig(SYS_madvise, (long)(uintptr_t)module->image.filled,
+                   (long)module->memory, MADV_DOFORK, 0, 0) == 0)
+        atomic_store(&module->kept, 1);
     return 1;
 }
 
@@ -354,7 +356,7 @@ void jp_cfi_modules_reset_sig(void)
     for (uint32_t i = 0; i < used; i++) {
         struct jp_cfi_module *module = &modules[i];
         atomic_store(&module->users, 0);
-        if (module->kept && atomic_load(&module->state) == LIVE)
+        if (atomic_load(&module->kept) && atomic_load(&module->state) == LIVE)
             continue;
         memset(&module->image, 0, sizeof(module->image));
         atomic_store(&module->state, EMPTY);
