@@ -14,14 +14,23 @@ from jprun import TICK_FLAGS, Case
 DumpLoad = collections.namedtuple("DumpLoad", "time start size name code")
 
 
-def uninlined(node):
-    """The options of this node by which functions stay what they are in the
-    source; Maglev, which compiles from Node 22 on, inlines as well."""
+def without(node, *options):
+    """The options by which this node leaves out those of these that it has."""
     known = subprocess.run([node, "--v8-options"], stdout=subprocess.PIPE,
                            check=True, text=True).stdout
-    return ["--no-" + option for option in ("turbo-inlining",
-                                            "maglev-inlining")
+    return ["--no-" + option for option in options
             if "--%s " % option in known]
+
+
+def uninlined(node):
+    """The options by which functions stay what they are in the source; Maglev,
+    which compiles from Node 22 on, inlines as well."""
+    return without(node, "turbo-inlining", "maglev-inlining")
+
+
+def slow(node):
+    """The options by which nothing is compiled but by Sparkplug."""
+    return without(node, "opt", "maglev")
 
 
 def dump_loads(path):

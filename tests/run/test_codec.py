@@ -19,7 +19,7 @@ class Codec(Case):
     free pages=2
     chunk size=8192 tid=9
     sample time=30 weight=5 reason=no_stack
-    raw 05 00 02 00 00000000 1122334455667788
+    raw 77 00 02 00 00000000 1122334455667788
     sample time=40 weight=5 event=blocked
     """
 

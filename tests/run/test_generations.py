@@ -9,7 +9,7 @@ import unittest
 
 import generations
 from jprun import BUILD, HANG_SECONDS, ROOT, lacking, need
-from runtimes import RuntimeCase
+from runtimes import RuntimeCase, slow
 
 LAUNCHER = os.path.join(BUILD, "jprof")
 MAP = "--perf-basic-prof"
@@ -119,12 +119,10 @@ class Frameless(Judged):
         self.assertGreater(known[True], 9 * known[False], known)
 
     def test_baseline(self):
-        self.check_callers("_Baseline", "--always-sparkplug", "--no-opt",
-                           "--no-maglev")
+        self.check_callers("_Baseline", "--always-sparkplug", *slow(need("node")))
 
     def test_bytecode_handlers(self):
-        self.check_callers("Handler", "--no-sparkplug", "--no-opt",
-                           "--no-maglev")
+        self.check_callers("Handler", "--no-sparkplug", *slow(need("node")))
 
     def check_chains(self, *options):
         """Of a program that is in c_1 nearly always, called by b_1, stacks
@@ -147,10 +145,10 @@ class Frameless(Judged):
         self.assertLess(known[False], 0.02 * known[True] + 2, some)
 
     def test_baseline_operations(self):
-        self.check_chains("--always-sparkplug", "--no-opt", "--no-maglev")
+        self.check_chains("--always-sparkplug", *slow(need("node")))
 
     def test_interpreted_operations(self):
-        self.check_chains("--no-sparkplug", "--no-opt", "--no-maglev")
+        self.check_chains("--no-sparkplug", *slow(need("node")))
 
     def test_compiled_operations(self):
         self.check_chains()
