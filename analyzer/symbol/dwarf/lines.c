@@ -220,7 +220,7 @@ static const uint8_t *end_of(Dwarf_CU *unit)
                         NULL, NULL, NULL,
                         version < 5 && type == DW_UT_type ? &signature : NULL,
                         NULL) != 0 ||
-        next < at)
+        next < at || next - at > UINTPTR_MAX - (uintptr_t)root.addr)
         return NULL;
     return (const uint8_t *)root.addr + (next - at);
 }
