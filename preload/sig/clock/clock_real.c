@@ -287,6 +287,9 @@ static void weigh_sig(struct jp_thread *thread, struct jp_due *weight)
     const uint64_t length = length_sig(thread, found);
     watch->was_parked = watch->parked;
     watch->late = found->now > watch->moment_ns + JP_STRATA_PROMPT_NS;
+    /* For so long it lacked a CPU for this look. */
+    if (watch->late && watch->delay_ns != JP_DELAY_UNKNOWN)
+        watch->delay_ns += found->now - watch->moment_ns;
     if (found->ends) {
         jp_weigh_end_sig(watch, found, weight);
     } else if (found->same && length > thread->clock.budget.period_ns) {
@@ -405,8 +408,7 @@ static void done_sig(struct jp_thread *thread)
     else if (watch->was_parked)
         jp_clock_set_timer_sig(thread->clock.cpu_wakeup, 0, 0);
     set_moment_sig(thread);
-    /* (A look in time adds little to it.) */
-    if (watch->parked && (!watch->was_parked || watch->late))
+    if (watch->parked && !watch->was_parked)
         watch->delay_ns = jp_delay_sig();
     /* CPU time and switches of the handler are not the thread's. */
     uint64_t held;
