@@ -58,7 +58,7 @@ server.listen(0, '127.0.0.1', () => {
       server.close(() => console.log('done'));
       return;
     }
-    http.get({ port, agent, path: `/${n}` }, (response) => {
+    http.get({ host: '127.0.0.1', port, agent, path: `/${n}` }, (response) => {
       response.resume();
       response.on('end', () => ask(n + 1));
     });

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "texts.h"
 
 #define PATH_SHOWN 4096 /* bytes; longer paths are no files */
 
@@ -200,7 +201,8 @@ void jr_lines_of_call(struct jr_unit *unit, Dwarf_Die *entry,
     frame->column = number_of(entry, DW_AT_call_column);
 }
 
-/* Where the entries of a unit end; NULL: that is not known. */
+/* Where the entries of a unit end; NULL: that is not known.  Its head may say
+ * that it is longer than the section. */
 static const uint8_t *end_of(Dwarf_CU *unit)
 {
     Dwarf_Half version;
@@ -208,7 +210,7 @@ static const uint8_t *end_of(Dwarf_CU *unit)
     Dwarf_Off at, start, next;
     uint64_t signature;
     uint8_t type;
-    size_t head;
+    size_t head, left;
 
     if (dwarf_cu_info(unit, &version, &type, &root, NULL, NULL, NULL, NULL) !=
         0)
@@ -222,7 +224,8 @@ static const uint8_t *end_of(Dwarf_CU *unit)
                         NULL) != 0 ||
         next < at || next - at > UINTPTR_MAX - (uintptr_t)root.addr)
         return NULL;
-    return (const uint8_t *)root.addr + (next - at);
+    left = jr_texts_left(dwarf_cu_getdwarf(unit), root.addr);
+    return (const uint8_t *)root.addr + (next - at < left ? next - at : left);
 }
 
 /* The text that an attribute is.  libdw (0.188) gives out one of a unit's last

@@ -159,6 +159,32 @@ int jr_texts_end_dwo(struct jr_texts *texts, Dwarf *dwarf)
     return elf ? 0 : -1;
 }
 
+static size_t left_of(const Elf_Data *data, const char *at)
+{
+    const char *start = data ? data->d_buf : NULL;
+
+    return start && at >= start && at < start + data->d_size
+               ? (size_t)(start + data->d_size - at)
+               : 0;
+}
+
+size_t jr_texts_left(Dwarf *dwarf, const void *at)
+{
+    Elf *elf = dwarf_getelf(dwarf);
+    Elf_Scn *section = NULL;
+    const Elf_Data *data;
+    const char *name;
+    size_t left = 0;
+
+    /* libelf has given libdw one or the other of these. */
+    while (elf && left == 0 && (data = next_data(elf, &section, &name))) {
+        left = left_of(data, at);
+        if (left == 0)
+            left = left_of(elf_getdata(section, NULL), at);
+    }
+    return left;
+}
+
 void jr_texts_free(struct jr_texts *texts)
 {
     for (size_t i = 0; i < texts->count; i++)

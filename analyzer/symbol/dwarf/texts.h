@@ -30,6 +30,10 @@ void jr_texts_end(struct jr_texts *texts, Dwarf *dwarf, void *const *unpacked,
  * -1 when libdw may not be asked for a text of it. */
 int jr_texts_end_dwo(struct jr_texts *texts, Dwarf *dwarf);
 
+/* How many bytes of its section there are from this one on; 0: it is in none.
+ */
+size_t jr_texts_left(Dwarf *dwarf, const void *at);
+
 /* Frees the copies, once nobody reads the file. */
 void jr_texts_free(struct jr_texts *texts);
 
