@@ -52,6 +52,8 @@ static void names_functions_as_written(void **state)
         {"_D4work__T6MatrixTdZQk3sumMFNaNbNiNfZd",
          "work.Matrix!(double).Matrix.sum()"},
         {"_D4work4spinFmZm.isra.0", "work.spin(ulong) [clone .isra.0]"},
+        {"_DTi16_D4work6Circle4areaMFiZd",
+         "non-virtual thunk to work.Circle.area(int)"},
         {"_D3std9algorithm9iteration__T9MapResultS4work4mainFZ9__lambda1TSQCk5"
          "range__T4iotaTiTiZQkFiiZ6ResultZQCt8popFrontMFNaNbNiNfZv",
          "std.algorithm.iteration.MapResult!(work.main().__lambda1, "
@@ -100,6 +102,9 @@ static void leaves_other_symbols_alone(void **state)
         "_ZNIJQQ",
         "_ZN3foo",
         "_Dx",
+        "_DTi16",
+        "_DTi16_Dx",
+        "_DTi1",
         "caml_alloc",
         "caml",
         "get_Video_info",

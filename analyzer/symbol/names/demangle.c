@@ -130,15 +130,44 @@ static int is_small_d(const char *symbol)
     return 1;
 }
 
-/* A clone's mark is shown as that of C++ is. */
+/* What a D symbol that corrects `this` by an offset calls, whose symbol follows
+ * the offset: `_DTi16_D...` (gcc/d/decl.cc, make_thunk).  Other symbols are
+ * returned as they are. */
+static const char *called_by_thunk(const char *symbol)
+{
+    static const char begin[] = "_DTi";
+    const char *target;
+
+    if (strncmp(symbol, begin, sizeof begin - 1) != 0)
+        return symbol;
+    target = symbol + sizeof begin - 1;
+    target += strspn(target, "0123456789");
+    return strncmp(target, "_D", 2) == 0 ? target : symbol;
+}
+
+static char *read_d(const char *symbol, size_t length)
+{
+    const char *target = called_by_thunk(symbol);
+    char *bare = jr_strndup(target, length - (size_t)(target - symbol));
+    char *made = is_small_d(bare) ? dlang_demangle(bare, OPTIONS) : NULL;
+    char *name = NULL;
+
+    free(bare);
+    if (made)
+        name = jr_printf("%s%s",
+                         target == symbol ? "" : "non-virtual thunk to ", made);
+    free(made);
+    return name;
+}
+
+/* A clone's mark and a thunk are shown as those of C++ are. */
 static char *try_d(const char *symbol)
 {
     const char *clone = strchr(symbol, '.');
-    const size_t length = clone ? (size_t)(clone - symbol) : strlen(symbol);
-    char *bare = jr_strndup(symbol, length), *name;
-    char *made = is_small_d(bare) ? dlang_demangle(bare, OPTIONS) : NULL;
+    char *made =
+        read_d(symbol, clone ? (size_t)(clone - symbol) : strlen(symbol));
+    char *name;
 
-    free(bare);
     if (!made)
         return NULL;
     if (strlen(made) > JR_DEMANGLE_OUT_MAX)
