@@ -9,7 +9,7 @@ import os
 import struct
 import subprocess
 
-from jprun import TICK_FLAGS, Case
+from jprun import TICK_FLAGS, Case, lacking
 
 DumpLoad = collections.namedtuple("DumpLoad", "time start size name code")
 
@@ -31,6 +31,15 @@ def uninlined(node):
 def slow(node):
     """The options by which nothing is compiled but by Sparkplug."""
     return without(node, "opt", "maglev")
+
+
+def whole_files(node):
+    """Skips what has workers where they do not take turns: up to Node 18 lines
+    of the perf map are torn then, without jprof as well."""
+    version = subprocess.run([node, "--version"], stdout=subprocess.PIPE,
+                             check=True, text=True).stdout
+    if int(version.strip("v\n").split(".")[0]) < 20:
+        raise lacking("node whose workers write whole lines")
 
 
 def dump_loads(path):

@@ -283,7 +283,7 @@ console.log(typeof t);
         log = self.log_names()[0]
         page = self.report("--format=html-plain", "node", log)
         code = page[page.index('<section class="code"'):]
-        self.assertRegex(code, r"\">round \(.*churn\.js:3:15\)</span></h4>")
+        self.assertRegex(code, r"\">round \(.*churn\.js:3(:15)?\)</span></h4>")
         self.assertIn("<em>TurboFan</em>", code)
         self.assertIn("// the hot line</code>", code)
         self.assertRegex(code, r'<tr class="h" style="--w:1.000"><td>\d+</td>'

@@ -15,6 +15,7 @@ import sys
 import unittest
 
 from jprun import BUILD, HANG_SECONDS, ROOT, Case, need, program
+from runtimes import whole_files
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
 import decode       # noqa: E402  (needs the paths above)
@@ -260,6 +261,7 @@ class Exports(Case):
         self.assertLess(changes, 2 * len(set(stacks)))
 
     def test_node(self):
+        whole_files(need("node"))
         script = self.path("odd.js")
         with open(script, "w", encoding="utf-8") as target:
             target.write(SCRIPT)

@@ -9,7 +9,7 @@ import unittest
 
 import generations
 from jprun import BUILD, HANG_SECONDS, ROOT, lacking, need
-from runtimes import RuntimeCase, slow
+from runtimes import RuntimeCase, slow, whole_files
 
 LAUNCHER = os.path.join(BUILD, "jprof")
 MAP = "--perf-basic-prof"
@@ -89,6 +89,7 @@ class Asked(Judged):
         self.churn(DUMP, MAP, NATIVE)
 
     def test_workers(self):
+        whole_files(need("node"))
         self.churn(MAP, NATIVE, how=("workers",))
 
     def test_cluster(self):

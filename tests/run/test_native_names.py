@@ -498,7 +498,9 @@ class Profiles(Case):
         roots = {name for stack, _ in self.collapsed(app, "jprof-log")
                  for name in stack}
         self.assertIn("D main", roots)
-        self.assertFalse([name for name in roots if name.startswith("_D")])
+        # libiberty has no rule for a thunk (_DT): the frame of one is rare.
+        self.assertFalse([name for name in roots if name.startswith("_D") and
+                          not name.startswith("_DT")])
 
     def test_alike(self):
         """C functions that are called as OCaml's and Haskell's are; only where

@@ -7,7 +7,7 @@ import re
 import unittest
 
 from jprun import ROOT, need
-from runtimes import RuntimeCase, dump_loads, uninlined
+from runtimes import RuntimeCase, dump_loads, uninlined, whole_files
 
 WORK = """'use strict';
 const fs = require('fs');
@@ -163,6 +163,7 @@ class Dump(NodeCase):
 
 class Threads(NodeCase):
     def check_workers(self, option):
+        whole_files(need("node"))
         run = self.node(WORKERS, "exit 0\nexit 0\n", option)
         self.check_roots(run)
         self.remove_originals(run)

@@ -18,7 +18,8 @@ PROGRAM = os.path.join(ROOT, "tests", "programs", "templates.js")
 LAUNCHER = os.path.join(BUILD, "jprof")
 CODES = os.path.join(BUILD, "tests", "tools", "codes")
 SECONDS = os.environ.get("TEMPLATES_SECONDS", "3")
-FUNCTION = re.compile(r"J(\??)(page|row)_(\d+)\b(?: \((.*?)(?::(\d+):\d+)?\))?")
+FUNCTION = re.compile(r"J(\??)(page|row)_(\d+)\b"
+                      r"(?: \((.*?)(?::(\d+)(?::\d+)?)?\))?")
 LATE, WHAT, NUMBER, FILE, LINE = range(1, 6)
 # Names that changed while a sample was taken.
 EDGE = 0.001

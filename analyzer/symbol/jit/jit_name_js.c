@@ -9,7 +9,8 @@
 
 static const char anonymous[] = "(anonymous)";
 
-/* Length of the text before a `:line:column` at the end, or 0. */
+/* Length of the text before a `:line:column` at the end, or the `:line` that V8
+ * writes up to Node 18; or 0. */
 static size_t before_position(struct jr_slice text)
 {
     size_t column = jr_slice_find_last(text, ':');
@@ -22,7 +23,7 @@ static size_t before_position(struct jr_slice text)
     if (line == column ||
         !jr_slice_is_number(
             jr_slice_head(jr_slice_skip(text, line + 1), column - line - 1)))
-        return 0;
+        return column;
     return line;
 }
 
