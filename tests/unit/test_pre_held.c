@@ -90,6 +90,27 @@ static void test_after_late_looks(void **state)
     jp_clock_end_sig(thread);
 }
 
+/* Looks in time add to it too: many of them, each less than a millisecond. */
+static void test_after_many_looks(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_thread *thread = waiting(30);
+    for (int i = 0; i < 900; i++) {
+        to_moment(thread, WAITS);
+        fake.now_ns += MS / 2;
+        fake.delay_ns += MS / 2;
+        fake.switches++;
+        look(thread, IN_CALL, &due);
+    }
+    fake.now_ns += 1000 * MS;
+    wake_late();
+    assert_true(signal_of(thread->clock.cpu_wakeup, thread, COMPUTES, &due));
+    assert_int_equal(due.running, 3 * MS / 2);
+    assert_in_range(due.ready, 30 * MS, 31 * MS);
+    jp_clock_end_sig(thread);
+}
+
 /* A look that came late, and a thread that has not blocked since: its wait was
  * over by then. */
 static void test_over_at_a_late_look(void **state)
@@ -145,7 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_end_of_wait),      TEST(test_not_told),
         TEST(test_after_late_looks), TEST(test_over_at_a_late_look),
-        TEST(test_unknown_end),
+        TEST(test_unknown_end),      TEST(test_after_many_looks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

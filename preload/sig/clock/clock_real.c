@@ -287,8 +287,9 @@ static void weigh_sig(struct jp_thread *thread, struct jp_due *weight)
     const uint64_t length = length_sig(thread, found);
     watch->was_parked = watch->parked;
     watch->late = found->now > watch->moment_ns + JP_STRATA_PROMPT_NS;
-    /* For so long it lacked a CPU for this look. */
-    if (watch->late && watch->delay_ns != JP_DELAY_UNKNOWN)
+    /* For so long, at most, it lacked a CPU for this look: little where that
+     * came in time, but a long wait has many. */
+    if (watch->delay_ns != JP_DELAY_UNKNOWN && found->now > watch->moment_ns)
         watch->delay_ns += found->now - watch->moment_ns;
     if (found->ends) {
         jp_weigh_end_sig(watch, found, weight);

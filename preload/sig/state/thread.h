@@ -50,7 +50,7 @@ struct jp_watch {
     uint64_t found_ns;         /* when the last signal was handled */
     int64_t ready_ns;          /* time waiting for a CPU, not in samples yet */
     uint64_t delay_ns;         /* what it had waited for a CPU in all (delay.h)
-                                  when its long wait began, and for late looks
+                                  when its long wait began, and for the looks
                                   since */
     int64_t remainder_ns;      /* CPU time, not in samples yet */
     int64_t tail_ns;           /* what of the last signal's CPU time will, on
