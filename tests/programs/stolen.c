@@ -4,20 +4,23 @@
  * and another thread handles it before that runs:
  *     stolen [ROUNDS=40]
  *     stolen ROUNDS theirs
+ *     stolen ROUNDS own
  * Both are on one processor, where the main thread takes no one's place.
  * Prints how many receives came back short.  theirs: the signal is the
  * program's, and is to end the main thread's epoll_wait or poll; prints how
  * many it ended, and how many of these took the thread more than 5 ms of CPU
- * time.
+ * time.  own: the signals are the other thread's own, and end nothing.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -77,7 +80,31 @@ static void *steal_theirs(void *unused)
     return unused;
 }
 
-static int count_theirs(void)
+/* Signals that come to the thread which causes them: of a closed pipe, queued
+ * to itself, and of a descriptor that it owns. */
+static void *cause_own(void *unused)
+{
+    const struct f_owner_ex owner = {F_OWNER_TID, gettid()};
+    const union sigval value = {0};
+    int closed[2], owned[2];
+    if (pipe(closed) != 0 || close(closed[0]) != 0 ||
+        socketpair(AF_UNIX, SOCK_STREAM, 0, owned) != 0 ||
+        fcntl(owned[0], F_SETOWN_EX, &owner) != 0 ||
+        fcntl(owned[0], F_SETSIG, SIGUSR1) != 0 ||
+        fcntl(owned[0], F_SETFL, O_ASYNC | O_NONBLOCK) != 0)
+        die("cause_own");
+    for (;;) {
+        char byte = 0;
+        usleep(2000);
+        if (write(closed[1], &byte, 1) > 0 || write(owned[1], &byte, 1) != 1 ||
+            read(owned[0], &byte, 1) != 1)
+            die("write");
+        pthread_sigqueue(pthread_self(), SIGUSR2, value);
+    }
+    return unused;
+}
+
+static int count_theirs(int wait_ms)
 {
     const int poller = epoll_create1(0);
     struct epoll_event event;
@@ -85,8 +112,8 @@ static int count_theirs(void)
     for (int i = 0; i < rounds; i++) {
         const double before = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
         waiting = 1;
-        const int result = i % 2 == 0 ? epoll_wait(poller, &event, 1, 2000)
-                                      : poll(NULL, 0, 2000);
+        const int result = i % 2 == 0 ? epoll_wait(poller, &event, 1, wait_ms)
+                                      : poll(NULL, 0, wait_ms);
         ended += result < 0 && errno == EINTR;
         slow += cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - before > 0.005;
     }
@@ -116,9 +143,12 @@ int main(int argc, char **argv)
     rounds = (int)argument(argc, argv, 1, 40);
     if (argc > 2) {
         const struct sigaction action = {.sa_handler = nothing};
+        const int own = strcmp(argv[2], "own") == 0;
+        sigaction(SIGPIPE, &action, NULL);
+        sigaction(SIGUSR1, &action, NULL);
         sigaction(SIGUSR2, &action, NULL);
-        share_processor(steal_theirs);
-        return count_theirs();
+        share_processor(own ? cause_own : steal_theirs);
+        return count_theirs(own ? 100 : 2000);
     }
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, channel) != 0)
         die("socketpair");

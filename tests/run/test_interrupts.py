@@ -80,6 +80,14 @@ class Interrupts(Case):
                 self.assertEqual(slow, 0)
                 self.assertGreaterEqual(ended, least)
 
+    def test_own_signals_of_another_thread(self):
+        """Signals that came to another thread by themselves, and not in place
+        of the first, end none of its calls."""
+        done = self.run_program(program("stolen"), "20", "own",
+                                flags="JP_START JP_PERIOD=0.01")
+        self.assertEqual((done.status, done.out, done.err),
+                         (0, "ended 0 slow 0\n", ""))
+
 
 class CutOff(Case):
     """A signal of the program's whose handler is to end calls may come at any

@@ -5,6 +5,7 @@
 #include "program.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -110,12 +111,32 @@ static void run(uint64_t handler, int signal, siginfo_t *info, void *context)
         ((void (*)(int))(void *)function)(signal);
 }
 
-/* Whether a signal may have been sent to the process, and so may have woken
- * another thread first.  A timer's is taken for one to this thread. */
-static int is_to_process(const siginfo_t *info)
+/* Whether a descriptor's signal (F_SETSIG, fcntl(2)) is for one thread. */
+static int is_of_threads_file(int signal, const siginfo_t *info)
 {
-    return info->si_code > 0 || info->si_code == SI_USER ||
-           info->si_code == SI_QUEUE;
+    struct f_owner_ex owner = {F_OWNER_PID, 0};
+    return signal != SIGCHLD && info->si_code > 0 &&
+           info->si_code != SI_KERNEL &&
+           jp_sys_sig(SYS_fcntl, info->si_fd, F_GETOWN_EX, (long)&owner, 0,
+                      0) == 0 &&
+           owner.type == F_OWNER_TID;
+}
+
+/* Whether a signal was sent to the process, and so may have woken another
+ * thread first.  Taken for one to this thread: a timer's, and so an interval
+ * timer's of CPU time, which the kernel gives to the thread that it finds
+ * running; that of a closed pipe and of a file's limit; what the process queued
+ * to itself, as pthread_sigqueue does, too. */
+static int is_to_process(int signal, const siginfo_t *info)
+{
+    if (signal == SIGPIPE || signal == SIGXFSZ)
+        return 0;
+    if (info->si_code == SI_QUEUE)
+        return (uint32_t)info->si_pid != jp_owner->pid;
+    if (info->si_code == SI_KERNEL)
+        return signal != SIGVTALRM && signal != SIGPROF;
+    return info->si_code == SI_USER ||
+           (info->si_code > 0 && !is_of_threads_file(signal, info));
 }
 
 /* Called after a handler of the program's has run for a signal to the process:
@@ -152,7 +173,7 @@ static void call(uint64_t handler, int signal, siginfo_t *info, void *context)
         jp_local_bits(&asked->sa_mask) |
         ((asked->sa_flags & SA_NODEFER) != 0 ? 0 : JP_SIGSET(signal)));
     jp_local.theirs++;
-    const int to_process = is_to_process(info);
+    const int to_process = is_to_process(signal, info);
     run(handler, signal, info, context);
     jp_local.program_blocked = before;
     if (to_process)
