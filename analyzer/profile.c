@@ -154,6 +154,7 @@ static int add_operand(struct jr_options *options, const char *operand,
 static int find_app(struct jr_options *options)
 {
     struct jp_log_header *header;
+    const char *why = NULL;
     int found;
 
     if (jr_foreign_is(options->logs[0])) {
@@ -164,7 +165,11 @@ static int find_app(struct jr_options *options)
     header = jr_alloc(1, sizeof *header);
     found = jr_header_read(options->logs[0], header) == 0;
 
-    if (!found)
+    if (!found && memcmp(header->magic, JP_LOG_MAGIC, 8) == 0)
+        why = jr_header_refuse(header);
+    if (why)
+        jr_say("%s: %s; it cannot be read", options->logs[0], why);
+    else if (!found)
         jr_say("%s is not a log of jprof that can be read", options->logs[0]);
     else
         options->app = options->own_app =

@@ -23,7 +23,8 @@ const char *jr_header_refuse(const struct jp_log_header *header);
 void jr_header_close(struct jp_log_header *header);
 
 /* Reads the first header of the log at `path`, checked and closed.  Returns 0,
- * or -1 when the file is no log that can be read. */
+ * or -1 when the file is no log that can be read; *header then has what was
+ * read, and what it had. */
 int jr_header_read(const char *path, struct jp_log_header *header);
 
 #endif

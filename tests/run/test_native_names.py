@@ -4,6 +4,7 @@ them.  Runs in: tests."""
 import json
 import os
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -224,16 +225,23 @@ class Names(Readers):
         self.compare(path, style="dlang")
 
     def test_split(self):
+        """In .dwo files, plain and packed each way."""
         whole = self.build("whole")
+        expected = self.asked(whole, LINES, whole)
+        dwo = self.path("split-inlined.dwo")
         for version in ("-gdwarf-5", "-gdwarf-4"):
-            with self.subTest(version=version):
-                path = self.build("split", version, "-gsplit-dwarf")
-                self.assertEqual(self.asked(path, LINES, path),
-                                 self.asked(whole, LINES, whole))
+            path = self.build("split", version, "-gsplit-dwarf")
+            shutil.copy(dwo, self.path("plain.dwo"))
+            for way in ("none", "zlib", "zlib-gnu"):
+                with self.subTest(version=version, way=way):
+                    subprocess.run(
+                        ["objcopy", "--compress-debug-sections=" + way,
+                         self.path("plain.dwo"), dwo], check=True)
+                    self.assertEqual(self.asked(path, LINES, path), expected)
         # Without its file lines are left; a FIFO there is not waited for.
-        os.rename(self.path("split-inlined.dwo"), self.path("gone"))
+        os.rename(dwo, self.path("gone"))
         for make in (lambda _: None, os.mkfifo):
-            make(self.path("split-inlined.dwo"))
+            make(dwo)
             found, said = self.lines_and_words(path)
             self.assertEqual(said.count("cannot be read"), 1)
             self.assertIn("split-inlined.dwo", said)

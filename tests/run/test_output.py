@@ -177,6 +177,18 @@ class Output(Case):
         self.assertEqual((again, more), (status, once))
         self.assertIn("jprof-log: named more than once; it counts once", err)
 
+    def test_log_of_another_version(self):
+        """It is said what is the matter, also where no program is named."""
+        with open(self.path("jprof-log"), "r+b") as log:
+            log.seek(12)        # jp_log_header.version
+            log.write(b"\x63\0")
+        for named in ((), ("app",)):
+            with self.subTest(named=named):
+                status, out, err = self.write(*named, "jprof-log")
+                self.assertEqual((status, out), (2, b""))
+                self.assertIn("jprof-log: ", err)
+                self.assertIn("written in another version of the format", err)
+
     def test_full_stdout(self):
         for arguments in (("--help",), ("--version",),
                           ("--format=summary", "app", "jprof-log"),

@@ -20,7 +20,8 @@ static int is_section(const char *name)
 {
     return strcmp(name, ".debug_rnglists") == 0 ||
            strcmp(name, ".zdebug_rnglists") == 0 ||
-           strcmp(name, ".debug_rnglists.dwo") == 0;
+           strcmp(name, ".debug_rnglists.dwo") == 0 ||
+           strcmp(name, ".zdebug_rnglists.dwo") == 0;
 }
 
 static void find(struct jr_range_lists *lists, Dwarf *dwarf)
