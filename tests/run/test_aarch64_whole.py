@@ -170,7 +170,7 @@ class Programs(Whole):
                 break
         self.complete(self.run_of())
         first = self.share("jitter", "main", "run_code",
-                           '</script>&"hot" loop.js:1')
+                           '</script>&"hot" (loop.js:1)')
         second = self.share("jitter", "main", "run_code", "jit_second")
         count = len(self.run_of().samples)
         self.assertLess(abs(first / (first + second) - 0.75),

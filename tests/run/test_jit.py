@@ -13,7 +13,7 @@ import roots
 from jprun import REPORT, TICK_FLAGS, Case, need, program
 from runtimes import uninlined
 
-NASTY = '</script>&"hot" loop.js:1'     # its raw name has JS:* before it
+NASTY = '</script>&"hot" (loop.js:1)'   # its raw name: JS:*... loop.js:1
 
 SCRIPT = """
 'use strict';
