@@ -121,6 +121,14 @@ static void read_stack(struct cursor *cursor, size_t at)
     *JR_PUSH(run->records, run->nrecords, run->records_room) = index;
 }
 
+/* Whether the event and the reason in the head of a sample of either kind are
+ * known. */
+static int is_known(const struct jp_record *head)
+{
+    return JP_SAMPLE_EVENT(head->info) < JP_EVENT_COUNT &&
+           JP_SAMPLE_REASON(head->info) < JP_REASON_COUNT;
+}
+
 /* Returns what is wrong with a SAMPLE record, or NULL with it in *sample. */
 static const char *decode_first(const uint8_t *data, size_t at,
                                 const uint32_t *stacks,
@@ -133,8 +141,7 @@ static const char *decode_first(const uint8_t *data, size_t at,
     if (record.head.words != sizeof record / 8)
         return "sample record of a wrong size; left out";
     memcpy(&record, data + at, sizeof record);
-    if (JP_SAMPLE_EVENT(record.head.info) >= JP_EVENT_COUNT ||
-        JP_SAMPLE_REASON(record.head.info) >= JP_REASON_COUNT)
+    if (!is_known(&record.head))
         return "sample of an unknown kind; left out";
     place = JP_SAMPLE_STACK(record.weight_stack);
     *sample = (struct jr_sample){
@@ -165,8 +172,7 @@ static const char *decode_again(const uint8_t *data, size_t at,
     if (record.head.words != sizeof record / 8)
         return "repeated sample of a wrong size; left out";
     memcpy(&record, data + at, sizeof record);
-    if (JP_SAMPLE_EVENT(record.head.info) >= JP_EVENT_COUNT ||
-        JP_SAMPLE_REASON(record.head.info) >= JP_REASON_COUNT)
+    if (!is_known(&record.head))
         return "repeated sample of an unknown kind; left out";
     first = (size_t)record.sample * 8;
     if (first >= at || stacks[record.sample] != SAMPLE_HERE ||

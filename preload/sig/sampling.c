@@ -103,6 +103,20 @@ walk_sig(struct jp_thread *thread, struct jp_buffer *buffer,
         jp_buffer_flush_counts_sig(buffer);
 }
 
+/* The buffer for a sample of so much weight; error: what the log lacks, or 0.
+ * NULL where there is no log or no memory: the sample is counted as lost. */
+static struct jp_buffer *buffer_for_sig(struct jp_thread *thread,
+                                        uint64_t weight_ns, int error)
+{
+    struct jp_buffer *buffer =
+        error == 0 ? jp_sampling_ensure_buffer_sig(thread) : NULL;
+    if (buffer == NULL)
+        jp_sampling_lose_sig(error != 0 ? JP_COUNT_LOST_NO_LOG
+                                        : JP_COUNT_LOST_NO_MEMORY,
+                             weight_ns);
+    return buffer;
+}
+
 /* Takes a sample: makes the log if there is none, walks the stack unless that
  * was done already (jp_sampling_same_sig), writes the record, and brings the
  * map up to date.  While another thread makes the log (-EAGAIN), the sample
@@ -113,15 +127,10 @@ static void record_sig(struct jp_thread *thread, enum jp_event event,
     struct jp_sample sample = {jp_sys_clock_sig(CLOCK_MONOTONIC), weight_ns,
                                thread->tid, (uint8_t)event, 0};
     const int error = jp_logfile_ensure_sig();
-    if (error != 0 && error != -EAGAIN) {
-        jp_sampling_lose_sig(JP_COUNT_LOST_NO_LOG, weight_ns);
+    struct jp_buffer *buffer =
+        buffer_for_sig(thread, weight_ns, error == -EAGAIN ? 0 : error);
+    if (buffer == NULL)
         return;
-    }
-    struct jp_buffer *buffer = jp_sampling_ensure_buffer_sig(thread);
-    if (buffer == NULL) {
-        jp_sampling_lose_sig(JP_COUNT_LOST_NO_MEMORY, weight_ns);
-        return;
-    }
     if (buffer->walked_ns == 0) {
         jp_sampling_flush_sig(buffer);
         walk_sig(thread, buffer, context, sample.time_ns, error);
@@ -211,15 +220,10 @@ static void write_only_sig(struct jp_thread *thread, uint64_t weight_ns)
     const struct jp_sample sample = {
         jp_sys_clock_sig(CLOCK_MONOTONIC), weight_ns, thread->tid,
         (uint8_t)jp_clock_event_sig(), JP_REASON_ROOT};
-    if (jp_logfile_ensure_sig() != 0) {
-        jp_sampling_lose_sig(JP_COUNT_LOST_NO_LOG, weight_ns);
+    struct jp_buffer *buffer =
+        buffer_for_sig(thread, weight_ns, jp_logfile_ensure_sig());
+    if (buffer == NULL)
         return;
-    }
-    struct jp_buffer *buffer = jp_sampling_ensure_buffer_sig(thread);
-    if (buffer == NULL) {
-        jp_sampling_lose_sig(JP_COUNT_LOST_NO_MEMORY, weight_ns);
-        return;
-    }
     buffer->frames[0] = thread->stack.first;
     buffer->depth = 1;
     buffer->gap = 0;

@@ -111,12 +111,12 @@ static void run(uint64_t handler, int signal, siginfo_t *info, void *context)
         ((void (*)(int))(void *)function)(signal);
 }
 
-/* Whether a descriptor's signal (F_SETSIG, fcntl(2)) is for one thread. */
+/* Whether a signal that the kernel sent for a reason (si_code) is of a
+ * descriptor that one thread owns (F_SETSIG, fcntl(2)). */
 static int is_of_threads_file(int signal, const siginfo_t *info)
 {
     struct f_owner_ex owner = {F_OWNER_PID, 0};
-    return signal != SIGCHLD && info->si_code > 0 &&
-           info->si_code != SI_KERNEL &&
+    return signal != SIGCHLD &&
            jp_sys_sig(SYS_fcntl, info->si_fd, F_GETOWN_EX, (long)&owner, 0,
                       0) == 0 &&
            owner.type == F_OWNER_TID;
