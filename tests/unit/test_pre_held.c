@@ -107,7 +107,7 @@ static void test_after_many_looks(void **state)
     wake_late();
     assert_true(signal_of(thread->clock.cpu_wakeup, thread, COMPUTES, &due));
     assert_int_equal(due.running, 3 * MS / 2);
-    assert_in_range(due.ready, 30 * MS, 31 * MS);
+    assert_uint_in_range(due.ready, 30 * MS, 31 * MS);
     jp_clock_end_sig(thread);
 }
 
