@@ -58,7 +58,8 @@ struct jr_cover_process {
     uint64_t own_ns;    /* all of its CPU time */
     uint64_t end_ns;    /* when it was waited for; 0: not known */
     uint8_t has_log, is_root;
-    uint8_t supposed; /* reaped_ns is nobody's word, but what is left over */
+    uint8_t is_orphan; /* its parent is not known, and it is in nobody's time */
+    uint8_t supposed;  /* reaped_ns is nobody's word, but what is left over */
     const struct jr_tree_line *reason; /* why it cannot be profiled, or NULL */
 };
 

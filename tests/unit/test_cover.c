@@ -472,12 +472,78 @@ static void goes_by_the_lowered_rate(void **state)
     assert_int_equal(image.period_ns, 100 * MS);
 }
 
+/* A make without a sample, whose compiler is the child of a brief driver that
+ * left nothing: the compiler's time is not once more the make's. */
+static void counts_unlinked_children_once(void **state)
+{
+    struct jr_cover cover = {0};
+    struct jr_tree tree;
+
+    (void)state;
+    parse("8 jprof-child root=1 pid=3 ppid=1 cpu=190000000\n"
+          "9 jprof-run root=1 pid=1 cpu=1275000000 wall=2000000000 status=0\n",
+          &tree, 0);
+    add(&cover, &tree,
+        (struct jr_cover_image){.pid = 1,
+                                .cpu_ns = 1000 * MS,
+                                .sampled_ns = 1000 * MS,
+                                .children_ns = 265 * MS});
+    add(&cover, &tree,
+        (struct jr_cover_image){
+            .pid = 5, .ppid = 4, .cpu_ns = 180 * MS, .sampled_ns = 180 * MS});
+    /* Another such make has a log: what it waited for is in no rest. */
+    add(&cover, &tree,
+        (struct jr_cover_image){.pid = 6,
+                                .ppid = 1,
+                                .cpu_ns = 5 * MS,
+                                .sampled_ns = 5 * MS,
+                                .children_ns = 70 * MS});
+    add(&cover, &tree,
+        (struct jr_cover_image){
+            .pid = 8, .ppid = 7, .cpu_ns = 66 * MS, .sampled_ns = 66 * MS});
+    jr_cover_finish(&cover, 1);
+    assert_int_equal(cover.cpu_ns, 1265 * MS);
+    assert_int_equal(cover.rest_ns, 4 * MS);
+    assert_int_equal(cover.ngaps, 0);
+    jr_cover_free(&cover);
+    jr_tree_file_free(&tree);
+}
+
+/* A daemon, which nobody waited for, is not in the launcher's word: it is not
+ * taken from a process without a log into which it does not fit. */
+static void leaves_daemons_alone(void **state)
+{
+    struct jr_cover cover = {0};
+    struct jr_tree tree;
+
+    (void)state;
+    parse("8 jprof-child root=1 pid=3 ppid=1 cpu=190000000\n"
+          "9 jprof-run root=1 pid=1 cpu=1190000000 wall=2000000000 status=0\n",
+          &tree, 0);
+    add(&cover, &tree,
+        (struct jr_cover_image){.pid = 1,
+                                .cpu_ns = 1000 * MS,
+                                .sampled_ns = 1000 * MS,
+                                .children_ns = 190 * MS});
+    add(&cover, &tree,
+        (struct jr_cover_image){
+            .pid = 5, .ppid = 4, .cpu_ns = 800 * MS, .sampled_ns = 800 * MS});
+    jr_cover_finish(&cover, 1);
+    assert_int_equal(cover.cpu_ns, 1990 * MS);
+    assert_int_equal(cover.ngaps, 1);
+    assert_int_equal(cover.gaps[0].pid, 3);
+    jr_cover_free(&cover);
+    jr_tree_file_free(&tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_lines),
         cmocka_unit_test(passes_damage),
         cmocka_unit_test(sums_up),
+        cmocka_unit_test(counts_unlinked_children_once),
+        cmocka_unit_test(leaves_daemons_alone),
         cmocka_unit_test(takes_the_launcher_s_word),
         cmocka_unit_test(names_what_has_no_log),
         cmocka_unit_test(knows_one_forked_into_a_namespace),
