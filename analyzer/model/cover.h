@@ -70,7 +70,9 @@ struct jr_gap {
     uint32_t parent;     /* command is its parent's */
     size_t count;        /* processes */
     uint64_t cpu_ns, sampled_ns;
+    uint64_t period_ns; /* of the first */
     uint8_t has_log;
+    uint8_t brief; /* none of them is one alone: they are one together */
     char *why;
 };
 

@@ -138,6 +138,22 @@ static int same_program(const char *one, const char *other)
     return length == strcspn(other, " ") && memcmp(one, other, length) == 0;
 }
 
+static uint64_t missing_ns(const struct jr_gap *gap)
+{
+    return gap->cpu_ns > gap->sampled_ns ? gap->cpu_ns - gap->sampled_ns : 0;
+}
+
+/* Whether some processes lack more samples than chance takes from so many. */
+static int is_gap(const struct jr_gap *gap)
+{
+    const double missing = (double)missing_ns(gap);
+    const double chance = (double)(JR_GAP_PERIODS * gap->period_ns);
+
+    return gap->cpu_ns > JR_GAP_MIN_NS && gap->sampled_ns < gap->cpu_ns &&
+           gap->sampled_ns < gap->cpu_ns / 100 * JR_GAP_PERCENT &&
+           missing * missing > chance * chance * (double)gap->count;
+}
+
 static void add_gap(struct jr_cover *cover,
                     const struct jr_cover_process *process, uint64_t cpu_ns)
 {
@@ -145,14 +161,17 @@ static void add_gap(struct jr_cover *cover,
                          .count = 1,
                          .cpu_ns = cpu_ns,
                          .sampled_ns = process->last.sampled_ns,
-                         .has_log = process->has_log};
+                         .period_ns = process->last.period_ns,
+                         .has_log = process->has_log,
+                         .brief = cpu_ns <= JR_GAP_MIN_NS};
 
     gap.command = command_of(cover, process, &gap.parent);
-    gap.why = why_of(process, cpu_ns - process->last.sampled_ns);
+    gap.why = why_of(process, missing_ns(&gap));
     for (size_t i = 0; i < cover->ngaps; i++) {
         struct jr_gap *other = &cover->gaps[i];
 
-        if (strcmp(other->why, gap.why) == 0 && !other->parent == !gap.parent &&
+        if (strcmp(other->why, gap.why) == 0 && other->brief == gap.brief &&
+            !other->parent == !gap.parent &&
             same_program(other->command, gap.command)) {
             other->count++;
             other->cpu_ns = jr_add(other->cpu_ns, cpu_ns);
@@ -167,28 +186,44 @@ static void add_gap(struct jr_cover *cover,
 static int by_missing(const void *one, const void *other)
 {
     const struct jr_gap *a = one, *b = other;
-    uint64_t missing_a = a->cpu_ns - a->sampled_ns;
-    uint64_t missing_b = b->cpu_ns - b->sampled_ns;
+    uint64_t missing_a = missing_ns(a), missing_b = missing_ns(b);
 
     if (missing_a != missing_b)
         return missing_a > missing_b ? -1 : 1;
     return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
+/* Leaves out those brief processes that lack little all together. */
+static void drop_brief(struct jr_cover *cover)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < cover->ngaps; i++)
+        if (cover->gaps[i].brief && !is_gap(&cover->gaps[i]))
+            free(cover->gaps[i].why);
+        else
+            cover->gaps[kept++] = cover->gaps[i];
+    cover->ngaps = kept;
+}
+
+/* Brief processes are gaps together, where their own words say why. */
 void jr_cover_gaps(struct jr_cover *cover)
 {
     for (size_t i = 0; i < cover->nprocesses; i++) {
         const struct jr_cover_process *process = &cover->processes[i];
-        uint64_t cpu =
-            process->own_ns - process->off_ns - process->last.looking_ns;
-        uint64_t sampled = process->last.sampled_ns;
+        const struct jr_gap alone = {.count = 1,
+                                     .cpu_ns = process->own_ns -
+                                               process->off_ns -
+                                               process->last.looking_ns,
+                                     .sampled_ns = process->last.sampled_ns,
+                                     .period_ns = process->last.period_ns};
 
-        if (process->last.cut || cpu <= JR_GAP_MIN_NS || sampled >= cpu ||
-            sampled >= cpu / 100 * JR_GAP_PERCENT ||
-            cpu - sampled <= JR_GAP_PERIODS * process->last.period_ns)
-            continue;
-        add_gap(cover, process, cpu);
+        if (!process->last.cut &&
+            (is_gap(&alone) ||
+             (alone.cpu_ns <= JR_GAP_MIN_NS && process->last.off)))
+            add_gap(cover, process, alone.cpu_ns);
     }
+    drop_brief(cover);
     if (cover->ngaps)
         qsort(cover->gaps, cover->ngaps, sizeof *cover->gaps, by_missing);
 }

@@ -81,6 +81,14 @@ char *jr_coverage_text(const struct jr_report *report, int *bad)
     return text;
 }
 
+/* The length of a command's first word, "sshd" of "sshd: root [priv]" too. */
+static size_t program_length(const char *command)
+{
+    size_t length = strcspn(command, " ");
+
+    return length > 1 && command[length - 1] == ':' ? length - 1 : length;
+}
+
 /* "12 processes of busybox", "busybox sh (pid 3)". */
 static char *gap_title(const struct jr_gap *gap)
 {
@@ -90,7 +98,7 @@ static char *gap_title(const struct jr_gap *gap)
     if (gap->count > 1)
         return jr_printf("%zu %s of %.*s", gap->count,
                          gap->parent ? "children" : "processes",
-                         command[0] ? (int)strcspn(command, " ") : 1,
+                         command[0] ? (int)program_length(command) : 1,
                          command[0] ? command : "?");
     if (gap->parent)
         return jr_printf("pid %" PRIu32 ", a child of %.*s%s (pid %" PRIu32 ")",

@@ -148,7 +148,9 @@ class CpuTimes:
     def parent(self, ended):
         """The Ended of a process's parent, or None."""
         for other in self.ended.get(ended.parent, ()):
-            if other.leader is None or other.leader >= ended.began:
+            # (Numbers are used again: one that began later is another.)
+            if other.leader is None or (other.leader >= ended.began and
+                                        other.began <= ended.began):
                 return other
         return None
 

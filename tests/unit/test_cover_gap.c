@@ -132,12 +132,63 @@ static void supposes_what_is_out_of_reach(void **state)
     }
 }
 
+/* Brief processes that end their profiles by a filter, as a server's do in a
+ * sandbox of their own for each client, are said to be missing together; not
+ * where they lack what chance may take, nor where nobody says why. */
+static void names_brief_ones_together(void **state)
+{
+    static const struct {
+        uint64_t sampled;
+        size_t count;
+        uint8_t off;
+        uint64_t missing;
+    } cases[] = {{8 * MS, 12, JP_OFF_FILTER, 144 * MS},
+                 {8 * MS, 2, JP_OFF_FILTER, 0},
+                 {8 * MS, 12, JP_OFF_NONE, 0},
+                 {20 * MS, 12, JP_OFF_FILTER, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct jr_cover cover = {0};
+
+        for (uint32_t pid = 2; pid < 2 + cases[i].count; pid++)
+            add(&cover, NULL,
+                (struct jr_cover_image){.pid = pid,
+                                        .cpu_ns = 20 * MS,
+                                        .sampled_ns = cases[i].sampled,
+                                        .period_ns = 4 * MS,
+                                        .off = cases[i].off,
+                                        .ended = 1,
+                                        .command = "sshd: [accepted]"});
+        /* One that is missing alone stands alone. */
+        add(&cover, NULL,
+            (struct jr_cover_image){.pid = 99,
+                                    .cpu_ns = 60 * MS,
+                                    .sampled_ns = 20 * MS,
+                                    .period_ns = 4 * MS,
+                                    .off = JP_OFF_FILTER,
+                                    .ended = 1,
+                                    .command = "sshd: [accepted]"});
+        jr_cover_finish(&cover, 1);
+        assert_int_equal(cover.ngaps, cases[i].missing ? 2 : 1);
+        for (size_t j = 0; j < cover.ngaps; j++) {
+            const struct jr_gap *gap = &cover.gaps[j];
+
+            assert_non_null(strstr(gap->why, "gave up system calls"));
+            assert_int_equal(gap->cpu_ns - gap->sampled_ns,
+                             gap->count > 1 ? cases[i].missing : 40 * MS);
+        }
+        jr_cover_free(&cover);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_of_ends),
         cmocka_unit_test(does_not_take_chance_for_a_gap),
         cmocka_unit_test(supposes_what_is_out_of_reach),
+        cmocka_unit_test(names_brief_ones_together),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
