@@ -14,11 +14,12 @@ import hashlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 
-from stage import BUILD, ROOT, Stage
+from stage import BUILD, ROOT, Failure, Stage
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
 import decode       # noqa: E402  (needs the path above)
@@ -136,8 +137,11 @@ def run_once(make, top, name, words, flags):
         argv = [LAUNCHER, "-o", stage.path("out"), *words, *argv]
     elif words == []:
         argv = [LAUNCHER, "-o", stage.path("out"), *argv]
-    done = stage.run(*argv, f"file://{top}/{command}.html",
-                     user=USER)
+    try:
+        done = stage.run(*argv, f"file://{top}/{command}.html", user=USER)
+    except BaseException:
+        stage.settle(0)         # a browser that does not end is ended here
+        raise
     stage.settle()
     said = PASSING.sub("", OURS.sub("", done.out + done.err))
     found = {"status": str(done.status),
@@ -248,7 +252,14 @@ def examine(name, top, options):
     for mode, (words, flags) in runs.items():
         if mode != "without" and options.mode not in mode:
             continue
-        stage, found = run_once(make, top, f"{name} {mode}", words, flags)
+        try:
+            stage, found = run_once(make, top, f"{name} {mode}", words, flags)
+        except Failure as failure:
+            print(f"NOT SO: {name}, {mode}: {failure}", flush=True)
+            wrong += 1
+            if without is None:
+                break           # there is nothing to compare with
+            continue
         without = without or found
         texts = [f"{key}: {found[key]!r}, without {without[key]!r}"
                  for key in found if found[key] != without[key] and
@@ -293,8 +304,19 @@ def main():
     parser.add_argument("--keep", help="folder for what the runs leave behind")
     parser.add_argument("browser", nargs="*", choices=[[], *BROWSERS])
     options = parser.parse_args()
+    # Also one that is ended ends what it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     top = tempfile.mkdtemp(prefix="jprof-br-")
-    os.chmod(top, 0o755)
+    try:
+        os.chmod(top, 0o755)
+        wrong = examine_all(top, options)
+    finally:
+        shutil.rmtree(top, ignore_errors=True)
+    return 1 if wrong else 0
+
+
+def examine_all(top, options):
+    """Returns how many runs of all browsers that are here were wrong."""
     for command, rounds in ROUNDS.items():
         with open(os.path.join(top, command + ".html"), "w",
                   encoding="utf-8") as file:
@@ -308,8 +330,7 @@ def main():
         if command == "firefox-esr":
             warm(top)
         wrong += examine(name, top, options)
-    shutil.rmtree(top, ignore_errors=True)
-    return 1 if wrong else 0
+    return wrong
 
 
 if __name__ == "__main__":
