@@ -34,6 +34,23 @@ def read_code(pid):
     return areas
 
 
+def is_moved(code, there):
+    """Whether two copies differ in nothing but where objects are, which V8
+    writes anew into an instruction (mov reg, imm64: REX.W, b8 to bf) when its
+    collector has moved one.  Pointers to objects are odd
+    (src/include/v8-internal.h: kHeapObjectTag)."""
+    def is_pointer(start):
+        return (start >= 2 and code[start - 2] in (0x48, 0x49) and
+                0xb8 <= code[start - 1] <= 0xbf and
+                code[start] & there[start] & 1)
+    if len(code) != len(there):
+        return False
+    different = [at for at in range(len(code)) if code[at] != there[at]]
+    return bool(different) and all(
+        any(is_pointer(start) for start in range(at - 7, at + 1))
+        for at in different)
+
+
 def bytes_at(areas, piece):
     for start, data in areas:
         if start <= piece.start < start + len(data):
@@ -81,6 +98,9 @@ class Bytes(Case):
             there = bytes_at(seen[at][1], piece) if at < len(seen) else None
             # Gone, or ended within the round: nobody can tell any more.
             if there is None or piece.until < ends[at]:
+                continue
+            # Its objects were moved after its last sample: the same.
+            if code is not None and is_moved(code, there[:len(code)]):
                 continue
             samples += len(times)
             if code is None:
