@@ -15,6 +15,7 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/ours.h"
 #include "base/table.h"
 #include "jp_limits.h"
 #include "read/foreign/foreign.h"
@@ -73,6 +74,21 @@ static int compare(const void *one, const void *other)
     return strcmp(*(char *const *)one, *(char *const *)other);
 }
 
+/* Where a link of another user's leads root to the folder, what is in it is
+ * read as by him. */
+static void read_as_guide(const char *folder, size_t length)
+{
+    char *link = jr_strndup(folder, length);
+    struct stat info;
+
+    if (lstat(link, &info) == 0 && S_ISLNK(info.st_mode) &&
+        !jr_is_owner_ours(&info, jr_sudo_user())) {
+        info.st_mode = 0; /* a link's has no meaning (symlink(7)) */
+        jr_file_read_for(&info);
+    }
+    free(link);
+}
+
 /* Adds the logs in the folder; returns how many there are. */
 static size_t add_logs(struct jr_options *options, const char *folder)
 {
@@ -84,6 +100,7 @@ static size_t add_logs(struct jr_options *options, const char *folder)
 
     while (length > 1 && folder[length - 1] == '/')
         length--;
+    read_as_guide(folder, length);
     while (names && (entry = readdir(names))) {
         if (!jr_is_numbered(entry->d_name, JP_LOG_NAME) ||
             fstatat(fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "mem.h"
+#include "ours.h"
 
 #define NO_USER ((uid_t)-1)
 #define TRUSTED_MAX 4 /* folders; a report compares two archives */
@@ -47,10 +48,10 @@ void jr_file_read_for(const struct stat *info)
 /* Whether the user has this right. He may belong to the group of another user's
  * file, so group and others must both have it; the bits are those of others, as
  * in stat(2). */
-static int may(const struct stat *info, mode_t others)
+static int may(uid_t user, const struct stat *info, mode_t others)
 {
     const mode_t wanted =
-        info->st_uid == reader ? others << 6 : others << 3 | others;
+        info->st_uid == user ? others << 6 : others << 3 | others;
 
     return (info->st_mode & wanted) == wanted;
 }
@@ -63,7 +64,7 @@ int jr_is_same_file(const struct stat *one, const struct stat *other)
 /* Whether the user could go to the file from folder to folder, and the path
  * leads to it: the kernel's may be one of another mount namespace (of a file
  * below /proc/PID/root), where other folders are above.  Changes the path. */
-static int walk_to(char *path, const struct stat *info)
+static int walk_to(uid_t user, char *path, const struct stat *info)
 {
     int dir = open("/", FOLDER), reached = 0;
     char *rest = path + 1, *part;
@@ -72,7 +73,7 @@ static int walk_to(char *path, const struct stat *info)
     while (dir >= 0 && (part = strsep(&rest, "/"))) {
         int next = -1;
 
-        if (fstat(dir, &there) == 0 && may(&there, S_IXOTH)) {
+        if (fstat(dir, &there) == 0 && may(user, &there, S_IXOTH)) {
             if (rest)
                 next = openat(dir, part, FOLDER);
             else
@@ -105,7 +106,7 @@ static int is_trusted(const char *path)
 
 /* Whether the user could read the file, by its mode and by those of the
  * folders that it is in. */
-static int is_readable(int fd, const struct stat *info)
+static int is_readable(uid_t user, int fd, const struct stat *info)
 {
     char name[NAME_SIZE], path[PATH_MAX];
     ssize_t length;
@@ -115,7 +116,8 @@ static int is_readable(int fd, const struct stat *info)
     if (length <= 0 || path[0] != '/')
         return 0;
     path[length] = '\0';
-    return is_trusted(path) || (may(info, S_IROTH) && walk_to(path, info));
+    return is_trusted(path) ||
+           (may(user, info, S_IROTH) && walk_to(user, path, info));
 }
 
 int jr_file_open_again(int fd, const char *path, const struct stat *info)
@@ -138,19 +140,43 @@ int jr_file_open_again(int fd, const char *path, const struct stat *info)
     return again;
 }
 
+/* Where the path leads to, of which *info tells.  A link of another user's in
+ * root's way makes that user *guide; what stands there may be another file the
+ * next moment, so a file without a link is opened by the look at it. */
+static int find(const char *path, struct stat *info, uid_t *guide)
+{
+    int at = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+    *guide = 0;
+    info->st_mode = 0;
+    if (at < 0 || fstat(at, info) < 0 || !S_ISLNK(info->st_mode))
+        return at;
+    if (geteuid() == 0 && !jr_is_owner_ours(info, jr_sudo_user()))
+        *guide = info->st_uid;
+    close(at);
+    at = open(path, O_PATH | O_CLOEXEC);
+    info->st_mode = 0;
+    if (at >= 0)
+        (void)fstat(at, info);
+    return at;
+}
+
 int jr_file_open(const char *path, struct stat *info, const char **why)
 {
     /* Nothing but a regular file is opened for reading: that would wait for a
      * FIFO's writer, or end the one that waits there, and have a device act. */
-    int at = open(path, O_PATH | O_CLOEXEC), fd = -1;
+    uid_t guide;
+    int at = find(path, info, &guide), fd = -1;
 
-    if (at < 0 || fstat(at, info) < 0) {
+    if (at < 0) {
         *why = strerror(errno);
     } else if (!S_ISREG(info->st_mode)) {
         *why =
             S_ISDIR(info->st_mode) ? "is a directory" : "is not a regular file";
-    } else if (has_reader && !is_readable(at, info)) {
+    } else if (has_reader && !is_readable(reader, at, info)) {
         *why = "is closed to the user whose profile this is";
+    } else if (guide != 0 && !is_readable(guide, at, info)) {
+        *why = "is closed to the user whose link leads to it";
     } else {
         fd = jr_file_open_again(at, path, info);
         if (fd < 0)

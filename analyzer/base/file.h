@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* Opens the regular file `path` for reading and fills *info.  Returns a
+/* Opens the regular file `path` for reading and fills *info.  Root follows a
+ * link of another user's only to what that user could read himself.  Returns a
  * descriptor that the caller closes, or -1 with *why set to a static or
  * strerror text that says why not. */
 int jr_file_open(const char *path, struct stat *info, const char **why);

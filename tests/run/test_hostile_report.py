@@ -406,6 +406,32 @@ class Written(Case):
         self.assertEqual(status, 0, err)
         self.assertIn("</html>", read(path))
 
+    def test_a_link_that_was_named(self):
+        """Another user's leads root to what he could read himself, and to
+        nothing else: that is not even looked into."""
+        case = os.path.join(ROOT, "tests", "golden", "report")
+        home = self.folder("home", self.users["a"])
+        for place, user in ((home, self.users["a"]), (self.canary, 0)):
+            golden.prepare(case, place)
+            for name in os.listdir(place):
+                os.chmod(os.path.join(place, name), 0o600)
+                os.chown(os.path.join(place, name), user, 65534)
+        os.chmod(self.canary, 0o755)
+        closed = self.path("canary", "jprof-log")
+        for number, (to, status) in enumerate((
+                (closed, 2), (self.canary, 2), (self.victim, 2),
+                (home + "/jprof-log", 0), (home, 0))):
+            link = self.path("home", "link%d" % number)
+            os.symlink(to, link)
+            os.lchown(link, self.users["a"], 65534)
+            os.utime(closed, (1, 10**9))
+            os.utime(self.victim, (1, 10**9))
+            got, err = self.report("--profile", "-o",
+                                   self.path("out"), link)
+            self.assertEqual(got, status, err)
+            self.assertEqual([os.stat(path).st_atime_ns for path in
+                              (closed, self.victim)], [10**9] * 2, to)
+
     def test_another_user_s_file_that_was_named(self):
         """His FIFO gets nothing and nobody waits for it, his file's mode is
         not taken over; his file in a folder of his is not written into."""
