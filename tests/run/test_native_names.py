@@ -511,7 +511,7 @@ class Profiles(Case):
         raw = [name.removesuffix("@plt") for name in roots
                if name.startswith("_D")]
         self.assertEqual(raw, subprocess.run(
-            [need("c++filt"), "-s", "dlang", *raw], stdin=subprocess.DEVNULL,
+            ["c++filt", "-s", "dlang", *raw], stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, text=True,
             check=True).stdout.splitlines())
 
