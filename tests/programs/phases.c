@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A thread that waits for the main thread's byte, works, and waits again:
- *     phases [ROUNDS=2] [WAIT_SECONDS=1.5] [CPU_SECONDS=0.4]
+ *     phases [ROUNDS=2] [WAIT_SECONDS=1.5] [CPU_SECONDS=0.4] [NAP=0]
+ * Before it works it naps for NAP seconds, so that it has blocked twice.
  * Prints `thread TID waited SECONDS worked CPU_SECONDS`.
  * Runs in: tests. */
 #define _GNU_SOURCE
@@ -10,7 +11,7 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 
-static double wait_seconds, work_seconds;
+static double wait_seconds, work_seconds, nap_seconds;
 static int rounds;
 static int ends[2];
 
@@ -38,6 +39,8 @@ static void *worker(void *data)
     for (int i = 0; i < rounds; i++) {
         const double start = cpu_seconds(CLOCK_MONOTONIC);
         wait_for_byte();
+        if (nap_seconds > 0)
+            usleep((useconds_t)(nap_seconds * 1e6));
         waited += cpu_seconds(CLOCK_MONOTONIC) - start;
         work_on();
     }
@@ -52,6 +55,7 @@ int main(int argc, char **argv)
     rounds = (int)argument(argc, argv, 1, 2);
     wait_seconds = argument(argc, argv, 2, 1.5);
     work_seconds = argument(argc, argv, 3, 0.4);
+    nap_seconds = argument(argc, argv, 4, 0);
     if (pipe(ends) != 0 || pthread_create(&thread, NULL, worker, NULL) != 0)
         die("phases");
     for (int i = 0; i < rounds; i++) {

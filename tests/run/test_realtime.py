@@ -84,10 +84,11 @@ class SlowLog(Case):
 
 class Phases(Case):
     """Waiting in one function, working in another."""
+    ARGUMENTS = ("2", "1.5", "0.4")
 
     def setUp(self):
         super().setUp()
-        done = self.run_program(program("phases"), "2", "1.5", "0.4",
+        done = self.run_program(program("phases"), *self.ARGUMENTS,
                                 flags=FLAGS)
         self.assertEqual((done.status, done.err), (0, ""))
         found = re.search(r"thread (\d+) waited ([\d.]+) worked ([\d.]+)",
@@ -115,6 +116,12 @@ class Phases(Case):
                                 str(self.tid), "jprof-log")
         there = sum(w for s, w in stacks if "wait_for_byte" in s) * 0.002
         self.assertLess(abs(there - self.waited), 0.1 * self.waited)
+
+
+class Naps(Phases):
+    """The same of a thread that was in a long wait and blocked twice before it
+    worked, so that nobody knows when the first wait ended."""
+    ARGUMENTS = ("2", "2.5", "0.4", "0.002")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@
 #include "../../preload/sig/clock/clock.h"
 #include "../../preload/sig/clock/clock_real.h"
 #include "../../preload/sig/clock/delay.h"
+#include "../../preload/sig/clock/strata.h"
 #include "../../preload/sig/state/process.h"
 #include "../../preload/sig/state/thread.h"
 
@@ -133,9 +134,8 @@ static void test_over_at_a_late_look(void **state)
     jp_clock_end_sig(thread);
 }
 
-/* When the wait ended is not known: the stratum, as it was drawn, stands for
- * what the thread does at its moment, with CPU or without; but not where it
- * hardly lacked one. */
+/* When the wait ended is not known, but what the thread used of a CPU and what
+ * it lacked one for: the rest until now is the wait's. */
 static void test_unknown_end(void **state)
 {
     (void)state;
@@ -149,14 +149,41 @@ static void test_unknown_end(void **state)
         fake.held++;
         fake.delay_ns += held ? 40 * MS : MS;
         look(thread, COMPUTES, &due);
-        const uint64_t rest = watch.end_ns - watch.begin_ns - 3 * MS / 2;
+        const uint64_t lacked = held ? 40 * MS / 3 : 0;
         assert_int_equal(due.running, 3 * MS / 2);
-        assert_int_equal(due.ready, held ? rest : 0);
+        assert_int_equal(due.ready, lacked);
         assert_int_equal(due.before,
-                         watch.begin_ns - watch.given_ns + (held ? 0 : rest));
+                         fake.now_ns - watch.given_ns - 3 * MS / 2 - lacked);
+        assert_int_equal(thread->clock.watch.begin_ns, fake.now_ns);
         jp_clock_end_sig(thread);
         jp_thread_free_sig(thread);
     }
+}
+
+/* A thread that goes on computing: its stratum, which may last seconds more,
+ * ends. */
+static void test_long_run(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_thread *thread = waiting(30);
+    const uint64_t given = thread->clock.watch.given_ns;
+    const int timer = thread->clock.cpu_wakeup;
+    fake.now_ns += 6 * MS;
+    fake.cpu_ns += MS;
+    fake.switches += 2;
+    assert_false(signal_of(timer, thread, COMPUTES, &due));
+    assert_int_equal(fake_timer(timer)->due_ns,
+                     fake.cpu_ns + JP_STRATA_RUN_PERIODS * PERIOD - MS);
+    fake.now_ns += JP_STRATA_RUN_PERIODS * PERIOD;
+    fake.cpu_ns += JP_STRATA_RUN_PERIODS * PERIOD;
+    assert_true(signal_of(timer, thread, COMPUTES, &due));
+    assert_int_equal(due.running, JP_STRATA_RUN_PERIODS * PERIOD + MS);
+    assert_int_equal(due.before, 5 * MS);
+    assert_int_equal(all_of(&due), fake.now_ns - given);
+    assert_int_equal(thread->clock.watch.parked, 0);
+    assert_int_equal(thread->clock.watch.end_ns, fake.now_ns + PERIOD);
+    jp_clock_end_sig(thread);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
@@ -166,7 +193,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_end_of_wait),      TEST(test_not_told),
         TEST(test_after_late_looks), TEST(test_over_at_a_late_look),
-        TEST(test_unknown_end),      TEST(test_after_many_looks),
+        TEST(test_unknown_end),      TEST(test_long_run),
+        TEST(test_after_many_looks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

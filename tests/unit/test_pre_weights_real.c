@@ -372,13 +372,14 @@ static void test_unknown_end(void **state)
     assert_int_equal(thread->clock.watch.end_ns, watch.end_ns);
     assert_int_equal(thread->clock.watch.given_ns, watch.given_ns);
     assert_int_equal(thread->clock.watch.restless_ns, fake.now_ns + 60 * JP_NS);
-    /* At its moment: of the stratum no more than it can have used, the rest
-     * is the wait's, as is what is before it. */
+    /* At its moment: no more than it can have used, the rest until then is the
+     * wait's.  What comes after is known when it has passed. */
     to_moment(thread, WAITS);
     look(thread, 0, &due);
     assert_int_equal(due.running, MS);
-    assert_int_equal(due.before, watch.end_ns - watch.given_ns - MS);
-    assert_int_equal(all_of(&due), watch.end_ns - watch.given_ns);
+    assert_int_equal(due.before, fake.now_ns - watch.given_ns - MS);
+    assert_int_equal(all_of(&due), fake.now_ns - watch.given_ns);
+    assert_int_equal(thread->clock.watch.begin_ns, fake.now_ns);
     jp_clock_end_sig(thread);
 }
 

@@ -215,6 +215,24 @@ static uint64_t length_sig(const struct jp_thread *thread,
     return length > period ? length : period;
 }
 
+/* Whether a parked thread has computed for so long that its stratum ends; if it
+ * has not, the timer on its CPU clock tells when it has. */
+static int runs_long_sig(const struct jp_thread *thread)
+{
+    const struct jp_found *found = &thread->clock.watch.found;
+    const uint64_t longest =
+        thread->clock.budget.period_ns * JP_STRATA_RUN_PERIODS;
+    if (thread->clock.watch.fence_ns != 0)
+        return 0;
+    if (!found->waits && found->used >= longest)
+        return 1;
+    jp_clock_set_timer_sig(
+        thread->clock.cpu_wakeup,
+        longest - jp_weigh_less_sig(found->used, longest - JP_STRATA_RUNS_NS),
+        0);
+    return 0;
+}
+
 /* Finds out what the calling thread does, at a signal of one of its timers.
  * Returns 0 when the signal is no sample. */
 static int look_sig(struct jp_thread *thread, const struct jp_signal *signal,
@@ -237,8 +255,9 @@ static int look_sig(struct jp_thread *thread, const struct jp_signal *signal,
     if (skipped)
         due->counted_ns = jp_strata_counted_sig(watch, watch->fence_period_ns);
     /* The CPU timer tells that the thread runs, but not when its wait ended:
-     * the stratum stays as it was drawn. */
-    if ((!woken && !skipped) || found->ends) {
+     * the stratum stays as it was drawn, unless the thread runs on. */
+    if ((!woken && !skipped) || found->ends ||
+        (woken && runs_long_sig(thread))) {
         jp_strata_since_sample_sig(thread);
         return 1;
     }

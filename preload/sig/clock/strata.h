@@ -19,6 +19,11 @@ struct jp_watch;
  * the end of the handler and the return into the call take. */
 #define JP_STRATA_RUNS_NS 1000000U
 
+/* Periods of CPU time after which the stratum of a parked thread ends, also
+ * where it is not known when its wait did: the rest may last seconds, and a
+ * draw from it would give them to either. */
+#define JP_STRATA_RUN_PERIODS 8U
+
 /* A wait that is found by a signal later than this may be over. */
 #define JP_STRATA_PROMPT_NS 1000000U
 

@@ -130,6 +130,28 @@ static void split_sig(const struct jp_thread *thread,
     *part -= weight->after;
 }
 
+/* Weighs a sample that found the thread running after a long wait whose end is
+ * not known: all time until now.  It ran as long as its CPU time says, and
+ * lacked a CPU for held_ns.  What it waited for in the rest is most likely what
+ * it had waited for all along.  Of what is left of the stratum nothing is known
+ * yet: it ends here. */
+static void waited_sig(struct jp_watch *watch, const struct jp_found *found,
+                       struct jp_due *weight)
+{
+    const int64_t due = watch->remainder_ns;
+    uint64_t left =
+        found->now > watch->given_ns ? found->now - watch->given_ns : 0;
+    weight->running = due > 0 ? jp_weigh_less_sig((uint64_t)due, left) : 0;
+    left -= weight->running;
+    weight->ready =
+        found->held_ns < HELD_NS ? 0 : jp_weigh_less_sig(found->held_ns, left);
+    weight->before = left - weight->ready;
+    watch->remainder_ns -= (int64_t)weight->running;
+    if (found->now > watch->given_ns)
+        watch->given_ns = found->now;
+    watch->end_ns = watch->given_ns;
+}
+
 /* Gives the stratum's time to what was found at its moment. */
 void jp_weigh_give_sig(struct jp_thread *thread, const struct jp_found *found,
                        struct jp_due *weight)
@@ -139,6 +161,11 @@ void jp_weigh_give_sig(struct jp_thread *thread, const struct jp_found *found,
     const uint64_t end = jp_strata_end_sig(thread, found->now);
     const uint64_t all = end - watch->begin_ns;
     const int64_t due = watch->remainder_ns;
+    if (watch->parked && !found->waits && !found->returns &&
+        found->blocks != 0) {
+        waited_sig(watch, found, weight);
+        return;
+    }
     if (watch->begin_ns > watch->given_ns)
         weight->before = watch->begin_ns - watch->given_ns;
     watch->given_ns = watch->end_ns = end;
@@ -152,15 +179,6 @@ void jp_weigh_give_sig(struct jp_thread *thread, const struct jp_found *found,
         weight->blocked = off_cpu_sig(watch, found->now - watch->begin_ns);
     } else if (found->waits || found->returns) {
         weight->blocked = off_cpu_sig(watch, all);
-    } else if (watch->parked) {
-        /* The thread ran no longer than its CPU time says.  What it waited for
-         * before that is most likely what it had waited for all along.  But
-         * how long it is going to be without a CPU is not known: where it was,
-         * the stratum stands for that, as it was drawn. */
-        weight->running = due > 0 ? jp_weigh_less_sig((uint64_t)due, all) : 0;
-        watch->remainder_ns -= (int64_t)weight->running;
-        *(found->held_ns < HELD_NS ? &weight->before : &weight->ready) +=
-            all - weight->running;
     } else if (found->now - watch->moment_ns > LATE_NS &&
                due < MANY * (int64_t)all) {
         weight->ready = off_cpu_sig(watch, all);
