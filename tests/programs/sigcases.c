@@ -201,6 +201,65 @@ static void on_alternate(void)
     printf("own %d flags %#x\n", mine.ss_sp == larger, (unsigned)mine.ss_flags);
 }
 
+/* Eight threads have the same alternate stack, and handlers of their own run
+ * there one at a time: others' frames are theirs.  The threads pass the word
+ * on, so that timers run out in all of them. */
+#define SHARERS 8
+static char shared_stack[1 << 18];
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+static int believed, handled;
+
+static void on_shared(int signal)
+{
+    (void)signal;
+    handled++;
+}
+
+static void use_shared(void)
+{
+    stack_t mine;
+    sigaltstack(NULL, &mine);
+    for (int i = 0; i < 400; i++) {
+        turn(20000);
+        pthread_mutex_lock(&one_at_a_time);
+        believed +=
+            mine.ss_sp == shared_stack && mine.ss_size == sizeof(shared_stack);
+        raise(SIGUSR2);
+        pthread_mutex_unlock(&one_at_a_time);
+        sched_yield();
+    }
+}
+
+static void *share(void *unused)
+{
+    const stack_t mine = {.ss_sp = shared_stack,
+                          .ss_size = sizeof(shared_stack)};
+    sigaltstack(&mine, NULL);
+    use_shared();
+    return unused;
+}
+
+/* In two processes: the first thread of a forked child has it already. */
+static void shared(void)
+{
+    struct sigaction action = {.sa_handler = on_shared, .sa_flags = SA_ONSTACK};
+    pthread_t threads[SHARERS];
+    sigaction(SIGUSR2, &action, NULL);
+    share(NULL);
+    const pid_t child = fork();
+    for (int i = 0; i < SHARERS; i++)
+        pthread_create(&threads[i], NULL, share, NULL);
+    use_shared();
+    for (int i = 0; i < SHARERS; i++)
+        pthread_join(threads[i], NULL);
+    printf("believed %d handled %d\n", believed, handled);
+    if (child == 0)
+        return;
+    int status = 0;
+    waitpid(child, &status, 0);
+    printf("child %d\n", status);
+}
+
 static void print_mask(const char *what, const sigset_t *set)
 {
     printf("%s", what);
@@ -450,7 +509,7 @@ static const struct {
     {"profiled", profiled},       {"killed", killed_by_timer},
     {"alarmed", alarmed},         {"raw", raw},
     {"jumped", jumped},           {"syscall", by_syscall},
-    {"exec", handed_on},
+    {"exec", handed_on},          {"sharedstack", shared},
 };
 
 int main(int argc, char **argv)

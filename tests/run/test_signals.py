@@ -178,6 +178,21 @@ class AlternateStack(Same):
         for run in self.same("onaltstack"):
             self.assertGreater(weight_s(run), 0.1)
 
+    def test_one_of_several_threads(self):
+        """As Varnish has it: jprof's handlers must not meet on it."""
+        alone = self.run_program(program("sigcases"), "sharedstack",
+                                 preload=None, flags=None)
+        self.assertEqual((alone.status, alone.out),
+                         (0, "believed 4000 handled 4000\n" * 2 +
+                          "child 0\n"))
+        for flags in ("JP_START JP_PERIOD=0.0005",
+                      "JP_START JP_REALTIME JP_PERIOD=0.0002"):
+            with self.subTest(flags=flags):
+                done = self.run_program(program("sigcases"), "sharedstack",
+                                        flags=flags)
+                self.assertEqual((done.status, done.out, done.err),
+                                 (0, alone.out, ""))
+
 
 class Chosen(Case):
     """JP_PAUSE_SIGNAL and its siblings."""

@@ -11,6 +11,7 @@
 
 #include "hooks/base/glibc.h"
 #include "hooks/base/local.h"
+#include "hooks/signals/altstack.h"
 #include "hooks/signals/signals.h"
 #include "sig/adopt.h"
 #include "sig/clock/clock.h"
@@ -117,6 +118,7 @@ static void restart(void)
         thread->stack.bounds_known = forking.bounds_known;
         thread->stack.is_main = forking.is_main;
     }
+    jp_altstack_forked();
     jp_usage_begin_sig();
     if (running)
         jp_control_sig(JP_CONTROL_START);

@@ -4,9 +4,11 @@
  * stack, where the frame may be larger than the stack itself, and jprof's
  * handler comes on top of what a handler of the program's uses there.  A stack
  * without room for that is replaced by one of jprof's (a stand-in), and the
- * program is told of its own.  A thread with a small stack has one of jprof's
- * from the start: its own stack may have room for the frames of the program's
- * signals and no other.
+ * program is told of its own.  So is one that another thread has already:
+ * Varnish gives all its threads the same one, for a handler that ends the
+ * process, but jprof's handler runs in several threads at once.  A thread with
+ * a small stack has one of jprof's from the start: its own stack may have room
+ * for the frames of the program's signals and no other.
  * Runs in: any thread, the program's handlers. */
 #include <errno.h>
 #include <signal.h>
@@ -39,6 +41,7 @@ struct standin {
     size_t size;
     void *program; /* the program's stack that it stands in for */
     size_t program_size;
+    int shared; /* another thread has that stack, too */
 };
 static __thread struct standin standins[STANDINS];
 static __thread unsigned next_standin;
@@ -73,6 +76,46 @@ static size_t extra_bytes(void)
 static size_t whole_pages(size_t size)
 {
     return (size + jp_process.page_size - 1) & ~(jp_process.page_size - 1);
+}
+
+/* Tells other threads which alternate stack this one has. */
+static void publish(struct jp_thread *thread, const stack_t *stack)
+{
+    const int none = (stack->ss_flags & SS_DISABLE) != 0;
+    const uint64_t low = none ? 0 : (uint64_t)(uintptr_t)stack->ss_sp;
+    if (thread == NULL)
+        return;
+    atomic_store(&thread->hooks.alternate_low, low);
+    atomic_store(&thread->hooks.alternate_high,
+                 none ? 0 : low + stack->ss_size);
+}
+
+/* Whether another live thread has some of this thread's alternate stack, which
+ * was published before: of two threads that take one at the same time, at least
+ * one sees the other. */
+static int is_shared(const struct jp_thread *thread)
+{
+    if (thread == NULL)
+        return 0;
+    const uint64_t low = atomic_load(&thread->hooks.alternate_low);
+    const uint64_t high = atomic_load(&thread->hooks.alternate_high);
+    const uint32_t used = jp_threads_used_sig();
+    for (uint32_t i = 0; i < used; i++) {
+        const struct jp_thread *other = jp_thread_at_sig(i);
+        if (other != thread && atomic_load(&other->state) >= JP_THREAD_IDLE &&
+            other->tid != thread->tid &&
+            atomic_load(&other->hooks.alternate_low) < high &&
+            low < atomic_load(&other->hooks.alternate_high))
+            return 1;
+    }
+    return 0;
+}
+
+void jp_altstack_forked(void)
+{
+    stack_t now;
+    if (jp_sys_sig(SYS_sigaltstack, 0, (long)&now, 0, 0, 0) == 0)
+        publish(jp_local_thread(), &now);
 }
 
 static int is_small(const stack_t *stack)
@@ -145,7 +188,7 @@ static struct standin *choose(const stack_t *stack, const void *in_use)
 
 /* Makes a stand-in large enough for the program's stack.  Returns 0 when there
  * is no memory. */
-static int fill(struct standin *standin, const stack_t *stack)
+static int fill(struct standin *standin, const stack_t *stack, int shared)
 {
     const size_t size = whole_pages(stack->ss_size + extra_bytes());
     if (standin->memory != NULL && standin->size < size) {
@@ -158,7 +201,21 @@ static int fill(struct standin *standin, const stack_t *stack)
     }
     standin->program = stack->ss_sp;
     standin->program_size = stack->ss_size;
+    standin->shared = shared;
     return standin->memory != NULL;
+}
+
+/* Makes of a stack that the program sets the one that the kernel is to have. */
+static void stand_in(stack_t *wanted, int shared, const void *in_use)
+{
+    if (!is_small(wanted) && (!shared || wanted->ss_size < JP_ARCH_LEAST_STACK))
+        return;
+    struct standin *standin = choose(wanted, in_use);
+    /* Without memory, the program's own will have to do. */
+    if (fill(standin, wanted, shared)) {
+        wanted->ss_sp = standin->memory;
+        wanted->ss_size = standin->size;
+    }
 }
 
 static int set(__typeof__(sigaltstack) *real, const stack_t *stack,
@@ -181,15 +238,15 @@ static int set(__typeof__(sigaltstack) *real, const stack_t *stack,
     }
     if (disable && ours.memory != NULL)
         wanted = own_stack();
-    if (disable || !is_small(&wanted) || (now.ss_flags & SS_ONSTACK) != 0)
+    if ((now.ss_flags & SS_ONSTACK) != 0)
         return real(&wanted, old);
-    struct standin *standin = choose(&wanted, now.ss_sp);
-    /* Without memory, the program's own will have to do. */
-    if (fill(standin, &wanted)) {
-        wanted.ss_sp = standin->memory;
-        wanted.ss_size = standin->size;
-    }
-    return real(&wanted, old);
+    struct jp_thread *thread = jp_local_thread();
+    publish(thread, &wanted);
+    if (!disable)
+        stand_in(&wanted, is_shared(thread), now.ss_sp);
+    const int result = real(&wanted, old);
+    publish(thread, result == 0 ? &wanted : &now);
+    return result;
 }
 
 JP_HOOK(int, sigaltstack, (const stack_t *stack, stack_t *old))
@@ -216,7 +273,8 @@ void jp_altstack_show(const void *frame)
     for (unsigned i = 0; i < STANDINS; i++) {
         const struct standin *at = &standins[i];
         const uintptr_t offset = (uintptr_t)frame - (uintptr_t)at->memory;
-        if (at->memory == NULL || offset >= at->size)
+        /* (What another thread has there is its own.) */
+        if (at->memory == NULL || at->shared || offset >= at->size)
             continue;
         size_t used = at->size - offset;
         if (used > at->program_size)

@@ -12,6 +12,9 @@
  * handler and sets it. */
 void jp_altstack_begin(uint64_t room);
 
+/* Called in the thread of a forked child, which keeps its alternate stack. */
+void jp_altstack_forked(void);
+
 /* Called when a thread ends: sets the program's own alternate stack again, and
  * unmaps jprof's. */
 void jp_altstack_end(void);

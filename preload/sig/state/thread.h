@@ -163,6 +163,9 @@ struct jp_thread_hooks {
      * are `blocked` (hooks/base/retry.c). */
     _Atomic uint32_t masked;
     _Atomic uint64_t blocked;
+    /* The alternate stack that the kernel has for it, [low, high); 0, 0: none
+     * that its hook has seen (hooks/signals/altstack.c). */
+    _Atomic uint64_t alternate_low, alternate_high;
     uint64_t program_blocked;  /* of the clock's signals, those that the creator
                                   believes blocked (hooks/base/local.h) */
     void *(*function)(void *); /* what pthread_create was asked to run */
