@@ -79,12 +79,15 @@ static void handle(int number)
         elsewhere++;
 }
 
-static int later; /* children wait until fork has returned */
+static int later;          /* children wait until fork has returned */
+static volatile int begun; /* pthread_create blocks all signals for a moment */
 
 static void *fork_on(void *data)
 {
     int go[2] = {-1, -1};
     char byte = 0;
+    while (!begun)
+        usleep(1000);
     while (!stop) {
         if (later && pipe(go) != 0)
             die("pipe");
@@ -153,6 +156,7 @@ int main(int argc, char **argv)
         if (pthread_create(&ids[i], NULL, bodies[i], NULL) != 0)
             die("pthread_create");
     }
+    begun = 1;
     if (!forks)
         pid = strcmp(how, "ignored") == 0 ? sender(nothing, 5) : sender(hup, 1);
     compute(argument(argc, argv, 2, 2));

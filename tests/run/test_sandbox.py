@@ -152,6 +152,22 @@ class Sandbox(Case):
         times = sorted(sample[0] for sample in run.samples)
         self.assertGreater(times[-1] - times[0], 10 ** 9)
 
+    def test_dispatch(self):
+        """Where system calls become SIGSYS, no handler of jprof's can return:
+        the profile ends before that."""
+        app = program("dispatch")
+        for words in ((), ("raw",)):
+            for flags in ("JP_START JP_PERIOD=0.001",
+                          "JP_START JP_PERIOD=0.001 JP_REALTIME"):
+                with self.subTest(words=words, flags=flags):
+                    done = self.run_program(app, "100", *words, flags=flags)
+                    if done.status == 77:
+                        self.skipTest("no syscall user dispatch here")
+                    self.assertEqual((done.status, done.out, done.err),
+                                     (0, "100 of 100\n", ""))
+                    self.assertIn("PR_SET_SYSCALL_USER_DISPATCH",
+                                  self.report(app, "jprof-log"))
+
     def test_questions(self):
         """What installs nothing, and what fails, leaves all as it was: the
         time between the questions is sampled."""

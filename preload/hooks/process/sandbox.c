@@ -259,6 +259,22 @@ static int without_counter(__typeof__(prctl) *real, const unsigned long a[4])
     return result;
 }
 
+/* prctl(PR_SET_SYSCALL_USER_DISPATCH): stops the profile, as a handler's return
+ * is one of the calls that become SIGSYS (Linux: Documentation/admin-guide/
+ * syscall-user-dispatch.rst). */
+static int with_dispatch(__typeof__(prctl) *real, const unsigned long a[4])
+{
+    struct jp_sandbox_filter expected = {NULL, 0};
+    if (a[0] != PR_SYS_DISPATCH_OFF && !jp_local_is_vfork_child()) {
+        stop(&expected);
+        forget_pending();
+    }
+    const int result =
+        real(PR_SET_SYSCALL_USER_DISPATCH, a[0], a[1], a[2], a[3]);
+    jp_sandbox_settle(&expected, result == 0);
+    return result;
+}
+
 JP_HOOK(int, prctl, (int option, ...))
 {
     JP_REAL(prctl)
@@ -270,6 +286,8 @@ JP_HOOK(int, prctl, (int option, ...))
     va_end(more);
     if (option == PR_SET_TSC)
         return without_counter(real, a);
+    if (option == PR_SET_SYSCALL_USER_DISPATCH)
+        return with_dispatch(real, a);
     if (option != PR_SET_SECCOMP ||
         (a[0] != SECCOMP_MODE_STRICT && a[0] != SECCOMP_MODE_FILTER))
         return real(option, a[0], a[1], a[2], a[3]);
