@@ -114,7 +114,7 @@ class Ends(Case):
             stacks = [line.rsplit(" ", 1)[0].split(";")
                       for line in text.splitlines()]
             handled = [stack for stack in stacks if "in_handler" in stack]
-            self.assertTrue(handled)
+            self.assertTrue(handled, text)
             for stack in handled:
                 self.assertNotIn("before_it", stack)
                 at = stack.index("at_first")
