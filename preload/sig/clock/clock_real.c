@@ -226,10 +226,11 @@ static int runs_long_sig(const struct jp_thread *thread)
         return 0;
     if (!found->waits && found->used >= longest)
         return 1;
-    jp_clock_set_timer_sig(
-        thread->clock.cpu_wakeup,
-        longest - jp_weigh_less_sig(found->used, longest - JP_STRATA_RUNS_NS),
-        0);
+    jp_clock_set_timer_sig(thread->clock.cpu_wakeup,
+                           found->used + JP_STRATA_RUNS_NS < longest
+                               ? longest - found->used
+                               : JP_STRATA_RUNS_NS,
+                           0);
     return 0;
 }
 
