@@ -48,11 +48,12 @@ uninstall: ## remove what install put there
 	  $(FISHROOT)/jprof-report.fish
 	-rmdir $(LIBROOT)/jprof 2>/dev/null
 
-# The same bytes whenever it is made of the same commit.
+# The same bytes whenever, and wherever, it is made of the same commit.
 DIST := jprof-$(VERSION)
 dist: ## jprof-VERSION.tar.gz of the last commit in the build folder
 	@mkdir -p $(B)
-	git archive --format=tar --prefix=$(DIST)/ HEAD | gzip -9n \
+	git -c tar.umask=0002 -c core.autocrlf=false -c core.abbrev=12 archive \
+	  --format=tar --prefix=$(DIST)/ HEAD | gzip -9n \
 	  >$(B)/$(DIST).tar.gz
 
 # In a copy of the commit, so that no debian folder is in the tree.  DEBFULLNAME

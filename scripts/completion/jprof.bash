@@ -87,8 +87,9 @@ _jprof()
         _jprof_reply -c -- "$cur"
         ;;
     esac
+    # As a file's name, its = would be quoted.
     case ${COMPREPLY[0]-} in
-    *=) compopt -o nospace 2>/dev/null ;;
+    -*=) compopt -o nospace +o filenames 2>/dev/null ;;
     esac
 }
 complete -o filenames -F _jprof jprof jprof-report

@@ -157,6 +157,37 @@ class Completion(Install):
 
         self.check(complete)
 
+    def test_bash_in_a_terminal(self):
+        """readline adds its own: no = is quoted, a value follows at once, and
+        a folder has its slash."""
+        bash = need("bash")
+        script = os.path.join(ROOT, "scripts/completion/jprof.bash")
+        os.mkdir(self.path("folder"))
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.dir)
+            os.execve(bash, [bash, "--norc", "--noprofile", "-i"],
+                      dict(self.env, TERM="xterm"))
+        self.addCleanup(os.waitpid, pid, 0)
+        self.addCleanup(os.close, terminal)
+        out = ""
+
+        def until(mark):
+            nonlocal out
+            end = time.monotonic() + HANG_SECONDS
+            while mark not in out:
+                self.assertLess(time.monotonic(), end, out)
+                if select.select([terminal], [], [], 1)[0]:
+                    out += os.read(terminal, 65536).decode(errors="replace")
+
+        os.write(terminal, (". %s; echo re''ady\n"
+                            % shlex.quote(script)).encode())
+        until("ready")
+        os.write(terminal, b"jprof report --form\tte\t fol\t\x01printf '<%s>' "
+                           b"\x05; echo do''ne\n")
+        until("done")
+        self.assertIn("<report><--format=text><folder/>done", out)
+
     def test_fish(self):
         fish = need("fish")
         script = os.path.join(ROOT, "scripts/completion/jprof.fish")
