@@ -24,6 +24,13 @@
 /* Samples that a page holds each for itself. */
 #define MOST_SAMPLES 1250000
 
+/* What --version says was built in; as the Makefile's REP_LIBS. */
+#ifdef JR_LIBDEFLATE
+#define LIBRARIES "libdw, libiberty, capstone, zlib, zstd, libdeflate"
+#else
+#define LIBRARIES "libdw, libiberty, capstone, zlib, zstd"
+#endif
+
 struct job {
     const struct jr_options *options;
     const struct jr_format *format;
@@ -313,7 +320,8 @@ int main(int argc, char **argv)
         jr_options_help(stdout);
         status = finish_text("the help");
     } else if (options.version) {
-        puts("jprof-report " JP_VERSION);
+        puts("jprof-report " JP_VERSION "\n"
+             "built with: " LIBRARIES);
         status = finish_text("the version");
     } else {
         status = run(&options);

@@ -6,13 +6,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "control.h"
 #include "jp_limits.h"
 #include "jp_machine.h"
 #include "launcher/base/say.h"
+#include "launcher/os/place.h"
 #include "launcher/os/spawn.h"
 #include "pack.h"
 #include "push.h"
@@ -31,7 +34,7 @@ static const char help[] =
     "[DIR|LOG...]\n"
     "       jprof pack [-o FILE] DIR\n"
     "       jprof start|pause|clear|save PID\n"
-    "       jprof --help | --version\n"
+    "       jprof --help | --version | --library\n"
     "\n"
     "run (the default) runs PROGRAM, takes samples of the stacks of all its "
     "threads\n"
@@ -69,6 +72,7 @@ static const char help[] =
     "  --curl-config=FILE  further options of curl: certificates, proxies\n"
     "  --spool=DIR   keeps what is not sent yet; --spool-size=SIZE (64M)\n"
     "start, pause, clear and save steer the profile of a running program.\n"
+    "--library shows where libjprof.so is, for LD_PRELOAD.\n"
     "\n"
     "The exit status is the program's own; 127 and 126 when it cannot be found "
     "or\n"
@@ -125,6 +129,18 @@ static int do_version(char **words)
                  "JP_STACK: auto, " WALKERS "\n");
 }
 
+static int do_library(char **words)
+{
+    char *path = jl_find_library();
+    char *line = jr_printf("%s\n", path);
+    int status = print(line);
+
+    (void)words;
+    free(line);
+    free(path);
+    return status;
+}
+
 static int do_run(char **words)
 {
     return jl_run(words + 1);
@@ -139,10 +155,11 @@ static const struct {
     const char *word;
     int (*run)(char **words); /* runs the command, which is words[0] */
 } commands[] = {
-    {"--help", do_help},   {"-h", do_help},       {"--version", do_version},
-    {"run", do_run},       {"report", do_report}, {"start", jl_control},
-    {"pause", jl_control}, {"clear", jl_control}, {"save", jl_control},
-    {"view", jl_view},     {"pack", jl_pack},     {"push", jl_push},
+    {"--help", do_help},       {"-h", do_help},       {"--version", do_version},
+    {"run", do_run},           {"report", do_report}, {"start", jl_control},
+    {"pause", jl_control},     {"clear", jl_control}, {"save", jl_control},
+    {"view", jl_view},         {"pack", jl_pack},     {"push", jl_push},
+    {"--library", do_library},
 };
 
 int main(int argc, char **argv)

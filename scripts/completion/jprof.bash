@@ -23,6 +23,7 @@ _jprof_values()
     --to) echo pyroscope parca ;;
     --jit-detail) echo func src ir ;;
     --jit-tiers) echo merge split raw ;;
+    --event) echo cpu running blocked ready raised ;;
     --format) echo html html-plain text collapsed pprof push speedscope firefox callgrind perf-script summary archive cleo annotate ;;
     esac
 }
@@ -45,11 +46,15 @@ _jprof()
         option=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     if [ -n "$option" ]; then
-        if [ "$option" = --output-dir ]; then
+        case $option in
+        --output-dir | --debug-dir | --source-dir | --spool)
             _jprof_reply -d -- "$cur"
-        else
+            ;;
+        --event | --format | --jit | --jit-detail | --jit-tiers | --to | --with)
             _jprof_reply -W "$(_jprof_values "$option")" -- "$cur"
-        fi
+            ;;
+        *) _jprof_reply -f -- "$cur" ;;
+        esac
         return
     fi
     if [ "${COMP_WORDS[COMP_CWORD - 1]}" = -o ]; then

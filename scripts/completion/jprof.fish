@@ -22,10 +22,15 @@ function __jprof_values
             __jprof_with --jit-tiers merge split raw
         case '--with=*'
             __jprof_with --with pprof firefox speedscope
+        case '--event=*'
+            __jprof_with --event cpu running blocked ready raised
         case '--to=*'
             __jprof_with --to pyroscope parca
         case '--format=*'
             __jprof_with --format html html-plain text collapsed pprof push speedscope firefox callgrind perf-script summary archive cleo annotate
+        case '--output-dir=*' '--debug-dir=*' '--source-dir=*' '--spool=*'
+            set -l word (string split -m 1 = -- (commandline -ct))
+            printf '%s\n' $word[1]=(__fish_complete_directories "$word[2]" '')
         case '*'
             return 1
     end
@@ -66,4 +71,6 @@ function __jprof_words
 end
 
 complete -c jprof -c jprof-report -a '(__jprof_words)'
+# Where __jprof_values knows the values, the files here are none.
+complete -c jprof -c jprof-report -n '__jprof_values >/dev/null' -f
 complete -c jprof -n '__fish_seen_subcommand_from start pause clear save' -f

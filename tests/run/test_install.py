@@ -87,6 +87,28 @@ class Places(Install):
         self.assertTrue(table)
         self.assertEqual(page, table)
 
+    def test_example_of_the_flags(self):
+        """JPROF_FLAGS(7)'s example profiles a program wherever the library
+        was put."""
+        with open(os.path.join(ROOT, "doc/JPROF_FLAGS.7"),
+                  encoding="utf-8") as file:
+            example = re.search(r"(?m)^\.Dl (LD_PRELOAD=.*)", file.read())[1]
+        with open(self.path("app"), "w", encoding="utf-8") as app:
+            app.write("#!/bin/sh\nexec %s 0.2\n" % shlex.quote(
+                program("busy")))
+        os.chmod(self.path("app"), 0o755)
+        self.install("LIBDIR=/usr/lib/%s-linux-gnu" % os.uname().machine)
+        self.output("/bin/sh", "-c", example, env=dict(
+            os.environ, PATH=self.path("root/usr/bin:") + os.environ["PATH"]))
+        self.assertTrue(os.path.getsize(self.path("jprof-log")))
+
+    def test_built_with(self):
+        """--version names libdeflate just where the program needs it."""
+        reporter = os.path.join(BUILD, "jprof-report")
+        self.assertEqual(
+            "libdeflate" in self.output(reporter, "--version"),
+            "libdeflate" in self.output(need("readelf"), "-d", reporter))
+
     def test_tarball_is_reproducible(self):
         if not os.path.exists(os.path.join(ROOT, ".git")):
             self.skipTest("no git repository here")
@@ -110,6 +132,42 @@ class Completion(Install):
         super().setUp()
         self.env = dict(os.environ, HOME=self.dir, TERM="dumb",
                         PATH=BUILD + ":" + os.environ["PATH"])
+        os.mkdir(self.path("folder"))
+        with open(self.path("file"), "w", encoding="ascii"):
+            pass
+
+    def terminal(self, *argv, **more):
+        """A shell in a terminal: a function that types, and one that reads
+        until what it shows has a mark, and gives that."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.dir)
+            os.execve(argv[0], argv, dict(self.env, **more))
+        self.addCleanup(os.waitpid, pid, 0)
+        self.addCleanup(os.close, terminal)
+
+        def send(text):
+            os.write(terminal, text.encode())
+
+        def until(mark):
+            out, end = "", time.monotonic() + HANG_SECONDS
+            while not re.search(mark, out):
+                self.assertLess(time.monotonic(), end, out)
+                if select.select([terminal], [], [], 1)[0]:
+                    out += os.read(terminal, 65536).decode(errors="replace")
+            return out
+
+        return send, until
+
+    def check_typed(self, send, until):
+        """Files and folders after options that want them, a value that there
+        is once, and no file where values are known."""
+        send("jprof report --form\tte\t --diff=fi\t --debug-dir=f\t "
+             "--event=ra\t --jit-tiers=f\t \x01printf '<%s>' "
+             "\x05; echo do''ne\n")
+        self.assertRegex(
+            until("done"), "<report><--format=text><--diff=file>"
+            "<--debug-dir=folder/?><--event=raised><--jit-tiers=f>done")
 
     def options(self, name):
         """The long options that its --help lists, at the start of a line."""
@@ -129,6 +187,9 @@ class Completion(Install):
             ["jprof", "report", "--format=coll"])], ["collapsed"])
         self.assertEqual({word.split("=")[-1] for word in complete(
             ["jprof", "--jit="])}, {"off", "map", "dump"})
+        self.assertEqual({word.split("=")[-1] for word in complete(
+            ["jprof-report", "--event="])},
+            {"cpu", "running", "blocked", "ready", "raised"})
         live = self.start(program("idle"), flags="JP_DEFER", preload=LIBRARY)
         live.wait_until(lambda: self.has_library(live.pid), "the library")
         self.assertIn(str(live.pid), complete(["jprof", "pause", ""]))
@@ -162,31 +223,14 @@ class Completion(Install):
         a folder has its slash."""
         bash = need("bash")
         script = os.path.join(ROOT, "scripts/completion/jprof.bash")
-        os.mkdir(self.path("folder"))
-        pid, terminal = pty.fork()
-        if pid == 0:
-            os.chdir(self.dir)
-            os.execve(bash, [bash, "--norc", "--noprofile", "-i"],
-                      dict(self.env, TERM="xterm"))
-        self.addCleanup(os.waitpid, pid, 0)
-        self.addCleanup(os.close, terminal)
-        out = ""
-
-        def until(mark):
-            nonlocal out
-            end = time.monotonic() + HANG_SECONDS
-            while mark not in out:
-                self.assertLess(time.monotonic(), end, out)
-                if select.select([terminal], [], [], 1)[0]:
-                    out += os.read(terminal, 65536).decode(errors="replace")
-
-        os.write(terminal, (". %s; echo re''ady\n"
-                            % shlex.quote(script)).encode())
+        send, until = self.terminal(bash, "--norc", "--noprofile", "-i",
+                                    TERM="xterm")
+        send(". %s; echo re''ady\n" % shlex.quote(script))
         until("ready")
-        os.write(terminal, b"jprof report --form\tte\t fol\t\x01printf '<%s>' "
-                           b"\x05; echo do''ne\n")
-        until("done")
-        self.assertIn("<report><--format=text><folder/>done", out)
+        send("jprof report fol\t\x01printf '<%s>' \x05; echo fi''rst\n")
+        self.assertIn("<report><folder/>first", until("first"))
+        self.check_typed(send, until)
+        send("exit\n")
 
     def test_fish(self):
         fish = need("fish")
@@ -201,6 +245,10 @@ class Completion(Install):
             return [line.split("\t")[0] for line in lines]
 
         self.check(complete)
+        for last, wanted in (("--diff=fi", ["--diff=file"]),
+                             ("--debug-dir=f", ["--debug-dir=folder/"]),
+                             ("--jit-tiers=f", [])):
+            self.assertEqual(complete(["jprof", "report", last]), wanted)
 
     def added(self):
         with open(self.path("added"), encoding="utf-8") as added:
@@ -209,30 +257,14 @@ class Completion(Install):
     def test_zsh(self):
         """A terminal: what stands in the list, or in the line."""
         zsh = need("zsh")
-        pid, terminal = pty.fork()
-        if pid == 0:
-            os.chdir(self.dir)
-            os.execve(zsh, [zsh, "-f", "-i"], self.env)
-        self.addCleanup(os.waitpid, pid, 0)
-        self.addCleanup(os.close, terminal)
-
-        def send(text):
-            os.write(terminal, text.encode())
-
-        def until(mark):
-            out, end = "", time.monotonic() + HANG_SECONDS
-            while not re.search(mark, out):
-                self.assertLess(time.monotonic(), end, out)
-                if select.select([terminal], [], [], 1)[0]:
-                    out += os.read(terminal, 65536).decode(errors="replace")
-            return out
-
+        send, until = self.terminal(zsh, "-f", "-i")
         send("fpath=(%s $fpath); autoload -Uz compinit; compinit -u -D; "
              "compdef _jprof jprof jprof-report; "
              "listed() { compadd() { print -rl -- "
              "\"${(@)@[$@[(i)--]+1,-1]}\" >>%s; builtin compadd \"$@\" }; "
              "_main_complete; unfunction compadd; echo -- >>%s }; "
-             "zle -C listed list-choices listed; bindkey '^T' listed; "
+             "zle -C listed list-choices listed; bindkey -e; "
+             "bindkey '^T' listed; "
              "echo re''ady\n" % (
                  shlex.quote(os.path.join(ROOT, "scripts/completion")),
                  *[shlex.quote(self.path("added"))] * 2))
@@ -250,6 +282,7 @@ class Completion(Install):
                     if word.startswith(last)]
 
         self.check(complete)
+        self.check_typed(send, until)
         send("exit\n")
 
 
