@@ -88,6 +88,7 @@ static void join(struct jr_cover_process *process,
 
     *to = later->last;
     to->begin_ns = before.begin_ns;
+    to->unlogged_ns = before.unlogged_ns;
     to->cpu_ns = most(before.cpu_ns, to->cpu_ns);
     to->children_ns = most(before.children_ns, to->children_ns);
     to->sampled_ns = jr_add(before.sampled_ns, to->sampled_ns);
@@ -214,7 +215,8 @@ static void add_reaped(struct jr_cover *cover, size_t sorted, uint32_t tree,
         process->last.ppid = line->ppid;
 }
 
-/* Why a process is not profiled: what was last said while it lived. */
+/* Why a process is not profiled: what was last said while it lived. That may be
+ * older than its log, which begins with the first sample. */
 static void add_reason(struct jr_cover *cover, size_t sorted, uint32_t tree,
                        const struct jr_tree_line *line)
 {
@@ -222,7 +224,8 @@ static void add_reason(struct jr_cover *cover, size_t sorted, uint32_t tree,
          i < sorted && is_of(cover, i, tree, line->pid); i++) {
         struct jr_cover_process *process = &cover->processes[i];
 
-        if (process->last.begin_ns <= line->time_ns &&
+        if (less(process->last.begin_ns, process->last.unlogged_ns) <=
+                line->time_ns &&
             (!process->end_ns || process->end_ns >= line->time_ns))
             process->reason = line;
     }

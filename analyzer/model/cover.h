@@ -29,6 +29,7 @@ struct jr_cover_image {
     uint32_t pid, ppid;
     uint64_t start_ticks; /* tells apart processes with one pid */
     uint64_t begin_ns;    /* when it was first seen */
+    uint64_t unlogged_ns; /* how long its process had been there by then */
     uint64_t before_ns;   /* CPU time when the profile could begin */
     uint64_t cpu_ns;      /* last known CPU time; 0: not known */
     uint64_t on_ns;       /* CPU time between the two with the profile on */

@@ -75,6 +75,18 @@ static uint64_t period_of(const struct jp_log_header *header)
     return mean > header->period_ns ? mean : header->period_ns;
 }
 
+/* How long the process had been there when its log began: since its start,
+ * which the kernel tells in ticks of the boot clock (proc(5), starttime; there
+ * are 100 in a second on all machines that jprof knows). */
+#define TICK_NS (10 * 1000000ULL)
+static uint64_t unlogged_of(const struct jp_log_header *header)
+{
+    return header->start_ticks &&
+                   header->start_ticks <= header->boot_ns / TICK_NS
+               ? header->boot_ns - header->start_ticks * TICK_NS
+               : 0;
+}
+
 void jr_cover_image(const struct jr_run *run, const struct jr_map *map,
                     struct jr_cover_image *image)
 {
@@ -86,6 +98,7 @@ void jr_cover_image(const struct jr_run *run, const struct jr_map *map,
         .ppid = map->ppid,
         .start_ticks = header->start_ticks,
         .begin_ns = header->mono_ns,
+        .unlogged_ns = unlogged_of(header),
         .before_ns = header->cpu_before_ns,
         .cpu_ns = header->cpu_ns,
         .children_ns = header->children_ns,

@@ -459,6 +459,21 @@ static void follows_a_profile_s_course(void **state)
     assert_true(image.paused);
 }
 
+/* The process began 35 ms before its log; or when is not known. */
+static void knows_when_a_process_began(void **state)
+{
+    struct jr_map map = {0};
+    struct jr_run run = {.header.boot_ns = 1005 * MS};
+    struct jr_cover_image image;
+
+    (void)state;
+    for (uint64_t ticks = 0; ticks <= 194; ticks += 97) {
+        run.header.start_ticks = ticks;
+        jr_cover_image(&run, &map, &image);
+        assert_int_equal(image.unlogged_ns, ticks == 97 ? 35 * MS : 0);
+    }
+}
+
 static void goes_by_the_lowered_rate(void **state)
 {
     struct jr_map map = {0};
@@ -555,6 +570,7 @@ int main(void)
         cmocka_unit_test(knows_parents_in_namespaces),
         cmocka_unit_test(says_what_is_elsewhere),
         cmocka_unit_test(follows_a_profile_s_course),
+        cmocka_unit_test(knows_when_a_process_began),
         cmocka_unit_test(goes_by_the_lowered_rate),
     };
 

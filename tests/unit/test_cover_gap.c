@@ -182,6 +182,33 @@ static void names_brief_ones_together(void **state)
     }
 }
 
+/* Why a program will not be profiled is told before it is executed. The log of
+ * the process may begin after that, by a sample of another thread, but not the
+ * process itself: that was another one with its pid. */
+static void reasons_are_older_than_logs(void **state)
+{
+    (void)state;
+    for (uint64_t there = 0; there <= 20; there += 10) {
+        struct jr_cover cover = {0};
+        struct jr_tree tree;
+
+        parse("10 jprof-exec root=1 pid=5 why=flags path=/x args=x%00\n", &tree,
+              0);
+        add(&cover, &tree,
+            (struct jr_cover_image){.pid = 5,
+                                    .ppid = 1,
+                                    .begin_ns = 25,
+                                    .unlogged_ns = there,
+                                    .cpu_ns = 400 * MS});
+        jr_cover_finish(&cover, 1);
+        assert_int_equal(cover.ngaps, 1);
+        assert_int_equal(strstr(cover.gaps[0].why, "JPROF_FLAGS") != NULL,
+                         there == 20);
+        jr_cover_free(&cover);
+        jr_tree_file_free(&tree);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +216,7 @@ int main(void)
         cmocka_unit_test(does_not_take_chance_for_a_gap),
         cmocka_unit_test(supposes_what_is_out_of_reach),
         cmocka_unit_test(names_brief_ones_together),
+        cmocka_unit_test(reasons_are_older_than_logs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
