@@ -54,15 +54,16 @@ static uint64_t begin_of(const struct jp_cfi_image *image, unsigned pair)
 static void try_pc(const struct jp_cfi_image *image, uint64_t pc)
 {
     struct jp_cfi_rule rule, again;
+    uint64_t rows[JP_CFI_ROWS];
     struct jp_cfi_fde fde;
     int error = jp_cfi_find_sig(image, pc, &fde);
     if (error == 0 && (pc < fde.begin || pc >= fde.end))
         abort();
     /* Nothing is to be waited for: all bytes are there. */
-    if (jp_cfi_rule_sig(image, pc, &rule) != 0)
+    if (jp_cfi_rule_sig(image, pc, rows, &rule) != 0)
         return;
     check_rule(&rule);
-    if (jp_cfi_rule_sig(image, pc, &again) != 0 ||
+    if (jp_cfi_rule_sig(image, pc, rows, &again) != 0 ||
         memcmp(&rule, &again, sizeof(rule)) != 0)
         abort();
 }

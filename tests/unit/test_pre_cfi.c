@@ -204,14 +204,14 @@ static int read_value(void *data, uint64_t address, uint64_t *word)
 static void compare_computed(struct file *file, Dwarf_Frame *frame, uint64_t pc)
 {
     static const uint8_t saved[] = JP_ARCH_SAVED;
-    uint64_t registers[JP_ARCH_REGISTERS];
+    uint64_t registers[JP_ARCH_REGISTERS], rows[JP_CFI_ROWS];
     struct jp_cfi_values values = {.registers = registers,
                                    .read_sig = read_value};
     Dwarf_Op *ops;
     size_t count;
     for (unsigned i = 0; i < JP_ARCH_REGISTERS; i++)
         registers[i] = register_value(i, pc);
-    assert_int_equal(jp_cfi_compute_sig(&file->image, pc, &values), 0);
+    assert_int_equal(jp_cfi_compute_sig(&file->image, pc, rows, &values), 0);
     assert_int_equal(dwarf_frame_cfa(frame, &ops, &count), 0);
     const uint64_t cfa = evaluate(ops, count, 0, pc);
     assert_int_equal(values.sp, cfa);
@@ -224,11 +224,12 @@ static void compare_computed(struct file *file, Dwarf_Frame *frame, uint64_t pc)
 static void compare_at(struct file *file, uint64_t pc)
 {
     struct jp_cfi_rule rule;
+    uint64_t rows[JP_CFI_ROWS];
     Dwarf_Frame *frame;
     Dwarf_Op *ops;
     size_t count;
     int lost;
-    assert_int_equal(jp_cfi_rule_sig(&file->image, pc, &rule), 0);
+    assert_int_equal(jp_cfi_rule_sig(&file->image, pc, rows, &rule), 0);
     if (dwarf_cfi_addrframe(file->cfi, pc, &frame) != 0)
         return;
     file->compared++;
@@ -388,7 +389,9 @@ static unsigned try_all(const struct guarded *copy, unsigned step)
     unsigned usable = 0;
     for (unsigned i = 0; i < 64; i += step) {
         struct jp_cfi_rule rule;
-        assert_int_equal(jp_cfi_rule_sig(&copy->image, copy->pcs[i], &rule), 0);
+        uint64_t rows[JP_CFI_ROWS];
+        assert_int_equal(
+            jp_cfi_rule_sig(&copy->image, copy->pcs[i], rows, &rule), 0);
         assert_true(rule.kind <= JP_CFI_BAD);
         if (rule.kind == JP_CFI_REGISTER || rule.kind == JP_CFI_MEMORY) {
             assert_true(rule.base < JP_ARCH_REGISTERS);

@@ -100,7 +100,7 @@ static int rule_now(struct jp_buffer *buffer, uint64_t pc,
 {
     jp_maps_refresh_sig(jp_sys_clock_sig(CLOCK_MONOTONIC));
     jp_maps_check_buffer_sig(buffer);
-    return jp_cfi_lookup_sig(pc - 1, buffer->maps_epoch, rule);
+    return jp_cfi_lookup_sig(pc - 1, buffer->maps_epoch, buffer->rows, rule);
 }
 
 static struct jp_buffer *begin(void)

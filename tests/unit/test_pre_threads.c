@@ -217,6 +217,7 @@ static void *unwinder(void *data)
 {
     struct jp_cfi_rule rule;
     struct jp_maps_range range;
+    uint64_t rows[JP_CFI_ROWS];
     uint64_t pc = (uint64_t)printf + (uintptr_t)data * 64;
     (void)data;
     pthread_barrier_wait(&ready);
@@ -225,7 +226,7 @@ static void *unwinder(void *data)
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         struct jp_buffer *buffer = jp_buffer_take_sig();
         for (unsigned i = 0; i < 200; i++) {
-            jp_cfi_lookup_sig(pc + i * 16, jp_maps_epoch_sig(), &rule);
+            jp_cfi_lookup_sig(pc + i * 16, jp_maps_epoch_sig(), rows, &rule);
             jp_maps_find_sig(pc + i * 4096, &range);
         }
         if (buffer != NULL) {

@@ -25,8 +25,8 @@
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 
-/* Bytes for jprof's handler, with some to spare: doc/DESIGN.md, invariant 3. */
-#define HANDLER_BYTES 3072U
+/* Bytes for jprof's handler on its rarest ways: doc/DESIGN.md, invariant 3. */
+#define HANDLER_BYTES 4096U
 /* Bytes that a handler of the program's may need besides the kernel's frame. */
 #define PROGRAM_BYTES 8192U
 /* MINSIGSTKSZ of the ABI, where the kernel does not say (it does since 5.14,

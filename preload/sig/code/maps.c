@@ -43,7 +43,8 @@ static _Atomic uint32_t dirty; /* 1: a library was closed since the scan; 2: a
                                   scan that was made for it goes on */
 static _Atomic uint64_t dirty_ns; /* when that was */
 
-/* 1: a thread scans, and has these: */
+/* 1: a thread scans, and has these, and what its functions keep here as the
+ * handler's stack is deepest below them: */
 static _Atomic uint32_t scanning;
 static struct jp_procmaps reader;
 static uint64_t seen_mark;  /* jp_procmaps_mark_sig at the last scan */
@@ -226,12 +227,13 @@ static int as_code_sig(struct scan *scan, const struct jp_vma *vma,
  * is new.  Changes the vma, as the handler's stack has no room for a copy. */
 static void add_sig(struct scan *scan, struct jp_vma *vma)
 {
-    struct jp_maps_range range = {.start = vma->start,
-                                  .end = vma->end,
-                                  .offset = vma->offset,
-                                  .inode = vma->inode,
-                                  .device =
-                                      (uint64_t)vma->major << 32 | vma->minor};
+    static struct jp_maps_range range;
+    range = (struct jp_maps_range){.start = vma->start,
+                                   .end = vma->end,
+                                   .offset = vma->offset,
+                                   .inode = vma->inode,
+                                   .device =
+                                       (uint64_t)vma->major << 32 | vma->minor};
     const int nameless = as_code_sig(scan, vma, &range);
     struct jp_text text;
     if ((vma->prot & JP_PROT_EXEC) == 0 && !still_code_sig(scan, &range))
@@ -266,13 +268,14 @@ static void add_sig(struct scan *scan, struct jp_vma *vma)
  * it. */
 static int scan_locked_sig(void)
 {
+    static struct scan scan;
+    static struct jp_vma vma;
     const uint64_t begun = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const struct table *old = atomic_load(&table);
-    struct scan scan = {.old = old,
-                        .fd = -1,
-                        .told = atomic_load(&told) != 0,
-                        .telling = jp_mapfile_ready_sig()};
-    struct jp_vma vma;
+    scan = (struct scan){.old = old,
+                         .fd = -1,
+                         .told = atomic_load(&told) != 0,
+                         .telling = jp_mapfile_ready_sig()};
     scan.fresh = old == &tables[0] ? &tables[1] : &tables[0];
     atomic_fetch_add(&fillings, 1);
     scan.fresh->count = scan.fresh->anonymous = 0;

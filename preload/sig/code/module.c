@@ -101,8 +101,8 @@ static int bias_sig(const Elf64_Ehdr *elf, const struct jp_vma *vma,
 __attribute__((noinline)) static void
 put_image_sig(const struct jp_vma *vma, uint64_t base, struct jp_text *text)
 {
-    Elf64_Ehdr elf;
-    uint8_t build_id[JP_BUILD_ID_MAX];
+    static Elf64_Ehdr elf; /* one scan at a time: the stack is deepest here */
+    static uint8_t build_id[JP_BUILD_ID_MAX];
     uint64_t bias = 0, first = base;
     if (base == 0 ||
         jp_sys_safe_read_sig(base, &elf, sizeof(elf)) != sizeof(elf) ||
@@ -148,24 +148,23 @@ static void put_file_sig(const struct jp_vma *vma, uint64_t base,
                          struct jp_text *text)
 {
     const size_t suffix = sizeof(deleted_suffix) - 1;
-    struct jp_vma file = *vma;
+    size_t length = vma->path_length;
     jp_mapfile_hex_sig(text, "offset", vma->offset);
     jp_mapfile_key_sig(text, "dev");
     jp_text_decimal_sig(text, vma->major);
     jp_text_char_sig(text, ':');
     jp_text_decimal_sig(text, vma->minor);
     jp_mapfile_decimal_sig(text, "inode", vma->inode);
-    if (file.path_length > suffix &&
-        memcmp(file.path + file.path_length - suffix, deleted_suffix, suffix) ==
-            0) {
-        file.path_length -= suffix;
+    if (length > suffix &&
+        memcmp(vma->path + length - suffix, deleted_suffix, suffix) == 0) {
+        length -= suffix;
         jp_mapfile_decimal_sig(text, "deleted", 1);
     } else {
-        put_time_sig(&file, text);
+        put_time_sig(vma, text);
     }
     put_image_sig(vma, base, text);
     jp_mapfile_key_sig(text, "path");
-    jp_text_value_sig(text, file.path, file.path_length);
+    jp_text_value_sig(text, vma->path, length);
 }
 
 static int begins_sig(const struct jp_vma *vma, const char *text, size_t length)

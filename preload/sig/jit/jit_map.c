@@ -42,6 +42,10 @@ static _Atomic uint32_t seen; /* 1: a perf map was found */
 static uint64_t last_ns;      /* time of the last line; later lines have later
                                  times */
 static char status[4096];
+/* The path of the map that is looked at, and its file: not on the handler's
+ * stack, which is small. */
+static char path[48];
+static struct stat file;
 
 static void add_sig(uint32_t pid)
 {
@@ -105,66 +109,62 @@ static uint64_t changed_ns_sig(const struct stat *info)
            (uint64_t)info->st_mtim.tv_nsec;
 }
 
-/* Whether the file at `path` is a perf map of this process.  It must be a
+/* Whether the file at `where` is a perf map of this process.  It must be a
  * regular file of this user, as others may put anything into /tmp, and must
  * have been written to since this process began, as an earlier process with
- * this pid may have left one.  Fills *info. */
-static int stat_sig(const char *path, struct stat *info)
+ * this pid may have left one.  Fills `file`. */
+static int stat_sig(const char *where)
 {
-    return jp_sys_stat_sig(path, 0, info) == 0 && S_ISREG(info->st_mode) &&
-           info->st_uid == (uid_t)jp_sys_sig(SYS_geteuid, 0, 0, 0, 0, 0) &&
-           changed_ns_sig(info) + SLACK_NS >= born_ns_sig();
+    return jp_sys_stat_sig(where, 0, &file) == 0 && S_ISREG(file.st_mode) &&
+           file.st_uid == (uid_t)jp_sys_sig(SYS_geteuid, 0, 0, 0, 0, 0) &&
+           changed_ns_sig(&file) + SLACK_NS >= born_ns_sig();
 }
 
-/* Builds the perf map's path in `path` and fills *info.  Returns where the
+/* Builds the perf map's path in `path` and fills `file`.  Returns where the
  * file is: at that path or, after somebody has removed it from there, beside
  * the log, where the link to it still grows; NULL when there is none. */
-static const char *find_sig(const struct perfmap *map, char *path, size_t size,
-                            struct stat *info)
+static const char *find_sig(const struct perfmap *map)
 {
     struct jp_text text;
-    jp_text_init_sig(&text, path, size);
+    jp_text_init_sig(&text, path, sizeof(path));
     path_sig(map, &text);
-    if (stat_sig(path, info))
+    if (stat_sig(path))
         return path;
-    if (!map->keep.linked || jp_sys_stat_sig(path, 0, info) == 0)
+    if (!map->keep.linked || jp_sys_stat_sig(path, 0, &file) == 0)
         return NULL;
     const char *kept = jp_keep_path_sig(&map->keep);
-    return stat_sig(kept, info) && info->st_ino == map->inode ? kept : NULL;
+    return stat_sig(kept) && file.st_ino == map->inode ? kept : NULL;
 }
 
 static void event_sig(uint64_t now_ns, const char *where,
-                      const struct stat *info, const struct perfmap *map)
+                      const struct perfmap *map)
 {
-    char buffer[JP_MAPFILE_SHORT], path[48];
+    static char buffer[JP_MAPFILE_SHORT];
     struct jp_text text;
     /* Another thread's later sample may have written its line first. */
     if (now_ns < last_ns)
         now_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
     last_ns = now_ns;
-    jp_text_init_sig(&text, path, sizeof(path));
-    path_sig(map, &text);
     jp_text_init_sig(&text, buffer, sizeof(buffer));
     jp_mapfile_line_sig(&text, now_ns, JP_MAP_PERFMAP);
     jp_mapfile_string_sig(&text, "path", path);
     int fd = jp_sys_open_sig(where, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
-    jp_keep_put_sig(&text, info, &map->keep, fd);
+    jp_keep_put_sig(&text, &file, &map->keep, fd);
     if (fd >= 0)
         jp_sys_close_sig(fd);
     if (map->inherited)
         jp_mapfile_decimal_sig(&text, "inherited", 1);
-    else if (map->looked_ns != 0 && map->inode == info->st_ino)
+    else if (map->looked_ns != 0 && map->inode == file.st_ino)
         jp_mapfile_decimal_sig(&text, "since", map->looked_ns);
     jp_mapfile_append_sig(&text);
 }
 
 /* Remembers what was found of the file, and that it was like that at now_ns. */
-static void know_sig(struct perfmap *map, uint64_t now_ns,
-                     const struct stat *info)
+static void know_sig(struct perfmap *map, uint64_t now_ns)
 {
-    map->inode = info->st_ino;
-    map->size = (uint64_t)info->st_size;
-    map->changed_ns = changed_ns_sig(info);
+    map->inode = file.st_ino;
+    map->size = (uint64_t)file.st_size;
+    map->changed_ns = changed_ns_sig(&file);
     if (now_ns > map->looked_ns)
         map->looked_ns = now_ns;
     atomic_store(&seen, 1);
@@ -174,46 +174,42 @@ static void know_sig(struct perfmap *map, uint64_t now_ns,
  * keeping it. */
 static void tell_inherited_sig(struct perfmap *map, uint64_t now_ns, int save)
 {
-    char path[48];
-    struct stat info;
     struct jp_text text;
     jp_text_init_sig(&text, path, sizeof(path));
     path_sig(map, &text);
-    if ((map->told && !save) || jp_sys_stat_sig(path, 0, &info) != 0 ||
-        info.st_ino != map->inode || (uint64_t)info.st_size < map->size)
+    if ((map->told && !save) || jp_sys_stat_sig(path, 0, &file) != 0 ||
+        file.st_ino != map->inode || (uint64_t)file.st_size < map->size)
         return;
-    if (jp_keep_link_sig(&map->keep, path, &info) != 0 && save) {
+    if (jp_keep_link_sig(&map->keep, path, &file) != 0 && save) {
         int fd = jp_sys_open_sig(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
         if (fd >= 0) {
-            jp_keep_copy_sig(&map->keep, fd, info.st_ino, map->size);
+            jp_keep_copy_sig(&map->keep, fd, file.st_ino, map->size);
             jp_sys_close_sig(fd);
         }
     }
-    info.st_size = (off_t)map->size;
-    event_sig(now_ns, path, &info, map);
+    file.st_size = (off_t)map->size;
+    event_sig(now_ns, path, map);
     map->told = 1;
     atomic_store(&seen, 1);
 }
 
 static void look_sig(struct perfmap *map, uint64_t now_ns)
 {
-    char path[48];
-    struct stat info;
     if (map->inherited) {
         tell_inherited_sig(map, now_ns, 0);
         return;
     }
-    const char *where = find_sig(map, path, sizeof(path), &info);
+    const char *where = find_sig(map);
     if (where == NULL)
         return;
-    if (info.st_ino != map->inode || (uint64_t)info.st_size != map->size ||
-        changed_ns_sig(&info) != map->changed_ns) {
+    if (file.st_ino != map->inode || (uint64_t)file.st_size != map->size ||
+        changed_ns_sig(&file) != map->changed_ns) {
         /* Links it at once, as it may be replaced or removed. */
         if (where == path)
-            jp_keep_link_sig(&map->keep, path, &info);
-        event_sig(now_ns, where, &info, map);
+            jp_keep_link_sig(&map->keep, path, &file);
+        event_sig(now_ns, where, map);
     }
-    know_sig(map, now_ns, &info);
+    know_sig(map, now_ns);
 }
 
 void jp_jitmap_look_sig(uint64_t now_ns)
@@ -226,28 +222,26 @@ void jp_jitmap_look_sig(uint64_t now_ns)
 static void save_sig(struct perfmap *map, int whole)
 {
     const uint64_t now_ns = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    char path[48];
-    struct stat info;
     if (map->inherited) {
         if (!map->told || !map->keep.linked)
             tell_inherited_sig(map, now_ns, whole);
         return;
     }
-    const char *where = find_sig(map, path, sizeof(path), &info);
+    const char *where = find_sig(map);
     if (where == NULL)
         return;
-    if (where == path && jp_keep_link_sig(&map->keep, path, &info) != 0) {
+    if (where == path && jp_keep_link_sig(&map->keep, path, &file) != 0) {
         int fd = jp_sys_open_sig(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
         if (fd >= 0) {
-            jp_keep_copy_sig(&map->keep, fd, info.st_ino,
+            jp_keep_copy_sig(&map->keep, fd, file.st_ino,
                              whole ? UINT64_MAX : JP_SAVE_MAX);
             jp_sys_close_sig(fd);
         }
     }
     if (whole)
         jp_keep_replace_link_sig(&map->keep);
-    event_sig(now_ns, where, &info, map);
-    know_sig(map, now_ns, &info);
+    event_sig(now_ns, where, map);
+    know_sig(map, now_ns);
 }
 
 void jp_jitmap_save_sig(int whole)
@@ -264,19 +258,19 @@ int jp_jitmap_seen_sig(void)
 
 void jp_jitmap_forking_sig(void)
 {
-    char path[48];
+    char own_path[sizeof(path)];
     struct stat info;
     struct jp_text text;
     for (uint32_t i = 0; i < count; i++) {
         struct perfmap *map = &maps[i];
         if (map->inode == 0 || map->inherited)
             continue;
-        jp_text_init_sig(&text, path, sizeof(path));
+        jp_text_init_sig(&text, own_path, sizeof(own_path));
         path_sig(map, &text);
-        map->fork_size =
-            jp_sys_stat_sig(path, 0, &info) == 0 && info.st_ino == map->inode
-                ? (uint64_t)info.st_size
-                : 0;
+        map->fork_size = jp_sys_stat_sig(own_path, 0, &info) == 0 &&
+                                 info.st_ino == map->inode
+                             ? (uint64_t)info.st_size
+                             : 0;
     }
 }
 

@@ -121,20 +121,24 @@ static void leave_sig(int folder)
         jp_sys_close_sig(folder);
 }
 
-int jp_sys_open_sig(const char *path, int flags, int mode)
+static int open_at_sig(int folder, const char *path, int flags, int mode)
 {
-    const int folder = enter_sig(&path);
-    int fd;
-    if (!is_place_sig(folder))
-        return folder;
     if ((flags & O_ACCMODE) == O_RDONLY)
         flags |= READ_MARK;
     /* So that a FIFO at the path or a lease on the file does not stop the
      * program, and a terminal does not become its controlling one. */
     flags |= O_NONBLOCK | O_NOCTTY;
     jp_sys_before_open_sig();
-    fd = jp_sys_after_open_sig((int)jp_sys_sig(SYS_openat, folder, (long)path,
-                                               flags | O_CLOEXEC, mode, 0));
+    return jp_sys_after_open_sig((int)jp_sys_sig(SYS_openat, folder, (long)path,
+                                                 flags | O_CLOEXEC, mode, 0));
+}
+
+int jp_sys_open_sig(const char *path, int flags, int mode)
+{
+    const int folder = enter_sig(&path);
+    if (!is_place_sig(folder))
+        return folder;
+    const int fd = open_at_sig(folder, path, flags, mode);
     leave_sig(folder);
     return fd;
 }
@@ -341,7 +345,7 @@ static _Atomic uint32_t safe_read_by_file;
 __attribute__((noinline)) static long
 safe_read_file_sig(uint64_t address, void *buffer, size_t size)
 {
-    int fd = jp_sys_open_sig("/proc/thread-self/mem", O_RDONLY, 0);
+    const int fd = open_at_sig(AT_FDCWD, "/proc/thread-self/mem", O_RDONLY, 0);
     if (fd < 0)
         return -EPERM;
     long got = jp_sys_pread_sig(fd, buffer, size, address);

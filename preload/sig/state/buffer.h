@@ -82,6 +82,7 @@ struct jp_buffer {
     struct jp_buffer_entry table[JP_BUFFER_TABLE];
     struct jp_buffer_sample samples[JP_BUFFER_SAMPLES];
     uint64_t walker[288]; /* scratch memory of the walker in use */
+    uint64_t rows[56];    /* of a table of call-frame information */
     uint64_t window[128]; /* copy of a part of the stack, for walk.c */
     struct jp_buffer_stretch {
         uint64_t from, to;            /* values of sp, both included */

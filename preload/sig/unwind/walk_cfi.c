@@ -278,11 +278,12 @@ static int step_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
 /* Makes a rule for a return address that is a function's first byte, which no
  * call can have pushed: the root of a stack that the program made (as by
  * glibc's makecontext), or the code to which a signal's handler returns. */
-static void find_end_sig(struct jp_walk_frame *frame, uint32_t epoch,
-                         struct jp_cfi_rule *rule)
+static void find_end_sig(const struct jp_walk *walk,
+                         struct jp_walk_frame *frame, struct jp_cfi_rule *rule)
 {
     struct jp_cfi_rule first;
-    if (jp_cfi_lookup_sig(frame->pc, epoch, &first) != 0 ||
+    if (jp_cfi_lookup_sig(frame->pc, walk->buffer->maps_epoch,
+                          walk->buffer->rows, &first) != 0 ||
         first.kind == JP_CFI_NONE || first.kind == JP_CFI_BAD)
         return;
     frame->exact = 1;
@@ -328,18 +329,18 @@ static int look_up_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
          * mapping. */
         rule->kind = JP_CFI_NONE;
         if (!exact && jp_maps_executable_sig(walk->buffer, frame->pc))
-            find_end_sig(frame, epoch, rule);
+            find_end_sig(walk, frame, rule);
         return rule->kind == JP_CFI_SIGNAL ? GOING : JP_REASON_NO_RULE;
     }
     walk->misses += !cached;
     /* A rule that cannot be made just now, because memory cannot be read, may
      * be made later; until then the frame pointer has to do. */
-    frame->unsure = jp_cfi_lookup_sig(pc, epoch, rule) != 0;
+    frame->unsure = jp_cfi_lookup_sig(pc, epoch, walk->buffer->rows, rule) != 0;
     if (frame->unsure)
         rule->kind = JP_CFI_NONE;
     if (rule->kind == JP_CFI_NONE && !exact) {
         find_bare_sig(frame, pc, epoch, rule);
-        find_end_sig(frame, epoch, rule);
+        find_end_sig(walk, frame, rule);
     }
     return GOING;
 }

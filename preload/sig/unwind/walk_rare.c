@@ -21,6 +21,9 @@ static const uint8_t saved[JP_ARCH_SAVED_COUNT] = JP_ARCH_SAVED;
 
 _Static_assert(JP_ARCH_SIGNAL_BYTES <= sizeof(((struct jp_buffer *)0)->walker),
                "a buffer has room for an interrupted context");
+_Static_assert(sizeof(((struct jp_buffer *)0)->rows) ==
+                   JP_CFI_ROWS * sizeof(uint64_t),
+               "and for rows of call-frame information");
 
 void jp_walk_lower_sig(struct jp_walk *walk, uint64_t sp, uint64_t bytes)
 {
@@ -105,8 +108,8 @@ int jp_walk_computed_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     const int level = frame->interrupted && !JP_ARCH_CALL_PUSHES;
     if (!frame->interrupted && !frame->follow)
         return JP_WALK_AGAIN;
-    if (frame->lost ||
-        jp_cfi_work_out_sig(pc, walk->buffer->maps_epoch, &values) != 0)
+    if (frame->lost || jp_cfi_work_out_sig(pc, walk->buffer->maps_epoch,
+                                           walk->buffer->rows, &values) != 0)
         return JP_REASON_NO_RULE;
     if (values.is_root)
         return jp_walk_root_sig(walk, 0);

@@ -246,17 +246,33 @@ int jp_cfi_table_sig(const struct jp_cfi_image *image,
                                                                     : 0;
 }
 
-int jp_cfi_find_sig(const struct jp_cfi_image *image, uint64_t pc,
-                    struct jp_cfi_fde *fde)
+/* Finds where the FDE around pc is (*offset; *listed is 1), or, where there is
+ * no table, where the section of all of them begins.  (Not inlined: the
+ * handler's stack is deepest in read_fde_sig.)  Returns 0 or as
+ * jp_cfi_find_sig. */
+__attribute__((noinline)) static int
+locate_sig(const struct jp_cfi_image *image, uint64_t pc, uint64_t *offset,
+           int *listed)
 {
     struct jp_cfi_table table;
-    uint64_t offset = 0, next;
     int error = jp_cfi_table_sig(image, &table);
     if (error != 0)
         return error;
-    if (!table.is_there)
-        return scan_sig(image, table.frames, pc, fde);
-    error = search_sig(image, table.pairs, table.count, pc, &offset);
+    *listed = table.is_there;
+    *offset = table.frames;
+    return table.is_there
+               ? search_sig(image, table.pairs, table.count, pc, offset)
+               : 0;
+}
+
+int jp_cfi_find_sig(const struct jp_cfi_image *image, uint64_t pc,
+                    struct jp_cfi_fde *fde)
+{
+    uint64_t offset = 0, next;
+    int listed = 0;
+    int error = locate_sig(image, pc, &offset, &listed);
+    if (error == 0 && !listed)
+        return scan_sig(image, offset, pc, fde);
     if (error == 0)
         error = read_fde_sig(image, offset, fde, &next);
     if (error != 0)

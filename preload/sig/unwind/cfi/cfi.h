@@ -103,10 +103,14 @@ int jp_cfi_table_sig(const struct jp_cfi_image *image,
 int jp_cfi_find_sig(const struct jp_cfi_image *image, uint64_t pc,
                     struct jp_cfi_fde *fde);
 
+/* Words of memory for an FDE and the rows of its table, which the functions
+ * below are given: the handler's stack is deepest in them. */
+#define JP_CFI_ROWS 56U
+
 /* Runs an FDE's instructions up to pc and makes the rule, of kind COMPUTED or
  * BAD when it has no simpler form.  Returns 0 or -EAGAIN. */
 int jp_cfi_run_sig(const struct jp_cfi_image *image,
-                   const struct jp_cfi_fde *fde, uint64_t pc,
+                   const struct jp_cfi_fde *fde, uint64_t pc, uint64_t *rows,
                    struct jp_cfi_rule *rule);
 
 /* A frame whose rule is COMPUTED, and what is found for it. */
@@ -126,11 +130,11 @@ struct jp_cfi_values {
 /* Finds the caller's registers for such a frame at pc.  Returns 0, -EAGAIN, or
  * -EINVAL when it cannot. */
 int jp_cfi_compute_sig(const struct jp_cfi_image *image, uint64_t pc,
-                       struct jp_cfi_values *values);
+                       uint64_t *rows, struct jp_cfi_values *values);
 
 /* Finds the FDE around pc and makes the rule.  Returns 0 or -EAGAIN. */
 int jp_cfi_rule_sig(const struct jp_cfi_image *image, uint64_t pc,
-                    struct jp_cfi_rule *rule);
+                    uint64_t *rows, struct jp_cfi_rule *rule);
 
 _Static_assert(sizeof(struct jp_cfi_rule) == 16, "two words of the cache");
 _Static_assert(JP_ARCH_SAVED_COUNT <= 5, "saved");

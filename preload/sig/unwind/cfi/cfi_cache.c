@@ -48,7 +48,8 @@ static int is_sigreturn_sig(uint64_t pc)
     return 0;
 }
 
-int jp_cfi_lookup_sig(uint64_t pc, uint32_t epoch, struct jp_cfi_rule *rule)
+int jp_cfi_lookup_sig(uint64_t pc, uint32_t epoch, uint64_t *rows,
+                      struct jp_cfi_rule *rule)
 {
     struct jp_cfi_module *module;
     const struct jp_cfi_image *image;
@@ -58,7 +59,7 @@ int jp_cfi_lookup_sig(uint64_t pc, uint32_t epoch, struct jp_cfi_rule *rule)
     uint64_t place = pc;
     int error = jp_cfi_module_take_sig(&place, epoch, &module, &image);
     if (error == 0) {
-        error = jp_cfi_rule_sig(image, place, rule);
+        error = jp_cfi_rule_sig(image, place, rows, rule);
         jp_cfi_module_give_sig(module);
     } else if (error == -ENOENT) {
         error = 0; /* kind NONE */
@@ -83,7 +84,7 @@ int jp_cfi_lookup_sig(uint64_t pc, uint32_t epoch, struct jp_cfi_rule *rule)
     return error;
 }
 
-int jp_cfi_work_out_sig(uint64_t pc, uint32_t epoch,
+int jp_cfi_work_out_sig(uint64_t pc, uint32_t epoch, uint64_t *rows,
                         struct jp_cfi_values *values)
 {
     struct jp_cfi_module *module;
@@ -91,7 +92,7 @@ int jp_cfi_work_out_sig(uint64_t pc, uint32_t epoch,
     int error = jp_cfi_module_take_sig(&pc, epoch, &module, &image);
     if (error != 0)
         return error == -EAGAIN ? error : -EINVAL;
-    error = jp_cfi_compute_sig(image, pc, values);
+    error = jp_cfi_compute_sig(image, pc, rows, values);
     jp_cfi_module_give_sig(module);
     return error;
 }

@@ -63,12 +63,15 @@ void jp_cfi_keep_sig(uint64_t pc, uint32_t epoch,
                      const struct jp_cfi_rule *rule);
 
 /* Finds the rule for a pc, in the cache or else in the module's call-frame
- * information, and puts it into the cache.  Returns 0 or -EAGAIN. */
-int jp_cfi_lookup_sig(uint64_t pc, uint32_t epoch, struct jp_cfi_rule *rule);
+ * information, and puts it into the cache.  rows: JP_CFI_ROWS words.  Returns 0
+ * or -EAGAIN. */
+int jp_cfi_lookup_sig(uint64_t pc, uint32_t epoch, uint64_t *rows,
+                      struct jp_cfi_rule *rule);
 
 /* Finds the caller's registers for a frame whose rule is COMPUTED
- * (jp_cfi_compute_sig).  Returns 0, -EAGAIN or -EINVAL. */
-int jp_cfi_work_out_sig(uint64_t pc, uint32_t epoch,
+ * (jp_cfi_compute_sig).  rows: JP_CFI_ROWS words.  Returns 0, -EAGAIN or
+ * -EINVAL. */
+int jp_cfi_work_out_sig(uint64_t pc, uint32_t epoch, uint64_t *rows,
                         struct jp_cfi_values *values);
 
 _Static_assert(sizeof(struct jp_cfi_entry) == 32, "two a cache line");

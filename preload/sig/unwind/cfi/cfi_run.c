@@ -59,8 +59,7 @@ enum how {
     COMPUTED    /* the value of the expression at image offset `value` */
 };
 
-/* Where a register is found.  Packed, as five rows of these are on the
- * handler's stack. */
+/* Where a register is found.  Packed: each thread has memory for five rows. */
 struct place {
     int32_t value;
     uint8_t how; /* enum how */
@@ -90,7 +89,10 @@ struct machine {
     uint64_t location; /* the row holds from this code address on */
     uint32_t remembered;
     struct row row, initial, kept[REMEMBER_MAX];
+    struct jp_cfi_fde found; /* where `fde` is, if it was looked for */
 };
+
+_Static_assert(sizeof(struct machine) <= JP_CFI_ROWS * 8, "callers have room");
 
 static const uint8_t saved[JP_ARCH_SAVED_COUNT] = JP_ARCH_SAVED;
 
@@ -489,25 +491,25 @@ static int start_sig(struct machine *m, const struct jp_cfi_image *image,
 }
 
 int jp_cfi_run_sig(const struct jp_cfi_image *image,
-                   const struct jp_cfi_fde *fde, uint64_t pc,
+                   const struct jp_cfi_fde *fde, uint64_t pc, uint64_t *rows,
                    struct jp_cfi_rule *rule)
 {
-    struct machine m;
+    struct machine *m = (struct machine *)rows;
     memset(rule, 0, sizeof(*rule));
-    int error = start_sig(&m, image, fde, pc);
+    int error = start_sig(m, image, fde, pc);
     if (error == -EAGAIN)
         return error;
-    if (error == 0 && rule_jump_sig(&m, rule))
+    if (error == 0 && rule_jump_sig(m, rule))
         return 0;
-    if (error != 0 || !rule_ra_sig(&m, pc, rule) ||
+    if (error != 0 || !rule_ra_sig(m, pc, rule) ||
         (rule->kind != JP_CFI_ROOT &&
-         (!rule_cfa_sig(&m, pc, rule) || rule->base >= JP_ARCH_REGISTERS ||
-          !rule_saved_sig(&m, pc, rule)))) {
+         (!rule_cfa_sig(m, pc, rule) || rule->base >= JP_ARCH_REGISTERS ||
+          !rule_saved_sig(m, pc, rule)))) {
         memset(rule, 0, sizeof(*rule));
         rule->kind = fde->is_signal ? JP_CFI_SIGNAL
                      : error == 0   ? JP_CFI_COMPUTED
                                     : JP_CFI_BAD;
-    } else if (m.row.places[SP].how >= EXPRESSION) {
+    } else if (m->row.places[SP].how >= EXPRESSION) {
         rule->kind = JP_CFI_COMPUTED; /* sp is not the CFA */
     } else if (JP_ARCH_STUB_WORDS != 0) {
         raise_cfa_sig(rule);
@@ -550,49 +552,49 @@ static int value_sig(const struct machine *m, uint32_t index, uint64_t own,
 }
 
 int jp_cfi_compute_sig(const struct jp_cfi_image *image, uint64_t pc,
-                       struct jp_cfi_values *values)
+                       uint64_t *rows, struct jp_cfi_values *values)
 {
-    struct machine m;
-    struct jp_cfi_fde fde;
+    struct machine *m = (struct machine *)rows;
+    struct jp_cfi_fde *fde = &m->found;
     const uint64_t *registers = values->registers;
     struct jp_expr_value cfa = {.offset = 0};
     struct jp_expr_input input = {.pc = pc,
                                   .registers = registers,
                                   .read_sig = values->read_sig,
                                   .data = values->data};
-    int error = jp_cfi_find_sig(image, pc, &fde);
+    int error = jp_cfi_find_sig(image, pc, fde);
     if (error == 0)
-        error = start_sig(&m, image, &fde, pc);
+        error = start_sig(m, image, fde, pc);
     if (error != 0)
         return error == -EAGAIN ? error : -EINVAL;
-    if (m.row.expression == 0 && m.row.base < JP_ARCH_REGISTERS)
-        cfa.offset = (int64_t)registers[m.row.base] + m.row.offset;
-    else if (m.row.expression == 0 ||
-             evaluate_sig(&m, m.row.expression, &input, &cfa) != 0)
+    if (m->row.expression == 0 && m->row.base < JP_ARCH_REGISTERS)
+        cfa.offset = (int64_t)registers[m->row.base] + m->row.offset;
+    else if (m->row.expression == 0 ||
+             evaluate_sig(m, m->row.expression, &input, &cfa) != 0)
         return -EINVAL;
     input.cfa = (uint64_t)cfa.offset;
     input.with_cfa = 1;
-    values->is_root = m.row.places[RA].how == UNDEFINED;
-    values->exact = fde.is_signal;
-    int good = value_sig(&m, RA, registers[JP_ARCH_RA], &input, &values->ra) &&
-               value_sig(&m, FP, registers[JP_ARCH_FP], &input, &values->fp) &&
-               value_sig(&m, SP, input.cfa, &input, &values->sp);
+    values->is_root = m->row.places[RA].how == UNDEFINED;
+    values->exact = fde->is_signal;
+    int good = value_sig(m, RA, registers[JP_ARCH_RA], &input, &values->ra) &&
+               value_sig(m, FP, registers[JP_ARCH_FP], &input, &values->fp) &&
+               value_sig(m, SP, input.cfa, &input, &values->sp);
     for (uint32_t i = 0; good && i < JP_ARCH_SAVED_COUNT; i++)
-        good = value_sig(&m, SAVED + i, registers[saved[i]], &input,
+        good = value_sig(m, SAVED + i, registers[saved[i]], &input,
                          &values->saved[i]);
     return good ? 0 : -EINVAL;
 }
 
 int jp_cfi_rule_sig(const struct jp_cfi_image *image, uint64_t pc,
-                    struct jp_cfi_rule *rule)
+                    uint64_t *rows, struct jp_cfi_rule *rule)
 {
-    struct jp_cfi_fde fde;
+    struct jp_cfi_fde *fde = &((struct machine *)rows)->found;
     memset(rule, 0, sizeof(*rule));
-    int error = jp_cfi_find_sig(image, pc, &fde);
+    int error = jp_cfi_find_sig(image, pc, fde);
     if (error == -EAGAIN)
         return error;
     if (error == 0)
-        return jp_cfi_run_sig(image, &fde, pc, rule);
+        return jp_cfi_run_sig(image, fde, pc, rows, rule);
     rule->kind = error == -EINVAL ? JP_CFI_BAD : JP_CFI_NONE;
     return 0;
 }
