@@ -4,6 +4,7 @@
  * until it returns: hand-made pieces of code, one for each way.
  * Runs in: tests. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +21,7 @@
 #include "../../preload/sig/arch/arch.h"
 #include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/code/maps.h"
+#include "../../preload/sig/code/procmaps.h"
 #include "../../preload/sig/unwind/walk_cfi.h"
 
 #ifdef __x86_64__
@@ -333,6 +335,56 @@ static void test_address_in_a_register(void **state)
     assert_int_equal(frame.registers[JP_ARCH_SP], (uint64_t)stack);
 }
 
+/* A JIT compiler has got more memory for code since the table of ranges was
+ * read, and nobody has asked about it yet. */
+static void test_code_that_is_new(void **state)
+{
+    static const uint8_t call[] = {0xe8, 0, 0, 0, 0};
+    const size_t size = 2 * (size_t)PAGE; /* more than is free behind `page` */
+    uint8_t *fresh = mmap(NULL, size, PROT_READ | PROT_WRITE | PROT_EXEC,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *const behind = fresh + CODE + sizeof(call);
+    const int32_t way = (int32_t)(page + CODE - behind);
+    struct jp_vma vma;
+    struct jp_maps_range range;
+    struct jp_walk walk = walk_of_stack();
+    struct jp_walk_frame frame;
+    (void)state;
+    assert_ptr_not_equal(fresh, MAP_FAILED);
+    if (jp_procmaps_query_sig((uint64_t)fresh, &vma) != 0)
+        skip(); /* Linux before 6.11: only a scan finds it */
+    memcpy(fresh + CODE, call, sizeof(call));
+    memcpy(behind - sizeof(way), &way, sizeof(way));
+    /* It called this function, whose frame this is: what else lies on the
+     * stack is not the caller. */
+    frame = lay(page + CODE, "\x90\x90", 2, 1, 2, 5);
+    stack[6] = (uint64_t)behind;
+    assert_int_equal(jp_walk_hidden_sig(&walk, &frame), 0);
+    assert_int_equal(walk.doubtful, 0);
+    /* It may have called this one, which has no frame then; the code that
+     * returns, or calls elsewhere, does so. */
+    memcpy(behind - 5, "\x90\x90\x90\xff\xd1", 5);
+    frame = lay(page + CODE, "\x90\x90", 2, 1, 50, 5);
+    stack[2] = (uint64_t)behind;
+    assert_int_equal(jp_walk_hidden_sig(&walk, &frame), 0);
+    assert_int_equal(walk.doubtful, 1);
+    frame = lay(page + CODE, "\x59\xff\xe1", 3, 0, 50, 40);
+    stack[1] = (uint64_t)behind;
+    assert_int_equal(jp_walk_ahead_sig(&walk, &frame), JP_AHEAD_AT);
+    assert_int_equal(frame.pc, (uint64_t)behind);
+    /* None of these has entered it: there is no map here. */
+    assert_int_equal(jp_maps_find_sig((uint64_t)fresh, &range), -ENOENT);
+    /* What is no code is none. */
+    assert_int_equal(mprotect(fresh, size, PROT_READ), 0);
+    memset(&buffer, 0, sizeof(buffer));
+    walk = walk_of_stack();
+    frame = lay(page + CODE, "\x90\x90", 2, 1, 50, 5);
+    stack[2] = (uint64_t)behind;
+    assert_int_equal(jp_walk_hidden_sig(&walk, &frame), 0);
+    assert_int_equal(walk.doubtful, 0);
+    assert_int_equal(munmap(fresh, size), 0);
+}
+
 /* Code at the end and at the begin of a page, which alone is read. */
 static void test_code_before_is_in_the_page(void **state)
 {
@@ -415,6 +467,7 @@ int main(void)
         cmocka_unit_test(test_address_left),
         cmocka_unit_test(test_code_that_has_gone),
         cmocka_unit_test(test_address_in_a_register),
+        cmocka_unit_test(test_code_that_is_new),
         cmocka_unit_test(test_code_before_is_in_the_page),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_any_bytes),

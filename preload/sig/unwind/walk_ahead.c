@@ -289,13 +289,13 @@ int jp_walk_called_sig(uint64_t address)
     return jp_arch_is_call_sig(code);
 }
 
-/* Whether an address is in known code and, unless it is sure to be a return
- * address, follows a call instruction. */
-static int is_code_sig(uint64_t address, int sure)
+/* Whether an address is code and, unless it is sure to be a return address,
+ * follows a call instruction.  The kernel is asked about one that the table of
+ * ranges does not have, as a JIT compiler's memory grows. */
+static int is_code_sig(struct jp_walk *walk, uint64_t address, int sure)
 {
-    struct jp_maps_range range;
-    return jp_maps_find_sig(address, &range) == 0 &&
-           (sure || jp_walk_called_sig(address) == 1);
+    return (sure || jp_walk_called_sig(address) == 1) &&
+           jp_maps_executable_sig(walk->buffer, address);
 }
 
 /* Goes to the caller whose return address is at sp + `up` and whose sp is
@@ -314,7 +314,7 @@ static enum jp_ahead take_at_sig(struct run *run, struct jp_walk_frame *frame,
         (popped ? !jp_walk_inside_sig(walk, fp_at) : fp >= sp && fp <= at))
         return JP_AHEAD_UNKNOWN;
     const uint64_t caller = jp_arch_strip_sig(jp_walk_load_sig(walk, at));
-    if (!is_code_sig(caller, sure))
+    if (!is_code_sig(walk, caller, sure))
         return JP_AHEAD_UNKNOWN;
     const uint64_t caller_fp = popped ? jp_walk_load_sig(walk, fp_at) : fp;
     if (!jp_walk_up_sig(walk, frame, above, 8))
@@ -353,7 +353,7 @@ static enum jp_ahead take_held_sig(struct run *run, struct jp_walk_frame *frame,
             caller)
         return JP_AHEAD_OWN;
     if ((!sure && caller - (run->begin - NEAR_BYTES) < 2ULL * NEAR_BYTES) ||
-        (fp >= sp && fp < sp + up) || !is_code_sig(caller, 0) ||
+        (fp >= sp && fp < sp + up) || !is_code_sig(run->walk, caller, 0) ||
         !jp_walk_up_sig(run->walk, frame, sp + up, 0))
         return JP_AHEAD_UNKNOWN;
     frame->pc = caller;
@@ -396,7 +396,7 @@ static enum jp_ahead take_pushed_sig(struct run *run,
         return JP_AHEAD_UNKNOWN;
     const uint64_t caller = frame->registers[run->pushed - 1];
     if (run->at.popped != 0 || run->at.fp_up >= 0 || run->calls != 0 ||
-        !is_code_sig(caller, 0))
+        !is_code_sig(run->walk, caller, 0))
         return JP_AHEAD_UNKNOWN;
     frame->pc = caller;
     return JP_AHEAD_AT;

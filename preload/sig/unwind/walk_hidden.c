@@ -15,6 +15,8 @@
 #define CODE_BYTES 64U     /* of code before the interrupted instruction, too */
 #define CALLED_BYTES 4096U /* of code: a function without a frame is shorter */
 #define PAGE 4096U
+#define NEAR (1ULL << 31) /* a call's distance at most (Intel SDM, CALL) */
+#define LEAST 65536U      /* numbers below this are no addresses */
 
 _Static_assert(JP_ARCH_CALLER_BEFORE >= JP_ARCH_CALL_BYTES,
                "what is read has the whole call");
@@ -28,19 +30,32 @@ enum kin {
     KIN_CALLER     /* one behind a call to this very function */
 };
 
-/* Which of them an address is.  (Not inlined, since its frame would add to the
- * deepest place of the handler's stack.) */
-__attribute__((noinline)) static enum kin
-kin_of_sig(const struct jp_walk_frame *frame, uint64_t address)
+/* A look at the stack and registers of interrupted code. */
+struct look {
+    struct jp_walk *walk;
+    struct jp_walk_frame *frame;
+    uint64_t by_fp; /* the return address that the frame pointer leads to; 0:
+                       it leads nowhere */
+};
+
+/* Whether an address that the table of ranges does not have may be code all the
+ * same, as that of a JIT compiler which nobody has asked about yet: it is not
+ * on the stack, but near the interrupted code or `by_fp`.  To ask about each
+ * word would cost too much. */
+static int is_near_sig(const struct look *look, uint64_t address)
 {
-    struct jp_maps_range range;
-    uint8_t code[JP_ARCH_CALLER_BYTES];
+    const struct jp_walk *walk = look->walk;
+    if (address < LEAST || address - walk->low < walk->high - walk->low)
+        return 0;
+    return address - (look->frame->pc - NEAR) < 2 * NEAR ||
+           (look->by_fp != 0 && address - (look->by_fp - NEAR) < 2 * NEAR);
+}
+
+/* Which of them an address is, if it is code whose call is `code`. */
+static enum kin called_sig(const struct jp_walk_frame *frame, uint64_t address,
+                           const uint8_t code[JP_ARCH_CALLER_BYTES])
+{
     uint64_t target = 0;
-    const uint64_t from = address - JP_ARCH_CALLER_BEFORE;
-    /* V8's small integers have 32 zeros, and code hardly ever begins there. */
-    if ((uint32_t)address == 0 || jp_maps_find_sig(address, &range) != 0 ||
-        jp_sys_safe_read_sig(from, code, sizeof(code)) != sizeof(code))
-        return KIN_NONE;
     switch (jp_arch_call_before_sig(code, address, frame->registers, &target)) {
     case JP_ARCH_CALL_HANDLER:
         return KIN_HANDLER;
@@ -59,20 +74,44 @@ kin_of_sig(const struct jp_walk_frame *frame, uint64_t address)
     }
 }
 
-/* Which of them the word of the stack at `at` is. */
-static enum kin kin_sig(struct jp_walk *walk, const struct jp_walk_frame *frame,
-                        uint64_t at)
+/* Which of them an address is.  The kernel is asked last about one that the
+ * table does not have: so the answer is the same as when a later step of this
+ * walk, which asks, has entered it.  (Not inlined, since its frame would add to
+ * the deepest place of the handler's stack.) */
+__attribute__((noinline)) static enum kin kin_of_sig(const struct look *look,
+                                                     uint64_t address)
 {
-    return jp_walk_inside_sig(walk, at)
-               ? kin_of_sig(frame,
-                            jp_arch_strip_sig(jp_walk_load_sig(walk, at)))
+    struct jp_maps_range range;
+    uint8_t code[JP_ARCH_CALLER_BYTES];
+    const uint64_t from = address - JP_ARCH_CALLER_BEFORE;
+    /* V8's small integers have 32 zeros, and code hardly ever begins there. */
+    if ((uint32_t)address == 0)
+        return KIN_NONE;
+    const int known = jp_maps_find_sig(address, &range) == 0;
+    if ((!known && !is_near_sig(look, address)) ||
+        jp_sys_safe_read_sig(from, code, sizeof(code)) != sizeof(code))
+        return KIN_NONE;
+    const enum kin kin = called_sig(look->frame, address, code);
+    return kin == KIN_NONE || known ||
+                   jp_maps_executable_sig(look->walk->buffer, address)
+               ? kin
+               : KIN_NONE;
+}
+
+/* Which of them the word of the stack at `at` is. */
+static enum kin kin_sig(const struct look *look, uint64_t at)
+{
+    return jp_walk_inside_sig(look->walk, at)
+               ? kin_of_sig(look,
+                            jp_arch_strip_sig(jp_walk_load_sig(look->walk, at)))
                : KIN_NONE;
 }
 
 /* Goes to the caller whose return address is in the word at `at`. */
-static int take_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
-                    uint64_t at)
+static int take_sig(const struct look *look, uint64_t at)
 {
+    struct jp_walk *walk = look->walk;
+    struct jp_walk_frame *frame = look->frame;
     const uint64_t caller = jp_arch_strip_sig(jp_walk_load_sig(walk, at));
     if (!jp_walk_up_sig(walk, frame, at + 8, 8))
         return 0;
@@ -128,9 +167,10 @@ static const uint8_t *code_sig(const struct jp_walk *walk,
  * page.  Goes to the caller, and returns AT, if the frame pointer has not been
  * set since: the word pushed still equals it, and the return address is above.
  * Returns OWN if it has, and still points to that word. */
-static enum jp_ahead pushed_sig(struct jp_walk *walk,
-                                struct jp_walk_frame *frame)
+static enum jp_ahead pushed_sig(const struct look *look)
 {
+    struct jp_walk *walk = look->walk;
+    const struct jp_walk_frame *frame = look->frame;
     const uint64_t sp = frame->registers[JP_ARCH_SP];
     const uint64_t fp = frame->registers[JP_ARCH_FP];
     uint64_t before;
@@ -147,8 +187,7 @@ static enum jp_ahead pushed_sig(struct jp_walk *walk,
             return JP_AHEAD_OWN;
         if (!set && jp_walk_inside_sig(walk, at) &&
             jp_walk_load_sig(walk, at) == fp &&
-            kin_sig(walk, frame, at + 8) > KIN_ELSEWHERE &&
-            take_sig(walk, frame, at + 8))
+            kin_sig(look, at + 8) > KIN_ELSEWHERE && take_sig(look, at + 8))
             return JP_AHEAD_AT;
     }
     return JP_AHEAD_UNKNOWN;
@@ -158,20 +197,16 @@ static enum jp_ahead pushed_sig(struct jp_walk *walk,
  * return address, in the link register or popped for a while.  It is not in the
  * frame that the frame pointer leads to, nor nearby, as behind a call of this
  * very function.  *address is set where it is the caller's. */
-static enum kin held_sig(struct jp_walk *walk,
-                         const struct jp_walk_frame *frame, uint64_t *address)
+static enum kin held_sig(const struct look *look, uint64_t *address)
 {
-    const uint64_t at = frame->registers[JP_ARCH_FP] + JP_ARCH_FRAME_RA;
-    const uint64_t known = jp_walk_inside_sig(walk, at)
-                               ? jp_arch_strip_sig(jp_walk_load_sig(walk, at))
-                               : 0;
+    const struct jp_walk_frame *frame = look->frame;
     enum kin most = KIN_NONE;
     for (unsigned i = 0; i < JP_ARCH_REGISTERS; i++) {
         const uint64_t held = jp_arch_strip_sig(frame->registers[i]);
-        if (held == known ||
+        if (held == look->by_fp ||
             held - (frame->pc - CALLED_BYTES) < 2ULL * CALLED_BYTES)
             continue;
-        const enum kin kin = kin_of_sig(frame, held);
+        const enum kin kin = kin_of_sig(look, held);
         if (kin > most) {
             most = kin;
             *address = held;
@@ -184,21 +219,27 @@ int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 {
     const uint64_t sp = frame->registers[JP_ARCH_SP];
     const uint64_t fp = frame->registers[JP_ARCH_FP];
+    const uint64_t ra_at = fp + JP_ARCH_FRAME_RA;
+    const struct look look = {
+        walk, frame,
+        jp_walk_inside_sig(walk, ra_at)
+            ? jp_arch_strip_sig(jp_walk_load_sig(walk, ra_at))
+            : 0};
     uint64_t end = fp + JP_ARCH_FRAME_FP, caller = 0;
     /* First, as a function's own frame may begin at a return address that an
      * earlier function has left there. */
-    const enum jp_ahead pushed = pushed_sig(walk, frame);
+    const enum jp_ahead pushed = pushed_sig(&look);
     if (pushed != JP_AHEAD_UNKNOWN)
         return pushed == JP_AHEAD_AT;
-    if (kin_sig(walk, frame, sp) >= KIN_HANDLER)
-        return take_sig(walk, frame, sp);
+    if (kin_sig(&look, sp) >= KIN_HANDLER)
+        return take_sig(&look, sp);
     /* A frame that this very function was called with is its own.  V8's
      * builtins, in a file, go on in others that they jump to. */
-    const int own = kin_sig(walk, frame, fp + JP_ARCH_FRAME_RA) >= KIN_HANDLER;
+    const int own = kin_sig(&look, ra_at) >= KIN_HANDLER;
     const enum kin least = own                                ? KIN_CALLER
                            : jp_maps_anonymous_sig(frame->pc) ? KIN_ANY
                                                               : KIN_ELSEWHERE;
-    const enum kin held = held_sig(walk, frame, &caller);
+    const enum kin held = held_sig(&look, &caller);
     if (held == KIN_CALLER && !own) {
         frame->pc = caller;
         return 1;
@@ -206,7 +247,7 @@ int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     if (end > sp + WORDS * 8ULL)
         end = sp + WORDS * 8ULL;
     uint64_t at = sp;
-    while (at < end && kin_sig(walk, frame, at) < least)
+    while (at < end && kin_sig(&look, at) < least)
         at += 8;
     walk->doubtful |= at < end || held >= least;
     return 0;
