@@ -52,31 +52,48 @@ static struct jp_thread *adopt_self_sig(void)
     return thread;
 }
 
+/* Whether the thread is in a call that began before another thread ran a
+ * handler of the program's, and that the kernel is about to make again. */
+static int is_again_sig(const struct jp_thread_hooks *hooks,
+                        const ucontext_t *context)
+{
+    const uint64_t entered = atomic_load(&hooks->entered);
+    return entered != 0 &&
+           (uint32_t)entered != atomic_load(&jp_process.handled) &&
+           jp_arch_call_sig(context) >= 0;
+}
+
 /* Tells the hooks of the calling thread which signals another thread has taken.
- * A thread that blocks a signal was not woken for it. */
-static void told_sig(struct jp_thread_hooks *hooks, const ucontext_t *context)
+ * A thread that blocks a signal was not woken for it.  If the handler was to
+ * end a call that SA_RESTART of jprof's has made again, has that fail with
+ * EINTR.  (A call that is done has left its instruction.) */
+static void told_sig(struct jp_thread_hooks *hooks, ucontext_t *context)
 {
     uint64_t blocked;
     memcpy(&blocked, &context->uc_sigmask, sizeof(blocked));
     if (atomic_load(&hooks->masked) != 0)
         blocked = atomic_load(&hooks->blocked);
-    if ((atomic_exchange(&hooks->taken, 0) & ~blocked) != 0)
+    const uint64_t taken = atomic_exchange(&hooks->taken, 0);
+    const uint64_t cut = atomic_fetch_and(&hooks->cut, ~taken) & taken;
+    if ((taken & ~blocked) != 0)
         atomic_fetch_add(&hooks->told, 1);
+    if ((cut & ~blocked) != 0 && is_again_sig(hooks, context))
+        jp_arch_skip_call_sig(context, -EINTR);
 }
 
 /* Tells the hooks of the calling thread that the handler ran, so that a call
  * may have ended early, and where the thread goes on. */
-static void ran_sig(struct jp_thread *thread, const ucontext_t *context)
+static void ran_sig(struct jp_thread *thread, ucontext_t *context)
 {
     const uint32_t tid = thread == NULL ? jp_sys_gettid_sig() : 0;
     if (tid != 0)
         thread = jp_thread_by_tid_sig(tid);
     if (thread == NULL)
         return;
-    const uint64_t pc = jp_arch_pc_sig(context), sp = jp_arch_sp_sig(context);
     atomic_fetch_add(&thread->hooks.runs, 1);
     if (atomic_load(&thread->hooks.taken) != 0)
         told_sig(&thread->hooks, context);
+    const uint64_t pc = jp_arch_pc_sig(context), sp = jp_arch_sp_sig(context);
     /* jp_program_handler is about to ask where the thread was before it:
      * signals that come while it runs do not count. */
     if (jp_own_code_has_sig(pc))
@@ -94,7 +111,6 @@ static void ran_sig(struct jp_thread *thread, const ucontext_t *context)
 static void ran_shared_sig(void)
 {
     atomic_fetch_add(&jp_process.shared, 1);
-    atomic_store(&jp_process.handled_last, 0);
 }
 
 static int is_control_sig(const siginfo_t *info)
@@ -197,7 +213,7 @@ static void thread_clock_sig(const struct jp_clock_kind *kind,
 /* Handles a signal of the process's slow timer, which came to the calling
  * thread: adopts the thread if it has no record, samples CPU time that its own
  * clock has not seen, and goes on searching for other threads. */
-static void watch_sig(const ucontext_t *context)
+static void watch_sig(ucontext_t *context)
 {
     ran_shared_sig();
     const uint32_t tid = jp_sys_gettid_sig();
@@ -218,7 +234,7 @@ static void watch_sig(const ucontext_t *context)
 
 /* Handles the signal of JP_FIRST's timer or of the process's slow timer.
  * Returns 0 when it is neither. */
-static int timer_sig(const siginfo_t *info, const ucontext_t *context)
+static int timer_sig(const siginfo_t *info, ucontext_t *context)
 {
     const uint64_t value = (uint64_t)info->si_value.sival_ptr;
     if (value == (JP_CONTROL_MAGIC | JP_CONTROL_START)) {

@@ -5,11 +5,15 @@
  *     stolen [ROUNDS=40]
  *     stolen ROUNDS theirs
  *     stolen ROUNDS own
+ *     stolen ROUNDS cut|kept
  * Both are on one processor, where the main thread takes no one's place.
  * Prints how many receives came back short.  theirs: the signal is the
  * program's, and is to end the main thread's epoll_wait or poll; prints how
- * many it ended, and how many of these took the thread more than 5 ms of CPU
- * time.  own: the signals are the other thread's own, and end nothing.
+ * many it ended, how many of these took the thread more than 5 ms of CPU time,
+ * and how many were over before, or as, the signal was sent.  own: the signals
+ * are the other thread's own, and end nothing.  cut: as theirs, of read, waitpid
+ * and accept, which SA_RESTART makes again; the handler is without it.  kept:
+ * the handler is with it, and ends none.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
@@ -24,6 +28,8 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 
 #define HALF 1000
 
@@ -47,6 +53,7 @@ static void *steal_halves(void *unused)
 }
 
 static _Atomic int waiting;
+static _Atomic double sent; /* when a signal was last sent, in s */
 
 static void nothing(int number)
 {
@@ -65,6 +72,83 @@ static int main_waits(void)
     return state == 'S';
 }
 
+static int quiet[2], listening;
+static struct sockaddr_un address = {.sun_family = AF_UNIX};
+static pid_t child;
+static _Atomic int passed; /* calls that are over */
+
+/* A child that waits to be killed. */
+static pid_t begin_child(void)
+{
+    const pid_t pid = fork();
+    while (pid == 0)
+        pause();
+    return pid;
+}
+
+/* Makes the main thread's call of a round: 1 if a signal ended it. */
+static int call_restarted(int number)
+{
+    char byte;
+    long result = 0;
+    if (number % 3 == 0)
+        result = read(quiet[0], &byte, 1);
+    else if (number % 3 == 1 && (result = waitpid(child, NULL, 0)) == child)
+        child = begin_child();
+    else if (number % 3 == 2 && (result = accept(listening, NULL, NULL)) >= 0)
+        close((int)result);
+    return result < 0 && errno == EINTR;
+}
+
+/* Ends that call in another way. */
+static void release(int number)
+{
+    const int caller = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (number % 3 == 0 && write(quiet[1], "x", 1) != 1)
+        die("write");
+    if (number % 3 == 1 && kill(child, SIGKILL) != 0)
+        die("kill");
+    if (number % 3 == 2 &&
+        connect(caller, (struct sockaddr *)&address, sizeof(address)) != 0)
+        die("connect");
+    while (passed == number)
+        usleep(1000);
+    close(caller);
+}
+
+/* data: for how many ms a call may go on. */
+static void *steal_restarted(void *data)
+{
+    const long patience_ms = (long)data;
+    for (int i = 0; i < rounds; i++) {
+        while (!waiting)
+            usleep(1000);
+        waiting = 0;
+        do
+            usleep(20000);
+        while (!main_waits());
+        kill(getpid(), SIGUSR2);
+        raise(SIGPROF); /* That one, and the first, in this thread. */
+        for (long ms = 0; ms < patience_ms && passed == i; ms++)
+            usleep(1000);
+        if (passed == i)
+            release(i);
+    }
+    return NULL;
+}
+
+static int count_restarted(void)
+{
+    int ended = 0;
+    for (passed = 0; passed < rounds; passed++) {
+        waiting = 1;
+        ended += call_restarted(passed);
+    }
+    kill(child, SIGKILL);
+    printf("ended %d\n", ended);
+    return 0;
+}
+
 static void *steal_theirs(void *unused)
 {
     for (int i = 0; i < rounds; i++) {
@@ -74,6 +158,7 @@ static void *steal_theirs(void *unused)
         do
             usleep(20000);
         while (!main_waits());
+        sent = cpu_seconds(CLOCK_MONOTONIC);
         kill(getpid(), SIGUSR2);
         raise(SIGPROF); /* That one, and the first, in this thread. */
     }
@@ -108,20 +193,24 @@ static int count_theirs(int wait_ms)
 {
     const int poller = epoll_create1(0);
     struct epoll_event event;
-    int ended = 0, slow = 0;
+    int ended = 0, slow = 0, late = 0;
     for (int i = 0; i < rounds; i++) {
         const double before = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
+        const double last =
+            cpu_seconds(CLOCK_MONOTONIC) + 0.75 * wait_ms / 1000;
+        sent = 0;
         waiting = 1;
         const int result = i % 2 == 0 ? epoll_wait(poller, &event, 1, wait_ms)
                                       : poll(NULL, 0, wait_ms);
         ended += result < 0 && errno == EINTR;
+        late += result == 0 && (sent == 0 || sent > last);
         slow += cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - before > 0.005;
     }
-    printf("ended %d slow %d\n", ended, slow);
+    printf("ended %d slow %d late %d\n", ended, slow, late);
     return 0;
 }
 
-static void share_processor(void *(*steal)(void *))
+static void share_processor(void *(*steal)(void *), long what)
 {
     cpu_set_t one;
     const struct sched_param none = {0};
@@ -130,10 +219,28 @@ static void share_processor(void *(*steal)(void *))
     if (sched_setaffinity(0, sizeof(one), &one) != 0)
         die("sched_setaffinity");
     pthread_t thief;
-    if (pthread_create(&thief, NULL, steal, NULL) != 0)
+    if (pthread_create(&thief, NULL, steal, (void *)what) != 0)
         die("pthread_create");
     if (sched_setscheduler(0, SCHED_IDLE, &none) != 0)
         die("sched_setscheduler");
+}
+
+/* Prints how many calls that SA_RESTART makes again a signal ended. */
+static int restarted(int kept)
+{
+    const struct sigaction action = {.sa_handler = nothing,
+                                     .sa_flags = kept ? SA_RESTART : 0};
+    snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "stolen %d",
+             (int)getpid()); /* abstract: unix(7) */
+    listening = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (pipe(quiet) != 0 || listening < 0 ||
+        bind(listening, (struct sockaddr *)&address, sizeof(address)) != 0 ||
+        listen(listening, 1) != 0)
+        die("restarted");
+    child = begin_child();
+    sigaction(SIGUSR2, &action, NULL);
+    share_processor(steal_restarted, kept ? 50 : 2000);
+    return count_restarted();
 }
 
 int main(int argc, char **argv)
@@ -147,12 +254,14 @@ int main(int argc, char **argv)
         sigaction(SIGPIPE, &action, NULL);
         sigaction(SIGUSR1, &action, NULL);
         sigaction(SIGUSR2, &action, NULL);
-        share_processor(own ? cause_own : steal_theirs);
+        if (strcmp(argv[2], "cut") == 0 || strcmp(argv[2], "kept") == 0)
+            return restarted(strcmp(argv[2], "kept") == 0);
+        share_processor(own ? cause_own : steal_theirs, 0);
         return count_theirs(own ? 100 : 2000);
     }
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, channel) != 0)
         die("socketpair");
-    share_processor(steal_halves);
+    share_processor(steal_halves, 0);
     for (int i = 0; i < rounds; i++) {
         ssize_t done = recv(channel[0], data, sizeof(data), MSG_WAITALL);
         if (done < 0)

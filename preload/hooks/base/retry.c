@@ -35,7 +35,6 @@ int jp_retry_begin(struct jp_retry *retry)
         atomic_load_explicit(&jp_process.shared, memory_order_relaxed);
     retry->handled =
         atomic_load_explicit(&jp_process.handled, memory_order_relaxed);
-    retry->handled_first = retry->handled;
     retry->told = atomic_load(&retry->thread->hooks.told);
     retry->theirs = jp_local.theirs;
     return 1;
@@ -50,16 +49,6 @@ int jp_retry_take_ours(struct jp_retry *retry)
     retry->runs = runs;
     retry->shared = shared;
     return ours;
-}
-
-/* Whether a handler of the program's has run in another thread, after all of
- * jprof's in others, for a signal to the process that may have woken this
- * thread: the process's first, which the kernel prefers for such signals. */
-static int is_theirs(const struct jp_retry *retry)
-{
-    return retry->thread->tid == jp_owner->pid &&
-           atomic_load(&jp_process.handled) != retry->handled &&
-           atomic_load(&jp_process.handled_last) != 0;
 }
 
 /* Whether to go on waiting for another thread.  begin, used: the time and the
@@ -79,17 +68,12 @@ static void await_others(const struct jp_retry *retry)
     const uint64_t begin = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const uint64_t used = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
     while (atomic_load(&jp_process.shared) == retry->shared &&
-           !is_theirs(retry) && jp_retry_undisturbed(retry) &&
-           may_wait_on(begin, used))
+           jp_retry_undisturbed(retry) && may_wait_on(begin, used))
         jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
 }
 
 int jp_retry_interrupted(struct jp_retry *retry)
 {
-    if (atomic_load(&retry->thread->hooks.runs) == retry->runs &&
-        is_theirs(retry))
-        return 0;
-    retry->handled = atomic_load(&jp_process.handled);
     if (jp_retry_take_ours(retry))
         return 1;
     if (jp_threads_taken_sig() < 2 || !jp_retry_undisturbed(retry))
@@ -97,25 +81,25 @@ int jp_retry_interrupted(struct jp_retry *retry)
     await_others(retry);
     /* Samples of the waiting itself say nothing about the call. */
     retry->runs = atomic_load(&retry->thread->hooks.runs);
-    return !is_theirs(retry) && jp_retry_take_ours(retry);
+    return jp_retry_take_ours(retry);
 }
 
 int jp_retry_undisturbed(const struct jp_retry *retry)
 {
     return jp_local.theirs == retry->theirs &&
            (atomic_load(&retry->thread->hooks.told) == retry->told ||
-            atomic_load(&jp_process.handled) == retry->handled_first);
+            atomic_load(&jp_process.handled) == retry->handled);
 }
 
-/* Blocks all signals but jprof's, those that do nothing, and glibc's two
- * (cancellation and setxid, nptl(7)), and sets *before to the mask before.
- * Returns 0, with that mask, if a handler of the program's has run. */
+/* Blocks all signals but those that do nothing and glibc's two (cancellation
+ * and setxid, nptl(7)), and sets *before to the mask before.  jprof's are among
+ * them: by one of these another thread tells of a handler that it ran, and that
+ * is to come before the question or in the call, to end it.  Returns 0, with
+ * that mask, if a handler of the program's has run. */
 static int mask_signals(const struct jp_retry *retry, uint64_t *before)
 {
-    jp_sys_sigmask_sig(SIG_BLOCK,
-                       ~(atomic_load(&jp_owned.unblocked) |
-                         atomic_load(&jp_owned.ignored) | JP_SIGNALS_LIBC),
-                       before);
+    jp_sys_sigmask_sig(
+        SIG_BLOCK, ~(atomic_load(&jp_owned.ignored) | JP_SIGNALS_LIBC), before);
     if (jp_retry_undisturbed(retry))
         return 1;
     jp_sys_sigmask_sig(SIG_SETMASK, *before, NULL);

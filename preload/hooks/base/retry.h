@@ -16,12 +16,11 @@
 /* The counts of handlers when a call began, or when they were last compared. */
 struct jp_retry {
     struct jp_thread *thread;
-    uint32_t runs;                /* jp_thread_hooks.runs */
-    uint32_t shared;              /* jp_process.shared */
-    uint32_t handled;             /* jp_process.handled */
-    uint32_t told, handled_first; /* jp_thread_hooks.told and jp_process.handled
-                                     when the call began */
-    uint32_t theirs;              /* jp_local.theirs */
+    uint32_t runs;          /* jp_thread_hooks.runs */
+    uint32_t shared;        /* jp_process.shared */
+    uint32_t told, handled; /* jp_thread_hooks.told and jp_process.handled
+                               when the call began */
+    uint32_t theirs;        /* jp_local.theirs */
 };
 
 /* Called before a call.  Returns 0 where no signal of jprof's can come; the
@@ -38,14 +37,49 @@ int jp_retry_take_ours(struct jp_retry *retry);
 /* The same for a call that failed with EINTR.  If no handler of the program's
  * ran, jprof's signal is the likely cause although its handler was not counted
  * yet: waits for the thread that handles it, for 100 ms of time or 10 ms of
- * CPU time, whichever is longer, unless it is the process's first thread and
- * another has run a handler of the program's for a signal to the process.
- * (A thread that was stopped and continued gets here, too.) */
+ * CPU time, whichever is longer, unless another thread tells it that it has run
+ * a handler of the program's for a signal to the process.  (A thread that was
+ * stopped and continued gets here, too.) */
 int jp_retry_interrupted(struct jp_retry *retry);
 
 /* Whether no handler of the program's ran since begin: in this thread, or in
  * another for a signal to the process that would have ended this one's call. */
 int jp_retry_undisturbed(const struct jp_retry *retry);
+
+/* Called just before and just after the C library's function of a call that
+ * SA_RESTART makes again, between which the thread makes that system call and
+ * no other: jprof's handler has it fail with EINTR when another thread has run
+ * a handler of the program's that was to end it. */
+static inline void jp_retry_enter(const struct jp_retry *retry)
+{
+    atomic_store_explicit(&retry->thread->hooks.entered,
+                          JP_ENTERED | retry->handled, memory_order_release);
+}
+
+static inline void jp_retry_leave(const struct jp_retry *retry)
+{
+    atomic_store_explicit(&retry->thread->hooks.entered, 0,
+                          memory_order_release);
+}
+
+/* Called with 0 before a handler of the program's, which may interrupt such a
+ * call, and with the result after it. */
+static inline uint64_t jp_retry_outside(struct jp_thread *thread,
+                                        uint64_t entered)
+{
+    return atomic_exchange(&thread->hooks.entered, entered);
+}
+
+/* Makes such a call once.  Is its result.  may: jp_retry_begin's. */
+#define JP_RETRY_IN(retry, may, call)                                          \
+    ({                                                                         \
+        if (may)                                                               \
+            jp_retry_enter(retry);                                             \
+        const __typeof__(call) in_ = call;                                     \
+        if (may)                                                               \
+            jp_retry_leave(retry);                                             \
+        in_;                                                                   \
+    })
 
 /* The first core of the hooks, "again": makes `call`, which returns -1 and
  * sets errno, again and again until it is done or a handler of the program's
@@ -56,7 +90,7 @@ int jp_retry_undisturbed(const struct jp_retry *retry);
         const int may_ = jp_retry_begin(&retry_);                              \
         __typeof__(call) result_;                                              \
         do                                                                     \
-            result_ = call;                                                    \
+            result_ = JP_RETRY_IN(&retry_, may_, call);                        \
         while (result_ < 0 && errno == EINTR && may_ &&                        \
                jp_retry_interrupted(&retry_));                                 \
         result_;                                                               \
@@ -83,10 +117,10 @@ int jp_retry_undisturbed(const struct jp_retry *retry);
 
 /* Makes a call that takes a signal mask (ppoll and its like) once more, so
  * that no handler of the program's is missed between the question whether one
- * ran and the call: blocks all signals but the clock's and those that do
- * nothing, asks, and calls `again`, which makes the call with the mask it is
- * given.  Returns its result, or -1 with EINTR when a handler of the program's
- * has run.  The thread may be cancelled in `again`. */
+ * ran and the call: blocks all signals but those that do nothing, asks, and
+ * calls `again`, which makes the call with the mask it is given.  Returns its
+ * result, or -1 with EINTR when a handler of the program's has run.  The thread
+ * may be cancelled in `again`. */
 int jp_retry_masked(const struct jp_retry *retry,
                     int (*again)(void *subject, const sigset_t *mask),
                     void *subject);

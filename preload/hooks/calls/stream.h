@@ -41,7 +41,7 @@ int jp_stream_ask_again(struct jp_stream *stream);
     ({                                                                         \
         __typeof__(call) again_;                                               \
         do                                                                     \
-            again_ = call;                                                     \
+            again_ = JP_RETRY_IN(&(stream)->retry, 1, call);                   \
         while (again_ < 0 && jp_stream_go_on(stream));                         \
         again_;                                                                \
     })

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "hooks/base/real.h"
+#include "hooks/base/retry.h"
 #include "sig/files/tree.h"
 #include "sig/files/usage.h"
 #include "sig/state/process.h"
@@ -34,8 +35,10 @@ static pid_t wait_for(pid_t pid, int *status, int options, struct rusage *usage)
         status = &own_status;
     if (usage == NULL)
         usage = &own_usage;
+    struct jp_retry retry;
+    const int may = jp_retry_begin(&retry);
     const uint64_t before = jp_usage_children_sig();
-    pid = real(pid, status, options, usage);
+    pid = JP_RETRY_IN(&retry, may, real(pid, status, options, usage));
     if (pid > 0 && (WIFEXITED(*status) || WIFSIGNALED(*status)) &&
         jp_usage_children_sig() != before)
         jp_tree_child_sig((uint32_t)pid, jp_usage_of_sig(usage));
@@ -46,7 +49,11 @@ static pid_t wait_for(pid_t pid, int *status, int options, struct rusage *usage)
     JP_HOOK(pid_t, name, declared)                                             \
     {                                                                          \
         JP_REAL(name)                                                          \
-        return is_wanted() ? wait_for as_wait4 : real used;                    \
+        struct jp_retry retry;                                                 \
+        if (is_wanted())                                                       \
+            return wait_for as_wait4;                                          \
+        const int may = jp_retry_begin(&retry);                                \
+        return JP_RETRY_IN(&retry, may, real used);                            \
     }
 
 WAIT(wait, (int *status), (status), (WAIT_ANY, status, 0, NULL))
@@ -63,11 +70,13 @@ WAIT(wait4, (pid_t pid, int *status, int options, struct rusage *usage),
 JP_HOOK(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options))
 {
     JP_REAL(waitid)
+    struct jp_retry retry;
+    const int may = jp_retry_begin(&retry);
     if (!is_wanted() || info == NULL || (options & WEXITED) == 0 ||
         (options & WNOWAIT) != 0)
-        return real(type, id, info, options);
+        return JP_RETRY_IN(&retry, may, real(type, id, info, options));
     const uint64_t before = jp_usage_children_sig();
-    const int result = real(type, id, info, options);
+    const int result = JP_RETRY_IN(&retry, may, real(type, id, info, options));
     if (result == 0 && info->si_signo == SIGCHLD && info->si_pid > 0 &&
         (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED ||
          info->si_code == CLD_DUMPED))

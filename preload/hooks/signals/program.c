@@ -142,19 +142,20 @@ static int is_to_process(int signal, const siginfo_t *info)
 /* Called after a handler of the program's has run for a signal to the process:
  * the kernel may have woken the first thread for it, which it prefers, and
  * then goes on with that thread's call by itself.  Has that call end, if it is
- * one that any handler ends. */
+ * one that any handler ends, or that this handler does, without SA_RESTART. */
 static void tell_first(int signal)
 {
     const uint32_t pid = jp_owner->pid, tid = jp_sys_gettid_sig();
     siginfo_t info = {.si_code = SI_QUEUE};
     atomic_fetch_add(&jp_process.handled, 1);
-    atomic_store(&jp_process.handled_last, 1);
     if (tid == 0 || tid == pid || atomic_load(&jp_process.running) == 0 ||
         jp_local_is_vfork_child())
         return;
     struct jp_thread *first = jp_thread_by_tid_sig(pid);
     if (first == NULL)
         return;
+    if ((jp_programs[signal].asked.sa_flags & SA_RESTART) == 0)
+        atomic_fetch_or(&first->hooks.cut, JP_SIGSET(signal));
     atomic_fetch_or(&first->hooks.taken, JP_SIGSET(signal));
     info.si_signo = jp_process.signal;
     info.si_value.sival_int = JP_HANDLER_TOLD;
@@ -174,7 +175,11 @@ static void call(uint64_t handler, int signal, siginfo_t *info, void *context)
         ((asked->sa_flags & SA_NODEFER) != 0 ? 0 : JP_SIGSET(signal)));
     jp_local.theirs++;
     const int to_process = is_to_process(signal, info);
+    struct jp_thread *thread = jp_local.thread;
+    const uint64_t entered = thread != NULL ? jp_retry_outside(thread, 0) : 0;
     run(handler, signal, info, context);
+    if (thread != NULL)
+        jp_retry_outside(thread, entered);
     jp_local.program_blocked = before;
     if (to_process)
         tell_first(signal);

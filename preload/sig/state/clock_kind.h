@@ -24,7 +24,7 @@ struct jp_thread;
 struct jp_signal {
     int number;
     const siginfo_t *info;
-    const ucontext_t *context;
+    ucontext_t *context;
     uint64_t now_ns; /* CLOCK_MONOTONIC, when its handler began */
     /* Walks the calling thread's stack and compares it with the stack of its
      * last sample: 1 the same, 0 another, -1 when there is none to compare

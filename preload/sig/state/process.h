@@ -48,8 +48,7 @@ struct jp_process {
     _Atomic uint32_t sections;      /* how often the profile was started */
     _Atomic uint32_t shared; /* signals to the process that jprof's handler got:
                                 each may have woken another thread, too */
-    _Atomic uint32_t handled;      /* the same of the program's handlers */
-    _Atomic uint32_t handled_last; /* 1: the last of both was the program's */
+    _Atomic uint32_t handled; /* the same of the program's handlers */
     /* When section 0 began, and the process's CPU time then: kept here since
      * the map is made later. */
     _Atomic uint64_t first_section_ns, first_section_cpu_ns;

@@ -144,6 +144,8 @@ struct jp_thread_stack {
     uint8_t is_main; /* high is the program's entry */
 };
 
+#define JP_ENTERED (1ULL << 32)
+
 /* What the handler tells the hooks, and what pthread_create's hook tells the
  * thread that it starts. */
 struct jp_thread_hooks {
@@ -159,6 +161,10 @@ struct jp_thread_hooks {
      * jprof's handler found some that this thread does not block. */
     _Atomic uint64_t taken;
     _Atomic uint32_t told;
+    /* Those of `taken` whose handlers are without SA_RESTART; and
+     * JP_ENTERED | jp_process.handled as it was before the call that the thread
+     * is in, if a handler without SA_RESTART ends that; else 0. */
+    _Atomic uint64_t cut, entered;
     /* 1: it waits with more signals blocked than the program asked for, which
      * are `blocked` (hooks/base/retry.c). */
     _Atomic uint32_t masked;
