@@ -81,8 +81,10 @@ static _Atomic int passed; /* calls that are over */
 static pid_t begin_child(void)
 {
     const pid_t pid = fork();
-    while (pid == 0)
-        pause();
+    if (pid == 0) {
+        for (;;)
+            pause();
+    }
     return pid;
 }
 

@@ -80,6 +80,9 @@ int jp_left_wait_sig(const ucontext_t *context)
 #ifdef SYS_futex_waitv
     case SYS_futex_waitv:
 #endif
+#ifdef SYS_futex_wait /* Linux 6.7 */
+    case SYS_futex_wait:
+#endif
 #ifdef SYS_epoll_wait
     case SYS_epoll_wait:
 #endif
@@ -112,6 +115,9 @@ static int is_rare_sig(long call)
         SYS_sched_yield,     SYS_getrusage,
 #ifdef SYS_futex_waitv
         SYS_futex_waitv,
+#endif
+#ifdef SYS_futex_wait
+        SYS_futex_wait,
 #endif
     };
     for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
