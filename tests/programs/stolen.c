@@ -11,9 +11,9 @@
  * program's, and is to end the main thread's epoll_wait or poll; prints how
  * many it ended, how many of these took the thread more than 5 ms of CPU time,
  * and how many were over before, or as, the signal was sent.  own: the signals
- * are the other thread's own, and end nothing.  cut: as theirs, of read, waitpid
- * and accept, which SA_RESTART makes again; the handler is without it.  kept:
- * the handler is with it, and ends none.
+ * are the other thread's own, and end nothing.  cut: as theirs, of read,
+ * waitpid and accept, which SA_RESTART makes again; the handler is without it.
+ * kept: the handler is with it, and ends none.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
