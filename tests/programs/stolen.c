@@ -9,11 +9,10 @@
  * Both are on one processor, where the main thread takes no one's place.
  * Prints how many receives came back short.  theirs: the signal is the
  * program's, and is to end the main thread's epoll_wait or poll; prints how
- * many it ended, how many of these took the thread more than 5 ms of CPU time,
- * and how many were over before, or as, the signal was sent.  own: the signals
- * are the other thread's own, and end nothing.  cut: as theirs, of read,
- * waitpid and accept, which SA_RESTART makes again; the handler is without it.
- * kept: the handler is with it, and ends none.
+ * many it ended, and how many calls took the thread more than 5 ms of CPU time.
+ * own: the signals are the other thread's own, and end nothing.  cut: as
+ * theirs, of read, waitpid and accept, which SA_RESTART makes again; the
+ * handler is without it.  kept: the handler is with it, and ends none.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
@@ -53,7 +52,6 @@ static void *steal_halves(void *unused)
 }
 
 static _Atomic int waiting;
-static _Atomic double sent; /* when a signal was last sent, in s */
 
 static void nothing(int number)
 {
@@ -72,7 +70,7 @@ static int main_waits(void)
     return state == 'S';
 }
 
-static int quiet[2], listening;
+static int quiet[2], listening, poller;
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
 static pid_t child;
 static _Atomic int passed; /* calls that are over */
@@ -88,7 +86,33 @@ static pid_t begin_child(void)
     return pid;
 }
 
-/* Makes the main thread's call of a round: 1 if a signal ended it. */
+/* Another thread wants to end the main thread's calls, by turns. */
+struct victim {
+    int (*call)(int number); /* returns 1 if a signal ended it */
+    void (*release)(int number);
+    int looks; /* how often it may be seen to wait on after the signal */
+};
+
+static int call_waiting(int number)
+{
+    struct epoll_event event;
+    struct pollfd one = {quiet[0], POLLIN, 0};
+    char byte;
+    const int result =
+        number % 2 == 0 ? epoll_wait(poller, &event, 1, -1) : poll(&one, 1, -1);
+    const int ended = result < 0 && errno == EINTR;
+    if (result > 0 && read(quiet[0], &byte, 1) != 1)
+        die("read");
+    return ended;
+}
+
+static void release_waiting(int number)
+{
+    (void)number;
+    if (write(quiet[1], "x", 1) != 1)
+        die("write");
+}
+
 static int call_restarted(int number)
 {
     char byte;
@@ -102,27 +126,26 @@ static int call_restarted(int number)
     return result < 0 && errno == EINTR;
 }
 
-/* Ends that call in another way. */
-static void release(int number)
+static void release_restarted(int number)
 {
     const int caller = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (number % 3 == 0 && write(quiet[1], "x", 1) != 1)
-        die("write");
+    if (number % 3 == 0)
+        release_waiting(number);
     if (number % 3 == 1 && kill(child, SIGKILL) != 0)
         die("kill");
     if (number % 3 == 2 &&
         connect(caller, (struct sockaddr *)&address, sizeof(address)) != 0)
         die("connect");
-    while (passed == number)
-        usleep(1000);
     close(caller);
 }
 
-/* data: for how many ms a call may go on. */
-static void *steal_restarted(void *data)
+/* A call that is over is not seen to wait, however long the main thread has no
+ * CPU. */
+static void *steal_theirs(void *data)
 {
-    const long patience_ms = (long)data;
+    const struct victim *victim = data;
     for (int i = 0; i < rounds; i++) {
+        int looks = victim->looks;
         while (!waiting)
             usleep(1000);
         waiting = 0;
@@ -131,40 +154,16 @@ static void *steal_restarted(void *data)
         while (!main_waits());
         kill(getpid(), SIGUSR2);
         raise(SIGPROF); /* That one, and the first, in this thread. */
-        for (long ms = 0; ms < patience_ms && passed == i; ms++)
+        while (passed == i && looks > 0) {
             usleep(1000);
+            looks -= main_waits();
+        }
         if (passed == i)
-            release(i);
+            victim->release(i);
+        while (passed == i)
+            usleep(1000);
     }
     return NULL;
-}
-
-static int count_restarted(void)
-{
-    int ended = 0;
-    for (passed = 0; passed < rounds; passed++) {
-        waiting = 1;
-        ended += call_restarted(passed);
-    }
-    kill(child, SIGKILL);
-    printf("ended %d\n", ended);
-    return 0;
-}
-
-static void *steal_theirs(void *unused)
-{
-    for (int i = 0; i < rounds; i++) {
-        while (!waiting)
-            usleep(1000);
-        waiting = 0;
-        do
-            usleep(20000);
-        while (!main_waits());
-        sent = cpu_seconds(CLOCK_MONOTONIC);
-        kill(getpid(), SIGUSR2);
-        raise(SIGPROF); /* That one, and the first, in this thread. */
-    }
-    return unused;
 }
 
 /* Signals that come to the thread which causes them: of a closed pipe, queued
@@ -191,28 +190,34 @@ static void *cause_own(void *unused)
     return unused;
 }
 
-static int count_theirs(int wait_ms)
+/* Calls of 100 ms that nothing is to end. */
+static int count_own(void)
 {
-    const int poller = epoll_create1(0);
     struct epoll_event event;
-    int ended = 0, slow = 0, late = 0;
-    for (int i = 0; i < rounds; i++) {
-        const double before = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
-        const double last =
-            cpu_seconds(CLOCK_MONOTONIC) + 0.75 * wait_ms / 1000;
-        sent = 0;
-        waiting = 1;
-        const int result = i % 2 == 0 ? epoll_wait(poller, &event, 1, wait_ms)
-                                      : poll(NULL, 0, wait_ms);
-        ended += result < 0 && errno == EINTR;
-        late += result == 0 && (sent == 0 || sent > last);
-        slow += cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - before > 0.005;
-    }
-    printf("ended %d slow %d late %d\n", ended, slow, late);
+    int ended = 0;
+    for (int i = 0; i < rounds; i++)
+        ended += (i % 2 == 0 ? epoll_wait(poller, &event, 1, 100)
+                             : poll(NULL, 0, 100)) < 0;
+    printf("ended %d\n", ended);
     return 0;
 }
 
-static void share_processor(void *(*steal)(void *), long what)
+static int count_theirs(const struct victim *victim)
+{
+    int ended = 0, slow = 0;
+    while (passed < rounds) {
+        const double before = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
+        waiting = 1;
+        ended += victim->call(passed);
+        slow += cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - before > 0.005;
+        passed++;
+    }
+    kill(child, SIGKILL);
+    printf("ended %d slow %d\n", ended, slow);
+    return 0;
+}
+
+static void share_processor(void *(*steal)(void *), const void *data)
 {
     cpu_set_t one;
     const struct sched_param none = {0};
@@ -221,28 +226,45 @@ static void share_processor(void *(*steal)(void *), long what)
     if (sched_setaffinity(0, sizeof(one), &one) != 0)
         die("sched_setaffinity");
     pthread_t thief;
-    if (pthread_create(&thief, NULL, steal, (void *)what) != 0)
+    if (pthread_create(&thief, NULL, steal, (void *)data) != 0)
         die("pthread_create");
     if (sched_setscheduler(0, SCHED_IDLE, &none) != 0)
         die("sched_setscheduler");
 }
 
-/* Prints how many calls that SA_RESTART makes again a signal ended. */
-static int restarted(int kept)
+static int theirs(const char *name)
 {
-    const struct sigaction action = {.sa_handler = nothing,
-                                     .sa_flags = kept ? SA_RESTART : 0};
+    static struct victim victim = {call_waiting, release_waiting, 100};
+    struct epoll_event event = {.events = EPOLLIN};
+    struct sigaction action = {.sa_handler = nothing};
+    sigaction(SIGPIPE, &action, NULL);
+    sigaction(SIGUSR1, &action, NULL);
+    if (strcmp(name, "kept") == 0) {
+        action.sa_flags = SA_RESTART;
+        victim.looks = 10;
+    }
+    if (strcmp(name, "theirs") != 0) {
+        victim.call = call_restarted;
+        victim.release = release_restarted;
+    }
+    poller = epoll_create1(0);
+    listening = socket(AF_UNIX, SOCK_STREAM, 0);
     snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "stolen %d",
              (int)getpid()); /* abstract: unix(7) */
-    listening = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (pipe(quiet) != 0 || listening < 0 ||
+    if (pipe(quiet) != 0 ||
+        epoll_ctl(poller, EPOLL_CTL_ADD, quiet[0], &event) != 0 ||
         bind(listening, (struct sockaddr *)&address, sizeof(address)) != 0 ||
         listen(listening, 1) != 0)
-        die("restarted");
+        die("theirs");
     child = begin_child();
     sigaction(SIGUSR2, &action, NULL);
-    share_processor(steal_restarted, kept ? 50 : 2000);
-    return count_restarted();
+    if (strcmp(name, "own") == 0) {
+        share_processor(cause_own, NULL);
+        count_own();
+        return kill(child, SIGKILL);
+    }
+    share_processor(steal_theirs, &victim);
+    return count_theirs(&victim);
 }
 
 int main(int argc, char **argv)
@@ -250,20 +272,11 @@ int main(int argc, char **argv)
     char data[2 * HALF];
     int count = 0;
     rounds = (int)argument(argc, argv, 1, 40);
-    if (argc > 2) {
-        const struct sigaction action = {.sa_handler = nothing};
-        const int own = strcmp(argv[2], "own") == 0;
-        sigaction(SIGPIPE, &action, NULL);
-        sigaction(SIGUSR1, &action, NULL);
-        sigaction(SIGUSR2, &action, NULL);
-        if (strcmp(argv[2], "cut") == 0 || strcmp(argv[2], "kept") == 0)
-            return restarted(strcmp(argv[2], "kept") == 0);
-        share_processor(own ? cause_own : steal_theirs, 0);
-        return count_theirs(own ? 100 : 2000);
-    }
+    if (argc > 2)
+        return theirs(argv[2]);
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, channel) != 0)
         die("socketpair");
-    share_processor(steal_halves, 0);
+    share_processor(steal_halves, NULL);
     for (int i = 0; i < rounds; i++) {
         ssize_t done = recv(channel[0], data, sizeof(data), MSG_WAITALL);
         if (done < 0)

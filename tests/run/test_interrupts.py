@@ -3,7 +3,6 @@
 signals, keep their time-outs, and what they transfer is whole: every line is
 the same as without the library, in real time, where a call is interrupted
 some hundred times.  Runs in: tests."""
-import re
 import unittest
 
 from jprun import Case, program
@@ -73,11 +72,7 @@ class Interrupts(Case):
                 done = self.run_program(program("stolen"), "20", "theirs",
                                         flags=flags)
                 self.assertEqual((done.status, done.err), (0, ""))
-                ended, slow, late = map(int, re.fullmatch(
-                    r"ended (\d+) slow (\d+) late (\d+)\n",
-                    done.out).groups())
-                self.assertEqual((slow, ended + late), (0, 20))
-                self.assertGreater(ended, 0)
+                self.assertEqual(done.out, "ended 20 slow 0\n")
 
     def test_restarted_handled_by_another_thread(self):
         """The same of calls that SA_RESTART of jprof's makes again, by the
@@ -89,7 +84,7 @@ class Interrupts(Case):
                     done = self.run_program(program("stolen"), "12", kind,
                                             flags=flags)
                     self.assertEqual((done.status, done.out, done.err),
-                                     (0, f"ended {ended}\n", ""))
+                                     (0, f"ended {ended} slow 0\n", ""))
 
     def test_own_signals_of_another_thread(self):
         """Signals that came to another thread by themselves, and not in place
@@ -97,7 +92,7 @@ class Interrupts(Case):
         done = self.run_program(program("stolen"), "20", "own",
                                 flags="JP_START JP_PERIOD=0.01")
         self.assertEqual((done.status, done.out, done.err),
-                         (0, "ended 0 slow 0 late 20\n", ""))
+                         (0, "ended 0\n", ""))
 
 
 class CutOff(Case):
