@@ -339,10 +339,17 @@ static void dispatch_sig(int number, siginfo_t *info, void *context)
 extern const char __start_jp_handler[] __attribute__((visibility("hidden")));
 extern const char __stop_jp_handler[] __attribute__((visibility("hidden")));
 
+/* Where jp_handler_sig returns to: a few instructions of the C library or the
+ * kernel's vDSO that make the system call rt_sigreturn. */
+static _Atomic uint64_t returns_to;
+#define RETURN_BYTES 12U /* the longest so far has 9 (x86-64) */
+
 int jp_handler_is_at_sig(uint64_t pc)
 {
-    return pc >= (uint64_t)__start_jp_handler &&
-           pc < (uint64_t)__stop_jp_handler;
+    return (pc >= (uint64_t)__start_jp_handler &&
+            pc < (uint64_t)__stop_jp_handler) ||
+           pc - atomic_load_explicit(&returns_to, memory_order_relaxed) <
+               RETURN_BYTES;
 }
 
 /* Counts what a signal of a thread's clock stands for as lost: it came to a
@@ -367,6 +374,8 @@ jp_handler_sig(int signal, siginfo_t *info, void *context)
     memcpy(&blocked, &((const ucontext_t *)context)->uc_sigmask,
            sizeof(blocked));
     jp_critical_depth++;
+    atomic_store_explicit(&returns_to, (uint64_t)__builtin_return_address(0),
+                          memory_order_relaxed);
     const int error = errno;
     jp_trap_open_sig(blocked);
     dispatch_sig(signal, info, context);

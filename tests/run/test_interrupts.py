@@ -3,6 +3,7 @@
 signals, keep their time-outs, and what they transfer is whole: every line is
 the same as without the library, in real time, where a call is interrupted
 some hundred times.  Runs in: tests."""
+import platform
 import unittest
 
 from jprun import Case, program
@@ -118,6 +119,15 @@ class CutOff(Case):
                 flags=REAL.replace("0.001", "0.0001"))
             self.assertEqual((done.status, done.out, done.err),
                              (0, "rounds 20 missed 0\n", ""))
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "reads its code")
+    def test_as_the_handler_returns(self):
+        """At the instructions behind jprof's handler, before the kernel has
+        taken its frame away."""
+        done = self.run_program(program("returning"), "4",
+                                flags=REAL.replace("0.001", "0.02"))
+        self.assertEqual((done.status, done.out, done.err),
+                         (0, "ended 4 of 4\n", ""))
 
     def test_locks_are_not_cut_off(self):
         """The C library does not expect it of FUTEX_LOCK_PI."""

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A debugger that has a signal of the program's come at the instructions by
+ * which a handler of jprof's returns (the C library's restorer): the program
+ * waits in read, which that signal is to end.
+ *     returning [ROUNDS=2]
+ * By turns, before the first of them and before the second.  (x86-64.)  Prints
+ * how many reads ended.
+ * Runs in: tests. */
+#define _GNU_SOURCE
+#include "common.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+/* After so many signals of jprof's more, a read goes on. */
+#define LATER 20
+
+static int quiet[2], rounds;
+
+static void nothing(int number)
+{
+    (void)number;
+}
+
+static int child(void)
+{
+    const struct sigaction action = {.sa_handler = nothing};
+    char byte;
+    int ended = 0;
+    sigaction(SIGUSR2, &action, NULL);
+    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+        die("ptrace");
+    for (int i = 0; i < rounds; i++) {
+        raise(SIGSTOP);
+        ended += read(quiet[0], &byte, 1) < 0 && errno == EINTR;
+    }
+    return ended;
+}
+
+/* How far the thread is in `mov $15, %rax; syscall` (rt_sigreturn): 0 or 1
+ * instructions; -1: it is elsewhere. */
+static int steps_in_restorer(pid_t pid, const struct user_regs_struct *regs)
+{
+    const unsigned long code =
+        (unsigned long)ptrace(PTRACE_PEEKTEXT, pid, regs->rip, NULL);
+    if ((code & 0xffffffffffffffUL) == 0x0fc0c748)
+        return 0;
+    return (code & 0xffff) == 0x050f && regs->rax == SYS_rt_sigreturn ? 1 : -1;
+}
+
+/* Executes the handler that a signal calls up to there. */
+static void step_to_return(pid_t pid, int number, int steps)
+{
+    struct user_regs_struct regs;
+    int status;
+    do {
+        if (ptrace(PTRACE_SINGLESTEP, pid, NULL, number) != 0 ||
+            waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status) ||
+            ptrace(PTRACE_GETREGS, pid, NULL, &regs) != 0)
+            die("ptrace");
+        number = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
+    } while (steps_in_restorer(pid, &regs) != steps);
+}
+
+int main(int argc, char **argv)
+{
+    int status, begun = 0, others = 0;
+    rounds = (int)argument(argc, argv, 1, 2);
+    if (pipe(quiet) != 0)
+        die("pipe");
+    const pid_t pid = fork();
+    if (pid == 0)
+        _exit(child());
+    while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status)) {
+        int number = WSTOPSIG(status);
+        if (number == SIGSTOP) {
+            begun++;
+            others = number = 0;
+        } else if (number == SIGALRM && ++others == 3) {
+            /* The program is in read by then, and the log is made. */
+            step_to_return(pid, number, (begun - 1) % 2);
+            syscall(SYS_tgkill, pid, pid, SIGUSR2);
+            number = 0;
+        } else if (others == 3 + LATER && write(quiet[1], "x", 1) != 1) {
+            die("write");
+        }
+        ptrace(PTRACE_CONT, pid, NULL, number);
+    }
+    printf("ended %d of %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+           rounds);
+    return 0;
+}
