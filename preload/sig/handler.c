@@ -52,6 +52,12 @@ static struct jp_thread *adopt_self_sig(void)
     return thread;
 }
 
+/* Where the registers do not tell a call that is made for the first time, which
+ * may be one that never waits, from one that is made again. */
+#ifndef JP_ARCH_AGAIN
+#define JP_ARCH_AGAIN(context) 1
+#endif
+
 /* Whether the thread is in a call that began before another thread ran a
  * handler of the program's, and that the kernel is about to make again. */
 static int is_again_sig(const struct jp_thread_hooks *hooks,
@@ -60,7 +66,7 @@ static int is_again_sig(const struct jp_thread_hooks *hooks,
     const uint64_t entered = atomic_load(&hooks->entered);
     return entered != 0 &&
            (uint32_t)entered != atomic_load(&jp_process.handled) &&
-           jp_arch_call_sig(context) >= 0;
+           jp_arch_call_sig(context) >= 0 && JP_ARCH_AGAIN(context);
 }
 
 /* Tells the hooks of the calling thread which signals another thread has taken.

@@ -130,6 +130,13 @@ static inline long jp_arch_second_sig(const ucontext_t *context)
     return (long)context->uc_mcontext.gregs[REG_RSI];
 }
 
+/* Whether the kernel makes that call again: the instruction syscall has left the
+ * next address in rcx, and a call that is yet to be made has something else
+ * there. */
+#define JP_ARCH_AGAIN(context)                                                 \
+    ((uint64_t)(context)->uc_mcontext.gregs[REG_RCX] ==                        \
+     jp_arch_pc_sig(context) + 2)
+
 /* Changes the context so that the thread does not make the system call that it
  * is about to make, but sees it return `result`. */
 static inline void jp_arch_skip_call_sig(ucontext_t *context, long result)
