@@ -17,6 +17,7 @@
 #include "sig/clock/clock.h"
 #include "sig/clock/process_timer.h"
 #include "sig/files/names.h"
+#include "sig/os/restart.h"
 #include "sig/os/sys.h"
 #include "sig/state/budget.h"
 #include "sig/state/gate.h"
@@ -52,21 +53,19 @@ static struct jp_thread *adopt_self_sig(void)
     return thread;
 }
 
-/* Where the registers do not tell a call that is made for the first time, which
- * may be one that never waits, from one that is made again. */
-#ifndef JP_ARCH_AGAIN
-#define JP_ARCH_AGAIN(context) 1
-#endif
-
 /* Whether the thread is in a call that began before another thread ran a
- * handler of the program's, and that the kernel is about to make again. */
+ * handler of the program's, and that the kernel is about to make again as
+ * SA_RESTART has it.  (A thread that was cancelled in a call still counts as in
+ * it; calls that never fail with EINTR are none of these.) */
 static int is_again_sig(const struct jp_thread_hooks *hooks,
                         const ucontext_t *context)
 {
     const uint64_t entered = atomic_load(&hooks->entered);
     return entered != 0 &&
            (uint32_t)entered != atomic_load(&jp_process.handled) &&
-           jp_arch_call_sig(context) >= 0 && JP_ARCH_AGAIN(context);
+           jp_arch_again_sig(context) &&
+           jp_restart_by_flag_sig(jp_arch_call_sig(context),
+                                  jp_arch_second_sig(context));
 }
 
 /* Tells the hooks of the calling thread which signals another thread has taken.
@@ -341,7 +340,7 @@ static void dispatch_sig(int number, siginfo_t *info, void *context)
         plain_sig(thread, number, context);
 }
 
-/* The linker's bounds of the section that holds only the handler. */
+/* The linker's bounds of JP_GATE_SECTION. */
 extern const char __start_jp_handler[] __attribute__((visibility("hidden")));
 extern const char __stop_jp_handler[] __attribute__((visibility("hidden")));
 
@@ -367,7 +366,7 @@ static void lose_sig(const struct jp_signal *signal)
         jp_sampling_lose_sig(JP_COUNT_LOST_STALE, kind->untaken(NULL, signal));
 }
 
-__attribute__((section("jp_handler"), noinline)) void
+JP_GATE_SECTION __attribute__((noinline)) void
 jp_handler_sig(int signal, siginfo_t *info, void *context)
 {
     if (!jp_process_ready_sig())

@@ -18,8 +18,9 @@ void jp_handler_sig(int signal, siginfo_t *info, void *context);
  * command. */
 #define JP_HANDLER_TOLD (JP_CONTROL_MAGIC | 0xf1U)
 
-/* Whether an address is in jp_handler_sig itself, or in the code to which it
- * returns, as other handlers do.  A thread interrupted there may have begun the
+/* Whether an address is in jp_handler_sig itself, or in the question with which
+ * it begins (sig/state/gate), or in the code to which it returns, as other
+ * handlers do.  A thread interrupted there may have begun the
  * handler without counting it in jp_critical_depth yet, or have counted its
  * end. */
 int jp_handler_is_at_sig(uint64_t pc);

@@ -6,6 +6,7 @@
  *     stolen ROUNDS theirs
  *     stolen ROUNDS own
  *     stolen ROUNDS cut|kept
+ *     stolen ROUNDS cancelled
  * Both are on one processor, where the main thread takes no one's place.
  * Prints how many receives came back short.  theirs: the signal is the
  * program's, and is to end the main thread's epoll_wait or poll; prints how
@@ -13,6 +14,8 @@
  * own: the signals are the other thread's own, and end nothing.  cut: as
  * theirs, of read, waitpid and accept, which SA_RESTART makes again; the
  * handler is without it.  kept: the handler is with it, and ends none.
+ * cancelled: the main thread is cancelled in read, and waits for a lock that
+ * the other one holds; prints whether it had it too early.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
@@ -232,6 +235,62 @@ static void share_processor(void *(*steal)(void *), const void *data)
         die("sched_setscheduler");
 }
 
+static pthread_mutex_t mutex;
+static _Atomic int held, early;
+
+static void take_mutex(void *unused)
+{
+    (void)unused;
+    waiting = 1;
+    pthread_mutex_lock(&mutex);
+    early = held;
+    printf("early %d\n", early);
+    exit(0);
+}
+
+static void *steal_cancelled(void *data)
+{
+    pthread_mutex_lock(&mutex);
+    held = 1;
+    do
+        usleep(20000);
+    while (!main_waits());
+    pthread_cancel(*(pthread_t *)data);
+    while (!waiting)
+        usleep(1000);
+    for (int i = 0; i < rounds; i++) {
+        do
+            usleep(1000);
+        while (!main_waits());
+        kill(getpid(), SIGUSR2);
+        raise(SIGPROF); /* That one, and the first, in this thread. */
+    }
+    usleep(20000);
+    held = 0;
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+
+/* The main thread waits for a lock that inherits priorities: a system call that
+ * the C library does not expect to be interrupted. */
+static int cancelled(void)
+{
+    static pthread_t self;
+    pthread_mutexattr_t attributes;
+    char byte;
+    self = pthread_self();
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+    if (pthread_mutex_init(&mutex, &attributes) != 0)
+        die("pthread_mutex_init");
+    share_processor(steal_cancelled, &self);
+    pthread_cleanup_push(take_mutex, NULL);
+    while (read(quiet[0], &byte, 1) != 1)
+        continue;
+    pthread_cleanup_pop(0);
+    return 1;
+}
+
 static int theirs(const char *name)
 {
     static struct victim victim = {call_waiting, release_waiting, 100};
@@ -258,6 +317,10 @@ static int theirs(const char *name)
         die("theirs");
     child = begin_child();
     sigaction(SIGUSR2, &action, NULL);
+    if (strcmp(name, "cancelled") == 0) {
+        kill(child, SIGKILL);
+        return cancelled();
+    }
     if (strcmp(name, "own") == 0) {
         share_processor(cause_own, NULL);
         count_own();

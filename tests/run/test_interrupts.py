@@ -11,6 +11,14 @@ from jprun import Case, program
 REAL = "JP_START JP_REALTIME JP_PERIOD=0.001"
 
 
+def tells_again():
+    """Whether registers tell a call that the kernel makes again: doc/interposed.md."""
+    if platform.machine() != "x86_64":
+        return False
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        return " fred " not in file.read()
+
+
 class Interrupts(Case):
     def same(self, *argv):
         alone = self.run_program(*argv, preload=None, flags=None)
@@ -75,6 +83,7 @@ class Interrupts(Case):
                 self.assertEqual((done.status, done.err), (0, ""))
                 self.assertEqual(done.out, "ended 20 slow 0\n")
 
+    @unittest.skipUnless(tells_again(), "such calls go on")
     def test_restarted_handled_by_another_thread(self):
         """The same of calls that SA_RESTART of jprof's makes again, by the
         program's handler: without it all end, with it none."""
@@ -86,6 +95,25 @@ class Interrupts(Case):
                                             flags=flags)
                     self.assertEqual((done.status, done.out, done.err),
                                      (0, f"ended {ended} slow 0\n", ""))
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "reads its code")
+    def test_made_for_the_first_time(self):
+        """A call that never waits does not fail with EINTR when such a signal
+        comes just before it."""
+        for kind in "wait", "read":
+            with self.subTest(kind=kind):
+                done = self.run_program(program("first"), kind, "10",
+                                        flags="JP_START JP_PERIOD=5")
+                self.assertEqual((done.status, done.out, done.err),
+                                 (0, "rounds 10 ended 0\n", ""))
+
+    def test_cancelled_in_a_call(self):
+        """What a cancelled thread does afterwards is not in that call: a lock
+        is not cut off."""
+        done = self.run_program(program("stolen"), "10", "cancelled",
+                                flags="JP_START JP_PERIOD=0.01")
+        self.assertEqual((done.status, done.out, done.err),
+                         (0, "early 0\n", ""))
 
     def test_own_signals_of_another_thread(self):
         """Signals that came to another thread by themselves, and not in place
@@ -121,13 +149,15 @@ class CutOff(Case):
                              (0, "rounds 20 missed 0\n", ""))
 
     @unittest.skipUnless(platform.machine() == "x86_64", "reads its code")
-    def test_as_the_handler_returns(self):
-        """At the instructions behind jprof's handler, before the kernel has
-        taken its frame away."""
-        done = self.run_program(program("returning"), "4",
-                                flags=REAL.replace("0.001", "0.02"))
-        self.assertEqual((done.status, done.out, done.err),
-                         (0, "ended 4 of 4\n", ""))
+    def test_at_the_edges_of_the_handler(self):
+        """At the first instructions of jprof's handler, and at those behind it,
+        before the kernel has taken its frame away."""
+        for edge, rounds in (("begin", 80), ("return", 4)):
+            with self.subTest(edge=edge):
+                done = self.run_program(program("edges"), edge, str(rounds),
+                                        flags=REAL.replace("0.001", "0.005"))
+                self.assertEqual((done.status, done.out, done.err),
+                                 (0, f"ended {rounds} of {rounds}\n", ""))
 
     def test_locks_are_not_cut_off(self):
         """The C library does not expect it of FUTEX_LOCK_PI."""

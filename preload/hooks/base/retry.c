@@ -5,7 +5,6 @@
 #include "retry.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -13,6 +12,7 @@
 
 #include "glibc.h"
 #include "sig/arch/arch.h"
+#include "sig/os/restart.h"
 #include "sig/os/sys.h"
 #include "sig/owned_signals.h"
 #include "sig/state/process.h"
@@ -141,56 +141,12 @@ int jp_retry_masked(const struct jp_retry *retry,
     return result;
 }
 
-/* Whether a futex operation waits.  Those that lock are always made again by
- * the kernel, and their callers do not expect EINTR. */
-static int is_futex_wait(long operation)
+/* The record of the calling thread, if its hooks have asked for it. */
+static struct jp_thread *known_thread(void)
 {
-    operation &= FUTEX_CMD_MASK;
-    return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
-}
-
-/* Whether SA_RESTART decides if a handler ends this system call (signal(7)):
- * others are always made again or always end with EINTR. second: its second
- * argument. */
-static int is_interruptible(long number, long second)
-{
-    static const int numbers[] = {JP_ARCH_MORE_CALLS SYS_read,
-                                  SYS_readv,
-                                  SYS_write,
-                                  SYS_writev,
-                                  SYS_pread64,
-                                  SYS_pwrite64,
-                                  SYS_preadv,
-                                  SYS_pwritev,
-                                  SYS_openat,
-                                  SYS_openat2,
-                                  SYS_ioctl,
-                                  SYS_fcntl,
-                                  SYS_flock,
-                                  SYS_wait4,
-                                  SYS_waitid,
-                                  SYS_accept,
-                                  SYS_accept4,
-                                  SYS_connect,
-                                  SYS_recvfrom,
-                                  SYS_recvmsg,
-                                  SYS_recvmmsg,
-                                  SYS_sendto,
-                                  SYS_sendmsg,
-                                  SYS_sendmmsg,
-                                  SYS_mq_timedreceive,
-                                  SYS_mq_timedsend,
-                                  SYS_getrandom,
-                                  SYS_splice,
-                                  SYS_sendfile,
-                                  SYS_copy_file_range};
-    if (number == SYS_futex)
-        return is_futex_wait(second);
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        if (number == numbers[i])
-            return 1;
-    }
-    return 0;
+    struct jp_thread *thread = jp_local.thread;
+    return thread != NULL && thread->generation == jp_local.generation ? thread
+                                                                       : NULL;
 }
 
 /* Whether jprof's handler returned to where the program's handler was called
@@ -211,13 +167,26 @@ static int returned_to(const struct jp_thread *thread,
  * signal came while that ran, and so while the thread was in the call. */
 void jp_retry_force_eintr(ucontext_t *context)
 {
-    const struct jp_thread *thread = jp_local.thread;
-    if (thread == NULL || thread->generation != jp_local.generation)
+    const struct jp_thread *thread = known_thread();
+    if (thread == NULL)
         thread = jp_thread_by_tid_sig(jp_sys_gettid_sig());
     if (thread != NULL && returned_to(thread, context) &&
-        is_interruptible(jp_arch_call_sig(context),
-                         jp_arch_second_sig(context)))
+        jp_restart_by_flag_sig(jp_arch_call_sig(context),
+                               jp_arch_second_sig(context)))
         jp_arch_skip_call_sig(context, -EINTR);
+}
+
+uint64_t jp_retry_out(void)
+{
+    struct jp_thread *thread = known_thread();
+    return thread != NULL ? atomic_exchange(&thread->hooks.entered, 0) : 0;
+}
+
+void jp_retry_back(uint64_t entered)
+{
+    struct jp_thread *thread = known_thread(); /* none in a forked child */
+    if (thread != NULL && entered != 0)
+        atomic_store(&thread->hooks.entered, entered);
 }
 
 int64_t jp_retry_now(void)

@@ -12,6 +12,7 @@
 #include <ucontext.h>
 
 #include "local.h"
+#include "sig/arch/arch.h"
 
 /* The counts of handlers when a call began, or when they were last compared. */
 struct jp_retry {
@@ -54,6 +55,7 @@ static inline void jp_retry_enter(const struct jp_retry *retry)
 {
     atomic_store_explicit(&retry->thread->hooks.entered,
                           JP_ENTERED | retry->handled, memory_order_release);
+    jp_arch_first_time();
 }
 
 static inline void jp_retry_leave(const struct jp_retry *retry)
@@ -62,13 +64,11 @@ static inline void jp_retry_leave(const struct jp_retry *retry)
                           memory_order_release);
 }
 
-/* Called with 0 before a handler of the program's, which may interrupt such a
- * call, and with the result after it. */
-static inline uint64_t jp_retry_outside(struct jp_thread *thread,
-                                        uint64_t entered)
-{
-    return atomic_exchange(&thread->hooks.entered, entered);
-}
+/* Called before a handler of the program's, which may interrupt such a call;
+ * returns what jp_retry_back is to have after it.  A handler that leaves by a
+ * jump leaves the call, too. */
+uint64_t jp_retry_out(void);
+void jp_retry_back(uint64_t entered);
 
 /* Makes such a call once.  Is its result.  may: jp_retry_begin's. */
 #define JP_RETRY_IN(retry, may, call)                                          \

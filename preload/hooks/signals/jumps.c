@@ -9,15 +9,18 @@
 
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
+#include "hooks/base/retry.h"
 #include "sig/state/process.h"
 
 /* AddressSanitizer's marks of a frame would stay on the stack when a jump
  * leaves the frame. */
 #define UNMARKED __attribute__((no_sanitize("address")))
 
-/* Sets what the program believes blocked after the jump. */
+/* Sets what the program believes blocked after the jump, which may leave a call:
+ * that of a handler of a fault, which the kernel called itself. */
 static void bring_back(const struct __jmp_buf_tag *place)
 {
+    jp_retry_out();
     if (place->__mask_was_saved && !jp_local_is_vfork_child())
         jp_local.program_blocked =
             jp_local_program_blocked(jp_local_bits(&place->__saved_mask));

@@ -175,11 +175,9 @@ static void call(uint64_t handler, int signal, siginfo_t *info, void *context)
         ((asked->sa_flags & SA_NODEFER) != 0 ? 0 : JP_SIGSET(signal)));
     jp_local.theirs++;
     const int to_process = is_to_process(signal, info);
-    struct jp_thread *thread = jp_local.thread;
-    const uint64_t entered = thread != NULL ? jp_retry_outside(thread, 0) : 0;
+    const uint64_t entered = jp_retry_out();
     run(handler, signal, info, context);
-    if (thread != NULL)
-        jp_retry_outside(thread, entered);
+    jp_retry_back(entered);
     jp_local.program_blocked = before;
     if (to_process)
         tell_first(signal);

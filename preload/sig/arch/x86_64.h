@@ -130,12 +130,23 @@ static inline long jp_arch_second_sig(const ucontext_t *context)
     return (long)context->uc_mcontext.gregs[REG_RSI];
 }
 
-/* Whether the kernel makes that call again: the instruction syscall has left the
- * next address in rcx, and a call that is yet to be made has something else
- * there. */
-#define JP_ARCH_AGAIN(context)                                                 \
-    ((uint64_t)(context)->uc_mcontext.gregs[REG_RCX] ==                        \
-     jp_arch_pc_sig(context) + 2)
+/* Whether the kernel makes the system call again that the thread is about to
+ * make: the instruction syscall has left the next address in rcx.  (Where it
+ * keeps rcx, as on processors with FRED, no call is taken for one that is made
+ * again.) */
+static inline int jp_arch_again_sig(const ucontext_t *context)
+{
+    return jp_arch_call_sig(context) >= 0 &&
+           (uint64_t)context->uc_mcontext.gregs[REG_RCX] ==
+               jp_arch_pc_sig(context) + 2;
+}
+
+/* Called before a system call, that it is not taken for one that is made again:
+ * the one before it may have been made by the same instruction. */
+static inline void jp_arch_first_time(void)
+{
+    __asm__ volatile("xorl %%ecx, %%ecx" : : : "rcx", "cc");
+}
 
 /* Changes the context so that the thread does not make the system call that it
  * is about to make, but sees it return `result`. */

@@ -23,7 +23,7 @@ void jp_gate_init_sig(uint64_t hwcap2)
 }
 
 /* The calling thread's thread pointer; 0 when a filter forbids to ask. */
-static uint64_t pointer_sig(void)
+JP_GATE_SECTION static uint64_t pointer_sig(void)
 {
     uint64_t thread = 0;
     if (jp_gate_direct)
@@ -32,13 +32,13 @@ static uint64_t pointer_sig(void)
                                                                         : 0;
 }
 
-static uint64_t *place_sig(uint64_t thread, unsigned way)
+JP_GATE_SECTION static uint64_t *place_sig(uint64_t thread, unsigned way)
 {
     return &jp_gate_known[(JP_ARCH_GATE_PLACE(thread) + way) % JP_GATE_PLACES];
 }
 
 /* The place that holds a thread pointer; NULL when none does. */
-static uint64_t *find_sig(uint64_t thread)
+JP_GATE_SECTION static uint64_t *find_sig(uint64_t thread)
 {
     for (unsigned i = 0; i < WAYS; i++) {
         if (__atomic_load_n(place_sig(thread, i), __ATOMIC_RELAXED) == thread)
@@ -71,7 +71,7 @@ static int is_sound_sig(uint64_t thread)
            jp_arch_thread_is_sound_sig(thread, word);
 }
 
-int jp_gate_ask_sig(void)
+JP_GATE_SECTION int jp_gate_ask_sig(void)
 {
     const uint64_t thread = pointer_sig();
     if (thread == 0)
