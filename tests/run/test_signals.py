@@ -40,6 +40,21 @@ class Same(Case):
         return " ".join(str(event) for event in run.events("note"))
 
 
+class Queued(Case):
+    def test_in_order(self):
+        """Real-time signals that come while jprof's handler runs are put off,
+        and keep their places before those that wait already."""
+        for sender in "thread", "process":
+            for flags in ("JP_START JP_PERIOD=0.0002",
+                          "JP_START JP_REALTIME JP_PERIOD=0.0002"):
+                with self.subTest(sender=sender, flags=flags):
+                    done = self.run_program(program("queued"), sender, "3000",
+                                            flags=flags)
+                    self.assertEqual(
+                        (done.status, done.out, done.err),
+                        (0, "come 3000 disordered 0 wrong 0\n", ""))
+
+
 class Dispositions(Same):
     def test_handlers_and_siginfo(self):
         for number, modes in MODES.items():

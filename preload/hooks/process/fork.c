@@ -13,6 +13,7 @@
 #include "hooks/base/local.h"
 #include "hooks/signals/altstack.h"
 #include "hooks/signals/signals.h"
+#include "hooks/signals/turns.h"
 #include "sig/adopt.h"
 #include "sig/clock/clock.h"
 #include "sig/clock/process_timer.h"
@@ -111,6 +112,7 @@ static void restart(void)
     if (jp_process.clock->forked != NULL)
         jp_process.clock->forked();
     jp_signals_forked();
+    jp_turns_forked();
     jp_local_forked();
     struct jp_thread *thread = jp_adopt_self_sig(forking.stack_high);
     if (thread != NULL) {

@@ -21,6 +21,7 @@
 #include "sig/owned_signals.h"
 #include "sig/state/gate.h"
 #include "sig/state/process.h"
+#include "turns.h"
 
 struct jp_program jp_programs[65];
 
@@ -81,6 +82,7 @@ static int put_off(int signal, siginfo_t *info, ucontext_t *context)
 {
     const uint64_t bit = JP_SIGSET(signal);
     jp_sys_sigmask_sig(SIG_BLOCK, bit, NULL);
+    jp_turns_put_off(signal, info);
     if (jp_sys_sig(SYS_rt_tgsigqueueinfo, jp_sys_getpid_sig(),
                    jp_sys_gettid_sig(), signal, (long)info, 0) != 0)
         return 0;
@@ -190,6 +192,8 @@ void jp_program_handler(int signal, siginfo_t *info, void *context)
     const int known = jp_process_ready_sig() && jp_gate_ask_sig();
     if (known && is_inside(context) && put_off(signal, info, context))
         return;
+    if (known)
+        jp_turns_next(signal, info);
     if (known && (atomic_load(&jp_owned.ever) & bit) != 0) {
         if (jp_owned_has_value_sig(info)) {
             uint64_t mask = jp_critical_begin_sig();
