@@ -16,8 +16,8 @@
  * leaves the frame. */
 #define UNMARKED __attribute__((no_sanitize("address")))
 
-/* Sets what the program believes blocked after the jump, which may leave a call:
- * that of a handler of a fault, which the kernel called itself. */
+/* Sets what the program believes blocked after the jump.  That may leave a call
+ * of a hook's: by a fault's handler, which the kernel called itself. */
 static void bring_back(const struct __jmp_buf_tag *place)
 {
     jp_retry_out();

@@ -22,8 +22,8 @@ extern uint64_t jp_gate_known[JP_GATE_PLACES];
 extern uint8_t jp_gate_direct; /* an instruction reads the thread pointer; else
                                   a system call does */
 
-/* The section of the code that runs in jp_handler_sig before thread-local memory
- * may say that it does. */
+/* The section of the code that runs in jp_handler_sig before thread-local
+ * memory may say that it does. */
 #define JP_GATE_SECTION __attribute__((section("jp_handler")))
 
 /* Sets jp_gate_direct.  hwcap2: getauxval(AT_HWCAP2).  Called once, by the
