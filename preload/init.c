@@ -23,6 +23,7 @@
 #include "hooks/threads/threads.h"
 #include "jprof.h"
 #include "sig/adopt.h"
+#include "sig/arch/arch.h"
 #include "sig/clock/clock.h"
 #include "sig/clock/rtc.h"
 #include "sig/code/maps.h"
@@ -208,6 +209,7 @@ static int set_up(char **argv)
     if (jp_owner->pid == 0)
         return -EPERM; /* a filter forbids to ask */
     jp_gate_init_sig(getauxval(AT_HWCAP2));
+    jp_process.tells_again = (uint8_t)jp_arch_tells_again();
     jp_gate_enter_sig();
     jp_real_all();
     listen_for_jit();

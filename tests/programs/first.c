@@ -3,8 +3,10 @@
  * A debugger that stops the program's first thread before it makes a call that
  * never waits, and lets another thread run a handler, without SA_RESTART, of a
  * signal to the process.
- *     first wait|read [ROUNDS=10]
- * The call is the second of two, by the same instruction.  (x86-64.)  Prints
+ *     first wait|read [ROUNDS=10] [ours]
+ * The call is the second of two, by the same instruction.  ours: the handler
+ * runs in the first thread itself, for a signal that comes while a handler of
+ * jprof's runs.  (x86-64.)  Prints
  * how many rounds there were, and how many calls failed with EINTR.
  * Runs in: tests. */
 #define _GNU_SOURCE
@@ -108,10 +110,23 @@ static void go_to_call(pid_t pid, long number)
     }
 }
 
+static void have_taken(void)
+{
+    char byte = 0;
+    if (write(orders[1], &byte, 1) != 1 || read(answers[0], &byte, 1) != 1)
+        die("take");
+}
+
+static void interrupt_ours(pid_t pid)
+{
+    int signal = SIGPROF;
+    go_on(pid, PTRACE_SINGLESTEP, &signal);
+    syscall(SYS_tgkill, pid, pid, SIGUSR2);
+}
+
 int main(int argc, char **argv)
 {
     int status, begun = 0;
-    char byte = 0;
     rounds = (int)argument(argc, argv, 2, 10);
     if (argc < 2 || pipe(orders) != 0 || pipe(answers) != 0 || pipe(quiet) != 0)
         die("pipe");
@@ -123,9 +138,10 @@ int main(int argc, char **argv)
         int signal = WSTOPSIG(status);
         if (signal == SIGSTOP) {
             go_to_call(pid, number);
-            if (write(orders[1], &byte, 1) != 1 ||
-                read(answers[0], &byte, 1) != 1)
-                die("take");
+            if (argc > 3)
+                interrupt_ours(pid);
+            else
+                have_taken();
             begun++;
             signal = 0;
         }

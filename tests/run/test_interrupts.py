@@ -107,6 +107,17 @@ class Interrupts(Case):
                 self.assertEqual((done.status, done.out, done.err),
                                  (0, "rounds 10 ended 0\n", ""))
 
+    @unittest.skipUnless(tells_again(), "such calls end")
+    def test_made_for_the_first_time_after_a_sample(self):
+        """Nor when its own thread has a sample just before the call, and the
+        signal comes meanwhile."""
+        for kind in "wait", "read":
+            with self.subTest(kind=kind):
+                done = self.run_program(program("first"), kind, "10", "ours",
+                                        flags="JP_START JP_PERIOD=5")
+                self.assertEqual((done.status, done.out, done.err),
+                                 (0, "rounds 10 ended 0\n", ""))
+
     def test_cancelled_in_a_call(self):
         """What a cancelled thread does afterwards is not in that call: a lock
         is not cut off."""

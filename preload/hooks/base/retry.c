@@ -164,13 +164,15 @@ static int returned_to(const struct jp_thread *thread,
 }
 
 /* If nothing ran in the thread since jprof's handler returned, the program's
- * signal came while that ran, and so while the thread was in the call. */
+ * signal came while that ran, and so while the thread was in the call, or just
+ * before it.  (Where nothing tells the two, in it.) */
 void jp_retry_force_eintr(ucontext_t *context)
 {
     const struct jp_thread *thread = known_thread();
     if (thread == NULL)
         thread = jp_thread_by_tid_sig(jp_sys_gettid_sig());
     if (thread != NULL && returned_to(thread, context) &&
+        (jp_arch_again_sig(context) || !jp_process.tells_again) &&
         jp_restart_by_flag_sig(jp_arch_call_sig(context),
                                jp_arch_second_sig(context)))
         jp_arch_skip_call_sig(context, -EINTR);

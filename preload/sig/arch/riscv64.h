@@ -172,6 +172,11 @@ static inline int jp_arch_again_sig(const ucontext_t *context)
     return 0;
 }
 
+static inline int jp_arch_tells_again(void)
+{
+    return 0;
+}
+
 static inline void jp_arch_first_time(void)
 {
 }

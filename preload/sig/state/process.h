@@ -29,6 +29,7 @@ static inline int jp_process_ready_sig(void)
 
 struct jp_process {
     uint8_t is_child;         /* not the first process of the tree */
+    uint8_t tells_again;      /* jp_arch_tells_again's answer */
     uint32_t forked_by;       /* pid of the process that forked this one, as
                                  that process knew it; 0: this image began with
                                  exec */
