@@ -82,7 +82,8 @@ static int put_off(int signal, siginfo_t *info, ucontext_t *context)
 {
     const uint64_t bit = JP_SIGSET(signal);
     jp_sys_sigmask_sig(SIG_BLOCK, bit, NULL);
-    jp_turns_put_off(signal, info);
+    if ((jp_programs[signal].asked.sa_flags & SA_NODEFER) == 0)
+        jp_turns_put_off(signal, info);
     if (jp_sys_sig(SYS_rt_tgsigqueueinfo, jp_sys_getpid_sig(),
                    jp_sys_gettid_sig(), signal, (long)info, 0) != 0)
         return 0;

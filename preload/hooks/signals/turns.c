@@ -12,7 +12,6 @@
 #include <sys/syscall.h>
 
 #include "hooks/base/local.h"
-#include "program.h"
 #include "sig/os/sys.h"
 
 #define FIRST_REAL_TIME                                                        \
@@ -89,8 +88,7 @@ static int is_pending(int signal)
 
 void jp_turns_put_off(int signal, siginfo_t *info)
 {
-    if (signal < FIRST_REAL_TIME || info->si_errno != 0 ||
-        (jp_programs[signal].asked.sa_flags & SA_NODEFER) != 0)
+    if (signal < FIRST_REAL_TIME || info->si_errno != 0)
         return;
     struct slot *slot = find_or_take(signal);
     if (slot == NULL || slot->count == MOST)

@@ -10,8 +10,9 @@
 
 #include <signal.h>
 
-/* Called with a signal that is blocked, before it is sent again: keeps what it
- * carries, and marks it.  Where there is no room, it stays as it is. */
+/* Called with a signal that is blocked, and that its handler blocks, before it
+ * is sent again: keeps what it carries, and marks it.  Where there is no room,
+ * it stays as it is. */
 void jp_turns_put_off(int signal, siginfo_t *info);
 
 /* Called with a signal that has come, or that could not be sent again, before
