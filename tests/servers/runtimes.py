@@ -89,7 +89,8 @@ class Java(Program):
     def run(self, stage):
         """Returns {what: result}."""
         stage.write("Work.java", JAVA)
-        compiled = stage.run("javac", "Work.java")
+        compiled = stage.run("javac", "-J-XX:+PreserveFramePointer",
+                             "Work.java")
         done = stage.run("java", "-XX:+PreserveFramePointer", "-Xmx256m",
                          "-cp", stage.folder, "Work")
         return {"compiler": str(compiled), "run": str(done)}

@@ -269,6 +269,65 @@ static void test_doubt(void **state)
     assert_int_equal(doubtful, 1);
 }
 
+/* push %rbp; mov %rsp,%rbp; push %r15; mov %rdi,%r15; push %rbx; sub $24,%rsp
+ * (40 bytes, which no function has that calls others), and $32 (48). */
+static const char odd[] =
+    "\x55\x48\x89\xe5\x41\x57\x49\x89\xff\x53\x48\x83\xec\x18";
+static const char even[] =
+    "\x55\x48\x8b\xec\x41\x57\x49\x89\xff\x53\x48\x81\xec\x20\0\0\0";
+/* The same with push %rax at the end (32), %rsi (V8), $22 (V8), a call (16). */
+static const char pushed[] = "\x55\x48\x89\xe5\x41\x57\x41\x56\x53\x50";
+static const char others[] = "\x55\x48\x89\xe5\x56\x57\x50\x90";
+static const char numbers[] = "\x55\x48\x89\xe5\x6a\x16\x57\x90";
+static const char calls[] = "\x55\x48\x89\xe5\x53\x41\x54\xe8\0\0\0\0";
+
+/* Whether a stack counts as whole that is interrupted `far` bytes behind code
+ * that makes a frame, with an address behind a call on the stack and the frame
+ * pointer in word fp. */
+static int is_whole(const char *code, size_t size, size_t far, unsigned fp)
+{
+    uint32_t doubtful;
+    /* `other` has 0x90 (nop) around it. */
+    memset(other, 0x90, 8 * (size_t)PAGE);
+    const struct outcome found =
+        hide_in(other + 5, code, size, far, 0, 60, fp, &doubtful);
+    assert_int_equal(found.answer, JP_AHEAD_UNKNOWN);
+    return !doubtful;
+}
+
+#define WHOLE(code, far, fp) is_whole(code, sizeof(code) - 1, far, fp)
+
+/* The function's begin, far before the pc, says how large its frame is. */
+static void test_frame_by_the_begin(void **state)
+{
+    (void)state;
+    static const size_t far[] = {100, 2040, 2043, 2046, 4088, 4093, 16380};
+    for (unsigned i = 0; i < sizeof(far) / sizeof(far[0]); i++) {
+        assert_true(WHOLE(even, far[i], 6));
+        assert_false(WHOLE(even, far[i], 5));
+        assert_false(WHOLE(even, far[i], 7));
+        assert_false(WHOLE(odd, far[i], 5));
+    }
+    assert_false(WHOLE(even, 19000, 6));
+    assert_true(WHOLE(pushed, 200, 4));
+    assert_false(WHOLE(pushed, 200, 3));
+    assert_true(WHOLE(calls, 200, 2));
+    for (unsigned fp = 1; fp < 8; fp++) {
+        assert_false(WHOLE(others, 200, fp));
+        assert_false(WHOLE(numbers, 200, fp));
+    }
+    /* Another function begins between: it is that one's frame that counts. */
+    memset(other, 0x90, 8 * (size_t)PAGE);
+    memcpy(other + 2000, calls, sizeof(calls) - 1);
+    uint32_t doubtful;
+    hide_in(other + 5, even, sizeof(even) - 1, 4000, 0, 60, 6, &doubtful);
+    assert_int_equal(doubtful, 1);
+    hide_in(other + 5, even, sizeof(even) - 1, 4000, 0, 60, 2, &doubtful);
+    assert_int_equal(doubtful, 0);
+    hide_in(other + 5, even, sizeof(even) - 1, 1900, 0, 60, 6, &doubtful);
+    assert_int_equal(doubtful, 0);
+}
+
 /* A signal interrupted code that its handler has unmapped since. */
 static void test_code_that_has_gone(void **state)
 {
@@ -464,6 +523,7 @@ int main(void)
         cmocka_unit_test(test_address_pushed),
         cmocka_unit_test(test_frame_pointer_pushed),
         cmocka_unit_test(test_doubt),
+        cmocka_unit_test(test_frame_by_the_begin),
         cmocka_unit_test(test_address_left),
         cmocka_unit_test(test_code_that_has_gone),
         cmocka_unit_test(test_address_in_a_register),

@@ -502,4 +502,19 @@ static inline void jp_arch_step_sig(const uint8_t *code,
     *step = (struct jp_arch_step){.length = 4, .kind = JP_STEP_END};
 }
 
+/* See x86_64_step.h.  Never here, where code is not gone through backwards. */
+#define JP_ARCH_FRAMES_BYTES 4U
+static inline int jp_arch_frames_sig(const uint8_t *code)
+{
+    (void)code;
+    return 0;
+}
+
+static inline int64_t jp_arch_framed_sig(const uint8_t *code,
+                                         const uint8_t *end)
+{
+    (void)code, (void)end;
+    return -1;
+}
+
 #endif

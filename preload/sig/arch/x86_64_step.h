@@ -302,4 +302,40 @@ static inline void jp_arch_step_sig(const uint8_t *code,
         step->kind = JP_STEP_END;
 }
 
+/* Whether `code` makes a frame as functions begin: push %rbp; mov %rsp,%rbp, in
+ * its two encodings.  Reads JP_ARCH_FRAMES_BYTES. */
+#define JP_ARCH_FRAMES_BYTES 4U
+static inline int jp_arch_frames_sig(const uint8_t *code)
+{
+    return code[0] == 0x55 && code[1] == 0x48 &&
+           ((code[2] == 0x89 && code[3] == 0xe5) ||
+            (code[2] == 0x8b && code[3] == 0xec));
+}
+
+/* How far the stack pointer is below the frame pointer in a function whose code
+ * behind that, up to `end`, is at `code`: it pushes callee-saved registers, and
+ * then subtracts or pushes %rax.  -1 where it does something else (V8's
+ * functions push other things), or where the frame is no multiple of 16 bytes,
+ * as it is where a function calls others (System V ABI for AMD64, 3.2.2). */
+static inline int64_t jp_arch_framed_sig(const uint8_t *code,
+                                         const uint8_t *end)
+{
+    const uint32_t preserved = 1U << 3 | 1U << 12 | 1U << 13 | 1U << 14 |
+                               1U << 15; /* by DWARF's numbers */
+    struct jp_arch_step step = {0};
+    int64_t bytes = 0;
+    for (; end - code >= (int64_t)JP_ARCH_STEP_BYTES; code += step.length) {
+        jp_arch_step_sig(code, &step);
+        if (step.kind == JP_STEP_PUSH && (preserved >> step.reg & 1) != 0)
+            bytes += 8;
+        else if (step.kind != JP_STEP_PLAIN || step.value != 0)
+            break;
+    }
+    if (step.kind == JP_STEP_PUSH)
+        bytes = step.reg == 0 ? bytes + 8 : -1;
+    else if (step.kind == JP_STEP_PLAIN)
+        bytes = *code == 0x48 ? bytes - step.value : -1;
+    return bytes >= 0 && bytes % 16 == 0 ? bytes : -1;
+}
+
 #endif

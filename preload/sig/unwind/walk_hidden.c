@@ -15,8 +15,11 @@
 #define CODE_BYTES 64U     /* of code before the interrupted instruction, too */
 #define CALLED_BYTES 4096U /* of code: a function without a frame is shorter */
 #define PAGE 4096U
-#define NEAR (1ULL << 31) /* a call's distance at most (Intel SDM, CALL) */
-#define LEAST 65536U      /* numbers below this are no addresses */
+#define NEAR (1ULL << 31)  /* a call's distance at most (Intel SDM, CALL) */
+#define LEAST 65536U       /* numbers below this are no addresses */
+#define BEGIN_BYTES 16384U /* of code before pc, where its function begins */
+#define PIECE_BYTES 2048U  /* that are copied at once */
+#define FRAME_BYTES 128U   /* of a function's first instructions */
 
 _Static_assert(JP_ARCH_CALLER_BEFORE >= JP_ARCH_CALL_BYTES,
                "what is read has the whole call");
@@ -215,6 +218,54 @@ static enum kin held_sig(const struct look *look, uint64_t *address)
     return most;
 }
 
+/* The last place before `pc` where a function makes a frame; 0: none is near. */
+static uint64_t begin_sig(const struct jp_walk *walk, uint64_t pc)
+{
+    uint8_t *copy = (uint8_t *)walk->buffer->walker;
+    uint64_t end = pc;
+    while (pc - end < BEGIN_BYTES && end > PAGE) {
+        /* (Not over the begin of a page, which may not be mapped.) */
+        uint64_t size = (end - 1) % PAGE + 1;
+        size = size < PIECE_BYTES ? size : PIECE_BYTES;
+        const uint64_t from = end - size;
+        /* What lies across two pieces was read with the one behind it. */
+        const uint64_t more =
+            pc - end < JP_ARCH_FRAMES_BYTES ? pc - end : JP_ARCH_FRAMES_BYTES;
+        if (jp_sys_safe_read_sig(from, copy, size + more) !=
+            (long)(size + more))
+            return 0;
+        for (uint64_t i = size; i-- > 0;) {
+            if (i + JP_ARCH_FRAMES_BYTES <= size + more &&
+                jp_arch_frames_sig(copy + i))
+                return from + i;
+        }
+        end = from;
+    }
+    return 0;
+}
+
+/* Whether the function has made its frame, by how its code begins: the nearest
+ * code before the pc that makes one leaves the stack pointer as far below the
+ * frame pointer as it is.  (A function without a frame is at 8 modulo 16 bytes
+ * below its caller's frame pointer.  Not inlined, for the handler's stack.) */
+__attribute__((noinline)) static int made_sig(const struct jp_walk *walk,
+                                              const struct jp_walk_frame *frame)
+{
+    uint8_t *copy = (uint8_t *)walk->buffer->walker;
+    const uint64_t begin = begin_sig(walk, frame->pc);
+    const uint64_t behind = begin + JP_ARCH_FRAMES_BYTES;
+    if (begin == 0 || behind > frame->pc)
+        return 0;
+    const uint64_t room = (frame->pc | (PAGE - 1)) + 1 - behind;
+    const uint64_t size = room < FRAME_BYTES ? room : FRAME_BYTES;
+    if (jp_sys_safe_read_sig(behind, copy, size) != (long)size)
+        return 0;
+    const int64_t bytes = jp_arch_framed_sig(copy, copy + size);
+    return bytes >= 0 &&
+           frame->registers[JP_ARCH_FP] - frame->registers[JP_ARCH_SP] ==
+               (uint64_t)bytes;
+}
+
 int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 {
     const uint64_t sp = frame->registers[JP_ARCH_SP];
@@ -249,6 +300,7 @@ int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     uint64_t at = sp;
     while (at < end && kin_sig(&look, at) < least)
         at += 8;
-    walk->doubtful |= at < end || held >= least;
+    if ((at < end || held >= least) && !made_sig(walk, frame))
+        walk->doubtful = 1;
     return 0;
 }
