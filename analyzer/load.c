@@ -372,9 +372,8 @@ static void note_run(struct jr_load *load, const struct jr_log *log,
                                    "of the program's, which forbids them a "
                                    "timer, were sampled by the one of their "
                                    "process, while they computed"},
-        {JP_COUNT_UNSEEN, "of the threads without a timer got no signal of "
-                          "their process's; their CPU time stands at the "
-                          "function that they began with"},
+        {JP_COUNT_UNSEEN, "threads got no signal while they ran; their CPU "
+                          "time stands at the function that they began with"},
         {JP_COUNT_NO_PERF_FILTER, "threads were sampled with the kernel's "
                                   "tick, for a seccomp filter of the program's "
                                   "forbids the perf clock"},

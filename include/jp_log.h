@@ -115,9 +115,10 @@ enum jp_counter {
                                  the log (no lost samples) */
     JP_COUNT_EDGES_NS,        /* CPU time of threads before their clocks began
                                  and after these ended, ns (no loss) */
-    JP_COUNT_UNSEEN,          /* threads without a timer to which no signal
-                                 came: one sample has all their CPU time, at
-                                 the function that they began with */
+    JP_COUNT_UNSEEN,          /* threads to which no signal came while they
+                                 ran, of their own clock or their process's: one
+                                 sample has their CPU time, at the function that
+                                 they began with */
     JP_COUNT_COUNT
 };
 

@@ -308,6 +308,18 @@ static void write_unseen_sig(struct jp_thread *thread, uint64_t unseen_ns)
         write_only_sig(thread, unseen_ns);
 }
 
+/* Writes a sample of the CPU time for which signals of the thread's own clock
+ * were missing.  (Where there is no log yet, none is made for it.) */
+static void write_carried_sig(struct jp_thread *thread)
+{
+    const uint64_t carried =
+        jp_clock_is_thread_cpu_sig() ? jp_clock_take_carried_sig(thread) : 0;
+    if (carried != 0 && !write_again_sig(thread, JP_EVENT_CPU, carried) &&
+        thread->last.sampled_ns == 0 && thread->stack.first != 0 &&
+        atomic_load(&jp_log.state) == JP_LOG_READY)
+        write_only_sig(thread, carried);
+}
+
 /* Writes what the thread's own clock has not reported yet. */
 static void write_left_sig(struct jp_thread *thread)
 {
@@ -315,8 +327,6 @@ static void write_left_sig(struct jp_thread *thread)
     struct jp_due due = {0};
     if (kind->flush != NULL)
         kind->flush(thread, &due);
-    if (jp_clock_is_thread_cpu_sig())
-        due.cpu += jp_clock_take_carried_sig(thread);
     if (due.cpu != 0)
         write_again_sig(thread, JP_EVENT_CPU, due.cpu);
     /* (No other sample of a thread can lie so close to the one before.) */
@@ -341,19 +351,12 @@ void jp_sampling_flush_time_sig(struct jp_thread *thread)
         jp_sampling_flush_sig(thread->buffer);
         write_left_sig(thread);
     }
+    write_carried_sig(thread);
     atomic_store(&thread->busy, 0);
 }
 
-void jp_sampling_missed_ticks_sig(struct jp_thread *thread,
-                                  const struct jp_clock_kind *source)
+void jp_sampling_unseen_sig(struct jp_thread *thread)
 {
-    uint64_t missed = 0;
-    if (source == NULL && atomic_load(&jp_process.running))
-        missed = jp_clock_take_unseen_sig(thread);
-    else if (source != NULL && source->missed_ticks != NULL)
-        missed = source->missed_ticks(thread);
-    if (source == NULL)
-        write_unseen_sig(thread, missed);
-    else if (missed != 0)
-        write_again_sig(thread, jp_clock_event_sig(), missed);
+    if (atomic_load(&jp_process.running))
+        write_unseen_sig(thread, jp_clock_take_unseen_sig(thread));
 }

@@ -45,12 +45,9 @@ int jp_sampling_same_sig(struct jp_thread *thread, const ucontext_t *context,
  * because the thread or the profile ends; another thread may call it. */
 void jp_sampling_flush_time_sig(struct jp_thread *thread);
 
-/* Reports CPU time of the calling thread that no delivered signal covered: of
- * its own timer or, where that was refused, of the process's slow timer.
- * source: what the thread was armed with, or NULL.  Called at the thread's
- * end. */
-void jp_sampling_missed_ticks_sig(struct jp_thread *thread,
-                                  const struct jp_clock_kind *source);
+/* Reports CPU time of the calling thread, which was refused a clock, that no
+ * signal of the process's slow timer covered.  Called at the thread's end. */
+void jp_sampling_unseen_sig(struct jp_thread *thread);
 
 /* Gives the thread a buffer if it has none, and returns its buffer; NULL when
  * there is no memory.  Several threads may call it for one thread at once. */

@@ -58,13 +58,14 @@ static void end(void *data)
     struct jp_thread *thread = data;
     if (!jp_process_ready_sig())
         return;
-    const struct jp_clock_kind *source = thread->clock.kind;
+    const int armed = thread->clock.kind != NULL;
     jp_clock_end_sig(thread);
     jp_altstack_end();
     /* The clock sends no more signals; others must not find the record while it
      * is given back. */
     uint64_t mask = jp_critical_begin_sig();
-    jp_sampling_missed_ticks_sig(thread, source);
+    if (!armed)
+        jp_sampling_unseen_sig(thread);
     jp_sampling_flush_time_sig(thread);
     if (thread->buffer != NULL) {
         jp_sampling_flush_sig(thread->buffer);

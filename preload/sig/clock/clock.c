@@ -180,16 +180,18 @@ static const struct jp_clock_kind *make_sig(struct jp_thread *thread)
     return NULL;
 }
 
-/* The CPU time since the thread's last sample.  With a lengthened period it is
- * too much to be dropped when the clock stops: the thread's next sample stands
- * for it as well, or the one written at the thread's end. */
+/* The CPU time for which a signal is missing when the clock stops: the thread's
+ * next sample stands for it as well, or the one written at the end of the
+ * thread or of the profile.  With a lengthened period it is that since the last
+ * sample. */
 static uint64_t unsampled_sig(struct jp_thread *thread)
 {
     const struct jp_clock_kind *source = thread->clock.kind;
-    if (source == NULL || source->unsampled == NULL ||
-        thread->clock.gives_way || !jp_budget_exact_sig(&thread->clock.budget))
+    if (source == NULL || thread->clock.gives_way)
         return 0;
-    return source->unsampled(thread);
+    if (source->unsampled != NULL && jp_budget_exact_sig(&thread->clock.budget))
+        return source->unsampled(thread);
+    return source->missed_ticks != NULL ? source->missed_ticks(thread) : 0;
 }
 
 void jp_clock_stop_held_sig(struct jp_thread *thread)

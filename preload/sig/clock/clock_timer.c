@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include "jp_log.h"
+#include "left.h"
 #include "sig/arch/arch.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
@@ -202,12 +203,35 @@ static uint64_t unsampled_sig(struct jp_thread *thread)
                      jp_process.tick_ns);
 }
 
+/* How long ago a period ended whose signal is missing, at least.  A thread that
+ * computes without a pause sees each tick, and the first one stands for as much
+ * too much, on the average, as is left behind the last.  One that waits often
+ * sees ticks at random, at any time after the last one, so that more is left.
+ * With ticks as units it is min(t, L) behind the last one, t being distributed
+ * exponentially, and 1 - t before the first one that comes within a tick: on
+ * the average 1 - exp(-L) and 1/e, which are equal for L = 0.459.  (Of another
+ * thread, which waits while this one ends the profile, the number of waits
+ * cannot be asked for.) */
+static uint64_t late_sig(const struct jp_thread *thread, uint64_t cpu_ns)
+{
+    const uint64_t tick = jp_process.tick_ns, often = tick * 459 / 1000;
+    uint64_t held;
+    if (jp_sys_gettid_sig() != thread->tid)
+        return often;
+    const uint64_t waits = jp_left_switches_sig(&held);
+    return waits != JP_LEFT_UNKNOWN && waits > cpu_ns / tick ? often : tick;
+}
+
+/* The time of periods that ended without a signal, when the clock stops.  Where
+ * no tick has ever found the thread, its periods begin with it. */
 static uint64_t missed_ticks_sig(struct jp_thread *thread)
 {
-    return thread->clock.gives_way ||
-                   atomic_load(&thread->clock.first_tick_ns) != 0
-               ? 0
-               : unsampled_sig(thread);
+    const uint64_t cpu = jp_sys_clock_sig(jp_thread_clock_of_sig(thread->tid));
+    const uint64_t before = ends_sig(0, thread->clock.origin_ns);
+    if (atomic_load(&thread->clock.first_tick_ns) != 0 &&
+        thread->clock.periods < before)
+        thread->clock.periods = before;
+    return ended_sig(thread, cpu, late_sig(thread, cpu));
 }
 
 static int pace_sig(struct jp_thread *thread)

@@ -123,8 +123,8 @@ struct jp_clock_kind {
     /* The thread's CPU time since its last sample, in ns, once: called when the
      * clock stops while its period is longer than asked for.  NULL: 0. */
     uint64_t (*unsampled)(struct jp_thread *thread);
-    /* The CPU time of a thread that ends, in ns, that no delivered signal
-     * covered.  NULL: 0. */
+    /* The CPU time, in ns, that a signal should have covered by now, once:
+     * called when the clock stops.  NULL: 0. */
     uint64_t (*missed_ticks)(struct jp_thread *thread);
 
     /* Only for clocks of the process: run starts (1) or stops (0) the clock and
