@@ -178,9 +178,9 @@ def measure(folder):
     """A line for each process that used enough, and what is below a bar.  A
     share is of all of its CPU time, and then of that without what is known
     exactly and no sample can be of: before its profile began, and of threads
-    before their clocks began and after these ended."""
+    before their clocks began and after these ended.  The parent is the process
+    that the launcher started, the first of its tree."""
     rows, wrong = [], []
-    first = True
     for name in sorted(os.listdir(folder)):
         if not name.startswith("jprof-log") or "." in name:
             continue
@@ -194,11 +194,12 @@ def measure(folder):
             count = len(run.samples)
             if cpu < LOOKED_AT or not count:
                 continue
-            bar = WHOLE_FIRST if first else WHOLE
+            parent = header["proc_pid"] == header["root_pid"]
+            bar = WHOLE_FIRST if parent else WHOLE
             before = header["cpu_before_ns"] / 1e9
             edges = header["counters"][EDGES] / 1e9
             due = cpu - before - edges
-            rows.append(f"{role(run)}, {name}: {weight:.3f} of {cpu:.3f} s "
+            rows.append(f"{role(run)}{' (parent)' * parent}, {name}: {weight:.3f} of {cpu:.3f} s "
                         f"({100 * weight / cpu:.1f}%; {before:.3f} s before "
                         f"it, {edges:.3f} s at threads' edges: "
                         f"{100 * weight / due:.1f}% of the rest; "
@@ -214,7 +215,6 @@ def measure(folder):
                 wrong.append(f"coverage of {role(run)}, {name}")
             if whole < bar * count:
                 wrong.append(f"roots of {role(run)}, {name}")
-            first = False
     return rows, wrong
 
 

@@ -30,7 +30,7 @@ import ssh
 import supervisors
 import tools
 from cputimes import CpuTimes
-from stage import BUILD, LIBRARY, ROOT, Failure, Stage
+from stage import LIBRARY, ROOT, Failure, Stage
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
 import decode       # noqa: E402  (needs the path above)
@@ -56,7 +56,8 @@ COVERED_EACH = 0.90
 LOOKED_AT = 0.05
 # What a process uses after the library is gone, where nothing tells it.
 BESIDES = 0.01
-REPORT = os.path.join(BUILD, "jprof-report")
+# The counter of what looking at waiting threads costs them, in real time.
+LOOKING = 20
 
 
 class Outcome:
@@ -156,7 +157,7 @@ def measure(logs, ended):
     def entry(pid, name="?", cpu=0.0):
         return found.setdefault(pid, {
             "pid": pid, "name": name, "cpu": cpu, "weight": 0.0, "logs": 0,
-            "before": 0.0, "after": 0.0,
+            "before": 0.0, "after": 0.0, "looking": 0.0,
             "samples": 0, "whole": 0, "lost": 0, "damage": 0})
 
     for end in ended:
@@ -169,6 +170,7 @@ def measure(logs, ended):
             cpu = [sample for sample in run.samples
                    if sample[3] in ("cpu", "running")]
             mine["weight"] += sum(sample[2] for sample in cpu) / 1e9
+            mine["looking"] += run.header["counters"][LOOKING] / 1e9
             mine["logs"] += 1
             mine["samples"] += len(run.samples)
             mine["whole"] += sum(sample[4] == "root" for sample in run.samples)
@@ -242,10 +244,10 @@ def show(program, mode, outcome, texts):
     share = whole = ""
     if outcome.total("cpu"):
         mine = max(1e-9, outcome.total("cpu") - outcome.total("before") -
-                   outcome.total("after"))
+                   outcome.total("after") - outcome.total("looking"))
         share = (f", {100 * outcome.total('weight') / outcome.total('cpu'):.1f}%"
                  f" of it in samples, {100 * outcome.total('weight') / mine:.1f}"
-                 "% of what is neither")
+                 "% of what is none of these")
     if outcome.total("samples"):
         whole = (f", {outcome.total('samples')} samples, "
                  f"{100 * outcome.total('whole') / outcome.total('samples'):.1f}"
@@ -253,7 +255,8 @@ def show(program, mode, outcome, texts):
     print(f"{'NOT SO' if texts else 'ok'}: {program.name}, {mode}: "
           f"{len(outcome.results)} results, {outcome.total('cpu'):.2f} s of "
           f"CPU ({outcome.total('before'):.2f} before the library was there, "
-          f"{outcome.total('after'):.2f} after processes' profiles) "
+          f"{outcome.total('after'):.2f} after processes' profiles, "
+          f"{outcome.total('looking'):.2f} of looking) "
           f"in {len(outcome.processes)} processes, "
           f"{outcome.total('logs')} logs{share}{whole}", flush=True)
     for text in texts:

@@ -218,7 +218,7 @@ static enum kin held_sig(const struct look *look, uint64_t *address)
     return most;
 }
 
-/* The last place before `pc` where a function makes a frame; 0: none is near. */
+/* The last place before `pc` where a function makes a frame; 0: none near. */
 static uint64_t begin_sig(const struct jp_walk *walk, uint64_t pc)
 {
     uint8_t *copy = (uint8_t *)walk->buffer->walker;
