@@ -51,6 +51,9 @@
  * then). */
 #define SAME_NS 500000U
 
+/* Less CPU time of a parked thread's is no sample of its own. */
+#define PARKED_RAN_NS 50000
+
 /* The timer's period, which does not matter while each signal sets the timer to
  * the next moment. */
 #define IDLE_NS JP_NS
@@ -344,10 +347,10 @@ static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
 }
 
 /* The time that no sample covers, taken to have passed where the last signal
- * found the thread.  A parked thread waited all of it but for its CPU time
- * since; for one with a lengthened period, CPU time from before may be due as
- * well; the rest of a long stratum is a wait's.  Short times of running are
- * left out. */
+ * found the thread.  A parked thread waited all of it but for its CPU time that
+ * is in no sample, as has one with a lengthened period; the rest of a long
+ * stratum is a wait's.  Short times of running are left out, and of a parked
+ * thread, which may have nothing else, very short ones only. */
 static int flush_sig(struct jp_thread *thread, struct jp_due *weight)
 {
     struct jp_watch *watch = &thread->clock.watch;
@@ -361,8 +364,18 @@ static int flush_sig(struct jp_thread *thread, struct jp_due *weight)
     const uint64_t least = watch->parked || rest ? 0 : JP_CLOCK_FLUSH_MIN_NS;
     int64_t ran =
         cpu > thread->clock.cpu_ns ? (int64_t)(cpu - thread->clock.cpu_ns) : 0;
-    if (watch->given_ns == 0 || until <= watch->given_ns + least)
+    if (watch->given_ns == 0)
         return 0;
+    /* The last look made it leave its wait, too, and get back into it. */
+    const int64_t looked =
+        watch->waits ? (int64_t)jp_weigh_less_sig(jp_left_cost_sig(),
+                                                  (uint64_t)ran)
+                     : 0;
+    jp_count_sig(JP_COUNT_LOOKING_NS, (uint64_t)looked);
+    if (until <= watch->given_ns + least) {
+        watch->given_ns = 0;
+        return 0;
+    }
     const uint64_t left = until - watch->given_ns;
     /* (The switches of another thread cannot be asked for.) */
     const int guessed =
@@ -370,17 +383,16 @@ static int flush_sig(struct jp_thread *thread, struct jp_due *weight)
         (jp_sys_gettid_sig() != thread->tid
              ? ran > SAME_NS
              : jp_left_blocks_sig(thread, jp_left_switches_sig(&held)) > 1);
-    if (!watch->parked)
-        ran = rest ? 0 : ran + watch->remainder_ns;
-    if (ran < 0)
+    ran = rest && !watch->parked ? 0 : ran + watch->remainder_ns - looked;
+    if (ran < (watch->parked ? PARKED_RAN_NS : 0))
         ran = 0;
     *weight = (struct jp_due){.running = jp_weigh_less_sig((uint64_t)ran, left),
                               .guessed = guessed};
     *(watch->waits ? &weight->before : &weight->ready) = left - weight->running;
+    if (weight->running < JP_CLOCK_FLUSH_MIN_NS && !watch->parked)
+        weight->running = 0;
     watch->given_ns = 0;
     watch->parked = watch->was_parked = 0;
-    if (weight->running < JP_CLOCK_FLUSH_MIN_NS)
-        weight->running = 0;
     if (weight->ready < JP_CLOCK_FLUSH_MIN_NS)
         weight->ready = 0;
     return 1;
