@@ -368,9 +368,9 @@ static int flush_sig(struct jp_thread *thread, struct jp_due *weight)
         return 0;
     /* The last look made it leave its wait, too, and get back into it. */
     const int64_t looked =
-        watch->waits ? (int64_t)jp_weigh_less_sig(jp_left_cost_sig(),
-                                                  (uint64_t)ran)
-                     : 0;
+        watch->waits
+            ? (int64_t)jp_weigh_less_sig(jp_left_cost_sig(), (uint64_t)ran)
+            : 0;
     jp_count_sig(JP_COUNT_LOOKING_NS, (uint64_t)looked);
     if (until <= watch->given_ns + least) {
         watch->given_ns = 0;
