@@ -16,6 +16,7 @@ from jprun import (BUILD, Case, LIBRARY, TICK_FLAGS, need, program, quote,
                    shell)
 
 JPROF = os.path.join(BUILD, "jprof")
+EDGES = 22          # the counter of threads' beginnings and ends
 SPIN = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,47 @@ int main(int argc, char **argv)
     madvise(memory, size, MADV_NOHUGEPAGE);
     memset(memory, 1, size);
     if (argc > 2)
+        _exit(0);
+    return 0;
+}
+"""
+
+
+# Threads that compute for 8 ms each, a part of a millisecond at a time, and are
+# there when the process ends, by _exit if there is an argument.
+BURSTS = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#define THREADS 20
+static pthread_barrier_t barrier;
+static double used(void)
+{
+    struct timespec cpu;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+    return (double)cpu.tv_sec * 1e3 + (double)cpu.tv_nsec / 1e6;
+}
+static void *work(void *data)
+{
+    for (double next = 0.4; next <= 8; next += 0.4) {
+        while (used() < next)
+            ;
+        usleep(1000 + (unsigned)random() % 5000);
+    }
+    pthread_barrier_wait(&barrier);
+    pause();
+    return data;
+}
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    (void)argv;
+    pthread_barrier_init(&barrier, NULL, THREADS + 1);
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&thread, NULL, work, NULL);
+    pthread_barrier_wait(&barrier);
+    if (argc > 1)
         _exit(0);
     return 0;
 }
@@ -208,6 +250,27 @@ class Missing(CoverageCase):
         gaps = self.merged()[1]
         self.assertEqual(len(gaps), 1, gaps)
         self.assertRegex(gaps[0]["why"], "its threads used this time")
+
+    def check_bursts(self, *how):
+        """The share of CPU time in samples; without the periods that ended
+        without a signal it is 65 to 85%."""
+        self.compile("bursts", "-O1", "-pthread", source=BURSTS)
+        covered = cpu = 0
+        for _ in range(4):
+            done = self.run_program(self.path("bursts"), *how)
+            self.assertEqual(done.status, 0, done.err)
+            run, = self.all_runs()
+            covered += sum(sample[2] for sample in run.samples)
+            cpu += (run.header["cpu_ns"] - run.header["cpu_before_ns"] -
+                    run.header["counters"][EDGES])
+        self.assertGreater(covered, 0.87 * cpu)
+        self.assertLess(covered, 1.15 * cpu)
+
+    def test_threads_that_the_end_finds_waiting(self):
+        self.check_bursts()
+
+    def test_threads_that_exit_finds_waiting(self):
+        self.check_bursts("now")
 
     def test_what_the_end_takes(self):
         """Both at _exit and behind the destructors; of a killed process it is
