@@ -357,19 +357,6 @@ static void test_debt(void **state)
     atomic_store(&thread->clock.first_tick_ns, 0);
     assert_int_equal(due(thread, 0), 50 * MS);
     assert_int_equal(due(thread, 0), 10 * MS);
-    /* With the period that was asked for, only what signals should have covered
-     * a tick ago. */
-    thread->clock.origin_ns = 3 * (int64_t)MS;
-    run_for(6 * MS);
-    jp_clock_disarm_sig(thread);
-    assert_int_equal(jp_clock_take_carried_sig(thread), 0);
-    end(thread);
-    thread = begin();
-    thread->clock.origin_ns = 3 * (int64_t)MS;
-    atomic_store(&thread->clock.first_tick_ns, 0);
-    run_for(8 * MS);
-    jp_clock_disarm_sig(thread);
-    assert_int_equal(jp_clock_take_carried_sig(thread), 10 * MS);
     end(thread);
 }
 
@@ -413,40 +400,6 @@ static void test_missed_by_all(void **state)
     jp_owner = NULL;
     assert_int_equal(counts[JP_COUNT_LOST_STALE], 1);
     assert_int_equal(counts[JP_COUNT_LOST_NS], 20 * MS);
-}
-
-/* At a thread's end: periods that ended more than a tick ago, once; less, if it
- * has waited more often than there were ticks. */
-static void test_missed_ticks(void **state)
-{
-    (void)state;
-    struct jp_thread *thread = begin();
-    thread->tid = jp_sys_gettid_sig();
-    fake.switches = fake.cpu_ns / TICK;
-    atomic_store(&thread->clock.first_tick_ns, 0);
-    thread->clock.origin_ns = 3 * (int64_t)MS;
-    run_for(16 * MS);
-    assert_int_equal(jp_clock_timer.missed_ticks(thread), 10 * MS);
-    assert_int_equal(jp_clock_timer.missed_ticks(thread), 0);
-    run_for(MS);
-    assert_int_equal(jp_clock_timer.missed_ticks(thread), 10 * MS);
-    run_for(8 * MS); /* at 25: of one that ended at 23 */
-    assert_int_equal(jp_clock_timer.missed_ticks(thread), 0);
-    fake.switches = fake.cpu_ns / TICK + 1;
-    assert_int_equal(jp_clock_timer.missed_ticks(thread), 10 * MS);
-    assert_int_equal(jp_clock_timer.missed_ticks(thread), 0);
-    thread->tid = TID;
-    fake.switches = 0;
-    end(thread);
-    thread = begin();
-    /* No tick has ever found it: of periods that end at -3, 7, 17, 27, 37 and
-     * 47 ms the first is not its own, and the last has just ended. */
-    atomic_store(&thread->clock.first_tick_ns, MS);
-    thread->clock.origin_ns = -3 * (int64_t)MS;
-    run_for(48 * MS);
-    assert_int_equal(jp_clock_timer.missed_ticks(thread), 40 * MS);
-    assert_int_equal(jp_clock_timer.missed_ticks(thread), 0);
-    end(thread);
 }
 
 /* A thread begins with a timer, whose signal makes the event. */
@@ -610,14 +563,21 @@ static void test_itimer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_timer_means),   TEST(test_timer_means_below_a_tick),
-        TEST(test_perf_means),    TEST(test_overruns),
-        TEST(test_first_tick),    TEST(test_longer_period),
-        TEST(test_debt),          TEST(test_missed),
-        TEST(test_missed_by_all), TEST(test_missed_ticks),
-        TEST(test_promotion),     TEST(test_promotion_refused),
-        TEST(test_perf_debt),     TEST(test_perf_gaps),
-        TEST(test_perf_settles),  TEST(test_itimer),
+        TEST(test_timer_means),
+        TEST(test_timer_means_below_a_tick),
+        TEST(test_perf_means),
+        TEST(test_overruns),
+        TEST(test_first_tick),
+        TEST(test_longer_period),
+        TEST(test_debt),
+        TEST(test_missed),
+        TEST(test_missed_by_all),
+        TEST(test_promotion),
+        TEST(test_promotion_refused),
+        TEST(test_perf_debt),
+        TEST(test_perf_gaps),
+        TEST(test_perf_settles),
+        TEST(test_itimer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
