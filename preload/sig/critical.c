@@ -22,6 +22,13 @@ uint64_t jp_critical_begin_sig(void)
     return mask;
 }
 
+int jp_critical_masked_sig(uint64_t *mask)
+{
+    *mask = 0;
+    jp_sys_sigmask_sig(SIG_BLOCK, 0, mask);
+    return (*mask & JP_SIGNALS_LIBC) == JP_SIGNALS_LIBC;
+}
+
 void jp_critical_end_sig(uint64_t mask)
 {
     jp_sys_sigmask_sig(SIG_SETMASK, mask, NULL);

@@ -22,4 +22,9 @@ void jp_critical_end_sig(uint64_t mask);
  * not. */
 extern _Thread_local volatile uint32_t jp_critical_depth;
 
+/* Whether the calling thread is in one of them, where jp_critical_depth says
+ * so: a handler of the program's may have left by a jump, but the mask tells.
+ * Sets *mask to what is blocked. */
+int jp_critical_masked_sig(uint64_t *mask);
+
 #endif

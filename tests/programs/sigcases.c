@@ -485,6 +485,29 @@ static void jumped(void)
     print_mask("after", &after);
 }
 
+#define OFTEN 10 /* of some 5,000 */
+static volatile int more;
+static void look_at_mask(int signal)
+{
+    sigset_t mask;
+    (void)signal;
+    sigprocmask(SIG_BLOCK, NULL, &mask);
+    more += sigismember(&mask, SIGHUP);
+}
+
+/* A handler comes where the program was, and not in jprof's own handler, in
+ * which more is blocked. */
+static void interrupted(void)
+{
+    const struct itimerval often = {{0, 100}, {0, 100}},
+                           never = {{0, 0}, {0, 0}};
+    signal(SIGALRM, look_at_mask);
+    setitimer(ITIMER_REAL, &often, NULL);
+    burn(0.5);
+    setitimer(ITIMER_REAL, &never, NULL);
+    printf("more was blocked %s\n", more > OFTEN ? "often" : "hardly ever");
+}
+
 /* The mask, and what is ignored, go on to the next program. */
 static void handed_on(void)
 {
@@ -510,6 +533,7 @@ static const struct {
     {"alarmed", alarmed},         {"raw", raw},
     {"jumped", jumped},           {"syscall", by_syscall},
     {"exec", handed_on},          {"sharedstack", shared},
+    {"interrupted", interrupted},
 };
 
 int main(int argc, char **argv)

@@ -75,6 +75,12 @@ class Dispositions(Same):
     def test_left_by_siglongjmp(self):
         self.same("jumped", signal.SIGPROF)
 
+    def test_in_no_handler_of_jprofs(self):
+        """Not while libunwind walks either, which changes the mask itself."""
+        for run in self.same("interrupted", modes=(
+                CPU, CPU + " JP_STACK=libunwind", REAL)):
+            self.assertGreater(weight_s(run), 0.3)
+
     def test_raw_system_call(self):
         run, = self.same("syscall", signal.SIGPROF, modes=(CPU,))
         self.assertIn("the clock took another", self.notes(run))

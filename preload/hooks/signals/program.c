@@ -62,17 +62,13 @@ static void defer(int signal, siginfo_t *info, ucontext_t *context)
     again(signal, info);
 }
 
-/* Whether the signal interrupted jprof's handler or a critical section.  The
- * depth alone does not tell, as a handler of the program's may have left by a
- * jump; the mask does. */
+/* Whether the signal interrupted jprof's handler or a critical section. */
 static int is_inside(const ucontext_t *context)
 {
-    uint64_t mask = 0;
-    if (jp_critical_depth == 0 &&
-        !jp_handler_is_at_sig(jp_arch_pc_sig(context)))
-        return 0;
-    jp_sys_sigmask_sig(SIG_BLOCK, 0, &mask);
-    return (mask & JP_SIGNALS_LIBC) == JP_SIGNALS_LIBC;
+    uint64_t mask;
+    return (jp_critical_depth != 0 ||
+            jp_handler_is_at_sig(jp_arch_pc_sig(context))) &&
+           jp_critical_masked_sig(&mask);
 }
 
 /* Puts a signal off: blocks it and sends it again to this thread, where it

@@ -11,6 +11,7 @@
 
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
+#include "sig/critical.h"
 #include "sig/os/sys.h"
 #include "sig/owned_signals.h"
 #include "sig/state/process.h"
@@ -25,13 +26,17 @@ static uint64_t change_blocked(int how, uint64_t blocked, uint64_t set)
 }
 
 /* Carries out a change of the mask; set: NULL to only ask.  Sets *old to the
- * mask before, as the program believes it.  Returns 0 or an errno. */
+ * mask before, as the program believes it.  Returns 0 or an errno.  In jprof's
+ * handler libunwind changes the mask around its locks: nothing may come through
+ * there, least of all a handler of the program's, so the mask stays. */
 static int change(int how, const uint64_t *set, uint64_t *old)
 {
     uint64_t kernel;
     if (set != NULL && how != SIG_BLOCK && how != SIG_UNBLOCK &&
         how != SIG_SETMASK)
         return EINVAL;
+    if (jp_critical_depth != 0 && jp_critical_masked_sig(old))
+        return 0;
     if (set != NULL && how != SIG_UNBLOCK)
         jp_signals_meant(*set & ~jp_local.program_blocked, 0);
     const uint64_t clock = atomic_load(&jp_owned.unblocked);
