@@ -79,8 +79,11 @@ class Fibers(Case):
     def not_led_back(self, way, where):
         run, stacks = self.samples(way, where)
         shares = self.shares(run)
+        # One may be of setcontext, called by code that has no call-frame
+        # information where a context ends (1 in 15,000).
         self.assertGreaterEqual(
-            shares.get("fiber", 0) + shares.get("root", 0), 0.99, shares)
+            shares.get("fiber", 0) + shares.get("root", 0),
+            0.99 - 1 / len(run.samples), shares)
         self.assertGreaterEqual(shares["fiber"], 0.9)
         first = "bare_call" if way == "bare" else "__start_context"
         for stack, _ in stacks:
