@@ -19,6 +19,7 @@
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
 #include "hooks/process/fork.h"
+#include "hooks/signals/altstack.h"
 #include "hooks/signals/signals.h"
 #include "hooks/threads/threads.h"
 #include "jprof.h"
@@ -235,6 +236,7 @@ static int set_up(char **argv)
         return error;
     /* The program may have inherited a mask that blocks the clock's signal. */
     jp_local_begin(thread);
+    jp_altstack_known();
     jp_usage_begin_sig();
     return 0;
 }

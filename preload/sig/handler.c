@@ -86,6 +86,19 @@ static void told_sig(struct jp_thread_hooks *hooks, ucontext_t *context)
         jp_arch_skip_call_sig(context, -EINTR);
 }
 
+/* Tells the hooks of other threads which alternate stack the calling thread has,
+ * which may have set it before jprof knew the thread. */
+static void alternate_sig(struct jp_thread_hooks *hooks,
+                          const ucontext_t *context)
+{
+    const uint64_t low = (uint64_t)(uintptr_t)context->uc_stack.ss_sp;
+    atomic_store(&hooks->alternate_known, 1);
+    if (context->uc_stack.ss_size == 0)
+        return;
+    atomic_store(&hooks->alternate_low, low);
+    atomic_store(&hooks->alternate_high, low + context->uc_stack.ss_size);
+}
+
 /* Tells the hooks of the calling thread that the handler ran, so that a call
  * may have ended early, and where the thread goes on. */
 static void ran_sig(struct jp_thread *thread, ucontext_t *context)
@@ -96,6 +109,8 @@ static void ran_sig(struct jp_thread *thread, ucontext_t *context)
     if (thread == NULL)
         return;
     atomic_fetch_add(&thread->hooks.runs, 1);
+    if (atomic_load(&thread->hooks.alternate_known) == 0)
+        alternate_sig(&thread->hooks, context);
     if (atomic_load(&thread->hooks.taken) != 0)
         told_sig(&thread->hooks, context);
     const uint64_t pc = jp_arch_pc_sig(context), sp = jp_arch_sp_sig(context);

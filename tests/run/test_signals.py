@@ -215,6 +215,26 @@ class AlternateStack(Same):
                                  (0, alone.out, ""))
 
 
+    def test_set_before_the_library_begins(self):
+        """By a library's constructor, in the first thread or in another."""
+        for how, lines in (("first", "shared 1 size 262144\n"
+                            "believed 3200 handled 3200\n"),
+                           ("thread", "shared 0 size 0\n"
+                            "believed 3200 handled 3200\n"),
+                           ("tiny", "shared 1 size 2048\n")):
+            plain = self.run_program(program("earlystack"), how, preload=None,
+                                     flags=None)
+            if how != "tiny":   # a kernel may refuse so small a stack
+                self.assertEqual(plain.out, lines)
+            for flags in ("JP_START JP_PERIOD=0.0005",
+                          "JP_START JP_REALTIME JP_PERIOD=0.0002"):
+                with self.subTest(how=how, flags=flags):
+                    done = self.run_program(program("earlystack"), how,
+                                            flags=flags)
+                    self.assertEqual((done.status, done.out, done.err),
+                                     (0, plain.out, ""))
+
+
 class Chosen(Case):
     """JP_PAUSE_SIGNAL and its siblings."""
 

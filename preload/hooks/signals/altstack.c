@@ -78,13 +78,15 @@ static size_t whole_pages(size_t size)
     return (size + jp_process.page_size - 1) & ~(jp_process.page_size - 1);
 }
 
-/* Tells other threads which alternate stack this one has. */
+/* Tells other threads which alternate stack this one has.  (The handler does so
+ * for a thread that had one before jprof knew the thread.) */
 static void publish(struct jp_thread *thread, const stack_t *stack)
 {
     const int none = (stack->ss_flags & SS_DISABLE) != 0;
     const uint64_t low = none ? 0 : (uint64_t)(uintptr_t)stack->ss_sp;
     if (thread == NULL)
         return;
+    atomic_store(&thread->hooks.alternate_known, 1);
     atomic_store(&thread->hooks.alternate_low, low);
     atomic_store(&thread->hooks.alternate_high,
                  none ? 0 : low + stack->ss_size);
@@ -216,6 +218,32 @@ static void stand_in(stack_t *wanted, int shared, const void *in_use)
         wanted->ss_sp = standin->memory;
         wanted->ss_size = standin->size;
     }
+}
+
+/* Whether the process has other threads, which jprof may not know: /proc has a
+ * folder for each (proc(5)), each a link to the folder above it, which has two
+ * more. */
+static int has_others(void)
+{
+    struct stat info;
+    return jp_sys_stat_sig("/proc/self/task", 1, &info) != 0 ||
+           info.st_nlink > 3;
+}
+
+void jp_altstack_known(void)
+{
+    stack_t now;
+    struct jp_thread *thread = jp_local_thread();
+    if (jp_sys_sig(SYS_sigaltstack, 0, (long)&now, 0, 0, 0) != 0)
+        return;
+    publish(thread, &now);
+    if ((now.ss_flags & (SS_DISABLE | SS_ONSTACK)) != 0)
+        return;
+    stack_t wanted = now;
+    stand_in(&wanted, has_others(), NULL);
+    if (wanted.ss_sp != now.ss_sp &&
+        jp_sys_sig(SYS_sigaltstack, (long)&wanted, 0, 0, 0, 0) == 0)
+        publish(thread, &wanted);
 }
 
 static int set(__typeof__(sigaltstack) *real, const stack_t *stack,

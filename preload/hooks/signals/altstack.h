@@ -12,6 +12,10 @@
  * handler and sets it. */
 void jp_altstack_begin(uint64_t room);
 
+/* Called by the constructor: the first thread may have an alternate stack
+ * already, which a library's constructor has set. */
+void jp_altstack_known(void);
+
 /* Called in the thread of a forked child, which keeps its alternate stack. */
 void jp_altstack_forked(void);
 

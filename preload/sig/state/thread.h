@@ -169,9 +169,10 @@ struct jp_thread_hooks {
      * are `blocked` (hooks/base/retry.c). */
     _Atomic uint32_t masked;
     _Atomic uint64_t blocked;
-    /* The alternate stack that the kernel has for it, [low, high); 0, 0: none
-     * that its hook has seen (hooks/signals/altstack.c). */
+    /* The alternate stack that the kernel has for it, [low, high); 0, 0: none,
+     * or, unless known is 1, none that was seen (hooks/signals/altstack.c). */
     _Atomic uint64_t alternate_low, alternate_high;
+    _Atomic uint32_t alternate_known;
     uint64_t program_blocked;  /* of the clock's signals, those that the creator
                                   believes blocked (hooks/base/local.h) */
     void *(*function)(void *); /* what pthread_create was asked to run */
