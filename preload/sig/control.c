@@ -60,6 +60,7 @@ void jp_control_on_sig(void)
 static void start_sig(void)
 {
     if (atomic_load(&jp_process.running) || atomic_load(&ended) ||
+        atomic_load(&jp_process.ended) != JP_ENDED_NOT ||
         jp_filter_number_sig(SYS_timer_create) != 0)
         return;
     atomic_store(&jp_process.first_pending, 0);

@@ -61,7 +61,8 @@ void jp_owned_check_sig(void)
     /* The kernel's struct sigaction: handler, flags, restorer, mask
      * (rt_sigaction(2)). */
     uint64_t action[4] = {0};
-    if ((atomic_load(&jp_owned.ours) & bit_sig(jp_process.signal)) != 0 &&
+    if (atomic_load(&jp_owned.hushed) == 0 &&
+        (atomic_load(&jp_owned.ours) & bit_sig(jp_process.signal)) != 0 &&
         jp_sys_sig(SYS_rt_sigaction, jp_process.signal, 0, (long)action,
                    sizeof(uint64_t), 0) == 0 &&
         action[0] != handler)

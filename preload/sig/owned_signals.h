@@ -23,6 +23,8 @@ struct jp_owned_signals {
                                    would go to another thread and end its
                                    call */
     _Atomic uint64_t ignored;   /* of `open`, those whose action does nothing */
+    _Atomic uint32_t hushed;    /* 1: the kernel ignores jprof's signals, and
+                                   no handler of jprof's runs */
     int spare;                  /* a real-time signal that the clock may move
                                    to; 0: none is free */
 };

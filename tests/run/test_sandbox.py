@@ -4,7 +4,7 @@ was sampled is kept, and samples go on.  Runs in: tests."""
 import os
 import unittest
 
-from jprun import Case, decode, need, program, shell
+from jprun import Case, decode, need, program, shell, weight_s
 
 FLAGS = "JP_START JP_PERIOD=0.004"
 
@@ -152,21 +152,99 @@ class Sandbox(Case):
         times = sorted(sample[0] for sample in run.samples)
         self.assertGreater(times[-1] - times[0], 10 ** 9)
 
+    def dispatch(self, rounds, *words, flags):
+        argv = [program("dispatch"), str(rounds), *words]
+        # Without jprof, SIGPROF would end it.
+        plain = self.run_program(*(word for word in argv if word != "signals"),
+                                 preload=False)
+        if plain.status == 77:
+            self.skipTest("no syscall user dispatch here")
+        self.assertEqual((plain.status, plain.err), (0, ""))
+        done = self.run_program(*argv, flags=flags)
+        self.assertEqual((done.status, done.out), (0, plain.out))
+        return done
+
     def test_dispatch(self):
         """Where system calls become SIGSYS, no handler of jprof's can return:
-        the profile ends before that."""
-        app = program("dispatch")
-        for words in ((), ("raw",)):
+        the profile ends before that, and signals that come later run none."""
+        for words in ((), ("raw",), ("signals",)):
             for flags in ("JP_START JP_PERIOD=0.001",
                           "JP_START JP_PERIOD=0.001 JP_REALTIME"):
                 with self.subTest(words=words, flags=flags):
-                    done = self.run_program(app, "100", *words, flags=flags)
-                    if done.status == 77:
-                        self.skipTest("no syscall user dispatch here")
+                    done = self.dispatch(100, *words, flags=flags)
+                    self.assertEqual(done.err, "")
+                    self.assertIn("PR_SET_SYSCALL_USER_DISPATCH", self.report(
+                        program("dispatch"), "jprof-log"))
+
+    def test_dispatch_but_for_the_c_library(self):
+        """No call of a hook's own becomes SIGSYS."""
+        for flags in ("JP_START JP_PERIOD=0.001",
+                      "JP_START JP_PERIOD=0.001 JP_REALTIME"):
+            self.assertEqual(self.dispatch(5, "library", flags=flags).err, "")
+
+    def test_dispatch_before_the_profile(self):
+        """It does not begin then, by JP_FIRST's timer or by a signal."""
+        for words, flags in (((), "JP_START JP_FIRST=0.12 JP_PERIOD=0.001"),
+                             (("signals",), "JP_DEFER JP_PERIOD=0.001"),
+                             (("library",), "JP_DEFER JP_PERIOD=0.001")):
+            with self.subTest(words=words, flags=flags):
+                done = self.dispatch(5 if words == ("library",) else 300,
+                                     *words, flags=flags)
+                self.assertRegex(done.err, r"\Ajprof: the profile does not "
+                                 r"begin: .*PR_SET_SYSCALL_USER_DISPATCH.*\n\Z")
+
+    def test_dispatch_of_a_parent(self):
+        """A child's system calls are as usual: its profile begins anew."""
+        for flags in ("JP_START JP_PERIOD=0.001",
+                      "JP_START JP_PERIOD=0.001 JP_FIRST=0.12"):
+            with self.subTest(flags=flags):
+                done = self.dispatch(3, "fork", flags=flags)
+                child = [run for run in self.all_runs()
+                         if run.header["pid"] != done.pid]
+                self.assertEqual(len(child), 1)
+                self.assertGreater(weight_s(child[0]), 0.1)
+                for name in self.files():
+                    os.unlink(self.path(name))
+
+    def test_dispatch_and_programs(self):
+        """They are executed with no signal ignored for jprof's sake."""
+        for flags in (FLAGS, FLAGS + " JP_REALTIME"):
+            self.dispatch(3, "programs", flags=flags)
+            self.dispatch(3, "library", "programs", flags=flags)
+
+    def test_dispatch_refused(self):
+        """The profile goes on."""
+        self.dispatch(3, "refused", flags="JP_START JP_PERIOD=0.001")
+        self.assertGreater(weight_s(self.run_of()), 0.9 * 0.4)
+
+    def test_final_filter_before_the_profile(self):
+        """JP_FIRST's signal comes behind a filter that lets no handler
+        return."""
+        done = self.run_program(program("sandboxed"), "final", "0.2",
+                                flags="JP_START JP_FIRST=0.3")
+        self.assertEqual((done.status, done.out, done.err),
+                         (5, "before\nbehind\n", ""))
+
+    def test_without_the_counter(self):
+        """PR_SET_TSC takes from the vdso what it tells the time by."""
+        app = program("counterless")
+        if self.run_program(app, preload=False).status == 77:
+            self.skipTest("the counter cannot be forbidden here")
+        for words in ((), ("raw",)):
+            for flags, least in (
+                    ("JP_START JP_PERIOD=0.001", 250),
+                    ("JP_START JP_PERIOD=0.001 JP_REALTIME", 250),
+                    ("JP_START JP_PERIOD=0.001 JP_FIRST=0.12", 130)):
+                with self.subTest(words=words, flags=flags):
+                    done = self.run_program(app, *words, flags=flags)
                     self.assertEqual((done.status, done.out, done.err),
-                                     (0, "100 of 100\n", ""))
-                    self.assertIn("PR_SET_SYSCALL_USER_DISPATCH",
-                                  self.report(app, "jprof-log"))
+                                     (0, "done\n", ""))
+                    weight = sum(
+                        weight for stack, weight in self.collapsed(
+                            app, "jprof-log") if "behind" in stack)
+                    self.assertGreater(weight, least)
+                    for name in self.files():
+                        os.unlink(self.path(name))
 
     def test_questions(self):
         """What installs nothing, and what fails, leaves all as it was: the

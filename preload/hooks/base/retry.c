@@ -26,6 +26,8 @@
 
 int jp_retry_begin(struct jp_retry *retry)
 {
+    if (atomic_load(&jp_owned.hushed) != 0)
+        return 0;
     retry->thread = jp_local_thread();
     if (retry->thread == NULL)
         return 0;

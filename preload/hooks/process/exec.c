@@ -18,6 +18,7 @@
 
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
+#include "hooks/signals/signals.h"
 #include "sig/clock/clock.h"
 #include "sig/control.h"
 #include "sig/files/tree.h"
@@ -53,6 +54,7 @@ static int give_up(void)
 int jp_exec_before(void)
 {
     int done = OURS;
+    jp_signals_exec(1);
     if (jp_local_is_vfork_child()) {
         jp_local_begin_vfork_child();
         return 0;
@@ -84,6 +86,7 @@ long jp_exec_failed(int stopped, long result)
     if ((stopped & OURS) != 0) {
         jp_share_count_sig(1);
         jp_local_exec(SIG_UNBLOCK);
+        jp_signals_exec(0);
     }
     errno = error;
     return result;

@@ -91,7 +91,11 @@ void jp_fork_parent(void)
  * own. */
 static void restart(void)
 {
-    const int running = atomic_exchange(&jp_process.running, 0) != 0;
+    const uint32_t ended = atomic_load(&jp_process.ended);
+    const int running = atomic_exchange(&jp_process.running, 0) != 0 ||
+                        ended == JP_ENDED_HERE_RUNNING;
+    if (ended != JP_ENDED_FOR_ALL)
+        atomic_store(&jp_process.ended, JP_ENDED_NOT);
     jp_inherit_close_sig(forking.opened);
     jp_threads_reset_sig();
     jp_shake_reset_sig();

@@ -21,6 +21,7 @@
 
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
+#include "hooks/signals/signals.h"
 #include "jp_limits.h"
 #include "sig/arch/arch.h"
 #include "sig/clock/clock.h"
@@ -28,16 +29,20 @@
 #include "sig/control.h"
 #include "sig/critical.h"
 #include "sig/files/usage.h"
+#include "sig/logfile.h"
 #include "sig/os/filter.h"
 #include "sig/os/sys.h"
-#include "sig/owned_signals.h"
+#include "sig/state/dispatched.h"
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
 
 #define CLOCK_ROUNDS 12
 #define CLOCK_CALLS 8
 #define HANDLER_YIELDS 1000
-#define LAST_SIGNAL 64
+
+/* PR_SYS_DISPATCH_INCLUSIVE_ON of Linux 6.17 (linux/prctl.h): the calls in the
+ * range become signals, not those outside of it. */
+#define INCLUSIVE_ON 2
 
 /* Measures the shortest time, of CLOCK_ROUNDS, that CLOCK_CALLS readings of the
  * clock take, and as many of the shortest system call. */
@@ -130,32 +135,39 @@ static void await_handlers(void)
     }
 }
 
-/* Stops the profile, since it cannot go on behind a filter. */
-static void stop(struct jp_sandbox_filter *expected)
+/* So that the log says why the profile ended, also before the first sample. */
+static void make_log(void)
 {
-    expected->stopped = atomic_load(&jp_process.running) != 0;
+    const uint64_t mask = jp_critical_begin_sig();
+    jp_logfile_ensure_sig();
+    jp_critical_end_sig(mask);
+}
+
+/* Stops the profile, since it cannot go on; nothing starts it again.  ended:
+ * JP_ENDED_FOR_ALL or JP_ENDED_HERE. */
+static void stop(struct jp_sandbox_filter *expected, uint32_t ended)
+{
+    expected->before = atomic_load(&jp_process.ended);
+    if (expected->before == JP_ENDED_FOR_ALL ||
+        (expected->before != JP_ENDED_NOT && ended == JP_ENDED_HERE))
+        return;
+    expected->stopped = 1;
+    expected->ran = atomic_load(&jp_process.running) != 0;
+    if (expected->ran)
+        make_log();
+    atomic_store(&jp_process.ended, ended == JP_ENDED_HERE && expected->ran
+                                        ? JP_ENDED_HERE_RUNNING
+                                        : ended);
     jp_usage_off_sig(JP_OFF_FILTER);
     jp_control_off_sig();
 }
 
-/* Discards pending signals of the clock, for a filter behind which no handler
- * could return: ignoring a signal for a moment discards it where it is pending
- * in a thread that is in the kernel (signal(7)). */
-static void forget_pending(void)
+/* Does the same, and stops jprof's signals, since no handler could return. */
+static void hush(struct jp_sandbox_filter *expected, uint32_t ended)
 {
-    const uint64_t clocks = atomic_load(&jp_owned.unblocked);
-    for (int signal = 1; signal <= LAST_SIGNAL; signal++) {
-        /* The kernel's: the handler, flags, restorer, mask. */
-        uint64_t ours[4], ignored[4] = {(uint64_t)SIG_IGN, 0, 0, 0};
-        if ((clocks & JP_SIGSET(signal)) == 0 ||
-            jp_sys_sig(SYS_rt_sigaction, signal, 0, (long)ours,
-                       sizeof(uint64_t), 0) != 0)
-            continue;
-        jp_sys_sig(SYS_rt_sigaction, signal, (long)ignored, 0, sizeof(uint64_t),
-                   0);
-        jp_sys_sig(SYS_rt_sigaction, signal, (long)ours, 0, sizeof(uint64_t),
-                   0);
-    }
+    stop(expected, ended);
+    await_handlers();
+    expected->hushed = jp_signals_hush(1);
 }
 
 /* Adds the program's filter to those that jprof knows.  If it forbids the
@@ -164,13 +176,10 @@ static void add_filter(struct jp_sandbox_filter *expected,
                        const struct sock_fprog *code)
 {
     expected->filter = jp_filter_add_sig((uint64_t)code->filter, code->len);
-    if (expected->filter == NULL || expected->stopped ||
-        jp_filter_number_sig(SYS_rt_sigreturn) == 0)
+    if (expected->filter == NULL || jp_filter_number_sig(SYS_rt_sigreturn) == 0)
         return;
     jp_filter_drop_sig(expected->filter);
-    stop(expected);
-    await_handlers();
-    forget_pending();
+    hush(expected, JP_ENDED_FOR_ALL);
     expected->filter = jp_filter_add_sig((uint64_t)code->filter, code->len);
 }
 
@@ -206,7 +215,7 @@ static int read_program(uint64_t address, struct sock_fprog *code)
 
 struct jp_sandbox_filter jp_sandbox_expect(int strict, uint64_t address)
 {
-    struct jp_sandbox_filter expected = {NULL, 0};
+    struct jp_sandbox_filter expected = {.filter = NULL};
     struct sock_fprog code = {0};
     if (jp_local_is_vfork_child())
         return expected;
@@ -216,8 +225,9 @@ struct jp_sandbox_filter jp_sandbox_expect(int strict, uint64_t address)
         const int may_set = jp_filter_number_sig(SYS_timer_settime) == 0;
         jp_sandbox_before();
         /* The strict mode forbids to read the time stamp counter as well. */
-        if (time_known != 1 || strict || known < 0)
-            stop(&expected);
+        if (time_known != 1 || strict || known < 0 ||
+            atomic_load(&jp_sys_no_counter) != 0)
+            stop(&expected, JP_ENDED_FOR_ALL);
         if (strict)
             expected.filter = jp_filter_strict_sig();
         else if (known > 0)
@@ -225,7 +235,7 @@ struct jp_sandbox_filter jp_sandbox_expect(int strict, uint64_t address)
         if (expected.filter != NULL)
             prepare_timers(may_set);
         else if (!expected.stopped)
-            stop(&expected);
+            stop(&expected, JP_ENDED_FOR_ALL);
     }
     errno = error;
     return expected;
@@ -237,9 +247,14 @@ void jp_sandbox_settle(const struct jp_sandbox_filter *expected, int installed)
     if (!installed) {
         if (expected->filter != NULL)
             jp_filter_drop_sig(expected->filter);
+        if (expected->hushed)
+            jp_signals_hush(0);
         if (expected->stopped) {
-            jp_usage_off_sig(JP_OFF_NONE);
-            jp_control_on_sig();
+            atomic_store(&jp_process.ended, expected->before);
+            if (expected->before == JP_ENDED_NOT)
+                jp_usage_off_sig(JP_OFF_NONE);
+            if (expected->ran)
+                jp_control_on_sig();
         }
     } else if (expected->filter != NULL) {
         hand_down();
@@ -247,31 +262,53 @@ void jp_sandbox_settle(const struct jp_sandbox_filter *expected, int installed)
     errno = error;
 }
 
-/* prctl(PR_SET_TSC): stops the profile if the time stamp counter, which the
- * vdso's clock reads in handlers, is forbidden. */
+/* prctl(PR_SET_TSC): asks the kernel for the time from here on if the time stamp
+ * counter, which the vdso's clock reads in handlers, is forbidden; where filters
+ * forbid that, too, stops the profile.  (In a vfork child, its parent's clock
+ * becomes slower.) */
 static int without_counter(__typeof__(prctl) *real, const unsigned long a[4])
 {
-    struct jp_sandbox_filter expected = {NULL, 0};
-    if (a[0] == PR_TSC_SIGSEGV && !jp_local_is_vfork_child())
-        stop(&expected);
+    struct jp_sandbox_filter expected = {.filter = NULL};
+    const uint32_t before = atomic_load(&jp_sys_no_counter);
+    if (a[0] == PR_TSC_SIGSEGV) {
+        atomic_store(&jp_sys_no_counter, 1);
+        if (jp_filter_number_sig(SYS_clock_gettime) != 0 &&
+            !jp_local_is_vfork_child())
+            stop(&expected, JP_ENDED_FOR_ALL);
+    }
     const int result = real(PR_SET_TSC, a[0], a[1], a[2], a[3]);
+    if (result != 0)
+        atomic_store(&jp_sys_no_counter, before);
     jp_sandbox_settle(&expected, result == 0);
     return result;
 }
 
 /* prctl(PR_SET_SYSCALL_USER_DISPATCH): stops the profile, as a handler's return
  * is one of the calls that become SIGSYS (Linux: Documentation/admin-guide/
- * syscall-user-dispatch.rst). */
+ * syscall-user-dispatch.rst), and has jprof make none in this thread. */
 static int with_dispatch(__typeof__(prctl) *real, const unsigned long a[4])
 {
-    struct jp_sandbox_filter expected = {NULL, 0};
-    if (a[0] != PR_SYS_DISPATCH_OFF && !jp_local_is_vfork_child()) {
-        stop(&expected);
-        forget_pending();
+    struct jp_sandbox_filter expected = {.filter = NULL};
+    if (jp_local_is_vfork_child())
+        return real(PR_SET_SYSCALL_USER_DISPATCH, a[0], a[1], a[2], a[3]);
+    const int on = a[0] != PR_SYS_DISPATCH_OFF;
+    if (on) {
+        hush(&expected, JP_ENDED_HERE);
+        jp_dispatched_prepare_sig();
     }
     const int result =
         real(PR_SET_SYSCALL_USER_DISPATCH, a[0], a[1], a[2], a[3]);
+    if (result == 0 && on)
+        jp_dispatched_begin_sig(&(const struct jp_dispatched){
+            a[1], a[2], a[0] == INCLUSIVE_ON, (const volatile uint8_t *)a[3]});
+    else if (result == 0)
+        jp_dispatched_end_sig();
     jp_sandbox_settle(&expected, result == 0);
+    if (result == 0 && expected.stopped && !jp_process.is_child &&
+        atomic_load(&jp_process.sections) == 0)
+        jp_complain_sig("the profile does not begin: the program's system "
+                        "calls become signals (PR_SET_SYSCALL_USER_DISPATCH)",
+                        NULL, 0);
     return result;
 }
 

@@ -18,7 +18,10 @@ void jp_sandbox_before(void);
 struct jp_sandbox_filter {
     struct jp_filter *filter; /* the filter as jprof knows it; NULL: none */
     int stopped;              /* 1: the profile was stopped, as it cannot go on
-                                 behind the filter */
+                                 behind the filter, */
+    int ran;                  /* it ran then, */
+    uint32_t before;          /* and jp_process.ended was this */
+    int hushed;               /* 1: jprof's signals were stopped as well */
 };
 
 /* Called before such a call: does jp_sandbox_before, and adds the filter to

@@ -14,12 +14,14 @@
 
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
+#include "hooks/signals/signals.h"
 #include "sig/state/process.h"
 #include "target.h"
 
 /* Sets that mask.  Returns whether `after` must undo it. */
 static int before(void)
 {
+    jp_signals_exec(1);
     if (jp_local.program_blocked == 0)
         return 0;
     if (jp_local_is_vfork_child()) {
@@ -35,6 +37,7 @@ static void after(int changed)
     const int error = errno;
     if (changed)
         jp_local_exec(SIG_UNBLOCK);
+    jp_signals_exec(0);
     errno = error;
 }
 

@@ -89,7 +89,8 @@ JP_HOOK(long, syscall,
     const int what = installs(all);
     if (what != 0)
         return filtered(real, all, what == 1);
-    if (number == SYS_prctl && a == PR_SET_SYSCALL_USER_DISPATCH)
+    if (number == SYS_prctl &&
+        (a == PR_SET_SYSCALL_USER_DISPATCH || a == PR_SET_TSC))
         return prctl((int)a, b, c, d, e);
     if (jp_clones_is_fork(number, a))
         return jp_clones_fork(real, all);

@@ -24,6 +24,7 @@
 #include "sig/critical.h"
 #include "sig/files/notes.h"
 #include "sig/handler.h"
+#include "sig/os/filter.h"
 #include "sig/os/sys.h"
 #include "sig/owned_signals.h"
 #include "sig/state/process.h"
@@ -60,14 +61,14 @@ static void unlock(uint64_t mask)
     jp_critical_end_sig(mask);
 }
 
-void jp_signals_forked(void)
-{
-    atomic_store(&locked, 0);
-}
-
 static int is_in(int signal, const _Atomic uint64_t *set)
 {
     return (atomic_load(set) & JP_SIGSET(signal)) != 0;
+}
+
+static int is_hushed(void)
+{
+    return atomic_load(&jp_owned.hushed) != 0;
 }
 
 static int is_handler(const struct sigaction *action)
@@ -75,12 +76,15 @@ static int is_handler(const struct sigaction *action)
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-/* Installs jprof's handler for a signal.  Returns as sigaction(2). */
-static int install(int signal)
+/* Has the kernel ignore one of jprof's signals, or installs jprof's handler for
+ * it.  Returns as sigaction(2). */
+static int install(int signal, int hush)
 {
     struct sigaction action = {.sa_sigaction = jp_handler_sig,
                                .sa_flags =
                                    SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    if (hush)
+        action = (struct sigaction){.sa_handler = SIG_IGN};
     /* No handler of the program's may run inside jprof's: it could leave by
      * siglongjmp, and the C library's cancellation signal (which sigfillset
      * leaves out) by unwinding.  Those in `open` are put off or ignored. */
@@ -91,14 +95,14 @@ static int install(int signal)
 
 static int installed; /* 1: jprof's handler is installed */
 
-/* Installs the handler for all of jprof's signals but one.  Returns 0, or -1
- * with errno if the kernel refuses one. */
-static int install_ours(int but)
+/* Does so for all of jprof's signals but one.  Returns 0, or -1 with errno if
+ * the kernel refuses one. */
+static int install_ours(int but, int hush)
 {
     int result = 0;
     for (int signal = 1; signal <= 64; signal++) {
         if (is_in(signal, &jp_owned.ours) && signal != but)
-            result |= install(signal);
+            result |= install(signal, hush);
     }
     return result;
 }
@@ -134,7 +138,47 @@ static void sort(int signal, const struct sigaction *kernel)
     else
         atomic_fetch_and(&jp_owned.ignored, ~bit);
     if (now != before && installed)
-        install_ours(signal);
+        install_ours(signal, is_hushed());
+}
+
+/* So many calls of the program's hand actions on: the handler is there, though
+ * hushed. */
+static int handing;
+
+int jp_signals_hush(int on)
+{
+    const uint64_t mask = lock();
+    const int changes = is_hushed() != on;
+    atomic_store(&jp_owned.hushed, (uint32_t)on);
+    if (changes)
+        install_ours(0, on);
+    unlock(mask);
+    return changes;
+}
+
+void jp_signals_exec(int begins)
+{
+    if (!is_hushed() || jp_filter_number_sig(SYS_rt_sigaction) != 0)
+        return;
+    const int error = errno;
+    if (jp_local_is_vfork_child()) {
+        /* It has a table of actions of its own, and its parent's lock. */
+        install_ours(0, !begins);
+    } else {
+        const uint64_t mask = lock();
+        handing += begins ? 1 : -1;
+        install_ours(0, handing <= 0);
+        unlock(mask);
+    }
+    errno = error;
+}
+
+void jp_signals_forked(void)
+{
+    atomic_store(&locked, 0);
+    handing = 0;
+    if (is_hushed() && atomic_load(&jp_process.ended) != JP_ENDED_FOR_ALL)
+        jp_signals_hush(0);
 }
 
 /* The highest real-time signal whose action is the default; 0: there is
@@ -294,7 +338,7 @@ static void replace_spare(void)
     jp_owned.spare = spare;
     if (spare == 0)
         return;
-    install(spare);
+    install(spare, is_hushed());
     atomic_fetch_or(&jp_owned.ever, JP_SIGSET(spare));
     atomic_fetch_or(&jp_owned.ours, JP_SIGSET(spare));
     atomic_fetch_or(&jp_owned.unblocked, JP_SIGSET(spare));
@@ -405,7 +449,7 @@ static int change(int signal, const struct sigaction *action,
         theirs(signal, action, &seen);
         if (old != NULL)
             *old = seen;
-        install(signal);
+        install(signal, is_hushed());
         atomic_fetch_or(&jp_owned.ours, JP_SIGSET(signal));
         sort(signal, action);
         return 0;
@@ -422,7 +466,8 @@ static int sigaction_in_vfork_child(int signal, const struct sigaction *action,
     int result = real_sigaction(signal, action, &seen);
     if (result != 0 || old == NULL)
         return result;
-    if (seen.sa_sigaction == jp_handler_sig)
+    if (seen.sa_sigaction == jp_handler_sig ||
+        (is_hushed() && is_in(signal, &jp_owned.ours)))
         seen = jp_programs[signal].asked;
     else
         unwrap(signal, &seen, &jp_programs[signal]);
@@ -530,5 +575,5 @@ int jp_signals_install(void)
     }
     /* Only now, as its mask depends on jp_owned.open. */
     installed = 1;
-    return install_ours(0) == 0 ? 0 : errno;
+    return install_ours(0, 0) == 0 ? 0 : errno;
 }

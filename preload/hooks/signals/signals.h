@@ -29,8 +29,19 @@ void jp_signals_meant(uint64_t set, int waits);
 int jp_signals_action(int signal, const struct sigaction *action,
                       struct sigaction *old);
 
+/* on: has the kernel ignore jprof's signals, also those that are pending, as no
+ * handler could return from here on.  0: installs the handler again.  Returns
+ * whether that is a change. */
+int jp_signals_hush(int on);
+
+/* Called before (begins: 1) and after a call in which the kernel hands the
+ * actions of signals on to another program: it must not begin with signals
+ * ignored for jprof's sake. */
+void jp_signals_exec(int begins);
+
 /* Called in a forked child: releases the lock, which a thread of the parent may
- * have held. */
+ * have held, and if jp_process.ended is not for the child, too, ends what
+ * jp_signals_hush did. */
 void jp_signals_forked(void);
 
 #endif

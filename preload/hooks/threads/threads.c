@@ -17,8 +17,9 @@
 #include "sig/files/names.h"
 #include "sig/os/sys.h"
 #include "sig/sampling.h"
-#include "sig/state/gate.h"
 #include "sig/state/buffer.h"
+#include "sig/state/dispatched.h"
+#include "sig/state/gate.h"
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
 
@@ -75,6 +76,7 @@ static void end(void *data)
     jp_thread_end_sig(thread, jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID));
     jp_gate_leave_sig();
     jp_critical_end_sig(mask);
+    jp_dispatched_end_sig();
 }
 
 /* The bytes of a new thread's stack below the C library's thread descriptor,

@@ -171,10 +171,12 @@ static struct jp_filter *keep_sig(uint32_t count)
 static struct jp_filter *enter_sig(struct jp_filter *filter)
 {
     struct jp_filter *first = atomic_load(&jp_filters);
+    jp_sys_verdict *none = NULL;
     do {
         filter->next = first;
     } while (!atomic_compare_exchange_weak(&jp_filters, &first, filter));
-    atomic_store(&jp_sys_judge, jp_filter_verdict_sig);
+    /* (That of state/dispatched.c asks the filters, too.) */
+    atomic_compare_exchange_strong(&jp_sys_judge, &none, jp_filter_verdict_sig);
     return filter;
 }
 

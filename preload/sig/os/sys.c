@@ -395,13 +395,17 @@ uint32_t jp_sys_gettid_sig(void)
     return number_sig(SYS_gettid);
 }
 
+_Atomic uint32_t jp_sys_no_counter;
+
 uint64_t jp_sys_clock_sig(clockid_t clock)
 {
     struct timespec now = {0, 0};
     /* The vdso reads these itself; for CPU clocks it would make a system
      * call. */
-    const int direct = clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME ||
-                       clock == CLOCK_BOOTTIME;
+    const int direct =
+        (clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME ||
+         clock == CLOCK_BOOTTIME) &&
+        atomic_load_explicit(&jp_sys_no_counter, memory_order_relaxed) == 0;
     if ((direct
              ? clock_gettime(clock, &now)
              : jp_sys_sig(SYS_clock_gettime, clock, (long)&now, 0, 0, 0)) != 0)

@@ -27,7 +27,8 @@ long jp_sys_sig(long number, long a, long b, long c, long d, long e);
 
 /* Called before each system call of jprof's, if it is not NULL: returns 0, or
  * the -errno with which the call fails without being made.  filter.c sets it
- * when the program has filters. */
+ * when the program has filters, state/dispatched.c where calls become
+ * signals. */
 typedef int jp_sys_verdict(long number, const long arguments[6]);
 extern jp_sys_verdict *_Atomic jp_sys_judge;
 
@@ -127,6 +128,10 @@ uint32_t jp_sys_gettid_sig(void);
 
 /* The time of a clock in ns; 0 on failure. */
 uint64_t jp_sys_clock_sig(clockid_t clock);
+
+/* 1: a thread may not read the counter by which the vdso tells the time, so
+ * the kernel is asked in all of them. */
+extern _Atomic uint32_t jp_sys_no_counter;
 
 /* Changes the calling thread's signal mask (how: SIG_BLOCK, SIG_UNBLOCK,
  * SIG_SETMASK).  Sets are the kernel's, 64 bits; old may be NULL. */

@@ -27,6 +27,11 @@ static inline int jp_process_ready_sig(void)
     return jp_owner != NULL && jp_owner->pid != 0;
 }
 
+/* Why a profile ended though the process goes on: for something that its
+ * children have, too; or not (PR_SET_SYSCALL_USER_DISPATCH), so that a child
+ * begins where this process was: the profile ran then, or it did not. */
+enum { JP_ENDED_NOT, JP_ENDED_FOR_ALL, JP_ENDED_HERE, JP_ENDED_HERE_RUNNING };
+
 struct jp_process {
     uint8_t is_child;         /* not the first process of the tree */
     uint8_t tells_again;      /* jp_arch_tells_again's answer */
@@ -47,6 +52,7 @@ struct jp_process {
     _Atomic uint32_t running;       /* 1: the profile runs */
     _Atomic uint32_t first_pending; /* 1: JP_FIRST's time has not passed */
     _Atomic uint32_t sections;      /* how often the profile was started */
+    _Atomic uint32_t ended;         /* JP_ENDED_*: nothing starts it again */
     _Atomic uint32_t shared; /* signals to the process that jprof's handler got:
                                 each may have woken another thread, too */
     _Atomic uint32_t handled; /* the same of the program's handlers */
