@@ -119,6 +119,31 @@ static void test_memoryless(void **state)
     jp_clock_end_sig(thread);
 }
 
+/* A thread that loses its CPU in the handler, for longer than a stratum each
+ * time: its samples' time stays near the clock's all the same. */
+static void test_memoryless_and_held(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_thread *thread = begin();
+    same = 0;
+    to_moment(thread, WAITS);
+    queue();
+    look(thread, IN_QUEUE, &due);
+    const uint64_t begun = fake.now_ns;
+    asking = 3 * PERIOD;
+    for (unsigned i = 0; i < 2000; i++) {
+        fake.switches++;
+        to_moment(thread, WAITS);
+        queue();
+        look(thread, IN_QUEUE, &due);
+        assert_uint_in_range(sum.blocked - PERIOD + 20 * PERIOD,
+                             fake.now_ns - begun,
+                             fake.now_ns - begun + 40 * PERIOD);
+    }
+    jp_clock_end_sig(thread);
+}
+
 /* Who is sampled goes to the end of a queue, and who was not for `patience` is
  * let through and works: its work is seen for as long as it lasts.  `busy` is
  * how much longer the handler's budget makes the period. */
@@ -526,6 +551,7 @@ int main(void)
         TEST(test_exponential),
         TEST(test_queues),
         TEST(test_memoryless),
+        TEST(test_memoryless_and_held),
         TEST(test_queue),
         TEST(test_queue_where_signals_cost_much),
         TEST(test_queue_and_long_period),

@@ -107,12 +107,21 @@ static void shared_sig(struct jp_thread *thread, uint64_t begin,
     watch->moment_ns = point > begin && own >= end - cell ? point : own;
 }
 
+/* For how long, beyond its own time, the handler has kept the thread where the
+ * signal found it: the thread lost its CPU there, on a busy machine. */
+static uint64_t kept_sig(const struct jp_watch *watch, uint64_t now)
+{
+    const uint64_t known = watch->found.now + watch->ours_ns;
+    return now > known ? now - known : 0;
+}
+
 /* The moment is as likely in each instant from `from` on, so it says nothing
  * that it has not come yet.  The samples' weights add up to the time behind
  * them in the long run only: each makes up for a part of what those before the
- * last one gave too little or too much. */
+ * last one gave too little or too much.  kept: as kept_sig has it; this is
+ * known, and made up for at once. */
 static void memoryless_sig(struct jp_watch *watch, uint32_t salt, uint64_t from,
-                           uint64_t length)
+                           uint64_t length, uint64_t kept)
 {
     const int64_t most = (int64_t)(length - length / 8);
     int64_t pull = watch->behind_ns / PULL;
@@ -120,11 +129,11 @@ static void memoryless_sig(struct jp_watch *watch, uint32_t salt, uint64_t from,
         pull = most;
     if (pull < -most)
         pull = -most;
-    watch->behind_ns = (int64_t)(from - watch->begin_ns);
+    watch->behind_ns = (int64_t)(from - watch->begin_ns - kept);
     /* While the handler runs there is no moment, and the thread stays where it
      * is: for as long as last time, about. */
-    watch->end_ns =
-        watch->begin_ns + watch->ours_ns + (uint64_t)((int64_t)length + pull);
+    watch->end_ns = watch->begin_ns + watch->ours_ns + kept +
+                    (uint64_t)((int64_t)length + pull);
     watch->moment_ns = from + jp_clock_exponential_sig(salt, length);
 }
 
@@ -134,7 +143,7 @@ void jp_strata_begin_sig(struct jp_thread *thread, uint64_t begin,
     struct jp_watch *watch = &thread->clock.watch;
     const int lowered = jp_budget_lowered_sig(&thread->clock.budget);
     const int was_memoryless = watch->memoryless;
-    uint64_t from = begin;
+    uint64_t from = begin, kept = 0;
     watch->begin_ns = begin;
     watch->memoryless = memoryless && !watch->parked;
     if (watch->parked) {
@@ -146,11 +155,13 @@ void jp_strata_begin_sig(struct jp_thread *thread, uint64_t begin,
         const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
         from =
             begin > now && !(was_memoryless && watch->memoryless) ? begin : now;
+        if (from == now)
+            kept = kept_sig(watch, now);
     }
     if (watch->memoryless) {
         if (!was_memoryless)
             watch->behind_ns = 0;
-        memoryless_sig(watch, thread->tid, from, length);
+        memoryless_sig(watch, thread->tid, from, length, kept);
         return;
     }
     watch->end_ns = from + length;
