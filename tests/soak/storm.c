@@ -2,8 +2,10 @@
  *
  * The storm: everything at once that may go wrong under a profiler.
  *     storm SECONDS SWAP_A SWAP_B [ACTIVITY...]
- * Prints `activity NAME rounds N wrong N` each, `tid N cpu S wall S` of its
- * threads, and `cpu S wall S` of the whole; what was wrong before that.
+ * Prints `activity NAME rounds N wrong N` each, `tid N cpu S to S wall S to S`
+ * of its threads, and `cpu S wall S` of the whole; what was wrong before that.
+ * A thread's times lie between two: of its rounds, and of all from before it
+ * was made until its last destructor, after its profile has ended.
  * `storm child US` works so long and ends with status 5.
  * Runs in: tests. */
 #define _GNU_SOURCE
@@ -77,19 +79,40 @@ int storm_status_of(int pid)
     return -1;
 }
 
+/* The times of one thread. */
+static struct times {
+    struct storm_activity *activity;
+    int tid;
+    double made;             /* before pthread_create */
+    double cpu_from, cpu_to; /* its CPU time when its rounds begin and end, */
+    double from, to;         /* and CLOCK_MONOTONIC then; */
+    double cpu_ended, ended; /* and in the destructor of its data */
+} all_times[THREADS_MAX];
+static pthread_key_t key;
+
+static void note_end(void *data)
+{
+    struct times *times = data;
+    times->cpu_ended = seconds(CLOCK_THREAD_CPUTIME_ID);
+    times->ended = seconds(CLOCK_MONOTONIC);
+}
+
 static void *go(void *data)
 {
-    struct storm_activity *self = data;
-    const double start = seconds(CLOCK_MONOTONIC);
+    struct times *times = data;
+    struct storm_activity *self = times->activity;
+    times->tid = (int)gettid();
+    pthread_setspecific(key, times);
+    times->cpu_from = seconds(CLOCK_THREAD_CPUTIME_ID);
+    times->from = seconds(CLOCK_MONOTONIC);
     while (!storm_is_over()) {
         self->round(self);
         self->rounds++;
         if (self->pause_us != 0)
             usleep(self->pause_us);
     }
-    printf("tid %d cpu %.6f wall %.6f %s\n", (int)gettid(),
-           seconds(CLOCK_THREAD_CPUTIME_ID), seconds(CLOCK_MONOTONIC) - start,
-           self->name);
+    times->cpu_to = seconds(CLOCK_THREAD_CPUTIME_ID);
+    times->to = seconds(CLOCK_MONOTONIC);
     return NULL;
 }
 
@@ -107,15 +130,25 @@ static void storm(double length, char **names)
 {
     pthread_t threads[THREADS_MAX];
     unsigned count = 0;
+    pthread_key_create(&key, note_end);
     for (unsigned i = 0; i < GROUPS; i++)
-        for (struct storm_activity *a = groups[i]; a->name != NULL; a++)
-            if (wanted(a, names) && count < THREADS_MAX &&
-                pthread_create(&threads[count], NULL, go, a) == 0)
+        for (struct storm_activity *a = groups[i]; a->name != NULL; a++) {
+            if (!wanted(a, names) || count == THREADS_MAX)
+                continue;
+            all_times[count] =
+                (struct times){.activity = a, .made = seconds(CLOCK_MONOTONIC)};
+            if (pthread_create(&threads[count], NULL, go, &all_times[count]) ==
+                0)
                 count++;
+        }
     usleep((useconds_t)(length * 1e6));
     atomic_store(&over, 1);
     for (unsigned i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
+    for (const struct times *t = all_times; t < all_times + count; t++)
+        printf("tid %d cpu %.6f to %.6f wall %.6f to %.6f %s\n", t->tid,
+               t->cpu_to - t->cpu_from, t->cpu_ended, t->to - t->from,
+               t->ended - t->made, t->activity->name);
 }
 
 int main(int argc, char **argv)
