@@ -40,9 +40,8 @@ static char *told(const struct jr_tree_line *line)
 
 /* The words for what ended a profile before its process. */
 static const char *const ends[JP_OFF_COUNT] = {
-    [JP_OFF_FILTER] =
-        "its profile ended when it gave up system calls or its "
-        "clock (seccomp, PR_SET_SYSCALL_USER_DISPATCH)",
+    [JP_OFF_FILTER] = "its profile ended when it gave up system calls or its "
+                      "clock (seccomp, PR_SET_SYSCALL_USER_DISPATCH)",
     [JP_OFF_READONLY] =
         "it executed a program whose log could not be created: the profile's "
         "folder was read-only there, as in a sandbox",

@@ -86,8 +86,8 @@ static void told_sig(struct jp_thread_hooks *hooks, ucontext_t *context)
         jp_arch_skip_call_sig(context, -EINTR);
 }
 
-/* Tells the hooks of other threads which alternate stack the calling thread has,
- * which may have set it before jprof knew the thread. */
+/* Tells the hooks of other threads which alternate stack the calling thread
+ * has, which may have set it before jprof knew the thread. */
 static void alternate_sig(struct jp_thread_hooks *hooks,
                           const ucontext_t *context)
 {

@@ -8,9 +8,10 @@
  * child that it has then computes for 0.3 s.  library: all but the C library's
  * own calls become SIGSYS, all the time, and functions of the C library are
  * called in each round.  programs: executes some at the end, without
- * LD_PRELOAD, which print what signals they ignore.  refused: asks for it in a way that the kernel refuses,
- * and computes for 0.3 s.  Prints how many of its calls came as SIGSYS; status
- * 1 when another did, 77 when the kernel has no such thing.
+ * LD_PRELOAD, which print what signals they ignore.  refused: asks for it in a
+ * way that the kernel refuses, and computes for 0.3 s.  Prints how many of its
+ * calls came as SIGSYS; status 1 when another did, 77 when the kernel has no
+ * such thing.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"

@@ -262,10 +262,10 @@ void jp_sandbox_settle(const struct jp_sandbox_filter *expected, int installed)
     errno = error;
 }
 
-/* prctl(PR_SET_TSC): asks the kernel for the time from here on if the time stamp
- * counter, which the vdso's clock reads in handlers, is forbidden; where filters
- * forbid that, too, stops the profile.  (In a vfork child, its parent's clock
- * becomes slower.) */
+/* prctl(PR_SET_TSC): asks the kernel for the time from here on if the time
+ * stamp counter, which the vdso's clock reads in handlers, is forbidden; where
+ * filters forbid that, too, stops the profile.  (In a vfork child, its parent's
+ * clock becomes slower.) */
 static int without_counter(__typeof__(prctl) *real, const unsigned long a[4])
 {
     struct jp_sandbox_filter expected = {.filter = NULL};
