@@ -75,8 +75,10 @@ class Choice(ClockCase):
         summary = self.summary(program("busy"), "jprof-log")
         self.assertIn("perf clock", summary["note"])
         self.assertEqual(float(summary["rate_asked_hz"]), 1000)
+        # One sample a tick, but more a second of its CPU time beside others:
+        # a tick that finds it may come when it has run for less than one.
         self.assertLess(float(summary["rate_got_hz"]),
-                        1.1 * max(250, kernel_tick_hz()))
+                        2 * max(250, kernel_tick_hz()))
 
 
 @unittest.skipUnless(perf_allowed(), "the perf clock is not allowed here")

@@ -158,6 +158,12 @@ class Missing(CoverageCase):
         self.assertEqual(len(found), 1, gaps)
         return found[0]
 
+    def tree(self):
+        """What the processes told of each other."""
+        with open(self.path("jprof-tree"), encoding="utf-8",
+                  errors="replace") as tree:
+            return tree.read()
+
     def check(self, command, name, why):
         """Runs a shell that works itself and starts what is missing."""
         busy = quote(program("busy")) + " 0.4 >/dev/null; "
@@ -165,7 +171,7 @@ class Missing(CoverageCase):
         self.assertEqual(done.status, 0, done.err)
         summary, gaps = self.merged()
         gap = self.gap(name, gaps)
-        self.assertIn(why, gap["why"])
+        self.assertIn(why, gap["why"], (gaps, self.tree()))
         # On a busy machine env, which it was before, may have had a sample.
         self.assertLess(float(gap["sampled_s"]), 0.02)
         # The clock's word of itself, 0.4 s, and exec and exit.

@@ -15,9 +15,10 @@ FLAGS = "JP_START JP_REALTIME JP_PERIOD=0.001 JP_CIRCULAR=%d" % RING
 
 
 class Rings(Case):
-    def ring(self, threads, number, *argv):
+    def ring(self, threads, number, *argv, least=0.6):
         """The run of a program with so many threads, once its ring is full;
-        it then gets the signal, and dies."""
+        it then gets the signal, and dies.  `least`: of the samples that the
+        ring's bytes would hold without their stacks."""
         live = self.start(*argv, flags=FLAGS)
 
         def full():
@@ -31,7 +32,7 @@ class Rings(Case):
         run = self.run_of()
         self.assertEqual(run.lost(), 0)
         # What one thread's ring would hold, but for its few stacks.
-        self.assertGreater(len(run.samples), 0.6 * RING / SAMPLE_BYTES)
+        self.assertGreater(len(run.samples), least * RING / SAMPLE_BYTES)
         samples = collections.Counter(s[1] for s in run.samples)
         self.assertLessEqual(len(samples), threads)
         return run, samples
@@ -49,8 +50,9 @@ class Rings(Case):
 
     def test_threads_that_work(self):
         """They have the CPUs by turns: each has its share of the samples."""
+        # Each has as many stacks as places in its loop that a signal found.
         run, samples = self.ring(41, signal.SIGUSR1, program("loads"), "spin",
-                                 "100", "40")
+                                 "100", "40", least=0.5)
         self.assertGreaterEqual(len(samples), 40)
         begin = min(s[0] for s in run.samples)
         middle = (begin + max(s[0] for s in run.samples)) / 2
