@@ -103,6 +103,14 @@ $(B)/jprof-report: $(REP_OBJ)
 $(B)/jprof: $(JL_OBJ) $(JL_SHARED)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
+# Once, and not in each source, where the C library is another.
+$(SIG_OBJ) $(PRE_OBJ): | $(B)/preload/glibc
+$(B)/preload/glibc:
+	@mkdir -p $(@D)
+	@echo '#include <features.h>' | $(CC) $(CFLAGS) -E -dM -x c -o $@ -
+	@grep -q __GLIBC__ $@ || { rm -f $@; \
+	  echo 'libjprof.so needs the GNU C library: doc/platforms.md' >&2; exit 1; }
+
 $(B)/preload/sig/%.o: preload/sig/%.c
 	@mkdir -p $(@D)
 	$(LENIENT)

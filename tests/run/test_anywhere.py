@@ -107,6 +107,21 @@ class Musl(Case):
                 self.assertRegex(line, "^jprof: profiling is off: .*glibc$")
         self.assertEqual(self.log_names(), [])
 
+    def test_built_for_it(self):
+        """One line says what the library needs, and not each source."""
+        env = {name: value for name, value in os.environ.items()
+               if not name.startswith(("MAKE", "MFLAGS", "WERROR"))}
+        done = subprocess.run(
+            [need("make"), "-s", "-k", "-j2", "B=" + self.path("build"),
+             "CC=musl-gcc", self.path("build/libjprof.so")], cwd=ROOT, env=env,
+            check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True)
+        self.assertEqual(done.returncode, 2, done.stdout)
+        lines = [line for line in done.stdout.splitlines()
+                 if not line.startswith("make")]
+        self.assertEqual(len(lines), 1, lines)
+        self.assertRegex(lines[0], "needs the GNU C library")
+
     def test_executed_by_a_profiled_program(self):
         alone = self.run_program(self.made, preload=False, flags=None)
         done = self.run_program(
