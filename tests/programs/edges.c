@@ -60,7 +60,7 @@ static int steps_in_restorer(pid_t pid, const struct user_regs_struct *regs)
 /* Executes an instruction, or calls the handler of signal `number`. */
 static void step(pid_t pid, int *number, struct user_regs_struct *regs)
 {
-    int status;
+    int status = 0;
     if (ptrace(PTRACE_SINGLESTEP, pid, NULL, *number) != 0 ||
         waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status) ||
         ptrace(PTRACE_GETREGS, pid, NULL, regs) != 0)

@@ -79,8 +79,8 @@ static int child(long number)
  * with a signal of before; *signal: what stopped it otherwise, or 0. */
 static struct user_regs_struct go_on(pid_t pid, int how, int *signal)
 {
-    struct user_regs_struct regs;
-    int status;
+    struct user_regs_struct regs = {0};
+    int status = 0;
     if (ptrace(how, pid, NULL, *signal) != 0 ||
         waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status) ||
         ptrace(PTRACE_GETREGS, pid, NULL, &regs) != 0)
