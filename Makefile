@@ -26,7 +26,8 @@ LIBFLAGS := -D_GNU_SOURCE -fPIC -fvisibility=hidden -fno-omit-frame-pointer \
   -ftls-model=initial-exec -fno-stack-protector -fno-lto $(TIGHT)
 # A hook that goes on by a last jump has left the stack: a wait would stand
 # under the name of the function that it jumped to.
-HOOKFLAGS := -fno-optimize-sibling-calls
+# Hooks surround system calls: they are to be small, a twentieth of the library.
+HOOKFLAGS := -fno-optimize-sibling-calls $(if $(filter -O2 -O3,$(CFLAGS)),-Os)
 SIGFLAGS := -Wframe-larger-than=1024 -U_FORTIFY_SOURCE
 # noseparate-code and -O1 save the loader mappings and collisions: every
 # program that the library is preloaded into pays for them at its start.
