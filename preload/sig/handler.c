@@ -377,8 +377,11 @@ int jp_handler_is_at_sig(uint64_t pc)
 static void lose_sig(const struct jp_signal *signal)
 {
     const struct jp_clock_kind *kind = jp_clock_of_sig(signal);
-    if (kind != NULL && kind->per_thread && kind->untaken != NULL)
-        jp_sampling_lose_sig(JP_COUNT_LOST_STALE, kind->untaken(NULL, signal));
+    if (kind == NULL || !kind->per_thread || kind->untaken == NULL)
+        return;
+    /* The periods have had their signal, for when the clock stops. */
+    struct jp_thread *thread = kind->cpu ? kind->find(signal) : NULL;
+    jp_sampling_lose_sig(JP_COUNT_LOST_STALE, kind->untaken(thread, signal));
 }
 
 JP_GATE_SECTION __attribute__((noinline)) void

@@ -112,8 +112,8 @@ struct jp_clock_kind {
     struct jp_thread *(*find)(const struct jp_signal *signal);
     /* The weight, in ns, of a signal for which no sample can be taken: its
      * thread is in the handler already, and the weight is added to the next
-     * sample; or its thread has ended (thread: NULL), and it is counted as
-     * lost.  NULL: 0. */
+     * sample; or its thread has ended (thread: NULL) or goes by a thread
+     * pointer of its own, and it is counted as lost.  NULL: 0. */
     uint64_t (*untaken)(struct jp_thread *thread,
                         const struct jp_signal *signal);
     /* Called before a filter of the program's is installed that will forbid to
