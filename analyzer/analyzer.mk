@@ -17,4 +17,5 @@ $(B)/page-assets/page.js: $(PAGE_JS)
 $(B)/page-assets/%.hash: $(B)/page-assets/% scripts/csp-hash
 	scripts/csp-hash $< >$@
 $(B)/analyzer/write/page/assets.o: $(PAGE_ASSETS)
-$(B)/analyzer/write/page/assets.o: WARN += -Wa,-I$(B)
+# Link-time optimization would assemble it without that folder.
+$(B)/analyzer/write/page/assets.o: WARN += -Wa,-I$(B) -fno-lto

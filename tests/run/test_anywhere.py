@@ -81,6 +81,22 @@ class Demo(Case):
             self.assertGreater(os.path.getsize(page), 10000)
 
 
+class LinkTime(Case):
+    def test_assets(self):
+        """What embeds files is assembled at once, also with -flto."""
+        assets = self.path("build/analyzer/write/page/assets.o")
+        env = {name: value for name, value in os.environ.items()
+               if not name.startswith(("MAKE", "MFLAGS", "WERROR"))}
+        subprocess.run(
+            [need("make"), "-s", "B=" + self.path("build"), "CC=gcc",
+             "CFLAGS=-O2 -flto", assets], cwd=ROOT, env=env, check=True,
+            stdin=subprocess.DEVNULL)
+        sections = subprocess.run(
+            [need("readelf"), "-SW", assets], check=True, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE).stdout
+        self.assertNotIn(".gnu.lto_", sections)
+
+
 class Musl(Case):
     """Programs of another C library, which a profiled one may execute: they
     come out as without jprof, and what there is no profile of is said."""
