@@ -60,7 +60,7 @@ static NOINLINE void spin(char *low)
 
 static void until(int wanted)
 {
-    while (atomic_load(&step) != wanted)
+    while ((int)atomic_load(&step) != wanted)
         usleep(1000);
 }
 
