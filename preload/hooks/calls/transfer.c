@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -17,6 +16,14 @@
 #include "hooks/base/retry.h"
 #include "sig/os/sys.h"
 #include "stream.h"
+
+/* The major number of a device, as the kernel tells it (new_decode_dev in
+ * linux/kdev_t.h).  glibc's major() is a function of glibc alone where code is
+ * compiled for size. */
+static uint64_t major_of(uint64_t device)
+{
+    return (device & 0xfff00) >> 8;
+}
 
 /* Whether a file gives all bytes that a read asks for, so that a short read is
  * to be continued.  Pipes, sockets and terminals give what they have.
@@ -27,7 +34,7 @@ static int gives_all(int fd)
     struct stat status;
     return jp_sys_fstat_sig(fd, &status) == 0 &&
            (S_ISREG(status.st_mode) ||
-            (S_ISCHR(status.st_mode) && major(status.st_rdev) == 1));
+            (S_ISCHR(status.st_mode) && major_of(status.st_rdev) == 1));
 }
 
 static ssize_t read_more(struct jp_stream *stream, const struct iovec *parts,
