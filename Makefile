@@ -5,6 +5,9 @@ B ?= build
 CC ?= gcc
 CFLAGS ?= -O2 -g
 STD ?= gnu11
+ifneq ($(word 2,$(B)),)
+$(error make cannot have blanks in the path of B, the build folder: $(B))
+endif
 
 # A warning of a compiler that came after us is no error for who only builds;
 # it is one for the tests.
@@ -122,9 +125,10 @@ $(B)/preload/%.o: preload/%.c
 	$(LENIENT)
 	$(CC) $(CFLAGS) $(WARN) $(LIBFLAGS) $(HOOKFLAGS) $(INC) -MMD -MP -c -o $@ $<
 
-# The commit that `jprof --version` names; a tarball of git archive has it in
-# scripts/commit.
-COMMIT := $(shell [ -e .git ] && git rev-parse --short=12 HEAD 2>/dev/null || \
+# The commit that `jprof --version` names, whoever owns the checkout; a tarball
+# of git archive has it in scripts/commit.
+COMMIT := $(shell [ -e .git ] && \
+  git -c safe.directory='*' rev-parse --short=12 HEAD 2>/dev/null || \
   grep -v Format scripts/commit || echo unknown)
 $(B)/commit: FORCE
 	@mkdir -p $(@D)

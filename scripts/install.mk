@@ -30,6 +30,7 @@ install: all ## install below DESTDIR: PREFIX, LIBDIR
 	  'Description: steers the profile that libjprof.so makes of a program' \
 	  'Version: $(VERSION)' 'Cflags: -I"$${includedir}"' \
 	  >$(LIBROOT)/pkgconfig/jprof.pc
+	chmod 644 $(LIBROOT)/pkgconfig/jprof.pc
 	install -m 644 $(MAN1:%=doc/%) $(MANROOT)/man1/
 	install -m 644 $(MAN3:%=doc/%) $(MANROOT)/man3/
 	install -m 644 $(MAN7:%=doc/%) $(MANROOT)/man7/

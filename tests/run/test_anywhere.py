@@ -4,6 +4,7 @@ than ours do, a package that is called otherwise or that there is none of.
 Runs in: tests."""
 import os
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -53,6 +54,34 @@ class Warnings(Case):
             self.assertTrue(lines or goal == "programs", goal)
             for line in lines:
                 self.assertEqual("-Werror" in line, strict, line)
+
+
+class Blanks(Case):
+    """make cannot have blanks in the names of what it makes."""
+
+    def output(self, *argv, **more):
+        env = {name: value for name, value in os.environ.items()
+               if not name.startswith(("MAKE", "MFLAGS"))}
+        done = subprocess.run(
+            argv, env=dict(env, **more), cwd=ROOT, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        return done.stdout.decode()
+
+    def test_the_build_folder(self):
+        """One line says so."""
+        output = self.output(need("make"), "-s", "B=" + self.path("a b"))
+        self.assertRegex(output, r"\A\S+ \*\*\* make cannot have blanks .*\n\Z")
+
+    def test_the_demo(self):
+        """A folder of sources that has one is not in what make makes."""
+        os.makedirs(self.path("a b/scripts"))
+        shutil.copy(os.path.join(ROOT, "scripts/demo"),
+                    self.path("a b/scripts"))
+        os.symlink("/bin/true", self.path("a b/scripts/install-deps"))
+        with open(self.path("a b/Makefile"), "w", encoding="ascii") as made:
+            made.write("all: ; @echo builds in $(B)\n")
+        self.assertIn("\nbuilds in build\n",
+                      self.output(self.path("a b/scripts/demo")))
 
 
 class Demo(Case):
@@ -195,6 +224,20 @@ class InstallDeps(Case):
                 self.assertIn(name, words)
             self.assertNotIn("xz-utils", words)
             self.assertNotIn("-", words)
+
+    def test_what_another_manager_has_not(self):
+        """There is no command for it: the tests do without, but not in CI."""
+        self.command("dpkg-query", "echo installed\n")
+        for name in re.findall(r"(?m)^\S+ e:(\S+)$", self.table()):
+            if name != "musl-gcc":
+                self.command(name)
+        self.command("zypper")
+        status, output = self.install("check")
+        self.assertEqual((status, output),
+                         (0, "install-deps: not to be had here: musl-tools\n"))
+        status, output = self.install("check", CI="true")
+        self.assertEqual(status, 1, output)
+        self.assertIn("still missing: musl-tools", output)
 
     def apt(self, known):
         """An apt that has these packages, and installs what it is told."""

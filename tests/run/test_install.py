@@ -56,6 +56,18 @@ class Places(Install):
                     for name in names]
             self.assertEqual(left, [])
 
+    def test_for_all_users(self):
+        """Whatever the umask of who installs."""
+        before = os.umask(0o077)
+        try:
+            self.install()
+        finally:
+            os.umask(before)
+        for folder, names, files in os.walk(self.top):
+            for name in names + files:
+                mode = os.stat(os.path.join(folder, name)).st_mode
+                self.assertEqual(mode & 0o044, 0o044, name)
+
     def test_the_library_is_small(self):
         """It is mapped into every program of a tree."""
         small = self.path("small.so")
