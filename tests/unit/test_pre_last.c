@@ -95,6 +95,23 @@ static void test_end_of_all(void **state)
     end(thread);
 }
 
+static uint64_t going_on(uint32_t tid)
+{
+    (void)tid;
+    return fake.cpu_ns++;
+}
+
+/* One that computes meanwhile has seen each tick. */
+static void test_end_of_computing(void **state)
+{
+    (void)state;
+    struct jp_thread *thread = begin(OTHER, 3 * MS, 1);
+    fake.cpu_of = going_on;
+    assert_int_equal(missed_in(thread, 6 * MS), 0);
+    assert_int_equal(missed_in(thread, 2 * MS), PERIOD);
+    end(thread);
+}
+
 /* It is in the thread's next sample, or in one that is written at the end. */
 static void test_carried(void **state)
 {
@@ -114,6 +131,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_own_end),
         TEST(test_end_of_all),
+        TEST(test_end_of_computing),
         TEST(test_carried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

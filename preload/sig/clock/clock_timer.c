@@ -210,14 +210,16 @@ static uint64_t unsampled_sig(struct jp_thread *thread)
  * With ticks as units it is min(t, L) behind the last one, t being distributed
  * exponentially, and 1 - t before the first one that comes within a tick: on
  * the average 1 - exp(-L) and 1/e, which are equal for L = 0.459.  (Of another
- * thread, which waits while this one ends the profile, the number of waits
- * cannot be asked for.) */
+ * thread the number of waits cannot be asked for: it computes if its clock goes
+ * on while this thread pauses or ends the profile.) */
 static uint64_t late_sig(const struct jp_thread *thread, uint64_t cpu_ns)
 {
     const uint64_t tick = jp_process.tick_ns, often = tick * 459 / 1000;
     uint64_t held;
     if (jp_sys_gettid_sig() != thread->tid)
-        return often;
+        return jp_sys_clock_sig(jp_thread_clock_of_sig(thread->tid)) != cpu_ns
+                   ? tick
+                   : often;
     const uint64_t waits = jp_left_switches_sig(&held);
     return waits != JP_LEFT_UNKNOWN && waits > cpu_ns / tick ? often : tick;
 }
