@@ -13,7 +13,8 @@ ASAN_PROGRAMS := deep shares
 
 unit-pre-build: $(UNIT_PRE)
 
-asan-pre-build:
+# Not beside asan-build: both makes would write the same objects.
+asan-pre-build: asan-build
 	+@$(MAKE) --no-print-directory B=$(B)/asan CFLAGS="$(SANITIZE)" \
 	  SIGFLAGS= $(B)/asan/libjprof.so unit-pre-build
 	+@$(MAKE) --no-print-directory B=$(B)/asan \
