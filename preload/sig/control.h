@@ -25,11 +25,13 @@ void jp_control_on_sig(void);
  * profile again. */
 void jp_control_exit_sig(void);
 
-/* Whether jp_control_exit_sig was called. */
+/* Whether the process ends: jp_control_exit_sig or jp_control_end_time_sig was
+ * called. */
 int jp_control_has_ended_sig(void);
 
-/* Called when the process ends by _exit: in real time, and behind a filter that
- * forbids timers, stops all clocks and writes the time of waiting threads, and
+/* Called when the process ends by _exit, after which nothing starts again: with
+ * CPU timers, in real time, and behind a filter that forbids timers, stops all
+ * clocks and writes the time of waiting threads, and
  * of those without a timer, that no sample covers yet. */
 void jp_control_end_time_sig(void);
 

@@ -61,7 +61,7 @@ class Blanks(Case):
 
     def output(self, *argv, **more):
         env = {name: value for name, value in os.environ.items()
-               if not name.startswith(("MAKE", "MFLAGS"))}
+               if name != "B" and not name.startswith(("MAKE", "MFLAGS"))}
         done = subprocess.run(
             argv, env=dict(env, **more), cwd=ROOT, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
