@@ -67,6 +67,10 @@ enum jp_event {
  * known to have waited elsewhere since. */
 #define JP_REST_GUESSED_NS 1000U
 
+/* A tick of a log's start_ticks, in ns of the boot clock: USER_HZ is 100 on all
+ * machines that jprof knows (proc(5), starttime). */
+#define JP_LOG_TICK_NS 10000000U
+
 /* Why the walk of a stack ended. */
 enum jp_reason {
     JP_REASON_ROOT = 0, /* the thread's outermost frame was reached */

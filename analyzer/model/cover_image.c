@@ -75,15 +75,12 @@ static uint64_t period_of(const struct jp_log_header *header)
     return mean > header->period_ns ? mean : header->period_ns;
 }
 
-/* How long the process had been there when its log began: since its start,
- * which the kernel tells in ticks of the boot clock (proc(5), starttime; there
- * are 100 in a second on all machines that jprof knows). */
-#define TICK_NS (10 * 1000000ULL)
+/* How long the process had been there when its log began. */
 static uint64_t unlogged_of(const struct jp_log_header *header)
 {
     return header->start_ticks &&
-                   header->start_ticks <= header->boot_ns / TICK_NS
-               ? header->boot_ns - header->start_ticks * TICK_NS
+                   header->start_ticks <= header->boot_ns / JP_LOG_TICK_NS
+               ? header->boot_ns - header->start_ticks * JP_LOG_TICK_NS
                : 0;
 }
 

@@ -19,8 +19,7 @@
 #include "sig/os/text.h"
 #include "sig/state/process.h"
 
-#define PIDS_MAX 8U         /* though namespaces may be nested 32 deep */
-#define TICK_NS 10000000ULL /* of start_ticks: USER_HZ is 100 everywhere */
+#define PIDS_MAX 8U    /* though namespaces may be nested 32 deep */
 #define SLACK_NS JP_NS /* by which times of files and processes may differ */
 
 struct perfmap {
@@ -97,7 +96,7 @@ static void path_sig(const struct perfmap *map, struct jp_text *text)
 static uint64_t born_ns_sig(void)
 {
     const struct jp_log_header *header = jp_log.header;
-    uint64_t age = header->boot_ns - header->start_ticks * TICK_NS;
+    uint64_t age = header->boot_ns - header->start_ticks * JP_LOG_TICK_NS;
     return header->start_ticks == 0 || header->real_ns < age
                ? 0
                : header->real_ns - age;
