@@ -221,8 +221,9 @@ static int set_up(char **argv)
     find_arguments(argv);
     choose_means();
     jp_thread_start_init();
-    /* argc, just below argv, is the root of the main thread's stack. */
-    struct jp_thread *thread = jp_adopt_self_sig((uint64_t)(argv - 1));
+    /* argc, just below argv, is the root of the main thread's stack.  The
+     * program's entry begins with sp there, and may take argc off. */
+    struct jp_thread *thread = jp_adopt_self_sig((uint64_t)(argv + 1));
     if (thread == NULL)
         return -ENOMEM;
     thread->stack.is_main = 1;

@@ -126,6 +126,19 @@ class Checker(Case):
         self.assertTrue(roots.false_roots(run))
 
 
+class Entry(Case):
+    def test_the_entry_is_the_root(self):
+        """Where sp is at the stack's very root, and above argc, the stack is
+        the main thread's own, not one that the program made."""
+        done = self.run_program(program("slow_entry"))
+        self.assertEqual((done.status, done.out, done.err), (0, "main\n", ""))
+        samples = self.run_of().samples
+        reasons = collections.Counter(
+            sample[4] for sample in samples if len(sample[5]) == 1)
+        self.assertGreater(reasons["root"], 10)
+        self.assertEqual(set(reasons), {"root"})
+
+
 class Vforked(Case):
     def test_waits_in_vfork_have_callers(self):
         """While a child of vfork's lives, its parent's return address is in a

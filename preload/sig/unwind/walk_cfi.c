@@ -16,7 +16,7 @@
 #include "sig/state/thread.h"
 #include "walk_cfi.h"
 
-#define ENTRY_BYTES 64U /* of the stack: the frame of the program's entry */
+#define ENTRY_BYTES 80U /* of the stack: the frame of the program's entry */
 #define GOING JP_WALK_GOING
 #define AGAIN JP_WALK_AGAIN
 
