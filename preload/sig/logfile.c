@@ -266,11 +266,20 @@ static int branch_sig(void)
     return 0;
 }
 
-static int create_sig(void)
+static int create_named_sig(void)
 {
     int error = -EEXIST;
     for (unsigned try = 0; try < JP_LOGNAME_TRIES && error == -EEXIST; try++)
         error = try_sig(try);
+    return error;
+}
+
+static int create_sig(void)
+{
+    int error = create_named_sig();
+    /* (Handlers in other threads may have the program's last descriptors.) */
+    for (unsigned i = 0; jp_sys_awaits_descriptor_sig(error, i); i++)
+        error = create_named_sig();
     if (error == 0)
         jp_share_drop_sig();
     else if (jp_share_is_inherited_sig())

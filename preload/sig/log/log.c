@@ -26,7 +26,6 @@
 #define THREAD_BYTES 128ULL
 
 #define SHARED_LARGEST 16384U /* bytes of a chunk of the shared area */
-#define YIELDS 100U           /* waiting for a descriptor */
 
 /* Whether an address is in a chunk that some buffer has. */
 static int is_chunk_sig(uint64_t address)
@@ -176,15 +175,17 @@ static uint32_t chunk_size_sig(const struct jp_buffer *buffer, uint32_t bytes)
     return size;
 }
 
-/* Opens the log; waits a while when handlers in other threads have the last
- * descriptors that the program may open (RLIMIT_NOFILE). */
+/* Opens the log, after a wait where the program has no free descriptor, as
+ * handlers in other threads may have the last.  (Where that was in vain, the
+ * next chunks do without the wait.) */
 static int open_patiently_sig(void)
 {
+    static _Atomic uint32_t in_vain;
     int fd = jp_log_open_sig();
-    for (unsigned i = 0; i < YIELDS && fd == -EMFILE; i++) {
-        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+    for (unsigned i = 0;
+         atomic_load(&in_vain) == 0 && jp_sys_awaits_descriptor_sig(fd, i); i++)
         fd = jp_log_open_sig();
-    }
+    atomic_store(&in_vain, fd == -EMFILE);
     return fd;
 }
 

@@ -5,6 +5,7 @@
 #include "sys.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -16,6 +17,11 @@
 /* Flags that have no effect on a file opened for reading and that nobody else
  * sets: by them a forked child recognises descriptors that are jprof's. */
 #define READ_MARK (O_APPEND | O_NONBLOCK)
+
+/* Waiting for a descriptor. */
+#define YIELDS 100U
+#define NAPS 200U
+#define NAP_NS 1000000L
 
 jp_sys_verdict *_Atomic jp_sys_judge;
 
@@ -54,6 +60,21 @@ int jp_sys_after_open_sig(int fd)
     if (fd < 0)
         atomic_fetch_add(&closed, 1);
     return fd;
+}
+
+int jp_sys_awaits_descriptor_sig(int error, unsigned tries)
+{
+    static const struct timespec nap = {0, NAP_NS};
+    static uint32_t never_woken;
+    if (error != -EMFILE || tries >= YIELDS + NAPS)
+        return 0;
+    /* A thread that has descriptors of jprof's may have lost its processor. */
+    if (tries < YIELDS)
+        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+    else
+        jp_sys_sig(SYS_futex, (long)&never_woken, FUTEX_WAIT_PRIVATE, 0,
+                   (long)&nap, 0);
+    return 1;
 }
 
 /* The folder that jp_sys_guard named; length 0: none. */
