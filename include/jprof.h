@@ -13,7 +13,9 @@ extern "C" {
 
 /* Starts or resumes profiling and opens a new section.
  * Returns 0, -EALREADY when it is running, -ENOSYS when JPROF_FLAGS asked for
- * no profile (neither JP_START nor JP_DEFER), or another -errno. */
+ * no profile (neither JP_START nor JP_DEFER), or -EPERM when the profile has
+ * ended for good: at a sandbox, or as the log could not be made or was cut
+ * short. */
 int jprof_start(void);
 
 /* Pauses profiling: stops the timers, keeps a ring's samples, brings the map

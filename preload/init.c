@@ -297,6 +297,8 @@ JP_EXPORT int jprof_start(void)
         return -ENOSYS;
     if (atomic_load(&jp_process.running))
         return -EALREADY;
+    if (!jp_control_may_start_sig())
+        return -EPERM;
     command(JP_CONTROL_START);
     return 0;
 }

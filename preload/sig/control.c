@@ -57,11 +57,17 @@ void jp_control_on_sig(void)
     jp_clock_all_sig(1);
 }
 
+int jp_control_may_start_sig(void)
+{
+    return !atomic_load(&ended) &&
+           atomic_load(&jp_process.ended) == JP_ENDED_NOT &&
+           jp_filter_number_sig(SYS_timer_create) == 0 &&
+           atomic_load(&jp_log.state) != JP_LOG_FAILED;
+}
+
 static void start_sig(void)
 {
-    if (atomic_load(&jp_process.running) || atomic_load(&ended) ||
-        atomic_load(&jp_process.ended) != JP_ENDED_NOT ||
-        jp_filter_number_sig(SYS_timer_create) != 0)
+    if (atomic_load(&jp_process.running) || !jp_control_may_start_sig())
         return;
     atomic_store(&jp_process.first_pending, 0);
     uint32_t section = atomic_fetch_add(&jp_process.sections, 1);

@@ -13,6 +13,11 @@
  * paused profile, starts a running one or clears without a ring. */
 void jp_control_sig(enum jp_control command);
 
+/* Whether a profile that does not run can be started: not where the process
+ * ends, behind a sandbox that forbids it, or where the log could not be made
+ * or was cut short. */
+int jp_control_may_start_sig(void);
+
 /* Stops all clocks without a line in the map: for good, or until
  * jp_control_on_sig. */
 void jp_control_off_sig(void);

@@ -4,6 +4,7 @@ what is left after each way to die.  Runs in: tests."""
 import os
 import shutil
 import signal
+import sys
 import unittest
 
 from jprun import (LIBRARY, REPORT, TICK_FLAGS, Case, decode, need, program,
@@ -76,6 +77,22 @@ class NoDescriptorFree(Case):
         self.assertIn("profiling is off", done.err)
         self.assertIn("too many open files", done.err)
         self.assertEqual(self.files(), [])
+
+
+class NoLog(Case):
+    def test_the_program_is_told(self):
+        """By jprof_start, after the first sample found that there can be no
+        log."""
+        done = self.run_program(
+            sys.executable, "-S", "-c", "import ctypes, errno, time\n"
+            "start = ctypes.CDLL(None).jprof_start\n"
+            "print(start())\n"
+            "while time.process_time() < 1 and start() == -errno.EALREADY:\n"
+            "    pass\n"
+            "print(start() == -errno.EPERM)\n",
+            flags="JP_DEFER JP_PERIOD=0.001 JP_FILENAME=no/such/log")
+        self.assertEqual((done.status, done.out), (0, "0\nTrue\n"))
+        self.assertEqual(len(done.err.splitlines()), 1, done.err)
 
 
 class Existing(Case):

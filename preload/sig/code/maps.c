@@ -124,6 +124,7 @@ static int look_sig(finder *find, uint64_t value, struct jp_maps_range *range)
         if (found != NULL && range != NULL)
             copy_sig(range, found);
         result = found != NULL ? 0 : now->count == 0 ? -EAGAIN : -ENOENT;
+        atomic_thread_fence(memory_order_acquire); /* read before it is asked */
         if (atomic_load(&fillings) == before)
             break;
     }
