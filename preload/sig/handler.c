@@ -168,7 +168,7 @@ own_clock_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
               const struct jp_signal *signal)
 {
     struct jp_visit visit;
-    if (atomic_exchange(&thread->busy, 1) != 0) {
+    if (!jp_thread_enter_sig(thread, JP_THREAD_SAMPLES)) {
         if (kind->untaken != NULL)
             atomic_fetch_add(&thread->clock.carried_ns,
                              kind->untaken(thread, signal));
@@ -198,7 +198,7 @@ shared_clock_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
     struct jp_visit visit;
     if (thread == NULL && (thread = adopt_self_sig()) == NULL)
         return;
-    if (atomic_exchange(&thread->busy, 1) != 0)
+    if (!jp_thread_enter_sig(thread, JP_THREAD_SAMPLES))
         return;
     thread->last.due = (struct jp_due){0};
     struct jp_budget *budget = kind->take();

@@ -5,7 +5,9 @@
 #include "sampling.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "logfile.h"
 #include "sig/clock/clock.h"
@@ -26,6 +28,8 @@
 #include "walk_safe.h"
 
 #define HITS_UNTOLD 10000U /* rule hits that a buffer may keep uncounted */
+
+#define FLUSH_WAIT_NS 20000000L
 
 /* A hook's frames are at most this many frames from the leaf. */
 #define UNDER_HOOK 8U
@@ -197,17 +201,30 @@ int jp_sampling_same_sig(struct jp_thread *thread, const ucontext_t *context,
                   left * sizeof(*buffer->frames)) == 0;
 }
 
+/* Waits, for 20 ms at most, for another thread that writes what this one left
+ * (jp_sampling_flush_time_sig), so that the sample at hand gets into the log.
+ * That thread does not wait for this one.  Returns 0 while it still writes, or
+ * if this thread's own handler was interrupted. */
+__attribute__((noinline)) static int await_sig(struct jp_thread *thread)
+{
+    const struct timespec most = {0, FLUSH_WAIT_NS};
+    jp_sys_sig(SYS_futex, (long)&thread->busy, FUTEX_WAIT_PRIVATE,
+               JP_THREAD_FLUSHED, (long)&most, 0);
+    return jp_thread_enter_sig(thread, JP_THREAD_SAMPLES);
+}
+
 void jp_sampling_take_sig(struct jp_thread *thread, enum jp_event event,
                           uint64_t weight_ns, const ucontext_t *context)
 {
-    /* Busy: a thread that pauses the profile may be writing what this one left
-     * (jp_sampling_flush_time_sig). */
-    if (atomic_exchange(&thread->busy, 1) != 0) {
-        if (event == JP_EVENT_CPU && jp_clock_is_thread_cpu_sig())
+    if (!jp_thread_enter_sig(thread, JP_THREAD_SAMPLES)) {
+        if (event == JP_EVENT_CPU && jp_clock_is_thread_cpu_sig()) {
             atomic_fetch_add(&thread->clock.carried_ns, weight_ns);
-        else
+            return;
+        }
+        if (!await_sig(thread)) {
             jp_sampling_lose_sig(JP_COUNT_LOST_REENTRANT, weight_ns);
-        return;
+            return;
+        }
     }
     record_sig(thread, event, weight_ns, context);
     atomic_store(&thread->busy, 0);
@@ -344,7 +361,7 @@ static void write_left_sig(struct jp_thread *thread)
 
 void jp_sampling_flush_time_sig(struct jp_thread *thread)
 {
-    if (atomic_exchange(&thread->busy, 1) != 0)
+    if (!jp_thread_enter_sig(thread, JP_THREAD_FLUSHED))
         return;
     write_unseen_sig(thread, jp_clock_left_unseen_sig(thread));
     if (thread->buffer != NULL) {
@@ -353,6 +370,7 @@ void jp_sampling_flush_time_sig(struct jp_thread *thread)
     }
     write_carried_sig(thread);
     atomic_store(&thread->busy, 0);
+    jp_sys_sig(SYS_futex, (long)&thread->busy, FUTEX_WAKE_PRIVATE, 1, 0, 0);
 }
 
 void jp_sampling_unseen_sig(struct jp_thread *thread)

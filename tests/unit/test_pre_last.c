@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is left when a CPU timer stops: periods that ended without a signal.
+ * What is left when a CPU timer stops: periods that ended without a signal; and
+ * samples that come while it is written.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -8,13 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <linux/futex.h>
 #include <signal.h>
+#include <ucontext.h>
 
 #include <cmocka.h>
 
 #include "fake_kernel.h"
 #include "../../preload/sig/clock/clock.h"
 #include "../../preload/sig/clock/clock_timer.h"
+#include "../../preload/sig/log/chunk.h"
+#include "../../preload/sig/sampling.h"
 #include "../../preload/sig/state/process.h"
 #include "../../preload/sig/state/thread.h"
 
@@ -124,15 +129,72 @@ static void test_carried(void **state)
     end(thread);
 }
 
+static struct jp_thread *waiting;
+static int released; /* by the thread that writes what it left */
+
+/* The thread waits for that one, and is woken. */
+static int answer_futex(long number, const long a[5], long *result)
+{
+    if (number != SYS_futex)
+        return 0;
+    *result = -EAGAIN;
+    if (a[0] == (long)&waiting->busy && a[1] == FUTEX_WAIT_PRIVATE &&
+        waiting->busy == a[2]) {
+        assert_int_equal(a[2], JP_THREAD_FLUSHED);
+        atomic_store(&waiting->busy, released ? 0 : JP_THREAD_FLUSHED);
+        *result = 0;
+    }
+    return 1;
+}
+
+/* A raised signal finds its thread busy with this.  (There is no log: a sample
+ * that is taken is counted as lost for that.) */
+static void raised(enum jp_thread_busy what, uint64_t taken, uint64_t lost)
+{
+    uint64_t counts[JP_COUNT_COUNT] = {0};
+    const ucontext_t context = {0};
+    atomic_store(&jp_log.state, JP_LOG_FAILED);
+    fake.answers = answer_futex;
+    waiting = begin(OTHER, 3 * MS, 1);
+    atomic_store(&waiting->busy, what);
+    jp_counters_use_sig(counts);
+    jp_sampling_take_sig(waiting, JP_EVENT_RAISED, PERIOD, &context);
+    jp_counters_use_sig(NULL);
+    assert_int_equal(counts[JP_COUNT_LOST_NO_LOG], taken);
+    assert_int_equal(counts[JP_COUNT_LOST_REENTRANT], lost);
+    assert_int_equal(counts[JP_COUNT_LOST_NS], PERIOD);
+    assert_int_equal(waiting->busy, taken ? 0 : what);
+    atomic_store(&jp_log.state, JP_LOG_NONE);
+    end(waiting);
+}
+
+/* Another thread, at the process's end, writes what this one left: its sample
+ * is taken when that is done. */
+static void test_raised_meanwhile(void **state)
+{
+    (void)state;
+    released = 1;
+    raised(JP_THREAD_FLUSHED, 1, 0);
+    released = 0;
+    raised(JP_THREAD_FLUSHED, 0, 1);
+}
+
+/* In the thread's own handler it is not waited for. */
+static void test_raised_in_the_handler(void **state)
+{
+    (void)state;
+    released = 1;
+    raised(JP_THREAD_SAMPLES, 0, 1);
+}
+
 #define TEST(test) cmocka_unit_test_setup(test, set_up)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_own_end),
-        TEST(test_end_of_all),
-        TEST(test_end_of_computing),
-        TEST(test_carried),
+        TEST(test_own_end),          TEST(test_end_of_all),
+        TEST(test_end_of_computing), TEST(test_carried),
+        TEST(test_raised_meanwhile), TEST(test_raised_in_the_handler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

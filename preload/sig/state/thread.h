@@ -194,12 +194,16 @@ struct jp_thread_last {
     uint8_t reason;      /* why that walk ended, enum jp_reason */
 };
 
+enum jp_thread_busy {
+    JP_THREAD_SAMPLES = 1, /* it takes a sample */
+    JP_THREAD_FLUSHED      /* another thread writes what it left */
+};
+
 struct jp_thread {
     _Atomic uint32_t state;      /* enum jp_thread_state */
     _Atomic uint32_t generation; /* counts the uses of this record */
     _Atomic uint32_t tid;
-    _Atomic uint32_t busy;   /* 1: its thread takes a sample, or another thread
-                                writes what it left */
+    _Atomic uint32_t busy;   /* enum jp_thread_busy, or 0 */
     uint32_t adoptions;      /* jp_thread_count_adoptions_sig(0) when the record
                                 was taken: see adopt.c */
     _Atomic uint8_t adopted; /* the thread was found, not started through the
@@ -238,6 +242,14 @@ uint64_t jp_threads_edges_sig(uint64_t cpu_ns);
 /* Gives back the record of the calling thread, which is about to exit, and
  * remembers its CPU time cpu_ns for jp_thread_ended_cpu_sig. */
 void jp_thread_end_sig(struct jp_thread *thread, uint64_t cpu_ns);
+
+/* Makes the thread busy with `what`.  Returns 0 when it is already. */
+static inline int jp_thread_enter_sig(struct jp_thread *thread,
+                                      enum jp_thread_busy what)
+{
+    uint32_t idle = 0;
+    return atomic_compare_exchange_strong(&thread->busy, &idle, what);
+}
 
 /* The value that names this use of a record in a timer's sigval. */
 uint64_t jp_thread_value_sig(const struct jp_thread *thread);
