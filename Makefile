@@ -1,5 +1,6 @@
 # jprof: `make help` lists the targets.
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
 B ?= build
 CC ?= gcc
@@ -8,6 +9,9 @@ STD ?= gnu11
 ifneq ($(word 2,$(B)),)
 $(error make cannot have blanks in the path of B, the build folder: $(B))
 endif
+
+# As one word of the shell, blanks and all.
+QUOTED = '$(subst ','\'',$(1))'
 
 # A warning of a compiler that came after us is no error for who only builds;
 # it is one for the tests.
@@ -136,6 +140,20 @@ $(B)/commit: FORCE
 
 $(B)/analyzer/launcher/main.o: $(B)/commit
 $(B)/analyzer/launcher/main.o: WARN += -DJP_COMMIT='"$(COMMIT)"'
+
+# Where the launcher finds an installed library: below PREFIX, so that what is
+# moved as a whole still works, or LIBDIR itself where that is elsewhere.  No
+# path needs three slashes: they mark its start.
+LIBPLACE := $(subst ///,,$(subst ///$(PREFIX)/,,///$(LIBDIR)))
+LIBTEXT := "$(subst ",\",$(subst \,\\,$(LIBPLACE)))"
+$(B)/libplace: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' $(call QUOTED,$(LIBTEXT)) | cmp -s - $@ || \
+	  printf '%s\n' $(call QUOTED,$(LIBTEXT)) >$@
+
+$(B)/analyzer/launcher/os/place.o: $(B)/libplace
+$(B)/analyzer/launcher/os/place.o: WARN += \
+  -DJP_LIB_PLACE=$(call QUOTED,$(LIBTEXT))
 
 $(B)/analyzer/%.o: analyzer/%.c
 	@mkdir -p $(@D)

@@ -1,13 +1,10 @@
 # make install, dist and deb.  Included by the Makefile.
 VERSION := $(shell sed -n 's/^\#define JP_VERSION "\(.*\)"/\1/p' \
   include/jp_limits.h 2>/dev/null)
-LIBDIR ?= $(PREFIX)/lib
 MAN1 := jprof.1 jprof-report.1
 MAN3 := libjprof.3
 MAN7 := JPROF_FLAGS.7
 
-# As one word of the shell, blanks and all.
-QUOTED = '$(subst ','\'',$(1))'
 ROOT = $(call QUOTED,$(DESTDIR)$(PREFIX))
 LIBROOT = $(call QUOTED,$(DESTDIR)$(LIBDIR))
 MANROOT = $(ROOT)/share/man
@@ -15,8 +12,8 @@ BASHROOT = $(ROOT)/share/bash-completion/completions
 ZSHROOT = $(ROOT)/share/zsh/site-functions
 FISHROOT = $(ROOT)/share/fish/vendor_completions.d
 
-# What the launcher looks for beside its own folder is in lib, lib64 or lib's
-# folder of the architecture (analyzer/launcher/os/place.c).
+# The launcher knows LIBDIR (LIBPLACE in the Makefile), so another one than
+# `make` was given compiles a file of it again.
 install: all ## install below DESTDIR: PREFIX, LIBDIR
 	install -d $(ROOT)/bin $(LIBROOT)/jprof $(LIBROOT)/pkgconfig \
 	  $(ROOT)/include $(MANROOT)/man1 $(MANROOT)/man3 $(MANROOT)/man7 \

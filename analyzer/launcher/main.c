@@ -17,6 +17,7 @@
 #include "launcher/base/say.h"
 #include "launcher/os/place.h"
 #include "launcher/os/spawn.h"
+#include "launcher/program/preload.h"
 #include "pack.h"
 #include "push.h"
 #include "report.h"
@@ -66,6 +67,7 @@ static const char help[] =
     "DIR.tar.zst,\n"
     "which report and view open on any machine.\n"
     "push sends a profile to a server, and what was not sent before:\n"
+    "  --to=KIND     pyroscope (the default) or parca\n"
     "  --label=K=V   a label; --name=NAME: of the service (the program's)\n"
     "  --token-file=FILE   sends its first line as a bearer token; "
     "--tenant=ID\n"
@@ -136,6 +138,11 @@ static int do_library(char **words)
     int status = print(line);
 
     (void)words;
+    /* The path is right: who makes the link needs it. */
+    if (!jl_preload_can(path))
+        jr_say("LD_PRELOAD takes no path with blanks or colons: name a link "
+               "to it there (ln -s), or start the program with jprof, which "
+               "makes one");
     free(line);
     free(path);
     return status;

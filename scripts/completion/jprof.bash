@@ -3,16 +3,36 @@
 # programs' own --help has them, formats, and the processes that have the
 # library.  Runs in: bash.
 
-# The options that a program's --help shows, with the = of those that want one.
+# The options that a program's --help shows, in the lines that sed takes of it,
+# with the = of those that want one.
 _jprof_options()
 {
-    "$1" --help 2>/dev/null |
+    "$1" --help 2>/dev/null | sed -n "$2" |
         grep -oE '(^|[[ ,|])--?[A-Za-z][a-z-]*=?' | tr -d '[ ,|' | sort -u
 }
 
 _jprof_pids()
 {
     grep -ls 'libjprof\.so' /proc/[0-9]*/maps 2>/dev/null | cut -d/ -f3
+}
+
+# Whether a word before the last one is the program to run.
+_jprof_has_program()
+{
+    local words i
+    # Not COMP_WORDS: --push=http://host is many words there.
+    read -ra words <<<"${COMP_LINE:0:COMP_POINT}."
+    for ((i = 1; i < ${#words[@]} - 1; i++)); do
+        case ${words[i]} in
+        -F | -p | -o | --to | --label | --name | --tenant | --token-file | --curl-config | --spool | --spool-size)
+            i=$((i + 1))
+            ;;
+        run) ((i == 1)) || return 0 ;;
+        -*) ;;
+        *) return 0 ;;
+        esac
+    done
+    return 1
 }
 
 _jprof_values()
@@ -36,7 +56,8 @@ _jprof_reply()
 
 _jprof()
 {
-    local cur=${COMP_WORDS[COMP_CWORD]} option='' command='' i
+    local cur=${COMP_WORDS[COMP_CWORD]} option='' command=''
+    local run='/^run /,/^report /p' push='/^push /,/^start/p'
     local reporter=${1%jprof*}jprof-report
     # bash takes --format=text for three words.
     if [ "$cur" = = ]; then
@@ -67,29 +88,29 @@ _jprof()
         ((COMP_CWORD > 1)) || command=''
     fi
     case $command:$cur in
-    report:-*) _jprof_reply -W "$(_jprof_options "$reporter")" -- "$cur" ;;
+    report:-*) _jprof_reply -W "$(_jprof_options "$reporter" p)" -- "$cur" ;;
+    view:-*) _jprof_reply -W --with= -- "$cur" ;;
     pack:-*) _jprof_reply -W -o -- "$cur" ;;
-    report:* | view:[!-]* | view: | push:[!-]* | push: | pack:*) _jprof_reply -f -- "$cur" ;;
+    push:-*) _jprof_reply -W "$(_jprof_options "$1" "$push")" -- "$cur" ;;
+    report:* | view:* | push:* | pack:*) _jprof_reply -f -- "$cur" ;;
     start:* | pause:* | clear:* | save:*)
         _jprof_reply -W "$(_jprof_pids)" -- "$cur"
         ;;
-    *:-*) _jprof_reply -W "$(_jprof_options "$1")" -- "$cur" ;;
+    :-*)
+        _jprof_reply -W "$(_jprof_options "$1" "$run;$push;/^ *jprof --/p")" -- "$cur"
+        ;;
     :*)
         _jprof_reply -c -W 'run report view push pack start pause clear save' -- "$cur"
         ;;
     *)
-        # The program's own words, once it is named.
-        for ((i = 1; i < COMP_CWORD; i++)); do
-            case ${COMP_WORDS[i]} in
-            -F | -p | -o) i=$((i + 1)) ;;
-            run | -* | = | off | map | dump | func | src | ir) ;;
-            *)
-                _jprof_reply -f -- "$cur"
-                return
-                ;;
-            esac
-        done
-        _jprof_reply -c -- "$cur"
+        # Once the program is named, its own words follow.
+        if _jprof_has_program; then
+            _jprof_reply -f -- "$cur"
+        elif [[ $cur = -* ]]; then
+            _jprof_reply -W "$(_jprof_options "$1" "$run;$push")" -- "$cur"
+        else
+            _jprof_reply -c -- "$cur"
+        fi
         ;;
     esac
     # As a file's name, its = would be quoted.

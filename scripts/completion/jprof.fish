@@ -2,9 +2,9 @@
 # Completion of jprof and jprof-report for fish: see jprof.bash.
 # Runs in: fish.
 
-# The options that a program's --help shows.
+# The options that a program's --help shows, in the lines that sed takes of it.
 function __jprof_options
-    $argv[1] --help 2>/dev/null |
+    $argv[1] --help 2>/dev/null | sed -n $argv[2] |
         string match -arg '(?:^|[\[ ,|])(--?[A-Za-z][a-z-]*=?)' | sort -u
 end
 
@@ -36,7 +36,28 @@ function __jprof_values
     end
 end
 
+# Whether a word is the program to run.
+function __jprof_has_program
+    set -l value
+    for word in $argv
+        if set -q value[1]
+            set -e value
+            continue
+        end
+        switch $word
+            case -F -p -o --to --label --name --tenant --token-file --curl-config --spool --spool-size
+                set value next
+            case '-*'
+            case '*'
+                return 0
+        end
+    end
+    return 1
+end
+
 function __jprof_words
+    set -l run '/^run /,/^report /p'
+    set -l push '/^push /,/^start/p'
     set -l words (commandline -opc)
     set -l current (commandline -ct)
     set -l command $words[2]
@@ -57,17 +78,26 @@ function __jprof_words
             return
         case report
             string match -q -- '-*' $current
-            and __jprof_options (string replace -r 'jprof[^/]*$' jprof-report $words[1])
+            and __jprof_options (string replace -r 'jprof[^/]*$' jprof-report $words[1]) p
+            return
+        case push
+            string match -q -- '-*' $current
+            and __jprof_options $words[1] $push
             return
     end
-    if string match -q -- '-*' $current
-        __jprof_options $words[1]
-    else if test (count $words) = 1
-        printf '%s\n' run report view push pack start pause clear save
-        __fish_complete_command
+    set -l rest $words[2..]
+    test "$rest[1]" = run; and set -e rest[1]
+    # Once the program is named, its own words follow.
+    __jprof_has_program $rest; and return
+    if test (count $words) = 1
+        string match -q -- '-*' $current
+        and __jprof_options $words[1] "$run;$push;/^ *jprof --/p"
+        or printf '%s\n' run report view push pack start pause clear save
     else
-        __fish_complete_command
+        string match -q -- '-*' $current
+        and __jprof_options $words[1] "$run;$push"
     end
+    string match -q -- '-*' $current; or __fish_complete_command
 end
 
 complete -c jprof -c jprof-report -a '(__jprof_words)'

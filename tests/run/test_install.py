@@ -8,6 +8,7 @@ import pty
 import re
 import select
 import shlex
+import shutil
 import subprocess
 import time
 import unittest
@@ -21,11 +22,13 @@ class Install(Case):
         super().setUp()
         self.top = self.path("root/usr")
 
-    def make(self, *words):
+    def make(self, *words, old=("all",)):
         env = {name: value for name, value in os.environ.items()
                if not name.startswith(("MAKE", "MFLAGS"))}
-        subprocess.run([need("make"), "-s", "-o", "all", "B=" + BUILD, *words],
-                       cwd=ROOT, env=env, check=True,
+        subprocess.run([need("make"), "-s",
+                        *[word for name in old for word in ("-o", name)],
+                        "B=" + BUILD, *words],
+                       cwd=ROOT, env=env, check=True, timeout=HANG_SECONDS,
                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 
     def install(self, *words):
@@ -55,6 +58,58 @@ class Places(Install):
             left = [name for _, _, names in os.walk(self.path("root"))
                     for name in names]
             self.assertEqual(left, [])
+
+    def build_and_install(self, *words):
+        """With a launcher that is built for them: of the build folder's
+        objects just the one that knows LIBDIR is compiled again."""
+        build = self.path("build")
+        for part in ("jprof", "jprof-report", "libjprof.so", "commit",
+                     "strict"):
+            if os.path.exists(os.path.join(BUILD, part)):
+                os.makedirs(build, exist_ok=True)
+                shutil.copy2(os.path.join(BUILD, part), build)
+        for part in ("launcher", "base", "read"):
+            shutil.copytree(os.path.join(BUILD, "analyzer", part),
+                            os.path.join(build, "analyzer", part),
+                            dirs_exist_ok=True)
+        self.make("B=" + build, "install", *words, old=(
+            build + "/jprof-report", build + "/libjprof.so"))
+
+    def library(self, prefix):
+        """What the launcher there says of the library's place."""
+        run = subprocess.run(
+            [os.path.join(prefix, "bin/jprof"), "--library"], cwd=self.dir,
+            check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True)
+        return run.stdout, run.stderr
+
+    def test_any_library_folder(self):
+        """Below PREFIX, also when all is moved, and elsewhere."""
+        self.build_and_install("DESTDIR=" + self.path("root"), "PREFIX=/usr",
+                               "LIBDIR=/usr/libs")
+        found = self.path("root/usr/libs/jprof/libjprof.so")
+        self.assertEqual(self.library(self.top), (found + "\n", ""))
+        os.rename(self.path("root"), self.path("moved"))
+        self.assertEqual(
+            self.library(self.path("moved/usr")),
+            (self.path("moved/usr/libs/jprof/libjprof.so") + "\n", ""))
+        shutil.rmtree(self.path("moved/usr/libs"))
+        self.assertIn("libs/jprof", self.library(self.path("moved/usr"))[1])
+        self.build_and_install("PREFIX=" + self.path("here"),
+                               "LIBDIR=" + self.path("there"))
+        self.assertEqual(self.library(self.path("here")), (
+            self.path("there/jprof/libjprof.so") + "\n", ""))
+
+    def test_a_path_that_cannot_be_preloaded(self):
+        """--library says so; the launcher goes by a link."""
+        prefix = self.path("odd: 'one\" \\")
+        self.build_and_install("PREFIX=" + prefix, "LIBDIR=%s/my libs" % prefix)
+        path, said = self.library(prefix)
+        self.assertEqual(path, prefix + "/my libs/jprof/libjprof.so\n")
+        self.assertRegex(said, "(?s)^jprof: LD_PRELOAD .*blanks.*link")
+        self.output(os.path.join(prefix, "bin/jprof"), "-o", "out",
+                    program("busy"), "0.2")
+        self.assertTrue(os.path.exists(self.path("out/report.html")))
 
     def test_for_all_users(self):
         """Whatever the umask of who installs."""
@@ -209,6 +264,28 @@ class Completion(Install):
         self.assertIn(str(live.pid), complete(["jprof", "pause", ""]))
         live.end(9)
 
+    def check_taken(self, complete):
+        """Each option that is offered is one of that command's; a program's
+        own are none of jprof's."""
+        for words in (["jprof", "-"], ["jprof", "--wall", "-"],
+                      ["jprof", "run", "-"], ["jprof", "push", "-"],
+                      ["jprof", "view", "-"], ["jprof", "pack", "-"],
+                      ["jprof", "report", "-"], ["jprof-report", "-"]):
+            found = [word for word in complete(words) if word[:1] == "-"]
+            self.assertTrue(found, words)
+            for word in found:
+                value = "1" if word.endswith("=") else ""
+                said = subprocess.run(
+                    [os.path.join(BUILD, words[0]), *words[1:-1],
+                     word + value], cwd=self.dir, check=False,
+                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE, text=True).stderr
+                self.assertNotIn("option " + word.rstrip("="), said)
+        for words in (["jprof", "ls", "-"], ["jprof", "-F", "9", "ls", "-"],
+                      ["jprof", "--push=http://[::1]:9", "ls", "-"]):
+            self.assertEqual([word for word in complete(words)
+                              if word.startswith("-")], [], words)
+
     def has_library(self, pid):
         with open("/proc/%d/maps" % pid, encoding="utf-8",
                   errors="replace") as maps:
@@ -219,18 +296,20 @@ class Completion(Install):
         script = os.path.join(ROOT, "scripts/completion/jprof.bash")
 
         def complete(words):
-            # As bash does it: = is a word of its own.
+            # As bash does it: = and : are words of their own.
             parts = []
             for word in words:
-                parts += [part for part in re.split("(=)", word) if part] \
-                    if "=" in word else [word]
+                parts += [part for part in re.split("([=:])", word) if part] \
+                    or [word]
             return self.output(
-                bash, "--norc", "-c", ". %s; COMP_WORDS=(\"$@\"); "
+                bash, "--norc", "-c", ". %s; COMP_LINE=$1; shift; "
+                "COMP_POINT=${#COMP_LINE}; COMP_WORDS=(\"$@\"); "
                 "COMP_CWORD=$(($# - 1)); _jprof \"$1\"; "
                 "printf '%%s\\n' \"${COMPREPLY[@]}\"" % shlex.quote(script),
-                "bash", *parts, env=self.env).split()
+                "bash", " ".join(words), *parts, env=self.env).split()
 
         self.check(complete)
+        self.check_taken(complete)
 
     def test_bash_in_a_terminal(self):
         """readline adds its own: no = is quoted, a value follows at once, and
@@ -259,6 +338,7 @@ class Completion(Install):
             return [line.split("\t")[0] for line in lines]
 
         self.check(complete)
+        self.check_taken(complete)
         for last, wanted in (("--diff=fi", ["--diff=file"]),
                              ("--debug-dir=f", ["--debug-dir=folder/"]),
                              ("--jit-tiers=f", [])):
@@ -296,6 +376,7 @@ class Completion(Install):
                     if word.startswith(last)]
 
         self.check(complete)
+        self.check_taken(complete)
         self.check_typed(send, until)
         send("exit\n")
 

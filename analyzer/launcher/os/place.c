@@ -50,25 +50,39 @@ char *jl_find_reporter(void)
     return need(path);
 }
 
-/* Where distributions have the library's folder, beside the launcher's. */
-static const char *const lib_folders[] = {JP_MACHINE_LIB, "lib64", "lib"};
+#ifndef JP_LIB_PLACE
+#define JP_LIB_PLACE "lib" /* the Makefile defines it, of LIBDIR */
+#endif
+
+/* What the library's folder is in: where `make install` put it, and, for a
+ * launcher that came to its place otherwise, where distributions have it.
+ * Those without a slash at their start are beside the launcher's folder. */
+static const char *const lib_folders[] = {JP_LIB_PLACE, JP_MACHINE_LIB, "lib64",
+                                          "lib"};
 
 char *jl_find_library(void)
 {
     char *folder = home();
+    const char *slash = strrchr(folder, '/');
+    const int above = slash ? (int)(slash - folder) : 0;
     char *path = jr_printf("%s/libjprof.so", folder);
-    char *slash = strrchr(folder, '/');
 
-    if (slash)
-        *slash = '\0';
-    for (size_t i = 0; slash && !is_file(path) &&
-                       i < sizeof(lib_folders) / sizeof(lib_folders[0]);
-         i++) {
+    for (size_t i = 0;
+         !is_file(path) && i < sizeof lib_folders / sizeof *lib_folders; i++) {
+        const char *place = lib_folders[i];
+
         free(path);
-        path = jr_printf("%s/%s/jprof/libjprof.so", folder, lib_folders[i]);
+        path = *place == '/' ? jr_printf("%s/jprof/libjprof.so", place)
+                             : jr_printf("%.*s/%s/jprof/libjprof.so", above,
+                                         folder, place);
     }
+    if (!is_file(path))
+        jl_fail(JR_FAILED,
+                "libjprof.so is missing, in %s and in %s/jprof; build it with "
+                "make, or install it",
+                folder, lib_folders[0]);
     free(folder);
-    return need(path);
+    return path;
 }
 
 char *jl_find_command(const char *name)

@@ -21,9 +21,13 @@
 
 #define LIBRARY_NAME "libjprof.so"
 
-/* The loader separates the names in LD_PRELOAD by blanks and colons and knows
- * no quoting, so a library in a folder with such a name is preloaded through a
- * link.  Everybody may go through it: the program may become another user. */
+int jl_preload_can(const char *library)
+{
+    return !strpbrk(library, " :");
+}
+
+/* A library whose name LD_PRELOAD cannot have is preloaded through a link.
+ * Everybody may go through it: the program may become another user. */
 static char *make_link(const char *library)
 {
     char folder[] = "/tmp/jprof-XXXXXX", *link;
@@ -55,7 +59,7 @@ void jl_preload_set(struct jl_preload *preload, struct jl_env *env,
     *preload = (struct jl_preload){0};
     if (!library)
         return;
-    if (strpbrk(library, " :")) {
+    if (!jl_preload_can(library)) {
         preload->inode = inode_of(library);
         library = preload->link = make_link(library);
     }

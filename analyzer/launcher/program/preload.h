@@ -15,6 +15,10 @@ struct jl_preload {
     char *inode; /* of the library, as maps of processes have it */
 };
 
+/* Whether LD_PRELOAD can name the library: the loader splits it at blanks and
+ * colons and knows no quoting. */
+int jl_preload_can(const char *library);
+
 /* Sets both variables in *env; `library` NULL: it is not preloaded. */
 void jl_preload_set(struct jl_preload *preload, struct jl_env *env,
                     const char *library);
