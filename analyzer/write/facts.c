@@ -422,7 +422,8 @@ static void add_open(const struct jr_stats *total, struct jr_facts *facts)
     free(time);
 }
 
-/* Modules whose code has no names, each with its share and what helps. */
+/* Modules whose code has no names, each with the share of the stacks that it
+ * is in, and what helps. */
 static char *nameless_text(const struct jr_report *report)
 {
     const struct jr_nameless_list *list = report->nameless;
@@ -432,9 +433,9 @@ static char *nameless_text(const struct jr_report *report)
     for (size_t i = 0; i < list->count; i++) {
         const struct jr_nameless *item = &list->items[i];
         char *more = jr_printf(
-            "%s %.1f%%%s%s%s", item->module,
+            "%s in %.1f%%%s%s%s%s", item->module,
             jr_percent(item->weight_ns, report->model->total.weight_ns),
-            item->package ? " (install " : "",
+            i == 0 ? " of the stacks" : "", item->package ? " (install " : "",
             item->package ? item->package : "", item->package ? ")" : "");
 
         append(&text, more);

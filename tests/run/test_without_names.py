@@ -48,7 +48,7 @@ class WithoutNames(Case):
         self.assertEqual(package, owner + "-dbgsym" if owner else "")
         self.assertGreater(weight, 10)
         self.assertRegex(self.report(gzip, "--format=text", "jprof-log"),
-                         r"(?m)^Without names +.*gzip [\d.]+%.*"
+                         r"(?m)^Without names +.*gzip in [\d.]+%.*"
                          + re.escape(package))
 
     def test_package_of_the_older_kind(self):
