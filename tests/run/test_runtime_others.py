@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """CPython's perf trampolines and LLVM's lli, where the machine has them.
 Runs in: tests."""
+import collections
 import glob
 import os
+import platform
 import shutil
 import signal
 import subprocess
@@ -220,13 +222,19 @@ class Lli(RuntimeCase):
 
 
 ERLANG = """-module(work).
--export([main/0, leaf_work/2, middle_step/1]).
+-export([main/0, leaf_work/2, middle_step/1, hash_step/1]).
 leaf_work(0, S) -> S;
 leaf_work(N, S) -> leaf_work(N - 1, (S * 31 + N) rem 1000003).
 middle_step(0) -> ok;
 middle_step(N) -> leaf_work(20000, 1), middle_step(N - 1).
+hash_step(0) -> ok;
+hash_step(N) ->
+    erlang:md5(binary:copy(<<N:64>>, 4000)),
+    lists:sort([X * 7919 rem 1009 || X <- lists:seq(1, 300)]),
+    hash_step(N - 1).
 main() ->
-    middle_step(50),
+    middle_step(40),
+    hash_step(12),
     {T, _} = statistics(runtime),
     if T < 1200 -> main(); true -> io:format("done~n"), halt() end.
 """
@@ -264,6 +272,23 @@ class Erlang(RuntimeCase):
         text = self.report(run.header["exe"],
                            "--annotate=work:leaf_work/2", log)
         self.assertRegex(text, r"work\.erl:4")
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "reads its code")
+    def test_c_functions(self):
+        """They run on the stack of the scheduler's thread, and their callers
+        are on that of an Erlang process; only what schedules has none."""
+        run, log = self.launch("map")
+        stacks = self.stacks_of(run, log)
+        self.assertGreater(self.share(
+            stacks, "normal_exit", "work:hash_step/1", "bif_shared"), 0.05)
+        called = [stack for stack, _ in stacks
+                  if any("bif_shared" in frame for frame in stack[:-1])]
+        self.assertFalse([stack for stack in called
+                          if "normal_exit" not in stack[0]])
+        ends = collections.Counter(sample[4] for sample in run.samples)
+        self.assertGreater(ends["fiber"], 0.5 * len(run.samples), ends)
+        self.assertGreater(ends["fiber"] + ends["root"],
+                           0.97 * len(run.samples), ends)
 
 
 class Nameless(RuntimeCase):

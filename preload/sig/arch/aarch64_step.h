@@ -205,4 +205,22 @@ static inline int64_t jp_arch_framed_sig(const uint8_t *code,
     return -1;
 }
 
+/* See x86_64_step.h.  Never here: Erlang's code has its stack in another
+ * register. */
+#define JP_ARCH_BACK_BYTES 4U
+static inline int jp_arch_back_sig(const uint8_t code[JP_ARCH_BACK_BYTES],
+                                   struct jp_arch_back *back)
+{
+    (void)code, (void)back;
+    return 0;
+}
+
+#define JP_ARCH_ALIGNS_BYTES 4U
+static inline int jp_arch_aligns_sig(const uint8_t *code, uint64_t *room,
+                                     uint64_t *alignment)
+{
+    (void)code, (void)room, (void)alignment;
+    return 0;
+}
+
 #endif

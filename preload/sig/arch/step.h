@@ -48,4 +48,13 @@ enum jp_arch_call {
     JP_ARCH_CALL_HANDLER
 };
 
+/* How code goes back to another stack when its call has returned: it loads the
+ * stack pointer from the word sp_at bytes above the register `base` (by its
+ * DWARF number), and if loads_fp is set, the frame pointer from that at
+ * fp_at. */
+struct jp_arch_back {
+    int32_t sp_at, fp_at;
+    uint8_t base, loads_fp;
+};
+
 #endif

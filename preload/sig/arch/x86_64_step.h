@@ -157,15 +157,17 @@ static inline void jp_arch_do_modrm_sig(const struct jp_arch_parts *parts,
     }
 }
 
+/* The DWARF numbers of the machine's first eight registers (System V ABI for
+ * AMD64, figure 3.36); the others are the same. */
+static const uint8_t jp_arch_dwarf[8] = {0, 2, 1, 3, 7, 6, 4, 5};
+
 /* Completes *step for an opcode of one byte that has no ModRM byte. */
 static inline void jp_arch_do_plain_sig(const struct jp_arch_parts *parts,
                                         uint8_t opcode,
                                         struct jp_arch_step *step)
 {
-    /* System V ABI for AMD64, figure 3.36. */
-    static const uint8_t dwarf[8] = {0, 2, 1, 3, 7, 6, 4, 5};
     const unsigned number = (opcode & 7) | parts->base_high << 3;
-    step->reg = number < 8 ? dwarf[number] : (uint8_t)number;
+    step->reg = number < 8 ? jp_arch_dwarf[number] : (uint8_t)number;
     if (opcode >= 0x50 && opcode < 0x58) {
         step->kind = number == 5 ? JP_STEP_PUSH_FP : JP_STEP_PUSH;
         step->value = -8;
@@ -336,6 +338,73 @@ static inline int64_t jp_arch_framed_sig(const uint8_t *code,
     else if (step.kind == JP_STEP_PLAIN)
         bytes = *code == 0x48 ? bytes - step.value : -1;
     return bytes >= 0 && bytes % 16 == 0 ? bytes : -1;
+}
+
+/* If the instruction at `code` is mov N(%reg),%to, with a displacement and no
+ * index: stores N and the DWARF number of reg, and returns its length; else
+ * returns 0. */
+static inline unsigned jp_arch_load_sig(const uint8_t *code, unsigned to,
+                                        int32_t *number, uint8_t *base)
+{
+    const unsigned mode = code[2] >> 6, low = code[2] & 7;
+    const unsigned reg = low | (code[0] & 1U) << 3;
+    if ((code[0] & 0xfe) != 0x48 || code[1] != 0x8b ||
+        (code[2] >> 3 & 7) != to || (mode != 1 && mode != 2) || low == 4)
+        return 0;
+    *base = reg < 8 ? jp_arch_dwarf[reg] : (uint8_t)reg;
+    if (mode == 1)
+        *number = (int8_t)code[3];
+    else
+        memcpy(number, code + 3, sizeof(*number));
+    return mode == 1 ? 4 : 7;
+}
+
+/* Whether the code behind a call, at `code`, goes back to another stack, with
+ * at most JP_ARCH_BACK_STEPS instructions before that, none of which touches
+ * the stack pointer, calls or goes away for good.  (Erlang's, from OTP 25 on,
+ * runs C functions on the stack of its scheduler's thread and has up to four:
+ * beam_asm.hpp, emit_leave_runtime.) */
+#define JP_ARCH_BACK_STEPS 4U
+#define JP_ARCH_BACK_BYTES 64U
+static inline int jp_arch_back_sig(const uint8_t code[JP_ARCH_BACK_BYTES],
+                                   struct jp_arch_back *back)
+{
+    const uint8_t *end = code + JP_ARCH_BACK_BYTES - JP_ARCH_STEP_BYTES;
+    for (unsigned i = 0; i <= JP_ARCH_BACK_STEPS && code <= end; i++) {
+        struct jp_arch_step step;
+        uint8_t base = 0;
+        const unsigned length =
+            jp_arch_load_sig(code, 4, &back->sp_at, &back->base);
+        if (length != 0) {
+            back->loads_fp =
+                jp_arch_load_sig(code + length, 5, &back->fp_at, &base) != 0 &&
+                base == back->base;
+            return 1;
+        }
+        jp_arch_step_sig(code, &step);
+        if ((step.kind != JP_STEP_PLAIN && step.kind != JP_STEP_BRANCH) ||
+            (step.kind == JP_STEP_PLAIN && step.value != 0))
+            return 0;
+        code += step.length;
+    }
+    return 0;
+}
+
+/* If the code at `code` makes room on the stack and aligns it, without a frame
+ * pointer: sub $N,%rsp; and $-M,%rsp: stores the room and the alignment (16 to
+ * 128) and returns 1.  Reads JP_ARCH_ALIGNS_BYTES. */
+#define JP_ARCH_ALIGNS_BYTES 11U
+static inline int jp_arch_aligns_sig(const uint8_t *code, uint64_t *room,
+                                     uint64_t *alignment)
+{
+    int32_t number;
+    memcpy(&number, code + 3, sizeof(number));
+    *room = (uint64_t)(int64_t)number;
+    *alignment = 256U - code[10];
+    return code[0] == 0x48 && code[1] == 0x81 && code[2] == 0xec &&
+           number > 0 && code[7] == 0x48 && code[8] == 0x83 &&
+           code[9] == 0xe4 && *alignment >= 16 && *alignment <= 128 &&
+           (*alignment & (*alignment - 1)) == 0;
 }
 
 #endif

@@ -100,19 +100,35 @@ static int bare_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
            (ahead == JP_AHEAD_UNKNOWN && jp_walk_hidden_sig(walk, frame));
 }
 
+/* Whether the frame pointer leads to a frame record on the walk's stack. */
+static int has_record_sig(const struct jp_walk *walk,
+                          const struct jp_walk_frame *frame)
+{
+    const uint64_t fp = frame->registers[JP_ARCH_FP];
+    return fp + JP_ARCH_FRAME_FP >= frame->registers[JP_ARCH_SP] &&
+           jp_walk_inside_sig(walk, fp + JP_ARCH_FRAME_FP) &&
+           jp_walk_inside_sig(walk, fp + JP_ARCH_FRAME_RA);
+}
+
 /* Goes to the caller by the frame pointer. */
 static int step_fp_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 {
-    const uint64_t fp = frame->registers[JP_ARCH_FP];
-    const uint64_t fp_at = fp + JP_ARCH_FRAME_FP;
-    const uint64_t ra_at = fp + JP_ARCH_FRAME_RA;
     if (frame->interrupted && bare_sig(walk, frame)) {
         frame->interrupted = frame->exact = 0;
         return GOING;
     }
-    if (fp_at < frame->registers[JP_ARCH_SP] ||
-        !jp_walk_inside_sig(walk, fp_at) || !jp_walk_inside_sig(walk, ra_at))
-        return end_sig(walk, frame);
+    if (!has_record_sig(walk, frame)) {
+        if (jp_walk_aligned_sig(walk, frame))
+            return GOING;
+        const int back = jp_walk_back_sig(walk, frame);
+        if (back == AGAIN)
+            return AGAIN;
+        if (back != GOING || !has_record_sig(walk, frame))
+            return end_sig(walk, frame);
+    }
+    const uint64_t fp = frame->registers[JP_ARCH_FP];
+    const uint64_t fp_at = fp + JP_ARCH_FRAME_FP;
+    const uint64_t ra_at = fp + JP_ARCH_FRAME_RA;
     uint64_t caller = jp_arch_strip_sig(jp_walk_load_sig(walk, ra_at));
     if (!jp_maps_executable_sig(walk->buffer, caller))
         return caller == 0 && !walk->on_own_stack && !frame->interrupted

@@ -2,7 +2,7 @@
  *
  * What the parts of the hybrid walker share: walk_cfi.c, which knows every
  * kind of frame, walk_quick.c for the common ones, walk_rare.c for the rare
- * ones, walk_ahead.c and walk_hidden.c for code without frames.
+ * ones, walk_ahead.c, walk_hidden.c and walk_back.c for code without frames.
  * Runs in: handler, any thread. */
 #ifndef JP_WALK_CFI_H
 #define JP_WALK_CFI_H
@@ -103,6 +103,16 @@ enum jp_ahead jp_walk_ahead_sig(struct jp_walk *walk,
  * address is.  Else returns 0, as the frame pointer leads to the caller; sets
  * the walk's `doubtful` if it may lead past it. */
 int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
+
+/* Called in code without call-frame information whose frame pointer leads
+ * nowhere on this stack.
+ * back: goes to the stack that the code behind the frame's call goes back to,
+ * and sets the frame pointer that it has there; the frame stays the same.
+ * Returns JP_WALK_GOING, JP_WALK_AGAIN or JP_REASON_BAD_FP.
+ * aligned: goes to the caller, and returns 1, if the code has aligned the
+ * stack and has no frame pointer. */
+int jp_walk_back_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
+int jp_walk_aligned_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
 
 /* Whether the frame that the walk is at is what the thread runs: then the page
  * of its pc is mapped, and is read directly.  What a signal of the program's

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Callers of what code without call-frame information has called on the
+ * thread's stack, coming from a stack of its own: Erlang's code, which runs C
+ * functions so.  The code behind the call says where its stack is.  And the
+ * caller of such code itself, which has no frame pointer.
+ * Runs in: handler, any thread. */
+#include "sig/arch/arch.h"
+#include "sig/code/maps.h"
+#include "sig/os/sys.h"
+#include "sig/state/buffer.h"
+#include "walk_cfi.h"
+
+#define CODE_BYTES 1024U /* of code before the pc, where its function begins */
+
+_Static_assert(CODE_BYTES <= sizeof(((struct jp_buffer *)0)->walker),
+               "a buffer has room for what is looked at");
+
+/* Reads the word at base + offset, of any memory.  Returns 0 when it cannot be
+ * read. */
+static int word_sig(uint64_t base, int32_t offset, uint64_t *word)
+{
+    return jp_sys_safe_read_sig(base + (uint64_t)(int64_t)offset, word,
+                                sizeof(*word)) == sizeof(*word);
+}
+
+int jp_walk_back_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
+{
+    uint8_t code[JP_ARCH_BACK_BYTES];
+    struct jp_arch_back back = {0};
+    uint64_t sp = 0, fp = frame->registers[JP_ARCH_FP];
+    if (frame->interrupted || frame->exact || frame->lost ||
+        jp_sys_safe_read_sig(frame->pc, code, sizeof(code)) != sizeof(code) ||
+        !jp_arch_back_sig(code, &back))
+        return JP_REASON_BAD_FP;
+    if (!frame->follow)
+        return JP_WALK_AGAIN;
+    const uint64_t base = frame->registers[back.base];
+    if (!word_sig(base, back.sp_at, &sp) ||
+        (back.loads_fp && !word_sig(base, back.fp_at, &fp)) || fp < sp ||
+        !jp_walk_over_sig(walk, frame, sp, 0, 0))
+        return JP_REASON_BAD_FP;
+    frame->registers[JP_ARCH_FP] = fp;
+    return JP_WALK_GOING;
+}
+
+/* Finds the nearest code before the frame's pc that aligns the stack.  Returns
+ * 0 when there is none near. */
+static int aligned_sig(const struct jp_walk *walk,
+                       const struct jp_walk_frame *frame, uint64_t *room,
+                       uint64_t *alignment)
+{
+    uint8_t *copy = (uint8_t *)walk->buffer->walker;
+    uint64_t size = CODE_BYTES;
+    if (jp_sys_safe_read_sig(frame->pc - size, copy, size) != (long)size) {
+        /* What is before the page may not be mapped. */
+        size = frame->pc % 4096;
+        size = size < CODE_BYTES ? size : CODE_BYTES;
+        if (jp_sys_safe_read_sig(frame->pc - size, copy, size) != (long)size)
+            return 0;
+    }
+    for (uint64_t i = size; i-- > JP_ARCH_ALIGNS_BYTES;)
+        if (jp_arch_aligns_sig(copy + i - JP_ARCH_ALIGNS_BYTES, room,
+                               alignment))
+            return 1;
+    return 0;
+}
+
+int jp_walk_aligned_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
+{
+    const uint64_t sp = frame->registers[JP_ARCH_SP];
+    uint64_t room = 0, alignment = 0;
+    if (frame->interrupted || frame->exact || frame->lost ||
+        frame->registers[JP_ARCH_FP] != 0 || !walk->on_own_stack ||
+        !aligned_sig(walk, frame, &room, &alignment) || sp % alignment != 0)
+        return 0;
+    for (uint64_t at = sp + room; at < sp + room + alignment; at += 8) {
+        const uint64_t caller =
+            jp_walk_inside_sig(walk, at)
+                ? jp_arch_strip_sig(jp_walk_load_sig(walk, at))
+                : 1;
+        if (jp_walk_called_sig(caller) != 1 ||
+            !jp_maps_executable_sig(walk->buffer, caller))
+            continue;
+        frame->pc = caller;
+        frame->lost = JP_WALK_LOST;
+        return jp_walk_up_sig(walk, frame, at + 8, 8);
+    }
+    return 0;
+}
