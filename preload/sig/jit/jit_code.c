@@ -31,6 +31,7 @@ struct page {
     _Atomic uint32_t hits;
     _Atomic uint32_t kept_hits; /* its hits when it was last looked at */
     uint64_t hash;              /* of the bytes kept; 0: none are */
+    uint64_t offset;            /* of these in the file */
 };
 
 static struct page pages[PAGES];
@@ -48,7 +49,6 @@ static uint32_t turn; /* where in the table to look first */
 
 /* A run of pages that follow each other in memory and in the file. */
 struct run {
-    int fd;
     uint64_t start, end, offset;
 };
 
@@ -185,32 +185,69 @@ static void end_run_sig(struct run *run)
     run->start = run->end = 0;
 }
 
-/* Keeps one page, unless it is gone or cannot be read.  Returns 0 when there is
- * no room for more. */
-static int keep_sig(struct run *run, uint64_t number)
+/* Adds a page whose bytes are in the file at `offset`. */
+static void add_sig(struct run *run, uint64_t number, uint64_t offset)
+{
+    const uint64_t start = number << SHIFT;
+    if (run->end != start || offset - run->offset != start - run->start)
+        end_run_sig(run);
+    if (run->start == run->end) {
+        run->start = start;
+        run->offset = offset;
+    }
+    run->end = start + PAGE;
+}
+
+/* What became of a page: it is gone or cannot be read; it is as it was kept
+ * before; it was kept; there is no room for it. */
+enum kept { GONE, SAME, KEPT, FULL };
+
+/* Keeps one page. */
+static enum kept keep_sig(int fd, uint64_t number)
 {
     struct page *page = find_sig(number);
     if (page == NULL ||
         jp_sys_safe_read_sig(number << SHIFT, bytes, PAGE) != PAGE)
-        return 1;
+        return GONE;
     const uint64_t hash = hash_sig();
     if (hash == page->hash)
-        return 1;
+        return SAME;
     if (used + PAGE > JP_CODE_MAX || used + PAGE > jp_sys_file_limit_sig() ||
-        jp_sys_pwrite_sig(run->fd, bytes, PAGE, used) != PAGE)
-        return 0;
+        jp_sys_pwrite_sig(fd, bytes, PAGE, used) != PAGE)
+        return FULL;
     page->hash = hash;
-    if (run->end != number << SHIFT)
-        end_run_sig(run);
-    if (run->start == run->end) {
-        run->start = number << SHIFT;
-        run->offset = used;
-    }
-    run->end = (number + 1) << SHIFT;
+    page->offset = used;
     used += PAGE;
     if (used > FREELY)
         atomic_store(&is_scarce, 1);
-    return 1;
+    return KEPT;
+}
+
+/* Keeps the first `count` pages of `wanted`.  Neighbours of a page that has
+ * changed are told again where they have not: new code may reach into bytes
+ * that are as they were. */
+static void keep_all_sig(int fd, uint32_t count)
+{
+    struct run run = {0};
+    uint64_t last = 0; /* the page before, and what became of it */
+    enum kept before = GONE;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t number = wanted[i];
+        if (i != 0 && number == last)
+            continue;
+        const enum kept now = keep_sig(fd, number);
+        if (now == FULL)
+            break;
+        const int follows = number == last + 1;
+        if (follows && before == SAME && now == KEPT &&
+            run.end != number << SHIFT)
+            add_sig(&run, last, find_sig(last)->offset);
+        if (now == KEPT || (follows && before == KEPT && now == SAME))
+            add_sig(&run, number, find_sig(number)->offset);
+        last = number;
+        before = now;
+    }
+    end_run_sig(&run);
 }
 
 static int open_sig(void)
@@ -235,17 +272,11 @@ void jp_code_keep_sig(int all)
         return;
     if (waiting > AT_ONCE)
         atomic_store(&some_wanted, 1); /* the rest, next time */
-    struct run run = {.fd = open_sig()};
-    if (run.fd < 0)
+    const int fd = open_sig();
+    if (fd < 0)
         return;
-    const uint32_t count = choose_sig(all);
-    for (uint32_t i = 0; i < count; i++) {
-        if ((i == 0 || wanted[i] != wanted[i - 1]) &&
-            !keep_sig(&run, wanted[i]))
-            break;
-    }
-    end_run_sig(&run);
-    jp_sys_close_sig(run.fd);
+    keep_all_sig(fd, choose_sig(all));
+    jp_sys_close_sig(fd);
 }
 
 void jp_code_reset_sig(void)
