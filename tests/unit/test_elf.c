@@ -32,7 +32,11 @@ static const char source[] =
     "int weak_alias(int x) __attribute__((weak, alias(\"visible\")));\n"
     "__asm__(\".text\\n.balign 64\\n.type bare,@function\\nbare:\\n\"\n"
     "        \"nop\\nnop\\nnop\\nnop\\n.type next,@function\\nnext:\\n\"\n"
-    "        \"nop\\n.size next,1\\n.skip 31,0x90\\n\");\n"
+    "        \"nop\\n.size next,1\\n.skip 31,0x90\\n"
+    ".type piece,@object\\npiece:\\n.skip 8\\n.size piece,8\\n"
+    ".type sized,@function\\nsized:\\n.skip 4\\n.globl inside\\n"
+    "inside:\\n.skip 4\\n.size sized,8\\n"
+    ".globl label\\nlabel:\\n.skip 8\\nplace:\\n.skip 8\\n\");\n"
     "int main(void) { return visible(getpid()); }\n";
 
 static char folder[] = "/tmp/jprof-test-XXXXXX";
@@ -134,6 +138,11 @@ static void check_all_names(const char *file, const char *symbols_in)
     expect(elf, strings, bare + 3, "bare");
     expect(elf, strings, bare + 4, "next");
     expect(elf, strings, bare + 5, NULL);
+    /* Of other types: an object with a size, and a global label outside of
+     * functions. */
+    expect(elf, strings, address_of(symbols_in, "piece") + 7, "piece");
+    expect(elf, strings, address_of(symbols_in, "inside"), "sized");
+    expect(elf, strings, address_of(symbols_in, "place"), "label");
     expect(elf, strings, 1, NULL);
     jr_elf_free(elf);
     jr_strings_free(strings);
@@ -305,17 +314,61 @@ static void names_the_rest_of_a_nested_symbol(void **state)
 
     (void)state;
     *JR_PUSH(candidates.items, candidates.count, candidates.room) =
-        (struct jr_candidate){0x50, 0x100, 0x60, "last", STB_GLOBAL};
+        (struct jr_candidate){0x50,   0x100,      0x60,
+                              "last", STB_GLOBAL, JR_IS_FUNCTION};
     *JR_PUSH(candidates.items, candidates.count, candidates.room) =
-        (struct jr_candidate){0x20, 0x10, 0x60, "inner", STB_LOCAL};
+        (struct jr_candidate){0x20,    0x10,      0x60,
+                              "inner", STB_LOCAL, JR_IS_FUNCTION};
     *JR_PUSH(candidates.items, candidates.count, candidates.room) =
-        (struct jr_candidate){0x10, 0x30, 0x60, "outer", STB_GLOBAL};
+        (struct jr_candidate){0x10,    0x30,       0x60,
+                              "outer", STB_GLOBAL, JR_IS_FUNCTION};
     jr_names_choose(&candidates, &fdes, &names);
     assert_int_equal(names.count, 4);
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(names.items[i].start, wanted[i].start);
         assert_int_equal(names.items[i].end, wanted[i].end);
         assert_string_equal(names.items[i].name, wanted[i].name);
+    }
+    free(candidates.items);
+    free(names.items);
+}
+
+/* Of one place a function is named before other code, and that before a label;
+ * a label inside code of a name, or that begins before it, is none. */
+static void chooses_by_kind(void **state)
+{
+    static const struct jr_candidate all[] = {
+        {0x10, 0, 0x90, "label", STB_GLOBAL, JR_IS_LABEL},
+        {0x10, 8, 0x90, "_piece", STB_LOCAL, JR_IS_PIECE},
+        {0x20, 4, 0x90, "object", STB_GLOBAL, JR_IS_PIECE},
+        {0x20, 4, 0x90, "_function", STB_LOCAL, JR_IS_FUNCTION},
+        {0x30, 0, 0x90, "unsized", STB_LOCAL, JR_IS_FUNCTION},
+        {0x38, 0, 0x90, "place", STB_GLOBAL, JR_IS_LABEL},
+        {0x40, 8, 0x90, "last", STB_LOCAL, JR_IS_FUNCTION},
+        {0x50, 0, 0x90, "described", STB_GLOBAL, JR_IS_LABEL},
+        {0x58, 0, 0x90, "in it", STB_GLOBAL, JR_IS_LABEL},
+        {0x70, 0, 0x90, "one", STB_GLOBAL, JR_IS_LABEL},
+        {0x78, 0, 0x90, "two", STB_GLOBAL, JR_IS_LABEL},
+    };
+    static const struct jr_name wanted[] = {
+        {0x10, 0x18, "_piece", NULL},    {0x20, 0x24, "_function", NULL},
+        {0x30, 0x40, "unsized", NULL},   {0x40, 0x48, "last", NULL},
+        {0x50, 0x60, "described", NULL}, {0x70, 0x78, "one", NULL},
+        {0x78, 0x90, "two", NULL}};
+    struct jr_fde described[] = {{0x50, 0x60}};
+    const struct jr_fdes fdes = {described, 1, 1};
+    struct jr_candidates candidates = {0};
+    struct jr_names names = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        *JR_PUSH(candidates.items, candidates.count, candidates.room) = all[i];
+    jr_names_choose(&candidates, &fdes, &names);
+    assert_int_equal(names.count, sizeof wanted / sizeof *wanted);
+    for (size_t i = 0; i < names.count; i++) {
+        assert_string_equal(names.items[i].name, wanted[i].name);
+        assert_int_equal(names.items[i].start, wanted[i].start);
+        assert_int_equal(names.items[i].end, wanted[i].end);
     }
     free(candidates.items);
     free(names.items);
@@ -331,11 +384,12 @@ static void ends_before_what_is_described(void **state)
 
     (void)state;
     *JR_PUSH(candidates.items, candidates.count, candidates.room) =
-        (struct jr_candidate){0x10, 0, 0x60, "without", STB_LOCAL};
+        (struct jr_candidate){0x10,      0,         0x60,
+                              "without", STB_LOCAL, JR_IS_FUNCTION};
     *JR_PUSH(candidates.items, candidates.count, candidates.room) =
-        (struct jr_candidate){0x28, 0, 0x60, "with", STB_LOCAL};
+        (struct jr_candidate){0x28, 0, 0x60, "with", STB_LOCAL, JR_IS_FUNCTION};
     *JR_PUSH(candidates.items, candidates.count, candidates.room) =
-        (struct jr_candidate){0x40, 0, 0x60, "last", STB_LOCAL};
+        (struct jr_candidate){0x40, 0, 0x60, "last", STB_LOCAL, JR_IS_FUNCTION};
     jr_names_choose(&candidates, &fdes, &names);
     assert_int_equal(names.count, 3);
     assert_int_equal(names.items[0].end, 0x18);
@@ -354,9 +408,10 @@ static void ends_the_start_up_code(void **state)
 
     (void)state;
     *JR_PUSH(candidates.items, candidates.count, candidates.room) =
-        (struct jr_candidate){0x10, 0, 0x60, "frame_dummy", STB_LOCAL};
+        (struct jr_candidate){0x10,          0,         0x60,
+                              "frame_dummy", STB_LOCAL, JR_IS_FUNCTION};
     *JR_PUSH(candidates.items, candidates.count, candidates.room) =
-        (struct jr_candidate){0x40, 0, 0x60, "last", STB_LOCAL};
+        (struct jr_candidate){0x40, 0, 0x60, "last", STB_LOCAL, JR_IS_FUNCTION};
     jr_names_choose(&candidates, &fdes, &names);
     assert_int_equal(names.count, 2);
     assert_int_equal(names.items[0].end, 0x20);
@@ -411,6 +466,7 @@ int main(void)
         cmocka_unit_test(names_functions_of_libc),
         cmocka_unit_test(refuses_what_is_no_elf_file),
         cmocka_unit_test(names_the_rest_of_a_nested_symbol),
+        cmocka_unit_test(chooses_by_kind),
         cmocka_unit_test(ends_before_what_is_described),
         cmocka_unit_test(ends_the_start_up_code),
         cmocka_unit_test(finds_ranks),

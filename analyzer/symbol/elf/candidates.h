@@ -8,11 +8,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What the file says that the symbol is: the earlier ones are better names. */
+enum jr_candidate_kind {
+    JR_IS_FUNCTION,
+    JR_IS_PIECE, /* of another type, with a size: GHC calls the code behind its
+                    tables objects */
+    JR_IS_LABEL  /* without type and size, but global: functions of assembly */
+};
+
 struct jr_candidate {
     uint64_t start, size;
     uint64_t section_end;
     const char *name;
     uint8_t binding; /* STB_* */
+    uint8_t kind;    /* enum jr_candidate_kind */
 };
 
 struct jr_candidates {

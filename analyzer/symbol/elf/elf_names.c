@@ -13,8 +13,25 @@
 #include "plt.h"
 #include "symbol/names/demangle.h"
 
-/* Adds symbol `index` of the module when it is a function in code; whatever it
- * is, it may tell a language. */
+/* The kind of a symbol that is in code; -1: it names none.  (A local label
+ * would be a place inside a function.) */
+static int kind_of(const GElf_Sym *symbol)
+{
+    const int type = GELF_ST_TYPE(symbol->st_info);
+
+    if (type == STT_FUNC || type == STT_GNU_IFUNC)
+        return JR_IS_FUNCTION;
+    if (type != STT_NOTYPE && type != STT_OBJECT)
+        return -1;
+    if (symbol->st_size)
+        return JR_IS_PIECE;
+    return type == STT_NOTYPE && GELF_ST_BIND(symbol->st_info) == STB_GLOBAL
+               ? JR_IS_LABEL
+               : -1;
+}
+
+/* Adds symbol `index` of the module when it names code; whatever it is, it may
+ * tell a language. */
 static void add_symbol(Dwfl_Module *module, int index,
                        struct jr_candidates *candidates, unsigned *languages)
 {
@@ -25,16 +42,15 @@ static void add_symbol(Dwfl_Module *module, int index,
     GElf_Shdr header;
     Dwarf_Addr bias;
     Elf *elf;
-    int type;
+    int kind;
     const char *name = dwfl_module_getsym_info(module, index, &symbol, &address,
                                                &section, &elf, &bias);
 
     if (!name || !*name || !elf)
         return;
     *languages |= jr_demangle_languages(name);
-    type = GELF_ST_TYPE(symbol.st_info);
-    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || section == SHN_UNDEF ||
-        section >= SHN_LORESERVE)
+    kind = kind_of(&symbol);
+    if (kind < 0 || section == SHN_UNDEF || section >= SHN_LORESERVE)
         return;
     if (!gelf_getshdr(elf_getscn(elf, section), &header) ||
         !(header.sh_flags & SHF_EXECINSTR) ||
@@ -48,6 +64,7 @@ static void add_symbol(Dwfl_Module *module, int index,
     candidate.section_end = header.sh_addr + header.sh_size + bias;
     candidate.name = name;
     candidate.binding = GELF_ST_BIND(symbol.st_info);
+    candidate.kind = (uint8_t)kind;
     *JR_PUSH(candidates->items, candidates->count, candidates->room) =
         candidate;
 }
@@ -65,8 +82,10 @@ static int compare(size_t one, size_t other)
 /* Negative when `a` is the better name of the two for one place. */
 static int by_name(const struct jr_candidate *a, const struct jr_candidate *b)
 {
-    int order = (a->binding == STB_LOCAL) - (b->binding == STB_LOCAL);
+    int order = a->kind - b->kind;
 
+    if (!order)
+        order = (a->binding == STB_LOCAL) - (b->binding == STB_LOCAL);
     if (!order)
         order = compare(underscores(a->name), underscores(b->name));
     if (!order)
@@ -114,6 +133,19 @@ static void sort_and_drop_aliases(struct jr_candidates *candidates)
 #define CRT_LAST "frame_dummy"
 #define CRT_LAST_MAX 16
 
+/* Whether the candidate is a label inside code that has another name or begins
+ * before it. */
+static int is_inside(const struct jr_candidate *candidate, size_t open,
+                     const struct jr_fdes *fdes)
+{
+    const struct jr_fde *fde;
+
+    if (candidate->kind != JR_IS_LABEL)
+        return 0;
+    fde = jr_fdes_find(fdes, candidate->start);
+    return open != 0 || (fde && fde->start != candidate->start);
+}
+
 /* Where the candidate `at` ends. */
 static uint64_t end_of(const struct jr_candidates *candidates, size_t at,
                        const struct jr_fdes *fdes)
@@ -121,14 +153,19 @@ static uint64_t end_of(const struct jr_candidates *candidates, size_t at,
     const struct jr_candidate *candidate = &candidates->items[at];
     const struct jr_fde *fde, *next;
     uint64_t end = candidate->section_end;
+    size_t next_at = at + 1;
 
     if (candidate->size) {
         if (candidate->size < end - candidate->start)
             end = candidate->start + candidate->size;
         return end;
     }
-    if (at + 1 < candidates->count && candidate[1].start < end)
-        end = candidate[1].start;
+    while (next_at < candidates->count &&
+           (candidates->items[next_at].kind > candidate->kind ||
+            is_inside(&candidates->items[next_at], 0, fdes)))
+        next_at++;
+    if (next_at < candidates->count && candidates->items[next_at].start < end)
+        end = candidates->items[next_at].start;
     if (strcmp(candidate->name, CRT_LAST) == 0 &&
         end - candidate->start > CRT_LAST_MAX)
         end = candidate->start + CRT_LAST_MAX;
@@ -181,6 +218,8 @@ void jr_names_choose(struct jr_candidates *candidates,
         const struct jr_candidate *candidate = &candidates->items[i];
 
         close_until(&nest, candidate->start);
+        if (is_inside(candidate, nest.count, fdes))
+            continue;
         if (nest.count)
             emit(&nest, candidate->start);
         nest.done = candidate->start;

@@ -133,9 +133,12 @@ static void add_stub(const struct plt *plt, const char *name, uint64_t address,
     struct jr_candidates *candidates = plt->candidates;
 
     *JR_PUSH(candidates->items, candidates->count, candidates->room) =
-        (struct jr_candidate){
-            address + plt->bias, size, section_end + plt->bias,
-            jr_strings_add(plt->strings, text, strlen(text)), STB_GLOBAL};
+        (struct jr_candidate){address + plt->bias,
+                              size,
+                              section_end + plt->bias,
+                              jr_strings_add(plt->strings, text, strlen(text)),
+                              STB_GLOBAL,
+                              JR_IS_FUNCTION};
     free(text);
 }
 
