@@ -72,7 +72,8 @@ static void add(struct jr_candidates *candidates, uint64_t start, uint64_t size,
                 const char *name, uint8_t binding)
 {
     *JR_PUSH(candidates->items, candidates->count, candidates->room) =
-        (struct jr_candidate){start, size, 0x2000, name, binding};
+        (struct jr_candidate){start, size,    0x2000,
+                              name,  binding, JR_IS_FUNCTION};
 }
 
 static void chooses_one_name_whatever_the_order(void **state)
