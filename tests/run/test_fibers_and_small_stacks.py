@@ -6,7 +6,7 @@ import resource
 import subprocess
 import unittest
 
-from jprun import LIBRARY, Case, program
+from jprun import LIBRARY, Case, program, weight_s
 
 
 class Switched(Case):
@@ -65,8 +65,10 @@ class ScantStack(Case):
                                             flags="JP_START " + flags)
                     self.assertEqual((done.status, done.out, done.err),
                                      (0, alone.out, ""))
+                    # Of 0.3 s of CPU time, in as few samples as the kernel's
+                    # ticks find the program at on a busy machine.
                     self.assertEqual(self.run_of().lost(), 0)
-                    self.assertGreater(len(self.run_of().samples), 10)
+                    self.assertGreater(weight_s(self.run_of()), 0.25)
 
     def test_stacks(self):
         """Samples from there are whole."""
