@@ -118,7 +118,7 @@ class Accepted(Case):
         used = self.cpu_before(run)
         # The first sample came when 1.5 s had gone by, and then at the period.
         self.assertGreater(used, 1.2, (created, first))
-        self.assertGreater(len(run.samples), 100)
+        self.assertGreater(weight_s(run), 1)
 
     def cpu_before(self, run):
         """Seconds from the process's start to its first sample."""

@@ -51,7 +51,8 @@ class Strangers(Case):
         cpu = float(done.out.split()[1])
         run = self.run_of()
         counters = run.header["counters"]
-        self.assertGreater(counters[0], 10)
+        # Beside others, several periods end in one signal.
+        self.assertGreater(counters[0], 0)
         self.assertEqual(sum(counters[1:7]), 0)
         self.assertLess(abs(counters[7] / 1e9 - cpu), 0.1 * cpu + 0.02)
         self.assertLess(abs(weight_s(run) - 0.3), 0.06)
