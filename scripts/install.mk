@@ -48,18 +48,18 @@ uninstall: ## remove what install put there
 
 # The same bytes whenever, and wherever, it is made of the same commit.
 DIST := jprof-$(VERSION)
+ARCHIVE := git -c tar.umask=0002 -c core.autocrlf=false -c core.abbrev=12 \
+  archive --format=tar --prefix=$(DIST)/ HEAD
 dist: ## jprof-VERSION.tar.gz of the last commit in the build folder
 	@mkdir -p $(B)
-	git -c tar.umask=0002 -c core.autocrlf=false -c core.abbrev=12 archive \
-	  --format=tar --prefix=$(DIST)/ HEAD | gzip -9n \
-	  >$(B)/$(DIST).tar.gz
+	$(ARCHIVE) | gzip -9n >$(B)/$(DIST).tar.gz
 
 # In a copy of the commit, so that no debian folder is in the tree.  DEBFULLNAME
 # and DEBEMAIL, Debian's variables, say who makes the packages: their maintainer.
 deb: ## Debian packages jprof and libjprof-dev in the build folder
 	rm -rf $(B)/deb
 	mkdir -p $(B)/deb
-	git archive --format=tar --prefix=$(DIST)/ HEAD | tar -C $(B)/deb -xf -
+	$(ARCHIVE) | tar -C $(B)/deb -xf -
 	cp -R $(B)/deb/$(DIST)/scripts/debian $(B)/deb/$(DIST)/debian
 	[ -z "$$DEBEMAIL" ] || \
 	  sed -i "s|jprof developers <[^>]*>|$${DEBFULLNAME-jprof} <$$DEBEMAIL>|" \
