@@ -35,7 +35,9 @@ ROUNDS = {"firefox-esr": 700, "chromium": 1150}
 EDGES = 22                      # the counter of threads' beginnings and ends
 # What chance makes of a process's share: its threads' last periods; in real
 # time, also that threads which mostly wait are found computing at some of their
-# moments, by chance, so many standard deviations.
+# moments, by chance, so many standard deviations.  And of its stacks: of N,
+# each of which reaches the root with the bar's probability P, as many standard
+# deviations, sqrt(N P (1 - P)), fewer may do so: of 15, one does not.
 PERIODS, DEVIATIONS = 3, 2
 PAGE = """<html><head><style>
 .box { float: left; width: 30px; margin: 1px; border: 1px solid #888 }
@@ -213,7 +215,8 @@ def measure(folder):
                 chance += DEVIATIONS * (due * period) ** 0.5
             if weight < COVERED * due - chance:
                 wrong.append(f"coverage of {role(run)}, {name}")
-            if whole < bar * count:
+            if whole < bar * count - DEVIATIONS * (count * bar *
+                                                   (1 - bar)) ** 0.5:
                 wrong.append(f"roots of {role(run)}, {name}")
     return rows, wrong
 
