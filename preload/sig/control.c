@@ -16,6 +16,7 @@
 #include "sampling.h"
 #include "sig/clock/clock.h"
 #include "sig/clock/process_timer.h"
+#include "sig/clock/unseen.h"
 #include "sig/code/maps.h"
 #include "sig/files/mapfile.h"
 #include "sig/files/names.h"
@@ -110,6 +111,7 @@ void jp_control_flush_time_sig(void)
 {
     const uint32_t count = jp_threads_used_sig();
     jp_clock_all_sig(0);
+    jp_unseen_share_sig();
     for (uint32_t i = 0; i < count; i++) {
         struct jp_thread *thread = jp_thread_at_sig(i);
         /* A thread at its end waits until its record is released. */

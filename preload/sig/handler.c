@@ -16,6 +16,7 @@
 #include "sig/arch/arch.h"
 #include "sig/clock/clock.h"
 #include "sig/clock/process_timer.h"
+#include "sig/clock/unseen.h"
 #include "sig/files/names.h"
 #include "sig/os/restart.h"
 #include "sig/os/sys.h"
@@ -244,7 +245,7 @@ static void watch_sig(ucontext_t *context)
         thread = adopt_self_sig();
     if (thread != NULL) {
         ran_sig(thread, context);
-        const uint64_t weight = jp_clock_take_unseen_sig(thread);
+        const uint64_t weight = jp_unseen_signal_sig(thread);
         if (weight != 0)
             jp_sampling_take_sig(thread, jp_clock_event_sig(), weight, context);
         jp_names_follow_sig(thread, jp_sys_clock_sig(CLOCK_MONOTONIC));

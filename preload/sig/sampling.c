@@ -12,6 +12,7 @@
 #include "logfile.h"
 #include "sig/clock/clock.h"
 #include "sig/clock/process_timer.h"
+#include "sig/clock/unseen.h"
 #include "sig/code/maps.h"
 #include "sig/files/command.h"
 #include "sig/files/names.h"
@@ -363,7 +364,7 @@ void jp_sampling_flush_time_sig(struct jp_thread *thread)
 {
     if (!jp_thread_enter_sig(thread, JP_THREAD_FLUSHED))
         return;
-    write_unseen_sig(thread, jp_clock_left_unseen_sig(thread));
+    write_unseen_sig(thread, jp_unseen_left_sig(thread));
     if (thread->buffer != NULL) {
         jp_sampling_flush_sig(thread->buffer);
         write_left_sig(thread);
@@ -376,5 +377,5 @@ void jp_sampling_flush_time_sig(struct jp_thread *thread)
 void jp_sampling_unseen_sig(struct jp_thread *thread)
 {
     if (atomic_load(&jp_process.running))
-        write_unseen_sig(thread, jp_clock_take_unseen_sig(thread));
+        write_unseen_sig(thread, jp_unseen_signal_sig(thread));
 }

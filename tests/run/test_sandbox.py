@@ -110,6 +110,43 @@ class Sandbox(Case):
             if sample[1] in seen:
                 self.assertEqual(sample[3], "running")
 
+    def test_later_threads_whose_clocks_cannot_be_read(self):
+        """What such threads, which live to the end, used since a signal last
+        found them is known in the sum."""
+        for flags in (FLAGS, FLAGS + " JP_REALTIME"):
+            with self.subTest(flags=flags):
+                done = self.run_program(program("latecomers"), "12", "20",
+                                        flags=flags)
+                self.assertEqual((done.status, done.out, done.err),
+                                 (5, "", ""))
+                run = self.run_of()
+                header = run.header
+                due = header["cpu_ns"] - header["cpu_before_ns"] - \
+                    header["counters"][20]
+                weight = sum(s[2] for s in run.samples
+                             if s[3] in ("cpu", "running"))
+                self.assertGreater(weight, 0.92 * due)
+                self.assertLess(weight, 1.08 * due)
+                for name in self.files():
+                    os.unlink(self.path(name))
+
+    def test_a_wait_that_nobody_counts(self):
+        """Where the kernel does not tell how often a thread has blocked, what
+        the looks at one long wait take is not CPU time of the program's, and
+        not each signal is a sample."""
+        done = self.run_program(program("latecomers"), "0", "0", "3",
+                                flags=FLAGS + " JP_REALTIME")
+        self.assertEqual((done.status, done.out, done.err), (5, "", ""))
+        run = self.run_of()
+        header = run.header
+        looking = header["counters"][20]
+        due = header["cpu_ns"] - header["cpu_before_ns"] - looking
+        weight = sum(s[2] for s in run.samples if s[3] == "running")
+        self.assertLess(abs(due - weight), 5e6 + 0.15 * looking)
+        times = [s[0] for s in run.samples]
+        signals = (max(times) - min(times)) / header["period_ns"]
+        self.assertLess(len(times), 0.85 * signals)
+
     def test_waiting_threads_take_few_samples(self):
         """Where their timers cannot be set any more, and each signal makes them
         leave their wait: of a signal each period, few are samples."""

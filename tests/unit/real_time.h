@@ -22,6 +22,7 @@ static uint64_t counts[JP_COUNT_COUNT];
 static int same;          /* the answer to whether a stack is, */
 static unsigned asked;    /* and how often that was asked, */
 static uint64_t asking;   /* and the time that it takes */
+static uint64_t found_sp; /* the stack pointer that signals find, */
 static struct jp_due sum; /* all that the samples stand for, */
 static unsigned looks;    /* and how many signals those were */
 
@@ -32,7 +33,7 @@ static int set_up(void **state)
     memset(&sum, 0, sizeof(sum));
     memset(counts, 0, sizeof(counts));
     looks = asked = 0;
-    asking = 0;
+    asking = found_sp = 0;
     same = 1;
     fake.now_ns = 1000 * JP_NS;
     fake.cpu_ns = JP_NS;
@@ -88,6 +89,7 @@ static void set_pc(ucontext_t *context, enum found found)
                          : found >= WOKEN ? 0
                                           : found_call;
     registers[REG_RSI] = found == WAKES ? 1 : 0;
+    registers[REG_RSP] = (greg_t)found_sp;
 #else
     context->uc_mcontext.pc = (uintptr_t)(found == COMPUTES   ? call + 16
                                           : found == IN_QUEUE ? call
@@ -95,6 +97,7 @@ static void set_pc(ucontext_t *context, enum found found)
     context->uc_mcontext.regs[0] = found == IN_CALL ? (uint64_t)-EINTR : 0;
     context->uc_mcontext.regs[1] = found == WAKES ? 1 : 0;
     context->uc_mcontext.regs[8] = (uint64_t)found_call;
+    context->uc_mcontext.sp = found_sp;
 #endif
 }
 

@@ -14,6 +14,8 @@
 #include "fake_kernel.h"
 #include "../../preload/sig/clock/clock.h"
 #include "../../preload/sig/clock/clock_timer.h"
+#include "../../preload/sig/clock/process_timer.h"
+#include "../../preload/sig/clock/unseen.h"
 #include "../../preload/sig/state/process.h"
 #include "../../preload/sig/state/thread.h"
 
@@ -56,6 +58,7 @@ static void is_told_without_a_clock(void **state)
     fake.cpu_of = NULL;
     fake.cpu_ns = 1000 * MS;
     fake.refuses_timers = 1;
+    atomic_store(&jp_process.running, 1);
     jp_process.clock = &jp_clock_timer;
     jp_process.tick_ns = 4 * MS;
     jp_config.period_ns = 10 * MS;
@@ -65,17 +68,83 @@ static void is_told_without_a_clock(void **state)
     jp_clock_arm_sig(thread);
     assert_null(thread->clock.kind);
     fake.cpu_ns += 7 * MS;
-    assert_int_equal(jp_clock_take_unseen_sig(thread), 7 * MS);
-    assert_int_equal(jp_clock_take_unseen_sig(thread), 0);
+    assert_int_equal(jp_unseen_signal_sig(thread), 7 * MS);
+    assert_int_equal(jp_unseen_signal_sig(thread), 0);
     fake.cpu_ns += 5 * MS;
-    assert_int_equal(jp_clock_left_unseen_sig(thread), 5 * MS);
+    assert_int_equal(jp_unseen_left_sig(thread), 5 * MS);
     fake.cpu_ns += MS / 20;
-    assert_int_equal(jp_clock_left_unseen_sig(thread), 0);
+    assert_int_equal(jp_unseen_left_sig(thread), 0);
     fake.cpu_ns += MS;
-    assert_int_equal(jp_clock_left_unseen_sig(thread), MS + MS / 20);
+    assert_int_equal(jp_unseen_left_sig(thread), MS + MS / 20);
+    atomic_store(&jp_process.running, 0);
+    fake.cpu_ns += 2 * MS;
+    assert_int_equal(jp_unseen_left_sig(thread), 2 * MS);
     fake.cpu_ns += 30 * MS;
+    assert_int_equal(jp_unseen_left_sig(thread), 0);
     jp_clock_arm_sig(thread);
-    assert_int_equal(jp_clock_take_unseen_sig(thread), 0);
+    assert_int_equal(jp_unseen_signal_sig(thread), 0);
+}
+
+static uint64_t cpu_of_none(uint32_t tid)
+{
+    (void)tid;
+    return 0;
+}
+
+/* A thread without a timer, of which samples cover so much; found: by a signal
+ * of the process's. */
+static struct jp_thread *without_timer(uint32_t tid, uint64_t seen_ns,
+                                       int found)
+{
+    struct jp_thread *thread = jp_thread_new_sig();
+    assert_non_null(thread);
+    jp_thread_begin_sig(thread, tid);
+    thread->clock.refused = JP_REFUSED_FIRST;
+    thread->clock.seen_ns = seen_ns;
+    thread->last.sampled_ns = found;
+    return thread;
+}
+
+/* Behind a filter that forbids to read other threads' clocks, at the end: what
+ * the process has used and nothing else accounts for belongs to the threads
+ * that a signal has found, up to two periods of each. */
+static void is_shared_where_no_clock_shows_it(void **state)
+{
+    (void)state;
+    jp_threads_reset_sig();
+    fake.cpu_of = cpu_of_none;
+    fake.refuses_timers = 0;
+    assert_int_equal(jp_process_timer_run_sig(1), 0);
+    struct jp_thread *one = without_timer(30, 6 * MS, 1);
+    struct jp_thread *other = without_timer(50, 2 * MS, 1);
+    struct jp_thread *unfound = without_timer(70, 0, 0);
+    jp_thread_end_sig(without_timer(80, 0, 1), 3 * MS);
+    struct jp_thread *timed = jp_thread_new_sig();
+    jp_thread_begin_sig(timed, 90);
+    timed->clock.cpu_ns = 5 * MS;
+    timed->clock.periods = 3;
+    const uint64_t known = 46 * MS;
+
+    atomic_store(&jp_process.running, 1);
+    fake.process_ns = known + 7 * MS;
+    jp_unseen_share_sig();
+    assert_int_equal(jp_unseen_left_sig(one), 0); /* no filter forbids timers */
+    jp_process_timer_hasten_sig();
+    jp_unseen_share_sig();
+    assert_int_equal(jp_unseen_left_sig(one), 7 * MS / 2);
+    assert_int_equal(jp_unseen_left_sig(other), 7 * MS / 2);
+    assert_int_equal(jp_unseen_left_sig(unfound), 0);
+    assert_int_equal(jp_unseen_left_sig(timed), 0);
+    jp_unseen_share_sig();
+    assert_int_equal(jp_unseen_left_sig(one), 0);
+
+    atomic_store(&jp_process.running, 0);
+    fake.process_ns += 100 * MS;
+    jp_unseen_share_sig();
+    assert_int_equal(jp_unseen_left_sig(one), 20 * MS);
+    assert_int_equal(jp_unseen_left_sig(one), 0);
+    jp_unseen_share_sig(); /* once more, at the end */
+    assert_int_equal(jp_unseen_left_sig(other), 0);
 }
 
 int main(void)
@@ -84,6 +153,7 @@ int main(void)
         cmocka_unit_test(is_what_no_clock_shows),
         cmocka_unit_test(is_not_what_cannot_be_read),
         cmocka_unit_test(is_told_without_a_clock),
+        cmocka_unit_test(is_shared_where_no_clock_shows_it),
     };
 
     fake.cpu_of = cpu_of;

@@ -162,6 +162,85 @@ static void test_fenced_wait(void **state)
     jp_clock_end_sig(thread);
 }
 
+/* A signal's look at a wait takes a long time now and then, when the machine
+ * gives the CPU away: once the wait has lasted long, this is no CPU time of the
+ * program's, and the wait goes on. */
+static void test_slow_looks(void **state)
+{
+    struct jp_due due;
+    uint64_t late = 0;
+    (void)state;
+    struct jp_thread *thread = looked_at();
+    struct jp_filter *filter = fence(thread);
+    const uint64_t begun = thread->clock.watch.given_ns;
+    const int64_t before = thread->clock.watch.remainder_ns;
+    fake.switches++;
+    memset(&sum, 0, sizeof(sum));
+    looks = 0;
+    for (unsigned i = 0; fake.now_ns < begun + 100 * JP_NS; i++) {
+        const int slow = i % 50 == 0;
+        run_out(thread);
+        signal_of(thread->clock.timer, thread, IN_CALL, &due);
+        fake.switches++;
+        fake.cpu_ns += slow ? 2 * MS : MS / 50;
+        late += slow && fake.now_ns > begun + 2 * JP_NS ? 2 * MS : 0;
+    }
+    assert_true(looks < 200);
+    assert_int_equal(sum.running + sum.ready, 0);
+    assert_true(counts[JP_COUNT_LOOKING_NS] > late);
+    assert_uint_in_range(thread->clock.watch.remainder_ns - before, 0, 8 * MS);
+    jp_filter_drop_sig(filter);
+    jp_clock_end_sig(thread);
+}
+
+/* The same for getrusage, too: how often a thread blocks is not known. */
+static int no_counting(long number, const long a[5], long *result)
+{
+    return no_setting(number, a, result) || number == SYS_getrusage;
+}
+
+/* A long wait that is known by the thread's stack alone: that stays as it is,
+ * but for one time.  What the looks take is no CPU time of the program's while
+ * no wait was seen to end for a second. */
+static void test_wait_by_its_stack(void **state)
+{
+    struct jp_due due;
+    uint64_t stack[32] = {0}, changed = 0;
+    unsigned changes = 0, stays = 0, few = 0, signals = 0;
+    (void)state;
+    struct jp_thread *thread = looked_at();
+    struct jp_filter *filter = fence(thread);
+    const uint64_t begun = fake.now_ns;
+    fake.answers = no_counting;
+    thread->stack.low = found_sp = (uintptr_t)stack;
+    thread->stack.high = (uintptr_t)(stack + 32);
+    memset(&sum, 0, sizeof(sum));
+    looks = 0;
+    while (fake.now_ns < begun + 100 * JP_NS) {
+        run_out(thread);
+        signals++;
+        fake.cpu_ns += MS / 50;
+        if (changes == 0 && fake.now_ns >= begun + 50 * JP_NS) {
+            stack[31]++;
+            changes++;
+            changed = fake.now_ns;
+            few = looks;
+        }
+        signal_of(thread->clock.timer, thread, IN_CALL, &due);
+        const int same_wait = thread->clock.watch.found.same;
+        assert_true(!same_wait || fake.now_ns > changed + JP_NS);
+        stays += (unsigned)same_wait;
+    }
+    assert_true(stays > 9700 && changes == 1);
+    assert_true(few < 400 && looks < 800);
+    assert_int_equal(sum.running + sum.ready, 0);
+    assert_uint_in_range(counts[JP_COUNT_LOOKING_NS], (signals - 4) * MS / 50,
+                         signals * MS / 50);
+    assert_int_equal(thread->clock.watch.doubt_ns, 0);
+    jp_filter_drop_sig(filter);
+    jp_clock_end_sig(thread);
+}
+
 /* Between two of its moments the thread's wait ends and another one begins: the
  * time until then is not all the first wait's. */
 static void test_fenced_waits(void **state)
@@ -288,6 +367,8 @@ int main(void)
         TEST(test_fenced),
         TEST(test_fenced_rhythm),
         TEST(test_fenced_wait),
+        TEST(test_slow_looks),
+        TEST(test_wait_by_its_stack),
         TEST(test_fenced_waits),
         TEST(test_other_signals),
         TEST(test_woken_in_the_handler),

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../../preload/sig/unwind/foreign.h"
+#include "../../preload/sig/os/foreign.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>

@@ -20,6 +20,7 @@
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
+#include "used.h"
 
 /* The rows of all kinds. */
 static const struct jp_clock_kind *const kinds[] = {
@@ -28,10 +29,6 @@ static const struct jp_clock_kind *const kinds[] = {
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
-
-/* Less CPU time than this, as a thread uses at its end after it was last asked
- * for, is no record. */
-#define LEFT_NS 100000U
 
 /* The signal that the clock sends, by the flags. */
 static int choose_signal_sig(void)
@@ -130,16 +127,6 @@ static void refused_sig(struct jp_thread *thread, uint8_t what,
                  1);
 }
 
-/* The CPU time, by the thread's clock, that no sample covers; from now on it
- * counts as covered.  0 where a filter forbids to ask. */
-static uint64_t unseen_sig(struct jp_thread *thread, clockid_t clock)
-{
-    const uint64_t cpu = jp_sys_clock_sig(clock);
-    const uint64_t seen =
-        cpu != 0 ? atomic_exchange(&thread->clock.seen_ns, cpu) : 0;
-    return cpu > seen ? cpu - seen : 0;
-}
-
 /* Says, once, that a timer was refused and nothing is left instead.  Each
  * POSIX timer takes a place in the user's queue of pending signals
  * (RLIMIT_SIGPENDING); EAGAIN is what a full one answers. */
@@ -174,7 +161,7 @@ static const struct jp_clock_kind *make_sig(struct jp_thread *thread)
         return kind;
     refused_sig(thread, JP_REFUSED_FIRST, first);
     /* What it uses while the profile is paused is not to be sampled. */
-    unseen_sig(thread, jp_thread_clock_of_sig(thread->tid));
+    jp_used_unseen_sig(thread, jp_used_of_sig(thread->tid));
     if (!jp_process_timer_runs_sig())
         complain_sig(-error);
     return NULL;
@@ -238,7 +225,7 @@ static void arm_sig(struct jp_thread *thread)
 /* Has the thread's next sample stand for its CPU time since the last one. */
 static void carry_sig(struct jp_thread *thread)
 {
-    const uint64_t cpu = jp_sys_clock_sig(jp_thread_clock_of_sig(thread->tid));
+    const uint64_t cpu = jp_used_of_sig(thread->tid);
     if (cpu > thread->clock.cpu_ns)
         atomic_fetch_add(&thread->clock.carried_ns, cpu - thread->clock.cpu_ns);
     thread->clock.cpu_ns = cpu;
@@ -384,35 +371,6 @@ uint64_t jp_clock_take_carried_sig(struct jp_thread *thread)
 {
     return thread->clock.carried_ns != 0
                ? atomic_exchange(&thread->clock.carried_ns, 0)
-               : 0;
-}
-
-/* Whether the thread goes without a clock of its own, as it was refused one. */
-static int has_none_sig(const struct jp_thread *thread)
-{
-    return (thread->clock.refused & JP_REFUSED_FIRST) != 0 &&
-           jp_process.clock->per_thread;
-}
-
-uint64_t jp_clock_take_unseen_sig(struct jp_thread *thread)
-{
-    uint64_t carried = jp_clock_take_carried_sig(thread);
-    if (!has_none_sig(thread))
-        return carried;
-    carried += unseen_sig(thread, CLOCK_THREAD_CPUTIME_ID);
-    /* The kernel may allow a timer by now. */
-    jp_clock_arm_sig(thread);
-    if (atomic_load(&thread->state) == JP_THREAD_ARMED)
-        thread->clock.refused &= (uint8_t)~JP_REFUSED_FIRST;
-    return carried;
-}
-
-uint64_t jp_clock_left_unseen_sig(struct jp_thread *thread)
-{
-    const clockid_t clock = jp_thread_clock_of_sig(thread->tid);
-    return has_none_sig(thread) &&
-                   jp_sys_clock_sig(clock) >= thread->clock.seen_ns + LEFT_NS
-               ? unseen_sig(thread, clock)
                : 0;
 }
 

@@ -68,16 +68,6 @@ void jp_clock_pace_sig(struct jp_thread *thread);
  * clock was stopped.  0 the next time. */
 uint64_t jp_clock_take_carried_sig(struct jp_thread *thread);
 
-/* Returns the CPU time, in ns, that a signal of the process's slow timer stands
- * for in the calling thread, and begins anew: jp_clock_take_carried_sig and,
- * for a thread that was refused its own timer, the time since the last call.
- * Tries to arm such a thread again. */
-uint64_t jp_clock_take_unseen_sig(struct jp_thread *thread);
-
-/* Returns the CPU time, in ns, that such a thread has used since then.  Another
- * thread may call it, as the profile ends. */
-uint64_t jp_clock_left_unseen_sig(struct jp_thread *thread);
-
 /* Called before a profile starts, when the kernel has refused the process's
  * slow timer and so would refuse the threads' CPU timers as well.  Makes
  * ITIMER_PROF the clock, which takes no place among the user's pending signals;

@@ -34,6 +34,7 @@
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
+#include "still.h"
 #include "strata.h"
 #include "used.h"
 #include "weigh.h"
@@ -122,6 +123,33 @@ static uint64_t held_sig(const struct jp_watch *watch,
                : 0;
 }
 
+/* Whether a thread that was found waiting, and has blocked once since, has most
+ * likely been slow to get back into that wait.  Behind a filter each signal has
+ * it leave its wait, and it takes long now and then: a virtual machine's host
+ * runs something else meanwhile, which the guest takes for CPU time of the
+ * thread's.  That the wait ended while the handler ran, and the thread then
+ * computed, looks the same.  But of a thread whose waits end, that is hardly
+ * ever all that is seen: it is far less likely where none was seen to end for
+ * WATCHED_NS. */
+static int slow_return_sig(const struct jp_watch *watch,
+                           const struct jp_found *found)
+{
+    return watch->fence_ns != 0 && watch->waits && found->blocks == 1 &&
+           found->now + RESTLESS_NS >= watch->restless_ns + WATCHED_NS;
+}
+
+/* Where the kernel does not tell how often it has blocked: whether the thread
+ * seems not to have left its wait since the last signal. */
+static int seems_still_sig(struct jp_thread *thread, const ucontext_t *context)
+{
+    struct jp_watch *watch = &thread->clock.watch;
+    const uint64_t before = watch->print;
+    watch->print = watch->found.waits && watch->found.blocks == JP_LEFT_UNKNOWN
+                       ? jp_still_print_sig(thread, context)
+                       : 0;
+    return watch->waits && watch->print != 0 && watch->print == before;
+}
+
 /* (Where the kernel does not tell the CPU time, a thread outside of a wait is
  * taken to have had the CPU since its last sample, but for a long stratum.) */
 static void find_sig(struct jp_thread *thread, const ucontext_t *context,
@@ -133,12 +161,15 @@ static void find_sig(struct jp_thread *thread, const ucontext_t *context,
     const uint64_t cpu = jp_used_cpu_sig();
     found->used = jp_used_since_sig(cpu, thread->clock.cpu_ns);
     found->blocks = jp_left_blocks_sig(thread, found->switches);
-    const int idle = found->used <= SAME_NS;
+    const int idle = found->used <= SAME_NS || slow_return_sig(watch, found);
     found->waits =
         (found->blocks != 0 || idle) &&
         jp_arch_waited_sig(context, found->blocks != 0 &&
                                         (found->used <= JP_WEIGH_CALL_NS ||
                                          jp_left_wait_sig(context)));
+    found->still = seems_still_sig(thread, context);
+    if (found->still)
+        found->blocks = 1;
     if (cpu == JP_USED_UNKNOWN && !found->waits)
         found->used = jp_weigh_less_sig(found->now - watch->found_ns,
                                         watch->parked ? SAME_NS : UINT64_MAX);
@@ -155,7 +186,9 @@ static void find_sig(struct jp_thread *thread, const ucontext_t *context,
      * That the wait has ended is concluded only after a signal in time, which
      * surely let the thread back into it.  blocks 2: it may have been woken
      * for nothing. */
-    found->same = watch->waits && found->waits && idle &&
+    const int slow = slow_return_sig(watch, found);
+    found->same = watch->waits && found->waits &&
+                  (slow || (idle && !found->still)) &&
                   (found->blocks <= 1 ||
                    (found->blocks == 2 && found->used <= JP_WEIGH_CALL_NS &&
                     jp_left_shared_sig(thread)));
@@ -355,7 +388,7 @@ static int flush_sig(struct jp_thread *thread, struct jp_due *weight)
 {
     struct jp_watch *watch = &thread->clock.watch;
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    const uint64_t cpu = jp_sys_clock_sig(jp_thread_clock_of_sig(thread->tid));
+    const uint64_t cpu = jp_used_of_sig(thread->tid);
     uint64_t held;
     const uint64_t until = jp_strata_reach_sig(thread, now);
     if (atomic_load(&thread->state) == JP_THREAD_ENDING)
@@ -371,7 +404,8 @@ static int flush_sig(struct jp_thread *thread, struct jp_due *weight)
         watch->waits
             ? (int64_t)jp_weigh_less_sig(jp_left_cost_sig(), (uint64_t)ran)
             : 0;
-    jp_count_sig(JP_COUNT_LOOKING_NS, (uint64_t)looked);
+    jp_count_sig(JP_COUNT_LOOKING_NS, (uint64_t)looked + watch->doubt_ns);
+    watch->doubt_ns = 0;
     if (until <= watch->given_ns + least) {
         watch->given_ns = 0;
         return 0;

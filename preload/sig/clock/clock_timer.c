@@ -12,6 +12,7 @@
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
+#include "used.h"
 
 static struct timespec time_sig(uint64_t ns)
 {
@@ -198,9 +199,7 @@ void jp_clock_timer_disarm_sig(struct jp_thread *thread)
  * virtual machine does not deliver every tick.  They are counted now. */
 static uint64_t unsampled_sig(struct jp_thread *thread)
 {
-    return ended_sig(thread,
-                     jp_sys_clock_sig(jp_thread_clock_of_sig(thread->tid)),
-                     jp_process.tick_ns);
+    return ended_sig(thread, jp_used_of_sig(thread->tid), jp_process.tick_ns);
 }
 
 /* How long ago a period ended whose signal is missing, at least.  A thread that
@@ -217,9 +216,7 @@ static uint64_t late_sig(const struct jp_thread *thread, uint64_t cpu_ns)
     const uint64_t tick = jp_process.tick_ns, often = tick * 459 / 1000;
     uint64_t held;
     if (jp_sys_gettid_sig() != thread->tid)
-        return jp_sys_clock_sig(jp_thread_clock_of_sig(thread->tid)) != cpu_ns
-                   ? tick
-                   : often;
+        return jp_used_of_sig(thread->tid) != cpu_ns ? tick : often;
     const uint64_t waits = jp_left_switches_sig(&held);
     return waits != JP_LEFT_UNKNOWN && waits > cpu_ns / tick ? often : tick;
 }
@@ -228,7 +225,7 @@ static uint64_t late_sig(const struct jp_thread *thread, uint64_t cpu_ns)
  * no tick has ever found the thread, its periods begin with it. */
 static uint64_t missed_ticks_sig(struct jp_thread *thread)
 {
-    const uint64_t cpu = jp_sys_clock_sig(jp_thread_clock_of_sig(thread->tid));
+    const uint64_t cpu = jp_used_of_sig(thread->tid);
     const uint64_t before = ends_sig(0, thread->clock.origin_ns);
     if (atomic_load(&thread->clock.first_tick_ns) != 0 &&
         thread->clock.periods < before)

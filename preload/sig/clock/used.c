@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the calling thread has used of the CPU.
+ * What a thread has used of the CPU.
  * Runs in: handler. */
 #include "used.h"
 
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 
 #include "sig/os/sys.h"
+#include "sig/state/thread.h"
 
 static uint64_t ns_sig(struct timeval time)
 {
@@ -26,4 +28,19 @@ uint64_t jp_used_cpu_sig(void)
     if (jp_sys_sig(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0) != 0)
         return JP_USED_UNKNOWN;
     return ns_sig(usage.ru_utime) + ns_sig(usage.ru_stime);
+}
+
+uint64_t jp_used_of_sig(uint32_t tid)
+{
+    const uint64_t cpu = jp_sys_clock_sig(jp_thread_clock_of_sig(tid));
+    return cpu == 0 && jp_sys_gettid_sig() == tid
+               ? jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID)
+               : cpu;
+}
+
+uint64_t jp_used_unseen_sig(struct jp_thread *thread, uint64_t cpu_ns)
+{
+    const uint64_t seen =
+        cpu_ns != 0 ? atomic_exchange(&thread->clock.seen_ns, cpu_ns) : 0;
+    return cpu_ns > seen ? cpu_ns - seen : 0;
 }

@@ -35,6 +35,25 @@ static int64_t clamp_sig(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
+/* Whether looks at a thread that seems still to be in its wait, but was seen to
+ * end one a short while ago, found it there is not known before it has stayed
+ * for longer: until then, the CPU time that it used between them is in doubt.
+ * Returns what of it becomes the program's, and of `due`, which is new. */
+static uint64_t doubt_sig(struct jp_watch *watch, const struct jp_found *found,
+                          uint64_t due)
+{
+    if (found->still && !found->same) {
+        watch->doubt_ns += due;
+        return 0;
+    }
+    const uint64_t doubt = watch->doubt_ns;
+    watch->doubt_ns = 0;
+    if (!found->same)
+        return due + doubt;
+    jp_count_sig(JP_COUNT_LOOKING_NS, doubt);
+    return due;
+}
+
 /* Adds the CPU time since the last handler began to what samples must cover,
  * but for what jprof's signals themselves took while the thread waited. */
 void jp_weigh_count_sig(struct jp_watch *watch, const struct jp_found *found)
@@ -48,11 +67,12 @@ void jp_weigh_count_sig(struct jp_watch *watch, const struct jp_found *found)
         due = all;
     else if (watch->waits)
         due -= jp_weigh_less_sig(due, jp_left_cost_sig());
+    if (all > due)
+        jp_count_sig(JP_COUNT_LOOKING_NS, all - due);
+    due = doubt_sig(watch, found, due);
     watch->balance_ns = watch->remainder_ns + watch->tail_ns;
     watch->remainder_ns += (int64_t)due;
     watch->tail_ns = watch->memoryless ? 0 : (int64_t)(due / 2);
-    if (all > due)
-        jp_count_sig(JP_COUNT_LOOKING_NS, all - due);
 }
 
 /* The weight of a sample that found the thread off the CPU for `all` ns: more

@@ -124,6 +124,11 @@ void jp_thread_armed_sig(uint64_t cpu_ns)
     atomic_fetch_add(&before_ns, cpu_ns);
 }
 
+uint64_t jp_threads_ended_sig(void)
+{
+    return atomic_load(&until_ns);
+}
+
 uint64_t jp_threads_edges_sig(uint64_t cpu_ns)
 {
     const uint32_t used = atomic_load(&threads_used);

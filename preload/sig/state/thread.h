@@ -60,15 +60,18 @@ struct jp_watch {
                                   average */
     int64_t lent_ns;           /* by how much the weights of running samples
                                   exceed their strata */
-    uint64_t passed;       /* how often it blocked from the last sample until
+    uint64_t print;            /* of its stack in that wait (still.h), or 0 */
+    uint64_t doubt_ns;  /* CPU time since it seems to have been in its wait, the
+                          program's or not (weigh.c) */
+    uint64_t passed;    /* how often it blocked from the last sample until
                                   the last signal, if that was none */
-    uint8_t moved;         /* its wait has changed in that time */
-    uint8_t waits;         /* the last signal found it waiting */
-    uint8_t late;          /* the last signal came long after its moment */
-    uint8_t memoryless;    /* the stratum's moment is (strata.c) */
-    uint8_t parked;        /* its strata are long, and cpu_wakeup is set */
-    uint8_t was_parked;    /* parked, before the current signal */
-    struct jp_found {      /* what the current signal found */
+    uint8_t moved;      /* its wait has changed in that time */
+    uint8_t waits;      /* the last signal found it waiting */
+    uint8_t late;       /* the last signal came long after its moment */
+    uint8_t memoryless; /* the stratum's moment is (strata.c) */
+    uint8_t parked;     /* its strata are long, and cpu_wakeup is set */
+    uint8_t was_parked; /* parked, before the current signal */
+    struct jp_found {   /* what the current signal found */
         uint64_t now, cpu; /* CLOCK_MONOTONIC, the thread's CPU clock */
         uint64_t used;     /* CPU time since the handler ran last */
         uint64_t switches; /* its voluntary switches so far, */
@@ -82,6 +85,8 @@ struct jp_watch {
         long call;         /* the one that it waits in and is about to make
                               again; -1: none */
         int queues;        /* others wait there for the same thing */
+        int still;         /* by its stack alone, it seems not to have left
+                                  its wait */
         int same;          /* in the same wait as at the last signal; until
                                   the stacks are compared: it may be */
         int other;         /* the stacks were compared and differ */
@@ -234,6 +239,9 @@ clockid_t jp_thread_clock_of_sig(uint32_t tid);
 
 /* Adds what the calling thread had used when its clock began. */
 void jp_thread_armed_sig(uint64_t cpu_ns);
+
+/* The CPU time, in ns, of all threads that have ended. */
+uint64_t jp_threads_ended_sig(void);
 
 /* CPU time that threads used before their clocks began and after these ended,
  * of the process's cpu_ns, in ns. */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-#include "foreign.h"
+#include "sig/os/foreign.h"
 #include "jp_limits.h"
 #include "jp_log.h"
 

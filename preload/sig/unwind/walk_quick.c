@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "cfi/cfi_cache.h"
-#include "foreign.h"
+#include "sig/os/foreign.h"
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
 #include "sig/state/config.h"
