@@ -208,6 +208,48 @@ static void test_aligned_needs(void **state)
     assert_int_equal(jp_walk_aligned_sig(&walk, &to), 1);
 }
 
+/* sub $48,%rsp; mov %rsp,%rax; sub $16384,%rsp; mov %rdi,%rax; jmp *%rax. */
+#define RUNS                                                                   \
+    "\x48\x83\xec\x30\x48\x89\xe0\x48\x81\xec\0\x40\0\0\x48\x89\xf8"           \
+    "\xff\xe0"
+
+/* Whether the caller of code at this place is found, which `run` has jumped to
+ * and which has taken `less` bytes since; *to gets the frame. */
+static int jumped(const char *run, uint64_t less, struct jp_walk_frame *to)
+{
+    static uint64_t large[JP_ARCH_JUMP_ROOM / 8 + 8];
+    struct jp_walk walk = walk_of_stack();
+    walk.low = (uint64_t)large;
+    walk.high = walk.limit = (uint64_t)(large + JP_ARCH_JUMP_ROOM / 8 + 8);
+    *to = frame_at(run, sizeof(RUNS) - 1, 0, 8);
+    to->interrupted = 1;
+    to->registers[JP_ARCH_SP] = (uint64_t)(large + 2) - less;
+    memcpy(page + 2048, "\xe8\x3b\xf8\xff\xff", 5); /* call to CODE */
+    large[JP_ARCH_JUMP_ROOM / 8 + 2] = (uint64_t)(page + 2053);
+    large[(JP_ARCH_JUMP_ROOM - JP_ARCH_JUMP_FP) / 8 + 2] = 77;
+    return jp_walk_jumped_sig(&walk, to) &&
+           to->registers[JP_ARCH_SP] ==
+               (uint64_t)(large + JP_ARCH_JUMP_ROOM / 8 + 3);
+}
+
+static void test_jumped(void **state)
+{
+    struct jp_walk_frame to;
+    (void)state;
+    assert_int_equal(jumped(RUNS, 0, &to), 1);
+    assert_int_equal(to.pc, (uint64_t)(page + 2053));
+    assert_int_equal(to.registers[JP_ARCH_FP], 77);
+    assert_int_equal(to.interrupted, 0);
+    assert_int_equal(jumped(RUNS, 8, &to), 1);
+    assert_int_equal(jumped(RUNS, 16, &to), 0);
+    /* Another room, and a function that returns. */
+    assert_int_equal(jumped("\x48\x83\xec\x38" RUNS, 0, &to), 0);
+    assert_int_equal(jumped("\x48\x83\xec\x30\x48\x89\xe0\x48\x81\xec\0\x40\0"
+                            "\0\x48\x89\xf8\xc3\xc3",
+                            0, &to),
+                     0);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -227,7 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms),          cmocka_unit_test(test_others),
         cmocka_unit_test(test_what_is_needed), cmocka_unit_test(test_aligned),
-        cmocka_unit_test(test_aligned_needs),
+        cmocka_unit_test(test_aligned_needs),  cmocka_unit_test(test_jumped),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -535,4 +535,13 @@ static inline int jp_arch_aligns_sig(const uint8_t *code, uint64_t *room,
     return 0;
 }
 
+#define JP_ARCH_JUMP_ROOM 0U
+#define JP_ARCH_JUMP_FP 0U
+static inline uint64_t jp_arch_jump_room_sig(const uint8_t *code,
+                                             const uint8_t *end)
+{
+    (void)code, (void)end;
+    return 0;
+}
+
 #endif

@@ -407,4 +407,28 @@ static inline int jp_arch_aligns_sig(const uint8_t *code, uint64_t *room,
            (*alignment & (*alignment - 1)) == 0;
 }
 
+/* GHC's StgRun calls Haskell code by a jump, which neither makes a frame nor
+ * returns, and leaves it this room below its own return address: 16 KiB and six
+ * registers, the frame pointer so far below that address (rts/StgCRun.c,
+ * RESERVED_C_STACK_BYTES, STG_RUN_STACK_FRAME_SIZE). */
+#define JP_ARCH_JUMP_ROOM 16432U
+#define JP_ARCH_JUMP_FP 40U
+
+/* How much room the function at `code` makes on the stack before it jumps to an
+ * address in a register or in memory; 0 where it does something else, up to
+ * `end`. */
+static inline uint64_t jp_arch_jump_room_sig(const uint8_t *code,
+                                             const uint8_t *end)
+{
+    struct jp_arch_step step = {0};
+    int64_t room = 0;
+    for (; end - code >= (int64_t)JP_ARCH_STEP_BYTES; code += step.length) {
+        jp_arch_step_sig(code, &step);
+        room -= step.kind == JP_STEP_PLAIN ? step.value : 0;
+        if (step.kind != JP_STEP_PLAIN)
+            break;
+    }
+    return step.kind == JP_STEP_OUT && room > 0 ? (uint64_t)room : 0;
+}
+
 #endif

@@ -3,7 +3,8 @@
  * Callers of what code without call-frame information has called on the
  * thread's stack, coming from a stack of its own: Erlang's code, which runs C
  * functions so.  The code behind the call says where its stack is.  And the
- * caller of such code itself, which has no frame pointer.
+ * callers of code that uses the frame pointer for something else: of Erlang's
+ * schedulers, and of Haskell's.
  * Runs in: handler, any thread. */
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
@@ -12,6 +13,7 @@
 #include "walk_cfi.h"
 
 #define CODE_BYTES 1024U /* of code before the pc, where its function begins */
+#define CALLED_BYTES 96U /* of a function that jumps on */
 
 _Static_assert(CODE_BYTES <= sizeof(((struct jp_buffer *)0)->walker),
                "a buffer has room for what is looked at");
@@ -85,6 +87,47 @@ int jp_walk_aligned_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
         frame->pc = caller;
         frame->lost = JP_WALK_LOST;
         return jp_walk_up_sig(walk, frame, at + 8, 8);
+    }
+    return 0;
+}
+
+/* Whether `caller` is the return address of a function
+ * that makes JP_ARCH_JUMP_ROOM bytes of room and jumps on. */
+static int jumped_sig(const struct jp_walk *walk,
+                      const struct jp_walk_frame *frame, uint64_t caller)
+{
+    uint8_t code[CALLED_BYTES];
+    uint64_t called = 0;
+    return jp_sys_safe_read_sig(caller - JP_ARCH_CALLER_BEFORE, code,
+                                JP_ARCH_CALLER_BYTES) == JP_ARCH_CALLER_BYTES &&
+           jp_arch_call_before_sig(code, caller, frame->registers, &called) ==
+               JP_ARCH_CALL_DIRECT &&
+           jp_sys_safe_read_sig(called, code, sizeof(code)) == sizeof(code) &&
+           jp_arch_jump_room_sig(code, code + sizeof(code)) ==
+               JP_ARCH_JUMP_ROOM &&
+           jp_maps_executable_sig(walk->buffer, caller);
+}
+
+int jp_walk_jumped_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
+{
+    const uint64_t sp = frame->registers[JP_ARCH_SP];
+    if (JP_ARCH_JUMP_ROOM == 0 || !walk->on_own_stack)
+        return 0;
+    /* (Around calls of C the code makes room for a word.) */
+    for (uint64_t at = sp + JP_ARCH_JUMP_ROOM; at <= sp + JP_ARCH_JUMP_ROOM + 8;
+         at += 8) {
+        if (!jp_walk_inside_sig(walk, at))
+            continue;
+        const uint64_t caller = jp_walk_load_sig(walk, at);
+        if (!jumped_sig(walk, frame, caller) ||
+            !jp_walk_up_sig(walk, frame, at + 8, 8))
+            continue;
+        frame->registers[JP_ARCH_FP] =
+            jp_walk_load_sig(walk, at - JP_ARCH_JUMP_FP);
+        frame->pc = caller;
+        frame->interrupted = frame->exact = 0;
+        frame->lost = JP_WALK_LOST;
+        return 1;
     }
     return 0;
 }

@@ -118,7 +118,7 @@ static int step_fp_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
         return GOING;
     }
     if (!has_record_sig(walk, frame)) {
-        if (jp_walk_aligned_sig(walk, frame))
+        if (jp_walk_aligned_sig(walk, frame) || jp_walk_jumped_sig(walk, frame))
             return GOING;
         const int back = jp_walk_back_sig(walk, frame);
         if (back == AGAIN)

@@ -110,9 +110,12 @@ int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
  * and sets the frame pointer that it has there; the frame stays the same.
  * Returns JP_WALK_GOING, JP_WALK_AGAIN or JP_REASON_BAD_FP.
  * aligned: goes to the caller, and returns 1, if the code has aligned the
- * stack and has no frame pointer. */
+ * stack and has no frame pointer.
+ * jumped: goes to the caller of the function that has jumped to the code, as
+ * GHC's StgRun does, and returns 1, if that is so. */
 int jp_walk_back_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
 int jp_walk_aligned_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
+int jp_walk_jumped_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
 
 /* Whether the frame that the walk is at is what the thread runs: then the page
  * of its pc is mapped, and is read directly.  What a signal of the program's
