@@ -369,7 +369,7 @@ static inline unsigned jp_arch_load_sig(const uint8_t *code, unsigned to,
 static inline int jp_arch_back_sig(const uint8_t code[JP_ARCH_BACK_BYTES],
                                    struct jp_arch_back *back)
 {
-    const uint8_t *end = code + JP_ARCH_BACK_BYTES - JP_ARCH_STEP_BYTES;
+    const uint8_t *end = code + (JP_ARCH_BACK_BYTES - JP_ARCH_STEP_BYTES);
     for (unsigned i = 0; i <= JP_ARCH_BACK_STEPS && code <= end; i++) {
         struct jp_arch_step step;
         uint8_t base = 0;
