@@ -119,6 +119,10 @@ $(B)/preload/glibc:
 	@grep -q __GLIBC__ $@ || { rm -f $@; \
 	  echo 'libjprof.so needs the GNU C library: doc/platforms.md' >&2; exit 1; }
 
+# What runs seldom is small.
+$(B)/preload/sig/unwind/walk_back.o \
+$(B)/preload/sig/unwind/walk_first.o: SIGFLAGS += $(if \
+  $(filter -O2 -O3,$(CFLAGS)),-Os)
 $(B)/preload/sig/%.o: preload/sig/%.c
 	@mkdir -p $(@D)
 	$(LENIENT)

@@ -414,21 +414,17 @@ static inline int jp_arch_aligns_sig(const uint8_t *code, uint64_t *room,
 #define JP_ARCH_JUMP_ROOM 16432U
 #define JP_ARCH_JUMP_FP 40U
 
-/* How much room the function at `code` makes on the stack before it jumps to an
- * address in a register or in memory; 0 where it does something else, up to
- * `end`. */
+/* How much room the function at `code` makes on the stack, if it is StgRun;
+ * else 0: sub $48,%rsp; mov %rsp,%rax; sub $16384,%rsp. */
 static inline uint64_t jp_arch_jump_room_sig(const uint8_t *code,
                                              const uint8_t *end)
 {
-    struct jp_arch_step step = {0};
-    int64_t room = 0;
-    for (; end - code >= (int64_t)JP_ARCH_STEP_BYTES; code += step.length) {
-        jp_arch_step_sig(code, &step);
-        room -= step.kind == JP_STEP_PLAIN ? step.value : 0;
-        if (step.kind != JP_STEP_PLAIN)
-            break;
-    }
-    return step.kind == JP_STEP_OUT && room > 0 ? (uint64_t)room : 0;
+    static const uint8_t begin[] = {0x48, 0x83, 0xec, 0x30, 0x48, 0x89, 0xe0,
+                                    0x48, 0x81, 0xec, 0,    0x40, 0,    0};
+    return end - code >= (int64_t)sizeof(begin) &&
+                   memcmp(code, begin, sizeof(begin)) == 0
+               ? JP_ARCH_JUMP_ROOM
+               : 0;
 }
 
 #endif
