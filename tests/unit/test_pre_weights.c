@@ -499,6 +499,20 @@ static void test_perf_gaps(void **state)
     end(thread);
 }
 
+/* A filter forbids to read the clock: each signal is a period. */
+static void test_perf_unreadable(void **state)
+{
+    uint64_t weight;
+    (void)state;
+    struct jp_thread *thread = promoted(TICK, &weight);
+    fake.cpu_ns = 0;
+    for (unsigned i = 0; i < 20; i++) {
+        fake.now_ns += i % 3 * MS;
+        assert_int_equal(due(thread, 0), MS);
+    }
+    end(thread);
+}
+
 /* A longer period, and the first signals behind a change of it. */
 static void test_perf_settles(void **state)
 {
@@ -576,6 +590,7 @@ int main(void)
         TEST(test_promotion_refused),
         TEST(test_perf_debt),
         TEST(test_perf_gaps),
+        TEST(test_perf_unreadable),
         TEST(test_perf_settles),
         TEST(test_itimer),
     };

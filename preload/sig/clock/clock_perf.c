@@ -214,7 +214,8 @@ static struct jp_thread *find_sig(const struct jp_signal *signal)
  * count, so signals that the kernel merged in one long call are made up for by
  * the next sample.  While samples come one period after another, the clock is
  * not read.  A signal that comes long before a lengthened period is over was
- * sent before the period changed, and weighs nothing. */
+ * sent before the period changed, and weighs nothing.  Where a filter forbids
+ * to read the clock, each signal is a period. */
 static uint64_t weigh_sig(struct jp_thread *thread, uint64_t now_ns)
 {
     const uint64_t period = jp_config.period_ns;
@@ -228,6 +229,10 @@ static uint64_t weigh_sig(struct jp_thread *thread, uint64_t now_ns)
     }
     thread->clock.unread = 0;
     const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
+    if (cpu == 0) {
+        thread->clock.cpu_ns += thread->clock.budget.period_ns;
+        return thread->clock.budget.period_ns;
+    }
     const int64_t used = (int64_t)(cpu - thread->clock.cpu_ns);
     if (used <= 0 ||
         (exact && (uint64_t)used < thread->clock.budget.period_ns / 4))
