@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "jp_limits.h"
+
 #include "../../preload/sig/state/thread.h"
 
 static int set_up(void **state)
@@ -102,6 +104,9 @@ static void test_foreign_values(void **state)
     assert_null(jp_thread_by_value_sig(UINT64_MAX));
     assert_null(jp_thread_by_value_sig((uint64_t)&state));
     assert_false(jp_thread_is_value_sig((uint64_t)&state & ~0xfff00000ULL));
+    /* That of the process's slow timer, and a command's. */
+    assert_false(jp_thread_is_value_sig(JP_CONTROL_MAGIC | 0xf0));
+    assert_false(jp_thread_is_value_sig(JP_CONTROL_MAGIC | JP_CONTROL_START));
 }
 
 static void test_the_table_has_an_end(void **state)

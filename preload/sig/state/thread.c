@@ -163,7 +163,7 @@ uint64_t jp_thread_value_sig(const struct jp_thread *thread)
 
 int jp_thread_is_value_sig(uint64_t value)
 {
-    return (value & VALUE_TAG_MASK) == VALUE_TAG;
+    return (value & VALUE_TAG_MASK) == VALUE_TAG && value >> 32 != 0;
 }
 
 struct jp_thread *jp_thread_by_value_sig(uint64_t value)

@@ -266,7 +266,8 @@ uint64_t jp_thread_value_sig(const struct jp_thread *thread);
  * or names a use of the record that is over. */
 struct jp_thread *jp_thread_by_value_sig(uint64_t value);
 
-/* Whether a value has the form of jp_thread_value_sig's. */
+/* Whether a value has the form of jp_thread_value_sig's.  Commands and the
+ * process's slow timer do not have it: no record in use has generation 0. */
 int jp_thread_is_value_sig(uint64_t value);
 
 /* The live record of thread `tid`, or NULL.  Looks through the whole table if
