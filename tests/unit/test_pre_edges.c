@@ -5,6 +5,7 @@
  * Runs in: unit tests. */
 #define _GNU_SOURCE
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -85,6 +86,41 @@ static void is_told_without_a_clock(void **state)
     assert_int_equal(jp_unseen_signal_sig(thread), 0);
 }
 
+static uint64_t weight_of(struct jp_thread *thread, int overrun)
+{
+    siginfo_t info = {.si_code = SI_TIMER};
+    const struct jp_signal signal = {.number = SIGPROF, .info = &info};
+    struct jp_due due = {0};
+    info.si_overrun = overrun;
+    assert_true(jp_clock_timer.due(thread, &signal, &due));
+    return due.cpu;
+}
+
+/* A thread with a timer, behind a filter that forbids to read its clock: its
+ * signals and their overruns are all that is known, also of the first tick and
+ * of a lengthened period. */
+static void is_told_by_the_timer_alone(void **state)
+{
+    (void)state;
+    fake.refuses_timers = 0;
+    fake.cpu_ns = 1000 * MS;
+    struct jp_thread *thread = jp_thread_new_sig();
+    assert_non_null(thread);
+    jp_thread_begin_sig(thread, 80);
+    jp_clock_arm_sig(thread);
+    assert_ptr_equal(thread->clock.kind, &jp_clock_timer);
+    fake.cpu_ns = 0;
+    atomic_store(&thread->clock.first_tick_ns, MS);
+    assert_int_equal(weight_of(thread, 0), 10 * MS);
+    assert_int_equal(weight_of(thread, 1), 20 * MS);
+    thread->clock.budget.period_ns = 40 * MS;
+    assert_int_equal(weight_of(thread, 0), 40 * MS);
+    assert_int_equal(weight_of(thread, 2), 120 * MS);
+    assert_int_equal(thread->clock.periods, 19);
+    jp_clock_end_sig(thread);
+    jp_thread_free_sig(thread);
+}
+
 static uint64_t cpu_of_none(uint32_t tid)
 {
     (void)tid;
@@ -153,6 +189,7 @@ int main(void)
         cmocka_unit_test(is_what_no_clock_shows),
         cmocka_unit_test(is_not_what_cannot_be_read),
         cmocka_unit_test(is_told_without_a_clock),
+        cmocka_unit_test(is_told_by_the_timer_alone),
         cmocka_unit_test(is_shared_where_no_clock_shows_it),
     };
 

@@ -135,22 +135,28 @@ static uint64_t ended_sig(struct jp_thread *thread, uint64_t cpu_ns,
  * but for two cases.  A thread's first signal may have been set to its first
  * tick: it stands for the periods that ended in the tick before, or, if it
  * comes late, for all since the thread was armed.  With a lengthened period,
- * the periods asked for that have ended are counted. */
+ * the periods asked for that have ended are counted.  Where a filter forbids
+ * to read the clock, the overrun count alone says how many periods ended. */
 static uint64_t weigh_sig(struct jp_thread *thread, uint64_t weight_ns)
 {
     const int64_t first =
         (int64_t)atomic_exchange(&thread->clock.first_tick_ns, 0);
-    if (first == 0 && jp_budget_exact_sig(&thread->clock.budget))
-        return ended_sig(thread, jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID), 0);
-    if (first == 0) {
-        atomic_fetch_add_explicit(&thread->clock.periods,
-                                  weight_ns / jp_config.period_ns,
+    const int exact = jp_budget_exact_sig(&thread->clock.budget);
+    const uint64_t cpu =
+        first != 0 || exact ? jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) : 0;
+    if (cpu == 0) {
+        const uint64_t asked = jp_config.period_ns;
+        const uint64_t weight =
+            weight_ns / asked *
+            (exact ? thread->clock.budget.period_ns : asked);
+        atomic_fetch_add_explicit(&thread->clock.periods, weight / asked,
                                   memory_order_relaxed);
-        return weight_ns;
+        return weight;
     }
+    if (first == 0)
+        return ended_sig(thread, cpu, 0);
     const int64_t tick = (int64_t)jp_process.tick_ns, origin = first - tick;
-    const int64_t now = (int64_t)(jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) -
-                                  thread->clock.cpu_ns);
+    const int64_t now = (int64_t)(cpu - thread->clock.cpu_ns);
     const uint64_t ended = ends_sig(now, origin);
     const uint64_t before = ends_sig(now < tick ? now - tick : 0, origin);
     const uint64_t next = (uint64_t)origin + ended * jp_config.period_ns;
