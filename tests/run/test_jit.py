@@ -159,17 +159,16 @@ class WrittenOver(Case):
         self.assertTrue(any("jit_second" in s[-1] for s, _ in stacks))
 
     def test_killed(self):
-        done = self.run_program("/bin/sh", "-c", "%s 30 >/dev/null & "
-                                "sleep 1.5; kill -9 $!; wait; echo $!"
-                                % program("jitter"))
-        pid = int(done.out.split()[-1])
-        name = [n for n in self.log_names() if n.endswith("-%d" % pid)][0]
-        before = self.report(program("jitter"), "--format=text", name)
+        live = self.start(program("jitter"), "30")
+        live.burn(0.5)
+        live.end(signal.SIGKILL)
+        before = self.report(program("jitter"), "--format=text", "jprof-log")
         self.assertIn("jit_second", before)
-        self.write_over(pid)
+        self.write_over(live.pid)
         done = subprocess.run([REPORT, "--format=text", program("jitter"),
-                               name], cwd=self.dir, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, check=False)
+                               "jprof-log"], cwd=self.dir,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              check=False)
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
         self.assertIn(b"another process has written to it", done.stderr)
