@@ -147,6 +147,14 @@ class Sandbox(Case):
         signals = (max(times) - min(times)) / header["period_ns"]
         self.assertLess(len(times), 0.85 * signals)
 
+    def test_a_wait_below_a_guard_page(self):
+        """There a thread's stack tells whether it is in the same wait; a part
+        of it may have become unreadable since it was last walked."""
+        done = self.run_program(program("guarded"),
+                                flags=FLAGS + " JP_REALTIME")
+        self.assertEqual((done.status, done.out, done.err), (0, "", ""))
+        self.assertGreater(weight_s(self.run_of()), 0.55)
+
     def test_waiting_threads_take_few_samples(self):
         """Where their timers cannot be set any more, and each signal makes them
         leave their wait: of a signal each period, few are samples."""

@@ -15,6 +15,8 @@
  * some of its callers. */
 #define PRINT_BYTES 1024U
 
+/* (Of a stack that has changed since it was walked last, a part may be
+ * unreadable by now: shake.h.) */
 uint64_t jp_still_print_sig(const struct jp_thread *thread,
                             const ucontext_t *context)
 {
@@ -22,7 +24,7 @@ uint64_t jp_still_print_sig(const struct jp_thread *thread,
     const uint64_t sp = jp_arch_sp_sig(context);
     uint64_t hash = JP_HASH_BEGIN;
     if (sp % sizeof(uint64_t) != 0 || sp < stack->low || sp >= stack->high ||
-        atomic_load(&stack->unsafe))
+        atomic_load(&stack->changed) || atomic_load(&stack->unsafe))
         return 0;
     const uint64_t end =
         stack->high - sp < PRINT_BYTES ? stack->high : sp + PRINT_BYTES;
