@@ -319,10 +319,11 @@ static void write_unseen_sig(struct jp_thread *thread, uint64_t unseen_ns)
     /* A sample that waited for the log comes first. */
     if (thread->buffer != NULL)
         jp_sampling_flush_sig(thread->buffer);
-    /* (Where the process has no timer either, there is no profile.) */
+    /* (Where the process may have no timer either, there is no profile.) */
     if (!write_again_sig(thread, jp_clock_event_sig(), unseen_ns) &&
         thread->last.sampled_ns == 0 && thread->stack.first != 0 &&
-        (jp_process_timer_runs_sig() || jp_process_timer_is_hastened_sig()))
+        (jp_process_timer_is_allowed_sig() ||
+         jp_process_timer_is_hastened_sig()))
         write_only_sig(thread, unseen_ns);
 }
 

@@ -316,6 +316,18 @@ class NoTimers(ClockCase):
                 self.assertIn("refused their timers", self.report(
                     program("loads"), "--format=summary", "jprof-log"))
 
+    def test_the_process_has_one_and_ends(self):
+        """Threads that it has not found by then have their CPU time, too."""
+        done = self.run_program(
+            program("refuse"), "thread-timers", program("lingering"),
+            preload=None, flags="JP_START JP_CLOCK=timer JP_PERIOD=0.004",
+            env={"REFUSE_PRELOAD": LIBRARY})
+        self.assertEqual((done.status, done.err), (0, ""))
+        cpu = float(done.out.split()[1])
+        run = self.run_of()
+        self.assertLess(abs(weight_s(run) - cpu), 0.05 * cpu + 0.01)
+        self.assertGreaterEqual(len({s[1] for s in run.samples}), 8)
+
     @unittest.skipUnless(perf_allowed(), "the perf clock is not allowed here")
     def test_perf_at_once(self):
         """An event does not wait for the timer that would open the thread."""

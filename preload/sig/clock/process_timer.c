@@ -16,6 +16,7 @@
 
 static _Atomic int timer = -1;
 static _Atomic uint32_t hastened;
+static _Atomic uint32_t allowed; /* it could be made when it was last to be */
 
 int jp_process_timer_run_sig(int on)
 {
@@ -30,6 +31,7 @@ int jp_process_timer_run_sig(int on)
     const int made =
         jp_clock_make_timer_sig(CLOCK_PROCESS_CPUTIME_ID, &event,
                                 JP_PROCESS_TIMER_NS, JP_PROCESS_TIMER_NS);
+    atomic_store(&allowed, made >= 0);
     if (made < 0)
         return made;
     atomic_store(&timer, made);
@@ -39,6 +41,11 @@ int jp_process_timer_run_sig(int on)
 int jp_process_timer_runs_sig(void)
 {
     return atomic_load(&timer) >= 0;
+}
+
+int jp_process_timer_is_allowed_sig(void)
+{
+    return atomic_load(&allowed) != 0;
 }
 
 int jp_process_timer_is_sig(const siginfo_t *info)
@@ -71,4 +78,5 @@ void jp_process_timer_reset_sig(void)
 {
     atomic_store(&timer, -1);
     atomic_store(&hastened, 0);
+    atomic_store(&allowed, 0);
 }

@@ -18,6 +18,9 @@ int jp_process_timer_run_sig(int on);
 /* Whether the timer is set. */
 int jp_process_timer_runs_sig(void);
 
+/* Whether the timer is set, or was until the profile ended or paused. */
+int jp_process_timer_is_allowed_sig(void);
+
 /* Whether a signal of a timer (SI_TIMER) carries this timer's value. */
 int jp_process_timer_is_sig(const siginfo_t *info);
 
