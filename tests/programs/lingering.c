@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- *     lingering [THREADS=8] [CPU_S=0.04]
+ *     lingering [THREADS=8] [CPU_S=0.04] [TAKES=0]
  * Threads that each use CPU_S of CPU time and then wait for good.  The first
- * one awaits that, prints `cpu CPU_SECONDS` of the process, and ends it.
+ * one awaits that, takes SIGPROF where TAKES is not 0, prints `cpu CPU_SECONDS`
+ * of the process, and ends it.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 
 static double seconds;
 static sem_t done;
+
+static void nothing(int number)
+{
+    (void)number;
+}
 
 static void *work(void *data)
 {
@@ -37,6 +44,8 @@ int main(int argc, char **argv)
         while (sem_wait(&done) != 0)
             continue;
     }
+    if (argument(argc, argv, 3, 0) != 0)
+        signal(SIGPROF, nothing);
     printf("cpu %.6f\n", cpu_seconds(CLOCK_PROCESS_CPUTIME_ID));
     return 0;
 }

@@ -316,10 +316,9 @@ class NoTimers(ClockCase):
                 self.assertIn("refused their timers", self.report(
                     program("loads"), "--format=summary", "jprof-log"))
 
-    def test_the_process_has_one_and_ends(self):
-        """Threads that it has not found by then have their CPU time, too."""
+    def lingering(self, *more):
         done = self.run_program(
-            program("refuse"), "thread-timers", program("lingering"),
+            program("refuse"), "thread-timers", program("lingering"), *more,
             preload=None, flags="JP_START JP_CLOCK=timer JP_PERIOD=0.004",
             env={"REFUSE_PRELOAD": LIBRARY})
         self.assertEqual((done.status, done.err), (0, ""))
@@ -327,6 +326,15 @@ class NoTimers(ClockCase):
         run = self.run_of()
         self.assertLess(abs(weight_s(run) - cpu), 0.05 * cpu + 0.01)
         self.assertGreaterEqual(len({s[1] for s in run.samples}), 8)
+
+    def test_the_process_has_one_and_ends(self):
+        """Threads that it has not found by then have their CPU time, too."""
+        self.lingering()
+
+    def test_the_process_has_one_and_gets_another(self):
+        """The program takes the clock's signal: what the threads have used
+        since it found them last is kept."""
+        self.lingering("8", "0.04", "1")
 
     @unittest.skipUnless(perf_allowed(), "the perf clock is not allowed here")
     def test_perf_at_once(self):

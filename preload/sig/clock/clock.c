@@ -149,8 +149,10 @@ static const struct jp_clock_kind *make_sig(struct jp_thread *thread)
         kind->begins_with != NULL ? kind->begins_with : kind;
     thread->clock.gives_way = first != kind;
     const int error = first->arm(thread);
-    if (error == 0)
+    if (error == 0) {
+        thread->clock.refused &= (uint8_t)~JP_REFUSED_FIRST;
         return first;
+    }
     thread->clock.gives_way = 0;
     /* The thread has ended meanwhile. */
     if (error == -EINVAL)
@@ -525,6 +527,21 @@ static void move_first_sig(void)
     set_first_sig(after != 0 ? after : 1);
 }
 
+/* Arms all threads for a new signal.  (One that was refused a clock is left to
+ * the process's slow timer, which knows what it has used since it was last
+ * found, and then has it try again.) */
+static void rearm_sig(void)
+{
+    const struct jp_clock_kind *kind = jp_process.clock;
+    if (kind->run != NULL)
+        run_shared_sig(kind);
+    for (uint32_t i = 0, count = jp_threads_used_sig(); i < count; i++) {
+        struct jp_thread *thread = jp_thread_at_sig(i);
+        if ((thread->clock.refused & JP_REFUSED_FIRST) == 0)
+            jp_clock_arm_sig(thread);
+    }
+}
+
 void jp_clock_move_sig(int signal)
 {
     /* The clock changes before the signal does: whoever arms a thread with the
@@ -540,6 +557,6 @@ void jp_clock_move_sig(int signal)
         leave_thread_sig(jp_thread_at_sig(i));
     if (atomic_load(&jp_process.running)) {
         jp_process_timer_run_sig(1);
-        jp_clock_all_sig(1);
+        rearm_sig();
     }
 }
