@@ -276,9 +276,9 @@ static int create_named_sig(void)
 
 static int create_sig(void)
 {
+    struct jp_sys_wait wait = {0};
     int error = create_named_sig();
-    /* (Handlers in other threads may have the program's last descriptors.) */
-    for (unsigned i = 0; jp_sys_awaits_descriptor_sig(error, i); i++)
+    while (jp_sys_awaits_descriptor_sig(error, &wait))
         error = create_named_sig();
     if (error == 0)
         jp_share_drop_sig();

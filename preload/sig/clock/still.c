@@ -9,25 +9,27 @@
 #include "sig/arch/arch.h"
 #include "sig/os/foreign.h"
 #include "sig/os/hash.h"
+#include "sig/state/process.h"
 #include "sig/state/thread.h"
 
-/* So much of the stack is compared: the frames of the C library's wait and of
- * some of its callers. */
+/* So much of the stack is compared, if it is on the page that sp is on: the
+ * frames of the C library's wait and of some of its callers.  That page is
+ * there, as the thread goes on on it; the next may be a guard page. */
 #define PRINT_BYTES 1024U
+#define PRINT_LEAST 256U
 
-/* (Of a stack that has changed since it was walked last, a part may be
- * unreadable by now: shake.h.) */
 uint64_t jp_still_print_sig(const struct jp_thread *thread,
                             const ucontext_t *context)
 {
     const struct jp_thread_stack *stack = &thread->stack;
     const uint64_t sp = jp_arch_sp_sig(context);
+    const uint64_t page_end = (sp | (jp_process.page_size - 1)) + 1;
     uint64_t hash = JP_HASH_BEGIN;
     if (sp % sizeof(uint64_t) != 0 || sp < stack->low || sp >= stack->high ||
-        atomic_load(&stack->changed) || atomic_load(&stack->unsafe))
+        page_end - sp < PRINT_LEAST || atomic_load(&stack->unsafe))
         return 0;
     const uint64_t end =
-        stack->high - sp < PRINT_BYTES ? stack->high : sp + PRINT_BYTES;
+        page_end - sp < PRINT_BYTES ? page_end : sp + PRINT_BYTES;
     for (uint64_t at = sp; at + sizeof(uint64_t) <= end; at += sizeof(uint64_t))
         hash = jp_hash_word_sig(hash, jp_foreign_word_sig(at));
     hash = jp_hash_word_sig(hash, sp);

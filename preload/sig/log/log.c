@@ -175,17 +175,14 @@ static uint32_t chunk_size_sig(const struct jp_buffer *buffer, uint32_t bytes)
     return size;
 }
 
-/* Opens the log, after a wait where the program has no free descriptor, as
- * handlers in other threads may have the last.  (Where that was in vain, the
- * next chunks do without the wait.) */
+/* Opens the log, after a wait where handlers in other threads have the
+ * program's last descriptors. */
 static int open_patiently_sig(void)
 {
-    static _Atomic uint32_t in_vain;
+    struct jp_sys_wait wait = {0};
     int fd = jp_log_open_sig();
-    for (unsigned i = 0;
-         atomic_load(&in_vain) == 0 && jp_sys_awaits_descriptor_sig(fd, i); i++)
+    while (jp_sys_awaits_descriptor_sig(fd, &wait))
         fd = jp_log_open_sig();
-    atomic_store(&in_vain, fd == -EMFILE);
     return fd;
 }
 

@@ -22,6 +22,7 @@
 #define YIELDS 100U
 #define NAPS 200U
 #define NAP_NS 1000000L
+#define IN_VAIN 2U /* tries while jprof has none open */
 
 jp_sys_verdict *_Atomic jp_sys_judge;
 
@@ -62,14 +63,18 @@ int jp_sys_after_open_sig(int fd)
     return fd;
 }
 
-int jp_sys_awaits_descriptor_sig(int error, unsigned tries)
+int jp_sys_awaits_descriptor_sig(int error, struct jp_sys_wait *wait)
 {
     static const struct timespec nap = {0, NAP_NS};
     static uint32_t never_woken;
-    if (error != -EMFILE || tries >= YIELDS + NAPS)
+    if (error != -EMFILE || wait->tries++ >= YIELDS + NAPS)
         return 0;
+    /* (One may have been closed since the last try.) */
+    if (atomic_load(&opened) == atomic_load(&closed))
+        return wait->in_vain++ < IN_VAIN;
+    wait->in_vain = 0;
     /* A thread that has descriptors of jprof's may have lost its processor. */
-    if (tries < YIELDS)
+    if (wait->tries <= YIELDS)
         jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
     else
         jp_sys_sig(SYS_futex, (long)&never_woken, FUTEX_WAIT_PRIVATE, 0,

@@ -42,11 +42,15 @@ void jp_sys_guard(const char *folder, uint64_t device, uint64_t inode);
  * descriptor, which jp_sys_close_sig closes. */
 int jp_sys_open_sig(const char *path, int flags, int mode);
 
-/* Whether to try again what needs a descriptor, after so many tries before.
- * Waits a while and returns 1 if `error` is -EMFILE, as handlers in other
- * threads may have the last descriptors that the program may open
- * (RLIMIT_NOFILE); returns 0 for other results, and after 0.2 s in all. */
-int jp_sys_awaits_descriptor_sig(int error, unsigned tries);
+/* Whether to try again what needs a descriptor and failed with `error`; *wait
+ * is zero at first.  Waits and returns 1 where handlers in other threads may
+ * have the last descriptors that the program may open (-EMFILE,
+ * RLIMIT_NOFILE).  Returns 0 for other errors, where jprof has none open, and
+ * after 0.2 s in all.  The caller has none open. */
+struct jp_sys_wait {
+    unsigned tries, in_vain;
+};
+int jp_sys_awaits_descriptor_sig(int error, struct jp_sys_wait *wait);
 
 /* Called before and after a system call that opens a descriptor in another way.
  * fd: what that call returned, which after_open returns; jp_sys_close_sig
