@@ -8,9 +8,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -179,6 +181,29 @@ static void test_aligned(void **state)
         aligned("\x48\x81\xec\x80\0\0\0\x48\x83\xc4\xc0\xff\xd1", 16, &to), 0);
 }
 
+/* Not in code of a file. */
+static void test_aligned_of_file(void **state)
+{
+    struct jp_walk walk = walk_of_stack();
+    struct jp_walk_frame to;
+    FILE *file = tmpfile();
+    (void)state;
+    assert_non_null(file);
+    assert_int_equal(fwrite(page, 1, PAGE, file), PAGE);
+    assert_int_equal(fflush(file), 0);
+    uint8_t *code =
+        mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(file), 0);
+    assert_ptr_not_equal(code, MAP_FAILED);
+    aligned(ALIGNS, 16, &to);
+    to = frame_at(ALIGNS, sizeof(ALIGNS) - 1, sizeof(ALIGNS) - 1, 0);
+    memcpy(page + 2048, "\xff\xd0", 2);
+    assert_int_equal(pwrite(fileno(file), page, PAGE, 0), PAGE);
+    to.pc = (uint64_t)code + (to.pc - (uint64_t)page);
+    assert_int_equal(jp_walk_aligned_sig(&walk, &to), 0);
+    munmap(code, PAGE);
+    fclose(file);
+}
+
 /* Not where the frame has a frame pointer, was reached by one, is not aligned
  * or is interrupted; nor on another stack. */
 static void test_aligned_needs(void **state)
@@ -266,9 +291,10 @@ static int begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),          cmocka_unit_test(test_others),
-        cmocka_unit_test(test_what_is_needed), cmocka_unit_test(test_aligned),
-        cmocka_unit_test(test_aligned_needs),  cmocka_unit_test(test_jumped),
+        cmocka_unit_test(test_forms),           cmocka_unit_test(test_others),
+        cmocka_unit_test(test_what_is_needed),  cmocka_unit_test(test_aligned),
+        cmocka_unit_test(test_aligned_needs),   cmocka_unit_test(test_jumped),
+        cmocka_unit_test(test_aligned_of_file),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

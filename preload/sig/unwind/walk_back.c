@@ -68,12 +68,15 @@ static int aligned_sig(const struct jp_walk *walk,
     return 0;
 }
 
+/* (Of JIT code alone: what alignment leaves free may have older return
+ * addresses, and code of files that has no frame pointer aligns as well.) */
 int jp_walk_aligned_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 {
     const uint64_t sp = frame->registers[JP_ARCH_SP];
     uint64_t room = 0, alignment = 0;
     if (frame->interrupted || frame->exact || frame->lost ||
         frame->registers[JP_ARCH_FP] != 0 || !walk->on_own_stack ||
+        !jp_maps_anonymous_sig(frame->pc) ||
         !aligned_sig(walk, frame, &room, &alignment) || sp % alignment != 0)
         return 0;
     for (uint64_t at = sp + room; at < sp + room + alignment; at += 8) {
