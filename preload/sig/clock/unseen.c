@@ -54,8 +54,6 @@ uint64_t jp_unseen_signal_sig(struct jp_thread *thread)
         jp_used_unseen_sig(thread, jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID));
     /* The kernel may allow a timer by now. */
     jp_clock_arm_sig(thread);
-    if (atomic_load(&thread->state) == JP_THREAD_ARMED)
-        thread->clock.refused &= (uint8_t)~JP_REFUSED_FIRST;
     return carried;
 }
 
