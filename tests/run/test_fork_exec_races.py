@@ -113,5 +113,18 @@ class Chains(Case):
             sum("busy" in run.header["exe"] for run in runs.values()), 1)
 
 
+class Besieged(Case):
+    def test_signals_while_a_thread_execs(self):
+        """Before an exec, the thread writes what its own waits have left: a
+        signal that is raised in it then has its sample, too."""
+        done = self.run_program(program("besieged"),
+                                flags="JP_START JP_REALTIME JP_PERIOD=0.01")
+        self.assertEqual((done.status, done.err), (0, ""))
+        run = self.run_of()
+        self.assertEqual(run.lost(), 0)
+        raised = sum(sample[3] == "raised" for sample in run.samples)
+        self.assertGreater(raised, 10)
+
+
 if __name__ == "__main__":
     unittest.main()

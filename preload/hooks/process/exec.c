@@ -21,6 +21,7 @@
 #include "hooks/signals/signals.h"
 #include "sig/clock/clock.h"
 #include "sig/control.h"
+#include "sig/critical.h"
 #include "sig/files/tree.h"
 #include "sig/files/usage.h"
 #include "sig/log/share.h"
@@ -51,6 +52,16 @@ static int give_up(void)
     return OFF;
 }
 
+/* Writes what no sample of the threads covers yet.  A signal raised in this
+ * thread meanwhile waits until that is done, as its sample could not be taken
+ * while the thread's own time is written. */
+static void flush_time(void)
+{
+    const uint64_t mask = jp_critical_begin_sig();
+    jp_control_flush_time_sig();
+    jp_critical_end_sig(mask);
+}
+
 int jp_exec_before(void)
 {
     int done = OURS;
@@ -63,7 +74,7 @@ int jp_exec_before(void)
     done |= give_up();
     if (atomic_load(&jp_process.running)) {
         if (jp_process.clock->sees_waits)
-            jp_control_flush_time_sig();
+            flush_time();
         else if (jp_process.clock->outlives_exec)
             jp_clock_all_sig(0);
         if (jp_process.clock->sees_waits || jp_process.clock->outlives_exec)
