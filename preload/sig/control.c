@@ -82,6 +82,8 @@ static void start_sig(void)
         return;
     }
     jp_control_on_sig();
+    if (section == 0)
+        jp_threads_since_sig(jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID));
 }
 
 static void flush_counts_sig(void)

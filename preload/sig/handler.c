@@ -249,6 +249,7 @@ static void watch_sig(ucontext_t *context)
         if (weight != 0)
             jp_sampling_take_sig(thread, jp_clock_event_sig(), weight, context);
         jp_names_follow_sig(thread, jp_sys_clock_sig(CLOCK_MONOTONIC));
+        stop_late_sig(thread);
     }
     jp_adopt_step_sig();
 }

@@ -112,6 +112,16 @@ class Chains(Case):
         self.assertEqual(
             sum("busy" in run.header["exe"] for run in runs.values()), 1)
 
+    def test_threads_that_were_gone(self):
+        """The CPU time of those that ended before an exec is that before the
+        profile, and nothing that the next program's threads did."""
+        done = self.run_program(program("ancestor"), "1", program("busy"),
+                                "1.3")
+        self.assertEqual((done.status, done.err), (0, ""))
+        run = max(self.all_runs(), key=lambda run: run.header["cpu_before_ns"])
+        self.assertGreater(run.header["cpu_before_ns"], 0.9e9)
+        self.assertLess(run.header["counters"][22], 0.1e9)
+
 
 class Besieged(Case):
     def test_signals_while_a_thread_execs(self):

@@ -115,20 +115,26 @@ class Sandbox(Case):
         found them is known in the sum."""
         for flags in (FLAGS, FLAGS + " JP_REALTIME"):
             with self.subTest(flags=flags):
-                done = self.run_program(program("latecomers"), "12", "20",
-                                        flags=flags)
-                self.assertEqual((done.status, done.out, done.err),
-                                 (5, "", ""))
-                run = self.run_of()
-                header = run.header
-                due = header["cpu_ns"] - header["cpu_before_ns"] - \
-                    header["counters"][20]
-                weight = sum(s[2] for s in run.samples
-                             if s[3] in ("cpu", "running"))
-                self.assertGreater(weight, 0.92 * due)
-                self.assertLess(weight, 1.08 * due)
-                for name in self.files():
-                    os.unlink(self.path(name))
+                self.check_latecomers(flags)
+
+    def test_later_threads_after_an_exec(self):
+        """What threads used that were gone before the profile began is none of
+        theirs."""
+        self.check_latecomers(FLAGS, program("ancestor"), "1")
+
+    def check_latecomers(self, flags, *before):
+        done = self.run_program(*before, program("latecomers"), "12", "20",
+                                flags=flags)
+        self.assertEqual((done.status, done.out, done.err), (5, "", ""))
+        run = max(self.all_runs(), key=lambda run: run.header["cpu_before_ns"])
+        self.assertTrue(run.header["exe"].endswith("latecomers"))
+        due = run.header["cpu_ns"] - run.header["cpu_before_ns"] - \
+            run.header["counters"][20]
+        weight = sum(s[2] for s in run.samples if s[3] in ("cpu", "running"))
+        self.assertGreater(weight, 0.92 * due)
+        self.assertLess(weight, 1.08 * due)
+        for name in self.files():
+            os.unlink(self.path(name))
 
     def test_a_wait_that_nobody_counts(self):
         """Where the kernel does not tell how often a thread has blocked, what

@@ -42,6 +42,18 @@ static void is_what_no_clock_shows(void **state)
     assert_int_equal(jp_threads_edges_sig(70 * MS), 5 * MS);
 }
 
+/* Nor is it what threads used that were gone before the profile began, by an
+ * exec. */
+static void is_not_what_was_there_before(void **state)
+{
+    (void)state;
+    jp_threads_since_sig(2080 * MS);
+    assert_int_equal(jp_threads_gone_sig(), 2000 * MS);
+    assert_int_equal(jp_threads_edges_sig(2090 * MS), 15 * MS);
+    jp_threads_since_sig(0);
+    assert_int_equal(jp_threads_gone_sig(), 0);
+}
+
 /* A filter forbids to read the clocks: nothing is known of the rest, which is
  * not all the process's time, as a renderer of Chromium's was said to have. */
 static void is_not_what_cannot_be_read(void **state)
@@ -84,6 +96,30 @@ static void is_told_without_a_clock(void **state)
     assert_int_equal(jp_unseen_left_sig(thread), 0);
     jp_clock_arm_sig(thread);
     assert_int_equal(jp_unseen_signal_sig(thread), 0);
+}
+
+/* A signal that was on its way when the profile was paused: what the thread
+ * uses from then on is not to be sampled, and the thread gets no timer. */
+static void is_not_told_in_a_pause(void **state)
+{
+    (void)state;
+    atomic_store(&jp_process.running, 1);
+    struct jp_thread *thread = jp_thread_new_sig();
+    assert_non_null(thread);
+    jp_thread_begin_sig(thread, 75);
+    jp_clock_arm_sig(thread);
+    assert_null(thread->clock.kind);
+    fake.cpu_ns += 4 * MS;
+    atomic_store(&jp_process.running, 0);
+    assert_int_equal(jp_unseen_left_sig(thread), 4 * MS);
+    fake.cpu_ns += MS;
+    fake.refuses_timers = 0;
+    assert_int_equal(jp_unseen_signal_sig(thread), 0);
+    assert_null(thread->clock.kind);
+    fake.cpu_ns += 30 * MS;
+    assert_int_equal(jp_unseen_left_sig(thread), 0); /* the process's end */
+    jp_clock_end_sig(thread);
+    jp_thread_free_sig(thread);
 }
 
 static uint64_t weight_of(struct jp_thread *thread, int overrun)
@@ -143,7 +179,8 @@ static struct jp_thread *without_timer(uint32_t tid, uint64_t seen_ns,
 
 /* Behind a filter that forbids to read other threads' clocks, at the end: what
  * the process has used and nothing else accounts for belongs to the threads
- * that a signal has found, up to two periods of each. */
+ * that a signal has found, up to two periods of each.  What was used before an
+ * exec in threads that are gone is none of it. */
 static void is_shared_where_no_clock_shows_it(void **state)
 {
     (void)state;
@@ -159,7 +196,14 @@ static void is_shared_where_no_clock_shows_it(void **state)
     jp_thread_begin_sig(timed, 90);
     timed->clock.cpu_ns = 5 * MS;
     timed->clock.periods = 3;
-    const uint64_t known = 46 * MS;
+    unreadable = 30;
+    fake.cpu_of = cpu_of;
+    jp_threads_since_sig(90 * MS);
+    assert_int_equal(jp_threads_gone_sig(), 0); /* one cannot be read */
+    unreadable = 0;
+    jp_threads_since_sig((30 + 50 + 70 + 90 + 3 + 2000) * MS);
+    fake.cpu_of = cpu_of_none;
+    const uint64_t known = 46 * MS + 2000 * MS;
 
     atomic_store(&jp_process.running, 1);
     fake.process_ns = known + 7 * MS;
@@ -187,8 +231,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_what_no_clock_shows),
+        cmocka_unit_test(is_not_what_was_there_before),
         cmocka_unit_test(is_not_what_cannot_be_read),
         cmocka_unit_test(is_told_without_a_clock),
+        cmocka_unit_test(is_not_told_in_a_pause),
         cmocka_unit_test(is_told_by_the_timer_alone),
         cmocka_unit_test(is_shared_where_no_clock_shows_it),
     };

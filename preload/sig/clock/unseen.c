@@ -45,15 +45,29 @@ static int has_none_sig(const struct jp_thread *thread)
            jp_process.clock->per_thread;
 }
 
+/* What the calling thread has used since it was last asked for, once.  A signal
+ * that was on its way when the profile was paused leaves STOPPED there. */
+static uint64_t unseen_sig(struct jp_thread *thread)
+{
+    const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t seen = atomic_load(&thread->clock.seen_ns);
+    do {
+        if (cpu == 0 || atomic_load(&jp_process.running) == 0)
+            return 0;
+    } while (!atomic_compare_exchange_strong(&thread->clock.seen_ns, &seen,
+                                             cpu));
+    return cpu > seen ? cpu - seen : 0;
+}
+
 uint64_t jp_unseen_signal_sig(struct jp_thread *thread)
 {
     uint64_t carried = jp_clock_take_carried_sig(thread);
     if (!has_none_sig(thread))
         return carried;
-    carried +=
-        jp_used_unseen_sig(thread, jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID));
+    carried += unseen_sig(thread);
     /* The kernel may allow a timer by now. */
-    jp_clock_arm_sig(thread);
+    if (atomic_load(&jp_process.running))
+        jp_clock_arm_sig(thread);
     return carried;
 }
 
@@ -63,22 +77,29 @@ static int was_found_sig(const struct jp_thread *thread)
     return thread->last.sampled_ns != 0;
 }
 
+/* What a thread that has used cpu_ns (0: not known) has left, if samples cover
+ * seen_ns of it. */
+static uint64_t left_sig(const struct jp_thread *thread, uint64_t cpu_ns,
+                         uint64_t seen_ns)
+{
+    uint64_t left = cpu_ns > seen_ns ? cpu_ns - seen_ns : 0;
+    if (cpu_ns == 0 && seen_ns != STOPPED && was_found_sig(thread))
+        left = atomic_load(&share_ns);
+    return left < LEFT_NS ? 0 : left;
+}
+
+/* (A signal may come to the thread meanwhile, and stand for the same time.) */
 uint64_t jp_unseen_left_sig(struct jp_thread *thread)
 {
     if (!has_none_sig(thread))
         return 0;
     const int stopped = atomic_load(&jp_process.running) == 0;
     const uint64_t cpu = jp_used_of_sig(thread->tid);
-    const uint64_t seen = atomic_load(&thread->clock.seen_ns);
-    uint64_t left = cpu > seen ? cpu - seen : 0;
-    if (cpu == 0 && seen != STOPPED && was_found_sig(thread))
-        left = atomic_load(&share_ns);
-    if (left < LEFT_NS)
-        left = 0;
-    if (stopped)
-        atomic_store(&thread->clock.seen_ns, STOPPED);
-    else
-        atomic_fetch_add(&thread->clock.seen_ns, left);
+    uint64_t seen = atomic_load(&thread->clock.seen_ns), left;
+    do {
+        left = left_sig(thread, cpu, seen);
+    } while (!atomic_compare_exchange_strong(&thread->clock.seen_ns, &seen,
+                                             stopped ? STOPPED : seen + left));
     return left;
 }
 
@@ -97,7 +118,8 @@ void jp_unseen_share_sig(void)
 {
     const uint64_t all = jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID);
     const uint32_t count = jp_threads_used_sig();
-    uint64_t known = jp_threads_ended_sig(), most = jp_process.tick_ns;
+    uint64_t known = jp_threads_ended_sig() + jp_threads_gone_sig();
+    uint64_t most = jp_process.tick_ns;
     uint32_t shares = 0;
     atomic_store(&share_ns, 0);
     /* (A timer that is refused for another reason leaves the clocks.) */

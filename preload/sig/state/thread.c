@@ -39,6 +39,7 @@ static _Atomic uint64_t ended_ns[HINTS];
 /* CPU time of threads: before their clocks began; of those that have ended, in
  * all until then. */
 static _Atomic uint64_t before_ns, until_ns;
+static _Atomic uint64_t gone_ns; /* jp_threads_since_sig */
 
 int jp_threads_init_sig(void)
 {
@@ -129,7 +130,9 @@ uint64_t jp_threads_ended_sig(void)
     return atomic_load(&until_ns);
 }
 
-uint64_t jp_threads_edges_sig(uint64_t cpu_ns)
+/* Takes off *cpu_ns, of the process, what the clocks of its threads show.
+ * Returns 0 where one cannot be read, behind a filter of the program's. */
+static int unclaimed_sig(uint64_t *cpu_ns)
 {
     const uint32_t used = atomic_load(&threads_used);
     uint64_t known = atomic_load(&until_ns);
@@ -138,12 +141,30 @@ uint64_t jp_threads_edges_sig(uint64_t cpu_ns)
         if (atomic_load(&threads[i].state) < JP_THREAD_IDLE || tid == 0)
             continue;
         const uint64_t own = jp_sys_clock_sig(jp_thread_clock_of_sig(tid));
-        /* Its clock cannot be read, behind a filter of the program's. */
         if (own == 0)
-            return atomic_load(&before_ns);
+            return 0;
         known += own;
     }
-    return atomic_load(&before_ns) + (cpu_ns > known ? cpu_ns - known : 0);
+    *cpu_ns = *cpu_ns > known ? *cpu_ns - known : 0;
+    return 1;
+}
+
+void jp_threads_since_sig(uint64_t cpu_ns)
+{
+    atomic_store(&gone_ns, unclaimed_sig(&cpu_ns) ? cpu_ns : 0);
+}
+
+uint64_t jp_threads_gone_sig(void)
+{
+    return atomic_load(&gone_ns);
+}
+
+uint64_t jp_threads_edges_sig(uint64_t cpu_ns)
+{
+    const uint64_t before = atomic_load(&before_ns);
+    const uint64_t gone = atomic_load(&gone_ns);
+    return unclaimed_sig(&cpu_ns) && cpu_ns > gone ? before + cpu_ns - gone
+                                                   : before;
 }
 
 void jp_thread_free_sig(struct jp_thread *thread)
@@ -272,6 +293,7 @@ void jp_threads_reset_sig(void)
     }
     atomic_store(&before_ns, 0);
     atomic_store(&until_ns, 0);
+    atomic_store(&gone_ns, 0);
     atomic_store(&threads_used, 0);
     atomic_store(&threads_taken, 0);
     atomic_store(&free_threads.head, 0);

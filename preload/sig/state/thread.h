@@ -243,6 +243,12 @@ void jp_thread_armed_sig(uint64_t cpu_ns);
 /* The CPU time, in ns, of all threads that have ended. */
 uint64_t jp_threads_ended_sig(void);
 
+/* Called as the profile begins, at the process's CPU time cpu_ns: what of it no
+ * thread's clock shows was used by threads that are gone, as those of a program
+ * that became this one by exec.  The second function returns it, in ns. */
+void jp_threads_since_sig(uint64_t cpu_ns);
+uint64_t jp_threads_gone_sig(void);
+
 /* CPU time that threads used before their clocks began and after these ended,
  * of the process's cpu_ns, in ns. */
 uint64_t jp_threads_edges_sig(uint64_t cpu_ns);
