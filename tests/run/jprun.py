@@ -59,6 +59,8 @@ def terminated(_number, _frame):
 
 
 signal.signal(signal.SIGTERM, terminated)
+# A shell's job in the background ignores it, and so would all programs.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Done:

@@ -112,9 +112,12 @@ class Twice(Case):
 
     def walk(self, *argv, ways=WAYS, trailing=0.8):
         """Runs a program in all these ways, as often as it takes."""
+        self.assertTrue(os.path.exists(LIBRARY))
         while True:
+            before = self.totals["walks"]
             for flags, steps in ways:
                 self.run_once(argv, flags, steps)
+            self.assertGreater(self.totals["walks"], before)
             if self.totals["walks"] >= ENOUGH / 10:
                 break
         self.judge(argv, trailing)

@@ -54,8 +54,8 @@ static uint64_t unseen_sig(struct jp_thread *thread)
     do {
         if (cpu == 0 || atomic_load(&jp_process.running) == 0)
             return 0;
-    } while (!atomic_compare_exchange_strong(&thread->clock.seen_ns, &seen,
-                                             cpu));
+    } while (
+        !atomic_compare_exchange_strong(&thread->clock.seen_ns, &seen, cpu));
     return cpu > seen ? cpu - seen : 0;
 }
 
