@@ -501,6 +501,41 @@ static void test_not_executable_now(void **state)
     assert_true(jp_maps_anonymous_sig(0x20010));
 }
 
+/* New code across the end of a file's, and of a JIT's, which just then writes a
+ * page of what it had: the rest of both stays what it was. */
+static void test_overlapped(void **state)
+{
+    struct jp_buffer *buffer = calloc(1, sizeof(*buffer));
+    struct jp_maps_range range;
+    (void)state;
+    map(0x10, 0x14, RX, 7);
+    map(0x20, 0x24, RX, 0);
+    jp_maps_scan_sig();
+    forget();
+    mappings = 0;
+    map(0x0f, 0x11, RX, 0);
+    map(0x11, 0x13, RX, 7);
+    map(0x13, 0x15, RX, 0);
+    map(0x20, 0x21, RX, 0);
+    map(0x21, 0x22, RW, 0);
+    map(0x22, 0x26, RX, 0);
+    assert_true(jp_maps_executable_sig(buffer, 0xf000));
+    assert_true(jp_maps_executable_sig(buffer, 0x14000));
+    assert_true(jp_maps_executable_sig(buffer, 0x25000));
+    assert_string_equal(lines, "+f-11@1100000 +13-15@1100000 +22-26@1100000 ");
+    assert_true(jp_maps_executable_sig(buffer, 0x21010));
+    assert_true(jp_maps_executable_sig(buffer, 0x20010));
+    assert_int_equal(jp_maps_find_sig(0x12010, &range), 0);
+    assert_int_equal(range.inode, 7);
+    assert_int_equal(range.start, 0x11000);
+    assert_int_equal(range.end, 0x13000);
+    assert_int_equal(range.offset, 0x1000);
+    assert_true(jp_maps_anonymous_sig(0x10010));
+    assert_true(jp_maps_anonymous_sig(0x13010));
+    assert_int_equal(queries, 3);
+    free(buffer);
+}
+
 static void note_it(void)
 {
     jp_maps_note_sig(0x20000, 0x21000);
@@ -555,6 +590,7 @@ int main(void)
         TEST(test_unknown),
         TEST(test_unknown_without_query),
         TEST(test_not_executable_now),
+        TEST(test_overlapped),
         TEST(test_note),
         TEST(test_note_meanwhile),
     };

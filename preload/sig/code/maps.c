@@ -14,12 +14,12 @@
 #include "jp_map.h"
 #include "module.h"
 #include "procmaps.h"
+#include "ranges.h"
 #include "sig/files/mapfile.h"
 #include "sig/os/sys.h"
 #include "sig/state/buffer.h"
 #include "sig/state/process.h"
 
-#define RANGES_MAX 8192U
 #define PERIOD_NS 1000000000ULL  /* between looks without a cause */
 #define ANYWAY_NS 10000000000ULL /* between scans, if looks find no change */
 #define INTERVAL_NS 100000000ULL /* between scans for unknown addresses */
@@ -27,15 +27,8 @@
 #define LOOKS 8U                 /* at tables that are filled meanwhile */
 #define COST_FACTOR 100U         /* scans take at most 1% of the time */
 
-struct table {
-    _Atomic uint32_t count;
-    _Atomic uint32_t anonymous; /* ranges without a file, such as JIT code */
-    _Atomic uint64_t low, high; /* all of these are in [low, high) */
-    struct jp_maps_range ranges[RANGES_MAX];
-};
-
-static struct table tables[2];
-static struct table *_Atomic table = &tables[0];
+static struct jp_ranges tables[2];
+static struct jp_ranges *_Atomic table = &tables[0];
 static _Atomic uint32_t fillings; /* counted as each begins */
 static _Atomic uint32_t epoch;
 static _Atomic uint64_t last_scan_ns, scan_cost_ns;
@@ -73,42 +66,8 @@ static void unlock_sig(void)
     atomic_store(&scanning, 0);
 }
 
-/* Copies a range from or into a table, word by word, since the next scan but
- * one may be writing over it. */
-static void copy_sig(struct jp_maps_range *to, const struct jp_maps_range *from)
-{
-    uint64_t *out = (uint64_t *)to;
-    const uint64_t *in = (const uint64_t *)from;
-    for (size_t i = 0; i < sizeof(*to) / sizeof(*out); i++)
-        __atomic_store_n(&out[i], __atomic_load_n(&in[i], __ATOMIC_RELAXED),
-                         __ATOMIC_RELAXED);
-}
-
-static const struct jp_maps_range *find_sig(const struct table *in,
-                                            uint64_t address)
-{
-    uint32_t low = 0, high = in->count < RANGES_MAX ? in->count : RANGES_MAX;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct jp_maps_range *range = &in->ranges[middle];
-        if (address < __atomic_load_n(&range->start, __ATOMIC_RELAXED))
-            high = middle;
-        else if (address >= __atomic_load_n(&range->end, __ATOMIC_RELAXED))
-            low = middle + 1;
-        else
-            return range;
-    }
-    return NULL;
-}
-
-/* A table's range with an index, from 0 in the order of addresses, or NULL. */
-static const struct jp_maps_range *at_sig(const struct table *in,
-                                          uint64_t index)
-{
-    return index < in->count ? &in->ranges[index] : NULL;
-}
-
-typedef const struct jp_maps_range *finder(const struct table *in, uint64_t);
+typedef const struct jp_maps_range *finder(const struct jp_ranges *in,
+                                           uint64_t);
 
 /* Copies the range that `find` finds in the table in use, unless `range` is
  * NULL.  Returns 0, -ENOENT, or -EAGAIN where the table is empty.  When tables
@@ -119,10 +78,10 @@ static int look_sig(finder *find, uint64_t value, struct jp_maps_range *range)
     int result = -ENOENT;
     for (unsigned i = 0; i < LOOKS; i++) {
         const uint32_t before = atomic_load(&fillings);
-        const struct table *now = atomic_load(&table);
+        const struct jp_ranges *now = atomic_load(&table);
         const struct jp_maps_range *found = find(now, value);
         if (found != NULL && range != NULL)
-            copy_sig(range, found);
+            jp_ranges_copy_sig(range, found);
         result = found != NULL ? 0 : now->count == 0 ? -EAGAIN : -ENOENT;
         atomic_thread_fence(memory_order_acquire); /* read before it is asked */
         if (atomic_load(&fillings) == before)
@@ -131,29 +90,10 @@ static int look_sig(finder *find, uint64_t value, struct jp_maps_range *range)
     return result;
 }
 
-/* Whether a range is code without a file: not the vdso, which has a base, nor
- * the kernel's page for vsyscalls, in the upper half of addresses. */
-static int is_anonymous_sig(const struct jp_maps_range *range)
-{
-    return range->inode == 0 && range->base == 0 && range->start >> 63 == 0;
-}
-
-/* Counts a range without a file, and widens [low, high): most addresses that
- * are asked about are outside of it, and need no search. */
-static void count_anonymous_sig(struct table *in,
-                                const struct jp_maps_range *range)
-{
-    if (in->anonymous == 0 || range->start < in->low)
-        in->low = range->start;
-    if (in->anonymous == 0 || range->end > in->high)
-        in->high = range->end;
-    in->anonymous++;
-}
-
 /* The state of one scan. */
 struct scan {
-    const struct table *old;
-    struct table *fresh;
+    const struct jp_ranges *old;
+    struct jp_ranges *fresh;
     uint32_t next_old; /* ranges of `old` before this one are dealt with */
     int fd;            /* of the map, open for appending */
     int changed;       /* a range of `old` has gone or changed */
@@ -163,13 +103,6 @@ struct scan {
     uint64_t base;     /* where the last file with offset 0 is mapped, */
     uint64_t base_inode, base_device; /* and which file that is */
 };
-
-int jp_maps_same_sig(const struct jp_maps_range *a,
-                     const struct jp_maps_range *b)
-{
-    return a->start == b->start && a->end == b->end && a->offset == b->offset &&
-           a->inode == b->inode && a->device == b->device;
-}
 
 /* Passes over the old ranges that begin before `end`; those that are not the
  * same as `range` have gone, and get an unmap line.  Returns whether one was
@@ -181,7 +114,7 @@ static int pass_old_sig(struct scan *scan, const struct jp_maps_range *range,
     while (scan->next_old < scan->old->count &&
            scan->old->ranges[scan->next_old].start < end) {
         const struct jp_maps_range *old = &scan->old->ranges[scan->next_old++];
-        if (range != NULL && jp_maps_same_sig(old, range)) {
+        if (range != NULL && jp_ranges_same_sig(old, range)) {
             found = 1;
             continue;
         }
@@ -199,7 +132,8 @@ static int pass_old_sig(struct scan *scan, const struct jp_maps_range *range,
 static int still_code_sig(const struct scan *scan,
                           const struct jp_maps_range *range)
 {
-    const struct jp_maps_range *old = find_sig(scan->old, range->start);
+    const struct jp_maps_range *old =
+        jp_ranges_find_sig(scan->old, range->start);
     return range->inode == 0 && old != NULL && old->inode == 0 &&
            old->start == range->start;
 }
@@ -239,7 +173,7 @@ static void add_sig(struct scan *scan, struct jp_vma *vma)
     struct jp_text text;
     if ((vma->prot & JP_PROT_EXEC) == 0 && !still_code_sig(scan, &range))
         return;
-    if (scan->fresh->count >= RANGES_MAX) {
+    if (scan->fresh->count >= JP_RANGES_MAX) {
         jp_count_sig(JP_COUNT_MAP_LOST, 1);
         return;
     }
@@ -249,9 +183,7 @@ static void add_sig(struct scan *scan, struct jp_vma *vma)
              scan->base_device == range.device)
         range.base = scan->base;
     int known = pass_old_sig(scan, &range, range.end);
-    copy_sig(&scan->fresh->ranges[scan->fresh->count++], &range);
-    if (is_anonymous_sig(&range))
-        count_anonymous_sig(scan->fresh, &range);
+    jp_ranges_add_sig(scan->fresh, &range);
     if (!scan->telling || (known && scan->told))
         return;
     if (vma->inode != 0 && listener.mapped_sig != NULL)
@@ -272,7 +204,7 @@ static int scan_locked_sig(void)
     static struct scan scan;
     static struct jp_vma vma;
     const uint64_t begun = jp_sys_clock_sig(CLOCK_MONOTONIC);
-    const struct table *old = atomic_load(&table);
+    const struct jp_ranges *old = atomic_load(&table);
     scan = (struct scan){.old = old,
                          .fd = -1,
                          .told = atomic_load(&told) != 0,
@@ -281,7 +213,8 @@ static int scan_locked_sig(void)
     atomic_fetch_add(&fillings, 1);
     scan.fresh->count = scan.fresh->anonymous = 0;
     /* Before the reading: what comes while it lasts changes the next mark. */
-    scanned_ns = jp_procmaps_mark_sig(RANGES_MAX, &seen_mark) == 0 ? begun : 0;
+    scanned_ns =
+        jp_procmaps_mark_sig(JP_RANGES_MAX, &seen_mark) == 0 ? begun : 0;
     int result = jp_procmaps_open_sig(&reader);
     if (result != 0)
         return result;
@@ -321,7 +254,7 @@ static int same_files_sig(void)
     const uint64_t begun = jp_sys_clock_sig(CLOCK_MONOTONIC);
     if (atomic_load(&dirty) != 0 || scanned_ns == 0 ||
         begun - scanned_ns >= ANYWAY_NS ||
-        jp_procmaps_mark_sig(RANGES_MAX, &mark) != 0 || mark != seen_mark)
+        jp_procmaps_mark_sig(JP_RANGES_MAX, &mark) != 0 || mark != seen_mark)
         return 0;
     const uint64_t done = jp_sys_clock_sig(CLOCK_MONOTONIC);
     atomic_store(&last_scan_ns, done);
@@ -407,42 +340,29 @@ void jp_maps_check_buffer_sig(struct jp_buffer *buffer)
     memset(buffer->pages, 0, sizeof(buffer->pages));
 }
 
-/* Enters one range without a file into the table, in place of what it overlaps,
- * and writes its line.  (A JIT compiler's memory grows often, and a scan each
- * time would cost too much.)  The caller holds the lock. */
+/* Enters one range without a file into the table, and writes its line.  (A JIT
+ * compiler's memory grows often, and a scan each time would cost too much.)  The
+ * caller holds the lock. */
 static void insert_locked_sig(const struct jp_vma *vma)
 {
     const struct jp_maps_range range = {
         .start = vma->start, .end = vma->end, .offset = vma->offset};
     struct jp_text text;
-    const struct table *old = atomic_load(&table);
-    struct table *fresh = old == &tables[0] ? &tables[1] : &tables[0];
-    uint32_t count = 0, i = 0;
+    const struct jp_ranges *old = atomic_load(&table);
+    struct jp_ranges *fresh = old == &tables[0] ? &tables[1] : &tables[0];
     atomic_fetch_add(&fillings, 1);
-    for (; i < old->count && old->ranges[i].end <= range.start; i++)
-        copy_sig(&fresh->ranges[count++], &old->ranges[i]);
-    while (i < old->count && old->ranges[i].start < range.end)
-        i++;
-    if (count + 1 + (old->count - i) <= RANGES_MAX) {
-        copy_sig(&fresh->ranges[count++], &range);
-        for (; i < old->count; i++)
-            copy_sig(&fresh->ranges[count++], &old->ranges[i]);
-        fresh->count = count;
-        fresh->anonymous = old->anonymous; /* may include overlapped ones */
-        fresh->low = old->low;
-        fresh->high = old->high;
-        count_anonymous_sig(fresh, &range);
-        atomic_store(&table, fresh);
-        int fd = jp_mapfile_open_sig();
-        jp_text_init_sig(&text, line, sizeof(line));
-        jp_mapfile_line_sig(&text, jp_sys_clock_sig(CLOCK_MONOTONIC),
-                            jp_module_event_sig(vma));
-        jp_module_put_sig(fd, vma, 0, &text);
-        if (fd >= 0)
-            jp_sys_close_sig(fd);
-    } else {
+    if (!jp_ranges_insert_sig(fresh, old, &range)) {
         jp_count_sig(JP_COUNT_MAP_LOST, 1);
+        return;
     }
+    atomic_store(&table, fresh);
+    int fd = jp_mapfile_open_sig();
+    jp_text_init_sig(&text, line, sizeof(line));
+    jp_mapfile_line_sig(&text, jp_sys_clock_sig(CLOCK_MONOTONIC),
+                        jp_module_event_sig(vma));
+    jp_module_put_sig(fd, vma, 0, &text);
+    if (fd >= 0)
+        jp_sys_close_sig(fd);
 }
 
 static void insert_sig(const struct jp_vma *vma)
@@ -455,14 +375,14 @@ static void insert_sig(const struct jp_vma *vma)
 
 /* Extends a range over the ranges without a file beside it, as a JIT compiler's
  * memory grows piece by piece. */
-static void join_sig(const struct table *in, struct jp_vma *vma)
+static void join_sig(const struct jp_ranges *in, struct jp_vma *vma)
 {
     const struct jp_maps_range *before =
-        vma->start != 0 ? find_sig(in, vma->start - 1) : NULL;
-    const struct jp_maps_range *behind = find_sig(in, vma->end);
-    if (before != NULL && is_anonymous_sig(before))
+        vma->start != 0 ? jp_ranges_find_sig(in, vma->start - 1) : NULL;
+    const struct jp_maps_range *behind = jp_ranges_find_sig(in, vma->end);
+    if (before != NULL && jp_ranges_is_anonymous_sig(before))
         vma->start = before->start;
-    if (behind != NULL && is_anonymous_sig(behind))
+    if (behind != NULL && jp_ranges_is_anonymous_sig(behind))
         vma->end = behind->end;
 }
 
@@ -470,7 +390,8 @@ void jp_maps_note_sig(uint64_t start, uint64_t end)
 {
     struct jp_vma vma = {.start = start, .end = end, .prot = JP_PROT_EXEC};
     struct jp_maps_range known;
-    if ((look_sig(find_sig, start, &known) == 0 && known.end >= end) ||
+    if ((look_sig(jp_ranges_find_sig, start, &known) == 0 &&
+         known.end >= end) ||
         !jp_mapfile_ready_sig())
         return;
     for (unsigned i = 0; i < YIELDS; i++) {
@@ -505,7 +426,7 @@ static int look_up_sig(uint64_t address)
     if (!due_sig(jp_sys_clock_sig(CLOCK_MONOTONIC), INTERVAL_NS) ||
         jp_maps_scan_sig() != 0)
         return 0;
-    return look_sig(find_sig, address, NULL) == 0;
+    return look_sig(jp_ranges_find_sig, address, NULL) == 0;
 }
 
 int jp_maps_executable_sig(struct jp_buffer *buffer, uint64_t address)
@@ -514,7 +435,8 @@ int jp_maps_executable_sig(struct jp_buffer *buffer, uint64_t address)
     uint64_t *cached = &buffer->pages[page % JP_BUFFER_PAGES];
     if (*cached == page && page != 0)
         return 1;
-    if (look_sig(find_sig, address, NULL) != 0 && !look_up_sig(address))
+    if (look_sig(jp_ranges_find_sig, address, NULL) != 0 &&
+        !look_up_sig(address))
         return 0;
     *cached = page;
     return 1;
@@ -522,12 +444,12 @@ int jp_maps_executable_sig(struct jp_buffer *buffer, uint64_t address)
 
 int jp_maps_find_sig(uint64_t address, struct jp_maps_range *range)
 {
-    return look_sig(find_sig, address, range);
+    return look_sig(jp_ranges_find_sig, address, range);
 }
 
 int jp_maps_at_sig(uint32_t index, struct jp_maps_range *range)
 {
-    return look_sig(at_sig, index, range) == 0;
+    return look_sig(jp_ranges_at_sig, index, range) == 0;
 }
 
 uint32_t jp_maps_epoch_sig(void)
@@ -542,10 +464,11 @@ int jp_maps_is_dirty_sig(void)
 
 int jp_maps_anonymous_sig(uint64_t address)
 {
-    const struct table *now = atomic_load(&table);
+    const struct jp_ranges *now = atomic_load(&table);
     struct jp_maps_range range;
     return now->anonymous != 0 && address >= now->low && address < now->high &&
-           look_sig(find_sig, address, &range) == 0 && is_anonymous_sig(&range);
+           look_sig(jp_ranges_find_sig, address, &range) == 0 &&
+           jp_ranges_is_anonymous_sig(&range);
 }
 
 int jp_maps_any_anonymous_sig(void)
@@ -585,7 +508,7 @@ int jp_maps_region_sig(uint64_t address, uint64_t *start, uint64_t *end)
  * cannot read its mappings, it is all that is ever known. */
 void jp_maps_reset_sig(void)
 {
-    struct table *now = atomic_load(&table);
+    struct jp_ranges *now = atomic_load(&table);
     /* If another thread was scanning during the fork, the table in use is still
      * complete. */
     atomic_store(&scanning, 0);

@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "ranges.h"
+
 struct jp_buffer;
 struct jp_vma;
 
@@ -68,13 +70,6 @@ int jp_maps_any_anonymous_sig(void);
  * one, -EBUSY while another thread scans. */
 int jp_maps_region_sig(uint64_t address, uint64_t *start, uint64_t *end);
 
-/* An executable range, and the part of a file that is mapped there. */
-struct jp_maps_range {
-    uint64_t start, end, offset, inode; /* inode 0: no file */
-    uint64_t device;
-    uint64_t base; /* where the file's offset 0 is mapped; 0: unknown */
-};
-
 /* Copies the table's range around `address`.  Returns 0, -ENOENT, or -EAGAIN
  * while the table is empty. */
 int jp_maps_find_sig(uint64_t address, struct jp_maps_range *range);
@@ -82,10 +77,6 @@ int jp_maps_find_sig(uint64_t address, struct jp_maps_range *range);
 /* Copies the table's range with this index, from 0 in the order of addresses.
  * Returns 0 behind the last one, else 1. */
 int jp_maps_at_sig(uint32_t index, struct jp_maps_range *range);
-
-/* Whether two ranges are at the same place and of the same part of a file. */
-int jp_maps_same_sig(const struct jp_maps_range *a,
-                     const struct jp_maps_range *b);
 
 /* The number of changes: of scans that found a known range gone or changed, or
  * that followed the closing of a library.  What was learnt of code while the

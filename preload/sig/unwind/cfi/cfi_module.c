@@ -236,7 +236,7 @@ static int still_there_sig(struct jp_cfi_module *module, uint32_t epoch)
     if (atomic_load(&module->epoch) == epoch)
         return 1;
     if (jp_maps_find_sig(module->range.start, &range) == 0 &&
-        jp_maps_same_sig(&range, &module->range) &&
+        jp_ranges_same_sig(&range, &module->range) &&
         range.base == module->range.base && same_bytes_sig(&module->image)) {
         atomic_store(&module->epoch, epoch);
         return 1;
