@@ -289,6 +289,23 @@ static inline uint64_t jp_arch_thread_sig(void)
     return thread;
 }
 
+/* See x86_64.h.  (Linux has keys here from 6.12 on, as permission
+ * overlays; no machine with them was at hand.) */
+static inline int jp_arch_has_keys(void)
+{
+    return 0;
+}
+
+static inline void jp_arch_set_keys_sig(uint32_t rights)
+{
+    (void)rights;
+}
+
+static inline uint32_t jp_arch_open_keys_sig(void)
+{
+    return 0;
+}
+
 /* See x86_64.h.  Here the word is the address of the table of the thread's
  * modules (ELF Handling For Thread-Local Storage, 3.3, variant I). */
 #define JP_ARCH_THREAD_WORD 0ULL

@@ -349,6 +349,22 @@ static inline uint64_t jp_arch_thread_sig(void)
     return thread;
 }
 
+/* See x86_64.h.  (There are none.) */
+static inline int jp_arch_has_keys(void)
+{
+    return 0;
+}
+
+static inline void jp_arch_set_keys_sig(uint32_t rights)
+{
+    (void)rights;
+}
+
+static inline uint32_t jp_arch_open_keys_sig(void)
+{
+    return 0;
+}
+
 /* See x86_64.h.  The thread's variables begin at tp; the address of the table
  * of its modules is the first of the two words below (psABI, "Thread Local
  * Storage"; glibc, sysdeps/riscv/nptl/tls.h, tcbhead_t). */

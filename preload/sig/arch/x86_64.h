@@ -5,6 +5,7 @@
 #ifndef JP_ARCH_X86_64_H
 #define JP_ARCH_X86_64_H
 
+#include <cpuid.h>
 #include <elf.h>
 #include <linux/audit.h>
 #include <stdatomic.h>
@@ -361,6 +362,31 @@ static inline uint64_t jp_arch_thread_sig(void)
     uint64_t thread;
     __asm__ volatile("rdfsbase %0" : "=r"(thread));
     return thread;
+}
+
+/* Whether memory may have protection keys: bit OSPKE of CPUID's leaf 7, in ECX
+ * (Intel SDM, volume 2, CPUID). */
+static inline int jp_arch_has_keys(void)
+{
+    uint32_t a, b, c, d;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & 1U << 4) != 0;
+}
+
+/* Sets the thread's rights (PKRU: two bits a key, one that forbids to access and
+ * one that forbids to write; Intel SDM, volume 3, "Protection Keys"). */
+static inline void jp_arch_set_keys_sig(uint32_t rights)
+{
+    __asm__ volatile("wrpkru" : : "a"(rights), "c"(0), "d"(0) : "memory");
+}
+
+/* Lets the thread read and write memory of all keys.  Returns the rights that it
+ * had, for jp_arch_set_keys_sig. */
+static inline uint32_t jp_arch_open_keys_sig(void)
+{
+    uint32_t rights, zero;
+    __asm__ volatile("rdpkru" : "=a"(rights), "=d"(zero) : "c"(0));
+    jp_arch_set_keys_sig(0);
+    return rights;
 }
 
 /* A thread pointer that the C library made is recognised by the word at this

@@ -35,6 +35,7 @@ enum { JP_ENDED_NOT, JP_ENDED_FOR_ALL, JP_ENDED_HERE, JP_ENDED_HERE_RUNNING };
 struct jp_process {
     uint8_t is_child;         /* not the first process of the tree */
     uint8_t tells_again;      /* jp_arch_tells_again's answer */
+    uint8_t has_keys;         /* jp_arch_has_keys's answer */
     uint32_t forked_by;       /* pid of the process that forked this one, as
                                  that process knew it; 0: this image began with
                                  exec */
