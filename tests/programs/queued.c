@@ -3,9 +3,10 @@
  * Real-time signals that are queued to the first thread, eight at a time, while
  * it computes: each comes, in the order in which it was sent, with what it
  * carries.
- *     queued thread|process [SIGNALS=3000]
- * Sent by another thread (pthread_sigqueue), or by a child.  Prints how many
- * came, how many of them out of order, and how many with another sender.
+ *     queued thread|process|self [SIGNALS=3000]
+ * Sent by another thread (pthread_sigqueue), by a child, or by the thread to
+ * itself, up to 8,000 while it blocks them, and then the next ones.  Prints how
+ * many came, how many of them out of order, and how many with another sender.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
@@ -15,6 +16,9 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
+
+/* (The kernel looks through all of them for each signal of another number.) */
+#define DEEPEST 8000
 
 static int signals, number, from_child;
 static pid_t sender;
@@ -46,10 +50,25 @@ static void *send_all(void *unused)
     return unused;
 }
 
+static void send_to_itself(const sigset_t *set, const sigset_t *before)
+{
+    for (int i = 0; i < signals;) {
+        union sigval value = {.sival_int = i};
+        pthread_sigmask(SIG_BLOCK, set, NULL);
+        for (int n = 0; n < DEEPEST && i < signals &&
+                        pthread_sigqueue(first, number, value) == 0;
+             n++)
+            value.sival_int = ++i;
+        pthread_sigmask(SIG_SETMASK, before, NULL);
+    }
+    sent = 1;
+}
+
 int main(int argc, char **argv)
 {
     pthread_t other;
     sigset_t set, before;
+    const int from_itself = argc > 1 && strcmp(argv[1], "self") == 0;
     from_child = argc > 1 && strcmp(argv[1], "process") == 0;
     signals = (int)argument(argc, argv, 2, 3000);
     number = SIGRTMIN + 3;
@@ -61,7 +80,9 @@ int main(int argc, char **argv)
     sigemptyset(&set);
     sigaddset(&set, number);
     pthread_sigmask(SIG_BLOCK, &set, &before);
-    if (from_child) {
+    if (from_itself) {
+        send_to_itself(&set, &before);
+    } else if (from_child) {
         sender = fork();
         if (sender == 0) {
             send_all(NULL);

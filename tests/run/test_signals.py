@@ -44,15 +44,16 @@ class Queued(Case):
     def test_in_order(self):
         """Real-time signals that come while jprof's handler runs are put off,
         and keep their places before those that wait already."""
-        for sender in "thread", "process":
+        for sender, count in (("thread", "3000"), ("process", "3000"),
+                              ("self", "24000")):
             for flags in ("JP_START JP_PERIOD=0.0002",
                           "JP_START JP_REALTIME JP_PERIOD=0.0002"):
                 with self.subTest(sender=sender, flags=flags):
-                    done = self.run_program(program("queued"), sender, "3000",
+                    done = self.run_program(program("queued"), sender, count,
                                             flags=flags)
                     self.assertEqual(
                         (done.status, done.out, done.err),
-                        (0, "come 3000 disordered 0 wrong 0\n", ""))
+                        (0, f"come {count} disordered 0 wrong 0\n", ""))
 
 
 class Dispositions(Same):
