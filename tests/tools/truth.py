@@ -8,6 +8,7 @@ the other way round, the end of a stratum is unsure by its length.  After a
 thread's last sample its last stratum is unsure, or what was given it unseen.
 """
 import collections
+import os
 import re
 import subprocess
 
@@ -42,7 +43,7 @@ class Phase:
 def functions_of(path):
     """[(first address, end, name)] of an ELF file."""
     out = subprocess.run(["nm", "-S", path], stdout=subprocess.PIPE,
-                         check=True).stdout.decode()
+                         stderr=subprocess.DEVNULL, check=True).stdout.decode()
     rows = [line.split() for line in out.splitlines()]
     return [(int(row[0], 16), int(row[0], 16) + int(row[1], 16), row[3])
             for row in rows if len(row) == 4 and row[2] in "tT"]
@@ -79,9 +80,53 @@ def totals(out):
     return found
 
 
+CALL_BYTES = 4      # of the longest instruction that makes a system call
+
+
+class Calls:
+    """The functions of stacks, without what a hook of jprof's calls to do its
+    work.  A wait is found at its system call or behind it, and in one call of a
+    function or another."""
+
+    def __init__(self, run):
+        self.run, self.finders = run, {}
+        self.own = [(int(keys["start"], 16), int(keys["end"], 16))
+                    for _, keys in run.events("module")
+                    if keys["path"].endswith("/libjprof.so")]
+
+    def function(self, address):
+        """Its name; of a library without symbols, the address."""
+        for _, keys in self.run.events("module"):
+            if int(keys["start"], 16) <= address < int(keys["end"], 16):
+                path = keys["path"]
+                if path not in self.finders:
+                    self.finders[path] = names(self.run, path) \
+                        if os.path.exists(path) else lambda _: None
+                return self.finders[path](address) or address
+        return address
+
+    def path(self, stack):
+        functions = [self.function(address - (i > 0))
+                     for i, address in enumerate(stack)]
+        inner = [i for i, address in enumerate(stack)
+                 if self.is_own(address - (i > 0)) and
+                 not str(functions[i]).startswith("jp_hook_")]
+        return functions[max(inner, default=-1) + 1:]
+
+    def is_own(self, address):
+        return any(low <= address < high for low, high in self.own)
+
+    @staticmethod
+    def same(left, right):
+        return right is not None and len(left) == len(right) and all(
+            a == b or (isinstance(a, int) and isinstance(b, int) and
+                       abs(a - b) <= CALL_BYTES)
+            for a, b in zip(left, right))
+
+
 class Stay:
-    """A thread's samples that wait with one stack, one after the other: by how
-    much their weights are more than the time between them."""
+    """A thread's samples that wait with one path of functions, one after the
+    other: by how much their weights are more than the time between them."""
     GAP = 24
 
     def __init__(self):
@@ -109,7 +154,7 @@ class End:
     def __init__(self, period):
         self.period, self.held = period, None
         self.when, self.weight, self.until, self.again = 0, 0, 0, 0
-        self.stack = None
+        self.functions = None
 
     def add(self, held, when, weight, event):
         if self.held is not None and when == self.when:
@@ -134,7 +179,7 @@ class End:
 def compare(log, path, out):
     """{tid: [Phase]} of a log of `rhythms` at `path` that printed `out`."""
     run = decode.load(log)[0]
-    name_of = names(run, path)
+    name_of, calls = names(run, path), Calls(run)
     threads = {}
     for tid, function, wall, cpu in re.findall(
             r"(?m)^truth (\d+) (\w+) ([\d.]+) ([\d.]+)$", out):
@@ -145,6 +190,7 @@ def compare(log, path, out):
             run.samples, key=lambda sample: sample[0]):
         held = frozenset(name_of(address - (i > 0))
                          for i, address in enumerate(stack))
+        functions = calls.path(stack)
         end = last.setdefault(tid, End(run.header["period_ns"]))
         before = held if end.held is None else end.held
         unsure = min(max(weight, end.weight), when - end.when) / 1e9
@@ -153,14 +199,14 @@ def compare(log, path, out):
             if inside:
                 phase.got[event] += weight / 1e9
                 phase.samples += 1
-            if event != "blocked" or stack != end.stack:
+            if event != "blocked" or not calls.same(functions, end.functions):
                 phase.variance += phase.stay.end()
             if inside:
                 phase.stay.add(when, weight)
             if inside != (phase.function in before):
                 phase.variance += unsure ** 2 * 2 / 3
         end.add(held, when, weight, event)
-        end.stack = stack
+        end.functions = functions
     ended = max([sample[0] for sample in run.samples] +
                 [when for when, _ in run.events("exit")])
     for tid, end in last.items():
