@@ -44,7 +44,7 @@ class Spy(Case):
         self.assertGreater(self.seen(done.err), 100)
 
     def test_new_modules_and_threads(self):
-        done = self.spied(program("dlopener"), program("spinlib.so"), "0.5")
+        done = self.spied(program("dlopener"), program("spinlib.so"), "1")
         self.assertEqual(done.status, 0, done.err)
         self.assertGreater(self.seen(done.err), 50)
         done = self.spied(program("threads_many"), "200", "0.01")
@@ -52,7 +52,7 @@ class Spy(Case):
         self.assertGreater(self.seen(done.err), 50)
 
     def test_jit_code(self):
-        done = self.spied(program("jitter"), "0.5")
+        done = self.spied(program("jitter"), "1")
         self.assertEqual(done.status, 0, done.err)
         self.assertGreater(self.seen(done.err), 50)
 
@@ -64,9 +64,9 @@ class Spy(Case):
         self.assertGreater(self.seen(done.err), 500)
 
     def test_frame_pointers(self):
-        for argv in ((program("shares"), "4", "0.3"),
-                     (program("dlopener"), program("spinlib.so"), "0.5"),
-                     (program("jitter"), "0.5")):
+        for argv in ((program("shares"), "4", "0.5"),
+                     (program("dlopener"), program("spinlib.so"), "1"),
+                     (program("jitter"), "1")):
             done = self.spied(*argv, flags=TICK_FLAGS + " JP_STACK=fp")
             self.assertEqual(done.status, 0, done.err)
             self.assertGreater(self.seen(done.err), 50)
