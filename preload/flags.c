@@ -182,20 +182,30 @@ static const char *set_filename(struct jp_config *config, struct value value)
     return NULL;
 }
 
-/* Reads `device:inode`. */
+/* Takes what comes before the first colon, or all, off `rest`. */
+static struct value part_of(struct value *rest)
+{
+    const char *colon = memchr(rest->text, ':', rest->length);
+    const struct value part = {
+        rest->text, colon != NULL ? (size_t)(colon - rest->text) : rest->length};
+    const size_t past = part.length + (colon != NULL);
+    *rest = (struct value){rest->text + past, rest->length - past};
+    return part;
+}
+
+/* Reads `device:inode[:path]`. */
 static const char *set_folder(struct jp_config *config, struct value value)
 {
-    const char *colon = memchr(value.text, ':', value.length);
-    const struct value device = {
-        value.text, colon != NULL ? (size_t)(colon - value.text) : 0};
-    const struct value inode = {value.text + device.length + 1,
-                                colon != NULL ? value.length - device.length - 1
-                                              : 0};
+    const struct value device = part_of(&value), inode = part_of(&value);
     uint64_t first, second;
-    if (!parse_size(device, &first) || !parse_size(inode, &second))
+    if (!parse_size(device, &first) || !parse_size(inode, &second) ||
+        (value.length > 0 && value.text[0] != '/') ||
+        value.length >= sizeof(config->folder))
         return "is no device:inode of a folder; flag ignored";
     config->folder_device = first;
     config->folder_inode = second;
+    memcpy(config->folder, value.text, value.length);
+    config->folder[value.length] = '\0';
     return NULL;
 }
 

@@ -197,7 +197,8 @@ class Identity(Case):
         self.assertEqual(status, 0, err)
         info = os.stat(home + "/p")
         self.assertRegex(out, r" JP_FILENAME=/proc/\d+/fd/\d+/jprof-log "
-                         "JP_FOLDER_ID=%d:%d\n" % (info.st_dev, info.st_ino))
+                         "JP_FOLDER_ID=%d:%d:%s\n" %
+                         (info.st_dev, info.st_ino, home + "/p"))
         own = self.folder("own", 0)
         status, out, err = self.jprof("-o", own + "/p", "sh", "-c", show)
         self.assertEqual(status, 0, err)
@@ -207,6 +208,24 @@ class Identity(Case):
             "sh", "-c", BUSY)
         self.assertEqual(status, 0, err)
         self.assertIn("jprof: report: " + own + "/inner/report.html", err)
+
+
+    def test_where_the_descriptor_is_not_to_be_had(self):
+        """In a user namespace of its own a process may not use the launcher's
+        descriptor, as Chromium's sandboxed ones: it goes by the path, but into
+        no other folder."""
+        home = self.folder("home", self.users["a"], 0o777)
+        moved = "mv {0} {0}.moved && mkdir {0}".format(home + "/moved")
+        for name, first in (("kept", "true"), ("moved", moved)):
+            status, out, err = self.jprof(
+                "-o", home + "/" + name, "sh", "-c",
+                first + "; exec unshare -U -r sh -c 'echo $$; " + BUSY + "'")
+            self.assertIn(status, (0, 70), err)
+            logs = {folder: [log for log in os.listdir(home + "/" + folder)
+                             if re.match("jprof-log-%s" % out.strip(), log)]
+                    for folder in os.listdir(home)}
+            self.assertEqual([folder for folder in logs if logs[folder]],
+                             ["kept"] if name == "kept" else [], logs)
 
 
 class Swapped(Case):

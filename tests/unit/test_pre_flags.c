@@ -164,6 +164,11 @@ static void test_folder(void **state)
           "JP_FOLDER_ID=3:4");
     assert_int_equal(config.folder_device, 3);
     assert_int_equal(config.folder_inode, 4);
+    assert_string_equal(config.folder, "");
+    parse("JP_FILENAME=/a/b JP_FOLDER_ID=1:2:/e%20:f");
+    assert_string_equal(said, "");
+    assert_int_equal(config.folder_inode, 2);
+    assert_string_equal(config.folder, "/e%20:f");
 }
 
 static void test_rtc(void **state)

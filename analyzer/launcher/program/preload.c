@@ -90,17 +90,22 @@ static char *escape(const char *path)
 }
 
 /* Which folder the library may write to, where the path may lead to another;
- * allocated. */
+ * and that path, for processes that may not use the launcher's descriptor, as
+ * one in a user namespace of its own.  Allocated. */
 static char *identity(const struct jl_folder *folder)
 {
     struct stat info;
+    char *path, *text;
 
     if (!folder->is_elsewhere)
         return jr_strdup("");
     if (fstat(folder->fd, &info) != 0)
         jl_fail(JR_FAILED, "%s: %s", folder->shown, strerror(errno));
-    return jr_printf(" " JP_FLAG_FOLDER "=%" PRIu64 ":%" PRIu64,
-                     (uint64_t)info.st_dev, (uint64_t)info.st_ino);
+    path = escape(folder->path);
+    text = jr_printf(" " JP_FLAG_FOLDER "=%" PRIu64 ":%" PRIu64 ":%s",
+                     (uint64_t)info.st_dev, (uint64_t)info.st_ino, path);
+    free(path);
+    return text;
 }
 
 void jl_flags_set(struct jl_env *env, const struct jl_options *options,

@@ -68,7 +68,7 @@ static int base_sig(struct jp_text *log, uint32_t pid, int *named)
 
 void jp_logname_guard(void)
 {
-    static char folder[JP_PATH_MAX];
+    static char folder[JP_PATH_MAX], other[JP_PATH_MAX];
     struct jp_text text;
     int named;
     if (jp_config.folder_inode == 0)
@@ -79,7 +79,10 @@ void jp_logname_guard(void)
         return;
     while (text.length > 0 && folder[text.length - 1] != '/')
         jp_text_trim_sig(&text, text.length - 1);
-    jp_sys_guard(folder, jp_config.folder_device, jp_config.folder_inode);
+    jp_text_init_sig(&text, other, sizeof(other));
+    expand_sig(&text, jp_config.folder, jp_owner->pid);
+    jp_sys_guard(folder, other, jp_config.folder_device,
+                 jp_config.folder_inode);
 }
 
 /* The name of a file that belongs to the log: `word` for a final log. */

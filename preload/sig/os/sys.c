@@ -84,14 +84,16 @@ int jp_sys_awaits_descriptor_sig(int error, struct jp_sys_wait *wait)
 
 /* The folder that jp_sys_guard named; length 0: none. */
 static struct {
-    const char *path;
+    const char *path, *other;
     size_t length;
     uint64_t device, inode;
 } guard;
 
-void jp_sys_guard(const char *folder, uint64_t device, uint64_t inode)
+void jp_sys_guard(const char *folder, const char *other, uint64_t device,
+                  uint64_t inode)
 {
     guard.path = folder;
+    guard.other = other;
     guard.device = device;
     guard.inode = inode;
     while (folder[guard.length] != '\0')
@@ -107,20 +109,27 @@ static int is_guarded_sig(const char *path)
     return guard.length > 0;
 }
 
-/* Opens the guarded folder.  Returns the descriptor or -errno; -ESTALE: another
- * folder is at its path. */
-__attribute__((noinline)) static int open_guarded_sig(void)
+/* Opens the guarded folder by one of its paths.  Returns the descriptor or
+ * -errno; -ESTALE: another folder is there. */
+__attribute__((noinline)) static int open_path_sig(const char *path)
 {
     struct stat info = {0};
     jp_sys_before_open_sig();
     const int fd = jp_sys_after_open_sig(
-        (int)jp_sys_sig(SYS_openat, AT_FDCWD, (long)guard.path,
+        (int)jp_sys_sig(SYS_openat, AT_FDCWD, (long)path,
                         O_RDONLY | O_DIRECTORY | O_CLOEXEC | READ_MARK, 0, 0));
     if (fd < 0 || (jp_sys_fstat_sig(fd, &info) == 0 &&
                    info.st_dev == guard.device && info.st_ino == guard.inode))
         return fd;
     jp_sys_close_sig(fd);
     return -ESTALE;
+}
+
+/* Opens the guarded folder. */
+static int open_guarded_sig(void)
+{
+    const int fd = open_path_sig(guard.path);
+    return fd < 0 && guard.other[0] == '/' ? open_path_sig(guard.other) : fd;
 }
 
 /* What *path starts from, for the system calls: AT_FDCWD, or the guarded

@@ -34,9 +34,12 @@ extern jp_sys_verdict *_Atomic jp_sys_judge;
 
 /* Has every path that begins with `folder` lead into the folder with this
  * device and inode, and no other: opening, linking and renaming fail with
- * -ESTALE once another folder is at that path.  The string ends with a slash,
- * is not copied and must stay.  Called once, by the constructor. */
-void jp_sys_guard(const char *folder, uint64_t device, uint64_t inode);
+ * -ESTALE once another folder is at that path.  `other` is another path to it,
+ * for when the first does not lead there; one without a leading slash is none.
+ * `folder` ends with a slash; the strings are not copied and must stay.  Called
+ * once, by the constructor. */
+void jp_sys_guard(const char *folder, const char *other, uint64_t device,
+                  uint64_t inode);
 
 /* openat(2) with O_CLOEXEC; never waits, whatever is at the path.  Returns the
  * descriptor, which jp_sys_close_sig closes. */

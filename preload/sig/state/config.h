@@ -36,6 +36,7 @@ struct jp_config {
     uint64_t folder_device; /* JP_FOLDER_ID: the folder that filename must be */
     uint64_t folder_inode;  /* in; inode 0: any folder will do */
     char filename[JP_NAME_MAX]; /* JP_FILENAME; "": the default name */
+    char folder[JP_NAME_MAX];   /* JP_FOLDER_ID: another path to it; "": none */
     char flags[JP_NAME_MAX];    /* JPROF_FLAGS itself, for the log's header */
 };
 
