@@ -123,6 +123,9 @@ enum jp_counter {
                                  ran, of their own clock or their process's: one
                                  sample has their CPU time, at the function that
                                  they began with */
+    JP_COUNT_MAKING_NS,       /* clocks of CPU time: what jprof itself used to
+                                 make the log and threads' first samples, ns;
+                                 no sample stands for it (no loss) */
     JP_COUNT_COUNT
 };
 

@@ -24,6 +24,11 @@ static uint64_t less(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 static uint64_t most(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -94,6 +99,7 @@ static void join(struct jr_cover_process *process,
     to->sampled_ns = jr_add(before.sampled_ns, to->sampled_ns);
     to->lost_ns = jr_add(before.lost_ns, to->lost_ns);
     to->looking_ns = jr_add(before.looking_ns, to->looking_ns);
+    to->making_ns = jr_add(before.making_ns, to->making_ns);
     to->edges_ns = jr_add(before.edges_ns, to->edges_ns);
     to->cut |= before.cut;
     to->off = to->off ? to->off : before.off;
@@ -473,12 +479,18 @@ static void settle_own(struct jr_cover_process *process)
                                  less(process->own_ns, process->last.cpu_ns));
     else if (process->last.ended)
         process->after_ns = less(process->own_ns, process->last.cpu_ns);
-    process->off_ns =
-        process->off_ns < process->own_ns ? process->off_ns : process->own_ns;
+    process->off_ns = least(process->off_ns, process->own_ns);
     process->last.looking_ns =
-        process->last.looking_ns < process->own_ns - process->off_ns
-            ? process->last.looking_ns
-            : process->own_ns - process->off_ns;
+        least(process->last.looking_ns, process->own_ns - process->off_ns);
+    process->last.making_ns =
+        least(process->last.making_ns, process->own_ns - process->off_ns -
+                                           process->last.looking_ns);
+}
+
+uint64_t jr_cover_due(const struct jr_cover_process *process)
+{
+    return process->own_ns - process->off_ns - process->last.looking_ns -
+           process->last.making_ns;
 }
 
 static void sum_process(struct jr_cover *cover,
@@ -496,8 +508,8 @@ static void sum_process(struct jr_cover *cover,
     cover->edges_ns = jr_add(cover->edges_ns, process->last.edges_ns);
     cover->paused_ns = jr_add(cover->paused_ns, process->off_ns);
     cover->looking_ns = jr_add(cover->looking_ns, process->last.looking_ns);
-    cover->cpu_ns = jr_add(cover->cpu_ns, process->own_ns - process->off_ns -
-                                              process->last.looking_ns);
+    cover->making_ns = jr_add(cover->making_ns, process->last.making_ns);
+    cover->cpu_ns = jr_add(cover->cpu_ns, jr_cover_due(process));
     cover->sampled_ns = jr_add(cover->sampled_ns, process->last.sampled_ns);
 }
 

@@ -37,6 +37,7 @@ struct jr_cover_image {
     uint64_t sampled_ns;  /* CPU time that samples stand for */
     uint64_t lost_ns;     /* CPU time that lost samples stand for */
     uint64_t looking_ns;  /* CPU time of jprof's signals in waiting threads */
+    uint64_t making_ns;   /* CPU time that jprof made the log in */
     uint64_t edges_ns;    /* CPU time of threads outside of their clocks */
     uint64_t period_ns;
     uint8_t paused;  /* the profile did not run at its end */
@@ -49,8 +50,8 @@ struct jr_cover_image {
 
 /* A process, all its programs together. */
 struct jr_cover_process {
-    struct jr_cover_image last; /* sampled_ns, lost_ns, looking_ns, children_ns:
-                               of all */
+    struct jr_cover_image last; /* sampled_ns, lost_ns, looking_ns, making_ns,
+                               children_ns: of all */
     uint64_t before_ns; /* CPU time before its programs' profiles began */
     uint64_t after_ns;  /* and after the profile's end, at the process's */
     uint64_t off_ns;    /* CPU time while the profile did not run */
@@ -99,6 +100,7 @@ struct jr_cover {
     uint64_t edges_ns;    /* in it: of threads outside of their clocks */
     uint64_t paused_ns;   /* not in it: while profiles did not run, */
     uint64_t looking_ns;  /* what jprof's signals took in waiting threads, */
+    uint64_t making_ns;   /* what jprof took to make logs, */
     uint64_t cut_ns;      /* and of processes whose samples were overwritten */
     uint64_t children_ns; /* not in it: of children, when logs are few */
     uint64_t wall_ns;     /* of the run, as the launcher saw it; 0: not known */
@@ -126,6 +128,9 @@ void jr_cover_add(struct jr_cover *cover, const struct jr_cover_image *image);
  * the caller. */
 void jr_cover_image(const struct jr_run *run, const struct jr_map *map,
                     struct jr_cover_image *image);
+
+/* After jr_cover_finish: the CPU time of a process that samples should cover. */
+uint64_t jr_cover_due(const struct jr_cover_process *process);
 
 /* Sums up.  merged: the report is of whole trees, not of some processes. */
 void jr_cover_finish(struct jr_cover *cover, int merged);

@@ -212,9 +212,7 @@ void jr_cover_gaps(struct jr_cover *cover)
     for (size_t i = 0; i < cover->nprocesses; i++) {
         const struct jr_cover_process *process = &cover->processes[i];
         const struct jr_gap alone = {.count = 1,
-                                     .cpu_ns = process->own_ns -
-                                               process->off_ns -
-                                               process->last.looking_ns,
+                                     .cpu_ns = jr_cover_due(process),
                                      .sampled_ns = process->last.sampled_ns,
                                      .period_ns = process->last.period_ns};
 

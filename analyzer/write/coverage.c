@@ -72,6 +72,7 @@ char *jr_coverage_text(const struct jr_report *report, int *bad)
     append(&text, cover->looking_ns,
            "more used by jprof to sample waiting "
            "threads");
+    append(&text, cover->making_ns, "more used by jprof to make logs");
     append(&text, cover->cpu_ns ? cover->cut_ns : 0,
            "more in processes whose older samples were overwritten");
     append(&text, cover->children_ns,

@@ -161,6 +161,28 @@ static void take_sig(struct jp_thread *thread, const struct jp_budget *budget,
         jp_sampling_lowered_sig(budget, all);
 }
 
+/* The calling thread's CPU clock, if its next sample is its first, which takes
+ * more than a millisecond where the log is made for it; else 0. */
+static uint64_t before_first_sig(const struct jp_clock_kind *kind,
+                                 const struct jp_thread *thread)
+{
+    return kind->cpu && thread->last.sampled_ns == 0
+               ? jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID)
+               : 0;
+}
+
+/* Has what the thread's first sample took count as jprof's: processes that live
+ * for some milliseconds would seem to have used twice as much as they did, and
+ * no tick that comes later would be there to stand for it. */
+static void after_first_sig(struct jp_thread *thread, uint64_t begin_ns)
+{
+    const uint64_t end_ns = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
+    if (thread->last.sampled_ns == 0 || end_ns <= begin_ns)
+        return;
+    jp_count_sig(JP_COUNT_MAKING_NS, end_ns - begin_ns);
+    jp_clock_skip_sig(thread, end_ns - begin_ns);
+}
+
 /* Handles a signal of the calling thread's own clock.  If it comes while the
  * thread is taking a sample (libunwind unblocks signals), its weight is carried
  * to the next sample.  (Not inlined: that would enlarge the stack frame of all
@@ -179,7 +201,10 @@ own_clock_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
     thread->last.due = (struct jp_due){0};
     jp_budget_enter_sig(&thread->clock.budget, &visit, signal->now_ns);
     if (jp_clock_due_sig(kind, thread, signal, &thread->last.due)) {
+        const uint64_t begin_ns = before_first_sig(kind, thread);
         take_sig(thread, &thread->clock.budget, signal);
+        if (begin_ns != 0)
+            after_first_sig(thread, begin_ns);
         if (thread->last.due.probes)
             jp_budget_probe_sig(&thread->clock.budget, &visit);
         if (kind->done != NULL)

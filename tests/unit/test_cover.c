@@ -459,6 +459,25 @@ static void follows_a_profile_s_course(void **state)
     assert_true(image.paused);
 }
 
+/* What jprof took to make the log is told apart, and is not to be covered. */
+static void leaves_out_making(void **state)
+{
+    struct jr_map map = {0};
+    struct jr_run run = {.cpu_ns = 16 * MS};
+    struct jr_cover cover = {0};
+    struct jr_cover_image image;
+
+    (void)state;
+    run.header.cpu_ns = 20 * MS;
+    run.header.counters[JP_COUNT_MAKING_NS] = 3 * MS;
+    jr_cover_image(&run, &map, &image);
+    jr_cover_add(&cover, &image);
+    jr_cover_finish(&cover, 0);
+    assert_int_equal(cover.making_ns, 3 * MS);
+    assert_int_equal(cover.cpu_ns, 17 * MS);
+    jr_cover_free(&cover);
+}
+
 /* The process began 35 ms before its log; or when is not known. */
 static void knows_when_a_process_began(void **state)
 {
@@ -570,6 +589,7 @@ int main(void)
         cmocka_unit_test(knows_parents_in_namespaces),
         cmocka_unit_test(says_what_is_elsewhere),
         cmocka_unit_test(follows_a_profile_s_course),
+        cmocka_unit_test(leaves_out_making),
         cmocka_unit_test(knows_when_a_process_began),
         cmocka_unit_test(goes_by_the_lowered_rate),
     };

@@ -163,8 +163,12 @@ static void *sampler(void *data)
         atomic_store(&values[number], value);
         if (jp_thread_by_value_sig(value) != thread)
             return "another has the record";
-        for (int i = 0; i < SAMPLES; i++)
+        for (int i = 0; i < SAMPLES; i++) {
             sample(value, i % 7);
+            /* No timer of the thread's has run out by its CPU clock, so its
+             * overrun count is to be believed behind the first sample, too. */
+            thread->clock.skipped = 0;
+        }
         end_life(thread);
         if (jp_thread_by_value_sig(value) != NULL)
             return "a record outlives its thread";

@@ -356,6 +356,13 @@ void jp_clock_pace_sig(struct jp_thread *thread)
     catch_up_sig(thread);
 }
 
+void jp_clock_skip_sig(struct jp_thread *thread, uint64_t ns)
+{
+    thread->clock.cpu_ns += ns;
+    thread->clock.skipped = 1;
+    jp_clock_pace_sig(thread);
+}
+
 int jp_clock_due_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
                      const struct jp_signal *signal, struct jp_due *due)
 {

@@ -63,6 +63,10 @@ int jp_clock_due_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
 /* Sets the calling thread's clock to the period of its budget. */
 void jp_clock_pace_sig(struct jp_thread *thread);
 
+/* Leaves ns of CPU time, which the calling thread has just used for jprof, out
+ * of what the samples of its own clock stand for. */
+void jp_clock_skip_sig(struct jp_thread *thread, uint64_t ns);
+
 /* Takes the CPU time, in ns, that the thread's next sample stands for besides
  * its own: from before it had a record, or since the last sample before its
  * clock was stopped.  0 the next time. */

@@ -132,16 +132,20 @@ static uint64_t ended_sig(struct jp_thread *thread, uint64_t cpu_ns,
 }
 
 /* The weight of a signal.  weight_ns, which its overrun count says, is right
- * but for two cases.  A thread's first signal may have been set to its first
+ * but for three cases.  A thread's first signal may have been set to its first
  * tick: it stands for the periods that ended in the tick before, or, if it
  * comes late, for all since the thread was armed.  With a lengthened period,
- * the periods asked for that have ended are counted.  Where a filter forbids
- * to read the clock, the overrun count alone says how many periods ended. */
+ * the periods asked for that have ended are counted; and so they are after
+ * jp_clock_skip_sig, as the signal may have been sent before.  Where a filter
+ * forbids to read the clock, the overrun count alone says how many periods
+ * ended. */
 static uint64_t weigh_sig(struct jp_thread *thread, uint64_t weight_ns)
 {
     const int64_t first =
         (int64_t)atomic_exchange(&thread->clock.first_tick_ns, 0);
-    const int exact = jp_budget_exact_sig(&thread->clock.budget);
+    const int exact =
+        jp_budget_exact_sig(&thread->clock.budget) || thread->clock.skipped;
+    thread->clock.skipped = 0;
     const uint64_t cpu =
         first != 0 || exact ? jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) : 0;
     if (cpu == 0) {

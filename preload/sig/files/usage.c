@@ -54,9 +54,13 @@ uint64_t jp_usage_children_sig(void)
 }
 
 /* The process's CPU time, by one of two calls, as a filter may forbid either; 0
- * when it forbids both. */
+ * when it forbids both.  While a timer runs on the process's clock, as jprof's
+ * slow one does, that clock is as old as the kernel's last look at the thread,
+ * up to a tick; reading the thread's clock first has the kernel look
+ * (proc_sample_cputime_atomic and task_sched_runtime in Linux). */
 static uint64_t process_sig(void)
 {
+    jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
     const uint64_t cpu = jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID);
     return cpu != 0 ? cpu : usage_sig(RUSAGE_SELF);
 }

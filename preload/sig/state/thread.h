@@ -105,6 +105,8 @@ struct jp_thread_clock {
     uint8_t no_cpu_wakeup;      /* the kernel refused that timer */
     uint8_t refused;            /* JP_REFUSED_*, each counted once */
     uint8_t unread;             /* samples since the CPU clock was read */
+    uint8_t skipped;            /* jp_clock_skip_sig was called since the last
+                                   signal (CPU timers) */
     _Atomic uint8_t gives_way;  /* it is armed with begins_with, and the
                                    process's clock follows */
     int32_t descriptor;         /* number that the perf event's signals carry,
