@@ -61,7 +61,8 @@ SANITIZE := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined \
 
 # Functions of the library's of which a test has its own: __wrap_NAME.
 FAKE_KERNEL := jp_sys_clock_sig jp_sys_sig jp_delay_sig
-$(B)/tests/unit/test_pre_weights: WRAP := $(FAKE_KERNEL) \
+$(B)/tests/unit/test_pre_weights $(B)/tests/unit/test_pre_means: \
+  WRAP := $(FAKE_KERNEL) \
   jp_sys_map_file_sig jp_sys_unmap_sig jp_sys_close_sig
 $(B)/tests/unit/test_pre_last $(B)/tests/unit/test_pre_weights_real \
   $(B)/tests/unit/test_pre_strata $(B)/tests/unit/test_pre_fenced \

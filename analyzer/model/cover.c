@@ -40,6 +40,7 @@ void jr_cover_free(struct jr_cover *cover)
         free(cover->gaps[i].why);
     free(cover->gaps);
     free(cover->processes);
+    free(cover->briefs);
     free(cover->trees);
     *cover = (struct jr_cover){0};
 }
@@ -115,13 +116,19 @@ static void join(struct jr_cover_process *process,
             jr_add(process->off_ns, less(later->last.before_ns, before.cpu_ns));
 }
 
+static void sort(struct jr_cover *cover)
+{
+    if (cover->nprocesses)
+        qsort(cover->processes, cover->nprocesses, sizeof *cover->processes,
+              by_image);
+}
+
 static void join_images(struct jr_cover *cover)
 {
     struct jr_cover_process *all = cover->processes;
     size_t kept = 0;
 
-    if (cover->nprocesses)
-        qsort(all, cover->nprocesses, sizeof *all, by_image);
+    sort(cover);
     for (size_t i = 0; i < cover->nprocesses; i++) {
         struct jr_cover_image *one = kept ? &all[kept - 1].last : NULL;
 
@@ -135,10 +142,8 @@ static void join_images(struct jr_cover *cover)
     cover->nprocesses = kept;
 }
 
-/* The first of the `sorted` processes, which are in order, that is not before
- * this one. */
-static size_t first_of(const struct jr_cover *cover, size_t sorted,
-                       uint32_t tree, uint32_t pid)
+size_t jr_cover_first_of(const struct jr_cover *cover, size_t sorted,
+                         uint32_t tree, uint32_t pid)
 {
     return JR_FIRST_NOT(sorted, i,
                         cover->processes[i].last.tree < tree ||
@@ -161,7 +166,7 @@ static struct jr_cover_process *find(const struct jr_cover *cover,
 {
     struct jr_cover_process *found = NULL;
 
-    for (size_t i = first_of(cover, sorted, tree, pid);
+    for (size_t i = jr_cover_first_of(cover, sorted, tree, pid);
          i < sorted && is_of(cover, i, tree, pid); i++)
         if (!found || cover->processes[i].last.begin_ns <= time_ns)
             found = &cover->processes[i];
@@ -182,7 +187,7 @@ static struct jr_cover_process *find_inner(const struct jr_cover *cover,
 
     if (cover->trees[tree].root == 1)
         return NULL;
-    for (size_t i = first_of(cover, sorted, tree, 1);
+    for (size_t i = jr_cover_first_of(cover, sorted, tree, 1);
          i < sorted && is_of(cover, i, tree, 1); i++) {
         struct jr_cover_process *process = &cover->processes[i];
         const struct jr_cover_image *image = &process->last;
@@ -226,7 +231,7 @@ static void add_reaped(struct jr_cover *cover, size_t sorted, uint32_t tree,
 static void add_reason(struct jr_cover *cover, size_t sorted, uint32_t tree,
                        const struct jr_tree_line *line)
 {
-    for (size_t i = first_of(cover, sorted, tree, line->pid);
+    for (size_t i = jr_cover_first_of(cover, sorted, tree, line->pid);
          i < sorted && is_of(cover, i, tree, line->pid); i++) {
         struct jr_cover_process *process = &cover->processes[i];
 
@@ -245,6 +250,14 @@ static void add_line(struct jr_cover *cover, size_t sorted, uint32_t tree,
 {
     if (line->kind == JR_TREE_CHILD || line->kind == JR_TREE_RUN)
         add_reaped(cover, sorted, tree, line);
+}
+
+static void add_brief(struct jr_cover *cover, size_t sorted, uint32_t tree,
+                      const struct jr_tree_line *line)
+{
+    (void)sorted;
+    if (line->kind == JR_TREE_BRIEF)
+        jr_cover_brief(cover, tree, line);
 }
 
 static void add_why(struct jr_cover *cover, size_t sorted, uint32_t tree,
@@ -299,7 +312,7 @@ static struct jr_cover_process *parent_of(const struct jr_cover *cover,
     struct jr_cover_process *found = NULL;
 
     for (size_t i =
-             first_of(cover, cover->nprocesses, image->tree, image->ppid);
+             jr_cover_first_of(cover, cover->nprocesses, image->tree, image->ppid);
          i < cover->nprocesses && is_of(cover, i, image->tree, image->ppid);
          i++) {
         struct jr_cover_process *one = &cover->processes[i];
@@ -332,7 +345,8 @@ static void sum_children(struct jr_cover *cover)
         struct jr_cover_process *child = &cover->processes[i];
         struct jr_cover_process *parent = parent_of(cover, child);
 
-        child->is_orphan = !parent && !child->is_root && child->has_log;
+        child->is_orphan = !parent && !child->is_root &&
+                           (child->has_log || child->is_brief);
         if (!parent)
             parent = root_above(cover, child);
         if (parent && parent != child)
@@ -356,8 +370,9 @@ static uint64_t own_of(const struct jr_cover_process *process)
  * of one without a log, its own time is in it. */
 static uint64_t left_of(const struct jr_cover_process *process)
 {
-    return less(process->has_log ? process->last.children_ns
-                                 : process->reaped_ns,
+    return less(process->has_log || process->is_brief
+                    ? process->last.children_ns
+                    : process->reaped_ns,
                 process->kids_ns);
 }
 
@@ -373,7 +388,7 @@ static uint64_t excess_of(const struct jr_cover *cover, uint32_t tree)
         if (process->last.tree != tree)
             continue;
         sum = jr_add(sum, own_of(process));
-        if (process->has_log)
+        if (process->has_log || process->is_brief)
             sum = jr_add(sum, left_of(process));
         if (process->is_root)
             told = jr_add(told, process->reaped_ns);
@@ -511,6 +526,11 @@ static void sum_process(struct jr_cover *cover,
     cover->making_ns = jr_add(cover->making_ns, process->last.making_ns);
     cover->cpu_ns = jr_add(cover->cpu_ns, jr_cover_due(process));
     cover->sampled_ns = jr_add(cover->sampled_ns, process->last.sampled_ns);
+    if (process->is_brief)
+        cover->brief_ns =
+            jr_add(cover->brief_ns,
+                   less(jr_cover_due(process),
+                        jr_add(process->before_ns, process->after_ns)));
 }
 
 /* CPU time of processes of which there is no other trace: what the launcher's
@@ -525,7 +545,7 @@ static uint64_t rest_of(const struct jr_cover *cover)
         own = jr_add(own, process->own_ns);
         if (process->is_root)
             total = jr_add(total, process->reaped_ns);
-        if (process->has_log)
+        if (process->has_log || process->is_brief)
             waited = jr_add(waited,
                             less(process->last.children_ns, process->kids_ns));
     }
@@ -538,10 +558,11 @@ void jr_cover_finish(struct jr_cover *cover, int merged)
     join_images(cover);
     each_line(cover, add_run);
     if (merged) {
+        each_line(cover, add_brief);
+        jr_cover_join_briefs(cover);
+        sort(cover);
         each_line(cover, add_line);
-        if (cover->nprocesses)
-            qsort(cover->processes, cover->nprocesses, sizeof *cover->processes,
-                  by_image);
+        sort(cover);
         each_line(cover, add_why);
         sum_children(cover);
         take_off_orphans(cover);

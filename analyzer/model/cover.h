@@ -60,6 +60,7 @@ struct jr_cover_process {
     uint64_t own_ns;    /* all of its CPU time */
     uint64_t end_ns;    /* when it was waited for; 0: not known */
     uint8_t has_log, is_root;
+    uint8_t is_brief;  /* it has no log, as no sample found it */
     uint8_t is_orphan; /* its parent is not known, and it is in nobody's time */
     uint8_t supposed;  /* reaped_ns is nobody's word, but what is left over */
     const struct jr_tree_line *reason; /* why it cannot be profiled, or NULL */
@@ -87,6 +88,8 @@ struct jr_cover_tree {
 struct jr_cover {
     struct jr_cover_process *processes;
     size_t nprocesses, processes_room;
+    struct jr_cover_process *briefs; /* what lines told, JR_TREE_BRIEF */
+    size_t nbriefs, briefs_room;
     struct jr_cover_tree *trees;
     size_t ntrees, trees_room;
     /* After jr_cover_finish: */
@@ -95,6 +98,7 @@ struct jr_cover {
     uint64_t cpu_ns;      /* all CPU time that was to be covered, */
     uint64_t sampled_ns;  /* and what of it is in samples */
     uint64_t rest_ns;     /* in it: of processes nothing else is known of */
+    uint64_t brief_ns;    /* in it: of processes that no sample found */
     uint64_t before_ns;   /* in it: before programs' profiles began */
     uint64_t after_ns;    /* in it: at processes' ends, after the profile's */
     uint64_t edges_ns;    /* in it: of threads outside of their clocks */
@@ -134,6 +138,18 @@ uint64_t jr_cover_due(const struct jr_cover_process *process);
 
 /* Sums up.  merged: the report is of whole trees, not of some processes. */
 void jr_cover_finish(struct jr_cover *cover, int merged);
+
+/* cover_image.c: adds what a line, JR_TREE_BRIEF, says of its process; later
+ * joins all such with the processes that logs tell of, which are in order, or
+ * makes processes of them, at the end. */
+void jr_cover_brief(struct jr_cover *cover, uint32_t tree,
+                    const struct jr_tree_line *line);
+void jr_cover_join_briefs(struct jr_cover *cover);
+
+/* The first of the first `sorted` processes, which are in order, that is not
+ * before one with this tree and pid. */
+size_t jr_cover_first_of(const struct jr_cover *cover, size_t sorted,
+                         uint32_t tree, uint32_t pid);
 
 /* cover_gap.c: finds the gaps. */
 void jr_cover_gaps(struct jr_cover *cover);

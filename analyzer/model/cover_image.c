@@ -4,6 +4,9 @@
  * Runs in: analyzer. */
 #include "cover.h"
 
+#include <stdlib.h>
+
+#include "base/mem.h"
 #include "model.h"
 
 /* A profile that is to run from the start does so this soon. */
@@ -125,4 +128,115 @@ void jr_cover_image(const struct jr_run *run, const struct jr_map *map,
     image->paused = !course.on;
     stop(&course, image->cpu_ns);
     image->on_ns = course.on_ns;
+}
+
+void jr_cover_brief(struct jr_cover *cover, uint32_t tree,
+                    const struct jr_tree_line *line)
+{
+    *JR_PUSH(cover->briefs, cover->nbriefs, cover->briefs_room) =
+        (struct jr_cover_process){.last = {.tree = tree,
+                                           .pid = line->pid,
+                                           .ppid = line->ppid,
+                                           .begin_ns = line->time_ns,
+                                           .before_ns = line->before_ns,
+                                           .cpu_ns = line->cpu_ns,
+                                           .children_ns = line->children_ns,
+                                           .ended = line->ended},
+                                  .before_ns = line->before_ns,
+                                  .is_brief = 1};
+}
+
+/* In order of their pids and, of one, of time. */
+static int by_time(const void *one, const void *other)
+{
+    const struct jr_cover_image *a =
+        &((const struct jr_cover_process *)one)->last;
+    const struct jr_cover_image *b =
+        &((const struct jr_cover_process *)other)->last;
+
+    if (a->tree != b->tree)
+        return a->tree < b->tree ? -1 : 1;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+}
+
+static uint64_t beyond(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* Joins a program without a log with one that the process executed before, as
+ * its CPU clock has gone on since.  (An exec may have failed: the program is
+ * the same then.)  Returns 0 where it cannot be of that process. */
+static int join_later(struct jr_cover_process *to,
+                      const struct jr_cover_process *later)
+{
+    const int same =
+        to->is_brief && to->last.before_ns == later->last.before_ns;
+
+    if (to->last.ended || later->last.cpu_ns < to->last.cpu_ns ||
+        (!same && later->last.before_ns < to->last.cpu_ns))
+        return 0;
+    if (!same)
+        to->before_ns = jr_add(
+            to->before_ns, beyond(later->last.before_ns, to->last.cpu_ns));
+    to->last.before_ns = later->last.before_ns;
+    to->last.cpu_ns = later->last.cpu_ns;
+    to->last.ended = later->last.ended;
+    if (later->last.children_ns > to->last.children_ns)
+        to->last.children_ns = later->last.children_ns;
+    return 1;
+}
+
+/* Joins one with the process of a log, which lived then: the program came
+ * before the last one with a log, or behind it. */
+static int join_logged(struct jr_cover *cover, size_t logged,
+                       const struct jr_cover_process *brief)
+{
+    const struct jr_cover_image *last = &brief->last;
+    struct jr_cover_process *found = NULL;
+
+    for (size_t i = jr_cover_first_of(cover, logged, last->tree, last->pid);
+         i < logged && cover->processes[i].last.tree == last->tree &&
+         cover->processes[i].last.pid == last->pid;
+         i++) {
+        struct jr_cover_process *one = &cover->processes[i];
+
+        if (beyond(one->last.begin_ns,
+                   jr_add(one->last.unlogged_ns, JP_LOG_TICK_NS)) <=
+            last->begin_ns)
+            found = one;
+    }
+    if (found == NULL)
+        return 0;
+    if (last->begin_ns > found->last.begin_ns)
+        return join_later(found, brief);
+    if (last->cpu_ns > found->last.before_ns)
+        return 0;
+    found->before_ns = beyond(found->before_ns,
+                              beyond(last->cpu_ns, last->before_ns));
+    return 1;
+}
+
+void jr_cover_join_briefs(struct jr_cover *cover)
+{
+    const size_t logged = cover->nprocesses;
+
+    if (cover->nbriefs)
+        qsort(cover->briefs, cover->nbriefs, sizeof *cover->briefs, by_time);
+    for (size_t i = 0; i < cover->nbriefs; i++) {
+        const struct jr_cover_process *brief = &cover->briefs[i];
+        struct jr_cover_process *before =
+            cover->nprocesses > logged
+                ? &cover->processes[cover->nprocesses - 1]
+                : NULL;
+
+        if (join_logged(cover, logged, brief) ||
+            (before && before->last.tree == brief->last.tree &&
+             before->last.pid == brief->last.pid && join_later(before, brief)))
+            continue;
+        *JR_PUSH(cover->processes, cover->nprocesses, cover->processes_room) =
+            *brief;
+    }
 }

@@ -18,6 +18,7 @@ static const char *const events[] = {
     [JR_TREE_CHILD] = JP_TREE_CHILD,
     [JR_TREE_EXEC] = JP_TREE_EXEC,
     [JR_TREE_NOLOG] = JP_TREE_NOLOG,
+    [JR_TREE_BRIEF] = JP_TREE_BRIEF,
     [JR_TREE_RUN] = JP_TREE_RUN,
 };
 #define EVENTS (sizeof events / sizeof *events)
@@ -47,6 +48,13 @@ static int take_id(const struct jr_line *line, const char *key, uint32_t *id)
     return 0;
 }
 
+static uint64_t number_of(const struct jr_line *line, const char *key)
+{
+    uint64_t number;
+
+    return jr_line_number(line, key, 10, &number) < 0 ? 0 : number;
+}
+
 static int take_line(struct jr_tree *tree, const struct jr_line *line)
 {
     struct jr_tree_line taken = {.time_ns = line->time_ns};
@@ -60,10 +68,11 @@ static int take_line(struct jr_tree *tree, const struct jr_line *line)
         return -1;
     if (take_id(line, "ppid", &taken.ppid) < 0)
         taken.ppid = 0;
-    if (jr_line_number(line, "cpu", 10, &taken.cpu_ns) < 0)
-        taken.cpu_ns = 0;
-    if (jr_line_number(line, "wall", 10, &taken.wall_ns) < 0)
-        taken.wall_ns = 0;
+    taken.cpu_ns = number_of(line, "cpu");
+    taken.wall_ns = number_of(line, "wall");
+    taken.before_ns = number_of(line, "before");
+    taken.children_ns = number_of(line, "children");
+    taken.ended = number_of(line, "ended") != 0;
     taken.why = take_text(line, "why");
     taken.path = take_text(line, "path");
     taken.args = take_args(line);

@@ -15,6 +15,7 @@ enum jr_tree_kind {
     JR_TREE_CHILD, /* a process was waited for */
     JR_TREE_EXEC,  /* it executes what cannot be profiled */
     JR_TREE_NOLOG, /* its log could not be made */
+    JR_TREE_BRIEF, /* it made no log, as no sample found it */
     JR_TREE_RUN    /* the launcher's: the whole run */
 };
 
@@ -23,8 +24,12 @@ struct jr_tree_line {
     uint64_t cpu_ns; /* CPU time, with that of the children that were waited
                         for; 0: not known */
     uint64_t wall_ns;
+    /* JR_TREE_BRIEF, whose cpu_ns is without children: CPU time when the
+     * profile began, and of the children that it has waited for. */
+    uint64_t before_ns, children_ns;
     uint32_t root, pid, ppid;
     uint8_t kind;      /* enum jr_tree_kind */
+    uint8_t ended;     /* JR_TREE_BRIEF: by its end, not by an exec */
     char *why;         /* a word, "" when there is none */
     char *path, *args; /* "" likewise; arguments joined by blanks */
     char *text;        /* more of it; of a run, why its runtime was not

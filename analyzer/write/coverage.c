@@ -174,9 +174,8 @@ static char *unsampled_text(const struct jr_cover *cover, size_t i)
                           "destructors, and the kernel's release of memory"},
         {cover->edges_ns, "in the kernel, as threads began and ended, outside "
                           "of their clocks"},
-        {cover->rest_ns, "in processes without a log (shorter than one period, "
-                         "or with a parent that is not profiled), and at the "
-                         "end of processes of less than 50 ms"},
+        {cover->rest_ns, "in processes that are not profiled, and at the end "
+                         "of processes of less than 50 ms"},
     };
 
     for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) {

@@ -291,6 +291,8 @@ void jp_control_exit_sig(void)
     atomic_store(&ended, 1);
     atomic_store(&jp_process.running, 0);
     stop_sig();
+    if (atomic_load(&jp_log.state) == JP_LOG_NONE)
+        jp_usage_end_sig();
     if (atomic_load(&jp_log.state) != JP_LOG_READY || !take_over_sig())
         return;
     jp_usage_end_sig();

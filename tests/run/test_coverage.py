@@ -53,31 +53,6 @@ int main(int argc, char **argv)
 """
 
 
-# Computes without system calls, for a time that its address chooses, so that the
-# last tick is anywhere, and then executes a command; says what its CPU clock has
-# told just before.
-LEAVES = r"""
-#include <stdint.h>
-#include <stdio.h>
-#include <time.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-    struct timespec now;
-    const unsigned long most = 90000000 + (uintptr_t)argv / 16 % 7000000;
-    (void)argc;
-    for (volatile unsigned long i = 0; i < most; i++)
-        ;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    printf("%d %lld\n", (int)getpid(), now.tv_sec * 1000000000LL + now.tv_nsec);
-    fflush(stdout);
-    for (volatile unsigned long i = 0; i < 3000000; i++)
-        ;
-    execv(argv[1], argv + 1);
-    return 1;
-}
-"""
-
 # Threads that compute for 8 ms each, a part of a millisecond at a time, and are
 # there when the process ends, by _exit if there is an argument.
 BURSTS = """
@@ -317,21 +292,6 @@ class Missing(CoverageCase):
                         0.05, summary)
         for run in self.all_runs():
             self.assertEqual(run.header["cpu_ended"], 1)
-
-    def test_time_before_an_exec(self):
-        """The process's clock, on which a timer of jprof's runs, is up to a
-        tick late by itself."""
-        self.compile("leaves", "-O1", source=LEAVES)
-        late = []
-        for _ in range(8):
-            done = self.run_program(self.path("leaves"), "/bin/true")
-            self.assertEqual(done.status, 0, done.err)
-            told = int(done.out.split()[1])
-            cpu = [run.header["cpu_ns"] for run in self.all_runs()
-                   if run.header["exe"].endswith("leaves")]
-            self.assertEqual(len(cpu), 1)
-            late.append(told - cpu[0])
-        self.assertLess(max(late), 0, late)
 
     def test_first_process_of_a_namespace(self):
         """It has two numbers, and is one process."""

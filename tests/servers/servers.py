@@ -56,8 +56,9 @@ COVERED_EACH = 0.90
 LOOKED_AT = 0.05
 # What a process uses after the library is gone, where nothing tells it.
 BESIDES = 0.01
-# The counter of what looking at waiting threads costs them, in real time.
-LOOKING = 20
+# The counters of what looking at waiting threads costs them, in real time, and
+# of what making logs takes, in CPU time.
+LOOKING, MAKING = 20, 24
 
 
 class Outcome:
@@ -170,33 +171,67 @@ def measure(logs, ended):
             cpu = [sample for sample in run.samples
                    if sample[3] in ("cpu", "running")]
             mine["weight"] += sum(sample[2] for sample in cpu) / 1e9
-            mine["looking"] += run.header["counters"][LOOKING] / 1e9
+            mine["looking"] += (run.header["counters"][LOOKING] +
+                                run.header["counters"][MAKING]) / 1e9
             mine["logs"] += 1
             mine["samples"] += len(run.samples)
             mine["whole"] += sum(sample[4] == "root" for sample in run.samples)
             mine["lost"] += run.lost()
             mine["damage"] += len(run.damage)
+    for brief in tree_lines(logs, "jprof-brief"):
+        entry(brief["pid"])
+        headers.setdefault(brief["pid"], []).append({
+            "cpu_before_ns": brief["before"], "cpu_ns": brief["cpu"],
+            "cpu_ended": brief["ended"]})
+    left = {line["pid"] for line in tree_lines(logs, "jprof-exec")}
     for pid, its in headers.items():
         found[pid]["before"] = before(its)
-        found[pid]["after"] = after(its, found[pid]["cpu"])
+        found[pid]["after"] = after(its, found[pid]["cpu"], pid in left)
+    for pid in below(left, [end for end in ended if end.pid not in headers]):
+        found[pid]["after"] = found[pid]["cpu"]
     return list(found.values())
+
+
+def below(left, unseen):
+    """The numbers of those of the `unseen` processes that are one of `left`
+    or came from one."""
+    found, more = set(), True
+    while more:
+        more = {end.pid for end in unseen
+                if end.pid in left or end.parent in left | found} - found
+        found |= more
+    return found
+
+
+def tree_lines(logs, word):
+    """The tree's lines of one kind, as dicts of their numbers."""
+    told = []
+    for path in glob.glob(logs + "/*tree*"):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for _, its, *pairs in map(str.split, file):
+                if its == word:
+                    keys = dict(pair.split("=", 1) for pair in pairs)
+                    told.append({key: int(value) for key, value in keys.items()
+                                 if value.isdigit()})
+    return told
 
 
 def before(headers):
     """The CPU time that a process used in exec and the loader, before the
     library was in it, once for each program that it executed."""
     total = last = 0
-    for header in sorted(headers, key=lambda header: header["mono_ns"]):
+    for header in sorted(headers, key=lambda header: header["cpu_ns"]):
         total += max(0, header["cpu_before_ns"] - last)
         last = header["cpu_ns"]
     return total / 1e9
 
 
-def after(headers, cpu):
+def after(headers, cpu, left):
     """The CPU time that a process used at its end, after its profile: the
-    kernel then takes its memory down."""
-    last = max(headers, key=lambda header: header["mono_ns"])
-    if not last["cpu_ended"]:
+    kernel then takes its memory down; or, where it `left` its profile, in a
+    program that was executed without the library, as a shell of sshd's is."""
+    last = max(headers, key=lambda header: header["cpu_ns"])
+    if not last["cpu_ended"] and not left:
         return 0.0
     return max(0.0, cpu - last["cpu_ns"] / 1e9)
 
@@ -255,7 +290,7 @@ def show(program, mode, outcome, texts):
     print(f"{'NOT SO' if texts else 'ok'}: {program.name}, {mode}: "
           f"{len(outcome.results)} results, {outcome.total('cpu'):.2f} s of "
           f"CPU ({outcome.total('before'):.2f} before the library was there, "
-          f"{outcome.total('after'):.2f} after processes' profiles, "
+          f"{outcome.total('after'):.2f} after profiles or without the library, "
           f"{outcome.total('looking'):.2f} of looking) "
           f"in {len(outcome.processes)} processes, "
           f"{outcome.total('logs')} logs{share}{whole}", flush=True)

@@ -156,6 +156,7 @@ static void coverage(const struct jr_cover *cover, FILE *out)
     fprintf(out, "covered_s: %.6f\n", (double)cover->sampled_ns / 1e9);
     fprintf(out, "cpu_all_s: %.6f\n", (double)cover->cpu_ns / 1e9);
     fprintf(out, "cpu_untraced_s: %.6f\n", (double)cover->rest_ns / 1e9);
+    fprintf(out, "cpu_brief_s: %.6f\n", (double)cover->brief_ns / 1e9);
     fprintf(out, "cpu_before_s: %.6f\n", (double)cover->before_ns / 1e9);
     fprintf(out, "cpu_after_s: %.6f\n", (double)cover->after_ns / 1e9);
     fprintf(out, "cpu_edges_s: %.6f\n", (double)cover->edges_ns / 1e9);

@@ -70,7 +70,7 @@ int jp_exec_before(void)
         jp_local_begin_vfork_child();
         return 0;
     }
-    jp_usage_note_sig();
+    jp_usage_exec_sig();
     done |= give_up();
     if (atomic_load(&jp_process.running)) {
         if (jp_process.clock->sees_waits)

@@ -102,12 +102,13 @@ static void remove_sig(int fd, const struct stat *ours)
         jp_mine_unlink_sig(name.map, ours->st_dev, ours->st_ino);
 }
 
-static int open_sig(void)
+/* create: O_CREAT or 0. */
+static int open_sig(int create)
 {
     struct stat info;
     for (unsigned turn = 0; turn < TURNS; turn++) {
         const int fd = jp_sys_open_sig(
-            name.map, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0600);
+            name.map, O_RDWR | O_APPEND | create | O_NOFOLLOW, 0600);
         if (fd < 0)
             return fd;
         const int whose = whose_sig(fd, &info);
@@ -130,12 +131,13 @@ void jp_tree_line_sig(struct jp_text *text, const char *event, uint32_t pid)
     jp_mapfile_decimal_sig(text, "pid", pid);
 }
 
-void jp_tree_append_sig(struct jp_text *text)
+/* Ends the line and appends it.  create: as open_sig's. */
+static void append_sig(struct jp_text *text, int create)
 {
     struct stat info;
     if (!known)
         return;
-    const int fd = open_sig();
+    const int fd = open_sig(create);
     if (fd < 0)
         return;
     if (text->length + 1 >= text->size)
@@ -146,6 +148,29 @@ void jp_tree_append_sig(struct jp_text *text)
         (uint64_t)info.st_size + text->length <= jp_sys_file_limit_sig())
         jp_sys_write_sig(fd, text->data, text->length);
     jp_sys_close_sig(fd);
+}
+
+void jp_tree_append_sig(struct jp_text *text)
+{
+    append_sig(text, O_CREAT);
+}
+
+void jp_tree_brief_sig(uint64_t before_ns, uint64_t cpu_ns,
+                       uint64_t children_ns, int ended)
+{
+    char line[224];
+    struct jp_text text;
+    if (!jp_tree_wanted_sig())
+        return;
+    const long parent = jp_sys_sig(SYS_getppid, 0, 0, 0, 0, 0);
+    jp_text_init_sig(&text, line, sizeof(line));
+    jp_tree_line_sig(&text, JP_TREE_BRIEF, jp_owner->pid);
+    jp_mapfile_decimal_sig(&text, "ppid", parent > 0 ? (uint64_t)parent : 0);
+    jp_mapfile_decimal_sig(&text, "before", before_ns);
+    jp_mapfile_decimal_sig(&text, "cpu", cpu_ns);
+    jp_mapfile_decimal_sig(&text, "children", children_ns);
+    jp_mapfile_decimal_sig(&text, "ended", ended != 0);
+    append_sig(&text, jp_process.is_child ? O_CREAT : 0);
 }
 
 void jp_tree_child_sig(uint32_t pid, uint64_t cpu_ns)

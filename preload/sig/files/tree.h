@@ -37,6 +37,13 @@ void jp_tree_append_sig(struct jp_text *text);
  * JP_TREE_CPU_MIN_NS. */
 void jp_tree_child_sig(uint32_t pid, uint64_t cpu_ns);
 
+/* Writes the line of this process, which no sample has found, so that it has no
+ * log, and which ends or, with ended 0, executes another program: its CPU time
+ * when the profile began and now, and that of the children that it has waited
+ * for.  The tree's first process makes no file for it. */
+void jp_tree_brief_sig(uint64_t before_ns, uint64_t cpu_ns,
+                       uint64_t children_ns, int ended);
+
 /* Writes the line of this process, whose log could not be made for `error` (a
  * positive errno).  `buffer`: room for the line. */
 void jp_tree_nolog_sig(char *buffer, size_t size, int error);

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "notes.h"
+#include "tree.h"
 #include "sig/log/log.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
@@ -97,11 +98,30 @@ void jp_usage_note_sig(void)
         write_sig(header, jp_sys_clock_sig(CLOCK_MONOTONIC));
 }
 
+/* Where no sample has made a log, the CPU times go into the tree's file. */
+static void brief_sig(int ended)
+{
+    const uint64_t cpu = process_sig();
+    if (atomic_load(&jp_log.state) == JP_LOG_NONE && cpu != 0)
+        jp_tree_brief_sig(atomic_load(&jp_process.first_section_cpu_ns), cpu,
+                          jp_usage_children_sig(), ended);
+}
+
+void jp_usage_exec_sig(void)
+{
+    if (header_sig() != NULL)
+        jp_usage_note_sig();
+    else
+        brief_sig(0);
+}
+
 void jp_usage_end_sig(void)
 {
     struct jp_log_header *header = header_sig();
-    if (header == NULL)
+    if (header == NULL) {
+        brief_sig(1);
         return;
+    }
     jp_usage_note_sig();
     if (header->cpu_ended == 0)
         jp_count_sig(JP_COUNT_EDGES_NS, jp_threads_edges_sig(header->cpu_ns));

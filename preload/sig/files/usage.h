@@ -26,8 +26,12 @@ void jp_usage_begin_sig(void);
  * header.  Does nothing without a log. */
 void jp_usage_note_sig(void);
 
-/* Does the same when the process ends, and keeps what it wrote: CPU time from
- * here on is in no sample. */
+/* Called before an exec: does the same; without a log, the tree's file is told
+ * (jp_tree_brief_sig). */
+void jp_usage_exec_sig(void);
+
+/* Does that when the process ends, and keeps what it wrote: CPU time from here
+ * on is in no sample. */
 void jp_usage_end_sig(void);
 
 /* Called at samples: does jp_usage_note_sig once a second. */

@@ -38,6 +38,9 @@ static struct page pages[PAGES];
 
 /* 1: some page is to be kept; else the table need not be searched. */
 static _Atomic uint32_t some_wanted;
+/* 1: there is an entry.  Without one, nobody goes through the table: in each
+ * forked child its memory, 30 pages, would be made for it. */
+static _Atomic uint32_t some_known;
 static _Atomic int is_scarce; /* 1: more than FREELY is kept */
 
 /* Used by the thread that keeps pages. */
@@ -60,8 +63,10 @@ static struct page *find_sig(uint64_t number)
         struct page *page = &pages[(at + i) % PAGES];
         uint64_t there = atomic_load(&page->number);
         if (there == 0 &&
-            atomic_compare_exchange_strong(&page->number, &there, number))
+            atomic_compare_exchange_strong(&page->number, &there, number)) {
+            atomic_store(&some_known, 1);
             return page;
+        }
         if (there == number)
             return page;
     }
@@ -264,7 +269,7 @@ static int open_sig(void)
 
 void jp_code_keep_sig(int all)
 {
-    if (JP_CODE_MAX - used < PAGE ||
+    if (atomic_load(&some_known) == 0 || JP_CODE_MAX - used < PAGE ||
         (!all && atomic_exchange(&some_wanted, 0) == 0))
         return;
     const uint32_t waiting = count_sig(1, all);
@@ -281,6 +286,8 @@ void jp_code_keep_sig(int all)
 
 void jp_code_reset_sig(void)
 {
+    if (atomic_exchange(&some_known, 0) == 0)
+        return;
     for (uint32_t i = 0; i < PAGES; i++) {
         atomic_store(&pages[i].number, 0);
         atomic_store(&pages[i].hits, 0);

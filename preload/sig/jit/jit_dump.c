@@ -50,6 +50,9 @@ struct dump {
 
 static struct dump dumps[DUMPS_MAX];
 static _Atomic int some_seen;
+/* How many of them to go through: 0 until there is one, as each has a page of
+ * memory, which would be made for it, and in each forked child anew. */
+static _Atomic uint32_t dumps_used;
 static char line[JP_MAP_LINE_MAX];
 static char entries[2048];
 
@@ -109,6 +112,7 @@ void jp_jitdump_mapped_sig(const struct jp_vma *vma)
     free->held = NULL;
     free->inherited = 0;
     atomic_store(&free->state, MAPPED);
+    atomic_store(&dumps_used, DUMPS_MAX);
 }
 
 /* Whether the file at fd is the mapped one: by its inode or, as some file
@@ -310,7 +314,7 @@ int jp_jitdump_seen_sig(void)
 
 int jp_jitdump_pending_sig(void)
 {
-    for (unsigned i = 0; i < DUMPS_MAX; i++) {
+    for (uint32_t i = 0; i < atomic_load(&dumps_used); i++) {
         if (atomic_load(&dumps[i].state) == MAPPED)
             return 1;
     }
@@ -319,7 +323,7 @@ int jp_jitdump_pending_sig(void)
 
 void jp_jitdump_look_sig(void)
 {
-    for (unsigned i = 0; i < DUMPS_MAX; i++) {
+    for (uint32_t i = 0; i < atomic_load(&dumps_used); i++) {
         if (atomic_load(&dumps[i].state) == MAPPED)
             record_sig(&dumps[i]);
     }
@@ -354,7 +358,7 @@ static void save_sig(struct dump *dump, int whole)
 void jp_jitdump_save_sig(int whole)
 {
     jp_jitdump_look_sig();
-    for (unsigned i = 0; i < DUMPS_MAX; i++) {
+    for (uint32_t i = 0; i < atomic_load(&dumps_used); i++) {
         if (atomic_load(&dumps[i].state) == DUMP)
             save_sig(&dumps[i], whole);
     }
@@ -362,7 +366,7 @@ void jp_jitdump_save_sig(int whole)
 
 void jp_jitdump_reset_sig(void)
 {
-    for (unsigned i = 0; i < DUMPS_MAX; i++) {
+    for (uint32_t i = 0; i < atomic_load(&dumps_used); i++) {
         struct dump *dump = &dumps[i];
         const int known = atomic_load(&dump->state) == DUMP && !dump->deleted;
         /* jprof's own mappings are not in a child. */

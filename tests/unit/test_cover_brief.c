@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Coverage: processes that no sample found, by their own lines.
+ * Runs in: tests. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "covered.h"
+
+/* Process 2 executed a program, 3 is another of the same number, 1 waited. */
+static void adds_up_programs(void **state)
+{
+    struct jr_cover cover = {0};
+    struct jr_tree tree;
+
+    (void)state;
+    parse("10 jprof-brief root=1 pid=2 ppid=1 before=1000000 cpu=3000000 "
+          "children=0 ended=0\n"
+          "11 jprof-brief root=1 pid=2 ppid=1 before=1000000 cpu=3500000 "
+          "children=0 ended=0\n"
+          "30 jprof-brief root=1 pid=2 ppid=1 before=7000000 cpu=8000000 "
+          "children=0 ended=1\n"
+          "20 jprof-brief root=1 pid=2 ppid=1 before=5000000 cpu=6000000 "
+          "children=0 ended=0\n"
+          "40 jprof-brief root=1 pid=2 ppid=1 before=9000000 cpu=9500000 "
+          "children=0 ended=1\n",
+          &tree, 0);
+    add(&cover, &tree,
+        (struct jr_cover_image){.pid = 1,
+                                .cpu_ns = 40 * MS,
+                                .sampled_ns = 42 * MS,
+                                .on_ns = 40 * MS,
+                                .children_ns = 20 * MS});
+    jr_cover_finish(&cover, 1);
+    /* 1 to 3.5, 5 to 6, 7 to 8; 9 to 9.5 */
+    assert_int_equal(cover.brief_ns, 5 * MS);
+    assert_int_equal(cover.before_ns, (1000 + 1500 + 1000 + 9000) * MS / 1000);
+    /* What the parent was told and none of these knew is their ends. */
+    assert_int_equal(cover.rest_ns, (200 - 80 - 95) * MS / 10);
+    assert_int_equal(cover.cpu_ns, 60 * MS);
+    assert_int_equal(cover.ngaps, 0);
+    jr_cover_free(&cover);
+    jr_tree_file_free(&tree);
+}
+
+/* A process's programs before and behind the one that has a log. */
+static void joins_logs(void **state)
+{
+    struct jr_cover cover = {0};
+    struct jr_tree tree;
+
+    (void)state;
+    parse("100000000 jprof-brief root=1 pid=2 ppid=1 before=1000000 "
+          "cpu=3000000 children=0 ended=0\n"
+          "300000000 jprof-brief root=1 pid=2 ppid=1 before=20000000 "
+          "cpu=21000000 children=0 ended=1\n"
+          "10000000 jprof-brief root=1 pid=2 ppid=1 before=1000000 cpu=2000000 "
+          "children=0 ended=1\n",
+          &tree, 0);
+    add(&cover, &tree,
+        (struct jr_cover_image){.pid = 2,
+                                .start_ticks = 8,
+                                .begin_ns = 200 * MS,
+                                .unlogged_ns = 120 * MS,
+                                .before_ns = 5 * MS,
+                                .cpu_ns = 15 * MS,
+                                .sampled_ns = 16 * MS,
+                                .on_ns = 10 * MS});
+    jr_cover_finish(&cover, 1);
+    assert_int_equal(cover.nprocesses, 2);
+    /* All but 1 to 3, 5 to 15 and 20 to 21; and of the other, up to 1. */
+    assert_int_equal(cover.before_ns, (21 - 2 - 10 - 1 + 1) * MS);
+    assert_int_equal(cover.cpu_ns, (21 + 2) * MS);
+    assert_int_equal(cover.brief_ns, MS);
+    jr_cover_free(&cover);
+    jr_tree_file_free(&tree);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(adds_up_programs),
+        cmocka_unit_test(joins_logs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
