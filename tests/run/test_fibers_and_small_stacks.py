@@ -2,6 +2,8 @@
 """Stacks that a program made itself, and programs with little room.
 
 Runs in: tests."""
+import collections
+import platform
 import resource
 import subprocess
 import unittest
@@ -45,6 +47,39 @@ class Switched(Case):
         self.assertTrue(all(stack[-2:] == ("coroutine_body", "in_coroutine")
                             and "main" not in stack
                             for stack in stacks["in_coroutine"]), stacks)
+
+
+class Left(Case):
+    """Code without call-frame information that goes on on another stack, as
+    Go's and SBCL's: the frame pointer leads back to the stack that was left."""
+    check_first_frames = False  # of stacks made by hand
+
+    def test_callers(self):
+        done = self.run_program(program("leftstack"), "0.5",
+                                flags="JP_START JP_PERIOD=0.001")
+        self.assertEqual((done.status, done.out, done.err), (0, "done\n", ""))
+        stacks = self.collapsed(program("leftstack"), "jprof-log")
+        begun = ("on_begun", "in_begun")
+        kinds = {"lent": ("main", "by_lent", "on_lent", "in_lent")}
+        if platform.machine() == "x86_64":
+            for kind in ("bare", "pushed"):
+                kinds[kind] = ("by_" + kind, "on_" + kind, "in_" + kind)
+        for kind, callers in kinds.items():
+            with self.subTest(kind=kind):
+                found = [stack for stack, _ in stacks
+                         if stack[-1] == "in_" + kind]
+                self.assertTrue(found)
+                self.assertEqual(
+                    {tuple(stack[-len(callers):]) for stack in found},
+                    {callers})
+                self.assertTrue(all("main" in stack for stack in found))
+        run = self.run_of()
+        ends = collections.Counter(s[4] for s in run.samples)
+        self.assertGreaterEqual(ends["root"] + ends["fiber"],
+                                0.98 * len(run.samples), ends)
+        self.assertEqual({tuple(stack) for stack, _ in stacks
+                          if stack[-1] == "in_begun"},
+                         {begun} if "bare" in kinds else set())
 
 
 class ScantStack(Case):

@@ -274,6 +274,34 @@ static void test_jumped(void **state)
                      0);
 }
 
+/* Whether the code before a call begins a stack of its own. */
+static int begun(const char *code, size_t size, uint64_t fp, uint32_t runs)
+{
+    struct jp_walk_frame frame = frame_at(code, size, size, fp);
+    frame.interrupted = runs;
+    return jp_walk_begun_sig(&frame);
+}
+
+#define BEGUN(code) begun(code, sizeof(code) - 1, 0, 0)
+#define NO_FP "\x48\xc7\xc5\0\0\0\0" /* movq $0,%rbp */
+#define MCALL                                                                  \
+    "\x49\x8b\x66\x38" NO_FP "\x50\x4c\x8b\x22" /* mov 56(%r14),%rsp */        \
+    "\x41\xff\xd4"                              /* call *%r12 */
+
+static void test_begun(void **state)
+{
+    (void)state;
+    assert_int_equal(BEGUN(MCALL), 1);
+    assert_int_equal(BEGUN("\x48\x8b\x63\x38" NO_FP "\xe8\0\1\0\0"), 1);
+    assert_int_equal(begun(MCALL, sizeof(MCALL) - 1, 8, 0), 0);
+    assert_int_equal(begun(MCALL, sizeof(MCALL) - 1, 0, 1), 0);
+    /* Another register; another number; the stack stays. */
+    assert_int_equal(BEGUN("\x48\x8b\x5b\x38" NO_FP "\xe8\0\1\0\0"), 0);
+    assert_int_equal(BEGUN("\x48\x8b\x63\x38\x48\xc7\xc5\1\0\0\0\xe8\0\1\0\0"),
+                     0);
+    assert_int_equal(BEGUN("\x48\x89\xe7\x90" NO_FP "\xe8\0\1\0\0"), 0);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -294,7 +322,7 @@ int main(void)
         cmocka_unit_test(test_forms),           cmocka_unit_test(test_others),
         cmocka_unit_test(test_what_is_needed),  cmocka_unit_test(test_aligned),
         cmocka_unit_test(test_aligned_needs),   cmocka_unit_test(test_jumped),
-        cmocka_unit_test(test_aligned_of_file),
+        cmocka_unit_test(test_aligned_of_file), cmocka_unit_test(test_begun),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }
@@ -310,6 +338,7 @@ static void test_never(void **state)
     (void)state;
     assert_int_equal(jp_walk_back_sig(&walk, &frame), JP_REASON_BAD_FP);
     assert_int_equal(jp_walk_aligned_sig(&walk, &frame), 0);
+    assert_int_equal(jp_walk_begun_sig(&frame), 0);
 }
 
 int main(void)

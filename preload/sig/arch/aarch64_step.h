@@ -232,4 +232,11 @@ static inline uint64_t jp_arch_jump_room_sig(const uint8_t *code,
     return 0;
 }
 
+#define JP_ARCH_BEGUN_BYTES 4U
+static inline int jp_arch_begun_sig(const uint8_t code[JP_ARCH_BEGUN_BYTES])
+{
+    (void)code;
+    return 0;
+}
+
 #endif

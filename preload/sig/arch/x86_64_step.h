@@ -427,4 +427,21 @@ static inline uint64_t jp_arch_jump_room_sig(const uint8_t *code,
                : 0;
 }
 
+/* Whether the last of the JP_ARCH_BEGUN_BYTES of code before `end` begin a
+ * stack, and then call: mov N(%REG),%rsp; movq $0,%rbp (Go's mcall and
+ * morestack; compilers set a register to 0 otherwise). */
+#define JP_ARCH_BEGUN_BYTES 24U
+static inline int jp_arch_begun_sig(const uint8_t code[JP_ARCH_BEGUN_BYTES])
+{
+    static const uint8_t zero[] = {0x48, 0xc7, 0xc5, 0, 0, 0, 0};
+    for (unsigned i = 4; i + sizeof(zero) + 2 <= JP_ARCH_BEGUN_BYTES; i++) {
+        int32_t at = 0;
+        uint8_t base = 0;
+        if (memcmp(code + i, zero, sizeof(zero)) == 0 &&
+            jp_arch_load_sig(code + i - 4, 4, &at, &base) == 4)
+            return 1;
+    }
+    return 0;
+}
+
 #endif

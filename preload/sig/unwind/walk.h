@@ -33,6 +33,7 @@ struct jp_walk {
     uint32_t arrived;      /* frames pushed before the return addresses on this
                               stack */
     uint32_t misses;       /* rules that had to be made */
+    uint32_t returns;      /* functions followed from a call to their end */
     uint32_t doubtful;     /* a caller may have been passed over: the stack does
                               not count as complete */
     uint32_t sure;         /* on_own_stack, and all of the stack is known to be

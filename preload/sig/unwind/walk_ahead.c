@@ -427,7 +427,9 @@ enum jp_ahead jp_walk_ahead_sig(struct jp_walk *walk,
     case JP_AHEAD_MAYBE:
         if (!JP_ARCH_CALL_PUSHES)
             return take_link_sig(&run, frame, found == JP_AHEAD_AT);
-        return take_sig(&run, frame, found == JP_AHEAD_AT && run.calls == 0);
+        return take_sig(&run, frame,
+                        found == JP_AHEAD_AT && run.calls == 0 &&
+                            frame->interrupted);
     case JP_AHEAD_OWN:
         return found;
     default:

@@ -2,9 +2,10 @@
  *
  * Callers of what code without call-frame information has called on the
  * thread's stack, coming from a stack of its own: Erlang's code, which runs C
- * functions so.  The code behind the call says where its stack is.  And the
- * callers of code that uses the frame pointer for something else: of Erlang's
- * schedulers, and of Haskell's.
+ * functions so.  The code behind the call says where its stack is; or the frame
+ * pointer still leads there, as from Go's and SBCL's.  And the callers of code
+ * that uses the frame pointer for something else: of Erlang's schedulers, and
+ * of Haskell's.
  * Runs in: handler, any thread. */
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
@@ -14,6 +15,7 @@
 
 #define CODE_BYTES 1024U /* of code before the pc, where its function begins */
 #define CALLED_BYTES 96U /* of a function that jumps on */
+#define CALLER_WORDS 16U /* below a frame record, of its function's frame */
 
 _Static_assert(CODE_BYTES <= sizeof(((struct jp_buffer *)0)->walker),
                "a buffer has room for what is looked at");
@@ -133,4 +135,58 @@ int jp_walk_jumped_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
         return 1;
     }
     return 0;
+}
+
+/* Goes over to the stack that `at` is on, where the caller's return address
+ * is. */
+static int over_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
+                    uint64_t at, uint64_t caller, uint64_t fp)
+{
+    if (!jp_walk_over_sig(walk, frame, at + 8, 8, 0))
+        return 0;
+    frame->registers[JP_ARCH_FP] = fp;
+    frame->pc = jp_arch_strip_sig(caller);
+    frame->interrupted = frame->exact = 0;
+    frame->lost = JP_WALK_BY_FP;
+    return 1;
+}
+
+int jp_walk_left_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
+{
+    const uint64_t fp = frame->registers[JP_ARCH_FP];
+    uint64_t record[2], words[CALLER_WORDS];
+    if (frame->interrupted || frame->exact || fp == 0 || (fp & 7) != 0 ||
+        jp_walk_inside_sig(walk, fp) ||
+        jp_sys_safe_read_sig(fp + JP_ARCH_FRAME_FP, record, sizeof(record)) !=
+            sizeof(record))
+        return 0;
+    const int calls = jp_walk_calls_sig(walk, frame, record[1]);
+    if (calls == JP_WALK_CALLS_NONE)
+        return 0;
+    const enum jp_ahead ahead = calls == JP_WALK_CALLS_OTHER
+                                    ? jp_walk_ahead_sig(walk, frame)
+                                    : JP_AHEAD_OWN;
+    if (ahead == JP_AHEAD_AT)
+        return 1;
+    if (ahead == JP_AHEAD_OWN)
+        return over_sig(walk, frame, fp + JP_ARCH_FRAME_RA, record[1],
+                        record[0]);
+    /* The code has no frame, and the frame pointer is its caller's. */
+    const uint64_t low = fp - sizeof(words);
+    if (jp_sys_safe_read_sig(low, words, sizeof(words)) != sizeof(words))
+        return 0;
+    for (unsigned i = CALLER_WORDS; i-- > 0;)
+        if (jp_walk_calls_sig(walk, frame, words[i]) == JP_WALK_CALLS)
+            return over_sig(walk, frame, low + i * 8ULL, words[i], fp);
+    return 0;
+}
+
+int jp_walk_begun_sig(const struct jp_walk_frame *frame)
+{
+    uint8_t code[JP_ARCH_BEGUN_BYTES];
+    return !frame->interrupted && !frame->exact &&
+           frame->registers[JP_ARCH_FP] == 0 &&
+           jp_sys_safe_read_sig(frame->pc - sizeof(code), code, sizeof(code)) ==
+               sizeof(code) &&
+           jp_arch_begun_sig(code);
 }

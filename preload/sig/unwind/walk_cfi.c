@@ -17,6 +17,7 @@
 #include "walk_cfi.h"
 
 #define ENTRY_BYTES 80U /* of the stack: the frame of the program's entry */
+#define RETURNS 32U     /* callers found by what code does after its call */
 #define GOING JP_WALK_GOING
 #define AGAIN JP_WALK_AGAIN
 
@@ -41,6 +42,8 @@ static int end_sig(const struct jp_walk *walk,
                    : JP_REASON_BAD_FP;
     if (frame->registers[JP_ARCH_FP] != 0 || frame->unsure)
         return JP_REASON_NO_RULE;
+    if (jp_walk_begun_sig(frame))
+        return jp_walk_root_sig(walk, 1);
     const int outermost =
         thread->stack.is_main && walk->on_own_stack
             ? walk->high - ENTRY_BYTES <= frame->registers[JP_ARCH_SP]
@@ -110,6 +113,16 @@ static int has_record_sig(const struct jp_walk *walk,
            jp_walk_inside_sig(walk, fp + JP_ARCH_FRAME_RA);
 }
 
+/* Goes to the caller of a function whose frame pointer leads to no caller, by
+ * what its code does when its call has returned.  Returns 0 when that does not
+ * tell.  (Where calls do not push, sp may not be known in a caller.) */
+static int return_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
+{
+    return JP_ARCH_CALL_PUSHES && !frame->interrupted && !frame->exact &&
+           !jp_walk_begun_sig(frame) && walk->returns++ < RETURNS &&
+           jp_walk_ahead_sig(walk, frame) == JP_AHEAD_AT;
+}
+
 /* Goes to the caller by the frame pointer. */
 static int step_fp_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 {
@@ -123,17 +136,23 @@ static int step_fp_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
         const int back = jp_walk_back_sig(walk, frame);
         if (back == AGAIN)
             return AGAIN;
-        if (back != GOING || !has_record_sig(walk, frame))
-            return end_sig(walk, frame);
+        if (back != GOING || !has_record_sig(walk, frame)) {
+            return jp_walk_left_sig(walk, frame) || return_sig(walk, frame)
+                       ? GOING
+                       : end_sig(walk, frame);
+        }
     }
     const uint64_t fp = frame->registers[JP_ARCH_FP];
     const uint64_t fp_at = fp + JP_ARCH_FRAME_FP;
     const uint64_t ra_at = fp + JP_ARCH_FRAME_RA;
     uint64_t caller = jp_arch_strip_sig(jp_walk_load_sig(walk, ra_at));
-    if (!jp_maps_executable_sig(walk->buffer, caller))
+    if (!jp_maps_executable_sig(walk->buffer, caller)) {
+        if (return_sig(walk, frame))
+            return GOING;
         return caller == 0 && !walk->on_own_stack && !frame->interrupted
                    ? jp_walk_root_sig(walk, 0)
                    : JP_REASON_BAD_FP;
+    }
     if (!jp_walk_up_sig(walk, frame, fp + JP_ARCH_FRAME_END, 16))
         return end_sig(walk, frame);
     frame->registers[JP_ARCH_FP] = jp_walk_load_sig(walk, fp_at);
@@ -265,13 +284,27 @@ static int step_cfi_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
     return GOING;
 }
 
+/* Whether a rule reads the frame pointer from the frame of what the code has
+ * called, although the walk has restored it from there.  (SBCL's call_into_lisp,
+ * whose information is true until Lisp returns.) */
+static int is_restored_sig(const struct jp_walk_frame *frame,
+                           const struct jp_cfi_rule *rule)
+{
+    return frame->lost == JP_WALK_BY_FP && rule->base == JP_ARCH_FP &&
+           JP_CFI_AT(rule->offset) == 0 &&
+           JP_CFI_ADD(rule->offset) == JP_ARCH_FRAME_END;
+}
+
 /* Goes to the caller.  Returns GOING, AGAIN, or why the walk ends. */
 static int step_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                     const struct jp_cfi_rule *rule)
 {
     switch (rule->kind) {
-    case JP_CFI_REGISTER:
     case JP_CFI_MEMORY:
+        if (is_restored_sig(frame, rule))
+            return step_fp_sig(walk, frame);
+        /* fall through */
+    case JP_CFI_REGISTER:
         return step_cfi_sig(walk, frame, rule);
     case JP_CFI_NONE:
         if (stub_sig(walk, frame))

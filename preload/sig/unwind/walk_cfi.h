@@ -112,10 +112,30 @@ int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
  * aligned: goes to the caller, and returns 1, if the code has aligned the
  * stack and has no frame pointer.
  * jumped: goes to the caller of the function that has jumped to the code, as
- * GHC's StgRun does, and returns 1, if that is so. */
+ * GHC's StgRun does, and returns 1, if that is so.
+ * left: goes to the caller, and returns 1, if the code has come from another
+ * stack and the frame pointer still leads to its frame, or its caller's, there:
+ * of Go's functions those that go on on the thread's stack, or come back from
+ * there; the function by which SBCL enters Lisp.
+ * begun: whether the code has set both the stack pointer and the frame pointer
+ * before its call, the latter to 0: it is the root of what it has called. */
 int jp_walk_back_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
 int jp_walk_aligned_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
 int jp_walk_jumped_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
+int jp_walk_left_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
+int jp_walk_begun_sig(const struct jp_walk_frame *frame);
+
+/* Whether the call before an address is of the function that the frame is in
+ * (without a frame, so shorter than a page), or may be, as it goes to where a
+ * register says. */
+enum jp_calls {
+    JP_WALK_CALLS_NONE, /* there is no call, or no code */
+    JP_WALK_CALLS_OTHER,
+    JP_WALK_MAY_CALL,
+    JP_WALK_CALLS
+};
+enum jp_calls jp_walk_calls_sig(struct jp_walk *walk,
+                                struct jp_walk_frame *frame, uint64_t address);
 
 /* Whether the frame that the walk is at is what the thread runs: then the page
  * of its pc is mapped, and is read directly.  What a signal of the program's

@@ -101,6 +101,22 @@ __attribute__((noinline)) static enum kin kin_of_sig(const struct look *look,
                : KIN_NONE;
 }
 
+enum jp_calls jp_walk_calls_sig(struct jp_walk *walk,
+                                struct jp_walk_frame *frame, uint64_t address)
+{
+    const struct look look = {walk, frame, 0};
+    switch (kin_of_sig(&look, jp_arch_strip_sig(address))) {
+    case KIN_CALLER:
+        return JP_WALK_CALLS;
+    case KIN_ANY:
+        return JP_WALK_MAY_CALL;
+    case KIN_ELSEWHERE:
+        return JP_WALK_CALLS_OTHER;
+    default:
+        return JP_WALK_CALLS_NONE;
+    }
+}
+
 /* Which of them the word of the stack at `at` is. */
 static enum kin kin_sig(const struct look *look, uint64_t at)
 {
