@@ -13,7 +13,7 @@ import sys
 import unittest
 
 from jprun import (BUILD, Case, LIBRARY, TICK_FLAGS, need, program, quote,
-                   shell)
+                   shell, weight_s)
 
 JPROF = os.path.join(BUILD, "jprof")
 EDGES = 22          # the counter of threads' beginnings and ends
@@ -225,6 +225,20 @@ class Missing(CoverageCase):
     def test_flags_emptied(self):
         self.check("JPROF_FLAGS= %s 0.4 >/dev/null" % quote(program("busy")),
                    "busy", "because a seccomp filter forbids")
+
+    def test_behind_a_filter_that_answers(self):
+        """As firejail's and systemd's do: the program is profiled."""
+        for calls, profiled in (("process-vm-readv,perf-event-open", True),
+                                ("process-vm-readv,fallocate", False)):
+            with self.subTest(calls=calls):
+                for name in self.files():
+                    os.unlink(self.path(name))
+                done = self.run_program(program("refuse"), calls,
+                                        program("busy"), "0.4")
+                self.assertEqual((done.status, done.err), (0, ""))
+                weight = sum(weight_s(run) for run in self.all_runs()
+                             if run.header["exe"].endswith("/busy"))
+                self.assertEqual(weight > 0.3, profiled, weight)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root gives files away")
     def test_set_uid(self):

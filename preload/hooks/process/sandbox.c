@@ -91,6 +91,14 @@ void jp_sandbox_before(void)
     errno = error;
 }
 
+/* Whether programs can be profiled behind the filters without a system call of
+ * jprof's: one that most containers' filters answer with an error. */
+static int is_spared(long number)
+{
+    return (number == SYS_perf_event_open || number == SYS_process_vm_readv) &&
+           jp_filter_answers_sig(number);
+}
+
 /* Empties JPROF_FLAGS, so that programs executed from here on are not
  * profiled, if the filters forbid a system call that profiling begins with.
  * These programs inherit the filters without knowing them. */
@@ -116,7 +124,8 @@ static void hand_down(void)
                                  SYS_rt_sigreturn};
     for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
         char *flags = getenv(JP_ENV_FLAGS);
-        if (flags != NULL && jp_filter_number_sig(needed[i]) != 0)
+        if (flags != NULL && jp_filter_number_sig(needed[i]) != 0 &&
+            !is_spared(needed[i]))
             flags[0] = '\0';
     }
 }

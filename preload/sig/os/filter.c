@@ -222,7 +222,7 @@ static uint32_t answer_sig(const struct jp_filter *filter, long number,
 
 /* The hardest answer of all filters counts; as signed numbers, harder answers
  * are smaller. */
-int jp_filter_verdict_sig(long number, const long arguments[6])
+static uint32_t hardest_sig(long number, const long arguments[6])
 {
     uint32_t hardest = SECCOMP_RET_ALLOW;
     for (const struct jp_filter *filter = atomic_load(&jp_filters);
@@ -232,6 +232,12 @@ int jp_filter_verdict_sig(long number, const long arguments[6])
             (int32_t)(hardest & SECCOMP_RET_ACTION_FULL))
             hardest = answer;
     }
+    return hardest;
+}
+
+int jp_filter_verdict_sig(long number, const long arguments[6])
+{
+    const uint32_t hardest = hardest_sig(number, arguments);
     const uint32_t error = hardest & SECCOMP_RET_DATA;
     switch (hardest & SECCOMP_RET_ACTION_FULL) {
     case SECCOMP_RET_ALLOW:
@@ -242,4 +248,11 @@ int jp_filter_verdict_sig(long number, const long arguments[6])
     default:
         return -EPERM;
     }
+}
+
+int jp_filter_answers_sig(long number)
+{
+    const long none[6] = {0, 0, 0, 0, 0, 0};
+    return (hardest_sig(number, none) & SECCOMP_RET_ACTION_FULL) ==
+           SECCOMP_RET_ERRNO;
 }

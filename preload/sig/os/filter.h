@@ -44,6 +44,10 @@ static inline int jp_filter_number_sig(long number)
                : jp_filter_verdict_sig(number, none);
 }
 
+/* Whether the filters answer a system call with arguments of 0 with an error,
+ * and with nothing harder. */
+int jp_filter_answers_sig(long number);
+
 /* Runs a filter's `count` instructions on a system call.  Returns its answer
  * (SECCOMP_RET_*), SECCOMP_RET_KILL_THREAD for invalid instructions.  Public
  * for tests. */
