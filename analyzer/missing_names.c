@@ -56,6 +56,17 @@ static const struct {
      0,
      "Chromium describes its code with --no-sandbox "
      "--js-flags=--perf-basic-prof"},
+    {{"QtWebEngineProcess"},
+     0,
+     0,
+     "Qt WebEngine describes its code with QTWEBENGINE_CHROMIUM_FLAGS="
+     "'--no-sandbox --js-flags=--perf-basic-prof'"},
+    {{"WebKitWebProcess"},
+     0,
+     0,
+     "WebKit describes its code with JSC_useJITDump=1 and "
+     "JSC_jitDumpDirectory=FOLDER, without its sandbox; Mesa's shaders are "
+     "not described"},
     {{"mono", "mono-sgen"},
      0,
      0,

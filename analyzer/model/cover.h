@@ -22,6 +22,10 @@
 /* Up to so many may be chance in a process with several threads. */
 #define JR_CHANCE_PERIODS 5
 
+/* Of each thread, the CPU time since its timer last ran out, and since the
+ * kernel last looked at it (100 to 1,000 times a second), is in no sample. */
+#define JR_TICK_NS 4000000ULL
+
 /* A program that a process ran, wherever it is known from.  CPU times are the
  * process's, counted from its own beginning. */
 struct jr_cover_image {
@@ -40,11 +44,12 @@ struct jr_cover_image {
     uint64_t making_ns;   /* CPU time that jprof made the log in */
     uint64_t edges_ns;    /* CPU time of threads outside of their clocks */
     uint64_t period_ns;
-    uint8_t paused;  /* the profile did not run at its end */
-    uint8_t cut;     /* older samples were overwritten in the ring */
-    uint8_t off;     /* enum jp_off */
-    uint8_t refused; /* threads were refused their timers */
-    uint8_t ended;   /* cpu_ns is of the process's end */
+    uint64_t threads; /* that have samples */
+    uint8_t paused;   /* the profile did not run at its end */
+    uint8_t cut;      /* older samples were overwritten in the ring */
+    uint8_t off;      /* enum jp_off */
+    uint8_t refused;  /* threads were refused their timers */
+    uint8_t ended;    /* cpu_ns is of the process's end */
     const char *command;
 };
 

@@ -84,6 +84,10 @@ static const char *guessed(const struct jr_cover_process *process,
     if (missing_ns <= JR_CHANCE_PERIODS * process->last.period_ns)
         return "this is a few periods of its threads' clocks, which samples "
                "may miss by chance";
+    if (last->threads > 1 &&
+        missing_ns / last->threads <= jr_add(last->period_ns, 2 * JR_TICK_NS))
+        return "its threads were brief: what each used since its last sample "
+               "is in none";
     return "the reason is not known";
 }
 
