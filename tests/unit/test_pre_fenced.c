@@ -241,6 +241,42 @@ static void test_wait_by_its_stack(void **state)
     jp_clock_end_sig(thread);
 }
 
+/* Waits that end twice a second, known by the stack alone: some looks cost more
+ * than others, and all of them together what they cost on the average.  So but
+ * for the error of that average nothing is the program's. */
+static void test_looks_that_differ(void **state)
+{
+    struct jp_due due;
+    uint64_t stack[32] = {0};
+    (void)state;
+    struct jp_thread *thread = looked_at();
+    struct jp_filter *filter = fence(thread);
+    const struct jp_watch *watch = &thread->clock.watch;
+    const uint64_t begun = fake.now_ns;
+    uint64_t changed = begun + 20 * JP_NS;
+    int64_t before = 0;
+    fake.answers = no_counting;
+    thread->stack.low = found_sp = (uintptr_t)stack;
+    thread->stack.high = (uintptr_t)(stack + 32);
+    memset(&sum, 0, sizeof(sum));
+    for (unsigned i = 0; fake.now_ns < begun + 60 * JP_NS; i++) {
+        run_out(thread);
+        fake.cpu_ns += i % 2 == 0 ? MS / 25 : 0;
+        if (fake.now_ns >= changed) {
+            before = stack[31] == 0 ? watch->remainder_ns : before;
+            stack[31]++;
+            changed += JP_NS / 2;
+        }
+        signal_of(thread->clock.timer, thread, IN_CALL, &due);
+    }
+    assert_true(stack[31] > 75);
+    /* (Of 80 ms that the looks cost.  50 ms where each look's is taken off.) */
+    assert_uint_in_range(sum.running + sum.ready, 0, 25 * MS);
+    assert_uint_in_range(watch->remainder_ns - before, 0, 25 * MS);
+    jp_filter_drop_sig(filter);
+    jp_clock_end_sig(thread);
+}
+
 /* Between two of its moments the thread's wait ends and another one begins: the
  * time until then is not all the first wait's. */
 static void test_fenced_waits(void **state)
@@ -369,6 +405,7 @@ int main(void)
         TEST(test_fenced_wait),
         TEST(test_slow_looks),
         TEST(test_wait_by_its_stack),
+        TEST(test_looks_that_differ),
         TEST(test_fenced_waits),
         TEST(test_other_signals),
         TEST(test_woken_in_the_handler),

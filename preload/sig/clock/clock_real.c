@@ -405,7 +405,7 @@ static int flush_sig(struct jp_thread *thread, struct jp_due *weight)
             ? (int64_t)jp_weigh_less_sig(jp_left_cost_sig(), (uint64_t)ran)
             : 0;
     jp_count_sig(JP_COUNT_LOOKING_NS, (uint64_t)looked + watch->doubt_ns);
-    watch->doubt_ns = 0;
+    watch->doubt_ns = watch->doubt_cost_ns = 0;
     if (until <= watch->given_ns + least) {
         watch->given_ns = 0;
         return 0;

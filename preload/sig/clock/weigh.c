@@ -38,20 +38,25 @@ static int64_t clamp_sig(int64_t value, int64_t low, int64_t high)
 /* Whether looks at a thread that seems still to be in its wait, but was seen to
  * end one a short while ago, found it there is not known before it has stayed
  * for longer: until then, the CPU time that it used between them is in doubt.
- * Returns what of it becomes the program's, and of `due`, which is new. */
-static uint64_t doubt_sig(struct jp_watch *watch, const struct jp_found *found,
-                          uint64_t due)
+ * What the looks cost is taken off their sum, not off each, as some cost more
+ * than others: off each, what those cost too much would be the program's, and
+ * what the others did not cost would be nobody's. */
+static void doubt_sig(struct jp_watch *watch, uint64_t used)
 {
-    if (found->still && !found->same) {
-        watch->doubt_ns += due;
-        return 0;
-    }
+    watch->doubt_ns += used;
+    watch->doubt_cost_ns += jp_left_cost_sig();
+}
+
+/* Ends the doubt.  Returns what of that time becomes the program's. */
+static uint64_t settle_sig(struct jp_watch *watch, int same)
+{
     const uint64_t doubt = watch->doubt_ns;
-    watch->doubt_ns = 0;
-    if (!found->same)
-        return due + doubt;
-    jp_count_sig(JP_COUNT_LOOKING_NS, doubt);
-    return due;
+    const uint64_t cost =
+        same ? doubt : jp_weigh_less_sig(watch->doubt_cost_ns, doubt);
+    watch->doubt_ns = watch->doubt_cost_ns = 0;
+    if (cost != 0)
+        jp_count_sig(JP_COUNT_LOOKING_NS, cost);
+    return doubt - cost;
 }
 
 /* Adds the CPU time since the last handler began to what samples must cover,
@@ -60,16 +65,22 @@ void jp_weigh_count_sig(struct jp_watch *watch, const struct jp_found *found)
 {
     const uint64_t all = found->used + watch->ours_ns;
     const int ours = found->same || found->returns;
+    const int doubted = found->still && !found->same;
     uint64_t due = ours ? 0 : found->used;
     if (found->same)
         jp_left_learn_sig(jp_weigh_less_sig(found->used, JP_WEIGH_CALL_NS));
     if (found->blocks == 0 && !ours)
         due = all;
-    else if (watch->waits)
+    else if (watch->waits && !doubted)
         due -= jp_weigh_less_sig(due, jp_left_cost_sig());
     if (all > due)
         jp_count_sig(JP_COUNT_LOOKING_NS, all - due);
-    due = doubt_sig(watch, found, due);
+    if (doubted) {
+        doubt_sig(watch, due);
+        due = 0;
+    } else {
+        due += settle_sig(watch, found->same);
+    }
     watch->balance_ns = watch->remainder_ns + watch->tail_ns;
     watch->remainder_ns += (int64_t)due;
     watch->tail_ns = watch->memoryless ? 0 : (int64_t)(due / 2);

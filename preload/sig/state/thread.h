@@ -63,6 +63,8 @@ struct jp_watch {
     uint64_t print;            /* of its stack in that wait (still.h), or 0 */
     uint64_t doubt_ns;  /* CPU time since it seems to have been in its wait, the
                           program's or not (weigh.c) */
+    uint64_t doubt_cost_ns; /* what the looks in that time cost, on the
+                               average */
     uint64_t passed;    /* how often it blocked from the last sample until
                                   the last signal, if that was none */
     uint8_t moved;      /* its wait has changed in that time */
