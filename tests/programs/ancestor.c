@@ -20,7 +20,9 @@ int main(int argc, char **argv)
 {
     double seconds = argument(argc, argv, 1, 0);
     pthread_t thread;
-    if (argc < 3 || pthread_create(&thread, NULL, work, &seconds) != 0)
+    if (argc < 3)
+        return 2;
+    if (pthread_create(&thread, NULL, work, &seconds) != 0)
         die("pthread_create");
     pthread_join(thread, NULL);
     execv(argv[2], argv + 2);
