@@ -22,9 +22,9 @@
 #define JP_TREE_NAME "jprof-tree"
 
 /* Flags. */
-/* Set by the launcher behind JP_FILENAME: `JP_FOLDER_ID=DEVICE:INODE[:PATH]`, in
- * decimal, of the folder that the name is in, and another path to it, with %XX
- * as in JP_FILENAME, for processes that may not go the first.  Nothing is
+/* Set by the launcher behind JP_FILENAME: `JP_FOLDER_ID=DEVICE:INODE[:PATH]`,
+ * in decimal, of the folder that the name is in, and another path to it, with
+ * %XX as in JP_FILENAME, for processes that may not go the first.  Nothing is
  * written to another folder. */
 #define JP_FLAG_FOLDER "JP_FOLDER_ID"
 #define JP_PERIOD_DEFAULT_NS 50000000ULL /* 0.050 s, as in the original */

@@ -186,8 +186,9 @@ static const char *set_filename(struct jp_config *config, struct value value)
 static struct value part_of(struct value *rest)
 {
     const char *colon = memchr(rest->text, ':', rest->length);
-    const struct value part = {
-        rest->text, colon != NULL ? (size_t)(colon - rest->text) : rest->length};
+    const struct value part = {rest->text, colon != NULL
+                                               ? (size_t)(colon - rest->text)
+                                               : rest->length};
     const size_t past = part.length + (colon != NULL);
     *rest = (struct value){rest->text + past, rest->length - past};
     return part;

@@ -311,8 +311,8 @@ static struct jr_cover_process *parent_of(const struct jr_cover *cover,
     uint64_t used = with_children(child);
     struct jr_cover_process *found = NULL;
 
-    for (size_t i =
-             jr_cover_first_of(cover, cover->nprocesses, image->tree, image->ppid);
+    for (size_t i = jr_cover_first_of(cover, cover->nprocesses, image->tree,
+                                      image->ppid);
          i < cover->nprocesses && is_of(cover, i, image->tree, image->ppid);
          i++) {
         struct jr_cover_process *one = &cover->processes[i];
@@ -345,8 +345,8 @@ static void sum_children(struct jr_cover *cover)
         struct jr_cover_process *child = &cover->processes[i];
         struct jr_cover_process *parent = parent_of(cover, child);
 
-        child->is_orphan = !parent && !child->is_root &&
-                           (child->has_log || child->is_brief);
+        child->is_orphan =
+            !parent && !child->is_root && (child->has_log || child->is_brief);
         if (!parent)
             parent = root_above(cover, child);
         if (parent && parent != child)
@@ -498,8 +498,8 @@ static void settle_own(struct jr_cover_process *process)
     process->last.looking_ns =
         least(process->last.looking_ns, process->own_ns - process->off_ns);
     process->last.making_ns =
-        least(process->last.making_ns, process->own_ns - process->off_ns -
-                                           process->last.looking_ns);
+        least(process->last.making_ns,
+              process->own_ns - process->off_ns - process->last.looking_ns);
 }
 
 uint64_t jr_cover_due(const struct jr_cover_process *process)

@@ -138,7 +138,8 @@ void jr_cover_add(struct jr_cover *cover, const struct jr_cover_image *image);
 void jr_cover_image(const struct jr_run *run, const struct jr_map *map,
                     struct jr_cover_image *image);
 
-/* After jr_cover_finish: the CPU time of a process that samples should cover. */
+/* After jr_cover_finish: the CPU time of a process that samples should
+ * cover. */
 uint64_t jr_cover_due(const struct jr_cover_process *process);
 
 /* Sums up.  merged: the report is of whole trees, not of some processes. */

@@ -180,8 +180,8 @@ static int join_later(struct jr_cover_process *to,
         (!same && later->last.before_ns < to->last.cpu_ns))
         return 0;
     if (!same)
-        to->before_ns = jr_add(
-            to->before_ns, beyond(later->last.before_ns, to->last.cpu_ns));
+        to->before_ns = jr_add(to->before_ns,
+                               beyond(later->last.before_ns, to->last.cpu_ns));
     to->last.before_ns = later->last.before_ns;
     to->last.cpu_ns = later->last.cpu_ns;
     to->last.ended = later->last.ended;
@@ -215,8 +215,8 @@ static int join_logged(struct jr_cover *cover, size_t logged,
         return join_later(found, brief);
     if (last->cpu_ns > found->last.before_ns)
         return 0;
-    found->before_ns = beyond(found->before_ns,
-                              beyond(last->cpu_ns, last->before_ns));
+    found->before_ns =
+        beyond(found->before_ns, beyond(last->cpu_ns, last->before_ns));
     return 1;
 }
 

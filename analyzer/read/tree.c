@@ -15,10 +15,8 @@
 #define TREE_SIZE_MAX (64ULL << 20) /* bytes: some 500,000 lines */
 
 static const char *const events[] = {
-    [JR_TREE_CHILD] = JP_TREE_CHILD,
-    [JR_TREE_EXEC] = JP_TREE_EXEC,
-    [JR_TREE_NOLOG] = JP_TREE_NOLOG,
-    [JR_TREE_BRIEF] = JP_TREE_BRIEF,
+    [JR_TREE_CHILD] = JP_TREE_CHILD, [JR_TREE_EXEC] = JP_TREE_EXEC,
+    [JR_TREE_NOLOG] = JP_TREE_NOLOG, [JR_TREE_BRIEF] = JP_TREE_BRIEF,
     [JR_TREE_RUN] = JP_TREE_RUN,
 };
 #define EVENTS (sizeof events / sizeof *events)

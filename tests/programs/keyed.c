@@ -18,11 +18,11 @@
 
 /* void code(uint64_t turns): counts down, with a frame pointer. */
 #if defined(__x86_64__)
-static const uint8_t code[] = {
-    0x55, 0x48, 0x89, 0xe5, /* push %rbp; mov %rsp,%rbp */
-    0x48, 0xff, 0xcf,       /* dec %rdi */
-    0x75, 0xfb,             /* jne to the dec */
-    0x5d, 0xc3};            /* pop %rbp; ret */
+static const uint8_t code[] = {0x55, 0x48, 0x89,
+                               0xe5,             /* push %rbp; mov %rsp,%rbp */
+                               0x48, 0xff, 0xcf, /* dec %rdi */
+                               0x75, 0xfb,       /* jne to the dec */
+                               0x5d, 0xc3};      /* pop %rbp; ret */
 #elif defined(__aarch64__)
 static const uint32_t code[] = {
     0xa9bf7bfd, 0x910003fd,  /* stp x29,x30,[sp,#-16]!; mov x29,sp */

@@ -354,18 +354,12 @@ static void test_itimer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_overruns),
-        TEST(test_first_tick),
-        TEST(test_longer_period),
-        TEST(test_debt),
-        TEST(test_missed),
-        TEST(test_missed_by_all),
-        TEST(test_promotion),
-        TEST(test_promotion_refused),
-        TEST(test_perf_debt),
-        TEST(test_perf_gaps),
-        TEST(test_perf_unreadable),
-        TEST(test_perf_settles),
+        TEST(test_overruns),        TEST(test_first_tick),
+        TEST(test_longer_period),   TEST(test_debt),
+        TEST(test_missed),          TEST(test_missed_by_all),
+        TEST(test_promotion),       TEST(test_promotion_refused),
+        TEST(test_perf_debt),       TEST(test_perf_gaps),
+        TEST(test_perf_unreadable), TEST(test_perf_settles),
         TEST(test_itimer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -372,15 +372,15 @@ static inline int jp_arch_has_keys(void)
     return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & 1U << 4) != 0;
 }
 
-/* Sets the thread's rights (PKRU: two bits a key, one that forbids to access and
- * one that forbids to write; Intel SDM, volume 3, "Protection Keys"). */
+/* Sets the thread's rights (PKRU: two bits a key, one that forbids to access
+ * and one that forbids to write; Intel SDM, volume 3, "Protection Keys"). */
 static inline void jp_arch_set_keys_sig(uint32_t rights)
 {
     __asm__ volatile("wrpkru" : : "a"(rights), "c"(0), "d"(0) : "memory");
 }
 
-/* Lets the thread read and write memory of all keys.  Returns the rights that it
- * had, for jp_arch_set_keys_sig. */
+/* Lets the thread read and write memory of all keys.  Returns the rights that
+ * it had, for jp_arch_set_keys_sig. */
 static inline uint32_t jp_arch_open_keys_sig(void)
 {
     uint32_t rights, zero;

@@ -341,8 +341,8 @@ void jp_maps_check_buffer_sig(struct jp_buffer *buffer)
 }
 
 /* Enters one range without a file into the table, and writes its line.  (A JIT
- * compiler's memory grows often, and a scan each time would cost too much.)  The
- * caller holds the lock. */
+ * compiler's memory grows often, and a scan each time would cost too much.)
+ * The caller holds the lock. */
 static void insert_locked_sig(const struct jp_vma *vma)
 {
     const struct jp_maps_range range = {

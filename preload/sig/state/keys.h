@@ -4,9 +4,9 @@
  *
  * Memory may have a protection key, and each thread has rights for each key.  A
  * signal handler begins with the kernel's default rights, whatever the
- * interrupted code had (pkeys(7)): key 0 alone.  So code that V8 has under a key
- * of its own, and that the thread was just running, may not be read there, nor
- * may code that can only be executed, for which the kernel takes a key.
+ * interrupted code had (pkeys(7)): key 0 alone.  So code that V8 has under a
+ * key of its own, and that the thread was just running, may not be read there,
+ * nor may code that can only be executed, for which the kernel takes a key.
  * Runs in: handler, the program's handlers. */
 #ifndef JP_KEYS_H
 #define JP_KEYS_H

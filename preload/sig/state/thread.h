@@ -61,38 +61,38 @@ struct jp_watch {
     int64_t lent_ns;           /* by how much the weights of running samples
                                   exceed their strata */
     uint64_t print;            /* of its stack in that wait (still.h), or 0 */
-    uint64_t doubt_ns;  /* CPU time since it seems to have been in its wait, the
+    uint64_t doubt_ns; /* CPU time since it seems to have been in its wait, the
                           program's or not (weigh.c) */
     uint64_t doubt_cost_ns; /* what the looks in that time cost, on the
                                average */
-    uint64_t passed;    /* how often it blocked from the last sample until
+    uint64_t passed;        /* how often it blocked from the last sample until
                                   the last signal, if that was none */
-    uint8_t moved;      /* its wait has changed in that time */
-    uint8_t waits;      /* the last signal found it waiting */
-    uint8_t late;       /* the last signal came long after its moment */
-    uint8_t memoryless; /* the stratum's moment is (strata.c) */
-    uint8_t parked;     /* its strata are long, and cpu_wakeup is set */
-    uint8_t was_parked; /* parked, before the current signal */
-    struct jp_found {   /* what the current signal found */
-        uint64_t now, cpu; /* CLOCK_MONOTONIC, the thread's CPU clock */
-        uint64_t used;     /* CPU time since the handler ran last */
-        uint64_t switches; /* its voluntary switches so far, */
-        uint64_t blocks;   /* and those since then (both may be unknown:
+    uint8_t moved;          /* its wait has changed in that time */
+    uint8_t waits;          /* the last signal found it waiting */
+    uint8_t late;           /* the last signal came long after its moment */
+    uint8_t memoryless;     /* the stratum's moment is (strata.c) */
+    uint8_t parked;         /* its strata are long, and cpu_wakeup is set */
+    uint8_t was_parked;     /* parked, before the current signal */
+    struct jp_found {       /* what the current signal found */
+        uint64_t now, cpu;  /* CLOCK_MONOTONIC, the thread's CPU clock */
+        uint64_t used;      /* CPU time since the handler ran last */
+        uint64_t switches;  /* its voluntary switches so far, */
+        uint64_t blocks;    /* and those since then (both may be unknown:
                                   left.h) */
-        uint64_t held;     /* how often it has lost its CPU so far, */
-        uint64_t held_ns;  /* and for how long since its long wait ended */
-        int waits;         /* the thread waits in a call */
-        int returns;       /* it is on its way back into its wait, which
+        uint64_t held;      /* how often it has lost its CPU so far, */
+        uint64_t held_ns;   /* and for how long since its long wait ended */
+        int waits;          /* the thread waits in a call */
+        int returns;        /* it is on its way back into its wait, which
                                   the last signal made it leave */
-        long call;         /* the one that it waits in and is about to make
+        long call;          /* the one that it waits in and is about to make
                               again; -1: none */
-        int queues;        /* others wait there for the same thing */
-        int still;         /* by its stack alone, it seems not to have left
+        int queues;         /* others wait there for the same thing */
+        int still;          /* by its stack alone, it seems not to have left
                                   its wait */
-        int same;          /* in the same wait as at the last signal; until
+        int same;           /* in the same wait as at the last signal; until
                                   the stacks are compared: it may be */
-        int other;         /* the stacks were compared and differ */
-        int ends;          /* the wait of the last signal has just ended */
+        int other;          /* the stacks were compared and differ */
+        int ends;           /* the wait of the last signal has just ended */
     } found;
 };
 

@@ -285,8 +285,8 @@ static int step_cfi_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
 }
 
 /* Whether a rule reads the frame pointer from the frame of what the code has
- * called, although the walk has restored it from there.  (SBCL's call_into_lisp,
- * whose information is true until Lisp returns.) */
+ * called, although the walk has restored it from there.  (SBCL's
+ * call_into_lisp, whose information is true until Lisp returns.) */
 static int is_restored_sig(const struct jp_walk_frame *frame,
                            const struct jp_cfi_rule *rule)
 {
