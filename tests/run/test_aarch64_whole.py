@@ -81,7 +81,7 @@ class Programs(Whole):
     def test_stacks(self):
         """Code without frame pointers: small and large frames, alloca,
         libc's functions, signals' handlers, the linker's stubs."""
-        self.profile("noframe", "0.1",
+        self.profile("noframe", "0.3",
                      flags="JP_START JP_PERIOD=0.001 JP_DEPTH=4000")
         run = self.run_of()
         # glibc 2.41's swapcontext puts an address of its own into x30, which
