@@ -526,11 +526,12 @@ static void sum_process(struct jr_cover *cover,
     cover->making_ns = jr_add(cover->making_ns, process->last.making_ns);
     cover->cpu_ns = jr_add(cover->cpu_ns, jr_cover_due(process));
     cover->sampled_ns = jr_add(cover->sampled_ns, process->last.sampled_ns);
+    /* (What it used later, after an exec without a line, is another's.) */
     if (process->is_brief)
         cover->brief_ns =
             jr_add(cover->brief_ns,
-                   less(jr_cover_due(process),
-                        jr_add(process->before_ns, process->after_ns)));
+                   less(least(jr_cover_due(process), process->last.cpu_ns),
+                        process->before_ns));
 }
 
 /* CPU time of processes of which there is no other trace: what the launcher's

@@ -139,6 +139,9 @@ void jr_cover_brief(struct jr_cover *cover, uint32_t tree,
                                            .pid = line->pid,
                                            .ppid = line->ppid,
                                            .begin_ns = line->time_ns,
+                                           /* (Why it executes a program comes
+                                            * just before it.) */
+                                           .unlogged_ns = JP_LOG_TICK_NS,
                                            .before_ns = line->before_ns,
                                            .cpu_ns = line->cpu_ns,
                                            .children_ns = line->children_ns,
