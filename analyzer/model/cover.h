@@ -34,6 +34,7 @@ struct jr_cover_image {
     uint64_t start_ticks; /* tells apart processes with one pid */
     uint64_t begin_ns;    /* when it was first seen */
     uint64_t unlogged_ns; /* how long its process had been there by then */
+    uint64_t read_ns;     /* when cpu_ns was read */
     uint64_t before_ns;   /* CPU time when the profile could begin */
     uint64_t cpu_ns;      /* last known CPU time; 0: not known */
     uint64_t on_ns;       /* CPU time between the two with the profile on */

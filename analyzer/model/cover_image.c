@@ -99,6 +99,7 @@ void jr_cover_image(const struct jr_run *run, const struct jr_map *map,
         .start_ticks = header->start_ticks,
         .begin_ns = header->mono_ns,
         .unlogged_ns = unlogged_of(header),
+        .read_ns = header->cpu_read_ns,
         .before_ns = header->cpu_before_ns,
         .cpu_ns = header->cpu_ns,
         .children_ns = header->children_ns,
@@ -134,6 +135,9 @@ void jr_cover_image(const struct jr_run *run, const struct jr_map *map,
 void jr_cover_brief(struct jr_cover *cover, uint32_t tree,
                     const struct jr_tree_line *line)
 {
+    const uint64_t before =
+        line->before_ns < line->cpu_ns ? line->before_ns : line->cpu_ns;
+
     *JR_PUSH(cover->briefs, cover->nbriefs, cover->briefs_room) =
         (struct jr_cover_process){.last = {.tree = tree,
                                            .pid = line->pid,
@@ -142,11 +146,11 @@ void jr_cover_brief(struct jr_cover *cover, uint32_t tree,
                                            /* (Why it executes a program comes
                                             * just before it.) */
                                            .unlogged_ns = JP_LOG_TICK_NS,
-                                           .before_ns = line->before_ns,
+                                           .before_ns = before,
                                            .cpu_ns = line->cpu_ns,
                                            .children_ns = line->children_ns,
                                            .ended = line->ended},
-                                  .before_ns = line->before_ns,
+                                  .before_ns = before,
                                   .is_brief = 1};
 }
 
@@ -170,21 +174,27 @@ static uint64_t beyond(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
+/* Whether a later line is of the same program: an exec has failed since (a shell
+ * tries each folder of PATH), or another thread has ended the process, too. */
+static int is_same(const struct jr_cover_image *one,
+                   const struct jr_cover_image *later)
+{
+    return one->tree == later->tree && one->pid == later->pid &&
+           one->before_ns == later->before_ns && one->cpu_ns <= later->cpu_ns &&
+           one->ended <= later->ended;
+}
+
 /* Joins a program without a log with one that the process executed before, as
- * its CPU clock has gone on since.  (An exec may have failed: the program is
- * the same then.)  Returns 0 where it cannot be of that process. */
+ * its CPU clock has gone on since.  Returns 0 where it cannot be of that
+ * process. */
 static int join_later(struct jr_cover_process *to,
                       const struct jr_cover_process *later)
 {
-    const int same =
-        to->is_brief && to->last.before_ns == later->last.before_ns;
-
-    if (to->last.ended || later->last.cpu_ns < to->last.cpu_ns ||
-        (!same && later->last.before_ns < to->last.cpu_ns))
+    if (to->last.ended || later->last.before_ns < to->last.cpu_ns)
         return 0;
-    if (!same)
-        to->before_ns = jr_add(to->before_ns,
-                               beyond(later->last.before_ns, to->last.cpu_ns));
+    to->before_ns =
+        jr_add(to->before_ns, later->last.before_ns - to->last.cpu_ns);
+    to->last.read_ns = later->last.begin_ns;
     to->last.before_ns = later->last.before_ns;
     to->last.cpu_ns = later->last.cpu_ns;
     to->last.ended = later->last.ended;
@@ -194,7 +204,8 @@ static int join_later(struct jr_cover_process *to,
 }
 
 /* Joins one with the process of a log, which lived then: the program came
- * before the last one with a log, or behind it. */
+ * before the last one with a log, or behind it.  (It is that one itself where an
+ * exec has failed before a sample found it.) */
 static int join_logged(struct jr_cover *cover, size_t logged,
                        const struct jr_cover_process *brief)
 {
@@ -214,12 +225,15 @@ static int join_logged(struct jr_cover *cover, size_t logged,
     }
     if (found == NULL)
         return 0;
-    if (last->begin_ns > found->last.begin_ns)
+    /* By then its clock had been read for the last time. */
+    if (last->begin_ns > found->last.begin_ns &&
+        last->begin_ns > found->last.read_ns)
         return join_later(found, brief);
-    if (last->cpu_ns > found->last.before_ns)
+    if (last->cpu_ns > found->last.cpu_ns)
         return 0;
-    found->before_ns =
-        beyond(found->before_ns, beyond(last->cpu_ns, last->before_ns));
+    if (last->cpu_ns <= found->last.before_ns)
+        found->before_ns =
+            beyond(found->before_ns, beyond(last->cpu_ns, last->before_ns));
     return 1;
 }
 
@@ -236,6 +250,8 @@ void jr_cover_join_briefs(struct jr_cover *cover)
                 ? &cover->processes[cover->nprocesses - 1]
                 : NULL;
 
+        if (i + 1 < cover->nbriefs && is_same(&brief->last, &brief[1].last))
+            continue;
         if (join_logged(cover, logged, brief) ||
             (before && before->last.tree == brief->last.tree &&
              before->last.pid == brief->last.pid && join_later(before, brief)))

@@ -81,11 +81,68 @@ static void joins_logs(void **state)
     jr_tree_file_free(&tree);
 }
 
+/* A program between two that have logs; then one whose exec failed three
+ * times before a sample found it; and one that two threads ended. */
+static void counts_each_program_once(void **state)
+{
+    struct jr_cover cover = {0};
+    struct jr_tree tree;
+    struct jr_cover_image image = {.pid = 2,
+                                   .start_ticks = 8,
+                                   .begin_ns = 100 * MS,
+                                   .read_ns = 110 * MS,
+                                   .before_ns = MS,
+                                   .cpu_ns = 11 * MS,
+                                   .sampled_ns = 10 * MS,
+                                   .on_ns = 10 * MS};
+
+    (void)state;
+    parse("120000000 jprof-brief root=1 pid=2 ppid=1 before=12000000 "
+          "cpu=15000000 children=0 ended=0\n"
+          "80000000 jprof-brief root=1 pid=3 ppid=1 before=1000100 cpu=3000000 "
+          "children=0 ended=0\n"
+          "81000000 jprof-brief root=1 pid=3 ppid=1 before=1000100 cpu=4000000 "
+          "children=0 ended=0\n"
+          "82000000 jprof-brief root=1 pid=3 ppid=1 before=1000100 cpu=5000000 "
+          "children=0 ended=0\n"
+          "90000000 jprof-brief root=1 pid=4 ppid=1 before=1000000 cpu=2000000 "
+          "children=0 ended=1\n"
+          "91000000 jprof-brief root=1 pid=4 ppid=1 before=1000000 cpu=3000000 "
+          "children=0 ended=1\n"
+          "92000000 jprof-brief root=1 pid=5 ppid=1 before=9000000 cpu=2000000 "
+          "children=0 ended=1\n",
+          &tree, 0);
+    add(&cover, &tree, image);
+    image.begin_ns = image.read_ns = 140 * MS;
+    image.before_ns = 16 * MS;
+    image.cpu_ns = 26 * MS;
+    add(&cover, &tree, image);
+    add(&cover, &tree,
+        (struct jr_cover_image){.pid = 3,
+                                .start_ticks = 7,
+                                .begin_ns = 100 * MS,
+                                .read_ns = 150 * MS,
+                                .unlogged_ns = 30 * MS,
+                                .before_ns = MS,
+                                .cpu_ns = 11 * MS,
+                                .sampled_ns = 10 * MS,
+                                .on_ns = 10 * MS});
+    jr_cover_finish(&cover, 1);
+    assert_int_equal(cover.nprocesses, 4);
+    assert_int_equal(cover.cpu_ns, (26 + 11 + 3 + 2) * MS);
+    /* 0 to 1, 11 to 12, 15 to 16; up to 1; up to 1; all of what cannot be. */
+    assert_int_equal(cover.before_ns, (3 + 1 + 1 + 2) * MS);
+    assert_int_equal(cover.brief_ns, 2 * MS);
+    jr_cover_free(&cover);
+    jr_tree_file_free(&tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adds_up_programs),
         cmocka_unit_test(joins_logs),
+        cmocka_unit_test(counts_each_program_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
