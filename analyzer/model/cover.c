@@ -12,26 +12,12 @@
 
 #include "base/mem.h"
 #include "base/search.h"
+#include "cover_own.h"
 #include "model.h"
-
-/* The launcher reads its children's times in clock ticks, two of them. */
-#define TICKS_NS 20000000ULL
-/* What a process's clock may show more than its waiter is told. */
-#define INNER_NS 1000000ULL
-
-static uint64_t less(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
-}
-
-static uint64_t most(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
 }
 
 void jr_cover_free(struct jr_cover *cover)
@@ -294,13 +280,6 @@ static void each_line(struct jr_cover *cover, line_fn *take)
     }
 }
 
-static uint64_t with_children(const struct jr_cover_process *process)
-{
-    return process->reaped_ns
-               ? process->reaped_ns
-               : jr_add(process->last.cpu_ns, process->last.children_ns);
-}
-
 /* A child's parent.  Where several processes had its pid at that time, in pid
  * namespaces of their own, it is the last one that waited for so much. */
 static struct jr_cover_process *parent_of(const struct jr_cover *cover,
@@ -308,7 +287,7 @@ static struct jr_cover_process *parent_of(const struct jr_cover *cover,
 {
     const struct jr_cover_image *image = &child->last;
     uint64_t time_ns = image->begin_ns ? image->begin_ns : child->end_ns;
-    uint64_t used = with_children(child);
+    uint64_t used = jr_cover_with_children(child);
     struct jr_cover_process *found = NULL;
 
     for (size_t i = jr_cover_first_of(cover, cover->nprocesses, image->tree,
@@ -350,108 +329,8 @@ static void sum_children(struct jr_cover *cover)
         if (!parent)
             parent = root_above(cover, child);
         if (parent && parent != child)
-            parent->kids_ns = jr_add(parent->kids_ns, with_children(child));
-    }
-}
-
-/* All CPU time of a process: by its own clock, or what its waiter was told and
- * is not its children's. */
-static uint64_t own_of(const struct jr_cover_process *process)
-{
-    uint64_t told = less(process->reaped_ns,
-                         most(process->last.children_ns, process->kids_ns));
-    uint64_t slack = process->is_root ? TICKS_NS : 0;
-
-    return told > jr_add(process->last.cpu_ns, slack) ? told
-                                                      : process->last.cpu_ns;
-}
-
-/* What a process is known to have waited for and is of no child that is known;
- * of one without a log, its own time is in it. */
-static uint64_t left_of(const struct jr_cover_process *process)
-{
-    return less(process->has_log || process->is_brief
-                    ? process->last.children_ns
-                    : process->reaped_ns,
-                process->kids_ns);
-}
-
-/* By how much the processes of a tree together seem to have used more than the
- * launcher was told; 0 where it told nothing. */
-static uint64_t excess_of(const struct jr_cover *cover, uint32_t tree)
-{
-    uint64_t sum = 0, told = 0;
-
-    for (size_t i = 0; i < cover->nprocesses; i++) {
-        const struct jr_cover_process *process = &cover->processes[i];
-
-        if (process->last.tree != tree)
-            continue;
-        sum = jr_add(sum, own_of(process));
-        if (process->has_log || process->is_brief)
-            sum = jr_add(sum, left_of(process));
-        if (process->is_root)
-            told = jr_add(told, process->reaped_ns);
-    }
-    return told ? less(sum, jr_add(told, TICKS_NS)) : 0;
-}
-
-/* The process whose waited-for time an orphan's is most likely part of: with
- * the least that is left and enough for it. */
-static struct jr_cover_process *
-ancestor_of(const struct jr_cover *cover, const struct jr_cover_process *orphan)
-{
-    const uint64_t used = with_children(orphan);
-    struct jr_cover_process *found = NULL;
-
-    for (size_t i = 0; i < cover->nprocesses; i++) {
-        struct jr_cover_process *one = &cover->processes[i];
-        const uint64_t left = left_of(one);
-
-        if (one->last.tree == orphan->last.tree && one != orphan && left &&
-            used <= jr_add(left, INNER_NS) &&
-            one->last.ppid != orphan->last.pid &&
-            one->last.begin_ns <= orphan->last.begin_ns &&
-            (!one->end_ns || one->end_ns >= orphan->last.begin_ns) &&
-            (!found || left < left_of(found)))
-            found = one;
-    }
-    return found;
-}
-
-/* The orphan of a tree that used most and is in nobody's time yet. */
-static struct jr_cover_process *next_orphan(const struct jr_cover *cover,
-                                            uint32_t tree)
-{
-    struct jr_cover_process *found = NULL;
-
-    for (size_t i = 0; i < cover->nprocesses; i++) {
-        struct jr_cover_process *one = &cover->processes[i];
-
-        if (one->is_orphan && one->last.tree == tree &&
-            (!found || with_children(found) < with_children(one)))
-            found = one;
-    }
-    return found;
-}
-
-/* A process whose parent left no trace, as a compiler's brief driver, is also
- * in what that parent's parent waited for.  Where the launcher's word says that
- * time is counted twice, that of such processes is taken from those that most
- * likely waited for it.  (One that nobody waited for, as a daemon, is not in
- * the launcher's word; it is taken from nobody if it fits into none.) */
-static void take_off_orphans(struct jr_cover *cover)
-{
-    for (uint32_t tree = 0; tree < cover->ntrees; tree++) {
-        struct jr_cover_process *orphan, *ancestor;
-
-        while (excess_of(cover, tree) && (orphan = next_orphan(cover, tree))) {
-            orphan->is_orphan = 0;
-            ancestor = ancestor_of(cover, orphan);
-            if (ancestor)
-                ancestor->kids_ns =
-                    jr_add(ancestor->kids_ns, with_children(orphan));
-        }
+            parent->kids_ns =
+                jr_add(parent->kids_ns, jr_cover_with_children(child));
     }
 }
 
@@ -480,7 +359,7 @@ static void find_out_of_reach(struct jr_cover *cover)
                 left = 0;
         if (left == 0)
             continue;
-        child->reaped_ns = jr_add(with_children(child), left);
+        child->reaped_ns = jr_add(jr_cover_with_children(child), left);
         child->supposed = 1;
         parent->kids_ns = jr_add(parent->kids_ns, left);
     }
@@ -488,7 +367,7 @@ static void find_out_of_reach(struct jr_cover *cover)
 
 static void settle_own(struct jr_cover_process *process)
 {
-    process->own_ns = own_of(process);
+    process->own_ns = jr_cover_own(process);
     if (process->last.paused)
         process->off_ns = jr_add(process->off_ns,
                                  less(process->own_ns, process->last.cpu_ns));
@@ -566,7 +445,8 @@ void jr_cover_finish(struct jr_cover *cover, int merged)
         sort(cover);
         each_line(cover, add_why);
         sum_children(cover);
-        take_off_orphans(cover);
+        for (uint32_t tree = 0; tree < cover->ntrees; tree++)
+            jr_cover_take_off_orphans(cover, tree);
         find_out_of_reach(cover);
     }
     for (size_t i = 0; i < cover->nprocesses; i++) {

@@ -6,7 +6,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -137,12 +140,55 @@ static void counts_each_program_once(void **state)
     jr_tree_file_free(&tree);
 }
 
+#define MANY 40000U
+
+/* Children of a program that is not profiled, in what the first process waited
+ * for: each is looked for there once, and not all again for each of them. */
+static void many_orphans(void **state)
+{
+    const size_t size = MANY * 100;
+    char *text = malloc(size);
+    struct jr_cover cover = {0};
+    struct jr_tree tree;
+    size_t length = 0;
+
+    (void)state;
+    assert_non_null(text);
+    for (unsigned i = 0; i < MANY; i++)
+        length += (size_t)snprintf(
+            text + length, size - length,
+            "%u jprof-brief root=1 pid=%u ppid=%u before=900000 cpu=1000000 "
+            "children=0 ended=1\n",
+            i + 10, i + 10, i + 1000000);
+    snprintf(text + length, size - length,
+             "900000 jprof-run root=1 pid=1 cpu=40010000000 wall=9\n");
+    parse(text, &tree, 0);
+    free(text);
+    add(&cover, &tree,
+        (struct jr_cover_image){.pid = 1,
+                                .begin_ns = 5,
+                                .cpu_ns = 10 * MS,
+                                .sampled_ns = 10 * MS,
+                                .on_ns = 10 * MS,
+                                .children_ns = MANY * MS});
+    const clock_t begin = clock();
+    jr_cover_finish(&cover, 1);
+    assert_true(clock() - begin < 4 * CLOCKS_PER_SEC);
+    assert_int_equal(cover.nprocesses, MANY + 1);
+    /* The launcher's word is in clock ticks, two of them. */
+    assert_in_range(cover.rest_ns, 0, 20 * MS);
+    assert_int_equal(cover.cpu_ns, (MANY + 10) * MS + cover.rest_ns);
+    jr_cover_free(&cover);
+    jr_tree_file_free(&tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adds_up_programs),
         cmocka_unit_test(joins_logs),
         cmocka_unit_test(counts_each_program_once),
+        cmocka_unit_test(many_orphans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
