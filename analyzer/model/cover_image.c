@@ -174,8 +174,8 @@ static uint64_t beyond(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* Whether a later line is of the same program: an exec has failed since (a shell
- * tries each folder of PATH), or another thread has ended the process, too. */
+/* Whether a later line is of the same program: an exec has failed since (a
+ * shell tries each folder of PATH), or another thread has ended it, too. */
 static int is_same(const struct jr_cover_image *one,
                    const struct jr_cover_image *later)
 {
@@ -204,8 +204,8 @@ static int join_later(struct jr_cover_process *to,
 }
 
 /* Joins one with the process of a log, which lived then: the program came
- * before the last one with a log, or behind it.  (It is that one itself where an
- * exec has failed before a sample found it.) */
+ * before the last one with a log, or behind it.  (It is that one itself where
+ * an exec has failed before a sample found it.) */
 static int join_logged(struct jr_cover *cover, size_t logged,
                        const struct jr_cover_process *brief)
 {

@@ -102,8 +102,8 @@ static int by_use(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
-/* Takes an orphan's time off what `waiter` waited for.  Returns by how much less
- * the tree's processes seem to have used then. */
+/* Takes an orphan's time off what `waiter` waited for.  Returns by how much
+ * less the tree's processes seem to have used then. */
 static uint64_t take_off(struct jr_cover_process *waiter,
                          const struct jr_cover_process *orphan)
 {
@@ -117,8 +117,8 @@ static uint64_t take_off(struct jr_cover_process *waiter,
  * in what that parent's parent waited for.  Where the launcher's word says that
  * time is counted twice, that of such processes is taken from those that most
  * likely waited for it.  (One that nobody waited for, as a daemon, is not in
- * the launcher's word; it is taken from nobody if it fits into none.)  There may
- * be many: one line each for the brief children of what is not profiled. */
+ * the launcher's word; it is taken from nobody if it fits into none.)
+ * There may be many: each brief child of what is not profiled has a line. */
 void jr_cover_take_off_orphans(struct jr_cover *cover, uint32_t tree)
 {
     struct some orphans = {0}, waiters = {0};
