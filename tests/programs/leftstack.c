@@ -3,9 +3,11 @@
  * Code without call-frame information that goes on on another stack, as Go's:
  *     leftstack SECONDS
  * Spends a share of them in each kind: in_lent, where the frame pointer still
- * leads to the frame on the stack that was left; in_bare, where it leads to the
- * caller's frame there; in_pushed, where code has saved it within its own frame
- * and made it point there; in_begun, where it is set to 0 with the stack.
+ * leads to the frame on the stack that was left; in_bare, where it leads to
+ * the caller's frame there; in_any, so too, where the caller was called by a
+ * pointer; in_near, where it is just before that code; in_pushed, where code
+ * has saved it within its own frame and made it point there; in_begun, where
+ * it is set to 0 with the stack.
  * Prints `done`.
  * Runs in: tests. */
 #define _GNU_SOURCE
@@ -23,12 +25,17 @@ NOINLINE void by_lent(void **top);
 
 #if defined(__x86_64__)
 void on_bare(void (*function)(void), void **top);
+void on_near(void (*function)(void), void **top);
 void on_pushed(void (*function)(void));
 void on_begun(void (*function)(void), void **top);
 NOINLINE void in_bare(void);
+NOINLINE void in_any(void);
+NOINLINE void in_near(void);
 NOINLINE void in_pushed(void);
 NOINLINE void in_begun(void);
 NOINLINE void by_bare(void **top);
+NOINLINE void by_any(void **top);
+NOINLINE void by_near(void **top) __attribute__((section(".text.near")));
 NOINLINE void by_pushed(void);
 NOINLINE void by_begun(void **top);
 void *home;
@@ -47,6 +54,15 @@ __asm__(".text\n"
         "call *%rdi\n"
         "mov 8(%rsp), %rsi\n mov %rsi, %rsp\n ret\n"
         ".size on_bare, . - on_bare\n"
+        ".pushsection .text.near, \"ax\", @progbits\n.subsection 1\n"
+        ".globl on_near\n.type on_near, @function\n"
+        "on_near:\n"
+        "mov (%rsi), %rax\n mov %rsp, -8(%rax)\n"
+        "lea -16(%rax), %rsp\n"
+        "call *%rdi\n"
+        "mov 8(%rsp), %rsi\n mov %rsi, %rsp\n ret\n"
+        ".size on_near, . - on_near\n"
+        ".popsection\n"
         ".globl on_pushed\n.type on_pushed, @function\n"
         "on_pushed:\n"
         "push %rbp\n mov %rsp, %rbp\n sub $32, %rsp\n"
@@ -79,6 +95,18 @@ void in_bare(void)
     turn(SLICE);
 }
 
+void in_any(void)
+{
+    FRAME();
+    turn(SLICE);
+}
+
+void in_near(void)
+{
+    FRAME();
+    turn(SLICE);
+}
+
 void in_pushed(void)
 {
     FRAME();
@@ -99,6 +127,20 @@ void by_bare(void **top)
     BARRIER();
 }
 
+void by_any(void **top)
+{
+    FRAME();
+    on_bare(in_any, top);
+    BARRIER();
+}
+
+void by_near(void **top)
+{
+    FRAME();
+    on_near(in_near, top);
+    BARRIER();
+}
+
 void by_pushed(void)
 {
     FRAME();
@@ -115,7 +157,10 @@ void by_begun(void **top)
 
 static void others(void **top)
 {
+    void (*volatile any)(void **top) = by_any;
     by_bare(top);
+    any(top);
+    by_near(top);
     by_pushed();
     by_begun(top);
 }

@@ -62,8 +62,9 @@ class Left(Case):
         begun = ("on_begun", "in_begun")
         kinds = {"lent": ("main", "by_lent", "on_lent", "in_lent")}
         if platform.machine() == "x86_64":
-            for kind in ("bare", "pushed"):
+            for kind in ("bare", "near", "pushed"):
                 kinds[kind] = ("by_" + kind, "on_" + kind, "in_" + kind)
+            kinds["any"] = ("by_any", "on_bare", "in_any")
         for kind, callers in kinds.items():
             with self.subTest(kind=kind):
                 found = [stack for stack, _ in stacks

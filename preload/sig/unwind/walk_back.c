@@ -154,31 +154,32 @@ static int over_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
 int jp_walk_left_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 {
     const uint64_t fp = frame->registers[JP_ARCH_FP];
-    uint64_t record[2], words[CALLER_WORDS];
+    uint64_t words[CALLER_WORDS + 2]; /* the last two are the record */
+    const uint64_t *record = words + CALLER_WORDS;
+    const uint64_t low = fp + JP_ARCH_FRAME_FP - CALLER_WORDS * 8ULL;
+    uint64_t from = UINT64_MAX, nearest;
     if (frame->interrupted || frame->exact || fp == 0 || (fp & 7) != 0 ||
         jp_walk_inside_sig(walk, fp) ||
-        jp_sys_safe_read_sig(fp + JP_ARCH_FRAME_FP, record, sizeof(record)) !=
-            sizeof(record))
+        jp_sys_safe_read_sig(low, words, sizeof(words)) != sizeof(words))
         return 0;
-    const int calls = jp_walk_calls_sig(walk, frame, record[1]);
+    const enum jp_calls calls =
+        jp_walk_calls_sig(walk, frame, record[1], &from);
     if (calls == JP_WALK_CALLS_NONE)
         return 0;
-    const enum jp_ahead ahead = calls == JP_WALK_CALLS_OTHER
-                                    ? jp_walk_ahead_sig(walk, frame)
-                                    : JP_AHEAD_OWN;
+    const enum jp_ahead ahead = calls == JP_WALK_CALLS
+                                    ? JP_AHEAD_UNKNOWN
+                                    : jp_walk_ahead_sig(walk, frame);
     if (ahead == JP_AHEAD_AT)
         return 1;
-    if (ahead == JP_AHEAD_OWN)
-        return over_sig(walk, frame, fp + JP_ARCH_FRAME_RA, record[1],
-                        record[0]);
-    /* The code has no frame, and the frame pointer is its caller's. */
-    const uint64_t low = fp - sizeof(words);
-    if (jp_sys_safe_read_sig(low, words, sizeof(words)) != sizeof(words))
-        return 0;
-    for (unsigned i = CALLER_WORDS; i-- > 0;)
-        if (jp_walk_calls_sig(walk, frame, words[i]) == JP_WALK_CALLS)
+    /* Code without a frame has its caller's frame pointer, and the caller's
+     * frame has an address behind a call that leads nearer to the code. */
+    nearest = calls == JP_WALK_CALLS ? from : UINT64_MAX;
+    for (unsigned i = CALLER_WORDS; ahead != JP_AHEAD_OWN && i-- > 0;)
+        if (jp_walk_calls_sig(walk, frame, words[i], &from) == JP_WALK_CALLS &&
+            from < nearest)
             return over_sig(walk, frame, low + i * 8ULL, words[i], fp);
-    return 0;
+    return (ahead == JP_AHEAD_OWN || calls != JP_WALK_CALLS_OTHER) &&
+           over_sig(walk, frame, fp + JP_ARCH_FRAME_RA, record[1], record[0]);
 }
 
 int jp_walk_begun_sig(const struct jp_walk_frame *frame)

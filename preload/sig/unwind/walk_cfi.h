@@ -127,7 +127,8 @@ int jp_walk_begun_sig(const struct jp_walk_frame *frame);
 
 /* Whether the call before an address is of the function that the frame is in
  * (without a frame, so shorter than a page), or may be, as it goes to where a
- * register says. */
+ * register says.  For CALLS, *from gets how far behind the place called the
+ * frame's pc is: of two, the nearer one is where the function begins. */
 enum jp_calls {
     JP_WALK_CALLS_NONE, /* there is no call, or no code */
     JP_WALK_CALLS_OTHER,
@@ -135,7 +136,8 @@ enum jp_calls {
     JP_WALK_CALLS
 };
 enum jp_calls jp_walk_calls_sig(struct jp_walk *walk,
-                                struct jp_walk_frame *frame, uint64_t address);
+                                struct jp_walk_frame *frame, uint64_t address,
+                                uint64_t *from);
 
 /* Whether the frame that the walk is at is what the thread runs: then the page
  * of its pc is mapped, and is read directly.  What a signal of the program's

@@ -39,6 +39,7 @@ struct look {
     struct jp_walk_frame *frame;
     uint64_t by_fp; /* the return address that the frame pointer leads to; 0:
                        it leads nowhere */
+    uint64_t *from; /* gets what called_sig's does; NULL: nobody asks */
 };
 
 /* Whether an address that the table of ranges does not have may be code all the
@@ -54,9 +55,12 @@ static int is_near_sig(const struct look *look, uint64_t address)
            (look->by_fp != 0 && address - (look->by_fp - NEAR) < 2 * NEAR);
 }
 
-/* Which of them an address is, if it is code whose call is `code`. */
+/* Which of them an address is, if it is code whose call is `code`.  *from gets
+ * how far behind the place that is called the frame's pc is, where that is
+ * known. */
 static enum kin called_sig(const struct jp_walk_frame *frame, uint64_t address,
-                           const uint8_t code[JP_ARCH_CALLER_BYTES])
+                           const uint8_t code[JP_ARCH_CALLER_BYTES],
+                           uint64_t *from)
 {
     uint64_t target = 0;
     switch (jp_arch_call_before_sig(code, address, frame->registers, &target)) {
@@ -68,7 +72,8 @@ static enum kin called_sig(const struct jp_walk_frame *frame, uint64_t address,
             return KIN_ANY;
         /* fall through */
     case JP_ARCH_CALL_DIRECT:
-        return frame->pc - target < CALLED_BYTES ? KIN_CALLER : KIN_ELSEWHERE;
+        *from = frame->pc - target;
+        return *from < CALLED_BYTES ? KIN_CALLER : KIN_ELSEWHERE;
     default:
         return jp_arch_is_call_sig(code + JP_ARCH_CALLER_BEFORE -
                                    JP_ARCH_CALL_BYTES)
@@ -94,7 +99,9 @@ __attribute__((noinline)) static enum kin kin_of_sig(const struct look *look,
     if ((!known && !is_near_sig(look, address)) ||
         jp_sys_safe_read_sig(from, code, sizeof(code)) != sizeof(code))
         return KIN_NONE;
-    const enum kin kin = called_sig(look->frame, address, code);
+    uint64_t unasked = 0;
+    const enum kin kin = called_sig(look->frame, address, code,
+                                    look->from != NULL ? look->from : &unasked);
     return kin == KIN_NONE || known ||
                    jp_maps_executable_sig(look->walk->buffer, address)
                ? kin
@@ -102,9 +109,10 @@ __attribute__((noinline)) static enum kin kin_of_sig(const struct look *look,
 }
 
 enum jp_calls jp_walk_calls_sig(struct jp_walk *walk,
-                                struct jp_walk_frame *frame, uint64_t address)
+                                struct jp_walk_frame *frame, uint64_t address,
+                                uint64_t *from)
 {
-    const struct look look = {walk, frame, 0};
+    const struct look look = {walk, frame, 0, from};
     switch (kin_of_sig(&look, jp_arch_strip_sig(address))) {
     case KIN_CALLER:
         return JP_WALK_CALLS;
@@ -291,7 +299,8 @@ int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
         walk, frame,
         jp_walk_inside_sig(walk, ra_at)
             ? jp_arch_strip_sig(jp_walk_load_sig(walk, ra_at))
-            : 0};
+            : 0,
+        NULL};
     uint64_t end = fp + JP_ARCH_FRAME_FP, caller = 0;
     /* First, as a function's own frame may begin at a return address that an
      * earlier function has left there. */
