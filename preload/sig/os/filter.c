@@ -253,6 +253,7 @@ int jp_filter_verdict_sig(long number, const long arguments[6])
 int jp_filter_answers_sig(long number)
 {
     const long none[6] = {0, 0, 0, 0, 0, 0};
-    return (hardest_sig(number, none) & SECCOMP_RET_ACTION_FULL) ==
-           SECCOMP_RET_ERRNO;
+    const uint32_t hardest = hardest_sig(number, none);
+    return (hardest & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO &&
+           (hardest & SECCOMP_RET_DATA) != 0;
 }

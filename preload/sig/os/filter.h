@@ -45,7 +45,8 @@ static inline int jp_filter_number_sig(long number)
 }
 
 /* Whether the filters answer a system call with arguments of 0 with an error,
- * and with nothing harder. */
+ * and with nothing harder.  (An error of 0 is none: a call that makes a
+ * descriptor then seems to have made 0, standard input.) */
 int jp_filter_answers_sig(long number);
 
 /* Runs a filter's `count` instructions on a system call.  Returns its answer
