@@ -217,7 +217,8 @@ class Missing(CoverageCase):
     def test_preload_not_handed_on(self):
         gap = self.check("env -i %s 0.4 >/dev/null" % quote(program("busy")),
                          "busy", "LD_PRELOAD was not passed on")
-        self.assertEqual(gap["log"], "0")
+        # (On a busy machine env may have had a sample, and so a log.)
+        self.assertEqual(gap["log"], str(int(float(gap["sampled_s"]) > 0)))
 
     def test_flags_not_handed_on(self):
         self.check("env -u JPROF_FLAGS %s 0.4 >/dev/null" %

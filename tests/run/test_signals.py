@@ -55,6 +55,14 @@ class Queued(Case):
                         (done.status, done.out, done.err),
                         (0, f"come {count} disordered 0 wrong 0\n", ""))
 
+    def test_of_a_thread_that_has_ended(self):
+        """What waits in a thread ends with it, though another thread has its
+        memory then."""
+        done = self.run_program(program("unheard"),
+                                flags="JP_START JP_PERIOD=0.0002")
+        self.assertEqual((done.status, done.out, done.err),
+                         (0, "come 600 wrong 0\n", ""))
+
 
 class Dispositions(Same):
     def test_handlers_and_siginfo(self):

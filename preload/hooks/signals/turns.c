@@ -32,10 +32,10 @@
 #define SLOTS 32U
 
 /* What signals of one number carry, oldest first, from `first` on round and
- * round: as many as were sent again and have not come.  Not thread-local: that
- * would be taken from each thread's stack. */
+ * round: as many as were sent again to the thread `tid` and have not come.  Not
+ * thread-local: that would be taken from each thread's stack. */
 static struct slot {
-    uint32_t first, count;
+    uint32_t first, count, tid;
     unsigned char infos[MOST][INFO_BYTES];
 } slots[SLOTS];
 
@@ -48,12 +48,24 @@ static uint64_t key(int signal)
     return (uint64_t)&jp_local << 7 | (uint64_t)signal;
 }
 
+static void forget(struct slot *slot)
+{
+    slot->first = slot->count = 0;
+    atomic_store(&owners[slot - slots], 0);
+}
+
+/* (What waited in a thread ends with it; its thread-local memory may then be
+ * another thread's.) */
 static struct slot *find(int signal)
 {
     const uint64_t wanted = key(signal);
     for (unsigned i = 0; i < SLOTS; i++) {
-        if (atomic_load_explicit(&owners[i], memory_order_relaxed) == wanted)
+        if (atomic_load_explicit(&owners[i], memory_order_relaxed) != wanted)
+            continue;
+        if (slots[i].tid == jp_sys_gettid_sig())
             return &slots[i];
+        forget(&slots[i]);
+        return NULL;
     }
     return NULL;
 }
@@ -63,8 +75,10 @@ static struct slot *find_or_take(int signal)
     struct slot *slot = find(signal);
     for (unsigned i = 0; slot == NULL && i < SLOTS; i++) {
         uint64_t none = 0;
-        if (atomic_compare_exchange_strong(&owners[i], &none, key(signal)))
+        if (atomic_compare_exchange_strong(&owners[i], &none, key(signal))) {
             slot = &slots[i];
+            slot->tid = jp_sys_gettid_sig();
+        }
     }
     return slot;
 }
@@ -72,12 +86,6 @@ static struct slot *find_or_take(int signal)
 static void append(struct slot *slot, const unsigned char *info)
 {
     memcpy(slot->infos[(slot->first + slot->count++) % MOST], info, INFO_BYTES);
-}
-
-static void forget(struct slot *slot)
-{
-    slot->first = slot->count = 0;
-    atomic_store(&owners[slot - slots], 0);
 }
 
 static int is_pending(int signal)
