@@ -12,7 +12,6 @@
 
 #include "base/mem.h"
 #include "base/search.h"
-#include "cover_own.h"
 #include "model.h"
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -68,7 +67,8 @@ void jr_cover_add(struct jr_cover *cover, const struct jr_cover_image *image)
         (struct jr_cover_process){
             .last = *image,
             .before_ns = image->before_ns,
-            .off_ns = less(less(image->cpu_ns, image->before_ns), image->on_ns),
+            .off_ns = jr_cover_less(
+                jr_cover_less(image->cpu_ns, image->before_ns), image->on_ns),
             .has_log = 1};
 }
 
@@ -81,8 +81,8 @@ static void join(struct jr_cover_process *process,
     *to = later->last;
     to->begin_ns = before.begin_ns;
     to->unlogged_ns = before.unlogged_ns;
-    to->cpu_ns = most(before.cpu_ns, to->cpu_ns);
-    to->children_ns = most(before.children_ns, to->children_ns);
+    to->cpu_ns = jr_cover_most(before.cpu_ns, to->cpu_ns);
+    to->children_ns = jr_cover_most(before.children_ns, to->children_ns);
     to->sampled_ns = jr_add(before.sampled_ns, to->sampled_ns);
     to->lost_ns = jr_add(before.lost_ns, to->lost_ns);
     to->looking_ns = jr_add(before.looking_ns, to->looking_ns);
@@ -94,12 +94,14 @@ static void join(struct jr_cover_process *process,
     if (to->ppid == 0)
         to->ppid = before.ppid;
     process->before_ns =
-        jr_add(process->before_ns, less(later->last.before_ns, before.cpu_ns));
+        jr_add(process->before_ns,
+               jr_cover_less(later->last.before_ns, before.cpu_ns));
     process->off_ns = jr_add(process->off_ns, later->off_ns);
     /* Between a paused program and the next the profile did not run. */
     if (before.paused)
         process->off_ns =
-            jr_add(process->off_ns, less(later->last.before_ns, before.cpu_ns));
+            jr_add(process->off_ns,
+                   jr_cover_less(later->last.before_ns, before.cpu_ns));
 }
 
 static void sort(struct jr_cover *cover)
@@ -169,7 +171,7 @@ static struct jr_cover_process *find_inner(const struct jr_cover *cover,
                                            const struct jr_tree_line *line)
 {
     struct jr_cover_process *found = NULL;
-    uint64_t told = jr_add(line->cpu_ns, INNER_NS);
+    uint64_t told = jr_add(line->cpu_ns, JR_COVER_INNER_NS);
 
     if (cover->trees[tree].root == 1)
         return NULL;
@@ -221,7 +223,7 @@ static void add_reason(struct jr_cover *cover, size_t sorted, uint32_t tree,
          i < sorted && is_of(cover, i, tree, line->pid); i++) {
         struct jr_cover_process *process = &cover->processes[i];
 
-        if (less(process->last.begin_ns, process->last.unlogged_ns) <=
+        if (jr_cover_less(process->last.begin_ns, process->last.unlogged_ns) <=
                 line->time_ns &&
             (!process->end_ns || process->end_ns >= line->time_ns))
             process->reason = line;
@@ -351,7 +353,8 @@ static void find_out_of_reach(struct jr_cover *cover)
         struct jr_cover_process *parent =
             went_out_of_reach(child) ? parent_of(cover, child) : NULL;
         uint64_t left =
-            parent ? less(parent->last.children_ns, parent->kids_ns) : 0;
+            parent ? jr_cover_less(parent->last.children_ns, parent->kids_ns)
+                   : 0;
 
         for (size_t j = 0; left && j < cover->nprocesses; j++)
             if (j != i && went_out_of_reach(&cover->processes[j]) &&
@@ -369,10 +372,12 @@ static void settle_own(struct jr_cover_process *process)
 {
     process->own_ns = jr_cover_own(process);
     if (process->last.paused)
-        process->off_ns = jr_add(process->off_ns,
-                                 less(process->own_ns, process->last.cpu_ns));
+        process->off_ns =
+            jr_add(process->off_ns,
+                   jr_cover_less(process->own_ns, process->last.cpu_ns));
     else if (process->last.ended)
-        process->after_ns = less(process->own_ns, process->last.cpu_ns);
+        process->after_ns =
+            jr_cover_less(process->own_ns, process->last.cpu_ns);
     process->off_ns = least(process->off_ns, process->own_ns);
     process->last.looking_ns =
         least(process->last.looking_ns, process->own_ns - process->off_ns);
@@ -407,10 +412,10 @@ static void sum_process(struct jr_cover *cover,
     cover->sampled_ns = jr_add(cover->sampled_ns, process->last.sampled_ns);
     /* (What it used later, after an exec without a line, is another's.) */
     if (process->is_brief)
-        cover->brief_ns =
-            jr_add(cover->brief_ns,
-                   less(least(jr_cover_due(process), process->last.cpu_ns),
-                        process->before_ns));
+        cover->brief_ns = jr_add(
+            cover->brief_ns,
+            jr_cover_less(least(jr_cover_due(process), process->last.cpu_ns),
+                          process->before_ns));
 }
 
 /* CPU time of processes of which there is no other trace: what the launcher's
@@ -426,11 +431,11 @@ static uint64_t rest_of(const struct jr_cover *cover)
         if (process->is_root)
             total = jr_add(total, process->reaped_ns);
         if (process->has_log || process->is_brief)
-            waited = jr_add(waited,
-                            less(process->last.children_ns, process->kids_ns));
+            waited = jr_add(waited, jr_cover_less(process->last.children_ns,
+                                                  process->kids_ns));
     }
-    total = less(total, own);
-    return most(total > TICKS_NS ? total : 0, waited);
+    total = jr_cover_less(total, own);
+    return jr_cover_most(total > JR_COVER_TICKS_NS ? total : 0, waited);
 }
 
 void jr_cover_finish(struct jr_cover *cover, int merged)

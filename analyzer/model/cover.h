@@ -153,6 +153,32 @@ void jr_cover_brief(struct jr_cover *cover, uint32_t tree,
                     const struct jr_tree_line *line);
 void jr_cover_join_briefs(struct jr_cover *cover);
 
+/* The launcher reads its children's times in clock ticks, two of them. */
+#define JR_COVER_TICKS_NS 20000000ULL
+/* What a process's clock may show more than its waiter is told. */
+#define JR_COVER_INNER_NS 1000000ULL
+
+static inline uint64_t jr_cover_less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+static inline uint64_t jr_cover_most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* cover_image.c: the CPU time of a process and of all that it waited for. */
+uint64_t jr_cover_with_children(const struct jr_cover_process *process);
+
+/* All CPU time of a process: by its own clock, or what its waiter was told and
+ * is not its children's. */
+uint64_t jr_cover_own(const struct jr_cover_process *process);
+
+/* Takes the time of a tree's orphans off those that most likely waited for
+ * them, as long as the launcher's word says that it is counted twice. */
+void jr_cover_take_off_orphans(struct jr_cover *cover, uint32_t tree);
+
 /* The first of the first `sorted` processes, which are in order, that is not
  * before one with this tree and pid. */
 size_t jr_cover_first_of(const struct jr_cover *cover, size_t sorted,
