@@ -165,8 +165,10 @@ class Programs(Whole):
                                "jprof-log")
             # Mappings are read as text there, and where that takes long,
             # seldom: code may be unknown, or not kept, till the end.
+            # (On a busy machine signals merge: there may be few samples.)
             if "not kept" not in code and int(self.summary(
-                    there("jitter"), "jprof-log")["incomplete"]) == 0:
+                    there("jitter"), "jprof-log")["incomplete"]) == 0 and \
+                    len(self.run_of().samples) > 10:
                 break
         self.complete(self.run_of())
         first = self.share("jitter", "main", "run_code",
