@@ -220,7 +220,8 @@ int main(int argc, char **argv)
     struct sigaction action = {.sa_handler = handler};
     pthread_t thread;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    seconds = (double)now.tv_sec + (argc > 1 ? atof(argv[1]) : 1);
+    seconds = (double)now.tv_sec + (double)now.tv_nsec / 1e9 +
+              (argc > 1 ? atof(argv[1]) : 1);
     sigaction(SIGUSR1, &action, NULL);
     sigaltstack(&stack, NULL);
     action.sa_flags = SA_ONSTACK;
