@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/search.h"
 #include "model.h"
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -128,15 +127,6 @@ static void join_images(struct jr_cover *cover)
             all[kept++] = all[i];
     }
     cover->nprocesses = kept;
-}
-
-size_t jr_cover_first_of(const struct jr_cover *cover, size_t sorted,
-                         uint32_t tree, uint32_t pid)
-{
-    return JR_FIRST_NOT(sorted, i,
-                        cover->processes[i].last.tree < tree ||
-                            (cover->processes[i].last.tree == tree &&
-                             cover->processes[i].last.pid < pid));
 }
 
 static int is_of(const struct jr_cover *cover, size_t i, uint32_t tree,
@@ -384,12 +374,6 @@ static void settle_own(struct jr_cover_process *process)
     process->last.making_ns =
         least(process->last.making_ns,
               process->own_ns - process->off_ns - process->last.looking_ns);
-}
-
-uint64_t jr_cover_due(const struct jr_cover_process *process)
-{
-    return process->own_ns - process->off_ns - process->last.looking_ns -
-           process->last.making_ns;
 }
 
 static void sum_process(struct jr_cover *cover,

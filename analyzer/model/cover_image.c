@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "model.h"
 
 /* A profile that is to run from the start does so this soon. */
@@ -131,6 +132,21 @@ void jr_cover_image(const struct jr_run *run, const struct jr_map *map,
     image->paused = !course.on;
     stop(&course, image->cpu_ns);
     image->on_ns = course.on_ns;
+}
+
+size_t jr_cover_first_of(const struct jr_cover *cover, size_t sorted,
+                         uint32_t tree, uint32_t pid)
+{
+    return JR_FIRST_NOT(sorted, i,
+                        cover->processes[i].last.tree < tree ||
+                            (cover->processes[i].last.tree == tree &&
+                             cover->processes[i].last.pid < pid));
+}
+
+uint64_t jr_cover_due(const struct jr_cover_process *process)
+{
+    return process->own_ns - process->off_ns - process->last.looking_ns -
+           process->last.making_ns;
 }
 
 void jr_cover_brief(struct jr_cover *cover, uint32_t tree,

@@ -344,23 +344,30 @@ static void begin_again_sig(struct jp_thread *thread)
     thread->clock.kind = make_sig(thread);
 }
 
-void jp_clock_pace_sig(struct jp_thread *thread)
+/* Sets the clock of an armed thread anew, as if it had used skipped_ns less. */
+static void pace_sig(struct jp_thread *thread, uint64_t skipped_ns)
 {
     uint32_t armed = JP_THREAD_ARMED;
     if (!atomic_compare_exchange_strong(&thread->state, &armed,
                                         JP_THREAD_ARMING))
         return;
+    thread->clock.cpu_ns += skipped_ns;
+    if (skipped_ns != 0)
+        thread->clock.skipped = 1;
     if (!thread->clock.gives_way && thread->clock.kind->pace(thread) != 0)
         begin_again_sig(thread);
     jp_clock_release_sig(thread);
     catch_up_sig(thread);
 }
 
+void jp_clock_pace_sig(struct jp_thread *thread)
+{
+    pace_sig(thread, 0);
+}
+
 void jp_clock_skip_sig(struct jp_thread *thread, uint64_t ns)
 {
-    thread->clock.cpu_ns += ns;
-    thread->clock.skipped = 1;
-    jp_clock_pace_sig(thread);
+    pace_sig(thread, ns);
 }
 
 int jp_clock_due_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
