@@ -39,9 +39,8 @@
 #define JP_TREE_CHILD "jprof-child" /* root pid ppid cpu */
 #define JP_TREE_EXEC "jprof-exec"   /* root pid why path args */
 #define JP_TREE_NOLOG "jprof-nolog" /* root pid why text */
-#define JP_TREE_BRIEF                                                          \
-    "jprof-brief" /* root pid ppid before cpu children \
-                                         ended */
+/* root pid ppid before cpu children ended */
+#define JP_TREE_BRIEF "jprof-brief"
 #define JP_TREE_RUN                                                            \
     "jprof-run" /* root pid cpu wall status why path args
                                        jit asked */

@@ -48,11 +48,10 @@ static int by_image(const void *one, const void *other)
         &((const struct jr_cover_process *)one)->last;
     const struct jr_cover_image *b =
         &((const struct jr_cover_process *)other)->last;
+    const int order = jr_cover_order(a, b);
 
-    if (a->tree != b->tree)
-        return a->tree < b->tree ? -1 : 1;
-    if (a->pid != b->pid)
-        return a->pid < b->pid ? -1 : 1;
+    if (order)
+        return order;
     if (a->start_ticks != b->start_ticks)
         return a->start_ticks < b->start_ticks ? -1 : 1;
     if (a->before_ns != b->before_ns)

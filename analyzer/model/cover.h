@@ -179,6 +179,11 @@ uint64_t jr_cover_own(const struct jr_cover_process *process);
  * them, as long as the launcher's word says that it is counted twice. */
 void jr_cover_take_off_orphans(struct jr_cover *cover, uint32_t tree);
 
+/* The order of two processes, by tree and pid: below, at or above 0, as qsort's
+ * function has it. */
+int jr_cover_order(const struct jr_cover_image *a,
+                   const struct jr_cover_image *b);
+
 /* The first of the first `sorted` processes, which are in order, that is not
  * before one with this tree and pid. */
 size_t jr_cover_first_of(const struct jr_cover *cover, size_t sorted,

@@ -171,6 +171,16 @@ void jr_cover_brief(struct jr_cover *cover, uint32_t tree,
                                   .is_brief = 1};
 }
 
+int jr_cover_order(const struct jr_cover_image *a,
+                   const struct jr_cover_image *b)
+{
+    if (a->tree != b->tree)
+        return a->tree < b->tree ? -1 : 1;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    return 0;
+}
+
 /* In order of their pids and, of one, of time. */
 static int by_time(const void *one, const void *other)
 {
@@ -178,12 +188,10 @@ static int by_time(const void *one, const void *other)
         &((const struct jr_cover_process *)one)->last;
     const struct jr_cover_image *b =
         &((const struct jr_cover_process *)other)->last;
+    const int order = jr_cover_order(a, b);
 
-    if (a->tree != b->tree)
-        return a->tree < b->tree ? -1 : 1;
-    if (a->pid != b->pid)
-        return a->pid < b->pid ? -1 : 1;
-    return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+    return order ? order
+                 : (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
 }
 
 /* Whether a later line is of the same program: an exec has failed since (a
