@@ -95,6 +95,25 @@ static void test_call_for_good(void **state)
     assert_true(BEHIND(6));
 }
 
+/* The last of the function's calls does not return, and what bytes lie behind
+ * it is chance: here a byte of ret. */
+static void test_data_behind(void **state)
+{
+    (void)state;
+    /* mov $0,%ecx; call *%rcx; loop; js to the last call; pop %rbp; ret; call
+     * *%rax; data. */
+    LAY("\x55\x48\x89\xe5\xb9\x00\x00\x00\x00\xff\xd1\x75\xfc\x78\x02"
+        "\x5d\xc3\xff\xd0\x01\x00\xff\xd0\xc3");
+    assert_true(BEHIND(11));
+    assert_true(BEHIND(19));
+    assert_false(BEHIND(20));
+    assert_false(BEHIND(23));
+    /* Without a loop nothing shows that its code goes on behind a call. */
+    LAY("\x55\x48\x89\xe5\xff\xd1\xff\xd0\xc3");
+    assert_true(BEHIND(6));
+    assert_false(BEHIND(8));
+}
+
 /* sub $8,%rsp; call *%rcx; ...: nothing says whose frame was found. */
 static void test_no_frame(void **state)
 {
@@ -138,6 +157,7 @@ int main(void)
         cmocka_unit_test(test_own_code),
         cmocka_unit_test(test_branch_leads_on),
         cmocka_unit_test(test_call_for_good),
+        cmocka_unit_test(test_data_behind),
         cmocka_unit_test(test_no_frame),
         cmocka_unit_test(test_bounds),
     };

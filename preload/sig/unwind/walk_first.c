@@ -21,6 +21,8 @@ _Static_assert(COPY_BYTES <= sizeof(((struct jp_buffer *)0)->walker),
 struct sweep {
     struct jp_copied copied;
     uint64_t farthest; /* where branches so far lead to at most */
+    uint64_t certain;  /* behind a call that may not return, with nothing since
+                          that shows more to be this function's; 0: none */
     unsigned frames;   /* how often the code has set the frame pointer */
     unsigned restored; /* 1: it has taken it back, and not returned since */
 };
@@ -36,11 +38,30 @@ static int decode_sig(struct sweep *sweep, uint64_t pc,
     return step->kind != JP_STEP_END;
 }
 
+/* Takes in what an instruction before `pc` says of how far the function that
+ * begins at `first` reaches for certain: a branch back into it is its own, and
+ * behind a call there may be anything, as the call may not return. */
+static void reach_sig(struct sweep *sweep, const struct jp_arch_step *step,
+                      uint64_t first, uint64_t pc)
+{
+    const uint64_t to = pc + (uint64_t)(int64_t)step->value;
+    if (step->kind == JP_STEP_JUMP || step->kind == JP_STEP_BRANCH) {
+        if (to - first < FIRST_BYTES && to > sweep->farthest)
+            sweep->farthest = to;
+        if (to - first < sweep->certain - first)
+            sweep->certain = 0;
+    } else if (step->kind == JP_STEP_CALL && sweep->certain == 0 &&
+               sweep->farthest < pc) {
+        sweep->certain = pc;
+    }
+}
+
 /* Where the function at `first` ends: behind an instruction that goes away for
  * good and that no branch leads past.  Only functions that make a frame are
  * known so; the next frame that is made is another function's.  What returns
- * without taking back the frame pointer is another's without a frame, behind a
- * call that does not return.  Returns `first` for others. */
+ * without taking back the frame pointer is another's without a frame, or no
+ * code at all (a JIT compiler's data), behind a call that does not return.
+ * Returns `first` for others. */
 static uint64_t end_of_sig(struct jp_walk *walk, uint64_t first)
 {
     struct sweep sweep = {.copied = {.bytes = (uint8_t *)walk->buffer->walker,
@@ -54,20 +75,17 @@ static uint64_t end_of_sig(struct jp_walk *walk, uint64_t first)
                           step.kind == JP_STEP_FROM_FP ||
                           (step.kind == JP_STEP_LOAD_LINK && step.reg != 0);
         pc += step.length;
-        const uint64_t to = pc + (uint64_t)(int64_t)step.value;
-        const int jumps = step.kind == JP_STEP_JUMP;
-        if ((jumps || step.kind == JP_STEP_BRANCH) &&
-            to - first < FIRST_BYTES && to > sweep.farthest)
-            sweep.farthest = to;
-        if ((jumps || step.kind == JP_STEP_OUT ||
-             step.kind == JP_STEP_RETURN) &&
+        reach_sig(&sweep, &step, first, pc);
+        const int returns = step.kind == JP_STEP_RETURN;
+        if ((returns || step.kind == JP_STEP_JUMP ||
+             step.kind == JP_STEP_OUT) &&
             sweep.farthest < pc) {
-            if (step.kind == JP_STEP_RETURN && !sweep.restored)
-                return first;
+            if (returns && !sweep.restored)
+                pc = sweep.certain != 0 ? sweep.certain : first;
             break;
         }
-        if (step.kind == JP_STEP_RETURN)
-            sweep.restored = 0;
+        if (returns && sweep.restored)
+            sweep.restored = sweep.certain = 0;
     }
     return sweep.frames != 0 ? pc : first;
 }
