@@ -22,7 +22,6 @@
 #include "sig/os/sys.h"
 #include "sig/state/budget.h"
 #include "sig/state/gate.h"
-#include "sig/state/keys.h"
 #include "sig/state/own_code.h"
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
@@ -428,12 +427,10 @@ jp_handler_sig(int signal, siginfo_t *info, void *context)
     atomic_store_explicit(&returns_to, (uint64_t)__builtin_return_address(0),
                           memory_order_relaxed);
     const int error = errno;
-    const uint32_t rights = jp_keys_open_sig();
     jp_trap_open_sig(blocked);
     dispatch_sig(signal, info, context);
     jp_control_check_sig();
     jp_trap_close_sig();
-    jp_keys_close_sig(rights);
     errno = error;
     jp_critical_depth--;
 }

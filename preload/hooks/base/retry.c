@@ -15,7 +15,6 @@
 #include "sig/os/restart.h"
 #include "sig/os/sys.h"
 #include "sig/owned_signals.h"
-#include "sig/state/keys.h"
 #include "sig/state/process.h"
 
 /* How long a thread waits for another one to run its handler: this time, and at
@@ -176,12 +175,10 @@ void jp_retry_force_eintr(ucontext_t *context)
         thread = jp_thread_by_tid_sig(jp_sys_gettid_sig());
     if (thread == NULL || !returned_to(thread, context))
         return;
-    const uint32_t rights = jp_keys_open_sig();
     if ((jp_arch_again_sig(context) || !jp_process.tells_again) &&
         jp_restart_by_flag_sig(jp_arch_call_sig(context),
                                jp_arch_second_sig(context)))
         jp_arch_skip_call_sig(context, -EINTR);
-    jp_keys_close_sig(rights);
 }
 
 uint64_t jp_retry_out(void)

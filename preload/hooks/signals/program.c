@@ -13,6 +13,7 @@
 
 #include "altstack.h"
 #include "hooks/base/local.h"
+#include "hooks/base/real.h"
 #include "hooks/base/retry.h"
 #include "sig/arch/arch.h"
 #include "sig/critical.h"
@@ -24,6 +25,18 @@
 #include "turns.h"
 
 struct jp_program jp_programs[65];
+
+/* The kernel enters jp_program_enter where memory may have protection keys.  A
+ * handler of the program's may run on a stack with a key, too, and begin with
+ * instructions that open it; so jprof's part is to need no rights there either,
+ * and the handler is to begin with those that the kernel gave (`rights`). */
+__asm__(JP_ARCH_KEYS_ENTER(".text", "jp_program_enter", "jp_program_keyed")
+            JP_ARCH_KEYS_LEAVE("jp_program_leave"));
+JP_HIDDEN jp_entry_function jp_program_enter;
+JP_HIDDEN void jp_program_leave(int signal, siginfo_t *info, void *context,
+                                uint32_t rights, jp_entry_function *function);
+JP_HIDDEN void jp_program_keyed(int signal, siginfo_t *info, void *context,
+                                uint32_t rights);
 
 static long send(int signal, const siginfo_t *info, int to_thread)
 {
@@ -98,13 +111,18 @@ static void by_default(int signal, siginfo_t *info)
     again(signal, info);
 }
 
-/* Runs a handler of the program's, with or without siginfo. */
-static void run(uint64_t handler, int signal, siginfo_t *info, void *context)
+/* Runs a handler of the program's, with or without siginfo, and with the rights
+ * for keys that it would begin with.  (The kernel passes on all three arguments
+ * in any case.) */
+static void run(uint64_t handler, int signal, siginfo_t *info, void *context,
+                uint32_t rights)
 {
-    void (*function)(int, siginfo_t *, void *);
+    jp_entry_function *function;
     const uint64_t address = handler & JP_PROGRAM_ADDRESS;
     memcpy(&function, &address, sizeof(function));
-    if ((handler & JP_PROGRAM_SIGINFO) != 0)
+    if (jp_process.has_keys)
+        jp_program_leave(signal, info, context, rights, function);
+    else if ((handler & JP_PROGRAM_SIGINFO) != 0)
         function(signal, info, context);
     else
         ((void (*)(int))(void *)function)(signal);
@@ -165,7 +183,8 @@ static void tell_first(int signal)
 /* Runs a handler and counts it.  The kernel adds the handler's mask to the
  * thread's mask and removes it afterwards, past the hooks; the signals that the
  * program believes blocked are changed here in the same way. */
-static void call(uint64_t handler, int signal, siginfo_t *info, void *context)
+static void call(uint64_t handler, int signal, siginfo_t *info, void *context,
+                 uint32_t rights)
 {
     const uint64_t before = jp_local.program_blocked;
     const struct sigaction *asked = &jp_programs[signal].asked;
@@ -175,14 +194,15 @@ static void call(uint64_t handler, int signal, siginfo_t *info, void *context)
     jp_local.theirs++;
     const int to_process = is_to_process(signal, info);
     const uint64_t entered = jp_retry_out();
-    run(handler, signal, info, context);
+    run(handler, signal, info, context, rights);
     jp_retry_back(entered);
     jp_local.program_blocked = before;
     if (to_process)
         tell_first(signal);
 }
 
-void jp_program_handler(int signal, siginfo_t *info, void *context)
+void jp_program_keyed(int signal, siginfo_t *info, void *context,
+                      uint32_t rights)
 {
     const uint64_t bit = JP_SIGSET(signal);
     /* A thread of another process (a vfork child's) just gets the handler. */
@@ -212,11 +232,21 @@ void jp_program_handler(int signal, siginfo_t *info, void *context)
     if (handler == (uint64_t)SIG_DFL || handler == (uint64_t)SIG_IGN)
         return;
     if (!known) {
-        run(handler, signal, info, context);
+        run(handler, signal, info, context, rights);
         return;
     }
     if ((jp_programs[signal].asked.sa_flags & SA_RESTART) == 0)
         jp_retry_force_eintr(context);
     jp_altstack_show(context);
-    call(handler, signal, info, context);
+    call(handler, signal, info, context, rights);
+}
+
+void jp_program_handler(int signal, siginfo_t *info, void *context)
+{
+    jp_program_keyed(signal, info, context, 0);
+}
+
+jp_entry_function *jp_program_entry(void)
+{
+    return jp_process.has_keys ? jp_program_enter : jp_program_handler;
 }

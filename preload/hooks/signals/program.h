@@ -12,6 +12,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "sig/entry.h"
+
 /* What the program asked for, for each signal. */
 struct jp_program {
     /* The address of its handler and JP_PROGRAM_* bits; SIG_DFL or SIG_IGN if
@@ -27,7 +29,10 @@ extern struct jp_program jp_programs[65];
 #define JP_PROGRAM_ONCE (1ULL << 62) /* SA_RESETHAND, not done by the kernel */
 #define JP_PROGRAM_ADDRESS (JP_PROGRAM_ONCE - 1)
 
-/* The handler for sigaction (SA_SIGINFO) that runs the program's. */
+/* The handler that runs the program's. */
 void jp_program_handler(int signal, siginfo_t *info, void *context);
+
+/* What the kernel is given as that (SA_SIGINFO): see sig/entry.h. */
+jp_entry_function *jp_program_entry(void);
 
 #endif

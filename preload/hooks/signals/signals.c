@@ -22,8 +22,8 @@
 #include "program.h"
 #include "sig/clock/clock.h"
 #include "sig/critical.h"
+#include "sig/entry.h"
 #include "sig/files/notes.h"
-#include "sig/handler.h"
 #include "sig/os/filter.h"
 #include "sig/os/sys.h"
 #include "sig/owned_signals.h"
@@ -80,7 +80,7 @@ static int is_handler(const struct sigaction *action)
  * it.  Returns as sigaction(2). */
 static int install(int signal, int hush)
 {
-    struct sigaction action = {.sa_sigaction = jp_handler_sig,
+    struct sigaction action = {.sa_sigaction = jp_entry_handler(),
                                .sa_flags =
                                    SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     if (hush)
@@ -114,13 +114,13 @@ static int may_come(int signal, const struct sigaction *kernel)
 {
     if (is_in(signal, &jp_owned.ours))
         return 0;
-    if (kernel->sa_sigaction == jp_trap_sig)
+    if (kernel->sa_sigaction == jp_entry_trap())
         return 1;
     if (kernel->sa_handler == SIG_DFL)
         return signal == SIGCHLD || signal == SIGCONT || signal == SIGURG ||
                signal == SIGWINCH;
     return kernel->sa_handler == SIG_IGN ||
-           (kernel->sa_sigaction == jp_program_handler &&
+           (kernel->sa_sigaction == jp_program_entry() &&
             (kernel->sa_flags & (int)SA_RESETHAND) == 0);
 }
 
@@ -132,8 +132,8 @@ static void sort(int signal, const struct sigaction *kernel)
     const uint64_t now =
         may_come(signal, kernel) ? before | bit : before & ~bit;
     atomic_store(&jp_owned.open, now);
-    if ((now & bit) != 0 && kernel->sa_sigaction != jp_program_handler &&
-        kernel->sa_sigaction != jp_trap_sig)
+    if ((now & bit) != 0 && kernel->sa_sigaction != jp_program_entry() &&
+        kernel->sa_sigaction != jp_entry_trap())
         atomic_fetch_or(&jp_owned.ignored, bit);
     else
         atomic_fetch_and(&jp_owned.ignored, ~bit);
@@ -213,7 +213,7 @@ static int is_trap(int signal)
 /* The action that the kernel gets for such a signal. */
 static struct sigaction trap(void)
 {
-    struct sigaction action = {.sa_sigaction = jp_trap_sig,
+    struct sigaction action = {.sa_sigaction = jp_entry_trap(),
                                .sa_flags =
                                    SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     memset(&action.sa_mask, 0xff, sizeof(action.sa_mask));
@@ -251,7 +251,7 @@ static struct sigaction wrapped(int signal, const struct sigaction *action)
         kernel.sa_flags &= ~(int)SA_RESETHAND;
     }
     atomic_store(&jp_programs[signal].handler, handler);
-    kernel.sa_sigaction = jp_program_handler;
+    kernel.sa_sigaction = jp_program_entry();
     kernel.sa_flags |= SA_SIGINFO;
     return kernel;
 }
@@ -262,11 +262,11 @@ static void unwrap(int signal, struct sigaction *kernel,
                    const struct jp_program *program)
 {
     const uint64_t handler = atomic_load(&program->handler);
-    if (kernel->sa_sigaction == jp_trap_sig) {
+    if (kernel->sa_sigaction == jp_entry_trap()) {
         *kernel = program->asked;
         return;
     }
-    if (kernel->sa_sigaction == jp_program_handler) {
+    if (kernel->sa_sigaction == jp_program_entry()) {
         if (is_in(signal, &jp_owned.ever)) {
             *kernel = program->asked;
             if (handler == (uint64_t)SIG_DFL)
@@ -285,7 +285,7 @@ static void unwrap(int signal, struct sigaction *kernel,
 /* Updates jp_trapped for a signal whose action has changed. */
 static void tell_trap(int signal, const struct sigaction *kernel)
 {
-    if (kernel->sa_sigaction == jp_trap_sig)
+    if (kernel->sa_sigaction == jp_entry_trap())
         atomic_fetch_or(&jp_trapped, JP_SIGSET(signal));
     else
         atomic_fetch_and(&jp_trapped, ~JP_SIGSET(signal));
@@ -466,7 +466,7 @@ static int sigaction_in_vfork_child(int signal, const struct sigaction *action,
     int result = real_sigaction(signal, action, &seen);
     if (result != 0 || old == NULL)
         return result;
-    if (seen.sa_sigaction == jp_handler_sig ||
+    if (seen.sa_sigaction == jp_entry_handler() ||
         (is_hushed() && is_in(signal, &jp_owned.ours)))
         seen = jp_programs[signal].asked;
     else
@@ -547,7 +547,7 @@ static void set_traps(void)
 
 int jp_signals_install(void)
 {
-    jp_owned_init_sig(find_spare(), (uint64_t)jp_handler_sig);
+    jp_owned_init_sig(find_spare(), (uint64_t)jp_entry_handler());
     const uint64_t used = inherited();
     for (int signal = 1; signal <= 64; signal++) {
         struct sigaction action = {.sa_flags = 0};

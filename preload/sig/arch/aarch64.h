@@ -296,15 +296,27 @@ static inline int jp_arch_has_keys(void)
     return 0;
 }
 
-static inline void jp_arch_set_keys_sig(uint32_t rights)
-{
-    (void)rights;
-}
+#define JP_ARCH_KEYS_ENTER(section, name, to)                                  \
+    ".pushsection " section ",\"ax\",@progbits\n"                              \
+    ".hidden " name "\n.globl " name "\n"                                      \
+    ".type " name ",@function\n"                                               \
+    ".balign 4\n" name ":\n"                                                   \
+    ".cfi_startproc\n"                                                         \
+    "b " to "\n"                                                               \
+    ".cfi_endproc\n"                                                           \
+    ".size " name ",.-" name "\n"                                              \
+    ".popsection\n"
 
-static inline uint32_t jp_arch_open_keys_sig(void)
-{
-    return 0;
-}
+#define JP_ARCH_KEYS_LEAVE(name)                                               \
+    ".pushsection .text,\"ax\",@progbits\n"                                    \
+    ".hidden " name "\n.globl " name "\n"                                      \
+    ".type " name ",@function\n"                                               \
+    ".balign 4\n" name ":\n"                                                   \
+    ".cfi_startproc\n"                                                         \
+    "br x4\n"                                                                  \
+    ".cfi_endproc\n"                                                           \
+    ".size " name ",.-" name "\n"                                              \
+    ".popsection\n"
 
 /* See x86_64.h.  Here the word is the address of the table of the thread's
  * modules (ELF Handling For Thread-Local Storage, 3.3, variant I). */

@@ -355,15 +355,27 @@ static inline int jp_arch_has_keys(void)
     return 0;
 }
 
-static inline void jp_arch_set_keys_sig(uint32_t rights)
-{
-    (void)rights;
-}
+#define JP_ARCH_KEYS_ENTER(section, name, to)                                  \
+    ".pushsection " section ",\"ax\",@progbits\n"                              \
+    ".hidden " name "\n.globl " name "\n"                                      \
+    ".type " name ",@function\n"                                               \
+    ".balign 4\n" name ":\n"                                                   \
+    ".cfi_startproc\n"                                                         \
+    "tail " to "\n"                                                            \
+    ".cfi_endproc\n"                                                           \
+    ".size " name ",.-" name "\n"                                              \
+    ".popsection\n"
 
-static inline uint32_t jp_arch_open_keys_sig(void)
-{
-    return 0;
-}
+#define JP_ARCH_KEYS_LEAVE(name)                                               \
+    ".pushsection .text,\"ax\",@progbits\n"                                    \
+    ".hidden " name "\n.globl " name "\n"                                      \
+    ".type " name ",@function\n"                                               \
+    ".balign 4\n" name ":\n"                                                   \
+    ".cfi_startproc\n"                                                         \
+    "jr a4\n"                                                                  \
+    ".cfi_endproc\n"                                                           \
+    ".size " name ",.-" name "\n"                                              \
+    ".popsection\n"
 
 /* See x86_64.h.  The thread's variables begin at tp; the address of the table
  * of its modules is the first of the two words below (psABI, "Thread Local

@@ -372,22 +372,55 @@ static inline int jp_arch_has_keys(void)
     return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & 1U << 4) != 0;
 }
 
-/* Sets the thread's rights (PKRU: two bits a key, one that forbids to access
- * and one that forbids to write; Intel SDM, volume 3, "Protection Keys"). */
-static inline void jp_arch_set_keys_sig(uint32_t rights)
-{
-    __asm__ volatile("wrpkru" : : "a"(rights), "c"(0), "d"(0) : "memory");
-}
+/* Assembly of the function `name`, in a section of code: a signal handler that
+ * lets the thread access memory of all keys before it touches its stack, which
+ * may have a key as well, and goes on as the function `to`.  That gets the
+ * rights that the kernel began the handler with as a fourth argument;
+ * rt_sigreturn gives back those of the interrupted code.  (PKRU has two bits a
+ * key, one that forbids to access and one that forbids to write.  rdpkru and
+ * wrpkru have it in eax, and want 0 in ecx; the second wants 0 in edx as well,
+ * where the handler's third argument is, and the first puts it there: Intel
+ * SDM, volume 2.) */
+#define JP_ARCH_KEYS_ENTER(section, name, to)                                  \
+    ".pushsection " section ",\"ax\",@progbits\n"                              \
+    ".hidden " name "\n.globl " name "\n"                                      \
+    ".type " name ",@function\n"                                               \
+    ".balign 16\n" name ":\n"                                                  \
+    ".cfi_startproc\n"                                                         \
+    "endbr64\n"                                                                \
+    "movq %rdx, %r8\n"                                                         \
+    "xorl %ecx, %ecx\n"                                                        \
+    "rdpkru\n"                                                                 \
+    "movl %eax, %r9d\n"                                                        \
+    "xorl %eax, %eax\n"                                                        \
+    "wrpkru\n"                                                                 \
+    "movl %r9d, %ecx\n"                                                        \
+    "movq %r8, %rdx\n"                                                         \
+    "jmp " to "\n"                                                             \
+    ".cfi_endproc\n"                                                           \
+    ".size " name ",.-" name "\n"                                              \
+    ".popsection\n"
 
-/* Lets the thread read and write memory of all keys.  Returns the rights that
- * it had, for jp_arch_set_keys_sig. */
-static inline uint32_t jp_arch_open_keys_sig(void)
-{
-    uint32_t rights, zero;
-    __asm__ volatile("rdpkru" : "=a"(rights), "=d"(zero) : "c"(0));
-    jp_arch_set_keys_sig(0);
-    return rights;
-}
+/* Assembly of the function `name`, which gives the thread the rights in its
+ * fourth argument and goes on as the function in its fifth, with the first
+ * three.  It touches no stack either. */
+#define JP_ARCH_KEYS_LEAVE(name)                                               \
+    ".pushsection .text,\"ax\",@progbits\n"                                    \
+    ".hidden " name "\n.globl " name "\n"                                      \
+    ".type " name ",@function\n"                                               \
+    ".balign 16\n" name ":\n"                                                  \
+    ".cfi_startproc\n"                                                         \
+    "endbr64\n"                                                                \
+    "movq %rdx, %r9\n"                                                         \
+    "movl %ecx, %eax\n"                                                        \
+    "xorl %ecx, %ecx\n"                                                        \
+    "xorl %edx, %edx\n"                                                        \
+    "wrpkru\n"                                                                 \
+    "movq %r9, %rdx\n"                                                         \
+    "jmp *%r8\n"                                                               \
+    ".cfi_endproc\n"                                                           \
+    ".size " name ",.-" name "\n"                                              \
+    ".popsection\n"
 
 /* A thread pointer that the C library made is recognised by the word at this
  * offset from it: here the word points to itself (ELF Handling For Thread-Local
