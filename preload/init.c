@@ -243,33 +243,38 @@ static int set_up(char **argv)
     return 0;
 }
 
-__attribute__((constructor)) static void construct(int argc, char **argv)
+/* Whether the process is to be profiled. */
+static int is_wanted(void)
 {
     const char *flags = getenv(JP_ENV_FLAGS);
-    (void)argc;
     if (flags == NULL || getauxval(AT_SECURE) != 0)
-        return;
+        return 0;
     jp_flags_parse(flags, &jp_config, complain, NULL);
     if (!jp_config.wanted)
-        return;
-    if (!jp_glibc()) {
-        /* The children of a profiled program stay silent: the report has a note
-         * of it. */
-        if (getenv(JP_ENV_CHILD) == NULL)
-            jp_complain_sig("profiling is off: the program uses another C "
-                            "library than glibc",
-                            NULL, 0);
-        return;
-    }
-    const int before = errno;
-    int error = set_up(argv);
+        return 0;
+    if (jp_glibc())
+        return 1;
+    /* The children of a profiled program stay silent: the report has a note of
+     * it. */
+    if (getenv(JP_ENV_CHILD) == NULL)
+        jp_complain_sig("profiling is off: the program uses another C library "
+                        "than glibc",
+                        NULL, 0);
+    return 0;
+}
+
+__attribute__((constructor)) static void construct(int argc, char **argv)
+{
+    (void)argc;
+    const int wanted = is_wanted(), before = errno;
+    const int error = wanted ? set_up(argv) : 0;
     errno = before;
-    if (error != 0) {
+    if (error != 0)
         jp_owner = NULL;
+    jp_altstack_constructed();
+    if (error != 0)
         jp_complain_sig("profiling is off", NULL, -error);
-        return;
-    }
-    if (jp_config.deferred)
+    if (!wanted || error != 0 || jp_config.deferred)
         return;
     if (jp_config.first_ns != 0)
         jp_clock_first_sig();

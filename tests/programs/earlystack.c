@@ -2,11 +2,12 @@
  *
  * Sets an alternate signal stack before the constructors of all libraries, a
  * preloaded one's too:
- *     earlystack first|thread|tiny
+ *     earlystack first|thread|threads|tiny
  * first: of the first thread, which computes while eight later ones share it;
- * thread: of a thread that begins then, and computes in the same way; tiny: of
- * the first thread, 2 KiB.  Handlers of its own run on the shared stack, one at
- * a time.  Prints what it believes its stacks to be.
+ * thread: of a thread that begins then, and computes in the same way;
+ * threads: of two such, which share it; tiny: of the first thread, 2 KiB.
+ * Handlers of its own run on the shared stack, one at a time.  Prints what it
+ * believes its stacks to be.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
@@ -24,7 +25,7 @@ static char shared[1 << 18];
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 static int believed, handled;
 static sem_t is_set;
-static _Atomic int finished;
+static _Atomic int finished, early_believed;
 
 static void handle(int signal)
 {
@@ -69,7 +70,10 @@ static void compute(void)
 
 static void *share_and_compute(void *unused)
 {
+    stack_t mine;
     set_shared(sizeof(shared));
+    sigaltstack(NULL, &mine);
+    early_believed += mine.ss_sp == shared && mine.ss_size == sizeof(shared);
     sem_post(&is_set);
     compute();
     return unused;
@@ -85,13 +89,15 @@ static void early(int argc, char **argv)
         set_shared(sizeof(shared));
     if (strcmp(how, "tiny") == 0)
         set_shared(TINY);
-    if (strcmp(how, "thread") != 0)
+    if (strncmp(how, "thread", 6) != 0)
         return;
     sem_init(&is_set, 0, 0);
-    if (pthread_create(&thread, NULL, share_and_compute, NULL) != 0)
-        die("pthread_create");
-    pthread_detach(thread);
-    sem_wait(&is_set);
+    for (int i = 0; i < (strcmp(how, "threads") == 0 ? 2 : 1); i++) {
+        if (pthread_create(&thread, NULL, share_and_compute, NULL) != 0)
+            die("pthread_create");
+        pthread_detach(thread);
+        sem_wait(&is_set);
+    }
 }
 __attribute__((section(".preinit_array"),
                used)) static void (*const earliest)(int, char **) = early;
@@ -121,6 +127,6 @@ int main(int argc, char **argv)
         compute();
     for (int i = 0; i < SHARERS; i++)
         pthread_join(threads[i], NULL);
-    printf("believed %d handled %d\n", believed, handled);
+    printf("believed %d %d handled %d\n", early_believed, believed, handled);
     return 0;
 }

@@ -225,23 +225,40 @@ class AlternateStack(Same):
 
 
     def test_set_before_the_library_begins(self):
-        """By a library's constructor, in the first thread or in another."""
+        """By a library's constructor, in the first thread or in others."""
         for how, lines in (("first", "shared 1 size 262144\n"
-                            "believed 3200 handled 3200\n"),
+                            "believed 0 3200 handled 3200\n"),
                            ("thread", "shared 0 size 0\n"
-                            "believed 3200 handled 3200\n"),
+                            "believed 1 3200 handled 3200\n"),
+                           ("threads", "shared 0 size 0\n"
+                            "believed 2 3200 handled 3200\n"),
                            ("tiny", "shared 1 size 2048\n")):
             plain = self.run_program(program("earlystack"), how, preload=None,
                                      flags=None)
             if how != "tiny":   # a kernel may refuse so small a stack
                 self.assertEqual(plain.out, lines)
             for flags in ("JP_START JP_PERIOD=0.0005",
+                          "JP_START JP_PERIOD=0.0002",
                           "JP_START JP_REALTIME JP_PERIOD=0.0002"):
                 with self.subTest(how=how, flags=flags):
                     done = self.run_program(program("earlystack"), how,
                                             flags=flags)
                     self.assertEqual((done.status, done.out, done.err),
                                      (0, plain.out, ""))
+
+    def test_set_by_a_librarys_threads(self):
+        """Its constructor begins them before jprof's (the later a library is
+        preloaded, the earlier that runs).  They are told of their own stack,
+        also where nothing is profiled in the end."""
+        both = LIBRARY + ":" + program("earlylib.so")
+        for flags in ("JP_START JP_PERIOD=0.0005",
+                      "JP_START JP_PERIOD=0.0002",
+                      "JP_START JP_REALTIME JP_PERIOD=0.0002", "", None):
+            with self.subTest(flags=flags):
+                done = self.run_program(program("busy"), "1", flags=flags,
+                                        preload=both)
+                self.assertEqual((done.status, done.err), (0, ""))
+                self.assertEqual(done.out.splitlines()[2:], ["believed 6"])
 
 
 class Chosen(Case):

@@ -48,12 +48,19 @@ void jp_real_all(void);
 #define JP_HOOK(result, name, parameters)                                      \
     JP_HOOK_INSTEAD(result, name, parameters, NULL)
 #define JP_HOOK_INSTEAD(result, name, parameters, instead)                     \
+    JP_HOOK_FULL(result, name, parameters, jp_door_seek, instead)
+
+/* JP_HOOK_EARLY: also names what the door leads to before the constructor has
+ * run; who asks for that sets the door's `real` to jp_door_seek afterwards. */
+#define JP_HOOK_EARLY(result, name, parameters, early)                         \
+    JP_HOOK_FULL(result, name, parameters, early, NULL)
+
+#define JP_HOOK_FULL(result, name, parameters, first, instead)                 \
     JP_HIDDEN __attribute__((used)) result jp_hook_##name parameters;          \
     extern struct jp_door jp_door_##name JP_HIDDEN;                            \
-    struct jp_door jp_door_##name                                              \
-        __attribute__((section("jp_doors"), used)) = {                         \
-            (void *)jp_door_seek, (void *)jp_hook_##name, #name,               \
-            (void *)(instead)};                                                \
+    struct jp_door jp_door_##name __attribute__((section("jp_doors"),          \
+                                                 used)) = {                    \
+        (void *)(first), (void *)jp_hook_##name, #name, (void *)(instead)};    \
     __asm__(JP_ARCH_DOOR(#name));                                              \
     result jp_hook_##name parameters
 

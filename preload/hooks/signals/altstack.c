@@ -9,20 +9,29 @@
  * process, but jprof's handler runs in several threads at once.  A thread with
  * a small stack has one of jprof's from the start: its own stack may have room
  * for the frames of the program's signals and no other.
+ *
+ * A thread's stack can be changed by the thread alone.  So the function is
+ * jprof's before jprof's constructor, too, when constructors of other libraries
+ * may have begun threads.
  * Runs in: any thread, the program's handlers. */
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "altstack.h"
+#include "earlystack.h"
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
 #include "sig/arch/arch.h"
 #include "sig/os/sys.h"
+#include "sig/state/gate.h"
 #include "sig/state/process.h"
 
 /* Bytes for jprof's handler on its rarest ways: doc/DESIGN.md, invariant 3. */
@@ -75,7 +84,8 @@ static size_t extra_bytes(void)
 
 static size_t whole_pages(size_t size)
 {
-    return (size + jp_process.page_size - 1) & ~(jp_process.page_size - 1);
+    const size_t page = getauxval(AT_PAGESZ);
+    return (size + page - 1) & ~(page - 1);
 }
 
 /* Tells other threads which alternate stack this one has.  (The handler does so
@@ -90,6 +100,7 @@ static void publish(struct jp_thread *thread, const stack_t *stack)
     atomic_store(&thread->hooks.alternate_low, low);
     atomic_store(&thread->hooks.alternate_high,
                  none ? 0 : low + stack->ss_size);
+    jp_earlystack_note(thread->tid, 0, 0);
 }
 
 /* Whether another live thread has some of this thread's alternate stack, which
@@ -110,12 +121,13 @@ static int is_shared(const struct jp_thread *thread)
             low < atomic_load(&other->hooks.alternate_high))
             return 1;
     }
-    return 0;
+    return jp_earlystack_has(thread->tid, low, high);
 }
 
 void jp_altstack_forked(void)
 {
     stack_t now;
+    jp_earlystack_forked();
     if (jp_sys_sig(SYS_sigaltstack, 0, (long)&now, 0, 0, 0) == 0)
         publish(jp_local_thread(), &now);
 }
@@ -237,7 +249,8 @@ void jp_altstack_known(void)
     if (jp_sys_sig(SYS_sigaltstack, 0, (long)&now, 0, 0, 0) != 0)
         return;
     publish(thread, &now);
-    if ((now.ss_flags & (SS_DISABLE | SS_ONSTACK)) != 0)
+    if ((now.ss_flags & (SS_DISABLE | SS_ONSTACK)) != 0 ||
+        find(now.ss_sp) != NULL)
         return;
     stack_t wanted = now;
     stand_in(&wanted, has_others(), NULL);
@@ -277,23 +290,103 @@ static int set(__typeof__(sigaltstack) *real, const stack_t *stack,
     return result;
 }
 
-JP_HOOK(int, sigaltstack, (const stack_t *stack, stack_t *old))
+/* Turns the kernel's stack into the one that the program is to see. */
+static stack_t shown(stack_t kernel)
+{
+    const struct standin *standin = find(kernel.ss_sp);
+    if (is_ours(&kernel))
+        return (stack_t){.ss_flags = SS_DISABLE};
+    if (standin != NULL) {
+        kernel.ss_sp = standin->program;
+        kernel.ss_size = standin->program_size;
+    }
+    return kernel;
+}
+
+static _Atomic int has_early; /* 1: a thread got a stand-in early */
+
+/* sigaltstack(2), past the C library and what stands before it. */
+static int change(const stack_t *stack, stack_t *old)
+{
+    const long result =
+        jp_sys_sig(SYS_sigaltstack, (long)stack, (long)old, 0, 0, 0);
+    if (result == 0)
+        return 0;
+    errno = (int)-result;
+    return -1;
+}
+
+/* As jp_earlystack_note. */
+static int note(uint32_t tid, const stack_t *stack)
+{
+    const uint64_t low = (uint64_t)(uintptr_t)stack->ss_sp;
+    return jp_earlystack_note(
+        tid, low,
+        (stack->ss_flags & SS_DISABLE) != 0 ? 0 : low + stack->ss_size);
+}
+
+/* Sets a stack before the constructor, as set(); of what threads have, only
+ * what they set in this way is known. */
+static int set_early(const stack_t *stack, stack_t *old)
+{
+    stack_t now, wanted = *stack;
+    const uint32_t tid = jp_sys_gettid_sig();
+    const uint64_t low = (uint64_t)(uintptr_t)wanted.ss_sp;
+    if (change(NULL, &now) != 0)
+        return -1;
+    if ((now.ss_flags & SS_ONSTACK) != 0)
+        return change(&wanted, old);
+    const int noted = note(tid, &wanted);
+    if ((wanted.ss_flags & SS_DISABLE) == 0)
+        stand_in(&wanted,
+                 !noted || jp_earlystack_has(tid, low, low + wanted.ss_size),
+                 now.ss_sp);
+    const int result = change(&wanted, old);
+    note(tid, result == 0 ? &wanted : &now);
+    if (result == 0 && wanted.ss_sp != stack->ss_sp)
+        atomic_store(&has_early, 1);
+    return result;
+}
+
+/* Whether the process is to be profiled, as far as that is known: in the
+ * executable's .preinit_array, the C library has no environment yet. */
+static int may_be_wanted(void)
+{
+    return environ == NULL || getenv(JP_ENV_FLAGS) != NULL;
+}
+
+/* What the program calls before the constructor.  In a child with a thread
+ * pointer that leads nowhere, does what the C library does. */
+static int early(const stack_t *stack, stack_t *old)
+{
+    stack_t before;
+    jp_gate_init_sig(getauxval(AT_HWCAP2));
+    if (jp_owner != NULL || !jp_gate_sound_sig())
+        return change(stack, old);
+    const int result = stack != NULL && may_be_wanted()
+                           ? set_early(stack, &before)
+                           : change(stack, &before);
+    if (result == 0 && old != NULL)
+        *old = shown(before);
+    return result;
+}
+
+JP_HOOK_EARLY(int, sigaltstack, (const stack_t *stack, stack_t *old), early)
 {
     JP_REAL(sigaltstack)
     stack_t before;
     const int result =
         stack != NULL ? set(real, stack, &before) : real(NULL, &before);
-    if (result != 0 || old == NULL)
-        return result;
-    const struct standin *standin = find(before.ss_sp);
-    if (is_ours(&before)) {
-        before = (stack_t){.ss_flags = SS_DISABLE};
-    } else if (standin != NULL) {
-        before.ss_sp = standin->program;
-        before.ss_size = standin->program_size;
-    }
-    *old = before;
-    return 0;
+    if (result == 0 && old != NULL)
+        *old = shown(before);
+    return result;
+}
+
+/* (A process that is not profiled goes on to be told of its own stacks.) */
+void jp_altstack_constructed(void)
+{
+    if (jp_owner != NULL || !atomic_load(&has_early))
+        jp_door_sigaltstack.real = (void *)jp_door_seek;
 }
 
 void jp_altstack_show(const void *frame)

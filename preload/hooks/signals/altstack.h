@@ -16,6 +16,9 @@ void jp_altstack_begin(uint64_t room);
  * already, which a library's constructor has set. */
 void jp_altstack_known(void);
 
+/* Called at the constructor's end, also where the process is not profiled. */
+void jp_altstack_constructed(void);
+
 /* Called in the thread of a forked child, which keeps its alternate stack. */
 void jp_altstack_forked(void);
 

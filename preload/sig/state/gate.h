@@ -26,8 +26,8 @@ extern uint8_t jp_gate_direct; /* an instruction reads the thread pointer; else
  * memory may say that it does. */
 #define JP_GATE_SECTION __attribute__((section("jp_handler")))
 
-/* Sets jp_gate_direct.  hwcap2: getauxval(AT_HWCAP2).  Called once, by the
- * constructor. */
+/* Sets jp_gate_direct, always to the same.  hwcap2: getauxval(AT_HWCAP2).
+ * Called by the constructor, and by who asks before that. */
 void jp_gate_init_sig(uint64_t hwcap2);
 
 /* Whether the calling thread is one of this process's, so that its thread-local
