@@ -19,6 +19,8 @@
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
 #include "hooks/process/fork.h"
+#include "hooks/process/handover.h"
+#include "hooks/process/sandbox.h"
 #include "hooks/signals/altstack.h"
 #include "hooks/signals/signals.h"
 #include "hooks/threads/threads.h"
@@ -63,10 +65,10 @@ static void complain(void *data, const char *flag, size_t length,
 }
 
 /* Takes what the tree's first process hands down in JPROF_ISCHILD: its pid, a
- * dot, its pid namespace's inode, a colon, and the folder that relative names
- * start from.  A process with that pid in that namespace is still the first
- * one, after an exec; any other is a child.  Returns 0 when no folder is
- * given. */
+ * dot, its pid namespace's inode, room for a descriptor
+ * (hooks/process/handover.h), a colon, and the folder that relative names start
+ * from.  A process with that pid in that namespace is still the first one,
+ * after an exec; any other is a child.  Returns 0 when no folder is given. */
 static int take_folder(const char *handed, uint32_t space)
 {
     const char *folder = strchr(handed, '/');
@@ -89,7 +91,7 @@ static int take_folder(const char *handed, uint32_t space)
 
 static void find_folder(void)
 {
-    char value[JP_PATH_MAX + 32];
+    char value[JP_PATH_MAX + 32 + sizeof(JP_HANDOVER_NONE)];
     struct jp_text text;
     const char *handed = getenv(JP_ENV_CHILD);
     const uint32_t space = jp_logowner_space_sig();
@@ -105,7 +107,7 @@ static void find_folder(void)
     jp_text_decimal_sig(&text, jp_owner->pid);
     jp_text_char_sig(&text, '.');
     jp_text_decimal_sig(&text, space);
-    jp_text_char_sig(&text, ':');
+    jp_text_add_sig(&text, JP_HANDOVER_NONE ":");
     jp_text_add_sig(&text, jp_process.folder);
     if (handed == NULL)
         setenv(JP_ENV_CHILD, value, 1);
@@ -197,6 +199,8 @@ static void listen_for_jit(void)
     jp_maps_listen_sig(&listener);
 }
 
+static int handed_over; /* 1: the profile's folder, by a descriptor */
+
 /* Sets this process up for profiling.  Returns 0 or -errno. */
 static int set_up(char **argv)
 {
@@ -217,6 +221,7 @@ static int set_up(char **argv)
     listen_for_jit();
     find_folder();
     jp_logname_guard();
+    handed_over = jp_handover_take();
     jp_tree_init();
     find_program();
     find_arguments(argv);
@@ -274,12 +279,18 @@ __attribute__((constructor)) static void construct(int argc, char **argv)
     jp_altstack_constructed();
     if (error != 0)
         jp_complain_sig("profiling is off", NULL, -error);
-    if (!wanted || error != 0 || jp_config.deferred)
+    if (!wanted || error != 0)
         return;
-    if (jp_config.first_ns != 0)
-        jp_clock_first_sig();
-    else
-        command(JP_CONTROL_START);
+    if (!jp_config.deferred) {
+        if (jp_config.first_ns != 0)
+            jp_clock_first_sig();
+        else
+            command(JP_CONTROL_START);
+    }
+    if (handed_over) {
+        jp_sandbox_before();
+        jp_handover_end();
+    }
 }
 
 __attribute__((destructor)) static void destruct(void)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "fork.h"
+#include "handover.h"
 #include "hooks/base/real.h"
 #include "sandbox.h"
 #include "sig/arch/arch.h"
@@ -26,8 +27,10 @@
 static void begin_child(uint64_t flags)
 {
     jp_fork_child();
-    if ((flags & CLONE_NEWNS) != 0)
+    if ((flags & CLONE_NEWNS) != 0) {
         jp_sandbox_before();
+        jp_handover_keep();
+    }
 }
 
 /* Ends a fork in parent and child; returns pid.  errno is kept in the parent

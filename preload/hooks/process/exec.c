@@ -36,12 +36,15 @@ extern char **environ;
 #define OURS 1    /* the caller is the profiled process */
 #define STOPPED 2 /* its clocks were stopped */
 #define OFF 4     /* the new program's log is given up */
+#define PASSED 8  /* the folder's descriptor was passed on */
 
-/* In a process that may have left the log's files behind: says in its header
- * that the new program cannot write to their folder, if so.  Returns OFF
- * then. */
-static int give_up(void)
+/* In a process that may have left the log's files behind: passes their folder
+ * on to the new program, or says in the header that it cannot write there, if
+ * so.  Returns PASSED or OFF then. */
+static int hand_on(void)
 {
+    if (jp_sys_guard_pass(1))
+        return PASSED;
     const int error = jp_share_is_there_sig() ? jp_tree_reach_sig() : 0;
     if (error == 0)
         return 0;
@@ -71,7 +74,7 @@ int jp_exec_before(void)
         return 0;
     }
     jp_usage_exec_sig();
-    done |= give_up();
+    done |= hand_on();
     if (atomic_load(&jp_process.running)) {
         if (jp_process.clock->sees_waits)
             flush_time();
@@ -94,6 +97,8 @@ long jp_exec_failed(int stopped, long result)
         jp_clock_all_sig(1);
     if ((stopped & OFF) != 0)
         jp_usage_off_sig(JP_OFF_NONE);
+    if ((stopped & PASSED) != 0)
+        jp_sys_guard_pass(0);
     if ((stopped & OURS) != 0) {
         jp_share_count_sig(1);
         jp_local_exec(SIG_UNBLOCK);

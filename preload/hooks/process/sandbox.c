@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "handover.h"
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
 #include "hooks/signals/signals.h"
@@ -361,5 +362,18 @@ BEFORE_SANDBOX(setreuid, (uid_t real_user, uid_t user), (real_user, user))
 BEFORE_SANDBOX(setresuid, (uid_t real_user, uid_t user, uid_t saved),
                (real_user, user, saved))
 BEFORE_SANDBOX(setfsuid, (uid_t user), (user))
-BEFORE_SANDBOX(unshare, (int what), (what))
 BEFORE_SANDBOX(setns, (int fd, int type), (fd, type))
+
+void jp_sandbox_unshare(int what)
+{
+    jp_sandbox_before();
+    if ((what & CLONE_NEWNS) != 0)
+        jp_handover_keep();
+}
+
+JP_HOOK(int, unshare, (int what))
+{
+    JP_REAL(unshare)
+    jp_sandbox_unshare(what);
+    return real(what);
+}

@@ -14,6 +14,10 @@ struct jp_filter;
  * errno. */
 void jp_sandbox_before(void);
 
+/* Called before unshare(what): the same, and where the process gets mounts of
+ * its own, keeps the folder open (handover.h). */
+void jp_sandbox_unshare(int what);
+
 /* What was done before a system call that may install a seccomp filter. */
 struct jp_sandbox_filter {
     struct jp_filter *filter; /* the filter as jprof knows it; NULL: none */

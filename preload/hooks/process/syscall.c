@@ -24,9 +24,8 @@
 static int is_sandboxing(long number)
 {
     static const int numbers[] = {
-        SYS_chroot,   SYS_pivot_root, SYS_setuid,
-        SYS_setreuid, SYS_setresuid,  SYS_setfsuid,
-        SYS_unshare,  SYS_setns,      SYS_landlock_restrict_self};
+        SYS_chroot,    SYS_pivot_root, SYS_setuid, SYS_setreuid,
+        SYS_setresuid, SYS_setfsuid,   SYS_setns,  SYS_landlock_restrict_self};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         if (number == numbers[i])
             return 1;
@@ -96,7 +95,9 @@ JP_HOOK(long, syscall,
         return jp_clones_fork(real, all);
     if (number == SYS_execve || number == SYS_execveat)
         return executed(real, all);
-    if (is_sandboxing(number))
+    if (number == SYS_unshare)
+        jp_sandbox_unshare((int)a);
+    else if (is_sandboxing(number))
         jp_sandbox_before();
     if (number == SYS_rt_sigaction)
         return jp_dispositions_syscall(real, all);

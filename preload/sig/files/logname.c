@@ -71,8 +71,6 @@ void jp_logname_guard(void)
     static char folder[JP_PATH_MAX], other[JP_PATH_MAX];
     struct jp_text text;
     int named;
-    if (jp_config.folder_inode == 0)
-        return;
     jp_text_init_sig(&text, folder, sizeof(folder));
     /* Where the name leads nowhere, nothing will be written either. */
     if (base_sig(&text, jp_owner->pid, &named) != 0)
@@ -80,6 +78,7 @@ void jp_logname_guard(void)
     while (text.length > 0 && folder[text.length - 1] != '/')
         jp_text_trim_sig(&text, text.length - 1);
     jp_text_init_sig(&text, other, sizeof(other));
+    other[0] = '\0';
     expand_sig(&text, jp_config.folder, jp_owner->pid);
     jp_sys_guard(folder, other, jp_config.folder_device,
                  jp_config.folder_inode);

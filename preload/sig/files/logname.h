@@ -18,8 +18,8 @@ struct jp_logname {
     const char *map_name; /* the last part of map */
 };
 
-/* If JP_FOLDER_ID identifies the folder that JP_FILENAME is in, makes sure that
- * nothing is written to another folder (jp_sys_guard).  Called once, by the
+/* Names the folder that JP_FILENAME is in to jp_sys_guard; if JP_FOLDER_ID
+ * identifies it, nothing is written to another one.  Called once, by the
  * constructor. */
 void jp_logname_guard(void);
 

@@ -5,6 +5,7 @@
 #include "sys.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -23,6 +24,10 @@
 #define NAPS 200U
 #define NAP_NS 1000000L
 #define IN_VAIN 2U /* tries while jprof has none open */
+/* The least number of the folder's descriptor that is kept, and where that is
+ * above the process's limit: beyond what programs number themselves. */
+#define KEPT_HIGH 512L
+#define KEPT_LOW 32L
 
 jp_sys_verdict *_Atomic jp_sys_judge;
 
@@ -87,6 +92,8 @@ static struct {
     const char *path, *other;
     size_t length;
     uint64_t device, inode;
+    int checked; /* 1: whatever is opened there is opened by the folder */
+    int kept;    /* a descriptor of it, where no path may lead to it; 0: none */
 } guard;
 
 void jp_sys_guard(const char *folder, const char *other, uint64_t device,
@@ -96,6 +103,7 @@ void jp_sys_guard(const char *folder, const char *other, uint64_t device,
     guard.other = other;
     guard.device = device;
     guard.inode = inode;
+    guard.checked = inode != 0;
     while (folder[guard.length] != '\0')
         guard.length++;
 }
@@ -106,30 +114,109 @@ static int is_guarded_sig(const char *path)
         if (path[i] != guard.path[i])
             return 0;
     }
-    return guard.length > 0;
+    return guard.checked && guard.length > 0;
 }
 
-/* Opens the guarded folder by one of its paths.  Returns the descriptor or
- * -errno; -ESTALE: another folder is there. */
-__attribute__((noinline)) static int open_path_sig(const char *path)
+/* Whether a descriptor is of the guarded folder. */
+static int is_folder_sig(int fd)
 {
     struct stat info = {0};
+    return jp_sys_fstat_sig(fd, &info) == 0 && info.st_dev == guard.device &&
+           info.st_ino == guard.inode;
+}
+
+/* Opens the guarded folder by one of its paths, from `start`.  Returns the
+ * descriptor or -errno; -ESTALE: another folder is there. */
+__attribute__((noinline)) static int open_path_sig(int start, const char *path)
+{
     jp_sys_before_open_sig();
     const int fd = jp_sys_after_open_sig(
-        (int)jp_sys_sig(SYS_openat, AT_FDCWD, (long)path,
+        (int)jp_sys_sig(SYS_openat, start, (long)path,
                         O_RDONLY | O_DIRECTORY | O_CLOEXEC | READ_MARK, 0, 0));
-    if (fd < 0 || (jp_sys_fstat_sig(fd, &info) == 0 &&
-                   info.st_dev == guard.device && info.st_ino == guard.inode))
+    if (fd < 0 || guard.inode == 0 || is_folder_sig(fd))
         return fd;
     jp_sys_close_sig(fd);
     return -ESTALE;
 }
 
+static int open_by_path_sig(void)
+{
+    const int fd = open_path_sig(AT_FDCWD, guard.path);
+    return fd < 0 && guard.other[0] == '/'
+               ? open_path_sig(AT_FDCWD, guard.other)
+               : fd;
+}
+
 /* Opens the guarded folder. */
 static int open_guarded_sig(void)
 {
-    const int fd = open_path_sig(guard.path);
-    return fd < 0 && guard.other[0] == '/' ? open_path_sig(guard.other) : fd;
+    const int fd = open_by_path_sig();
+    return fd < 0 && guard.kept > 0 ? open_path_sig(guard.kept, ".") : fd;
+}
+
+/* Whether the kept descriptor is still the folder's: the program may have
+ * closed it and opened another file. */
+static int is_kept_sig(void)
+{
+    return guard.kept > 0 && is_folder_sig(guard.kept);
+}
+
+int jp_sys_guard_keep(uint64_t *device, uint64_t *inode)
+{
+    struct stat info = {0};
+    if (guard.length > 0 && !is_kept_sig()) {
+        const int fd = open_by_path_sig();
+        long high = -1;
+        if (fd < 0 || jp_sys_fstat_sig(fd, &info) != 0)
+            return 0;
+        guard.device = info.st_dev;
+        guard.inode = info.st_ino;
+        high = jp_sys_sig(SYS_fcntl, fd, F_DUPFD_CLOEXEC, KEPT_HIGH, 0, 0);
+        if (high < 0)
+            high = jp_sys_sig(SYS_fcntl, fd, F_DUPFD_CLOEXEC, KEPT_LOW, 0, 0);
+        jp_sys_close_sig(fd);
+        guard.kept = high > 0 ? (int)high : 0;
+    }
+    *device = guard.device;
+    *inode = guard.inode;
+    return guard.kept;
+}
+
+int jp_sys_guard_take(int fd, uint64_t device, uint64_t inode)
+{
+    if (guard.length == 0)
+        return 0;
+    if (!guard.checked) {
+        guard.device = device;
+        guard.inode = inode;
+    }
+    guard.kept = fd;
+    if (!is_kept_sig()) {
+        guard.kept = 0;
+        guard.inode = guard.checked ? guard.inode : 0;
+        return 0;
+    }
+    guard.checked = 1;
+    jp_sys_sig(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC, 0, 0);
+    return 1;
+}
+
+int jp_sys_guard_pass(int on)
+{
+    if (!is_kept_sig())
+        return 0;
+    const int fd = on ? open_by_path_sig() : -1;
+    if (fd >= 0)
+        jp_sys_close_sig(fd);
+    return fd < 0 && jp_sys_sig(SYS_fcntl, guard.kept, F_SETFD,
+                                on ? 0 : FD_CLOEXEC, 0, 0) == 0;
+}
+
+void jp_sys_guard_leave(void)
+{
+    if (is_kept_sig())
+        jp_sys_sig(SYS_close, guard.kept, 0, 0, 0, 0); /* nobody counts it */
+    guard.kept = 0;
 }
 
 /* What *path starts from, for the system calls: AT_FDCWD, or the guarded

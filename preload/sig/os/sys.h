@@ -41,6 +41,24 @@ extern jp_sys_verdict *_Atomic jp_sys_judge;
 void jp_sys_guard(const char *folder, const char *other, uint64_t device,
                   uint64_t inode);
 
+/* Keeps that folder open from here on, by a high descriptor with O_CLOEXEC, for
+ * where no path will lead to it, and sets *device and *inode to what identifies
+ * it.  Returns the descriptor; 0: none. */
+int jp_sys_guard_keep(uint64_t *device, uint64_t *inode);
+
+/* Takes over such a descriptor, which the program before an exec has passed,
+ * and guards the folder from here on.  Returns 0, and leaves the descriptor
+ * alone, if another file is open there. */
+int jp_sys_guard_take(int fd, uint64_t device, uint64_t inode);
+
+/* on: passes the descriptor to the program that will be executed, if no path
+ * leads to the folder; else keeps it again.  Returns 0 where there is none or
+ * it is not needed. */
+int jp_sys_guard_pass(int on);
+
+/* Closes it. */
+void jp_sys_guard_leave(void);
+
 /* openat(2) with O_CLOEXEC; never waits, whatever is at the path.  Returns the
  * descriptor, which jp_sys_close_sig closes. */
 int jp_sys_open_sig(const char *path, int flags, int mode);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The profile's folder across an exec, by a descriptor.  A process that gets
+ * mounts of its own opens it, and writes the descriptor's number into the
+ * environment (JPROF_ISCHILD).  The exec hooks pass it on where the folder's
+ * path has gone (jp_sys_guard_pass).  The next program's constructor makes the
+ * log, and closes it before main.
+ * Runs in: any thread, not in a handler. */
+#include "handover.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hooks/base/local.h"
+#include "jp_limits.h"
+#include "sig/os/sys.h"
+#include "sig/os/text.h"
+
+#define FIELDS 3U
+
+static const unsigned digits[FIELDS] = {6, 16, 16},
+                      bases[FIELDS] = {10, 16, 16};
+
+/* The room for it in the environment; NULL: it is not there. */
+static char *field(void)
+{
+    char *value = getenv(JP_ENV_CHILD);
+    char *dot = value != NULL ? strchr(value, '.') : NULL;
+    dot = dot != NULL ? strchr(dot + 1, '.') : NULL;
+    return dot != NULL && strcspn(dot, ":/") == sizeof(JP_HANDOVER_NONE) - 1
+               ? dot
+               : NULL;
+}
+
+/* Writes it in place: a copy of the environment that the program makes from now
+ * on has it as well. */
+static void tell(const uint64_t values[FIELDS])
+{
+    char *at = field();
+    for (unsigned i = 0; at != NULL && i < FIELDS; i++) {
+        uint64_t value = values[i];
+        for (unsigned k = digits[i]; k > 0; k--, value /= bases[i])
+            at[k] = "0123456789abcdef"[value % bases[i]];
+        at += digits[i] + 1;
+    }
+}
+
+void jp_handover_keep(void)
+{
+    const int error = errno;
+    uint64_t values[FIELDS] = {0};
+    if (!jp_local_is_vfork_child()) {
+        values[0] = (uint64_t)jp_sys_guard_keep(values + 1, values + 2);
+        tell(values);
+    }
+    errno = error;
+}
+
+int jp_handover_take(void)
+{
+    static const uint64_t none[FIELDS];
+    uint64_t values[FIELDS];
+    const char *at = field();
+    for (unsigned i = 0; at != NULL && i < FIELDS; i++) {
+        const char *digit = at + 1;
+        at = digit + digits[i];
+        values[i] = jp_text_number_sig(&digit, at, bases[i]);
+    }
+    if (at == NULL || values[0] == 0)
+        return 0;
+    tell(none);
+    return jp_sys_guard_take((int)values[0], values[1], values[2]);
+}
+
+void jp_handover_end(void)
+{
+    jp_sys_guard_leave();
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The profile's folder, for a program that is executed where no path leads to
+ * it: in mounts of its own, as bubblewrap gives to WebKit's processes and
+ * Flatpak's.
+ * Runs in: any thread, not in a handler. */
+#ifndef JP_HANDOVER_H
+#define JP_HANDOVER_H
+
+/* What JPROF_ISCHILD has room for behind its pid and namespace: a descriptor,
+ * and the device and inode that it must be of, each of so many digits, the last
+ * two hexadecimal.  Zeros: none. */
+#define JP_HANDOVER_NONE ".000000.0000000000000000.0000000000000000"
+
+/* Called in a process that has mounts of its own, before it can change them:
+ * keeps the folder open.  Does nothing in a vfork child.  Keeps errno. */
+void jp_handover_keep(void);
+
+/* Called by the constructor, before anything is written: takes over what the
+ * program before the exec has kept.  Returns whether it has: the constructor
+ * then does jp_sandbox_before and calls jp_handover_end. */
+int jp_handover_take(void);
+
+/* Closes the folder, which is a way out of the sandbox that the program must
+ * not have. */
+void jp_handover_end(void);
+
+#endif

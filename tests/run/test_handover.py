@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""Programs that are executed where no path leads to the profile's folder, as
+bubblewrap's: they have a log, and not the folder.  Runs in: tests."""
+import os
+import shutil
+import subprocess
+import unittest
+
+from jprun import BUILD, LIBRARY, Case, decode, lacking, need, program
+
+FLAGS = "JP_START JP_PERIOD=0.004"
+
+
+class Handover(Case):
+    def facts(self, folder):
+        """The summary of a whole profile."""
+        text = self.report(folder, "--merge", "--format=summary")
+        return dict(line.split(": ", 1) for line in text.splitlines()
+                    if ": " in line)
+
+    def check(self, how, flags=FLAGS, hidden=True):
+        with open(self.path("jprof.here"), "wb"):
+            pass
+        argv = [program("mounts"), how, self.dir, "0.3"]
+        plain = self.run_program(*argv, preload=False)
+        if plain.status == 77:
+            raise lacking("the right to have mounts of one's own")
+        self.assertEqual((plain.status, plain.err), (5, ""))
+        done = self.run_program(*argv, flags=flags)
+        self.assertEqual((done.status, done.err), (5, ""))
+        # (The room is the library's own, and empty again.)
+        self.assertEqual(done.out, plain.out)
+        self.assertIn("seen %d\n" % (not hidden), done.out)
+        runs = [run for log in self.log_names()
+                for run in decode.load(self.path(log))]
+        weights = [sum(sample[2] for sample in run.samples) for run in runs]
+        self.assertGreater(max(weights), 0.27e9)
+        self.assertEqual([run.damage for run in runs if run.damage], [])
+        facts = self.facts(".")
+        self.assertEqual(facts["lost"], "0")
+
+    def test_unshare(self):
+        self.check("unshare")
+
+    def test_system_call(self):
+        self.check("syscall")
+
+    def test_child(self):
+        self.check("clone")
+
+    def test_exec_that_fails_before(self):
+        self.check("again")
+
+    def test_real_time(self):
+        self.check("unshare", FLAGS + " JP_REALTIME")
+
+    def test_folder_in_sight(self):
+        self.check("exec", hidden=False)
+
+    def test_guarded_folder(self):
+        """The launcher names the folder by what it is."""
+        info = os.stat(self.dir)
+        self.check("clone", FLAGS + " JP_FILENAME=%s/jprof-log "
+                   "JP_FOLDER_ID=%d:%d" % (self.dir, info.st_dev, info.st_ino))
+
+    def test_another_file_at_the_number(self):
+        """What is open at a number that the environment names is left alone if
+        it is not the folder."""
+        other = os.open(self.dir, os.O_RDONLY | os.O_DIRECTORY)
+        number = 600
+        os.dup2(other, number, inheritable=True)
+        try:
+            env = self.environment(FLAGS, LIBRARY, None)
+            env["JPROF_ISCHILD"] = "1.2.000600.%016x.%016x:%s" % (
+                os.fstat(number).st_dev, os.fstat(number).st_ino + 1,
+                self.dir)
+            done = subprocess.run(
+                [program("mounts"), "work", ".", "0.1"], env=env,
+                cwd=self.dir, pass_fds=(number,), stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, check=False)
+        finally:
+            os.close(number)
+            os.close(other)
+        self.assertEqual(done.returncode, 5)
+        self.assertIn(b"fds 0 1 2 600\nroom 0\n", done.stdout)
+
+    def test_bubblewrap(self):
+        """As WebKit runs its processes, from the launcher to the report."""
+        bwrap = shutil.which("bwrap")
+        if bwrap is None:
+            raise lacking("bwrap")
+        binds = ["--ro-bind", "/usr", "/usr", "--ro-bind", BUILD, BUILD,
+                 "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64",
+                 "/lib64", "--proc", "/proc", "--dev", "/dev",
+                 "--unshare-pid"]
+        command = [bwrap, *binds, program("busy"), "0.5"]
+        if subprocess.run(command, check=False, stderr=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL).returncode != 0:
+            raise lacking("the right to run bwrap")
+        done = subprocess.run(
+            [need(os.path.join(BUILD, "jprof")), "-o", "out", *command],
+            cwd=self.dir, env=self.environment(None, None, None),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        facts = self.facts("out")
+        self.assertGreater(float(facts["covered_s"]), 0.45, done.stderr)
+        self.assertNotIn("uncovered", facts)
+
+
+if __name__ == "__main__":
+    unittest.main()
