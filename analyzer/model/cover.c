@@ -179,13 +179,36 @@ static struct jr_cover_process *find_inner(const struct jr_cover *cover,
     return found;
 }
 
+/* The process that a line tells the CPU time of. Where several had its pid at
+ * that time, in pid namespaces of their own, it is the last of those that had
+ * not used more. */
+static struct jr_cover_process *find_told(const struct jr_cover *cover,
+                                          size_t sorted, uint32_t tree,
+                                          const struct jr_tree_line *line)
+{
+    struct jr_cover_process *found = NULL;
+    uint64_t told = jr_add(line->cpu_ns, JR_COVER_INNER_NS);
+
+    for (size_t i = jr_cover_first_of(cover, sorted, tree, line->pid);
+         i < sorted && is_of(cover, i, tree, line->pid); i++) {
+        struct jr_cover_process *process = &cover->processes[i];
+        const struct jr_cover_image *image = &process->last;
+
+        if (!process->reaped_ns && image->begin_ns <= line->time_ns &&
+            jr_add(image->cpu_ns, image->children_ns) <= told)
+            found = process;
+    }
+    return found ? found : find(cover, sorted, tree, line->pid, line->time_ns);
+}
+
 /* A process that was waited for, or the first one of a run. */
 static void add_reaped(struct jr_cover *cover, size_t sorted, uint32_t tree,
                        const struct jr_tree_line *line)
 {
     const int is_root = line->kind == JR_TREE_RUN;
-    struct jr_cover_process *process = find(
-        cover, sorted, tree, line->pid, is_root ? UINT64_MAX : line->time_ns);
+    struct jr_cover_process *process =
+        is_root ? find(cover, sorted, tree, line->pid, UINT64_MAX)
+                : find_told(cover, sorted, tree, line);
 
     if (process == NULL && !is_root)
         process = find_inner(cover, sorted, tree, line);

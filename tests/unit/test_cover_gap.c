@@ -226,9 +226,49 @@ static void reasons_are_older_than_logs(void **state)
     }
 }
 
+/* Two sandboxes, in which the program is process 2: a line tells of the one
+ * that had not used more by then, not of the one that began last. */
+static void tells_apart_processes_of_one_number(void **state)
+{
+    static const struct jr_cover_image images[] = {
+        {.pid = 9, .cpu_ns = 100 * MS},
+        {.pid = 1, .start_ticks = 1, .cpu_ns = 30 * MS, .children_ns = 83 * MS},
+        {.pid = 1,
+         .start_ticks = 2,
+         .begin_ns = 10,
+         .cpu_ns = 30 * MS,
+         .children_ns = 5886 * MS},
+        {.pid = 2,
+         .ppid = 1,
+         .start_ticks = 3,
+         .begin_ns = 5,
+         .cpu_ns = 82 * MS},
+        {.pid = 2,
+         .ppid = 1,
+         .start_ticks = 4,
+         .begin_ns = 12,
+         .cpu_ns = 5843 * MS}};
+    struct jr_cover cover = {0};
+    struct jr_tree tree;
+
+    (void)state;
+    parse("50 jprof-child root=9 pid=2 ppid=1 cpu=83000000\n", &tree, 0);
+    for (size_t i = 0; i < sizeof images / sizeof images[0]; i++) {
+        struct jr_cover_image image = images[i];
+
+        image.sampled_ns = image.cpu_ns;
+        add_below(&cover, &tree, 9, image);
+    }
+    jr_cover_finish(&cover, 1);
+    assert_int_equal(cover.cpu_ns, (100 + 30 + 30 + 83 + 5886) * MS);
+    jr_cover_free(&cover);
+    jr_tree_file_free(&tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tells_apart_processes_of_one_number),
         cmocka_unit_test(tells_of_ends),
         cmocka_unit_test(does_not_take_chance_for_a_gap),
         cmocka_unit_test(supposes_what_is_out_of_reach),
