@@ -279,8 +279,11 @@ __attribute__((constructor)) static void construct(int argc, char **argv)
     jp_altstack_constructed();
     if (error != 0)
         jp_complain_sig("profiling is off", NULL, -error);
-    if (!wanted || error != 0)
+    if (!wanted || error != 0) {
+        if (getauxval(AT_SECURE) == 0)
+            jp_handover_end();
         return;
+    }
     if (!jp_config.deferred) {
         if (jp_config.first_ns != 0)
             jp_clock_first_sig();

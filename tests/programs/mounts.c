@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * A program that is executed where the profile's folder is out of sight:
- *     mounts unshare|syscall|clone|again|exec FOLDER SECONDS
+ *     mounts unshare|syscall|clone|again|exec|bare FOLDER SECONDS
  * The process gets mounts of its own, hides the folder with an empty file
  * system, and executes itself as `mounts work . SECONDS`, which prints its
  * descriptors (`fds 0 1 2`), its JPROF_ISCHILD's room for one (`room 0`: none)
  * and whether the folder is in sight (`seen 0`), and computes.  `clone`: a
  * child made by the system call does, and its parent waits.  `again`: the first
- * exec fails.  `exec`: nothing is hidden.  `work` ends with status 5; 77: no
+ * exec fails.  `exec`: nothing is hidden.  `bare`:
+ * without LD_PRELOAD.  `work` ends with status 5; 77: no
  * such mounts are allowed here.
  * Runs in: tests. */
 #define _GNU_SOURCE
@@ -68,6 +69,8 @@ static int hide_and_execute(char **argv)
         return 77;
     if (strcmp(argv[1], "again") == 0)
         execv("/nowhere", none);
+    if (strcmp(argv[1], "bare") == 0)
+        unsetenv("LD_PRELOAD");
     if (chdir(argv[2]) != 0)
         return 77;
     execv("/proc/self/exe", next);

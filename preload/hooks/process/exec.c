@@ -41,10 +41,13 @@ extern char **environ;
 /* In a process that may have left the log's files behind: passes their folder
  * on to the new program, or says in the header that it cannot write there, if
  * so.  Returns PASSED or OFF then. */
-static int hand_on(void)
+static int hand_on(const struct jp_target *target)
 {
-    if (jp_sys_guard_pass(1))
-        return PASSED;
+    if (jp_sys_guard_pass(1)) {
+        if (jp_target_loads(target))
+            return PASSED;
+        jp_sys_guard_pass(0); /* nobody would close it */
+    }
     const int error = jp_share_is_there_sig() ? jp_tree_reach_sig() : 0;
     if (error == 0)
         return 0;
@@ -65,7 +68,7 @@ static void flush_time(void)
     jp_critical_end_sig(mask);
 }
 
-int jp_exec_before(void)
+int jp_exec_before(const struct jp_target *target)
 {
     int done = OURS;
     jp_signals_exec(1);
@@ -74,7 +77,7 @@ int jp_exec_before(void)
         return 0;
     }
     jp_usage_exec_sig();
-    done |= hand_on();
+    done |= hand_on(target);
     if (atomic_load(&jp_process.running)) {
         if (jp_process.clock->sees_waits)
             flush_time();
@@ -114,8 +117,9 @@ long jp_exec_failed(int stopped, long result)
     JP_HOOK(int, name, declared)                                               \
     {                                                                          \
         JP_REAL(name)                                                          \
-        jp_target_tell(&(const struct jp_target)__VA_ARGS__);                  \
-        const int stopped = jp_exec_before();                                  \
+        const struct jp_target target = __VA_ARGS__;                           \
+        jp_target_tell(&target);                                               \
+        const int stopped = jp_exec_before(&target);                           \
         return (int)jp_exec_failed(stopped, real used);                        \
     }
 

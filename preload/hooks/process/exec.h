@@ -5,10 +5,12 @@
 #ifndef JP_EXEC_H
 #define JP_EXEC_H
 
+struct jp_target;
+
 /* Called before an exec: stops a clock that would outlive the program, and
  * sets the mask that the program believes it has.  Returns what jp_exec_failed
  * is to be given. */
-int jp_exec_before(void);
+int jp_exec_before(const struct jp_target *target);
 
 /* Called after an exec has failed: undoes that.  Returns `result` and keeps
  * errno. */

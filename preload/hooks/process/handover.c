@@ -9,10 +9,13 @@
 #include "handover.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "hooks/base/local.h"
 #include "jp_limits.h"
@@ -59,17 +62,23 @@ void jp_handover_keep(void)
     errno = error;
 }
 
-int jp_handover_take(void)
+/* Reads it.  Returns 0 where there is none. */
+static int read_field(uint64_t values[FIELDS])
 {
-    static const uint64_t none[FIELDS];
-    uint64_t values[FIELDS];
     const char *at = field();
     for (unsigned i = 0; at != NULL && i < FIELDS; i++) {
         const char *digit = at + 1;
         at = digit + digits[i];
         values[i] = jp_text_number_sig(&digit, at, bases[i]);
     }
-    if (at == NULL || values[0] == 0)
+    return at != NULL && values[0] != 0;
+}
+
+int jp_handover_take(void)
+{
+    static const uint64_t none[FIELDS];
+    uint64_t values[FIELDS];
+    if (!read_field(values))
         return 0;
     tell(none);
     return jp_sys_guard_take((int)values[0], values[1], values[2]);
@@ -77,5 +86,12 @@ int jp_handover_take(void)
 
 void jp_handover_end(void)
 {
+    struct stat info;
+    uint64_t values[FIELDS];
     jp_sys_guard_leave();
+    /* What no profile has taken over. */
+    if (read_field(values) && fstat((int)values[0], &info) == 0 &&
+        info.st_dev == values[1] && info.st_ino == values[2] &&
+        fcntl((int)values[0], F_GETFD) == 0)
+        close((int)values[0]);
 }

@@ -22,7 +22,8 @@ void jp_handover_keep(void);
 int jp_handover_take(void);
 
 /* Closes the folder, which is a way out of the sandbox that the program must
- * not have. */
+ * not have; also where it was not taken over, as the process is not
+ * profiled. */
 void jp_handover_end(void);
 
 #endif

@@ -74,7 +74,7 @@ static long executed(jp_syscall_function *real, const long a[7])
         (const char *)a[at + 1], (char *const *)a[at + 2],
         (char *const *)a[at + 3], at ? (int)a[1] : AT_FDCWD, 0};
     jp_target_tell(&target);
-    const int stopped = jp_exec_before();
+    const int stopped = jp_exec_before(&target);
     return jp_exec_failed(stopped,
                           real(a[0], a[1], a[2], a[3], a[4], a[5], a[6]));
 }

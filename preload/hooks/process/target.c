@@ -330,16 +330,53 @@ static void tell(const struct jp_target *target, uint32_t pid, const char *why,
     jp_tree_append_sig(&text);
 }
 
+/* Why a program will not be profiled; NULL when it will, or that is not
+ * known. */
+static const char *reason(const struct jp_target *target, char *path)
+{
+    const char *why = file_reason(path);
+    return why != NULL ? why : environment_reason(target->envp);
+}
+
 void jp_target_tell_of(const struct jp_target *target, uint32_t pid)
 {
     char path[PATH_ROOM];
     if (!jp_process_ready_sig() || !jp_tree_wanted_sig() || !find(target, path))
         return;
-    const char *why = file_reason(path);
-    if (why == NULL)
-        why = environment_reason(target->envp);
+    const char *why = reason(target, path);
     if (why != NULL)
         tell(target, pid, why, path);
+}
+
+/* Whether the library is where LD_PRELOAD says, as it may not be behind other
+ * mounts; 0 where that names no path. */
+static int library_in_sight(void)
+{
+    char path[PATH_ROOM];
+    struct stat info;
+    const char *at = getenv("LD_PRELOAD");
+    while (at != NULL && *at != '\0') {
+        const size_t length = strcspn(at, " :");
+        if (*at == '/' && length < sizeof(path)) {
+            memcpy(path, at, length);
+            path[length] = '\0';
+            if (strstr(path, "libjprof") != NULL &&
+                jp_sys_stat_sig(path, 1, &info) == 0 && S_ISREG(info.st_mode))
+                return 1;
+        }
+        at += length;
+        at += *at != '\0';
+    }
+    return 0;
+}
+
+int jp_target_loads(const struct jp_target *target)
+{
+    char path[PATH_ROOM];
+    struct stat info;
+    return jp_process_ready_sig() && find(target, path) &&
+           jp_sys_stat_sig(path, 1, &info) == 0 &&
+           reason(target, path) == NULL && library_in_sight();
 }
 
 void jp_target_tell(const struct jp_target *target)

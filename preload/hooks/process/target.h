@@ -28,4 +28,9 @@ void jp_target_tell(const struct jp_target *target);
  * made to execute it. */
 void jp_target_tell_of(const struct jp_target *target, uint32_t pid);
 
+/* Whether the program will load the library, as far as that can be known: its
+ * file and the library's are in sight, and nothing is known that
+ * jp_target_tell would tell. */
+int jp_target_loads(const struct jp_target *target);
+
 #endif
