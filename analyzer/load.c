@@ -51,10 +51,11 @@ static void cover(struct jr_load *load, const struct jr_log *log,
                   const struct jr_run *run, const struct jr_map *map)
 {
     struct jr_cover_image image;
+    const struct jr_tree_root root = jr_tree_root_of(&run->header);
 
     jr_cover_image(run, map, &image);
-    image.tree = jr_cover_tree(&load->cover, tree_of(load, log, run),
-                               run->header.root_pid, map->boot);
+    image.tree =
+        jr_cover_tree(&load->cover, tree_of(load, log, run), &root, map->boot);
     image.command =
         map->cmdline && map->cmdline[0] ? map->cmdline : run->header.exe;
     jr_cover_add(&load->cover, &image);

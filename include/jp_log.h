@@ -192,7 +192,9 @@ struct jp_log_header {
     uint32_t owner_inner;      /* its pid in its pid namespace */
     uint32_t owner_ended;      /* not 0: it will not write to the file again */
     uint32_t cpu_ended;        /* not 0: cpu_ns was read at the profile's end */
-    uint8_t reserved[772];     /* zero */
+    uint32_t root_space;       /* of root_pid: inode of its pid namespace, */
+    uint64_t root_ticks;       /* and its start_ticks; 0: unknown */
+    uint8_t reserved[760];     /* zero */
     uint64_t base_run;         /* in a run in another process's log: the offset,
                                  plus 1, of the header of the run that it
                                  branched off from; else 0 */
@@ -327,6 +329,7 @@ _Static_assert(offsetof(struct jp_log_header, cpu_ns) == 2984, "cpu");
 _Static_assert(offsetof(struct jp_log_header, root_pid) == 3016, "root");
 _Static_assert(offsetof(struct jp_log_header, tree_name) == 3024, "tree");
 _Static_assert(offsetof(struct jp_log_header, owner_space) == 3280, "owner");
+_Static_assert(offsetof(struct jp_log_header, root_space) == 3300, "root");
 _Static_assert(offsetof(struct jp_log_header, base_run) == 4072, "base");
 _Static_assert(JP_COUNT_COUNT <= 64, "counters");
 _Static_assert(sizeof(struct jp_chunk_header) == JP_CHUNK_HEADER_SIZE,

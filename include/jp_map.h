@@ -35,11 +35,14 @@
 #define JP_MAP_NOTE "note" /* text */
 
 /* Words of the process tree's file (jprof-tree), which has lines of the same
- * form.  The first key is root, the pid of the tree's first process. */
-#define JP_TREE_CHILD "jprof-child" /* root pid ppid cpu */
-#define JP_TREE_EXEC "jprof-exec"   /* root pid why path args */
-#define JP_TREE_NOLOG "jprof-nolog" /* root pid why text */
-/* root pid ppid before cpu children ended */
+ * form.  The first key is root, the pid of the tree's first process; space is
+ * its pid namespace's inode, and since its start time, field 22 of its
+ * /proc/PID/stat; 0: unknown.  The library looks for these where a line begins,
+ * with pid and ppid behind them (preload/sig/files/tree.c). */
+#define JP_TREE_CHILD "jprof-child" /* root space since pid ppid cpu */
+#define JP_TREE_EXEC "jprof-exec"   /* root space since pid why path args */
+#define JP_TREE_NOLOG "jprof-nolog" /* root space since pid why text */
+/* root space since pid ppid before cpu children ended */
 #define JP_TREE_BRIEF "jprof-brief"
 #define JP_TREE_RUN                                                            \
     "jprof-run" /* root pid cpu wall status why path args

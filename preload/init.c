@@ -65,7 +65,7 @@ static void complain(void *data, const char *flag, size_t length,
 }
 
 /* Takes what the tree's first process hands down in JPROF_ISCHILD: its pid, a
- * dot, its pid namespace's inode, room for a descriptor
+ * dot, its pid namespace's inode, a dot, its start time, room for a descriptor
  * (hooks/process/handover.h), a colon, and the folder that relative names start
  * from.  A process with that pid in that namespace is still the first one,
  * after an exec; any other is a child.  Returns 0 when no folder is given. */
@@ -76,9 +76,14 @@ static int take_folder(const char *handed, uint32_t space)
     uint64_t pid = jp_text_number_sig(&digits, end, 10);
     jp_process.root = (uint32_t)pid;
     jp_process.root_space = 0;
+    jp_process.root_ticks = 0;
     if (*digits == '.') {
         digits++;
         jp_process.root_space = (uint32_t)jp_text_number_sig(&digits, end, 10);
+    }
+    if (*digits == '.') {
+        digits++;
+        jp_process.root_ticks = jp_text_number_sig(&digits, end, 10);
     }
     jp_process.is_child =
         pid != jp_owner->pid || (jp_process.root_space != space &&
@@ -91,12 +96,14 @@ static int take_folder(const char *handed, uint32_t space)
 
 static void find_folder(void)
 {
-    char value[JP_PATH_MAX + 32 + sizeof(JP_HANDOVER_NONE)];
+    char value[JP_PATH_MAX + 48 + sizeof(JP_HANDOVER_NONE)];
     struct jp_text text;
     const char *handed = getenv(JP_ENV_CHILD);
     const uint32_t space = jp_logowner_space_sig();
     jp_process.root = jp_owner->pid;
     jp_process.root_space = space;
+    if (handed == NULL)
+        jp_process.root_ticks = jp_logowner_ticks_sig();
     if (handed != NULL && take_folder(handed, space))
         return;
     /* The working directory may have been deleted. */
@@ -107,6 +114,8 @@ static void find_folder(void)
     jp_text_decimal_sig(&text, jp_owner->pid);
     jp_text_char_sig(&text, '.');
     jp_text_decimal_sig(&text, space);
+    jp_text_char_sig(&text, '.');
+    jp_text_decimal_sig(&text, jp_process.root_ticks);
     jp_text_add_sig(&text, JP_HANDOVER_NONE ":");
     jp_text_add_sig(&text, jp_process.folder);
     if (handed == NULL)

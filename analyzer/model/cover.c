@@ -29,16 +29,31 @@ void jr_cover_free(struct jr_cover *cover)
     *cover = (struct jr_cover){0};
 }
 
+static int same(const struct jr_tree_root *one,
+                const struct jr_tree_root *other)
+{
+    return one->pid == other->pid && one->space == other->space &&
+           one->ticks == other->ticks;
+}
+
 uint32_t jr_cover_tree(struct jr_cover *cover, const struct jr_tree *file,
-                       uint32_t root, uint64_t boot)
+                       const struct jr_tree_root *root, uint64_t boot)
 {
     for (size_t i = 0; i < cover->ntrees; i++)
-        if (cover->trees[i].file == file && cover->trees[i].root == root &&
+        if (cover->trees[i].file == file && same(&cover->trees[i].root, root) &&
             cover->trees[i].boot == boot)
             return (uint32_t)i;
     *JR_PUSH(cover->trees, cover->ntrees, cover->trees_room) =
-        (struct jr_cover_tree){file, root, boot};
+        (struct jr_cover_tree){file, *root, boot};
     return (uint32_t)cover->ntrees - 1;
+}
+
+int jr_cover_is_in(const struct jr_cover_tree *tree,
+                   const struct jp_log_header *header, uint64_t boot)
+{
+    const struct jr_tree_root root = jr_tree_root_of(header);
+
+    return jr_tree_root_same(&tree->root, &root) && tree->boot == boot;
 }
 
 /* Images of one process come one behind the other, first ones first. */
@@ -162,7 +177,7 @@ static struct jr_cover_process *find_inner(const struct jr_cover *cover,
     struct jr_cover_process *found = NULL;
     uint64_t told = jr_add(line->cpu_ns, JR_COVER_INNER_NS);
 
-    if (cover->trees[tree].root == 1)
+    if (cover->trees[tree].root.pid == 1)
         return NULL;
     for (size_t i = jr_cover_first_of(cover, sorted, tree, 1);
          i < sorted && is_of(cover, i, tree, 1); i++) {
@@ -289,7 +304,7 @@ static void each_line(struct jr_cover *cover, line_fn *take)
         const struct jr_tree *file = cover->trees[t].file;
 
         for (size_t i = 0; file && i < file->nlines; i++)
-            if (file->lines[i].root == cover->trees[t].root)
+            if (jr_tree_root_same(&file->lines[i].root, &cover->trees[t].root))
                 take(cover, sorted, t, &file->lines[i]);
     }
 }
@@ -326,8 +341,9 @@ static struct jr_cover_process *
 root_above(const struct jr_cover *cover, const struct jr_cover_process *orphan)
 {
     const uint32_t tree = orphan->last.tree;
-    struct jr_cover_process *root = find(cover, cover->nprocesses, tree,
-                                         cover->trees[tree].root, UINT64_MAX);
+    struct jr_cover_process *root =
+        find(cover, cover->nprocesses, tree, cover->trees[tree].root.pid,
+             UINT64_MAX);
 
     return root && root->is_root && root->last.cpu_ns == 0 ? root : NULL;
 }

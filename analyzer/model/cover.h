@@ -87,7 +87,7 @@ struct jr_gap {
 
 struct jr_cover_tree {
     const struct jr_tree *file; /* NULL: there is none */
-    uint32_t root;
+    struct jr_tree_root root;
     uint64_t boot; /* jr_map.boot: pids of other machines are others */
 };
 
@@ -125,10 +125,16 @@ struct jr_cover {
 /* All zero is empty. */
 void jr_cover_free(struct jr_cover *cover);
 
-/* A tree of processes, by its file (may be NULL), the first one's pid and the
+/* A tree of processes, by its file (may be NULL), the first one and the
  * machine's boot; returns its number.  The file must outlive the cover. */
 uint32_t jr_cover_tree(struct jr_cover *cover, const struct jr_tree *file,
-                       uint32_t root, uint64_t boot);
+                       const struct jr_tree_root *root, uint64_t boot);
+
+struct jp_log_header;
+
+/* Whether the process of a log's header is in the tree; boot: its machine's. */
+int jr_cover_is_in(const struct jr_cover_tree *tree,
+                   const struct jp_log_header *header, uint64_t boot);
 
 /* Adds a program of a process; the images of a process come in any order.
  * The command must outlive the cover. */

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "jp_log.h"
 #include "line.h"
 #include "secret.h"
 
@@ -53,6 +54,21 @@ static uint64_t number_of(const struct jr_line *line, const char *key)
     return jr_line_number(line, key, 10, &number) < 0 ? 0 : number;
 }
 
+struct jr_tree_root jr_tree_root_of(const struct jp_log_header *header)
+{
+    return (struct jr_tree_root){.pid = header->root_pid,
+                                 .space = header->root_space,
+                                 .ticks = header->root_ticks};
+}
+
+int jr_tree_root_same(const struct jr_tree_root *one,
+                      const struct jr_tree_root *other)
+{
+    return one->pid == other->pid &&
+           (one->space == other->space || !one->space || !other->space) &&
+           (one->ticks == other->ticks || !one->ticks || !other->ticks);
+}
+
 static int take_line(struct jr_tree *tree, const struct jr_line *line)
 {
     struct jr_tree_line taken = {.time_ns = line->time_ns};
@@ -61,11 +77,14 @@ static int take_line(struct jr_tree *tree, const struct jr_line *line)
         taken.kind++;
     if (taken.kind == EVENTS)
         return 0; /* of a later version */
-    if (take_id(line, "root", &taken.root) < 0 ||
+    if (take_id(line, "root", &taken.root.pid) < 0 ||
         take_id(line, "pid", &taken.pid) < 0)
         return -1;
     if (take_id(line, "ppid", &taken.ppid) < 0)
         taken.ppid = 0;
+    if (take_id(line, "space", &taken.root.space) < 0)
+        taken.root.space = 0;
+    taken.root.ticks = number_of(line, "since");
     taken.cpu_ns = number_of(line, "cpu");
     taken.wall_ns = number_of(line, "wall");
     taken.before_ns = number_of(line, "before");

@@ -19,6 +19,21 @@ enum jr_tree_kind {
     JR_TREE_RUN    /* the launcher's: the whole run */
 };
 
+/* The first process of a tree, by its pid, its pid namespace's inode and its
+ * start time (as in /proc/PID/stat); the last two are 0 where unknown. */
+struct jr_tree_root {
+    uint32_t pid, space;
+    uint64_t ticks;
+};
+
+struct jp_log_header;
+
+struct jr_tree_root jr_tree_root_of(const struct jp_log_header *header);
+
+/* Whether both may be the same process. */
+int jr_tree_root_same(const struct jr_tree_root *one,
+                      const struct jr_tree_root *other);
+
 struct jr_tree_line {
     uint64_t time_ns;
     uint64_t cpu_ns; /* CPU time, with that of the children that were waited
@@ -27,7 +42,8 @@ struct jr_tree_line {
     /* JR_TREE_BRIEF, whose cpu_ns is without children: CPU time when the
      * profile began, and of the children that it has waited for. */
     uint64_t before_ns, children_ns;
-    uint32_t root, pid, ppid;
+    struct jr_tree_root root;
+    uint32_t pid, ppid;
     uint8_t kind;      /* enum jr_tree_kind */
     uint8_t ended;     /* JR_TREE_BRIEF: by its end, not by an exec */
     char *why;         /* a word, "" when there is none */

@@ -117,6 +117,8 @@ static void fill_sig(struct jp_log_header *header)
                                    sizeof(header->exe) - 1);
     header->exe[got > 0 ? got : 0] = '\0';
     header->root_pid = jp_process.root;
+    header->root_space = jp_process.root_space;
+    header->root_ticks = jp_process.root_ticks;
     copy_sig(header->tree_name, sizeof(header->tree_name), jp_tree_name_sig());
     header->cpu_before_ns = jp_process.cpu_before_ns;
 }

@@ -42,15 +42,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     jr_tree_file_parse(data, size, &tree, &diag);
     for (uint32_t root = 1; root < 3; root++)
         for (uint32_t pid = 1; pid < 5; pid++)
-            jr_cover_add(&cover,
-                         &(struct jr_cover_image){
-                             .tree = jr_cover_tree(&cover, &tree, root, 0),
-                             .pid = pid,
-                             .ppid = pid - 1,
-                             .begin_ns = pid,
-                             .cpu_ns = 1000000000,
-                             .on_ns = 1000000000,
-                             .command = "x y"});
+            jr_cover_add(
+                &cover,
+                &(struct jr_cover_image){
+                    .tree = jr_cover_tree(
+                        &cover, &tree, &(struct jr_tree_root){.pid = root}, 0),
+                    .pid = pid,
+                    .ppid = pid - 1,
+                    .begin_ns = pid,
+                    .cpu_ns = 1000000000,
+                    .on_ns = 1000000000,
+                    .command = "x y"});
     jr_cover_finish(&cover, 1);
     for (size_t i = 0; i < cover.nprocesses; i++)
         if (cover.processes[i].off_ns > cover.processes[i].own_ns)

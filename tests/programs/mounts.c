@@ -39,7 +39,7 @@ static int work(double seconds)
     for (int dots = 0; value != NULL && *value != '\0' && *value != ':';
          value++) {
         dots += *value == '.';
-        if (dots == 2 && *value != '.' && strlen(buffer) < 15)
+        if (dots == 3 && *value != '.' && strlen(buffer) < 15)
             strncat(buffer, value, 1);
     }
     printf("\nroom %d\nseen %d\n", atoi(buffer),

@@ -79,7 +79,7 @@ class Handover(Case):
         os.dup2(other, number, inheritable=True)
         try:
             env = self.environment(flags, LIBRARY, None)
-            env["JPROF_ISCHILD"] = "1.2.000600.%016x.%016x:%s" % (
+            env["JPROF_ISCHILD"] = "1.2.3.000600.%016x.%016x:%s" % (
                 os.fstat(number).st_dev, os.fstat(number).st_ino + add,
                 self.dir)
             done = subprocess.run(

@@ -33,7 +33,8 @@ FIELDS = [field.split(":") for field in (
     "cleared_ns:96:Q owner_pid:2968:I owner_ticks:2976:Q cpu_ns:2984:Q "
     "children_ns:2992:Q cpu_read_ns:3000:Q cpu_before_ns:3008:Q "
     "root_pid:3016:I off:3020:I base_run:4072:Q forked_ns:4080:Q "
-    "owner_space:3280:I owner_ended:3292:I cpu_ended:3296:I").split()]
+    "owner_space:3280:I owner_ended:3292:I cpu_ended:3296:I "
+    "root_space:3300:I root_ticks:3304:Q").split()]
 STRINGS = (("map_name", 664, 256), ("exe", 920, 1024), ("flags", 1944, 1024),
            ("tree_name", 3024, 256))
 

@@ -35,7 +35,8 @@ static inline void parse(const char *text, struct jr_tree *tree,
 static inline void add_below(struct jr_cover *cover, const struct jr_tree *tree,
                              uint32_t root, struct jr_cover_image image)
 {
-    image.tree = jr_cover_tree(cover, tree, root, 0);
+    image.tree =
+        jr_cover_tree(cover, tree, &(struct jr_tree_root){.pid = root}, 0);
     if (image.start_ticks == 0)
         image.start_ticks = 100 + image.pid;
     if (image.period_ns == 0)

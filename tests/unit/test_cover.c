@@ -315,7 +315,7 @@ static void knows_namespaces_first_ones(void **state)
           "60 jprof-child root=9 pid=71 ppid=9 cpu=900000000\n"
           "70 jprof-child root=9 pid=72 ppid=9 cpu=300000000\n",
           &tree, 0);
-    number = jr_cover_tree(&cover, &tree, 9, 0);
+    number = jr_cover_tree(&cover, &tree, &(struct jr_tree_root){9, 0, 0}, 0);
     jr_cover_add(&cover, &(struct jr_cover_image){.tree = number,
                                                   .pid = 9,
                                                   .cpu_ns = 100 * MS,
@@ -366,7 +366,7 @@ static void knows_parents_in_namespaces(void **state)
     (void)state;
     parse("90 jprof-run root=9 pid=9 cpu=100000000 wall=2000000000 status=0\n",
           &tree, 0);
-    number = jr_cover_tree(&cover, &tree, 9, 0);
+    number = jr_cover_tree(&cover, &tree, &(struct jr_tree_root){9, 0, 0}, 0);
     jr_cover_add(&cover, &(struct jr_cover_image){.tree = number,
                                                   .pid = 9,
                                                   .cpu_ns = 100 * MS,

@@ -293,14 +293,15 @@ static void keeps_machines_apart(void **state)
                                                  .period_ns = 4000000};
     struct jr_cover cover = {0};
     struct jr_cover_image image = parent;
-    const uint32_t one = jr_cover_tree(&cover, NULL, 9, 1);
+    const struct jr_tree_root nine = {.pid = 9};
+    const uint32_t one = jr_cover_tree(&cover, NULL, &nine, 1);
 
     (void)state;
     image.tree = one;
     jr_cover_add(&cover, &image);
-    image.tree = jr_cover_tree(&cover, NULL, 9, 2);
+    image.tree = jr_cover_tree(&cover, NULL, &nine, 2);
     assert_int_not_equal(image.tree, one);
-    assert_int_equal(jr_cover_tree(&cover, NULL, 9, 1), one);
+    assert_int_equal(jr_cover_tree(&cover, NULL, &nine, 1), one);
     jr_cover_add(&cover, &image);
     jr_cover_finish(&cover, 1);
     assert_int_equal(cover.nprocesses, 2);

@@ -213,8 +213,7 @@ static uint32_t parent_without_log(const struct data *data, size_t child,
             &cover->processes[data->covered[i].index];
         const struct jr_cover_tree *tree = &cover->trees[one->last.tree];
 
-        if (tree->root != of->run->header.root_pid ||
-            tree->boot != of->map->boot ||
+        if (!jr_cover_is_in(tree, &of->run->header, of->map->boot) ||
             one->end_ns < of->run->header.mono_ns || one->end_ns >= earliest)
             continue;
         earliest = one->end_ns;

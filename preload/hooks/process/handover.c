@@ -23,6 +23,7 @@
 #include "sig/os/text.h"
 
 #define FIELDS 3U
+#define BEFORE 3U /* fields that stand before the room: init.c */
 
 static const unsigned digits[FIELDS] = {6, 16, 16},
                       bases[FIELDS] = {10, 16, 16};
@@ -30,10 +31,12 @@ static const unsigned digits[FIELDS] = {6, 16, 16},
 /* The room for it in the environment; NULL: it is not there. */
 static char *field(void)
 {
-    char *value = getenv(JP_ENV_CHILD);
-    char *dot = value != NULL ? strchr(value, '.') : NULL;
-    dot = dot != NULL ? strchr(dot + 1, '.') : NULL;
-    return dot != NULL && strcspn(dot, ":/") == sizeof(JP_HANDOVER_NONE) - 1
+    char *at = getenv(JP_ENV_CHILD), *dot = NULL;
+    for (unsigned i = 0; at != NULL && i < BEFORE; i++) {
+        dot = strchr(at, '.');
+        at = dot != NULL ? dot + 1 : NULL;
+    }
+    return at != NULL && strcspn(dot, ":/") == sizeof(JP_HANDOVER_NONE) - 1
                ? dot
                : NULL;
 }

@@ -7,9 +7,9 @@
 #ifndef JP_HANDOVER_H
 #define JP_HANDOVER_H
 
-/* What JPROF_ISCHILD has room for behind its pid and namespace: a descriptor,
- * and the device and inode that it must be of, each of so many digits, the last
- * two hexadecimal.  Zeros: none. */
+/* What JPROF_ISCHILD has room for behind its pid, namespace and start time: a
+ * descriptor, and the device and inode that it must be of, each of so many
+ * digits, the last two hexadecimal.  Zeros: none. */
 #define JP_HANDOVER_NONE ".000000.0000000000000000.0000000000000000"
 
 /* Called in a process that has mounts of its own, before it can change them:

@@ -72,6 +72,11 @@ static uint32_t inode_sig(const char *path)
     return jp_sys_stat_sig(path, 1, &info) == 0 ? (uint32_t)info.st_ino : 0;
 }
 
+uint64_t jp_logowner_ticks_sig(void)
+{
+    return start_ticks_sig("/proc/self/stat");
+}
+
 uint32_t jp_logowner_space_sig(void)
 {
     return inode_sig("/proc/self/ns/pid");
@@ -85,7 +90,7 @@ static uint32_t time_space_sig(void)
 void jp_logowner_fill_sig(struct jp_log_header *header)
 {
     header->proc_pid = proc_pid_sig();
-    header->start_ticks = start_ticks_sig("/proc/self/stat");
+    header->start_ticks = jp_logowner_ticks_sig();
     boot_id_sig(header->boot_id);
     header->owner_pid = header->proc_pid;
     header->owner_ticks = header->start_ticks;
@@ -196,7 +201,7 @@ void jp_logowner_take_sig(int fd, const struct jp_log_header *header)
     write_sig(fd, header, offsetof(struct jp_log_header, owner_pid),
               offsetof(struct jp_log_header, cpu_ns));
     write_sig(fd, header, offsetof(struct jp_log_header, owner_space),
-              offsetof(struct jp_log_header, reserved));
+              offsetof(struct jp_log_header, root_space));
 }
 
 void jp_logowner_end_sig(int fd)

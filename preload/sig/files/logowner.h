@@ -15,6 +15,9 @@
  * start_ticks, boot_id and those of the owner; zeros for what is unknown. */
 void jp_logowner_fill_sig(struct jp_log_header *header);
 
+/* This process's start time, field 22 of /proc/self/stat; 0: unknown. */
+uint64_t jp_logowner_ticks_sig(void);
+
 /* The inode of this process's pid namespace; 0: unknown. */
 uint32_t jp_logowner_space_sig(void);
 

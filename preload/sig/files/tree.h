@@ -26,7 +26,7 @@ int jp_tree_reach_sig(void);
  * started. */
 int jp_tree_wanted_sig(void);
 
-/* Begins a line in `text`: time, event, root and pid. */
+/* Begins a line in `text`: time, event, the tree's first process and pid. */
 void jp_tree_line_sig(struct jp_text *text, const char *event, uint32_t pid);
 
 /* Ends the line and appends it to the file.  A failure has no effect. */

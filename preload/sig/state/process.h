@@ -42,6 +42,8 @@ struct jp_process {
     uint32_t root;            /* pid of the tree's first process */
     uint32_t root_space;      /* inode of that process's pid namespace; 0:
                                  unknown */
+    uint64_t root_ticks;      /* and its start time, field 22 of its
+                                 /proc/PID/stat; 0: unknown */
     uint64_t cpu_before_ns;   /* CPU time when its profile could begin */
     char folder[JP_PATH_MAX]; /* absolute: what a relative JP_FILENAME starts
                                  from; "": unknown */
