@@ -528,8 +528,9 @@ class Launched(CoverageCase):
 
     def test_folder_out_of_reach(self):
         """bwrap's child makes mounts of its own, in which the profile's folder
-        is read-only, or not there; then it executes the program.  In a pid
-        namespace it is the child of a process that cannot tell of it."""
+        is read-only, or not there; then it executes the program, which is
+        handed the folder; what that one executes is not.  In a pid namespace
+        it is the child of a process that cannot tell of it."""
         bwrap = [need("bwrap"), "--ro-bind", "/", "/", "--proc", "/proc",
                  "--dev", "/dev"]
         if subprocess.run(bwrap + ["true"], capture_output=True,
@@ -544,9 +545,15 @@ class Launched(CoverageCase):
                 done = self.jprof(*bwrap, *options, command, "0.5")
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertIn("cpu 0.5", done.stdout)
-                text = self.text()
+                self.assertNotRegex(self.text(), r"(?m)^Not covered ")
+                shutil.rmtree(self.path("out"))
+                done = self.jprof(*bwrap, *options, "sh", "-c",
+                                  "exec " + quote(command) + " 0.5")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("cpu 0.5", done.stdout)
                 self.assertRegex(
-                    text, r"(?m)^Not covered +.*bwrap .* 5\d\d ms of CPU time"
+                    self.text(),
+                    r"(?m)^Not covered +.*sh .* 5\d\d ms of CPU time"
                     r".*the profile's folder was %s there" % why)
                 shutil.rmtree(self.path("out"))
 

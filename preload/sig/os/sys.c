@@ -94,6 +94,7 @@ static struct {
     uint64_t device, inode;
     int checked; /* 1: whatever is opened there is opened by the folder */
     int kept;    /* a descriptor of it, where no path may lead to it; 0: none */
+    int handed;  /* 1: it was handed over, so that no path will do */
 } guard;
 
 void jp_sys_guard(const char *folder, const char *other, uint64_t device,
@@ -150,7 +151,7 @@ static int open_by_path_sig(void)
 /* Opens the guarded folder. */
 static int open_guarded_sig(void)
 {
-    const int fd = open_by_path_sig();
+    const int fd = guard.handed ? -ENOENT : open_by_path_sig();
     return fd < 0 && guard.kept > 0 ? open_path_sig(guard.kept, ".") : fd;
 }
 
@@ -196,7 +197,7 @@ int jp_sys_guard_take(int fd, uint64_t device, uint64_t inode)
         guard.inode = guard.checked ? guard.inode : 0;
         return 0;
     }
-    guard.checked = 1;
+    guard.checked = guard.handed = 1;
     jp_sys_sig(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC, 0, 0);
     return 1;
 }
@@ -206,17 +207,21 @@ int jp_sys_guard_pass(int on)
     if (!is_kept_sig())
         return 0;
     const int fd = on ? open_by_path_sig() : -1;
-    if (fd >= 0)
+    int writable = 0;
+    if (fd >= 0) {
+        writable =
+            jp_sys_sig(SYS_faccessat, fd, (long)".", W_OK | X_OK, 0, 0) == 0;
         jp_sys_close_sig(fd);
-    return fd < 0 && jp_sys_sig(SYS_fcntl, guard.kept, F_SETFD,
-                                on ? 0 : FD_CLOEXEC, 0, 0) == 0;
+    }
+    return !writable && jp_sys_sig(SYS_fcntl, guard.kept, F_SETFD,
+                                   on ? 0 : FD_CLOEXEC, 0, 0) == 0;
 }
 
 void jp_sys_guard_leave(void)
 {
     if (is_kept_sig())
         jp_sys_sig(SYS_close, guard.kept, 0, 0, 0, 0); /* nobody counts it */
-    guard.kept = 0;
+    guard.kept = guard.handed = 0;
 }
 
 /* What *path starts from, for the system calls: AT_FDCWD, or the guarded

@@ -52,7 +52,8 @@ int jp_sys_guard_keep(uint64_t *device, uint64_t *inode);
 int jp_sys_guard_take(int fd, uint64_t device, uint64_t inode);
 
 /* on: passes the descriptor to the program that will be executed, if no path
- * leads to the folder; else keeps it again.  Returns 0 where there is none or
+ * leads to the folder, or files cannot be made there (in a mount that can only
+ * be read); else keeps it again.  Returns 0 where there is none or
  * it is not needed. */
 int jp_sys_guard_pass(int on);
 
