@@ -119,7 +119,11 @@ $(B)/preload/glibc:
 	@grep -q __GLIBC__ $@ || { rm -f $@; \
 	  echo 'libjprof.so needs the GNU C library: doc/platforms.md' >&2; exit 1; }
 
-# What runs seldom is small.
+# What runs seldom, or around system calls, is small.
+$(B)/preload/sig/files/%.o $(B)/preload/sig/jit/%.o $(B)/preload/sig/os/%.o \
+$(B)/preload/sig/clock/clock.o $(B)/preload/sig/clock/clock_itimer.o \
+$(B)/preload/sig/clock/clock_perf.o $(B)/preload/sig/clock/process_timer.o \
+$(B)/preload/sig/clock/rtc.o $(B)/preload/sig/clock/unseen.o \
 $(B)/preload/sig/unwind/walk_back.o \
 $(B)/preload/sig/unwind/walk_first.o: SIGFLAGS += $(if \
   $(filter -O2 -O3,$(CFLAGS)),-Os)

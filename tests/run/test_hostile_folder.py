@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import unittest
 
+from jprun import decode
 from test_hostile import BUILD, BUSY, PATIENCE, Case, read, wait_until
 
 # Outlives the launcher, has its variables elsewhere, as setproctitle() does,
@@ -224,6 +225,13 @@ class Identity(Case):
             logs = {folder: [log for log in os.listdir(home + "/" + folder)
                              if re.match("jprof-log-%s" % out.strip(), log)]
                     for folder in os.listdir(home)}
+            # (Before it has the namespace, chance may find the process: that
+            # log goes to the folder itself, whatever its name.)
+            before = [log for log in logs.get("moved.moved", [])
+                      for run in decode.load(os.path.join(
+                          home, "moved.moved", log))
+                      if sum(sample[2] for sample in run.samples) < 50000000]
+            self.assertEqual(logs.pop("moved.moved", []), before)
             self.assertEqual([folder for folder in logs if logs[folder]],
                              ["kept"] if name == "kept" else [], logs)
 
