@@ -14,6 +14,7 @@
 #include <ucontext.h>
 
 #include "aarch64_step.h"
+#include "function.h"
 #include "restorer.h"
 
 #define JP_ARCH_MACHINE EM_AARCH64
@@ -297,26 +298,14 @@ static inline int jp_arch_has_keys(void)
 }
 
 #define JP_ARCH_KEYS_ENTER(section, name, to)                                  \
-    ".pushsection " section ",\"ax\",@progbits\n"                              \
-    ".hidden " name "\n.globl " name "\n"                                      \
-    ".type " name ",@function\n"                                               \
-    ".balign 4\n" name ":\n"                                                   \
-    ".cfi_startproc\n"                                                         \
-    "b " to "\n"                                                               \
-    ".cfi_endproc\n"                                                           \
-    ".size " name ",.-" name "\n"                                              \
-    ".popsection\n"
+    JP_ARCH_FUNCTION(section, "4", name,                                       \
+        ".hidden " name "\n"                                                   \
+        "b " to "\n")
 
 #define JP_ARCH_KEYS_LEAVE(name)                                               \
-    ".pushsection .text,\"ax\",@progbits\n"                                    \
-    ".hidden " name "\n.globl " name "\n"                                      \
-    ".type " name ",@function\n"                                               \
-    ".balign 4\n" name ":\n"                                                   \
-    ".cfi_startproc\n"                                                         \
-    "br x4\n"                                                                  \
-    ".cfi_endproc\n"                                                           \
-    ".size " name ",.-" name "\n"                                              \
-    ".popsection\n"
+    JP_ARCH_FUNCTION(".text", "4", name,                                       \
+        ".hidden " name "\n"                                                   \
+        "br x4\n")
 
 /* See x86_64.h.  Here the word is the address of the table of the thread's
  * modules (ELF Handling For Thread-Local Storage, 3.3, variant I). */
@@ -364,19 +353,12 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
 
 /* See x86_64.h.  The door's record is in x16; no caller keeps a value in x9 to
  * x17 over a call. */
-#define JP_ARCH_DOOR(name)                                                    \
-    ".pushsection .text.jp_doors,\"ax\",@progbits\n"                           \
-    ".globl " name "\n"                                                       \
-    ".type " name ",@function\n"                                              \
-    ".balign 16\n" name ":\n"                                                 \
-    ".cfi_startproc\n"                                                        \
-    "hint #34\n" /* bti c */                                                  \
-    "adrp x16, jp_door_" name "\n"                                            \
-    "add x16, x16, :lo12:jp_door_" name "\n"                                  \
-    "b jp_gate\n"                                                             \
-    ".cfi_endproc\n"                                                          \
-    ".size " name ",.-" name "\n"                                             \
-    ".popsection\n"
+#define JP_ARCH_DOOR(name)                                                     \
+    JP_ARCH_FUNCTION(".text.jp_doors", "16", name,                             \
+        "hint #34\n" /* bti c */                                               \
+        "adrp x16, jp_door_" name "\n"                                         \
+        "add x16, x16, :lo12:jp_door_" name "\n"                               \
+        "b jp_gate\n")
 
 /* See x86_64.h.  The answer is in x17. */
 #define JP_ARCH_ASIDE(call)                                                   \

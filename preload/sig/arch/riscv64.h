@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
+#include "function.h"
 #include "step.h"
 
 #define JP_ARCH_MACHINE EM_RISCV
@@ -356,26 +357,14 @@ static inline int jp_arch_has_keys(void)
 }
 
 #define JP_ARCH_KEYS_ENTER(section, name, to)                                  \
-    ".pushsection " section ",\"ax\",@progbits\n"                              \
-    ".hidden " name "\n.globl " name "\n"                                      \
-    ".type " name ",@function\n"                                               \
-    ".balign 4\n" name ":\n"                                                   \
-    ".cfi_startproc\n"                                                         \
-    "tail " to "\n"                                                            \
-    ".cfi_endproc\n"                                                           \
-    ".size " name ",.-" name "\n"                                              \
-    ".popsection\n"
+    JP_ARCH_FUNCTION(section, "4", name,                                       \
+        ".hidden " name "\n"                                                   \
+        "tail " to "\n")
 
 #define JP_ARCH_KEYS_LEAVE(name)                                               \
-    ".pushsection .text,\"ax\",@progbits\n"                                    \
-    ".hidden " name "\n.globl " name "\n"                                      \
-    ".type " name ",@function\n"                                               \
-    ".balign 4\n" name ":\n"                                                   \
-    ".cfi_startproc\n"                                                         \
-    "jr a4\n"                                                                  \
-    ".cfi_endproc\n"                                                           \
-    ".size " name ",.-" name "\n"                                              \
-    ".popsection\n"
+    JP_ARCH_FUNCTION(".text", "4", name,                                       \
+        ".hidden " name "\n"                                                   \
+        "jr a4\n")
 
 /* See x86_64.h.  The thread's variables begin at tp; the address of the table
  * of its modules is the first of the two words below (psABI, "Thread Local
@@ -429,17 +418,10 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
 
 /* See x86_64.h.  The door's record is in t3; no caller keeps a value in t3 to
  * t6 over a call, and `tail` overwrites t1. */
-#define JP_ARCH_DOOR(name)                                                    \
-    ".pushsection .text.jp_doors,\"ax\",@progbits\n"                          \
-    ".globl " name "\n"                                                       \
-    ".type " name ",@function\n"                                              \
-    ".balign 16\n" name ":\n"                                                 \
-    ".cfi_startproc\n"                                                        \
-    "lla t3, jp_door_" name "\n"                                              \
-    "tail jp_gate\n"                                                          \
-    ".cfi_endproc\n"                                                          \
-    ".size " name ",.-" name "\n"                                             \
-    ".popsection\n"
+#define JP_ARCH_DOOR(name)                                                     \
+    JP_ARCH_FUNCTION(".text.jp_doors", "16", name,                             \
+        "lla t3, jp_door_" name "\n"                                           \
+        "tail jp_gate\n")
 
 /* See x86_64.h.  The answer is in t6. */
 #define JP_ARCH_ASIDE(call)                                                   \

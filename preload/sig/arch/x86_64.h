@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
+#include "function.h"
 #include "restorer.h"
 #include "x86_64_step.h"
 
@@ -382,45 +383,33 @@ static inline int jp_arch_has_keys(void)
  * where the handler's third argument is, and the first puts it there: Intel
  * SDM, volume 2.) */
 #define JP_ARCH_KEYS_ENTER(section, name, to)                                  \
-    ".pushsection " section ",\"ax\",@progbits\n"                              \
-    ".hidden " name "\n.globl " name "\n"                                      \
-    ".type " name ",@function\n"                                               \
-    ".balign 16\n" name ":\n"                                                  \
-    ".cfi_startproc\n"                                                         \
-    "endbr64\n"                                                                \
-    "movq %rdx, %r8\n"                                                         \
-    "xorl %ecx, %ecx\n"                                                        \
-    "rdpkru\n"                                                                 \
-    "movl %eax, %r9d\n"                                                        \
-    "xorl %eax, %eax\n"                                                        \
-    "wrpkru\n"                                                                 \
-    "movl %r9d, %ecx\n"                                                        \
-    "movq %r8, %rdx\n"                                                         \
-    "jmp " to "\n"                                                             \
-    ".cfi_endproc\n"                                                           \
-    ".size " name ",.-" name "\n"                                              \
-    ".popsection\n"
+    JP_ARCH_FUNCTION(section, "16", name,                                      \
+        ".hidden " name "\n"                                                   \
+        "endbr64\n"                                                            \
+        "movq %rdx, %r8\n"                                                     \
+        "xorl %ecx, %ecx\n"                                                    \
+        "rdpkru\n"                                                             \
+        "movl %eax, %r9d\n"                                                    \
+        "xorl %eax, %eax\n"                                                    \
+        "wrpkru\n"                                                             \
+        "movl %r9d, %ecx\n"                                                    \
+        "movq %r8, %rdx\n"                                                     \
+        "jmp " to "\n")
 
 /* Assembly of the function `name`, which gives the thread the rights in its
  * fourth argument and goes on as the function in its fifth, with the first
  * three.  It touches no stack either. */
 #define JP_ARCH_KEYS_LEAVE(name)                                               \
-    ".pushsection .text,\"ax\",@progbits\n"                                    \
-    ".hidden " name "\n.globl " name "\n"                                      \
-    ".type " name ",@function\n"                                               \
-    ".balign 16\n" name ":\n"                                                  \
-    ".cfi_startproc\n"                                                         \
-    "endbr64\n"                                                                \
-    "movq %rdx, %r9\n"                                                         \
-    "movl %ecx, %eax\n"                                                        \
-    "xorl %ecx, %ecx\n"                                                        \
-    "xorl %edx, %edx\n"                                                        \
-    "wrpkru\n"                                                                 \
-    "movq %r9, %rdx\n"                                                         \
-    "jmp *%r8\n"                                                               \
-    ".cfi_endproc\n"                                                           \
-    ".size " name ",.-" name "\n"                                              \
-    ".popsection\n"
+    JP_ARCH_FUNCTION(".text", "16", name,                                      \
+        ".hidden " name "\n"                                                   \
+        "endbr64\n"                                                            \
+        "movq %rdx, %r9\n"                                                     \
+        "movl %ecx, %eax\n"                                                    \
+        "xorl %ecx, %ecx\n"                                                    \
+        "xorl %edx, %edx\n"                                                    \
+        "wrpkru\n"                                                             \
+        "movq %r9, %rdx\n"                                                     \
+        "jmp *%r8\n")
 
 /* A thread pointer that the C library made is recognised by the word at this
  * offset from it: here the word points to itself (ELF Handling For Thread-Local
@@ -469,18 +458,11 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
 
 /* A door, the exported function of a hook: it passes its record on in r11 and
  * goes to the gate. */
-#define JP_ARCH_DOOR(name)                                                    \
-    ".pushsection .text.jp_doors,\"ax\",@progbits\n"                           \
-    ".globl " name "\n"                                                       \
-    ".type " name ",@function\n"                                              \
-    ".balign 16\n" name ":\n"                                                 \
-    ".cfi_startproc\n"                                                        \
-    "endbr64\n"                                                               \
-    "leaq jp_door_" name "(%rip), %r11\n"                                     \
-    "jmp jp_gate\n"                                                           \
-    ".cfi_endproc\n"                                                          \
-    ".size " name ",.-" name "\n"                                             \
-    ".popsection\n"
+#define JP_ARCH_DOOR(name)                                                     \
+    JP_ARCH_FUNCTION(".text.jp_doors", "16", name,                             \
+        "endbr64\n"                                                            \
+        "leaq jp_door_" name "(%rip), %r11\n"                                  \
+        "jmp jp_gate\n")
 
 #define JP_ARCH_PUSH(name) "pushq %" name "\n.cfi_adjust_cfa_offset 8\n"
 #define JP_ARCH_POP(name) "popq %" name "\n.cfi_adjust_cfa_offset -8\n"
