@@ -273,9 +273,7 @@ static int take_over_sig(void)
 void jp_control_end_time_sig(void)
 {
     atomic_store(&ended, 1);
-    if ((!jp_process.clock->sees_waits && !jp_clock_is_thread_cpu_sig() &&
-         !jp_process_timer_is_hastened_sig()) ||
-        !atomic_load(&jp_process.running))
+    if (!atomic_load(&jp_process.running))
         return;
     atomic_store(&jp_process.running, 0);
     stop_sig();

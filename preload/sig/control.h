@@ -34,10 +34,8 @@ void jp_control_exit_sig(void);
  * called. */
 int jp_control_has_ended_sig(void);
 
-/* Called when the process ends by _exit, after which nothing starts again: with
- * CPU timers, in real time, and behind a filter that forbids timers, stops all
- * clocks and writes the time of waiting threads, and
- * of those without a timer, that no sample covers yet. */
+/* Called when the process ends by _exit, after which nothing starts again:
+ * stops all clocks, and writes the time that no sample covers yet. */
 void jp_control_end_time_sig(void);
 
 /* Stops the threads' clocks and writes their time that no sample covers yet.

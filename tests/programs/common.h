@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,30 +47,37 @@ static inline double argument(int argc, char **argv, int index,
     return argc > index ? strtod(argv[index], NULL) : otherwise;
 }
 
-/* rt_sigaction past the C library, whose syscall() jprof interposes; the
- * kernel's structures.  0 or -errno. */
-static inline long raw_sigaction(long number, const void *action, void *old)
+/* A system call past the C library, whose syscall() jprof interposes.  Its
+ * result, or -errno. */
+static inline long raw_call(long number, long first, const void *second,
+                            void *third, long fourth)
 {
 #ifdef __x86_64__
-    long result = 13; /* SYS_rt_sigaction */
-    register long size __asm__("r10") = 8;
+    long result = number;
+    register long last __asm__("r10") = fourth;
     __asm__ volatile("syscall"
                      : "+a"(result)
-                     : "D"(number), "S"(action), "d"(old), "r"(size)
+                     : "D"(first), "S"(second), "d"(third), "r"(last)
                      : "rcx", "r11", "memory");
     return result;
 #else
-    register long call __asm__("x8") = 134; /* SYS_rt_sigaction */
-    register long result __asm__("x0") = number;
-    register long second __asm__("x1") = (long)action;
-    register long third __asm__("x2") = (long)old;
-    register long size __asm__("x3") = 8;
+    register long call __asm__("x8") = number;
+    register long result __asm__("x0") = first;
+    register long next __asm__("x1") = (long)second;
+    register long then __asm__("x2") = (long)third;
+    register long last __asm__("x3") = fourth;
     __asm__ volatile("svc 0"
                      : "+r"(result)
-                     : "r"(call), "r"(second), "r"(third), "r"(size)
+                     : "r"(call), "r"(next), "r"(then), "r"(last)
                      : "memory");
     return result;
 #endif
+}
+
+/* rt_sigaction that way; the kernel's structures. */
+static inline long raw_sigaction(long number, const void *action, void *old)
+{
+    return raw_call(SYS_rt_sigaction, number, action, old, 8);
 }
 
 static inline void die(const char *what)

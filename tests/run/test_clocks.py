@@ -190,6 +190,26 @@ class TakesSigprof(ClockCase):
             self.assertGreater(weight, 0.75 * cpu)
 
 
+class Withheld(ClockCase):
+    """A thread ends whose last signals were never delivered, as it or what
+    runs it kept them back: their time is that of its last stack."""
+
+    def test_no_time_is_lost(self):
+        for clock in ("timer", "perf", "itimer", "real"):
+            for how in ("exit", "_exit", "thread"):
+                with self.subTest(clock=clock, how=how):
+                    flags = "JP_START JP_PERIOD=0.001 " + (
+                        "JP_REALTIME" if clock == "real" else
+                        "JP_CLOCK=" + clock)
+                    done = self.run_program(program("withheld"), how, "0.1",
+                                            "0.2", flags=flags)
+                    self.assertEqual((done.status, done.err), (0, ""))
+                    cpu = float(done.out.split()[1])
+                    weight = sum(sample[2] for sample in self.run_of().samples
+                                 if sample[3] in ("cpu", "running")) / 1e9
+                    self.assertLess(abs(weight - cpu), 0.05 * cpu, weight)
+
+
 class NoTimers(ClockCase):
     """RLIMIT_SIGPENDING is what timers take; other clocks' signals need no
     place in that queue."""

@@ -27,15 +27,21 @@ class Waiting(Case):
         done = self.run_program(program("loads"), "idle", "3", "4",
                                 flags=FLAGS)
         self.assertEqual((done.status, done.err), (0, ""))
-        threads = threads_of(self.run_of())
+        run = self.run_of()
+        threads = threads_of(run)
         self.assertEqual(len(threads), 5)
         for tid, samples in threads.items():
             with self.subTest(tid=tid):
                 blocked = weight(samples, "blocked")
                 self.assertGreater(blocked, 2.9)
                 # At the full rate there would be 1500 samples.  One wake-up
-                # a second, and some until it is known that it waits.
-                self.assertLess(len(samples), 60 + 2 * blocked)
+                # a second, and some until it is known that it waits; and a
+                # second's for the first thread where it has waited before, to
+                # make the others, which it does where others want the CPU.
+                most = 60 + 2 * blocked
+                if tid == run.header["pid"]:
+                    most += 500
+                self.assertLess(len(samples), most)
         summary = self.summary(program("loads"), "jprof-log")
         self.assertGreater(float(summary["blocked_s"]), 14.5)
         self.assertLess(float(summary["running_s"]), 0.5)

@@ -174,8 +174,11 @@ static void find_sig(struct jp_thread *thread, const ucontext_t *context,
         found->used = jp_weigh_less_sig(found->now - watch->found_ns,
                                         watch->parked ? SAME_NS : UINT64_MAX);
     found->cpu = thread->clock.cpu_ns + found->used;
+    /* (Where others want the CPU it may lose it on its way back.) */
+    const uint64_t back =
+        cpu != JP_USED_UNKNOWN ? found->used : found->now - watch->found_ns;
     found->returns = watch->waits && !found->waits && found->blocks == 0 &&
-                     found->now - watch->found_ns <= 2 * JP_WEIGH_CALL_NS;
+                     back <= 2 * JP_WEIGH_CALL_NS;
     found->call = found->waits ? jp_arch_call_sig(context) : -1;
     found->queues = found->call >= 0 &&
                     jp_queues_found_sig(thread->tid, found->call,

@@ -45,7 +45,8 @@ uint64_t jp_strata_drawn_sig(const struct jp_thread *thread);
 uint64_t jp_strata_end_sig(const struct jp_thread *thread, uint64_t now);
 
 /* Until when the samples' time must reach if the thread ends at `now`.  A
- * parked thread, and one with a lengthened period, is given all of its time.
+ * parked thread, one with a lengthened period, and one to which its last signal
+ * has not come for a period, is given all of its time.
  * Another one is given what a moment in a long stratum has left over, up to
  * that stratum's end at most; a stratum of one period belongs to its moment,
  * even if the thread does not live to see it. */
