@@ -250,7 +250,9 @@ static void thread_clock_sig(const struct jp_clock_kind *kind,
     if (thread == NULL && kind->untaken != NULL)
         jp_sampling_lose_sig(JP_COUNT_LOST_STALE, kind->untaken(NULL, signal));
     ran_sig(thread, signal->context);
-    if (thread == NULL)
+    /* (A signal that was on its way when the thread's own record took over from
+     * one that a search had made: the own one's clock counts that time.) */
+    if (thread == NULL || jp_thread_is_retired_sig(thread))
         return;
     own_clock_sig(kind, thread, signal);
     stop_late_sig(thread);

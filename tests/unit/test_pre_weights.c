@@ -161,6 +161,28 @@ static void test_missed(void **state)
     end(thread);
 }
 
+/* One of a record that was taken away from its thread, whose own record's clock
+ * counts the time. */
+static void test_retired(void **state)
+{
+    ucontext_t context = {0};
+    siginfo_t info = {.si_code = SI_TIMER};
+    (void)state;
+    struct jp_thread *thread = settled();
+    owner.pid = (uint32_t)getpid();
+    jp_owner = &owner;
+    info.si_overrun = 1;
+    info.si_value.sival_ptr = (void *)jp_thread_value_sig(thread);
+    jp_thread_retire_sig(thread);
+    atomic_store(&thread->busy, 1); /* what is taken now is carried on */
+    jp_handler_sig(SIGPROF, &info, &context);
+    jp_owner = NULL;
+    atomic_store(&thread->busy, 0);
+    assert_int_equal(thread->clock.carried_ns, 0);
+    assert_int_equal(counts[JP_COUNT_LOST_STALE], 0);
+    end(thread);
+}
+
 /* One that finds no thread at all is lost, with its time. */
 static void test_missed_by_all(void **state)
 {
@@ -290,6 +312,26 @@ static void test_perf_unreadable(void **state)
     end(thread);
 }
 
+/* Signals that the thread kept back to its end: as many periods as ended.  One
+ * that is a little late is not missing. */
+static void test_perf_withheld(void **state)
+{
+    uint64_t weight;
+    (void)state;
+    struct jp_thread *thread = promoted(TICK, &weight);
+    run_for(7 * MS / 2);
+    assert_int_equal(jp_clock_perf.missed_ticks(thread), 3 * MS);
+    assert_int_equal(jp_clock_perf.missed_ticks(thread), 0);
+    run_for(4 * MS / 5);
+    assert_int_equal(jp_clock_perf.missed_ticks(thread), 0);
+    run_for(MS / 5);
+    jp_clock_disarm_sig(thread);
+    assert_int_equal(thread->clock.carried_ns, MS);
+    end(thread);
+    fake.cpu_ns = 0;
+    assert_int_equal(jp_clock_perf.missed_ticks(thread), 0);
+}
+
 /* A longer period, and the first signals behind a change of it. */
 static void test_perf_settles(void **state)
 {
@@ -354,12 +396,20 @@ static void test_itimer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_overruns),        TEST(test_first_tick),
-        TEST(test_longer_period),   TEST(test_debt),
-        TEST(test_missed),          TEST(test_missed_by_all),
-        TEST(test_promotion),       TEST(test_promotion_refused),
-        TEST(test_perf_debt),       TEST(test_perf_gaps),
-        TEST(test_perf_unreadable), TEST(test_perf_settles),
+        TEST(test_overruns),
+        TEST(test_first_tick),
+        TEST(test_longer_period),
+        TEST(test_debt),
+        TEST(test_missed),
+        TEST(test_missed_by_all),
+        TEST(test_retired),
+        TEST(test_promotion),
+        TEST(test_promotion_refused),
+        TEST(test_perf_debt),
+        TEST(test_perf_gaps),
+        TEST(test_perf_unreadable),
+        TEST(test_perf_settles),
+        TEST(test_perf_withheld),
         TEST(test_itimer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

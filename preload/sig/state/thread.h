@@ -312,6 +312,12 @@ struct jp_thread *jp_thread_other_sig(const struct jp_thread *thread);
  * for the records of dead threads (adopt.c) frees it later. */
 void jp_thread_retire_sig(struct jp_thread *thread);
 
+/* Whether that was done to a live record. */
+static inline int jp_thread_is_retired_sig(const struct jp_thread *thread)
+{
+    return thread->tid == 0;
+}
+
 /* The record's index in the table. */
 uint32_t jp_thread_index_sig(const struct jp_thread *thread);
 
