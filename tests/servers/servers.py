@@ -59,6 +59,9 @@ BESIDES = 0.01
 # The counters of what looking at waiting threads costs them, in real time, and
 # of what making logs takes, in CPU time.
 LOOKING, MAKING = 20, 24
+# Why a profile ended before its process: a filter behind which it cannot go on,
+# as sshd's before a user is known, which forbids handlers to return.
+OFF_FILTER = 1
 
 
 class Outcome:
@@ -158,7 +161,7 @@ def measure(logs, ended):
     def entry(pid, name="?", cpu=0.0):
         return found.setdefault(pid, {
             "pid": pid, "name": name, "cpu": cpu, "weight": 0.0, "logs": 0,
-            "before": 0.0, "after": 0.0, "looking": 0.0,
+            "before": 0.0, "after": 0.0, "looking": 0.0, "filtered": False,
             "samples": 0, "whole": 0, "lost": 0, "damage": 0})
 
     for end in ended:
@@ -174,6 +177,7 @@ def measure(logs, ended):
             mine["looking"] += (run.header["counters"][LOOKING] +
                                 run.header["counters"][MAKING]) / 1e9
             mine["logs"] += 1
+            mine["filtered"] |= run.header["off"] == OFF_FILTER
             mine["samples"] += len(run.samples)
             mine["whole"] += sum(sample[4] == "root" for sample in run.samples)
             mine["lost"] += run.lost()
@@ -278,11 +282,17 @@ def show(program, mode, outcome, texts):
     """Prints a run's line, and what was wrong."""
     share = whole = ""
     if outcome.total("cpu"):
-        mine = max(1e-9, outcome.total("cpu") - outcome.total("before") -
-                   outcome.total("after") - outcome.total("looking"))
+        mine = [process for process in outcome.processes
+                if not process["filtered"]]
+        rest = sum(process["cpu"] - process["before"] - process["after"] -
+                   process["looking"] for process in mine)
+        weight = sum(process["weight"] for process in mine)
         share = (f", {100 * outcome.total('weight') / outcome.total('cpu'):.1f}%"
-                 f" of it in samples, {100 * outcome.total('weight') / mine:.1f}"
+                 f" of it in samples, {100 * weight / max(1e-9, rest):.1f}"
                  "% of what is none of these")
+        if len(mine) < len(outcome.processes):
+            share += (f" (without {len(outcome.processes) - len(mine)} "
+                      "processes whose filters ended the profile)")
     if outcome.total("samples"):
         whole = (f", {outcome.total('samples')} samples, "
                  f"{100 * outcome.total('whole') / outcome.total('samples'):.1f}"

@@ -61,7 +61,9 @@ class Strace(Program):
                          "-e", "trace=execve,write", "-e",
                          "signal=SIGUSR1,SIGCHLD", WORK, "3", "30")
         lines = sorted(re.sub(r"^\d+ +|si_pid=\d+|si_.time=\d+|"
-                              r"0x\w+|\d+ vars|, *$| = \d+$", "", line)
+                              r"0x\w+|\d+ vars|, *$| = \d+$|"
+                              # what strace adds to a time that is not 0
+                              r" */\* [\d.]+ s \*/", "", line)
                        for line in stage.read("trace").splitlines()
                        if "unfinished" not in line and "resumed" not in line)
         return {"run": str(done), "trace": "\n".join(

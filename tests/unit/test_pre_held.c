@@ -186,6 +186,44 @@ static void test_long_run(void **state)
     jp_clock_end_sig(thread);
 }
 
+/* It lost the CPU after its last sample, on its way back into its wait, and has
+ * used next to none since: the wait goes on, and so do long strata. */
+static void test_way_back(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_thread *thread = waiting(30);
+    to_moment(thread, WAITS);
+    fake.cpu_ns += MS / 50;
+    look(thread, COMPUTES, &due);
+    assert_int_equal(due.running + due.ready, 0);
+    assert_true(fake_timer(thread->clock.timer)->due_ns >
+                fake.now_ns + 2 * PERIOD);
+    jp_clock_end_sig(thread);
+    thread = waiting(30);
+    to_moment(thread, WAITS);
+    fake.cpu_ns += MS / 2;
+    look(thread, COMPUTES, &due);
+    assert_true(fake_timer(thread->clock.timer)->due_ns <=
+                fake.now_ns + 2 * PERIOD);
+    jp_clock_end_sig(thread);
+}
+
+/* Its last signal has been kept back for longer than a period when it ends. */
+static void test_kept_back(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    struct jp_thread *thread = waiting(0);
+    const uint64_t given = thread->clock.watch.given_ns;
+    fake.now_ns = thread->clock.watch.moment_ns + PERIOD + 1;
+    fake.cpu_ns += PERIOD / 2;
+    assert_true(jp_clock_real.flush(thread, &due));
+    assert_int_equal(due.running, PERIOD / 2);
+    assert_int_equal(due.before, fake.now_ns - given - PERIOD / 2);
+    jp_clock_end_sig(thread);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
@@ -194,7 +232,8 @@ int main(void)
         TEST(test_end_of_wait),      TEST(test_not_told),
         TEST(test_after_late_looks), TEST(test_over_at_a_late_look),
         TEST(test_unknown_end),      TEST(test_long_run),
-        TEST(test_after_many_looks),
+        TEST(test_after_many_looks), TEST(test_way_back),
+        TEST(test_kept_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -478,29 +478,6 @@ static void test_longer_period(void **state)
     jp_clock_end_sig(thread);
 }
 
-/* It lost the CPU after its last sample, on its way back into its wait, and has
- * used next to none since: the wait goes on, and so do long strata. */
-static void test_way_back(void **state)
-{
-    struct jp_due due;
-    (void)state;
-    struct jp_thread *thread = waiting(30);
-    to_moment(thread, WAITS);
-    fake.cpu_ns += MS / 50;
-    look(thread, COMPUTES, &due);
-    assert_int_equal(due.running + due.ready, 0);
-    assert_true(fake_timer(thread->clock.timer)->due_ns >
-                fake.now_ns + 2 * PERIOD);
-    jp_clock_end_sig(thread);
-    thread = waiting(30);
-    to_moment(thread, WAITS);
-    fake.cpu_ns += MS / 2;
-    look(thread, COMPUTES, &due);
-    assert_true(fake_timer(thread->clock.timer)->due_ns <=
-                fake.now_ns + 2 * PERIOD);
-    jp_clock_end_sig(thread);
-}
-
 static void test_rest(void **state)
 {
     struct jp_due due;
@@ -509,17 +486,8 @@ static void test_rest(void **state)
     fake.now_ns = thread->clock.watch.moment_ns + PERIOD;
     assert_false(jp_clock_real.flush(thread, &due));
     jp_clock_end_sig(thread);
-    /* Its signal has been kept back for longer than a period. */
-    thread = waiting(0);
-    uint64_t given = thread->clock.watch.given_ns;
-    fake.now_ns = thread->clock.watch.moment_ns + PERIOD + 1;
-    fake.cpu_ns += PERIOD / 2;
-    assert_true(jp_clock_real.flush(thread, &due));
-    assert_int_equal(due.running, PERIOD / 2);
-    assert_int_equal(due.before, fake.now_ns - given - PERIOD / 2);
-    jp_clock_end_sig(thread);
     thread = waiting(30);
-    given = thread->clock.watch.given_ns;
+    const uint64_t given = thread->clock.watch.given_ns;
     fake.now_ns += 30 * MS;
     fake.cpu_ns += MS / 2;
     assert_true(jp_clock_real.flush(thread, &due));
@@ -621,7 +589,6 @@ int main(void)
         TEST(test_after),
         TEST(test_longer_period),
         TEST(test_rest),
-        TEST(test_way_back),
         TEST(test_no_waker),
         TEST(test_counted),
         TEST(test_missed),
