@@ -42,6 +42,9 @@ MODES = {
 # library than without it are taken for its doing.
 AGAIN = 5
 MARGIN = 2
+# How often more a test is run that is bad without the library, too, but less
+# often: six runs of one that fails half the time differ so in one of four.
+MORE = 12
 # What takes longer than this much of its time without jprof, and these seconds,
 # in each of so many runs, is slower.
 SLOWER = 2
@@ -148,24 +151,54 @@ class Verdict:
         runs = {None: [without[0]], self.mode: [under[0]]}
         # What hung once is not waited for as often again.
         hung = "exit hang" in under[0].values()
-        for _ in range(1 if hung else AGAIN):
-            for mode, done in runs.items():
-                outcomes, output, _, _ = run_unit(self.suite, self.unit, mode)
-                done.append(outcomes)
-                if mode is not None and compare(without[0], outcomes):
-                    self.output = output
+        self.run_again(runs, without[0], 1 if hung else AGAIN)
+        if not hung and any(is_worse(*bad_of(runs, self.mode, test)) and
+                            bad_of(runs, self.mode, test)[0]
+                            for test in differing):
+            self.run_again(runs, without[0], MORE)
         for test in differing:
-            seen = {mode: [done.get(test, "absent") for done in all_done]
-                    for mode, all_done in runs.items()}
-            bad = {mode: sum(map(is_bad, outcomes))
-                   for mode, outcomes in seen.items()}
+            seen = {mode: outcomes_of(done, test)
+                    for mode, done in runs.items()}
             text = (f"{test}: under jprof {summary(seen[self.mode])}; "
                     f"without {summary(seen[None])}")
             same = set(seen[self.mode]) & set(seen[None])
-            if bad[self.mode] >= bad[None] + MARGIN or not same:
+            if is_worse(*bad_of(runs, self.mode, test)) or not same:
                 self.different.append(text)
             else:
                 self.unstable.append(text)
+
+    def run_again(self, runs, first, times):
+        """Adds to `runs`; keeps the last output that was not as the first
+        without the library."""
+        for _ in range(times):
+            for mode, done in runs.items():
+                outcomes, output, _, _ = run_unit(self.suite, self.unit, mode)
+                done.append(outcomes)
+                if mode is not None and compare(first, outcomes):
+                    self.output = output
+
+
+def outcomes_of(done, test):
+    """What a test came to in each run."""
+    return [outcomes.get(test, "absent") for outcomes in done]
+
+
+def bad_of(runs, mode, test):
+    """How often it was bad without the library and in the mode, and of how
+    many."""
+    without, under = (sum(map(is_bad, outcomes_of(runs[key], test)))
+                      for key in (None, mode))
+    return without, under, len(runs[None])
+
+
+def is_worse(without, under, count):
+    """Whether a test is bad more often under jprof.  One that is bad by itself
+    now and then must be so by more than chance has it, three standard
+    deviations of the difference."""
+    share = (without + under) / (2 * count)
+    chance = 3 * (2 * count * share * (1 - share)) ** 0.5
+    return under >= without + MARGIN and (without == 0 or count < MORE or
+                                          under - without > chance)
 
 
 def summary(outcomes):
