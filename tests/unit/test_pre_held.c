@@ -224,6 +224,40 @@ static void test_kept_back(void **state)
     jp_clock_end_sig(thread);
 }
 
+static int traced;
+int __wrap_jp_traced_sig(uint64_t now_ns);
+
+int __wrap_jp_traced_sig(uint64_t now_ns)
+{
+    (void)now_ns;
+    return traced;
+}
+
+/* It computes, and each signal comes late after it has blocked once more: for
+ * want of a CPU, or for its tracer. */
+static void test_traced(void **state)
+{
+    struct jp_due due;
+    (void)state;
+    for (traced = 0; traced < 2; traced++) {
+        struct jp_thread *thread = looked_at();
+        const uint64_t cpu = fake.cpu_ns;
+        for (unsigned i = 0; i < 100; i++) {
+            to_moment(thread, RUNS);
+            fake.now_ns += MS / 5;
+            fake.switches++;
+            look(thread, COMPUTES, &due);
+        }
+        if (traced)
+            assert_uint_in_range(sum.running, (fake.cpu_ns - cpu) / 100 * 97,
+                                 fake.cpu_ns - cpu + PERIOD);
+        else
+            assert_true(sum.ready > 5 * PERIOD);
+        jp_clock_end_sig(thread);
+    }
+    traced = 0;
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
@@ -233,7 +267,7 @@ int main(void)
         TEST(test_after_late_looks), TEST(test_over_at_a_late_look),
         TEST(test_unknown_end),      TEST(test_long_run),
         TEST(test_after_many_looks), TEST(test_way_back),
-        TEST(test_kept_back),
+        TEST(test_kept_back),        TEST(test_traced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

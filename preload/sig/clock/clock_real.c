@@ -36,6 +36,7 @@
 #include "sig/state/thread.h"
 #include "still.h"
 #include "strata.h"
+#include "traced.h"
 #include "used.h"
 #include "weigh.h"
 
@@ -51,6 +52,10 @@
  * busy virtual machine the return into the call takes some 200 us now and
  * then). */
 #define SAME_NS 500000U
+
+/* Whether there is a tracer is asked where a thread has used more than this
+ * part of the time. */
+#define TRACED_PART 8U
 
 /* Less CPU time of a parked thread's is no sample of its own. */
 #define PARKED_RAN_NS 50000
@@ -150,6 +155,18 @@ static int seems_still_sig(struct jp_thread *thread, const ucontext_t *context)
     return watch->waits && watch->print != 0 && watch->print == before;
 }
 
+/* Whether a thread that computes, and has blocked since the last signal, did so
+ * for its tracer only: a signal stops it and comes late then, so that it seems
+ * to have lacked a CPU. */
+static int seems_traced_sig(const struct jp_watch *watch,
+                            const struct jp_found *found)
+{
+    return !found->waits && found->blocks != 0 &&
+           found->blocks != JP_LEFT_UNKNOWN &&
+           found->used > (found->now - watch->found_ns) / TRACED_PART &&
+           jp_traced_sig(found->now);
+}
+
 /* (Where the kernel does not tell the CPU time, a thread outside of a wait is
  * taken to have had the CPU since its last sample, but for a long stratum.) */
 static void find_sig(struct jp_thread *thread, const ucontext_t *context,
@@ -179,6 +196,8 @@ static void find_sig(struct jp_thread *thread, const ucontext_t *context,
         cpu != JP_USED_UNKNOWN ? found->used : found->now - watch->found_ns;
     found->returns = watch->waits && !found->waits && found->blocks == 0 &&
                      back <= 2 * JP_WEIGH_CALL_NS;
+    if (seems_traced_sig(watch, found))
+        found->blocks = 0;
     found->call = found->waits ? jp_arch_call_sig(context) : -1;
     found->queues = found->call >= 0 &&
                     jp_queues_found_sig(thread->tid, found->call,
