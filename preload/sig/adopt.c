@@ -115,12 +115,6 @@ static void look_for_new_sig(int all)
     jp_sys_close_sig(fd);
 }
 
-static int is_gone_sig(uint32_t tid)
-{
-    return tid == 0 ||
-           jp_sys_sig(SYS_tgkill, jp_owner->pid, tid, 0, 0, 0) == -ESRCH;
-}
-
 /* Frees a record whose thread has ended without giving it back: one made past
  * the hook, or one that called SYS_exit. */
 static void drop_if_gone_sig(struct jp_thread *thread)
@@ -128,7 +122,7 @@ static void drop_if_gone_sig(struct jp_thread *thread)
     const uint32_t tid = thread->tid, generation = thread->generation;
     const uint32_t state = atomic_load(&thread->state);
     if ((state != JP_THREAD_IDLE && state != JP_THREAD_ARMED) ||
-        !is_gone_sig(tid))
+        !jp_thread_is_gone_sig(tid))
         return;
     if (!jp_clock_hold_sig(thread))
         return;

@@ -361,16 +361,28 @@ static void write_left_sig(struct jp_thread *thread)
         write_again_sig(thread, JP_EVENT_WALL_READY, due.ready);
 }
 
-void jp_sampling_flush_time_sig(struct jp_thread *thread)
+/* Writes what no sample of the thread covers yet. */
+static void write_all_left_sig(struct jp_thread *thread)
 {
-    if (!jp_thread_enter_sig(thread, JP_THREAD_FLUSHED))
-        return;
     write_unseen_sig(thread, jp_unseen_left_sig(thread));
     if (thread->buffer != NULL) {
         jp_sampling_flush_sig(thread->buffer);
         write_left_sig(thread);
     }
     write_carried_sig(thread);
+}
+
+/* (What is left of a retired record's time, the thread's own one counts.) */
+void jp_sampling_flush_time_sig(struct jp_thread *thread)
+{
+    if (!jp_thread_enter_sig(thread, JP_THREAD_FLUSHED))
+        return;
+    if (jp_thread_is_retired_sig(thread)) {
+        if (thread->buffer != NULL)
+            jp_sampling_flush_sig(thread->buffer);
+    } else {
+        write_all_left_sig(thread);
+    }
     atomic_store(&thread->busy, 0);
     jp_sys_sig(SYS_futex, (long)&thread->busy, FUTEX_WAKE_PRIVATE, 1, 0, 0);
 }

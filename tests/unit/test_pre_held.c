@@ -258,16 +258,75 @@ static void test_traced(void **state)
     traced = 0;
 }
 
+/* Threads that have ended: the kernel knows none of them. */
+static int all_gone(long number, const long a[5], long *result)
+{
+    (void)a;
+    *result = -ESRCH;
+    return number == SYS_tgkill;
+}
+
+/* One that ended without a word was not there for all the time since, and when
+ * it ended is not known. */
+static void test_gone(void **state)
+{
+    struct jp_due due = {0};
+    (void)state;
+    struct jp_thread *thread = waiting(0);
+    fake.now_ns = thread->clock.watch.moment_ns + 100 * PERIOD;
+    fake.cpu_ns = 0;
+    fake.answers = all_gone;
+    assert_false(jp_clock_real.flush(thread, &due));
+    jp_clock_end_sig(thread);
+    fake.answers = NULL;
+    fake.cpu_ns = JP_NS;
+    thread = waiting(30);
+    const uint64_t rest =
+        thread->clock.watch.begin_ns - thread->clock.watch.given_ns;
+    fake.now_ns += 100 * JP_NS;
+    fake.cpu_ns = 0;
+    fake.answers = all_gone;
+    jp_clock_real.flush(thread, &due);
+    assert_int_equal(all_of(&due), rest);
+    jp_clock_end_sig(thread);
+}
+
+/* That no signal came to a thread without a timer says nothing: its time is the
+ * process's slow timer's. */
+static void test_refused(void **state)
+{
+    struct jp_due due = {0};
+    (void)state;
+    struct jp_thread *thread = jp_thread_new_sig();
+    assert_non_null(thread);
+    fake.refuses_timers = 1;
+    jp_thread_begin_sig(thread, TID);
+    jp_clock_arm_sig(thread);
+    assert_null(thread->clock.kind);
+    fake.now_ns += 100 * PERIOD;
+    fake.cpu_ns += 10 * PERIOD;
+    assert_false(jp_clock_real.flush(thread, &due));
+    assert_int_equal(all_of(&due), 0);
+    jp_clock_end_sig(thread);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_end_of_wait),      TEST(test_not_told),
-        TEST(test_after_late_looks), TEST(test_over_at_a_late_look),
-        TEST(test_unknown_end),      TEST(test_long_run),
-        TEST(test_after_many_looks), TEST(test_way_back),
-        TEST(test_kept_back),        TEST(test_traced),
+        TEST(test_end_of_wait),
+        TEST(test_not_told),
+        TEST(test_after_late_looks),
+        TEST(test_over_at_a_late_look),
+        TEST(test_unknown_end),
+        TEST(test_long_run),
+        TEST(test_after_many_looks),
+        TEST(test_way_back),
+        TEST(test_kept_back),
+        TEST(test_traced),
+        TEST(test_gone),
+        TEST(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "ticked.h"
+#include "../../preload/sig/sampling.h"
 
 static struct jp_owner owner;
 
@@ -180,6 +181,10 @@ static void test_retired(void **state)
     atomic_store(&thread->busy, 0);
     assert_int_equal(thread->clock.carried_ns, 0);
     assert_int_equal(counts[JP_COUNT_LOST_STALE], 0);
+    /* Nor is what has been carried written at the end. */
+    atomic_store(&thread->clock.carried_ns, MS);
+    jp_sampling_flush_time_sig(thread);
+    assert_int_equal(thread->clock.carried_ns, MS);
     end(thread);
 }
 

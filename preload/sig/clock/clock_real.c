@@ -105,8 +105,11 @@ static int arm_sig(struct jp_thread *thread)
     begin_sig(thread, first);
     const int timer =
         jp_clock_thread_timer_sig(thread, CLOCK_MONOTONIC, first, period);
-    if (timer < 0)
+    if (timer < 0) {
+        /* No signal will come: that there was none says nothing. */
+        thread->clock.watch.given_ns = 0;
         return timer;
+    }
     thread->clock.timer = timer;
     return 0;
 }
@@ -412,7 +415,9 @@ static int flush_sig(struct jp_thread *thread, struct jp_due *weight)
     const uint64_t now = jp_sys_clock_sig(CLOCK_MONOTONIC);
     const uint64_t cpu = jp_used_of_sig(thread->tid);
     uint64_t held;
-    const uint64_t until = jp_strata_reach_sig(thread, now);
+    /* (A clock that cannot be read may also be a filter's doing.) */
+    const int gone = cpu == 0 && jp_thread_is_gone_sig(thread->tid);
+    const uint64_t until = jp_strata_reach_sig(thread, now, gone);
     if (atomic_load(&thread->state) == JP_THREAD_ENDING)
         jp_strata_ended_sig(thread, now);
     const int rest = until <= watch->begin_ns;

@@ -196,13 +196,15 @@ uint64_t jp_strata_end_sig(const struct jp_thread *thread, uint64_t now)
     return lowered || now > watch->end_ns ? now : watch->end_ns;
 }
 
-uint64_t jp_strata_reach_sig(const struct jp_thread *thread, uint64_t now)
+uint64_t jp_strata_reach_sig(const struct jp_thread *thread, uint64_t now,
+                             int gone)
 {
     const struct jp_watch *watch = &thread->clock.watch;
     const int withheld =
         now > watch->moment_ns + thread->clock.budget.period_ns;
-    if (watch->parked || withheld ||
-        (!watch->memoryless && jp_budget_lowered_sig(&thread->clock.budget)))
+    if (!gone &&
+        (watch->parked || withheld ||
+         (!watch->memoryless && jp_budget_lowered_sig(&thread->clock.budget))))
         return now;
     return now < watch->begin_ns ? now : watch->begin_ns;
 }

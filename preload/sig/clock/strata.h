@@ -49,8 +49,10 @@ uint64_t jp_strata_end_sig(const struct jp_thread *thread, uint64_t now);
  * has not come for a period, is given all of its time.
  * Another one is given what a moment in a long stratum has left over, up to
  * that stratum's end at most; a stratum of one period belongs to its moment,
- * even if the thread does not live to see it. */
-uint64_t jp_strata_reach_sig(const struct jp_thread *thread, uint64_t now);
+ * even if the thread does not live to see it.  gone: the thread ended some
+ * time ago, nobody knows when; it is given what is surely its own. */
+uint64_t jp_strata_reach_sig(const struct jp_thread *thread, uint64_t now,
+                             int gone);
 
 /* Told that the thread ends at `now`. */
 void jp_strata_ended_sig(const struct jp_thread *thread, uint64_t now);

@@ -6,9 +6,11 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "sig/os/freelist.h"
 #include "sig/os/sys.h"
+#include "process.h"
 
 uint64_t jp_thread_start_low, jp_thread_start_high;
 
@@ -255,6 +257,12 @@ struct jp_thread *jp_thread_other_sig(const struct jp_thread *thread)
             return &threads[i];
     }
     return NULL;
+}
+
+int jp_thread_is_gone_sig(uint32_t tid)
+{
+    return tid == 0 ||
+           jp_sys_sig(SYS_tgkill, jp_owner->pid, tid, 0, 0, 0) == -ESRCH;
 }
 
 void jp_thread_retire_sig(struct jp_thread *thread)

@@ -308,6 +308,10 @@ uint64_t jp_thread_ended_cpu_sig(uint32_t tid);
 /* Another live record of the same thread, or NULL. */
 struct jp_thread *jp_thread_other_sig(const struct jp_thread *thread);
 
+/* Whether no thread of this process has that id: it is a retired record's, or
+ * its thread has ended. */
+int jp_thread_is_gone_sig(uint32_t tid);
+
 /* Takes a live record away from its thread, which has another one.  The search
  * for the records of dead threads (adopt.c) frees it later. */
 void jp_thread_retire_sig(struct jp_thread *thread);
