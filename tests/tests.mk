@@ -65,6 +65,7 @@ $(B)/tests/unit/test_pre_weights $(B)/tests/unit/test_pre_means: \
   WRAP := $(FAKE_KERNEL) \
   jp_sys_map_file_sig jp_sys_unmap_sig jp_sys_close_sig
 $(B)/tests/unit/test_pre_last $(B)/tests/unit/test_pre_weights_real \
+    $(B)/tests/unit/test_pre_calls \
   $(B)/tests/unit/test_pre_strata $(B)/tests/unit/test_pre_fenced \
   $(B)/tests/unit/test_pre_adopt \
   $(B)/tests/unit/test_pre_together \
