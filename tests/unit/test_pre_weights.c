@@ -337,6 +337,28 @@ static void test_perf_withheld(void **state)
     assert_int_equal(jp_clock_perf.missed_ticks(thread), 0);
 }
 
+/* A signal in whose handler the thread lost its CPU, while the profile was
+ * paused and started: it is no sample, and the first one after it none of
+ * thousands of seconds. */
+static void test_perf_started_anew(void **state)
+{
+    const siginfo_t info = {.si_code = POLL_IN};
+    const struct jp_signal signal = {.number = SIGPROF, .info = &info};
+    struct jp_due due = {0};
+    uint64_t weight;
+    (void)state;
+    struct jp_thread *thread = promoted(TICK, &weight);
+    jp_clock_disarm_sig(thread);
+    jp_clock_arm_sig(thread);
+    const uint64_t armed = thread->clock.cpu_ns;
+    assert_int_equal(jp_clock_perf.due(thread, &signal, &due), 0);
+    assert_int_equal(due.cpu, 0);
+    assert_int_equal(thread->clock.cpu_ns, armed);
+    thread->clock.cpu_ns += MS; /* it got as far as that */
+    assert_true(tick(thread) <= TICK);
+    end(thread);
+}
+
 /* A longer period, and the first signals behind a change of it. */
 static void test_perf_settles(void **state)
 {
@@ -413,6 +435,7 @@ int main(void)
         TEST(test_perf_debt),
         TEST(test_perf_gaps),
         TEST(test_perf_unreadable),
+        TEST(test_perf_started_anew),
         TEST(test_perf_settles),
         TEST(test_perf_withheld),
         TEST(test_itimer),

@@ -318,8 +318,9 @@ static uint64_t replace_first_clock_sig(struct jp_thread *thread,
                                         JP_THREAD_ARMING))
         return weight_ns;
     thread->clock.gives_way = 0;
+    const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
     const uint64_t age =
-        jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID) - thread->clock.cpu_ns;
+        cpu > thread->clock.cpu_ns ? cpu - thread->clock.cpu_ns : 0;
     const struct jp_clock_kind *now = jp_process.clock;
     if (now->begins_with == NULL) {
         /* The process's clock has just moved to a signal that it cannot

@@ -258,6 +258,10 @@ static uint64_t weigh_sig(struct jp_thread *thread, uint64_t now_ns)
 static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
                    struct jp_due *due)
 {
+    /* The thread lost its CPU in the handler, and meanwhile the profile was
+     * paused and started: cpu_ns is another clock's now. */
+    if (thread->clock.event == NULL)
+        return 0;
     due->cpu = weigh_sig(thread, signal->now_ns);
     due->probes = 1;
     return 1;
