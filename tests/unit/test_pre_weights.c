@@ -359,6 +359,25 @@ static void test_perf_started_anew(void **state)
     end(thread);
 }
 
+/* Not even the first tick was let in. */
+static void test_perf_never_begun(void **state)
+{
+    (void)state;
+    jp_process.clock = &jp_clock_perf;
+    jp_config.period_ns = MS;
+    for (unsigned ticks = 1; ticks <= 3; ticks++) {
+        struct jp_thread *thread = begin();
+        run_for(ticks * TICK);
+        if (ticks < 3)
+            jp_clock_disarm_sig(thread);
+        else
+            jp_clock_move_sig(SIGALRM);
+        assert_int_equal(thread->clock.carried_ns,
+                         ticks > 1 ? ticks * TICK : 0);
+        end(thread);
+    }
+}
+
 /* A longer period, and the first signals behind a change of it. */
 static void test_perf_settles(void **state)
 {
@@ -438,6 +457,7 @@ int main(void)
         TEST(test_perf_started_anew),
         TEST(test_perf_settles),
         TEST(test_perf_withheld),
+        TEST(test_perf_never_begun),
         TEST(test_itimer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
