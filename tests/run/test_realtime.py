@@ -74,25 +74,6 @@ class Waiting(Case):
                                  status.read()).group(1))
 
 
-class Traced(Case):
-    def test_running_is_no_want_of_a_cpu(self):
-        """Each signal of jprof's stops the thread for its tracer."""
-        shares = []
-        for _ in range(3):
-            done = self.run_program(
-                need("strace"), "-f", "-qq", "-o", "/dev/null",
-                "-E", "LD_PRELOAD=" + LIBRARY, program("loads"), "spin", "0.6",
-                "3", preload=False, flags="JP_START JP_REALTIME "
-                "JP_PERIOD=0.004")
-            self.assertEqual((done.status, done.err), (0, ""))
-            cpu = sum(map(float, re.findall(r"thread \d+ ([\d.]+)", done.out)))
-            run = self.run_of()
-            shares.append(sum(
-                sample[2] for sample in run.samples if sample[3] == "running" and
-                sample[1] != run.header["pid"]) / 1e9 / cpu)
-        self.assertGreater(sorted(shares)[1], 0.9, shares)
-
-
 class SlowLog(Case):
     """The log takes long to make, and the threads' first samples wait for
     it."""

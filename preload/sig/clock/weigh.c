@@ -93,8 +93,8 @@ void jp_weigh_count_sig(struct jp_watch *watch, const struct jp_found *found)
  * into a call and out of it takes some, a millisecond now and then on a busy
  * virtual machine, and a moment in that time finds the thread in its wait: so
  * running samples alone may never come by what is due.  Chance leaves more than
- * OWED strata to one sample of a thousand.  (A thread that stayed in its wait
- * has used nothing there.) */
+ * OWED strata to a few samples of a thousand.  (A thread that stayed in its
+ * wait has used nothing there.) */
 static int in_call_sig(struct jp_watch *watch, const struct jp_found *found,
                        uint64_t all)
 {
