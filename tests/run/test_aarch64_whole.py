@@ -219,7 +219,7 @@ class Reports(Whole):
             app, "--annotate=" + annotate))
 
     def test_their_logs(self):
-        self.profile("jitter", "0.2")
+        self.profile("jitter", "0.8")
         self.compare(there("jitter"), "jit_second")
 
     def test_our_logs(self):
