@@ -200,7 +200,9 @@ uint64_t jp_strata_reach_sig(const struct jp_thread *thread, uint64_t now,
                              int gone)
 {
     const struct jp_watch *watch = &thread->clock.watch;
+    /* (Where the profile has ended before, no signal is to come.) */
     const int withheld =
+        atomic_load(&jp_process.ended) == JP_ENDED_NOT &&
         now > watch->moment_ns + thread->clock.budget.period_ns;
     if (!gone &&
         (watch->parked || withheld ||
