@@ -125,7 +125,8 @@ $(B)/preload/sig/clock/clock.o $(B)/preload/sig/clock/clock_itimer.o \
 $(B)/preload/sig/clock/clock_perf.o $(B)/preload/sig/clock/process_timer.o \
 $(B)/preload/sig/clock/rtc.o $(B)/preload/sig/clock/unseen.o \
 $(B)/preload/sig/clock/traced.o $(B)/preload/sig/clock/clock_timer.o \
-$(B)/preload/sig/adopt.o \
+$(B)/preload/sig/adopt.o $(B)/preload/sig/control.o \
+$(B)/preload/sig/logfile.o \
 $(B)/preload/sig/unwind/walk_back.o \
 $(B)/preload/sig/unwind/walk_first.o: SIGFLAGS += $(if \
   $(filter -O2 -O3,$(CFLAGS)),-Os)

@@ -338,6 +338,7 @@ void jp_maps_check_buffer_sig(struct jp_buffer *buffer)
         return;
     buffer->maps_epoch = now;
     memset(buffer->pages, 0, sizeof(buffer->pages));
+    memset(buffer->codes, 0, sizeof(buffer->codes));
 }
 
 /* Enters one range without a file into the table, and writes its line.  (A JIT
@@ -469,6 +470,12 @@ int jp_maps_anonymous_sig(uint64_t address)
     return now->anonymous != 0 && address >= now->low && address < now->high &&
            look_sig(jp_ranges_find_sig, address, &range) == 0 &&
            jp_ranges_is_anonymous_sig(&range);
+}
+
+int jp_maps_of_file_sig(uint64_t address)
+{
+    struct jp_maps_range range;
+    return jp_maps_find_sig(address, &range) == 0 && range.inode != 0;
 }
 
 int jp_maps_any_anonymous_sig(void)

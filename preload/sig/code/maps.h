@@ -62,7 +62,10 @@ void jp_maps_note_sig(uint64_t start, uint64_t end);
  * as JIT code. */
 int jp_maps_anonymous_sig(uint64_t address);
 
-/* Whether the table has any such memory. */
+/* Whether the table has the address as executable memory of a file. */
+int jp_maps_of_file_sig(uint64_t address);
+
+/* Whether the table has any executable memory without a file. */
 int jp_maps_any_anonymous_sig(void);
 
 /* Asks the kernel for the readable mapping around `address` and sets *start and

@@ -15,6 +15,8 @@
 
 #define JP_BUFFER_TABLE 1024U /* entries of the table of stacks */
 #define JP_BUFFER_PAGES 64U
+#define JP_BUFFER_CODES 128U     /* addresses whose code is remembered */
+#define JP_BUFFER_CODE_BYTES 16U /* of each, at most */
 #define JP_BUFFER_SAMPLES 512U
 #define JP_BUFFERS_MAX 16384    /* JP_FREELIST_MAX */
 #define JP_BUFFER_STRETCHES 16U /* stacks that one walk may leave */
@@ -81,9 +83,14 @@ struct jp_buffer {
     uint64_t pages[JP_BUFFER_PAGES]; /* numbers of pages found executable */
     struct jp_buffer_entry table[JP_BUFFER_TABLE];
     struct jp_buffer_sample samples[JP_BUFFER_SAMPLES];
-    uint64_t walker[288]; /* scratch memory of the walker in use */
-    uint64_t rows[56];    /* of a table of call-frame information */
-    uint64_t window[128]; /* copy of a part of the stack, for walk.c */
+    struct jp_buffer_code {
+        uint64_t address; /* 0: none */
+        uint8_t bytes[JP_BUFFER_CODE_BYTES];
+    } codes[JP_BUFFER_CODES]; /* of files, around addresses found on stacks; of
+                                 the same epoch as `pages` */
+    uint64_t walker[288];     /* scratch memory of the walker in use */
+    uint64_t rows[56];        /* of a table of call-frame information */
+    uint64_t window[128];     /* copy of a part of the stack, for walk.c */
     struct jp_buffer_stretch {
         uint64_t from, to;            /* values of sp, both included */
     } stretches[JP_BUFFER_STRETCHES]; /* parts of stacks that the walk left */

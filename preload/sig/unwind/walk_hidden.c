@@ -5,6 +5,8 @@
  * which leads to the caller's caller; its own return address then lies between
  * the stack pointer and where the frame pointer points.
  * Runs in: handler, any thread. */
+#include <string.h>
+
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
 #include "sig/os/sys.h"
@@ -23,6 +25,8 @@
 
 _Static_assert(JP_ARCH_CALLER_BEFORE >= JP_ARCH_CALL_BYTES,
                "what is read has the whole call");
+_Static_assert(JP_ARCH_CALLER_BYTES <= JP_BUFFER_CODE_BYTES,
+               "what is read has room in the buffer");
 
 /* What an address on the stack is to the interrupted code. */
 enum kin {
@@ -39,20 +43,23 @@ struct look {
     struct jp_walk_frame *frame;
     uint64_t by_fp; /* the return address that the frame pointer leads to; 0:
                        it leads nowhere */
+    int by_file;    /* it is in a file's code */
     uint64_t *from; /* gets what called_sig's does; NULL: nobody asks */
 };
 
 /* Whether an address that the table of ranges does not have may be code all the
  * same, as that of a JIT compiler which nobody has asked about yet: it is not
- * on the stack, but near the interrupted code or `by_fp`.  To ask about each
- * word would cost too much. */
+ * on the stack, but near the interrupted code or `by_fp`.  (Near a program's
+ * own code, which may begin at 4 MiB, are all the numbers that it counts with.)
+ * To ask about each word would cost too much. */
 static int is_near_sig(const struct look *look, uint64_t address)
 {
     const struct jp_walk *walk = look->walk;
     if (address < LEAST || address - walk->low < walk->high - walk->low)
         return 0;
     return address - (look->frame->pc - NEAR) < 2 * NEAR ||
-           (look->by_fp != 0 && address - (look->by_fp - NEAR) < 2 * NEAR);
+           (look->by_fp != 0 && !look->by_file &&
+            address - (look->by_fp - NEAR) < 2 * NEAR);
 }
 
 /* Which of them an address is, if it is code whose call is `code`.  *from gets
@@ -82,6 +89,30 @@ static enum kin called_sig(const struct jp_walk_frame *frame, uint64_t address,
     }
 }
 
+/* Copies the code around a return address.  To read it is a system call, and
+ * the same words stay on a stack for many samples: what files have there is
+ * remembered, as long as the table says the same of them.  Returns whether it
+ * could be read. */
+static int read_sig(struct jp_buffer *buffer, uint64_t address, int of_file,
+                    uint8_t code[JP_ARCH_CALLER_BYTES])
+{
+    struct jp_buffer_code *known =
+        &buffer->codes[(address ^ address >> 7) % JP_BUFFER_CODES];
+    if (of_file && known->address == address) {
+        memcpy(code, known->bytes, JP_ARCH_CALLER_BYTES);
+        return 1;
+    }
+    if (jp_sys_safe_read_sig(address - JP_ARCH_CALLER_BEFORE, code,
+                             JP_ARCH_CALLER_BYTES) !=
+        (long)JP_ARCH_CALLER_BYTES)
+        return 0;
+    if (of_file) {
+        known->address = address;
+        memcpy(known->bytes, code, JP_ARCH_CALLER_BYTES);
+    }
+    return 1;
+}
+
 /* Which of them an address is.  The kernel is asked last about one that the
  * table does not have: so the answer is the same as when a later step of this
  * walk, which asks, has entered it.  (Not inlined, since its frame would add to
@@ -91,13 +122,12 @@ __attribute__((noinline)) static enum kin kin_of_sig(const struct look *look,
 {
     struct jp_maps_range range;
     uint8_t code[JP_ARCH_CALLER_BYTES];
-    const uint64_t from = address - JP_ARCH_CALLER_BEFORE;
     /* V8's small integers have 32 zeros, and code hardly ever begins there. */
     if ((uint32_t)address == 0)
         return KIN_NONE;
     const int known = jp_maps_find_sig(address, &range) == 0;
     if ((!known && !is_near_sig(look, address)) ||
-        jp_sys_safe_read_sig(from, code, sizeof(code)) != sizeof(code))
+        !read_sig(look->walk->buffer, address, known && range.inode != 0, code))
         return KIN_NONE;
     uint64_t unasked = 0;
     const enum kin kin = called_sig(look->frame, address, code,
@@ -112,7 +142,7 @@ enum jp_calls jp_walk_calls_sig(struct jp_walk *walk,
                                 struct jp_walk_frame *frame, uint64_t address,
                                 uint64_t *from)
 {
-    const struct look look = {walk, frame, 0, from};
+    const struct look look = {walk, frame, 0, 0, from};
     switch (kin_of_sig(&look, jp_arch_strip_sig(address))) {
     case KIN_CALLER:
         return JP_WALK_CALLS;
@@ -295,12 +325,12 @@ int jp_walk_hidden_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     const uint64_t sp = frame->registers[JP_ARCH_SP];
     const uint64_t fp = frame->registers[JP_ARCH_FP];
     const uint64_t ra_at = fp + JP_ARCH_FRAME_RA;
-    const struct look look = {
-        walk, frame,
+    const uint64_t by_fp =
         jp_walk_inside_sig(walk, ra_at)
             ? jp_arch_strip_sig(jp_walk_load_sig(walk, ra_at))
-            : 0,
-        NULL};
+            : 0;
+    const struct look look = {walk, frame, by_fp, jp_maps_of_file_sig(by_fp),
+                              NULL};
     uint64_t end = fp + JP_ARCH_FRAME_FP, caller = 0;
     /* First, as a function's own frame may begin at a return address that an
      * earlier function has left there. */
