@@ -44,6 +44,12 @@ LIBLINK := -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,noseparate-code \
 # On aarch64, whose pages may have 64 KiB, no zeros for a page's end.
 ifneq ($(filter aarch64%,$(shell $(CC) -dumpmachine)),)
 LAYOUT := $(B)/preload/layout
+# GNU ld works round an erratum of the Cortex-A53's (843419) in place, where it
+# can: else each adrp at a page's end may cost a page of zeros.  test_aarch64
+# sees that none is left.
+LIBLINK += $(shell echo 'int none;' | $(CC) -shared -fPIC \
+  -Wl,--fix-cortex-a53-843419=adr -x c - -o /dev/null 2>/dev/null && \
+  echo -Wl,--fix-cortex-a53-843419=adr)
 endif
 
 # An #include is seen from the including file's own room, include/, preload/ or

@@ -33,6 +33,27 @@ class Aarch64(CrossWalk):
         need("aarch64-linux-gnu-gcc")
         self.made_for("aarch64", "AArch64")
 
+    def test_cortex_a53(self):
+        """Erratum 843419 of the Cortex-A53's: an adrp in the last two words
+        of a page, a load or store, and within two more one of [register,
+        #offset] with what adrp set.  (Arm, "Software Developers Errata
+        Notice", EPM-048406.)"""
+        need("aarch64-linux-gnu-objdump")
+        listing = subprocess.run(
+            ["aarch64-linux-gnu-objdump", "-d", "--no-show-raw-insn",
+             os.path.join(BUILD, "aarch64", "libjprof.so")], check=True,
+            text=True, stdout=subprocess.PIPE).stdout
+        code = re.findall(r"(?m)^ *([0-9a-f]+):\t(\S+)(?:\t(.*))?$", listing)
+        self.assertGreater(len(code), 10000)
+        for at, (address, name, rest) in enumerate(code):
+            if name != "adrp" or int(address, 16) % 4096 < 4096 - 8:
+                continue
+            base = "[" + rest.split(",")[0]
+            using = [further for _, _, further in code[at + 2:at + 4]
+                     if re.search(re.escape(base) + r"(, #\d+)?\]$", further)]
+            is_memory = code[at + 1][1].startswith(("ld", "st"))
+            self.assertFalse(is_memory and using, (address, rest, using))
+
     def test_library_is_small(self):
         """300 KB, as test_install asks of this machine's; though no two of
         its segments are in one page of 64 KiB, and what becomes read-only
