@@ -43,7 +43,7 @@ static void naps(struct jp_thread *thread, unsigned outside)
     }
 }
 
-/* (20 to 52% of the CPU time of a loop of nanosleep were in samples, on a busy
+/* (27 to 52% of the CPU time of a loop of nanosleep were in samples, on a busy
  * virtual machine, and 69 to 88% of BIND's.) */
 static void check_naps(unsigned outside)
 {

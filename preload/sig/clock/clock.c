@@ -169,19 +169,6 @@ static const struct jp_clock_kind *make_sig(struct jp_thread *thread)
     return NULL;
 }
 
-/* The CPU time of a thread whose first tick, after which another clock goes on,
- * has not come, once: other threads' first ticks stand for less than a tick of
- * it.  After more, it was kept back. */
-static uint64_t no_tick_sig(struct jp_thread *thread)
-{
-    const uint64_t cpu = jp_used_of_sig(thread->tid);
-    const uint64_t before = thread->clock.cpu_ns;
-    if (cpu < before + 2 * jp_process.tick_ns)
-        return 0;
-    thread->clock.cpu_ns = cpu;
-    return cpu - before;
-}
-
 /* The CPU time for which a signal is missing when the clock stops: the thread's
  * next sample stands for it as well, or the one written at the end of the
  * thread or of the profile.  With a lengthened period it is that since the last
@@ -191,8 +178,12 @@ static uint64_t unsampled_sig(struct jp_thread *thread)
     const struct jp_clock_kind *source = thread->clock.kind;
     if (source == NULL)
         return 0;
+    /* The first tick, after which another clock goes on, has not come: other
+     * threads' first ticks stand for less than a tick of this one.  After more,
+     * it was kept back. */
     if (thread->clock.gives_way)
-        return no_tick_sig(thread);
+        return jp_used_unsampled_sig(thread, jp_used_of_sig(thread->tid),
+                                     2 * jp_process.tick_ns);
     if (source->unsampled != NULL && jp_budget_exact_sig(&thread->clock.budget))
         return source->unsampled(thread);
     return source->missed_ticks != NULL ? source->missed_ticks(thread) : 0;
@@ -242,10 +233,9 @@ static void arm_sig(struct jp_thread *thread)
 /* Has the thread's next sample stand for its CPU time since the last one. */
 static void carry_sig(struct jp_thread *thread)
 {
-    const uint64_t cpu = jp_used_of_sig(thread->tid);
-    if (cpu > thread->clock.cpu_ns)
-        atomic_fetch_add(&thread->clock.carried_ns, cpu - thread->clock.cpu_ns);
-    thread->clock.cpu_ns = cpu;
+    atomic_fetch_add(
+        &thread->clock.carried_ns,
+        jp_used_unsampled_sig(thread, jp_used_of_sig(thread->tid), 1));
 }
 
 /* Disarms a thread because the clock moves to another signal.  What an exact

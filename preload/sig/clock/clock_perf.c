@@ -13,6 +13,7 @@
 
 #include "clock_timer.h"
 #include "jp_log.h"
+#include "used.h"
 #include "sig/arch/arch.h"
 #include "sig/files/notes.h"
 #include "sig/os/sys.h"
@@ -154,15 +155,10 @@ static int pace_sig(struct jp_thread *thread)
     return make_sig(thread);
 }
 
-/* Moves cpu_ns on, so that the time is returned only once. */
 static uint64_t unsampled_sig(struct jp_thread *thread)
 {
     const uint64_t cpu = jp_sys_clock_sig(jp_thread_clock_of_sig(thread->tid));
-    if (cpu <= thread->clock.cpu_ns + JP_CLOCK_FLUSH_MIN_NS)
-        return 0;
-    const uint64_t unsampled = cpu - thread->clock.cpu_ns;
-    thread->clock.cpu_ns = cpu;
-    return unsampled;
+    return jp_used_unsampled_sig(thread, cpu, JP_CLOCK_FLUSH_MIN_NS + 1);
 }
 
 /* The time of periods that ended without a signal, when the clock stops: the

@@ -44,3 +44,13 @@ uint64_t jp_used_unseen_sig(struct jp_thread *thread, uint64_t cpu_ns)
         cpu_ns != 0 ? atomic_exchange(&thread->clock.seen_ns, cpu_ns) : 0;
     return cpu_ns > seen ? cpu_ns - seen : 0;
 }
+
+uint64_t jp_used_unsampled_sig(struct jp_thread *thread, uint64_t cpu_ns,
+                               uint64_t least)
+{
+    const uint64_t before = thread->clock.cpu_ns;
+    if (cpu_ns <= before || cpu_ns - before < least)
+        return 0;
+    thread->clock.cpu_ns = cpu_ns;
+    return cpu_ns - before;
+}

@@ -25,6 +25,12 @@ uint64_t jp_used_of_sig(uint32_t tid);
  * counts as covered. */
 uint64_t jp_used_unseen_sig(struct jp_thread *thread, uint64_t cpu_ns);
 
+/* Of a thread that has used `cpu_ns` so far (0: not known): the CPU time since
+ * its last sample, which counts as covered from now on, or 0 where that is less
+ * than `least`. */
+uint64_t jp_used_unsampled_sig(struct jp_thread *thread, uint64_t cpu_ns,
+                               uint64_t least);
+
 /* From one CPU time to another; 0 where it is not known. */
 static inline uint64_t jp_used_since_sig(uint64_t now, uint64_t before)
 {
