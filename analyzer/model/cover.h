@@ -77,6 +77,8 @@ struct jr_gap {
     const char *command; /* of the first; belongs to the input */
     uint32_t pid;        /* likewise */
     uint32_t parent;     /* command is its parent's */
+    uint8_t unseen;      /* children of `parent`, or of that many, of which
+                            nothing is known but that they were waited for */
     size_t count;        /* processes */
     uint64_t cpu_ns, sampled_ns;
     uint64_t period_ns; /* of the first */

@@ -158,6 +158,25 @@ static int is_gap(const struct jr_gap *gap)
            missing * missing > chance * chance * (double)gap->count;
 }
 
+/* Takes gap->why over. */
+static void put_gap(struct jr_cover *cover, const struct jr_gap *gap)
+{
+    for (size_t i = 0; i < cover->ngaps; i++) {
+        struct jr_gap *other = &cover->gaps[i];
+
+        if (strcmp(other->why, gap->why) == 0 && other->brief == gap->brief &&
+            !other->parent == !gap->parent &&
+            same_program(other->command, gap->command)) {
+            other->count++;
+            other->cpu_ns = jr_add(other->cpu_ns, gap->cpu_ns);
+            other->sampled_ns = jr_add(other->sampled_ns, gap->sampled_ns);
+            free(gap->why);
+            return;
+        }
+    }
+    *JR_PUSH(cover->gaps, cover->ngaps, cover->gaps_room) = *gap;
+}
+
 static void add_gap(struct jr_cover *cover,
                     const struct jr_cover_process *process, uint64_t cpu_ns)
 {
@@ -171,20 +190,28 @@ static void add_gap(struct jr_cover *cover,
 
     gap.command = command_of(cover, process, &gap.parent);
     gap.why = why_of(process, missing_ns(&gap));
-    for (size_t i = 0; i < cover->ngaps; i++) {
-        struct jr_gap *other = &cover->gaps[i];
+    put_gap(cover, &gap);
+}
 
-        if (strcmp(other->why, gap.why) == 0 && other->brief == gap.brief &&
-            !other->parent == !gap.parent &&
-            same_program(other->command, gap.command)) {
-            other->count++;
-            other->cpu_ns = jr_add(other->cpu_ns, cpu_ns);
-            other->sampled_ns = jr_add(other->sampled_ns, gap.sampled_ns);
-            free(gap.why);
-            return;
-        }
-    }
-    *JR_PUSH(cover->gaps, cover->ngaps, cover->gaps_room) = gap;
+/* What a process with a log waited for and nobody knows more of, if it is a
+ * hundredth of all: in a sandbox no child can write a word. */
+static void add_unseen(struct jr_cover *cover,
+                       const struct jr_cover_process *process)
+{
+    struct jr_gap gap = {
+        .parent = process->last.pid,
+        .unseen = 1,
+        .count = 1,
+        .cpu_ns = jr_cover_less(process->last.children_ns, process->kids_ns)};
+
+    if (gap.cpu_ns <= JR_GAP_MIN_NS || gap.cpu_ns < cover->cpu_ns / 100)
+        return;
+    gap.command = process->last.command ? process->last.command : "";
+    gap.why = jr_strdup(
+        "they left neither a log nor a word: where they were executed no file "
+        "of the profile's could be made (a sandbox, a read-only folder), or "
+        "they ran without the library, or each was too brief");
+    put_gap(cover, &gap);
 }
 
 static int by_missing(const void *one, const void *other)
@@ -224,6 +251,8 @@ void jr_cover_gaps(struct jr_cover *cover)
             (is_gap(&alone) ||
              (alone.cpu_ns <= JR_GAP_MIN_NS && process->last.off)))
             add_gap(cover, process, alone.cpu_ns);
+        if (process->has_log && cover->rest_ns != 0)
+            add_unseen(cover, process);
     }
     drop_brief(cover);
     if (cover->ngaps)

@@ -96,6 +96,13 @@ static char *gap_title(const struct jr_gap *gap)
     const char *command = gap->command;
     const char *rest = strlen(command) > COMMAND_SHOWN ? "..." : "";
 
+    if (gap->unseen && gap->count > 1)
+        return jr_printf("children of %zu processes of %.*s", gap->count,
+                         command[0] ? (int)program_length(command) : 1,
+                         command[0] ? command : "?");
+    if (gap->unseen)
+        return jr_printf("children of %.*s%s (pid %" PRIu32 ")", COMMAND_SHOWN,
+                         command[0] ? command : "?", rest, gap->parent);
     if (gap->count > 1)
         return jr_printf("%zu %s of %.*s", gap->count,
                          gap->parent ? "children" : "processes",
@@ -160,6 +167,17 @@ static char *part_text(const struct jr_cover *cover, uint64_t ns,
     return text;
 }
 
+/* What gaps do not tell of the rest. */
+static uint64_t untold_ns(const struct jr_cover *cover)
+{
+    uint64_t told = 0;
+
+    for (size_t i = 0; i < cover->ngaps; i++)
+        if (cover->gaps[i].unseen)
+            told = jr_add(told, cover->gaps[i].cpu_ns);
+    return cover->rest_ns > told ? cover->rest_ns - told : 0;
+}
+
 /* The i-th kind of CPU time that could not be sampled, as a sentence; NULL:
  * there are no more. */
 static char *unsampled_text(const struct jr_cover *cover, size_t i)
@@ -174,8 +192,8 @@ static char *unsampled_text(const struct jr_cover *cover, size_t i)
                           "destructors, and the kernel's release of memory"},
         {cover->edges_ns, "in the kernel, as threads began and ended, outside "
                           "of their clocks"},
-        {cover->rest_ns, "in processes that are not profiled, and at the end "
-                         "of processes of less than 50 ms"},
+        {untold_ns(cover), "in processes that are not profiled, and at the end "
+                           "of processes of less than 50 ms"},
     };
 
     for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) {

@@ -38,7 +38,7 @@ class Aarch64(CrossWalk):
         of a page, a load or store, and within two more one of [register,
         #offset] with what adrp set.  (Arm, "Software Developers Errata
         Notice", EPM-048406.)"""
-        need("aarch64-linux-gnu-objdump")
+        need("aarch64-linux-gnu-gcc")     # which brings objdump
         listing = subprocess.run(
             ["aarch64-linux-gnu-objdump", "-d", "--no-show-raw-insn",
              os.path.join(BUILD, "aarch64", "libjprof.so")], check=True,

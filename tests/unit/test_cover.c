@@ -101,7 +101,8 @@ static void takes_the_launcher_s_word(void **state)
     assert_int_equal(cover.processes[0].own_ns, 1000 * MS);
     assert_int_equal(cover.rest_ns, 2000 * MS);
     assert_int_equal(cover.cpu_ns, 3000 * MS);
-    assert_int_equal(cover.ngaps, 0);
+    assert_int_equal(cover.ngaps, 1);
+    assert_int_equal(cover.gaps[0].cpu_ns, 1990 * MS);
     jr_cover_free(&cover);
     jr_tree_file_free(&tree);
 }
@@ -210,10 +211,11 @@ static void takes_children_off(void **state)
                                 .children_ns = 100 * MS,
                                 .sampled_ns = 300 * MS});
     jr_cover_finish(&cover, 1);
-    assert_int_equal(cover.ngaps, 2);
+    assert_int_equal(cover.ngaps, 3);
     assert_int_equal(cover.gaps[0].pid, 5);
     assert_int_equal(cover.gaps[0].cpu_ns, 600 * MS);
     assert_int_equal(cover.gaps[1].pid, 6);
+    assert_int_equal(cover.gaps[2].parent, 6);
     assert_int_equal(cover.gaps[1].cpu_ns, 800 * MS);
     assert_int_equal(cover.gaps[1].has_log, 1);
     jr_cover_free(&cover);
