@@ -50,8 +50,10 @@ def docker():
 class Containers(Refusing):
     def whole(self, refused, flags=FLAGS, notes=0):
         summary = self.attempts(refused, flags)
-        self.assertEqual((summary["lost"], summary["notes"],
-                          summary["processes"]), ("0", str(notes), "4"))
+        self.assertEqual((summary["lost"], summary["notes"]),
+                         ("0", str(notes)))
+        # The fifth, which ends at once, may have had a sample (refusing.py).
+        self.assertIn(summary["processes"], ("4", "5"))
         # One may be in the loader's first instructions.
         self.assertLessEqual(int(summary["incomplete"]), 1)
         return summary
