@@ -175,7 +175,7 @@ static uint64_t untold_ns(const struct jr_cover *cover)
     for (size_t i = 0; i < cover->ngaps; i++)
         if (cover->gaps[i].unseen)
             told = jr_add(told, cover->gaps[i].cpu_ns);
-    return cover->rest_ns > told ? cover->rest_ns - told : 0;
+    return jr_cover_less(cover->rest_ns, told);
 }
 
 /* The i-th kind of CPU time that could not be sampled, as a sentence; NULL:
