@@ -132,7 +132,12 @@ $(B)/preload/sig/clock/clock_perf.o $(B)/preload/sig/clock/process_timer.o \
 $(B)/preload/sig/clock/rtc.o $(B)/preload/sig/clock/unseen.o \
 $(B)/preload/sig/clock/traced.o $(B)/preload/sig/clock/clock_timer.o \
 $(B)/preload/sig/adopt.o $(B)/preload/sig/control.o \
-$(B)/preload/sig/logfile.o \
+$(B)/preload/sig/logfile.o $(B)/preload/sig/log/annex.o \
+$(B)/preload/sig/log/share.o $(B)/preload/sig/log/reserve.o \
+$(B)/preload/sig/log/mine.o $(B)/preload/sig/log/chunk.o \
+$(B)/preload/sig/code/maps.o $(B)/preload/sig/code/module.o \
+$(B)/preload/sig/code/procmaps.o $(B)/preload/sig/owned_signals.o \
+$(B)/preload/sig/state/dispatched.o $(B)/preload/sig/unwind/cfi/cfi_module.o \
 $(B)/preload/sig/unwind/walk_back.o \
 $(B)/preload/sig/unwind/walk_first.o: SIGFLAGS += $(if \
   $(filter -O2 -O3,$(CFLAGS)),-Os)

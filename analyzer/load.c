@@ -105,13 +105,19 @@ void jr_load_free(struct jr_load *load)
  * from others has theirs instead of a file. */
 #define PARTS_MAX 32
 
+/* Whether a run has a map of its own: one in another process's log has not. */
+static int has_file(const struct jr_run *run)
+{
+    return run->offset == 0 || run->header.map_name[0] != '\0';
+}
+
 /* Adds a run's own lines; what is of a base holds until then. */
 static size_t add_parts(const struct jr_log *log, const struct jr_run *run,
                         char *path, struct jr_map_part *parts)
 {
     size_t count = 0;
 
-    if (run->base == (size_t)(run - log->runs))
+    if (run->base == (size_t)(run - log->runs) && has_file(run))
         parts[count++] =
             (struct jr_map_part){.path = path,
                                  .pid = run->header.pid,
@@ -136,7 +142,8 @@ static size_t find_parts(const struct jr_log *log, const struct jr_run *run,
 
     for (size_t i = 0; i < PARTS_MAX && root != &log->runs[root->base]; i++)
         root = &log->runs[root->base];
-    *path = jr_map_path(log->path, root->header.map_name);
+    *path = has_file(root) ? jr_map_path(log->path, root->header.map_name)
+                           : jr_strdup(log->path);
     while (*path && count + 2 <= PARTS_MAX) {
         size_t more = add_parts(log, at, *path, parts + count);
 

@@ -194,7 +194,10 @@ struct jp_log_header {
     uint32_t cpu_ended;        /* not 0: cpu_ns was read at the profile's end */
     uint32_t root_space;       /* of root_pid: inode of its pid namespace, */
     uint64_t root_ticks;       /* and its start_ticks; 0: unknown */
-    uint8_t reserved[760];     /* zero */
+    uint64_t last_area;        /* in the file's first header: where the last
+                                  shared area of programs that were executed out
+                                  of the folder's sight begins; 0: none */
+    uint8_t reserved[752];     /* zero */
     uint64_t base_run;         /* in a run in another process's log: the offset,
                                  plus 1, of the header of the run that it
                                  branched off from; else 0 */

@@ -75,7 +75,7 @@ $(B)/tests/unit/test_pre_reads: WRAP := jp_sys_safe_read_sig
 $(B)/tests/unit/test_pre_held: WRAP := $(FAKE_KERNEL) jp_traced_sig
 $(B)/tests/unit/test_pre_control: WRAP := $(FAKE_KERNEL) \
   $(patsubst %,jp_%_sig,owned_check log_ring_rotate names_all usage_note \
-  usage_end log_sync logfile_end share_end cfi_copy_all ring_ensure \
+  usage_end log_sync logfile_end reserve_end cfi_copy_all ring_ensure \
   reserve_make clock_fall_back_to_itimer maps_scan logfile_ensure jit_save \
   process_timer_run adopt_all clock_all mapfile_event sampling_flush_time \
   sampling_ensure_buffer complain filter_verdict)

@@ -26,7 +26,6 @@
 #include "sig/log/log.h"
 #include "sig/log/reserve.h"
 #include "sig/log/ring.h"
-#include "sig/log/share.h"
 #include "sig/os/filter.h"
 #include "sig/os/sys.h"
 #include "sig/state/buffer.h"
@@ -291,13 +290,15 @@ void jp_control_exit_sig(void)
     stop_sig();
     if (atomic_load(&jp_log.state) == JP_LOG_NONE)
         jp_usage_end_sig();
+    if (atomic_load(&jp_log.state) == JP_LOG_NONE)
+        jp_reserve_end_sig();
     if (atomic_load(&jp_log.state) != JP_LOG_READY || !take_over_sig())
         return;
     jp_usage_end_sig();
     settle_sig(1);
     jp_mapfile_event_sig(JP_MAP_EXIT, -1, 1);
     jp_logfile_end_sig();
-    jp_share_end_sig();
+    jp_reserve_end_sig();
     atomic_store(&busy, 0);
 }
 

@@ -21,6 +21,7 @@
 #include "sig/files/notes.h"
 #include "sig/files/tree.h"
 #include "sig/files/usage.h"
+#include "sig/log/annex.h"
 #include "sig/log/log.h"
 #include "sig/log/mine.h"
 #include "sig/log/reserve.h"
@@ -238,13 +239,15 @@ static int try_sig(unsigned try)
     return 0;
 }
 
-/* For a forked child that cannot make a log of its own: begins a run in the
- * area of the log that it shares with its parent (share.h).  Returns 0 or
- * -ENOSPC. */
+/* For a process that cannot make a log of its own: begins a run in the area of
+ * the log that it shares with its parent (share.h), or has behind it (annex.h).
+ * Returns 0 or -errno. */
 static int branch_sig(void)
 {
     struct jp_text text;
     uint64_t offset;
+    if (!jp_share_is_there_sig() && jp_annex_make_sig() != 0)
+        return -ENOENT;
     if (jp_share_take_sig(JP_LOG_HEADER_SIZE, 0, &offset) == 0)
         return -ENOSPC;
     jp_log.header =
@@ -261,9 +264,12 @@ static int branch_sig(void)
     fill_sig(jp_log.header);
     jp_log.header->base_run = jp_share_base_sig(&jp_log.header->forked_ns);
     jp_mapfile_share_sig();
-    jp_maps_inherit_sig();
+    if (jp_log.header->base_run != 0)
+        jp_maps_inherit_sig();
     jp_text_init_sig(&text, line, sizeof(line));
     first_lines_sig(&text, jp_log.header->mono_ns);
+    if (jp_log.header->base_run == 0)
+        jp_maps_scan_sig();
     finish_header_sig();
     return 0;
 }
@@ -279,12 +285,12 @@ static int create_named_sig(void)
 static int create_sig(void)
 {
     struct jp_sys_wait wait = {0};
-    int error = create_named_sig();
+    int error = jp_annex_is_handed_sig() ? -ENOENT : create_named_sig();
     while (jp_sys_awaits_descriptor_sig(error, &wait))
         error = create_named_sig();
     if (error == 0)
         jp_share_drop_sig();
-    else if (jp_share_is_inherited_sig())
+    else if (jp_annex_is_handed_sig() || jp_share_is_inherited_sig())
         error = branch_sig();
     return error;
 }

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
  * A program that is executed where the profile's folder is out of sight:
- *     mounts unshare|syscall|clone|again|exec|bare FOLDER SECONDS
+ *     mounts unshare|syscall|clone|again|exec|bare FOLDER SECONDS [NEXT]
  * The process gets mounts of its own, hides the folder with an empty file
- * system, and executes itself as `mounts work . SECONDS`, which prints its
- * descriptors (`fds 0 1 2`), its JPROF_ISCHILD's room for one (`room 0`: none)
- * and whether the folder is in sight (`seen 0`), and computes.  `clone`: a
- * child made by the system call does, and its parent waits.  `again`: the first
- * exec fails.  `exec`: nothing is hidden.  `bare`:
- * without LD_PRELOAD.  `work` ends with status 5; 77: no
- * such mounts are allowed here.
+ * system, and executes itself as `mounts work . SECONDS NEXT`, which prints its
+ * descriptors (`fds 0 1 2`), those from KEPT on as whether they are a folder's
+ * (`file` or `folder`), its JPROF_ISCHILD's room for one (`room 0`: none) and
+ * whether the folder is in sight (`seen 0`), and computes.  `clone`: a child
+ * made by the system call does, and its parent waits.  `again`: the first exec
+ * fails.  `exec`: nothing is hidden.  `bare`: without LD_PRELOAD.
+ * Then it executes itself once more, as NEXT says: `same`: in the process;
+ * `fork`, `vfork`, `spawn`, `system`, `popen`; `closed`: in a child that has
+ * closed all but its standard descriptors; `naked`: in one without LD_PRELOAD;
+ * `many`: in eight at once.
+ * `work` ends with status 5; 77: no such mounts are allowed here.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include "common.h"
@@ -18,24 +22,90 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int work(double seconds)
+#define KEPT 32 /* less than the numbers of descriptors that jprof keeps */
+#define MANY 8
+
+extern char **environ;
+
+static void print_descriptors(void)
 {
-    const char *value = getenv("JPROF_ISCHILD");
-    const double end = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) + seconds;
-    char buffer[16] = "";
+    struct stat info;
     DIR *folder = opendir("/proc/self/fd");
     printf("fds");
     for (int fd = 0; fd < 1024; fd++) {
-        if (fd != dirfd(folder) && fcntl(fd, F_GETFD) != -1)
+        if (fd == dirfd(folder) || fstat(fd, &info) != 0)
+            continue;
+        if (fd < KEPT)
             printf(" %d", fd);
+        else
+            printf(" %s", S_ISDIR(info.st_mode) ? "folder" : "file");
     }
     closedir(folder);
+}
+
+static pid_t start(const char *how, char **next)
+{
+    pid_t pid = 0;
+    if (strcmp(how, "spawn") == 0)
+        return posix_spawn(&pid, next[0], NULL, NULL, next, environ) ? -1 : pid;
+    pid = strcmp(how, "vfork") == 0 ? vfork() : fork();
+    if (pid != 0)
+        return pid;
+    if (strcmp(how, "closed") == 0)
+        close_range(3, ~0U, 0);
+    if (strcmp(how, "naked") == 0)
+        unsetenv("LD_PRELOAD");
+    execv(next[0], next);
+    _exit(1);
+}
+
+/* Executes itself in another way, and waits.  Returns what the status must
+ * be. */
+static int go_on(const char *how, char **argv)
+{
+    char self[4096] = "", line[5000];
+    char *next[] = {self, argv[1], argv[2], argv[3], NULL};
+    const int count = strcmp(how, "many") == 0 ? MANY : 1;
+    int status = 0, all = 5 << 8;
+    if (readlink("/proc/self/exe", self, sizeof(self) - 1) <= 0)
+        return 1;
+    snprintf(line, sizeof(line), "%s work . %s", self, argv[3]);
+    if (strcmp(how, "same") == 0)
+        execv(self, next);
+    if (strcmp(how, "system") == 0)
+        return WEXITSTATUS(system(line));
+    if (strcmp(how, "popen") == 0) {
+        FILE *pipe = popen(line, "r");
+        while (fgets(line, sizeof(line), pipe) != NULL)
+            fputs(line, stdout);
+        return WEXITSTATUS(pclose(pipe));
+    }
+    for (int i = 0; i < count; i++) {
+        if (start(how, next) < 0)
+            return 1;
+    }
+    for (int i = 0; i < count; i++) {
+        if (wait(&status) < 0 || status != 5 << 8)
+            all = status;
+    }
+    return WEXITSTATUS(all);
+}
+
+static int work(char **argv)
+{
+    const double seconds = atof(argv[3]);
+    const char *value = getenv("JPROF_ISCHILD");
+    const double end = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) + seconds;
+    char buffer[16] = "";
+    print_descriptors();
     for (int dots = 0; value != NULL && *value != '\0' && *value != ':';
          value++) {
         dots += *value == '.';
@@ -47,7 +117,7 @@ static int work(double seconds)
     fflush(stdout);
     while (cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) < end)
         turn(10000);
-    return 5;
+    return argv[4] != NULL ? go_on(argv[4], argv) : 5;
 }
 
 /* Mounts of its own, in a user namespace of its own where that is needed. */
@@ -61,7 +131,7 @@ static int own_mounts(const char *how)
 
 static int hide_and_execute(char **argv)
 {
-    char *const next[] = {argv[0], "work", ".", argv[3], NULL};
+    char *const next[] = {argv[0], "work", ".", argv[3], argv[4], NULL};
     char *const none[] = {argv[0], NULL};
     if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         (strcmp(argv[1], "exec") != 0 &&
@@ -79,10 +149,10 @@ static int hide_and_execute(char **argv)
 
 int main(int argc, char **argv)
 {
-    if (argc != 4)
+    if (argc != 4 && argc != 5)
         return 2;
     if (strcmp(argv[1], "work") == 0)
-        return work(atof(argv[3]));
+        return work(argv);
     if (strcmp(argv[1], "clone") != 0)
         return own_mounts(argv[1]) ? hide_and_execute(argv) : 77;
     const unsigned long flags = CLONE_NEWNS | SIGCHLD;

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Programs that are executed where no path leads to the profile's folder, as
-bubblewrap's: they have a log, and not the folder.  Runs in: tests."""
+bubblewrap's: they have a log, and not the folder, and what they execute has
+its run in that log.  Runs in: tests."""
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -18,6 +20,47 @@ class Handover(Case):
         return dict(line.split(": ", 1) for line in text.splitlines()
                     if ": " in line)
 
+    @staticmethod
+    def cpu_ns(run):
+        return sum(sample[2] for sample in run.samples)
+
+    def without_kept(self, out, is_handed, runs=1):
+        """A program's output without what is the library's own: the log that
+        it keeps open for what the program executes, and its number."""
+        if is_handed:
+            self.assertEqual(len(re.findall("^fds.* file$", out, re.M)), runs)
+        return re.sub("room [0-9]+", "room 0", out.replace(" file\n", "\n"))
+
+    def sizes(self):
+        """The length of the log that was handed on, and its bytes on disk."""
+        info = os.stat(max(map(self.path, self.log_names()),
+                           key=lambda log: len(decode.load(log))))
+        return info.st_size, info.st_blocks * 512
+
+    def further(self, how, count=1, handed=1, seconds="0.3"):
+        """The runs of a program that executes itself again out of the folder's
+        sight, `count` times, and whether each has its time and names."""
+        argv = [program("mounts"), "unshare", self.dir, seconds, how]
+        plain = self.run_program(*argv, preload=False)
+        if plain.status == 77:
+            raise lacking("the right to have mounts of one's own")
+        self.assertEqual((plain.status, plain.err), (5, ""))
+        done = self.run_program(*argv, flags=FLAGS)
+        self.assertEqual((done.status, done.err), (5, ""))
+        self.assertEqual(self.without_kept(done.out, True, 1 + handed),
+                         plain.out)
+        runs = [run for log in self.log_names()
+                for run in decode.load(self.path(log))
+                if self.cpu_ns(run) > 0.1e9]
+        self.assertEqual([run.damage for run in runs if run.damage], [])
+        self.assertEqual(len(runs), 1 + handed)
+        for run in runs:
+            self.assertGreater(self.cpu_ns(run), 0.9e9 * float(seconds))
+            self.assertEqual(run.header["exe"], program("mounts"))
+        facts = self.facts(".")
+        self.assertEqual((facts["lost"], facts["incomplete"]), ("0", "0"))
+        return runs
+
     def check(self, how, flags=FLAGS, hidden=True, has_log=True):
         with open(self.path("jprof.here"), "wb"):
             pass
@@ -28,9 +71,8 @@ class Handover(Case):
         self.assertEqual((plain.status, plain.err), (5, ""))
         done = self.run_program(*argv, flags=flags)
         self.assertEqual((done.status, done.err), (5, ""))
-        # (The room is the library's own, and empty again where it is loaded.)
-        self.assertEqual(done.out if has_log else
-                         done.out.replace("room 512", "room 0"), plain.out)
+        self.assertEqual(self.without_kept(done.out, has_log and hidden),
+                         plain.out)
         self.assertIn("seen %d\n" % (not hidden), done.out)
         runs = [run for log in self.log_names()
                 for run in decode.load(self.path(log))]
@@ -67,6 +109,43 @@ class Handover(Case):
         self.check("clone", FLAGS + " JP_FILENAME=%s/jprof-log "
                    "JP_FOLDER_ID=%d:%d" % (self.dir, info.st_dev, info.st_ino))
 
+    def test_further_in_the_same_process(self):
+        first, second = self.further("same")
+        self.assertEqual(first.header["pid"], second.header["pid"])
+        length, used = self.sizes()
+        self.assertLess(length, 5 << 20)    # less than twice 4 MiB
+        self.assertLess(used, 1 << 20)
+
+    def test_further_by_fork(self):
+        self.further("fork")
+
+    def test_further_by_vfork(self):
+        self.further("vfork")
+
+    def test_further_by_posix_spawn(self):
+        self.further("spawn")
+
+    def test_further_by_system(self):
+        """A shell lies between them."""
+        self.further("system")
+
+    def test_further_by_popen(self):
+        self.further("popen")
+
+    def test_further_where_descriptors_were_closed(self):
+        """As Python's subprocess does."""
+        self.further("closed")
+
+    def test_further_without_the_library(self):
+        """It is not given the log."""
+        self.further("naked", handed=0)
+
+    def test_further_at_once(self):
+        """Eight processes make room for themselves in one log."""
+        runs = self.further("many", 8, 8, "0.5")
+        self.assertEqual(len({run.header["pid"] for run in runs}), 9)
+        self.assertLess(self.sizes()[1], 2 << 20)   # of disk space
+
     def test_no_library(self):
         """A program that nobody would close it in is not given the folder."""
         self.check("bare", has_log=False)
@@ -95,11 +174,11 @@ class Handover(Case):
     def test_another_file_at_the_number(self):
         """What is open at a number that the environment names is left alone if
         it is not the folder."""
-        self.assertEqual(self.inherit(FLAGS, 1), b"fds 0 1 2 600")
-        self.assertEqual(self.inherit("JP_PERIOD=1", 1), b"fds 0 1 2 600")
+        self.assertEqual(self.inherit(FLAGS, 1), b"fds 0 1 2 folder")
+        self.assertEqual(self.inherit("JP_PERIOD=1", 1), b"fds 0 1 2 folder")
 
     def test_closed_without_a_profile(self):
-        self.assertEqual(self.inherit(FLAGS, 0), b"fds 0 1 2")
+        self.assertEqual(self.inherit(FLAGS, 0), b"fds 0 1 2 file")
         self.assertEqual(self.inherit("JP_PERIOD=1", 0), b"fds 0 1 2")
 
     def test_bubblewrap(self):

@@ -3,6 +3,7 @@
  * The area of the log that forked children share: pieces are whole, no two
  * processes have the same, and what is given back is had again.
  * Runs in: unit tests. */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +21,7 @@
 #include "in_range.h"
 #include "sig/log/log.h"
 #include "sig/state/process.h"
+#include "sig/log/reserve.h"
 #include "sig/log/share.h"
 
 #define AREA (1U << 20)
@@ -157,7 +160,7 @@ static void keeps_processes_apart(void **state)
         if (fork() == 0) {
             jp_share_forked_sig(1, 0);
             fill(i);
-            jp_share_end_sig();
+            jp_reserve_end_sig();
             _exit(0);
         }
     }
@@ -204,12 +207,12 @@ static void the_last_one_gives_the_rest_back(void **state)
     assert_int_equal(jp_share_take_sig(100, 4096, &offset), 4096);
     assert_int_equal(fstat(fd, &before), 0);
     jp_share_count_sig(1);
-    jp_share_end_sig();
+    jp_reserve_end_sig();
     assert_int_equal(fstat(fd, &after), 0);
     assert_int_equal(after.st_blocks, before.st_blocks);
     jp_share_forked_sig(0, 0); /* the other one, and a child */
     jp_share_count_sig(-1);
-    jp_share_end_sig();
+    jp_reserve_end_sig();
     assert_int_equal(fstat(fd, &after), 0);
     assert_true(after.st_blocks < before.st_blocks / 4);
     assert_int_equal(jp_share_take_sig(100, 4096, &offset), 0);
@@ -218,9 +221,60 @@ static void the_last_one_gives_the_rest_back(void **state)
     close(fd);
 }
 
+/* What stands in the first page of an area whose process has gone. */
+struct first {
+    uint32_t users, fresh, cursor, pages;
+};
+
+static uint64_t left(int log, struct first first, uint64_t offset)
+{
+    struct stat info;
+    assert_int_equal(fstat(log, &info), 0);
+    assert_int_equal(pwrite(log, &first, sizeof(first), (off_t)offset),
+                     sizeof(first));
+    return jp_share_left_sig(log, offset, (uint64_t)info.st_size);
+}
+
+/* An area that was left is found out by what others may have written there. */
+static void left_by_exec(void **state)
+{
+    (void)state;
+    const int log = memfd_create("log", 0);
+    struct stat full, after;
+    uint32_t users = 0;
+    assert_int_equal(ftruncate(log, 16 * 4096), 0);
+    assert_int_equal(fallocate(log, 0, 0, 16 * 4096), 0);
+    assert_int_equal(fstat(log, &full), 0);
+    assert_int_equal(left(log, (struct first){0, 3, 1, 12}, 4 * 4096),
+                     7 * 4096);
+    assert_int_equal(pread(log, &users, 4, 4 * 4096), 4);
+    assert_int_equal(users, 0x80000000U); /* closed */
+    assert_int_equal(left(log, (struct first){0, 1, 1, 12}, 4 * 4096),
+                     4 * 4096);
+    assert_int_equal(left(log, (struct first){0, 12, 1, 12}, 4 * 4096),
+                     16 * 4096);
+    assert_int_equal(left(log, (struct first){1, 3, 1, 12}, 4 * 4096), 0);
+    assert_int_equal(left(log, (struct first){0x80000000U, 3, 1, 12}, 4 * 4096),
+                     0);
+    assert_int_equal(left(log, (struct first){0, 0, 1, 12}, 4 * 4096), 0);
+    assert_int_equal(left(log, (struct first){0, 13, 1, 12}, 4 * 4096), 0);
+    assert_int_equal(left(log, (struct first){0, 3, 1, 13}, 4 * 4096), 0);
+    assert_int_equal(left(log, (struct first){0, 3, 1, UINT32_MAX}, 4 * 4096),
+                     0);
+    assert_int_equal(fstat(log, &after), 0);
+    assert_int_equal(after.st_blocks, full.st_blocks);
+    /* Something is behind it: its pages 4 to 7 are given back. */
+    assert_int_equal(left(log, (struct first){0, 4, 1, 8}, 4 * 4096), 0);
+    assert_int_equal(fstat(log, &after), 0);
+    assert_int_equal(after.st_blocks, full.st_blocks - 4 * 8);
+    assert_int_equal(after.st_size, full.st_size);
+    close(log);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(left_by_exec),
         cmocka_unit_test(gives_each_page_once),
         cmocka_unit_test(gives_again_what_was_given_back),
         cmocka_unit_test(believes_nobody),

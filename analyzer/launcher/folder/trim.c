@@ -30,8 +30,10 @@ static int is_in_use(int fd)
     return 0;
 }
 
-/* Whether the process that writes to the log is known to be gone: those that
- * write without a mapping hold nothing open. */
+/* Whether the process that writes to the log may be gone, where nobody has it
+ * open: those that write without a mapping hold nothing open, but then the file
+ * system can make no holes, either.  One in another pid namespace, as a
+ * sandbox's, cannot be asked for. */
 static int is_finished(int fd)
 {
     struct jp_log_header header;
@@ -43,10 +45,11 @@ static int is_finished(int fd)
         return 0;
     if (header.owner_ended)
         return 1;
-    return header.owner_inner > 0 && header.owner_inner <= INT32_MAX &&
-           stat("/proc/self/ns/pid", &space) == 0 &&
-           header.owner_space == (uint32_t)space.st_ino &&
-           kill((pid_t)header.owner_inner, 0) != 0 && errno == ESRCH;
+    if (header.owner_inner == 0 || header.owner_inner > INT32_MAX ||
+        stat("/proc/self/ns/pid", &space) != 0 || header.owner_space == 0)
+        return 0;
+    return header.owner_space != (uint32_t)space.st_ino ||
+           (kill((pid_t)header.owner_inner, 0) != 0 && errno == ESRCH);
 }
 
 /* Bytes of zeros at `at`, in whole pieces; 0: another byte is in the first.

@@ -12,7 +12,7 @@
 #include "sig/control.h"
 #include "sig/critical.h"
 #include "sig/files/usage.h"
-#include "sig/log/share.h"
+#include "sig/log/reserve.h"
 #include "sig/logfile.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
@@ -25,7 +25,7 @@ static void note(void)
     jp_control_end_time_sig();
     jp_usage_end_sig();
     jp_logfile_end_sig();
-    jp_share_end_sig();
+    jp_reserve_end_sig();
 }
 
 JP_HOOK(void, _exit, (int status))

@@ -25,8 +25,8 @@
 #include "sig/files/tree.h"
 #include "sig/files/usage.h"
 #include "sig/log/share.h"
-#include "sig/os/sys.h"
 #include "sig/state/process.h"
+#include "handover.h"
 #include "sandbox.h"
 #include "target.h"
 
@@ -36,18 +36,15 @@ extern char **environ;
 #define OURS 1    /* the caller is the profiled process */
 #define STOPPED 2 /* its clocks were stopped */
 #define OFF 4     /* the new program's log is given up */
-#define PASSED 8  /* the folder's descriptor was passed on */
+#define PASSED 8  /* a descriptor was passed on */
 
 /* In a process that may have left the log's files behind: passes their folder
  * on to the new program, or says in the header that it cannot write there, if
  * so.  Returns PASSED or OFF then. */
 static int hand_on(const struct jp_target *target)
 {
-    if (jp_sys_guard_pass(1)) {
-        if (jp_target_loads(target))
-            return PASSED;
-        jp_sys_guard_pass(0); /* nobody would close it */
-    }
+    if (jp_handover_pass(target))
+        return PASSED;
     const int error = jp_share_is_there_sig() ? jp_tree_reach_sig() : 0;
     if (error == 0)
         return 0;
@@ -74,6 +71,7 @@ int jp_exec_before(const struct jp_target *target)
     jp_signals_exec(1);
     if (jp_local_is_vfork_child()) {
         jp_local_begin_vfork_child();
+        jp_handover_pass(target);
         return 0;
     }
     jp_usage_exec_sig();
@@ -101,7 +99,7 @@ long jp_exec_failed(int stopped, long result)
     if ((stopped & OFF) != 0)
         jp_usage_off_sig(JP_OFF_NONE);
     if ((stopped & PASSED) != 0)
-        jp_sys_guard_pass(0);
+        jp_handover_stay();
     if ((stopped & OURS) != 0) {
         jp_share_count_sig(1);
         jp_local_exec(SIG_UNBLOCK);

@@ -4,7 +4,8 @@
  * mounts of its own opens it, and writes the descriptor's number into the
  * environment (JPROF_ISCHILD).  The exec hooks pass it on where the folder's
  * path has gone (jp_sys_guard_pass).  The next program's constructor makes the
- * log, and closes it before main.
+ * log, and closes it before main.  What that program executes is handed the
+ * log instead, which is no folder (sig/log/annex.h).
  * Runs in: any thread, not in a handler. */
 #include "handover.h"
 
@@ -19,8 +20,11 @@
 
 #include "hooks/base/local.h"
 #include "jp_limits.h"
+#include "sig/log/annex.h"
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
+#include "sig/state/process.h"
+#include "target.h"
 
 #define FIELDS 3U
 #define BEFORE 3U /* fields that stand before the room: init.c */
@@ -83,15 +87,39 @@ int jp_handover_take(void)
     uint64_t values[FIELDS];
     if (!read_field(values))
         return 0;
+    if (jp_annex_take_sig((int)values[0], values[1], values[2]))
+        return 0;
     tell(none);
     return jp_sys_guard_take((int)values[0], values[1], values[2]);
+}
+
+int jp_handover_pass(const struct jp_target *target)
+{
+    if (!jp_sys_guard_pass(1) && !jp_annex_pass_sig(1))
+        return 0;
+    if (target == NULL || jp_target_loads(target))
+        return 1;
+    jp_handover_stay(); /* nobody would close it */
+    return 0;
+}
+
+void jp_handover_stay(void)
+{
+    jp_sys_guard_pass(0);
+    jp_annex_pass_sig(0);
 }
 
 void jp_handover_end(void)
 {
     struct stat info;
     uint64_t values[FIELDS];
+    if (jp_process_ready_sig())
+        values[0] = (uint64_t)jp_annex_keep_sig(values + 1, values + 2);
     jp_sys_guard_leave();
+    if (jp_process_ready_sig()) {
+        tell(values);
+        return;
+    }
     /* What no profile has taken over. */
     if (read_field(values) && fstat((int)values[0], &info) == 0 &&
         info.st_dev == values[1] && info.st_ino == values[2] &&

@@ -7,6 +7,8 @@
 #ifndef JP_HANDOVER_H
 #define JP_HANDOVER_H
 
+struct jp_target;
+
 /* What JPROF_ISCHILD has room for behind its pid, namespace and start time: a
  * descriptor, and the device and inode that it must be of, each of so many
  * digits, the last two hexadecimal.  Zeros: none. */
@@ -17,13 +19,21 @@
 void jp_handover_keep(void);
 
 /* Called by the constructor, before anything is written: takes over what the
- * program before the exec has kept.  Returns whether it has: the constructor
- * then does jp_sandbox_before and calls jp_handover_end. */
+ * program before the exec has kept.  Returns whether that is the folder: the
+ * constructor then does jp_sandbox_before and calls jp_handover_end. */
 int jp_handover_take(void);
 
+/* Called before a program is executed, and jp_handover_stay when that has
+ * failed, or was done by another process: passes on what it needs to have a log
+ * where no path leads to the folder.  target: the program, which has nothing if
+ * it will not load the library; NULL: a shell.  Returns whether it has.  May be
+ * called in a vfork child, whose descriptors are its own. */
+int jp_handover_pass(const struct jp_target *target);
+void jp_handover_stay(void);
+
 /* Closes the folder, which is a way out of the sandbox that the program must
- * not have; also where it was not taken over, as the process is not
- * profiled. */
+ * not have, and keeps the log for what the program executes; also closes what
+ * was not taken over, as the process is not profiled. */
 void jp_handover_end(void);
 
 #endif

@@ -15,13 +15,16 @@
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
 #include "hooks/signals/signals.h"
+#include "handover.h"
 #include "sig/state/process.h"
 #include "target.h"
 
-/* Sets that mask.  Returns whether `after` must undo it. */
-static int before(void)
+/* Sets that mask, and passes on what the program needs for a log; target: as
+ * jp_handover_pass's.  Returns whether `after` must undo the mask. */
+static int before(const struct jp_target *target)
 {
     jp_signals_exec(1);
+    jp_handover_pass(target);
     if (jp_local.program_blocked == 0)
         return 0;
     if (jp_local_is_vfork_child()) {
@@ -37,6 +40,7 @@ static void after(int changed)
     const int error = errno;
     if (changed)
         jp_local_exec(SIG_UNBLOCK);
+    jp_handover_stay();
     jp_signals_exec(0);
     errno = error;
 }
@@ -50,12 +54,11 @@ JP_HOOK(int, posix_spawn,
     JP_REAL(posix_spawn)
     pid_t made = 0;
     pid_t *const child = pid != NULL ? pid : &made;
-    const int changed = before();
+    const struct jp_target target = {path, argv, envp, AT_FDCWD, 0};
+    const int changed = before(&target);
     const int error = real(child, path, actions, attributes, argv, envp);
     if (error == 0)
-        jp_target_tell_of(
-            &(const struct jp_target){path, argv, envp, AT_FDCWD, 0},
-            (uint32_t)*child);
+        jp_target_tell_of(&target, (uint32_t)*child);
     after(changed);
     return error;
 }
@@ -69,12 +72,11 @@ JP_HOOK(int, posix_spawnp,
     JP_REAL(posix_spawnp)
     pid_t made = 0;
     pid_t *const child = pid != NULL ? pid : &made;
-    const int changed = before();
+    const struct jp_target target = {file, argv, envp, AT_FDCWD, 1};
+    const int changed = before(&target);
     const int error = real(child, file, actions, attributes, argv, envp);
     if (error == 0)
-        jp_target_tell_of(
-            &(const struct jp_target){file, argv, envp, AT_FDCWD, 1},
-            (uint32_t)*child);
+        jp_target_tell_of(&target, (uint32_t)*child);
     after(changed);
     return error;
 }
@@ -82,7 +84,7 @@ JP_HOOK(int, posix_spawnp,
 JP_HOOK(int, system, (const char *command))
 {
     JP_REAL(system)
-    const int changed = before();
+    const int changed = before(NULL);
     const int status = real(command);
     after(changed);
     return status;
@@ -91,7 +93,7 @@ JP_HOOK(int, system, (const char *command))
 JP_HOOK(FILE *, popen, (const char *command, const char *mode))
 {
     JP_REAL(popen)
-    const int changed = before();
+    const int changed = before(NULL);
     FILE *stream = real(command, mode);
     after(changed);
     return stream;

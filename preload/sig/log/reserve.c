@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "annex.h"
 #include "chunk.h"
 #include "share.h"
 #include "sig/os/sys.h"
@@ -60,6 +61,13 @@ int jp_reserve_has_sig(uint64_t address)
 {
     const uint8_t *at = atomic_load(&memory);
     return at != NULL && address - (uint64_t)at < size;
+}
+
+void jp_reserve_end_sig(void)
+{
+    uint64_t used, end;
+    if (jp_share_end_sig(&used, &end) && !jp_annex_trim_sig(used, end))
+        jp_share_return_sig(used);
 }
 
 void jp_reserve_reset_sig(void)

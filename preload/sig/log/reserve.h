@@ -16,6 +16,9 @@ void jp_reserve_make_sig(void);
  * when it is not inside it. */
 uint8_t *jp_reserve_at_sig(uint64_t offset, uint32_t size);
 
+/* Called when the process ends: gives back the area's unused space. */
+void jp_reserve_end_sig(void);
+
 /* Forgets the mapped ring.  Called in a forked child, whose memory it is not
  * in. */
 void jp_reserve_reset_sig(void);

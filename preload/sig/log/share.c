@@ -7,6 +7,7 @@
 #include "share.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -38,7 +39,7 @@ struct area {
     _Atomic uint32_t users;  /* processes that use the area */
     _Atomic uint32_t fresh;  /* pages from this one on were never taken */
     _Atomic uint32_t cursor; /* where to look next for pieces given back */
-    uint32_t reserved;
+    uint32_t pages;          /* of the area, for jp_share_left_sig alone */
     _Atomic uint8_t states[PAGES_MAX];
 };
 _Static_assert(sizeof(struct area) <= PAGE, "the first page");
@@ -62,7 +63,7 @@ static struct {
 
 static void begin_sig(struct area *memory, uint64_t offset, uint32_t bytes)
 {
-    pages = bytes / PAGE;
+    memory->pages = pages = bytes / PAGE;
     atomic_store(&memory->users, 1);
     atomic_store(&memory->fresh, 1);
     atomic_store(&memory->cursor, 1);
@@ -88,6 +89,39 @@ int jp_share_make_sig(int fd, uint32_t most)
         atomic_compare_exchange_strong(&jp_log.next, &end, offset);
     }
     return 0;
+}
+
+/* Bytes in use of an area whose pages from `fresh` on never were; without them,
+ * its first page is of no use, either. */
+static uint64_t used_sig(uint32_t fresh)
+{
+    return fresh > 1 ? (uint64_t)fresh * PAGE : 0;
+}
+
+uint64_t jp_share_left_sig(int fd, uint64_t offset, uint64_t length)
+{
+    struct area *old = jp_sys_map_file_sig(fd, offset, PAGE);
+    uint32_t users = 0, used = 0, all = 0;
+    if (old == NULL)
+        return 0;
+    if (atomic_compare_exchange_strong(&old->users, &users, CLOSED)) {
+        used = atomic_load(&old->fresh);
+        all = old->pages;
+    }
+    jp_sys_unmap_sig(old, PAGE);
+    if (used == 0 || used > all || all > (length - offset) / PAGE)
+        return 0;
+    if (all == (length - offset) / PAGE)
+        return offset + used_sig(used);
+    jp_sys_sig(SYS_fallocate, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+               (long)(offset + (uint64_t)used * PAGE),
+               (long)(all - used) * PAGE, 0);
+    return 0;
+}
+
+uint64_t jp_share_start_sig(void)
+{
+    return start;
 }
 
 int jp_share_is_there_sig(void)
@@ -306,19 +340,25 @@ int jp_share_has_ended_sig(void)
     return ended;
 }
 
-void jp_share_end_sig(void)
+int jp_share_end_sig(uint64_t *used, uint64_t *end)
 {
     struct area *now = atomic_load(&area);
     uint32_t last = 1;
     if (now == NULL || ended)
-        return;
+        return 0;
     ended = 1;
     if (!atomic_compare_exchange_strong(&now->users, &last, CLOSED)) {
         atomic_fetch_sub(&now->users, 1);
-        return;
+        return 0;
     }
-    const uint32_t fresh = atomic_exchange(&now->fresh, pages);
-    if (fresh < pages)
-        jp_sys_sig(SYS_madvise, (long)((uint8_t *)now + (uint64_t)fresh * PAGE),
-                   (long)(pages - fresh) * PAGE, MADV_REMOVE, 0, 0);
+    *used = start + used_sig(atomic_exchange(&now->fresh, pages));
+    *end = start + area_size;
+    return *used < *end;
+}
+
+void jp_share_return_sig(uint64_t used)
+{
+    struct area *now = atomic_load(&area);
+    jp_sys_sig(SYS_madvise, (long)((uint8_t *)now + (used - start)),
+               (long)(area_size - (used - start)), MADV_REMOVE, 0, 0);
 }

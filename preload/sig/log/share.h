@@ -17,6 +17,15 @@
  * there is an area now. */
 int jp_share_make_sig(int fd, uint32_t most);
 
+/* Closes the area at `offset` of a log if all its users have executed other
+ * programs.  Returns the offset of what it has not used, if the log ends with
+ * it; else 0, and has given that back to the file system.  The log is `length`
+ * bytes long, and locked (annex.h). */
+uint64_t jp_share_left_sig(int fd, uint64_t offset, uint64_t length);
+
+/* Where in the log this process's area begins. */
+uint64_t jp_share_start_sig(void);
+
 /* Whether there is an area; and whether another process made it, which then
  * forked this one. */
 int jp_share_is_there_sig(void);
@@ -54,9 +63,11 @@ uint64_t jp_share_base_sig(uint64_t *forked_ns);
 /* Unmaps an inherited area: this process has a log of its own. */
 void jp_share_drop_sig(void);
 
-/* Called when the process ends.  The last user gives the unused space back to
- * the file system; threads that are still sampling then find none. */
-void jp_share_end_sig(void);
+/* Called when the process ends.  Returns whether it was the last user, and the
+ * log has from *used to *end what is of no use: threads that are still sampling
+ * then find no space.  jp_share_return_sig gives it back to the file system. */
+int jp_share_end_sig(uint64_t *used, uint64_t *end);
+void jp_share_return_sig(uint64_t used);
 
 /* Whether jp_share_end_sig was called: samples from then on may find no
  * space. */

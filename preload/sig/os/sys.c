@@ -162,21 +162,25 @@ static int is_kept_sig(void)
     return guard.kept > 0 && is_folder_sig(guard.kept);
 }
 
+int jp_sys_keep_sig(int fd)
+{
+    long high = jp_sys_sig(SYS_fcntl, fd, F_DUPFD_CLOEXEC, KEPT_HIGH, 0, 0);
+    if (high < 0)
+        high = jp_sys_sig(SYS_fcntl, fd, F_DUPFD_CLOEXEC, KEPT_LOW, 0, 0);
+    jp_sys_close_sig(fd);
+    return high > 0 ? (int)high : 0;
+}
+
 int jp_sys_guard_keep(uint64_t *device, uint64_t *inode)
 {
     struct stat info = {0};
     if (guard.length > 0 && !is_kept_sig()) {
         const int fd = open_by_path_sig();
-        long high = -1;
         if (fd < 0 || jp_sys_fstat_sig(fd, &info) != 0)
             return 0;
         guard.device = info.st_dev;
         guard.inode = info.st_ino;
-        high = jp_sys_sig(SYS_fcntl, fd, F_DUPFD_CLOEXEC, KEPT_HIGH, 0, 0);
-        if (high < 0)
-            high = jp_sys_sig(SYS_fcntl, fd, F_DUPFD_CLOEXEC, KEPT_LOW, 0, 0);
-        jp_sys_close_sig(fd);
-        guard.kept = high > 0 ? (int)high : 0;
+        guard.kept = jp_sys_keep_sig(fd);
     }
     *device = guard.device;
     *inode = guard.inode;

@@ -64,6 +64,10 @@ void jp_sys_guard_leave(void);
  * descriptor, which jp_sys_close_sig closes. */
 int jp_sys_open_sig(const char *path, int flags, int mode);
 
+/* Moves a descriptor that jprof keeps out of the way of the program's own: to a
+ * high number, with O_CLOEXEC.  Returns that; 0: it was closed. */
+int jp_sys_keep_sig(int fd);
+
 /* Whether to try again what needs a descriptor and failed with `error`; *wait
  * is zero at first.  Waits and returns 1 where handlers in other threads may
  * have the last descriptors that the program may open (-EMFILE,

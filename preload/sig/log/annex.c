@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The annex of another process's log.  Who makes the file longer, or shorter,
+ * holds a lock on it (fcntl(2), F_SETLK: a process's, where flock's would be
+ * the descriptor's, which all of them have in common).
+ * Runs in: handler, any thread, vfork children. */
+#include "annex.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <sys/stat.h>
+
+#include "chunk.h"
+#include "mine.h"
+#include "share.h"
+#include "sig/os/sys.h"
+#include "sig/os/text.h"
+#include "sig/state/process.h"
+
+/* Bytes of address space at most; of a nearly full disk less is taken. */
+#define AREA (4U << 20)
+#define LAST offsetof(struct jp_log_header, last_area)
+#define TRIES 1000U /* to lock the file, which takes microseconds */
+
+static struct {
+    int fd;     /* 0: none */
+    int handed; /* 1: by the program before an exec */
+    uint64_t device, inode;
+} annex;
+
+/* Whether a descriptor is of the log. */
+static int is_log_sig(int fd)
+{
+    struct stat info = {0};
+    return fd > 0 && jp_sys_fstat_sig(fd, &info) == 0 &&
+           S_ISREG(info.st_mode) && info.st_dev == annex.device &&
+           info.st_ino == annex.inode;
+}
+
+int jp_annex_is_handed_sig(void)
+{
+    return annex.handed;
+}
+
+int jp_annex_fd_sig(void)
+{
+    return annex.fd;
+}
+
+/* Opens the log again that the parent has open, at the same number.  Returns
+ * whether it is there then. */
+static int open_again_sig(void)
+{
+    char path[40];
+    struct jp_text text;
+    jp_text_init_sig(&text, path, sizeof(path));
+    jp_text_add_sig(&text, "/proc/");
+    jp_text_decimal_sig(&text, jp_sys_getppid_sig());
+    jp_text_add_sig(&text, "/fd/");
+    jp_text_decimal_sig(&text, (uint64_t)annex.fd);
+    const int fd = jp_sys_open_sig(path, O_RDWR, 0);
+    if (fd < 0)
+        return 0;
+    const int is_log = is_log_sig(fd) &&
+                       jp_sys_sig(SYS_dup3, fd, annex.fd, O_CLOEXEC, 0, 0) >= 0;
+    jp_sys_close_sig(fd);
+    return is_log;
+}
+
+/* Whether the descriptor is there, or was closed and could be opened again. */
+static int is_there_sig(void)
+{
+    return is_log_sig(annex.fd) ||
+           (annex.fd > 0 &&
+            jp_sys_sig(SYS_fcntl, annex.fd, F_GETFD, 0, 0, 0) == -EBADF &&
+            open_again_sig());
+}
+
+int jp_annex_pass_sig(int on)
+{
+    return is_there_sig() && jp_sys_sig(SYS_fcntl, annex.fd, F_SETFD,
+                                        on ? 0 : FD_CLOEXEC, 0, 0) == 0;
+}
+
+/* Locks the file, how: F_WRLCK, or unlocks it, F_UNLCK.  Returns whether it
+ * has. */
+static int lock_sig(short how)
+{
+    const struct flock all = {.l_type = how, .l_whence = SEEK_SET};
+    long error = -EAGAIN;
+    for (unsigned i = 0; i < TRIES && (error == -EAGAIN || error == -EACCES);
+         i++) {
+        if (i != 0)
+            jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+        error = jp_sys_sig(SYS_fcntl, annex.fd, F_SETLK, (long)&all, 0, 0);
+    }
+    return error == 0;
+}
+
+/* The file's length; 0 where the program has closed it. */
+static uint64_t length_sig(void)
+{
+    struct stat info;
+    return is_log_sig(annex.fd) && jp_sys_fstat_sig(annex.fd, &info) == 0
+               ? (uint64_t)info.st_size
+               : 0;
+}
+
+/* Where the next area may begin in a log of so many bytes: behind what the last
+ * one has used, if its process is gone by an exec; else at the log's end. */
+static uint64_t place_sig(uint64_t length)
+{
+    uint64_t last = 0, next = 0;
+    jp_sys_pread_sig(annex.fd, &last, sizeof(last), LAST);
+    if (last != 0 && last % JP_LOG_ALIGN == 0 && last < length &&
+        length - last >= JP_LOG_ALIGN)
+        next = jp_share_left_sig(annex.fd, last, length);
+    return next != 0
+               ? next
+               : (length + JP_LOG_ALIGN - 1) & ~(uint64_t)(JP_LOG_ALIGN - 1);
+}
+
+static void tell_place_sig(void)
+{
+    const uint64_t start = jp_share_start_sig();
+    jp_sys_pwrite_sig(annex.fd, &start, sizeof(start), LAST);
+}
+
+int jp_annex_keep_sig(uint64_t *device, uint64_t *inode)
+{
+    if (!annex.handed && atomic_load(&jp_log.state) == JP_LOG_READY &&
+        jp_share_is_there_sig()) {
+        const int fd = jp_log_open_sig();
+        annex.fd = fd >= 0 ? jp_sys_keep_sig(fd) : 0;
+        annex.device = jp_log.device;
+        annex.inode = jp_log.inode;
+        /* From here on, several processes make the file longer. */
+        jp_log.shared = annex.fd != 0;
+        if (annex.fd != 0)
+            tell_place_sig();
+    }
+    *device = annex.device;
+    *inode = annex.inode;
+    return annex.fd;
+}
+
+int jp_annex_make_sig(void)
+{
+    int made = 0;
+    if (!is_there_sig() || !lock_sig(F_WRLCK))
+        return -ENOENT;
+    const uint64_t length = length_sig();
+    if (length >= JP_LOG_HEADER_SIZE) {
+        atomic_store(&jp_log.next, place_sig(length));
+        made = jp_share_make_sig(annex.fd, AREA);
+    }
+    if (made)
+        tell_place_sig();
+    lock_sig(F_UNLCK);
+    return made ? 0 : -ENOENT;
+}
+
+int jp_annex_take_sig(int fd, uint64_t device, uint64_t inode)
+{
+    struct stat info;
+    annex.device = device;
+    annex.inode = inode;
+    if (!is_log_sig(fd) || jp_may_write_sig(fd, &info) != 0)
+        return 0;
+    jp_sys_sig(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC, 0, 0);
+    annex.fd = fd;
+    annex.handed = 1;
+    return 1;
+}
+
+int jp_annex_trim_sig(uint64_t used, uint64_t end)
+{
+    if (!annex.handed || !is_log_sig(annex.fd) || !lock_sig(F_WRLCK))
+        return 0;
+    const int done =
+        length_sig() == end && jp_sys_ftruncate_sig(annex.fd, used) == 0;
+    lock_sig(F_UNLCK);
+    return done;
+}
