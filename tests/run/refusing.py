@@ -67,8 +67,18 @@ def answers(names, error):
                     for number in sorted(numbers(names).values()))
 
 
+def processes(out):
+    """How many processes there may be in a profile, by the program's output."""
+    # It and those of its children that worked and ended well.
+    there = 1 + len(re.findall(r" 0 1792$", out, re.M))
+    # The child that ends at once may have had a sample.
+    return range(there, there + len(re.findall(r"^clone 0 2304$", out, re.M)) +
+                 1)
+
+
 class Refusing(Case):
     unseen = 0
+    there = range(0)    # how many processes a whole profile may have
 
     def outcome(self, refused, argv, flags=None):
         """(exit status, output), and the CPU seconds of it and its
@@ -94,22 +104,18 @@ class Refusing(Case):
         said = [line for line in err.splitlines() if line.startswith("jprof")]
         try:
             summary = self.look(said)
-            # It and those of its children that worked and ended well.
-            there = 1 + len(re.findall(r" 0 1792$", alone[1], re.M))
-            # The child that ends at once may have had a sample.
-            brief = len(re.findall(r"^clone 0 2304$", alone[1], re.M))
+            self.there = processes(alone[1])
             if summary and not said and int(summary["notes"]) == 0:
-                self.everyone(summary, there, brief)
+                self.everyone(summary)
             return summary
         finally:
             for name in self.files():
                 os.unlink(self.path(name))
 
-    def everyone(self, summary, there, brief):
+    def everyone(self, summary):
         """Each process has a log, or its time is counted as without one."""
-        silent = there - int(summary["processes"])
-        self.assertGreaterEqual(silent, -brief, summary)
-        silent = max(silent, 0)
+        self.assertLess(int(summary["processes"]), self.there.stop, summary)
+        silent = max(self.there.start - int(summary["processes"]), 0)
         self.assertGreaterEqual(float(summary["cpu_untraced_s"]) +
                                 float(summary["cpu_brief_s"]),
                                 silent * PERIOD_NS / 1e9, summary)

@@ -9,7 +9,7 @@ import re
 import unittest
 
 from jprun import BUILD, program
-from refusing import FLAGS, Refusing, answers, calls, turns
+from refusing import FLAGS, Refusing, answers, calls, processes, turns
 
 # What Docker's default profile does not allow a container that was given no
 # capability besides the usual, of the calls of x86-64 and aarch64: with EPERM,
@@ -52,8 +52,8 @@ class Containers(Refusing):
         summary = self.attempts(refused, flags)
         self.assertEqual((summary["lost"], summary["notes"]),
                          ("0", str(notes)))
-        # The fifth, which ends at once, may have had a sample (refusing.py).
-        self.assertIn(summary["processes"], ("4", "5"))
+        self.assertIn(int(summary["processes"]), self.there)
+        self.assertEqual(self.there.start, 4)
         # One may be in the loader's first instructions.
         self.assertLessEqual(int(summary["incomplete"]), 1)
         return summary
@@ -88,7 +88,7 @@ class Containers(Refusing):
         self.assertTrue(os.path.exists(self.path("out/report.html")))
         logs = [path for path in glob.glob(self.path("out/*"))
                 if re.search(r"jprof-log[-0-9]*$", path)]
-        self.assertEqual(len(logs), 4, logs)
+        self.assertIn(len(logs), processes(done.out), logs)
 
     def test_pidfds_refused(self):
         """A running program is steered without them."""
@@ -109,8 +109,8 @@ class Containers(Refusing):
         for error in (errno.ENOSYS, errno.EPERM):
             with self.subTest(error=errno.errorcode[error]):
                 summary = self.attempts(answers(calls() - known, error))
-                self.assertEqual((summary["clock"], summary["processes"]),
-                                 ("itimer", "4"))
+                self.assertEqual(summary["clock"], "itimer")
+                self.assertIn(int(summary["processes"]), self.there)
 
     def silent(self, refused):
         """No profile: one line a process says why."""
