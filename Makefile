@@ -138,6 +138,9 @@ $(B)/preload/sig/log/mine.o $(B)/preload/sig/log/chunk.o \
 $(B)/preload/sig/code/maps.o $(B)/preload/sig/code/module.o \
 $(B)/preload/sig/code/procmaps.o $(B)/preload/sig/owned_signals.o \
 $(B)/preload/sig/state/dispatched.o $(B)/preload/sig/unwind/cfi/cfi_module.o \
+$(B)/preload/sig/unwind/walk_rare.o $(B)/preload/sig/unwind/walk_libunwind.o \
+$(B)/preload/sig/unwind/shake.o $(B)/preload/sig/clock/left.o \
+$(B)/preload/sig/unwind/cfi/cfi_expr.o $(B)/preload/sig/unwind/cfi/cfi_ready.o \
 $(B)/preload/sig/unwind/walk_back.o \
 $(B)/preload/sig/unwind/walk_first.o: SIGFLAGS += $(if \
   $(filter -O2 -O3,$(CFLAGS)),-Os)

@@ -20,6 +20,7 @@
 #include "sig/arch/arch.h"
 #include "sig/files/mapfile.h"
 #include "sig/files/tree.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
 #include "sig/state/process.h"
@@ -140,7 +141,7 @@ static const char *file_reason(char *path)
  * -1 when it cannot be read. */
 static long string(const char *from, char *to, size_t size)
 {
-    const long got = jp_sys_safe_read_sig((uint64_t)from, to, size - 1);
+    const long got = jp_own_read_sig((uint64_t)from, to, size - 1);
     if (got <= 0)
         return -1;
     to[got] = '\0';
@@ -208,8 +209,7 @@ static int environment(char *const *envp)
     const char *at[BATCH];
     int found = 0;
     for (unsigned i = 0; i < ENV_MOST; i += BATCH) {
-        const long got =
-            jp_sys_safe_read_sig((uint64_t)(envp + i), at, sizeof(at));
+        const long got = jp_own_read_sig((uint64_t)(envp + i), at, sizeof(at));
         const long most = got < 0 ? 0 : got / (long)sizeof(at[0]);
         long count = 0;
         while (count < most && at[count] != NULL)
@@ -302,7 +302,7 @@ static void put_arguments(struct jp_text *text, char *const *argv)
         const char *at = NULL;
         if (i > 0 && jp_config.no_args)
             return;
-        if (jp_sys_safe_read_sig((uint64_t)(argv + i), &at, sizeof(at)) !=
+        if (jp_own_read_sig((uint64_t)(argv + i), &at, sizeof(at)) !=
                 (long)sizeof(at) ||
             at == NULL)
             return;

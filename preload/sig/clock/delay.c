@@ -4,19 +4,18 @@
  * Runs in: handler. */
 #include "delay.h"
 
-#include <fcntl.h>
-
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
+
+#define LINE_MOST 64
 
 /* Three numbers: ns on a CPU, ns waiting for one, how often it got one
  * (Documentation/scheduler/sched-stats.rst). */
-#define PATH "/proc/thread-self/schedstat"
-#define LINE_MOST 64
 
 uint64_t jp_delay_sig(void)
 {
     char line[LINE_MOST];
-    const int fd = jp_sys_open_sig(PATH, O_RDONLY, 0);
+    const int fd = jp_own_open_sig(JP_OWN_SCHEDSTAT);
     if (fd < 0)
         return JP_DELAY_UNKNOWN;
     const long size = jp_sys_read_sig(fd, line, sizeof(line));

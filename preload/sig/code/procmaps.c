@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "sig/os/hash.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
 
@@ -27,50 +28,9 @@ struct query {
 #define QUERY_OF_FILE 0x20U    /* only such: enum procmap_query_flags */
 _Static_assert(sizeof(struct query) == 104, "struct procmap_query");
 
-/* Not /proc/self, which is the process's first thread: its list is empty when
- * that thread has ended before the others. */
-#define MAPS "/proc/thread-self/maps"
-#define MAPS_OF_FIRST "/proc/self/maps"
-
-/* Asks the kernel about an address.  Returns 0 or -errno. */
-static int ask_sig(const char *path, struct query *query)
-{
-    const int fd = jp_sys_open_sig(path, O_RDONLY, 0);
-    if (fd < 0)
-        return fd;
-    const long result =
-        jp_sys_sig(SYS_ioctl, fd, (long)QUERY, (long)query, 0, 0);
-    jp_sys_close_sig(fd);
-    return (int)result;
-}
-
-/* The list that is this process's.  Tracers that rewrite paths, as proot, know
- * /proc/self alone: what they open for the thread's is their own, so that the
- * code of this very function is not there. */
-static const char *path_sig(void)
-{
-#ifdef JP_TEST_QEMU /* qemu-user emulates this one alone (7.2) */
-    return MAPS_OF_FIRST;
-#else
-    static _Atomic uint32_t chosen; /* 1: the thread's, 2: the first's */
-    uint32_t now = atomic_load_explicit(&chosen, memory_order_relaxed);
-    if (now == 0) {
-        struct query own = {.size = sizeof(own),
-                            .query_addr = (uint64_t)&path_sig};
-        struct query first = own;
-        now = ask_sig(MAPS, &own) == -ENOENT &&
-                      ask_sig(MAPS_OF_FIRST, &first) == 0
-                  ? 2
-                  : 1;
-        atomic_store_explicit(&chosen, now, memory_order_relaxed);
-    }
-    return now == 2 ? MAPS_OF_FIRST : MAPS;
-#endif
-}
-
 int jp_procmaps_open_sig(struct jp_procmaps *reader)
 {
-    reader->fd = jp_sys_open_sig(path_sig(), O_RDONLY, 0);
+    reader->fd = jp_own_open_sig(JP_OWN_MAPS);
     reader->at = reader->end = 0;
     return reader->fd < 0 ? reader->fd : 0;
 }
@@ -179,9 +139,14 @@ int jp_procmaps_next_sig(struct jp_procmaps *reader, struct jp_vma *vma)
 int jp_procmaps_query_sig(uint64_t address, struct jp_vma *vma)
 {
     struct query query = {.size = sizeof(query), .query_addr = address};
-    const int result = ask_sig(path_sig(), &query);
+    const int fd = jp_own_open_sig(JP_OWN_MAPS);
+    if (fd < 0)
+        return fd;
+    const long result =
+        jp_sys_sig(SYS_ioctl, fd, (long)QUERY, (long)&query, 0, 0);
+    jp_sys_close_sig(fd);
     if (result != 0)
-        return result;
+        return (int)result;
     vma->start = query.vma_start;
     vma->end = query.vma_end;
     vma->offset = query.vma_offset;
@@ -198,7 +163,7 @@ int jp_procmaps_mark_sig(uint32_t most, uint64_t *mark)
 {
     uint64_t address = 0, sum = JP_HASH_BEGIN;
     long result = 0;
-    const int fd = jp_sys_open_sig(path_sig(), O_RDONLY, 0);
+    const int fd = jp_own_open_sig(JP_OWN_MAPS);
     if (fd < 0)
         return fd;
     for (uint32_t i = 0; i < most; i++) {

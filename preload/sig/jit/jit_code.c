@@ -14,6 +14,7 @@
 #include "sig/code/maps.h"
 #include "sig/files/mapfile.h"
 #include "sig/os/hash.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 #include "sig/os/text.h"
 #include "sig/state/process.h"
@@ -211,8 +212,7 @@ enum kept { GONE, SAME, KEPT, FULL };
 static enum kept keep_sig(int fd, uint64_t number)
 {
     struct page *page = find_sig(number);
-    if (page == NULL ||
-        jp_sys_safe_read_sig(number << SHIFT, bytes, PAGE) != PAGE)
+    if (page == NULL || jp_own_read_sig(number << SHIFT, bytes, PAGE) != PAGE)
         return GONE;
     const uint64_t hash = hash_sig();
     if (hash == page->hash)

@@ -467,44 +467,6 @@ void jp_sys_unmap_sig(void *address, size_t size)
     jp_sys_sig(SYS_munmap, (long)address, (long)size, 0, 0, 0);
 }
 
-/* Set once the kernel has refused process_vm_readv. */
-static _Atomic uint32_t safe_read_by_file;
-
-/* Both ways to read memory name the calling thread, since the process's first
- * thread may have ended, and its memory with it.  They are functions of their
- * own, as the handler's stack is deepest here. */
-__attribute__((noinline)) static long
-safe_read_file_sig(uint64_t address, void *buffer, size_t size)
-{
-    const int fd = open_at_sig(AT_FDCWD, "/proc/thread-self/mem", O_RDONLY, 0);
-    if (fd < 0)
-        return -EPERM;
-    long got = jp_sys_pread_sig(fd, buffer, size, address);
-    jp_sys_close_sig(fd);
-    return got;
-}
-
-__attribute__((noinline)) static long
-safe_read_call_sig(uint64_t address, void *buffer, size_t size, uint32_t tid)
-{
-    const struct iovec local = {buffer, size};
-    const struct iovec remote = {(void *)address, size};
-    const long arguments[6] = {tid, (long)&local, 1, (long)&remote, 1, 0};
-    return call_sig(SYS_process_vm_readv, arguments);
-}
-
-long jp_sys_safe_read_sig(uint64_t address, void *buffer, size_t size)
-{
-    long got = -ENOSYS;
-    if (atomic_load_explicit(&safe_read_by_file, memory_order_relaxed) == 0)
-        got = safe_read_call_sig(address, buffer, size, jp_sys_gettid_sig());
-    /* Other errors say nothing about the memory. */
-    if (got >= 0 || got == -EFAULT)
-        return got;
-    atomic_store_explicit(&safe_read_by_file, 1, memory_order_relaxed);
-    return safe_read_file_sig(address, buffer, size);
-}
-
 __attribute__((noinline)) static uint32_t number_sig(long call)
 {
     const long number = jp_sys_sig(call, 0, 0, 0, 0, 0);

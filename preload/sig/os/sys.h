@@ -139,7 +139,7 @@ void *jp_sys_map_file_sig(int fd, uint64_t offset, size_t size);
 void *jp_sys_map_shared_sig(int fd, uint64_t offset, size_t size);
 
 /* Maps the first `size` bytes of a file, which may be shorter, to be read
- * through jp_sys_safe_read_sig only.  A forked child does not have it.  NULL
+ * through jp_own_read_sig only.  A forked child does not have it.  NULL
  * on failure. */
 void *jp_sys_map_read_sig(int fd, size_t size);
 
@@ -149,12 +149,6 @@ int jp_sys_patch_sig(uint64_t address, size_t size);
 
 /* munmap(2). */
 void jp_sys_unmap_sig(void *address, size_t size);
-
-/* Reads this process's memory; where nothing is mapped it fails instead of
- * faulting.  Returns the bytes read, which within a page are all or none, or
- * -errno.  Uses process_vm_readv or, where a container refuses that, the
- * thread's mem file in /proc. */
-long jp_sys_safe_read_sig(uint64_t address, void *buffer, size_t size);
 
 /* The pid, the parent's pid, the calling thread's id; 0 where a filter of the
  * program's forbids to ask, and for a parent outside of the pid namespace. */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "sig/arch/arch.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 
 #define JP_COPIED_PAGE 4096U
@@ -37,7 +38,7 @@ static inline const uint8_t *jp_copied_sig(struct jp_copied *copied,
     if (size < JP_ARCH_STEP_BYTES)
         size = JP_ARCH_STEP_BYTES;
     copied->count = 0;
-    if (jp_sys_safe_read_sig(pc, copied->bytes, size) != (long)size)
+    if (jp_own_read_sig(pc, copied->bytes, size) != (long)size)
         return NULL;
     copied->at = pc;
     copied->count = size;

@@ -9,6 +9,7 @@
 
 #include "shake.h"
 #include "sig/code/maps.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 #include "sig/state/config.h"
 #include "sig/state/buffer.h"
@@ -94,8 +95,7 @@ int jp_walk_safe_read_sig(struct jp_walk *walk, uint64_t address,
         if (size > end - address)
             size = end - address;
         walk->window_size = 0;
-        if (jp_sys_safe_read_sig(address, walk->buffer->window, size) !=
-            (long)size)
+        if (jp_own_read_sig(address, walk->buffer->window, size) != (long)size)
             return 0;
         walk->window = address;
         walk->window_size = (uint32_t)size;

@@ -11,6 +11,7 @@
 #include "copied.h"
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 #include "sig/state/buffer.h"
 #include "walk_cfi.h"
@@ -283,7 +284,7 @@ static enum jp_ahead run_one_sig(struct run *run, uint64_t sp, uint64_t fp)
 int jp_walk_called_sig(uint64_t address)
 {
     uint8_t code[JP_ARCH_CALL_BYTES];
-    if (jp_sys_safe_read_sig(address - sizeof(code), code, sizeof(code)) !=
+    if (jp_own_read_sig(address - sizeof(code), code, sizeof(code)) !=
         sizeof(code))
         return -1;
     return jp_arch_is_call_sig(code);

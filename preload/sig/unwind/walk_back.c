@@ -9,6 +9,7 @@
  * Runs in: handler, any thread. */
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 #include "sig/state/buffer.h"
 #include "walk_cfi.h"
@@ -24,8 +25,8 @@ _Static_assert(CODE_BYTES <= sizeof(((struct jp_buffer *)0)->walker),
  * read. */
 static int word_sig(uint64_t base, int32_t offset, uint64_t *word)
 {
-    return jp_sys_safe_read_sig(base + (uint64_t)(int64_t)offset, word,
-                                sizeof(*word)) == sizeof(*word);
+    return jp_own_read_sig(base + (uint64_t)(int64_t)offset, word,
+                           sizeof(*word)) == sizeof(*word);
 }
 
 int jp_walk_back_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
@@ -34,7 +35,7 @@ int jp_walk_back_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     struct jp_arch_back back = {0};
     uint64_t sp = 0, fp = frame->registers[JP_ARCH_FP];
     if (frame->interrupted || frame->exact || frame->lost ||
-        jp_sys_safe_read_sig(frame->pc, code, sizeof(code)) != sizeof(code) ||
+        jp_own_read_sig(frame->pc, code, sizeof(code)) != sizeof(code) ||
         !jp_arch_back_sig(code, &back))
         return JP_REASON_BAD_FP;
     if (!frame->follow)
@@ -56,11 +57,11 @@ static int aligned_sig(const struct jp_walk *walk,
 {
     uint8_t *copy = (uint8_t *)walk->buffer->walker;
     uint64_t size = CODE_BYTES;
-    if (jp_sys_safe_read_sig(frame->pc - size, copy, size) != (long)size) {
+    if (jp_own_read_sig(frame->pc - size, copy, size) != (long)size) {
         /* What is before the page may not be mapped. */
         size = frame->pc % 4096;
         size = size < CODE_BYTES ? size : CODE_BYTES;
-        if (jp_sys_safe_read_sig(frame->pc - size, copy, size) != (long)size)
+        if (jp_own_read_sig(frame->pc - size, copy, size) != (long)size)
             return 0;
     }
     for (uint64_t i = size; i-- > JP_ARCH_ALIGNS_BYTES;)
@@ -103,11 +104,11 @@ static int jumped_sig(const struct jp_walk *walk,
 {
     uint8_t code[CALLED_BYTES];
     uint64_t called = 0;
-    return jp_sys_safe_read_sig(caller - JP_ARCH_CALLER_BEFORE, code,
-                                JP_ARCH_CALLER_BYTES) == JP_ARCH_CALLER_BYTES &&
+    return jp_own_read_sig(caller - JP_ARCH_CALLER_BEFORE, code,
+                           JP_ARCH_CALLER_BYTES) == JP_ARCH_CALLER_BYTES &&
            jp_arch_call_before_sig(code, caller, frame->registers, &called) ==
                JP_ARCH_CALL_DIRECT &&
-           jp_sys_safe_read_sig(called, code, sizeof(code)) == sizeof(code) &&
+           jp_own_read_sig(called, code, sizeof(code)) == sizeof(code) &&
            jp_arch_jump_room_sig(code, code + sizeof(code)) ==
                JP_ARCH_JUMP_ROOM &&
            jp_maps_executable_sig(walk->buffer, caller);
@@ -160,7 +161,7 @@ int jp_walk_left_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     uint64_t from = UINT64_MAX, nearest;
     if (frame->interrupted || frame->exact || fp == 0 || (fp & 7) != 0 ||
         jp_walk_inside_sig(walk, fp) ||
-        jp_sys_safe_read_sig(low, words, sizeof(words)) != sizeof(words))
+        jp_own_read_sig(low, words, sizeof(words)) != sizeof(words))
         return 0;
     const enum jp_calls calls =
         jp_walk_calls_sig(walk, frame, record[1], &from);
@@ -187,7 +188,7 @@ int jp_walk_begun_sig(const struct jp_walk_frame *frame)
     uint8_t code[JP_ARCH_BEGUN_BYTES];
     return !frame->interrupted && !frame->exact &&
            frame->registers[JP_ARCH_FP] == 0 &&
-           jp_sys_safe_read_sig(frame->pc - sizeof(code), code, sizeof(code)) ==
+           jp_own_read_sig(frame->pc - sizeof(code), code, sizeof(code)) ==
                sizeof(code) &&
            jp_arch_begun_sig(code);
 }

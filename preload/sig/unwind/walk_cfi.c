@@ -10,6 +10,7 @@
 #include "cfi/cfi_cache.h"
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 #include "sig/state/config.h"
 #include "sig/state/buffer.h"
@@ -349,7 +350,7 @@ static void find_bare_sig(const struct jp_walk_frame *frame, uint64_t pc,
 {
     uint8_t code[JP_ARCH_BARE_BYTES];
     if (frame->lost || !jp_maps_anonymous_sig(frame->pc) ||
-        jp_sys_safe_read_sig(frame->pc, code, sizeof(code)) != sizeof(code))
+        jp_own_read_sig(frame->pc, code, sizeof(code)) != sizeof(code))
         return;
     const int given = jp_arch_bare_return_sig(code);
     if (given < 0)

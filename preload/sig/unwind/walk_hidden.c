@@ -9,6 +9,7 @@
 
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 #include "sig/state/buffer.h"
 #include "walk_cfi.h"
@@ -74,8 +75,7 @@ static enum kin called_sig(const struct jp_walk_frame *frame, uint64_t address,
     case JP_ARCH_CALL_HANDLER:
         return KIN_HANDLER;
     case JP_ARCH_CALL_MEMORY:
-        if (jp_sys_safe_read_sig(target, &target, sizeof(target)) !=
-            sizeof(target))
+        if (jp_own_read_sig(target, &target, sizeof(target)) != sizeof(target))
             return KIN_ANY;
         /* fall through */
     case JP_ARCH_CALL_DIRECT:
@@ -102,9 +102,8 @@ static int read_sig(struct jp_buffer *buffer, uint64_t address, int of_file,
         memcpy(code, known->bytes, JP_ARCH_CALLER_BYTES);
         return 1;
     }
-    if (jp_sys_safe_read_sig(address - JP_ARCH_CALLER_BEFORE, code,
-                             JP_ARCH_CALLER_BYTES) !=
-        (long)JP_ARCH_CALLER_BYTES)
+    if (jp_own_read_sig(address - JP_ARCH_CALLER_BEFORE, code,
+                        JP_ARCH_CALLER_BYTES) != (long)JP_ARCH_CALLER_BYTES)
         return 0;
     if (of_file) {
         known->address = address;
@@ -215,7 +214,7 @@ static const uint8_t *code_sig(const struct jp_walk *walk,
         return (const uint8_t *)frame->pc;
     uint8_t *copy = (uint8_t *)walk->buffer->walker;
     const uint64_t size = *back + JP_ARCH_STEP_BYTES;
-    return jp_sys_safe_read_sig(frame->pc - *back, copy, size) == (long)size
+    return jp_own_read_sig(frame->pc - *back, copy, size) == (long)size
                ? copy + *back
                : NULL;
 }
@@ -285,8 +284,7 @@ static uint64_t begin_sig(const struct jp_walk *walk, uint64_t pc)
         /* What lies across two pieces was read with the one behind it. */
         const uint64_t more =
             pc - end < JP_ARCH_FRAMES_BYTES ? pc - end : JP_ARCH_FRAMES_BYTES;
-        if (jp_sys_safe_read_sig(from, copy, size + more) !=
-            (long)(size + more))
+        if (jp_own_read_sig(from, copy, size + more) != (long)(size + more))
             return 0;
         for (uint64_t i = size; i-- > 0;) {
             if (i + JP_ARCH_FRAMES_BYTES <= size + more &&
@@ -312,7 +310,7 @@ __attribute__((noinline)) static int made_sig(const struct jp_walk *walk,
         return 0;
     const uint64_t room = (frame->pc | (PAGE - 1)) + 1 - behind;
     const uint64_t size = room < FRAME_BYTES ? room : FRAME_BYTES;
-    if (jp_sys_safe_read_sig(behind, copy, size) != (long)size)
+    if (jp_own_read_sig(behind, copy, size) != (long)size)
         return 0;
     const int64_t bytes = jp_arch_framed_sig(copy, copy + size);
     return bytes >= 0 &&

@@ -7,6 +7,7 @@
 #include "cfi/cfi_cache.h"
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 #include "sig/state/config.h"
 #include "sig/state/buffer.h"
@@ -52,8 +53,8 @@ int jp_walk_signal_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
         return JP_REASON_BOUNDS;
     const ucontext_t *context = (const ucontext_t *)at;
     if (!walk->sure) {
-        if (jp_sys_safe_read_sig(at, walk->buffer->walker,
-                                 JP_ARCH_SIGNAL_BYTES) != JP_ARCH_SIGNAL_BYTES)
+        if (jp_own_read_sig(at, walk->buffer->walker, JP_ARCH_SIGNAL_BYTES) !=
+            JP_ARCH_SIGNAL_BYTES)
             return JP_REASON_BOUNDS;
         context = (const ucontext_t *)walk->buffer->walker;
     }
@@ -96,8 +97,7 @@ static int read_word_sig(void *data, uint64_t address, uint64_t *word)
     struct jp_walk *walk = data;
     return jp_walk_inside_sig(walk, address)
                ? jp_walk_read_sig(walk, address, word)
-               : jp_sys_safe_read_sig(address, word, sizeof(*word)) ==
-                     sizeof(*word);
+               : jp_own_read_sig(address, word, sizeof(*word)) == sizeof(*word);
 }
 
 int jp_walk_computed_sig(struct jp_walk *walk, struct jp_walk_frame *frame)

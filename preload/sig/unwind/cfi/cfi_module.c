@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Copies of modules' call-frame information.  A block is copied from memory
- * when it is first needed, by jp_sys_safe_read_sig, so that memory which
+ * when it is first needed, by jp_own_read_sig, so that memory which
  * another thread unmaps meanwhile, or a file that is cut short, is an error
  * and not a fault.  It works for files, deleted files, the vdso and memfds
  * alike.
@@ -17,6 +17,7 @@
 
 #include "cfi.h"
 #include "sig/code/maps.h"
+#include "sig/os/own.h"
 #include "sig/os/sys.h"
 
 #define MODULES_MAX 1024U
@@ -72,7 +73,7 @@ static int same_bytes_sig(const struct jp_cfi_image *image)
         end = image->size;
     for (uint64_t at = image->header; at < end; at += sizeof(now)) {
         const uint64_t size = end - at < sizeof(now) ? end - at : sizeof(now);
-        const long got = jp_sys_safe_read_sig(image->address + at, now, size);
+        const long got = jp_own_read_sig(image->address + at, now, size);
         /* Where a filter forbids to read memory, the mappings cannot be read
          * again either: the table of ranges is as it was. */
         if (got < 0 && got != -EFAULT && got != -EIO)
@@ -102,7 +103,7 @@ const uint8_t *jp_cfi_bytes_sig(const struct jp_cfi_image *image,
         /* While libraries are opened or closed, memory may be another's. */
         if ((jp_maps_is_dirty_sig() &&
              !(has_bytes_sig(image) && same_bytes_sig(image))) ||
-            jp_sys_safe_read_sig(image->address + at, image->data + at, left) !=
+            jp_own_read_sig(image->address + at, image->data + at, left) !=
                 (long)left)
             return NULL;
         atomic_store_explicit(&image->filled[block], 1, memory_order_release);
@@ -121,8 +122,8 @@ struct layout {
 
 static int read_header_sig(uint64_t at, unsigned index, Elf64_Phdr *header)
 {
-    return jp_sys_safe_read_sig(at + index * sizeof(*header), header,
-                                sizeof(*header)) == sizeof(*header);
+    return jp_own_read_sig(at + index * sizeof(*header), header,
+                           sizeof(*header)) == sizeof(*header);
 }
 
 /* Reads the program headers of the module that a range is of.  Returns 0,
@@ -136,7 +137,7 @@ static int read_layout_sig(const struct jp_maps_range *range,
     int biased = 0, owned = 0;
     if (range->base == 0)
         return -ENOENT;
-    if (jp_sys_safe_read_sig(range->base, &elf, sizeof(elf)) != sizeof(elf))
+    if (jp_own_read_sig(range->base, &elf, sizeof(elf)) != sizeof(elf))
         return -EAGAIN;
     if (memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
         elf.e_ident[EI_CLASS] != ELFCLASS64 ||
