@@ -225,6 +225,7 @@ static int set_up(char **argv)
     jp_gate_init_sig(getauxval(AT_HWCAP2));
     jp_process.tells_again = (uint8_t)jp_arch_tells_again();
     jp_process.has_keys = (uint8_t)jp_arch_has_keys();
+    jp_process.in_valgrind = (uint8_t)jp_arch_in_valgrind();
     jp_gate_enter_sig();
     jp_real_all();
     listen_for_jit();

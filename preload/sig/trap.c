@@ -46,12 +46,23 @@ void jp_trap_close_sig(void)
     held = 0;
 }
 
+static int set_default_sig(int signal)
+{
+    static const uint64_t by_default[4]; /* SIG_DFL: rt_sigaction(2) */
+    return (int)jp_sys_sig(SYS_rt_sigaction, signal, (long)by_default, 0,
+                           sizeof(uint64_t), 0);
+}
+
 /* Has the thread return from the handler with the signal blocked.  If the fault
  * comes again, the kernel then ends the program as by default (force_sig in
- * Linux kernel/signal.c). */
-static void block_sig(ucontext_t *context, uint64_t bit)
+ * Linux kernel/signal.c).  In valgrind it would not be blocked, and would come
+ * for ever: only the default action ends it there. */
+static void block_sig(int signal, ucontext_t *context)
 {
+    const uint64_t bit = JP_SIGSET(signal);
     uint64_t mask;
+    if (jp_process.in_valgrind)
+        set_default_sig(signal);
     memcpy(&mask, &context->uc_sigmask, sizeof(mask));
     mask |= bit;
     memcpy(&context->uc_sigmask, &mask, sizeof(mask));
@@ -67,13 +78,10 @@ static int is_known_sig(void)
  * action and sends it again, or leaves it pending where it was blocked. */
 static void sent_sig(int signal, siginfo_t *info, ucontext_t *context)
 {
-    static const uint64_t by_default[4]; /* SIG_DFL: rt_sigaction(2) */
-    const uint64_t bit = JP_SIGSET(signal);
     const uint32_t pid = jp_sys_getpid_sig();
-    if ((is_known_sig() && (held & bit) != 0) ||
-        jp_sys_sig(SYS_rt_sigaction, signal, (long)by_default, 0, sizeof(bit),
-                   0) != 0)
-        block_sig(context, bit);
+    if ((is_known_sig() && (held & JP_SIGSET(signal)) != 0) ||
+        set_default_sig(signal) != 0)
+        block_sig(signal, context);
     if (info->si_code == SI_TKILL)
         jp_sys_sig(SYS_rt_tgsigqueueinfo, pid, jp_sys_gettid_sig(), signal,
                    (long)info, 0);
@@ -105,5 +113,5 @@ void jp_trap_sig(int signal, siginfo_t *info, void *context)
     if (info->si_code <= 0 || is_notice)
         sent_sig(signal, info, context);
     else if (!survived_sig(signal, info, context))
-        block_sig(context, JP_SIGSET(signal));
+        block_sig(signal, context);
 }

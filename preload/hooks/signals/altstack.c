@@ -8,7 +8,10 @@
  * Varnish gives all its threads the same one, for a handler that ends the
  * process, but jprof's handler runs in several threads at once.  A thread with
  * a small stack has one of jprof's from the start: its own stack may have room
- * for the frames of the program's signals and no other.
+ * for the frames of the program's signals and no other.  So has the first
+ * thread in valgrind: the frame of a handler with SA_ONSTACK does not make its
+ * stack grow there, but ends the process (ML_(sf_maybe_extend_stack) in
+ * coregrind/m_sigframe/sigframe-common.c).
  *
  * A thread's stack can be changed by the thread alone.  So the function is
  * jprof's before jprof's constructor, too, when constructors of other libraries
@@ -60,8 +63,8 @@ static __thread unsigned next_standin;
 #define SMALL_BYTES 65536U
 #define SMALL_FRAMES 8U
 
-/* The alternate stack of a thread with a small stack, while the program has set
- * none there.  A handler of the program's with SA_ONSTACK runs on it, too.
+/* The alternate stack of such a thread, while the program has set none
+ * there.  A handler of the program's with SA_ONSTACK runs on it, too.
  * (SS_AUTODISARM would not do: the kernel then has no alternate stack in any
  * handler, also not in those that run on another stack, signal_delivered.) */
 static __thread struct {
@@ -150,17 +153,12 @@ static stack_t own_stack(void)
     return (stack_t){.ss_sp = ours.memory, .ss_size = ours.size};
 }
 
-/* Without memory, the thread's own stack will have to do. */
-void jp_altstack_begin(uint64_t room)
+/* Gives a thread that has no alternate stack one of jprof's.  room: bytes for
+ * frames of the program's signals that come while jprof's handler runs, which
+ * are on this stack until they are put off.  Without memory, the thread's own
+ * stack will have to do. */
+static void give_ours(uint64_t room)
 {
-    stack_t now;
-    if (room == 0 || room >= SMALL_BYTES + SMALL_FRAMES * frame_bytes() ||
-        jp_sys_sig(SYS_sigaltstack, 0, (long)&now, 0, 0, 0) != 0 ||
-        (now.ss_flags & SS_DISABLE) == 0)
-        return;
-    /* Frames of the program's signals that come while jprof's handler runs are
-     * on this stack, until they are put off: as many as the thread's own stack
-     * has room for. */
     ours.size = whole_pages(room + extra_bytes());
     ours.memory = jp_sys_stack_sig(ours.size);
     if (ours.memory == NULL)
@@ -170,6 +168,16 @@ void jp_altstack_begin(uint64_t room)
         jp_sys_unmap_sig(ours.memory, ours.size);
         ours.memory = NULL;
     }
+}
+
+void jp_altstack_begin(uint64_t room)
+{
+    stack_t now;
+    /* As many frames as the thread's own stack has room for. */
+    if (room != 0 && room < SMALL_BYTES + SMALL_FRAMES * frame_bytes() &&
+        jp_sys_sig(SYS_sigaltstack, 0, (long)&now, 0, 0, 0) == 0 &&
+        (now.ss_flags & SS_DISABLE) != 0)
+        give_ours(room);
 }
 
 static struct standin *find(const void *memory)
@@ -249,6 +257,8 @@ void jp_altstack_known(void)
     if (jp_sys_sig(SYS_sigaltstack, 0, (long)&now, 0, 0, 0) != 0)
         return;
     publish(thread, &now);
+    if ((now.ss_flags & SS_DISABLE) != 0 && jp_process.in_valgrind)
+        give_ours(SMALL_BYTES);
     if ((now.ss_flags & (SS_DISABLE | SS_ONSTACK)) != 0 ||
         find(now.ss_sp) != NULL)
         return;

@@ -13,7 +13,8 @@
 void jp_altstack_begin(uint64_t room);
 
 /* Called by the constructor: the first thread may have an alternate stack
- * already, which a library's constructor has set. */
+ * already, which a library's constructor has set.  In valgrind one that has
+ * none gets one. */
 void jp_altstack_known(void);
 
 /* Called at the constructor's end, also where the process is not profiled. */

@@ -62,7 +62,8 @@ static void again(int signal, siginfo_t *info)
 
 /* For a signal that was jprof's when the program blocked it in this thread, so
  * that it stayed unblocked, and that is the program's now: blocks it from here
- * on, and sends it again, to wait or to find another thread. */
+ * on, and sends it again, to wait or to find another thread.  (Not in valgrind:
+ * see put_off.) */
 static void defer(int signal, siginfo_t *info, ucontext_t *context)
 {
     const uint64_t bit = JP_SIGSET(signal);
@@ -86,10 +87,15 @@ static int is_inside(const ucontext_t *context)
 
 /* Puts a signal off: blocks it and sends it again to this thread, where it
  * comes once jprof's work is done.  Returns 0 when the kernel has no room to
- * keep it. */
+ * keep it, and in valgrind, where the thread would go on without that mask: the
+ * signal would come again before its next instruction, for ever.  (There a
+ * signal comes here only just after its handler was set: see may_come in
+ * signals.c.) */
 static int put_off(int signal, siginfo_t *info, ucontext_t *context)
 {
     const uint64_t bit = JP_SIGSET(signal);
+    if (jp_process.in_valgrind)
+        return 0;
     jp_sys_sigmask_sig(SIG_BLOCK, bit, NULL);
     if ((jp_programs[signal].asked.sa_flags & SA_NODEFER) == 0)
         jp_turns_put_off(signal, info);
@@ -219,7 +225,8 @@ void jp_program_keyed(int signal, siginfo_t *info, void *context,
             return;
         }
         if ((jp_local.program_blocked & ~atomic_load(&jp_owned.unblocked) &
-             bit) != 0) {
+             bit) != 0 &&
+            !jp_process.in_valgrind) {
             defer(signal, info, context);
             return;
         }

@@ -109,7 +109,7 @@ static int install_ours(int but, int hush)
 
 /* Whether a signal with this action may stay unblocked in jprof's critical
  * sections: it runs nothing of the program's (four signals do nothing by
- * default), or its handler can be put off. */
+ * default), or its handler can be put off, which takes the context's mask. */
 static int may_come(int signal, const struct sigaction *kernel)
 {
     if (is_in(signal, &jp_owned.ours))
@@ -121,7 +121,8 @@ static int may_come(int signal, const struct sigaction *kernel)
                signal == SIGWINCH;
     return kernel->sa_handler == SIG_IGN ||
            (kernel->sa_sigaction == jp_program_entry() &&
-            (kernel->sa_flags & (int)SA_RESETHAND) == 0);
+            (kernel->sa_flags & (int)SA_RESETHAND) == 0 &&
+            !jp_process.in_valgrind);
 }
 
 /* Updates jp_owned.open and .ignored for a signal whose action has changed. */

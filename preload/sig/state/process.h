@@ -36,6 +36,10 @@ struct jp_process {
     uint8_t is_child;         /* not the first process of the tree */
     uint8_t tells_again;      /* jp_arch_tells_again's answer */
     uint8_t has_keys;         /* jp_arch_has_keys's answer */
+    uint8_t in_valgrind;      /* jp_arch_in_valgrind's answer: the mask in a
+                                 handler's context may not be the thread's once
+                                 the handler has returned, and a signal's frame
+                                 may not make the first thread's stack grow */
     uint32_t forked_by;       /* pid of the process that forked this one, as
                                  that process knew it; 0: this image began with
                                  exec */
