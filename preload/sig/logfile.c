@@ -246,8 +246,9 @@ static int branch_sig(void)
 {
     struct jp_text text;
     uint64_t offset;
-    if (!jp_share_is_there_sig() && jp_annex_make_sig() != 0)
-        return -ENOENT;
+    const int error = jp_share_is_there_sig() ? 0 : jp_annex_make_sig();
+    if (error != 0)
+        return error;
     if (jp_share_take_sig(JP_LOG_HEADER_SIZE, 0, &offset) == 0)
         return -ENOSPC;
     jp_log.header =
@@ -285,7 +286,11 @@ static int create_named_sig(void)
 static int create_sig(void)
 {
     struct jp_sys_wait wait = {0};
-    int error = jp_annex_is_handed_sig() ? -ENOENT : create_named_sig();
+    int error = -ENOENT;
+    if (jp_annex_is_handed_sig())
+        jp_logname_build_sig(&name, 0); /* for what is said of it */
+    else
+        error = create_named_sig();
     while (jp_sys_awaits_descriptor_sig(error, &wait))
         error = create_named_sig();
     if (error == 0)
@@ -332,6 +337,10 @@ int jp_logfile_ensure_sig(void)
         settle_sig(JP_LOG_READY);
         jp_usage_note_sig();
         return 0;
+    }
+    if (error == -EAGAIN) { /* the sample waits, and the next one tries */
+        settle_sig(JP_LOG_NONE);
+        return error;
     }
     jp_tree_nolog_sig(line, sizeof(line), -error);
     settle_sig(JP_LOG_FAILED);

@@ -94,10 +94,13 @@ static void sent_sig(int signal, siginfo_t *info, ucontext_t *context)
 static int survived_sig(int signal, const siginfo_t *info, ucontext_t *context)
 {
     const uint64_t pc = jp_arch_pc_sig(context);
-    if (!jp_own_code_has_sig(pc) || !is_known_sig())
+    if (!jp_own_code_has_sig(pc))
         return 0;
+    /* (Also in a forked child that is not set up yet.) */
     if (signal == SIGBUS && jp_log_patch_sig((uint64_t)info->si_addr))
         return 1;
+    if (!is_known_sig())
+        return 0;
     struct jp_trap *trap = jp_trap_here;
     if (trap == NULL)
         return 0;

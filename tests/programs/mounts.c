@@ -12,7 +12,10 @@
  * Then it executes itself once more, as NEXT says: `same`: in the process;
  * `fork`, `vfork`, `spawn`, `system`, `popen`; `closed`: in a child that has
  * closed all but its standard descriptors; `naked`: in one without LD_PRELOAD;
- * `many`: in eight at once.
+ * `many`: in eight at once; `mounts`: behind mounts of its own once more;
+ * `locked`: in a child, while it holds a lock on the file that jprof keeps
+ * open, at first; `cut`: in eight, while another child cuts that file short and
+ * lengthens it again.  `shells`: shells without LD_PRELOAD print descriptors.
  * `work` ends with status 5; 77: no such mounts are allowed here.
  * Runs in: tests. */
 #define _GNU_SOURCE
@@ -20,6 +23,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -32,6 +36,7 @@
 
 #define KEPT 32 /* less than the numbers of descriptors that jprof keeps */
 #define MANY 8
+#define HELD 0.05 /* s of CPU time */
 
 extern char **environ;
 
@@ -67,18 +72,84 @@ static pid_t start(const char *how, char **next)
     _exit(1);
 }
 
+/* Mounts of its own, in a user namespace of its own where that is needed. */
+static int own_mounts(const char *how)
+{
+    const int flags = CLONE_NEWNS;
+    const int bare = strcmp(how, "syscall") == 0;
+    const long first = bare ? syscall(SYS_unshare, flags) : unshare(flags);
+    return first == 0 || unshare(flags | CLONE_NEWUSER) == 0;
+}
+
+/* The descriptor that jprof keeps; -1: none. */
+static int kept(void)
+{
+    struct stat info;
+    for (int fd = KEPT; fd < 1024; fd++) {
+        if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+            return fd;
+    }
+    return -1;
+}
+
+static void lock(short how)
+{
+    const struct flock all = {.l_type = how, .l_whence = SEEK_SET};
+    (void)fcntl(kept(), F_SETLK, &all);
+}
+
+/* Waits until a process has used so much CPU time. */
+static void await(pid_t pid, double seconds)
+{
+    const struct timespec nap = {0, 1000000};
+    clockid_t clock;
+    while (clock_getcpuclockid(pid, &clock) == 0 &&
+           cpu_seconds(clock) < seconds)
+        nanosleep(&nap, NULL);
+}
+
+/* A process that cuts what jprof keeps open short, until it is killed. */
+static pid_t cutter(void)
+{
+    const pid_t pid = fork();
+    const int fd = kept();
+    while (pid == 0) {
+        if (ftruncate(fd, 0) != 0 || ftruncate(fd, 9L << 20) != 0)
+            _exit(0);
+    }
+    return pid;
+}
+
+static int shells(void)
+{
+    static const char command[] = "ls /proc/self/fd";
+    char line[80];
+    unsetenv("LD_PRELOAD");
+    fflush(stdout);
+    if (system(command) != 0)
+        return 1;
+    FILE *pipe = popen(command, "r");
+    while (fgets(line, sizeof(line), pipe) != NULL)
+        fputs(line, stdout);
+    return pclose(pipe) == 0 ? 5 : 1;
+}
+
 /* Executes itself in another way, and waits.  Returns what the status must
  * be. */
 static int go_on(const char *how, char **argv)
 {
     char self[4096] = "", line[5000];
     char *next[] = {self, argv[1], argv[2], argv[3], NULL};
-    const int count = strcmp(how, "many") == 0 ? MANY : 1;
+    const int is_cut = strcmp(how, "cut") == 0;
+    const int count = strcmp(how, "many") == 0 || is_cut ? MANY : 1;
     int status = 0, all = 5 << 8;
     if (readlink("/proc/self/exe", self, sizeof(self) - 1) <= 0)
         return 1;
     snprintf(line, sizeof(line), "%s work . %s", self, argv[3]);
-    if (strcmp(how, "same") == 0)
+    if (strcmp(how, "shells") == 0)
+        return shells();
+    if (strcmp(how, "same") == 0 ||
+        (strcmp(how, "mounts") == 0 && own_mounts("unshare")))
         execv(self, next);
     if (strcmp(how, "system") == 0)
         return WEXITSTATUS(system(line));
@@ -88,15 +159,31 @@ static int go_on(const char *how, char **argv)
             fputs(line, stdout);
         return WEXITSTATUS(pclose(pipe));
     }
+    if (strcmp(how, "locked") == 0)
+        lock(F_WRLCK);
+    const pid_t other = is_cut ? cutter() : 0;
+    pid_t pid = 0;
     for (int i = 0; i < count; i++) {
-        if (start(how, next) < 0)
+        pid = start(how, next);
+        if (pid < 0)
             return 1;
     }
+    if (strcmp(how, "locked") == 0) {
+        await(pid, HELD);
+        lock(F_UNLCK);
+    }
     for (int i = 0; i < count; i++) {
-        if (wait(&status) < 0 || status != 5 << 8)
+        const pid_t ended = wait(&status);
+        if (ended == other)
+            i--;
+        else if (ended < 0 || status != 5 << 8)
             all = status;
     }
-    return WEXITSTATUS(all);
+    if (other > 0) {
+        kill(other, SIGKILL);
+        waitpid(other, &status, 0);
+    }
+    return WIFEXITED(all) ? WEXITSTATUS(all) : 3;
 }
 
 static int work(char **argv)
@@ -118,15 +205,6 @@ static int work(char **argv)
     while (cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) < end)
         turn(10000);
     return argv[4] != NULL ? go_on(argv[4], argv) : 5;
-}
-
-/* Mounts of its own, in a user namespace of its own where that is needed. */
-static int own_mounts(const char *how)
-{
-    const int flags = CLONE_NEWNS;
-    const int bare = strcmp(how, "syscall") == 0;
-    const long first = bare ? syscall(SYS_unshare, flags) : unshare(flags);
-    return first == 0 || unshare(flags | CLONE_NEWUSER) == 0;
 }
 
 static int hide_and_execute(char **argv)

@@ -146,6 +146,28 @@ class Handover(Case):
         self.assertEqual(len({run.header["pid"] for run in runs}), 9)
         self.assertLess(self.sizes()[1], 2 << 20)   # of disk space
 
+    def test_further_behind_further_mounts(self):
+        """As a bubblewrap in a bubblewrap."""
+        self.further("mounts")
+
+    def test_further_while_the_log_is_locked(self):
+        """By another that makes room for itself, on a slow disk."""
+        self.further("locked")
+
+    def test_further_by_shells_without_the_library(self):
+        """They are not given the log."""
+        self.further("shells", handed=0)
+
+    def test_log_that_is_cut_short(self):
+        """Who has the log in a sandbox can end profiles, but no program."""
+        argv = [program("mounts"), "unshare", self.dir, "0.1", "cut"]
+        plain = self.run_program(*argv, preload=False)
+        if plain.status == 77:
+            raise lacking("the right to have mounts of one's own")
+        done = self.run_program(*argv, flags=FLAGS)
+        self.assertEqual((plain.status, done.status), (5, 5))
+        self.assertEqual(done.out.count("seen"), plain.out.count("seen"))
+
     def test_no_library(self):
         """A program that nobody would close it in is not given the folder."""
         self.check("bare", has_log=False)

@@ -14,6 +14,7 @@
 #include "hooks/signals/altstack.h"
 #include "hooks/signals/signals.h"
 #include "hooks/signals/turns.h"
+#include "handover.h"
 #include "sig/adopt.h"
 #include "sig/clock/clock.h"
 #include "sig/clock/process_timer.h"
@@ -118,6 +119,7 @@ static void restart(void)
     jp_signals_forked();
     jp_turns_forked();
     jp_local_forked();
+    jp_handover_forked();
     struct jp_thread *thread = jp_adopt_self_sig(forking.stack_high);
     if (thread != NULL) {
         thread->stack.floor = forking.stack_floor;

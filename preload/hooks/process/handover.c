@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,6 +26,9 @@
 #include "sig/os/text.h"
 #include "sig/state/process.h"
 #include "target.h"
+
+/* How many threads pass it on at the moment. */
+static _Atomic int passing;
 
 #define FIELDS 3U
 #define BEFORE 3U /* fields that stand before the room: init.c */
@@ -62,7 +66,9 @@ void jp_handover_keep(void)
 {
     const int error = errno;
     uint64_t values[FIELDS] = {0};
-    if (!jp_local_is_vfork_child()) {
+    /* (A log that was handed on serves behind further mounts, too; the folder
+     * is there only as far as the mounts until now show it.) */
+    if (!jp_local_is_vfork_child() && jp_annex_fd_sig() == 0) {
         values[0] = (uint64_t)jp_sys_guard_keep(values + 1, values + 2);
         tell(values);
     }
@@ -81,6 +87,16 @@ static int read_field(uint64_t values[FIELDS])
     return at != NULL && values[0] != 0;
 }
 
+/* Closes what was handed over and is not taken. */
+static void refuse(const uint64_t values[FIELDS])
+{
+    struct stat info;
+    const int fd = (int)values[0];
+    if (fstat(fd, &info) == 0 && info.st_dev == values[1] &&
+        info.st_ino == values[2] && fcntl(fd, F_GETFD) == 0)
+        close(fd);
+}
+
 int jp_handover_take(void)
 {
     static const uint64_t none[FIELDS];
@@ -90,14 +106,18 @@ int jp_handover_take(void)
     if (jp_annex_take_sig((int)values[0], values[1], values[2]))
         return 0;
     tell(none);
-    return jp_sys_guard_take((int)values[0], values[1], values[2]);
+    if (jp_sys_guard_take((int)values[0], values[1], values[2]))
+        return 1;
+    refuse(values); /* as a log of another user's */
+    return 0;
 }
 
 int jp_handover_pass(const struct jp_target *target)
 {
-    if (!jp_sys_guard_pass(1) && !jp_annex_pass_sig(1))
-        return 0;
-    if (target == NULL || jp_target_loads(target))
+    if (!jp_local_is_vfork_child())
+        atomic_fetch_add(&passing, 1);
+    if ((jp_sys_guard_pass(1) || jp_annex_pass_sig(1)) &&
+        jp_target_loads(target))
         return 1;
     jp_handover_stay(); /* nobody would close it */
     return 0;
@@ -105,13 +125,19 @@ int jp_handover_pass(const struct jp_target *target)
 
 void jp_handover_stay(void)
 {
+    if (!jp_local_is_vfork_child() && atomic_fetch_sub(&passing, 1) > 1)
+        return;
     jp_sys_guard_pass(0);
     jp_annex_pass_sig(0);
 }
 
+void jp_handover_forked(void)
+{
+    atomic_store(&passing, 0);
+}
+
 void jp_handover_end(void)
 {
-    struct stat info;
     uint64_t values[FIELDS];
     if (jp_process_ready_sig())
         values[0] = (uint64_t)jp_annex_keep_sig(values + 1, values + 2);
@@ -120,9 +146,6 @@ void jp_handover_end(void)
         tell(values);
         return;
     }
-    /* What no profile has taken over. */
-    if (read_field(values) && fstat((int)values[0], &info) == 0 &&
-        info.st_dev == values[1] && info.st_ino == values[2] &&
-        fcntl((int)values[0], F_GETFD) == 0)
-        close((int)values[0]);
+    if (read_field(values))
+        refuse(values);
 }

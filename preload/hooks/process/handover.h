@@ -26,10 +26,14 @@ int jp_handover_take(void);
 /* Called before a program is executed, and jp_handover_stay when that has
  * failed, or was done by another process: passes on what it needs to have a log
  * where no path leads to the folder.  target: the program, which has nothing if
- * it will not load the library; NULL: a shell.  Returns whether it has.  May be
- * called in a vfork child, whose descriptors are its own. */
+ * it will not load the library.  Returns whether it has: only then,
+ * jp_handover_stay is due.  May be called in a vfork child, whose descriptors
+ * are its own. */
 int jp_handover_pass(const struct jp_target *target);
 void jp_handover_stay(void);
+
+/* Called in a forked child: no other thread there passes anything on. */
+void jp_handover_forked(void);
 
 /* Closes the folder, which is a way out of the sandbox that the program must
  * not have, and keeps the log for what the program executes; also closes what

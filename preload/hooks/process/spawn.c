@@ -19,28 +19,41 @@
 #include "sig/state/process.h"
 #include "target.h"
 
+/* What `after` must undo: bits. */
+#define MASKED 1
+#define PASSED 2 /* a descriptor was passed on */
+
 /* Sets that mask, and passes on what the program needs for a log; target: as
- * jp_handover_pass's.  Returns whether `after` must undo the mask. */
+ * jp_handover_pass's. */
 static int before(const struct jp_target *target)
 {
     jp_signals_exec(1);
-    jp_handover_pass(target);
+    const int done = jp_handover_pass(target) ? PASSED : 0;
     if (jp_local.program_blocked == 0)
-        return 0;
+        return done;
     if (jp_local_is_vfork_child()) {
         jp_local_begin_vfork_child();
-        return 0;
+        return done;
     }
     jp_local_exec(SIG_BLOCK);
-    return 1;
+    return done | MASKED;
 }
 
-static void after(int changed)
+/* The same where the C library executes its shell. */
+static int before_shell(void)
+{
+    static char name[] = "sh", *const argv[] = {name, NULL};
+    return before(
+        &(const struct jp_target){"/bin/sh", argv, environ, AT_FDCWD, 0});
+}
+
+static void after(int done)
 {
     const int error = errno;
-    if (changed)
+    if ((done & MASKED) != 0)
         jp_local_exec(SIG_UNBLOCK);
-    jp_handover_stay();
+    if ((done & PASSED) != 0)
+        jp_handover_stay();
     jp_signals_exec(0);
     errno = error;
 }
@@ -55,11 +68,11 @@ JP_HOOK(int, posix_spawn,
     pid_t made = 0;
     pid_t *const child = pid != NULL ? pid : &made;
     const struct jp_target target = {path, argv, envp, AT_FDCWD, 0};
-    const int changed = before(&target);
+    const int done = before(&target);
     const int error = real(child, path, actions, attributes, argv, envp);
     if (error == 0)
         jp_target_tell_of(&target, (uint32_t)*child);
-    after(changed);
+    after(done);
     return error;
 }
 
@@ -73,28 +86,28 @@ JP_HOOK(int, posix_spawnp,
     pid_t made = 0;
     pid_t *const child = pid != NULL ? pid : &made;
     const struct jp_target target = {file, argv, envp, AT_FDCWD, 1};
-    const int changed = before(&target);
+    const int done = before(&target);
     const int error = real(child, file, actions, attributes, argv, envp);
     if (error == 0)
         jp_target_tell_of(&target, (uint32_t)*child);
-    after(changed);
+    after(done);
     return error;
 }
 
 JP_HOOK(int, system, (const char *command))
 {
     JP_REAL(system)
-    const int changed = before(NULL);
+    const int done = before_shell();
     const int status = real(command);
-    after(changed);
+    after(done);
     return status;
 }
 
 JP_HOOK(FILE *, popen, (const char *command, const char *mode))
 {
     JP_REAL(popen)
-    const int changed = before(NULL);
+    const int done = before_shell();
     FILE *stream = real(command, mode);
-    after(changed);
+    after(done);
     return stream;
 }

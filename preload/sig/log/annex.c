@@ -22,7 +22,7 @@
 /* Bytes of address space at most; of a nearly full disk less is taken. */
 #define AREA (4U << 20)
 #define LAST offsetof(struct jp_log_header, last_area)
-#define TRIES 1000U /* to lock the file, which takes microseconds */
+#define TRIES 200U /* to lock the file; the next sample tries again */
 
 static struct {
     int fd;     /* 0: none */
@@ -84,9 +84,9 @@ int jp_annex_pass_sig(int on)
                                         on ? 0 : FD_CLOEXEC, 0, 0) == 0;
 }
 
-/* Locks the file, how: F_WRLCK, or unlocks it, F_UNLCK.  Returns whether it
- * has. */
-static int lock_sig(short how)
+/* Locks the file, how: F_WRLCK, or unlocks it, F_UNLCK.  Returns 0 or -errno;
+ * -EAGAIN: another process has the lock. */
+static long lock_sig(short how)
 {
     const struct flock all = {.l_type = how, .l_whence = SEEK_SET};
     long error = -EAGAIN;
@@ -96,7 +96,7 @@ static int lock_sig(short how)
             jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
         error = jp_sys_sig(SYS_fcntl, annex.fd, F_SETLK, (long)&all, 0, 0);
     }
-    return error == 0;
+    return error == -EACCES ? -EAGAIN : error;
 }
 
 /* The file's length; 0 where the program has closed it. */
@@ -149,8 +149,9 @@ int jp_annex_keep_sig(uint64_t *device, uint64_t *inode)
 int jp_annex_make_sig(void)
 {
     int made = 0;
-    if (!is_there_sig() || !lock_sig(F_WRLCK))
-        return -ENOENT;
+    const long error = is_there_sig() ? lock_sig(F_WRLCK) : -ENOENT;
+    if (error != 0)
+        return (int)error;
     const uint64_t length = length_sig();
     if (length >= JP_LOG_HEADER_SIZE) {
         atomic_store(&jp_log.next, place_sig(length));
@@ -159,7 +160,7 @@ int jp_annex_make_sig(void)
     if (made)
         tell_place_sig();
     lock_sig(F_UNLCK);
-    return made ? 0 : -ENOENT;
+    return made ? 0 : -ENOSPC;
 }
 
 int jp_annex_take_sig(int fd, uint64_t device, uint64_t inode)
@@ -177,7 +178,7 @@ int jp_annex_take_sig(int fd, uint64_t device, uint64_t inode)
 
 int jp_annex_trim_sig(uint64_t used, uint64_t end)
 {
-    if (!annex.handed || !is_log_sig(annex.fd) || !lock_sig(F_WRLCK))
+    if (!annex.handed || !is_log_sig(annex.fd) || lock_sig(F_WRLCK) != 0)
         return 0;
     const int done =
         length_sig() == end && jp_sys_ftruncate_sig(annex.fd, used) == 0;

@@ -35,8 +35,9 @@ int jp_annex_fd_sig(void);
  * to no memory but its own stack. */
 int jp_annex_pass_sig(int on);
 
-/* Makes a shared area behind the log's end.  Returns 0, or -ENOENT where the
- * descriptor is gone or the disk is full. */
+/* Makes a shared area behind the log's end.  Returns 0, -ENOENT where the
+ * descriptor is gone, -ENOSPC where the disk is full or the log was cut, and
+ * -EAGAIN while another process makes its own. */
 int jp_annex_make_sig(void);
 
 /* Cuts the log short at offset `used` if nothing was added to it behind `end`,

@@ -46,9 +46,10 @@ _Static_assert(sizeof(struct area) <= PAGE, "the first page");
 _Static_assert(JP_CHUNK_MIN == PAGE, "a page is a chunk");
 
 static struct area *_Atomic area;
-static uint64_t start;     /* offset of the area in the file */
-static uint32_t pages;     /* of the area */
-static uint64_t area_size; /* bytes */
+static struct area *_Atomic peeked; /* the first page of another, or NULL */
+static uint64_t start;              /* offset of the area in the file */
+static uint32_t pages;              /* of the area */
+static uint64_t area_size;          /* bytes */
 static _Atomic int inherited;
 static uint64_t base_run, base_ns; /* see jp_share_base_sig */
 static int ended;                  /* jp_share_end_sig was called */
@@ -63,6 +64,7 @@ static struct {
 
 static void begin_sig(struct area *memory, uint64_t offset, uint32_t bytes)
 {
+    atomic_store(&peeked, memory);
     memory->pages = pages = bytes / PAGE;
     atomic_store(&memory->users, 1);
     atomic_store(&memory->fresh, 1);
@@ -71,6 +73,7 @@ static void begin_sig(struct area *memory, uint64_t offset, uint32_t bytes)
     area_size = bytes;
     atomic_store(&inherited, 0);
     atomic_store(&area, memory);
+    atomic_store(&peeked, NULL);
 }
 
 int jp_share_make_sig(int fd, uint32_t most)
@@ -104,10 +107,12 @@ uint64_t jp_share_left_sig(int fd, uint64_t offset, uint64_t length)
     uint32_t users = 0, used = 0, all = 0;
     if (old == NULL)
         return 0;
+    atomic_store(&peeked, old);
     if (atomic_compare_exchange_strong(&old->users, &users, CLOSED)) {
         used = atomic_load(&old->fresh);
         all = old->pages;
     }
+    atomic_store(&peeked, NULL);
     jp_sys_unmap_sig(old, PAGE);
     if (used == 0 || used > all || all > (length - offset) / PAGE)
         return 0;
@@ -147,7 +152,9 @@ int jp_share_has_sig(uint64_t address)
 {
     const struct area *now = atomic_load(&area);
     /* The first page may be the one that is gone, so nothing of it is read. */
-    return now != NULL && address - (uint64_t)now < area_size;
+    const struct area *other = atomic_load(&peeked);
+    return (now != NULL && address - (uint64_t)now < area_size) ||
+           (other != NULL && address - (uint64_t)other < PAGE);
 }
 
 static unsigned order_sig(uint32_t bytes)
@@ -198,8 +205,8 @@ static uint32_t again_sig(struct area *now, unsigned *order)
 static void wipe_sig(uint8_t *piece, uint32_t size)
 {
     const struct jp_chunk_header *chunk = (struct jp_chunk_header *)piece;
-    struct jp_log_header *header =
-        (struct jp_log_header *)jp_share_at_sig(chunk->run - 1, PAGE);
+    struct jp_log_header *header = (struct jp_log_header *)jp_share_at_sig(
+        (chunk->run - 1) & ~(uint64_t)(PAGE - 1), PAGE);
     if (header != NULL)
         __atomic_fetch_add(&header->counters[JP_COUNT_RING_REUSED], 1,
                            __ATOMIC_RELAXED);

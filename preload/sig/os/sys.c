@@ -122,8 +122,8 @@ static int is_guarded_sig(const char *path)
 static int is_folder_sig(int fd)
 {
     struct stat info = {0};
-    return jp_sys_fstat_sig(fd, &info) == 0 && info.st_dev == guard.device &&
-           info.st_ino == guard.inode;
+    return jp_sys_fstat_sig(fd, &info) == 0 && S_ISDIR(info.st_mode) &&
+           info.st_dev == guard.device && info.st_ino == guard.inode;
 }
 
 /* Opens the guarded folder by one of its paths, from `start`.  Returns the
