@@ -348,14 +348,24 @@ root_above(const struct jr_cover *cover, const struct jr_cover_process *orphan)
     return root && root->is_root && root->last.cpu_ns == 0 ? root : NULL;
 }
 
+/* Whether nobody is known to have waited for a process: its parent is not
+ * known, or executed a program that left no word. */
+static int is_orphan(const struct jr_cover_process *child,
+                     const struct jr_cover_process *parent)
+{
+    return !child->is_root && (child->has_log || child->is_brief) &&
+           (!parent ||
+            (!parent->reaped_ns && !parent->last.ended &&
+             parent->last.children_ns < jr_cover_with_children(child)));
+}
+
 static void sum_children(struct jr_cover *cover)
 {
     for (size_t i = 0; i < cover->nprocesses; i++) {
         struct jr_cover_process *child = &cover->processes[i];
         struct jr_cover_process *parent = parent_of(cover, child);
 
-        child->is_orphan =
-            !parent && !child->is_root && (child->has_log || child->is_brief);
+        child->is_orphan = is_orphan(child, parent);
         if (!parent)
             parent = root_above(cover, child);
         if (parent && parent != child)

@@ -67,7 +67,7 @@ struct jr_cover_process {
     uint64_t end_ns;    /* when it was waited for; 0: not known */
     uint8_t has_log, is_root;
     uint8_t is_brief;  /* it has no log, as no sample found it */
-    uint8_t is_orphan; /* its parent is not known, and it is in nobody's time */
+    uint8_t is_orphan; /* nobody is known to have waited for it */
     uint8_t supposed;  /* reaped_ns is nobody's word, but what is left over */
     const struct jr_tree_line *reason; /* why it cannot be profiled, or NULL */
 };

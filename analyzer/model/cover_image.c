@@ -354,7 +354,8 @@ ancestor_of(const struct some *waiters, const struct jr_cover_process *orphan)
 
         if (one != orphan && left && used <= jr_add(left, JR_COVER_INNER_NS) &&
             one->last.ppid != orphan->last.pid &&
-            one->last.begin_ns <= orphan->last.begin_ns &&
+            jr_cover_less(one->last.begin_ns, one->last.unlogged_ns) <=
+                orphan->last.begin_ns &&
             (!one->end_ns || one->end_ns >= orphan->last.begin_ns) &&
             (!found || left < left_of(found)))
             found = one;

@@ -318,9 +318,54 @@ static void names_parents_of_the_unseen(void **state)
     }
 }
 
+/* In a sandbox no child's line tells its time.  A make whose log began with its
+ * only sample, after the compilers that its brief drivers executed, waited for
+ * them; so did a process for its child's child, where the child executed a
+ * program that left no word. */
+static void finds_waiters_for_all(void **state)
+{
+    (void)state;
+    for (int executed = 0; executed < 2; executed++) {
+        struct jr_cover cover = {0};
+        struct jr_tree tree;
+
+        parse("99 jprof-run root=9 pid=9 cpu=640000000 wall=9 status=0 "
+              "path=/sh args=sh%00\n",
+              &tree, 0);
+        add_below(&cover, &tree, 9,
+                  (struct jr_cover_image){.pid = 9,
+                                          .begin_ns = 90,
+                                          .unlogged_ns = 80,
+                                          .cpu_ns = 20 * MS,
+                                          .sampled_ns = 20 * MS,
+                                          .children_ns = 620 * MS,
+                                          .ended = 1});
+        if (executed)
+            add_below(&cover, &tree, 9,
+                      (struct jr_cover_image){.pid = 12,
+                                              .ppid = 9,
+                                              .begin_ns = 30,
+                                              .cpu_ns = 20 * MS,
+                                              .sampled_ns = 20 * MS});
+        add_below(&cover, &tree, 9,
+                  (struct jr_cover_image){.pid = 14,
+                                          .ppid = 12,
+                                          .begin_ns = 50,
+                                          .cpu_ns = 600 * MS,
+                                          .sampled_ns = 600 * MS,
+                                          .ended = 1});
+        jr_cover_finish(&cover, 1);
+        assert_int_equal(cover.ngaps, 0);
+        assert_int_equal(cover.cpu_ns, 640 * MS);
+        jr_cover_free(&cover);
+        jr_tree_file_free(&tree);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_waiters_for_all),
         cmocka_unit_test(tells_apart_processes_of_one_number),
         cmocka_unit_test(tells_of_ends),
         cmocka_unit_test(does_not_take_chance_for_a_gap),
