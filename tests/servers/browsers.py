@@ -171,8 +171,9 @@ def summary(folder):
 
 def role(run):
     """What a browser's process is for, by its command line."""
-    told = [keys["cmdline"].replace("\0", " ").split()
-            for _, keys in run.events("process") if keys.get("cmdline")]
+    told = [keys.get("cmdline", "").replace("\0", " ").split()
+            for _, keys in run.events("process")]
+    told = [words for words in told if words]   # not yet given its own
     if not told:
         return "?"
     if "-contentproc" in told[-1]:
