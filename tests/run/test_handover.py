@@ -37,7 +37,7 @@ class Handover(Case):
                            key=lambda log: len(decode.load(log))))
         return info.st_size, info.st_blocks * 512
 
-    def further(self, how, count=1, handed=1, seconds="0.3"):
+    def further(self, how, count=1, handed=1, seconds="0.3", flags=FLAGS):
         """The runs of a program that executes itself again out of the folder's
         sight, `count` times, and whether each has its time and names."""
         argv = [program("mounts"), "unshare", self.dir, seconds, how]
@@ -45,7 +45,7 @@ class Handover(Case):
         if plain.status == 77:
             raise lacking("the right to have mounts of one's own")
         self.assertEqual((plain.status, plain.err), (5, ""))
-        done = self.run_program(*argv, flags=FLAGS)
+        done = self.run_program(*argv, flags=flags)
         self.assertEqual((done.status, done.err), (5, ""))
         self.assertEqual(self.without_kept(done.out, True, 1 + handed),
                          plain.out)
@@ -139,6 +139,12 @@ class Handover(Case):
     def test_further_without_the_library(self):
         """It is not given the log."""
         self.further("naked", handed=0)
+
+    def test_further_with_a_ring(self):
+        """What the program executes has an area, and no ring."""
+        runs = self.further("fork", flags=FLAGS + " JP_CIRCULAR=200K")
+        self.assertEqual([run.header["ring_bytes"] for run in runs],
+                         [200 << 10, 0])
 
     def test_further_at_once(self):
         """Eight processes make room for themselves in one log."""

@@ -131,14 +131,15 @@ static void tell_place_sig(void)
 int jp_annex_keep_sig(uint64_t *device, uint64_t *inode)
 {
     if (!annex.handed && atomic_load(&jp_log.state) == JP_LOG_READY &&
-        jp_share_is_there_sig()) {
+        !jp_log.direct) {
         const int fd = jp_log_open_sig();
         annex.fd = fd >= 0 ? jp_sys_keep_sig(fd) : 0;
         annex.device = jp_log.device;
         annex.inode = jp_log.inode;
-        /* From here on, several processes make the file longer. */
-        jp_log.shared = annex.fd != 0;
-        if (annex.fd != 0)
+        /* From here on, others make the file longer.  (A ring is mapped as a
+         * whole.) */
+        jp_log.shared = annex.fd != 0 && jp_share_is_there_sig();
+        if (jp_log.shared)
             tell_place_sig();
     }
     *device = annex.device;

@@ -12,9 +12,10 @@
 
 /* Keeps this process's log open from here on, by a high descriptor with
  * O_CLOEXEC, for the programs that it executes; it is not opened by its path
- * any more, so the process goes on in the shared area.  Sets *device and
- * *inode to what identifies the log.  Returns the descriptor; 0: none, as there
- * is no log or no area.  Called by the constructor. */
+ * any more, so the process goes on in the shared area or the ring.  Sets
+ * *device and *inode to what identifies the log.  Returns the descriptor; 0:
+ * none, as there is no log, or its file system cannot reserve space.  Called by
+ * the constructor. */
 int jp_annex_keep_sig(uint64_t *device, uint64_t *inode);
 
 /* Takes over such a descriptor, which the program before an exec has passed.
