@@ -31,6 +31,7 @@
 #include "sig/state/process.h"
 
 #define CREATE_WAIT_NS 20000000L
+#define WAITS_MOST 1000U
 
 /* Used by the one thread that makes the log (state CREATING). */
 static struct jp_logname name;
@@ -321,6 +322,7 @@ static void settle_sig(enum jp_log_state state)
 
 int jp_logfile_ensure_sig(void)
 {
+    static uint32_t waits; /* its user is the one that makes the log */
     uint32_t state = JP_LOG_NONE;
     if (atomic_load(&jp_log.state) == JP_LOG_READY)
         return 0;
@@ -338,7 +340,8 @@ int jp_logfile_ensure_sig(void)
         jp_usage_note_sig();
         return 0;
     }
-    if (error == -EAGAIN) { /* the sample waits, and the next one tries */
+    /* The annex is locked: the sample waits, and the next one tries. */
+    if (error == -EAGAIN && jp_annex_is_handed_sig() && waits++ < WAITS_MOST) {
         settle_sig(JP_LOG_NONE);
         return error;
     }
