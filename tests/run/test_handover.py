@@ -37,16 +37,22 @@ class Handover(Case):
                            key=lambda log: len(decode.load(log))))
         return info.st_size, info.st_blocks * 512
 
-    def further(self, how, count=1, handed=1, seconds="0.3", flags=FLAGS):
-        """The runs of a program that executes itself again out of the folder's
-        sight, `count` times, and whether each has its time and names."""
-        argv = [program("mounts"), "unshare", self.dir, seconds, how]
+    def outputs(self, flags, *arguments):
+        """The program's output without the library and with it."""
+        argv = [program("mounts"), *arguments]
         plain = self.run_program(*argv, preload=False)
         if plain.status == 77:
             raise lacking("the right to have mounts of one's own")
         self.assertEqual((plain.status, plain.err), (5, ""))
         done = self.run_program(*argv, flags=flags)
         self.assertEqual((done.status, done.err), (5, ""))
+        return plain, done
+
+    def further(self, how, handed=1, seconds="0.3", flags=FLAGS):
+        """The runs of a program that executes itself again out of the folder's
+        sight, `handed` times under the library, and whether each has its time
+        and names."""
+        plain, done = self.outputs(flags, "unshare", self.dir, seconds, how)
         self.assertEqual(self.without_kept(done.out, True, 1 + handed),
                          plain.out)
         runs = [run for log in self.log_names()
@@ -64,19 +70,13 @@ class Handover(Case):
     def check(self, how, flags=FLAGS, hidden=True, has_log=True):
         with open(self.path("jprof.here"), "wb"):
             pass
-        argv = [program("mounts"), how, self.dir, "0.3"]
-        plain = self.run_program(*argv, preload=False)
-        if plain.status == 77:
-            raise lacking("the right to have mounts of one's own")
-        self.assertEqual((plain.status, plain.err), (5, ""))
-        done = self.run_program(*argv, flags=flags)
-        self.assertEqual((done.status, done.err), (5, ""))
+        plain, done = self.outputs(flags, how, self.dir, "0.3")
         self.assertEqual(self.without_kept(done.out, has_log and hidden),
                          plain.out)
         self.assertIn("seen %d\n" % (not hidden), done.out)
         runs = [run for log in self.log_names()
                 for run in decode.load(self.path(log))]
-        weights = [sum(sample[2] for sample in run.samples) for run in runs]
+        weights = [self.cpu_ns(run) for run in runs]
         if has_log:
             self.assertGreater(max(weights), 0.27e9)
         else:
@@ -148,7 +148,7 @@ class Handover(Case):
 
     def test_further_at_once(self):
         """Eight processes make room for themselves in one log."""
-        runs = self.further("many", 8, 8, "0.5")
+        runs = self.further("many", 8, "0.5")
         self.assertEqual(len({run.header["pid"] for run in runs}), 9)
         self.assertLess(self.sizes()[1], 2 << 20)   # of disk space
 
