@@ -37,11 +37,6 @@
 static struct jp_logname name;
 static char line[JP_MAP_LINE_MAX];
 
-static uint64_t align_sig(uint64_t offset)
-{
-    return (offset + JP_LOG_ALIGN - 1) & ~(uint64_t)(JP_LOG_ALIGN - 1);
-}
-
 /* Opens a finished run's log and locks it.  Whoever unlinks or continues a log
  * holds its lock, so only one of several processes does.  Fills *ours.
  * Returns the descriptor, or -EEXIST when the log cannot be taken: it is not
@@ -134,7 +129,7 @@ static int make_header_sig(int fd)
     jp_log.device = info.st_dev;
     jp_log.inode = info.st_ino;
     jp_log.user = info.st_uid;
-    jp_log.start = align_sig((uint64_t)info.st_size);
+    jp_log.start = jp_log_align_sig((uint64_t)info.st_size);
     jp_log.path = name.log;
     jp_log.pid = jp_owner->pid;
     jp_log.shared = 0;

@@ -114,6 +114,8 @@ int jp_handover_take(void)
 
 int jp_handover_pass(const struct jp_target *target)
 {
+    if (!jp_sys_guard_is_kept() && jp_annex_fd_sig() == 0)
+        return 0;
     if (!jp_local_is_vfork_child())
         atomic_fetch_add(&passing, 1);
     if ((jp_sys_guard_pass(1) || jp_annex_pass_sig(1)) &&
@@ -139,13 +141,12 @@ void jp_handover_forked(void)
 void jp_handover_end(void)
 {
     uint64_t values[FIELDS];
-    if (jp_process_ready_sig())
-        values[0] = (uint64_t)jp_annex_keep_sig(values + 1, values + 2);
-    jp_sys_guard_leave();
     if (jp_process_ready_sig()) {
+        /* The log is opened by the folder, before that is left. */
+        values[0] = (uint64_t)jp_annex_keep_sig(values + 1, values + 2);
         tell(values);
-        return;
-    }
-    if (read_field(values))
+    } else if (read_field(values)) {
         refuse(values);
+    }
+    jp_sys_guard_leave();
 }

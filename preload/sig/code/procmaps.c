@@ -5,7 +5,6 @@
 #include "procmaps.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 

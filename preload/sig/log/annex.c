@@ -19,8 +19,6 @@
 #include "sig/os/text.h"
 #include "sig/state/process.h"
 
-/* Bytes of address space at most; of a nearly full disk less is taken. */
-#define AREA (4U << 20)
 #define LAST offsetof(struct jp_log_header, last_area)
 #define TRIES 200U /* to lock the file; the next sample tries again */
 
@@ -30,13 +28,18 @@ static struct {
     uint64_t device, inode;
 } annex;
 
-/* Whether a descriptor is of the log. */
+/* Whether a descriptor is of the log.  Fills *info. */
+static int ask_sig(int fd, struct stat *info)
+{
+    return fd > 0 && jp_sys_fstat_sig(fd, info) == 0 &&
+           S_ISREG(info->st_mode) && info->st_dev == annex.device &&
+           info->st_ino == annex.inode;
+}
+
 static int is_log_sig(int fd)
 {
     struct stat info = {0};
-    return fd > 0 && jp_sys_fstat_sig(fd, &info) == 0 &&
-           S_ISREG(info.st_mode) && info.st_dev == annex.device &&
-           info.st_ino == annex.inode;
+    return ask_sig(fd, &info);
 }
 
 int jp_annex_is_handed_sig(void)
@@ -103,9 +106,7 @@ static long lock_sig(short how)
 static uint64_t length_sig(void)
 {
     struct stat info;
-    return is_log_sig(annex.fd) && jp_sys_fstat_sig(annex.fd, &info) == 0
-               ? (uint64_t)info.st_size
-               : 0;
+    return ask_sig(annex.fd, &info) ? (uint64_t)info.st_size : 0;
 }
 
 /* Where the next area may begin in a log of so many bytes: behind what the last
@@ -117,9 +118,7 @@ static uint64_t place_sig(uint64_t length)
     if (last != 0 && last % JP_LOG_ALIGN == 0 && last < length &&
         length - last >= JP_LOG_ALIGN)
         next = jp_share_left_sig(annex.fd, last, length);
-    return next != 0
-               ? next
-               : (length + JP_LOG_ALIGN - 1) & ~(uint64_t)(JP_LOG_ALIGN - 1);
+    return next != 0 ? next : jp_log_align_sig(length);
 }
 
 static void tell_place_sig(void)
@@ -156,7 +155,7 @@ int jp_annex_make_sig(void)
     const uint64_t length = length_sig();
     if (length >= JP_LOG_HEADER_SIZE) {
         atomic_store(&jp_log.next, place_sig(length));
-        made = jp_share_make_sig(annex.fd, AREA);
+        made = jp_share_make_sig(annex.fd, JP_SHARE_BYTES);
     }
     if (made)
         tell_place_sig();

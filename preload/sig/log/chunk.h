@@ -49,6 +49,12 @@ struct jp_log {
 };
 extern struct jp_log jp_log;
 
+/* The first offset from this one on where a header or chunk may begin. */
+static inline uint64_t jp_log_align_sig(uint64_t offset)
+{
+    return (offset + JP_LOG_ALIGN - 1) & ~(uint64_t)(JP_LOG_ALIGN - 1);
+}
+
 /* Opens the log for reading and writing, if it is still the file that was
  * made.  The caller closes the descriptor.  -errno otherwise; -ESTALE: another
  * file. */

@@ -14,7 +14,6 @@
 #include "sig/os/sys.h"
 #include "sig/state/config.h"
 
-#define AREA (4U << 20)
 #define RING_LARGEST (64U << 20)
 
 static uint8_t *_Atomic memory;
@@ -45,7 +44,7 @@ void jp_reserve_make_sig(void)
     if (jp_config.ring_bytes != 0)
         map_ring_sig(fd);
     else
-        jp_share_make_sig(fd, AREA);
+        jp_share_make_sig(fd, JP_SHARE_BYTES);
     jp_sys_close_sig(fd);
 }
 

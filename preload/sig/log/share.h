@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The size of an area: address space, of which is used what is needed. */
+#define JP_SHARE_BYTES (4U << 20)
+
 /* Maps an area of at most `most` bytes behind what is used of the log, which
  * is open as fd; a smaller one when the disk is nearly full.  Returns whether
  * there is an area now. */

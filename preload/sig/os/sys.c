@@ -162,6 +162,11 @@ static int is_kept_sig(void)
     return guard.kept > 0 && is_folder_sig(guard.kept);
 }
 
+int jp_sys_guard_is_kept(void)
+{
+    return guard.kept > 0;
+}
+
 int jp_sys_keep_sig(int fd)
 {
     long high = jp_sys_sig(SYS_fcntl, fd, F_DUPFD_CLOEXEC, KEPT_HIGH, 0, 0);

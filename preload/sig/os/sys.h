@@ -46,6 +46,9 @@ void jp_sys_guard(const char *folder, const char *other, uint64_t device,
  * it.  Returns the descriptor; 0: none. */
 int jp_sys_guard_keep(uint64_t *device, uint64_t *inode);
 
+/* Whether it has a number for such a descriptor; makes no system call. */
+int jp_sys_guard_is_kept(void);
+
 /* Takes over such a descriptor, which the program before an exec has passed,
  * and guards the folder from here on.  Returns 0, and leaves the descriptor
  * alone, if another file is open there. */
