@@ -130,7 +130,8 @@ $(B)/preload/sig/files/%.o $(B)/preload/sig/jit/%.o $(B)/preload/sig/os/%.o \
 $(B)/preload/sig/clock/clock.o $(B)/preload/sig/clock/clock_itimer.o \
 $(B)/preload/sig/clock/clock_perf.o $(B)/preload/sig/clock/process_timer.o \
 $(B)/preload/sig/clock/rtc.o $(B)/preload/sig/clock/unseen.o \
-$(B)/preload/sig/clock/traced.o $(B)/preload/sig/clock/clock_timer.o \
+$(B)/preload/sig/wall/traced.o $(B)/preload/sig/clock/clock_timer.o \
+$(B)/preload/sig/timers/timer.o \
 $(B)/preload/sig/adopt.o $(B)/preload/sig/control.o \
 $(B)/preload/sig/logfile.o $(B)/preload/sig/log/annex.o \
 $(B)/preload/sig/log/share.o $(B)/preload/sig/log/reserve.o \
@@ -139,7 +140,7 @@ $(B)/preload/sig/code/maps.o $(B)/preload/sig/code/module.o \
 $(B)/preload/sig/code/procmaps.o $(B)/preload/sig/owned_signals.o \
 $(B)/preload/sig/state/dispatched.o $(B)/preload/sig/unwind/cfi/cfi_module.o \
 $(B)/preload/sig/unwind/walk_rare.o $(B)/preload/sig/unwind/walk_libunwind.o \
-$(B)/preload/sig/unwind/shake.o $(B)/preload/sig/clock/left.o \
+$(B)/preload/sig/unwind/shake.o $(B)/preload/sig/timers/left.o \
 $(B)/preload/sig/unwind/cfi/cfi_expr.o $(B)/preload/sig/unwind/cfi/cfi_ready.o \
 $(B)/preload/sig/unwind/walk_back.o \
 $(B)/preload/sig/unwind/walk_first.o: SIGFLAGS += $(if \

@@ -17,7 +17,7 @@
 
 #include "sampling.h"
 #include "sig/clock/clock.h"
-#include "sig/clock/clock_timer.h"
+#include "sig/timers/timer.h"
 #include "sig/clock/process_timer.h"
 #include "sig/os/dirent.h"
 #include "sig/os/sys.h"

@@ -20,7 +20,7 @@
 #include "fake_kernel.h"
 #include "../../preload/sig/adopt.h"
 #include "../../preload/sig/clock/clock.h"
-#include "../../preload/sig/clock/clock_real.h"
+#include "../../preload/sig/wall/clock_real.h"
 #include "../../preload/sig/clock/clock_timer.h"
 #include "../../preload/sig/clock/process_timer.h"
 #include "../../preload/sig/state/buffer.h"

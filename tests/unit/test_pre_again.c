@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "../../preload/sig/clock/clock_real.h"
+#include "../../preload/sig/wall/clock_real.h"
 #include "../../preload/sig/log/again.h"
 #include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/state/config.h"

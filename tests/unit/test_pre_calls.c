@@ -17,7 +17,7 @@
 #include "in_range.h"
 #include "fake_kernel.h"
 #include "../../preload/sig/clock/clock.h"
-#include "../../preload/sig/clock/clock_real.h"
+#include "../../preload/sig/wall/clock_real.h"
 #include "../../preload/sig/state/process.h"
 #include "../../preload/sig/state/thread.h"
 

@@ -17,9 +17,9 @@
 #include "in_range.h"
 #include "fake_kernel.h"
 #include "../../preload/sig/clock/clock.h"
-#include "../../preload/sig/clock/clock_real.h"
-#include "../../preload/sig/clock/delay.h"
-#include "../../preload/sig/clock/strata.h"
+#include "../../preload/sig/wall/clock_real.h"
+#include "../../preload/sig/wall/delay.h"
+#include "../../preload/sig/wall/strata.h"
 #include "../../preload/sig/state/process.h"
 #include "../../preload/sig/state/thread.h"
 

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "../../preload/sig/clock/delay.h"
+#include "../../preload/sig/wall/delay.h"
 #include "../../preload/sig/code/procmaps.h"
 #include "../../preload/sig/os/own.h"
 #include "../../preload/sig/os/sys.h"

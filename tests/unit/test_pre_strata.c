@@ -18,9 +18,10 @@
 #include "in_range.h"
 #include "fake_kernel.h"
 #include "../../preload/sig/clock/clock.h"
-#include "../../preload/sig/clock/clock_real.h"
+#include "../../preload/sig/wall/clock_real.h"
 #include "../../preload/sig/clock/clock_timer.h"
-#include "../../preload/sig/clock/queues.h"
+#include "../../preload/sig/timers/timer.h"
+#include "../../preload/sig/wall/queues.h"
 #include "../../preload/sig/state/process.h"
 #include "../../preload/sig/state/thread.h"
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "../../preload/sig/clock/traced.h"
+#include "../../preload/sig/wall/traced.h"
 
 #define SECOND 1000000000ULL
 

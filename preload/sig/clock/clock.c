@@ -10,8 +10,9 @@
 
 #include "clock_itimer.h"
 #include "clock_perf.h"
-#include "clock_real.h"
+#include "sig/wall/clock_real.h"
 #include "clock_timer.h"
+#include "sig/timers/timer.h"
 #include "process_timer.h"
 #include "rtc.h"
 #include "sig/files/notes.h"
@@ -20,7 +21,7 @@
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
-#include "used.h"
+#include "sig/timers/used.h"
 
 /* The rows of all kinds. */
 static const struct jp_clock_kind *const kinds[] = {

@@ -13,7 +13,7 @@
 
 #include "clock_timer.h"
 #include "jp_log.h"
-#include "used.h"
+#include "sig/timers/used.h"
 #include "sig/arch/arch.h"
 #include "sig/files/notes.h"
 #include "sig/os/sys.h"

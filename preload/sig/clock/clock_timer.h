@@ -1,58 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * POSIX timers that signal their own thread (SIGEV_THREAD_ID,
- * timer_create(2)): the clock of CPU time, and what it shares with the
- * real-time clock.  Times are in ns.
+ * The clock kind that counts CPU time by one timer for each thread.
  * Runs in: handler, any thread. */
 #ifndef JP_CLOCK_TIMER_H
 #define JP_CLOCK_TIMER_H
 
-#include <signal.h>
-#include <stdint.h>
-#include <time.h>
-
 #include "sig/state/clock_kind.h"
 
-struct jp_thread;
-
-/* The kind that counts CPU time by one timer for each thread. */
 extern const struct jp_clock_kind jp_clock_timer;
-
-/* A random number from 1 to `most`. */
-uint64_t jp_clock_random_sig(uint32_t salt, uint64_t most);
-
-/* A random number of the exponential distribution, whose mean is `mean`, below
- * 2^43; at most 23 times as much, and at least 1. */
-uint64_t jp_clock_exponential_sig(uint32_t salt, uint64_t mean);
-
-/* A hash of `value`: the same for the same value. */
-uint64_t jp_clock_hash_sig(uint64_t value);
-
-/* Makes a timer that runs out in `first` ns and then every `period` ns (0:
- * never again).  Returns the kernel's id of it, which the caller deletes, or
- * -errno. */
-int jp_clock_make_timer_sig(clockid_t clock, struct sigevent *event,
-                            uint64_t first, uint64_t period);
-
-/* Makes such a timer whose signal goes to a thread and names its record. */
-int jp_clock_thread_timer_sig(const struct jp_thread *thread, clockid_t clock,
-                              uint64_t first, uint64_t period);
-
-/* Sets a timer anew; first 0 stops it.  A refusal has no effect. */
-void jp_clock_set_timer_sig(int timer, uint64_t first, uint64_t period);
-
-/* The same past the filters that jprof knows (sig/os/filter.h): for a caller
- * who has added a filter there that the kernel does not have yet. */
-void jp_clock_set_timer_last_sig(int timer, uint64_t first, uint64_t period);
-
-/* For both kinds with a POSIX timer for each thread: `owns`, `find` and
- * `disarm` of struct jp_clock_kind.  disarm deletes all timers of the
- * thread. */
-int jp_clock_timer_owns_sig(const struct jp_signal *signal);
-struct jp_thread *jp_clock_timer_find_sig(const struct jp_signal *signal);
-void jp_clock_timer_disarm_sig(struct jp_thread *thread);
-
-/* The weight of a timer's signal, from its overrun count (si_overrun). */
-uint64_t jp_clock_weight_sig(int overrun);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
-#include "clock_timer.h"
+#include "sig/timers/timer.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 

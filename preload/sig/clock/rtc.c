@@ -8,7 +8,7 @@
 #include <linux/rtc.h>
 #include <sys/syscall.h>
 
-#include "clock_real.h"
+#include "sig/wall/clock_real.h"
 #include "jp_log.h"
 #include "sig/os/sys.h"
 #include "sig/state/budget.h"

@@ -22,7 +22,7 @@
 #include "sig/os/sys.h"
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
-#include "used.h"
+#include "sig/timers/used.h"
 
 /* Less CPU time than this, as a thread uses at its end after it was last asked
  * for, is no record. */

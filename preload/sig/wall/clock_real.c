@@ -25,10 +25,10 @@
 
 #include <sys/syscall.h>
 
-#include "clock_timer.h"
+#include "sig/timers/timer.h"
 #include "delay.h"
 #include "jp_log.h"
-#include "left.h"
+#include "sig/timers/left.h"
 #include "queues.h"
 #include "sig/arch/arch.h"
 #include "sig/os/sys.h"
@@ -37,7 +37,7 @@
 #include "still.h"
 #include "strata.h"
 #include "traced.h"
-#include "used.h"
+#include "sig/timers/used.h"
 #include "weigh.h"
 
 /* The stratum of a waiting thread is the time that it has been in its wait, or

@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
-#include "clock_timer.h"
-#include "left.h"
+#include "sig/timers/timer.h"
+#include "sig/timers/left.h"
 #include "sig/os/filter.h"
 #include "sig/os/sys.h"
 #include "sig/state/process.h"

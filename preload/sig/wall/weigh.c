@@ -9,7 +9,7 @@
  * thread off the CPU lack or get. */
 #include "weigh.h"
 
-#include "left.h"
+#include "sig/timers/left.h"
 #include "sig/state/process.h"
 #include "sig/state/thread.h"
 #include "strata.h"

@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-#include "clock_timer.h"
+#include "sig/timers/timer.h"
 
 #define PLACES 256U
 
