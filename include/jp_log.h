@@ -37,7 +37,9 @@
     X(MONOTONIC, "", "monotonic", "real time, a timer per thread")             \
     X(RTC, "", "rtc", "real time, /dev/rtc")                                   \
     X(PERF, "perf", "perf", "CPU time, the perf clock per thread")             \
-    X(ITIMER, "itimer", "itimer", "CPU time, one timer for the process")
+    X(ITIMER, "itimer", "itimer", "CPU time, one timer for the process")       \
+    X(HRTIMER, "hrtimer", "hrtimer",                                           \
+      "CPU time, a high-resolution timer per thread")
 
 #define JP_CLOCK_ID(id, name, word, text) JP_CLOCK_##id,
 enum jp_clock { JP_CLOCKS(JP_CLOCK_ID) JP_CLOCK_COUNT };

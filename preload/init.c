@@ -28,6 +28,7 @@
 #include "sig/adopt.h"
 #include "sig/arch/arch.h"
 #include "sig/clock/clock.h"
+#include "sig/clock/first.h"
 #include "sig/clock/rtc.h"
 #include "sig/code/maps.h"
 #include "sig/control.h"

@@ -61,7 +61,8 @@ SANITIZE := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined \
 
 # Functions of the library's of which a test has its own: __wrap_NAME.
 FAKE_KERNEL := jp_sys_clock_sig jp_sys_sig jp_delay_sig
-$(B)/tests/unit/test_pre_weights $(B)/tests/unit/test_pre_means: \
+$(B)/tests/unit/test_pre_weights $(B)/tests/unit/test_pre_means \
+  $(B)/tests/unit/test_pre_hrtimer: \
   WRAP := $(FAKE_KERNEL) \
   jp_sys_map_file_sig jp_sys_unmap_sig jp_sys_close_sig
 $(B)/tests/unit/test_pre_last $(B)/tests/unit/test_pre_weights_real \
@@ -311,6 +312,7 @@ lint: all ## gate, layers, shape, analyzers, manual pages, both compilers
 
 -include tests/bench/bench.mk
 -include tests/transparency/transparency.mk
+include tests/rhythm/rhythm.mk
 include tests/wall/wall.mk
 include tests/readers/readers.mk
 -include tests/servers/servers.mk

@@ -27,6 +27,23 @@
 #include "sig/state/thread.h"
 #include "trap.h"
 
+/* At most so many handlers are seen to wait for their first instruction. */
+#define HANDLERS_AT_ONCE 8U
+
+/* Signals that come at once are delivered one behind the other: each has its
+ * frame on the stack, and the last one's handler runs first.  Returns the
+ * context that lies below the frames of handlers that have not begun. */
+static const ucontext_t *interrupted_sig(const ucontext_t *context)
+{
+    for (unsigned i = 0; i < HANDLERS_AT_ONCE; i++) {
+        const ucontext_t *below = jp_arch_entered_sig(context);
+        if (below == NULL)
+            break;
+        context = below;
+    }
+    return context;
+}
+
 /* Ends a signal of the thread's own clock: charges it to the budget, and sets
  * the clock if the period has changed. */
 static void leave_sig(struct jp_thread *thread, const struct jp_visit *visit,
@@ -155,7 +172,7 @@ static void take_sig(struct jp_thread *thread, const struct jp_budget *budget,
     const struct jp_due *due = &thread->last.due;
     const uint64_t all = due->cpu + due->before + due->running + due->blocked +
                          due->ready + due->after;
-    jp_sampling_take_due_sig(thread, due, signal->context);
+    jp_sampling_take_due_sig(thread, due, signal->interrupted);
     if (budget != NULL && all != 0)
         jp_sampling_lowered_sig(budget, all);
 }
@@ -272,9 +289,11 @@ static void watch_sig(ucontext_t *context)
         thread = adopt_self_sig();
     if (thread != NULL) {
         ran_sig(thread, context);
+        jp_clock_recover_sig(thread, context);
         const uint64_t weight = jp_unseen_signal_sig(thread);
         if (weight != 0)
-            jp_sampling_take_sig(thread, jp_clock_event_sig(), weight, context);
+            jp_sampling_take_sig(thread, jp_clock_event_sig(), weight,
+                                 interrupted_sig(context));
         jp_names_follow_sig(thread, jp_sys_clock_sig(CLOCK_MONOTONIC));
         stop_late_sig(thread);
     }
@@ -353,9 +372,12 @@ static struct jp_thread *whose_sig(const siginfo_t *info,
 
 static void dispatch_sig(int number, siginfo_t *info, void *context)
 {
-    const struct jp_signal signal = {number, info, context,
+    const struct jp_signal signal = {number,
+                                     info,
+                                     context,
                                      jp_sys_clock_sig(CLOCK_MONOTONIC),
-                                     jp_sampling_same_sig};
+                                     jp_sampling_same_sig,
+                                     interrupted_sig(context)};
     if (info->si_code == SI_TIMER && timer_sig(info, context))
         return;
     if (info->si_code == SI_QUEUE &&
@@ -381,7 +403,7 @@ static void dispatch_sig(int number, siginfo_t *info, void *context)
     else if (kind != NULL)
         shared_clock_sig(kind, thread, &signal);
     else
-        plain_sig(thread, number, context);
+        plain_sig(thread, number, signal.interrupted);
 }
 
 /* The linker's bounds of JP_GATE_SECTION. */

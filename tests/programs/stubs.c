@@ -25,6 +25,10 @@
     X(getitimer) X(getrandom) X(iconv_close) X(io_getevents) X(longjmp)       \
     X(msgrcv) X(msgsnd) X(nanosleep) X(pause) X(poll) X(popen)                \
     X(posix_spawn) X(posix_spawnp) X(ppoll) X(prctl) X(pselect)               \
+    X(cnd_timedwait) X(cnd_wait) X(mtx_lock) X(pthread_barrier_wait)          \
+    X(pthread_cond_clockwait) X(pthread_cond_timedwait) X(pthread_cond_wait)  \
+    X(pthread_join) X(pthread_mutex_lock) X(pthread_rwlock_rdlock)            \
+    X(pthread_rwlock_wrlock) X(thrd_join)                                     \
     X(pthread_create) X(pthread_sigmask) X(read) X(readv) X(recv)             \
     X(recvfrom) X(recvmsg) X(select) X(sem_clockwait) X(sem_timedwait)        \
     X(sem_wait) X(semop) X(semtimedop) X(send) X(sendmsg) X(sendto)           \

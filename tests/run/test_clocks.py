@@ -9,7 +9,7 @@ import unittest
 
 from jprun import LIBRARY, Case, kernel_tick_hz, need, program, quote, weight_s
 
-TIMER, PERF, ITIMER = 1, 4, 5
+TIMER, PERF, ITIMER, HRTIMER = 1, 4, 5, 6
 NO_TIMER, NO_PERF, LOWERED = 8, 14, 16      # counters
 
 
@@ -42,14 +42,11 @@ class Choice(ClockCase):
         self.busy(0.1, flags="JP_START " + flags)
         return self.run_of().header["clock"]
 
-    def test_timer_up_to_the_tick(self):
-        self.assertEqual(self.clock("JP_PERIOD=0.02"), TIMER)
-        self.assertEqual(self.summary(program("busy"), "jprof-log")["clock"],
-                         "thread-cpu")
-
-    def test_perf_above_it(self):
-        self.assertEqual(self.clock("JP_PERIOD=0.0009"),
-                         PERF if perf_allowed() else TIMER)
+    def test_hrtimer_at_any_rate(self):
+        for period in ("0.02", "0.0009"):
+            self.assertEqual(self.clock("JP_PERIOD=" + period), HRTIMER)
+            self.assertEqual(
+                self.summary(program("busy"), "jprof-log")["clock"], "hrtimer")
 
     def test_perf_when_asked_for(self):
         self.assertEqual(self.clock("JP_PERIOD=0.02 JP_CLOCK=perf"),
@@ -68,7 +65,7 @@ class Choice(ClockCase):
     def test_refused_perf_is_said(self):
         done = self.run_program(
             program("refuse"), "perf-event-open", program("busy"), "1",
-            flags="JP_START JP_PERIOD=0.001", preload=None,
+            flags="JP_START JP_PERIOD=0.001 JP_CLOCK=perf", preload=None,
             env={"REFUSE_PRELOAD": LIBRARY})
         self.assertEqual((done.status, done.err), (0, ""))
         self.assertEqual(self.run_of().header["clock"], TIMER)
@@ -87,7 +84,8 @@ class PerfClock(ClockCase):
         """Samples a CPU second of a thread that spins; whether the rate was
         lowered; and the samples a second from the first to the last: the
         event's clock goes on while the hypervisor has the CPU."""
-        each, _ = self.loads("spin", 0.5, 1, "JP_PERIOD=%s" % period)
+        each, _ = self.loads("spin", 0.5, 1,
+                             "JP_CLOCK=perf JP_PERIOD=%s" % period)
         tid, cpu = each.popitem()
         run = self.run_of()
         times = [s[0] for s in run.samples if s[1] == tid]
@@ -108,7 +106,7 @@ class PerfClock(ClockCase):
                 self.assertLess(max(each[2] for each in tries), 1.02 * hz)
 
     def test_every_thread_has_its_own(self):
-        each, _ = self.loads("spin", 0.3, 8, "JP_PERIOD=0.001")
+        each, _ = self.loads("spin", 0.3, 8, "JP_CLOCK=perf JP_PERIOD=0.001")
         run = self.run_of()
         for tid, cpu in each.items():
             weight = sum(s[2] for s in run.samples if s[1] == tid) / 1e9
@@ -116,7 +114,7 @@ class PerfClock(ClockCase):
 
     def test_no_descriptor_stays(self):
         live = self.start(program("busy"), "30", flags="JP_START "
-                          "JP_PERIOD=0.001")
+                          "JP_CLOCK=perf JP_PERIOD=0.001")
         live.burn(0.3)
         names = [os.readlink("/proc/%d/fd/%s" % (live.pid, fd))
                  for fd in os.listdir("/proc/%d/fd" % live.pid)]
@@ -131,7 +129,8 @@ class PerfClock(ClockCase):
             limit, most, quote(LIBRARY), quote(program("loads")), seconds,
             threads)
         done = self.run_program("/bin/sh", "-c", lines, preload=None,
-                                flags="JP_START JP_PERIOD=0.001")
+                                flags="JP_START JP_CLOCK=perf "
+                                      "JP_PERIOD=0.001")
         self.assertEqual((done.status, done.err), (0, ""))
         each = {int(tid): float(cpu) for tid, cpu in
                 re.findall(r"thread (\d+) ([\d.]+)", done.out)}
@@ -359,7 +358,7 @@ class NoTimers(ClockCase):
     @unittest.skipUnless(perf_allowed(), "the perf clock is not allowed here")
     def test_perf_at_once(self):
         """An event does not wait for the timer that would open the thread."""
-        run = self.thread_timers("JP_PERIOD=0.001")
+        run = self.thread_timers("JP_CLOCK=perf JP_PERIOD=0.001")
         self.assertEqual(run.header["clock"], PERF)
         self.assertEqual(run.header["counters"][NO_TIMER], 0)
         self.assertLess(abs(weight_s(run) - 3), 0.15)
@@ -369,7 +368,8 @@ class Weights(ClockCase):
     """The sum of the weights is the CPU time, within 2%, on every clock."""
 
     CLOCKS = (("timer", 0.004), ("timer", 0.0001), ("perf", 0.001),
-              ("perf", 0.0001), ("itimer", 0.001))
+              ("perf", 0.0001), ("itimer", 0.001), ("hrtimer", 0.004),
+              ("hrtimer", 0.0001))
 
     def check(self, kind, seconds, threads):
         for clock, period in self.CLOCKS:

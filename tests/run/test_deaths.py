@@ -10,7 +10,9 @@ import unittest
 
 from jprun import Case, decode, program
 
-FLAGS = "JP_DEFER JP_FILENAME=%p.log"
+# No timer expires: a raised signal is lost while a timer's is pending, as
+# standard signals do not queue (signal(7)).
+FLAGS = "JP_DEFER JP_PERIOD=3000 JP_FILENAME=%p.log"
 THREADS = 3
 
 

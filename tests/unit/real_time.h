@@ -108,8 +108,8 @@ static int signal_of(int timer, struct jp_thread *thread, enum found found,
 {
     siginfo_t info = {.si_code = SI_TIMER};
     ucontext_t context = {0};
-    const struct jp_signal signal = {SIGALRM, &info, &context, fake.now_ns,
-                                     answer_same};
+    const struct jp_signal signal = {SIGALRM,     &info,       &context,
+                                     fake.now_ns, answer_same, &context};
     info.si_timerid = timer;
     set_pc(&context, found);
     *due = (struct jp_due){0};

@@ -201,7 +201,7 @@ static void test_clock(void **state)
         assert_non_null(strstr(said, names[i]));
     }
     assert_string_equal(said, "JP_CLOCK=sun is none of auto, timer, perf, "
-                              "itimer; auto is used\n");
+                              "itimer, hrtimer; auto is used\n");
     parse("JP_START JP_CLOCK=");
     assert_int_equal(config.clock, JP_CLOCK_NONE);
     assert_string_not_equal(said, "");

@@ -130,10 +130,12 @@ static void end(struct jp_thread *thread)
 }
 
 /* What a signal of the record's clock stands for, now. */
-static uint64_t due(struct jp_thread *thread, int overrun)
+__attribute__((unused)) static uint64_t due(struct jp_thread *thread,
+                                            int overrun)
 {
     siginfo_t info = {.si_code = SI_TIMER};
-    const struct jp_signal signal = {SIGPROF, &info, NULL, fake.now_ns, NULL};
+    const struct jp_signal signal = {
+        .number = SIGPROF, .info = &info, .now_ns = fake.now_ns};
     struct jp_due weight = {0};
     info.si_overrun = overrun;
     assert_true(jp_clock_due_sig(thread->clock.kind, thread, &signal, &weight));
@@ -141,14 +143,14 @@ static uint64_t due(struct jp_thread *thread, int overrun)
     return weight.cpu;
 }
 
-static void run_for(uint64_t ns)
+__attribute__((unused)) static void run_for(uint64_t ns)
 {
     fake.cpu_ns += ns;
     fake.now_ns += ns;
 }
 
 /* The thread has come to a tick: its timer's signal, if that has run out. */
-static uint64_t tick(struct jp_thread *thread)
+__attribute__((unused)) static uint64_t tick(struct jp_thread *thread)
 {
     struct fake_timer *timer = fake_timer(thread->clock.timer);
     assert_non_null(timer);

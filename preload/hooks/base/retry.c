@@ -12,6 +12,7 @@
 
 #include "glibc.h"
 #include "sig/arch/arch.h"
+#include "sig/clock/clock_hrtimer.h"
 #include "sig/os/restart.h"
 #include "sig/os/sys.h"
 #include "sig/owned_signals.h"
@@ -24,7 +25,18 @@
 #define OTHERS_CPU_NS 10000000U
 #define OTHERS_MOST_NS 1000000000U
 
-int jp_retry_begin(struct jp_retry *retry)
+__attribute__((noinline)) int jp_retry_begin(struct jp_retry *retry)
+{
+    return jp_retry_begin_as(retry, __builtin_return_address(0));
+}
+
+void jp_retry_end(struct jp_retry *retry)
+{
+    if (retry->thread != NULL)
+        jp_hrtimer_leave_wait_sig(retry->thread, retry->outer);
+}
+
+int jp_retry_begin_as(struct jp_retry *retry, const void *call)
 {
     if (atomic_load(&jp_owned.hushed) != 0)
         return 0;
@@ -39,6 +51,9 @@ int jp_retry_begin(struct jp_retry *retry)
         atomic_load_explicit(&jp_process.handled, memory_order_relaxed);
     retry->told = atomic_load(&retry->thread->hooks.told);
     retry->theirs = jp_local.theirs;
+    /* (The low bits of addresses behind calls of one function differ.) */
+    retry->outer = jp_hrtimer_enter_wait_sig(
+        retry->thread, (uint64_t)(uintptr_t)retry, (uintptr_t)call >> 2);
     return 1;
 }
 
@@ -184,6 +199,8 @@ void jp_retry_force_eintr(ucontext_t *context)
 uint64_t jp_retry_out(void)
 {
     struct jp_thread *thread = known_thread();
+    if (thread != NULL)
+        jp_hrtimer_resume_sig(thread);
     return thread != NULL ? atomic_exchange(&thread->hooks.entered, 0) : 0;
 }
 

@@ -22,11 +22,22 @@ struct jp_retry {
     uint32_t told, handled; /* jp_thread_hooks.told and jp_process.handled
                                when the call began */
     uint32_t theirs;        /* jp_local.theirs */
+    uint64_t outer;         /* of jp_hrtimer_enter_wait_sig */
 };
+
+/* Declares a struct jp_retry whose call ends where its scope does. */
+#define JP_RETRY(name)                                                         \
+    struct jp_retry name __attribute__((cleanup(jp_retry_end))) = {0}
 
 /* Called before a call.  Returns 0 where no signal of jprof's can come; the
  * hook then makes the call as it is. */
 int jp_retry_begin(struct jp_retry *retry);
+
+/* The same; call: names the hook (jp_hrtimer_enter_wait_sig). */
+int jp_retry_begin_as(struct jp_retry *retry, const void *call);
+
+/* Called when the hook is done, whether or not the call was begun. */
+void jp_retry_end(struct jp_retry *retry);
 
 /* Called after a call that failed with EINTR or did less than it was asked to.
  * True if jprof's handler ran since the previous call of this function (or of
@@ -86,7 +97,7 @@ void jp_retry_back(uint64_t entered);
  * ran.  Is the call's last result. */
 #define JP_AGAIN(call)                                                         \
     ({                                                                         \
-        struct jp_retry retry_;                                                \
+        JP_RETRY(retry_);                                                      \
         const int may_ = jp_retry_begin(&retry_);                              \
         __typeof__(call) result_;                                              \
         do                                                                     \
@@ -101,7 +112,7 @@ void jp_retry_back(uint64_t entered);
  * timeout: NULL or too long a time is given as it is. */
 #define JP_AGAIN_WITHIN(timeout, call)                                         \
     ({                                                                         \
-        struct jp_retry retry_;                                                \
+        JP_RETRY(retry_);                                                      \
         const struct timespec *left = timeout;                                 \
         struct timespec time_;                                                 \
         const int may_ = jp_retry_begin(&retry_);                              \

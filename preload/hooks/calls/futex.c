@@ -18,19 +18,19 @@
 
 int jp_futex_waits(const long a[7])
 {
-    return a[0] == SYS_futex && a[4] != 0 &&
+    return a[0] == SYS_futex &&
            (OPERATION(a) == FUTEX_WAIT || OPERATION(a) == FUTEX_WAIT_BITSET);
 }
 
 long jp_futex_wait(jp_syscall_function *real, const long a[7])
 {
-    struct jp_retry retry;
+    JP_RETRY(retry);
     struct timespec left;
     const struct timespec *time = (const struct timespec *)a[4];
     const int may = jp_retry_begin(&retry);
     const int64_t begun = may ? jp_retry_now() : 0;
     long result = real(a[0], a[1], a[2], a[3], a[4], a[5], a[6]);
-    if (result >= 0 || errno != EINTR || !may)
+    if (result >= 0 || errno != EINTR || !may || a[4] == 0)
         return result;
     /* The kernel has read the time-out, so there is one to read. */
     int64_t deadline =

@@ -95,7 +95,7 @@ JP_HOOK_INSTEAD(int, io_getevents,
                  struct timespec *timeout),
                 get_events)
 {
-    struct jp_retry retry;
+    JP_RETRY(retry);
     const int may = jp_retry_begin(&retry);
     const int64_t deadline = may ? jp_retry_deadline(timeout) : JP_NEVER;
     int result = get_events(context, least, most, events, timeout);

@@ -33,6 +33,13 @@ struct wait {
     fd_set **sets;
 };
 
+static void end_wait(struct wait *wait)
+{
+    jp_retry_end(&wait->retry);
+}
+
+#define JP_WAIT(name) struct wait name __attribute__((cleanup(end_wait)))
+
 static int64_t after_ms(int timeout)
 {
     return timeout < 0 ? JP_NEVER : jp_retry_now() + (int64_t)timeout * 1000000;
@@ -83,7 +90,7 @@ static int poll_again(struct wait *wait, const struct timespec *left,
 JP_HOOK(int, poll, (struct pollfd * fds, nfds_t count, int timeout))
 {
     JP_REAL(poll)
-    struct wait wait = {.again = poll_again, .subject = fds, .count = count};
+    JP_WAIT(wait) = {.again = poll_again, .subject = fds, .count = count};
     if (timeout == 0 || !jp_retry_begin(&wait.retry))
         return real(fds, count, timeout);
     wait.deadline = after_ms(timeout);
@@ -95,7 +102,7 @@ JP_HOOK(int, ppoll,
          const sigset_t *mask))
 {
     JP_REAL(ppoll)
-    struct wait wait = {.again = poll_again, .subject = fds, .count = count};
+    JP_WAIT(wait) = {.again = poll_again, .subject = fds, .count = count};
     if (!jp_retry_begin(&wait.retry))
         return real(fds, count, timeout, mask);
     wait.deadline = jp_retry_deadline(timeout);
@@ -140,10 +147,10 @@ JP_HOOK(int, select,
 {
     JP_REAL(select)
     fd_set *sets[] = {readable, writable, exceptional};
-    struct wait wait = {.again = select_again,
-                        .count = (unsigned)count,
-                        .sets = sets,
-                        .deadline = JP_NEVER};
+    JP_WAIT(wait) = {.again = select_again,
+                     .count = (unsigned)count,
+                     .sets = sets,
+                     .deadline = JP_NEVER};
     if (!jp_retry_begin(&wait.retry))
         return real(count, readable, writable, exceptional, timeout);
     if (timeout != NULL) {
@@ -168,7 +175,7 @@ JP_HOOK(int, pselect,
 {
     JP_REAL(pselect)
     fd_set *sets[] = {readable, writable, exceptional};
-    struct wait wait = {
+    JP_WAIT(wait) = {
         .again = select_again, .count = (unsigned)count, .sets = sets};
     if (!jp_retry_begin(&wait.retry))
         return real(count, readable, writable, exceptional, timeout, mask);
@@ -188,10 +195,10 @@ JP_HOOK(int, epoll_wait,
         (int fd, struct epoll_event *events, int count, int timeout))
 {
     JP_REAL(epoll_wait)
-    struct wait wait = {.again = epoll_again,
-                        .fd = fd,
-                        .subject = events,
-                        .count = (unsigned)count};
+    JP_WAIT(wait) = {.again = epoll_again,
+                     .fd = fd,
+                     .subject = events,
+                     .count = (unsigned)count};
     if (timeout == 0 || !jp_retry_begin(&wait.retry))
         return real(fd, events, count, timeout);
     wait.deadline = after_ms(timeout);
@@ -203,10 +210,10 @@ JP_HOOK(int, epoll_pwait,
          const sigset_t *mask))
 {
     JP_REAL(epoll_pwait)
-    struct wait wait = {.again = epoll_again,
-                        .fd = fd,
-                        .subject = events,
-                        .count = (unsigned)count};
+    JP_WAIT(wait) = {.again = epoll_again,
+                     .fd = fd,
+                     .subject = events,
+                     .count = (unsigned)count};
     if (!jp_retry_begin(&wait.retry))
         return real(fd, events, count, timeout, mask);
     wait.deadline = after_ms(timeout);
@@ -226,10 +233,10 @@ JP_HOOK(int, epoll_pwait2,
          const struct timespec *timeout, const sigset_t *mask))
 {
     JP_REAL(epoll_pwait2)
-    struct wait wait = {.again = epoll2_again,
-                        .fd = fd,
-                        .subject = events,
-                        .count = (unsigned)count};
+    JP_WAIT(wait) = {.again = epoll2_again,
+                     .fd = fd,
+                     .subject = events,
+                     .count = (unsigned)count};
     if (!jp_retry_begin(&wait.retry))
         return real(fd, events, count, timeout, mask);
     wait.deadline = jp_retry_deadline(timeout);

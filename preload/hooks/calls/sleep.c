@@ -34,7 +34,7 @@ static int is_valid(const struct timespec *time)
 static int relative(__typeof__(clock_nanosleep) *real, clockid_t clock,
                     const struct timespec *time, struct timespec *left)
 {
-    struct jp_retry retry;
+    JP_RETRY(retry);
     if (!jp_retry_begin(&retry))
         return real(clock, 0, time, left);
     /* `left` may be the same object as `time`.  These functions do not set
@@ -55,7 +55,7 @@ static int relative(__typeof__(clock_nanosleep) *real, clockid_t clock,
 static int absolute(__typeof__(clock_nanosleep) *real, clockid_t clock,
                     const struct timespec *time, struct timespec *left)
 {
-    struct jp_retry retry;
+    JP_RETRY(retry);
     if (!jp_retry_begin(&retry))
         return real(clock, TIMER_ABSTIME, time, left);
     int error;
@@ -74,7 +74,7 @@ JP_HOOK(int, clock_nanosleep,
         return absolute(real, clock, time, left);
     if (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC)
         return relative(real, clock, time, left);
-    struct jp_retry retry;
+    JP_RETRY(retry);
     if (!jp_retry_begin(&retry))
         return real(clock, flags, time, left);
     struct timespec rest, todo = *time;
@@ -91,7 +91,7 @@ JP_HOOK(int, clock_nanosleep,
 JP_HOOK(int, nanosleep, (const struct timespec *time, struct timespec *left))
 {
     JP_REAL(nanosleep)
-    struct jp_retry retry;
+    JP_RETRY(retry);
     if (!jp_retry_begin(&retry))
         return real(time, left);
     const int64_t deadline = is_valid(time) ? jp_retry_deadline(time) : 0;
@@ -110,7 +110,7 @@ JP_HOOK(int, nanosleep, (const struct timespec *time, struct timespec *left))
 JP_HOOK(int, usleep, (useconds_t time))
 {
     JP_REAL(usleep)
-    struct jp_retry retry;
+    JP_RETRY(retry);
     if (!jp_retry_begin(&retry))
         return real(time);
     const struct timespec wait = {time / 1000000, time % 1000000 * 1000};
@@ -121,7 +121,7 @@ JP_HOOK(int, usleep, (useconds_t time))
 JP_HOOK(unsigned, sleep, (unsigned seconds))
 {
     JP_REAL(sleep)
-    struct jp_retry retry;
+    JP_RETRY(retry);
     if (!jp_retry_begin(&retry))
         return real(seconds);
     const int error = errno;
@@ -137,7 +137,7 @@ JP_HOOK(unsigned, sleep, (unsigned seconds))
 JP_HOOK(int, thrd_sleep, (const struct timespec *time, struct timespec *left))
 {
     JP_REAL(thrd_sleep)
-    struct jp_retry retry;
+    JP_RETRY(retry);
     if (!jp_retry_begin(&retry))
         return real(time, left);
     const int error = clock_nanosleep(CLOCK_REALTIME, 0, time, left);

@@ -18,7 +18,7 @@
 JP_HOOK(int, accept, (int fd, struct sockaddr *address, socklen_t *length))
 {
     JP_REAL(accept)
-    struct jp_stream stream;
+    JP_STREAM(stream);
     if (!jp_stream_begin(&stream, fd, JP_STREAM_IN))
         return real(fd, address, length);
     return JP_STREAM_AGAIN(&stream, real(fd, address, length));
@@ -28,7 +28,7 @@ JP_HOOK(int, accept4,
         (int fd, struct sockaddr *address, socklen_t *length, int flags))
 {
     JP_REAL(accept4)
-    struct jp_stream stream;
+    JP_STREAM(stream);
     if (!jp_stream_begin(&stream, fd, JP_STREAM_IN))
         return real(fd, address, length, flags);
     return JP_STREAM_AGAIN(&stream, real(fd, address, length, flags));
@@ -59,7 +59,7 @@ JP_HOOK(int, connect,
         (int fd, const struct sockaddr *address, socklen_t length))
 {
     JP_REAL(connect)
-    struct jp_stream stream;
+    JP_STREAM(stream);
     if (!jp_stream_begin(&stream, fd, JP_STREAM_OUT))
         return real(fd, address, length);
     int result = real(fd, address, length);
@@ -122,7 +122,7 @@ static ssize_t receive_all(struct jp_stream *stream, void *data, size_t size,
 JP_HOOK(ssize_t, recv, (int fd, void *data, size_t size, int flags))
 {
     JP_REAL(recv)
-    struct jp_stream stream;
+    JP_STREAM(stream);
     if ((flags & MSG_DONTWAIT) != 0 ||
         !jp_stream_begin(&stream, fd, JP_STREAM_IN))
         return real(fd, data, size, flags);
@@ -135,7 +135,7 @@ JP_HOOK(ssize_t, recvfrom,
          socklen_t *length))
 {
     JP_REAL(recvfrom)
-    struct jp_stream stream;
+    JP_STREAM(stream);
     if ((flags & MSG_DONTWAIT) != 0 ||
         !jp_stream_begin(&stream, fd, JP_STREAM_IN))
         return real(fd, data, size, flags, from, length);
@@ -176,7 +176,7 @@ static ssize_t receive_parts(struct jp_stream *stream,
 JP_HOOK(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags))
 {
     JP_REAL(recvmsg)
-    struct jp_stream stream;
+    JP_STREAM(stream);
     if ((flags & MSG_DONTWAIT) != 0 ||
         !jp_stream_begin(&stream, fd, JP_STREAM_IN))
         return real(fd, message, flags);
@@ -237,7 +237,7 @@ JP_HOOK(ssize_t, sendto,
          const struct sockaddr *to, socklen_t length))
 {
     JP_REAL(sendto)
-    struct jp_stream stream;
+    JP_STREAM(stream);
     if ((flags & MSG_DONTWAIT) != 0 ||
         !jp_stream_begin(&stream, fd, JP_STREAM_OUT))
         return real(fd, data, size, flags, to, length);
@@ -250,7 +250,7 @@ JP_HOOK(ssize_t, sendto,
 JP_HOOK(ssize_t, send, (int fd, const void *data, size_t size, int flags))
 {
     JP_REAL(send)
-    struct jp_stream stream;
+    JP_STREAM(stream);
     if ((flags & MSG_DONTWAIT) != 0 ||
         !jp_stream_begin(&stream, fd, JP_STREAM_OUT))
         return real(fd, data, size, flags);
@@ -264,7 +264,7 @@ JP_HOOK(ssize_t, send, (int fd, const void *data, size_t size, int flags))
 JP_HOOK(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags))
 {
     JP_REAL(sendmsg)
-    struct jp_stream stream;
+    JP_STREAM(stream);
     if ((flags & MSG_DONTWAIT) != 0 ||
         !jp_stream_begin(&stream, fd, JP_STREAM_OUT))
         return real(fd, message, flags);

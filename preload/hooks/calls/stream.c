@@ -21,7 +21,7 @@
 
 int jp_stream_begin(struct jp_stream *stream, int fd, enum jp_stream_way way)
 {
-    if (!jp_retry_begin(&stream->retry))
+    if (!jp_retry_begin_as(&stream->retry, __builtin_return_address(0)))
         return 0;
     /* The coarse clock is cheap to read, and up to a tick late. */
     stream->begin = (int64_t)(jp_sys_clock_sig(CLOCK_MONOTONIC_COARSE) +

@@ -22,6 +22,15 @@ struct jp_stream {
     enum jp_stream_way way;
 };
 
+static inline void jp_stream_end(struct jp_stream *stream)
+{
+    jp_retry_end(&stream->retry);
+}
+
+/* Declares a struct jp_stream whose call ends where its scope does. */
+#define JP_STREAM(name)                                                        \
+    struct jp_stream name __attribute__((cleanup(jp_stream_end))) = {0}
+
 /* Called before a call.  Returns 0 where no signal of jprof's can come; the
  * hook then makes the call as it is. */
 int jp_stream_begin(struct jp_stream *stream, int fd, enum jp_stream_way way);

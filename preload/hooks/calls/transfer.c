@@ -49,7 +49,7 @@ static ssize_t read_more(struct jp_stream *stream, const struct iovec *parts,
 JP_HOOK(ssize_t, read, (int fd, void *data, size_t size))
 {
     JP_REAL(read)
-    struct jp_stream stream;
+    JP_STREAM(stream);
     if (!jp_stream_begin(&stream, fd, JP_STREAM_IN))
         return real(fd, data, size);
     const ssize_t done = JP_STREAM_AGAIN(&stream, real(fd, data, size));
@@ -70,7 +70,7 @@ JP_HOOK(ssize_t, __read_chk, (int fd, void *data, size_t size, size_t room))
 JP_HOOK(ssize_t, readv, (int fd, const struct iovec *parts, int count))
 {
     JP_REAL(readv)
-    struct jp_stream stream;
+    JP_STREAM(stream);
     if (!jp_stream_begin(&stream, fd, JP_STREAM_IN))
         return real(fd, parts, count);
     return JP_STREAM_AGAIN(&stream, real(fd, parts, count));
@@ -92,7 +92,7 @@ static ssize_t write_more(struct jp_stream *stream, const struct iovec *parts,
 JP_HOOK(ssize_t, write, (int fd, const void *data, size_t size))
 {
     JP_REAL(write)
-    struct jp_stream stream;
+    JP_STREAM(stream);
     if (!jp_stream_begin(&stream, fd, JP_STREAM_OUT))
         return real(fd, data, size);
     const ssize_t done = JP_STREAM_AGAIN(&stream, real(fd, data, size));
@@ -104,7 +104,7 @@ JP_HOOK(ssize_t, write, (int fd, const void *data, size_t size))
 JP_HOOK(ssize_t, writev, (int fd, const struct iovec *parts, int count))
 {
     JP_REAL(writev)
-    struct jp_stream stream;
+    JP_STREAM(stream);
     if (!jp_stream_begin(&stream, fd, JP_STREAM_OUT))
         return real(fd, parts, count);
     const ssize_t done = JP_STREAM_AGAIN(&stream, real(fd, parts, count));
@@ -119,7 +119,7 @@ JP_HOOK(ssize_t, writev, (int fd, const struct iovec *parts, int count))
 JP_HOOK(ssize_t, getrandom, (void *data, size_t size, unsigned flags))
 {
     JP_REAL(getrandom)
-    struct jp_retry retry;
+    JP_RETRY(retry);
     if (!jp_retry_begin(&retry))
         return real(data, size, flags);
     size_t done = 0;

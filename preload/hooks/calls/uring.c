@@ -40,7 +40,7 @@ int jp_uring_waits(const long a[7])
  * is made again has changed nothing yet. */
 long jp_uring_wait(jp_syscall_function *real, const long a[7])
 {
-    struct jp_retry retry;
+    JP_RETRY(retry);
     struct argument argument = {0, 0, 0, 0};
     const int may = jp_retry_begin(&retry);
     const int64_t begun = may ? jp_retry_now() : 0;

@@ -35,7 +35,7 @@ static pid_t wait_for(pid_t pid, int *status, int options, struct rusage *usage)
         status = &own_status;
     if (usage == NULL)
         usage = &own_usage;
-    struct jp_retry retry;
+    JP_RETRY(retry);
     const int may = jp_retry_begin(&retry);
     const uint64_t before = jp_usage_children_sig();
     pid = JP_RETRY_IN(&retry, may, real(pid, status, options, usage));
@@ -49,7 +49,7 @@ static pid_t wait_for(pid_t pid, int *status, int options, struct rusage *usage)
     JP_HOOK(pid_t, name, declared)                                             \
     {                                                                          \
         JP_REAL(name)                                                          \
-        struct jp_retry retry;                                                 \
+        JP_RETRY(retry);                                                       \
         if (is_wanted())                                                       \
             return wait_for as_wait4;                                          \
         const int may = jp_retry_begin(&retry);                                \
@@ -70,7 +70,7 @@ WAIT(wait4, (pid_t pid, int *status, int options, struct rusage *usage),
 JP_HOOK(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options))
 {
     JP_REAL(waitid)
-    struct jp_retry retry;
+    JP_RETRY(retry);
     const int may = jp_retry_begin(&retry);
     if (!is_wanted() || info == NULL || (options & WEXITED) == 0 ||
         (options & WNOWAIT) != 0)

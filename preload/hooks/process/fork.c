@@ -17,6 +17,7 @@
 #include "handover.h"
 #include "sig/adopt.h"
 #include "sig/clock/clock.h"
+#include "sig/clock/first.h"
 #include "sig/clock/process_timer.h"
 #include "sig/control.h"
 #include "sig/critical.h"

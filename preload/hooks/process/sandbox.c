@@ -196,14 +196,21 @@ static void add_filter(struct jp_sandbox_filter *expected,
 
 /* Has the timers go on as they must behind a filter that was just added to
  * those that jprof knows.  may_set: those before it allow to set timers, so the
- * kernel does as yet. */
-static void prepare_timers(int may_set)
+ * kernel does as yet.  (jprof makes no call that a filter which it knows
+ * forbids, so the filter is taken away meanwhile.) */
+static void prepare_timers(struct jp_sandbox_filter *expected,
+                           const struct sock_fprog *code, int may_set)
 {
     if (may_set && jp_filter_number_sig(SYS_timer_create) != 0)
         jp_process_timer_hasten_sig();
     await_handlers();
-    if (may_set && jp_filter_number_sig(SYS_timer_settime) != 0)
-        jp_clock_fence_sig();
+    if (!may_set || jp_filter_number_sig(SYS_timer_settime) == 0)
+        return;
+    if (code->len != 0)
+        jp_filter_drop_sig(expected->filter);
+    jp_clock_fence_sig();
+    if (code->len != 0)
+        expected->filter = jp_filter_add_sig((uint64_t)code->filter, code->len);
 }
 
 /* Reads the struct sock_fprog at `address`.  Returns 1; 0 when the kernel will
@@ -244,7 +251,7 @@ struct jp_sandbox_filter jp_sandbox_expect(int strict, uint64_t address)
         else if (known > 0)
             add_filter(&expected, &code);
         if (expected.filter != NULL)
-            prepare_timers(may_set);
+            prepare_timers(&expected, &code, may_set);
         else if (!expected.stopped)
             stop(&expected, JP_ENDED_FOR_ALL);
     }

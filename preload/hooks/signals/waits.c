@@ -28,7 +28,7 @@ static sigset_t waited(const sigset_t *set)
 JP_HOOK(int, sigsuspend, (const sigset_t *set))
 {
     JP_REAL(sigsuspend)
-    struct jp_retry retry;
+    JP_RETRY(retry);
     if (!jp_retry_begin(&retry))
         return real(set);
     int result;
@@ -48,7 +48,7 @@ static int suspend_again(void *subject, const sigset_t *mask)
 JP_HOOK(int, pause, (void))
 {
     JP_REAL(pause)
-    struct jp_retry retry;
+    JP_RETRY(retry);
     if (!jp_retry_begin(&retry))
         return real();
     int result = real();
@@ -89,6 +89,8 @@ JP_HOOK(int, __xpg_sigpause, (int signal))
 JP_HOOK(int, sigwait, (const sigset_t *set, int *signal))
 {
     JP_REAL(sigwait)
+    JP_RETRY(retry);
+    jp_retry_begin(&retry);
     const sigset_t kernel = waited(set);
     return real(&kernel, signal);
 }
@@ -96,7 +98,7 @@ JP_HOOK(int, sigwait, (const sigset_t *set, int *signal))
 JP_HOOK(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info))
 {
     JP_REAL(sigwaitinfo)
-    struct jp_retry retry;
+    JP_RETRY(retry);
     if (!jp_retry_begin(&retry))
         return real(set, info);
     const sigset_t kernel = waited(set);
@@ -107,7 +109,7 @@ JP_HOOK(int, sigtimedwait,
         (const sigset_t *set, siginfo_t *info, const struct timespec *timeout))
 {
     JP_REAL(sigtimedwait)
-    struct jp_retry retry;
+    JP_RETRY(retry);
     if (!jp_retry_begin(&retry))
         return real(set, info, timeout);
     const sigset_t kernel = waited(set);

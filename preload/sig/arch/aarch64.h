@@ -68,6 +68,21 @@ static inline uint64_t jp_arch_fp_sig(const ucontext_t *context)
     return context->uc_mcontext.regs[29];
 }
 
+/* The context that a handler of the program's was called for, if the signal
+ * came before that handler's first instruction has changed anything; else NULL.
+ * (rt_sigframe, setup_rt_frame: arch/arm64/kernel/signal.c in Linux.) */
+#define JP_ARCH_FRAME_CONTEXT 128U /* its offset in the frame */
+static inline const ucontext_t *
+jp_arch_entered_sig(const ucontext_t *context)
+{
+    const uint64_t sp = jp_arch_sp_sig(context);
+    if ((uint64_t)context->uc_mcontext.regs[1] != sp ||
+        (uint64_t)context->uc_mcontext.regs[2] != sp + JP_ARCH_FRAME_CONTEXT ||
+        (uint64_t)context->uc_mcontext.regs[0] - 1 >= 64)
+        return NULL;
+    return (const ucontext_t *)(sp + JP_ARCH_FRAME_CONTEXT);
+}
+
 /* Returns the number of the system call that the interrupted thread is about to
  * make, for the first time or again, or -1 when it is about to make none. */
 static inline long jp_arch_call_sig(const ucontext_t *context)

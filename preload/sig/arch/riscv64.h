@@ -110,6 +110,22 @@ static inline uint64_t jp_arch_fp_sig(const ucontext_t *context)
     return JP_ARCH_X(context, REG_S0);
 }
 
+/* The context that a handler of the program's was called for, if the signal
+ * came before that handler's first instruction has changed anything; else NULL.
+ * (rt_sigframe, setup_rt_frame: arch/riscv/kernel/signal.c in Linux.) */
+#define JP_ARCH_FRAME_CONTEXT 128U /* its offset in the frame */
+static inline const ucontext_t *
+jp_arch_entered_sig(const ucontext_t *context)
+{
+    const uint64_t sp = jp_arch_sp_sig(context);
+    if ((uint64_t)JP_ARCH_X(context, REG_A0 + 1) != sp ||
+        (uint64_t)JP_ARCH_X(context, REG_A0 + 2) !=
+            sp + JP_ARCH_FRAME_CONTEXT ||
+        (uint64_t)JP_ARCH_X(context, REG_A0) - 1 >= 64)
+        return NULL;
+    return (const ucontext_t *)(sp + JP_ARCH_FRAME_CONTEXT);
+}
+
 /* Whether the instruction at `code` is ecall, 0x00000073 (manual, 2.8).  An
  * instruction of two bytes may be the last of its page, so the second half is
  * read only where the first says that there is one. */

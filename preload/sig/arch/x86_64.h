@@ -167,6 +167,24 @@ static inline void jp_arch_skip_call_sig(ucontext_t *context, long result)
     context->uc_mcontext.gregs[REG_RAX] = result;
 }
 
+/* The context that a handler of the program's was called for, if the signal
+ * came before that handler's first instruction has changed anything; else NULL.
+ * (rt_sigframe: arch/x86/include/asm/sigframe.h in Linux; the kernel sets the
+ * registers in x64_setup_rt_frame.) */
+#define JP_ARCH_FRAME_CONTEXT 8U /* offsets in the frame */
+#define JP_ARCH_FRAME_INFO (JP_ARCH_FRAME_CONTEXT + 304U)
+static inline const ucontext_t *
+jp_arch_entered_sig(const ucontext_t *context)
+{
+    const greg_t *registers = context->uc_mcontext.gregs;
+    const uint64_t sp = jp_arch_sp_sig(context);
+    if ((uint64_t)registers[REG_RDX] != sp + JP_ARCH_FRAME_CONTEXT ||
+        (uint64_t)registers[REG_RSI] != sp + JP_ARCH_FRAME_INFO ||
+        (uint64_t)registers[REG_RDI] - 1 >= 64)
+        return NULL;
+    return (const ucontext_t *)(sp + JP_ARCH_FRAME_CONTEXT);
+}
+
 /* Where the caller's return address is when the interrupted function has not
  * made its frame yet, or has given it up: the offset from sp in bytes, or -1
  * when the frame pointer is the function's own.  The instruction at pc is the

@@ -8,12 +8,15 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
+#include "clock_hrtimer.h"
 #include "clock_itimer.h"
 #include "clock_perf.h"
 #include "sig/wall/clock_real.h"
 #include "clock_timer.h"
+#include "first.h"
 #include "sig/timers/timer.h"
 #include "process_timer.h"
+#include "refusal.h"
 #include "rtc.h"
 #include "sig/files/notes.h"
 #include "sig/log/log.h"
@@ -26,7 +29,7 @@
 /* The rows of all kinds. */
 static const struct jp_clock_kind *const kinds[] = {
     &jp_clock_timer, &jp_clock_real,   &jp_clock_rtc,
-    &jp_clock_perf,  &jp_clock_itimer,
+    &jp_clock_perf,  &jp_clock_itimer, &jp_clock_hrtimer,
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -50,14 +53,11 @@ static void note_sig(uint32_t note)
         jp_note_sig(note);
 }
 
-/* JP_CLOCK's choice.  By default, a timer on CPU time for rates up to the
- * kernel's tick, as it interrupts no system call and is exact there; the perf
- * clock for higher rates. */
+/* JP_CLOCK's choice.  By default the hrtimer clock, which is right for programs
+ * that compute in beats, reaches any rate and needs no privilege. */
 static const struct jp_clock_kind *choose_cpu_clock_sig(void)
 {
-    const struct jp_clock_kind *kind = jp_config.period_ns < jp_process.tick_ns
-                                           ? &jp_clock_perf
-                                           : &jp_clock_timer;
+    const struct jp_clock_kind *kind = &jp_clock_hrtimer;
     for (unsigned i = 0; i < KINDS; i++) {
         if (kinds[i]->id == jp_config.clock)
             kind = kinds[i];
@@ -95,7 +95,7 @@ enum jp_event jp_clock_event_sig(void)
 
 const struct jp_clock_kind *jp_clock_of_sig(const struct jp_signal *signal)
 {
-    /* Two kinds have timers: the signal is of the one in use. */
+    /* Three kinds have timers: the signal is of the one in use. */
     const struct jp_clock_kind *now = jp_process.clock;
     if (now->owns != NULL && now->owns(signal))
         return now;
@@ -128,19 +128,6 @@ static void refused_sig(struct jp_thread *thread, uint8_t what,
                  1);
 }
 
-/* Says, once, that a timer was refused and nothing is left instead.  Each
- * POSIX timer takes a place in the user's queue of pending signals
- * (RLIMIT_SIGPENDING); EAGAIN is what a full one answers. */
-static void complain_sig(int error)
-{
-    static _Atomic uint32_t said;
-    if (jp_filter_number_sig(SYS_timer_create) == 0 &&
-        atomic_exchange(&said, 1) == 0)
-        jp_complain_sig("a thread goes without samples, the kernel refused "
-                        "its timer",
-                        NULL, error);
-}
-
 /* Makes the thread's clock.  Returns what the thread is armed with now; NULL:
  * nothing, so that only the process's slow timer samples it. */
 static const struct jp_clock_kind *make_sig(struct jp_thread *thread)
@@ -166,7 +153,7 @@ static const struct jp_clock_kind *make_sig(struct jp_thread *thread)
     /* What it uses while the profile is paused is not to be sampled. */
     jp_used_unseen_sig(thread, jp_used_of_sig(thread->tid));
     if (!jp_process_timer_runs_sig())
-        complain_sig(-error);
+        jp_clock_complain_sig(-error);
     return NULL;
 }
 
@@ -451,8 +438,22 @@ static int try_arm_sig(void)
     return error == 0;
 }
 
+/* Takes the clock that needs no POSIX timer, if there is one and the process
+ * may have it. */
+static void leave_timers_sig(void)
+{
+    const struct jp_clock_kind *kind = jp_process.clock->without_timers;
+    if (kind == NULL || jp_config.period_ns >= jp_process.tick_ns ||
+        !may_send_sig(kind, jp_process.signal) ||
+        (kind->allowed != NULL && !kind->allowed()))
+        return;
+    jp_process.clock = kind;
+    tell_clock_sig();
+}
+
 void jp_clock_fall_back_to_itimer_sig(void)
 {
+    leave_timers_sig();
     if (!jp_clock_is_thread_cpu_sig() ||
         !may_send_sig(&jp_clock_itimer, jp_process.signal) ||
         (jp_process.clock->begins_with != NULL && try_arm_sig()))
@@ -462,7 +463,7 @@ void jp_clock_fall_back_to_itimer_sig(void)
     tell_clock_sig();
     /* Its signal does not tell its thread, and a filter forbids to ask. */
     if (jp_sys_gettid_sig() == 0)
-        complain_sig(EPERM);
+        jp_clock_complain_sig(EPERM);
 }
 
 /* Starts a clock of the whole process.  If the program takes the clock's signal
@@ -472,26 +473,49 @@ static void run_shared_sig(const struct jp_clock_kind *kind)
 {
     const int error = kind->run(1);
     if (error != 0)
-        complain_sig(-error);
+        jp_clock_complain_sig(-error);
     atomic_thread_fence(memory_order_seq_cst);
     leave_signal_sig(jp_process.signal);
+}
+
+/* Has the clock of a thread that the caller holds go on by itself. */
+static void fence_sig(struct jp_thread *thread)
+{
+    const struct jp_clock_kind *kind = thread->clock.kind;
+    if (kind->fenced == NULL) {
+        kind->fence(thread);
+        return;
+    }
+    jp_clock_stop_held_sig(thread);
+    thread->clock.kind = make_sig(thread);
 }
 
 void jp_clock_fence_sig(void)
 {
     const struct jp_clock_kind *kind = jp_process.clock;
     const uint32_t count = jp_threads_used_sig();
-    if (kind->fence == NULL)
+    if (kind->fence == NULL && kind->fenced == NULL)
         return;
+    if (kind->fenced != NULL) {
+        jp_process.clock = kind->fenced;
+        tell_clock_sig();
+    }
     for (uint32_t i = 0; i < count; i++) {
         struct jp_thread *thread = jp_thread_at_sig(i);
         if (atomic_load(&thread->state) != JP_THREAD_ARMED ||
             !jp_clock_hold_sig(thread))
             continue;
         if (thread->clock.kind == kind)
-            kind->fence(thread);
+            fence_sig(thread);
         jp_clock_release_sig(thread);
     }
+}
+
+void jp_clock_recover_sig(struct jp_thread *thread, const ucontext_t *context)
+{
+    const struct jp_clock_kind *kind = thread->clock.kind;
+    if (kind != NULL && kind->recover != NULL)
+        kind->recover(thread, context);
 }
 
 void jp_clock_all_sig(int arm)
@@ -508,44 +532,6 @@ void jp_clock_all_sig(int arm)
         else
             jp_clock_disarm_sig(jp_thread_at_sig(i));
     }
-}
-
-static int first_timer = -1;
-
-/* Makes JP_FIRST's timer, which runs out in `after` ns. */
-static void set_first_sig(uint64_t after)
-{
-    struct sigevent event = {.sigev_signo = jp_process.signal,
-                             .sigev_notify = SIGEV_SIGNAL};
-    event.sigev_value.sival_ptr =
-        (void *)(uintptr_t)(JP_CONTROL_MAGIC | JP_CONTROL_START);
-    atomic_store(&jp_process.first_pending, 1);
-    first_timer = jp_clock_make_timer_sig(
-        jp_process.clock->cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC,
-        &event, after, 0);
-    if (first_timer >= 0)
-        return;
-    jp_count_sig(JP_COUNT_NO_TIMER, 1);
-    complain_sig(-first_timer);
-}
-
-void jp_clock_first_sig(void)
-{
-    set_first_sig(jp_config.first_ns);
-}
-
-/* Makes JP_FIRST's timer anew, with the time that is left and the new
- * signal. */
-static void move_first_sig(void)
-{
-    struct itimerspec left;
-    if (first_timer < 0 || !atomic_load(&jp_process.first_pending) ||
-        jp_sys_sig(SYS_timer_gettime, first_timer, (long)&left, 0, 0, 0) != 0)
-        return;
-    uint64_t after = (uint64_t)left.it_value.tv_sec * JP_NS +
-                     (uint64_t)left.it_value.tv_nsec;
-    jp_sys_sig(SYS_timer_delete, first_timer, 0, 0, 0, 0);
-    set_first_sig(after != 0 ? after : 1);
 }
 
 /* Arms all threads for a new signal.  (One that was refused a clock is left to
@@ -572,7 +558,7 @@ void jp_clock_move_sig(int signal)
     jp_process.signal = signal;
     atomic_thread_fence(memory_order_seq_cst);
     leave_signal_sig(signal); /* a start may just have changed the clock */
-    move_first_sig();
+    jp_first_move_sig();
     jp_process_timer_run_sig(0);
     for (uint32_t i = 0, count = jp_threads_used_sig(); i < count; i++)
         leave_thread_sig(jp_thread_at_sig(i));

@@ -88,6 +88,10 @@ void jp_clock_end_sig(struct jp_thread *thread);
  * forbid to set timers: sets those of all threads to go on by themselves. */
 void jp_clock_fence_sig(void);
 
+/* Called when another signal of jprof's has come to the calling thread, whose
+ * clock may have to be set again. */
+void jp_clock_recover_sig(struct jp_thread *thread, const ucontext_t *context);
+
 /* Starts (arm: 1) or stops (0) the process's clock and arms or disarms all live
  * threads. */
 void jp_clock_all_sig(int arm);
@@ -95,10 +99,5 @@ void jp_clock_all_sig(int arm);
 /* Has the clock send `signal` from now on, since the program needs the one in
  * use.  A clock that cannot send it gives way to another. */
 void jp_clock_move_sig(int signal);
-
-/* JP_FIRST: has the clock's signal sent once, with the value for START, after
- * that much CPU time of the process; in real-time mode, after that much real
- * time. */
-void jp_clock_first_sig(void);
 
 #endif

@@ -31,6 +31,10 @@ struct jp_signal {
      * with. */
     int (*same)(struct jp_thread *thread, const ucontext_t *context,
                 uint64_t now_ns);
+    /* The context of the code that the signal interrupted: that of `context`,
+     * or, where the signal came at the first instruction of a handler of the
+     * program's, the one that this handler was called for. */
+    const ucontext_t *interrupted;
 };
 
 /* The time that a signal stands for, in ns by what the thread did in it; any
@@ -81,6 +85,9 @@ struct jp_clock_kind {
     int (*sends)(int signal);
     void (*give_up)(void);
     const struct jp_clock_kind *then;
+    /* The clock to try, above the kernel tick's rate, where no POSIX timer is
+     * to be had; NULL: none. */
+    const struct jp_clock_kind *without_timers;
 
     /* owns: whether a signal was sent by this clock.  due: fills *due, all
      * zeros before, with the time that the signal stands for; returns 0 when no
@@ -120,6 +127,12 @@ struct jp_clock_kind {
      * set timers: sets the thread's timer to go on by itself.  NULL: the clock
      * does that anyway. */
     void (*fence)(struct jp_thread *thread);
+    /* The clock that takes this one's place behind such a filter; NULL: this
+     * one stays. */
+    const struct jp_clock_kind *fenced;
+    /* Called when another signal of jprof's has come to the calling thread.
+     * NULL: nothing is to be done. */
+    void (*recover)(struct jp_thread *thread, const ucontext_t *context);
     /* The thread's CPU time since its last sample, in ns, once: called when the
      * clock stops while its period is longer than asked for.  NULL: 0. */
     uint64_t (*unsampled)(struct jp_thread *thread);

@@ -96,6 +96,24 @@ struct jp_watch {
     } found;
 };
 
+/* The state of the hrtimer clock (clock_hrtimer.c).  CPU times are since
+ * jp_thread_clock.cpu_ns.  Written by the thread itself, and by another one
+ * that arms it. */
+#define JP_HRTIMER_CALLS 16U
+struct jp_hrtimer {
+    uint64_t end_ns;     /* CPU time at which the current stratum ends, */
+    uint64_t moment_ns;  /* at which it is sampled, */
+    uint64_t length_ns;  /* and how long it is */
+    uint64_t expires_ns; /* CLOCK_MONOTONIC at which the timer expires, or would
+                            if it were not stopped */
+    uint64_t frame;      /* an address in the frame of the hook whose call the
+                            thread is in; 0: it is in none */
+    uint8_t call;        /* the hook, as an index of `stopping` */
+    uint8_t stopped;     /* the timer is stopped, until the wait is over */
+    uint8_t stopping[JP_HRTIMER_CALLS]; /* how many of the next calls of the
+                                           hook stop the timer */
+};
+
 /* The thread's clock.  Written by sig/clock, in the thread itself or by the one
  * who holds the record (jp_clock_hold_sig). */
 struct jp_thread_clock {
@@ -129,6 +147,7 @@ struct jp_thread_clock {
                                        thread's first tick and stands for the
                                        periods before it */
     struct jp_watch watch;
+    struct jp_hrtimer hrtimer;
 };
 
 /* The thread's stack.  Written when the thread's record is made live, and by

@@ -313,7 +313,7 @@ static int look_sig(struct jp_thread *thread, const struct jp_signal *signal,
     if (watch->given_ns == 0 ||
         (woken ? !watch->parked : !skipped && now < watch->moment_ns))
         return 0;
-    find_sig(thread, signal->context, found);
+    find_sig(thread, signal->interrupted, found);
     if (skipped)
         due->counted_ns = jp_strata_counted_sig(watch, watch->fence_period_ns);
     /* The CPU timer tells that the thread runs, but not when its wait ended:
@@ -341,7 +341,7 @@ static void compare_sig(struct jp_thread *thread,
     struct jp_found *found = &thread->clock.watch.found;
     if (!found->same && !found->returns)
         return;
-    const int same = signal->same(thread, signal->context, found->now);
+    const int same = signal->same(thread, signal->interrupted, found->now);
     if (found->returns) {
         found->returns = same > 0;
         return;
