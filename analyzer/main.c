@@ -19,6 +19,7 @@
 #include "symbol/elf/fetch.h"
 #include "write/annotate.h"
 #include "write/coverage.h"
+#include "write/facts.h"
 #include "write/report.h"
 
 /* Samples that a page holds each for itself. */
@@ -62,6 +63,16 @@ static void say_coverage(const struct jr_report *report)
     if (text && bad && report->cover->cpu_ns > JR_GAP_MIN_NS &&
         jr_coverage_percent(report->cover) < JR_GAP_PERCENT)
         jr_say("the samples cover %s; the report says what is missing", text);
+    free(text);
+}
+
+/* Says on stderr that a run had fewer samples than it was to have. */
+static void say_rate(const struct jr_report *report)
+{
+    char *text = report->merged ? jr_rate_warning(report->model) : NULL;
+
+    if (text)
+        jr_say("%s", text);
     free(text);
 }
 
@@ -179,6 +190,7 @@ static void write_report(struct job *job, struct jr_load *load,
         .symbols = load->symbols};
     jr_annotate_say_absent(&report);
     say_coverage(&report);
+    say_rate(&report);
     if (options->verbose)
         say_totals(&report);
     show_step(job, "writing", 0, 0);

@@ -18,6 +18,9 @@
 
 #define NS 1e9
 
+/* Less CPU time than this says nothing of a rate. */
+#define RATE_LEAST_NS 500000000U
+
 char *jr_process_name(const struct jr_process *process)
 {
     const char *name = jr_base_name(jr_exe_of(process));
@@ -274,6 +277,37 @@ static void add_rate(const struct jr_model *model, struct jr_facts *facts)
     free(asked);
     free(running);
     free(all);
+}
+
+/* Why the rate of a run of this clock is low, and what helps. */
+static const char *why_low(const struct jr_stats *total, uint32_t clock)
+{
+    if (total->lowered_ns > total->timer_ns / 2)
+        return "signals would have used more than a fifth of the threads' "
+               "time; JP_STACK=fp makes them cheaper";
+    if (clock == JP_CLOCK_THREAD_CPU)
+        return "the timers expire at the kernel's ticks; JP_CLOCK=hrtimer "
+               "reaches the rate where no filter forbids to set timers";
+    if (clock == JP_CLOCK_ITIMER)
+        return "one timer that expires at the kernel's ticks served all "
+               "threads; if the kernel refused others, raise ulimit -i";
+    return "long system calls have one sample, whose weight is their periods";
+}
+
+char *jr_rate_warning(const struct jr_model *model)
+{
+    const struct jr_stats *total = &model->total;
+    const double rate = NS / (double)model->period_ns, got = jr_rate_got(total);
+    if (model->foreign || model->nprocesses == 0 || model->times.nthreads > 0 ||
+        total->timer_ns < RATE_LEAST_NS || got >= 0.9 * rate)
+        return NULL;
+    char *asked = hertz(rate), *achieved = hertz(got);
+    char *text =
+        jr_printf("%s requested, %s achieved: %s", asked, achieved,
+                  why_low(total, model->processes[0].run->header.clock));
+    free(asked);
+    free(achieved);
+    return text;
 }
 
 static void add_lowered(const struct jr_model *model, struct jr_facts *facts)

@@ -2,10 +2,12 @@
 """Programs that compute in beats: each function has the share that the program
 itself measured, and each period a sample.  The long form is `make
 check-rhythm`.  Runs in: tests."""
+import os
+import re
 import subprocess
 
 import rhythms
-from jprun import LIBRARY, Case, program
+from jprun import BUILD, LIBRARY, Case, program
 from rhythms import Beat
 
 HRTIMER = 6
@@ -96,6 +98,20 @@ class Rate(RhythmCase):
         got = self.rate(program("refuse"), "perf-event-open")
         self.assertGreater(got, 950)
         self.assertLess(got, 1030)
+
+    def test_too_few_are_said(self):
+        """The timer on the CPU clock gives one sample a tick."""
+        for clock, said in ("timer", True), ("hrtimer", False):
+            with self.subTest(clock=clock):
+                done = self.run_program(
+                    os.path.join(BUILD, "jprof"), "run", "-F", "1000", "-o",
+                    clock, program("busy"), "1", preload=None, flags=None,
+                    env={"JPROF_FLAGS": "JP_CLOCK=" + clock})
+                self.assertEqual(done.status, 0)
+                self.assertEqual(bool(re.search(
+                    r"1000 Hz requested, \d+(\.\d+)? Hz achieved: the timers "
+                    r"expire at the kernel's ticks", done.err)), said,
+                                 done.err)
 
 
 class AtOnce(RhythmCase):
