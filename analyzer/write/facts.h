@@ -28,8 +28,8 @@ void jr_facts_quality(const struct jr_report *report, struct jr_facts *facts);
 void jr_facts_free(struct jr_facts *facts);
 
 /* Says that a run of a CPU clock had fewer samples a second than asked for,
- * why, and what helps: "1000 Hz requested, 251 Hz achieved: ...".  NULL: it had at
- * least nine tenths of them, or it is too short.  The caller frees. */
+ * why, and what helps: "1000 Hz requested, 251 Hz achieved: ...".  NULL: it had
+ * at least nine tenths of them, or it is too short.  The caller frees. */
 char *jr_rate_warning(const struct jr_model *model);
 
 /* "node", "firefox tab": program and role of a process.  The caller frees. */
