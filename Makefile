@@ -63,6 +63,10 @@ DEFLATE := $(shell echo 'int main(void) { return 0; }' | $(CC) $(CFLAGS) \
   2>/dev/null && echo yes)
 INC += $(DEFLATE:yes=-DJR_LIBDEFLATE)
 
+# The oldest version of the symbols of this machine's glibc.
+GLIBC_FIRST = $(shell echo 'JP_ARCH_GLIBC' | $(CC) $(CFLAGS) -D_GNU_SOURCE \
+  $(INC) -include sig/arch/arch.h -E -x c - | sed -n '$$s/"//gp')
+
 SIG_SRC := $(wildcard preload/sig/*.c preload/sig/*/*.c \
   preload/sig/*/*/*.c)
 PRE_SRC := $(wildcard preload/*.c preload/hooks/*/*.c)
@@ -107,9 +111,10 @@ $(B)/preload/layout: scripts/page-layout Makefile
 	  -o /dev/null 2>/dev/null | scripts/page-layout $@.ld >$@
 
 # What the library shows to a program is just this list.
-$(B)/preload/exports.ver: preload/exported-symbols
+$(B)/preload/exports.ver: preload/exported-symbols scripts/export-versions \
+  preload/sig/arch/*.h
 	@mkdir -p $(@D)
-	{ echo '{ global:'; sed 's/$$/;/' $<; echo 'local: *; };'; } >$@
+	scripts/export-versions script $(GLIBC_FIRST) <$< >$@
 
 $(B)/jprof-report: $(REP_OBJ)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(REP_LIBS)

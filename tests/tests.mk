@@ -21,7 +21,7 @@ UNIT := $(UNIT_SRC:%.c=$(B)/%)
 UNIT_PRE := $(filter $(B)/tests/unit/test_pre_%,$(UNIT))
 UNIT_REP := $(filter-out $(UNIT_PRE),$(UNIT))
 PROG_SO := earlylib mallocspy nssmod_a nssmod_b spinlib stubs swap_a swap_b \
-  twin_a twin_b
+  twin_a twin_b unversioned
 PROG_SRC := $(wildcard tests/programs/*.c)
 PROG_ALL := $(patsubst tests/programs/%.c,%,$(PROG_SRC))
 PROGRAMS := $(patsubst %,$(B)/tests/programs/%,$(filter-out $(PROG_SO),\
@@ -152,6 +152,13 @@ $(B)/tests/programs/strangers: tests/programs/strangers.c \
 	@mkdir -p $(@D)
 	$(CC) $(PROGFLAGS) $(WARN) -Iinclude -MMD -MP -o $@ $< \
 	  -L$(@D) -l:stubs.so -Wl,-rpath,'$$ORIGIN'
+
+$(B)/tests/programs/unversioned.so: PROGFLAGS := -O1 -g -nodefaultlibs
+$(B)/tests/programs/oldversions: tests/programs/oldversions.c \
+    $(B)/tests/programs/unversioned.so
+	@mkdir -p $(@D)
+	$(CC) $(PROGFLAGS) $(WARN) -Iinclude -MMD -MP -o $@ $< -ldl \
+	  -L$(@D) -l:unversioned.so -Wl,-rpath,'$$ORIGIN'
 
 # No library is ever preloaded into it.
 $(B)/tests/programs/static_busy: tests/programs/busy.c

@@ -366,13 +366,17 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
     context->uc_mcontext.sp = registers[12];
 }
 
+/* See x86_64.h (sysdeps/unix/sysv/linux/aarch64/libc.abilist). */
+#define JP_ARCH_GLIBC "GLIBC_2.17"
+#define JP_ARCH_OLDER 0
+
 /* See x86_64.h.  The door's record is in x16; no caller keeps a value in x9 to
  * x17 over a call. */
-#define JP_ARCH_DOOR(name)                                                     \
+#define JP_ARCH_DOOR(name, id)                                                 \
     JP_ARCH_FUNCTION(".text.jp_doors", "16", name,                             \
         "hint #34\n" /* bti c */                                               \
-        "adrp x16, jp_door_" name "\n"                                         \
-        "add x16, x16, :lo12:jp_door_" name "\n"                               \
+        "adrp x16, jp_door_" id "\n"                                           \
+        "add x16, x16, :lo12:jp_door_" id "\n"                                 \
         "b jp_gate\n")
 
 /* See x86_64.h.  The answer is in x17. */

@@ -473,12 +473,18 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
 /* The index of a thread pointer in jp_gate_known, below 4096. */
 #define JP_ARCH_GATE_PLACE(thread) ((thread) >> 12 & 4095U)
 
-/* A door, the exported function of a hook: it passes its record on in r11 and
- * goes to the gate. */
-#define JP_ARCH_DOOR(name)                                                     \
+/* The oldest version of glibc's symbols, that of all that were there when the
+ * machine came (glibc, sysdeps/unix/sysv/linux/x86_64/64/libc.abilist).  Here
+ * there are versions as well from before 2.17, where other machines begin. */
+#define JP_ARCH_GLIBC "GLIBC_2.2.5"
+#define JP_ARCH_OLDER 1
+
+/* A door, an exported function of the hook `id`: it passes its record on in r11
+ * and goes to the gate. */
+#define JP_ARCH_DOOR(name, id)                                                 \
     JP_ARCH_FUNCTION(".text.jp_doors", "16", name,                             \
         "endbr64\n"                                                            \
-        "leaq jp_door_" name "(%rip), %r11\n"                                  \
+        "leaq jp_door_" id "(%rip), %r11\n"                                    \
         "jmp jp_gate\n")
 
 #define JP_ARCH_PUSH(name) "pushq %" name "\n.cfi_adjust_cfa_offset 8\n"
