@@ -215,7 +215,7 @@ other-build:
 	  CFLAGS="-O0" LDFLAGS="-fsyntax-only -Wno-unused-command-line-argument" \
 	  test-objects
 rep-objects: $(REP_OBJ) $(JL_OBJ)
-pre-objects: $(SIG_OBJ) $(PRE_OBJ) $(PROGRAMS) $(filter-out %_rs,$(ORACLE_BIN))
+pre-objects: $(START_OBJ) $(SIG_OBJ) $(PRE_OBJ) $(PROGRAMS) $(filter-out %_rs,$(ORACLE_BIN))
 test-objects: $(UNIT) $(FUZZ)
 
 include tests/sanitize.mk
