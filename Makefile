@@ -29,8 +29,24 @@ WARN = -std=$(STD) -Wall -Wextra -Wshadow -Wstrict-prototypes \
 TIGHT := -falign-functions=4 -falign-loops=1
 TIGHT += $(shell echo 'int none;' | $(CC) -Werror -falign-jumps=1 -c -x c - \
   -o /dev/null 2>/dev/null && echo -falign-jumps=1)
+# $(call takes,FLAG): the flag, if the compiler, with its linker, takes it.
+takes = $(shell echo 'int none;' | $(CC) -Werror -shared -fPIC \
+  -Wl,--fatal-warnings $(1) -x c - -o /dev/null 2>/dev/null && echo $(1))
+# Where one object of a process is not marked as fit for shadow stacks, the
+# loader does without them in all of it.  The library's code is fit, and for
+# branches that are guarded: what the compiler checks by itself it goes on to.
+# (The atomics of aarch64's libgcc are marked by few distributions.)
+MACHINE := $(shell $(CC) -dumpmachine)
+ifneq ($(filter x86_64%,$(MACHINE)),)
+GUARD := $(shell echo __CET__ | $(CC) $(CFLAGS) -E -P -x c - | grep -q '[0-9]' \
+  || echo -fcf-protection=return)
+endif
+ifneq ($(filter aarch64%,$(MACHINE)),)
+GUARD := -mbranch-protection=standard $(call takes,-mno-outline-atomics)
+endif
 LIBFLAGS := -D_GNU_SOURCE -fPIC -fvisibility=hidden -fno-omit-frame-pointer \
-  -ftls-model=initial-exec -fno-stack-protector -fno-lto $(TIGHT)
+  -ftls-model=initial-exec -fno-stack-protector -fno-lto $(TIGHT) \
+  $(call takes,$(GUARD))
 # A hook that goes on by a last jump has left the stack: a wait would stand
 # under the name of the function that it jumped to.
 # Hooks surround system calls: they are to be small, a twentieth of the library.
@@ -39,10 +55,19 @@ SIGFLAGS := -Wframe-larger-than=1024 -U_FORTIFY_SOURCE
 # noseparate-code and -O1 save the loader mappings and collisions: every
 # program that the library is preloaded into pays for them at its start.
 LIBLINK := -shared -Wl,-z,defs -Wl,-z,now -Wl,-z,noseparate-code \
-  -Wl,-O1 -Wl,--hash-style=gnu -Wl,-soname,libjprof.so
+  -Wl,-O1 -Wl,--hash-style=gnu -Wl,-soname,libjprof.so -nostartfiles
+# For the tests, a part that is not marked is an error, if the linker can tell.
+# (On x86-64 it tells of guarded branches as well, which not every compiler has
+# by itself; test_protection reads what all objects are marked with.)
+ifneq ($(WERROR),)
+MARKED_x86_64 := $(if $(GUARD),,-Wl,-z,cet-report=error)
+MARKED_aarch64 := -Wl,-z,bti-report=error
+MARKED := $(MARKED_$(firstword $(subst -, ,$(MACHINE))))
+LIBLINK += $(if $(MARKED),$(call takes,$(GUARD) -nostartfiles $(MARKED)))
+endif
 
 # On aarch64, whose pages may have 64 KiB, no zeros for a page's end.
-ifneq ($(filter aarch64%,$(shell $(CC) -dumpmachine)),)
+ifneq ($(filter aarch64%,$(MACHINE)),)
 LAYOUT := $(B)/preload/layout
 # GNU ld works round an erratum of the Cortex-A53's (843419) in place, where it
 # can: else each adrp at a page's end may cost a page of zeros.  test_aarch64
@@ -63,9 +88,15 @@ DEFLATE := $(shell echo 'int main(void) { return 0; }' | $(CC) $(CFLAGS) \
   2>/dev/null && echo yes)
 INC += $(DEFLATE:yes=-DJR_LIBDEFLATE)
 
+# The oldest version of the symbols of this machine's glibc.
+GLIBC_FIRST = $(shell echo 'JP_ARCH_GLIBC' | $(CC) $(CFLAGS) -D_GNU_SOURCE \
+  $(INC) -include sig/arch/arch.h -E -x c - | sed -n '$$s/"//gp')
+
 SIG_SRC := $(wildcard preload/sig/*.c preload/sig/*/*.c \
   preload/sig/*/*/*.c)
-PRE_SRC := $(wildcard preload/*.c preload/hooks/*/*.c)
+START_OBJ := $(B)/preload/hooks/base/start.o
+PRE_SRC := $(filter-out preload/hooks/base/start.c,\
+  $(wildcard preload/*.c preload/hooks/*/*.c))
 JL_SRC := $(wildcard analyzer/launcher/*.c analyzer/launcher/*/*.c)
 REP_SRC := $(filter-out $(JL_SRC),\
   $(wildcard analyzer/*.c analyzer/*/*.c analyzer/*/*/*.c \
@@ -89,17 +120,18 @@ ifneq ($(WERROR),)
 $(STRICT):
 	@mkdir -p $(@D)
 	@touch $@
-$(SIG_OBJ) $(PRE_OBJ) $(REP_OBJ) $(JL_OBJ): $(STRICT)
+$(START_OBJ) $(SIG_OBJ) $(PRE_OBJ) $(REP_OBJ) $(JL_OBJ): $(STRICT)
 else
 LENIENT = @rm -f $(STRICT)
 endif
 
 all: $(B)/libjprof.so $(B)/jprof-report $(B)/jprof ## build everything
 
-$(B)/libjprof.so: $(SIG_OBJ) $(PRE_OBJ) $(B)/preload/exports.ver $(LAYOUT) \
+$(B)/libjprof.so: $(START_OBJ) $(SIG_OBJ) $(PRE_OBJ) $(B)/preload/exports.ver $(LAYOUT) \
   Makefile
 	$(CC) $(CFLAGS) $(LDFLAGS) $(LIBLINK) $(LAYOUT:%=@%) \
-	  -Wl,--version-script=$(B)/preload/exports.ver -o $@ $(SIG_OBJ) $(PRE_OBJ)
+	  -Wl,--version-script=$(B)/preload/exports.ver -o $@ $(START_OBJ) $(SIG_OBJ) \
+	  $(PRE_OBJ)
 
 $(B)/preload/layout: scripts/page-layout Makefile
 	@mkdir -p $(@D)
@@ -107,9 +139,10 @@ $(B)/preload/layout: scripts/page-layout Makefile
 	  -o /dev/null 2>/dev/null | scripts/page-layout $@.ld >$@
 
 # What the library shows to a program is just this list.
-$(B)/preload/exports.ver: preload/exported-symbols
+$(B)/preload/exports.ver: preload/exported-symbols scripts/export-versions \
+  preload/sig/arch/*.h
 	@mkdir -p $(@D)
-	{ echo '{ global:'; sed 's/$$/;/' $<; echo 'local: *; };'; } >$@
+	scripts/export-versions script $(GLIBC_FIRST) <$< >$@
 
 $(B)/jprof-report: $(REP_OBJ)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(REP_LIBS)
@@ -118,7 +151,7 @@ $(B)/jprof: $(JL_OBJ) $(JL_SHARED)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
 # Once, and not in each source, where the C library is another.
-$(SIG_OBJ) $(PRE_OBJ): | $(B)/preload/glibc
+$(START_OBJ) $(SIG_OBJ) $(PRE_OBJ): Makefile | $(B)/preload/glibc
 $(B)/preload/glibc:
 	@mkdir -p $(@D)
 	@echo '#include <features.h>' | $(CC) $(CFLAGS) -E -dM -x c -o $@ -
@@ -197,6 +230,6 @@ help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' \
 	  $(filter Makefile %.mk,$(MAKEFILE_LIST)) | expand -t 26
 
--include $(SIG_OBJ:.o=.d) $(PRE_OBJ:.o=.d) $(REP_OBJ:.o=.d) $(JL_OBJ:.o=.d)
+-include $(START_OBJ:.o=.d) $(SIG_OBJ:.o=.d) $(PRE_OBJ:.o=.d) $(REP_OBJ:.o=.d) $(JL_OBJ:.o=.d)
 .PHONY: all clean help FORCE
 .DEFAULT_GOAL := all

@@ -21,7 +21,7 @@ UNIT := $(UNIT_SRC:%.c=$(B)/%)
 UNIT_PRE := $(filter $(B)/tests/unit/test_pre_%,$(UNIT))
 UNIT_REP := $(filter-out $(UNIT_PRE),$(UNIT))
 PROG_SO := earlylib mallocspy nssmod_a nssmod_b spinlib stubs swap_a swap_b \
-  twin_a twin_b
+  twin_a twin_b unversioned
 PROG_SRC := $(wildcard tests/programs/*.c)
 PROG_ALL := $(patsubst tests/programs/%.c,%,$(PROG_SRC))
 PROGRAMS := $(patsubst %,$(B)/tests/programs/%,$(filter-out $(PROG_SO),\
@@ -154,6 +154,13 @@ $(B)/tests/programs/strangers: tests/programs/strangers.c \
 	$(CC) $(PROGFLAGS) $(WARN) -Iinclude -MMD -MP -o $@ $< \
 	  -L$(@D) -l:stubs.so -Wl,-rpath,'$$ORIGIN'
 
+$(B)/tests/programs/unversioned.so: PROGFLAGS := -O1 -g -nodefaultlibs
+$(B)/tests/programs/oldversions: tests/programs/oldversions.c \
+    $(B)/tests/programs/unversioned.so
+	@mkdir -p $(@D)
+	$(CC) $(PROGFLAGS) $(WARN) -Iinclude -MMD -MP -o $@ $< -ldl \
+	  -L$(@D) -l:unversioned.so -Wl,-rpath,'$$ORIGIN'
+
 # No library is ever preloaded into it.
 $(B)/tests/programs/static_busy: tests/programs/busy.c
 	@mkdir -p $(@D)
@@ -209,7 +216,7 @@ other-build:
 	  CFLAGS="-O0" LDFLAGS="-fsyntax-only -Wno-unused-command-line-argument" \
 	  test-objects
 rep-objects: $(REP_OBJ) $(JL_OBJ)
-pre-objects: $(SIG_OBJ) $(PRE_OBJ) $(PROGRAMS) $(filter-out %_rs,$(ORACLE_BIN))
+pre-objects: $(START_OBJ) $(SIG_OBJ) $(PRE_OBJ) $(PROGRAMS) $(filter-out %_rs,$(ORACLE_BIN))
 test-objects: $(UNIT) $(FUZZ)
 
 include tests/sanitize.mk

@@ -6,7 +6,7 @@
 CROSS_CC ?= aarch64-linux-gnu-gcc
 CROSS_RISCV_CC ?= riscv64-linux-gnu-gcc
 CROSS_SYSROOT := $(wildcard build-arm64)
-CROSS_PROGRAMS := busy deep forker jitter noframe phases threads_many
+CROSS_PROGRAMS := busy deep forker jitter landing noframe phases threads_many
 CROSS_SIGN := -mbranch-protection=standard
 
 CROSS :=

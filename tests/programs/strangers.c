@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls each function that is named on stdin in a child that shares this
- * memory, but has a thread pointer that leads nowhere:
+ * Calls each function that is named on stdin, by NAME or NAME@VERSION, in a
+ * child that shares this memory, but has a thread pointer that leads nowhere:
  *     strangers process|thread none|zeros|closed|stale
  * process: as vfork makes one; thread: one more thread of this process.  The
  * pointer is 0, leads to zeros, to memory that nobody may read, or to where a
@@ -184,7 +184,12 @@ int main(int argc, char **argv)
     stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     while (scanf("%63s", name) == 1) {
-        *(void **)&callee = dlsym(RTLD_DEFAULT, name);
+        char *version = strchr(name, '@');
+        if (version != NULL)
+            *version++ = '\0';
+        *(void **)&callee = version != NULL
+                                ? dlvsym(RTLD_DEFAULT, name, version)
+                                : dlsym(RTLD_DEFAULT, name);
         stub_called = "nothing";
         answer = GONE;
         if (callee == NULL)
@@ -193,7 +198,8 @@ int main(int argc, char **argv)
         const int status = thread ? in_thread(pointer) : in_process(pointer);
         stubs_on = 0;
         if (status != 0 || !arrived(name))
-            printf("%s: status %x, %s was called\n", name, (unsigned)status,
+            printf("%s of %s: status %x, %s was called\n", name,
+                   version != NULL ? version : "no version", (unsigned)status,
                    stub_called);
         calls++;
     }

@@ -405,6 +405,13 @@ class Symbols(Checker):
         self.assertEqual(status, 1)
         self.assertIn("does not export: jprof_start", output)
 
+    def test_listed_version_that_is_not_exported(self):
+        self.build()
+        self.tree({"preload/exported-symbols": "api 2.34\n"})
+        status, output = self.run_check()
+        self.assertEqual(status, 1)
+        self.assertIn("does not export: api@@GLIBC_2.34", output)
+
     def test_needed_library(self):
         self.build(options=["-lm"])
         status, output = self.run_check()
@@ -424,6 +431,66 @@ class Symbols(Checker):
         status, output = self.run_check()
         self.assertEqual(status, 1)
         self.assertIn("build first", output)
+
+
+class Versions(Checker):
+    """On a library and a C library, built here."""
+    SCRIPT = "GLIBC_2.2.5 { };\nGLIBC_2.30 { };\nGLIBC_2.34 { f; };\n"
+    # f is the same function in the last two versions, not in the first.
+    LIBC = ("int f(void) { return 1; }\nint f_30(void);\nint f_25(void);\n"
+            "__asm__(\".globl f_30\\n.set f_30,f+1\\n"
+            ".symver f_30,f@GLIBC_2.30\");\n"
+            "int f_25(void) { return 2; }\n"
+            "__asm__(\".symver f_25,f@GLIBC_2.2.5\");\n")
+    LIBRARY = "const char door[] = \"f@GLIBC_2.2.5\";\n"
+    LISTED = "f 2.2.5* 2.30* 2.34  # comment\nnone 2.5\njprof_f\n"
+
+    def build(self, listed=LISTED, library=LIBRARY):
+        cc = need("gcc")
+        self.tree({"libc.c": self.LIBC, "libc.map": self.SCRIPT,
+                   "ours.c": library, "preload/exported-symbols": listed})
+        for name, options in (("libc", ["-Wl,--version-script=" +
+                                        self.path("libc.map")]),
+                              ("ours", [])):
+            subprocess.run([cc, "-shared", "-nostdlib", "-fPIC", "-o",
+                            self.path(name + ".so"), self.path(name + ".c")] +
+                           options, check=True)
+
+    def arguments(self):
+        return ("check-versions", self.path("ours.so"), self.path("libc.so"))
+
+    def test_good(self):
+        self.build(library=self.LIBRARY +
+                   "const char second[] = \"f@GLIBC_2.30\";\n")
+        self.accepted(*self.arguments())
+
+    def test_version_that_is_not_exported(self):
+        self.build(listed="f 2.2.5* 2.34\n")
+        self.refused("f@GLIBC_2.30 is not exported", *self.arguments())
+
+    def test_version_that_is_not_there(self):
+        self.build(listed="f 2.2.5* 2.29 2.30 2.34\n")
+        self.refused("there is no f@GLIBC_2.29", *self.arguments())
+
+    def test_version_newer_than_the_c_library(self):
+        self.build(listed="f 2.2.5* 2.30* 2.34* 2.35\n")
+        status, output = self.check(*self.arguments())
+        self.assertEqual(status, 1)
+        self.assertNotIn("2.35", output)
+
+    def test_function_without_a_hook_of_its_own(self):
+        self.build()
+        self.refused("f@GLIBC_2.30 has no hook of its own", *self.arguments())
+
+    def test_function_of_its_own_without_a_star(self):
+        self.build(listed="f 2.2.5 2.30* 2.34\n")
+        self.refused("f@GLIBC_2.2.5 is not the same function",
+                     *self.arguments())
+
+    def test_other_default_version(self):
+        self.build(listed="f 2.2.5* 2.34 2.30*\n")
+        self.refused("the default version of f is GLIBC_2.34",
+                     *self.arguments())
 
 
 if __name__ == "__main__":

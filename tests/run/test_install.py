@@ -127,7 +127,7 @@ class Places(Install):
         """It is mapped into every program of a tree."""
         small = self.path("small.so")
         self.output(need("strip"), "-o", small, LIBRARY)
-        self.assertLess(os.path.getsize(small), 300000)
+        self.assertLess(os.path.getsize(small), 327680)
 
     def test_package_configuration(self):
         self.install("LIBDIR=/usr/lib64")

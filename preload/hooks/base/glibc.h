@@ -9,12 +9,15 @@
 #ifndef JP_GLIBC_H
 #define JP_GLIBC_H
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
 
 /* What pthread_cleanup_push and _pop call. */
 #pragma weak __pthread_register_cancel
 #pragma weak __pthread_unregister_cancel
+
+#pragma weak dlvsym
 
 /* What pthread_atfork calls (Linux Standard Base, "Interfaces for libc");
  * pthread_atfork itself is linked in, with a reference that is not weak.

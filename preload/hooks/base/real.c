@@ -4,7 +4,7 @@
  * thread-local memory and may allocate, but a door may be called in a child
  * that has no thread-local memory.  So the symbol tables of the loaded objects
  * are read here (System V gABI, "Dynamic Section"; DT_GNU_HASH as glibc reads
- * it).
+ * it; versions: Linux Standard Base, "Symbol Versioning").
  * Runs in: any thread, whatever its thread pointer is. */
 #include "real.h"
 
@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "glibc.h"
 #include "sig/state/process.h"
 
 _Static_assert(offsetof(struct jp_owner, pid) == 0, "the gate reads it");
@@ -38,16 +39,32 @@ static long missing(void)
 extern struct jp_door __start_jp_doors[] JP_HIDDEN;
 extern struct jp_door __stop_jp_doors[] JP_HIDDEN;
 
+/* What a door wants: a name of `length` characters, and the name of a version,
+ * or NULL for the default one. */
+struct wanted {
+    const char *name, *version;
+    size_t length;
+};
+
 /* The tables of one object that names are looked up in. */
 struct tables {
     const char *soname, *strings;
     const ElfW(Sym) * symbols;
     const ElfW(Half) * versions;
+    const ElfW(Verdef) * definitions; /* of versions */
     const uint32_t *hash;
 };
 
 #define VERSION_HIDDEN 0x8000U /* not the default one of its name */
 #define VERSION_FIRST 2U       /* below: no version */
+
+static struct wanted wanted_of(const struct jp_door *door)
+{
+    const char *at = strchr(door->name, '@');
+    if (at == NULL)
+        return (struct wanted){door->name, NULL, strlen(door->name)};
+    return (struct wanted){door->name, at + 1, (size_t)(at - door->name)};
+}
 
 /* The address in an entry of the dynamic section.  The loader relocates it in
  * place, unless it cannot write to the section. */
@@ -61,7 +78,7 @@ static const void *pointer(const struct link_map *object,
 
 static struct tables tables_of(const struct link_map *object)
 {
-    struct tables tables = {NULL, NULL, NULL, NULL, NULL};
+    struct tables tables = {NULL, NULL, NULL, NULL, NULL, NULL};
     size_t soname = SIZE_MAX;
     for (const ElfW(Dyn) *at = object->l_ld; at->d_tag != DT_NULL; at++) {
         if (at->d_tag == DT_STRTAB)
@@ -70,6 +87,8 @@ static struct tables tables_of(const struct link_map *object)
             tables.symbols = pointer(object, at);
         else if (at->d_tag == DT_VERSYM)
             tables.versions = pointer(object, at);
+        else if (at->d_tag == DT_VERDEF)
+            tables.definitions = pointer(object, at);
         else if (at->d_tag == DT_GNU_HASH)
             tables.hash = pointer(object, at);
         else if (at->d_tag == DT_SONAME)
@@ -80,35 +99,59 @@ static struct tables tables_of(const struct link_map *object)
     return tables;
 }
 
-/* Whether a symbol is the one that dlsym would choose: of this name, with no
- * version or the default one.  A function that is chosen at run time
- * (STT_GNU_IFUNC) is left to dlsym. */
+/* Whether a symbol's version is the one of this name. */
+static int has_version(const struct tables *tables, unsigned index,
+                       const char *version)
+{
+    const ElfW(Verdef) *at = tables->definitions;
+    while (at != NULL && at->vd_ndx != index)
+        at = at->vd_next != 0
+                 ? (const ElfW(Verdef) *)((const char *)at + at->vd_next)
+                 : NULL;
+    if (at == NULL)
+        return 0;
+    const ElfW(Verdaux) *own =
+        (const ElfW(Verdaux) *)((const char *)at + at->vd_aux);
+    return strcmp(tables->strings + own->vda_name, version) == 0;
+}
+
+/* Whether a symbol is the one that dlsym or dlvsym would choose: of this name,
+ * with no version, or with the one that is wanted or the default one.  A
+ * function that is chosen at run time (STT_GNU_IFUNC) is left to dlsym. */
 static int is_wanted(const struct tables *tables, uint32_t index,
-                     const char *name)
+                     const struct wanted *wanted)
 {
     const ElfW(Sym) *symbol = &tables->symbols[index];
+    const char *name = tables->strings + symbol->st_name;
     const unsigned type = ELF64_ST_TYPE(symbol->st_info);
     const unsigned version =
         tables->versions != NULL ? tables->versions[index] : 0;
-    return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
-           (type == STT_FUNC || type == STT_NOTYPE) &&
-           ((version & ~VERSION_HIDDEN) < VERSION_FIRST ||
-            (version & VERSION_HIDDEN) == 0) &&
-           strcmp(tables->strings + symbol->st_name, name) == 0;
+    if (symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0 ||
+        (type != STT_FUNC && type != STT_NOTYPE) ||
+        strncmp(name, wanted->name, wanted->length) != 0 ||
+        name[wanted->length] != '\0')
+        return 0;
+    if ((version & ~VERSION_HIDDEN) < VERSION_FIRST)
+        return 1;
+    return wanted->version == NULL
+               ? (version & VERSION_HIDDEN) == 0
+               : has_version(tables, version & ~VERSION_HIDDEN,
+                             wanted->version);
 }
 
-static uint32_t hash_of(const char *name)
+static uint32_t hash_of(const struct wanted *wanted)
 {
     uint32_t hash = 5381;
-    for (; *name != '\0'; name++)
-        hash = hash * 33 + (uint8_t)*name;
+    for (size_t i = 0; i < wanted->length; i++)
+        hash = hash * 33 + (uint8_t)wanted->name[i];
     return hash;
 }
 
-/* The index of the symbol of this name in an object; 0: it has none. */
-static uint32_t look_up(const struct tables *tables, const char *name)
+/* The index of the symbol that is wanted in an object; 0: it has none. */
+static uint32_t look_up(const struct tables *tables,
+                        const struct wanted *wanted)
 {
-    const uint32_t hash = hash_of(name);
+    const uint32_t hash = hash_of(wanted);
     const uint32_t buckets = tables->hash[0], first = tables->hash[1];
     const uint32_t words = tables->hash[2];
     const uint32_t *bucket =
@@ -119,7 +162,7 @@ static uint32_t look_up(const struct tables *tables, const char *name)
         return 0;
     for (;; index++) {
         const uint32_t entry = chain[index - first];
-        if ((entry | 1) == (hash | 1) && is_wanted(tables, index, name))
+        if ((entry | 1) == (hash | 1) && is_wanted(tables, index, wanted))
             return index;
         if ((entry & 1) != 0)
             return 0;
@@ -151,7 +194,7 @@ static const struct link_map *loaded(void)
 
 /* Looks a name up in the objects behind this library, up to the C library;
  * those after it may be closed at any time.  NULL: none has it. */
-static void *find_behind(const char *name)
+static void *find_behind(const struct wanted *wanted)
 {
     const struct link_map *object = loaded();
     const ElfW(Addr) vdso = getauxval(AT_SYSINFO_EHDR);
@@ -164,7 +207,7 @@ static void *find_behind(const char *name)
         if (object->l_addr == vdso || tables.hash == NULL ||
             tables.symbols == NULL || tables.strings == NULL)
             continue;
-        const uint32_t index = look_up(&tables, name);
+        const uint32_t index = look_up(&tables, wanted);
         if (index != 0)
             return (void *)(object->l_addr + tables.symbols[index].st_value);
         if (tables.soname != NULL && strcmp(tables.soname, "libc.so.6") == 0)
@@ -173,19 +216,33 @@ static void *find_behind(const char *name)
     return NULL;
 }
 
+/* The loader's own answer; `handle` as dlsym's.  NULL: there is none. */
+static void *ask_loader(void *handle, const struct wanted *wanted)
+{
+    char name[64];
+    if (wanted->version == NULL)
+        return dlsym(handle, wanted->name);
+    if (wanted->length >= sizeof(name) || dlvsym == NULL)
+        return NULL;
+    memcpy(name, wanted->name, wanted->length);
+    name[wanted->length] = '\0';
+    return dlvsym(handle, name, wanted->version);
+}
+
 static void *find(const struct jp_door *door)
 {
-    void *function = find_behind(door->name);
+    const struct wanted wanted = wanted_of(door);
+    void *function = find_behind(&wanted);
     if (function == NULL)
         function = door->instead;
     if (function == NULL)
-        function = dlsym(RTLD_NEXT, door->name);
+        function = ask_loader(RTLD_NEXT, &wanted);
     if (function != NULL)
         return function;
     /* If the C library itself was preloaded first, it is before this
      * library. */
     void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-    return libc != NULL ? dlsym(libc, door->name) : NULL;
+    return libc != NULL ? ask_loader(libc, &wanted) : NULL;
 }
 
 void jp_real_all(void)

@@ -21,19 +21,19 @@
 struct jp_door {
     void *_Atomic real; /* the next definition in the link order */
     void *hook;
-    const char *name;
-    void *instead; /* used where no object defines the name, or NULL */
+    const char *name; /* NAME, or NAME@VERSION of an older version */
+    void *instead;    /* used where no object defines the name, or NULL */
 } __attribute__((aligned(32)));
 
 /* What `real` is at first: code that looks the function up and goes on
  * there. */
 extern const char jp_door_seek[] JP_HIDDEN;
 
-/* Looks a door's function up: the next definition of its name, else the C
- * library's.  Never returns NULL: for a broken libc that has none, says so on
- * stderr and returns a function that fails with ENOSYS.  Takes no lock and
- * touches no thread-local memory if one of the objects that the program was
- * loaded with has the name. */
+/* Looks a door's function up: the next definition of its name in the version
+ * that it names (else in the default one), else the C library's.  Never returns
+ * NULL: for a broken libc that has none, says so on stderr and returns a
+ * function that fails with ENOSYS.  Takes no lock and touches no thread-local
+ * memory if one of the objects that the program was loaded with has it. */
 void *jp_real(struct jp_door *door);
 
 /* Looks all doors' functions up, since some hooks may be called in a signal
@@ -56,13 +56,37 @@ void jp_real_all(void);
     JP_HOOK_FULL(result, name, parameters, early, NULL)
 
 #define JP_HOOK_FULL(result, name, parameters, first, instead)                 \
-    JP_HIDDEN __attribute__((used)) result jp_hook_##name parameters;          \
-    extern struct jp_door jp_door_##name JP_HIDDEN;                            \
-    struct jp_door jp_door_##name __attribute__((section("jp_doors"),          \
-                                                 used)) = {                    \
-        (void *)(first), (void *)jp_hook_##name, #name, (void *)(instead)};    \
-    __asm__(JP_ARCH_DOOR(#name));                                              \
-    result jp_hook_##name parameters
+    JP_HOOK_AT(result, name, parameters, first, instead, #name,                \
+               JP_ARCH_DOOR(#name, #name))
+
+/* JP_HOOK_OLD: the hook of an older version of the function `name`, a function
+ * of its own in the C library ("Versions" in doc/interposed.md); `id` is what
+ * JP_REAL calls it.  The version, a string, stands in preload/exported-symbols,
+ * too. */
+#define JP_HOOK_OLD(result, id, name, version, parameters, instead)            \
+    JP_HOOK_AT(result, id, parameters, jp_door_seek, instead,                  \
+               #name "@" version,                                              \
+               JP_ARCH_DOOR("jp_also_" #id, #id)                               \
+                   JP_SYMVER("jp_also_" #id, #name, version))
+
+/* One more version of a hook's function, which is the same function: one more
+ * way to its door. */
+#define JP_ALSO(name, version)                                                 \
+    __asm__(JP_ARCH_DOOR("jp_also_" #name "_" version, #name)                  \
+                JP_SYMVER("jp_also_" #name "_" version, #name, version))
+
+/* Exports `symbol` as a version of `name` that is not the default one.  (The
+ * linker drops a default version that has the same address.) */
+#define JP_SYMVER(symbol, name, version)                                       \
+    ".symver " symbol "," name "@" version "\n"
+
+#define JP_HOOK_AT(result, id, parameters, first, instead, name, door)         \
+    JP_HIDDEN __attribute__((used)) result jp_hook_##id parameters;            \
+    extern struct jp_door jp_door_##id JP_HIDDEN;                              \
+    struct jp_door jp_door_##id __attribute__((section("jp_doors"), used)) = { \
+        (void *)(first), (void *)jp_hook_##id, name, (void *)(instead)};       \
+    __asm__(door);                                                             \
+    result jp_hook_##id parameters
 
 /* Declares a pointer `real` to the function behind a door.  Its type is that of
  * the hook, which the file has defined above. */

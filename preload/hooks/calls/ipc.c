@@ -19,18 +19,21 @@
 #include "hooks/base/retry.h"
 #include "sig/os/sys.h"
 
+JP_ALSO(sem_wait, JP_ARCH_GLIBC);
 JP_HOOK(int, sem_wait, (sem_t * semaphore))
 {
     JP_REAL(sem_wait)
     return JP_AGAIN(real(semaphore));
 }
 
+JP_ALSO(sem_timedwait, JP_ARCH_GLIBC);
 JP_HOOK(int, sem_timedwait, (sem_t * semaphore, const struct timespec *until))
 {
     JP_REAL(sem_timedwait)
     return JP_AGAIN(real(semaphore, until));
 }
 
+JP_ALSO(sem_clockwait, "GLIBC_2.30");
 JP_HOOK(int, sem_clockwait,
         (sem_t * semaphore, clockid_t clock, const struct timespec *until))
 {
@@ -65,6 +68,7 @@ JP_HOOK(int, semtimedop,
     return JP_AGAIN_WITHIN(timeout, real(set, operations, count, left));
 }
 
+JP_ALSO(aio_suspend, JP_ARCH_GLIBC);
 JP_HOOK(int, aio_suspend,
         (const struct aiocb *const list[], int count,
          const struct timespec *timeout))
@@ -73,6 +77,7 @@ JP_HOOK(int, aio_suspend,
     return JP_AGAIN_WITHIN(timeout, real(list, count, left));
 }
 
+JP_ALSO(aio_suspend64, JP_ARCH_GLIBC);
 JP_HOOK(int, aio_suspend64,
         (const struct aiocb64 *const list[], int count,
          const struct timespec *timeout))
@@ -90,10 +95,9 @@ static int get_events(void *context, long least, long most, void *events,
                            (long)events, (long)timeout);
 }
 
-JP_HOOK_INSTEAD(int, io_getevents,
-                (void *context, long least, long most, void *events,
-                 struct timespec *timeout),
-                get_events)
+/* What io_getevents does for a program. */
+static int wait_for_events(void *context, long least, long most, void *events,
+                           struct timespec *timeout)
 {
     JP_RETRY(retry);
     const int may = jp_retry_begin(&retry);
@@ -105,4 +109,27 @@ JP_HOOK_INSTEAD(int, io_getevents,
                             deadline == JP_NEVER ? timeout : &left);
     }
     return result;
+}
+
+JP_HOOK_INSTEAD(int, io_getevents,
+                (void *context, long least, long most, void *events,
+                 struct timespec *timeout),
+                get_events)
+{
+    return wait_for_events(context, least, most, events, timeout);
+}
+
+/* libaio's version of before 0.4 waits for one event (libaio,
+ * src/compat-0_1.c). */
+static int get_events_old(void *context, long most, void *events,
+                          struct timespec *timeout)
+{
+    return get_events(context, 1, most, events, timeout);
+}
+
+JP_HOOK_OLD(int, io_getevents_old, io_getevents, "LIBAIO_0.1",
+            (void *context, long most, void *events, struct timespec *timeout),
+            get_events_old)
+{
+    return wait_for_events(context, 1, most, events, timeout);
 }

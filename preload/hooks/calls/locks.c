@@ -31,14 +31,36 @@ WAITS(int, pthread_cond_timedwait,
       (pthread_cond_t * condition, pthread_mutex_t *mutex,
        const struct timespec *until),
       (condition, mutex, until))
+#if JP_ARCH_OLDER
+/* Before glibc 2.3.2 a pthread_cond_t held a pointer to the condition (glibc,
+ * nptl/old_pthread_cond_wait.c). */
+#define WAITS_OLD(id, name, declared, used)                                    \
+    JP_HOOK_OLD(int, id, name, JP_ARCH_GLIBC, declared, NULL)                  \
+    {                                                                          \
+        JP_REAL(id)                                                            \
+        JP_RETRY(retry);                                                       \
+        jp_retry_begin(&retry);                                                \
+        return real used;                                                      \
+    }
+WAITS_OLD(pthread_cond_wait_old, pthread_cond_wait,
+          (void *condition, pthread_mutex_t *mutex), (condition, mutex))
+WAITS_OLD(pthread_cond_timedwait_old, pthread_cond_timedwait,
+          (void *condition, pthread_mutex_t *mutex,
+           const struct timespec *until),
+          (condition, mutex, until))
+#endif
+JP_ALSO(pthread_cond_clockwait, "GLIBC_2.30");
 WAITS(int, pthread_cond_clockwait,
       (pthread_cond_t * condition, pthread_mutex_t *mutex, clockid_t clock,
        const struct timespec *until),
       (condition, mutex, clock, until))
+JP_ALSO(cnd_wait, "GLIBC_2.28");
 WAITS(int, cnd_wait, (cnd_t * condition, mtx_t *mutex), (condition, mutex))
+JP_ALSO(cnd_timedwait, "GLIBC_2.28");
 WAITS(int, cnd_timedwait,
       (cnd_t * condition, mtx_t *mutex, const struct timespec *until),
       (condition, mutex, until))
+JP_ALSO(pthread_barrier_wait, JP_ARCH_GLIBC);
 WAITS(int, pthread_barrier_wait, (pthread_barrier_t * barrier), (barrier))
 
 /* --- calls that seldom wait: nothing is done before them --- */
@@ -62,8 +84,13 @@ static void resume(void)
     }
 
 MAY_WAIT(int, pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex))
+JP_ALSO(pthread_rwlock_rdlock, JP_ARCH_GLIBC);
 MAY_WAIT(int, pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock))
+JP_ALSO(pthread_rwlock_wrlock, JP_ARCH_GLIBC);
 MAY_WAIT(int, pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock))
+JP_ALSO(mtx_lock, "GLIBC_2.28");
 MAY_WAIT(int, mtx_lock, (mtx_t * mutex), (mutex))
+JP_ALSO(pthread_join, JP_ARCH_GLIBC);
 MAY_WAIT(int, pthread_join, (pthread_t thread, void **value), (thread, value))
+JP_ALSO(thrd_join, "GLIBC_2.28");
 MAY_WAIT(int, thrd_join, (thrd_t thread, int *value), (thread, value))

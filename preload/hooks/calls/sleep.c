@@ -65,6 +65,9 @@ static int absolute(__typeof__(clock_nanosleep) *real, clockid_t clock,
     return error;
 }
 
+#if JP_ARCH_OLDER
+JP_ALSO(clock_nanosleep, JP_ARCH_GLIBC);
+#endif
 JP_HOOK(int, clock_nanosleep,
         (clockid_t clock, int flags, const struct timespec *time,
          struct timespec *left))

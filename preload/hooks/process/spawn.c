@@ -58,6 +58,23 @@ static void after(int done)
     errno = error;
 }
 
+/* Starts the target by `real`, a version of posix_spawn or posix_spawnp. */
+static int spawn(__typeof__(posix_spawn) *real, pid_t *pid,
+                 const struct jp_target *target,
+                 const posix_spawn_file_actions_t *actions,
+                 const posix_spawnattr_t *attributes)
+{
+    pid_t made = 0;
+    pid_t *const child = pid != NULL ? pid : &made;
+    const int done = before(target);
+    const int error = real(child, target->path, actions, attributes,
+                           target->argv, target->envp);
+    if (error == 0)
+        jp_target_tell_of(target, (uint32_t)*child);
+    after(done);
+    return error;
+}
+
 JP_HOOK(int, posix_spawn,
         (pid_t * pid, const char *path,
          const posix_spawn_file_actions_t *actions,
@@ -65,15 +82,8 @@ JP_HOOK(int, posix_spawn,
          char *const envp[]))
 {
     JP_REAL(posix_spawn)
-    pid_t made = 0;
-    pid_t *const child = pid != NULL ? pid : &made;
     const struct jp_target target = {path, argv, envp, AT_FDCWD, 0};
-    const int done = before(&target);
-    const int error = real(child, path, actions, attributes, argv, envp);
-    if (error == 0)
-        jp_target_tell_of(&target, (uint32_t)*child);
-    after(done);
-    return error;
+    return spawn(real, pid, &target, actions, attributes);
 }
 
 JP_HOOK(int, posix_spawnp,
@@ -83,16 +93,37 @@ JP_HOOK(int, posix_spawnp,
          char *const envp[]))
 {
     JP_REAL(posix_spawnp)
-    pid_t made = 0;
-    pid_t *const child = pid != NULL ? pid : &made;
     const struct jp_target target = {file, argv, envp, AT_FDCWD, 1};
-    const int done = before(&target);
-    const int error = real(child, file, actions, attributes, argv, envp);
-    if (error == 0)
-        jp_target_tell_of(&target, (uint32_t)*child);
-    after(done);
-    return error;
+    return spawn(real, pid, &target, actions, attributes);
 }
+
+#if JP_ARCH_OLDER
+/* Before glibc 2.15 they had the shell execute a file that the kernel does not
+ * know how to (glibc, posix/spawn.c, SPAWN_XFLAGS_TRY_SHELL). */
+JP_HOOK_OLD(int, posix_spawn_old, posix_spawn, JP_ARCH_GLIBC,
+            (pid_t * pid, const char *path,
+             const posix_spawn_file_actions_t *actions,
+             const posix_spawnattr_t *attributes, char *const argv[],
+             char *const envp[]),
+            NULL)
+{
+    JP_REAL(posix_spawn_old)
+    const struct jp_target target = {path, argv, envp, AT_FDCWD, 0};
+    return spawn(real, pid, &target, actions, attributes);
+}
+
+JP_HOOK_OLD(int, posix_spawnp_old, posix_spawnp, JP_ARCH_GLIBC,
+            (pid_t * pid, const char *file,
+             const posix_spawn_file_actions_t *actions,
+             const posix_spawnattr_t *attributes, char *const argv[],
+             char *const envp[]),
+            NULL)
+{
+    JP_REAL(posix_spawnp_old)
+    const struct jp_target target = {file, argv, envp, AT_FDCWD, 1};
+    return spawn(real, pid, &target, actions, attributes);
+}
+#endif
 
 JP_HOOK(int, system, (const char *command))
 {

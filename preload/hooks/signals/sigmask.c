@@ -78,6 +78,7 @@ static int enter_vfork_child(void)
     return 1;
 }
 
+JP_ALSO(pthread_sigmask, JP_ARCH_GLIBC);
 JP_HOOK(int, pthread_sigmask, (int how, const sigset_t *set, sigset_t *old))
 {
     JP_REAL(pthread_sigmask)

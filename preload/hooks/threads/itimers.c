@@ -80,18 +80,44 @@ JP_HOOK(int, setitimer,
     return result;
 }
 
+/* Leaves the signal of a timer that the program makes to the program.  Returns
+ * the event to make the timer with: `event` or *ours. */
+static struct sigevent *leave_signal(struct sigevent *event,
+                                     struct sigevent *ours)
+{
+    /* Without an event, the timer sends SIGALRM, timer_create(2). */
+    if (event == NULL) {
+        jp_signals_use(JP_SIGSET(SIGALRM));
+        return NULL;
+    }
+    if ((event->sigev_notify == SIGEV_SIGNAL ||
+         event->sigev_notify == SIGEV_THREAD_ID) &&
+        event->sigev_signo > 0 && event->sigev_signo <= 64)
+        jp_signals_use(JP_SIGSET(event->sigev_signo));
+    return jp_notify_event(event, ours);
+}
+
+#if JP_ARCH_OLDER
+JP_ALSO(timer_create, "GLIBC_2.3.3");
+#else
+JP_ALSO(timer_create, JP_ARCH_GLIBC);
+#endif
 JP_HOOK(int, timer_create,
         (clockid_t clock, struct sigevent *event, timer_t *timer))
 {
     JP_REAL(timer_create)
-    /* Without an event, the timer sends SIGALRM, timer_create(2). */
-    if (event == NULL)
-        jp_signals_use(JP_SIGSET(SIGALRM));
-    else if ((event->sigev_notify == SIGEV_SIGNAL ||
-              event->sigev_notify == SIGEV_THREAD_ID) &&
-             event->sigev_signo > 0 && event->sigev_signo <= 64)
-        jp_signals_use(JP_SIGSET(event->sigev_signo));
     struct sigevent ours;
-    return real(clock, event != NULL ? jp_notify_event(event, &ours) : NULL,
-                timer);
+    return real(clock, leave_signal(event, &ours), timer);
 }
+
+#if JP_ARCH_OLDER
+/* Before glibc 2.3.3 a timer_t was an int (glibc,
+ * sysdeps/unix/sysv/linux/compat-timer.h). */
+JP_HOOK_OLD(int, timer_create_old, timer_create, JP_ARCH_GLIBC,
+            (clockid_t clock, struct sigevent *event, int *timer), NULL)
+{
+    JP_REAL(timer_create_old)
+    struct sigevent ours;
+    return real(clock, leave_signal(event, &ours), timer);
+}
+#endif

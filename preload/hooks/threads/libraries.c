@@ -17,6 +17,7 @@
 /* Told before, so that samples of the library's destructors are still the
  * library's, and after, so that later samples are of what has come to its
  * place. */
+JP_ALSO(dlclose, JP_ARCH_GLIBC);
 JP_HOOK(int, dlclose, (void *library))
 {
     JP_REAL(dlclose)

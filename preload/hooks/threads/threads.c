@@ -138,6 +138,7 @@ void *jp_threads_run(void *(*function)(void *), void *argument)
     return start(thread);
 }
 
+JP_ALSO(pthread_create, JP_ARCH_GLIBC);
 JP_HOOK(int, pthread_create,
         (pthread_t * handle, const pthread_attr_t *attr,
          void *(*function)(void *), void *argument))

@@ -330,12 +330,15 @@ static inline int jp_arch_in_valgrind(void)
 #define JP_ARCH_KEYS_ENTER(section, name, to)                                  \
     JP_ARCH_FUNCTION(section, "4", name,                                       \
         ".hidden " name "\n"                                                   \
+        "hint #34\n" /* bti c */                                               \
         "b " to "\n")
 
+/* (From another register than x16 or x17 bti c would let nobody in.) */
 #define JP_ARCH_KEYS_LEAVE(name)                                               \
     JP_ARCH_FUNCTION(".text", "4", name,                                       \
         ".hidden " name "\n"                                                   \
-        "br x4\n")
+        "mov x16, x4\n"                                                        \
+        "br x16\n")
 
 /* See x86_64.h.  Here the word is the address of the table of the thread's
  * modules (ELF Handling For Thread-Local Storage, 3.3, variant I). */
@@ -347,8 +350,11 @@ static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
 
 #define JP_ARCH_GATE_PLACE(thread) ((thread) >> 12 & 4095U)
 
-/* See x86_64.h.  The trap is in x3, and at jp_trap_land in x0. */
-#define JP_ARCH_TRAP_REGISTERS 21
+/* See x86_64.h.  The trap is in x3, and at jp_trap_land in x0.  The shadow
+ * stack is the guarded control stack: chkfeat (hint #40) clears bit 0 of x16
+ * where it is on; then s3_3_c2_c5_1 is its pointer, GCSPR_EL0, and sysl #3, c7,
+ * c7, #1 is gcspopm, which takes one word off (Arm ARM, FEAT_GCS). */
+#define JP_ARCH_TRAP_REGISTERS 22
 #define JP_ARCH_TRAP                                                          \
     ".pushsection .text\n"                                                    \
     ".balign 16\n.globl jp_trap_walk_sig\n.hidden jp_trap_walk_sig\n"         \
@@ -360,6 +366,9 @@ static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
     "mov x9, sp\nstr x9, [x3, #96]\n"                                         \
     "stp d8, d9, [x3, #104]\nstp d10, d11, [x3, #120]\n"                      \
     "stp d12, d13, [x3, #136]\nstp d14, d15, [x3, #152]\n"                    \
+    "mov x9, xzr\nmov x16, #1\nhint #40\n"                                    \
+    "tbnz x16, #0, 1f\nmrs x9, s3_3_c2_c5_1\n"                                \
+    "1: str x9, [x3, #168]\n"                                                 \
     "b jp_walk_sig\n"                                                         \
     ".globl jp_trap_land\n.hidden jp_trap_land\njp_trap_land:\n"              \
     "ldp x19, x20, [x0]\nldp x21, x22, [x0, #16]\n"                           \
@@ -367,6 +376,10 @@ static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
     "ldp x27, x28, [x0, #64]\nldp x29, x30, [x0, #80]\n"                      \
     "ldp d8, d9, [x0, #104]\nldp d10, d11, [x0, #120]\n"                      \
     "ldp d12, d13, [x0, #136]\nldp d14, d15, [x0, #152]\n"                    \
+    "ldr x9, [x0, #168]\ncbz x9, 2f\n"                                        \
+    "1: mrs x10, s3_3_c2_c5_1\ncmp x10, x9\nb.hs 2f\n"                        \
+    "sysl xzr, #3, c7, c7, #1\nb 1b\n"                                        \
+    "2:\n"                                                                    \
     "mov w0, #-1\n"                                                           \
     "ret\n"                                                                   \
     ".cfi_endproc\n"                                                          \
@@ -381,13 +394,17 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
     context->uc_mcontext.sp = registers[12];
 }
 
+/* See x86_64.h (sysdeps/unix/sysv/linux/aarch64/libc.abilist). */
+#define JP_ARCH_GLIBC "GLIBC_2.17"
+#define JP_ARCH_OLDER 0
+
 /* See x86_64.h.  The door's record is in x16; no caller keeps a value in x9 to
  * x17 over a call. */
-#define JP_ARCH_DOOR(name)                                                     \
+#define JP_ARCH_DOOR(name, id)                                                 \
     JP_ARCH_FUNCTION(".text.jp_doors", "16", name,                             \
         "hint #34\n" /* bti c */                                               \
-        "adrp x16, jp_door_" name "\n"                                         \
-        "add x16, x16, :lo12:jp_door_" name "\n"                               \
+        "adrp x16, jp_door_" id "\n"                                           \
+        "add x16, x16, :lo12:jp_door_" id "\n"                                 \
         "b jp_gate\n")
 
 /* See x86_64.h.  The answer is in x17. */

@@ -449,11 +449,15 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
     JP_ARCH_X(context, REG_SP) = registers[13];
 }
 
+/* See x86_64.h (sysdeps/unix/sysv/linux/riscv/rv64/libc.abilist). */
+#define JP_ARCH_GLIBC "GLIBC_2.27"
+#define JP_ARCH_OLDER 0
+
 /* See x86_64.h.  The door's record is in t3; no caller keeps a value in t3 to
  * t6 over a call, and `tail` overwrites t1. */
-#define JP_ARCH_DOOR(name)                                                     \
+#define JP_ARCH_DOOR(name, id)                                                 \
     JP_ARCH_FUNCTION(".text.jp_doors", "16", name,                             \
-        "lla t3, jp_door_" name "\n"                                           \
+        "lla t3, jp_door_" id "\n"                                             \
         "tail jp_gate\n")
 
 /* See x86_64.h.  The answer is in t6. */

@@ -455,11 +455,18 @@ static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
     return word == thread;
 }
 
-/* jp_trap_walk_sig (sig/trap.h): saves the callee-saved registers and sp in
- * *trap (rcx) and goes on as jp_walk_sig.  After a fault in the walk
- * jp_trap_sig makes the thread go on at jp_trap_land, with the trap in rdi and
- * sp as it was: that restores the registers and returns -1 to the caller. */
-#define JP_ARCH_TRAP_REGISTERS 7
+/* jp_trap_walk_sig (sig/trap.h): saves the callee-saved registers, sp and the
+ * shadow stack's pointer in *trap (rcx) and goes on as jp_walk_sig.  After a
+ * fault in the walk jp_trap_sig makes the thread go on at jp_trap_land, with
+ * the trap in rdi and sp as it was: that restores the registers, takes the
+ * return addresses of the frames that are gone off the shadow stack, and
+ * returns -1 to the caller.  rdsspq leaves 0 where there is no shadow stack;
+ * incsspq takes up to 255 words off (Intel SDM, volume 2).  Older assemblers
+ * know neither. */
+#define JP_ARCH_TRAP_REGISTERS 8
+#define JP_ARCH_RDSSPQ_RAX                                                    \
+    "xorl %eax, %eax\n.byte 0xf3, 0x48, 0x0f, 0x1e, 0xc8\n"
+#define JP_ARCH_INCSSPQ_RAX ".byte 0xf3, 0x48, 0x0f, 0xae, 0xe8\n"
 #define JP_ARCH_TRAP                                                          \
     ".pushsection .text\n"                                                    \
     ".balign 16\n.globl jp_trap_walk_sig\n.hidden jp_trap_walk_sig\n"         \
@@ -468,11 +475,19 @@ static inline int jp_arch_thread_is_sound_sig(uint64_t thread, uint64_t word)
     "movq %rbx, (%rcx)\nmovq %rbp, 8(%rcx)\nmovq %r12, 16(%rcx)\n"            \
     "movq %r13, 24(%rcx)\nmovq %r14, 32(%rcx)\nmovq %r15, 40(%rcx)\n"         \
     "movq %rsp, 48(%rcx)\n"                                                   \
+    JP_ARCH_RDSSPQ_RAX                                                        \
+    "movq %rax, 56(%rcx)\n"                                                   \
     "jmp jp_walk_sig\n"                                                       \
     ".globl jp_trap_land\n.hidden jp_trap_land\njp_trap_land:\n"              \
     "movq (%rdi), %rbx\nmovq 8(%rdi), %rbp\nmovq 16(%rdi), %r12\n"            \
     "movq 24(%rdi), %r13\nmovq 32(%rdi), %r14\nmovq 40(%rdi), %r15\n"         \
-    "movl $-1, %eax\n"                                                        \
+    JP_ARCH_RDSSPQ_RAX                                                        \
+    "testq %rax, %rax\njz 2f\n"                                               \
+    "movq 56(%rdi), %rcx\nsubq %rax, %rcx\nshrq $3, %rcx\n"                   \
+    "1: movl $255, %eax\ncmpq %rax, %rcx\ncmovbq %rcx, %rax\n"                \
+    JP_ARCH_INCSSPQ_RAX                                                       \
+    "subq %rax, %rcx\njnz 1b\n"                                               \
+    "2: movl $-1, %eax\n"                                                     \
     "ret\n"                                                                   \
     ".cfi_endproc\n"                                                          \
     ".size jp_trap_walk_sig,.-jp_trap_walk_sig\n"                             \
@@ -491,12 +506,18 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
 /* The index of a thread pointer in jp_gate_known, below 4096. */
 #define JP_ARCH_GATE_PLACE(thread) ((thread) >> 12 & 4095U)
 
-/* A door, the exported function of a hook: it passes its record on in r11 and
- * goes to the gate. */
-#define JP_ARCH_DOOR(name)                                                     \
+/* The oldest version of glibc's symbols, that of all that were there when the
+ * machine came (glibc, sysdeps/unix/sysv/linux/x86_64/64/libc.abilist).  Here
+ * there are versions as well from before 2.17, where other machines begin. */
+#define JP_ARCH_GLIBC "GLIBC_2.2.5"
+#define JP_ARCH_OLDER 1
+
+/* A door, an exported function of the hook `id`: it passes its record on in r11
+ * and goes to the gate. */
+#define JP_ARCH_DOOR(name, id)                                                 \
     JP_ARCH_FUNCTION(".text.jp_doors", "16", name,                             \
         "endbr64\n"                                                            \
-        "leaq jp_door_" name "(%rip), %r11\n"                                  \
+        "leaq jp_door_" id "(%rip), %r11\n"                                    \
         "jmp jp_gate\n")
 
 #define JP_ARCH_PUSH(name) "pushq %" name "\n.cfi_adjust_cfa_offset 8\n"
@@ -557,6 +578,7 @@ static inline void jp_arch_land_sig(ucontext_t *context, uint64_t pc,
     ".hidden jp_door_seek\n.globl jp_door_seek\n"                             \
     "jp_door_seek:\n"                                                         \
     ".cfi_startproc\n"                                                        \
+    "endbr64\n"                                                               \
     JP_ARCH_ASIDE("movq %r11, %rdi\ncall jp_real\n")                          \
     "jmp *%r10\n"                                                             \
     ".cfi_endproc\n"                                                          \
