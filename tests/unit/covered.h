@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "model/cover.h"
+#include "model/cover/cover.h"
 
 #define MS 1000000ULL
 

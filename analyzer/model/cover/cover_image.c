@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "base/search.h"
-#include "model.h"
+#include "model/model.h"
 
 /* A profile that is to run from the start does so this soon. */
 #define START_NS 5000000ULL

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "model.h"
+#include "model/model.h"
 
 static uint64_t least(uint64_t a, uint64_t b)
 {

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "cover.h"
-#include "model.h"
+#include "model/model.h"
 
 /* The words for reasons in the tree's file, see its table in doc/FORMAT.md. */
 static const struct {
