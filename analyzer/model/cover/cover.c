@@ -36,7 +36,7 @@ static int same(const struct jr_tree_root *one,
            one->ticks == other->ticks;
 }
 
-uint32_t jr_cover_tree(struct jr_cover *cover, const struct jr_tree *file,
+uint32_t jr_cover_tree(struct jr_cover *cover, struct jr_tree *file,
                        const struct jr_tree_root *root, uint64_t boot)
 {
     for (size_t i = 0; i < cover->ntrees; i++)
@@ -472,6 +472,7 @@ static uint64_t rest_of(const struct jr_cover *cover)
 
 void jr_cover_finish(struct jr_cover *cover, int merged)
 {
+    jr_cover_clocks(cover);
     join_images(cover);
     each_line(cover, add_run);
     if (merged) {

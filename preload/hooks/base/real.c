@@ -173,6 +173,22 @@ static void *find_behind(const char *name)
     return NULL;
 }
 
+void *jp_real_of_libc(const char *name)
+{
+    const struct link_map *object = loaded();
+    for (; object != NULL; object = object->l_next) {
+        const struct tables tables = tables_of(object);
+        if (tables.soname == NULL || strcmp(tables.soname, "libc.so.6") != 0)
+            continue;
+        const int complete = tables.hash != NULL && tables.symbols != NULL;
+        const uint32_t index = complete ? look_up(&tables, name) : 0;
+        return index != 0
+                   ? (void *)(object->l_addr + tables.symbols[index].st_value)
+                   : NULL;
+    }
+    return NULL;
+}
+
 static void *find(const struct jp_door *door)
 {
     void *function = find_behind(door->name);
