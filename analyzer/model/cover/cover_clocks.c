@@ -78,9 +78,9 @@ static uint64_t nearer(const struct jr_cover *cover, uint32_t tree,
     return shift_ns;
 }
 
-/* Moves the lines of a tree.  Each is by the clock of its writer, which may have
- * executed a program in another time namespace before or since; but the lines
- * are in the order in which they were written. */
+/* Moves the lines of a tree.  Each is by the clock of its writer, which may
+ * have executed a program in another time namespace before or since; but the
+ * lines are in the order in which they were written. */
 static void move_lines(struct jr_cover *cover, uint32_t tree)
 {
     const struct jr_cover_image *clock = clock_of(cover, tree);
