@@ -85,6 +85,43 @@ class Shifted(CoverageCase):
             self.assertLess(run.header["real_ns"], before + 900000 * 10**9)
 
 
+# A child in the memory of its parent, which computes.
+SHARES = r"""
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int work(void *data)
+{
+    (void)data;
+    for (volatile unsigned long i = 0; i < 150000000; i++)
+        ;
+    return 0;
+}
+int main(int argc, char **argv)
+{
+    char *stack = malloc(1 << 20);
+    (void)argv;
+    const int pid =
+        clone(work, stack + (1 << 20), CLONE_VM | SIGCHLD, NULL);
+    if (argc > 1)
+        work(NULL);
+    return waitpid(pid, NULL, 0) != pid;
+}
+"""
+
+
+class Shares(CoverageCase):
+    def test_child_in_the_same_memory(self):
+        self.compile("shares", "-O1", "-D_GNU_SOURCE", source=SHARES)
+        done = self.run_program(self.path("shares"), "both")
+        self.assertEqual(done.status, 0, done.err)
+        gaps = self.merged()[1]
+        self.assertEqual(len(gaps), 1, gaps)
+        self.assertIn("shares the memory", gaps[0]["why"])
+
+
 class Brief(CoverageCase):
 
     def test_time_before_an_exec(self):

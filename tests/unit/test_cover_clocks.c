@@ -162,6 +162,40 @@ static void moves_lines(void **state)
     jr_tree_file_free(&tree);
 }
 
+/* Of one that shares its parent's memory the reason holds until it executes a
+ * program, which has a log. */
+static void shares_memory_until_an_exec(void **state)
+{
+    (void)state;
+    for (int logs = 0; logs < 2; logs++) {
+        struct jr_cover cover = {0};
+        struct jr_tree tree;
+
+        parse("1200000000 jprof-exec root=1 pid=2 ppid=1 why=memory\n"
+              "1400000000 jprof-child root=1 pid=2 ppid=1 cpu=100000000\n",
+              &tree, 0);
+        add(&cover, &tree,
+            (struct jr_cover_image){.pid = 1,
+                                    .begin_ns = 1000 * MS,
+                                    .cpu_ns = 10 * MS,
+                                    .sampled_ns = 10 * MS,
+                                    .children_ns = 100 * MS});
+        if (logs)
+            add(&cover, &tree,
+                (struct jr_cover_image){.pid = 2,
+                                        .ppid = 1,
+                                        .begin_ns = 1100 * MS,
+                                        .cpu_ns = 100 * MS,
+                                        .ended = 1});
+        jr_cover_finish(&cover, 1);
+        assert_int_equal(cover.ngaps, 1);
+        assert_int_equal(strstr(cover.gaps[0].why, "shares the memory") == NULL,
+                         logs);
+        jr_cover_free(&cover);
+        jr_tree_file_free(&tree);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +203,7 @@ int main(void)
         cmocka_unit_test(keeps_two_apart),
         cmocka_unit_test(keeps_other_clocks_apart),
         cmocka_unit_test(moves_lines),
+        cmocka_unit_test(shares_memory_until_an_exec),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include "cover.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "model/model.h"
@@ -250,6 +251,9 @@ static void add_reason(struct jr_cover *cover, size_t sorted, uint32_t tree,
          i < sorted && is_of(cover, i, tree, line->pid); i++) {
         struct jr_cover_process *process = &cover->processes[i];
 
+        if ((process->has_log || process->is_brief) &&
+            strcmp(line->why, JR_COVER_SHARES) == 0)
+            continue;
         if (jr_cover_less(process->last.begin_ns, process->last.unlogged_ns) <=
                 line->time_ns &&
             (!process->end_ns || process->end_ns >= line->time_ns))

@@ -210,6 +210,9 @@ int jr_cover_order(const struct jr_cover_image *a,
 size_t jr_cover_first_of(const struct jr_cover *cover, size_t sorted,
                          uint32_t tree, uint32_t pid);
 
+/* The reason that holds until the process executes a program. */
+#define JR_COVER_SHARES "memory"
+
 /* cover_gap.c: finds the gaps. */
 void jr_cover_gaps(struct jr_cover *cover);
 
