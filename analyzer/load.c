@@ -27,9 +27,8 @@ void jr_load_init(struct jr_load *load, const char *app,
 }
 
 /* The tree's file of a run, read once; NULL when there is none. */
-static const struct jr_tree *tree_of(struct jr_load *load,
-                                     const struct jr_log *log,
-                                     const struct jr_run *run)
+static struct jr_tree *tree_of(struct jr_load *load, const struct jr_log *log,
+                               const struct jr_run *run)
 {
     char *path = jr_file_beside(log->path, run->header.tree_name);
     struct jr_tree *tree = NULL;

@@ -5,7 +5,7 @@
 #ifndef JR_LOAD_H
 #define JR_LOAD_H
 
-#include "model/cover.h"
+#include "model/cover/cover.h"
 #include "model/model.h"
 #include "notes.h"
 #include "read/log.h"

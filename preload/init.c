@@ -209,6 +209,15 @@ static void listen_for_jit(void)
     jp_maps_listen_sig(&listener);
 }
 
+/* Has the times of samples and lines come from the C library itself, whatever
+ * clock_gettime the program's other libraries (libfaketime) define. */
+static void find_time(void)
+{
+    void *function = jp_real_of_libc("clock_gettime");
+    if (function != NULL)
+        *(void **)&jp_sys_time = function;
+}
+
 static int handed_over; /* 1: the profile's folder, by a descriptor */
 
 /* Sets this process up for profiling.  Returns 0 or -errno. */
@@ -229,6 +238,7 @@ static int set_up(char **argv)
     jp_process.in_valgrind = (uint8_t)jp_arch_in_valgrind();
     jp_gate_enter_sig();
     jp_real_all();
+    find_time();
     listen_for_jit();
     find_folder();
     jp_logname_guard();

@@ -18,6 +18,7 @@
 #include "launcher/base/say.h"
 #include "launcher/folder/folder.h"
 #include "launcher/folder/keep.h"
+#include "launcher/folder/modules.h"
 #include "launcher/folder/trim.h"
 #include "launcher/os/check.h"
 #include "launcher/os/environ.h"
@@ -106,6 +107,11 @@ static int leaves_out_args(const struct jl_env *env)
     return flags && strstr(flags, "JP_NO_ARGS") != NULL;
 }
 
+static int look_at_modules(void *data)
+{
+    return jl_modules_look(data);
+}
+
 static void run_program(struct run *run)
 {
     struct jl_whole whole = {.program = &run->program};
@@ -125,7 +131,10 @@ static void run_program(struct run *run)
                                        .env = env.words,
                                        .bare = bare.words,
                                        .makes = run->asked.writes};
+    run->program.data = jl_modules_begin(&run->folder);
+    run->program.look = look_at_modules;
     jl_program_run(&run->program);
+    jl_modules_end(run->program.data);
     jl_preload_drop(&preload);
     whole.why = run->check.why;
     whole.note = run->asked.note;

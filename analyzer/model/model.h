@@ -32,9 +32,10 @@ enum jr_tiers {
 /* When the profile of a boot's processes starts. */
 struct jr_start {
     uint8_t boot_id[16];
-    uint64_t mono_ns; /* by the boot's CLOCK_MONOTONIC, */
-    uint64_t real_ns; /* and by the time of day; 0: not known */
-    uint8_t side;     /* of a comparison: each has a start of its own */
+    uint32_t time_space; /* inode of their time namespace, 0: unknown */
+    uint64_t mono_ns;    /* by the boot's CLOCK_MONOTONIC, */
+    uint64_t real_ns;    /* and by the time of day; 0: not known */
+    uint8_t side;        /* of a comparison: each has a start of its own */
 };
 
 struct jr_starts {

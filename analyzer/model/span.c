@@ -11,14 +11,24 @@
 #include "base/mem.h"
 #include "base/search.h"
 
+/* Times of two time namespaces (time_namespaces(7)) are as those of two
+ * boots. */
+static int same_clock(const struct jr_start *start,
+                      const struct jp_log_header *header)
+{
+    return memcmp(start->boot_id, header->boot_id, sizeof(header->boot_id)) ==
+               0 &&
+           (start->time_space == header->owner_time_space ||
+            start->time_space == 0 || header->owner_time_space == 0);
+}
+
 static struct jr_start *find_start(const struct jr_starts *starts,
                                    const struct jp_log_header *header,
                                    uint8_t side)
 {
     for (size_t i = 0; i < starts->count; i++)
         if (starts->items[i].side == side &&
-            memcmp(starts->items[i].boot_id, header->boot_id,
-                   sizeof(header->boot_id)) == 0)
+            same_clock(&starts->items[i], header))
             return &starts->items[i];
     return NULL;
 }
@@ -40,7 +50,9 @@ void jr_starts_add(struct jr_starts *starts, const struct jp_log_header *header,
 
     if (start == NULL) {
         start = JR_PUSH(starts->items, starts->count, starts->room);
-        *start = (struct jr_start){.mono_ns = UINT64_MAX, .side = starts->side};
+        *start = (struct jr_start){.mono_ns = UINT64_MAX,
+                                   .time_space = header->owner_time_space,
+                                   .side = starts->side};
         memcpy(start->boot_id, header->boot_id, sizeof(start->boot_id));
     }
     if (began_ns > start->mono_ns)

@@ -4,10 +4,13 @@
  * Runs in: analyzer, launcher. */
 #include "names.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "jp_limits.h"
 
 int jr_is_numbered(const char *name, const char *base)
@@ -30,6 +33,18 @@ int jr_is_kept_name(const char *name)
     return strncmp(name, JP_LOG_NAME, strlen(JP_LOG_NAME)) == 0 && dot &&
            !strchr(name, '/') &&
            (strncmp(dot, ".perf-", 6) == 0 || strncmp(dot, ".jit-", 5) == 0);
+}
+
+char *jr_module_name(const uint8_t *id, size_t size, uint64_t inode,
+                     uint64_t mtime_ns)
+{
+    char hex[2 * 32 + 1] = "";
+
+    for (size_t i = 0; i < size && i < 32; i++)
+        snprintf(hex + 2 * i, 3, "%02x", id[i]);
+    return size ? jr_printf(JP_LOG_NAME ".elf-%s", hex)
+                : jr_printf(JP_LOG_NAME ".elf-i%" PRIu64 "-%" PRIu64, inode,
+                            mtime_ns);
 }
 
 const char *jr_header_refuse(const struct jp_log_header *header)

@@ -6,6 +6,9 @@
 #ifndef JR_NAMES_H
 #define JR_NAMES_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "jp_log.h"
 
 /* True for BASE, BASE-PID and BASE-PID-N: a log or map of that base. */
@@ -14,6 +17,12 @@ int jr_is_numbered(const char *name, const char *base);
 /* True for a name that a kept JIT file may have: jprof-log..., no folder, and
  * neither a log nor anything else of the profile. */
 int jr_is_kept_name(const char *name);
+
+/* The name beside the log of a file of code that the launcher keeps as it may
+ * be gone later: by its build-id or, with size 0, by inode and time of change
+ * (0: not known).  The caller frees it. */
+char *jr_module_name(const uint8_t *id, size_t size, uint64_t inode,
+                     uint64_t mtime_ns);
 
 /* Returns why a run with this header cannot be read, or NULL. */
 const char *jr_header_refuse(const struct jp_log_header *header);

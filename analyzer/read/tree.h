@@ -35,9 +35,9 @@ int jr_tree_root_same(const struct jr_tree_root *one,
                       const struct jr_tree_root *other);
 
 struct jr_tree_line {
-    uint64_t time_ns;
-    uint64_t cpu_ns; /* CPU time, with that of the children that were waited
-                        for; 0: not known */
+    uint64_t time_ns; /* CLOCK_MONOTONIC of the process that wrote it */
+    uint64_t cpu_ns;  /* CPU time, with that of the children that were waited
+                         for; 0: not known */
     uint64_t wall_ns;
     /* JR_TREE_BRIEF, whose cpu_ns is without children: CPU time when the
      * profile began, and of the children that it has waited for. */
@@ -45,6 +45,7 @@ struct jr_tree_line {
     struct jr_tree_root root;
     uint32_t pid, ppid;
     uint8_t kind;      /* enum jr_tree_kind */
+    uint8_t moved;     /* time_ns is of another clock (model/cover.h) */
     uint8_t ended;     /* JR_TREE_BRIEF: by its end, not by an exec */
     char *why;         /* a word, "" when there is none */
     char *path, *args; /* "" likewise; arguments joined by blanks */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "missing/nameless.h"
-#include "model/cover.h"
+#include "model/cover/cover.h"
 #include "model/part.h"
 #include "symbol/listing.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "model/cover.h"
+#include "model/cover/cover.h"
 #include "model/marks/marks.h"
 #include "read/markers.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A program with run-time generated code and a perf map:
- *     jitter [CPU_SECONDS=1] [shared|memfd|sysv|deleted|dual|fork]
+ *     jitter [CPU_SECONDS=1] [shared|memfd|sysv|deleted|dual|fork|daemon]
  * Maps executable memory, its own or as the second word says (dual: a memfd,
  * once to write and once to run), puts two small functions with frame pointers
  * in it, writes /tmp/perf-PID.map as runtimes do, and spends three quarters of
@@ -18,6 +18,7 @@
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 /* void code(uint64_t turns): counts down, with a frame pointer. */
@@ -86,7 +87,9 @@ static void write_map(const char *memory)
 static char *map_memory(const char *way, int *fd)
 {
     char name[] = "/tmp/jitter-XXXXXX";
-    int shared = *way && strcmp(way, "fork") != 0 ? MAP_SHARED : MAP_PRIVATE;
+    int shared = *way && strcmp(way, "fork") != 0 && strcmp(way, "daemon") != 0
+                     ? MAP_SHARED
+                     : MAP_PRIVATE;
     *fd = -1;
     if (strcmp(way, "sysv") == 0) {
         int id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0700);
@@ -103,6 +106,26 @@ static char *map_memory(const char *way, int *fd)
         return MAP_FAILED;
     return mmap(NULL, 4096, PROT_READ | PROT_WRITE,
                 *fd < 0 ? shared | MAP_ANONYMOUS : shared, *fd, 0);
+}
+
+/* Goes on in a child's child, as daemons do, after the first process has
+ * removed its map.  Returns whether this is that process. */
+static int become_daemon(void)
+{
+    char path[64];
+    struct stat info;
+    snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+    pid_t child = fork();
+    if (child < 0)
+        die("fork");
+    if (child > 0)
+        return waitpid(child, NULL, 0) == child && unlink(path) == 0 ? 0 : -1;
+    child = fork();
+    if (child != 0)
+        _exit(child < 0);
+    while (stat(path, &info) == 0)
+        usleep(1000);
+    return 1;
 }
 
 int main(int argc, char **argv)
@@ -128,6 +151,12 @@ int main(int argc, char **argv)
     printf("pid %d\n", (int)getpid());
     fflush(stdout);
     run_code(first, second, argument(argc, argv, 1, 1));
+    if (strcmp(way, "daemon") == 0) {
+        const int is_daemon = become_daemon();
+        if (is_daemon > 0)
+            run_code(first, second, cpu_seconds(CLOCK_THREAD_CPUTIME_ID) + 0.6);
+        return is_daemon < 0;
+    }
     if (strcmp(way, "fork") == 0) {
         pid_t child = fork();
         if (child < 0)

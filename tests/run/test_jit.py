@@ -135,6 +135,21 @@ class Forked(Case):
         self.assertIn("of_the_parent_alone", self.names("jprof-log"))
 
 
+    def test_daemon(self):
+        """It forks twice, and the first process's map is only beside that one's
+        log when the last one runs."""
+        done = self.run_program(program("jitter"), "0.6", "daemon")
+        self.assertEqual((done.status, done.err), (0, ""))
+        child = [name for name in self.log_names() if name != "jprof-log"]
+        self.assertEqual(len(child), 1)
+        self.assertFalse(
+            os.path.exists("/tmp/perf-%s.map" % done.out.split()[1]))
+        self.assertIn("jit_second", self.names(child[0]))
+        facts = self.summary(program("jitter"), child[0])
+        self.assertGreater(int(facts["jit_frames"]), 0)
+        self.assertEqual(facts["jit_named"], facts["jit_frames"])
+
+
 class WrittenOver(Case):
     """A later process with the same pid, as the next in a container, opens the
     perf map that is there and writes over it."""

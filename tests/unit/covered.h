@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "model/cover.h"
+#include "model/cover/cover.h"
 
 #define MS 1000000ULL
 
@@ -32,7 +32,7 @@ static inline void parse(const char *text, struct jr_tree *tree,
 }
 
 /* A process of the tree whose first one is `root`. */
-static inline void add_below(struct jr_cover *cover, const struct jr_tree *tree,
+static inline void add_below(struct jr_cover *cover, struct jr_tree *tree,
                              uint32_t root, struct jr_cover_image image)
 {
     image.tree =
@@ -47,7 +47,7 @@ static inline void add_below(struct jr_cover *cover, const struct jr_tree *tree,
 }
 
 /* Process 1, the tree's first one, and further ones are added to it. */
-static inline void add(struct jr_cover *cover, const struct jr_tree *tree,
+static inline void add(struct jr_cover *cover, struct jr_tree *tree,
                        struct jr_cover_image image)
 {
     add_below(cover, tree, 1, image);

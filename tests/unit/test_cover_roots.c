@@ -71,7 +71,7 @@ static void takes_it_from_lines_and_headers(void **state)
 }
 
 /* Adds the first process, of pid 9, of one of the runs. */
-static void add_first(struct jr_cover *cover, const struct jr_tree *tree,
+static void add_first(struct jr_cover *cover, struct jr_tree *tree,
                       uint64_t ticks, uint64_t children_ns)
 {
     const struct jr_tree_root root = {9, SPACE, ticks};

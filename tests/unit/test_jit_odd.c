@@ -165,6 +165,35 @@ static void takes_the_parents_until_the_fork(void **state)
     drop(world);
 }
 
+/* A child that could not keep its parent's map has the one beside the parent's
+ * log, unless another file has that name, or two have. */
+static void takes_what_the_parent_kept(void **state)
+{
+    static const char map[] = "5000 100 JS:*mapped\n";
+    static const char *const lines[] = {
+        BEGIN "110 perfmap path=/nonexistent/perf-7.map dev=0:0 inode=6 "
+              "size=20 inherited=1\n",
+        BEGIN "110 perfmap path=/nonexistent/perf-7.map dev=0:0 inode=6 "
+              "size=20 tail=12345 inherited=1\n",
+        BEGIN "110 perfmap path=/nonexistent/perf-7.map dev=0:0 inode=6 "
+              "size=20\n",
+        BEGIN "110 perfmap path=/nonexistent/perf-70.map dev=0:0 inode=6 "
+              "size=20 inherited=1\n"};
+
+    (void)state;
+    put_file("jprof-log-7.perf-7.map", map, sizeof map - 1);
+    put_file("jprof-log-7.perf-7.map.bak", map, sizeof map - 1);
+    for (size_t i = 0; i <= sizeof lines / sizeof *lines; i++) {
+        struct world *world;
+
+        if (i == sizeof lines / sizeof *lines)
+            put_file("jprof-log.perf-7-2.map", map, sizeof map - 1);
+        world = build(lines[i % (sizeof lines / sizeof *lines)]);
+        expect(world, 0x5000, 140, i == 0 ? "mapped" : "[jit]");
+        drop(world);
+    }
+}
+
 /* Erlang's tables begin before the code, one of SpiderMonkey's ends behind it:
  * entries are fitted in, and say that nothing is added to addresses. */
 static void fits_lines_to_the_code(void **state)
@@ -204,6 +233,7 @@ int main(void)
         cmocka_unit_test(names_nothing_where_other_code_was),
         cmocka_unit_test(passes_over_holes),
         cmocka_unit_test(takes_the_parents_until_the_fork),
+        cmocka_unit_test(takes_what_the_parent_kept),
         cmocka_unit_test(fits_lines_to_the_code),
     };
 

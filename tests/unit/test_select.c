@@ -115,15 +115,14 @@ static void test_sections(void **state)
     profile_free(&copies.one);
 }
 
-/* Times count from the earliest process; boots are compared by the time of
- * day, where it is known. */
-static void test_starts(void **state)
+/* Times count from the earliest process; boots, and time namespaces of one, are
+ * compared by the time of day, where it is known. */
+static void check_starts(int of_boots)
 {
     struct jr_filter filter = everything();
     struct jr_starts starts = {0};
     struct copies copies;
 
-    (void)state;
     sample_time(&copies);
     copies.runs[1].header.mono_ns = 3;
     assert_int_equal(slice(&copies, filter, 0, 12).samples, 10 + 5);
@@ -132,7 +131,12 @@ static void test_starts(void **state)
         jr_starts_add(&starts, &copies.runs[i].header, NULL);
     assert_int_equal(starts.count, 1);
     assert_int_equal(slice(&copies, filter, 0, 12).samples, 5 + 5);
-    copies.runs[1].header.boot_id[15] = 1;
+    if (of_boots) {
+        copies.runs[1].header.boot_id[15] = 1;
+    } else {
+        starts.items[0].time_space = 5;
+        copies.runs[1].header.owner_time_space = 6;
+    }
     jr_starts_add(&starts, &copies.runs[1].header, NULL);
     starts.items[0].mono_ns = 8;
     assert_int_equal(starts.count, 2);
@@ -145,6 +149,13 @@ static void test_starts(void **state)
     assert_int_equal(slice(&copies, filter, 2, 14).samples, 12 + 1);
     free(starts.items);
     profile_free(&copies.one);
+}
+
+static void test_starts(void **state)
+{
+    (void)state;
+    check_starts(1);
+    check_starts(0);
 }
 
 /* A profile begins with its first section, its log with the first sample. */

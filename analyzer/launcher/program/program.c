@@ -22,6 +22,7 @@
 #include "launcher/os/spawn.h"
 #include "launcher/os/claim.h"
 
+#define FIRST_LOOK_MS 50
 #define START_SIZE 512 /* of a file that the kernel does not execute */
 
 static const struct {
@@ -137,12 +138,27 @@ static int reap(struct jl_program *program)
     return 1;
 }
 
+/* Waits for a signal, and looks after the program while there is none. */
+static int await_signal(const struct jl_program *program, const sigset_t *set,
+                        siginfo_t *info, int *look_ms)
+{
+    const int64_t next = jr_now_ms() + *look_ms;
+    const struct timespec wait = {*look_ms / 1000, *look_ms % 1000 * 1000000L};
+    const int got =
+        program->look ? sigtimedwait(set, info, &wait) : sigwaitinfo(set, info);
+
+    if (program->look && (got < 0 || jr_now_ms() >= next))
+        *look_ms = program->look(program->data);
+    return got;
+}
+
 void jl_program_run(struct jl_program *program)
 {
     uint64_t start = jr_now_ns(CLOCK_BOOTTIME);
     const struct timespec none = {0};
     sigset_t set, before;
     siginfo_t info;
+    int look_ms = FIRST_LOOK_MS;
 
     find_set(&set);
     sigprocmask(SIG_BLOCK, &set, &before);
@@ -152,8 +168,8 @@ void jl_program_run(struct jl_program *program)
     if (program->pid < 0)
         jl_fail(JR_FAILED, "no process can be made: %s", strerror(errno));
     while (!reap(program)) {
-        if (sigwaitinfo(&set, &info) > 0 && info.si_signo != SIGCHLD &&
-            !had_it(&info))
+        if (await_signal(program, &set, &info, &look_ms) > 0 &&
+            info.si_signo != SIGCHLD && !had_it(&info))
             kill(program->pid, info.si_signo);
     }
     program->wall_ns = jr_now_ns(CLOCK_BOOTTIME) - start;

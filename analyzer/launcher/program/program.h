@@ -12,8 +12,11 @@
 struct jl_program {
     const char *path; /* the file that is executed */
     char *const *argv, *const *env;
-    char *const *bare; /* env without what the runtime is asked, */
-    unsigned makes;    /* in which it is run where these files, which it
+    char *const *bare;       /* env without what the runtime is asked, */
+    int (*look)(void *data); /* while it runs; returns in how many ms it is
+                                to be called next.  NULL: nothing is */
+    void *data;
+    unsigned makes; /* in which it is run where these files, which it
                                is asked for, cannot be claimed (claim.h) */
     /* When it has ended: */
     pid_t pid;

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "debugfile.h"
+#include "read/names.h"
 #include "symbol/names/demangle.h"
 #include "vdso.h"
 
@@ -171,14 +172,41 @@ static struct jr_elf *open_vdso(const struct jr_symbols *symbols,
     return elf;
 }
 
+/* Opens the file that the launcher kept beside the log as it might be removed
+ * (launcher/folder/modules.c); map_path: the map's. */
+static struct jr_elf *open_kept(const struct jr_symbols *symbols,
+                                const struct jr_mapping *mapping,
+                                const char *map_path)
+{
+    char *name = jr_module_name(mapping->build_id, mapping->build_id_size,
+                                mapping->inode, mapping->mtime_ns);
+    char *path = jr_printf("%.*s%s", (int)(jr_base_name(map_path) - map_path),
+                           map_path, name);
+    struct jr_elf *elf = NULL;
+    struct stat info;
+    const char *why;
+    int fd = jr_file_open(path, &info, &why);
+
+    if (fd >= 0)
+        elf = jr_elf_open(fd, path, &symbols->options.folders);
+    if (elf && mapping->build_id_size && !same_id(elf, mapping)) {
+        jr_elf_free(elf);
+        elf = NULL;
+    }
+    free(path);
+    free(name);
+    return elf;
+}
+
 /* Sets *changed when the file at the path is another one. */
 static struct jr_elf *open_file(struct jr_symbols *symbols,
                                 const struct jr_mapping *mapping,
-                                uint8_t *changed)
+                                const char *map_path, uint8_t *changed)
 {
     struct stat info;
     struct jr_elf *elf = NULL;
     const char *why;
+    int is_other;
     int fd = jr_file_open(mapping->path, &info, &why);
 
     if (fd >= 0) {
@@ -189,9 +217,16 @@ static struct jr_elf *open_file(struct jr_symbols *symbols,
         return elf;
     if (elf) {
         jr_elf_free(elf);
-        *changed = 1;
         why = "has changed since the profile was taken";
     }
+    is_other = elf != NULL;
+    if (mapping->deleted)
+        why = "was removed while the program ran (as root, jprof run keeps "
+              "such files)";
+    elf = map_path ? open_kept(symbols, mapping, map_path) : NULL;
+    if (elf)
+        return elf;
+    *changed = (uint8_t)is_other;
     elf = open_elsewhere(symbols, mapping);
     if (!elf)
         jr_say("%s: %s; its functions stay unnamed", mapping->path, why);
@@ -272,7 +307,7 @@ struct jr_module *jr_modules_get(struct jr_symbols *symbols,
     else if (!strcmp(mapping->path, VDSO))
         module->elf = open_vdso(symbols, mapping);
     else if (mapping->path[0] == '/')
-        module->elf = open_file(symbols, mapping, &module->changed);
+        module->elf = open_file(symbols, mapping, map->path, &module->changed);
     symbols->changed += module->changed;
     module->next = symbols->modules;
     symbols->modules = module;

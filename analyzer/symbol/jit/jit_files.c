@@ -3,6 +3,7 @@
  * Finds the perf maps and jitdumps that a map names: one content for each
  * inode that was seen under a path.
  * Runs in: analyzer. */
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "jit.h"
+#include "read/names.h"
 
 /* One content of one path. */
 struct content {
@@ -208,6 +210,68 @@ static char *find_content(const struct content *content,
     return NULL;
 }
 
+/* Whether `name` is that of a kept file of this content, LOG.perf-PID.map or
+ * LOG.perf-PID-N.map (preload/sig/jit/jit_keep.h), whatever the log. */
+static int is_kept_of(const char *name, const struct content *content)
+{
+    const char *file = jr_base_name(content->path);
+    const char *suffix = strrchr(file, '.'), *at = strchr(name, '.');
+    const size_t stem = suffix ? (size_t)(suffix - file) : 0;
+
+    if (!stem || !at || !jr_is_kept_name(name) ||
+        strncmp(at + 1, file, stem) != 0)
+        return 0;
+    at += 1 + stem;
+    if (*at == '-')
+        at += 1 + strspn(at + 1, "0123456789");
+    return strcmp(at, suffix) == 0;
+}
+
+/* Whether a file that another process's log may have kept is the content: it is
+ * the same file, or a copy with the same bytes. */
+static int is_copy(const struct content *content, const char *path)
+{
+    struct stat info;
+    const char *why;
+
+    if (look_at(path, &info, &why) < 0 ||
+        (uint64_t)info.st_size < content->size)
+        return 0;
+    return content->inode == (uint64_t)info.st_ino || !content->tail ||
+           tail_of(path, content->size) == content->tail;
+}
+
+/* What a process inherited is also its ancestor's, who may have kept it beside
+ * a log of its own after the child had looked for it.  NULL: no copy is
+ * there, or several are. */
+static char *find_kept(const struct content *content, const char *log_dir)
+{
+    DIR *names = opendir(*log_dir ? log_dir : ".");
+    const struct dirent *entry;
+    char *found = NULL;
+    size_t count = 0;
+
+    while (names && (entry = readdir(names))) {
+        char *path;
+
+        if (!is_kept_of(entry->d_name, content))
+            continue;
+        path = *log_dir ? jr_printf("%s/%s", log_dir, entry->d_name)
+                        : jr_strdup(entry->d_name);
+        if (is_copy(content, path) && count++ == 0)
+            found = path;
+        else
+            free(path);
+    }
+    if (names)
+        closedir(names);
+    if (count > 1) {
+        free(found);
+        found = NULL;
+    }
+    return found;
+}
+
 static const char *kind_of(const struct content *content)
 {
     return content->is_dump ? "jitdump" : "perf map";
@@ -224,6 +288,8 @@ static struct jr_jit_origin *open_content(const struct content *content,
     char *path = find_content(content, map, log_dir, &why);
     int result = -1;
 
+    if (!path && content->inherited)
+        path = find_kept(content, log_dir);
     origin->is_dump = content->is_dump;
     origin->path = content->path;
     if (path && !content->is_dump)

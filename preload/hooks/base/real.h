@@ -41,6 +41,11 @@ void *jp_real(struct jp_door *door);
  * Called by the constructor in a process that is profiled. */
 void jp_real_all(void);
 
+/* The C library's own function of this name, also where another library, as
+ * libfaketime or a sanitizer's runtime, defines the name before it.  NULL: the
+ * C library was not found, or chooses the function at run time. */
+void *jp_real_of_libc(const char *name);
+
 /* Defines the hook of a function of the C library and the door to it:
  *     JP_HOOK(int, name, (int first, ...)) { body }
  * JP_HOOK_INSTEAD: also names a function for programs where no object has

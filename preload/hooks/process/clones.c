@@ -20,6 +20,7 @@
 #include "hooks/base/real.h"
 #include "sandbox.h"
 #include "sig/arch/arch.h"
+#include "sig/files/tree.h"
 #include "sig/os/own.h"
 #include "sig/os/sys.h"
 
@@ -91,9 +92,13 @@ JP_HOOK(int, clone,
     void *child_tid = va_arg(more, void *);
     va_end(more);
     before_sandbox_of((unsigned)flags);
-    if ((flags & CLONE_VM) != 0)
-        return real(function, stack, flags, argument, parent_tid, tls,
-                    child_tid);
+    if ((flags & CLONE_VM) != 0) {
+        const int pid =
+            real(function, stack, flags, argument, parent_tid, tls, child_tid);
+        if (pid > 0 && (flags & (CLONE_THREAD | CLONE_VFORK)) == 0)
+            jp_tree_shares_sig((uint32_t)pid);
+        return pid;
+    }
     jp_fork_before();
     return (int)forked(
         real(begin, stack, flags, &body, parent_tid, tls, child_tid),

@@ -311,6 +311,19 @@ void jp_tree_child_sig(uint32_t pid, uint64_t cpu_ns)
     jp_tree_append_sig(&text);
 }
 
+void jp_tree_shares_sig(uint32_t pid)
+{
+    char line[192];
+    struct jp_text text;
+    if (!jp_tree_wanted_sig())
+        return;
+    jp_text_init_sig(&text, line, sizeof(line));
+    jp_tree_line_sig(&text, JP_TREE_EXEC, pid);
+    jp_mapfile_decimal_sig(&text, "ppid", jp_sys_getpid_sig());
+    jp_mapfile_string_sig(&text, "why", "memory");
+    jp_tree_append_sig(&text);
+}
+
 void jp_tree_nolog_sig(char *buffer, size_t size, int error)
 {
     const char *what = jp_error_text_sig(error);

@@ -44,6 +44,10 @@ void jp_tree_child_sig(uint32_t pid, uint64_t cpu_ns);
 void jp_tree_brief_sig(uint64_t before_ns, uint64_t cpu_ns,
                        uint64_t children_ns, int ended);
 
+/* Writes the line of a child that is not profiled as it shares this process's
+ * memory.  Keeps errno. */
+void jp_tree_shares_sig(uint32_t pid);
+
 /* Writes the line of this process, whose log could not be made for `error` (a
  * positive errno).  `buffer`: room for the line. */
 void jp_tree_nolog_sig(char *buffer, size_t size, int error);

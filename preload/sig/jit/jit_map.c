@@ -170,16 +170,23 @@ static void know_sig(struct perfmap *map, uint64_t now_ns)
 }
 
 /* Writes the line about an inherited map, once; with `save` again, after
- * keeping it. */
+ * keeping it.  If the file is gone, the process that wrote it, or the launcher,
+ * may have kept it beside a log of this folder. */
 static void tell_inherited_sig(struct perfmap *map, uint64_t now_ns, int save)
 {
     struct jp_text text;
+    const char *where = path;
     jp_text_init_sig(&text, path, sizeof(path));
     path_sig(map, &text);
-    if ((map->told && !save) || jp_sys_stat_sig(path, 0, &file) != 0 ||
-        file.st_ino != map->inode || (uint64_t)file.st_size < map->size)
+    if (map->told && !save)
         return;
-    if (jp_keep_link_sig(&map->keep, path, &file) != 0 && save) {
+    if (jp_sys_stat_sig(path, 0, &file) != 0 || file.st_ino != map->inode ||
+        (uint64_t)file.st_size < map->size) {
+        if (map->told)
+            return;
+        file = (struct stat){.st_ino = map->inode};
+        where = "";
+    } else if (jp_keep_link_sig(&map->keep, path, &file) != 0 && save) {
         int fd = jp_sys_open_sig(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
         if (fd >= 0) {
             jp_keep_copy_sig(&map->keep, fd, file.st_ino, map->size);
@@ -187,7 +194,7 @@ static void tell_inherited_sig(struct perfmap *map, uint64_t now_ns, int save)
         }
     }
     file.st_size = (off_t)map->size;
-    event_sig(now_ns, path, map);
+    event_sig(now_ns, where, map);
     map->told = 1;
     atomic_store(&seen, 1);
 }

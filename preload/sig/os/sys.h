@@ -162,6 +162,11 @@ uint32_t jp_sys_gettid_sig(void);
 /* The time of a clock in ns; 0 on failure. */
 uint64_t jp_sys_clock_sig(clockid_t clock);
 
+/* The clock_gettime that jp_sys_clock_sig calls.  The constructor sets it to
+ * the C library's: another library's may tell other times, or take locks. */
+typedef int jp_sys_time_function(clockid_t clock, struct timespec *time);
+extern jp_sys_time_function *jp_sys_time;
+
 /* 1: a thread may not read the counter by which the vdso tells the time, so
  * the kernel is asked in all of them. */
 extern _Atomic uint32_t jp_sys_no_counter;

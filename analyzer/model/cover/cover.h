@@ -32,6 +32,12 @@ struct jr_cover_image {
     uint32_t tree; /* as jr_cover_tree returned it */
     uint32_t pid, ppid;
     uint64_t start_ticks; /* tells apart processes with one pid */
+    uint32_t space;       /* inode of its pid namespace, */
+    uint32_t time_space;  /* and of its time namespace; 0: unknown */
+    uint64_t midnight_ns; /* its CLOCK_REALTIME less its CLOCK_MONOTONIC, 0:
+                             unknown */
+    uint64_t shift_ns;    /* modulo 2^64, what was added to its times of
+                             CLOCK_MONOTONIC: jr_cover_clocks */
     uint64_t begin_ns;    /* when it was first seen */
     uint64_t unlogged_ns; /* how long its process had been there by then */
     uint64_t read_ns;     /* when cpu_ns was read */
@@ -88,7 +94,7 @@ struct jr_gap {
 };
 
 struct jr_cover_tree {
-    const struct jr_tree *file; /* NULL: there is none */
+    struct jr_tree *file; /* NULL: there is none */
     struct jr_tree_root root;
     uint64_t boot; /* jr_map.boot: pids of other machines are others */
 };
@@ -128,8 +134,9 @@ struct jr_cover {
 void jr_cover_free(struct jr_cover *cover);
 
 /* A tree of processes, by its file (may be NULL), the first one and the
- * machine's boot; returns its number.  The file must outlive the cover. */
-uint32_t jr_cover_tree(struct jr_cover *cover, const struct jr_tree *file,
+ * machine's boot; returns its number.  The file must outlive the cover, which
+ * corrects the times of its lines (jr_cover_clocks). */
+uint32_t jr_cover_tree(struct jr_cover *cover, struct jr_tree *file,
                        const struct jr_tree_root *root, uint64_t boot);
 
 struct jp_log_header;
@@ -153,6 +160,12 @@ uint64_t jr_cover_due(const struct jr_cover_process *process);
 
 /* Sums up.  merged: the report is of whole trees, not of some processes. */
 void jr_cover_finish(struct jr_cover *cover, int merged);
+
+/* cover_clocks.c: brings the times of images and lines from several time
+ * namespaces (time_namespaces(7)) to one clock, that of each tree's first
+ * process, and gives the programs that a process executed in several of them
+ * one start_ticks.  Leaves the images in no order. */
+void jr_cover_clocks(struct jr_cover *cover);
 
 /* cover_image.c: adds what a line, JR_TREE_BRIEF, says of its process; later
  * joins all such with the processes that logs tell of, which are in order, or
@@ -196,6 +209,9 @@ int jr_cover_order(const struct jr_cover_image *a,
  * before one with this tree and pid. */
 size_t jr_cover_first_of(const struct jr_cover *cover, size_t sorted,
                          uint32_t tree, uint32_t pid);
+
+/* The reason that holds until the process executes a program. */
+#define JR_COVER_SHARES "memory"
 
 /* cover_gap.c: finds the gaps. */
 void jr_cover_gaps(struct jr_cover *cover);

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "base/search.h"
-#include "model.h"
+#include "model/model.h"
 
 /* A profile that is to run from the start does so this soon. */
 #define START_NS 5000000ULL
@@ -99,6 +99,9 @@ void jr_cover_image(const struct jr_run *run, const struct jr_map *map,
         .pid = header->pid,
         .ppid = map->ppid,
         .start_ticks = header->start_ticks,
+        .space = header->owner_space,
+        .time_space = header->owner_time_space,
+        .midnight_ns = header->real_ns ? header->real_ns - header->mono_ns : 0,
         .begin_ns = header->mono_ns,
         .unlogged_ns = unlogged_of(header),
         .read_ns = header->cpu_read_ns,

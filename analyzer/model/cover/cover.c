@@ -9,9 +9,10 @@
 #include "cover.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
-#include "model.h"
+#include "model/model.h"
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -36,7 +37,7 @@ static int same(const struct jr_tree_root *one,
            one->ticks == other->ticks;
 }
 
-uint32_t jr_cover_tree(struct jr_cover *cover, const struct jr_tree *file,
+uint32_t jr_cover_tree(struct jr_cover *cover, struct jr_tree *file,
                        const struct jr_tree_root *root, uint64_t boot)
 {
     for (size_t i = 0; i < cover->ntrees; i++)
@@ -250,6 +251,9 @@ static void add_reason(struct jr_cover *cover, size_t sorted, uint32_t tree,
          i < sorted && is_of(cover, i, tree, line->pid); i++) {
         struct jr_cover_process *process = &cover->processes[i];
 
+        if ((process->has_log || process->is_brief) &&
+            strcmp(line->why, JR_COVER_SHARES) == 0)
+            continue;
         if (jr_cover_less(process->last.begin_ns, process->last.unlogged_ns) <=
                 line->time_ns &&
             (!process->end_ns || process->end_ns >= line->time_ns))
@@ -472,6 +476,7 @@ static uint64_t rest_of(const struct jr_cover *cover)
 
 void jr_cover_finish(struct jr_cover *cover, int merged)
 {
+    jr_cover_clocks(cover);
     join_images(cover);
     each_line(cover, add_run);
     if (merged) {

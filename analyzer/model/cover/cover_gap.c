@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "cover.h"
-#include "model.h"
+#include "model/model.h"
 
 /* The words for reasons in the tree's file, see its table in doc/FORMAT.md. */
 static const struct {
@@ -23,6 +23,8 @@ static const struct {
     {"preload", "it was executed without the library: LD_PRELOAD was not "
                 "passed on"},
     {"flags", "it was executed without JPROF_FLAGS"},
+    {JR_COVER_SHARES, "it shares the memory of the process that made it "
+                      "(clone with CLONE_VM), and with it jprof's state"},
     {"filter", "its JPROF_FLAGS was emptied, because a seccomp filter "
                "forbids the system calls that start a profile"},
 };
