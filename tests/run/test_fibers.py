@@ -11,7 +11,7 @@ import unittest
 
 from jprun import TICK_FLAGS, Case, program
 
-LEADING = ("linked", "onstack", "marked", "computed")
+LEADING = ("linked", "onstack", "marked", "computed", "effect")
 ENDING = ("context", "local", "bare")
 
 
