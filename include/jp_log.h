@@ -83,7 +83,9 @@ enum jp_reason {
     JP_REASON_NO_STACK, /* the stack of this thread could not be found */
     JP_REASON_WALKER,   /* libunwind could not go on */
     JP_REASON_FIBER,    /* complete: the outermost frame of a stack that the
-                           program made and that leads to no other */
+                           program made and that leads to no other; or
+                           the thread's, without the callers that the
+                           language has on a stack of its own */
     JP_REASON_COUNT
 };
 

@@ -105,6 +105,8 @@ $(B)/tests/programs/%.so: tests/programs/%.c
 $(B)/tests/programs/noframe: PROGFLAGS := -O2 -g -fomit-frame-pointer \
   -fno-inline -pthread -Wl,-z,lazy
 
+$(B)/tests/programs/movedtext: PROGFLAGS := -O2 -g -fomit-frame-pointer
+
 $(B)/tests/programs/slow_entry: PROGFLAGS := -O2 -g -Wl,-e,slow_entry
 
 $(B)/tests/programs/swap_a.so $(B)/tests/programs/swap_b.so: \

@@ -8,11 +8,12 @@
  *     onstack   the frame pointer does (Rust's psm and stacker)
  *     marked    the frame's CIE says that it is a signal's (corosensei)
  *     computed  pointers to pointers, values by expressions
+ *     effect    both: such a CIE, and pointers to pointers (OCaml 5's effects)
  *     context   makecontext: nothing leads back
  *     local     the same, in a frame of the thread's stack
  *     bare      no call-frame information at all (Boost.Context, libco)
  *     all       all of them by turns
- * Linked and bare are there on x86-64 only, and marked and computed.
+ * x86-64 alone has linked, onstack, marked, computed, effect and bare.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -53,6 +54,7 @@ void link_start(void);
 void on_stack(void (*function)(void), uint64_t *stack);
 void marked_call(void (*function)(void), uint64_t *stack);
 void computed_call(void (*function)(void), uint64_t *stack);
+void effect_call(void (*function)(void), uint64_t *stack);
 void bare_call(void (*function)(void), uint64_t *stack);
 
 /* The stack that is left stands at stack[-2], and so does the one to go to. */
@@ -136,6 +138,23 @@ __asm__(".type computed_call, @function\n"
         "ret\n .cfi_endproc\n"
         ".size computed_call, . - computed_call\n");
 
+/* As caml_runstack, at whose fiber's top a pointer leads to the caller's stack.
+ * CFA: DW_OP_breg6 0, DW_OP_deref, DW_OP_deref, DW_OP_plus_uconst 16. */
+__asm__(".type effect_call, @function\n"
+        "effect_call: .cfi_startproc\n .cfi_signal_frame\n"
+        "push %rbp\n .cfi_def_cfa_offset 16\n .cfi_offset %rbp, -16\n"
+        "movq %rsp, -16(%rsi)\n"
+        "leaq -16(%rsi), %rax\n"
+        "movq %rax, -32(%rsi)\n"
+        "leaq -32(%rsi), %rbp\n"
+        ".cfi_escape 0x0f, 6, 0x76, 0, 0x06, 0x06, 0x23, 16\n"
+        "movq %rbp, %rsp\n"
+        "call *%rdi\n"
+        "movq 16(%rbp), %rsp\n .cfi_def_cfa %rsp, 16\n"
+        "pop %rbp\n .cfi_def_cfa_offset 8\n .cfi_restore %rbp\n"
+        "ret\n .cfi_endproc\n"
+        ".size effect_call, . - effect_call\n");
+
 __asm__(".type bare_call, @function\n"
         "bare_call: push %rbp\n push %rbx\n"
         "movq %rsp, -8(%rsi)\n"
@@ -180,6 +199,12 @@ NOINLINE static void computed(void)
     BARRIER();
 }
 
+NOINLINE static void effect(void)
+{
+    effect_call(fiber_work, top);
+    BARRIER();
+}
+
 NOINLINE static void bare(void)
 {
     bare_call(fiber_work, top);
@@ -218,7 +243,7 @@ static const struct {
 } ways[] = {
 #ifdef __x86_64__
     {"linked", linked},   {"onstack", onstack},   {"marked", marked},
-    {"bare", bare},       {"computed", computed},
+    {"bare", bare},       {"computed", computed}, {"effect", effect},
 #endif
     {"context", context}, {"local", local}};
 

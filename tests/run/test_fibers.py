@@ -11,7 +11,7 @@ import unittest
 
 from jprun import TICK_FLAGS, Case, program
 
-LEADING = ("linked", "onstack", "marked", "computed")
+LEADING = ("linked", "onstack", "marked", "computed", "effect")
 ENDING = ("context", "local", "bare")
 
 
@@ -100,6 +100,26 @@ class Fibers(Case):
         """The stack ends at the fiber's first frame, which has its own name,
         and counts as complete."""
         self.each(ENDING, self.not_led_back)
+
+
+@unittest.skipIf(platform.machine() != "x86_64", "made of x86's code")
+class OwnStack(Case):
+    def test_counted_apart(self):
+        """A stack that lacks the callers which the language has on a stack of
+        its own leads to main, and does not count as one that has them."""
+        done = self.run_program(program("ownstack"), "0.5", flags=TICK_FLAGS)
+        self.assertEqual((done.status, done.err), (0, ""))
+        inside = [stack for stack, _ in
+                  self.collapsed(program("ownstack"), "jprof-log")
+                  if stack[-1] == "hs_work"]
+        self.assertTrue(inside)
+        for stack in inside:
+            self.assertEqual(stack[-2:], ["main", "hs_work"])
+        samples = self.run_of().samples
+        apart = sum(s[2] for s in samples if s[4] == "fiber")
+        self.assertGreater(apart, 0.9 * sum(s[2] for s in samples))
+        # What runs on the thread's stack alone is whole.
+        self.assertEqual({s[4] for s in samples}, {"fiber", "root"})
 
 
 class Ends(Case):

@@ -62,6 +62,13 @@ static void goes_by_the_map_behind_a_cut(void **state)
     drop(world);
 }
 
+/* Bytes that are neither the dump's code nor a fill. */
+static void put_other_code(uint8_t *memory, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        memory[i] = (uint8_t)(i * 11 + 0x55);
+}
+
 /* JavaScriptCore's dump lacks code that still ran at the end: where memory had
  * other bytes than the last record says, the dead function's name is wrong. */
 static void names_nothing_where_other_code_was(void **state)
@@ -76,7 +83,7 @@ static void names_nothing_where_other_code_was(void **state)
     memcpy(memory[0], dump.data + dump.size - 0x100, 0x100);
     memcpy(memory[1], memory[0], 0x100);
     memset(memory[1] + 0x20, 0x55, 0x60); /* patched */
-    memset(memory[2], 0x55, 0x100);
+    put_other_code(memory[2], 0x100);
     put_file("code", memory, sizeof memory);
     world = build_with(&dump, BEGIN DUMP
                        "30 code start=1000 end=1100 offset=0 saved=code\n"
@@ -87,6 +94,67 @@ static void names_nothing_where_other_code_was(void **state)
     expect(world, 0x1010, 41, "[jit]");
     expect(world, 0x1010, 70, "[jit]");
     assert_true(jr_space_jit(world->space).mismatched > 0);
+    drop(world);
+}
+
+/* A runtime fills code that it frees, as V8 does with int3 behind a header of
+ * its own, or gives the memory back, which then reads as zeros: a name ends
+ * there, not at the last copy that had the code. */
+static void names_code_until_it_was_wiped(void **state)
+{
+    static const uint8_t fills[] = {0, 0xcc, 0x90};
+    struct world *world;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof fills; i++) {
+        struct bytes dump = {0};
+        uint8_t memory[4][0x100];
+
+        put_header(&dump, 1, 40, 0);
+        put_load(&dump, 20, 0x1000, 0x100, "f");
+        memcpy(memory[0], dump.data + dump.size - 0x100, 0x100);
+        memset(memory[1], fills[i], 0x100);
+        if (i != 0)
+            put_other_code(memory[1], 24);
+        memset(memory[2], fills[i], 0x100);
+        put_other_code(memory[3], 0x100);
+        put_file("code", memory, sizeof memory);
+        world = build_with(&dump, BEGIN DUMP
+                           "30 code start=1000 end=1100 offset=0 saved=code\n"
+                           "60 code start=1000 end=1100 offset=100 saved=code\n"
+                           "70 code start=1000 end=1100 offset=200 saved=code\n"
+                           "90 code start=1000 end=1100 offset=300 "
+                           "saved=code\n");
+        expect(world, 0x1010, 25, "f");
+        expect(world, 0x1080, 59, "f");
+        expect(world, 0x1010, 59, "f");
+        expect(world, 0x1080, 60, "f");
+        expect(world, 0x1080, 61, "[jit]");
+        expect(world, 0x1080, 80, "[jit]");
+        expect(world, 0x1080, 95, "[jit]");
+        drop(world);
+    }
+}
+
+/* A copy made while the code was being written has no more to say. */
+static void names_code_that_came_back(void **state)
+{
+    struct bytes dump = {0};
+    uint8_t memory[2][0x100] = {{0}};
+    struct world *world;
+
+    (void)state;
+    put_header(&dump, 1, 40, 0);
+    put_load(&dump, 20, 0x1000, 0x100, "f");
+    memcpy(memory[1], dump.data + dump.size - 0x100, 0x100);
+    put_file("code", memory, sizeof memory);
+    world = build_with(&dump, BEGIN DUMP
+                       "30 code start=1000 end=1100 offset=0 saved=code\n"
+                       "60 code start=1000 end=1100 offset=100 saved=code\n");
+    expect(world, 0x1010, 25, "f");
+    expect(world, 0x1010, 45, "f");
+    expect(world, 0x1010, 70, "f");
+    assert_int_equal(jr_space_jit(world->space).mismatched, 0);
     drop(world);
 }
 
@@ -231,6 +299,8 @@ int main(void)
         cmocka_unit_test(reads_on_behind_damage),
         cmocka_unit_test(goes_by_the_map_behind_a_cut),
         cmocka_unit_test(names_nothing_where_other_code_was),
+        cmocka_unit_test(names_code_until_it_was_wiped),
+        cmocka_unit_test(names_code_that_came_back),
         cmocka_unit_test(passes_over_holes),
         cmocka_unit_test(takes_the_parents_until_the_fork),
         cmocka_unit_test(takes_what_the_parent_kept),

@@ -56,29 +56,85 @@ static size_t read_one(const struct jr_jit *jit,
 
 #define PAGE 4096U
 #define LEAST 16U /* bytes that tell code from other code */
+/* So many equal bytes that the record does not have are a fill: compilers
+ * align code to 64 bytes at most. */
+#define FILL 64U
+/* V8 begins freed memory with a map, a size and a link, of 8 bytes each
+ * (src/objects/free-space.h), and fills the rest. */
+#define FREE_HEADER 24U
 
-/* Have a piece's record and a copy of the page around `address` other code?
+/* What a copy of memory says of a piece at an address. */
+enum memory {
+    MEMORY_SAME,
+    MEMORY_OTHER, /* other code was there */
+    MEMORY_WIPED  /* freed, or gone: the code may have been there until then */
+};
+
+/* The part of a page that a copy has. */
+struct page {
+    uint64_t start;
+    size_t size;
+    uint8_t bytes[PAGE];
+};
+
+/* How many bytes from `at` on are equal. */
+static size_t run_at(const struct page *page, size_t at)
+{
+    size_t end = at + 1;
+
+    while (end < page->size && page->bytes[end] == page->bytes[at])
+        end++;
+    return end - at;
+}
+
+/* Is the byte at `place` in a fill, or in the header of one? */
+static int is_wiped_at(const struct page *page, size_t place)
+{
+    size_t run;
+
+    for (size_t at = 0; at < page->size; at += run) {
+        run = run_at(page, at);
+        if (run < FILL && run < page->size)
+            continue;
+        if (place + FREE_HEADER >= at && place < at + run)
+            return 1;
+    }
+    return 0;
+}
+
+/* Compares a piece's record with a copy of the page around `address`.
  * Compilers patch their code here and there: half of it stays. */
-static int is_other(const struct jr_jit *jit, const struct jr_jit_text *text,
-                    const struct jr_code_copy *copy, uint64_t address)
+static enum memory compare(const struct jr_jit *jit,
+                           const struct jr_jit_text *text,
+                           const struct jr_code_copy *copy, uint64_t address)
 {
     const struct jr_jit_piece *piece = text->piece;
     const struct jr_jit_origin *origin = jit->files[piece->file];
-    uint64_t from = address & ~(uint64_t)(PAGE - 1), to = from + PAGE;
-    uint8_t said[PAGE], there[PAGE];
-    size_t size, same = 0;
+    uint64_t from = address & ~(uint64_t)(PAGE - 1);
+    uint64_t to = from + PAGE < copy->end ? from + PAGE : copy->end;
+    struct page page;
+    uint8_t said[PAGE];
+    size_t size, same = 0, before;
 
-    from = from > piece->start ? from : piece->start;
-    from = from > copy->start ? from : copy->start;
+    page.start = from > copy->start ? from : copy->start;
+    page.size =
+        read_one(jit, copy, page.start, page.bytes, (size_t)(to - page.start));
+    from = page.start > piece->start ? page.start : piece->start;
+    to = page.start + page.size;
     to = to < jr_jit_end(piece) ? to : jr_jit_end(piece);
-    size = read_one(jit, copy, from, there, (size_t)(to - from));
+    if (to < from + LEAST)
+        return MEMORY_SAME;
+    size = (size_t)(to - from);
+    before = (size_t)(from - page.start);
     if (jr_source_read(&origin->source, said, size,
-                       text->code_offset + (from - piece->start)) < size ||
-        size < LEAST)
-        return 0;
+                       text->code_offset + (from - piece->start)) < size)
+        return MEMORY_SAME;
     for (size_t i = 0; i < size; i++)
-        same += said[i] == there[i];
-    return same < size / 2;
+        same += said[i] == page.bytes[before + i];
+    if (same >= size / 2)
+        return MEMORY_SAME;
+    return is_wiped_at(&page, (size_t)(address - page.start)) ? MEMORY_WIPED
+                                                              : MEMORY_OTHER;
 }
 
 int jr_jit_differs(const struct jr_jit *jit, const struct jr_jit_text *text,
@@ -88,17 +144,24 @@ int jr_jit_differs(const struct jr_jit *jit, const struct jr_jit_text *text,
     const struct jr_map *map = jit->map;
     uint64_t good_ns = 0, bad_ns = UINT64_MAX;
 
+    /* The name holds until good_ns: until the last copy that had the code, or
+     * the first one after that in which it was wiped. */
     for (size_t i = 0; map && i < map->ncopies; i++) {
         const struct jr_code_copy *copy = &map->copies[i];
+        enum memory memory;
 
         if (address < copy->start || address >= copy->end ||
             strchr(copy->saved, '/') || copy->time_ns >= piece->until_ns ||
-            copy->time_ns < piece->from_ns || bad_ns != UINT64_MAX)
+            copy->time_ns < piece->from_ns)
             continue;
-        if (is_other(jit, text, copy, address))
+        memory = compare(jit, text, copy, address);
+        if (memory == MEMORY_OTHER) {
             bad_ns = copy->time_ns;
-        else
+            break;
+        }
+        if (memory == MEMORY_SAME || bad_ns == UINT64_MAX)
             good_ns = copy->time_ns;
+        bad_ns = memory == MEMORY_SAME ? UINT64_MAX : copy->time_ns;
     }
     if (bad_ns == UINT64_MAX)
         return 0;

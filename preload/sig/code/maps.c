@@ -13,6 +13,7 @@
 
 #include "jp_map.h"
 #include "module.h"
+#include "moved.h"
 #include "procmaps.h"
 #include "ranges.h"
 #include "sig/files/mapfile.h"
@@ -145,6 +146,7 @@ static int as_code_sig(struct scan *scan, const struct jp_vma *vma,
                        struct jp_maps_range *range)
 {
     if (vma->inode != 0 && vma->offset == 0) {
+        jp_moved_begins_sig(vma);
         scan->base = vma->start;
         scan->base_inode = vma->inode;
         scan->base_device = range->device;
@@ -163,6 +165,7 @@ static int as_code_sig(struct scan *scan, const struct jp_vma *vma,
 static void add_sig(struct scan *scan, struct jp_vma *vma)
 {
     static struct jp_maps_range range;
+    jp_moved_adopt_sig(vma);
     range = (struct jp_maps_range){.start = vma->start,
                                    .end = vma->end,
                                    .offset = vma->offset,

@@ -114,6 +114,7 @@ void jp_walk_begin_sig(struct jp_walk *walk)
     walk->left = 0;
     walk->total = 0;
     walk->doubtful = 0;
+    walk->beside = 0;
     walk->returns = 0;
     walk->arrived = 1;
     walk->next = walk->buffer->frames;

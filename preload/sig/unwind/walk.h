@@ -36,6 +36,9 @@ struct jp_walk {
     uint32_t returns;      /* functions followed from a call to their end */
     uint32_t doubtful;     /* a caller may have been passed over: the stack does
                               not count as complete */
+    uint32_t beside;       /* callers on a stack of the language's own (GHC's)
+                              have been left out: the walk went along the
+                              thread's stack beside it */
     uint32_t sure;         /* on_own_stack, and all of the stack is known to be
                               mapped while nobody changes it (shake.h) */
     uint64_t *next;        /* where the next frame goes in buffer->frames */

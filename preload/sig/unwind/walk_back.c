@@ -133,6 +133,7 @@ int jp_walk_jumped_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
         frame->pc = caller;
         frame->interrupted = frame->exact = 0;
         frame->lost = JP_WALK_LOST;
+        walk->beside = 1;
         return 1;
     }
     return 0;

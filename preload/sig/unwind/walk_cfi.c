@@ -465,5 +465,7 @@ enum jp_reason jp_walk_cfi_sig(struct jp_walk *walk)
     if (walk->doubtful &&
         (reason == JP_REASON_ROOT || reason == JP_REASON_FIBER))
         reason = JP_REASON_BAD_FP;
+    if (walk->beside && reason == JP_REASON_ROOT)
+        reason = JP_REASON_FIBER;
     return (enum jp_reason)reason;
 }

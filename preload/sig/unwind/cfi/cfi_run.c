@@ -506,9 +506,7 @@ int jp_cfi_run_sig(const struct jp_cfi_image *image,
          (!rule_cfa_sig(m, pc, rule) || rule->base >= JP_ARCH_REGISTERS ||
           !rule_saved_sig(m, pc, rule)))) {
         memset(rule, 0, sizeof(*rule));
-        rule->kind = fde->is_signal ? JP_CFI_SIGNAL
-                     : error == 0   ? JP_CFI_COMPUTED
-                                    : JP_CFI_BAD;
+        rule->kind = error == 0 ? JP_CFI_COMPUTED : JP_CFI_BAD;
     } else if (m->row.places[SP].how >= EXPRESSION) {
         rule->kind = JP_CFI_COMPUTED; /* sp is not the CFA */
     } else if (JP_ARCH_STUB_WORDS != 0) {
