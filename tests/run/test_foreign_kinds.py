@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Kinds of other tools' profiles that have no golden case, since they are
-binary or need a program: gperftools' CPU profiles, compressed files, jprof's own
-export as text of perf script, and archives, which are compressed too.
+binary or need a program: gperftools' CPU profiles, compressed files, jprof's
+own export as text of perf script, and archives, which are compressed too.
 
 Runs in: tests."""
 import gzip
