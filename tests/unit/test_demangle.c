@@ -16,6 +16,42 @@
 
 #define TAIL 12 /* bytes behind a name that was cut: "...#0123abcd" */
 
+static void finds_parts_of_functions(void **state)
+{
+    static const struct {
+        const char *symbol, *function;
+    } cases[] = {
+        {"foo.cold", "foo"},
+        {"foo.cold.0", "foo"},
+        {"foo.cold.0/1", "foo"},
+        {"foo.part.0.cold", "foo"},
+        {"foo.constprop.0.isra.12", "foo"},
+        {"_Z3fooi.isra.0.cold.0", "_Z3fooi"},
+        {"a.b.cold", "a.b"},
+        /* other functions of the name, and names that look like parts */
+        {"foo.lto_priv.0", "foo.lto_priv.0"},
+        {"foo.llvm.123", "foo.llvm.123"},
+        {"foo.partly", "foo.partly"},
+        {"foo.cold.", "foo.cold."},
+        {"foo.cold.x", "foo.cold.x"},
+        {"foo/1", "foo/1"},
+        {"camlA.cold_12", "camlA.cold_12"},
+        {".cold", ".cold"},
+        {"", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t length = strlen(cases[i].symbol);
+
+        if (jr_symbol_part(cases[i].symbol, length) !=
+            strlen(cases[i].function))
+            fail_msg("%s", cases[i].symbol);
+        /* the end counts, not a NUL */
+        assert_int_equal(jr_symbol_part("f.colder", 6), 1);
+    }
+}
+
 static void names_functions_as_written(void **state)
 {
     static const struct {
@@ -268,6 +304,7 @@ static void bounds_depth_and_length(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_parts_of_functions),
         cmocka_unit_test(names_functions_as_written),
         cmocka_unit_test(leaves_other_symbols_alone),
         cmocka_unit_test(bounds_names_that_double),

@@ -291,3 +291,54 @@ char *jr_demangle(const char *symbol, unsigned languages)
         name = try_d(symbol);
     return name;
 }
+
+/* Skips digits behind `mark` at *at, at least one. */
+static int skip_number(const char *symbol, size_t length, size_t *at, char mark)
+{
+    size_t end = *at + 1;
+
+    if (*at >= length || symbol[*at] != mark)
+        return 0;
+    while (end < length && symbol[end] >= '0' && symbol[end] <= '9')
+        end++;
+    if (end == *at + 1)
+        return 0;
+    *at = end;
+    return 1;
+}
+
+/* Returns whether what is at `at` up to the end is such marks: GCC's
+ * clone_function_name (gcc/cgraphclones.cc), LLVM's ".cold" (HotColdSplitting,
+ * MachineFunctionSplitter), BOLT's ".cold.0" and its number of a local function
+ * of a name, "/1". */
+static int is_marks(const char *symbol, size_t length, size_t at)
+{
+    static const char *const kinds[] = {".cold", ".part", ".constprop",
+                                        ".isra"};
+    const size_t from = at;
+
+    while (at < length && symbol[at] == '.') {
+        size_t i, skip = 0;
+
+        for (i = 0; i < sizeof kinds / sizeof *kinds && skip == 0; i++)
+            if (strlen(kinds[i]) <= length - at &&
+                strncmp(symbol + at, kinds[i], strlen(kinds[i])) == 0)
+                skip = strlen(kinds[i]);
+        if (skip == 0)
+            return 0;
+        at += skip;
+        while (skip_number(symbol, length, &at, '.'))
+            ;
+    }
+    if (at > from)
+        skip_number(symbol, length, &at, '/');
+    return at > from && at == length;
+}
+
+size_t jr_symbol_part(const char *symbol, size_t length)
+{
+    for (size_t at = 1; at < length; at++)
+        if (symbol[at] == '.' && is_marks(symbol, length, at))
+            return at;
+    return length;
+}

@@ -5,6 +5,8 @@
 #ifndef JR_DEMANGLE_H
 #define JR_DEMANGLE_H
 
+#include <stddef.h>
+
 #define JR_DEMANGLE_IN_MAX 4096  /* of longer symbols only the start is read */
 #define JR_DEMANGLE_OUT_MAX 4096 /* bytes; longer names are cut, with a tail */
 
@@ -21,5 +23,10 @@ unsigned jr_demangle_languages(const char *symbol);
  * ellipsis and a number follow, by which such names differ as their symbols do.
  * The caller frees it. */
 char *jr_demangle(const char *symbol, unsigned languages);
+
+/* Returns where in a symbol of `length` bytes that begins which a compiler or
+ * BOLT adds to the name of a function that it takes apart or copies: of
+ * "f.part.0.cold" and "f.cold.0/1" 1; `length`: nothing does. */
+size_t jr_symbol_part(const char *symbol, size_t length);
 
 #endif
