@@ -66,6 +66,17 @@ static void names_functions_as_written(void **state)
         {"_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write"},
         {"_RNvC6_123foo3bar", "123foo::bar"},
         {"_RNvNtNtCs1234_7mycrate3foo3bar3baz", "mycrate::foo::bar::baz"},
+        /* Of Free Pascal 3.2.2. */
+        {"P$P_$$_OUTER$LONGINT$SHORTSTRING$$QWORD",
+         "P.OUTER(LONGINT, SHORTSTRING)"},
+        {"P$P$_$OUTER$LONGINT$SHORTSTRING$$QWORD_$$_INNER$LONGINT$$QWORD",
+         "P.OUTER.INNER(LONGINT)"},
+        {"P$P$_$TWORKER_$__$$_SPIN$LONGINT$$QWORD", "P.TWORKER.SPIN(LONGINT)"},
+        {"SYSTEM_$$_MOVE$formal$formal$INT64",
+         "SYSTEM.MOVE(formal, formal, INT64)"},
+        {"SYSTEM$_$TOBJECT_$__$$_CREATE$$TOBJECT", "SYSTEM.TOBJECT.CREATE"},
+        {"CTHREADS_$$_init$", "CTHREADS.init"},
+        {"SI_C_$$_MAIN_STUB", "SI_C.MAIN_STUB"},
         /* Of V8 11; not known to libiberty 2.40. */
         {"_ZN2v88internal11StringShape33DispatchToSpecificTypeWithoutCastIZNS1_"
          "22DispatchToSpecificTypeIZNKS0_6String7GetImplEiNS0_16PtrComprCageBas"
@@ -131,6 +142,9 @@ static void leaves_other_symbols_alone(void **state)
         "_Zx",
         "_start",
         "fib.part.0",
+        "a_$$_",
+        "$_$$_f",
+        "a_$$_f.b",
         "__libc_start_main",
         "_ZN3fooE3barQQ",
         "_ZN3foo9barIJQQ",

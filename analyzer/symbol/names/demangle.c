@@ -21,6 +21,7 @@
 
 #include "base/index.h"
 #include "base/mem.h"
+#include "demangle_pascal.h"
 #include "demangle_table.h"
 
 #define OPTIONS (DMGL_PARAMS | DMGL_ANSI)
@@ -275,7 +276,7 @@ char *jr_demangle(const char *symbol, unsigned languages)
             name = jr_demangle_ocaml(symbol);
         if (!name && (languages & JR_HASKELL))
             name = jr_demangle_haskell(symbol);
-        return name;
+        return name ? name : jr_demangle_pascal(symbol);
     }
     /* Rust's legacy symbols are C++ symbols too; its reader drops the hash. */
     if (symbol[1] == 'R' || symbol[1] == 'Z')

@@ -18,7 +18,7 @@ enum jr_language { JR_OCAML = 1, JR_HASKELL = 2 };
 unsigned jr_demangle_languages(const char *symbol);
 
 /* The readable form of a C++ (_Z), Rust legacy (its hash dropped), Rust v0 (_R)
- * or D symbol, and of one of the `languages` that the module has; NULL when it
+ * D or Free Pascal symbol, and of one of the `languages` that the module has; NULL when it
  * is none of these.  A name that is too long is cut: an
  * ellipsis and a number follow, by which such names differ as their symbols do.
  * The caller frees it. */
