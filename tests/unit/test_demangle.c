@@ -131,6 +131,35 @@ static void names_functions_as_written(void **state)
     }
 }
 
+/* Symbols of GNAT 12; C programs have names with two underscores, too. */
+static void names_functions_of_ada(void **state)
+{
+    static const struct {
+        const char *symbol, *name;
+    } cases[] = {
+        {"work__turn", "work.turn"},
+        {"_ada_spin", "spin"},
+        {"work__Oadd", "work.\"+\""},
+        {"ada__exceptions__raise_exception", "ada.exceptions.raise_exception"},
+        {"main", NULL},
+        {"work__Turn", NULL},
+        {"__gnat_malloc", NULL},
+    };
+
+    (void)state;
+    assert_int_equal(jr_demangle_languages("adainit"), JR_ADA);
+    assert_int_equal(jr_demangle_languages("adain"), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *name = jr_demangle(cases[i].symbol, JR_ADA);
+
+        if (cases[i].name ? !name || strcmp(name, cases[i].name) != 0
+                          : name != NULL)
+            fail_msg("%s: %s", cases[i].symbol, name ? name : "(none)");
+        free(name);
+        assert_null(jr_demangle(cases[i].symbol, JR_OCAML | JR_HASKELL));
+    }
+}
+
 static void leaves_other_symbols_alone(void **state)
 {
     static const char *const symbols[] = {
@@ -320,6 +349,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_parts_of_functions),
         cmocka_unit_test(names_functions_as_written),
+        cmocka_unit_test(names_functions_of_ada),
         cmocka_unit_test(leaves_other_symbols_alone),
         cmocka_unit_test(bounds_names_that_double),
         cmocka_unit_test(reads_long_symbols),

@@ -234,20 +234,41 @@ static const struct {
     const char *symbol;
     unsigned language;
 } runtimes[] = {
-    {"caml_call_gc", JR_OCAML},         {"caml_startup", JR_OCAML},
-    {"caml_plugin_header", JR_OCAML},   {"hs_main", JR_HASKELL},
+    {"caml_call_gc", JR_OCAML},
+    {"caml_startup", JR_OCAML},
+    {"caml_plugin_header", JR_OCAML},
+    {"hs_main", JR_HASKELL},
     {"stg_upd_frame_info", JR_HASKELL},
+    {"adainit", JR_ADA},
+    {"ada__exceptions__raise_exception", JR_ADA},
 };
 
 unsigned jr_demangle_languages(const char *symbol)
 {
     /* Most symbols are told by a look at their first letter. */
-    if (symbol[0] != 'c' && symbol[0] != 'h' && symbol[0] != 's')
+    if (symbol[0] != 'c' && symbol[0] != 'h' && symbol[0] != 's' &&
+        symbol[0] != 'a')
         return 0;
     for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
         if (strcmp(symbol, runtimes[i].symbol) == 0)
             return runtimes[i].language;
     return 0;
+}
+
+/* GNAT writes packages, the routines in them and operators with two underscores
+ * between (gcc/ada/exp_dbug.ads), and "_ada_" in front of a routine in no
+ * package.  libiberty puts what it cannot read in angle brackets. */
+static char *try_ada(const char *symbol)
+{
+    char *made = NULL, *name = NULL;
+
+    if (strncmp(symbol, "_ada_", 5) == 0 ||
+        (symbol[0] != '_' && strstr(symbol, "__")))
+        made = ada_demangle(symbol, OPTIONS);
+    if (made && made[0] != '<')
+        name = jr_strdup(made);
+    free(made);
+    return name;
 }
 
 /* Of a symbol that is too long to be read: the names that it begins with, or
@@ -271,6 +292,10 @@ char *jr_demangle(const char *symbol, unsigned languages)
 
     if (strnlen(symbol, JR_DEMANGLE_IN_MAX + 1) > JR_DEMANGLE_IN_MAX)
         return shorten(symbol);
+    if (languages & JR_ADA)
+        name = try_ada(symbol);
+    if (name)
+        return name;
     if (symbol[0] != '_') {
         if (languages & JR_OCAML)
             name = jr_demangle_ocaml(symbol);

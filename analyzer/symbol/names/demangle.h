@@ -11,15 +11,15 @@
 #define JR_DEMANGLE_OUT_MAX 4096 /* bytes; longer names are cut, with a tail */
 
 /* Languages whose symbols look like names that C programs have as well. */
-enum jr_language { JR_OCAML = 1, JR_HASKELL = 2 };
+enum jr_language { JR_OCAML = 1, JR_HASKELL = 2, JR_ADA = 4 };
 
 /* Which of them a module is known to have code of that has, or needs, this
  * symbol: one of the run-time system's.  0: none. */
 unsigned jr_demangle_languages(const char *symbol);
 
-/* The readable form of a C++ (_Z), Rust legacy (its hash dropped), Rust v0 (_R)
- * D or Free Pascal symbol, and of one of the `languages` that the module has; NULL when it
- * is none of these.  A name that is too long is cut: an
+/* The readable form of a C++ (_Z), Rust legacy (its hash dropped), Rust v0
+ * (_R), D or Free Pascal symbol, and of one of the `languages` that the module
+ * has; NULL when it is none of these.  A name that is too long is cut: an
  * ellipsis and a number follow, by which such names differ as their symbols do.
  * The caller frees it. */
 char *jr_demangle(const char *symbol, unsigned languages);
