@@ -71,6 +71,7 @@ static struct jr_frame frame_of(struct jr_load *load,
         frame.raw = add_text(load, from->raw);
     if (frame.raw == frame.name)
         frame.raw = NULL;
+    frame.tier = from->tier;
     frame.kind = from->is_jit
                      ? (from->is_unnamed ? JR_FRAME_JIT_UNNAMED : JR_FRAME_JIT)
                  : !from->is_unnamed ? JR_FRAME_NATIVE
@@ -79,21 +80,68 @@ static struct jr_frame frame_of(struct jr_load *load,
     return frame;
 }
 
+/* The map of the files in which a profile has addresses instead of names. */
+static void make_mappings(const struct jr_foreign *foreign, struct jr_map *map)
+{
+    for (size_t i = 0; i < foreign->nmappings; i++) {
+        const struct jr_foreign_mapping *from = &foreign->mappings[i];
+
+        *JR_PUSH(map->mappings.items, map->mappings.count, map->mappings.room) =
+            (struct jr_mapping){
+                .start = from->start,
+                .end = from->end,
+                .offset = from->offset,
+                .until_ns = UINT64_MAX,
+                .path = jr_strndup(from->path.text, from->path.length)};
+    }
+}
+
+/* Copies the functions at a place's address from the file that is mapped there;
+ * 0: no file is.  Places stand for the byte before a return address. */
+static size_t named_by_file(struct jr_space *files, uint64_t address,
+                            struct jr_frame **frames)
+{
+    struct jr_hit hit;
+
+    jr_space_find(files, address, 0, 0, &hit);
+    if (!hit.mapping)
+        return 0;
+    *frames = jr_alloc(hit.nframes, sizeof **frames);
+    memcpy(*frames, hit.frames, hit.nframes * sizeof **frames);
+    return hit.nframes;
+}
+
 static struct jr_space *make_space(struct jr_load *load,
                                    const struct jr_foreign *foreign,
                                    const struct jr_map *map)
 {
     struct jr_given *given = jr_alloc(foreign->nplaces + 1, sizeof *given);
+    struct jr_map mapped = {0};
+    struct jr_space *files = NULL;
 
+    if (foreign->nmappings > 0) {
+        make_mappings(foreign, &mapped);
+        files = jr_space_new(load->symbols, &mapped, "");
+    }
     for (size_t i = 0; i < foreign->nplaces; i++) {
         const struct jr_foreign_place *place = &foreign->places[i];
-        struct jr_frame *frames = jr_alloc(place->count, sizeof *frames);
+        struct jr_frame *frames = NULL;
+        size_t count =
+            files ? named_by_file(files, place->address, &frames) : 0;
 
-        for (uint32_t j = 0; j < place->count; j++)
-            frames[j] = frame_of(load, &foreign->frames[place->first + j],
-                                 j + 1 < place->count);
-        given[i] = (struct jr_given){{frames, place->count}, place->address};
+        if (count == 0) {
+            count = place->count;
+            frames = jr_alloc(count, sizeof *frames);
+            for (uint32_t j = 0; j < count; j++)
+                frames[j] = frame_of(load, &foreign->frames[place->first + j],
+                                     j + 1 < count);
+        }
+        given[i] = (struct jr_given){{frames, count}, place->address};
     }
+    jr_space_free(files);
+    for (size_t i = 0; i < mapped.mappings.count; i++)
+        free(mapped.mappings.items[i].path);
+    free(mapped.mappings.items);
     return jr_space_given(load->symbols, map, given, foreign->nplaces);
 }
 
@@ -106,39 +154,67 @@ static int by_time(const void *left, const void *right)
     return a->stack < b->stack ? -1 : a->stack > b->stack;
 }
 
+/* The weight of a sample on a side of a comparison; some files have two. */
+static uint64_t weight_of(const struct jr_foreign *foreign,
+                          const struct jr_foreign_sample *sample, int side)
+{
+    return foreign->has_two && side == JR_BEFORE ? sample->before_ns
+                                                 : sample->weight_ns;
+}
+
+/* The earliest time of a sample, where samples have times. */
+static uint64_t first_time(const struct jr_foreign *foreign)
+{
+    uint64_t first = foreign->has_times ? UINT64_MAX : 0;
+
+    for (size_t i = 0; foreign->has_times && i < foreign->nsamples; i++)
+        if (foreign->samples[i].time_ns < first)
+            first = foreign->samples[i].time_ns;
+    return first;
+}
+
+/* Returns the sum, but no later a time than can be told. */
+static uint64_t later(uint64_t time_ns, uint64_t by_ns)
+{
+    return by_ns < TIME_MOST_NS - time_ns ? time_ns + by_ns : TIME_MOST_NS;
+}
+
 /* Adds the samples of a process.  Sums have no time: each thread's come one
  * after the other, from the beginning on. */
 static void add_samples(const struct jr_foreign *foreign, uint32_t process,
-                        struct jr_run *run)
+                        int side, struct jr_run *run)
 {
     /* Callers are stored as return addresses, from which the model subtracts
      * one. */
     uint64_t *frames = jr_alloc(JR_FOREIGN_DEPTH, sizeof *frames);
     uint64_t *ends = jr_alloc(foreign->nthreads + 1, sizeof *ends);
+    const uint64_t first = first_time(foreign);
     struct jr_table threads = {0};
     size_t room = 0;
 
     for (size_t i = 0; i < foreign->nsamples; i++) {
         const struct jr_foreign_sample *from = &foreign->samples[i];
         struct jr_stack_parts parts = {.frames = frames, .count = from->count};
+        const uint64_t weight = weight_of(foreign, from, side);
         uint64_t *end;
         uint32_t stack;
 
-        if (from->process != process)
+        if (from->process != process || weight == 0)
             continue;
         for (uint32_t j = 0; j < from->count; j++)
             frames[j] = foreign->stacks[from->first + j] + 1ULL + (j > 0);
         stack = jr_stacks_add(&run->stacks, &parts);
         end =
             &ends[jr_table_put(&threads, from->tid, 0, (uint32_t)threads.used)];
+        if (foreign->has_times)
+            *end = later(0, from->time_ns - first);
         *JR_PUSH(run->given, run->nsamples, room) =
-            (struct jr_sample){.time_ns = BEGIN_NS + *end,
-                               .weight_ns = from->weight_ns,
+            (struct jr_sample){.time_ns = later(BEGIN_NS, *end),
+                               .weight_ns = weight,
                                .tid = from->tid,
                                .stack = stack == JR_STACK_NONE ? 0 : stack,
                                .event = from->event};
-        *end = from->weight_ns < TIME_MOST_NS - *end ? *end + from->weight_ns
-                                                     : TIME_MOST_NS;
+        *end = later(*end, weight);
     }
     jr_stacks_seal(&run->stacks);
     if (run->nsamples > 0)
@@ -149,7 +225,7 @@ static void add_samples(const struct jr_foreign *foreign, uint32_t process,
 }
 
 static void make_run(const struct jr_foreign *foreign, uint32_t process,
-                     const char *exe, struct jr_run *run)
+                     int side, const char *exe, struct jr_run *run)
 {
     struct jp_log_header *header = &run->header;
 
@@ -159,7 +235,7 @@ static void make_run(const struct jr_foreign *foreign, uint32_t process,
     header->real_ns = foreign->real_ns;
     snprintf(header->exe, sizeof header->exe, "%s", exe);
     jr_stacks_init(&run->stacks);
-    add_samples(foreign, process, run);
+    add_samples(foreign, process, side, run);
     if (run->nsamples > 0) {
         run->first_ns = run->given[0].time_ns;
         run->last_ns = run->given[run->nsamples - 1].time_ns;
@@ -190,31 +266,55 @@ static struct jr_map *make_map(const struct jr_foreign *foreign,
     return map;
 }
 
+static void note_bad(struct jr_load *load, const char *path,
+                     const struct jr_foreign *foreign)
+{
+    char *where = foreign->bad_line ? jr_printf(" (the first one in line %zu)",
+                                                foreign->bad_line)
+                                    : jr_strdup("");
+
+    if (foreign->bad > 0)
+        jr_warn(load->diag, path, JR_NO_OFFSET,
+                "%zu samples are negative, damaged, or of a place that is not "
+                "there%s, and are left out",
+                foreign->bad, where);
+    free(where);
+}
+
 /* What the profile is, and what it lacks beside a log. */
 static void note_foreign(struct jr_load *load, const char *path,
                          const struct jr_foreign *foreign)
 {
     char *type = text_of(foreign->type), *unit = text_of(foreign->unit);
 
-    jr_notes_add(&load->gathered,
-                 jr_printf("%s is %s%s%s%s%s: sums of stacks without times and "
-                           "standard errors%s%s; its "
-                           "samples stand one after the other",
-                           path, foreign->kind,
-                           *type ? ", its weights are " : "", type,
-                           *unit ? " in " : "", unit,
-                           foreign->has_threads ? "" : ", threads",
-                           foreign->has_lines ? "" : ", source lines"));
+    jr_notes_add(
+        &load->gathered,
+        jr_printf(
+            "%s is %s%s%s%s%s: %s "
+            "standard errors%s%s%s",
+            path, foreign->kind, *type ? ", its weights are " : "", type,
+            *unit ? " in " : "", unit,
+            foreign->has_times ? "samples with times, without"
+                               : "sums of stacks without times and",
+            foreign->has_threads ? "" : ", threads",
+            foreign->has_lines || foreign->nmappings > 0 ? ""
+                                                         : ", source lines",
+            foreign->has_times ? ""
+                               : "; its samples stand one after the other"));
+    if (foreign->nmappings > 0)
+        jr_notes_add(&load->gathered,
+                     jr_printf("%s has addresses instead of names; these come "
+                               "of the files as they are now",
+                               path));
+    for (size_t i = 0; i < foreign->nremarks; i++)
+        jr_notes_add(&load->gathered,
+                     jr_printf("%s: %s", path, foreign->remarks[i]));
     if (!foreign->is_time)
         jr_notes_add(&load->gathered,
                      jr_printf("%s counts: what reads as a time below is a "
                                "number, 1 ns for each",
                                path));
-    if (foreign->bad > 0)
-        jr_warn(load->diag, path, JR_NO_OFFSET,
-                "%zu samples are negative, damaged, or of a place that is not "
-                "there, and are left out",
-                foreign->bad);
+    note_bad(load, path, foreign);
     if (foreign->cut > 0)
         jr_notes_add(&load->gathered,
                      jr_printf("%s: %zu stacks are deeper than %d frames; the "
@@ -239,7 +339,7 @@ static void add_process(struct jr_load *load, struct jr_log *log,
     struct jr_map *map = make_map(foreign, process, exe);
     struct jr_space *space;
 
-    make_run(foreign, process, exe, run);
+    make_run(foreign, process, load->model.side, exe, run);
     space = make_space(load, foreign, map);
     *JR_PUSH(load->held, load->nheld, load->held_room) =
         (struct jr_held){.map = map, .space = space};

@@ -424,7 +424,10 @@ static int check(const struct jr_options *options)
     if (options->app == NULL && options->nlogs == 0)
         wrong = "no program and no log given";
     else if (options->nlogs == 0)
-        wrong = "no log given (the program comes first, then the logs)";
+        wrong = jr_profile_is_unknown(options->app)
+                    ? "no log given: the file is no profile that is known by "
+                      "its content"
+                    : "no log given (the program comes first, then the logs)";
     else if (options->filter.last && options->has_section)
         wrong = "--last and --start or --end exclude each other";
     else if (options->filter.start >= options->filter.end)

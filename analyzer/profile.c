@@ -48,6 +48,13 @@ static int is_log(const char *path)
     return found;
 }
 
+/* Returns whether the operand is an archive of a profile, which is compressed
+ * as other tools' profiles may be. */
+static int is_archive(const char *path)
+{
+    return jr_archive_is(path) && !jr_foreign_is(path);
+}
+
 void jr_profile_settle(struct jr_options *options)
 {
     int has_folder = 0;
@@ -56,9 +63,9 @@ void jr_profile_settle(struct jr_options *options)
         return;
     for (size_t i = 0; i < options->nlogs; i++)
         has_folder |=
-            is_folder(options->logs[i]) || jr_archive_is(options->logs[i]);
+            is_folder(options->logs[i]) || is_archive(options->logs[i]);
     if (!options->profile && !is_folder(options->logs[0]) &&
-        !is_log(options->logs[0]) && !jr_archive_is(options->logs[0])) {
+        !is_log(options->logs[0]) && !is_archive(options->logs[0])) {
         options->app = options->logs[0];
         options->nlogs--;
         memmove(options->logs, options->logs + 1,
@@ -67,6 +74,14 @@ void jr_profile_settle(struct jr_options *options)
     if (((options->app == NULL || has_folder) && options->output_dir == NULL) ||
         options->before)
         options->merge = 1;
+}
+
+int jr_profile_is_unknown(const char *operand)
+{
+    struct stat info;
+
+    return stat(operand, &info) == 0 && S_ISREG(info.st_mode) &&
+           (info.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) == 0;
 }
 
 static int compare(const void *one, const void *other)
@@ -156,7 +171,7 @@ static int add_operand(struct jr_options *options, const char *operand,
         jr_say("no log (" JP_LOG_NAME ") in %s", operand);
         return -1;
     }
-    if (jr_archive_is(operand))
+    if (is_archive(operand))
         return add_archive(options, operand, noperands);
     if (options->app == NULL && access(operand, F_OK) != 0) {
         jr_say("%s: no such file or folder", operand);

@@ -13,6 +13,10 @@
  * folder for several reports is given. */
 void jr_profile_settle(struct jr_options *options);
 
+/* Returns whether the operand that was taken for the program is a file that
+ * cannot be executed. */
+int jr_profile_is_unknown(const char *operand);
+
 /* Puts the logs of each folder in its place, and the program of the first log
  * where none was named.  Returns 0, or -1 after saying what is not there. */
 int jr_profile_expand(struct jr_options *options);

@@ -46,6 +46,7 @@ void jr_model_free(struct jr_model *model)
     free(model->frame_tiers);
     jr_table_free(&model->by_name);
     jr_table_free(&model->by_tier);
+    jr_table_free(&model->by_part);
     jr_index_free(&model->by_leaf);
     *model = (struct jr_model){0};
 }

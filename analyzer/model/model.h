@@ -279,7 +279,7 @@ struct jr_model {
     uint8_t foreign;       /* of another tool's profile: sums without times */
     struct jr_stats total; /* after jr_model_finish */
     uint64_t period_ns;    /* the unit of weights: that of process 0 */
-    struct jr_table by_name, by_tier;
+    struct jr_table by_name, by_tier, by_part;
     struct jr_index by_leaf; /* leaves, until jr_model_finish */
     uint32_t *frame_tiers;   /* by number of the frame, plus one */
     size_t nframe_tiers;

@@ -167,7 +167,8 @@ struct jr_tier_sum *jr_part_tier_sums(const struct jr_model *model,
         const char *word = model->tiers[i].word;
         uint32_t at;
 
-        if (!word || self[i] == 0)
+        if (!word || self[i] == 0 ||
+            model->functions[model->tiers[i].function].kind == JR_FRAME_NATIVE)
             continue;
         at = jr_table_put(&words, (uintptr_t)word, 0, (uint32_t)*count);
         if (at == *count)

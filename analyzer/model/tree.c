@@ -22,6 +22,22 @@ static const char *telling_tier(const struct jr_model *model,
     return NULL;
 }
 
+/* A number that tells functions of one name apart: the address of the module's
+ * name, or of the tier's, as code with a tier is always of the module "[jit]";
+ * of a part of native code its number, which is smaller than an address. */
+static uint64_t where_of(struct jr_model *model, const struct jr_frame *frame,
+                         const char *tier)
+{
+    if (!tier)
+        return (uintptr_t)frame->module;
+    if (frame->kind == JR_FRAME_JIT)
+        return (uintptr_t)tier;
+    return jr_table_put(&model->by_part, (uintptr_t)tier,
+                        (uintptr_t)frame->module,
+                        (uint32_t)model->by_part.used) +
+           1ULL;
+}
+
 static uint32_t function_of(struct jr_model *model,
                             const struct jr_frame *frame)
 {
@@ -30,8 +46,7 @@ static uint32_t function_of(struct jr_model *model,
     const char *name = raw ? frame->raw : frame->name;
     const char *tier = telling_tier(model, frame);
     uint32_t fresh = (uint32_t)model->nfunctions;
-    /* Code with a tier is always of the module "[jit]". */
-    uint64_t where = (uintptr_t)(tier ? tier : frame->module);
+    uint64_t where = where_of(model, frame, tier);
     uint32_t id;
 
     /* Where a function was inlined it is another one than where it was not;

@@ -345,7 +345,10 @@ int jr_jitdump_next(struct jr_jitdump *dump, struct jr_jitdump_record *record)
         if (!bytes)
             return 0;
         if (record->type >= JR_JITDUMP_TYPES) {
-            dump->unknown++;
+            if (dump->unknown++ == 0) {
+                dump->first_unknown = record->offset;
+                dump->unknown_type = record->type;
+            }
         } else if (take_fields(dump, bytes, got, record) < 0) {
             if (dump->malformed++ == 0)
                 dump->first_malformed = record->offset;

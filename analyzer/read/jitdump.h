@@ -48,7 +48,9 @@ struct jr_jitdump {
     uint64_t at;           /* where the next record starts */
     uint64_t last_ns;      /* time of the record before */
     uint64_t counts[JR_JITDUMP_TYPES];
-    uint64_t unknown;   /* records of other types, skipped */
+    uint64_t unknown;       /* records of other types, skipped */
+    uint64_t first_unknown; /* where the first of them is, */
+    uint32_t unknown_type;  /* and its type */
     uint64_t malformed; /* records with impossible fields, which are left out */
     uint64_t first_malformed;
     uint64_t damages; /* places that held no record and were passed over */

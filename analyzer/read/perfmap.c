@@ -104,14 +104,13 @@ void jr_perfmap_parse(const uint8_t *data, size_t size,
     while (at < size) {
         const char *newline = memchr(text + at, '\n', size - at);
         struct jr_perfmap_line line = {0};
-        int found;
+        const char *end = newline ? newline : text + size;
+        int found = parse_line((struct cursor){text + at, end}, &line);
 
-        if (!newline)
-            break;
-        found = parse_line((struct cursor){text + at, newline}, &line);
-        if (found < 0 && perfmap->malformed++ == 0)
+        /* Half a line is normal at the end of a map that is being written. */
+        if (found < 0 && newline && perfmap->malformed++ == 0)
             perfmap->first_malformed = at;
-        at = (size_t)(newline - text) + 1;
+        at = newline ? (size_t)(newline - text) + 1 : size;
         line.covered_by = at;
         if (found > 0)
             *JR_PUSH(perfmap->lines, perfmap->nlines, perfmap->lines_room) =

@@ -29,8 +29,9 @@ struct jr_perfmap {
     uint8_t *data;            /* the file, when jr_perfmap_read did it */
 };
 
-/* Reads the file at `path`.  Empty ranges and a last line without its newline
- * are left out silently: both are normal.  Returns 0, or -1 with *why set to
+/* Reads the file at `path`.  A last line without its newline is read if it has
+ * a name, which may be cut off; otherwise, and where a range is empty, it is
+ * left out silently: both are normal.  Returns 0, or -1 with *why set to
  * a text.  The caller frees *perfmap with jr_perfmap_free in each case. */
 int jr_perfmap_read(const char *path, struct jr_perfmap *perfmap,
                     const char **why);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fuzz target: the readers of pprof profiles and collapsed stacks.
+ * Fuzz target: the readers of other tools' profiles, each by the kind that the
+ * content is of, and those of text and words whatever it is.
  * Runs in: fuzz tests. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "read/foreign/foreign.h"
+#include "read/foreign/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -54,17 +56,37 @@ static void check(const struct jr_foreign *foreign)
     }
     for (size_t i = 0; i < foreign->ncomments; i++)
         check_slice(&foreign->comments[i], &sum);
+    for (size_t i = 0; i < foreign->nmappings; i++) {
+        check_slice(&foreign->mappings[i].path, &sum);
+        if (foreign->mappings[i].start >= foreign->mappings[i].end)
+            abort();
+    }
+    for (size_t i = 0; i < foreign->nremarks; i++)
+        sum += (unsigned)strlen(foreign->remarks[i]);
+    check_slice(&foreign->type, &sum);
+    check_slice(&foreign->unit, &sum);
     if (foreign->period_ns == 0 || sum == UINT32_MAX)
         abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static jr_foreign_read_fn *const readers[] = {
+        jr_foreign_collapsed, jr_foreign_perf_script, jr_foreign_cpuprofile};
     struct jr_diag silent = {.silent = 1};
     struct jr_foreign foreign;
 
     if (jr_foreign_parse(data, size, "input", &foreign, &silent) == 0)
         check(&foreign);
     jr_foreign_free(&foreign);
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+        foreign = (struct jr_foreign){.size = size, .period_ns = 1};
+        foreign.data = malloc(size ? size : 1);
+        if (size > 0)
+            memcpy(foreign.data, data, size);
+        if (readers[i](&foreign, "input", &silent) == 0)
+            check(&foreign);
+        jr_foreign_free(&foreign);
+    }
     return 0;
 }

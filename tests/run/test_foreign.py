@@ -126,8 +126,9 @@ class Foreign(Case):
                          b" here\nmain;other 0\nmain 4\n;;x 1\n")
         text, said = self.text("--format=text", odd, status=1)
         self.assertIn("1 samples are negative, damaged", said)
-        self.assertIn("Total hit count: 7", text)
-        self.assertRegex(text, r"2 +28.6%  jit  \(\[jit\]\)")
+        self.assertIn("Total hit count: 75", text)
+        self.assertIn("a count of 1 in it is 1e1 below", text)
+        self.assertRegex(text, r"25 +33.3%  jit  \(\[jit\]\)")
 
     def test_written_again(self):
         """jprof's own exports, read: the same functions, threads and sums."""

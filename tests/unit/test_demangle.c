@@ -16,6 +16,42 @@
 
 #define TAIL 12 /* bytes behind a name that was cut: "...#0123abcd" */
 
+static void finds_parts_of_functions(void **state)
+{
+    static const struct {
+        const char *symbol, *function;
+    } cases[] = {
+        {"foo.cold", "foo"},
+        {"foo.cold.0", "foo"},
+        {"foo.cold.0/1", "foo"},
+        {"foo.part.0.cold", "foo"},
+        {"foo.constprop.0.isra.12", "foo"},
+        {"_Z3fooi.isra.0.cold.0", "_Z3fooi"},
+        {"a.b.cold", "a.b"},
+        /* other functions of the name, and names that look like parts */
+        {"foo.lto_priv.0", "foo.lto_priv.0"},
+        {"foo.llvm.123", "foo.llvm.123"},
+        {"foo.partly", "foo.partly"},
+        {"foo.cold.", "foo.cold."},
+        {"foo.cold.x", "foo.cold.x"},
+        {"foo/1", "foo/1"},
+        {"camlA.cold_12", "camlA.cold_12"},
+        {".cold", ".cold"},
+        {"", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t length = strlen(cases[i].symbol);
+
+        if (jr_symbol_part(cases[i].symbol, length) !=
+            strlen(cases[i].function))
+            fail_msg("%s", cases[i].symbol);
+        /* the end counts, not a NUL */
+        assert_int_equal(jr_symbol_part("f.colder", 6), 1);
+    }
+}
+
 static void names_functions_as_written(void **state)
 {
     static const struct {
@@ -30,6 +66,17 @@ static void names_functions_as_written(void **state)
         {"_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write"},
         {"_RNvC6_123foo3bar", "123foo::bar"},
         {"_RNvNtNtCs1234_7mycrate3foo3bar3baz", "mycrate::foo::bar::baz"},
+        /* Of Free Pascal 3.2.2. */
+        {"P$P_$$_OUTER$LONGINT$SHORTSTRING$$QWORD",
+         "P.OUTER(LONGINT, SHORTSTRING)"},
+        {"P$P$_$OUTER$LONGINT$SHORTSTRING$$QWORD_$$_INNER$LONGINT$$QWORD",
+         "P.OUTER.INNER(LONGINT)"},
+        {"P$P$_$TWORKER_$__$$_SPIN$LONGINT$$QWORD", "P.TWORKER.SPIN(LONGINT)"},
+        {"SYSTEM_$$_MOVE$formal$formal$INT64",
+         "SYSTEM.MOVE(formal, formal, INT64)"},
+        {"SYSTEM$_$TOBJECT_$__$$_CREATE$$TOBJECT", "SYSTEM.TOBJECT.CREATE"},
+        {"CTHREADS_$$_init$", "CTHREADS.init"},
+        {"SI_C_$$_MAIN_STUB", "SI_C.MAIN_STUB"},
         /* Of V8 11; not known to libiberty 2.40. */
         {"_ZN2v88internal11StringShape33DispatchToSpecificTypeWithoutCastIZNS1_"
          "22DispatchToSpecificTypeIZNKS0_6String7GetImplEiNS0_16PtrComprCageBas"
@@ -84,6 +131,35 @@ static void names_functions_as_written(void **state)
     }
 }
 
+/* Symbols of GNAT 12; C programs have names with two underscores, too. */
+static void names_functions_of_ada(void **state)
+{
+    static const struct {
+        const char *symbol, *name;
+    } cases[] = {
+        {"work__turn", "work.turn"},
+        {"_ada_spin", "spin"},
+        {"work__Oadd", "work.\"+\""},
+        {"ada__exceptions__raise_exception", "ada.exceptions.raise_exception"},
+        {"main", NULL},
+        {"work__Turn", NULL},
+        {"__gnat_malloc", NULL},
+    };
+
+    (void)state;
+    assert_int_equal(jr_demangle_languages("adainit"), JR_ADA);
+    assert_int_equal(jr_demangle_languages("adain"), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *name = jr_demangle(cases[i].symbol, JR_ADA);
+
+        if (cases[i].name ? !name || strcmp(name, cases[i].name) != 0
+                          : name != NULL)
+            fail_msg("%s: %s", cases[i].symbol, name ? name : "(none)");
+        free(name);
+        assert_null(jr_demangle(cases[i].symbol, JR_OCAML | JR_HASKELL));
+    }
+}
+
 static void leaves_other_symbols_alone(void **state)
 {
     static const char *const symbols[] = {
@@ -95,6 +171,9 @@ static void leaves_other_symbols_alone(void **state)
         "_Zx",
         "_start",
         "fib.part.0",
+        "a_$$_",
+        "$_$$_f",
+        "a_$$_f.b",
         "__libc_start_main",
         "_ZN3fooE3barQQ",
         "_ZN3foo9barIJQQ",
@@ -268,7 +347,9 @@ static void bounds_depth_and_length(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_parts_of_functions),
         cmocka_unit_test(names_functions_as_written),
+        cmocka_unit_test(names_functions_of_ada),
         cmocka_unit_test(leaves_other_symbols_alone),
         cmocka_unit_test(bounds_names_that_double),
         cmocka_unit_test(reads_long_symbols),

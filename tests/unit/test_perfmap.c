@@ -121,13 +121,15 @@ static void reads_odd_lines(void **state)
                                "5000 10 LazyCompile:~f\n"
                                "6000 10 JS:*~f\n"
                                "7000 10 a.b:~f\n"
-                               "8000 10 half";
+                               "8000 10 last";
     struct jr_perfmap map;
 
     (void)state;
     jr_perfmap_parse((const uint8_t *)text, sizeof text - 1, &map);
     assert_int_equal(map.malformed, 0);
-    assert_int_equal(map.nlines, 7);
+    assert_int_equal(map.nlines, 8);
+    expect_line(&map, 7, 0x8000, 0x10, "last");
+    assert_int_equal(map.lines[7].covered_by, sizeof text - 1);
     expect_line(&map, 0, 0x1000, 0x20, "a b");
     expect_line(&map, 1, 0x2000, 0x10, "\xff\xfe(x)$");
     expect_line(&map, 2, 0x4000, 0x10, "tab");
@@ -137,6 +139,24 @@ static void reads_odd_lines(void **state)
     assert_int_equal(map.lines[6].interpreted, 0);
     assert_int_equal(map.lines[0].covered_by, 21);
     jr_perfmap_free(&map);
+}
+
+/* A map that is being written ends anywhere: half a line is no fault. */
+static void leaves_out_half_a_last_line(void **state)
+{
+    static const char *const ends[] = {"2", "2 1", "2 1 ", "0x"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct jr_perfmap map;
+        char text[64];
+
+        snprintf(text, sizeof text, "1 1 a\n%s", ends[i]);
+        jr_perfmap_parse((const uint8_t *)text, strlen(text), &map);
+        assert_int_equal(map.malformed, 0);
+        assert_int_equal(map.nlines, 1);
+        jr_perfmap_free(&map);
+    }
 }
 
 static void leaves_out_what_is_no_line(void **state)
@@ -193,6 +213,7 @@ int main(void)
         cmocka_unit_test(reads_all_forms_of_runtimes),
         cmocka_unit_test(reads_many_lines),
         cmocka_unit_test(reads_odd_lines),
+        cmocka_unit_test(leaves_out_half_a_last_line),
         cmocka_unit_test(leaves_out_what_is_no_line),
         cmocka_unit_test(cuts_names_that_are_too_long),
     };

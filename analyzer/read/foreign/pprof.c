@@ -9,8 +9,8 @@
 
 #include "base/mem.h"
 #include "base/table.h"
-#include "foreign.h"
 #include "jp_log.h"
+#include "reader.h"
 #include "wire.h"
 
 #define TYPES_MAX 64U                 /* types of samples */
@@ -532,7 +532,6 @@ int jr_foreign_pprof(struct jr_foreign *foreign, const char *path,
     struct reading reading = {.foreign = foreign, .samples.holds_samples = 1};
     int is_whole = take_top(&reading), result = -1;
 
-    foreign->kind = "a pprof profile";
     if (!is_whole)
         jr_warn(diag, path, JR_NO_OFFSET,
                 "the profile is cut off or damaged; what is before that is "

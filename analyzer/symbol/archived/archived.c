@@ -187,6 +187,9 @@ static int take_frame(struct reading *reading)
     if (!frame.name || !*frame.name)
         return fail(reading, "a function has no name");
     frame.kind = (uint8_t)kind;
+    if (frame.raw && kind == JR_FRAME_NATIVE)
+        frame.tier =
+            jr_strings_part(archived->strings, frame.raw, strlen(frame.raw));
     frame.inlined = (uint8_t)inlined;
     frame.line = (uint32_t)line;
     frame.column = (uint32_t)column;

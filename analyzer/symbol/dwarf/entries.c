@@ -16,7 +16,7 @@
 #define CODES_MAX (1U << 20) /* abbreviations of a unit */
 #define ATTRIBUTES_MAX 256U  /* of one abbreviation */
 
-enum step_kind { FIXED, LEB, TEXT, BLOCK1, BLOCK2, BLOCK4, BLOCK };
+enum step_kind { FIXED, LEB, TEXT, BLOCK1, BLOCK2, BLOCK4, BLOCK, INDIRECT };
 enum role { NOTHING, SIBLING, LOW, HIGH };
 
 /* Attributes to pass over: `size` bytes, or what the kind says. */
@@ -74,6 +74,7 @@ static int step_of(const struct jr_entries *entries, unsigned form,
         {DW_FORM_string, TEXT, 0},        {DW_FORM_block1, BLOCK1, 0},
         {DW_FORM_block2, BLOCK2, 0},      {DW_FORM_block4, BLOCK4, 0},
         {DW_FORM_block, BLOCK, 0},        {DW_FORM_exprloc, BLOCK, 0},
+        {DW_FORM_indirect, INDIRECT, 0},
     };
 
     *step = (struct step){.kind = FIXED};
@@ -241,6 +242,23 @@ static const uint8_t *pass_attribute(const struct step *step, const uint8_t *at,
     return (uint64_t)(end - at) < size ? NULL : at + size;
 }
 
+/* The same of an attribute that has its form in front of its value, as Zig
+ * writes constants.  A form that leads to a further one, or whose value is in
+ * the abbreviation, makes no sense there. */
+static const uint8_t *pass_indirect(const struct jr_entries *entries,
+                                    const uint8_t *at, const uint8_t *end)
+{
+    struct step step;
+    uint64_t form;
+
+    at = jr_bytes_leb(at, end, &form);
+    if (!at || form > UINT16_MAX || form == DW_FORM_indirect ||
+        form == DW_FORM_implicit_const ||
+        step_of(entries, (unsigned)form, &step) != 0)
+        return NULL;
+    return pass_attribute(&step, at, end);
+}
+
 /* The shape with this code, which libdw decodes at the first entry with it. */
 static const struct jr_entry_shape *shape_of(struct jr_entries *entries,
                                              uint64_t code, const uint8_t *at)
@@ -288,7 +306,8 @@ static int read_entry(struct jr_entries *entries, struct jr_entry *entry)
         const struct step *step = &shape->steps[i];
 
         from = at;
-        at = pass_attribute(step, at, entries->end);
+        at = step->kind == INDIRECT ? pass_indirect(entries, at, entries->end)
+                                    : pass_attribute(step, at, entries->end);
         if (!at)
             return -1;
         if (step->role == LOW) {

@@ -13,6 +13,8 @@
 #include "plt.h"
 #include "symbol/names/demangle.h"
 
+#define SEGMENTS_MAX 65536U
+
 /* The kind of a symbol that is in code; -1: it names none.  (A local label
  * would be a place inside a function.) */
 static int kind_of(const GElf_Sym *symbol)
@@ -30,6 +32,39 @@ static int kind_of(const GElf_Sym *symbol)
                : -1;
 }
 
+/* Finds the section of code that a symbol is in, or in a file without section
+ * headers the segment.  Returns 0, or -1: it is in no code. */
+static int find_code(Elf *elf, const GElf_Sym *symbol, GElf_Word section,
+                     uint64_t *start, uint64_t *end)
+{
+    GElf_Shdr header;
+    size_t count;
+
+    if (elf_getshdrnum(elf, &count) == 0 && count > 0) {
+        if (section >= SHN_LORESERVE ||
+            !gelf_getshdr(elf_getscn(elf, section), &header) ||
+            !(header.sh_flags & SHF_EXECINSTR))
+            return -1;
+        *start = header.sh_addr;
+        *end = header.sh_addr + header.sh_size;
+        return 0;
+    }
+    if (elf_getphdrnum(elf, &count) != 0)
+        return -1;
+    for (size_t i = 0; i < count && i < SEGMENTS_MAX; i++) {
+        GElf_Phdr segment;
+
+        if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
+            !(segment.p_flags & PF_X) || symbol->st_value < segment.p_vaddr ||
+            symbol->st_value - segment.p_vaddr >= segment.p_filesz)
+            continue;
+        *start = segment.p_vaddr;
+        *end = segment.p_vaddr + segment.p_filesz;
+        return 0;
+    }
+    return -1;
+}
+
 /* Adds symbol `index` of the module when it names code; whatever it is, it may
  * tell a language. */
 static void add_symbol(Dwfl_Module *module, int index,
@@ -39,7 +74,7 @@ static void add_symbol(Dwfl_Module *module, int index,
     GElf_Sym symbol;
     GElf_Addr address;
     GElf_Word section;
-    GElf_Shdr header;
+    uint64_t code, end;
     Dwarf_Addr bias;
     Elf *elf;
     int kind;
@@ -50,18 +85,15 @@ static void add_symbol(Dwfl_Module *module, int index,
         return;
     *languages |= jr_demangle_languages(name);
     kind = kind_of(&symbol);
-    if (kind < 0 || section == SHN_UNDEF || section >= SHN_LORESERVE)
-        return;
-    if (!gelf_getshdr(elf_getscn(elf, section), &header) ||
-        !(header.sh_flags & SHF_EXECINSTR) ||
-        symbol.st_value < header.sh_addr ||
-        symbol.st_value - header.sh_addr >= header.sh_size)
+    if (kind < 0 || section == SHN_UNDEF ||
+        find_code(elf, &symbol, section, &code, &end) != 0 ||
+        symbol.st_value < code || symbol.st_value >= end)
         return;
     /* A function descriptor's address is not that of its code; the symbol's
      * value, moved as its file was, is. */
     candidate.start = symbol.st_value + bias;
     candidate.size = symbol.st_size;
-    candidate.section_end = header.sh_addr + header.sh_size + bias;
+    candidate.section_end = end + bias;
     candidate.name = name;
     candidate.binding = GELF_ST_BIND(symbol.st_info);
     candidate.kind = (uint8_t)kind;

@@ -314,14 +314,14 @@ struct jr_module *jr_modules_get(struct jr_symbols *symbols,
     return module;
 }
 
-/* A symbol as it is shown: demangled, without a version (name@@VERSION). */
+/* A symbol as it is shown: demangled, without a version (name@@VERSION) and
+ * without the mark of a part of a function, which begins at `length`. */
 static const char *shown_name(struct jr_symbols *symbols,
                               const struct jr_module *module,
-                              const char *symbol)
+                              const char *symbol, size_t length)
 {
     const char *at = strchr(symbol, '@');
     int is_stub = at && !strcmp(at, "@plt");
-    size_t length = at ? (size_t)(at - symbol) : strlen(symbol);
     char *bare, *name;
 
     if (length == 0)
@@ -365,9 +365,12 @@ static const struct jr_frame *named_frame(struct jr_symbols *symbols,
                                           const char *symbol)
 {
     const size_t length = strcspn(symbol, "@");
-    struct jr_frame frame = {.name = shown_name(symbols, module, symbol),
-                             .module = module->name,
-                             .kind = JR_FRAME_NATIVE};
+    const size_t part = jr_symbol_part(symbol, length);
+    struct jr_frame frame = {
+        .name = shown_name(symbols, module, symbol, part),
+        .tier = jr_strings_part(symbols->strings, symbol, length),
+        .module = module->name,
+        .kind = JR_FRAME_NATIVE};
 
     /* A version or "@plt" is no part of it. */
     if (length > 0 && (strncmp(frame.name, symbol, length) != 0 ||
@@ -415,6 +418,7 @@ static struct jr_frames keep_frames(struct jr_symbols *symbols,
             (!frame.name || function->kind == JR_FRAME_NATIVE)) {
             frame.name = function->name;
             frame.raw = function->raw;
+            frame.tier = function->tier;
             frame.kind = function->kind;
         }
         frames[i] = *jr_strings_frame_of(symbols->strings, &frame);

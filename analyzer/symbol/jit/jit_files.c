@@ -320,6 +320,11 @@ static void say_dump(const struct jr_jit_origin *origin, struct jr_diag *diag)
                 "%" PRIu64 " records that a jitdump cannot hold, the first "
                 "one here; left out",
                 dump->malformed);
+    if (dump->unknown)
+        jr_say("%s: %" PRIu64 " records of types that are not known, the first "
+               "one of type %" PRIu32 " at 0x%" PRIx64 "; left out",
+               origin->path, dump->unknown, dump->unknown_type,
+               dump->first_unknown);
     if (dump->damages)
         jr_warn(diag, origin->path, dump->first_damage,
                 "no jitdump record in %" PRIu64 " places, the first one here; "

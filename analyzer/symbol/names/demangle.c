@@ -21,6 +21,7 @@
 
 #include "base/index.h"
 #include "base/mem.h"
+#include "demangle_pascal.h"
 #include "demangle_table.h"
 
 #define OPTIONS (DMGL_PARAMS | DMGL_ANSI)
@@ -233,20 +234,41 @@ static const struct {
     const char *symbol;
     unsigned language;
 } runtimes[] = {
-    {"caml_call_gc", JR_OCAML},         {"caml_startup", JR_OCAML},
-    {"caml_plugin_header", JR_OCAML},   {"hs_main", JR_HASKELL},
+    {"caml_call_gc", JR_OCAML},
+    {"caml_startup", JR_OCAML},
+    {"caml_plugin_header", JR_OCAML},
+    {"hs_main", JR_HASKELL},
     {"stg_upd_frame_info", JR_HASKELL},
+    {"adainit", JR_ADA},
+    {"ada__exceptions__raise_exception", JR_ADA},
 };
 
 unsigned jr_demangle_languages(const char *symbol)
 {
     /* Most symbols are told by a look at their first letter. */
-    if (symbol[0] != 'c' && symbol[0] != 'h' && symbol[0] != 's')
+    if (symbol[0] != 'c' && symbol[0] != 'h' && symbol[0] != 's' &&
+        symbol[0] != 'a')
         return 0;
     for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
         if (strcmp(symbol, runtimes[i].symbol) == 0)
             return runtimes[i].language;
     return 0;
+}
+
+/* GNAT writes packages, the routines in them and operators with two underscores
+ * between (gcc/ada/exp_dbug.ads), and "_ada_" in front of a routine in no
+ * package.  libiberty puts what it cannot read in angle brackets. */
+static char *try_ada(const char *symbol)
+{
+    char *made = NULL, *name = NULL;
+
+    if (strncmp(symbol, "_ada_", 5) == 0 ||
+        (symbol[0] != '_' && strstr(symbol, "__")))
+        made = ada_demangle(symbol, OPTIONS);
+    if (made && made[0] != '<')
+        name = jr_strdup(made);
+    free(made);
+    return name;
 }
 
 /* Of a symbol that is too long to be read: the names that it begins with, or
@@ -270,12 +292,16 @@ char *jr_demangle(const char *symbol, unsigned languages)
 
     if (strnlen(symbol, JR_DEMANGLE_IN_MAX + 1) > JR_DEMANGLE_IN_MAX)
         return shorten(symbol);
+    if (languages & JR_ADA)
+        name = try_ada(symbol);
+    if (name)
+        return name;
     if (symbol[0] != '_') {
         if (languages & JR_OCAML)
             name = jr_demangle_ocaml(symbol);
         if (!name && (languages & JR_HASKELL))
             name = jr_demangle_haskell(symbol);
-        return name;
+        return name ? name : jr_demangle_pascal(symbol);
     }
     /* Rust's legacy symbols are C++ symbols too; its reader drops the hash. */
     if (symbol[1] == 'R' || symbol[1] == 'Z')
@@ -290,4 +316,55 @@ char *jr_demangle(const char *symbol, unsigned languages)
     if (!name && symbol[1] == 'D')
         name = try_d(symbol);
     return name;
+}
+
+/* Skips digits behind `mark` at *at, at least one. */
+static int skip_number(const char *symbol, size_t length, size_t *at, char mark)
+{
+    size_t end = *at + 1;
+
+    if (*at >= length || symbol[*at] != mark)
+        return 0;
+    while (end < length && symbol[end] >= '0' && symbol[end] <= '9')
+        end++;
+    if (end == *at + 1)
+        return 0;
+    *at = end;
+    return 1;
+}
+
+/* Returns whether what is at `at` up to the end is such marks: GCC's
+ * clone_function_name (gcc/cgraphclones.cc), LLVM's ".cold" (HotColdSplitting,
+ * MachineFunctionSplitter), BOLT's ".cold.0" and its number of a local function
+ * of a name, "/1". */
+static int is_marks(const char *symbol, size_t length, size_t at)
+{
+    static const char *const kinds[] = {".cold", ".part", ".constprop",
+                                        ".isra"};
+    const size_t from = at;
+
+    while (at < length && symbol[at] == '.') {
+        size_t i, skip = 0;
+
+        for (i = 0; i < sizeof kinds / sizeof *kinds && skip == 0; i++)
+            if (strlen(kinds[i]) <= length - at &&
+                strncmp(symbol + at, kinds[i], strlen(kinds[i])) == 0)
+                skip = strlen(kinds[i]);
+        if (skip == 0)
+            return 0;
+        at += skip;
+        while (skip_number(symbol, length, &at, '.'))
+            ;
+    }
+    if (at > from)
+        skip_number(symbol, length, &at, '/');
+    return at > from && at == length;
+}
+
+size_t jr_symbol_part(const char *symbol, size_t length)
+{
+    for (size_t at = 1; at < length; at++)
+        if (symbol[at] == '.' && is_marks(symbol, length, at))
+            return at;
+    return length;
 }

@@ -21,7 +21,9 @@ struct jr_frame {
     const char *name;      /* demangled; never NULL or empty */
     const char *raw;       /* as the file has it: of native code mangled; NULL:
                               as `name` */
-    const char *tier;      /* of JIT code, static: "TurboFan"; NULL: not said */
+    const char *tier;      /* of JIT code "TurboFan", of native code a part that
+                              the compiler made of the function, "cold"; NULL:
+                              not said, or the function itself */
     const char *module;    /* base name of the file, "[jit]", "[vdso]", "" */
     const char *file;      /* source file or NULL */
     uint32_t line, column; /* 0: not known */

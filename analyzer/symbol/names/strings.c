@@ -9,6 +9,7 @@
 
 #include "base/index.h"
 #include "base/mem.h"
+#include "demangle.h"
 
 #define BLOCK_SIZE 65536U
 #define UNIT 8U /* bytes; every item begins at a multiple of it */
@@ -168,4 +169,14 @@ const struct jr_frame *jr_strings_frame(struct jr_strings *strings,
     struct jr_frame frame = {.name = name, .module = module, .kind = kind};
 
     return jr_strings_frame_of(strings, &frame);
+}
+
+const char *jr_strings_part(struct jr_strings *strings, const char *symbol,
+                            size_t length)
+{
+    const size_t at = jr_symbol_part(symbol, length);
+
+    return at == length
+               ? NULL
+               : jr_strings_add(strings, symbol + at + 1, length - at - 1);
 }

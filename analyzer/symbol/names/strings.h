@@ -20,8 +20,13 @@ void jr_strings_free(struct jr_strings *strings);
 const char *jr_strings_add(struct jr_strings *strings, const char *text,
                            size_t length);
 
-/* The one frame that equals *frame, whose strings are from jr_strings_add but
- * for the tier, a literal.  It lives until jr_strings_free. */
+/* The part of a function that a symbol names (jr_symbol_part), without its dot:
+ * "cold", of letters, digits, dots and a slash; NULL: the function itself. */
+const char *jr_strings_part(struct jr_strings *strings, const char *symbol,
+                            size_t length);
+
+/* The one frame that equals *frame, whose strings are from jr_strings_add or,
+ * the tier, literals.  It lives until jr_strings_free. */
 const struct jr_frame *jr_strings_frame_of(struct jr_strings *strings,
                                            const struct jr_frame *frame);
 

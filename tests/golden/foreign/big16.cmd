@@ -1,0 +1,1 @@
+--format=collapsed big16.folded

@@ -1,0 +1,2 @@
+--format=collapsed junk.folded
+status 1

@@ -1,0 +1,1 @@
+--format=text --jit-tiers=split marks.folded

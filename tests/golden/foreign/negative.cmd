@@ -1,0 +1,2 @@
+--format=collapsed negative.folded
+status 1

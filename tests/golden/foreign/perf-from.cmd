@@ -1,0 +1,1 @@
+--format=collapsed --from=0.0006 perf.txt

@@ -1,0 +1,1 @@
+--format=callgrind perf.txt

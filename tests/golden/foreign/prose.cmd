@@ -1,0 +1,2 @@
+prose.txt
+status 64

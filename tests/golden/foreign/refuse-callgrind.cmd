@@ -1,0 +1,2 @@
+--format=text callgrind.costs
+status 2

@@ -1,0 +1,2 @@
+--format=text firefox.json
+status 2

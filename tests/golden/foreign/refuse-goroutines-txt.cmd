@@ -1,0 +1,2 @@
+--format=text goroutines.txt
+status 2

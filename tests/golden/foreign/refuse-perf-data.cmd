@@ -1,0 +1,2 @@
+--format=text perf.data
+status 2

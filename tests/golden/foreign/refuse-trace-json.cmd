@@ -1,0 +1,2 @@
+--format=text trace.json
+status 2

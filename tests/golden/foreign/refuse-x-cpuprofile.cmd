@@ -1,0 +1,2 @@
+--format=text x.cpuprofile
+status 2

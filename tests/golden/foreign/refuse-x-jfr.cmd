@@ -1,0 +1,2 @@
+--format=text x.jfr
+status 2

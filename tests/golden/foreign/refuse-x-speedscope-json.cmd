@@ -1,0 +1,2 @@
+--format=text x.speedscope.json
+status 2

@@ -1,0 +1,1 @@
+--format=text --diff two.folded two.folded

@@ -1,0 +1,1 @@
+--format=text two.folded

@@ -1,0 +1,1 @@
+--format=collapsed two.folded

@@ -1,0 +1,1 @@
+--format=collapsed utf16.folded
