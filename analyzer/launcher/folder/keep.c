@@ -199,7 +199,7 @@ static void remove_original(const struct keeping *keeping, const char *path,
                             const struct stat *known)
 {
     const char *rest = in_jit_folder(keeping->folder, path);
-    const struct jl_runtime *runtime = keeping->asked->runtime;
+    const char *litter = keeping->asked->litter;
     char map[32], dump[32];
     int tmp = open_tmp(O_PATH);
 
@@ -213,8 +213,8 @@ static void remove_original(const struct keeping *keeping, const char *path,
     jl_remove_own(AT_FDCWD, dump, known);
     if (rest)
         remove_in_folder(keeping->folder, rest, known);
-    if (runtime->litter)
-        remove_litter(runtime->litter, keeping->pid);
+    if (litter)
+        remove_litter(litter, keeping->pid);
 }
 
 void jl_keep_forget(const struct jl_runtime *runtime, uint32_t pid)
