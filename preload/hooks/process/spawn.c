@@ -67,9 +67,10 @@ JP_HOOK(int, posix_spawn,
     JP_REAL(posix_spawn)
     pid_t made = 0;
     pid_t *const child = pid != NULL ? pid : &made;
-    const struct jp_target target = {path, argv, envp, AT_FDCWD, 0};
+    struct jp_target target = {path, argv, envp, AT_FDCWD, 0};
+    JP_TARGET_PRELOAD(&target);
     const int done = before(&target);
-    const int error = real(child, path, actions, attributes, argv, envp);
+    const int error = real(child, path, actions, attributes, argv, target.envp);
     if (error == 0)
         jp_target_tell_of(&target, (uint32_t)*child);
     after(done);
@@ -85,9 +86,10 @@ JP_HOOK(int, posix_spawnp,
     JP_REAL(posix_spawnp)
     pid_t made = 0;
     pid_t *const child = pid != NULL ? pid : &made;
-    const struct jp_target target = {file, argv, envp, AT_FDCWD, 1};
+    struct jp_target target = {file, argv, envp, AT_FDCWD, 1};
+    JP_TARGET_PRELOAD(&target);
     const int done = before(&target);
-    const int error = real(child, file, actions, attributes, argv, envp);
+    const int error = real(child, file, actions, attributes, argv, target.envp);
     if (error == 0)
         jp_target_tell_of(&target, (uint32_t)*child);
     after(done);
