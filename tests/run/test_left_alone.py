@@ -211,6 +211,29 @@ let s = 0; for (let i = 0; i < 300; i++) s += f(1e6 + i); console.log(s);
         self.same(python, "-m", "trace", "--count", "-C", "counts", "busy.py")
         self.same(python, "-m", "pdb", "busy.py", said="b f\nc\ncl 1\nc\nq\n")
 
+    def test_no_advice_to_do_what_was_done(self):
+        """A library's code has no names in a Python that describes its own."""
+        if os.uname().machine != "x86_64":
+            raise lacking("machine code for this processor")
+        self.write("code.py", """import ctypes, mmap
+# mov $6e8, %rcx; 1: dec %rcx; jne 1b; ret
+code = bytes.fromhex("48b9") + (6 * 10**8).to_bytes(8, "little") + \\
+    bytes.fromhex("48ffc975fbc3")
+room = mmap.mmap(-1, 4096, prot=7)
+room.write(code)
+call = ctypes.CFUNCTYPE(None)(ctypes.addressof(ctypes.c_char.from_buffer(room)))
+def burn(n): return sum(i % 7 for i in range(n))
+call(), burn(3000000)
+""")
+        python = self.python()
+        for jit, advice in (("map", "CPython described its code; of libraries"),
+                            ("off", "CPython describes its code with -X perf")):
+            done = self.outcome(self.JPROF, "--jit=" + jit, "-o", jit, python,
+                                "code.py")
+            self.assertEqual(done, (0, "", ""))
+            with open(self.path(jit, "report.html"), encoding="utf-8") as page:
+                self.assertIn("frames have no name: " + advice, page.read())
+
     def test_java_s_recorder_and_debugger(self):
         self.write("Busy.java", JAVA)
         subprocess.run([need("javac"), "Busy.java"], cwd=self.dir, check=True)
