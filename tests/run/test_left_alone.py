@@ -211,6 +211,27 @@ let s = 0; for (let i = 0; i < 300; i++) s += f(1e6 + i); console.log(s);
         self.same(python, "-m", "trace", "--count", "-C", "counts", "busy.py")
         self.same(python, "-m", "pdb", "busy.py", said="b f\nc\ncl 1\nc\nq\n")
 
+    def test_python_s_helpers_leave_no_maps(self):
+        """The resource tracker and the fork server end after the program."""
+        self.write("many.py", """import multiprocessing, sys
+def f(n): return sum(i % 7 for i in range(n))
+if __name__ == "__main__":
+    multiprocessing.set_start_method(sys.argv[1])
+    with multiprocessing.Pool(2) as pool:
+        print(sum(pool.map(f, [3000000] * 2)))
+""")
+        for method in ("spawn", "forkserver"):
+            done = self.outcome(self.JPROF, "-o", method, self.python(),
+                                "many.py", method)
+            self.assertEqual(done, (0, "17999988\n", ""))
+            pids = [name.split("-")[-1] for name in
+                    os.listdir(self.path(method))
+                    if re.fullmatch(r"jprof-map-\d+", name)]
+            self.assertGreater(len(pids), 1, method)
+            left = [pid for pid in pids
+                    if os.path.exists("/tmp/perf-%s.map" % pid)]
+            self.assertEqual(left, [], method)
+
     def test_no_advice_to_do_what_was_done(self):
         """A library's code has no names in a Python that describes its own."""
         if os.uname().machine != "x86_64":
