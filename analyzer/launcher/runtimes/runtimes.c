@@ -50,7 +50,8 @@ const struct jl_runtime jl_runtimes[] = {
      .own_litter = "--prof --log --log[-_]* --logfile*"},
     {.name = "java",
      .programs = "java javac javadoc jshell kotlin kotlinc scala scalac sbt "
-                 "mvn gradle ant",
+                 "mvn mvnw gradle gradlew ant groovy clojure clj lein "
+                 "catalina.sh kafka-*.sh",
      .map = {JL_PERFMAP,
              {17, 0},
              {{"JAVA_TOOL_OPTIONS",
@@ -117,7 +118,10 @@ const struct jl_runtime jl_runtimes[] = {
                    .why = "the file that Mono compiles ahead would have other "
                           "code"}}},
     {.name = "erlang",
-     .programs = "erl erlexec beam.smp elixir iex mix rebar3 escript",
+     .programs = "erl erlexec beam.smp elixir elixirc iex mix rebar3 escript "
+                 "rabbitmq-server rabbitmqctl rabbitmq-plugins "
+                 "rabbitmq-diagnostics rabbitmq-queues rabbitmq-streams "
+                 "rabbitmq-upgrade ejabberdctl",
      /* All of map, dump and frame pointers, of which OTP 25 has no flag of
       * their own (erts/emulator/beam/jit/beam_asm.h). */
      .map = {JL_PERFMAP | JL_JITDUMP,
