@@ -21,6 +21,7 @@
 #include "hooks/process/fork.h"
 #include "hooks/process/handover.h"
 #include "hooks/process/sandbox.h"
+#include "hooks/process/target.h"
 #include "hooks/signals/altstack.h"
 #include "hooks/signals/signals.h"
 #include "hooks/threads/threads.h"
@@ -239,6 +240,7 @@ static int set_up(char **argv)
     jp_gate_enter_sig();
     jp_real_all();
     find_time();
+    jp_target_begin();
     listen_for_jit();
     find_folder();
     jp_logname_guard();

@@ -81,9 +81,8 @@ static void say_nothing(const struct run *run)
     uint64_t period = run->options.period_ns;
     char *unprofiled = jl_tree_unprofiled(&run->folder);
 
-    if (run->check.why)
-        jr_say("no report: %s cannot be profiled: %s", run->check.shown,
-               run->check.why);
+    if (run->check.why) /* which was said before the program began */
+        jr_say("no report: no samples were taken");
     else if (unprofiled)
         jr_say("no report: no samples were taken of what used the CPU: %s",
                unprofiled);

@@ -13,6 +13,7 @@
 #include "launcher/folder/keep.h"
 #include "launcher/os/proc.h"
 #include "launcher/program/ask.h"
+#include "launcher/program/version.h"
 #include "read/names.h"
 #include "read/secret.h"
 #include "read/tree.h"

@@ -423,6 +423,7 @@ class LauncherTest(unittest.TestCase):
         self.assertIn("./static cannot be profiled: it is statically",
                       run.stderr)
         self.assertIn("no report", run.stderr)
+        self.assertEqual(run.stderr.count("statically"), 1, run.stderr)
         self.assertEqual(self.folders(), [])
 
     def test_dynamic_program_is_not_called_static(self):

@@ -147,6 +147,9 @@ class LauncherJitTest(Base):
                 ("mono", "map", mono), ("mcs", "dump", mono),
                 ("erl", "map", {"ERL_FLAGS": "+JPperf true"}),
                 ("mix", "dump", {"ERL_FLAGS": "+JPperf true"}),
+                ("elixirc", "map", {"ERL_FLAGS": "+JPperf true"}),
+                ("rabbitmq-server", "map", {"ERL_FLAGS": "+JPperf true"}),
+                ("rabbitmq-tool", "map", {}),
                 ("deno", "map", {"DENO_V8_FLAGS": NODE.replace(" ", ",")}),
                 ("bun", "map", bun), ("bun", "dump", bun),
                 ("jsc", "map", {"JSC_useJITDump": "1",
@@ -320,6 +323,13 @@ class LauncherJitTest(Base):
         self.assertTrue(env["JAVA_TOOL_OPTIONS"].startswith(
             "-Xmx1g -XX:-PreserveFramePointer -XX:+"))
         self.assertNotIn("+PreserveFramePointer", env["JAVA_TOOL_OPTIONS"])
+
+    def test_java_s_start_scripts(self):
+        for name in ("gradlew", "mvnw", "kafka-topics.sh"):
+            self.script(name, SHOW % VARIABLES)
+            env, _ = self.shown(name)
+            self.assertIn("-XX:+PreserveFramePointer",
+                          env["JAVA_TOOL_OPTIONS"], name)
 
     def test_detail(self):
         self.script("js", SHOW % VARIABLES)

@@ -4,14 +4,20 @@ CPU has a log, and status and output stay what they are.  Runs in: tests."""
 import os
 import re
 import signal
+import subprocess
 import unittest
 
-from jprun import TICK_FLAGS, Case, need, program, quote, shell, weight_s
+from jprun import (LIBRARY, TICK_FLAGS, Case, need, program, quote, shell,
+                   weight_s)
 
 
 class Trees(Case):
     def logs_by_pid(self):
         return {run.header["pid"]: run for run in self.all_runs()}
+
+    def tree(self):
+        with open(self.path("jprof-tree"), encoding="utf-8") as source:
+            return source.read()
 
     def test_fork_exec_vfork_spawn(self):
         done = self.run_program(program("forker"), "0.4")
@@ -79,6 +85,65 @@ class Trees(Case):
         self.assertEqual(os.listdir(self.path("elsewhere")), [])
         self.assertEqual(len([run for run in self.all_runs()
                               if weight_s(run) > 0.2]), 1)
+
+    def test_program_that_a_wrapper_gives_its_own_preload(self):
+        """The library is added again, whatever executes the program."""
+        script = self.path("wrapper")
+        with open(script, "w", encoding="ascii") as out:
+            out.write("#!/bin/sh\nexport LD_PRELOAD=libm.so.6\nexec %s 0.4 9\n"
+                      % quote(program("busy")))
+        os.chmod(script, 0o755)
+        done = self.run_program(script)
+        self.assertEqual((done.status, done.err), (9, ""))
+        self.assertGreater(sum(weight_s(run) for run in self.all_runs()
+                               if run.header["exe"] == program("busy")), 0.2)
+        self.assertNotIn("why=preload", self.tree())
+
+    def test_preload_is_changed_where_it_was_replaced_alone(self):
+        """Not where it was removed or is empty, where the flags are missing,
+        nor for a program that loads nothing."""
+        shows = ["/bin/sh", "-c", "echo \"$LD_PRELOAD\""]
+        asks = ("import ctypes, os, subprocess, sys\n"
+                "def run(env, *argv):\n"
+                "    base = {'PATH': os.environ['PATH']}\n"
+                "    if 'no-flags' not in env:\n"
+                "        base['JPROF_FLAGS'] = os.environ['JPROF_FLAGS']\n"
+                "    env = dict(base, **env)\n"
+                "    sys.stdout.flush()\n"
+                "    subprocess.run(argv, env=env, check=True)\n"
+                "    pid = os.posix_spawn(argv[0], argv, env)\n"
+                "    os.waitpid(pid, 0)\n"
+                "    pid = os.fork()\n"
+                "    if pid == 0:\n"
+                "        os.execvpe(argv[0], argv, env)\n"
+                "    os.waitpid(pid, 0)\n"
+                "    pid = os.fork()\n"
+                "    if pid == 0:\n"
+                "        os.environ.clear()\n"
+                "        os.environ.update(env)\n"
+                "        os.execv(argv[0], argv)\n"
+                "    os.waitpid(pid, 0)\n"
+                "for env in %r:\n    run(env, *sys.argv[1:])\n")
+        mine = "libm.so.6:" + LIBRARY
+        cases = [({"LD_PRELOAD": "libm.so.6"}, mine),
+                 ({"A": "1", "LD_PRELOAD": "libm.so.6", "B": "2"}, mine),
+                 ({"LD_PRELOAD": mine}, mine),
+                 ({"LD_PRELOAD": ""}, ""), ({}, ""),
+                 ({"LD_PRELOAD": "libm.so.6", "no-flags": "1"}, "libm.so.6")]
+        done = self.run_program(need("python3"), "-c",
+                                asks % [env for env, _ in cases], *shows)
+        self.assertEqual(done.err, "")
+        self.assertEqual(done.out.split("\n"),
+                         [want for _, want in cases for _ in range(4)] + [""])
+        static = self.path("static")
+        subprocess.run(["cc", "-static", "-x", "c", "-", "-o", static],
+                       check=True, text=True, input=(
+                           "#include <stdio.h>\n#include <stdlib.h>\n"
+                           "int main(void)\n{\n"
+                           "    puts(getenv(\"LD_PRELOAD\"));\n}\n"))
+        done = self.run_program(need("python3"), "-c",
+                                asks % [cases[0][0]], static)
+        self.assertEqual(done.out, "libm.so.6\n" * 4)
 
     def test_program_without_the_library_is_not_signalled(self):
         """No timer survives into a program that is executed without it."""

@@ -19,6 +19,8 @@
 #include "launcher/os/environ.h"
 #include "launcher/os/proc.h"
 #include "launcher/program/ask.h"
+#include "launcher/program/exclude.h"
+#include "launcher/program/version.h"
 #include "read/names.h"
 #include "read/secret.h"
 
@@ -76,6 +78,56 @@ static void test_words(void **state)
 }
 
 /* What the rows promise to the code that reads them. */
+/* What is left of Node's request in this version, with this argument and this
+ * NODE_OPTIONS. */
+static const char *left_of_node(unsigned major, const char *argument,
+                                const char *options)
+{
+    static char left[128];
+    const struct jl_runtime *node = jl_runtime_named("node");
+    struct jl_request request = node->dump;
+    char *const args[] = {(char *)"a.js", (char *)argument, NULL};
+    char *const none[] = {NULL};
+    struct jl_env env;
+
+    jl_env_copy(&env, none);
+    if (options)
+        jl_env_set(&env, "NODE_OPTIONS", options);
+    left[0] = '\0';
+    if (!jl_exclude(&request, node, (struct jl_version){major, 0}, args, &env))
+        for (size_t i = 0; i < JL_WORDS && request.settings[0].words[i]; i++) {
+            strcat(left, i ? " " : "");
+            strcat(left, request.settings[0].words[i]);
+        }
+    jl_env_free(&env);
+    return left;
+}
+
+static void test_exclusions(void **state)
+{
+    static const char all[] = "--perf-prof --perf-basic-prof "
+                              "--interpreted-frames-native-stack",
+                      safe[] = "--perf-prof --perf-basic-prof";
+
+    (void)state;
+    /* By version alone; one that is not known counts as safe. */
+    assert_string_equal(left_of_node(17, NULL, NULL), all);
+    assert_string_equal(left_of_node(18, NULL, NULL), safe);
+    assert_string_equal(left_of_node(20, NULL, NULL), safe);
+    assert_string_equal(left_of_node(21, NULL, NULL), all);
+    assert_string_equal(left_of_node(0, NULL, NULL), all);
+    /* What the user has set himself is his. */
+    assert_string_equal(
+        left_of_node(20, NULL, "--interpreted-frames-native-stack"), all);
+    /* By a use that options tell of, also in the variable. */
+    assert_string_equal(left_of_node(23, "--snapshot-blob=x", NULL), "");
+    assert_string_equal(left_of_node(23, "--build_snapshot", NULL), "");
+    assert_string_equal(left_of_node(23, NULL, "-r x --snapshot-blob y"), "");
+    assert_string_equal(left_of_node(0, "--snapshot-blob", NULL), "");
+    assert_string_equal(left_of_node(24, "--snapshot-blob", NULL), all);
+    assert_string_equal(left_of_node(23, "x--snapshot-blob", NULL), all);
+}
+
 static void test_table(void **state)
 {
     (void)state;
@@ -94,7 +146,8 @@ static void test_table(void **state)
         }
         /* Each has what its refusal is known by, and nothing else. */
         assert_int_equal(row->version.name != NULL,
-                         row->refusal == JL_TELLS_VERSION);
+                         row->refusal == JL_TELLS_VERSION ||
+                             jl_excludes_by_version(row));
         assert_int_equal(row->trial[0] != NULL, row->refusal == JL_ENDS);
         assert_int_equal(row->mark != NULL, row->refusal == JL_LACKS_WORD);
         if (row->refusal == JL_TELLS_VERSION || row->refusal == JL_ENDS)
@@ -246,11 +299,11 @@ static void test_secrets(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decimal), cmocka_unit_test(test_version),
-        cmocka_unit_test(test_words),   cmocka_unit_test(test_table),
-        cmocka_unit_test(test_names),   cmocka_unit_test(test_status),
-        cmocka_unit_test(test_maps),    cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_secrets),
+        cmocka_unit_test(test_decimal),     cmocka_unit_test(test_version),
+        cmocka_unit_test(test_words),       cmocka_unit_test(test_exclusions),
+        cmocka_unit_test(test_table),       cmocka_unit_test(test_names),
+        cmocka_unit_test(test_status),      cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_environment), cmocka_unit_test(test_secrets),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -21,10 +22,13 @@
 #include "jp_limits.h"
 #include "launcher/base/say.h"
 #include "launcher/os/place.h"
+#include "launcher/os/proc.h"
 #include "read/names.h"
 
 #define MAP_MAX ((off_t)1 << 28) /* bytes of a map that is looked at */
 #define NAMES_TRIED 1000
+#define PATIENCE_MS 2000 /* in all, where a process goes on */
+#define STEP_MS 10
 #define DUMP_MAGIC 0x4a695444U /* doc/jit.md: the first word of a jitdump */
 
 /* Saving the files of one map. */
@@ -33,8 +37,9 @@ struct keeping {
     const struct jl_asked *asked;
     const char *rest; /* of the map's name, behind jprof-map */
     uint32_t pid;
-    int map;          /* open for appending */
-    size_t unwritten; /* lines that could not be written: the disk was full
+    int map;               /* open for appending */
+    unsigned *patience_ms; /* for processes that end after the program */
+    size_t unwritten;      /* lines that could not be written: the disk was full
                          or a limit reached */
 };
 
@@ -199,7 +204,7 @@ static void remove_original(const struct keeping *keeping, const char *path,
                             const struct stat *known)
 {
     const char *rest = in_jit_folder(keeping->folder, path);
-    const struct jl_runtime *runtime = keeping->asked->runtime;
+    const char *litter = keeping->asked->litter;
     char map[32], dump[32];
     int tmp = open_tmp(O_PATH);
 
@@ -213,8 +218,8 @@ static void remove_original(const struct keeping *keeping, const char *path,
     jl_remove_own(AT_FDCWD, dump, known);
     if (rest)
         remove_in_folder(keeping->folder, rest, known);
-    if (runtime->litter)
-        remove_litter(runtime->litter, keeping->pid);
+    if (litter)
+        remove_litter(litter, keeping->pid);
 }
 
 void jl_keep_forget(const struct jl_runtime *runtime, uint32_t pid)
@@ -234,12 +239,36 @@ void jl_keep_forget(const struct jl_runtime *runtime, uint32_t pid)
         remove_litter(runtime->litter, pid);
 }
 
+/* Whether the process runs.  One that has ended and that nobody has asked for
+ * its status has no program any more, nor threads. */
 static int is_running(uint32_t pid)
 {
-    char path[32];
+    char path[32], exe[1];
+    int dir, running;
 
     snprintf(path, sizeof path, "/proc/%" PRIu32, pid);
-    return access(path, F_OK) == 0;
+    dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return access(path, F_OK) == 0;
+    running = readlinkat(dir, "exe", exe, sizeof exe) >= 0 || errno != ENOENT ||
+              jl_proc_stat(dir, JL_STAT_THREADS) > 1;
+    close(dir);
+    return running;
+}
+
+/* Whether the process has not ended, after some patience with those that end
+ * because the program has: Python's resource tracker and fork server. */
+static int goes_on(const struct keeping *keeping)
+{
+    const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
+
+    while (is_running(keeping->pid)) {
+        if (*keeping->patience_ms < STEP_MS)
+            return 1;
+        *keeping->patience_ms -= STEP_MS;
+        nanosleep(&step, NULL);
+    }
+    return 0;
 }
 
 /* Takes the mode that the runtime gave it from a file that only the folder has
@@ -256,7 +285,7 @@ static void keep_file(struct keeping *keeping, const char *data,
                       const struct jl_jit_line *line)
 {
     struct stat info, saved;
-    int fd = open_original(line, &info), kept = 1;
+    int fd = open_original(line, &info), kept = 1, ours;
     char *name = NULL;
 
     if (fd < 0)
@@ -272,8 +301,9 @@ static void keep_file(struct keeping *keeping, const char *data,
             write_saved(keeping, data + line->start, line->length, name);
     }
     /* A process that still runs goes on writing to the file. */
-    if (kept && !is_running(keeping->pid)) {
-        if (keeping->asked->makes & line->kind) {
+    ours = (keeping->asked->makes & line->kind) != 0;
+    if (kept && !(ours ? goes_on(keeping) : is_running(keeping->pid))) {
+        if (ours) {
             remove_original(keeping, line->path, &info);
             close_to_others(fd);
         } else if (fstatat(keeping->folder->fd, name, &saved,
@@ -305,11 +335,13 @@ static void keep_files_of(struct keeping *keeping, off_t size)
 
 void jl_keep_files(const struct jl_folder *folder, const struct jl_asked *asked)
 {
+    unsigned patience_ms = PATIENCE_MS;
     size_t count;
     char **names = jl_folder_list(folder, JP_MAP_NAME, &count);
 
     for (size_t i = 0; i < count; i++) {
-        struct keeping keeping = {.folder = folder, .asked = asked};
+        struct keeping keeping = {
+            .folder = folder, .asked = asked, .patience_ms = &patience_ms};
         struct stat info;
 
         if (!jr_is_numbered(names[i], JP_MAP_NAME))

@@ -18,11 +18,11 @@
 #include "launcher/folder/keep.h"
 #include "launcher/os/place.h"
 #include "launcher/os/spawn.h"
+#include "exclude.h"
 #include "recognise.h"
+#include "version.h"
 
-#define VERSION_SECONDS 10
 #define TRIAL_SECONDS 20
-#define PRINTED_SIZE 256        /* of what tells a version */
 #define PIECE ((size_t)1 << 20) /* of a file that is searched */
 
 /* Everything that the functions below need to know of the program and the
@@ -31,45 +31,13 @@ struct asking {
     const struct jl_options *options;
     const struct jl_folder *folder;
     const struct jl_runtime *runtime;
-    const struct jl_request *request;
+    struct jl_request request;
     const char *path; /* of the program */
     char *file;       /* of the runtime, without links */
     char *agent;      /* %A; NULL */
     struct jl_env *env;
     char *added; /* ` NAME=VALUE` for each variable, "" */
 };
-
-/* A number of a version; digits behind the sixth are passed over. */
-static const char *number(const char *at, unsigned *value)
-{
-    *value = 0;
-    for (unsigned digits = 0; *at >= '0' && *at <= '9'; at++, digits++)
-        if (digits < 6)
-            *value = *value * 10 + (unsigned)(*at - '0');
-    return at;
-}
-
-int jl_version_read(const char *text, const char *before,
-                    struct jl_version *version)
-{
-    const char *at;
-
-    if (strncmp(text, before, strlen(before)) != 0)
-        return -1;
-    text += strlen(before);
-    at = number(text, &version->major);
-    if (at == text || *at != '.')
-        return -1;
-    text = at + 1;
-    return number(text, &version->minor) == text ? -1 : 0;
-}
-
-static int is_from(const struct jl_request *request, struct jl_version version)
-{
-    return version.major > request->from.major ||
-           (version.major == request->from.major &&
-            version.minor >= request->from.minor);
-}
 
 /* Which versions do what is requested, in words; allocated. */
 static char *who_does(const struct jl_request *request)
@@ -78,30 +46,6 @@ static char *who_does(const struct jl_request *request)
                ? jr_printf("version %u.%u and later do", request->from.major,
                            request->from.minor)
                : jr_strdup("some builds do");
-}
-
-/* Finds the runtime's version: in its file's name, or by running it with the
- * argument that has it print its version. */
-static struct jl_version learn_version(const struct asking *asking)
-{
-    const struct jl_runtime *runtime = asking->runtime;
-    char *const argv[] = {asking->file, (char *)runtime->version.argument,
-                          NULL};
-    char printed[PRINTED_SIZE] = "";
-    struct jl_version version = {0};
-    struct jl_spawn spawn = {.path = asking->file,
-                             .argv = argv,
-                             .env = asking->env->words,
-                             .seconds = VERSION_SECONDS,
-                             .printed = printed,
-                             .size = sizeof printed};
-
-    if (jl_version_read(jr_base_name(asking->file), runtime->version.name,
-                        &version) != 0 &&
-        (jl_spawn(&spawn) < 0 ||
-         jl_version_read(printed, runtime->version.printed, &version) != 0))
-        version = (struct jl_version){0};
-    return version;
 }
 
 /* Whether the file has the word in it.  What a script leads to is not known:
@@ -192,10 +136,10 @@ static const struct jl_request *choose(struct asking *asking, char **note)
     if (runtime->agents[0] && !(asking->agent = find_agent(runtime)))
         wanted = &runtime->map;
     if (runtime->refusal == JL_TELLS_VERSION) {
-        version = learn_version(asking);
-        if (!is_from(wanted, version))
+        version = jl_version_learn(runtime, asking->file, asking->env);
+        if (!jl_version_is_from(version, wanted->from))
             wanted = &runtime->map;
-        can = is_from(wanted, version);
+        can = jl_version_is_from(version, wanted->from);
     } else if (runtime->refusal == JL_LACKS_WORD) {
         can = is_marked(asking);
     }
@@ -219,6 +163,8 @@ static char *trial_of(const struct asking *asking)
     /* The program's own file is tried, not another one of that name in PATH. */
     if (strcmp(jr_base_name(asking->path), name) == 0)
         return jr_strdup(asking->path);
+    if (strcmp(jr_base_name(asking->file), name) == 0)
+        return jr_strdup(asking->file);
     return jl_find_command(name);
 }
 
@@ -230,7 +176,7 @@ static int starts(const struct asking *asking)
     struct jl_spawn spawn = {.path = path,
                              .argv = argv,
                              .env = asking->env->words,
-                             .makes = asking->request->makes,
+                             .makes = asking->request.makes,
                              .seconds = TRIAL_SECONDS};
     int status;
 
@@ -324,7 +270,7 @@ static char *leave_out_refused(const struct asking *asking,
 
         give(asking, setting, more);
         if (strcmp(more, kept) != 0 && !starts(asking)) {
-            who = who_does(asking->request);
+            who = who_does(&asking->request);
             jr_say("%s refuses %s: left out; %s not", asking->runtime->name,
                    setting->words[i], who);
             free(who);
@@ -363,7 +309,7 @@ static void set_one(struct asking *asking, const struct jl_setting *wanted)
     char *old = jr_strdup(value ? value : ""), *new, *added;
     struct jl_setting setting;
 
-    if (!wanted->separator && *old) {
+    if (!wanted->words[0] || (!wanted->separator && *old)) {
         free(old);
         return;
     }
@@ -394,13 +340,58 @@ static int wants_files(char *const *args)
     return 0;
 }
 
+/* Leaves out what would change what the user runs.  Returns 0 where nothing is
+ * left to ask; *note says why. */
+static int leave_out_excluded(struct asking *asking, char **note)
+{
+    const struct jl_runtime *runtime = asking->runtime;
+    char *const *args = asking->options->program + 1;
+    struct jl_version version = {0};
+    char *file = jl_excludes_by_version(runtime) ? trial_of(asking) : NULL;
+    const char *why;
+
+    if (file)
+        version = jl_version_learn(runtime, file, asking->env);
+    free(file);
+    why = jl_exclude(&asking->request, runtime, version, args, asking->env);
+    if (!why)
+        return 1;
+    *note = jr_printf("%s was not asked for them: %s", runtime->name, why);
+    return 0;
+}
+
+/* Asks for one thing after the other, and tells *asked of it. */
+static void ask_all(struct asking *asking, struct jl_asked *asked)
+{
+    const struct jl_runtime *runtime = asking->runtime;
+    char *const *args = asking->options->program + 1;
+    int own = runtime->own_litter && jl_is_used(runtime->own_litter, args,
+                                                &asking->request, asking->env);
+    char *who;
+
+    for (size_t i = 0; i < JL_SETTINGS && asking->request.settings[i].variable;
+         i++)
+        set_one(asking, &asking->request.settings[i]);
+    if (!*asking->added)
+        return;
+    jr_say("%s: added to the environment:%s", runtime->name, asking->added);
+    asked->writes = asking->request.makes;
+    if (!wants_files(args))
+        asked->makes = asking->request.makes;
+    asked->litter = own ? NULL : runtime->litter;
+    who = who_does(&asking->request);
+    asked->asked = jr_printf("%s was asked to write them, and did not; %s",
+                             runtime->name, who);
+    free(who);
+}
+
 void jl_ask(struct jl_asked *asked, const struct jl_options *options,
             const struct jl_folder *folder, const char *path,
             struct jl_env *env)
 {
     struct asking asking = {
         .options = options, .folder = folder, .path = path, .env = env};
-    char *who;
+    const struct jl_request *chosen;
 
     *asked = (struct jl_asked){0};
     if (options->jit == JL_JIT_OFF)
@@ -410,21 +401,11 @@ void jl_ask(struct jl_asked *asked, const struct jl_options *options,
         return;
     asked->runtime = asking.runtime;
     asking.added = jr_strdup("");
-    asking.request = choose(&asking, &asked->note);
-    for (size_t i = 0; asking.request && i < JL_SETTINGS &&
-                       asking.request->settings[i].variable;
-         i++)
-        set_one(&asking, &asking.request->settings[i]);
-    if (*asking.added) {
-        jr_say("%s: added to the environment:%s", asking.runtime->name,
-               asking.added);
-        asked->writes = asking.request->makes;
-        if (!wants_files(options->program + 1))
-            asked->makes = asking.request->makes;
-        who = who_does(asking.request);
-        asked->asked = jr_printf("%s was asked to write them, and did not; %s",
-                                 asking.runtime->name, who);
-        free(who);
+    chosen = choose(&asking, &asked->note);
+    if (chosen) {
+        asking.request = *chosen;
+        if (leave_out_excluded(&asking, &asked->note))
+            ask_all(&asking, asked);
     }
     free(asking.added);
     free(asking.agent);

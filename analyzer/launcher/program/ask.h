@@ -18,11 +18,6 @@ void jl_ask(struct jl_asked *asked, const struct jl_options *options,
 
 void jl_asked_free(struct jl_asked *asked);
 
-/* Reads MAJOR.MINOR behind `before` at the start of the NUL-terminated `text`;
- * returns 0, or -1 when it is not there. */
-int jl_version_read(const char *text, const char *before,
-                    struct jl_version *version);
-
 /* Appends the words of `setting` from `first` up to `behind` that are not in
  * `old` yet, and that the user has not switched off there; allocated. */
 char *jl_append_words(const char *old, const struct jl_setting *setting,

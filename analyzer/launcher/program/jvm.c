@@ -87,6 +87,25 @@ static int has_one_user(const struct jl_status *status)
     return geteuid() == 0 || status->uids[0] == geteuid();
 }
 
+/* Whether the JVM was started so that it answers SIGQUIT with a list of its
+ * threads on its own stdout (HotSpot's signal dispatcher, runtime/os.cpp).
+ * jcmd asks it first, but only where it has performance data. */
+static int refuses_attach(int dir)
+{
+    static const char word[] = "+DisableAttachMechanism";
+    static const char *const places[] = {"cmdline", "environ"};
+    int found = 0;
+
+    for (size_t i = 0; i < 2 && !found; i++) {
+        size_t size;
+        char *text = jl_proc_read(dir, places[i], &size);
+
+        found = text && memmem(text, size, word, sizeof word - 1) != NULL;
+        free(text);
+    }
+    return found;
+}
+
 void jl_jvm_ask(const char *pid, int dir, const struct jl_status *status)
 {
     int refused = 0;
@@ -109,7 +128,7 @@ void jl_jvm_ask(const char *pid, int dir, const struct jl_status *status)
     }
     /* jcmd sends SIGQUIT to a JVM that has not been asked before, and would
      * end what only looks like one, or was started with -Xrs. */
-    if (!(status->caught >> (SIGQUIT - 1) & 1)) {
+    if (!(status->caught >> (SIGQUIT - 1) & 1) || refuses_attach(dir)) {
         jr_say("the JVM %s does not listen to jcmd: it is not asked for its "
                "map",
                pid);

@@ -10,6 +10,19 @@
 
 #define NATIVE_STACK "--interpreted-frames-native-stack"
 
+/* With the option, V8's SIGPROF handler looks the code of an interpreter's
+ * frame up by CodeLargeObjectSpace::FindPage, which takes a mutex: it hangs
+ * where the signal interrupted the mutex's owner.  An inspector session of the
+ * program's own (monitoring agents) has the same handler and no option of the
+ * command line.  Tried with Node 12 to 26, tests/run/test_left_alone.py. */
+#define HANGS                                                                  \
+    {                                                                          \
+        .word = NATIVE_STACK, .from = {18, 0}, .until = {21, 0},               \
+        .why = "before version 21 V8's own profilers (--cpu-prof, --prof, an " \
+               "inspector session) can hang with it; functions that V8 "       \
+               "interprets stay without names"                                 \
+    }
+
 const struct jl_runtime jl_runtimes[] = {
     {.name = "node",
      .programs = "node nodejs npm npx yarn yarnpkg pnpm corepack",
@@ -22,11 +35,23 @@ const struct jl_runtime jl_runtimes[] = {
                 ' ',
                 {"--perf-prof", "--perf-basic-prof", NATIVE_STACK}}}},
      .refusal = JL_ENDS,
+     .version = {"node", "--version", "v"},
      .trial = {"node", "--version"},
-     .litter = "isolate-0x*-%P-v8.log"},
+     /* A snapshot has V8's options in it: Node up to 22.0 ends where others
+      * are set, and one that is built with them serves only with them. */
+     .excluded = {{.options = "--snapshot[-_]blob* "
+                              "--build[-_]snapshot* "
+                              "--experimental[-_]sea[-_]config*",
+                   .until = {24, 0},
+                   .why = "before version 24 a snapshot may serve only with "
+                          "the V8 options that it was built with"},
+                  HANGS},
+     .litter = "isolate-0x*-%P-v8.log",
+     .own_litter = "--prof --log --log[-_]* --logfile*"},
     {.name = "java",
      .programs = "java javac javadoc jshell kotlin kotlinc scala scalac sbt "
-                 "mvn gradle ant",
+                 "mvn mvnw gradle gradlew ant groovy clojure clj lein "
+                 "catalina.sh kafka-*.sh",
      .map = {JL_PERFMAP,
              {17, 0},
              {{"JAVA_TOOL_OPTIONS",
@@ -87,9 +112,16 @@ const struct jl_runtime jl_runtimes[] = {
               {{"MONO_ENV_OPTIONS", ' ', {"--jitmap"}},
                {"MONO_DEBUG", ',', {"disable_omit_fp"}}}},
      .refusal = JL_ENDS,
-     .trial = {"mono", "--version"}},
+     .trial = {"mono", "--version"},
+     .excluded = {{.word = "disable_omit_fp",
+                   .options = "--aot --aot=*",
+                   .why = "the file that Mono compiles ahead would have other "
+                          "code"}}},
     {.name = "erlang",
-     .programs = "erl erlexec beam.smp elixir iex mix rebar3 escript",
+     .programs = "erl erlexec beam.smp elixir elixirc iex mix rebar3 escript "
+                 "rabbitmq-server rabbitmqctl rabbitmq-plugins "
+                 "rabbitmq-diagnostics rabbitmq-queues rabbitmq-streams "
+                 "rabbitmq-upgrade ejabberdctl",
      /* All of map, dump and frame pointers, of which OTP 25 has no flag of
       * their own (erts/emulator/beam/jit/beam_asm.h). */
      .map = {JL_PERFMAP | JL_JITDUMP,
@@ -149,21 +181,24 @@ const struct jl_runtime jl_runtimes[] = {
 
 const size_t jl_runtimes_count = sizeof jl_runtimes / sizeof *jl_runtimes;
 
+int jl_is_one_of(const char *patterns, const char *word)
+{
+    for (const char *at = patterns; *at; at += strspn(at, " ")) {
+        char pattern[64];
+        size_t length = strcspn(at, " ");
+
+        snprintf(pattern, sizeof pattern, "%.*s", (int)length, at);
+        if (fnmatch(pattern, word, 0) == 0)
+            return 1;
+        at += length;
+    }
+    return 0;
+}
+
 const struct jl_runtime *jl_runtime_named(const char *name)
 {
-    for (size_t i = 0; i < jl_runtimes_count; i++) {
-        const char *at = jl_runtimes[i].programs;
-
-        while (*at) {
-            char pattern[64];
-            size_t length = strcspn(at, " ");
-
-            snprintf(pattern, sizeof pattern, "%.*s", (int)length, at);
-            if (fnmatch(pattern, name, 0) == 0)
-                return &jl_runtimes[i];
-            at += length;
-            at += strspn(at, " ");
-        }
-    }
+    for (size_t i = 0; i < jl_runtimes_count; i++)
+        if (jl_is_one_of(jl_runtimes[i].programs, name))
+            return &jl_runtimes[i];
     return NULL;
 }

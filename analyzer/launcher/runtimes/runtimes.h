@@ -15,6 +15,7 @@
 
 #define JL_WORDS 7
 #define JL_SETTINGS 2
+#define JL_EXCLUSIONS 3
 
 /* A variable of the environment, by which a runtime is asked: one that has only
  * an option of its command line cannot be a row.  In a word, %D is a folder for
@@ -41,6 +42,20 @@ struct jl_request {
     struct jl_setting settings[JL_SETTINGS];
 };
 
+/* A use of the runtime that a word changes or ends.  The word is left out. */
+struct jl_exclusion {
+    const char *word;    /* NULL: every word of the request */
+    const char *options; /* shell patterns, blanks between: the use is known by
+                           an option like one of these, in the command line or
+                           in the setting's variable; NULL: nothing shows it,
+                           so the word is left out in each run */
+    struct jl_version from, until; /* the versions with the fault, without
+                                      `until`; zeros: no bound.  An unknown
+                                      version has the fault if `options` tell
+                                      of the use */
+    const char *why;               /* the reason, behind "WORD is left out: " */
+};
+
 /* How a runtime that does not know what it is asked is known. */
 enum jl_refusal {
     JL_PASSES_OVER,   /* it starts all the same and cannot be told from
@@ -60,11 +75,13 @@ struct jl_runtime {
                                whose version or agent is missing, the map's
                                takes the place, or none */
     enum jl_refusal refusal;
+    /* One whose `why` is NULL ends them. */
+    struct jl_exclusion excluded[JL_EXCLUSIONS];
     /* What has no names where the runtime cannot be asked; NULL: its JIT code.
      * An interpreter without a compiler has none. */
     const char *nameless;
-    /* JL_TELLS_VERSION: what is before the numbers in its file's name, and in
-     * what the file prints for the argument. */
+    /* JL_TELLS_VERSION and bounded exclusions: what is before the numbers in
+     * its file's name, and in what the file prints for the argument. */
     struct {
         const char *name, *argument, *printed;
     } version;
@@ -77,6 +94,9 @@ struct jl_runtime {
     /* Further files that it leaves when it is asked: in /tmp, or, where the
      * pattern has no slash, in the working directory; %P is its pid. */
     const char *litter;
+    /* Options of the user's (patterns as above) by which these are his own
+     * files, which stay. */
+    const char *own_litter;
 };
 
 /* The result of asking a runtime to describe its code. */
@@ -85,12 +105,16 @@ struct jl_asked {
     unsigned writes;                  /* JL_PERFMAP... that it is asked for; */
     unsigned makes; /* those of `writes` that only jprof wants, so that jprof
                        removes them */
-    char *note;     /* why the runtime is asked for nothing; NULL */
-    char *asked;    /* that it was asked, and who knows it; NULL */
+    const char *litter; /* the runtime's, if only jprof wants it; NULL */
+    char *note;         /* why the runtime is asked for nothing; NULL */
+    char *asked;        /* that it was asked, and who knows it; NULL */
 };
 
 extern const struct jl_runtime jl_runtimes[];
 extern const size_t jl_runtimes_count;
+
+/* Whether the word matches one of the shell patterns, blanks between. */
+int jl_is_one_of(const char *patterns, const char *word);
 
 /* The row of a program of this name; NULL: none. */
 const struct jl_runtime *jl_runtime_named(const char *name);

@@ -115,26 +115,33 @@ long jp_exec_failed(int stopped, long result)
     JP_HOOK(int, name, declared)                                               \
     {                                                                          \
         JP_REAL(name)                                                          \
-        const struct jp_target target = __VA_ARGS__;                           \
+        struct jp_target target = __VA_ARGS__;                                 \
+        JP_TARGET_PRELOAD(&target);                                            \
         jp_target_tell(&target);                                               \
         const int stopped = jp_exec_before(&target);                           \
         return (int)jp_exec_failed(stopped, real used);                        \
     }
 
 EXEC(execve, (const char *path, char *const argv[], char *const envp[]),
-     (path, argv, envp), {path, argv, envp, AT_FDCWD, 0})
-EXEC(execv, (const char *path, char *const argv[]), (path, argv),
-     {path, argv, environ, AT_FDCWD, 0})
-EXEC(execvp, (const char *file, char *const argv[]), (file, argv),
-     {file, argv, environ, AT_FDCWD, 1})
+     (path, argv, target.envp), {path, argv, envp, AT_FDCWD, 0})
 EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]),
-     (file, argv, envp), {file, argv, envp, AT_FDCWD, 1})
+     (file, argv, target.envp), {file, argv, envp, AT_FDCWD, 1})
 EXEC(fexecve, (int fd, char *const argv[], char *const envp[]),
-     (fd, argv, envp), {NULL, argv, envp, fd, 0})
+     (fd, argv, target.envp), {NULL, argv, envp, fd, 0})
 EXEC(execveat,
      (int fd, const char *path, char *const argv[], char *const envp[],
       int flags),
-     (fd, path, argv, envp, flags), {path, argv, envp, fd, 0})
+     (fd, path, argv, target.envp, flags), {path, argv, envp, fd, 0})
+
+JP_HOOK(int, execv, (const char *path, char *const argv[]))
+{
+    return execve(path, argv, environ);
+}
+
+JP_HOOK(int, execvp, (const char *file, char *const argv[]))
+{
+    return execvpe(file, argv, environ);
+}
 
 /* The number of variable arguments, with the NULL that ends them. */
 static size_t count_rest(va_list list)

@@ -60,12 +60,13 @@ static void after(int done)
 
 /* Starts the target by `real`, a version of posix_spawn or posix_spawnp. */
 static int spawn(__typeof__(posix_spawn) *real, pid_t *pid,
-                 const struct jp_target *target,
+                 struct jp_target *target,
                  const posix_spawn_file_actions_t *actions,
                  const posix_spawnattr_t *attributes)
 {
     pid_t made = 0;
     pid_t *const child = pid != NULL ? pid : &made;
+    JP_TARGET_PRELOAD(target);
     const int done = before(target);
     const int error = real(child, target->path, actions, attributes,
                            target->argv, target->envp);
@@ -82,7 +83,7 @@ JP_HOOK(int, posix_spawn,
          char *const envp[]))
 {
     JP_REAL(posix_spawn)
-    const struct jp_target target = {path, argv, envp, AT_FDCWD, 0};
+    struct jp_target target = {path, argv, envp, AT_FDCWD, 0};
     return spawn(real, pid, &target, actions, attributes);
 }
 
@@ -93,7 +94,7 @@ JP_HOOK(int, posix_spawnp,
          char *const envp[]))
 {
     JP_REAL(posix_spawnp)
-    const struct jp_target target = {file, argv, envp, AT_FDCWD, 1};
+    struct jp_target target = {file, argv, envp, AT_FDCWD, 1};
     return spawn(real, pid, &target, actions, attributes);
 }
 
@@ -108,7 +109,7 @@ JP_HOOK_OLD(int, posix_spawn_old, posix_spawn, JP_ARCH_GLIBC,
             NULL)
 {
     JP_REAL(posix_spawn_old)
-    const struct jp_target target = {path, argv, envp, AT_FDCWD, 0};
+    struct jp_target target = {path, argv, envp, AT_FDCWD, 0};
     return spawn(real, pid, &target, actions, attributes);
 }
 
@@ -120,7 +121,7 @@ JP_HOOK_OLD(int, posix_spawnp_old, posix_spawnp, JP_ARCH_GLIBC,
             NULL)
 {
     JP_REAL(posix_spawnp_old)
-    const struct jp_target target = {file, argv, envp, AT_FDCWD, 1};
+    struct jp_target target = {file, argv, envp, AT_FDCWD, 1};
     return spawn(real, pid, &target, actions, attributes);
 }
 #endif

@@ -70,13 +70,15 @@ static long filtered(jp_syscall_function *real, const long a[7], int strict)
 static long executed(jp_syscall_function *real, const long a[7])
 {
     const int at = a[0] == SYS_execveat;
-    const struct jp_target target = {
+    struct jp_target target = {
         (const char *)a[at + 1], (char *const *)a[at + 2],
         (char *const *)a[at + 3], at ? (int)a[1] : AT_FDCWD, 0};
+    JP_TARGET_PRELOAD(&target);
+    const long envp = (long)target.envp;
     jp_target_tell(&target);
     const int stopped = jp_exec_before(&target);
-    return jp_exec_failed(stopped,
-                          real(a[0], a[1], a[2], a[3], a[4], a[5], a[6]));
+    return jp_exec_failed(stopped, real(a[0], a[1], a[2], at ? a[3] : envp,
+                                        at ? envp : a[4], a[5], a[6]));
 }
 
 /* All six arguments are handed on, also those that the call does not have. */

@@ -4,6 +4,7 @@
  * Runs in: any thread, vfork children (whose stack may be small). */
 #include "target.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -33,6 +34,21 @@
 #define ENV_MOST 4096 /* variables */
 #define BATCH 32
 #define START 16 /* bytes of a variable that are looked at first */
+#define PRELOAD "LD_PRELOAD="
+#define VALUE_ROOM 1024 /* of a variable that is read whole */
+#define ADDED_MOST 1000 /* variables of an environment that is changed */
+
+/* This library's path, if LD_PRELOAD can have it; else NULL. */
+static const char *library;
+
+void jp_target_begin(void)
+{
+    Dl_info info;
+    if (dladdr(&library, &info) != 0 && info.dli_fname[0] == '/' &&
+        strpbrk(info.dli_fname, " :") == NULL &&
+        strstr(info.dli_fname, "libjprof") != NULL)
+        library = info.dli_fname;
+}
 
 /* Why a program will not be profiled, in the words of doc/FORMAT.md. */
 static const char why_static[] = "static", why_musl[] = "musl",
@@ -151,7 +167,7 @@ static long string(const char *from, char *to, size_t size)
 /* Whether a variable contains a text, or may. */
 static int holds(const char *variable, const char *what)
 {
-    char value[1024];
+    char value[VALUE_ROOM];
     const long length = string(variable, value, sizeof(value));
     /* One that is too long to be read may contain it. */
     return length < 0 || length == (long)sizeof(value) - 1 ||
@@ -163,11 +179,14 @@ static int holds(const char *variable, const char *what)
 #define HAS_PRELOAD 1
 #define HAS_FLAGS 2
 #define HAS_EMPTY 4 /* flags that hand_down in sandbox.c has emptied */
+#define HAS_OTHER 8 /* it preloads others */
 #define HAS_ALL (HAS_PRELOAD | HAS_FLAGS)
 static int variable(const char *at, const char *start)
 {
-    if (strncmp(start, "LD_PRELOAD=", 11) == 0)
-        return holds(at, "libjprof") ? HAS_PRELOAD : 0;
+    if (strncmp(start, PRELOAD, sizeof(PRELOAD) - 1) == 0)
+        return holds(at, "libjprof")             ? HAS_PRELOAD
+               : start[sizeof(PRELOAD) - 1] != 0 ? HAS_OTHER
+                                                 : 0;
     if (memcmp(start, JP_ENV_FLAGS "=", sizeof(JP_ENV_FLAGS) + 1) == 0)
         return HAS_EMPTY;
     if (strncmp(start, JP_ENV_FLAGS "=", sizeof(JP_ENV_FLAGS)) == 0)
@@ -224,17 +243,19 @@ static int environment(char *const *envp)
     return -1;
 }
 
+/* Whether it is the program's own environment, unchanged, as most often. */
+static int is_unchanged(char *const *envp)
+{
+    const char *preload = getenv("LD_PRELOAD"), *flags = getenv(JP_ENV_FLAGS);
+    return envp == environ && preload != NULL && flags != NULL &&
+           strstr(preload, "libjprof") != NULL && strstr(flags, "JP_") != NULL;
+}
+
 /* Why a program with this environment will not be profiled, or NULL. */
 static const char *environment_reason(char *const *envp)
 {
-    /* Most often it is the program's own environment, unchanged. */
-    if (envp == environ) {
-        const char *preload = getenv("LD_PRELOAD"),
-                   *flags = getenv(JP_ENV_FLAGS);
-        if (preload != NULL && flags != NULL &&
-            strstr(preload, "libjprof") != NULL && strstr(flags, "JP_") != NULL)
-            return NULL;
-    }
+    if (is_unchanged(envp))
+        return NULL;
     const int found = environment(envp);
     if (found < 0 || (found & HAS_ALL) == HAS_ALL)
         return NULL;
@@ -348,26 +369,12 @@ void jp_target_tell_of(const struct jp_target *target, uint32_t pid)
         tell(target, pid, why, path);
 }
 
-/* Whether the library is where LD_PRELOAD says, as it may not be behind other
- * mounts; 0 where that names no path. */
+/* Whether the library is in sight, as it may not be behind other mounts. */
 static int library_in_sight(void)
 {
-    char path[PATH_ROOM];
     struct stat info;
-    const char *at = getenv("LD_PRELOAD");
-    while (at != NULL && *at != '\0') {
-        const size_t length = strcspn(at, " :");
-        if (*at == '/' && length < sizeof(path)) {
-            memcpy(path, at, length);
-            path[length] = '\0';
-            if (strstr(path, "libjprof") != NULL &&
-                jp_sys_stat_sig(path, 1, &info) == 0 && S_ISREG(info.st_mode))
-                return 1;
-        }
-        at += length;
-        at += *at != '\0';
-    }
-    return 0;
+    return library != NULL && jp_sys_stat_sig(library, 1, &info) == 0 &&
+           S_ISREG(info.st_mode);
 }
 
 int jp_target_loads(const struct jp_target *target)
@@ -377,6 +384,54 @@ int jp_target_loads(const struct jp_target *target)
     return jp_process_ready_sig() && find(target, path) &&
            jp_sys_stat_sig(path, 1, &info) == 0 &&
            reason(target, path) == NULL && library_in_sight();
+}
+
+size_t jp_target_room(const struct jp_target *target)
+{
+    char path[PATH_ROOM];
+    const char *at = NULL;
+    size_t count = 0;
+    if (!jp_process_ready_sig() || is_unchanged(target->envp))
+        return 0;
+    const int found = environment(target->envp);
+    if (found < 0 || (found & (HAS_ALL | HAS_OTHER)) != (HAS_FLAGS | HAS_OTHER))
+        return 0;
+    if (!library_in_sight() || !find(target, path) || file_reason(path) != NULL)
+        return 0;
+    do
+        if (jp_own_read_sig((uint64_t)(target->envp + count++), &at,
+                            sizeof(at)) != (long)sizeof(at) ||
+            count > ADDED_MOST)
+            return 0;
+    while (at != NULL);
+    return count * sizeof(at) + VALUE_ROOM + strlen(library) + 2;
+}
+
+void jp_target_add(struct jp_target *target, char **room, size_t size)
+{
+    const size_t value = VALUE_ROOM + strlen(library) + 2,
+                 most = (size - value) / sizeof(*room) - 1;
+    char *const text = (char *)(room + most + 1);
+    struct jp_text added;
+    size_t i = 0;
+    for (; i < most; i++) {
+        if (jp_own_read_sig((uint64_t)(target->envp + i), room + i,
+                            sizeof(*room)) != (long)sizeof(*room) ||
+            room[i] == NULL)
+            break;
+        char start[sizeof(PRELOAD)];
+        if (string(room[i], start, sizeof(start)) < 0 ||
+            strcmp(start, PRELOAD) != 0 ||
+            string(room[i], text, VALUE_ROOM) < 0)
+            continue;
+        const size_t length = strlen(text);
+        jp_text_init_sig(&added, text + length, value - length);
+        jp_text_char_sig(&added, ':');
+        jp_text_add_sig(&added, library);
+        room[i] = text;
+    }
+    room[i] = NULL;
+    target->envp = room;
 }
 
 void jp_target_tell(const struct jp_target *target)

@@ -6,6 +6,7 @@
 #ifndef JP_TARGET_H
 #define JP_TARGET_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* A program that is executed. */
@@ -32,5 +33,25 @@ void jp_target_tell_of(const struct jp_target *target, uint32_t pid);
  * file and the library's are in sight, and nothing is known that
  * jp_target_tell would tell. */
 int jp_target_loads(const struct jp_target *target);
+
+/* Called by the constructor, once. */
+void jp_target_begin(void);
+
+/* Adds the library to the target's LD_PRELOAD if the program that executes it,
+ * often a script, has put others in its place: if JPROF_FLAGS is there, and
+ * the new program can load it.  A variable that was removed or is empty stays
+ * so: that keeps a program from being profiled.  The changed environment is on
+ * the caller's stack. */
+#define JP_TARGET_PRELOAD(target)                                              \
+    do {                                                                       \
+        const size_t room_ = jp_target_room(target);                           \
+        if (room_ != 0)                                                        \
+            jp_target_add(target, __builtin_alloca(room_), room_);             \
+    } while (0)
+
+/* For JP_TARGET_PRELOAD: the bytes that are needed, 0 where nothing is to be
+ * added; and the change, in so much room. */
+size_t jp_target_room(const struct jp_target *target);
+void jp_target_add(struct jp_target *target, char **room, size_t size);
 
 #endif

@@ -119,9 +119,8 @@ jp_arch_entered_sig(const ucontext_t *context)
 {
     const uint64_t sp = jp_arch_sp_sig(context);
     if ((uint64_t)JP_ARCH_X(context, REG_A0 + 1) != sp ||
-        (uint64_t)JP_ARCH_X(context, REG_A0 + 2) !=
-            sp + JP_ARCH_FRAME_CONTEXT ||
-        (uint64_t)JP_ARCH_X(context, REG_A0) - 1 >= 64)
+        (uint64_t)JP_ARCH_X(context, REG_A0) - 1 >= 64 ||
+        (uint64_t)JP_ARCH_X(context, REG_A0 + 2) - sp != JP_ARCH_FRAME_CONTEXT)
         return NULL;
     return (const ucontext_t *)(sp + JP_ARCH_FRAME_CONTEXT);
 }
