@@ -3,8 +3,9 @@
  * The parts that the compiler's own start files (crti.o, crtbeginS.o) would
  * bring into the library: its handle, and the destructor that the loader runs
  * last, which calls the functions that were registered with the handle (Itanium
- * C++ ABI, 3.3.5).  Distributions' files are not all marked as fit for shadow stacks and guarded branches, and
- * the linker marks what it makes only if each part of it is.
+ * C++ ABI, 3.3.5).  Some distributions' files are not marked as fit for shadow
+ * stacks and guarded branches, and the linker marks what it makes only if each
+ * part of it is.
  * Linked into the library alone, first.
  * Runs in: destructor. */
 #include "glibc.h"
