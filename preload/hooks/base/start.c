@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the compiler's own start files (crti.o, crtbeginS.o) would bring into the
- * library: its handle, and the destructor that the loader runs last, which calls
- * what was registered with the handle (Itanium C++ ABI, 3.3.5).  Distributions'
- * files are not all marked as fit for shadow stacks and guarded branches, and
- * the linker marks what it makes only if each part of it is.
+ * What the compiler's own start files (crti.o, crtbeginS.o) would bring into
+ * the library: its handle, and the destructor that the loader runs last, which
+ * calls what was registered with the handle (Itanium C++ ABI, 3.3.5).
+ * Distributions' files are not all marked as fit for shadow stacks and guarded
+ * branches, and the linker marks what it makes only if each part of it is.
  * Linked into the library alone, first.
  * Runs in: destructor. */
 #include "glibc.h"
