@@ -12,6 +12,7 @@
 #include "adopt.h"
 #include "control.h"
 #include "critical.h"
+#include "owned_signals.h"
 #include "sampling.h"
 #include "sig/arch/arch.h"
 #include "sig/clock/clock.h"
@@ -380,7 +381,7 @@ static void dispatch_sig(int number, siginfo_t *info, void *context)
         jp_control_sig((enum jp_control)(info->si_value.sival_int & 0xff));
     else if (kind != NULL)
         shared_clock_sig(kind, thread, &signal);
-    else
+    else if (!jp_owned_is_claimed_sig(number, info, context))
         plain_sig(thread, number, context);
 }
 

@@ -4,6 +4,7 @@
  * Runs in: handler, any thread. */
 #include "owned_signals.h"
 
+#include <stddef.h>
 #include <sys/syscall.h>
 
 #include "sig/clock/clock.h"
@@ -17,6 +18,20 @@ struct jp_owned_signals jp_owned;
 static uint64_t bit_sig(int signal)
 {
     return signal > 0 ? JP_SIGSET(signal) : 0;
+}
+
+static const struct jp_owned_listener *listens;
+
+void jp_owned_listen_sig(const struct jp_owned_listener *listener)
+{
+    listens = listener;
+}
+
+int jp_owned_is_claimed_sig(int signal, siginfo_t *info, ucontext_t *context)
+{
+    return listens != NULL &&
+           (atomic_load(&jp_owned.unblocked) & bit_sig(signal)) != 0 &&
+           listens->sent(signal, info, context);
 }
 
 static uint64_t handler; /* address of jp_handler_sig */

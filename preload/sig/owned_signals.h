@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 /* Sets of signals, in the kernel's form (JP_SIGSET). */
 struct jp_owned_signals {
@@ -29,6 +30,20 @@ struct jp_owned_signals {
                                    to; 0: none is free */
 };
 extern struct jp_owned_signals jp_owned;
+
+/* What the hooks are told by the handler; any may be NULL. */
+struct jp_owned_listener {
+    /* Somebody has sent the calling thread a signal of the clock's.  Returns
+     * whether the signal is the program's, and has been sent again. */
+    int (*sent)(int signal, siginfo_t *info, ucontext_t *context);
+};
+
+/* Sets the listener, which is kept. */
+void jp_owned_listen_sig(const struct jp_owned_listener *listener);
+
+/* Tells the listener of a signal that carries no value of jprof's; returns what
+ * `sent` does. */
+int jp_owned_is_claimed_sig(int signal, siginfo_t *info, ucontext_t *context);
 
 /* Fills the sets by the clock and the flags.  spare: a real-time signal that
  * the program does not use, or 0; address: of jp_handler_sig. */

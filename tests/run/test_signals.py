@@ -19,9 +19,11 @@ MODES = {signal.SIGPROF: (CPU, REAL), signal.SIGALRM: (REAL,),
 
 
 class Same(Case):
+    PROGRAM = "sigcases"
+
     def same(self, *case, modes=(CPU, REAL)):
         """The runs that it took under the library."""
-        argv = [program("sigcases")] + [c if isinstance(c, str)
+        argv = [program(self.PROGRAM)] + [c if isinstance(c, str)
                                         else str(int(c)) for c in case]
         alone = self.run_program(*argv, preload=None, flags=None)
         self.assertNotEqual(alone.status, 64)
@@ -163,6 +165,38 @@ class Masks(Same):
             self.assertEqual(len(by_thread), 2)
             for weight in by_thread.values():
                 self.assertGreater(weight, 0.4e9)
+
+
+class BlockedByName(Same):
+    """The perf clock, which only SIGPROF is for, or real time's signal."""
+    PROGRAM = "claims"
+    MOVED = "the clock took another"
+
+    def runs(self, case):
+        """Where CPU time is the clock, and where real time is."""
+        cpu, = self.same(case, signal.SIGPROF, modes=(CPU,))
+        real, = self.same(case, signal.SIGALRM, modes=(REAL,))
+        return cpu, real
+
+    def test_no_clock_moves(self):
+        self.busy(0.2, flags=CPU + " JP_FILENAME=plain")
+        clock = self.run_of("plain").header["clock"]
+        for case in ("passing", "lasting", "handed"):
+            for run in self.runs(case):
+                with self.subTest(case=case, clock=run.header["clock"]):
+                    if case != "handed":    # which is sent the signal at last
+                        self.assertNotIn(self.MOVED, self.notes(run))
+                    self.assertGreater(weight_s(run), 0.5)
+            if case != "handed":
+                self.assertEqual(self.runs(case)[0].header["clock"], clock)
+
+    def test_sent_meanwhile(self):
+        """It waits as without jprof, and the clock moves."""
+        for case in ("sent", "awaited"):
+            for run in self.runs(case):
+                with self.subTest(case=case, clock=run.header["clock"]):
+                    self.assertIn(self.MOVED, self.notes(run))
+                    self.assertGreater(weight_s(run), 0.4)
 
 
 class Restored(Case):

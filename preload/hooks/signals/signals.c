@@ -14,7 +14,6 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 
 #include "drain.h"
 #include "hooks/base/local.h"
@@ -33,6 +32,12 @@
 /* Real-time signals below this one are glibc's own. */
 #define FIRST_FREE 35
 
+#define LOCK_YIELDS 1000
+
+/* Whether to wait until the signal that the clock leaves is pending nowhere:
+ * not in jprof's handler. */
+enum drains { NO_DRAIN, DRAIN };
+
 static _Atomic int locked;
 
 static int real_sigaction(int signal, const struct sigaction *action,
@@ -48,6 +53,20 @@ static uint64_t lock(void)
     while (atomic_exchange(&locked, 1) != 0)
         jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
     return mask;
+}
+
+/* The same, for jprof's handler: who has the lock may wait until that has
+ * returned (jp_drain).  Returns 0 if it does not come free soon. */
+static int try_lock(uint64_t *mask)
+{
+    *mask = jp_critical_begin_sig();
+    for (unsigned i = 0; i < LOCK_YIELDS; i++) {
+        if (atomic_exchange(&locked, 1) == 0)
+            return 1;
+        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
+    }
+    jp_critical_end_sig(*mask);
+    return 0;
 }
 
 /* Releases the lock.  In the calling thread, blocks signals that are no longer
@@ -361,7 +380,7 @@ static void note_clock(int moved)
 /* Gives one of jprof's signals to the program.  If it is the clock's, moves the
  * clock to another; if no signal is free, the clock shares this one:
  * jp_program_handler tells the clock's signals from the program's. */
-static void give(int signal)
+static void give(int signal, enum drains drains)
 {
     const uint64_t bit = JP_SIGSET(signal);
     const int is_clock = signal == jp_process.signal;
@@ -377,7 +396,8 @@ static void give(int signal)
         note_clock(next != 0);
         if (next != 0) {
             jp_clock_move_sig(next);
-            jp_drain(signal);
+            if (drains == DRAIN)
+                jp_drain(signal);
         }
     }
     atomic_fetch_and(&jp_owned.unblocked, ~bit);
@@ -385,11 +405,11 @@ static void give(int signal)
 }
 
 /* Gives a signal to the program, with the action that it last asked for. */
-static void use(int signal)
+static void use(int signal, enum drains drains)
 {
     const int control = jp_owned_is_control_sig(signal);
     const struct sigaction asked = jp_programs[signal].asked;
-    give(signal);
+    give(signal, drains);
     /* No late signals of jprof's can come by a control signal. */
     if (control)
         atomic_fetch_and(&jp_owned.ever, ~JP_SIGSET(signal));
@@ -404,21 +424,30 @@ void jp_signals_use(uint64_t set)
     uint64_t mask = lock();
     for (int signal = 1; signal <= 64; signal++) {
         if ((set & JP_SIGSET(signal)) != 0 && is_in(signal, &jp_owned.ours))
-            use(signal);
+            use(signal, DRAIN);
     }
     unlock(mask);
 }
 
-void jp_signals_meant(uint64_t set, int waits)
+void jp_signals_awaited(uint64_t set)
 {
-    const uint64_t clock = atomic_load(&jp_owned.unblocked);
     uint64_t used = set & atomic_load(&jp_owned.ours);
-    if (__builtin_popcountll(set) > JP_LOCAL_CHOICE)
-        used &= ~clock;
-    if (!waits)
-        used &= clock;
+    if (!jp_local_is_choice(set))
+        used &= ~atomic_load(&jp_owned.unblocked);
     if (used != 0)
         jp_signals_use(used);
+}
+
+int jp_signals_claim(int signal)
+{
+    uint64_t mask;
+    if (!try_lock(&mask))
+        return 0;
+    if (is_in(signal, &jp_owned.ours))
+        use(signal, NO_DRAIN);
+    atomic_store(&locked, 0);
+    jp_critical_end_sig(mask);
+    return 1;
 }
 
 /* Carries out sigaction for a signal that is jprof's: SIG_DFL is only
@@ -435,7 +464,7 @@ static int ours(int signal, const struct sigaction *action,
         jp_programs[signal].asked = *action;
         return 0;
     }
-    give(signal);
+    give(signal, DRAIN);
     return theirs(signal, action, NULL);
 }
 
@@ -509,33 +538,6 @@ JP_HOOK(int, __sigaction,
     return jp_signals_action(signal, action, old);
 }
 
-static int is_armed(int which)
-{
-    struct itimerval timer = {{0, 0}, {0, 0}};
-    jp_sys_sig(SYS_getitimer, which, (long)&timer, 0, 0, 0);
-    return timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0;
-}
-
-/* Signals that the program uses from its start although their action is the
- * default: the process that execed it has left them pending, has blocked just
- * them, or has set a timer (alarm and exec is how a program's time is
- * limited). */
-static uint64_t inherited(void)
-{
-    uint64_t waiting = 0, blocked = 0;
-    if (is_armed(ITIMER_REAL))
-        waiting |= JP_SIGSET(SIGALRM);
-    if (!jp_process.clock->is_itimer_prof && is_armed(ITIMER_PROF))
-        waiting |= JP_SIGSET(SIGPROF);
-    uint64_t pending = 0;
-    jp_sys_sig(SYS_rt_sigpending, (long)&pending, sizeof(pending), 0, 0, 0);
-    jp_sys_sigmask_sig(SIG_BLOCK, 0, &blocked);
-    return waiting | pending |
-           (__builtin_popcountll(blocked) <= JP_LOCAL_CHOICE
-                ? blocked & atomic_load(&jp_owned.unblocked)
-                : 0);
-}
-
 static void set_traps(void)
 {
     for (int signal = 1; signal <= 64; signal++) {
@@ -546,10 +548,9 @@ static void set_traps(void)
     }
 }
 
-int jp_signals_install(void)
+int jp_signals_install(uint64_t used)
 {
     jp_owned_init_sig(find_spare(), (uint64_t)jp_entry_handler());
-    const uint64_t used = inherited();
     for (int signal = 1; signal <= 64; signal++) {
         struct sigaction action = {.sa_flags = 0};
         if (real_sigaction(signal, NULL, &action) == 0 &&
@@ -567,7 +568,7 @@ int jp_signals_install(void)
         jp_programs[signal].asked = before;
         if (before.sa_handler == SIG_DFL && (used & JP_SIGSET(signal)) == 0)
             continue;
-        give(signal);
+        give(signal, DRAIN);
         /* Setting SIG_IGN again would discard a pending signal. */
         if (before.sa_handler != SIG_IGN)
             theirs(signal, &before, NULL);

@@ -10,19 +10,23 @@
 #include <signal.h>
 #include <stdint.h>
 
-/* Chooses a spare signal, finds out which signals the program has inherited a
- * use for, and installs the handler for jprof's signals.  Called once, by the
- * constructor.  Returns 0 or the kernel's errno. */
-int jp_signals_install(void);
+/* Chooses a spare signal and installs the handler for jprof's signals, but for
+ * those that the program uses from its start: `used`, and any with an action.
+ * Called once, by the constructor.  Returns 0 or the kernel's errno. */
+int jp_signals_install(uint64_t used);
 
 /* Gives these signals (JP_SIGSET) to the program, which waits for them or has a
  * timer send them; the clock moves to another signal if need be. */
 void jp_signals_use(uint64_t set);
 
-/* Gives a set to the program that it blocks, or with `waits` waits for.
- * A set of nearly all signals means none in particular, and does not take the
- * clock's.  Control signals are taken only with `waits`. */
-void jp_signals_meant(uint64_t set, int waits);
+/* Gives a set to the program that it waits for.  A set of nearly all signals
+ * means none in particular, and does not take the clock's. */
+void jp_signals_awaited(uint64_t set);
+
+/* Gives one of the clock's signals to the program, to which somebody has sent
+ * it.  Called in jprof's handler.  Returns whether the signal is the program's
+ * now; not if another thread is changing actions for long. */
+int jp_signals_claim(int signal);
 
 /* sigaction(2) as the hook carries it out: also returns and sets errno like
  * it. */
