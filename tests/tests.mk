@@ -104,6 +104,8 @@ $(B)/tests/programs/%.so: tests/programs/%.c
 $(B)/tests/programs/noframe: PROGFLAGS := -O2 -g -fomit-frame-pointer \
   -fno-inline -pthread -Wl,-z,lazy
 
+$(B)/tests/programs/selfprof: PROGFLAGS := -O1 -g -pg
+
 $(B)/tests/programs/slow_entry: PROGFLAGS := -O2 -g -Wl,-e,slow_entry
 
 $(B)/tests/programs/swap_a.so $(B)/tests/programs/swap_b.so: \

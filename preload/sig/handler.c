@@ -279,6 +279,7 @@ static void watch_sig(ucontext_t *context)
         jp_names_follow_sig(thread, jp_sys_clock_sig(CLOCK_MONOTONIC));
         stop_late_sig(thread);
     }
+    jp_owned_watch_sig();
     jp_adopt_step_sig();
 }
 

@@ -36,6 +36,9 @@ struct jp_owned_listener {
     /* Somebody has sent the calling thread a signal of the clock's.  Returns
      * whether the signal is the program's, and has been sent again. */
     int (*sent)(int signal, siginfo_t *info, ucontext_t *context);
+    /* The kernel no longer has jprof's handler for the clock's signal.  Returns
+     * whether the clock has left it. */
+    int (*replaced)(int signal);
 };
 
 /* Sets the listener, which is kept. */
@@ -49,6 +52,10 @@ int jp_owned_is_claimed_sig(int signal, siginfo_t *info, ucontext_t *context);
  * the program does not use, or 0; address: of jp_handler_sig. */
 void jp_owned_init_sig(int spare, uint64_t address);
 
+/* Sets the spare signal, and with it the slow timer's from its next start
+ * on. */
+void jp_owned_spare_sig(int spare);
+
 /* Whether a signal controls the profile, by the flags.  Such a signal may be
  * taken by the program, is never unblocked against the program's mask, and
  * becomes jprof's again when the program sets it to SIG_DFL. */
@@ -58,9 +65,15 @@ int jp_owned_is_control_sig(int signal);
  * command. */
 int jp_owned_has_value_sig(const siginfo_t *info);
 
+/* Tells the listener if the kernel no longer has jprof's handler for the
+ * clock's signal: the program has replaced it past the hooks, by a bare system
+ * call or inside the C library.  Called when a profile starts, and at each
+ * signal of the slow timer. */
+void jp_owned_watch_sig(void);
+
 /* Notes in the map if the kernel no longer has jprof's handler for the clock's
- * signal: the program has replaced it by a bare system call, which no hook
- * sees.  The program keeps what it has set. */
+ * signal, and jp_owned_watch_sig has not moved the clock.  The program keeps
+ * what it has set. */
 void jp_owned_check_sig(void);
 
 /* The signal that the clock can move to when the program takes `taken`; 0:

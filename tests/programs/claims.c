@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A signal that a program blocks by name, as one of twelve (nss_systemd does
- * that around each look-up): one case a run:
+ * Signals that a program uses without a hook being called: it blocks one by
+ * name, as one of twelve (nss_systemd does that around each look-up), or sets a
+ * handler and a timer by bare system calls.  One case a run:
  *     claims CASE SIGNAL
  * It prints what it sees: a run under the library must print the same as a
  * run without.
@@ -12,6 +13,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/time.h>
 
 static int number;
 static volatile int count;
@@ -139,12 +141,37 @@ static void executed(void)
     print_state("raised");
 }
 
+/* A profiler of its own that no hook sees.  It gets its 100 signals a second,
+ * and at the most a tenth of a second's of another's. */
+static void past(void)
+{
+    const struct itimerval every = {{0, 10000}, {0, 10000}},
+                           never = {{0, 0}, {0, 0}};
+    struct {
+        void (*handler)(int);
+        unsigned long flags;
+        void (*restorer)(void);
+        unsigned long mask;
+    } action = {0};
+    const struct sigaction other = {.sa_handler = plain,
+                                    .sa_flags = SA_RESTART};
+    sigaction(SIGWINCH, &other, NULL);
+    raw_sigaction(SIGWINCH, NULL, &action); /* for the restorer */
+    action.handler = plain;
+    raw_sigaction(number, &action, NULL);
+    raw_call(SYS_setitimer, ITIMER_PROF, &every, NULL, 0);
+    burn(1);
+    raw_call(SYS_setitimer, ITIMER_PROF, &never, NULL, 0);
+    printf("signals: %s\n", count < 10 ? "few" : count < 200 ? "its" : "more");
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {
     {"passing", passing}, {"lasting", lasting}, {"sent", sent},
     {"awaited", awaited}, {"handed", handed},   {"executed", executed},
+    {"past", past},
 };
 
 int main(int argc, char **argv)

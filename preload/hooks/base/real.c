@@ -149,9 +149,10 @@ static const struct link_map *loaded(void)
     return NULL;
 }
 
-/* Looks a name up in the objects behind this library, up to the C library;
- * those after it may be closed at any time.  NULL: none has it. */
-static void *find_behind(const char *name)
+/* Looks a name up in the objects behind this library, up to the C library, or
+ * only in that; those after it may be closed at any time.  NULL: none has
+ * it. */
+static void *find_behind(const char *name, int only_libc)
 {
     const struct link_map *object = loaded();
     const ElfW(Addr) vdso = getauxval(AT_SYSINFO_EHDR);
@@ -164,10 +165,13 @@ static void *find_behind(const char *name)
         if (object->l_addr == vdso || tables.hash == NULL ||
             tables.symbols == NULL || tables.strings == NULL)
             continue;
-        const uint32_t index = look_up(&tables, name);
+        const int is_libc =
+            tables.soname != NULL && strcmp(tables.soname, "libc.so.6") == 0;
+        const uint32_t index =
+            is_libc || !only_libc ? look_up(&tables, name) : 0;
         if (index != 0)
             return (void *)(object->l_addr + tables.symbols[index].st_value);
-        if (tables.soname != NULL && strcmp(tables.soname, "libc.so.6") == 0)
+        if (is_libc)
             return NULL;
     }
     return NULL;
@@ -175,7 +179,7 @@ static void *find_behind(const char *name)
 
 static void *find(const struct jp_door *door)
 {
-    void *function = find_behind(door->name);
+    void *function = find_behind(door->name, 0);
     if (function == NULL)
         function = door->instead;
     if (function == NULL)
@@ -186,6 +190,11 @@ static void *find(const struct jp_door *door)
      * library. */
     void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
     return libc != NULL ? dlsym(libc, door->name) : NULL;
+}
+
+void *jp_real_libc(const char *name)
+{
+    return find_behind(name, 1);
 }
 
 void jp_real_all(void)

@@ -36,6 +36,11 @@ extern const char jp_door_seek[] JP_HIDDEN;
  * loaded with has the name. */
 void *jp_real(struct jp_door *door);
 
+/* Looks a name up in the C library behind this one, past what a sanitizer's
+ * runtime interposes.  NULL: it has none, or one that is chosen at run time.
+ * Takes no lock and touches no thread-local memory. */
+void *jp_real_libc(const char *name);
+
 /* Looks all doors' functions up, since some hooks may be called in a signal
  * handler.  One that is not found is looked up again when it is called.
  * Called by the constructor in a process that is profiled. */

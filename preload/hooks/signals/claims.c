@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Signals that the program uses although it has called no hook: it has
- * inherited the use from the program that execed it, or somebody sends a signal
- * that it has blocked by name.
+ * inherited the use from the program that execed it, somebody sends a signal
+ * that it has blocked by name, or it has set a handler past the hooks.
  * Runs in: constructor (jp_claims_install), handler. */
 #include "claims.h"
 
@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <time.h>
 #include <ucontext.h>
 
 #include "hooks/base/local.h"
@@ -40,6 +41,20 @@ static uint64_t inherited(void)
     return waiting | pending;
 }
 
+/* Takes away what the clock has sent by this signal before it left it: one of
+ * the program's that is sent now would be lost, as a signal below 32 is pending
+ * once only.  Sends again what somebody else had sent. */
+static void make_room(int signal, ucontext_t *context)
+{
+    const uint64_t bit = JP_SIGSET(signal);
+    const struct timespec none = {0, 0};
+    siginfo_t info;
+    if (jp_sys_sig(SYS_rt_sigtimedwait, (long)&bit, (long)&info, (long)&none,
+                   sizeof(bit), 0) == signal &&
+        !jp_owned_has_value_sig(&info))
+        jp_program_defer(signal, &info, context);
+}
+
 /* Called in jprof's handler for a signal of the clock's that somebody sent.  If
  * the program has blocked the signal by name in this thread, it is the
  * program's from now on, and waits, as it would without jprof.  Returns whether
@@ -52,13 +67,14 @@ static int sent(int signal, siginfo_t *info, ucontext_t *context)
         jp_process.in_valgrind || !jp_signals_claim(signal))
         return 0;
     jp_local.program_blocked &= ~bit;
+    make_room(signal, context);
     jp_program_defer(signal, info, context);
     return 1;
 }
 
 int jp_claims_install(void)
 {
-    static const struct jp_owned_listener listener = {sent};
+    static const struct jp_owned_listener listener = {sent, jp_signals_cede};
     const int error = jp_signals_install(inherited());
     jp_owned_listen_sig(&listener);
     return error;

@@ -13,17 +13,16 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 #include "drain.h"
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
+#include "kernel.h"
 #include "program.h"
 #include "sig/clock/clock.h"
-#include "sig/critical.h"
+#include "sig/clock/process_timer.h"
 #include "sig/entry.h"
 #include "sig/files/notes.h"
-#include "sig/os/filter.h"
 #include "sig/os/sys.h"
 #include "sig/owned_signals.h"
 #include "sig/state/process.h"
@@ -32,13 +31,9 @@
 /* Real-time signals below this one are glibc's own. */
 #define FIRST_FREE 35
 
-#define LOCK_YIELDS 1000
-
 /* Whether to wait until the signal that the clock leaves is pending nowhere:
  * not in jprof's handler. */
 enum drains { NO_DRAIN, DRAIN };
-
-static _Atomic int locked;
 
 static int real_sigaction(int signal, const struct sigaction *action,
                           struct sigaction *old)
@@ -47,158 +42,9 @@ static int real_sigaction(int signal, const struct sigaction *action,
     return real(signal, action, old);
 }
 
-static uint64_t lock(void)
-{
-    uint64_t mask = jp_critical_begin_sig();
-    while (atomic_exchange(&locked, 1) != 0)
-        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
-    return mask;
-}
-
-/* The same, for jprof's handler: who has the lock may wait until that has
- * returned (jp_drain).  Returns 0 if it does not come free soon. */
-static int try_lock(uint64_t *mask)
-{
-    *mask = jp_critical_begin_sig();
-    for (unsigned i = 0; i < LOCK_YIELDS; i++) {
-        if (atomic_exchange(&locked, 1) == 0)
-            return 1;
-        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
-    }
-    jp_critical_end_sig(*mask);
-    return 0;
-}
-
-/* Releases the lock.  In the calling thread, blocks signals that are no longer
- * jprof's and that the program believes blocked. */
-static void unlock(uint64_t mask)
-{
-    const uint64_t clock = atomic_load(&jp_owned.unblocked);
-    atomic_store(&locked, 0);
-    mask = (mask | jp_local.program_blocked) & ~clock;
-    jp_local.program_blocked &= clock;
-    jp_critical_end_sig(mask);
-}
-
-static int is_in(int signal, const _Atomic uint64_t *set)
-{
-    return (atomic_load(set) & JP_SIGSET(signal)) != 0;
-}
-
-static int is_hushed(void)
-{
-    return atomic_load(&jp_owned.hushed) != 0;
-}
-
 static int is_handler(const struct sigaction *action)
 {
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
-}
-
-/* Has the kernel ignore one of jprof's signals, or installs jprof's handler for
- * it.  Returns as sigaction(2). */
-static int install(int signal, int hush)
-{
-    struct sigaction action = {.sa_sigaction = jp_entry_handler(),
-                               .sa_flags =
-                                   SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    if (hush)
-        action = (struct sigaction){.sa_handler = SIG_IGN};
-    /* No handler of the program's may run inside jprof's: it could leave by
-     * siglongjmp, and the C library's cancellation signal (which sigfillset
-     * leaves out) by unwinding.  Those in `open` are put off or ignored. */
-    memset(&action.sa_mask, 0xff, sizeof(action.sa_mask));
-    jp_local_to_sigset(&action.sa_mask, ~atomic_load(&jp_owned.open));
-    return real_sigaction(signal, &action, NULL);
-}
-
-static int installed; /* 1: jprof's handler is installed */
-
-/* Does so for all of jprof's signals but one.  Returns 0, or -1 with errno if
- * the kernel refuses one. */
-static int install_ours(int but, int hush)
-{
-    int result = 0;
-    for (int signal = 1; signal <= 64; signal++) {
-        if (is_in(signal, &jp_owned.ours) && signal != but)
-            result |= install(signal, hush);
-    }
-    return result;
-}
-
-/* Whether a signal with this action may stay unblocked in jprof's critical
- * sections: it runs nothing of the program's (four signals do nothing by
- * default), or its handler can be put off, which takes the context's mask. */
-static int may_come(int signal, const struct sigaction *kernel)
-{
-    if (is_in(signal, &jp_owned.ours))
-        return 0;
-    if (kernel->sa_sigaction == jp_entry_trap())
-        return 1;
-    if (kernel->sa_handler == SIG_DFL)
-        return signal == SIGCHLD || signal == SIGCONT || signal == SIGURG ||
-               signal == SIGWINCH;
-    return kernel->sa_handler == SIG_IGN ||
-           (kernel->sa_sigaction == jp_program_entry() &&
-            (kernel->sa_flags & (int)SA_RESETHAND) == 0 &&
-            !jp_process.in_valgrind);
-}
-
-/* Updates jp_owned.open and .ignored for a signal whose action has changed. */
-static void sort(int signal, const struct sigaction *kernel)
-{
-    const uint64_t bit = JP_SIGSET(signal);
-    const uint64_t before = atomic_load(&jp_owned.open);
-    const uint64_t now =
-        may_come(signal, kernel) ? before | bit : before & ~bit;
-    atomic_store(&jp_owned.open, now);
-    if ((now & bit) != 0 && kernel->sa_sigaction != jp_program_entry() &&
-        kernel->sa_sigaction != jp_entry_trap())
-        atomic_fetch_or(&jp_owned.ignored, bit);
-    else
-        atomic_fetch_and(&jp_owned.ignored, ~bit);
-    if (now != before && installed)
-        install_ours(signal, is_hushed());
-}
-
-/* So many calls of the program's hand actions on: the handler is there, though
- * hushed. */
-static int handing;
-
-int jp_signals_hush(int on)
-{
-    const uint64_t mask = lock();
-    const int changes = is_hushed() != on;
-    atomic_store(&jp_owned.hushed, (uint32_t)on);
-    if (changes)
-        install_ours(0, on);
-    unlock(mask);
-    return changes;
-}
-
-void jp_signals_exec(int begins)
-{
-    if (!is_hushed() || jp_filter_number_sig(SYS_rt_sigaction) != 0)
-        return;
-    const int error = errno;
-    if (jp_local_is_vfork_child()) {
-        /* It has a table of actions of its own, and its parent's lock. */
-        install_ours(0, !begins);
-    } else {
-        const uint64_t mask = lock();
-        handing += begins ? 1 : -1;
-        install_ours(0, handing <= 0);
-        unlock(mask);
-    }
-    errno = error;
-}
-
-void jp_signals_forked(void)
-{
-    atomic_store(&locked, 0);
-    handing = 0;
-    if (is_hushed() && atomic_load(&jp_process.ended) != JP_ENDED_FOR_ALL)
-        jp_signals_hush(0);
 }
 
 /* The highest real-time signal whose action is the default; 0: there is
@@ -207,7 +53,7 @@ static int find_spare(void)
 {
     for (int signal = 64; signal >= FIRST_FREE; signal--) {
         struct sigaction action;
-        if (!is_in(signal, &jp_owned.ever) &&
+        if (!jp_kernel_is_in(signal, &jp_owned.ever) &&
             real_sigaction(signal, NULL, &action) == 0 &&
             action.sa_handler == SIG_DFL)
             return signal;
@@ -250,7 +96,7 @@ static struct sigaction wrapped(int signal, const struct sigaction *action)
      * recognised (JP_SIGNALS_LIBC). */
     const uint64_t kept = atomic_load(&jp_owned.unblocked) | JP_SIGNALS_LIBC;
     uint64_t handler = (uint64_t)action->sa_handler;
-    const int was_ours = is_in(signal, &jp_owned.ever);
+    const int was_ours = jp_kernel_is_in(signal, &jp_owned.ever);
     jp_programs[signal].stripped = mask & kept;
     jp_programs[signal].asked = *action;
     /* The kernel ignores these two in any mask. */
@@ -287,7 +133,7 @@ static void unwrap(int signal, struct sigaction *kernel,
         return;
     }
     if (kernel->sa_sigaction == jp_program_entry()) {
-        if (is_in(signal, &jp_owned.ever)) {
+        if (jp_kernel_is_in(signal, &jp_owned.ever)) {
             *kernel = program->asked;
             if (handler == (uint64_t)SIG_DFL)
                 kernel->sa_handler = SIG_DFL;
@@ -326,7 +172,7 @@ static int theirs(int signal, const struct sigaction *action,
     }
     if (action != NULL) {
         tell_trap(signal, &kernel);
-        sort(signal, &kernel);
+        jp_kernel_sort(signal, &kernel);
     }
     if (old != NULL) {
         unwrap(signal, &seen, &before);
@@ -351,17 +197,19 @@ static void give_back_masks(uint64_t bit)
     }
 }
 
-/* Looks for another spare signal and installs the handler for it. */
+/* Looks for another spare signal, installs the handler for it, and has the slow
+ * timer send it. */
 static void replace_spare(void)
 {
     const int spare = find_spare();
-    jp_owned.spare = spare;
-    if (spare == 0)
-        return;
-    install(spare, is_hushed());
-    atomic_fetch_or(&jp_owned.ever, JP_SIGSET(spare));
-    atomic_fetch_or(&jp_owned.ours, JP_SIGSET(spare));
-    atomic_fetch_or(&jp_owned.unblocked, JP_SIGSET(spare));
+    if (spare != 0) {
+        jp_kernel_install(spare, jp_kernel_is_hushed());
+        atomic_fetch_or(&jp_owned.ever, JP_SIGSET(spare));
+        atomic_fetch_or(&jp_owned.ours, JP_SIGSET(spare));
+        atomic_fetch_or(&jp_owned.unblocked, JP_SIGSET(spare));
+    }
+    jp_owned_spare_sig(spare);
+    jp_process_timer_change_sig();
 }
 
 /* Notes that the clock has moved to another signal, maybe one that it had
@@ -421,12 +269,25 @@ void jp_signals_use(uint64_t set)
     if (!jp_process_ready_sig() || (atomic_load(&jp_owned.ours) & set) == 0 ||
         jp_local_is_vfork_child())
         return;
-    uint64_t mask = lock();
+    uint64_t mask = jp_kernel_lock();
     for (int signal = 1; signal <= 64; signal++) {
-        if ((set & JP_SIGSET(signal)) != 0 && is_in(signal, &jp_owned.ours))
+        if ((set & JP_SIGSET(signal)) != 0 &&
+            jp_kernel_is_in(signal, &jp_owned.ours))
             use(signal, DRAIN);
     }
-    unlock(mask);
+    jp_kernel_unlock(mask);
+}
+
+void jp_signals_use_unseen(int signal)
+{
+    const struct sigaction unknown = {.sa_handler = SIG_DFL};
+    if (!jp_process_ready_sig() || jp_local_is_vfork_child())
+        return;
+    const uint64_t mask = jp_kernel_lock();
+    if (jp_kernel_is_in(signal, &jp_owned.ours))
+        use(signal, DRAIN);
+    jp_kernel_sort(signal, &unknown);
+    jp_kernel_unlock(mask);
 }
 
 void jp_signals_awaited(uint64_t set)
@@ -438,16 +299,26 @@ void jp_signals_awaited(uint64_t set)
         jp_signals_use(used);
 }
 
-int jp_signals_claim(int signal)
+/* Gives a signal up in jprof's handler, by `gives`. */
+static int yield(int signal, void (*gives)(int, enum drains))
 {
     uint64_t mask;
-    if (!try_lock(&mask))
+    if (!jp_kernel_try_lock(&mask))
         return 0;
-    if (is_in(signal, &jp_owned.ours))
-        use(signal, NO_DRAIN);
-    atomic_store(&locked, 0);
-    jp_critical_end_sig(mask);
+    if (jp_kernel_is_in(signal, &jp_owned.ours))
+        gives(signal, NO_DRAIN);
+    jp_kernel_release(mask);
     return 1;
+}
+
+int jp_signals_claim(int signal)
+{
+    return yield(signal, use);
+}
+
+int jp_signals_cede(int signal)
+{
+    return yield(signal, give);
 }
 
 /* Carries out sigaction for a signal that is jprof's: SIG_DFL is only
@@ -471,7 +342,7 @@ static int ours(int signal, const struct sigaction *action,
 static int change(int signal, const struct sigaction *action,
                   struct sigaction *old)
 {
-    if (is_in(signal, &jp_owned.ours))
+    if (jp_kernel_is_in(signal, &jp_owned.ours))
         return ours(signal, action, old);
     if (action != NULL && action->sa_handler == SIG_DFL &&
         jp_owned_is_control_sig(signal)) {
@@ -479,9 +350,9 @@ static int change(int signal, const struct sigaction *action,
         theirs(signal, action, &seen);
         if (old != NULL)
             *old = seen;
-        install(signal, is_hushed());
+        jp_kernel_install(signal, jp_kernel_is_hushed());
         atomic_fetch_or(&jp_owned.ours, JP_SIGSET(signal));
-        sort(signal, action);
+        jp_kernel_sort(signal, action);
         return 0;
     }
     return theirs(signal, action, old);
@@ -497,7 +368,7 @@ static int sigaction_in_vfork_child(int signal, const struct sigaction *action,
     if (result != 0 || old == NULL)
         return result;
     if (seen.sa_sigaction == jp_entry_handler() ||
-        (is_hushed() && is_in(signal, &jp_owned.ours)))
+        (jp_kernel_is_hushed() && jp_kernel_is_in(signal, &jp_owned.ours)))
         seen = jp_programs[signal].asked;
     else
         unwrap(signal, &seen, &jp_programs[signal]);
@@ -516,10 +387,10 @@ int jp_signals_action(int signal, const struct sigaction *action,
     /* The program's memory is not touched under the lock, as it may fault. */
     if (action != NULL)
         asked = *action;
-    uint64_t mask = lock();
+    uint64_t mask = jp_kernel_lock();
     int result = change(signal, action != NULL ? &asked : NULL, &seen);
     const int error = errno;
-    unlock(mask);
+    jp_kernel_unlock(mask);
     errno = error;
     if (result == 0 && old != NULL)
         *old = seen;
@@ -550,11 +421,12 @@ static void set_traps(void)
 
 int jp_signals_install(uint64_t used)
 {
+    jp_kernel_begin(real_sigaction);
     jp_owned_init_sig(find_spare(), (uint64_t)jp_entry_handler());
     for (int signal = 1; signal <= 64; signal++) {
         struct sigaction action = {.sa_flags = 0};
         if (real_sigaction(signal, NULL, &action) == 0 &&
-            may_come(signal, &action)) {
+            jp_kernel_may_come(signal, &action)) {
             atomic_fetch_or(&jp_owned.open, JP_SIGSET(signal));
             atomic_fetch_or(&jp_owned.ignored, JP_SIGSET(signal));
         }
@@ -562,7 +434,7 @@ int jp_signals_install(uint64_t used)
     set_traps();
     for (int signal = 1; signal <= 64; signal++) {
         struct sigaction before;
-        if (!is_in(signal, &jp_owned.ours))
+        if (!jp_kernel_is_in(signal, &jp_owned.ours))
             continue;
         real_sigaction(signal, NULL, &before);
         jp_programs[signal].asked = before;
@@ -573,9 +445,8 @@ int jp_signals_install(uint64_t used)
         if (before.sa_handler != SIG_IGN)
             theirs(signal, &before, NULL);
         else
-            sort(signal, &before);
+            jp_kernel_sort(signal, &before);
     }
     /* Only now, as its mask depends on jp_owned.open. */
-    installed = 1;
-    return install_ours(0, 0) == 0 ? 0 : errno;
+    return jp_kernel_install_ours(0, 0) == 0 ? 0 : errno;
 }

@@ -19,6 +19,10 @@ int jp_signals_install(uint64_t used);
  * timer send them; the clock moves to another signal if need be. */
 void jp_signals_use(uint64_t set);
 
+/* Gives a signal to the program, for which a handler is about to be set past
+ * the hooks.  (It could not be put off, and must not come in jprof's.) */
+void jp_signals_use_unseen(int signal);
+
 /* Gives a set to the program that it waits for.  A set of nearly all signals
  * means none in particular, and does not take the clock's. */
 void jp_signals_awaited(uint64_t set);
@@ -28,24 +32,13 @@ void jp_signals_awaited(uint64_t set);
  * now; not if another thread is changing actions for long. */
 int jp_signals_claim(int signal);
 
+/* Leaves the clock's signal, whose handler in the kernel is the program's
+ * already, to the program.  As jp_signals_claim otherwise. */
+int jp_signals_cede(int signal);
+
 /* sigaction(2) as the hook carries it out: also returns and sets errno like
  * it. */
 int jp_signals_action(int signal, const struct sigaction *action,
                       struct sigaction *old);
-
-/* on: has the kernel ignore jprof's signals, also those that are pending, as no
- * handler could return from here on.  0: installs the handler again.  Returns
- * whether that is a change. */
-int jp_signals_hush(int on);
-
-/* Called before (begins: 1) and after a call in which the kernel hands the
- * actions of signals on to another program: it must not begin with signals
- * ignored for jprof's sake. */
-void jp_signals_exec(int begins);
-
-/* Called in a forked child: releases the lock, which a thread of the parent may
- * have held, and if jp_process.ended is not for the child, too, ends what
- * jp_signals_hush did. */
-void jp_signals_forked(void);
 
 #endif

@@ -20,11 +20,15 @@ static _Atomic uint64_t cpu_ns; /* of the process, at the last sample */
 static struct jp_budget budget;
 static _Atomic uint32_t taken;
 
+static struct timeval period_sig(uint64_t ns)
+{
+    return (struct timeval){(time_t)(ns / JP_NS),
+                            (suseconds_t)((ns % JP_NS + 999) / 1000)};
+}
+
 static int set_sig(uint64_t period_ns)
 {
-    const struct timeval period = {
-        (time_t)(period_ns / JP_NS),
-        (suseconds_t)((period_ns % JP_NS + 999) / 1000)};
+    const struct timeval period = period_sig(period_ns);
     const struct itimerval timer = {period, period};
     const int error =
         (int)jp_sys_sig(SYS_setitimer, ITIMER_PROF, (long)&timer, 0, 0, 0);
@@ -98,9 +102,15 @@ static int sends_sig(int signal)
     return signal == SIGPROF;
 }
 
+/* Stops the timer, unless the program has set it past the hooks. */
 static void give_up_sig(void)
 {
-    run_sig(0);
+    struct itimerval now = {{0, 0}, {0, 0}};
+    const struct timeval ours = period_sig(budget.period_ns);
+    jp_sys_sig(SYS_getitimer, ITIMER_PROF, (long)&now, 0, 0, 0);
+    if (now.it_interval.tv_sec == ours.tv_sec &&
+        now.it_interval.tv_usec == ours.tv_usec)
+        run_sig(0);
 }
 
 const struct jp_clock_kind jp_clock_itimer = {

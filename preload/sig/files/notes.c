@@ -42,6 +42,8 @@ static const char *const note_texts[JP_NOTE_COUNT] = {
     "no other is free: from then on the clock shares that one",
     "the kernel does not say how much CPU time the process's children used: "
     "the time of one without a log is missing unnoticed",
+    "the program replaced the handler of the profiling clock's signal by a "
+    "system call: the clock took another",
 };
 
 static void write_sig(uint32_t notes)
