@@ -228,6 +228,9 @@ static int set_up(char **argv)
     jp_process.in_valgrind = (uint8_t)jp_arch_in_valgrind();
     jp_gate_enter_sig();
     jp_real_all();
+    void *gettime = jp_real_libc("clock_gettime");
+    if (gettime != NULL)
+        *(void **)&jp_sys_gettime = gettime;
     listen_for_jit();
     find_folder();
     jp_logname_guard();

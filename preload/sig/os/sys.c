@@ -494,6 +494,7 @@ uint32_t jp_sys_gettid_sig(void)
 }
 
 _Atomic uint32_t jp_sys_no_counter;
+int (*jp_sys_gettime)(clockid_t, struct timespec *) = clock_gettime;
 
 uint64_t jp_sys_clock_sig(clockid_t clock)
 {
@@ -505,7 +506,7 @@ uint64_t jp_sys_clock_sig(clockid_t clock)
          clock == CLOCK_BOOTTIME) &&
         atomic_load_explicit(&jp_sys_no_counter, memory_order_relaxed) == 0;
     if ((direct
-             ? clock_gettime(clock, &now)
+             ? jp_sys_gettime(clock, &now)
              : jp_sys_sig(SYS_clock_gettime, clock, (long)&now, 0, 0, 0)) != 0)
         return 0;
     return (uint64_t)now.tv_sec * JP_NS + (uint64_t)now.tv_nsec;

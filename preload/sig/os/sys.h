@@ -166,6 +166,10 @@ uint64_t jp_sys_clock_sig(clockid_t clock);
  * the kernel is asked in all of them. */
 extern _Atomic uint32_t jp_sys_no_counter;
 
+/* clock_gettime(2) of the C library; the constructor sets it past what others
+ * interpose. */
+extern int (*jp_sys_gettime)(clockid_t, struct timespec *);
+
 /* Changes the calling thread's signal mask (how: SIG_BLOCK, SIG_UNBLOCK,
  * SIG_SETMASK).  Sets are the kernel's, 64 bits; old may be NULL. */
 int jp_sys_sigmask_sig(int how, uint64_t set, uint64_t *old);
