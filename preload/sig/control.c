@@ -50,7 +50,6 @@ void jp_control_on_sig(void)
 {
     /* Before the threads' timers: where the kernel allows few, the slow timer
      * takes their place. */
-    jp_owned_watch_sig();
     if (jp_process_timer_run_sig(1) != 0)
         jp_clock_fall_back_to_itimer_sig();
     atomic_store(&jp_process.running, 1);

@@ -366,6 +366,8 @@ static void dispatch_sig(int number, siginfo_t *info, void *context)
         return;
     }
     const struct jp_clock_kind *kind = jp_clock_of_sig(&signal);
+    if (kind != NULL)
+        atomic_store_explicit(&jp_owned.heard, 1, memory_order_relaxed);
     if (kind != NULL && kind->per_thread) {
         thread_clock_sig(kind, &signal);
         return;

@@ -105,7 +105,8 @@ void jp_owned_check_sig(void)
 void jp_owned_watch_sig(void)
 {
     const int signal = jp_process.signal;
-    if (listens != NULL && is_replaced_sig(signal) && listens->replaced(signal))
+    if (atomic_exchange(&jp_owned.heard, 0) == 0 && listens != NULL &&
+        is_replaced_sig(signal) && listens->replaced(signal))
         jp_note_sig(JP_NOTE_CLOCK_REPLACED);
 }
 

@@ -26,6 +26,8 @@ struct jp_owned_signals {
     _Atomic uint64_t ignored;   /* of `open`, those whose action does nothing */
     _Atomic uint32_t hushed;    /* 1: the kernel ignores jprof's signals, and
                                    no handler of jprof's runs */
+    _Atomic uint32_t heard;     /* 1: a signal of a clock has come to jprof's
+                                   handler since jp_owned_watch_sig */
     int spare;                  /* a real-time signal that the clock may move
                                    to; 0: none is free */
 };
@@ -67,8 +69,9 @@ int jp_owned_has_value_sig(const siginfo_t *info);
 
 /* Tells the listener if the kernel no longer has jprof's handler for the
  * clock's signal: the program has replaced it past the hooks, by a bare system
- * call or inside the C library.  Called when a profile starts, and at each
- * signal of the slow timer. */
+ * call or inside the C library.  (If the clock's signals still come, the new
+ * handler calls jprof's, and all is well.)  Called at each signal of the slow
+ * timer. */
 void jp_owned_watch_sig(void);
 
 /* Notes in the map if the kernel no longer has jprof's handler for the clock's

@@ -142,7 +142,7 @@ static void executed(void)
 }
 
 /* A profiler of its own that no hook sees.  It gets its 100 signals a second,
- * and at the most a tenth of a second's of another's. */
+ * and at the most two tenths of a second's of another's. */
 static void past(void)
 {
     const struct itimerval every = {{0, 10000}, {0, 10000}},

@@ -35,7 +35,7 @@ static uint64_t inherited(void)
     uint64_t waiting = 0, pending = 0;
     if (is_armed(ITIMER_REAL))
         waiting |= JP_SIGSET(SIGALRM);
-    if (!jp_process.clock->is_itimer_prof && is_armed(ITIMER_PROF))
+    if (jp_process.clock->itimer_signal != SIGPROF && is_armed(ITIMER_PROF))
         waiting |= JP_SIGSET(SIGPROF);
     jp_sys_sig(SYS_rt_sigpending, (long)&pending, sizeof(pending), 0, 0, 0);
     return waiting | pending;
