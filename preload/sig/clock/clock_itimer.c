@@ -121,9 +121,9 @@ static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
     return 1;
 }
 
-/* The real time since the last signal: blocked where the signal finds the thread
- * in a wait; else running for as long as the thread used a CPU that no sample
- * stands for yet, and for the rest waiting for one. */
+/* The real time since the last signal.  It is blocked time if the signal finds
+ * the thread in a wait; else the thread ran for as much of it as the CPU time
+ * that no sample stands for yet, and waited for a CPU for the rest. */
 static int due_real_sig(struct jp_thread *thread,
                         const struct jp_signal *signal, struct jp_due *due)
 {
