@@ -23,7 +23,7 @@
 #include "hooks/process/sandbox.h"
 #include "hooks/process/target.h"
 #include "hooks/signals/altstack.h"
-#include "hooks/signals/signals.h"
+#include "hooks/signals/claims.h"
 #include "hooks/threads/threads.h"
 #include "jprof.h"
 #include "sig/adopt.h"
@@ -261,7 +261,7 @@ static int set_up(char **argv)
     if (error != 0)
         return error;
     /* Without the handler, the clock's signals would end the program. */
-    error = -jp_signals_install();
+    error = -jp_claims_install();
     if (error != 0)
         return error;
     /* The program may have inherited a mask that blocks the clock's signal. */

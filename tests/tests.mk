@@ -106,6 +106,7 @@ $(B)/tests/programs/noframe: PROGFLAGS := -O2 -g -fomit-frame-pointer \
   -fno-inline -pthread -Wl,-z,lazy
 
 $(B)/tests/programs/movedtext: PROGFLAGS := -O2 -g -fomit-frame-pointer
+$(B)/tests/programs/selfprof: PROGFLAGS := -O1 -g -pg
 
 $(B)/tests/programs/slow_entry: PROGFLAGS := -O2 -g -Wl,-e,slow_entry
 

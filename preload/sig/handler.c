@@ -12,6 +12,7 @@
 #include "adopt.h"
 #include "control.h"
 #include "critical.h"
+#include "owned_signals.h"
 #include "sampling.h"
 #include "sig/arch/arch.h"
 #include "sig/clock/clock.h"
@@ -297,6 +298,7 @@ static void watch_sig(ucontext_t *context)
         jp_names_follow_sig(thread, jp_sys_clock_sig(CLOCK_MONOTONIC));
         stop_late_sig(thread);
     }
+    jp_owned_watch_sig();
     jp_adopt_step_sig();
 }
 
@@ -386,6 +388,8 @@ static void dispatch_sig(int number, siginfo_t *info, void *context)
         return;
     }
     const struct jp_clock_kind *kind = jp_clock_of_sig(&signal);
+    if (kind != NULL)
+        atomic_store_explicit(&jp_owned.heard, 1, memory_order_relaxed);
     if (kind != NULL && kind->per_thread) {
         thread_clock_sig(kind, &signal);
         return;
@@ -402,7 +406,7 @@ static void dispatch_sig(int number, siginfo_t *info, void *context)
         jp_control_sig((enum jp_control)(info->si_value.sival_int & 0xff));
     else if (kind != NULL)
         shared_clock_sig(kind, thread, &signal);
-    else
+    else if (!jp_owned_is_claimed_sig(number, info, context))
         plain_sig(thread, number, signal.interrupted);
 }
 

@@ -23,6 +23,7 @@
     X(epoll_pwait2) X(epoll_wait) X(execl) X(execle) X(execlp) X(execv)       \
     X(execve) X(execveat) X(execvp) X(execvpe) X(fclose) X(fexecve)           \
     X(getitimer) X(getrandom) X(iconv_close) X(io_getevents) X(longjmp)       \
+    X(__monstartup) X(moncontrol) X(monstartup) X(profil) X(sprofil)          \
     X(msgrcv) X(msgsnd) X(nanosleep) X(pause) X(poll) X(popen)                \
     X(posix_spawn) X(posix_spawnp) X(ppoll) X(prctl) X(pselect)               \
     X(cnd_timedwait) X(cnd_wait) X(mtx_lock) X(pthread_barrier_wait)          \

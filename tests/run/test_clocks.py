@@ -5,6 +5,7 @@ import ctypes
 import os
 import re
 import signal
+import sys
 import unittest
 
 from jprun import LIBRARY, Case, kernel_tick_hz, need, program, quote, weight_s
@@ -242,6 +243,48 @@ class NoTimers(ClockCase):
         for flags in ("JP_PERIOD=0.004", "JP_PERIOD=0.001 JP_CLOCK=timer"):
             with self.subTest(flags=flags):
                 self.is_one_timer(self.spins(flags))
+
+    REAL = ("import signal, time\n"
+            "assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)\n"
+            "assert signal.alarm(0) == 0\n"
+            "assert signal.setitimer(signal.ITIMER_REAL, 0) == (0, 0)\n"
+            "while time.process_time() < 0.5: pass\n"
+            "time.sleep(1)\n"
+            "print(time.process_time())\n"
+            "%s")
+
+    def in_real_time(self, rest="", err=""):
+        """Returns its CPU time, and the seconds of its log by event."""
+        done = self.limited("JP_REALTIME JP_PERIOD=0.004", sys.executable,
+                            "-c", self.REAL % rest, err=err)
+        sums = {}
+        for sample in self.run_of().samples:
+            sums[sample[3]] = sums.get(sample[3], 0) + sample[2] / 1e9
+        return float(done.out.split()[0]), sums
+
+    def test_real_time(self):
+        """ITIMER_REAL is left, which the program does not see."""
+        cpu, sums = self.in_real_time()
+        self.assertLess(abs(sums["running"] - cpu), 0.05 * cpu + 0.02)
+        self.assertGreater(sums["blocked"], 0.9)
+        run = self.run_of()
+        self.assertEqual(run.header["counters"][NO_TIMER], 0)
+        self.assertIn("the kernel refused timers (pending signals, ulimit -i): "
+                      "one timer for the whole process; real time",
+                      str(run.events("note")))
+
+    def test_real_time_and_the_programs_alarm(self):
+        """The program takes the timer, and has its own alarm."""
+        cpu, sums = self.in_real_time(
+            "came = []\n"
+            "signal.signal(signal.SIGALRM, lambda *_: came.append(1))\n"
+            "signal.setitimer(signal.ITIMER_REAL, 0.05)\n"
+            "while not came: time.sleep(0.01)\n",
+            "jprof: a thread goes without samples, the kernel refused its "
+            "timer: out of resources (see ulimit -i)\n")
+        self.assertLess(abs(sums["running"] - cpu), 0.05 * cpu + 0.02)
+        self.assertIn("the clock took another",
+                      str(self.run_of().events("note")))
 
     def test_itimer_is_not_concerned(self):
         run = self.spins("JP_PERIOD=0.004 JP_CLOCK=itimer")

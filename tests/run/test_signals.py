@@ -2,7 +2,9 @@
 """What a program does with signals of its own is answered as if jprof were
 not there, and jprof goes on sampling: each case prints the same with the
 library as without.  Runs in: tests."""
+import os
 import signal
+import struct
 import subprocess
 import sys
 import unittest
@@ -19,9 +21,11 @@ MODES = {signal.SIGPROF: (CPU, REAL), signal.SIGALRM: (REAL,),
 
 
 class Same(Case):
+    PROGRAM = "sigcases"
+
     def same(self, *case, modes=(CPU, REAL)):
         """The runs that it took under the library."""
-        argv = [program("sigcases")] + [c if isinstance(c, str)
+        argv = [program(self.PROGRAM)] + [c if isinstance(c, str)
                                         else str(int(c)) for c in case]
         alone = self.run_program(*argv, preload=None, flags=None)
         self.assertNotEqual(alone.status, 64)
@@ -163,6 +167,90 @@ class Masks(Same):
             self.assertEqual(len(by_thread), 2)
             for weight in by_thread.values():
                 self.assertGreater(weight, 0.4e9)
+
+
+class BlockedByName(Same):
+    """The perf clock, which only SIGPROF is for, or real time's signal."""
+    PROGRAM = "claims"
+    MOVED = "the clock took another"
+
+    def runs(self, case):
+        """Where CPU time is the clock, and where real time is."""
+        cpu, = self.same(case, signal.SIGPROF, modes=(CPU,))
+        real, = self.same(case, signal.SIGALRM, modes=(REAL,))
+        return cpu, real
+
+    def test_no_clock_moves(self):
+        self.busy(0.2, flags=CPU + " JP_FILENAME=plain")
+        clock = self.run_of("plain").header["clock"]
+        for case in ("passing", "lasting"):
+            cpu, real = self.runs(case)
+            for run in cpu, real:
+                with self.subTest(case=case, clock=run.header["clock"]):
+                    self.assertNotIn(self.MOVED, self.notes(run))
+                    self.assertGreater(weight_s(run), 0.5)
+            self.assertEqual(cpu.header["clock"], clock)
+
+    def test_handed_on_by_exec(self):
+        """Where the clock moves only when the signal is sent.  (The program
+        before the exec may have a log, too.)"""
+        self.runs("handed")
+        self.assertGreater(sum(map(weight_s, self.all_runs())), 1)
+
+    def test_sent_meanwhile(self):
+        """It waits as without jprof, and the clock moves."""
+        for case in ("sent", "awaited"):
+            for run in self.runs(case):
+                with self.subTest(case=case, clock=run.header["clock"]):
+                    self.assertIn(self.MOVED, self.notes(run))
+                    self.assertGreater(weight_s(run), 0.4)
+
+
+class PastTheHooks(Same):
+    """A handler for the clock's signal that no hook sees being set."""
+    PROGRAM = "claims"
+
+    def test_bare_system_call(self):
+        for flags in (CPU, "JP_START JP_PERIOD=0.001 JP_CLOCK=itimer"):
+            run, = self.same("past", signal.SIGPROF, modes=(flags,))
+            with self.subTest(flags=flags):
+                if "itimer" not in flags:   # the program has set that timer
+                    self.assertIn("by a system call: the clock took another",
+                                  self.notes(run))
+                    self.assertNotIn("not sampled", self.notes(run))
+                    self.assertGreater(weight_s(run), 0.8)
+
+    @staticmethod
+    def histogram_s(path):
+        """The seconds that a gmon.out's histograms count (binutils'
+        gmon_out.h: a header of 20 bytes, a tag, a head of 40)."""
+        with open(path, "rb") as source:
+            data = source.read()
+        assert data[:4] == b"gmon" and data[20] == 0
+        size, rate = struct.unpack_from("=II", data, 37)
+        return sum(struct.unpack_from("=%dH" % size, data, 61)) / rate
+
+    def test_profil(self):
+        """A program built with -pg: the C library's profile is as without
+        jprof, and jprof's is whole."""
+        alone = self.run_program(program("selfprof"), "1", preload=None,
+                                 flags=None)
+        least = self.histogram_s(self.path("gmon.out")) / float(alone.out) / 2
+        for flags in (CPU, REAL):
+            with self.subTest(flags=flags):
+                os.unlink(self.path("gmon.out"))
+                name = "log-%d" % len(self.files())
+                done = self.run_program(program("selfprof"), "1",
+                                        flags=flags + " JP_FILENAME=" + name)
+                self.assertEqual((done.status, done.err), (0, ""))
+                used = float(done.out)
+                shown = self.histogram_s(self.path("gmon.out"))
+                self.assertTrue(least * used <= shown <= 1.5 * used,
+                                (least, used, shown))
+                self.assertGreater(weight_s(self.run_of(name)), 0.9 * used)
+                if flags == CPU:
+                    self.assertIn("the clock took another",
+                                  self.notes(self.run_of(name)))
 
 
 class Restored(Case):

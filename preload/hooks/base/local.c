@@ -56,6 +56,7 @@ void jp_local_begin(struct jp_thread *thread)
     keep(thread);
     jp_sys_sigmask_sig(SIG_UNBLOCK, clock, &before);
     jp_local.program_blocked = before & clock;
+    jp_local.named = jp_local_is_choice(before) ? clock : 0;
     if (thread != NULL)
         jp_local.program_blocked |=
             thread->hooks.program_blocked; /* also of signals given up since */
@@ -101,10 +102,15 @@ void jp_local_to_sigset(sigset_t *set, uint64_t bits)
     memcpy(set, &bits, sizeof(bits));
 }
 
+int jp_local_is_choice(uint64_t set)
+{
+    return __builtin_popcountll(set) <= JP_LOCAL_CHOICE;
+}
+
 uint64_t jp_local_program_blocked(uint64_t mask)
 {
     const uint64_t clock = atomic_load(&jp_owned.unblocked);
-    return __builtin_popcountll(mask) > JP_LOCAL_CHOICE ? clock : mask & clock;
+    return jp_local_is_choice(mask) ? mask & clock : clock;
 }
 
 sigset_t jp_local_without_clock(const sigset_t *mask)

@@ -17,6 +17,8 @@ struct jp_local {
     volatile uint32_t theirs; /* how often handlers of the program ran here */
     uint64_t program_blocked; /* of the signals that jprof keeps unblocked,
                                   those that the program believes blocked */
+    uint64_t named;           /* those of them that it blocked by name, not as
+                                  some of "all"; others may stand here, too */
     uint32_t vfork_child;     /* pid of the last vfork child that
                                   jp_local_begin_vfork_child saw */
 };
@@ -56,8 +58,10 @@ void jp_local_to_sigset(sigset_t *set, uint64_t bits);
 /* A copy of the program's mask for one call, without the clock's signals. */
 sigset_t jp_local_without_clock(const sigset_t *mask);
 
-/* A set with more signals than this means "all", not these signals. */
+/* Whether a set means the signals in it; one with more than JP_LOCAL_CHOICE
+ * means "all". */
 #define JP_LOCAL_CHOICE 24
+int jp_local_is_choice(uint64_t set);
 
 /* Which of the clock's signals the program believes blocked under a mask: those
  * in it, or all of them if it means "all".  mask: one that the kernel had, or

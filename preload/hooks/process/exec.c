@@ -18,7 +18,7 @@
 
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
-#include "hooks/signals/signals.h"
+#include "hooks/signals/kernel.h"
 #include "sig/clock/clock.h"
 #include "sig/control.h"
 #include "sig/critical.h"
@@ -68,7 +68,7 @@ static void flush_time(void)
 int jp_exec_before(const struct jp_target *target)
 {
     int done = OURS;
-    jp_signals_exec(1);
+    jp_kernel_exec(1);
     if (jp_local_is_vfork_child()) {
         jp_local_begin_vfork_child();
         jp_handover_pass(target);
@@ -103,7 +103,7 @@ long jp_exec_failed(int stopped, long result)
     if ((stopped & OURS) != 0) {
         jp_share_count_sig(1);
         jp_local_exec(SIG_UNBLOCK);
-        jp_signals_exec(0);
+        jp_kernel_exec(0);
     }
     errno = error;
     return result;

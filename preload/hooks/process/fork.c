@@ -12,7 +12,7 @@
 #include "hooks/base/glibc.h"
 #include "hooks/base/local.h"
 #include "hooks/signals/altstack.h"
-#include "hooks/signals/signals.h"
+#include "hooks/signals/kernel.h"
 #include "hooks/signals/turns.h"
 #include "handover.h"
 #include "sig/adopt.h"
@@ -117,7 +117,7 @@ static void restart(void)
     jp_owner->pid = jp_sys_getpid_sig();
     if (jp_process.clock->forked != NULL)
         jp_process.clock->forked();
-    jp_signals_forked();
+    jp_kernel_forked();
     jp_turns_forked();
     jp_local_forked();
     jp_handover_forked();

@@ -22,7 +22,7 @@
 #include "handover.h"
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
-#include "hooks/signals/signals.h"
+#include "hooks/signals/kernel.h"
 #include "jp_limits.h"
 #include "sig/arch/arch.h"
 #include "sig/clock/clock.h"
@@ -178,7 +178,7 @@ static void hush(struct jp_sandbox_filter *expected, uint32_t ended)
 {
     stop(expected, ended);
     await_handlers();
-    expected->hushed = jp_signals_hush(1);
+    expected->hushed = jp_kernel_hush(1);
 }
 
 /* Adds the program's filter to those that jprof knows.  If it forbids the
@@ -266,7 +266,7 @@ void jp_sandbox_settle(const struct jp_sandbox_filter *expected, int installed)
         if (expected->filter != NULL)
             jp_filter_drop_sig(expected->filter);
         if (expected->hushed)
-            jp_signals_hush(0);
+            jp_kernel_hush(0);
         if (expected->stopped) {
             atomic_store(&jp_process.ended, expected->before);
             if (expected->before == JP_ENDED_NOT)

@@ -14,7 +14,7 @@
 
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
-#include "hooks/signals/signals.h"
+#include "hooks/signals/kernel.h"
 #include "handover.h"
 #include "sig/state/process.h"
 #include "target.h"
@@ -27,7 +27,7 @@
  * jp_handover_pass's. */
 static int before(const struct jp_target *target)
 {
-    jp_signals_exec(1);
+    jp_kernel_exec(1);
     const int done = jp_handover_pass(target) ? PASSED : 0;
     if (jp_local.program_blocked == 0)
         return done;
@@ -54,7 +54,7 @@ static void after(int done)
         jp_local_exec(SIG_UNBLOCK);
     if ((done & PASSED) != 0)
         jp_handover_stay();
-    jp_signals_exec(0);
+    jp_kernel_exec(0);
     errno = error;
 }
 

@@ -48,23 +48,24 @@ static long send(int signal, const siginfo_t *info, int to_thread)
 }
 
 /* Sends a signal again as it came: to the thread if it was sent to the thread,
- * else to the process.  (A process may send itself any si_code.)  If the
- * kernel has no room for the siginfo (RLIMIT_SIGPENDING), sends it as kill
- * does, which needs none. */
-static void again(int signal, siginfo_t *info)
+ * else to the process.  Where the kernel does not take the siginfo, sends it as
+ * kill does: it may have no room (RLIMIT_SIGPENDING), and lets only the first
+ * thread queue one to the process whose code is the kernel's or kill's (EPERM:
+ * do_rt_sigqueueinfo in Linux kernel/signal.c compares thread ids). */
+static void again(int signal, const siginfo_t *info)
 {
+    const uint32_t pid = jp_sys_getpid_sig();
     const int to_thread = info->si_code == SI_TKILL;
-    if (send(signal, info, to_thread) == -EAGAIN) {
-        info->si_code = SI_USER;
-        send(signal, info, to_thread);
-    }
+    if (send(signal, info, to_thread) == 0)
+        return;
+    if (to_thread)
+        jp_sys_sig(SYS_tgkill, pid, jp_sys_gettid_sig(), signal, 0, 0);
+    else
+        jp_sys_sig(SYS_kill, pid, signal, 0, 0, 0);
 }
 
-/* For a signal that was jprof's when the program blocked it in this thread, so
- * that it stayed unblocked, and that is the program's now: blocks it from here
- * on, and sends it again, to wait or to find another thread.  (Not in valgrind:
- * see put_off.) */
-static void defer(int signal, siginfo_t *info, ucontext_t *context)
+/* (Not in valgrind: see put_off.) */
+void jp_program_defer(int signal, siginfo_t *info, ucontext_t *context)
 {
     const uint64_t bit = JP_SIGSET(signal);
     jp_sys_sigmask_sig(SIG_BLOCK, bit, NULL);
@@ -227,7 +228,7 @@ void jp_program_keyed(int signal, siginfo_t *info, void *context,
         if ((jp_local.program_blocked & ~atomic_load(&jp_owned.unblocked) &
              bit) != 0 &&
             !jp_process.in_valgrind) {
-            defer(signal, info, context);
+            jp_program_defer(signal, info, context);
             return;
         }
     }

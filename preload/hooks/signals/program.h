@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 #include "sig/entry.h"
 
@@ -31,6 +32,12 @@ extern struct jp_program jp_programs[65];
 
 /* The handler that runs the program's. */
 void jp_program_handler(int signal, siginfo_t *info, void *context);
+
+/* For a signal that was jprof's when the program blocked it in this thread, so
+ * that it stayed unblocked, and that is the program's now: blocks it from here
+ * on, and sends it again, to wait or to find another thread.  Called in the
+ * handler of the signal. */
+void jp_program_defer(int signal, siginfo_t *info, ucontext_t *context);
 
 /* What the kernel is given as that (SA_SIGINFO): see sig/entry.h. */
 jp_entry_function *jp_program_entry(void);

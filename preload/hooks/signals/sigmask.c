@@ -25,6 +25,17 @@ static uint64_t change_blocked(int how, uint64_t blocked, uint64_t set)
     return how == SIG_UNBLOCK ? blocked & ~set : set;
 }
 
+/* Remembers which of these signals, which the program blocks now, it blocks by
+ * name.  That moves no clock: most such blocks are undone a moment later.  Only
+ * a signal that is sent meanwhile does (jp_program_claim). */
+static void name(uint64_t set)
+{
+    if (jp_local_is_choice(set))
+        jp_local.named |= set;
+    else
+        jp_local.named &= ~set;
+}
+
 /* Carries out a change of the mask; set: NULL to only ask.  Sets *old to the
  * mask before, as the program believes it.  Returns 0 or an errno.  In jprof's
  * handler libunwind changes the mask around its locks: nothing may come through
@@ -37,8 +48,6 @@ static int change(int how, const uint64_t *set, uint64_t *old)
         return EINVAL;
     if (jp_critical_depth != 0 && jp_critical_masked_sig(old))
         return 0;
-    if (set != NULL && how != SIG_UNBLOCK)
-        jp_signals_meant(*set & ~jp_local.program_blocked, 0);
     const uint64_t clock = atomic_load(&jp_owned.unblocked);
     const uint64_t before = jp_local.program_blocked;
     /* Blocks signals that were jprof's when the program blocked them, and are
@@ -50,8 +59,10 @@ static int change(int how, const uint64_t *set, uint64_t *old)
         jp_local.program_blocked &= clock;
     } else {
         uint64_t wanted = *set & ~JP_SIGNALS_LIBC; /* as glibc */
-        if (how != SIG_UNBLOCK)
+        if (how != SIG_UNBLOCK) {
             wanted &= ~clock;
+            name(*set & ~before);
+        }
         jp_local.program_blocked = change_blocked(how, before, *set) & clock;
         jp_sys_sigmask_sig(how, wanted, &kernel);
     }

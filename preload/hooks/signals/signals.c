@@ -13,18 +13,16 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
 
 #include "drain.h"
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
+#include "kernel.h"
 #include "program.h"
 #include "sig/clock/clock.h"
-#include "sig/critical.h"
+#include "sig/clock/process_timer.h"
 #include "sig/entry.h"
 #include "sig/files/notes.h"
-#include "sig/os/filter.h"
 #include "sig/os/sys.h"
 #include "sig/owned_signals.h"
 #include "sig/state/process.h"
@@ -33,7 +31,9 @@
 /* Real-time signals below this one are glibc's own. */
 #define FIRST_FREE 35
 
-static _Atomic int locked;
+/* Whether to wait until the signal that the clock leaves is pending nowhere:
+ * not in jprof's handler. */
+enum drains { NO_DRAIN, DRAIN };
 
 static int real_sigaction(int signal, const struct sigaction *action,
                           struct sigaction *old)
@@ -42,144 +42,9 @@ static int real_sigaction(int signal, const struct sigaction *action,
     return real(signal, action, old);
 }
 
-static uint64_t lock(void)
-{
-    uint64_t mask = jp_critical_begin_sig();
-    while (atomic_exchange(&locked, 1) != 0)
-        jp_sys_sig(SYS_sched_yield, 0, 0, 0, 0, 0);
-    return mask;
-}
-
-/* Releases the lock.  In the calling thread, blocks signals that are no longer
- * jprof's and that the program believes blocked. */
-static void unlock(uint64_t mask)
-{
-    const uint64_t clock = atomic_load(&jp_owned.unblocked);
-    atomic_store(&locked, 0);
-    mask = (mask | jp_local.program_blocked) & ~clock;
-    jp_local.program_blocked &= clock;
-    jp_critical_end_sig(mask);
-}
-
-static int is_in(int signal, const _Atomic uint64_t *set)
-{
-    return (atomic_load(set) & JP_SIGSET(signal)) != 0;
-}
-
-static int is_hushed(void)
-{
-    return atomic_load(&jp_owned.hushed) != 0;
-}
-
 static int is_handler(const struct sigaction *action)
 {
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
-}
-
-/* Has the kernel ignore one of jprof's signals, or installs jprof's handler for
- * it.  Returns as sigaction(2). */
-static int install(int signal, int hush)
-{
-    struct sigaction action = {.sa_sigaction = jp_entry_handler(),
-                               .sa_flags =
-                                   SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    if (hush)
-        action = (struct sigaction){.sa_handler = SIG_IGN};
-    /* No handler of the program's may run inside jprof's: it could leave by
-     * siglongjmp, and the C library's cancellation signal (which sigfillset
-     * leaves out) by unwinding.  Those in `open` are put off or ignored. */
-    memset(&action.sa_mask, 0xff, sizeof(action.sa_mask));
-    jp_local_to_sigset(&action.sa_mask, ~atomic_load(&jp_owned.open));
-    return real_sigaction(signal, &action, NULL);
-}
-
-static int installed; /* 1: jprof's handler is installed */
-
-/* Does so for all of jprof's signals but one.  Returns 0, or -1 with errno if
- * the kernel refuses one. */
-static int install_ours(int but, int hush)
-{
-    int result = 0;
-    for (int signal = 1; signal <= 64; signal++) {
-        if (is_in(signal, &jp_owned.ours) && signal != but)
-            result |= install(signal, hush);
-    }
-    return result;
-}
-
-/* Whether a signal with this action may stay unblocked in jprof's critical
- * sections: it runs nothing of the program's (four signals do nothing by
- * default), or its handler can be put off, which takes the context's mask. */
-static int may_come(int signal, const struct sigaction *kernel)
-{
-    if (is_in(signal, &jp_owned.ours))
-        return 0;
-    if (kernel->sa_sigaction == jp_entry_trap())
-        return 1;
-    if (kernel->sa_handler == SIG_DFL)
-        return signal == SIGCHLD || signal == SIGCONT || signal == SIGURG ||
-               signal == SIGWINCH;
-    return kernel->sa_handler == SIG_IGN ||
-           (kernel->sa_sigaction == jp_program_entry() &&
-            (kernel->sa_flags & (int)SA_RESETHAND) == 0 &&
-            !jp_process.in_valgrind);
-}
-
-/* Updates jp_owned.open and .ignored for a signal whose action has changed. */
-static void sort(int signal, const struct sigaction *kernel)
-{
-    const uint64_t bit = JP_SIGSET(signal);
-    const uint64_t before = atomic_load(&jp_owned.open);
-    const uint64_t now =
-        may_come(signal, kernel) ? before | bit : before & ~bit;
-    atomic_store(&jp_owned.open, now);
-    if ((now & bit) != 0 && kernel->sa_sigaction != jp_program_entry() &&
-        kernel->sa_sigaction != jp_entry_trap())
-        atomic_fetch_or(&jp_owned.ignored, bit);
-    else
-        atomic_fetch_and(&jp_owned.ignored, ~bit);
-    if (now != before && installed)
-        install_ours(signal, is_hushed());
-}
-
-/* So many calls of the program's hand actions on: the handler is there, though
- * hushed. */
-static int handing;
-
-int jp_signals_hush(int on)
-{
-    const uint64_t mask = lock();
-    const int changes = is_hushed() != on;
-    atomic_store(&jp_owned.hushed, (uint32_t)on);
-    if (changes)
-        install_ours(0, on);
-    unlock(mask);
-    return changes;
-}
-
-void jp_signals_exec(int begins)
-{
-    if (!is_hushed() || jp_filter_number_sig(SYS_rt_sigaction) != 0)
-        return;
-    const int error = errno;
-    if (jp_local_is_vfork_child()) {
-        /* It has a table of actions of its own, and its parent's lock. */
-        install_ours(0, !begins);
-    } else {
-        const uint64_t mask = lock();
-        handing += begins ? 1 : -1;
-        install_ours(0, handing <= 0);
-        unlock(mask);
-    }
-    errno = error;
-}
-
-void jp_signals_forked(void)
-{
-    atomic_store(&locked, 0);
-    handing = 0;
-    if (is_hushed() && atomic_load(&jp_process.ended) != JP_ENDED_FOR_ALL)
-        jp_signals_hush(0);
 }
 
 /* The highest real-time signal whose action is the default; 0: there is
@@ -188,7 +53,7 @@ static int find_spare(void)
 {
     for (int signal = 64; signal >= FIRST_FREE; signal--) {
         struct sigaction action;
-        if (!is_in(signal, &jp_owned.ever) &&
+        if (!jp_kernel_is_in(signal, &jp_owned.ever) &&
             real_sigaction(signal, NULL, &action) == 0 &&
             action.sa_handler == SIG_DFL)
             return signal;
@@ -231,7 +96,7 @@ static struct sigaction wrapped(int signal, const struct sigaction *action)
      * recognised (JP_SIGNALS_LIBC). */
     const uint64_t kept = atomic_load(&jp_owned.unblocked) | JP_SIGNALS_LIBC;
     uint64_t handler = (uint64_t)action->sa_handler;
-    const int was_ours = is_in(signal, &jp_owned.ever);
+    const int was_ours = jp_kernel_is_in(signal, &jp_owned.ever);
     jp_programs[signal].stripped = mask & kept;
     jp_programs[signal].asked = *action;
     /* The kernel ignores these two in any mask. */
@@ -268,7 +133,7 @@ static void unwrap(int signal, struct sigaction *kernel,
         return;
     }
     if (kernel->sa_sigaction == jp_program_entry()) {
-        if (is_in(signal, &jp_owned.ever)) {
+        if (jp_kernel_is_in(signal, &jp_owned.ever)) {
             *kernel = program->asked;
             if (handler == (uint64_t)SIG_DFL)
                 kernel->sa_handler = SIG_DFL;
@@ -307,7 +172,7 @@ static int theirs(int signal, const struct sigaction *action,
     }
     if (action != NULL) {
         tell_trap(signal, &kernel);
-        sort(signal, &kernel);
+        jp_kernel_sort(signal, &kernel);
     }
     if (old != NULL) {
         unwrap(signal, &seen, &before);
@@ -332,17 +197,19 @@ static void give_back_masks(uint64_t bit)
     }
 }
 
-/* Looks for another spare signal and installs the handler for it. */
+/* Looks for another spare signal, installs the handler for it, and has the slow
+ * timer send it. */
 static void replace_spare(void)
 {
     const int spare = find_spare();
-    jp_owned.spare = spare;
-    if (spare == 0)
-        return;
-    install(spare, is_hushed());
-    atomic_fetch_or(&jp_owned.ever, JP_SIGSET(spare));
-    atomic_fetch_or(&jp_owned.ours, JP_SIGSET(spare));
-    atomic_fetch_or(&jp_owned.unblocked, JP_SIGSET(spare));
+    if (spare != 0) {
+        jp_kernel_install(spare, jp_kernel_is_hushed());
+        atomic_fetch_or(&jp_owned.ever, JP_SIGSET(spare));
+        atomic_fetch_or(&jp_owned.ours, JP_SIGSET(spare));
+        atomic_fetch_or(&jp_owned.unblocked, JP_SIGSET(spare));
+    }
+    jp_owned_spare_sig(spare);
+    jp_process_timer_change_sig();
 }
 
 /* Notes that the clock has moved to another signal, maybe one that it had
@@ -361,7 +228,7 @@ static void note_clock(int moved)
 /* Gives one of jprof's signals to the program.  If it is the clock's, moves the
  * clock to another; if no signal is free, the clock shares this one:
  * jp_program_handler tells the clock's signals from the program's. */
-static void give(int signal)
+static void give(int signal, enum drains drains)
 {
     const uint64_t bit = JP_SIGSET(signal);
     const int is_clock = signal == jp_process.signal;
@@ -377,7 +244,8 @@ static void give(int signal)
         note_clock(next != 0);
         if (next != 0) {
             jp_clock_move_sig(next);
-            jp_drain(signal);
+            if (drains == DRAIN)
+                jp_drain(signal);
         }
     }
     atomic_fetch_and(&jp_owned.unblocked, ~bit);
@@ -385,11 +253,11 @@ static void give(int signal)
 }
 
 /* Gives a signal to the program, with the action that it last asked for. */
-static void use(int signal)
+static void use(int signal, enum drains drains)
 {
     const int control = jp_owned_is_control_sig(signal);
     const struct sigaction asked = jp_programs[signal].asked;
-    give(signal);
+    give(signal, drains);
     /* No late signals of jprof's can come by a control signal. */
     if (control)
         atomic_fetch_and(&jp_owned.ever, ~JP_SIGSET(signal));
@@ -401,24 +269,56 @@ void jp_signals_use(uint64_t set)
     if (!jp_process_ready_sig() || (atomic_load(&jp_owned.ours) & set) == 0 ||
         jp_local_is_vfork_child())
         return;
-    uint64_t mask = lock();
+    uint64_t mask = jp_kernel_lock();
     for (int signal = 1; signal <= 64; signal++) {
-        if ((set & JP_SIGSET(signal)) != 0 && is_in(signal, &jp_owned.ours))
-            use(signal);
+        if ((set & JP_SIGSET(signal)) != 0 &&
+            jp_kernel_is_in(signal, &jp_owned.ours))
+            use(signal, DRAIN);
     }
-    unlock(mask);
+    jp_kernel_unlock(mask);
 }
 
-void jp_signals_meant(uint64_t set, int waits)
+void jp_signals_use_unseen(int signal)
 {
-    const uint64_t clock = atomic_load(&jp_owned.unblocked);
+    const struct sigaction unknown = {.sa_handler = SIG_DFL};
+    if (!jp_process_ready_sig() || jp_local_is_vfork_child())
+        return;
+    const uint64_t mask = jp_kernel_lock();
+    if (jp_kernel_is_in(signal, &jp_owned.ours))
+        use(signal, DRAIN);
+    jp_kernel_sort(signal, &unknown);
+    jp_kernel_unlock(mask);
+}
+
+void jp_signals_awaited(uint64_t set)
+{
     uint64_t used = set & atomic_load(&jp_owned.ours);
-    if (__builtin_popcountll(set) > JP_LOCAL_CHOICE)
-        used &= ~clock;
-    if (!waits)
-        used &= clock;
+    if (!jp_local_is_choice(set))
+        used &= ~atomic_load(&jp_owned.unblocked);
     if (used != 0)
         jp_signals_use(used);
+}
+
+/* Gives a signal up in jprof's handler, by `gives`. */
+static int yield(int signal, void (*gives)(int, enum drains))
+{
+    uint64_t mask;
+    if (!jp_kernel_try_lock(&mask))
+        return 0;
+    if (jp_kernel_is_in(signal, &jp_owned.ours))
+        gives(signal, NO_DRAIN);
+    jp_kernel_release(mask);
+    return 1;
+}
+
+int jp_signals_claim(int signal)
+{
+    return yield(signal, use);
+}
+
+int jp_signals_cede(int signal)
+{
+    return yield(signal, give);
 }
 
 /* Carries out sigaction for a signal that is jprof's: SIG_DFL is only
@@ -435,14 +335,14 @@ static int ours(int signal, const struct sigaction *action,
         jp_programs[signal].asked = *action;
         return 0;
     }
-    give(signal);
+    give(signal, DRAIN);
     return theirs(signal, action, NULL);
 }
 
 static int change(int signal, const struct sigaction *action,
                   struct sigaction *old)
 {
-    if (is_in(signal, &jp_owned.ours))
+    if (jp_kernel_is_in(signal, &jp_owned.ours))
         return ours(signal, action, old);
     if (action != NULL && action->sa_handler == SIG_DFL &&
         jp_owned_is_control_sig(signal)) {
@@ -450,9 +350,9 @@ static int change(int signal, const struct sigaction *action,
         theirs(signal, action, &seen);
         if (old != NULL)
             *old = seen;
-        install(signal, is_hushed());
+        jp_kernel_install(signal, jp_kernel_is_hushed());
         atomic_fetch_or(&jp_owned.ours, JP_SIGSET(signal));
-        sort(signal, action);
+        jp_kernel_sort(signal, action);
         return 0;
     }
     return theirs(signal, action, old);
@@ -468,7 +368,7 @@ static int sigaction_in_vfork_child(int signal, const struct sigaction *action,
     if (result != 0 || old == NULL)
         return result;
     if (seen.sa_sigaction == jp_entry_handler() ||
-        (is_hushed() && is_in(signal, &jp_owned.ours)))
+        (jp_kernel_is_hushed() && jp_kernel_is_in(signal, &jp_owned.ours)))
         seen = jp_programs[signal].asked;
     else
         unwrap(signal, &seen, &jp_programs[signal]);
@@ -487,10 +387,10 @@ int jp_signals_action(int signal, const struct sigaction *action,
     /* The program's memory is not touched under the lock, as it may fault. */
     if (action != NULL)
         asked = *action;
-    uint64_t mask = lock();
+    uint64_t mask = jp_kernel_lock();
     int result = change(signal, action != NULL ? &asked : NULL, &seen);
     const int error = errno;
-    unlock(mask);
+    jp_kernel_unlock(mask);
     errno = error;
     if (result == 0 && old != NULL)
         *old = seen;
@@ -509,33 +409,6 @@ JP_HOOK(int, __sigaction,
     return jp_signals_action(signal, action, old);
 }
 
-static int is_armed(int which)
-{
-    struct itimerval timer = {{0, 0}, {0, 0}};
-    jp_sys_sig(SYS_getitimer, which, (long)&timer, 0, 0, 0);
-    return timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0;
-}
-
-/* Signals that the program uses from its start although their action is the
- * default: the process that execed it has left them pending, has blocked just
- * them, or has set a timer (alarm and exec is how a program's time is
- * limited). */
-static uint64_t inherited(void)
-{
-    uint64_t waiting = 0, blocked = 0;
-    if (is_armed(ITIMER_REAL))
-        waiting |= JP_SIGSET(SIGALRM);
-    if (!jp_process.clock->is_itimer_prof && is_armed(ITIMER_PROF))
-        waiting |= JP_SIGSET(SIGPROF);
-    uint64_t pending = 0;
-    jp_sys_sig(SYS_rt_sigpending, (long)&pending, sizeof(pending), 0, 0, 0);
-    jp_sys_sigmask_sig(SIG_BLOCK, 0, &blocked);
-    return waiting | pending |
-           (__builtin_popcountll(blocked) <= JP_LOCAL_CHOICE
-                ? blocked & atomic_load(&jp_owned.unblocked)
-                : 0);
-}
-
 static void set_traps(void)
 {
     for (int signal = 1; signal <= 64; signal++) {
@@ -546,14 +419,14 @@ static void set_traps(void)
     }
 }
 
-int jp_signals_install(void)
+int jp_signals_install(uint64_t used)
 {
+    jp_kernel_begin(real_sigaction);
     jp_owned_init_sig(find_spare(), (uint64_t)jp_entry_handler());
-    const uint64_t used = inherited();
     for (int signal = 1; signal <= 64; signal++) {
         struct sigaction action = {.sa_flags = 0};
         if (real_sigaction(signal, NULL, &action) == 0 &&
-            may_come(signal, &action)) {
+            jp_kernel_may_come(signal, &action)) {
             atomic_fetch_or(&jp_owned.open, JP_SIGSET(signal));
             atomic_fetch_or(&jp_owned.ignored, JP_SIGSET(signal));
         }
@@ -561,20 +434,19 @@ int jp_signals_install(void)
     set_traps();
     for (int signal = 1; signal <= 64; signal++) {
         struct sigaction before;
-        if (!is_in(signal, &jp_owned.ours))
+        if (!jp_kernel_is_in(signal, &jp_owned.ours))
             continue;
         real_sigaction(signal, NULL, &before);
         jp_programs[signal].asked = before;
         if (before.sa_handler == SIG_DFL && (used & JP_SIGSET(signal)) == 0)
             continue;
-        give(signal);
+        give(signal, DRAIN);
         /* Setting SIG_IGN again would discard a pending signal. */
         if (before.sa_handler != SIG_IGN)
             theirs(signal, &before, NULL);
         else
-            sort(signal, &before);
+            jp_kernel_sort(signal, &before);
     }
     /* Only now, as its mask depends on jp_owned.open. */
-    installed = 1;
-    return install_ours(0, 0) == 0 ? 0 : errno;
+    return jp_kernel_install_ours(0, 0) == 0 ? 0 : errno;
 }

@@ -21,7 +21,7 @@
  * Returns the set for the kernel, without the clock's signals. */
 static sigset_t waited(const sigset_t *set)
 {
-    jp_signals_meant(jp_local_bits(set), 1);
+    jp_signals_awaited(jp_local_bits(set));
     return jp_local_without_clock(set);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Hooks of the program's own timers.  The signal that a timer sends becomes the
- * program's, and jprof's ITIMER_PROF is hidden from the program.
+ * program's, and jprof's own interval timer is hidden from it.
  * Runs in: any thread. */
 #include <errno.h>
 #include <signal.h>
@@ -18,11 +18,30 @@
 #include "sig/owned_signals.h"
 #include "sig/state/process.h"
 
+/* The signals of the interval timers. */
+static const int signals[] = {[ITIMER_REAL] = SIGALRM,
+                              [ITIMER_VIRTUAL] = SIGVTALRM,
+                              [ITIMER_PROF] = SIGPROF};
+
+#define TIMERS (sizeof(signals) / sizeof(signals[0]))
+
+/* Whether an interval timer is jprof's clock, so that the program has set none
+ * of that kind. */
+static int is_clock(__itimer_which_t which)
+{
+    return (unsigned)which < TIMERS &&
+           jp_process.clock->itimer_signal == signals[which] &&
+           (atomic_load(&jp_owned.ours) & JP_SIGSET(signals[which])) != 0 &&
+           !jp_local_is_vfork_child();
+}
+
 JP_HOOK(unsigned, alarm, (unsigned seconds))
 {
     JP_REAL(alarm)
     if (seconds != 0)
         jp_signals_use(JP_SIGSET(SIGALRM));
+    else if (is_clock(ITIMER_REAL))
+        return 0;
     return real(seconds);
 }
 
@@ -31,16 +50,9 @@ JP_HOOK(useconds_t, ualarm, (useconds_t value, useconds_t interval))
     JP_REAL(ualarm)
     if (value != 0)
         jp_signals_use(JP_SIGSET(SIGALRM));
+    else if (is_clock(ITIMER_REAL))
+        return 0;
     return real(value, interval);
-}
-
-/* Whether an interval timer is jprof's clock, so that the program has set none
- * of that kind. */
-static int is_clock(__itimer_which_t which)
-{
-    return which == ITIMER_PROF && jp_process.clock->is_itimer_prof &&
-           (atomic_load(&jp_owned.ours) & JP_SIGSET(SIGPROF)) != 0 &&
-           !jp_local_is_vfork_child();
 }
 
 static int is_time(const struct timeval *time)
@@ -61,15 +73,12 @@ JP_HOOK(int, setitimer,
         (__itimer_which_t which, const struct itimerval *value,
          struct itimerval *old))
 {
-    static const int signals[] = {[ITIMER_REAL] = SIGALRM,
-                                  [ITIMER_VIRTUAL] = SIGVTALRM,
-                                  [ITIMER_PROF] = SIGPROF};
     JP_REAL(setitimer)
     const int had_none = is_clock(which);
     /* Linux takes NULL for a timer of zeros, setitimer(2). */
     const int sets = value != NULL && (value->it_value.tv_sec != 0 ||
                                        value->it_value.tv_usec != 0);
-    if (sets && (unsigned)which < sizeof(signals) / sizeof(signals[0]))
+    if (sets && (unsigned)which < TIMERS)
         jp_signals_use(JP_SIGSET(signals[which]));
     /* An invalid time is left to the kernel, which refuses it. */
     const int leaves =

@@ -28,8 +28,8 @@
 
 /* The rows of all kinds. */
 static const struct jp_clock_kind *const kinds[] = {
-    &jp_clock_timer, &jp_clock_real,   &jp_clock_rtc,
-    &jp_clock_perf,  &jp_clock_itimer, &jp_clock_hrtimer,
+    &jp_clock_timer,  &jp_clock_real,  &jp_clock_rtc,     &jp_clock_perf,
+    &jp_clock_itimer, &jp_clock_alarm, &jp_clock_hrtimer,
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -454,12 +454,16 @@ static void leave_timers_sig(void)
 void jp_clock_fall_back_to_itimer_sig(void)
 {
     leave_timers_sig();
-    if (!jp_clock_is_thread_cpu_sig() ||
-        !may_send_sig(&jp_clock_itimer, jp_process.signal) ||
-        (jp_process.clock->begins_with != NULL && try_arm_sig()))
+    const struct jp_clock_kind *now = jp_process.clock;
+    const int real = now == &jp_clock_real;
+    const struct jp_clock_kind *other =
+        real ? &jp_clock_alarm : &jp_clock_itimer;
+    if ((!real && !jp_clock_is_thread_cpu_sig()) ||
+        !may_send_sig(other, jp_process.signal) ||
+        (now->begins_with != NULL && try_arm_sig()))
         return;
-    jp_process.clock = &jp_clock_itimer;
-    jp_note_sig(JP_NOTE_SHARED_TIMER);
+    jp_process.clock = other;
+    jp_note_sig(real ? JP_NOTE_SHARED_REAL : JP_NOTE_SHARED_TIMER);
     tell_clock_sig();
     /* Its signal does not tell its thread, and a filter forbids to ask. */
     if (jp_sys_gettid_sig() == 0)

@@ -75,8 +75,9 @@ uint64_t jp_clock_take_carried_sig(struct jp_thread *thread);
 /* Called before a profile starts, when the kernel has refused the process's
  * slow timer and so would refuse the threads' CPU timers as well.  Makes
  * ITIMER_PROF the clock, which takes no place among the user's pending signals;
- * in perf mode only if the calling thread cannot have an event either.  Does
- * nothing in real-time mode, or where the clock's signal is not SIGPROF. */
+ * in perf mode only if the calling thread cannot have an event either; in
+ * real-time mode ITIMER_REAL.  Does nothing where the clock's signal is not
+ * that timer's. */
 void jp_clock_fall_back_to_itimer_sig(void);
 
 /* Ends a thread's clock for good (state ENDING): nobody arms it any more, and

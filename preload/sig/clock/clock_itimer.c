@@ -1,33 +1,62 @@
 /* SPDX-License-Identifier: MIT
  *
- * The clock kind of the process's profiling timer.
+ * The clock kinds of the process's interval timers, setitimer(2): of CPU time,
+ * and of real time where the kernel refuses other timers.  At most one of the
+ * two is in use.
  * Runs in: handler, any thread. */
 #include "clock_itimer.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 
+#include "sig/wall/clock_real.h"
 #include "clock_timer.h"
+#include "sig/timers/timer.h"
 #include "jp_log.h"
+#include "sig/timers/left.h"
+#include "sig/arch/arch.h"
 #include "sig/files/notes.h"
 #include "sig/os/sys.h"
 #include "sig/state/budget.h"
 #include "sig/state/process.h"
+#include "sig/state/thread.h"
 
-static _Atomic uint64_t cpu_ns; /* of the process, at the last sample */
+static _Atomic uint64_t last_ns; /* the clock's time at the last sample */
 
 static struct jp_budget budget;
 static _Atomic uint32_t taken;
 
+static int is_real_sig(void)
+{
+    return jp_process.clock == &jp_clock_alarm;
+}
+
+static int which_sig(void)
+{
+    return is_real_sig() ? ITIMER_REAL : ITIMER_PROF;
+}
+
+/* What the timer counts, in ns: real time, or the process's CPU time. */
+static uint64_t time_sig(void)
+{
+    return jp_sys_clock_sig(is_real_sig() ? CLOCK_MONOTONIC
+                                          : CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static struct timeval period_sig(uint64_t ns)
+{
+    return (struct timeval){(time_t)(ns / JP_NS),
+                            (suseconds_t)((ns % JP_NS + 999) / 1000)};
+}
+
 static int set_sig(uint64_t period_ns)
 {
-    const struct timeval period = {
-        (time_t)(period_ns / JP_NS),
-        (suseconds_t)((period_ns % JP_NS + 999) / 1000)};
+    const struct timeval period = period_sig(period_ns);
     const struct itimerval timer = {period, period};
     const int error =
-        (int)jp_sys_sig(SYS_setitimer, ITIMER_PROF, (long)&timer, 0, 0, 0);
+        (int)jp_sys_sig(SYS_setitimer, which_sig(), (long)&timer, 0, 0, 0);
     if (error != 0)
         jp_count_sig(JP_COUNT_NO_TIMER, 1);
     return error;
@@ -36,7 +65,7 @@ static int set_sig(uint64_t period_ns)
 static int run_sig(int on)
 {
     if (on) {
-        atomic_store(&cpu_ns, jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID));
+        atomic_store(&last_ns, time_sig());
         if (budget.period_ns == 0)
             jp_budget_begin_sig(&budget);
         atomic_store(&taken, 0);
@@ -51,7 +80,7 @@ static struct jp_budget *take_sig(void)
 
 static void give_sig(int changed)
 {
-    if (changed && jp_process.clock == &jp_clock_itimer &&
+    if (changed && jp_process.clock->itimer_signal != 0 &&
         atomic_load(&jp_process.running))
         set_sig(budget.period_ns);
     atomic_store(&taken, 0);
@@ -60,8 +89,8 @@ static void give_sig(int changed)
 /* The kernel's siginfo says no more than SI_KERNEL. */
 static int owns_sig(const struct jp_signal *signal)
 {
-    return jp_process.clock == &jp_clock_itimer && signal->number == SIGPROF &&
-           signal->info->si_code == SI_KERNEL;
+    return signal->info->si_code == SI_KERNEL &&
+           signal->number == jp_process.clock->itimer_signal;
 }
 
 /* The process's CPU time of ticks that were not delivered.  Up to a tick may be
@@ -69,10 +98,10 @@ static int owns_sig(const struct jp_signal *signal)
 static int flush_sig(struct jp_thread *thread, struct jp_due *due)
 {
     (void)thread;
-    uint64_t before = atomic_load(&cpu_ns);
+    uint64_t before = atomic_load(&last_ns);
     const uint64_t now = jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID);
     if (now < before + jp_process.tick_ns ||
-        !atomic_compare_exchange_strong(&cpu_ns, &before, now))
+        !atomic_compare_exchange_strong(&last_ns, &before, now))
         return 0;
     due->cpu = now - before;
     return 1;
@@ -83,7 +112,7 @@ static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
                    struct jp_due *due)
 {
     const uint64_t now = jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID);
-    const uint64_t before = atomic_exchange(&cpu_ns, now);
+    const uint64_t before = atomic_exchange(&last_ns, now);
     (void)thread;
     (void)signal;
     due->cpu = now > before ? now - before : 0;
@@ -93,21 +122,54 @@ static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
     return 1;
 }
 
+/* The real time since the last signal.  It is blocked time if the signal finds
+ * the thread in a wait; else the thread ran for as much of it as the CPU time
+ * that no sample stands for yet, and waited for a CPU for the rest. */
+static int due_real_sig(struct jp_thread *thread,
+                        const struct jp_signal *signal, struct jp_due *due)
+{
+    const uint64_t before = atomic_exchange(&last_ns, signal->now_ns);
+    const uint64_t past = signal->now_ns > before ? signal->now_ns - before : 0;
+    const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
+    const uint64_t used =
+        cpu > thread->clock.cpu_ns ? cpu - thread->clock.cpu_ns : 0;
+    if (jp_arch_waited_sig(signal->context,
+                           jp_left_wait_sig(signal->context))) {
+        due->blocked = past;
+        return 1;
+    }
+    due->running = used < past ? used : past;
+    due->ready = past - due->running;
+    thread->clock.cpu_ns += due->running;
+    return 1;
+}
+
 static int sends_sig(int signal)
 {
     return signal == SIGPROF;
 }
 
+static int sends_real_sig(int signal)
+{
+    return signal == SIGALRM;
+}
+
+/* Stops the timer, unless the program has set it past the hooks. */
 static void give_up_sig(void)
 {
-    run_sig(0);
+    struct itimerval now = {{0, 0}, {0, 0}};
+    const struct timeval ours = period_sig(budget.period_ns);
+    jp_sys_sig(SYS_getitimer, which_sig(), (long)&now, 0, 0, 0);
+    if (now.it_interval.tv_sec == ours.tv_sec &&
+        now.it_interval.tv_usec == ours.tv_usec)
+        run_sig(0);
 }
 
 const struct jp_clock_kind jp_clock_itimer = {
     .id = JP_CLOCK_ITIMER,
     .cpu = 1,
     .outlives_exec = 1,
-    .is_itimer_prof = 1,
+    .itimer_signal = SIGPROF,
     .note_used = JP_NOTE_ITIMER,
     .sends = sends_sig,
     .give_up = give_up_sig,
@@ -115,6 +177,20 @@ const struct jp_clock_kind jp_clock_itimer = {
     .owns = owns_sig,
     .due = due_sig,
     .flush = flush_sig,
+    .run = run_sig,
+    .take = take_sig,
+    .give = give_sig,
+};
+
+const struct jp_clock_kind jp_clock_alarm = {
+    .id = JP_CLOCK_MONOTONIC,
+    .outlives_exec = 1,
+    .itimer_signal = SIGALRM,
+    .sends = sends_real_sig,
+    .give_up = give_up_sig,
+    .then = &jp_clock_real,
+    .owns = owns_sig,
+    .due = due_real_sig,
     .run = run_sig,
     .take = take_sig,
     .give = give_sig,

@@ -11,4 +11,8 @@
 
 extern const struct jp_clock_kind jp_clock_itimer;
 
+/* The same of real time, by ITIMER_REAL: used only where the kernel refuses the
+ * timers of jp_clock_real. */
+extern const struct jp_clock_kind jp_clock_alarm;
+
 #endif

@@ -25,7 +25,7 @@ int jp_process_timer_run_sig(int on)
         jp_sys_sig(SYS_timer_delete, before, 0, 0, 0, 0);
     if (!on)
         return 0;
-    struct sigevent event = {.sigev_signo = jp_process.signal,
+    struct sigevent event = {.sigev_signo = jp_process.watching,
                              .sigev_notify = SIGEV_SIGNAL};
     event.sigev_value.sival_ptr = (void *)(uintptr_t)VALUE;
     const int made =
@@ -36,6 +36,12 @@ int jp_process_timer_run_sig(int on)
         return made;
     atomic_store(&timer, made);
     return 0;
+}
+
+void jp_process_timer_change_sig(void)
+{
+    if (atomic_load(&timer) >= 0)
+        jp_process_timer_run_sig(1);
 }
 
 int jp_process_timer_runs_sig(void)

@@ -15,6 +15,10 @@
 /* Makes the timer anew (on: 1) or deletes it (0).  Returns 0 or -errno. */
 int jp_process_timer_run_sig(int on);
 
+/* Has the timer, if it is set, send another signal: jp_process.watching has
+ * changed. */
+void jp_process_timer_change_sig(void);
+
 /* Whether the timer is set. */
 int jp_process_timer_runs_sig(void);
 

@@ -42,6 +42,11 @@ static const char *const note_texts[JP_NOTE_COUNT] = {
     "no other is free: from then on the clock shares that one",
     "the kernel does not say how much CPU time the process's children used: "
     "the time of one without a log is missing unnoticed",
+    "the program replaced the handler of the profiling clock's signal by a "
+    "system call: the clock took another",
+    "the kernel refused timers (pending signals, ulimit -i): one timer for the "
+    "whole process; real time is sampled in the thread that gets its signal, "
+    "which as a rule is the first",
 };
 
 static void write_sig(uint32_t notes)

@@ -22,7 +22,9 @@
 #define JP_NOTE_NO_USAGE 0x800U
 #define JP_NOTE_CLOCK_SHARED_NEXT 0x1000U
 #define JP_NOTE_NO_CHILDREN 0x2000U
-#define JP_NOTE_COUNT 14
+#define JP_NOTE_CLOCK_REPLACED 0x4000U
+#define JP_NOTE_SHARED_REAL 0x8000U
+#define JP_NOTE_COUNT 16
 
 /* Remembers a note (JP_NOTE_*) in jp_process.notes, and writes its line if
  * there is a map and the note is new; else jp_notes_write_sig writes it

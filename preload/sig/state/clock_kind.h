@@ -56,17 +56,18 @@ struct jp_due {
 };
 
 struct jp_clock_kind {
-    uint32_t id;            /* enum jp_clock */
-    uint8_t per_thread;     /* each thread has a clock; else the process has one
+    uint32_t id;           /* enum jp_clock */
+    uint8_t per_thread;    /* each thread has a clock; else the process has one
                                for all */
-    uint8_t cpu;            /* it counts CPU time */
-    uint8_t interrupts;     /* each of its signals costs an interrupt besides
+    uint8_t cpu;           /* it counts CPU time */
+    uint8_t interrupts;    /* each of its signals costs an interrupt besides
                                the kernel's tick */
-    uint8_t exact;          /* the time since the last sample can be read when
+    uint8_t exact;         /* the time since the last sample can be read when
                                it stops */
-    uint8_t outlives_exec;  /* exec does not end it: it must be stopped first */
-    uint8_t sees_waits;     /* it samples waiting threads as well */
-    uint8_t is_itimer_prof; /* it is the process's ITIMER_PROF, setitimer(2) */
+    uint8_t outlives_exec; /* exec does not end it: it must be stopped first */
+    uint8_t sees_waits;    /* it samples waiting threads as well */
+    uint8_t itimer_signal; /* of the interval timer that it is, setitimer(2):
+                               SIGPROF or SIGALRM; 0: it is none */
 
     /* Tries out whether this process may have the clock; NULL: it may. */
     int (*allowed)(void);

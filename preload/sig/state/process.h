@@ -69,6 +69,8 @@ struct jp_process {
     _Atomic uint32_t notes;            /* JP_NOTE_* of this profile */
     const struct jp_clock_kind *clock; /* in use; never NULL */
     int signal;                        /* that the clock sends */
+    int watching; /* that the slow timer sends: another, if one is free, as it
+                     finds out that the program has taken the clock's */
 };
 extern struct jp_process jp_process;
 
