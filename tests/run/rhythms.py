@@ -12,6 +12,7 @@ FUNCTIONS = ("first", "second", "third", "fourth", "fifth")
 POINTS = 0.03           # what a share may be wrong by at least
 ERRORS = 3              # or so many standard errors
 LEAST = 0.9             # samples of those that are due
+MOST_SECONDS = 8        # of real time that a run takes
 
 
 class Beat:
@@ -27,13 +28,12 @@ class Beat:
             self.hertz, self.micros, self.wait, self.threads, self.functions)
 
     def argv(self, seconds):
+        """For so much CPU time of each thread, or a run of MOST_SECONDS."""
+        used = self.hertz * self.micros / 1e6
+        seconds = min(seconds, MOST_SECONDS * used)
         return [program("beats"), "%g" % seconds, "%g" % self.hertz,
                 "%g" % self.micros, self.wait, str(self.threads),
                 str(self.functions)]
-
-    def needs(self, busy):
-        """How many CPUs it wants."""
-        return self.hertz * self.micros / 1e6 * self.threads + busy
 
 
 def drawn(count, seed):
