@@ -90,7 +90,7 @@ INC += $(DEFLATE:yes=-DJR_LIBDEFLATE)
 
 # The oldest version of the symbols of this machine's glibc.
 GLIBC_FIRST = $(shell echo 'JP_ARCH_GLIBC' | $(CC) $(CFLAGS) -D_GNU_SOURCE \
-  $(INC) -include sig/arch/arch.h -E -x c - | sed -n '$$s/"//gp')
+  $(INC) -include sig/arch/arch.h -E -x c - 2>/dev/null | sed -n '$$s/"//gp')
 
 SIG_SRC := $(wildcard preload/sig/*.c preload/sig/*/*.c \
   preload/sig/*/*/*.c)

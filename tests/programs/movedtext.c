@@ -65,6 +65,6 @@ int main(int argc, char **argv)
     if (argc < 2 || !move_text(strcmp(argv[1], "altered") == 0))
         return 64;
     while (cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) < seconds)
-        sum += middle_work(20000);
-    return 0;
+        sum = sum + middle_work(20000);
+    return sum == 1;
 }

@@ -220,6 +220,32 @@ static void test_hooked_waits(void **state)
     assert_in_range(interrupts, 0, waits / 20);
 }
 
+/* Bursts of some 10 us between waits of some 100 us: signals are few, and each
+ * function has its time. */
+static void test_short_bursts(void **state)
+{
+    static const uint64_t periods[] = {MS, 4 * MS};
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        use(periods[i]);
+        const uint64_t begin = fake.now_ns;
+        for (unsigned j = 0; j < 200; j++) {
+            const struct program program = {
+                .work = {random_to(20000), random_to(10000), random_to(10000)},
+                .wait_ns = random_to(400000),
+                .jitter = 30,
+                .wait = HOOKED};
+            run(&program, 400 * MS);
+        }
+        assert_true(interrupts < (fake.now_ns - begin) / periods[i] * 2);
+        for (unsigned k = 0; k < FUNCTIONS; k++) {
+            const double off = (double)sampled[k] / (double)used[k] - 1;
+            if (fabs(off) > 0.03)
+                fail_msg("function %u has %+.2f%%", k, 100 * off);
+        }
+    }
+}
+
 /* The samples are as many as the periods, and no wait is interrupted twice.
  * The place of some of them is the tick's. */
 static void test_unseen_waits(void **state)
@@ -294,6 +320,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_without_waits, set_up),
         cmocka_unit_test_setup(test_hooked_waits, set_up),
+        cmocka_unit_test_setup(test_short_bursts, set_up),
         cmocka_unit_test_setup(test_unseen_waits, set_up),
         cmocka_unit_test_setup(test_rhythm_of_the_period, set_up),
         cmocka_unit_test_setup(test_lengths, set_up),

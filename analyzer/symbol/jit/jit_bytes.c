@@ -112,7 +112,7 @@ static enum memory compare(const struct jr_jit *jit,
     const struct jr_jit_origin *origin = jit->files[piece->file];
     uint64_t from = address & ~(uint64_t)(PAGE - 1);
     uint64_t to = from + PAGE < copy->end ? from + PAGE : copy->end;
-    struct page page;
+    struct page page = {0};
     uint8_t said[PAGE];
     size_t size, same = 0, before;
 

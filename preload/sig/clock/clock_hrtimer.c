@@ -45,6 +45,22 @@
  * would have expired. */
 #define STOPPING_CALLS 4U
 
+/* From so many early signals on since the last sample, the thread computes in
+ * bursts that are short beside a period.  The timer then expires once in a
+ * period of real time, at a random moment, until a signal finds the thread
+ * computing and the stratum's moment passed: in a short burst each place is
+ * found alike. */
+#define SHORT_BURSTS 4U
+
+/* The budget grows at early signals as if a part of the real time that has
+ * passed were the thread's CPU time. */
+#define EARLY_PART 8U
+
+static int has_short_bursts_sig(const struct jp_hrtimer *state)
+{
+    return state->early >= SHORT_BURSTS;
+}
+
 static uint8_t *stopping_sig(struct jp_hrtimer *state)
 {
     return &state->stopping[state->call];
@@ -85,8 +101,9 @@ static uint64_t take_due_sig(struct jp_thread *thread, uint64_t used_ns)
 static void set_sig(struct jp_thread *thread, uint64_t used_ns)
 {
     struct jp_hrtimer *state = &thread->clock.hrtimer;
-    const uint64_t left =
-        state->moment_ns > used_ns ? state->moment_ns - used_ns : 1;
+    uint64_t left = state->moment_ns > used_ns ? state->moment_ns - used_ns : 1;
+    if (has_short_bursts_sig(state))
+        left = jp_clock_random_sig(thread->tid, thread->clock.budget.period_ns);
     state->expires_ns = jp_sys_clock_sig(CLOCK_MONOTONIC) + left;
     state->stopped = 0;
     jp_clock_set_timer_sig(thread->clock.timer, left, 0);
@@ -143,6 +160,22 @@ static void stop_sig(struct jp_thread *thread, int in_hook)
         wait_unseen_sig(thread);
 }
 
+/* Counts a signal that is a sample, or was early. */
+static void count_sig(struct jp_thread *thread, uint64_t now_ns,
+                      struct jp_due *due)
+{
+    struct jp_hrtimer *state = &thread->clock.hrtimer;
+    const uint64_t period = thread->clock.budget.period_ns;
+    const uint64_t gap = now_ns - state->fired_ns;
+    state->fired_ns = now_ns;
+    if (due->cpu != 0) {
+        state->early = has_short_bursts_sig(state) ? SHORT_BURSTS - 1 : 0;
+        return;
+    }
+    state->early += state->early < UINT8_MAX;
+    due->counted_ns = (gap < period ? gap : period) / EARLY_PART;
+}
+
 static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
                    struct jp_due *due)
 {
@@ -150,7 +183,9 @@ static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
     const int in_hook = is_in_hook_sig(state, signal->interrupted);
     const int waits = jp_arch_waited_sig(signal->interrupted, in_hook);
     const uint64_t used = used_sig(thread, waits);
-    due->cpu = take_due_sig(thread, used + (waits ? 0 : EARLY_NS));
+    if (!waits || !has_short_bursts_sig(state))
+        due->cpu = take_due_sig(thread, used + (waits ? 0 : EARLY_NS));
+    count_sig(thread, signal->now_ns, due);
     /* (Outside of hooks, a thread that is about to make a system call looks
      * like one that waits in it.  If the timer was early, it was off the
      * CPU.) */
@@ -170,6 +205,7 @@ uint64_t jp_hrtimer_enter_wait_sig(struct jp_thread *thread, uint64_t frame,
     state->frame = frame;
     atomic_signal_fence(memory_order_seq_cst);
     if (*stopping_sig(state) != 0 && !state->stopped &&
+        !has_short_bursts_sig(state) &&
         thread->clock.kind == &jp_clock_hrtimer) {
         state->stopped = 1;
         jp_clock_set_timer_sig(thread->clock.timer, 0, 0);
@@ -215,6 +251,8 @@ static int arm_sig(struct jp_thread *thread)
     next_stratum_sig(thread);
     state->expires_ns = jp_sys_clock_sig(CLOCK_MONOTONIC) + state->moment_ns;
     state->stopped = 0;
+    state->early = 0;
+    state->fired_ns = 0;
     const int timer =
         jp_clock_thread_timer_sig(thread, CLOCK_MONOTONIC, state->moment_ns, 0);
     if (timer < 0)
