@@ -62,8 +62,14 @@ class Containers(Refusing):
         self.whole(docker())
 
     def test_docker_at_a_high_rate(self):
-        """No perf clock, which is said."""
-        summary = self.whole(docker(), "JP_START JP_PERIOD=0.001", 1)
+        """The default clock needs no perf event."""
+        summary = self.whole(docker(), "JP_START JP_PERIOD=0.001")
+        self.assertEqual(summary["clock"], "hrtimer")
+
+    def test_docker_without_the_perf_clock(self):
+        """It is asked for and refused, which is said."""
+        summary = self.whole(docker(), "JP_START JP_PERIOD=0.001 "
+                                       "JP_CLOCK=perf", 1)
         self.assertEqual(summary["clock"], "thread-cpu")
 
     def test_docker_on_an_old_kernel(self):
@@ -78,7 +84,7 @@ class Containers(Refusing):
         for answer in (errno.EACCES, errno.EPERM, errno.ENOSYS):
             with self.subTest(answer=errno.errorcode[answer]):
                 self.whole(answers(["perf_event_open"], answer),
-                           "JP_START JP_PERIOD=0.001", 1)
+                           "JP_START JP_PERIOD=0.001 JP_CLOCK=perf", 1)
 
     def test_the_launcher_in_docker(self):
         done = self.run_program(

@@ -148,7 +148,7 @@ class LittleRoom(Case):
             self.assertLess(kilobytes, 1 << 20)
         # From there until all is well, and a little further.
         runs, well = [], 0
-        while well < 16 and len(runs) < 200:
+        while well < 16 and len(runs) < 260:
             done = self.under(kilobytes)
             kilobytes += 64
             # What the loader needs varies by some pages from run to run.

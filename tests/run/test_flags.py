@@ -42,7 +42,7 @@ class Accepted(Case):
         header = self.header("JP_START", 0.4)
         self.assertEqual(header["period_ns"], 50000000)
         self.assertEqual(header["flags"], "JP_START")
-        self.assertEqual(header["clock"], 1)
+        self.assertEqual(header["clock"], 6)
         self.assertEqual(header["walker"], 3)
 
     def test_period(self):

@@ -299,10 +299,13 @@ static void recover_sig(struct jp_thread *thread, const ucontext_t *context)
         jp_hrtimer_resume_sig(thread);
 }
 
-/* Without high-resolution timers, a timer expires at a tick. */
+/* Without high-resolution timers, a timer expires at a tick.  Where nobody may
+ * ask for a thread's CPU time, the time in which it lacks a CPU would count. */
 static int allowed_sig(void)
 {
     struct timespec resolution = {0, 0};
+    if (jp_used_cpu_sig() == JP_USED_UNKNOWN)
+        return 0;
     return jp_sys_sig(SYS_clock_getres, CLOCK_MONOTONIC, (long)&resolution, 0,
                       0, 0) != 0 ||
            (resolution.tv_sec == 0 && resolution.tv_nsec <= (long)EARLY_NS);

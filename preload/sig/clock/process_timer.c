@@ -4,6 +4,7 @@
  * Runs in: handler, any thread. */
 #include "process_timer.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
@@ -28,9 +29,16 @@ int jp_process_timer_run_sig(int on)
     struct sigevent event = {.sigev_signo = jp_process.watching,
                              .sigev_notify = SIGEV_SIGNAL};
     event.sigev_value.sival_ptr = (void *)(uintptr_t)VALUE;
-    const int made =
+    int made =
         jp_clock_make_timer_sig(CLOCK_PROCESS_CPUTIME_ID, &event,
                                 JP_PROCESS_TIMER_NS, JP_PROCESS_TIMER_NS);
+    /* qemu-user keeps the last real-time signals for itself. */
+    if (made == -EINVAL && event.sigev_signo != jp_process.signal) {
+        event.sigev_signo = jp_process.signal;
+        made =
+            jp_clock_make_timer_sig(CLOCK_PROCESS_CPUTIME_ID, &event,
+                                    JP_PROCESS_TIMER_NS, JP_PROCESS_TIMER_NS);
+    }
     atomic_store(&allowed, made >= 0);
     if (made < 0)
         return made;

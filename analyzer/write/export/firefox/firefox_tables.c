@@ -74,8 +74,10 @@ static void number_tiers(struct jr_firefox *firefox)
     for (size_t i = 0; i < model->ntiers; i++) {
         const char *word = model->tiers[i].word;
         const uint32_t fresh = (uint32_t)firefox->nsubcategories + 1;
+        const uint8_t kind = model->functions[model->tiers[i].function].kind;
 
-        if (!word)
+        /* (A part of native code is no kind of JIT code.) */
+        if (!word || (kind != JR_FRAME_JIT && kind != JR_FRAME_JIT_UNNAMED))
             continue;
         firefox->words[i] = jr_table_put(&known, (uintptr_t)word, 0, fresh);
         if (firefox->words[i] == fresh)
