@@ -116,13 +116,15 @@ class Containers(Refused):
         self.assertEqual(run.lost(), 0)
 
     def test_no_timers_in_real_time(self):
-        """Nothing can be sampled then; it is said once, and the program goes
-        on."""
-        done = self.run_without("timer-create", program("shares"), "4", "0.1",
-                                "leaf", flags="JP_START JP_REALTIME", lines=1)
-        self.assertIn("refused its timer", done.err)
+        """One timer of the process stands in, which the report says."""
+        done = self.run_without("timer-create", program("shares"), "4", "0.5",
+                                "frame", flags="JP_START JP_REALTIME "
+                                               "JP_PERIOD=0.004")
         self.assertIn("total", done.out)
-        self.assertEqual(self.log_names(), [])
+        self.assertEqual(self.run_of().header["clock"], 2)
+        self.assertGreater(len(self.run_of().samples), 20)
+        self.assertIn("the kernel refused timers", self.summary(
+            program("shares"), "jprof-log")["note"])
 
 
 if __name__ == "__main__":
