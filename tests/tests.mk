@@ -20,8 +20,8 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT := $(UNIT_SRC:%.c=$(B)/%)
 UNIT_PRE := $(filter $(B)/tests/unit/test_pre_%,$(UNIT))
 UNIT_REP := $(filter-out $(UNIT_PRE),$(UNIT))
-PROG_SO := earlylib mallocspy nssmod_a nssmod_b spinlib stubs swap_a swap_b \
-  twin_a twin_b unversioned
+PROG_SO := earlylib gdbstate mallocspy nssmod_a nssmod_b spinlib stubs swap_a \
+  swap_b twin_a twin_b unversioned
 PROG_SRC := $(wildcard tests/programs/*.c)
 PROG_ALL := $(patsubst tests/programs/%.c,%,$(PROG_SRC))
 PROGRAMS := $(patsubst %,$(B)/tests/programs/%,$(filter-out $(PROG_SO),\

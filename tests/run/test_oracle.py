@@ -10,7 +10,7 @@ import re
 import subprocess
 import unittest
 
-from jprun import BUILD, ROOT, Case, need
+from jprun import BUILD, ROOT, Case, need, program
 
 ORACLE = os.path.join(BUILD, "tests", "oracle")
 LONG = bool(os.environ.get("ORACLE_LONG"))
@@ -130,7 +130,8 @@ class Oracle(Case):
             "ORACLE_OUT": self.path("oracle"), "ORACLE_MOST": "1",
             "ORACLE_SO": oracle("oracle.so"),
             "ORACLE_GDB": self.path("gdb"), "ORACLE_PLACES": str(PLACES),
-            "ORACLE_STEPS": str(STEPS)})
+            "ORACLE_STEPS": str(STEPS),
+            "LD_PRELOAD": program("gdbstate.so")})
         done = subprocess.run(
             [need("gdb"), "-batch", "-nx", "-x",
              os.path.join(ROOT, "tests", "oracle", "gdb_walk.py"), "--args",
