@@ -438,16 +438,25 @@ static int try_arm_sig(void)
     return error == 0;
 }
 
-/* Takes the clock that needs no POSIX timer, if there is one and the process
- * may have it. */
+/* The clock that needs no POSIX timer, for rates above the kernel tick's; NULL:
+ * there is none, or the process may not have it. */
+static const struct jp_clock_kind *
+without_timers_sig(const struct jp_clock_kind *kind)
+{
+    const struct jp_clock_kind *other = kind->without_timers;
+    return other != NULL && jp_config.period_ns < jp_process.tick_ns &&
+                   may_send_sig(other, jp_process.signal) &&
+                   (other->allowed == NULL || other->allowed())
+               ? other
+               : NULL;
+}
+
 static void leave_timers_sig(void)
 {
-    const struct jp_clock_kind *kind = jp_process.clock->without_timers;
-    if (kind == NULL || jp_config.period_ns >= jp_process.tick_ns ||
-        !may_send_sig(kind, jp_process.signal) ||
-        (kind->allowed != NULL && !kind->allowed()))
+    const struct jp_clock_kind *other = without_timers_sig(jp_process.clock);
+    if (other == NULL)
         return;
-    jp_process.clock = kind;
+    jp_process.clock = other;
     tell_clock_sig();
 }
 
@@ -490,8 +499,13 @@ static void fence_sig(struct jp_thread *thread)
         kind->fence(thread);
         return;
     }
+    const struct jp_clock_kind *next = jp_process.clock;
     jp_clock_stop_held_sig(thread);
-    thread->clock.kind = make_sig(thread);
+    if (next->arm(thread) != 0) {
+        next = kind->fenced;
+        next = next->arm(thread) == 0 ? next : NULL;
+    }
+    thread->clock.kind = next;
 }
 
 void jp_clock_fence_sig(void)
@@ -501,7 +515,8 @@ void jp_clock_fence_sig(void)
     if (kind->fence == NULL && kind->fenced == NULL)
         return;
     if (kind->fenced != NULL) {
-        jp_process.clock = kind->fenced;
+        const struct jp_clock_kind *other = without_timers_sig(kind);
+        jp_process.clock = other != NULL ? other : kind->fenced;
         tell_clock_sig();
     }
     for (uint32_t i = 0; i < count; i++) {

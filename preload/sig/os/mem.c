@@ -12,10 +12,9 @@
 #define JP_MEM __attribute__((visibility("hidden"), used))
 #define BARRIER() __asm__ volatile("" ::: "memory")
 
-/* Words at any address, that may be of any type (GCC's "may_alias"). */
-struct word {
-    uint64_t value;
-} __attribute__((packed, may_alias));
+/* A word at any address, of memory of any type (GCC's "may_alias").  (Where a
+ * machine has no such access, a structure would be copied by memcpy.) */
+typedef uint64_t any_word __attribute__((may_alias, aligned(1)));
 
 JP_MEM void *memcpy(void *restrict to, const void *restrict from, size_t size);
 JP_MEM void *memset(void *to, int byte, size_t size);
@@ -27,10 +26,10 @@ void *memcpy(void *restrict to, const void *restrict from, size_t size)
 {
     unsigned char *into = to;
     const unsigned char *source = from;
-    for (; size >= sizeof(struct word); size -= sizeof(struct word)) {
-        *(struct word *)into = *(const struct word *)source;
-        into += sizeof(struct word);
-        source += sizeof(struct word);
+    for (; size >= sizeof(any_word); size -= sizeof(any_word)) {
+        *(any_word *)into = *(const any_word *)source;
+        into += sizeof(any_word);
+        source += sizeof(any_word);
         BARRIER();
     }
     for (; size != 0; size--) {
@@ -43,9 +42,9 @@ void *memcpy(void *restrict to, const void *restrict from, size_t size)
 void *memset(void *to, int byte, size_t size)
 {
     unsigned char *into = to;
-    const struct word word = {(unsigned char)byte * 0x0101010101010101ULL};
+    const any_word word = (unsigned char)byte * 0x0101010101010101ULL;
     for (; size >= sizeof(word); size -= sizeof(word)) {
-        *(struct word *)into = word;
+        *(any_word *)into = word;
         into += sizeof(word);
         BARRIER();
     }
@@ -59,11 +58,11 @@ void *memset(void *to, int byte, size_t size)
 int memcmp(const void *left, const void *right, size_t size)
 {
     const unsigned char *a = left, *b = right;
-    for (; size >= sizeof(struct word); size -= sizeof(struct word)) {
-        if (((const struct word *)a)->value != ((const struct word *)b)->value)
+    for (; size >= sizeof(any_word); size -= sizeof(any_word)) {
+        if (*(const any_word *)a != *(const any_word *)b)
             break;
-        a += sizeof(struct word);
-        b += sizeof(struct word);
+        a += sizeof(any_word);
+        b += sizeof(any_word);
         BARRIER();
     }
     for (; size != 0; size--, a++, b++) {
