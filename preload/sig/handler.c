@@ -190,13 +190,17 @@ static uint64_t before_first_sig(const struct jp_clock_kind *kind,
 
 /* Has what the thread's first sample took count as jprof's: processes that live
  * for some milliseconds would seem to have used twice as much as they did, and
- * no tick that comes later would be there to stand for it. */
-static void after_first_sig(struct jp_thread *thread, uint64_t begin_ns)
+ * no tick that comes later would be there to stand for it.  The budget is not
+ * charged: the work comes once. */
+static void after_first_sig(struct jp_thread *thread, uint64_t begin_ns,
+                            struct jp_visit *visit)
 {
     const uint64_t end_ns = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
     if (thread->last.sampled_ns == 0 || end_ns <= begin_ns)
         return;
     jp_count_sig(JP_COUNT_MAKING_NS, end_ns - begin_ns);
+    visit->begin_ns += end_ns - begin_ns;
+    visit->cpu_ns += visit->cpu_ns != 0 ? end_ns - begin_ns : 0;
     jp_clock_skip_sig(thread, end_ns - begin_ns);
 }
 
@@ -221,7 +225,7 @@ own_clock_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
         const uint64_t begin_ns = before_first_sig(kind, thread);
         take_sig(thread, &thread->clock.budget, signal);
         if (begin_ns != 0)
-            after_first_sig(thread, begin_ns);
+            after_first_sig(thread, begin_ns, &visit);
         if (thread->last.due.probes)
             jp_budget_probe_sig(&thread->clock.budget, &visit);
         if (kind->done != NULL)
