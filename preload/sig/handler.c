@@ -31,13 +31,29 @@
 /* At most so many handlers are seen to wait for their first instruction. */
 #define HANDLERS_AT_ONCE 8U
 
+/* The context to which a thread is about to return from a handler, if the
+ * signal came before the first instruction of the return; else NULL. */
+static const ucontext_t *returning_sig(const ucontext_t *context)
+{
+    static const uint8_t code[] = JP_ARCH_SIGRETURN;
+    const uint64_t pc = jp_arch_pc_sig(context);
+    if ((int64_t)pc < 0 || (pc & 4095) > 4096 - sizeof(code) ||
+        memcmp((const void *)pc, code, sizeof(code)) != 0)
+        return NULL;
+    return (const ucontext_t *)(jp_arch_sp_sig(context) +
+                                JP_ARCH_SIGNAL_CONTEXT);
+}
+
 /* Signals that come at once are delivered one behind the other: each has its
  * frame on the stack, and the last one's handler runs first.  Returns the
- * context that lies below the frames of handlers that have not begun. */
+ * context that lies below the frames of handlers that have not begun, or are
+ * over. */
 static const ucontext_t *interrupted_sig(const ucontext_t *context)
 {
     for (unsigned i = 0; i < HANDLERS_AT_ONCE; i++) {
         const ucontext_t *below = jp_arch_entered_sig(context);
+        if (below == NULL)
+            below = returning_sig(context);
         if (below == NULL)
             break;
         context = below;

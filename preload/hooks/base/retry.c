@@ -200,7 +200,7 @@ uint64_t jp_retry_out(void)
 {
     struct jp_thread *thread = known_thread();
     if (thread != NULL)
-        jp_hrtimer_resume_sig(thread);
+        jp_hrtimer_before_handler_sig(thread);
     return thread != NULL ? atomic_exchange(&thread->hooks.entered, 0) : 0;
 }
 

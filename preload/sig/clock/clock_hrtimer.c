@@ -224,6 +224,21 @@ void jp_hrtimer_resume_sig(struct jp_thread *thread)
         set_sig(thread, used_sig(thread, 0));
 }
 
+/* (A moment that passed as the thread went to sleep is the wait's, to which the
+ * thread goes back, and not the handler's beginning.) */
+void jp_hrtimer_before_handler_sig(struct jp_thread *thread)
+{
+    struct jp_hrtimer *state = &thread->clock.hrtimer;
+    const uint64_t period = thread->clock.budget.period_ns;
+    if (!state->stopped || thread->clock.kind != &jp_clock_hrtimer)
+        return;
+    uint64_t used = used_sig(thread, 0);
+    if (used + period / 8 > state->moment_ns)
+        used =
+            state->moment_ns > period / 8 ? state->moment_ns - period / 8 : 0;
+    set_sig(thread, used);
+}
+
 void jp_hrtimer_leave_wait_sig(struct jp_thread *thread, uint64_t outer)
 {
     struct jp_hrtimer *state = &thread->clock.hrtimer;

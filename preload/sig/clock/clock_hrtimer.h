@@ -26,6 +26,10 @@ uint64_t jp_hrtimer_enter_wait_sig(struct jp_thread *thread, uint64_t frame,
  * before or during the call. */
 void jp_hrtimer_leave_wait_sig(struct jp_thread *thread, uint64_t outer);
 
+/* Called before a handler of the program's, which may have interrupted a wait:
+ * sets the thread's timer again if it is stopped. */
+void jp_hrtimer_before_handler_sig(struct jp_thread *thread);
+
 /* Sets the thread's timer again if it is stopped: the calling thread is about
  * to compute.  Keeps nothing else. */
 void jp_hrtimer_resume_sig(struct jp_thread *thread);
