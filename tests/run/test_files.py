@@ -54,7 +54,7 @@ class NoDescriptorFree(Case):
         done = self.run_program(
             need("prlimit"), "--nofile=16", "env", "LD_PRELOAD=" + LIBRARY,
             program("lastfd"), preload=None,
-            flags="JP_START JP_PERIOD=0.001")
+            flags="JP_START JP_PERIOD=0.001 JP_FIRST=0.02")
         self.assertEqual(done.status, 0)
         self.assertEqual(len(done.err.splitlines()), 1, done.err)
         self.assertIn("profiling is off", done.err)
