@@ -237,7 +237,7 @@ static void test_short_bursts(void **state)
                 .wait = HOOKED};
             run(&program, 400 * MS);
         }
-        assert_true(interrupts < (fake.now_ns - begin) / periods[i] * 2);
+        assert_true(interrupts < (fake.now_ns - begin) / periods[i] * 4);
         for (unsigned k = 0; k < FUNCTIONS; k++) {
             const double off = (double)sampled[k] / (double)used[k] - 1;
             if (fabs(off) > 0.03)

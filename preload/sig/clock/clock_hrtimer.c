@@ -46,8 +46,8 @@
 #define STOPPING_CALLS 4U
 
 /* From so many early signals on since the last sample, the thread computes in
- * bursts that are short beside a period.  The timer then expires once in a
- * period of real time, at a random moment, until a signal finds the thread
+ * bursts that are short beside a period.  The timer then expires four times in
+ * a period of real time, at random moments, until a signal finds the thread
  * computing and the stratum's moment passed: in a short burst each place is
  * found alike. */
 #define SHORT_BURSTS 4U
@@ -103,7 +103,8 @@ static void set_sig(struct jp_thread *thread, uint64_t used_ns)
     struct jp_hrtimer *state = &thread->clock.hrtimer;
     uint64_t left = state->moment_ns > used_ns ? state->moment_ns - used_ns : 1;
     if (has_short_bursts_sig(state))
-        left = jp_clock_random_sig(thread->tid, thread->clock.budget.period_ns);
+        left = jp_clock_random_sig(thread->tid,
+                                   thread->clock.budget.period_ns / 2);
     state->expires_ns = jp_sys_clock_sig(CLOCK_MONOTONIC) + left;
     state->stopped = 0;
     jp_clock_set_timer_sig(thread->clock.timer, left, 0);
