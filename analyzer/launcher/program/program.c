@@ -138,7 +138,7 @@ static int reap(struct jl_program *program)
     return 1;
 }
 
-/* Waits for a signal, and looks after the program while there is none. */
+/* Looks after the program until a signal comes. */
 static int await_signal(const struct jl_program *program, const sigset_t *set,
                         siginfo_t *info, int *look_ms)
 {

@@ -39,7 +39,7 @@ static void ensure_room(struct plain *plain)
     plain->data = jr_realloc(plain->data, plain->room, 1);
 }
 
-/* Unpacks gzip's members, of which a file may have several. */
+/* Unpacks a gzip file, which may have several members. */
 static const char *inflate_all(uint8_t *data, size_t size, size_t most,
                                struct plain *plain)
 {

@@ -7,8 +7,7 @@
 
 #include "hooks/base/real.h"
 
-/* Whether a system call waits for a futex, with a time-out: without one the
- * kernel makes the call again by itself. */
+/* Whether a system call waits for a futex. */
 int jp_futex_waits(const long a[7]);
 
 /* Makes such a call, again with the time that is left where only jprof's
