@@ -31,14 +31,19 @@
 /* At most so many handlers are seen to wait for their first instruction. */
 #define HANDLERS_AT_ONCE 8U
 
+/* Where jp_handler_sig returns to: a few instructions of the C library or the
+ * kernel's vDSO that make the system call rt_sigreturn. */
+static _Atomic uint64_t returns_to;
+#define RETURN_BYTES 12U /* the longest so far has 9 (x86-64) */
+
 /* The context to which a thread is about to return from a handler, if the
- * signal came before the first instruction of the return; else NULL. */
+ * signal came before the first instruction of the return; else NULL.  (The
+ * memory at pc is not read: a program that calls a function at NULL has a pc
+ * that cannot be.) */
 static const ucontext_t *returning_sig(const ucontext_t *context)
 {
-    static const uint8_t code[] = JP_ARCH_SIGRETURN;
-    const uint64_t pc = jp_arch_pc_sig(context);
-    if ((int64_t)pc < 0 || (pc & 4095) > 4096 - sizeof(code) ||
-        memcmp((const void *)pc, code, sizeof(code)) != 0)
+    if (jp_arch_pc_sig(context) !=
+        atomic_load_explicit(&returns_to, memory_order_relaxed))
         return NULL;
     return (const ucontext_t *)(jp_arch_sp_sig(context) +
                                 JP_ARCH_SIGNAL_CONTEXT);
@@ -433,11 +438,6 @@ static void dispatch_sig(int number, siginfo_t *info, void *context)
 /* The linker's bounds of JP_GATE_SECTION. */
 extern const char __start_jp_handler[] __attribute__((visibility("hidden")));
 extern const char __stop_jp_handler[] __attribute__((visibility("hidden")));
-
-/* Where jp_handler_sig returns to: a few instructions of the C library or the
- * kernel's vDSO that make the system call rt_sigreturn. */
-static _Atomic uint64_t returns_to;
-#define RETURN_BYTES 12U /* the longest so far has 9 (x86-64) */
 
 int jp_handler_is_at_sig(uint64_t pc)
 {

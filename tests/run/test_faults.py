@@ -104,6 +104,28 @@ class Stacks(Case):
         self.assertGreater(deep, total / 5)
 
 
+class NoCode(Case):
+    """A call of a function at NULL (programs/nullcall.c): the clock's signal
+    comes together with SIGSEGV, so that the code below cannot be read."""
+
+    def test_goes_on_behind_the_call(self):
+        for walker in "auto", "fp", "cfi":
+            with self.subTest(walker=walker):
+                done = self.run_program(
+                    program("nullcall"), "1",
+                    flags="JP_START JP_PERIOD=0.00025 JP_STACK=" + walker)
+                self.assertEqual((done.status, done.out, done.err),
+                                 (0, "calls\n", ""))
+
+    def test_caller_of_the_missing_function(self):
+        self.run_program(program("nullcall"), "1", flags=FAST)
+        stacks = self.collapsed(program("nullcall"), "jprof-log")
+        missing = [stack for stack, _ in stacks if "[unknown]" in stack]
+        self.assertGreater(len(missing), 0)
+        for stack in missing:
+            self.assertEqual(stack[stack.index("[unknown]") - 1], "main")
+
+
 class Cut(Case):
     """Somebody cuts the log short while it is written."""
 

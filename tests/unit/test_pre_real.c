@@ -25,16 +25,24 @@
 extern struct jp_door __start_jp_doors[] JP_HIDDEN;
 extern struct jp_door __stop_jp_doors[] JP_HIDDEN;
 
-/* What the loader finds behind this executable for NAME or NAME@VERSION. */
+/* What the loader finds behind this executable for NAME or NAME@VERSION.  A
+ * relocation with a version is satisfied by a symbol that has none, as those of
+ * the sanitizers' libraries; dlvsym passes them over (glibc, check_match in
+ * elf/dl-lookup.c). */
 static void *by_loader(const char *wanted)
 {
     char name[64];
+    Dl_info info;
     const char *at = strchr(wanted, '@');
     if (at == NULL)
         return dlsym(RTLD_NEXT, wanted);
     assert_true((size_t)(at - wanted) < sizeof(name));
     memcpy(name, wanted, (size_t)(at - wanted));
     name[at - wanted] = '\0';
+    void *newest = dlsym(RTLD_NEXT, name);
+    if (newest != NULL && dladdr(newest, &info) != 0 &&
+        strstr(info.dli_fname, "san.so") != NULL)
+        return newest;
     return dlvsym(RTLD_NEXT, name, at + 1);
 }
 

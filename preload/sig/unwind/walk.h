@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "sig/arch/arch.h"
+#include "sig/code/maps.h"
 #include "sig/os/foreign.h"
 #include "jp_limits.h"
 #include "jp_log.h"
@@ -78,6 +80,14 @@ static inline int jp_walk_read_sig(struct jp_walk *walk, uint64_t address,
         return jp_walk_safe_read_sig(walk, address, word);
     *word = jp_foreign_word_sig(address);
     return 1;
+}
+
+/* Whether the code at the interrupted pc can be read.  It cannot where a
+ * program called a function that is not there, and its handler for that fault
+ * has not begun: the walk begins below that handler. */
+static inline int jp_walk_has_code_sig(const struct jp_walk *walk)
+{
+    return jp_maps_executable_sig(walk->buffer, jp_arch_pc_sig(walk->context));
 }
 
 /* Adds a frame.  Returns 0 when the walk must stop. */

@@ -58,9 +58,13 @@ static int end_sig(const struct jp_walk *walk,
  * so. */
 static int frameless_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
 {
-    if (walk->total != 1)
-        return 0;
-    int offset = jp_arch_frameless_sig(walk->context);
+    /* A call of code that is not there has only pushed its return address. */
+    int offset = JP_ARCH_CALL_PUSHES - 1;
+    if (jp_maps_executable_sig(walk->buffer, frame->pc)) {
+        if (walk->total != 1)
+            return 0;
+        offset = jp_arch_frameless_sig(walk->context);
+    }
     uint64_t at = frame->registers[JP_ARCH_SP] + (uint64_t)offset;
     if (offset < 0 || !jp_walk_inside_sig(walk, at))
         return 0;
@@ -82,7 +86,8 @@ static int stub_sig(struct jp_walk *walk, struct jp_walk_frame *frame)
     uint64_t pushed = 0;
     const uint64_t caller = jp_arch_strip_sig(frame->registers[JP_ARCH_RA]);
     if (!frame->interrupted || walk->total != 1 ||
-        !jp_arch_stub_sig(walk->context, &pushed) ||
+        (jp_walk_has_code_sig(walk) &&
+         !jp_arch_stub_sig(walk->context, &pushed)) ||
         jp_maps_anonymous_sig(frame->pc) ||
         !jp_maps_executable_sig(walk->buffer, caller) ||
         !jp_walk_up_sig(walk, frame, frame->registers[JP_ARCH_SP] + pushed,
@@ -375,9 +380,11 @@ static int look_up_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
     if (cached && (rule->kind != JP_CFI_NONE || exact))
         return GOING;
     if (!jp_maps_executable_sig(walk->buffer, pc)) {
+        rule->kind = JP_CFI_NONE;
+        if (frame->interrupted)
+            return GOING; /* a call of code that is not there */
         /* The code that a signal's handler returns to may be the first of its
          * mapping. */
-        rule->kind = JP_CFI_NONE;
         if (!exact && jp_maps_executable_sig(walk->buffer, frame->pc))
             find_end_sig(walk, frame, rule);
         return rule->kind == JP_CFI_SIGNAL ? GOING : JP_REASON_NO_RULE;
@@ -442,7 +449,7 @@ static int walk_sig(struct jp_walk *walk, int follow)
             break;
         if (jp_thread_is_start_sig(frame.pc))
             return frame.lost ? jp_walk_started_sig(walk) : JP_REASON_ROOT;
-        if (frame.pc == 0)
+        if (frame.pc == 0 && !frame.interrupted)
             return jp_walk_root_sig(walk, 0);
         reason = find_sig(walk, &frame, &rule);
         if (reason == GOING && !push_sig(walk, &frame))

@@ -36,7 +36,10 @@ static enum jp_reason end_sig(const struct jp_walk *walk, uint64_t fp,
  * instruction, and would hide its caller: its return address is at sp. */
 static void push_frameless_sig(struct jp_walk *walk)
 {
-    int offset = jp_arch_frameless_sig(walk->context);
+    /* A call of code that is not there has only pushed its return address. */
+    int offset = jp_walk_has_code_sig(walk)
+                     ? jp_arch_frameless_sig(walk->context)
+                     : JP_ARCH_CALL_PUSHES - 1;
     uint64_t at = walk->low + (uint64_t)offset;
     if (offset < 0 || at + 8 > walk->high)
         return;
