@@ -52,6 +52,15 @@ static void make_contexts(void)
 #endif
 }
 
+static void set_sp(ucontext_t *context, uintptr_t sp)
+{
+#if defined(__x86_64__)
+    context->uc_mcontext.gregs[REG_RSP] = (greg_t)sp;
+#else
+    context->uc_mcontext.sp = sp;
+#endif
+}
+
 static struct fake_timer *timer_of(struct jp_thread *thread)
 {
     return &fake.timers[thread->clock.timer];
@@ -315,6 +324,48 @@ static void test_long_call(void **state)
     end(thread);
 }
 
+/* The thread that has a signal before the next time its timer is set. */
+static struct jp_thread *to_signal;
+
+static int signal_before(long number, const long arguments[5], long *result)
+{
+    static ucontext_t in_hook;
+    struct jp_thread *thread = to_signal;
+    (void)arguments, (void)result;
+    if (number != SYS_timer_settime || thread == NULL)
+        return 0;
+    to_signal = NULL;
+    in_hook = computing;
+    set_sp(&in_hook, (uintptr_t)stack);
+    expire(thread, &in_hook);
+    return 0;
+}
+
+/* A signal that comes while a hook is about to stop the timer, or to set it
+ * again, leaves the thread a timer that expires. */
+static void test_signal_in_hook(void **state)
+{
+    (void)state;
+    use(4 * MS);
+    struct jp_thread *thread = begin();
+    const uint64_t frame = (uint64_t)(uintptr_t)&stack[16];
+    fake.answers = signal_before;
+    for (unsigned i = 0; i < 1000; i++) {
+        fake.cpu_ns += random_to(MS);
+        fake.now_ns += random_to(MS);
+        to_signal = random_to(2) != 0 ? thread : NULL;
+        const uint64_t outer = jp_hrtimer_enter_wait_sig(thread, frame, CALL);
+        if (timer_of(thread)->due_ns != 0 && random_to(2) != 0)
+            expire(thread, &waiting);
+        fake.now_ns += 20 * MS;
+        to_signal = random_to(2) != 0 ? thread : NULL;
+        jp_hrtimer_leave_wait_sig(thread, outer);
+        assert_true(timer_of(thread)->due_ns != 0);
+    }
+    to_signal = NULL;
+    end(thread);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +376,7 @@ int main(void)
         cmocka_unit_test_setup(test_rhythm_of_the_period, set_up),
         cmocka_unit_test_setup(test_lengths, set_up),
         cmocka_unit_test_setup(test_long_call, set_up),
+        cmocka_unit_test_setup(test_signal_in_hook, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -208,8 +208,12 @@ uint64_t jp_hrtimer_enter_wait_sig(struct jp_thread *thread, uint64_t frame,
     if (*stopping_sig(state) != 0 && !state->stopped &&
         !has_short_bursts_sig(state) &&
         thread->clock.kind == &jp_clock_hrtimer) {
-        state->stopped = 1;
+        /* A signal that comes just before this call sets the timer again, and
+         * the call stops it: so it counts as stopped from here on, and not
+         * before. */
         jp_clock_set_timer_sig(thread->clock.timer, 0, 0);
+        atomic_signal_fence(memory_order_seq_cst);
+        state->stopped = 1;
     }
     /* A hook around this one that a jump has left is no longer there. */
     return outer > frame ? outer : 0;
