@@ -42,6 +42,7 @@ struct beat {
     uint64_t next_ns;
     _Atomic uint32_t wakes;
     uint32_t seen;
+    int over; /* its thread is about to end */
     uint64_t used[FUNCTIONS];
 };
 
@@ -233,7 +234,10 @@ static struct beat beats[THREADS_MAX];
 
 static void wake_sigwait(struct beat *beat)
 {
-    pthread_kill(waiters[beat - beats], SIGRTMIN + 5);
+    pthread_mutex_lock(&beat->mutex);
+    if (!beat->over)
+        pthread_kill(waiters[beat - beats], SIGRTMIN + 5);
+    pthread_mutex_unlock(&beat->mutex);
 }
 
 static const struct {
@@ -280,6 +284,9 @@ static void *run(void *data)
         else
             beat->next_ns = now;
     }
+    pthread_mutex_lock(&beat->mutex);
+    beat->over = 1;
+    pthread_mutex_unlock(&beat->mutex);
     return NULL;
 }
 

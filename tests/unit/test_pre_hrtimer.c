@@ -75,8 +75,9 @@ static uint64_t expire(struct jp_thread *thread, const ucontext_t *context)
                                      .now_ns = fake.now_ns,
                                      .interrupted = context};
     struct jp_due weight = {0};
-    timer_of(thread)->due_ns = 0;
-    if (!jp_clock_due_sig(thread->clock.kind, thread, &signal, &weight))
+    if (thread->clock.timer >= 0)
+        timer_of(thread)->due_ns = 0;
+    if (!jp_clock_due_sig(&jp_clock_hrtimer, thread, &signal, &weight))
         return 0;
     samples++;
     return weight.cpu;
@@ -366,6 +367,31 @@ static void test_signal_in_hook(void **state)
     end(thread);
 }
 
+static int expire_at_once(long number, const long arguments[5], long *result)
+{
+    const struct itimerspec *when = (const struct itimerspec *)arguments[2];
+    if (number != SYS_timer_settime ||
+        (when->it_value.tv_sec == 0 && when->it_value.tv_nsec == 0))
+        return 0;
+    fake.answers = NULL;
+    *result = fake_set(arguments[0], when);
+    fake.timers[arguments[0]].due_ns = 0;
+    expire(jp_thread_by_tid_sig(TID), &computing);
+    return 1;
+}
+
+/* The timer expires before the call that sets it for the first time returns. */
+static void test_signal_at_once(void **state)
+{
+    (void)state;
+    use(4 * MS);
+    fake.answers = expire_at_once;
+    struct jp_thread *thread = begin();
+    assert_null(fake.answers);
+    assert_true(timer_of(thread)->due_ns != 0);
+    end(thread);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,6 +403,7 @@ int main(void)
         cmocka_unit_test_setup(test_lengths, set_up),
         cmocka_unit_test_setup(test_long_call, set_up),
         cmocka_unit_test_setup(test_signal_in_hook, set_up),
+        cmocka_unit_test_setup(test_signal_at_once, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

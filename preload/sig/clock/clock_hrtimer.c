@@ -273,11 +273,13 @@ static int arm_sig(struct jp_thread *thread)
     state->stopped = 0;
     state->early = 0;
     state->fired_ns = 0;
-    const int timer =
-        jp_clock_thread_timer_sig(thread, CLOCK_MONOTONIC, state->moment_ns, 0);
+    /* The first signal may come at once, and sets the timer again: its id is
+     * stored before it runs. */
+    const int timer = jp_clock_thread_timer_sig(thread, CLOCK_MONOTONIC, 0, 0);
     if (timer < 0)
         return timer;
     thread->clock.timer = timer;
+    jp_clock_set_timer_sig(timer, state->moment_ns, 0);
     return 0;
 }
 
