@@ -67,7 +67,7 @@ static uint64_t expire(struct jp_thread *thread, const ucontext_t *context)
                                      .interrupted = context};
     struct jp_due weight = {0};
     timer_of(thread)->due_ns = 0;
-    if (!jp_clock_due_sig(thread->clock.kind, thread, &signal, &weight))
+    if (!take_due(thread->clock.kind, thread, &signal, &weight))
         return 0;
     samples++;
     return weight.cpu;

@@ -177,16 +177,17 @@ static void count_sig(struct jp_thread *thread, uint64_t now_ns,
     due->counted_ns = (gap < period ? gap : period) / EARLY_PART;
 }
 
-static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
-                   struct jp_due *due)
+static enum jp_observed observe_sig(struct jp_pass *pass)
 {
+    struct jp_thread *thread = pass->thread;
+    struct jp_due *due = &pass->due;
     const struct jp_hrtimer *state = &thread->clock.hrtimer;
-    const int in_hook = is_in_hook_sig(state, signal->interrupted);
-    const int waits = jp_arch_waited_sig(signal->interrupted, in_hook);
+    const int in_hook = is_in_hook_sig(state, pass->signal.interrupted);
+    const int waits = jp_arch_waited_sig(pass->signal.interrupted, in_hook);
     const uint64_t used = used_sig(thread, waits);
     if (!waits || !has_short_bursts_sig(state))
         due->cpu = take_due_sig(thread, used + (waits ? 0 : EARLY_NS));
-    count_sig(thread, signal->now_ns, due);
+    count_sig(thread, pass->signal.now_ns, due);
     /* (Outside of hooks, a thread that is about to make a system call looks
      * like one that waits in it.  If the timer was early, it was off the
      * CPU.) */
@@ -194,7 +195,7 @@ static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
         stop_sig(thread, in_hook);
     else
         set_sig(thread, used);
-    return due->cpu != 0;
+    return due->cpu != 0 ? JP_OBSERVED_DUE : JP_OBSERVED_NONE;
 }
 
 uint64_t jp_hrtimer_enter_wait_sig(struct jp_thread *thread, uint64_t frame,
@@ -341,7 +342,7 @@ const struct jp_clock_kind jp_clock_hrtimer = {
     .fenced = &jp_clock_timer,
     .owns = jp_clock_timer_owns_sig,
     .find = jp_clock_timer_find_sig,
-    .due = due_sig,
+    .observe = observe_sig,
     .untaken = untaken_sig,
     .arm = arm_sig,
     .disarm = jp_clock_timer_disarm_sig,

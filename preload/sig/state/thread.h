@@ -217,9 +217,8 @@ struct jp_thread_name {
     char text[16];             /* as last written to the map */
 };
 
-/* The last sample, or the current one.  Written by sampling. */
+/* The last sample.  Written by sampling. */
 struct jp_thread_last {
-    struct jp_due due;   /* the time that the current signal accounts for */
     uint64_t sampled_ns; /* when the stack was walked */
     uint8_t reason;      /* why that walk ended, enum jp_reason */
 };

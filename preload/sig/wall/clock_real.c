@@ -207,7 +207,7 @@ static void find_sig(struct jp_thread *thread, const ucontext_t *context,
                                         jp_arch_first_sig(context), found->now);
     /* blocks 0: the thread was not yet back in its wait when this signal came.
      * blocks 1: it may also have blocked in another wait, if the one before
-     * ended while the handler ran; comparing the stacks tells (compare_sig).
+     * ended while the handler ran; comparing the stacks tells (compared_sig).
      * That the wait has ended is concluded only after a signal in time, which
      * surely let the thread back into it.  blocks 2: it may have been woken
      * for nothing. */
@@ -333,21 +333,16 @@ static int look_sig(struct jp_thread *thread, const struct jp_signal *signal,
     return 0;
 }
 
-/* Compares the stacks of a thread that seems to be in the same wait as at the
- * last signal, or on its way back into it. */
-static void compare_sig(struct jp_thread *thread,
-                        const struct jp_signal *signal)
+/* Takes over how the stacks compare of a thread that seems to be in the same
+ * wait as at the last signal, or on its way back into it. */
+static void compared_sig(struct jp_found *found, enum jp_stack stack)
 {
-    struct jp_found *found = &thread->clock.watch.found;
-    if (!found->same && !found->returns)
-        return;
-    const int same = signal->same(thread, signal->interrupted, found->now);
     if (found->returns) {
-        found->returns = same > 0;
+        found->returns = stack == JP_STACK_SAME;
         return;
     }
-    found->same = same > 0;
-    found->other = same == 0;
+    found->same = found->same && stack == JP_STACK_SAME;
+    found->other = stack == JP_STACK_OTHER;
 }
 
 /* Works out what the sample stands for, and begins the next stratum. */
@@ -394,14 +389,20 @@ static void weigh_sig(struct jp_thread *thread, struct jp_due *weight)
     weight->probes = weight->running != 0 && !watch->was_parked;
 }
 
-static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
-                   struct jp_due *due)
+static enum jp_observed observe_sig(struct jp_pass *pass)
 {
-    if (!look_sig(thread, signal, due))
-        return 0;
-    compare_sig(thread, signal);
-    weigh_sig(thread, due);
-    return 1;
+    const struct jp_found *found = &pass->thread->clock.watch.found;
+    if (!look_sig(pass->thread, &pass->signal, &pass->due))
+        return JP_OBSERVED_NONE;
+    return found->same || found->returns ? JP_OBSERVED_COMPARE
+                                         : JP_OBSERVED_DUE;
+}
+
+static void account_sig(struct jp_pass *pass)
+{
+    compared_sig(&pass->thread->clock.watch.found,
+                 (enum jp_stack)pass->walk.stack);
+    weigh_sig(pass->thread, &pass->due);
 }
 
 /* The time that no sample covers, taken to have passed where the last signal
@@ -489,7 +490,7 @@ static int ensure_cpu_wakeup_sig(struct jp_thread *thread)
 }
 
 /* Sets the thread's timers for the next stratum. */
-static void done_sig(struct jp_thread *thread)
+static void schedule_sig(struct jp_thread *thread)
 {
     struct jp_watch *watch = &thread->clock.watch;
     if (watch->parked && !ensure_cpu_wakeup_sig(thread)) {
@@ -538,9 +539,10 @@ const struct jp_clock_kind jp_clock_real = {
     .count_filtered = JP_COUNT_NO_TIMER_FILTER,
     .owns = jp_clock_timer_owns_sig,
     .find = jp_clock_timer_find_sig,
-    .due = due_sig,
+    .observe = observe_sig,
+    .account = account_sig,
     .untaken = untaken_sig,
-    .done = done_sig,
+    .schedule = schedule_sig,
     .flush = flush_sig,
     .arm = arm_sig,
     .disarm = jp_clock_timer_disarm_sig,
