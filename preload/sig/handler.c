@@ -224,9 +224,13 @@ static void after_first_sig(struct jp_thread *thread, uint64_t begin_ns,
 }
 
 /* Whether samples are due at a signal of the thread's own clock; fills
- * pass->due. */
-static int is_due_sig(const struct jp_clock_kind *kind, struct jp_pass *pass)
+ * pass->due.  (Not inlined: the look is dead when the samples are taken, below
+ * which the handler uses the most stack.) */
+__attribute__((noinline)) static int
+is_due_sig(const struct jp_clock_kind *kind, struct jp_pass *pass)
 {
+    struct jp_look look = {0};
+    pass->look = &look;
     const enum jp_observed observed = kind->observe(pass);
     if (observed == JP_OBSERVED_NONE)
         return 0;

@@ -21,12 +21,13 @@ static const uint32_t code[16] __attribute__((aligned(64))) = {
 };
 
 static uint64_t counts[JP_COUNT_COUNT];
-static int same;          /* the answer to whether a stack is, */
-static unsigned asked;    /* and how often that was asked, */
-static uint64_t asking;   /* and the time that it takes */
-static uint64_t found_sp; /* the stack pointer that signals find, */
-static struct jp_due sum; /* all that the samples stand for, */
-static unsigned looks;    /* and how many signals those were */
+static int same;                 /* the answer to whether a stack is, */
+static unsigned asked;           /* and how often that was asked, */
+static uint64_t asking;          /* and the time that it takes */
+static uint64_t found_sp;        /* the stack pointer that signals find, */
+static struct jp_due sum;        /* all that the samples stand for, */
+static unsigned looks;           /* and how many signals those were */
+static struct jp_look last_look; /* the last signal's */
 
 static int set_up(void **state)
 {
@@ -112,6 +113,8 @@ static int signal_of(int timer, struct jp_thread *thread, enum found found,
     const struct jp_signal signal = {SIGALRM, &info, &context, fake.now_ns,
                                      &context};
     struct jp_pass pass = pass_of(thread, &signal);
+    memset(&last_look, 0, sizeof(last_look));
+    pass.look = &last_look;
     info.si_timerid = timer;
     set_pc(&context, found);
     const enum jp_observed observed = jp_clock_real.observe(&pass);

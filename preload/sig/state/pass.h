@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+struct jp_look;
 struct jp_thread;
 
 /* A signal, as its handler got it. */
@@ -61,6 +62,8 @@ struct jp_pass {
     struct jp_signal signal;  /* of samples that no clock's signal asks for:
                                  `interrupted` alone */
     struct jp_thread *thread; /* the calling thread */
+    struct jp_look *look;     /* zeros before the row's observe, which may fill
+                                 it for account; it is dead after that */
     struct jp_due due;
     struct jp_pass_walk walk;
 };
