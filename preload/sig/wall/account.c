@@ -9,6 +9,7 @@
 #include "account.h"
 
 #include "classify.h"
+#include "heuristics.h"
 #include "less.h"
 #include "schedule.h"
 #include "sig/state/clock_kind.h"
@@ -74,7 +75,7 @@ void jp_account_used_sig(struct jp_wall *wall, const struct jp_given *given,
     const struct jp_finding *found = &look->found;
     const uint64_t all = found->used_ns + wall->seen.ours_ns;
     const int ours = found->same || found->returns;
-    const int doubted = found->still && !found->same;
+    const int doubted = JP_HEURISTIC(DOUBT) && found->still && !found->same;
     uint64_t due = ours ? 0 : found->used_ns;
     uint64_t cost = given->cost_ns;
     result->looking_ns = 0;
@@ -85,7 +86,7 @@ void jp_account_used_sig(struct jp_wall *wall, const struct jp_given *given,
     }
     if (found->blocks == 0 && !ours)
         due = all;
-    else if (found->waited && !doubted)
+    else if (JP_HEURISTIC(COST) && found->waited && !doubted)
         due -= jp_less_sig(due, cost);
     if (all > due)
         result->looking_ns = all - due;
@@ -97,7 +98,9 @@ void jp_account_used_sig(struct jp_wall *wall, const struct jp_given *given,
     }
     balance->balance_ns = balance->remainder_ns + balance->tail_ns;
     balance->remainder_ns += (int64_t)due;
-    balance->tail_ns = wall->stratum.memoryless ? 0 : (int64_t)(due / 2);
+    balance->tail_ns = wall->stratum.memoryless || !JP_HEURISTIC(TAIL)
+                           ? 0
+                           : (int64_t)(due / 2);
 }
 
 /* Whether a sample that found the thread in a wait stands for CPU time.  Going
@@ -109,7 +112,7 @@ void jp_account_used_sig(struct jp_wall *wall, const struct jp_given *given,
 static int in_call_sig(struct jp_wall_balance *balance,
                        const struct jp_finding *found, uint64_t all)
 {
-    if (found->same || found->returns ||
+    if (!JP_HEURISTIC(IN_CALL) || found->same || found->returns ||
         balance->balance_ns <= OWED * (int64_t)all)
         return 0;
     balance->remainder_ns -= (int64_t)all;
@@ -167,8 +170,8 @@ static void running_sig(struct jp_wall_balance *balance, uint64_t all,
 {
     const int64_t one = (int64_t)all, most = LENT * one;
     const int64_t room = clamp_sig(most - balance->lent_ns + one, 0, 2 * one);
-    const int64_t running =
-        clamp_sig(one + balance->balance_ns / LEAN, 0, room);
+    const int64_t lean = JP_HEURISTIC(LEAN) ? balance->balance_ns / LEAN : 0;
+    const int64_t running = clamp_sig(one + lean, 0, room);
     const int64_t lent = balance->lent_ns + running - one;
     const int64_t ready = clamp_sig(-most - lent, 0, one);
     balance->remainder_ns -= running;
@@ -184,7 +187,8 @@ static void split_sig(uint64_t period, uint64_t now, uint64_t drawn,
                       struct jp_due *due)
 {
     uint64_t *part = due->ready != 0 ? &due->ready : &due->blocked;
-    if (now < drawn || now - drawn < period || *part <= now - drawn)
+    if (!JP_HEURISTIC(SPLIT) || now < drawn || now - drawn < period ||
+        *part <= now - drawn)
         return;
     due->after = now - drawn;
     due->after_ready = part == &due->ready;
@@ -243,7 +247,7 @@ static void give_all_sig(struct jp_wall *wall, const struct jp_given *given,
             due->running = all;
         else
             due->blocked = off_cpu_sig(balance, all);
-    } else if (now - stratum->moment_ns > LATE_NS &&
+    } else if (JP_HEURISTIC(LATE) && now - stratum->moment_ns > LATE_NS &&
                used < MANY * (int64_t)all) {
         due->ready = off_cpu_sig(balance, all);
     } else {
@@ -302,9 +306,10 @@ static void stay_sig(struct jp_wall *wall, const struct jp_look *look,
                            : stratum->end_ns;
 }
 
-void jp_account_sample_sig(struct jp_wall *wall, const struct jp_given *given,
-                           const struct jp_look *look, uint64_t length_ns,
-                           struct jp_accounted *result)
+uint64_t jp_account_sample_sig(struct jp_wall *wall,
+                               const struct jp_given *given,
+                               const struct jp_look *look, uint64_t length_ns,
+                               struct jp_accounted *result)
 {
     const uint64_t before = wall->balance.given_ns;
     if (look->found.ends)
@@ -313,13 +318,13 @@ void jp_account_sample_sig(struct jp_wall *wall, const struct jp_given *given,
         stay_sig(wall, look, result);
     else
         give_sig(wall, given, look, result);
-    result->covered_ns = wall->balance.given_ns - before;
+    return wall->balance.given_ns - before;
 }
 
 /* Whether a parked thread's last wait may have been followed by others. */
 static int is_guessed_sig(const struct jp_wall *wall, const struct jp_end *end)
 {
-    if (!wall->stratum.parked || !wall->wait.waits)
+    if (!JP_HEURISTIC(GUESSED) || !wall->stratum.parked || !wall->wait.waits)
         return 0;
     return end->own ? jp_classify_blocks_sig(wall, end->switches, end->runs) > 1
                     : end->ran_ns > JP_CLASSIFY_SAME_NS;

@@ -16,7 +16,7 @@
 struct jp_accounted {
     struct jp_due *due;  /* filled */
     uint64_t begin_ns;   /* where the next stratum begins */
-    uint64_t covered_ns; /* by how much given_ns grew */
+    uint64_t late_ns;    /* how long after its moment the signal was handled */
     uint64_t looking_ns; /* CPU time that was jprof's own doing */
     uint64_t learned_ns; /* CPU time that this look cost a waiting thread; only
                             if learns is set */
@@ -31,10 +31,11 @@ void jp_account_used_sig(struct jp_wall *wall, const struct jp_given *given,
                          struct jp_accounted *result);
 
 /* Gives the time that the sample stands for to the thread's state at it.
- * length_ns: of the next stratum. */
-void jp_account_sample_sig(struct jp_wall *wall, const struct jp_given *given,
-                           const struct jp_look *look, uint64_t length_ns,
-                           struct jp_accounted *result);
+ * length_ns: of the next stratum.  Returns the time by which given_ns grew. */
+uint64_t jp_account_sample_sig(struct jp_wall *wall,
+                               const struct jp_given *given,
+                               const struct jp_look *look, uint64_t length_ns,
+                               struct jp_accounted *result);
 
 /* The time up to until_ns that no sample covers when the thread or its profile
  * ends, taken to have passed where the last signal found the thread.  No more

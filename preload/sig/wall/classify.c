@@ -6,6 +6,7 @@
 #include "classify.h"
 
 #include "delay.h"
+#include "heuristics.h"
 #include "less.h"
 #include "queues.h"
 #include "sig/os/sys.h"
@@ -54,8 +55,8 @@ static int is_shared_sig(const struct jp_wall *wall,
 static int slow_return_sig(const struct jp_wall *wall,
                            const struct jp_look *look)
 {
-    return wall->stratum.fence_ns != 0 && wall->wait.waits &&
-           look->found.blocks == 1 &&
+    return JP_HEURISTIC(SLOW_RETURN) && wall->stratum.fence_ns != 0 &&
+           wall->wait.waits && look->found.blocks == 1 &&
            look->seen.now_ns + RESTLESS_NS >=
                wall->wait.restless_ns + JP_CLASSIFY_WATCHED_NS;
 }
@@ -69,7 +70,8 @@ static int seems_still_sig(struct jp_wall_wait *wait,
     wait->print = look->found.waits && look->found.blocks == JP_LEFT_UNKNOWN
                       ? look->seen.print
                       : 0;
-    return wait->waits && wait->print != 0 && wait->print == before;
+    return JP_HEURISTIC(STILL) && wait->waits && wait->print != 0 &&
+           wait->print == before;
 }
 
 /* (Where the kernel does not tell the CPU time, a thread outside of a wait is
@@ -86,8 +88,8 @@ void jp_classify_state_sig(struct jp_wall *wall, struct jp_look *look)
     found->idle =
         found->used_ns <= JP_CLASSIFY_SAME_NS || slow_return_sig(wall, look);
     const int left =
-        found->blocks != 0 &&
-        (found->used_ns <= JP_CLASSIFY_CALL_NS || seen->call.only_waits);
+        found->blocks != 0 && (found->used_ns <= JP_CLASSIFY_CALL_NS ||
+                               (JP_HEURISTIC(WOKEN) && seen->call.only_waits));
     found->waits = (found->blocks != 0 || found->idle) &&
                    jp_classify_in_call_sig(&seen->call, left);
     found->still = (uint8_t)seems_still_sig(wait, look);
@@ -99,8 +101,8 @@ void jp_classify_state_sig(struct jp_wall *wall, struct jp_look *look)
                                                         : UINT64_MAX);
     /* (Where others want the CPU it may lose it on its way back.) */
     const uint64_t back = seen->cpu_known ? found->used_ns : found->gap_ns;
-    found->returns = wait->waits && !found->waits && found->blocks == 0 &&
-                     back <= 2 * JP_CLASSIFY_CALL_NS;
+    found->returns = JP_HEURISTIC(WAY_BACK) && wait->waits && !found->waits &&
+                     found->blocks == 0 && back <= 2 * JP_CLASSIFY_CALL_NS;
 }
 
 /* A signal stops a traced thread for its tracer and comes late then, so that
@@ -130,18 +132,19 @@ void jp_classify_wait_sig(const struct jp_wall *wall, struct jp_look *look)
 {
     const struct jp_wall_wait *wait = &wall->wait;
     struct jp_finding *found = &look->found;
-    if (look->seen.traced)
+    if (JP_HEURISTIC(TRACED) && look->seen.traced)
         found->blocks = 0;
     const int slow = slow_return_sig(wall, look);
     found->same =
         wait->waits && found->waits &&
         (slow || (found->idle && !found->still)) &&
-        (found->blocks <= 1 ||
+        (found->blocks <= 1 || !JP_HEURISTIC(ONE_WAIT) ||
          (found->blocks == 2 && found->used_ns <= JP_CLASSIFY_CALL_NS &&
           is_shared_sig(wall, &look->seen)));
     found->other = 0;
     found->ends =
-        wall->stratum.parked && wait->waits && !wait->moved && !found->waits &&
+        JP_HEURISTIC(END) && wall->stratum.parked && wait->waits &&
+        !wait->moved && !found->waits &&
         (is_over_sig(wall, found) || (found->blocks == 1 && !wait->late));
 }
 
@@ -173,6 +176,8 @@ void jp_classify_held_sig(const struct jp_wall *wall, struct jp_look *look)
 {
     struct jp_finding *found = &look->found;
     found->held_ns = 0;
+    if (!JP_HEURISTIC(HELD))
+        return;
     if (found->ends && is_over_sig(wall, found))
         found->held_ns =
             found->gap_ns -

@@ -28,6 +28,7 @@
 
 #include "account.h"
 #include "classify.h"
+#include "estimate.h"
 #include "jp_log.h"
 #include "observe.h"
 #include "schedule.h"
@@ -129,32 +130,27 @@ static int runs_long_sig(const struct jp_thread *thread,
     return 0;
 }
 
-/* Counts the CPU time since the last signal. */
-static void count_used_sig(struct jp_thread *thread, const struct jp_look *look,
-                           struct jp_accounted *result)
+/* Tells the process what the stages have found out about looks. */
+static void tell_sig(const struct jp_accounted *result)
 {
-    const struct jp_given given = jp_observe_given_sig(thread);
-    jp_account_used_sig(&thread->clock.wall, &given, look, result);
     if (result->learns)
         jp_left_learn_sig(result->learned_ns);
     if (result->looking_ns != 0)
         jp_count_sig(JP_COUNT_LOOKING_NS, result->looking_ns);
 }
 
-/* A signal that takes no sample.  skipped: it is one of a timer that goes on by
+/* A signal that takes no sample.  passed: it is one of a timer that goes on by
  * itself. */
-static void pass_over_sig(struct jp_thread *thread, const struct jp_look *look,
-                          int skipped)
+static void pass_sig(struct jp_thread *thread, const struct jp_look *look,
+                     int passed)
 {
-    struct jp_wall *wall = &thread->clock.wall;
+    const struct jp_given given = jp_observe_given_sig(thread);
     struct jp_accounted result = {0};
-    jp_classify_unsampled_sig(wall, look);
-    if (!skipped || look->found.blocks == 0 ||
-        look->found.blocks == JP_LEFT_UNKNOWN)
+    if (!jp_estimate_pass_sig(&thread->clock.wall, &given, look, passed,
+                              &result))
         return;
-    count_used_sig(thread, look, &result);
     jp_observe_passed_sig(thread, look);
-    jp_classify_passed_sig(wall, look);
+    tell_sig(&result);
 }
 
 /* Finds out what the calling thread does, at a signal of one of its timers. */
@@ -189,7 +185,7 @@ static enum jp_observed observe_sig(struct jp_pass *pass)
      * the stratum stays as it was drawn, unless the thread runs on. */
     if ((woken || skipped) && !found->ends &&
         !(woken && runs_long_sig(thread, found))) {
-        pass_over_sig(thread, look, skipped);
+        pass_sig(thread, look, skipped);
         return JP_OBSERVED_NONE;
     }
     jp_classify_since_sample_sig(wall, look);
@@ -201,27 +197,16 @@ static enum jp_observed observe_sig(struct jp_pass *pass)
 static void account_sig(struct jp_pass *pass)
 {
     struct jp_thread *thread = pass->thread;
-    struct jp_wall *wall = &thread->clock.wall;
     struct jp_look *look = pass->look;
-    const uint64_t now = look->seen.now_ns;
     struct jp_accounted result = {.due = &pass->due};
     jp_classify_compared_sig(&look->found, (enum jp_stack)pass->walk.stack);
     if (jp_schedule_shows_supervised_sig(look))
         jp_left_supervised_sig(look->seen.call.number, 1);
-    count_used_sig(thread, look, &result);
-    jp_classify_sampled_sig(wall, look);
     const struct jp_given given = jp_observe_given_sig(thread);
-    const uint64_t length = jp_schedule_length_sig(wall, &given, look);
-    jp_account_sample_sig(wall, &given, look, length, &result);
-    const uint64_t moment = wall->stratum.moment_ns;
-    jp_observe_sampled_sig(thread, look, now > moment ? now - moment : 0);
     const struct jp_draw draw = jp_observe_draw_sig(thread, thread->tid);
-    const struct jp_plan plan = {result.begin_ns, length,
-                                 jp_schedule_memoryless_sig(wall, &given, now)};
-    jp_schedule_next_sig(wall, &given, &draw, &plan);
-    pass->due.counted_ns = jp_schedule_counted_sig(
-        &wall->stratum, &look->found, given.threads, result.covered_ns);
-    pass->due.probes = pass->due.running != 0 && !wall->stratum.was_parked;
+    jp_estimate_sample_sig(&thread->clock.wall, &given, &draw, look, &result);
+    jp_observe_sampled_sig(thread, look, result.late_ns);
+    tell_sig(&result);
 }
 
 /* Writes what no sample covers when the thread or its profile ends. */

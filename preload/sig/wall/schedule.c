@@ -6,6 +6,7 @@
 #include "schedule.h"
 
 #include "classify.h"
+#include "heuristics.h"
 #include "less.h"
 #include "sig/os/sys.h"
 #include "sig/timers/left.h"
@@ -106,7 +107,9 @@ static void shared_sig(struct jp_wall_stratum *stratum,
     const uint64_t own =
         begin + jp_schedule_moment_sig(draw->random, end - begin);
     stratum->end_ns = end;
-    stratum->moment_ns = point > begin && own >= end - cell ? point : own;
+    const int together =
+        JP_HEURISTIC(TOGETHER) && point > begin && own >= end - cell;
+    stratum->moment_ns = together ? point : own;
 }
 
 /* For how long, beyond its own time, the handler has kept the thread where the
@@ -127,7 +130,7 @@ static void memoryless_sig(struct jp_wall *wall, const struct jp_draw *draw,
 {
     struct jp_wall_stratum *stratum = &wall->stratum;
     const int64_t most = (int64_t)(length - length / 8);
-    int64_t pull = stratum->behind_ns / PULL;
+    int64_t pull = JP_HEURISTIC(PULL) ? stratum->behind_ns / PULL : 0;
     if (pull > most)
         pull = most;
     if (pull < -most)
@@ -196,7 +199,8 @@ void jp_schedule_stop_sig(struct jp_wall_stratum *stratum)
 int jp_schedule_memoryless_sig(const struct jp_wall *wall,
                                const struct jp_given *given, uint64_t now_ns)
 {
-    return now_ns < wall->wait.queued_ns && wall->stratum.fence_ns == 0 &&
+    return JP_HEURISTIC(MEMORYLESS) && now_ns < wall->wait.queued_ns &&
+           wall->stratum.fence_ns == 0 &&
            (!given->lowered || given->period_ns <= MEMORYLESS_MAX_NS);
 }
 
@@ -207,7 +211,7 @@ static int is_young_sig(const struct jp_wall_stratum *stratum,
                         const struct jp_given *given, uint64_t now)
 {
     const uint64_t age = now - stratum->armed_ns;
-    return age < YOUNG_NS && age < 2 * given->life_ns &&
+    return JP_HEURISTIC(YOUNG) && age < YOUNG_NS && age < 2 * given->life_ns &&
            now < given->ended_ns + RECENT_NS;
 }
 
@@ -216,8 +220,8 @@ static int is_young_sig(const struct jp_wall_stratum *stratum,
  * wait are short. */
 static int is_passing_sig(const struct jp_given *given, uint64_t now)
 {
-    return !given->is_main && now < given->ended_ns + RECENT_NS &&
-           given->ended_ns != 0;
+    return JP_HEURISTIC(PASSING) && !given->is_main &&
+           now < given->ended_ns + RECENT_NS && given->ended_ns != 0;
 }
 
 int jp_schedule_shows_supervised_sig(const struct jp_look *look)
@@ -227,8 +231,9 @@ int jp_schedule_shows_supervised_sig(const struct jp_look *look)
 
 int jp_schedule_supervised_sig(const struct jp_look *look)
 {
-    return jp_schedule_shows_supervised_sig(look) ||
-           (look->seen.call.rare && look->seen.call.supervised);
+    return JP_HEURISTIC(SUPERVISED) &&
+           (jp_schedule_shows_supervised_sig(look) ||
+            (look->seen.call.rare && look->seen.call.supervised));
 }
 
 uint64_t jp_schedule_length_sig(const struct jp_wall *wall,
@@ -241,10 +246,12 @@ uint64_t jp_schedule_length_sig(const struct jp_wall *wall,
      * those in a queue: the moments of long strata have a memory. */
     const int short_ones =
         jp_schedule_memoryless_sig(wall, given, now) || !given->lowered;
-    const int restless = short_ones && now < wall->wait.restless_ns;
+    const int restless =
+        JP_HEURISTIC(RESTLESS) && short_ones && now < wall->wait.restless_ns;
     const int brief = restless || (short_ones && is_passing_sig(given, now));
     uint64_t length = brief ? in_it / PART_OF_RESTLESS : in_it;
-    if (!look->found.same || (restless && in_it < JP_CLASSIFY_WATCHED_NS) ||
+    if (!JP_HEURISTIC(PARKED) || !look->found.same ||
+        (restless && in_it < JP_CLASSIFY_WATCHED_NS) ||
         is_young_sig(&wall->stratum, given, now))
         length = 0;
     length = jp_less_sig(length, JP_SCHEDULE_MAX_NS);
@@ -325,6 +332,6 @@ int jp_schedule_runs_long_sig(const struct jp_wall_stratum *stratum,
                               const struct jp_finding *found,
                               uint64_t period_ns)
 {
-    return stratum->fence_ns == 0 && !found->waits &&
+    return JP_HEURISTIC(RUN_LONG) && stratum->fence_ns == 0 && !found->waits &&
            found->used_ns >= period_ns * JP_SCHEDULE_RUN_PERIODS;
 }
