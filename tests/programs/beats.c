@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * A program that computes in beats and measures itself:
- *     beats SECONDS HZ CPU_US WAIT THREADS [FUNCTIONS]
+ *     beats SECONDS HZ CPU_US WAIT THREADS [FUNCTIONS [EIGHTHS]]
  * Each of its threads computes for CPU_US of CPU time, HZ times a second, until
  * it has used SECONDS of CPU time.  The first of its functions gets 85% of each
  * beat and the others get equal parts of the rest.  Between two beats it waits
  * as WAIT says.  It prints, for each function, the CPU time in ms that the
- * threads' CPU clocks say it used.
+ * threads' CPU clocks say it used.  EIGHTHS: the beats begin that part of their
+ * distance after its multiples on CLOCK_MONOTONIC, and the functions get equal
+ * parts.
  * Runs in: tests. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,7 +28,8 @@
 #include <unistd.h>
 
 #define NS 1000000000ULL
-#define FUNCTIONS 5
+#define FUNCTIONS 8
+#define EIGHTHS 8U
 #define THREADS_MAX 64
 
 struct beat {
@@ -39,6 +42,7 @@ struct beat {
     uint64_t next_ns;
     _Atomic uint32_t wakes;
     uint32_t seen;
+    int over; /* its thread is about to end */
     uint64_t used[FUNCTIONS];
 };
 
@@ -46,7 +50,7 @@ typedef void wait_function(struct beat *beat);
 typedef void wake_function(struct beat *beat);
 
 static uint64_t period_ns, work_ns, limit_ns;
-static unsigned functions = 2;
+static unsigned functions = 2, eighths = EIGHTHS;
 static double loops_per_ns;
 static _Atomic int ended;
 
@@ -75,9 +79,12 @@ COMPUTE(second)
 COMPUTE(third)
 COMPUTE(fourth)
 COMPUTE(fifth)
+COMPUTE(sixth)
+COMPUTE(seventh)
+COMPUTE(eighth)
 
-static void (*const computing[FUNCTIONS])(uint64_t) = {first, second, third,
-                                                       fourth, fifth};
+static void (*const computing[FUNCTIONS])(uint64_t) = {
+    first, second, third, fourth, fifth, sixth, seventh, eighth};
 
 /* --- how a thread waits, and how its waker ends the wait --- */
 
@@ -227,7 +234,10 @@ static struct beat beats[THREADS_MAX];
 
 static void wake_sigwait(struct beat *beat)
 {
-    pthread_kill(waiters[beat - beats], SIGRTMIN + 5);
+    pthread_mutex_lock(&beat->mutex);
+    if (!beat->over)
+        pthread_kill(waiters[beat - beats], SIGRTMIN + 5);
+    pthread_mutex_unlock(&beat->mutex);
 }
 
 static const struct {
@@ -254,7 +264,8 @@ static unsigned kind;
 static void work(struct beat *beat)
 {
     for (unsigned i = 0; i < functions; i++) {
-        const double part = i == 0 ? 0.85 : 0.15 / (functions - 1);
+        const double unequal = i == 0 ? 0.85 : 0.15 / (functions - 1);
+        const double part = eighths < EIGHTHS ? 1.0 / functions : unequal;
         const uint64_t begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
         computing[i]((uint64_t)((double)work_ns * part * loops_per_ns));
         beat->used[i] += now_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
@@ -273,6 +284,9 @@ static void *run(void *data)
         else
             beat->next_ns = now;
     }
+    pthread_mutex_lock(&beat->mutex);
+    beat->over = 1;
+    pthread_mutex_unlock(&beat->mutex);
     return NULL;
 }
 
@@ -308,6 +322,9 @@ static void prepare(struct beat *beat)
         epoll_ctl(beat->epoll, EPOLL_CTL_ADD, beat->timer, &event) != 0)
         perror("beats");
     beat->next_ns = now_ns(CLOCK_MONOTONIC);
+    if (eighths < EIGHTHS)
+        beat->next_ns += period_ns - beat->next_ns % period_ns +
+                         eighths * period_ns / EIGHTHS;
 }
 
 static void calibrate(void)
@@ -331,8 +348,9 @@ static int choose(const char *name)
 
 int main(int count, char **words)
 {
-    static const char *const names[FUNCTIONS] = {"first", "second", "third",
-                                                 "fourth", "fifth"};
+    static const char *const names[FUNCTIONS] = {"first",   "second", "third",
+                                                 "fourth",  "fifth",  "sixth",
+                                                 "seventh", "eighth"};
     if (count < 6 || choose(words[4]) != 0)
         return 2;
     const unsigned threads = (unsigned)atoi(words[5]) % (THREADS_MAX + 1);
@@ -341,6 +359,8 @@ int main(int count, char **words)
     work_ns = (uint64_t)(atof(words[3]) * 1000);
     if (count > 6)
         functions = 2 + (unsigned)(atoi(words[6]) - 2) % (FUNCTIONS - 1);
+    if (count > 7)
+        eighths = (unsigned)atoi(words[7]);
     sigemptyset(&wake_signals);
     sigaddset(&wake_signals, SIGRTMIN + 5);
     pthread_sigmask(SIG_BLOCK, &wake_signals, NULL);

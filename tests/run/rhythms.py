@@ -8,7 +8,8 @@ import re
 
 from jprun import program
 
-FUNCTIONS = ("first", "second", "third", "fourth", "fifth")
+FUNCTIONS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh",
+             "eighth")
 POINTS = 0.03           # what a share may be wrong by at least
 ERRORS = 3              # or so many standard errors
 LEAST = 0.9             # samples of those that are due

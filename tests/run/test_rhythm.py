@@ -56,6 +56,17 @@ class Rhythm(RhythmCase):
     def test_a_thread_a_beat(self):
         self.check(Beat(60, 1000, "poll", 8, 5), 1000, 0.3)
 
+    def test_each_thread_goes_on(self):
+        """A timer that expires while it is made, or while a hook stops it, is
+        set again: no thread has one sample for all of its time."""
+        beat = Beat(100, 3000, "nanosleep", 32)
+        for _ in range(8):
+            done = self.run_program(*beat.argv(0.05),
+                                    flags="JP_START JP_PERIOD=0.0005")
+            self.assertEqual((done.status, done.err), (0, ""))
+            largest = max(sample[2] for sample in self.run_of().samples)
+            self.assertLess(largest, 0.025e9)
+
     def test_beside_a_busy_process(self):
         other = [subprocess.Popen([program("busy"), "60"],
                                   stdout=subprocess.DEVNULL)

@@ -52,6 +52,15 @@ static void make_contexts(void)
 #endif
 }
 
+static void set_sp(ucontext_t *context, uintptr_t sp)
+{
+#if defined(__x86_64__)
+    context->uc_mcontext.gregs[REG_RSP] = (greg_t)sp;
+#else
+    context->uc_mcontext.sp = sp;
+#endif
+}
+
 static struct fake_timer *timer_of(struct jp_thread *thread)
 {
     return &fake.timers[thread->clock.timer];
@@ -66,8 +75,9 @@ static uint64_t expire(struct jp_thread *thread, const ucontext_t *context)
                                      .now_ns = fake.now_ns,
                                      .interrupted = context};
     struct jp_due weight = {0};
-    timer_of(thread)->due_ns = 0;
-    if (!take_due(thread->clock.kind, thread, &signal, &weight))
+    if (thread->clock.timer >= 0)
+        timer_of(thread)->due_ns = 0;
+    if (!take_due(&jp_clock_hrtimer, thread, &signal, &weight))
         return 0;
     samples++;
     return weight.cpu;
@@ -315,6 +325,73 @@ static void test_long_call(void **state)
     end(thread);
 }
 
+/* The thread that has a signal before the next time its timer is set. */
+static struct jp_thread *to_signal;
+
+static int signal_before(long number, const long arguments[5], long *result)
+{
+    static ucontext_t in_hook;
+    struct jp_thread *thread = to_signal;
+    (void)arguments, (void)result;
+    if (number != SYS_timer_settime || thread == NULL)
+        return 0;
+    to_signal = NULL;
+    in_hook = computing;
+    set_sp(&in_hook, (uintptr_t)stack);
+    expire(thread, &in_hook);
+    return 0;
+}
+
+/* A signal that comes while a hook is about to stop the timer, or to set it
+ * again, leaves the thread a timer that expires. */
+static void test_signal_in_hook(void **state)
+{
+    (void)state;
+    use(4 * MS);
+    struct jp_thread *thread = begin();
+    const uint64_t frame = (uint64_t)(uintptr_t)&stack[16];
+    fake.answers = signal_before;
+    for (unsigned i = 0; i < 1000; i++) {
+        fake.cpu_ns += random_to(MS);
+        fake.now_ns += random_to(MS);
+        to_signal = random_to(2) != 0 ? thread : NULL;
+        const uint64_t outer = jp_hrtimer_enter_wait_sig(thread, frame, CALL);
+        if (timer_of(thread)->due_ns != 0 && random_to(2) != 0)
+            expire(thread, &waiting);
+        fake.now_ns += 20 * MS;
+        to_signal = random_to(2) != 0 ? thread : NULL;
+        jp_hrtimer_leave_wait_sig(thread, outer);
+        assert_true(timer_of(thread)->due_ns != 0);
+    }
+    to_signal = NULL;
+    end(thread);
+}
+
+static int expire_at_once(long number, const long arguments[5], long *result)
+{
+    const struct itimerspec *when = (const struct itimerspec *)arguments[2];
+    if (number != SYS_timer_settime ||
+        (when->it_value.tv_sec == 0 && when->it_value.tv_nsec == 0))
+        return 0;
+    fake.answers = NULL;
+    *result = fake_set(arguments[0], when);
+    fake.timers[arguments[0]].due_ns = 0;
+    expire(jp_thread_by_tid_sig(TID), &computing);
+    return 1;
+}
+
+/* The timer expires before the call that sets it for the first time returns. */
+static void test_signal_at_once(void **state)
+{
+    (void)state;
+    use(4 * MS);
+    fake.answers = expire_at_once;
+    struct jp_thread *thread = begin();
+    assert_null(fake.answers);
+    assert_true(timer_of(thread)->due_ns != 0);
+    end(thread);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +402,8 @@ int main(void)
         cmocka_unit_test_setup(test_rhythm_of_the_period, set_up),
         cmocka_unit_test_setup(test_lengths, set_up),
         cmocka_unit_test_setup(test_long_call, set_up),
+        cmocka_unit_test_setup(test_signal_in_hook, set_up),
+        cmocka_unit_test_setup(test_signal_at_once, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -209,8 +209,12 @@ uint64_t jp_hrtimer_enter_wait_sig(struct jp_thread *thread, uint64_t frame,
     if (*stopping_sig(state) != 0 && !state->stopped &&
         !has_short_bursts_sig(state) &&
         thread->clock.kind == &jp_clock_hrtimer) {
-        state->stopped = 1;
+        /* A signal that comes just before this call sets the timer again, and
+         * the call stops it: so it counts as stopped from here on, and not
+         * before. */
         jp_clock_set_timer_sig(thread->clock.timer, 0, 0);
+        atomic_signal_fence(memory_order_seq_cst);
+        state->stopped = 1;
     }
     /* A hook around this one that a jump has left is no longer there. */
     return outer > frame ? outer : 0;
@@ -270,11 +274,13 @@ static int arm_sig(struct jp_thread *thread)
     state->stopped = 0;
     state->early = 0;
     state->fired_ns = 0;
-    const int timer =
-        jp_clock_thread_timer_sig(thread, CLOCK_MONOTONIC, state->moment_ns, 0);
+    /* The first signal may come at once, and sets the timer again: its id is
+     * stored before it runs. */
+    const int timer = jp_clock_thread_timer_sig(thread, CLOCK_MONOTONIC, 0, 0);
     if (timer < 0)
         return timer;
     thread->clock.timer = timer;
+    jp_clock_set_timer_sig(timer, state->moment_ns, 0);
     return 0;
 }
 
