@@ -20,6 +20,7 @@
 #include "../../preload/sig/clock/clock.h"
 #include "../../preload/sig/wall/clock_real.h"
 #include "../../preload/sig/clock/clock_timer.h"
+#include "../../preload/sig/timers/random.h"
 #include "../../preload/sig/timers/timer.h"
 #include "../../preload/sig/wall/queues.h"
 #include "../../preload/sig/state/process.h"
@@ -42,7 +43,8 @@ static void test_exponential(void **state)
     (void)state;
     for (unsigned i = 0; i < count; i++) {
         fake.now_ns += 12345;
-        const uint64_t drawn = jp_clock_exponential_sig(TID, mean);
+        const uint64_t drawn =
+            jp_random_exponential_sig(jp_clock_draw_sig(TID), mean);
         const double off = (double)drawn - (double)mean;
         assert_true(drawn >= 1 && drawn <= 23 * mean);
         sum_of += drawn;

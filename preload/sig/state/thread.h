@@ -34,9 +34,7 @@ enum jp_thread_state {
  * that arms it. */
 #define JP_HRTIMER_CALLS 16U
 struct jp_hrtimer {
-    uint64_t end_ns;     /* CPU time at which the current stratum ends, */
-    uint64_t moment_ns;  /* at which it is sampled, */
-    uint64_t length_ns;  /* and how long it is */
+    struct jp_cpu_strata strata;
     uint64_t expires_ns; /* CLOCK_MONOTONIC at which the timer expires, or would
                             if it were not stopped */
     uint64_t frame;      /* an address in the frame of the hook whose call the

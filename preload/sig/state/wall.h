@@ -77,6 +77,13 @@ struct jp_wall {
     struct jp_wall_stratum stratum;
 };
 
+/* The strata of a thread's CPU time: the current one ends at end_ns, is sampled
+ * at moment_ns, and is length_ns long.  CPU times since the clock was armed.
+ * Written by wall/schedule, for the hrtimer clock. */
+struct jp_cpu_strata {
+    uint64_t end_ns, moment_ns, length_ns;
+};
+
 /* The system call at which a signal finds a thread. */
 struct jp_wall_call {
     long number;        /* of the one that it waits in and is about to make

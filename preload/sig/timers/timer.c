@@ -18,20 +18,14 @@ static struct timespec time_sig(uint64_t ns)
     return (struct timespec){(time_t)(ns / JP_NS), (long)(ns % JP_NS)};
 }
 
-/* 64 bits, another number each time. */
-static uint64_t draw_sig(uint32_t salt)
+uint64_t jp_clock_draw_sig(uint32_t salt)
 {
     return jp_random_hash_sig(jp_sys_clock_sig(CLOCK_MONOTONIC) + salt);
 }
 
 uint64_t jp_clock_random_sig(uint32_t salt, uint64_t most)
 {
-    return jp_random_below_sig(draw_sig(salt), most);
-}
-
-uint64_t jp_clock_exponential_sig(uint32_t salt, uint64_t mean)
-{
-    return jp_random_exponential_sig(draw_sig(salt), mean);
+    return jp_random_below_sig(jp_clock_draw_sig(salt), most);
 }
 
 int jp_clock_make_timer_sig(clockid_t clock, struct sigevent *event,

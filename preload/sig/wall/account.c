@@ -14,6 +14,7 @@
 #include "schedule.h"
 #include "sig/state/clock_kind.h"
 #include "sig/timers/left.h"
+#include "sig/timers/random.h"
 
 /* A thread outside a wait whose signal comes later than this was waiting for a
  * CPU.  Not so where MANY strata of CPU time are due to samples: then signals
@@ -319,6 +320,25 @@ uint64_t jp_account_sample_sig(struct jp_wall *wall,
     else
         give_sig(wall, given, look, result);
     return wall->balance.given_ns - before;
+}
+
+uint64_t jp_account_cpu_sig(struct jp_cpu_strata *strata, uint64_t period_ns,
+                            uint64_t used_ns, uint64_t random)
+{
+    uint64_t weight = 0;
+    while (strata->moment_ns <= used_ns) {
+        weight += strata->length_ns;
+        /* Whole strata that passed at once, as in one long system call. */
+        if (used_ns > strata->end_ns) {
+            const uint64_t past = used_ns - strata->end_ns;
+            const uint64_t whole = past - past % strata->length_ns;
+            weight += whole;
+            strata->end_ns += whole;
+        }
+        jp_schedule_cpu_sig(strata, period_ns, random);
+        random = jp_random_hash_sig(random + 1);
+    }
+    return weight;
 }
 
 /* Whether a parked thread's last wait may have been followed by others. */

@@ -37,6 +37,12 @@ uint64_t jp_account_sample_sig(struct jp_wall *wall,
                                const struct jp_look *look, uint64_t length_ns,
                                struct jp_accounted *result);
 
+/* The weight of a sample of CPU time: that of the strata whose moments have
+ * come when the thread has used used_ns; the first one behind them begins.
+ * period_ns: of the strata behind the current one. */
+uint64_t jp_account_cpu_sig(struct jp_cpu_strata *strata, uint64_t period_ns,
+                            uint64_t used_ns, uint64_t random);
+
 /* The time up to until_ns that no sample covers when the thread or its profile
  * ends, taken to have passed where the last signal found the thread.  No more
  * is to come.  Returns whether there is any; sets result->looking_ns in any

@@ -49,6 +49,15 @@ uint64_t jp_schedule_moment_sig(uint64_t random, uint64_t length_ns)
     return jp_random_below_sig(random, length_ns);
 }
 
+void jp_schedule_cpu_sig(struct jp_cpu_strata *strata, uint64_t period_ns,
+                         uint64_t random)
+{
+    strata->length_ns = period_ns;
+    strata->moment_ns =
+        strata->end_ns + jp_schedule_moment_sig(random, period_ns);
+    strata->end_ns += period_ns;
+}
+
 /* The largest power of two up to `length`. */
 static uint64_t cell_sig(uint64_t length)
 {

@@ -120,6 +120,10 @@ int jp_schedule_runs_long_sig(const struct jp_wall_stratum *stratum,
                               const struct jp_finding *found,
                               uint64_t period_ns);
 
+/* Begins the stratum of CPU time behind the current one, of period_ns. */
+void jp_schedule_cpu_sig(struct jp_cpu_strata *strata, uint64_t period_ns,
+                         uint64_t random);
+
 /* A random moment of a stratum of length_ns, from its begin on, that is drawn
  * by a number of 64 random bits: 1 to length_ns. */
 uint64_t jp_schedule_moment_sig(uint64_t random, uint64_t length_ns);
