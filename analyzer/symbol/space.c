@@ -31,8 +31,11 @@ struct jr_space {
     struct jr_module **modules; /* by mapping, once looked up */
     struct jr_jit jit;
     int jit_read;
-    uint64_t *mismatched; /* addresses; some of them twice */
-    size_t nmismatched, mismatched_room;
+    /* Addresses without a name for what memory says; some of them twice. */
+    struct doubted {
+        uint64_t *items;
+        size_t count, room;
+    } doubted[JR_MEMORIES];
     struct filed *filed;    /* by hash, once one is asked for */
     struct jr_given *given; /* all there is, if there is any */
     size_t ngiven;
@@ -92,7 +95,8 @@ void jr_space_free(struct jr_space *space)
     jr_jit_free(&space->jit);
     free(space->modules);
     free(space->log_dir);
-    free(space->mismatched);
+    for (size_t i = 0; i < JR_MEMORIES; i++)
+        free(space->doubted[i].items);
     free(space->filed);
     free(space);
 }
@@ -112,6 +116,51 @@ static const struct jr_mapping *find_mapping(struct jr_space *space,
     return answer.live == JR_NO_RANGE
                ? NULL
                : &space->map->mappings.items[answer.live];
+}
+
+#define LIVES 64U /* mappings looked at, one after the other */
+
+/* When the memory at an address that is mapped at `time_ns`, or first after
+ * that, was given back, without anything in its place; UINT64_MAX: never. */
+static uint64_t find_end(const struct jr_space *space, uint64_t address,
+                         uint64_t time_ns)
+{
+    const struct jr_mapping *items = space->map->mappings.items;
+    struct jr_range_answer answer;
+
+    jr_ranges_find(&space->mappings, address, time_ns, &answer);
+    if (answer.live == JR_NO_RANGE)
+        answer.live = answer.later;
+    if (answer.live == JR_NO_RANGE)
+        return UINT64_MAX;
+    for (size_t i = 0; i < LIVES; i++) {
+        time_ns = items[answer.live].until_ns;
+        if (time_ns == UINT64_MAX)
+            return time_ns;
+        jr_ranges_find(&space->mappings, address, time_ns, &answer);
+        if (answer.live == JR_NO_RANGE)
+            return time_ns;
+    }
+    return UINT64_MAX;
+}
+
+/* Whether memory speaks against a jitdump's piece, and no perf map for it. */
+static int is_doubted(struct jr_space *space, const struct jr_jit_text *text,
+                      uint64_t address, uint64_t time_ns,
+                      struct jr_jit_span *span)
+{
+    struct jr_strings *strings = space->symbols->strings;
+    const enum jr_jit_memory memory =
+        jr_jit_memory(&space->jit, text, address, time_ns,
+                      find_end(space, address, time_ns), span);
+    struct doubted *doubted = &space->doubted[memory];
+
+    if (memory == JR_MEMORY_SAME ||
+        jr_jit_agrees(&space->jit, strings, text->piece, address, time_ns,
+                      span))
+        return 0;
+    *JR_PUSH(doubted->items, doubted->count, doubted->room) = address;
+    return 1;
 }
 
 /* The JIT code at an address, NULL when no file describes it. */
@@ -138,11 +187,8 @@ static struct jr_jit_text *find_code(struct jr_space *space, uint64_t address,
         piece = newer;
     text = jr_jit_text(&space->jit, strings, piece);
     if (text && !*late && piece->layer == JR_LAYER_EXACT &&
-        jr_jit_differs(&space->jit, text, address, time_ns, span)) {
-        *JR_PUSH(space->mismatched, space->nmismatched,
-                 space->mismatched_room) = address;
+        is_doubted(space, text, address, time_ns, span))
         return NULL;
-    }
     return text;
 }
 
@@ -218,21 +264,30 @@ static int by_number(const void *one, const void *other)
     return a < b ? -1 : a > b;
 }
 
-struct jr_space_jit jr_space_jit(struct jr_space *space)
+/* Keeps each address once.  Returns how many there are. */
+static size_t count_once(struct doubted *doubted)
 {
     size_t kept = 0;
 
-    if (space->nmismatched)
-        qsort(space->mismatched, space->nmismatched, sizeof *space->mismatched,
+    if (doubted->count)
+        qsort(doubted->items, doubted->count, sizeof *doubted->items,
               by_number);
-    for (size_t i = 0; i < space->nmismatched; i++) {
-        if (kept == 0 || space->mismatched[kept - 1] != space->mismatched[i])
-            space->mismatched[kept++] = space->mismatched[i];
+    for (size_t i = 0; i < doubted->count; i++) {
+        if (kept == 0 || doubted->items[kept - 1] != doubted->items[i])
+            doubted->items[kept++] = doubted->items[i];
     }
-    space->nmismatched = kept;
-    return (struct jr_space_jit){.files = space->jit.nfiles,
-                                 .bad_lines = space->jit.garbage,
-                                 .mismatched = kept};
+    doubted->count = kept;
+    return kept;
+}
+
+struct jr_space_jit jr_space_jit(struct jr_space *space)
+{
+    return (struct jr_space_jit){
+        .files = space->jit.nfiles,
+        .unread = space->jit.unread,
+        .bad_lines = space->jit.garbage,
+        .mismatched = count_once(&space->doubted[JR_MEMORY_OTHER]),
+        .wiped = count_once(&space->doubted[JR_MEMORY_WIPED])};
 }
 
 /* The frame of code that neither a file nor a perf map describes. */

@@ -129,14 +129,15 @@ static int pass_old_sig(struct scan *scan, const struct jp_maps_range *range,
 
 /* Whether a range that is not executable stays in the table: memory without a
  * file that was executable at the last scan, since a JIT compiler takes the
- * right away while it writes code. */
+ * right away while it writes code.  A larger one is other memory that came to
+ * its place. */
 static int still_code_sig(const struct scan *scan,
                           const struct jp_maps_range *range)
 {
     const struct jp_maps_range *old =
         jp_ranges_find_sig(scan->old, range->start);
     return range->inode == 0 && old != NULL && old->inode == 0 &&
-           old->start == range->start;
+           old->start == range->start && old->end >= range->end;
 }
 
 /* Makes a range of a file without a name one without a file: JIT compilers use
