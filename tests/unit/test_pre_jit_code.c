@@ -23,6 +23,7 @@
 #include "../../preload/sig/files/mapfile.h"
 #include "../../preload/sig/code/maps.h"
 #include "../../preload/sig/code/procmaps.h"
+#include "../../preload/sig/os/sys.h"
 #include "../../preload/sig/state/process.h"
 #include "jp_limits.h"
 
@@ -324,6 +325,22 @@ static void test_larger(void **state)
     assert_false(jp_maps_anonymous_sig((uint64_t)memory));
 }
 
+/* A file that the program maps as code is looked at without waiting. */
+static void test_expecting(void **state)
+{
+    (void)state;
+    assert_false(jp_maps_is_expecting_sig());
+    jp_maps_expect_sig();
+    assert_int_equal(jp_maps_scan_sig(), 0);
+    assert_int_equal(jp_maps_look_sig(jp_sys_clock_sig(CLOCK_MONOTONIC)), 1);
+    assert_false(jp_maps_is_expecting_sig());
+    /* Without a map it goes on waiting. */
+    jp_maps_expect_sig();
+    jp_mapfile_reset_sig();
+    assert_int_equal(jp_maps_look_sig(jp_sys_clock_sig(CLOCK_MONOTONIC)), 0);
+    assert_true(jp_maps_is_expecting_sig());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +353,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_gone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_given_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_larger, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_expecting, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
