@@ -8,6 +8,7 @@
 #include "base/index.h"
 #include "base/mem.h"
 #include "base/ranges.h"
+#include "copied.h"
 #include "symbol.h"
 #include "symbol/elf/modules.h"
 #include "symbol/find_code.h"
@@ -36,6 +37,7 @@ struct jr_space {
         uint64_t *items;
         size_t count, room;
     } doubted[JR_MEMORIES];
+    struct jr_copied copied;
     struct filed *filed;    /* by hash, once one is asked for */
     struct jr_given *given; /* all there is, if there is any */
     size_t ngiven;
@@ -93,6 +95,7 @@ void jr_space_free(struct jr_space *space)
     free(space->given);
     jr_ranges_free(&space->mappings);
     jr_jit_free(&space->jit);
+    jr_copied_free(&space->copied);
     free(space->modules);
     free(space->log_dir);
     for (size_t i = 0; i < JR_MEMORIES; i++)
@@ -347,6 +350,25 @@ static struct jr_frames file_frames(struct jr_space *space,
     return filed->frames;
 }
 
+/* The frames of memory without a file that is a copy of a file's text.  None
+ * has items NULL. */
+static struct jr_frames copied_frames(struct jr_space *space,
+                                      const struct jr_mapping *mapping,
+                                      uint64_t address)
+{
+    const struct jr_mapping *source;
+    struct jr_frames frames = {NULL, 1};
+    struct jr_symbols *symbols;
+    struct jr_module *module;
+
+    source = jr_copied_find(&space->copied, space->map, space->log_dir, mapping,
+                            address, &address);
+    if (!source)
+        return frames;
+    module = jr_space_module(space, source, &symbols);
+    return jr_module_frames(symbols, module, source, address);
+}
+
 static int is_of_file(const struct jr_frame *frame)
 {
     return frame->kind == JR_FRAME_NATIVE || frame->kind == JR_FRAME_UNNAMED;
@@ -358,6 +380,7 @@ void jr_space_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
     const struct jr_mapping *mapping;
     struct jr_frames frames = {NULL, 1};
     const struct jr_frame *jit;
+    int is_copy = 0;
     struct jr_jit_span span;
 
     if (space->given && address - 1 < space->ngiven) {
@@ -384,15 +407,19 @@ void jr_space_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
         if (jit)
             frames = (struct jr_frames){jit, 1};
     }
+    if (!frames.items && mapping) {
+        frames = copied_frames(space, mapping, address);
+        is_copy = frames.items != NULL;
+    }
     if (!frames.items && mapping)
         frames.items =
             bare_frame(space, JR_FRAME_JIT_UNNAMED, "[jit]", "[jit]");
     if (!frames.items)
         frames.items = bare_frame(space, JR_FRAME_UNKNOWN, "[unknown]", "");
-    *hit =
-        (struct jr_hit){.frames = frames.items,
-                        .nframes = frames.count,
-                        .from_ns = span.from_ns,
-                        .until_ns = span.until_ns,
-                        .mapping = is_of_file(frames.items) ? mapping : NULL};
+    *hit = (struct jr_hit){
+        .frames = frames.items,
+        .nframes = frames.count,
+        .from_ns = span.from_ns,
+        .until_ns = span.until_ns,
+        .mapping = is_of_file(frames.items) && !is_copy ? mapping : NULL};
 }
