@@ -91,7 +91,8 @@ static const struct {
     {{"php*"},
      0,
      0,
-     "PHP describes its code with -d opcache.jit_debug=0x10",
+     "PHP describes its code with -d opcache.jit_debug=0x10; PCRE2 compiles "
+     "patterns and does not describe them",
      NULL},
     {{"python3.12", "python3.1[3-9]"},
      0,
