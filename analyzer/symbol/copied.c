@@ -211,11 +211,13 @@ const struct jr_mapping *jr_copied_find(struct jr_copied *copied,
     if (map->packed || map->ncopies == 0 || copied->count >= RANGES)
         return NULL;
     range = range_of(copied, mapping);
+    if (!range->source && range->searches >= SEARCHES)
+        return NULL;
     if (!read_page(map, log_dir, mapping, start, page)) {
         if (!range->source || start < range->low || start > range->high)
             return NULL;
     } else if (!range->source) {
-        if (range->searches >= SEARCHES || !is_telling(page))
+        if (!is_telling(page))
             return NULL;
         range->searches++;
         search(copied, map, range, start, page);
