@@ -18,6 +18,7 @@
 #define SEARCHES 4U             /* pages looked for, of one mapping */
 #define SEARCHED (512ULL << 20) /* bytes read for searches, of one process */
 #define CHANGES 1024U           /* of a page: bytes unlike the one before */
+#define MAPPINGS 4096U          /* of the process, that are looked at */
 
 /* Reads `size` bytes of a file from `offset` on.  Returns how many it has. */
 static size_t read_at(const char *path, uint64_t offset, uint8_t *into,
@@ -147,9 +148,11 @@ static void search(struct jr_copied *copied, const struct jr_map *map,
                    struct jr_copied_range *range, uint64_t start,
                    const uint8_t *page)
 {
+    const size_t count =
+        map->mappings.count < MAPPINGS ? map->mappings.count : MAPPINGS;
     uint8_t *text = jr_alloc(PIECE + PAGE, 1);
 
-    for (size_t i = 0; i < map->mappings.count && !range->source; i++) {
+    for (size_t i = 0; i < count && !range->source; i++) {
         const struct jr_mapping *source = &map->mappings.items[i];
         uint64_t at;
 
