@@ -583,7 +583,9 @@ void jr_model_add(struct jr_model *model, struct jr_log *log,
     jit = jr_space_jit(code->space);
     process->stats.jit_files = jit.files;
     process->stats.jit_bad_lines = jit.bad_lines;
+    process->stats.jit_unread = jit.unread;
     process->stats.jit_mismatched = jit.mismatched;
+    process->stats.jit_wiped = jit.wiped;
     process->nbuckets = model->nbuckets - process->first_bucket;
     jr_table_free(&adding.tids);
     jr_table_free(&adding.tid_events);

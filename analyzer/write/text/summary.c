@@ -63,6 +63,10 @@ static void quality(const struct jr_stats *total, FILE *out)
         number(out, "jit_bad_lines", total->jit_bad_lines);
     if (total->jit_mismatched)
         number(out, "jit_mismatched", total->jit_mismatched);
+    if (total->jit_wiped)
+        number(out, "jit_wiped", total->jit_wiped);
+    if (total->jit_unread)
+        number(out, "jit_unread", total->jit_unread);
 }
 
 /* Tiers and kinds of JIT code. */
