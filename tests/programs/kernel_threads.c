@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Computes beside threads of the kernel's: io_uring's polling thread, and a
- * worker that clears memory (IOSQE_ASYNC gives an entry to a worker).  Writes the CPU time of all threads but its own, in ns.
+ * worker that clears memory (IOSQE_ASYNC gives an entry to a worker).  Writes
+ * the CPU time of all threads but its own, in ns.
  * Arguments: seconds, and "killed" to die of SIGKILL instead of ending.  Exit
  * status 77: the kernel has no io_uring, or does not permit it.
  *
