@@ -256,7 +256,7 @@ static void count(struct jr_stats *stats, const struct jr_sample *sample,
         stats->timer_samples += samples;
         stats->timer_ns = jr_add(stats->timer_ns, weight);
     }
-    stats->reasons[sample->reason] += samples;
+    stats->reasons[answer->fiber ? JP_REASON_FIBER : sample->reason] += samples;
     stats->frames += samples * answer->frames;
     stats->inlined_frames += samples * answer->inlined;
     stats->lines_known += samples * answer->lines;

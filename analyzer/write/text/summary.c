@@ -167,6 +167,8 @@ static void coverage(const struct jr_cover *cover, FILE *out)
     fprintf(out, "cpu_paused_s: %.6f\n", (double)cover->paused_ns / 1e9);
     fprintf(out, "cpu_looking_s: %.6f\n", (double)cover->looking_ns / 1e9);
     fprintf(out, "cpu_making_s: %.6f\n", (double)cover->making_ns / 1e9);
+    fprintf(out, "cpu_kernel_threads_s: %.6f\n",
+            (double)cover->kernel_ns / 1e9);
     fprintf(out, "cpu_overwritten_s: %.6f\n", (double)cover->cut_ns / 1e9);
     number(out, "coverage_whole", cover->whole);
     for (size_t i = 0; i < cover->ngaps; i++) {
