@@ -511,7 +511,7 @@ static uint64_t hold_maps(struct jr_load *load, const struct jr_log *log)
 /* Logs that will be gone through again stay open, of many the first ones. */
 static void leave_log(struct jr_load *load, struct jr_log *log)
 {
-    if (!load->model.filter.again) {
+    if (!jr_filter_needs(&load->model.filter, JR_NEEDS_REPLAY)) {
         jr_log_close(log);
         return;
     }

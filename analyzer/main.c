@@ -215,22 +215,15 @@ static void make_report(struct job *job, const char **logs, size_t count,
     struct jr_symbols_options symbols = options->symbols;
     struct jr_load load;
 
-    filter.no_code = !job->format->has_code && options->nannotate == 0;
-    filter.no_calls = job->format->tree != JR_TREE_CALLS && !options->verbose;
-    filter.no_paths = job->format->tree == JR_TREE_LEAVES && !options->verbose;
-    filter.by_clock = options->clocks == 2;
-    filter.keep_samples = job->format->has_samples == JR_SAMPLES_CLOSE;
-    filter.again = job->format->has_samples == JR_SAMPLES_ALL;
-    if (job->format->has_samples == JR_SAMPLES_CLOSE)
-        filter.most_samples = MOST_SAMPLES;
-    filter.keep_places = job->format->places != JR_PLACES_NO;
-    filter.keep_apart = job->format->places == JR_PLACES_APART;
+    filter.needs = job->format->needs |
+                   (options->verbose ? JR_NEEDS_PATHS | JR_NEEDS_CALLS : 0);
+    filter.most_samples = MOST_SAMPLES;
     if (options->debuginfod)
         symbols.folders.fetch = &job->fetch;
-    symbols.record_code = job->format->write == jr_write_archive;
+    symbols.record_code = jr_filter_needs(&filter, JR_NEEDS_LOOKUPS);
     jr_load_init(&load, options->app, &filter, &symbols, &job->diag);
-    if (filter.from_ns > 0 || filter.has_to || filter.keep_samples ||
-        filter.again)
+    if (filter.from_ns > 0 || filter.has_to ||
+        jr_filter_needs(&filter, JR_NEEDS_SAMPLE_LIST | JR_NEEDS_REPLAY))
         jr_select_starts(&load, logs, count, count - options->nbefore);
     load.verbose = options->verbose;
     load.merged = options->merge;

@@ -56,7 +56,7 @@ struct jr_resolver {
     struct jr_table spans; /* from when until when; the values are numbers, in
                               the order in which they came */
     uint32_t last_span;    /* that was asked for */
-    int no_paths;          /* as in the filter; what blocked asks for them */
+    int no_paths;          /* the report needs none, nor do waits */
     struct jr_table spots; /* by address and when its code began */
     uint32_t waiting[JR_STACK_DEPTH_MAX * 2]; /* scratch: calls, root last */
 };
@@ -70,7 +70,8 @@ static int needs_no_paths(const struct jr_model *model,
         if ((run->events >> event & 1) && jr_is_real((uint8_t)event))
             return 0;
     }
-    return model->filter.no_paths && model->filter.depth == 0;
+    return !jr_filter_needs(&model->filter, JR_NEEDS_PATHS) &&
+           model->filter.depth == 0;
 }
 
 struct jr_resolver *jr_resolver_new(struct jr_model *model)
@@ -163,7 +164,7 @@ static uint32_t key_of(struct jr_model *model, const struct jr_frame *frame,
     const uint32_t tier = jr_tree_tier(model, frame);
     struct jr_place place;
 
-    if (!model->filter.keep_places)
+    if (!jr_filter_needs(&model->filter, JR_NEEDS_PLACES))
         return tier;
     place = (struct jr_place){
         .address = jr_places_relative(mapping, address),
@@ -351,7 +352,8 @@ static uint32_t spot_of(struct jr_resolver *resolver,
     const uint64_t address = resolver->stacks->places[stack->place];
     uint32_t fresh = (uint32_t)model->nspots, id;
 
-    if (!(place->flags & (NAMED | FILED)) || model->filter.no_code ||
+    if (!(place->flags & (NAMED | FILED)) ||
+        !jr_filter_needs(&model->filter, JR_NEEDS_CODE) ||
         is_left_out(resolver, place, stack->call))
         return JR_NO_SPOT;
     id = jr_table_put(&resolver->spots, address,

@@ -226,7 +226,7 @@ void jr_tree_finish(struct jr_model *model)
 {
     struct seen seen;
 
-    if (!model->filter.no_calls)
+    if (jr_filter_needs(&model->filter, JR_NEEDS_CALLS))
         find_arcs(model);
     seen = (struct seen){.functions =
                              jr_alloc(model->nfunctions + 1, sizeof(uint32_t)),

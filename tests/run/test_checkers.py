@@ -307,8 +307,9 @@ class Recipes(Checker):
         with open(os.path.join(ROOT, "scripts/check-recipes"),
                   encoding="utf-8") as file:
             text = file.read()
-        rows = re.findall(r'^    "(an? \w+)": ', text, re.M)
-        files = {name: "speedscope recvmsg riscv64 mono-sgen clock_itimer\n"
+        rows = re.findall(r'^    "(an? [\w ]+)": ', text, re.M)
+        files = {name: "speedscope recvmsg riscv64 mono-sgen clock_itimer "
+                 "py:: outlives_exec jit-tiers JP_NOTE_LOG_CUT page_marks\n"
                  for name in self.NAMES}
         files["README.md"] = files["doc/DESIGN.md"] = ""
         for name in rows:
@@ -330,6 +331,43 @@ class Recipes(Checker):
         self.recipes(" ".join(self.NAMES))
         self.tree({"doc/DESIGN.md": ""})
         self.refused("no row for a hook", "check-recipes")
+
+
+class Options(Checker):
+    ROWS = {
+        "analyzer/options_parse.c":
+        "static const struct jr_option rows[] = {\n"
+        "    {'t', \"--threads\", NULL, FLAG(filter.by_thread), .help = \"x\"},\n"
+        "    {0, \"--source-map\", \"FROM=TO\", JR_VALUE(take_map)},\n};\n",
+        "analyzer/launcher/base/options.c":
+        "    {'F', NULL, \"HZ\",\n     JR_VALUE(take_rate)},\n"
+        "    {0, \"--jit\", \"KIND\", CHOICE(jit, kinds)},\n",
+        "doc/jprof-report.1":
+        ".Sh NAME\n.It Fl t , -threads\nx\n"
+        ".It Fl -source-map Ns = Ns Ar from Ns = Ns Ar to\nx\n",
+        "doc/jprof.1":
+        ".TP\n.BI \\-F \" hz\"\nx\n.TP\n.BR \\-\\-jit= \"\\fIkind\\fR\"\n"
+        ".TP\n.B \\-\\-\nx\n"}
+
+    def test_good(self):
+        self.tree(self.ROWS)
+        self.accepted("check-options")
+
+    def test_bad(self):
+        for name, old, new, word in (
+                ("doc/jprof-report.1", ".It Fl t , -threads\n", "",
+                 "jprof-report.1: no entry for t, threads"),
+                ("doc/jprof-report.1", "from Ns", "old Ns",
+                 "no entry for source-map from to"),
+                ("doc/jprof.1", "kind", "word", "no entry for jit kind"),
+                ("doc/jprof.1", "\\-F", "\\-G", "no row for G hz"),
+                ("analyzer/launcher/base/options.c", "'F'", "'G'",
+                 "no row for F hz"),
+                ("analyzer/options_parse.c", "{", "[",
+                 "no rows of options")):
+            self.tree(self.ROWS)
+            self.tree({name: self.ROWS[name].replace(old, new)})
+            self.refused(word, "check-options")
 
 
 class Symbols(Checker):

@@ -21,7 +21,7 @@ struct copies {
 static inline void copies_make(struct copies *copies, const char *events,
                                size_t count)
 {
-    struct jr_filter filter = {.end = UINT64_MAX};
+    struct jr_filter filter = everything();
 
     profile_model(&copies->one, events, &filter, NULL);
     jr_model_free(&copies->one.model);

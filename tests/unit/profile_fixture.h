@@ -163,7 +163,9 @@ static inline void profile_free(struct profile *profile)
 /* All sections, all threads, whole stacks. */
 static inline struct jr_filter everything(void)
 {
-    return (struct jr_filter){.end = UINT64_MAX};
+    return (struct jr_filter){.end = UINT64_MAX,
+                              .needs = JR_NEEDS_PATHS | JR_NEEDS_CALLS |
+                                       JR_NEEDS_CODE};
 }
 
 #endif

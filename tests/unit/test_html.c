@@ -182,7 +182,8 @@ static void test_processes(void **state)
 
 static void test_nothing(void **state)
 {
-    struct jr_filter filter = {.start = 3, .end = 4};
+    struct jr_filter filter = {
+        .start = 3, .end = 4, .needs = everything().needs};
     struct profile profile;
     char *got;
 

@@ -29,6 +29,7 @@ static int parse(const char *line, struct jr_options *options)
     snprintf(text, sizeof(text), "jprof-report %s", line);
     for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
         argv[argc++] = word;
+    argv[argc] = NULL;
     return jr_options_parse(argc, argv, options);
 }
 

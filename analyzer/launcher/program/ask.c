@@ -200,7 +200,7 @@ static char *word_of(const struct asking *asking, const char *word)
     if (!sign)
         return jr_strdup(word);
     if (sign[1] == 'L')
-        value = asking->options->detail;
+        value = jl_jit_details[asking->options->detail];
     folder = jr_printf("%s/" JL_JIT_FOLDER, asking->folder->given);
     if (sign[1] == 'D') {
         value = folder;
