@@ -15,15 +15,15 @@
 #include <stdint.h>
 
 #include "folder.h"
-#include "launcher/runtimes/runtimes.h"
+#include "launcher/runtimes/request.h"
 
 /* Where runtimes that take a folder write: in the profile's. */
 #define JL_JIT_FOLDER "jit"
 
-/* Saves what the maps in the folder name.  Files that are there for our sake
- * alone (asked->makes) are then removed from where they were. */
+/* Saves what the maps in the folder name.  The files that only jprof
+ * wants (request->removed) are then removed from where they were. */
 void jl_keep_files(const struct jl_folder *folder,
-                   const struct jl_asked *asked);
+                   const struct jl_request *request);
 
 /* Removes what the process `pid` of this runtime, which was started and waited
  * for, wrote of its code by itself. */
