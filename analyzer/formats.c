@@ -9,10 +9,12 @@
 
 #include "archive/archive.h"
 #include "base/mem.h"
+#include "write/annotate.h"
 #include "write/diff/diff.h"
 #include "write/export/export.h"
 #include "write/html/html.h"
 #include "write/page/page.h"
+#include "write/text/text.h"
 
 const struct jr_format jr_formats[] = {
     {"html", ".html", jr_write_page,

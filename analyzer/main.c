@@ -9,6 +9,9 @@
 #include "base/mem.h"
 #include "jp_limits.h"
 #include "load.h"
+#include "load_foreign.h"
+#include "mapname.h"
+#include "model/scope.h"
 #include "options_parse.h"
 #include "output.h"
 #include "profile.h"
@@ -16,6 +19,7 @@
 #include "read/foreign/foreign.h"
 #include "read/secret.h"
 #include "recorded.h"
+#include "select.h"
 #include "symbol/elf/fetch.h"
 #include "write/annotate.h"
 #include "write/coverage.h"
@@ -223,8 +227,10 @@ static void make_report(struct job *job, const char **logs, size_t count,
     symbols.record_code = jr_filter_needs(&filter, JR_NEEDS_LOOKUPS);
     jr_load_init(&load, options->app, &filter, &symbols, &job->diag);
     if (filter.from_ns > 0 || filter.has_to ||
-        jr_filter_needs(&filter, JR_NEEDS_SAMPLE_LIST | JR_NEEDS_REPLAY))
-        jr_select_starts(&load, logs, count, count - options->nbefore);
+        jr_filter_needs(&filter, JR_NEEDS_SAMPLE_LIST | JR_NEEDS_REPLAY)) {
+        jr_select_starts(&load.starts, logs, count, count - options->nbefore);
+        load.model.filter.starts = &load.starts;
+    }
     load.verbose = options->verbose;
     load.merged = options->merge;
     load.model.compares = options->before != NULL;

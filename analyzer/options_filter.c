@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "model/words.h"
 #include "values.h"
 
 const char *const jr_tier_choices[] = {[JR_TIERS_MERGE] = "merge",

@@ -6,14 +6,18 @@
  * first seen and again only when a sample lies outside the time for which the
  * answer holds.
  * Runs in: analyzer. */
+#include "collect.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "build.h"
 #include "jp_limits.h"
-#include "model.h"
+#include "model/marks/inside.h"
 #include "read/walk.h"
 #include "resolve.h"
+#include "span.h"
 
 #define PROGRESS_SAMPLES 65536
 #define PROGRESS_STACKS 256

@@ -14,6 +14,7 @@
 #include "base/weight.h"
 #include "found/found.h"
 #include "marks/marks.h"
+#include "model/marks/inside.h"
 #include "needs.h"
 #include "places/places.h"
 #include "read/log.h"
@@ -290,27 +291,6 @@ struct jr_model {
     void *progress_data;
 };
 
-/* An empty model; jr_model_free releases what it holds, not what processes
- * point to. */
-void jr_model_init(struct jr_model *model, const struct jr_filter *filter);
-void jr_model_free(struct jr_model *model);
-
-/* Counts the samples of one more process, a run of a log that is open.  Run,
- * map and space must outlive the model, the open log need not; with
- * JR_NEEDS_REPLAY it must not be closed before, but may rest and be let go.  A
- * header whose period is 0 is counted with the default period. */
-void jr_model_add(struct jr_model *model, struct jr_log *log,
-                  const struct jr_run *run, const struct jr_code *code,
-                  struct jr_neighbours neighbours);
-
-/* Sums up; call once, after the last jr_model_add. */
-void jr_model_finish(struct jr_model *model);
-
-/* tree.c: the tier of a frame, its function being part of the model then; finds
- * the arcs and what each node is the first of, once all nodes are there. */
-uint32_t jr_tree_tier(struct jr_model *model, const struct jr_frame *frame);
-void jr_tree_finish(struct jr_model *model);
-
 /* The tier that the key of a node means. */
 static inline uint32_t jr_key_tier(const struct jr_model *model, uint32_t key)
 {
@@ -331,26 +311,6 @@ static inline uint32_t jr_node_function(const struct jr_model *model,
     return model->tiers[jr_node_tier(model, node)].function;
 }
 
-/* span.c: sections of a run with this map, at least 1. */
-size_t jr_span_sections(const struct jr_map *map);
-
-/* span.c: when the last section that had begun by then did; 0: none had. */
-uint64_t jr_span_section(const struct jr_map *map, uint64_t time_ns);
-
-/* span.c: the selected time of a process, by section and by the time since
- * the profile's start, and how much of it was profiled: of each selected
- * section the time from its start to its pause, else to the next section, else
- * to the end of the process or its last sample. */
-void jr_span_select(struct jr_model *model, struct jr_process *process);
-
-/* span.c: whether the filter asks for a sample, as far as that is said without
- * its stack.  JR_ASKED_NOT_HERE: its thread is asked for at its time, but not
- * its event or where that thread is. */
-enum jr_asked { JR_ASKED_NOT, JR_ASKED_NOT_HERE, JR_ASKED };
-enum jr_asked jr_span_asks(const struct jr_filter *filter,
-                           const struct jr_process *process,
-                           const struct jr_sample *sample);
-
 /* The number of an answer for the sample's stack: with filter.split, a stack
  * has one for each event. */
 static inline size_t jr_answer_number(const struct jr_filter *filter,
@@ -360,54 +320,5 @@ static inline size_t jr_answer_number(const struct jr_filter *filter,
                ? (size_t)sample->stack * JP_EVENT_COUNT + sample->event
                : sample->stack;
 }
-
-/* span.c: the moment that --from and --to are counted from, by the clock of the
- * process: the earliest start of the profile, of all boots by the time of day;
- * where filter.starts is NULL, that of the process's own log. The clock of a
- * boot that came later had not begun then, so the result may be below 0: the
- * times since then are differences of 64 bits with a sign. */
-uint64_t jr_span_zero(const struct jr_filter *filter,
-                      const struct jr_process *process);
-
-/* span.c: when the process, as far as the files tell, was last alive. */
-uint64_t jr_span_last(const struct jr_process *process);
-
-/* span.c: notes when a process's profile began, with its first section or, if
- * the map (NULL: unknown) has none, with its log; what is known of its boot is
- * corrected.  The caller frees the items. */
-void jr_starts_add(struct jr_starts *starts, const struct jp_log_header *header,
-                   const struct jr_map *map);
-
-/* span.c: the time that stretches cover together; puts them in order. */
-uint64_t jr_span_union(struct jr_span *spans, size_t count);
-
-/* Whether a process's samples cannot be read from its log a second time: one
- * that may still run overwrites a ring, and a profile of another tool has no
- * log. */
-int jr_process_may_change(const struct jr_process *process);
-
-/* Takes what the log's header counted into the process's stats. */
-void jr_process_count_lost(struct jr_process *process);
-
-/* Weight in periods, rounded to the nearest: in those of the model, or in
- * others. */
-uint64_t jr_periods_of(uint64_t period_ns, uint64_t weight_ns);
-uint64_t jr_periods(const struct jr_model *model, uint64_t weight_ns);
-
-/* The name that a thread had last, or NULL. */
-const char *jr_thread_name(const struct jr_process *process, uint32_t tid);
-
-/* The clock that ran, the walker, why a stack ended, why a sample was lost:
- * stable words for the summary, and sentences for people. */
-const char *jr_event_word(unsigned event);
-const char *jr_event_frame(unsigned event); /* as a frame: "[blocked]" */
-const char *jr_clock_word(uint32_t clock);
-const char *jr_clock_text(uint32_t clock);
-const char *jr_walker_word(uint32_t walker);
-const char *jr_walker_text(uint32_t walker);
-const char *jr_reason_word(unsigned reason);
-const char *jr_reason_text(unsigned reason);
-const char *jr_lost_word(unsigned counter);
-const char *jr_lost_text(unsigned counter);
 
 #endif

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "tree.h"
+#include "words.h"
 
 static const char gap_name[] = "[... frames left out ...]";
 static const char no_stack_name[] = "[no stack]";

@@ -2,11 +2,12 @@
  *
  * Functions, their tiers and arcs, and what is new on a way from the root.
  * Runs in: analyzer. */
+#include "tree.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "model.h"
 
 #define AHEAD 16    /* nodes whose arcs are on their way */
 #define FRAMES 1024 /* whose tiers are kept at first */

@@ -10,7 +10,6 @@
 #include "base/ranges.h"
 #include "symbol.h"
 #include "symbol/elf/modules.h"
-#include "symbol/find_code.h"
 #include "symbol/jit/jit.h"
 #include "symbol/jit/jit_names.h"
 

@@ -15,6 +15,7 @@
 #include "held.h"
 #include "load.h"
 #include "model/again/again.h"
+#include "model/build.h"
 #include "parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

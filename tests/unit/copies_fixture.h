@@ -5,6 +5,8 @@
 #ifndef COPIES_FIXTURE_H
 #define COPIES_FIXTURE_H
 
+#include "model/build.h"
+#include "model/collect.h"
 #include "profile_fixture.h"
 
 #define COPIES_MAX 64

@@ -21,6 +21,8 @@
 #include "base/diag.h"
 #include "base/mem.h"
 #include "log_fixture.h"
+#include "model/build.h"
+#include "model/collect.h"
 #include "model/part.h"
 
 #define PERIOD 1000

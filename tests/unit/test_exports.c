@@ -7,7 +7,8 @@
 
 #include "profile_fixture.h"
 
-#include "write/export/callgrind.h"
+#include "model/scope.h"
+#include "write/export/callgrind_costs.h"
 #include "write/export/json_writer.h"
 #include "write/export/pprof/proto.h"
 #include "write/export/zip.h"

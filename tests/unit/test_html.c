@@ -5,6 +5,8 @@
  * Runs in: tests. */
 #include "copies_fixture.h"
 
+#include "model/scope.h"
+#include "model/tree.h"
 #include "write/html/html.h"
 
 static char *write_limited(struct profile *profile, uint64_t limit)

@@ -14,6 +14,7 @@
 
 #include "jp_limits.h"
 #include "launcher/base/options.h"
+#include "launcher/folder/jit_map.h"
 #include "launcher/runtimes/runtimes.h"
 #include "launcher/folder/keep.h"
 #include "launcher/os/environ.h"

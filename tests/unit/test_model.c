@@ -3,6 +3,9 @@
  * The profile model: self and total, recursion, callers and callees, filters,
  * sections, threads, and what is counted.
  * Runs in: tests. */
+#include "model/build.h"
+#include "model/part_build.h"
+#include "model/scope.h"
 #include "profile_fixture.h"
 
 #define SECTIONS                                                               \

@@ -16,6 +16,8 @@
 
 #include "base/mem.h"
 #include "load.h"
+#include "mapname.h"
+#include "match.h"
 #include "options_parse.h"
 #include "output.h"
 

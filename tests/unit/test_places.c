@@ -5,7 +5,9 @@
  * Runs in: tests. */
 #include "profile_fixture.h"
 
+#include "model/part_build.h"
 #include "model/places/places.h"
+#include "model/scope.h"
 
 static void build(struct profile *profile, struct jr_part *part)
 {

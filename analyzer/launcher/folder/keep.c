@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "copy.h"
+#include "jit_map.h"
 #include "jp_limits.h"
 #include "launcher/base/say.h"
 #include "launcher/os/place.h"

@@ -3,7 +3,7 @@
  * What a log, its map and the tree say of the CPU time of their process, and
  * whose time that is.
  * Runs in: analyzer. */
-#include "cover.h"
+#include "cover_image.h"
 
 #include <stdlib.h>
 

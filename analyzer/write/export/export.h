@@ -5,6 +5,7 @@
 #ifndef JR_EXPORT_H
 #define JR_EXPORT_H
 
+#include "model/scope.h"
 #include "write/report.h"
 
 jr_write_fn jr_write_pprof, jr_write_speedscope, jr_write_firefox,

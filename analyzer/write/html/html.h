@@ -36,7 +36,7 @@ struct jr_html_part {
  * notes; nothing where there are none. */
 void jr_html_notes(const struct jr_report *report, FILE *out);
 
-/* html.c: says that there are no samples to show, and why that may be. */
+/* html_write.c: says that there are no samples to show, and why that may be. */
 void jr_html_nothing(const struct jr_report *report, FILE *out);
 
 /* html_head.c: title, facts, notes. */

@@ -6,6 +6,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "model/build.h"
+#include "model/part_build.h"
+#include "model/scope.h"
 #include "page.h"
 #include "write/escape.h"
 #include "write/facts.h"

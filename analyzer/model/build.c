@@ -2,12 +2,15 @@
  *
  * Life of a model, its sums, and small questions to it.
  * Runs in: analyzer. */
-#include "model.h"
+#include "build.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/order.h"
+#include "model/marks/inside.h"
+#include "span.h"
+#include "tree.h"
 
 void jr_model_init(struct jr_model *model, const struct jr_filter *filter)
 {

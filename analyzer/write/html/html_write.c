@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "jp_limits.h"
+#include "model/part_build.h"
 #include "write/escape.h"
 
 void jr_html_nothing(const struct jr_report *report, FILE *out)
