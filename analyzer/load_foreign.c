@@ -238,6 +238,7 @@ static void make_run(const struct jr_foreign *foreign, uint32_t process,
     header->real_ns = foreign->real_ns;
     snprintf(header->exe, sizeof header->exe, "%s", exe);
     jr_stacks_init(&run->stacks);
+    run->is_unrepeatable = 1;
     add_samples(foreign, process, side, run);
     if (run->nsamples > 0) {
         run->first_ns = run->given[0].time_ns;

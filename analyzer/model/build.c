@@ -163,7 +163,7 @@ int jr_process_may_change(const struct jr_process *process)
 {
     const struct jp_log_header *header = &process->run->header;
 
-    return process->run->given ||
+    return process->run->is_unrepeatable ||
            (!process->map->exited &&
             (header->ring_bytes > 0 ||
              header->counters[JP_COUNT_RING_REUSED] > 0));

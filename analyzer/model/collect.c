@@ -420,7 +420,7 @@ static int takes_sums(const struct adding *adding)
     const struct jr_process *process = adding->process;
     const struct jr_run *run = process->run;
 
-    return order_for(adding->model, run) == JR_WALK_BY_THREAD && !run->given &&
+    return order_for(adding->model, run) == JR_WALK_BY_THREAD &&
            (run->sums.count > 0 || run->nsamples == 0) && !filter->by_thread &&
            !jr_filter_needs(filter, JR_NEEDS_EVENT_SUMS) && filter->tid == 0 &&
            filter->events == 0 && filter->nspans == 0 &&

@@ -181,7 +181,7 @@ static uint32_t key_of(struct jr_model *model, const struct jr_frame *frame,
 /* Makes the frames at `address` what the place is, in the room that it has, if
  * that is enough. */
 static void set_frames(struct jr_resolver *resolver, struct place *place,
-                       const struct jr_hit *hit, uint64_t address)
+                       const struct jr_hit *hit)
 {
     const uint32_t count = (uint32_t)hit->nframes;
 
@@ -194,7 +194,7 @@ static void set_frames(struct jr_resolver *resolver, struct place *place,
     place->flags = 0;
     for (uint32_t i = 0; i < count; i++) {
         resolver->keys[place->first + i] =
-            key_of(resolver->model, &hit->frames[i], hit->mapping, address,
+            key_of(resolver->model, &hit->frames[i], hit->mapping, hit->address,
                    i + 1 < count);
         place->flags |= judge(resolver->model, &hit->frames[i]);
     }
@@ -284,17 +284,11 @@ static struct place *look_up(struct jr_resolver *resolver, uint32_t index,
     } else {
         jr_space_find(resolver->process->space, resolver->stacks->places[index],
                       time_ns, 0, &hit);
-        /* Another tool's profile tells its own functions. */
-        if (!resolver->process->run->given)
-            whose = jr_space_own(resolver->process->space, &hit, &hook);
+        whose = jr_space_own(resolver->process->space, &hit, &hook);
     }
     own = whose == JR_WHOSE_OWN;
     place->whose = (uint8_t)whose;
-    set_frames(resolver, place, &hit,
-               index == JR_PLACE_GAP ? 0
-               : resolver->process->run->given
-                   ? hit.given_address
-                   : resolver->stacks->places[index]);
+    set_frames(resolver, place, &hit);
     if (own && place->count > 0)
         mark_hook(resolver, place);
     else if (!own && index != JR_PLACE_GAP)

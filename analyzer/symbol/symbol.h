@@ -19,7 +19,8 @@ struct jr_hit {
     uint64_t from_ns, until_ns;    /* [from_ns, until_ns) contains the time */
     const struct jr_mapping *mapping; /* of the file that the frames are of;
                                          NULL: of none, or JIT code */
-    uint64_t given_address; /* that is meant, where places are given */
+    uint64_t address; /* of the code; of a return address one less */
+    uint8_t is_final; /* the frames are as another tool named them */
 };
 
 /* The code of one process over time.  `map` must outlive it; `log_dir` is the
@@ -51,7 +52,8 @@ enum jr_whose { JR_WHOSE_OTHERS, JR_WHOSE_LIBC, JR_WHOSE_OWN };
 
 /* own.c: makes what users see of a hit in libjprof.so's own code.  A hook gets
  * the frame *hook, of the C library's function that it stands before, and so
- * does code without a name; anything else of it has no frame. */
+ * does code without a name; anything else of it has no frame.  A final hit is
+ * left as it is. */
 enum jr_whose jr_space_own(struct jr_space *space, struct jr_hit *hit,
                            struct jr_frame *hook);
 
