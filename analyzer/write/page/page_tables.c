@@ -183,7 +183,7 @@ void jr_page_tables(const struct jr_report *report, FILE *out)
     struct tables tables = {report, &part, out};
 
     jr_part_build_for(model, &all, LINKS_SHOWN, &part);
-    jr_page_waits(report, out);
+    jr_waits_html(report, JR_WAITS_PAGE, out);
     put_flat(&tables);
     put_hierarchical(&tables);
     put_parts(&tables);
