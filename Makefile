@@ -108,7 +108,7 @@ REP_LIBS := -ldw -lelf -liberty -lcapstone -lz -lzstd -lm $(DEFLATE:yes=-ldeflat
 JL_OBJ := $(JL_SRC:%.c=$(B)/%.o)
 # What the launcher shares with jprof-report; it needs no library but libc.
 JL_SHARED := $(patsubst %,$(B)/analyzer/%.o,base/diag base/file base/mem \
-  base/ours base/utf8 read/line read/names read/secret read/tree)
+  base/option base/ours base/utf8 read/line read/names read/secret read/tree)
 # For tests: all of both but their mains.
 REP_LIB := $(filter-out $(B)/analyzer/main.o $(B)/analyzer/launcher/main.o,\
   $(REP_OBJ) $(JL_OBJ))
