@@ -179,7 +179,7 @@ static enum jp_observed observe_sig(struct jp_pass *pass)
     look_sig(thread, pass->signal.interrupted, look);
     if (skipped)
         pass->due.counted_ns = jp_schedule_counted_sig(
-            &wall->stratum, found, jp_threads_taken_sig(),
+            &wall->stratum, found, jp_observe_given_sig(thread).threads,
             wall->stratum.fence_period_ns);
     /* The CPU timer tells that the thread runs, but not when its wait ended:
      * the stratum stays as it was drawn, unless the thread runs on. */
