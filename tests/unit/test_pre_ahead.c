@@ -22,7 +22,8 @@
 #include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/code/maps.h"
 #include "../../preload/sig/code/procmaps.h"
-#include "../../preload/sig/unwind/walk_cfi.h"
+#include "../../preload/sig/unwind/walk_ahead.h"
+#include "../../preload/sig/unwind/walk_hidden.h"
 
 #ifdef __x86_64__
 

@@ -20,7 +20,7 @@
 #include "../../preload/sig/code/maps.h"
 #include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/state/thread.h"
-#include "../../preload/sig/unwind/walk_cfi.h"
+#include "../../preload/sig/unwind/walk_back.h"
 
 #ifdef __x86_64__
 

@@ -18,7 +18,7 @@
 #include "../../preload/sig/code/maps.h"
 #include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/state/thread.h"
-#include "../../preload/sig/unwind/walk.h"
+#include "../../preload/sig/unwind/walk_first.h"
 
 #ifdef __x86_64__
 

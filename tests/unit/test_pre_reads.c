@@ -18,7 +18,7 @@
 #include "../../preload/sig/state/buffer.h"
 #include "../../preload/sig/code/maps.h"
 #include "../../preload/sig/os/own.h"
-#include "../../preload/sig/unwind/walk_cfi.h"
+#include "../../preload/sig/unwind/walk_hidden.h"
 
 #define PAGE 4096U
 #define WORDS 64U

@@ -2,12 +2,16 @@
  *
  * One whole walk: choosing the walker, applying the depth limit, counting.
  * Runs in: handler, any thread. */
-#include "walk.h"
+#include "unwind.h"
 
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
-#include "sig/state/config.h"
 #include "sig/state/buffer.h"
+#include "sig/state/config.h"
+#include "walk.h"
+#include "walk_cfi.h"
+#include "walk_fp.h"
+#include "walk_libunwind.h"
 
 static void reverse_sig(uint64_t *frames, uint32_t count)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stack walkers and what they share.  A walker starts from the interrupted
- * context and pushes code addresses, leaf first.  Frames of the handler are
- * never among them.  All functions but jp_walk_libunwind_load run in the
- * handler.
- * Runs in: handler, any thread. */
+ * The state of one walk, which all walkers share.  A walker starts from the
+ * interrupted context and pushes code addresses, leaf first.  Frames of the
+ * handler are never among them.
+ * Runs in: handler. */
 #ifndef JP_WALK_H
 #define JP_WALK_H
 
@@ -52,11 +51,6 @@ struct jp_walk {
     uint64_t window;      /* the address that buffer->window is a copy of, */
     uint32_t window_size; /* and its bytes; 0: nothing was copied */
 };
-
-/* Walks the stack of the interrupted context into the buffer's frames, depth
- * and gap.  Returns why the walk ended. */
-enum jp_reason jp_walk_sig(struct jp_thread *thread, struct jp_buffer *buffer,
-                           const ucontext_t *context);
 
 /* Whether a word at `address` lies in the stack and is aligned. */
 static inline int jp_walk_inside_sig(const struct jp_walk *walk,
@@ -126,20 +120,5 @@ int jp_walk_bounds_sig(struct jp_walk *walk, uint64_t sp);
 int jp_walk_rise_sig(struct jp_walk *walk, uint64_t sp);
 int jp_walk_turn_sig(struct jp_walk *walk, uint64_t from, uint64_t sp,
                      uint64_t inside);
-
-/* The reason for a walk that has come to jprof's own start of a thread.  Where
- * the last frame is JIT code that is not of the function which the start calls,
- * a caller is missing: the frame pointer was that of the caller. */
-enum jp_reason jp_walk_started_sig(struct jp_walk *walk);
-
-/* The walkers.  The caller has set the walk's bounds. */
-enum jp_reason jp_walk_fp_sig(struct jp_walk *walk);
-enum jp_reason jp_walk_cfi_sig(struct jp_walk *walk);
-enum jp_reason jp_walk_libunwind_sig(struct jp_walk *walk);
-
-/* Loads libunwind by load (dlopen) and find (dlsym).  Called by the constructor
- * only, never in a handler.  Returns 0 or -ENOENT. */
-int jp_walk_libunwind_load(void *(*load)(const char *name),
-                           void *(*find)(void *library, const char *name));
 
 #endif

@@ -6,6 +6,8 @@
  * address in a register, the link, the way tells whether it is still there, or
  * from where on the stack it is loaded.
  * Runs in: handler, any thread. */
+#include "walk_ahead.h"
+
 #include <string.h>
 
 #include "copied.h"
@@ -14,7 +16,6 @@
 #include "sig/os/own.h"
 #include "sig/os/sys.h"
 #include "sig/state/buffer.h"
-#include "walk_cfi.h"
 
 #define STEPS 192U /* instructions that are followed */
 #define COPY_BYTES 512U

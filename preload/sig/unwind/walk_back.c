@@ -7,12 +7,16 @@
  * that uses the frame pointer for something else: of Erlang's schedulers, and
  * of Haskell's.
  * Runs in: handler, any thread. */
+#include "walk_back.h"
+
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
 #include "sig/os/own.h"
 #include "sig/os/sys.h"
 #include "sig/state/buffer.h"
-#include "walk_cfi.h"
+#include "walk_ahead.h"
+#include "walk_hidden.h"
+#include "walk_rare.h"
 
 #define CODE_BYTES 1024U /* of code before the pc, where its function begins */
 #define CALLED_BYTES 96U /* of a function that jumps on */

@@ -5,17 +5,26 @@
  * it has none, as code of JIT compilers.  JP_STACK=cfi does without frame
  * pointers: code without call-frame information ends the walk.
  * Runs in: handler, any thread. */
+#include "walk_cfi.h"
+
 #include <string.h>
 
 #include "cfi/cfi_cache.h"
+#include "cfi/cfi_run.h"
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
 #include "sig/os/own.h"
 #include "sig/os/sys.h"
-#include "sig/state/config.h"
 #include "sig/state/buffer.h"
+#include "sig/state/config.h"
 #include "sig/state/thread.h"
-#include "walk_cfi.h"
+#include "walk_ahead.h"
+#include "walk_back.h"
+#include "walk_first.h"
+#include "walk_frame.h"
+#include "walk_hidden.h"
+#include "walk_quick.h"
+#include "walk_rare.h"
 
 #define ENTRY_BYTES 80U /* of the stack: the frame of the program's entry */
 #define RETURNS 32U     /* callers found by what code does after its call */

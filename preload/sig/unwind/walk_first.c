@@ -4,12 +4,13 @@
  * out a caller, so a walk that comes from such code to jprof's own thread start
  * is complete only if that code belongs to the function which the start calls.
  * Runs in: handler, any thread. */
+#include "walk_first.h"
+
 #include "copied.h"
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
 #include "sig/state/buffer.h"
 #include "sig/state/thread.h"
-#include "walk.h"
 
 #define FIRST_BYTES 16384U /* of a function that are looked at */
 #define COPY_BYTES 1024U

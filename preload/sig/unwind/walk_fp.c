@@ -3,11 +3,13 @@
  * The frame-pointer walker (JP_STACK=fp), which follows the chain of saved
  * frame pointers as long as it is plausible.
  * Runs in: handler, any thread. */
+#include "walk_fp.h"
+
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
 #include "sig/state/buffer.h"
 #include "sig/state/thread.h"
-#include "walk.h"
+#include "walk_first.h"
 
 /* The C library's start-up code keeps no frame pointers.  A chain that ends
  * this close to the program's entry has reached main (glibc 2.36: 400 bytes

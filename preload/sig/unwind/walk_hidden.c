@@ -5,6 +5,8 @@
  * which leads to the caller's caller; its own return address then lies between
  * the stack pointer and where the frame pointer points.
  * Runs in: handler, any thread. */
+#include "walk_hidden.h"
+
 #include <string.h>
 
 #include "sig/arch/arch.h"
@@ -12,7 +14,7 @@
 #include "sig/os/own.h"
 #include "sig/os/sys.h"
 #include "sig/state/buffer.h"
-#include "walk_cfi.h"
+#include "walk_ahead.h"
 
 #define WORDS 32U          /* of the stack that are looked at */
 #define CODE_BYTES 64U     /* of code before the interrupted instruction, too */

@@ -7,6 +7,8 @@
 /* There may be no libunwind for a cross compiler. */
 #if __has_include(<libunwind.h>)
 #define UNW_LOCAL_ONLY
+#include "walk_libunwind.h"
+
 #include <libunwind.h>
 #define HAVE_LIBUNWIND 1
 #else
@@ -17,10 +19,9 @@
 #include <stddef.h>
 
 #include "sig/arch/arch.h"
-#include "sig/state/config.h"
 #include "sig/state/buffer.h"
+#include "sig/state/config.h"
 #include "sig/state/thread.h"
-#include "walk.h"
 
 #if HAVE_LIBUNWIND
 /* libunwind.h's UNW_OBJ names these for the architecture at hand. */

@@ -9,17 +9,18 @@
  * the stack there; as long as they are the same, so is every further step.
  * These loads do not wait for each other, as those of a walk do.
  * Runs in: handler, any thread. */
+#include "walk_quick.h"
+
 #include <stddef.h>
 #include <string.h>
 
 #include "cfi/cfi_cache.h"
-#include "sig/os/foreign.h"
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
-#include "sig/state/config.h"
+#include "sig/os/foreign.h"
 #include "sig/state/buffer.h"
+#include "sig/state/config.h"
 #include "sig/state/thread.h"
-#include "walk_cfi.h"
 
 /* Fields of a rule taken from its two words, as they lie in memory on a
  * little-endian machine. */

@@ -4,15 +4,17 @@
  * frames, by expressions; and finding the root of a stack that the program
  * made.
  * Runs in: handler, any thread. */
+#include "walk_rare.h"
+
 #include "cfi/cfi_cache.h"
 #include "sig/arch/arch.h"
 #include "sig/code/maps.h"
 #include "sig/os/own.h"
 #include "sig/os/sys.h"
-#include "sig/state/config.h"
 #include "sig/state/buffer.h"
+#include "sig/state/config.h"
 #include "sig/state/thread.h"
-#include "walk_cfi.h"
+#include "walk_ahead.h"
 
 #define GOING JP_WALK_GOING
 /* Of how many last frames the walk asks whether a call precedes them. */
