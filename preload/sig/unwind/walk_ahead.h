@@ -25,6 +25,6 @@ enum jp_ahead jp_walk_ahead_sig(struct jp_walk *walk,
 
 /* Whether the instruction before an address is a call; -1 when it cannot be
  * read. */
-int jp_walk_called_sig(uint64_t address);
+int jp_walk_called_sig(const struct jp_walk *walk, uint64_t address);
 
 #endif

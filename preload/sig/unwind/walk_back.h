@@ -26,6 +26,7 @@ int jp_walk_back_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
 int jp_walk_aligned_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
 int jp_walk_jumped_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
 int jp_walk_left_sig(struct jp_walk *walk, struct jp_walk_frame *frame);
-int jp_walk_begun_sig(const struct jp_walk_frame *frame);
+int jp_walk_begun_sig(const struct jp_walk *walk,
+                      const struct jp_walk_frame *frame);
 
 #endif

@@ -16,7 +16,6 @@
 
 #include "cfi/cfi_cache.h"
 #include "sig/arch/arch.h"
-#include "sig/code/maps.h"
 #include "sig/os/foreign.h"
 #include "sig/state/buffer.h"
 #include "sig/state/config.h"
@@ -182,8 +181,7 @@ static inline int advance_sig(struct jp_walk *walk, struct quick *q,
      * and find_bare_sig in walk_cfi.c).  The code to which a signal's handler
      * returns is a function's first byte, too. */
     if (WORD_KIND(q->words) == JP_CFI_NONE &&
-        !jp_buffer_has_page_sig(walk->buffer, caller) &&
-        !jp_maps_executable_sig(walk->buffer, caller))
+        !jp_walk_is_code_sig(walk, caller))
         return 0;
     if (WORD_KIND(next) != JP_CFI_REGISTER &&
         (WORD_KIND(next) == JP_CFI_SIGNAL ||
