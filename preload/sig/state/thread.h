@@ -204,6 +204,9 @@ uint64_t jp_threads_ended_sig(void);
 void jp_threads_since_sig(uint64_t cpu_ns);
 uint64_t jp_threads_gone_sig(void);
 
+/* Adds to it CPU time of threads that have no record. */
+void jp_threads_add_gone_sig(uint64_t cpu_ns);
+
 /* CPU time that threads used before their clocks began and after these ended,
  * of the process's cpu_ns, in ns. */
 uint64_t jp_threads_edges_sig(uint64_t cpu_ns);
