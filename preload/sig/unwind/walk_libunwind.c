@@ -4,11 +4,11 @@
  * dl_iterate_phdr and uses up to 9 KiB of stack: it is not safe against a
  * lock that the interrupted code holds, and is used only when asked for.
  * Runs in: handler (exempt from its rules, doc/DESIGN.md). */
+#include "walk_libunwind.h"
+
 /* There may be no libunwind for a cross compiler. */
 #if __has_include(<libunwind.h>)
 #define UNW_LOCAL_ONLY
-#include "walk_libunwind.h"
-
 #include <libunwind.h>
 #define HAVE_LIBUNWIND 1
 #else
