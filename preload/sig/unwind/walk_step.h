@@ -9,7 +9,7 @@
 #include "walk_frame.h"
 
 /* Goes from a frame to its caller by a rule.  Makes no system call but by
- * walk->process.  Returns JP_WALK_GOING, JP_WALK_AGAIN, or why the walk ends. */
+ * walk->process.  Returns JP_WALK_GOING, JP_WALK_AGAIN or why the walk ends. */
 int jp_walk_step_sig(struct jp_walk *walk, struct jp_walk_frame *frame,
                      const struct jp_cfi_rule *rule);
 
