@@ -12,7 +12,7 @@ C_TOKEN = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|"""
                      r"""'(?:\\.|[^'\\\n])*'|^[ \t]*\#[ \t]*include[^\n]*""",
                      re.S | re.M)
 NAME = re.compile(r"[A-Za-z_]\w*")
-SENTENCE_END = re.compile(r"(?<=[.!?])[)\"'*_`]*\s+(?=[(\"'*_`\[]*[A-Z0-9])")
+SENTENCE_END = re.compile(r"(?<=[.!?])[)\"'*_`]*\s+(?=[(\"'*_]*[A-Z0-9`\[])")
 ABBREVIATION = re.compile(r"\b(e\.g|i\.e|cf|vs|etc|No)\.$")
 CODE = re.compile(r"`+[^`]*`+")
 MAN_BREAK = re.compile(r"\.(TP|PP|P|IP|HP|SH|SS|Sh|Ss|Pp|It|Bl|El|br|sp|nf|fi|"
