@@ -57,6 +57,7 @@ static void cover(struct jr_load *load, const struct jr_log *log,
         jr_cover_tree(&load->cover, tree_of(load, log, run), &root, map->boot);
     image.command =
         map->cmdline && map->cmdline[0] ? map->cmdline : run->header.exe;
+    jr_cover_kernel(&load->cover, map);
     jr_cover_add(&load->cover, &image);
 }
 

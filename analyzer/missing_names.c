@@ -91,7 +91,8 @@ static const struct {
     {{"php*"},
      0,
      0,
-     "PHP describes its code with -d opcache.jit_debug=0x10",
+     "PHP describes its code with -d opcache.jit_debug=0x10; PCRE2 compiles "
+     "patterns and does not describe them",
      NULL},
     {{"python3.12", "python3.1[3-9]"},
      0,
@@ -151,6 +152,33 @@ static int note_process(struct jr_notes *notes,
     return -1;
 }
 
+/* Tells how names that files gave, or should have given, were lost. */
+static void note_lost(struct jr_notes *notes, const struct jr_process *process)
+{
+    const struct jr_stats *stats = &process->stats;
+    const struct {
+        uint64_t count;
+        const char *text;
+    } lost[] = {
+        {stats->jit_mismatched,
+         "addresses of JIT code have no name: memory had other code there than "
+         "the jitdump says"},
+        {stats->jit_wiped,
+         "addresses of JIT code have no name: the code there was freed and "
+         "wiped before the sample"},
+        {stats->jit_unread,
+         "files with names of JIT code are gone or cannot be read"},
+    };
+
+    if (stats->jit_frames == stats->jit_named)
+        return;
+    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
+        if (lost[i].count)
+            jr_notes_add_of(notes, process->run->header.pid, lost[i].count,
+                            lost[i].text);
+    }
+}
+
 const char *jr_note_missing_names(const struct jr_model *model,
                                   struct jr_notes *notes, int *is_library)
 {
@@ -162,6 +190,7 @@ const char *jr_note_missing_names(const struct jr_model *model,
         int runtime = note_process(notes, &model->processes[i],
                                    first < 0 ? &said : &other);
 
+        note_lost(notes, &model->processes[i]);
         if (first < 0)
             first = runtime;
     }

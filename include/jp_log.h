@@ -130,6 +130,8 @@ enum jp_counter {
     JP_COUNT_MAKING_NS,       /* clocks of CPU time: what jprof itself used to
                                  make the log and threads' first samples, ns;
                                  no sample stands for it (no loss) */
+    JP_COUNT_KERNEL_NS,       /* CPU time of threads that run kernel code alone
+                                 and cannot be sampled, ns (no loss) */
     JP_COUNT_COUNT
 };
 

@@ -20,6 +20,7 @@
 #define JP_MAP_ANON "anon"     /* start end name: executable, no file */
 #define JP_MAP_UNMAP "unmap"   /* start end */
 #define JP_MAP_THREAD "thread" /* tid name */
+#define JP_MAP_KERNEL "kernel" /* tid cpu name */
 #define JP_MAP_PERFMAP                                                         \
     "perfmap" /* path dev inode size tail saved
                                     since */

@@ -11,7 +11,7 @@ TSAN_UNIT := test_pre_threads
 # Programs that are built with the checks themselves.
 ASAN_PROGRAMS := deep shares
 
-unit-pre-build: $(UNIT_PRE)
+unit-pre-build: $(UNIT_PRE) $(UNIT_PURE)
 
 # Not beside asan-build: both makes would write the same objects.
 asan-pre-build: asan-build

@@ -18,8 +18,10 @@ CHECK_ARGS ?=
 
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT := $(UNIT_SRC:%.c=$(B)/%)
-UNIT_PRE := $(filter $(B)/tests/unit/test_pre_%,$(UNIT))
-UNIT_REP := $(filter-out $(UNIT_PRE),$(UNIT))
+UNIT_PURE := $(B)/tests/unit/test_pre_heuristics
+UNIT_PRE := $(filter-out $(UNIT_PURE),$(filter $(B)/tests/unit/test_pre_%,\
+  $(UNIT)))
+UNIT_REP := $(filter-out $(UNIT_PRE) $(UNIT_PURE),$(UNIT))
 PROG_SO := earlylib gdbstate mallocspy nssmod_a nssmod_b spinlib stubs swap_a \
   swap_b twin_a twin_b unversioned
 PROG_SRC := $(wildcard tests/programs/*.c)
@@ -72,6 +74,7 @@ $(B)/tests/unit/test_pre_last $(B)/tests/unit/test_pre_weights_real \
   $(B)/tests/unit/test_pre_together \
   $(B)/tests/unit/test_pre_edges: WRAP := $(FAKE_KERNEL)
 $(B)/tests/unit/test_pre_procmaps: WRAP := jp_sys_open_sig
+$(B)/tests/unit/test_pre_jit_code: WRAP := jp_procmaps_query_sig
 $(B)/tests/unit/test_pre_reads: WRAP := jp_own_read_sig
 $(B)/tests/unit/test_pre_held: WRAP := $(FAKE_KERNEL) jp_traced_sig
 $(B)/tests/unit/test_pre_control: WRAP := $(FAKE_KERNEL) \
@@ -90,6 +93,17 @@ $(UNIT_PRE): $(B)/%: %.c $(SIG_OBJ) $(PRE_OBJ)
 	$(CC) $(CFLAGS) $(WARN) $(UNITFLAGS) $(LDFLAGS) \
 	  $(WRAP:%=-Wl,--wrap=%) -o $@ $< \
 	  $(SIG_OBJ) $(PRE_OBJ) -lcmocka -ldw -lelf -ldl -pthread
+
+# The pure stages of the clock of real time are linked alone, so that they can
+# call nothing else, and with a switch for each heuristic.
+PURE_SRC := $(patsubst %,preload/sig/wall/%.c,classify account schedule \
+  estimate) preload/sig/timers/random.c
+$(UNIT_PURE): $(B)/%: %.c $(PURE_SRC) tests/unit/simulated.h \
+  $(wildcard preload/sig/wall/*.h preload/sig/state/*.h preload/sig/timers/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(WARN) -D_GNU_SOURCE -DJP_TEST_HEURISTICS \
+	  $(filter-out -MMD -MP,$(UNITFLAGS)) $(LDFLAGS) -o $@ $< $(PURE_SRC) \
+	  -lcmocka
 
 $(UNIT_REP): $(B)/%: %.c $(REP_LIB)
 	@mkdir -p $(@D)

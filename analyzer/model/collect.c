@@ -256,7 +256,7 @@ static void count(struct jr_stats *stats, const struct jr_sample *sample,
         stats->timer_samples += samples;
         stats->timer_ns = jr_add(stats->timer_ns, weight);
     }
-    stats->reasons[sample->reason] += samples;
+    stats->reasons[answer->fiber ? JP_REASON_FIBER : sample->reason] += samples;
     stats->frames += samples * answer->frames;
     stats->inlined_frames += samples * answer->inlined;
     stats->lines_known += samples * answer->lines;
@@ -583,7 +583,9 @@ void jr_model_add(struct jr_model *model, struct jr_log *log,
     jit = jr_space_jit(code->space);
     process->stats.jit_files = jit.files;
     process->stats.jit_bad_lines = jit.bad_lines;
+    process->stats.jit_unread = jit.unread;
     process->stats.jit_mismatched = jit.mismatched;
+    process->stats.jit_wiped = jit.wiped;
     process->nbuckets = model->nbuckets - process->first_bucket;
     jr_table_free(&adding.tids);
     jr_table_free(&adding.tid_events);

@@ -94,7 +94,9 @@ static void add_stats(struct jr_stats *sum, const struct jr_stats *part)
     sum->jit_late += part->jit_late;
     sum->jit_files += part->jit_files;
     sum->jit_bad_lines += part->jit_bad_lines;
+    sum->jit_unread += part->jit_unread;
     sum->jit_mismatched += part->jit_mismatched;
+    sum->jit_wiped += part->jit_wiped;
     for (size_t i = 0; i < JR_LOST_COUNT; i++)
         sum->lost[i] = jr_add(sum->lost[i], part->lost[i]);
     sum->lost_ns = jr_add(sum->lost_ns, part->lost_ns);

@@ -124,8 +124,10 @@ struct jr_stats {
     uint64_t jit_late;       /* of these those described only later */
     uint64_t jit_files;      /* perf maps and jitdumps read */
     uint64_t jit_bad_lines;  /* their line tables that were garbage */
+    uint64_t jit_unread;     /* those that could not be read */
     uint64_t jit_mismatched; /* addresses where other code was than a jitdump
-                                says */
+                                says, */
+    uint64_t jit_wiped;      /* and where the code had been freed and wiped */
     uint64_t lost[JR_LOST_COUNT]; /* by enum jp_counter */
     uint64_t lost_ns;
     uint64_t rule_hits;   /* frames whose unwinding rule was at hand, */

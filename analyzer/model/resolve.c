@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "fiber.h"
 
 static const char gap_name[] = "[... frames left out ...]";
 static const char no_stack_name[] = "[no stack]";
@@ -33,6 +34,7 @@ struct place {
     uint32_t first, count;
     uint8_t flags; /* of any of its functions */
     uint8_t whose; /* enum jr_whose */
+    uint8_t begins_fiber;
 };
 
 /* Code of a file without a name. */
@@ -188,12 +190,13 @@ static void set_frames(struct jr_resolver *resolver, struct place *place,
             *JR_PUSH(resolver->keys, resolver->nkeys, resolver->keys_room) = 0;
     }
     place->count = count;
-    place->flags = 0;
+    place->flags = place->begins_fiber = 0;
     for (uint32_t i = 0; i < count; i++) {
         resolver->keys[place->first + i] =
             key_of(resolver->model, &hit->frames[i], hit->mapping, address,
                    i + 1 < count);
         place->flags |= judge(resolver->model, &hit->frames[i]);
+        place->begins_fiber |= (uint8_t)jr_fiber_begins(&hit->frames[i]);
     }
 }
 
@@ -397,6 +400,14 @@ static int holds(const struct jr_resolver *resolver, uint32_t call,
     return known->node != 0 && in_span(resolver, known->span, time_ns);
 }
 
+/* Who made a call; 0: nobody, also where a fiber begins there. */
+static uint32_t caller_of(const struct jr_resolver *resolver, uint32_t call)
+{
+    const struct jr_path *item = &resolver->stacks->calls.items[call];
+
+    return resolver->places[item->key].begins_fiber ? 0 : item->parent;
+}
+
 /* The node of a call, whose places have been looked up for this time. */
 static uint32_t call_node(struct jr_resolver *resolver, uint32_t call,
                           uint64_t time_ns, uint32_t fresh)
@@ -406,7 +417,7 @@ static uint32_t call_node(struct jr_resolver *resolver, uint32_t call,
 
     while (call != 0 && !holds(resolver, call, time_ns)) {
         resolver->waiting[waiting++] = call;
-        call = resolver->stacks->calls.items[call].parent;
+        call = caller_of(resolver, call);
     }
     if (call != 0) {
         node = resolver->calls[call].node;
@@ -483,7 +494,7 @@ static uint32_t cut_node(struct jr_resolver *resolver,
     int more = stack->place == JR_PLACE_GAP ||
                add_keys(resolver, &resolver->places[stack->place], call);
 
-    for (; more && call != 0; call = stacks->calls.items[call].parent)
+    for (; more && call != 0; call = caller_of(resolver, call))
         more =
             add_keys(resolver, &resolver->places[stacks->calls.items[call].key],
                      stacks->calls.items[call].parent);
@@ -505,7 +516,7 @@ static uint32_t short_node(struct jr_resolver *resolver,
         place = &resolver->places[stacks->calls.items[call].key];
     for (uint32_t i = 0; stack->place != JR_PLACE_GAP && i < place->count; i++)
         add_key(model, resolver->keys[place->first + i]);
-    for (; call != 0; call = stacks->calls.items[call].parent) {
+    for (; call != 0; call = caller_of(resolver, call)) {
         place = &resolver->places[stacks->calls.items[call].key];
         if ((place->flags & NAMELESS) == NAMELESS)
             add_key(model, resolver->keys[place->first + place->count - 1]);
@@ -518,7 +529,7 @@ void jr_resolve(struct jr_resolver *resolver, const struct jr_sample *sample,
 {
     struct jr_model *model = resolver->model;
     const struct jr_stacks *stacks = resolver->stacks;
-    const struct jr_stack *stack = &stacks->items[sample->stack];
+    struct jr_stack own = stacks->items[sample->stack], *stack = &own;
     const uint32_t fresh = (uint32_t)model->nodes.count;
     uint8_t flags = model->filter.ninclude == 0 ? INCLUDED : 0;
     uint8_t nameless = UNNAMED, found;
@@ -537,6 +548,9 @@ void jr_resolve(struct jr_resolver *resolver, const struct jr_sample *sample,
         nameless &= found;
         answer->bare = nameless != 0;
         answer->spot = spot_of(resolver, sample, stack);
+        answer->fiber = resolver->places[stack->place].begins_fiber;
+        if (answer->fiber)
+            stack->call = 0;
     }
     /* The places lie all over memory, so all of them are prefetched before the
      * first is used. */
@@ -548,6 +562,10 @@ void jr_resolve(struct jr_resolver *resolver, const struct jr_sample *sample,
         flags |= found;
         if (i == stack->call)
             nameless &= found;
+        if (resolver->places[stacks->calls.items[i].key].begins_fiber) {
+            answer->fiber = 1;
+            break;
+        }
     }
     answer->nameless = nameless != 0;
     if ((flags & EXCLUDED) || !(flags & INCLUDED))

@@ -14,7 +14,8 @@ struct jr_stack_answer {
     uint64_t from_ns, until_ns; /* when this holds: [from_ns, until_ns) */
     uint32_t node;              /* where it ends; 0: -e or -i drops it */
     uint32_t spot;              /* of the model's, or JR_NO_SPOT */
-    uint32_t inlined : 30;
+    uint32_t inlined : 29;
+    uint32_t fiber : 1;       /* it ends with a fiber's first function */
     uint32_t bare : 1;        /* its leaf has no name, */
     uint32_t nameless : 1;    /* nor has who called that */
     uint16_t frames, unnamed; /* these and the next without those that were

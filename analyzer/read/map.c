@@ -166,6 +166,20 @@ static int on_thread(struct parser *parser)
     return 0;
 }
 
+static int on_kernel(struct parser *parser)
+{
+    struct jr_map *map = parser->map;
+    struct jr_kernel_thread thread = {.time_ns = parser->line.time_ns};
+
+    if (jr_line_number(&parser->line, "cpu", 10, &thread.cpu_ns) < 0)
+        return -1;
+    thread.name = jr_line_text(&parser->line, "name");
+    if (!thread.name)
+        return -1;
+    *JR_PUSH(map->kernel, map->nkernel, map->kernel_room) = thread;
+    return 0;
+}
+
 /* MAJOR:MINOR as st_dev; 0 when there is none. */
 static uint64_t take_device(const struct jr_line *line)
 {
@@ -300,7 +314,7 @@ static const struct {
     {JP_MAP_JITDUMP, on_jitdump, 0}, {JP_MAP_CODE, on_code, 0},
     {JP_MAP_SECTION, on_section, 0}, {JP_MAP_PAUSE, on_pause, 0},
     {JP_MAP_CLEAR, on_clear, 0},     {JP_MAP_EXIT, on_exit_line, 0},
-    {JP_MAP_NOTE, on_note, 0},
+    {JP_MAP_NOTE, on_note, 0},       {JP_MAP_KERNEL, on_kernel, 0},
 };
 
 static int handle(struct parser *parser, const struct jr_map_part *part)
@@ -505,6 +519,8 @@ void jr_map_free(struct jr_map *map)
         free(map->mappings.items[i].path);
     for (size_t i = 0; i < map->nthreads; i++)
         free(map->threads[i].name);
+    for (size_t i = 0; i < map->nkernel; i++)
+        free(map->kernel[i].name);
     for (size_t i = 0; i < map->njit; i++) {
         free(map->jit[i].path);
         free(map->jit[i].saved);
@@ -517,6 +533,7 @@ void jr_map_free(struct jr_map *map)
     free(map->mappings.items);
     free(map->threads);
     free(map->jit);
+    free(map->kernel);
     free(map->sections);
     free(map->pauses);
     free(map->notes);

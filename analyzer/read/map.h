@@ -40,6 +40,13 @@ struct jr_code_copy {
     char *saved;         /* file name beside the map */
 };
 
+/* A thread that runs kernel code alone: what it used since its last such
+ * line. */
+struct jr_kernel_thread {
+    uint64_t time_ns, cpu_ns;
+    char *name;
+};
+
 /* A moment at which the profile starts, stops or is emptied. */
 struct jr_section {
     uint64_t time_ns;
@@ -67,6 +74,8 @@ struct jr_map {
     size_t njit, jit_room;
     struct jr_code_copy *copies; /* in order of time */
     size_t ncopies, copies_room;
+    struct jr_kernel_thread *kernel; /* in order of time */
+    size_t nkernel, kernel_room;
     struct jr_section *sections; /* in order of time */
     size_t nsections, sections_room;
     struct jr_section *pauses; /* in order; a pause ends a section */

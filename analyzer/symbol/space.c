@@ -8,6 +8,7 @@
 #include "base/index.h"
 #include "base/mem.h"
 #include "base/ranges.h"
+#include "copied.h"
 #include "symbol.h"
 #include "symbol/elf/modules.h"
 #include "symbol/find_code.h"
@@ -31,8 +32,12 @@ struct jr_space {
     struct jr_module **modules; /* by mapping, once looked up */
     struct jr_jit jit;
     int jit_read;
-    uint64_t *mismatched; /* addresses; some of them twice */
-    size_t nmismatched, mismatched_room;
+    /* Addresses without a name for what memory says; some of them twice. */
+    struct doubted {
+        uint64_t *items;
+        size_t count, room;
+    } doubted[JR_MEMORIES];
+    struct jr_copied copied;
     struct filed *filed;    /* by hash, once one is asked for */
     struct jr_given *given; /* all there is, if there is any */
     size_t ngiven;
@@ -90,9 +95,11 @@ void jr_space_free(struct jr_space *space)
     free(space->given);
     jr_ranges_free(&space->mappings);
     jr_jit_free(&space->jit);
+    jr_copied_free(&space->copied);
     free(space->modules);
     free(space->log_dir);
-    free(space->mismatched);
+    for (size_t i = 0; i < JR_MEMORIES; i++)
+        free(space->doubted[i].items);
     free(space->filed);
     free(space);
 }
@@ -112,6 +119,51 @@ static const struct jr_mapping *find_mapping(struct jr_space *space,
     return answer.live == JR_NO_RANGE
                ? NULL
                : &space->map->mappings.items[answer.live];
+}
+
+#define LIVES 64U /* mappings looked at, one after the other */
+
+/* When the memory at an address that is mapped at `time_ns`, or first after
+ * that, was given back, without anything in its place; UINT64_MAX: never. */
+static uint64_t find_end(const struct jr_space *space, uint64_t address,
+                         uint64_t time_ns)
+{
+    const struct jr_mapping *items = space->map->mappings.items;
+    struct jr_range_answer answer;
+
+    jr_ranges_find(&space->mappings, address, time_ns, &answer);
+    if (answer.live == JR_NO_RANGE)
+        answer.live = answer.later;
+    if (answer.live == JR_NO_RANGE)
+        return UINT64_MAX;
+    for (size_t i = 0; i < LIVES; i++) {
+        time_ns = items[answer.live].until_ns;
+        if (time_ns == UINT64_MAX)
+            return time_ns;
+        jr_ranges_find(&space->mappings, address, time_ns, &answer);
+        if (answer.live == JR_NO_RANGE)
+            return time_ns;
+    }
+    return UINT64_MAX;
+}
+
+/* Whether memory speaks against a jitdump's piece, and no perf map for it. */
+static int is_doubted(struct jr_space *space, const struct jr_jit_text *text,
+                      uint64_t address, uint64_t time_ns,
+                      struct jr_jit_span *span)
+{
+    struct jr_strings *strings = space->symbols->strings;
+    const enum jr_jit_memory memory =
+        jr_jit_memory(&space->jit, text, address, time_ns,
+                      find_end(space, address, time_ns), span);
+    struct doubted *doubted = &space->doubted[memory];
+
+    if (memory == JR_MEMORY_SAME ||
+        jr_jit_agrees(&space->jit, strings, text->piece, address, time_ns,
+                      span))
+        return 0;
+    *JR_PUSH(doubted->items, doubted->count, doubted->room) = address;
+    return 1;
 }
 
 /* The JIT code at an address, NULL when no file describes it. */
@@ -138,11 +190,8 @@ static struct jr_jit_text *find_code(struct jr_space *space, uint64_t address,
         piece = newer;
     text = jr_jit_text(&space->jit, strings, piece);
     if (text && !*late && piece->layer == JR_LAYER_EXACT &&
-        jr_jit_differs(&space->jit, text, address, time_ns, span)) {
-        *JR_PUSH(space->mismatched, space->nmismatched,
-                 space->mismatched_room) = address;
+        is_doubted(space, text, address, time_ns, span))
         return NULL;
-    }
     return text;
 }
 
@@ -218,21 +267,30 @@ static int by_number(const void *one, const void *other)
     return a < b ? -1 : a > b;
 }
 
-struct jr_space_jit jr_space_jit(struct jr_space *space)
+/* Keeps each address once.  Returns how many there are. */
+static size_t count_once(struct doubted *doubted)
 {
     size_t kept = 0;
 
-    if (space->nmismatched)
-        qsort(space->mismatched, space->nmismatched, sizeof *space->mismatched,
+    if (doubted->count)
+        qsort(doubted->items, doubted->count, sizeof *doubted->items,
               by_number);
-    for (size_t i = 0; i < space->nmismatched; i++) {
-        if (kept == 0 || space->mismatched[kept - 1] != space->mismatched[i])
-            space->mismatched[kept++] = space->mismatched[i];
+    for (size_t i = 0; i < doubted->count; i++) {
+        if (kept == 0 || doubted->items[kept - 1] != doubted->items[i])
+            doubted->items[kept++] = doubted->items[i];
     }
-    space->nmismatched = kept;
-    return (struct jr_space_jit){.files = space->jit.nfiles,
-                                 .bad_lines = space->jit.garbage,
-                                 .mismatched = kept};
+    doubted->count = kept;
+    return kept;
+}
+
+struct jr_space_jit jr_space_jit(struct jr_space *space)
+{
+    return (struct jr_space_jit){
+        .files = space->jit.nfiles,
+        .unread = space->jit.unread,
+        .bad_lines = space->jit.garbage,
+        .mismatched = count_once(&space->doubted[JR_MEMORY_OTHER]),
+        .wiped = count_once(&space->doubted[JR_MEMORY_WIPED])};
 }
 
 /* The frame of code that neither a file nor a perf map describes. */
@@ -292,6 +350,25 @@ static struct jr_frames file_frames(struct jr_space *space,
     return filed->frames;
 }
 
+/* The frames of memory without a file that is a copy of a file's text.  None
+ * has items NULL. */
+static struct jr_frames copied_frames(struct jr_space *space,
+                                      const struct jr_mapping *mapping,
+                                      uint64_t address)
+{
+    const struct jr_mapping *source;
+    struct jr_frames frames = {NULL, 1};
+    struct jr_symbols *symbols;
+    struct jr_module *module;
+
+    source = jr_copied_find(&space->copied, space->map, space->log_dir, mapping,
+                            address, &address);
+    if (!source)
+        return frames;
+    module = jr_space_module(space, source, &symbols);
+    return jr_module_frames(symbols, module, source, address);
+}
+
 static int is_of_file(const struct jr_frame *frame)
 {
     return frame->kind == JR_FRAME_NATIVE || frame->kind == JR_FRAME_UNNAMED;
@@ -303,6 +380,7 @@ void jr_space_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
     const struct jr_mapping *mapping;
     struct jr_frames frames = {NULL, 1};
     const struct jr_frame *jit;
+    int is_copy = 0;
     struct jr_jit_span span;
 
     if (space->given && address - 1 < space->ngiven) {
@@ -329,15 +407,19 @@ void jr_space_find(struct jr_space *space, uint64_t address, uint64_t time_ns,
         if (jit)
             frames = (struct jr_frames){jit, 1};
     }
+    if (!frames.items && mapping) {
+        frames = copied_frames(space, mapping, address);
+        is_copy = frames.items != NULL;
+    }
     if (!frames.items && mapping)
         frames.items =
             bare_frame(space, JR_FRAME_JIT_UNNAMED, "[jit]", "[jit]");
     if (!frames.items)
         frames.items = bare_frame(space, JR_FRAME_UNKNOWN, "[unknown]", "");
-    *hit =
-        (struct jr_hit){.frames = frames.items,
-                        .nframes = frames.count,
-                        .from_ns = span.from_ns,
-                        .until_ns = span.until_ns,
-                        .mapping = is_of_file(frames.items) ? mapping : NULL};
+    *hit = (struct jr_hit){
+        .frames = frames.items,
+        .nframes = frames.count,
+        .from_ns = span.from_ns,
+        .until_ns = span.until_ns,
+        .mapping = is_of_file(frames.items) && !is_copy ? mapping : NULL};
 }

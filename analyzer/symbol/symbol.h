@@ -64,8 +64,10 @@ struct jr_space_jit {
     size_t files;      /* perf maps and jitdumps that could be read */
     size_t bad_lines;  /* line tables of functions looked up whose names, or
                            all of which, were garbage */
+    size_t unread;     /* those that could not: gone, or written over */
     size_t mismatched; /* addresses looked up where other code was than a
                            jitdump says, each once: unnamed */
+    size_t wiped;      /* those whose code was freed and wiped by then */
 };
 struct jr_space_jit jr_space_jit(struct jr_space *space);
 

@@ -38,6 +38,26 @@ static void append(char **text, uint64_t ns, const char *what)
     *text = longer;
 }
 
+/* "more in threads that run kernel code alone (iou-sqp 1.86 s)". */
+static char *kernel_threads(const struct jr_cover *cover)
+{
+    char *text = jr_strdup("");
+
+    for (size_t i = 0; i < cover->nkernel; i++) {
+        char *time = jr_duration(cover->kernel[i].cpu_ns);
+        char *longer = jr_printf("%s%s%s %s", text, i ? ", " : " (",
+                                 cover->kernel[i].name, time);
+
+        free(time);
+        free(text);
+        text = longer;
+    }
+    char *whole = jr_printf("more in threads that run kernel code alone%s%s",
+                            text, cover->nkernel ? ")" : "");
+    free(text);
+    return whole;
+}
+
 /* The coverage is of all processes, whatever the report is of. */
 static const char *in_run(const struct jr_report *report)
 {
@@ -50,7 +70,7 @@ static const char *in_run(const struct jr_report *report)
 char *jr_coverage_text(const struct jr_report *report, int *bad)
 {
     const struct jr_cover *cover = report->cover;
-    char *time, *text;
+    char *time, *text, *kernel;
 
     if (!cover || !cover->known)
         return NULL;
@@ -73,6 +93,9 @@ char *jr_coverage_text(const struct jr_report *report, int *bad)
            "more used by jprof to sample waiting "
            "threads");
     append(&text, cover->making_ns, "more used by jprof to make logs");
+    kernel = kernel_threads(cover);
+    append(&text, cover->kernel_ns, kernel);
+    free(kernel);
     append(&text, cover->cpu_ns ? cover->cut_ns : 0,
            "more in processes whose older samples were overwritten");
     append(&text, cover->children_ns,

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
+#include "kernel_threads.h"
 #include "sampling.h"
 #include "sig/clock/clock.h"
 #include "sig/timers/timer.h"
@@ -78,7 +79,8 @@ static void adopt_sig(uint32_t tid, void *data)
     jp_thread_count_adoptions_sig(1);
     if (tid == 0 || jp_thread_by_tid_sig(tid) != NULL ||
         !jp_adopt_has_run_sig(tid) ||
-        jp_sys_sig(SYS_tgkill, jp_owner->pid, tid, 0, 0, 0) != 0)
+        jp_sys_sig(SYS_tgkill, jp_owner->pid, tid, 0, 0, 0) != 0 ||
+        jp_kernel_threads_has_sig(tid, *late))
         return;
     struct jp_thread *thread = jp_thread_new_sig();
     if (thread == NULL)
@@ -163,6 +165,7 @@ void jp_adopt_all_sig(void)
     if (!enter_sig(YIELDS))
         return;
     drop_dead_sig(UINT32_MAX);
+    jp_kernel_threads_restart_sig();
     look_for_new_sig(1);
     leave_sig();
 }
@@ -175,7 +178,16 @@ void jp_adopt_step_sig(void)
     if (!enter_sig(0))
         return;
     look_for_new_sig(0);
+    jp_kernel_threads_follow_sig(0);
     drop_dead_sig(SLICE);
+    leave_sig();
+}
+
+void jp_adopt_settle_sig(void)
+{
+    if (!atomic_load(&jp_process.running) || !enter_sig(YIELDS))
+        return;
+    jp_kernel_threads_follow_sig(1);
     leave_sig();
 }
 
@@ -226,4 +238,5 @@ void jp_adopt_reset_sig(void)
     atomic_store(&searching, 0);
     position = 0;
     cursor = 0;
+    jp_kernel_threads_reset_sig();
 }

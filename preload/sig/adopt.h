@@ -26,6 +26,11 @@ void jp_adopt_poll_without_timer_sig(uint64_t now_ns);
  * for new threads and of that for records of dead ones. */
 void jp_adopt_step_sig(void);
 
+/* Called before a running profile stops, and before its process ends or
+ * executes another program: counts the CPU time of the process's kernel threads
+ * (kernel_threads.h) until now. */
+void jp_adopt_settle_sig(void);
+
 /* Whether a thread without a record is to be adopted.  A thread that has given
  * its record back is not, unless it has used another millisecond of CPU
  * time. */

@@ -136,6 +136,7 @@ static void pause_sig(void)
     atomic_store(&jp_process.first_pending, 0);
     if (!atomic_load(&jp_process.running))
         return;
+    jp_adopt_settle_sig();
     atomic_store(&jp_process.running, 0);
     stop_sig();
     if (jp_logfile_ensure_sig() != 0)
@@ -148,6 +149,7 @@ static void clear_sig(void)
 {
     if (jp_config.ring_bytes == 0 || atomic_load(&jp_log.state) != JP_LOG_READY)
         return;
+    jp_adopt_settle_sig();
     __atomic_store_n(&jp_log.header->cleared_ns,
                      jp_sys_clock_sig(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
     jp_log_sync_sig();
@@ -274,6 +276,7 @@ void jp_control_end_time_sig(void)
     atomic_store(&ended, 1);
     if (!atomic_load(&jp_process.running))
         return;
+    jp_adopt_settle_sig();
     atomic_store(&jp_process.running, 0);
     stop_sig();
 }
@@ -286,6 +289,7 @@ int jp_control_has_ended_sig(void)
 void jp_control_exit_sig(void)
 {
     atomic_store(&ended, 1);
+    jp_adopt_settle_sig();
     atomic_store(&jp_process.running, 0);
     stop_sig();
     if (atomic_load(&jp_log.state) == JP_LOG_NONE)

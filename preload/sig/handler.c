@@ -187,14 +187,12 @@ static void stop_late_sig(struct jp_thread *thread)
 }
 
 /* Takes the samples that a signal stands for, and counts them if the period is
- * lengthened.  budget: NULL while another thread has the process's. */
-static void take_sig(struct jp_thread *thread, const struct jp_budget *budget,
-                     const struct jp_signal *signal)
+ * lengthened.  budget: NULL while another thread has the process's.  (Inlined,
+ * since the handler uses much stack below it.) */
+__attribute__((always_inline)) static inline void
+take_sig(struct jp_pass *pass, const struct jp_budget *budget)
 {
-    const struct jp_due *due = &thread->last.due;
-    const uint64_t all = due->cpu + due->before + due->running + due->blocked +
-                         due->ready + due->after;
-    jp_sampling_take_due_sig(thread, due, signal->interrupted);
+    const uint64_t all = jp_sampling_take_due_sig(pass);
     if (budget != NULL && all != 0)
         jp_sampling_lowered_sig(budget, all);
 }
@@ -225,70 +223,84 @@ static void after_first_sig(struct jp_thread *thread, uint64_t begin_ns,
     jp_clock_skip_sig(thread, end_ns - begin_ns);
 }
 
+/* Whether samples are due at a signal of the thread's own clock; fills
+ * pass->due.  (Not inlined: the look is dead when the samples are taken, below
+ * which the handler uses the most stack.) */
+__attribute__((noinline)) static int
+is_due_sig(const struct jp_clock_kind *kind, struct jp_pass *pass)
+{
+    struct jp_look look = {0};
+    pass->look = &look;
+    const enum jp_observed observed = kind->observe(pass);
+    if (observed == JP_OBSERVED_NONE)
+        return 0;
+    if (observed == JP_OBSERVED_COMPARE)
+        jp_sampling_compare_sig(pass);
+    jp_clock_account_sig(kind, pass);
+    return 1;
+}
+
 /* Handles a signal of the calling thread's own clock.  If it comes while the
  * thread is taking a sample (libunwind unblocks signals), its weight is carried
  * to the next sample.  (Not inlined: that would enlarge the stack frame of all
  * other signals.) */
 __attribute__((noinline)) static void
-own_clock_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
-              const struct jp_signal *signal)
+own_clock_sig(const struct jp_clock_kind *kind, struct jp_pass *pass)
 {
+    struct jp_thread *thread = pass->thread;
     struct jp_visit visit;
     if (!jp_thread_enter_sig(thread, JP_THREAD_SAMPLES)) {
         if (kind->untaken != NULL)
             atomic_fetch_add(&thread->clock.carried_ns,
-                             kind->untaken(thread, signal));
+                             kind->untaken(thread, &pass->signal));
         return;
     }
-    thread->last.due = (struct jp_due){0};
-    jp_budget_enter_sig(&thread->clock.budget, &visit, signal->now_ns);
-    if (jp_clock_due_sig(kind, thread, signal, &thread->last.due)) {
+    jp_budget_enter_sig(&thread->clock.budget, &visit, pass->signal.now_ns);
+    if (is_due_sig(kind, pass)) {
         const uint64_t begin_ns = before_first_sig(kind, thread);
-        take_sig(thread, &thread->clock.budget, signal);
+        take_sig(pass, &thread->clock.budget);
         if (begin_ns != 0)
             after_first_sig(thread, begin_ns, &visit);
-        if (thread->last.due.probes)
+        if (pass->due.probes)
             jp_budget_probe_sig(&thread->clock.budget, &visit);
-        if (kind->done != NULL)
-            kind->done(thread);
+        if (kind->schedule != NULL)
+            kind->schedule(thread);
     }
     if (kind->cpu)
-        jp_adopt_poll_without_timer_sig(signal->now_ns);
-    leave_sig(thread, &visit, thread->last.due.counted_ns);
+        jp_adopt_poll_without_timer_sig(pass->signal.now_ns);
+    leave_sig(thread, &visit, pass->due.counted_ns);
     atomic_store(&thread->busy, 0);
 }
 
-/* Handles a signal of a clock of the whole process.  thread: of the calling
- * thread; NULL: it has no record yet. */
+/* Handles a signal of a clock of the whole process.  pass->thread: NULL: the
+ * calling thread has no record yet. */
 __attribute__((noinline)) static void
-shared_clock_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
-                 const struct jp_signal *signal)
+shared_clock_sig(const struct jp_clock_kind *kind, struct jp_pass *pass)
 {
     struct jp_visit visit;
-    if (thread == NULL && (thread = adopt_self_sig()) == NULL)
+    if (pass->thread == NULL && (pass->thread = adopt_self_sig()) == NULL)
         return;
-    if (!jp_thread_enter_sig(thread, JP_THREAD_SAMPLES))
+    if (!jp_thread_enter_sig(pass->thread, JP_THREAD_SAMPLES))
         return;
-    thread->last.due = (struct jp_due){0};
     struct jp_budget *budget = kind->take();
     if (budget != NULL)
-        jp_budget_enter_sig(budget, &visit, signal->now_ns);
-    kind->due(thread, signal, &thread->last.due);
-    take_sig(thread, budget, signal);
+        jp_budget_enter_sig(budget, &visit, pass->signal.now_ns);
+    kind->observe(pass);
+    take_sig(pass, budget);
     if (kind->cpu)
-        jp_adopt_poll_without_timer_sig(signal->now_ns);
+        jp_adopt_poll_without_timer_sig(pass->signal.now_ns);
     if (budget != NULL)
         kind->give(jp_budget_leave_sig(budget, &visit,
-                                       thread->last.due.cpu +
-                                           thread->last.due.running +
-                                           thread->last.due.blocked));
-    atomic_store(&thread->busy, 0);
+                                       pass->due.cpu + pass->due.running +
+                                           pass->due.blocked));
+    atomic_store(&pass->thread->busy, 0);
 }
 
 /* Handles a signal of a clock of one thread, which may have ended. */
 static void thread_clock_sig(const struct jp_clock_kind *kind,
-                             const struct jp_signal *signal)
+                             struct jp_pass *pass)
 {
+    const struct jp_signal *signal = &pass->signal;
     struct jp_thread *thread = kind->find(signal);
     if (thread == NULL && kind->untaken != NULL)
         jp_sampling_lose_sig(JP_COUNT_LOST_STALE, kind->untaken(NULL, signal));
@@ -297,7 +309,8 @@ static void thread_clock_sig(const struct jp_clock_kind *kind,
      * one that a search had made: the own one's clock counts that time.) */
     if (thread == NULL || jp_thread_is_retired_sig(thread))
         return;
-    own_clock_sig(kind, thread, signal);
+    pass->thread = thread;
+    own_clock_sig(kind, pass);
     stop_late_sig(thread);
 }
 
@@ -399,12 +412,9 @@ static struct jp_thread *whose_sig(const siginfo_t *info,
 
 static void dispatch_sig(int number, siginfo_t *info, void *context)
 {
-    const struct jp_signal signal = {number,
-                                     info,
-                                     context,
-                                     jp_sys_clock_sig(CLOCK_MONOTONIC),
-                                     jp_sampling_same_sig,
-                                     interrupted_sig(context)};
+    struct jp_pass pass = {.signal = {number, info, context,
+                                      jp_sys_clock_sig(CLOCK_MONOTONIC),
+                                      interrupted_sig(context)}};
     if (info->si_code == SI_TIMER && timer_sig(info, context))
         return;
     if (info->si_code == SI_QUEUE &&
@@ -412,27 +422,27 @@ static void dispatch_sig(int number, siginfo_t *info, void *context)
         ran_sig(NULL, context);
         return;
     }
-    const struct jp_clock_kind *kind = jp_clock_of_sig(&signal);
+    const struct jp_clock_kind *kind = jp_clock_of_sig(&pass.signal);
     if (kind != NULL)
         atomic_store_explicit(&jp_owned.heard, 1, memory_order_relaxed);
     if (kind != NULL && kind->per_thread) {
-        thread_clock_sig(kind, &signal);
+        thread_clock_sig(kind, &pass);
         return;
     }
     int ours;
     if (info->si_code != SI_TKILL)
         ran_shared_sig();
-    struct jp_thread *thread = whose_sig(info, context, &ours);
+    pass.thread = whose_sig(info, context, &ours);
     if (!ours)
         return;
-    if (thread != NULL)
-        ran_sig(thread, context);
+    if (pass.thread != NULL)
+        ran_sig(pass.thread, context);
     if (info->si_code == SI_QUEUE && is_control_sig(info))
         jp_control_sig((enum jp_control)(info->si_value.sival_int & 0xff));
     else if (kind != NULL)
-        shared_clock_sig(kind, thread, &signal);
+        shared_clock_sig(kind, &pass);
     else if (!jp_owned_is_claimed_sig(number, info, context))
-        plain_sig(thread, number, signal.interrupted);
+        plain_sig(pass.thread, number, pass.signal.interrupted);
 }
 
 /* The linker's bounds of JP_GATE_SECTION. */

@@ -94,66 +94,78 @@ struct jp_buffer *jp_sampling_ensure_buffer_sig(struct jp_thread *thread)
  * the list of mappings again if it has changed.  (Inlined, since the handler
  * uses the most stack below it.) */
 __attribute__((always_inline)) static inline void
-walk_sig(struct jp_thread *thread, struct jp_buffer *buffer,
-         const ucontext_t *context, uint64_t now_ns, int error)
+walk_sig(struct jp_pass *pass, struct jp_buffer *buffer, uint64_t now_ns,
+         int error)
 {
     if (error != 0)
         jp_maps_before_log_sig();
     else
         jp_maps_refresh_sig(now_ns);
     jp_maps_check_buffer_sig(buffer);
-    buffer->walked_ns = now_ns;
-    buffer->reason = jp_walk_safe_sig(thread, buffer, context);
+    pass->walk.pending = 1;
+    buffer->reason =
+        jp_walk_safe_sig(pass->thread, buffer, pass->signal.interrupted);
     if (buffer->rule_misses != 0 || buffer->rule_hits > HITS_UNTOLD)
         jp_buffer_flush_counts_sig(buffer);
 }
 
-/* The buffer for a sample of so much weight; error: what the log lacks, or 0.
- * NULL where there is no log or no memory: the sample is counted as lost. */
-static struct jp_buffer *buffer_for_sig(struct jp_thread *thread,
-                                        uint64_t weight_ns, int error)
+/* Counts a sample as lost for want of a log (error is not 0) or of memory. */
+static void lose_sig(uint64_t weight_ns, int error)
 {
-    struct jp_buffer *buffer =
-        error == 0 ? jp_sampling_ensure_buffer_sig(thread) : NULL;
+    jp_sampling_lose_sig(
+        error != 0 ? JP_COUNT_LOST_NO_LOG : JP_COUNT_LOST_NO_MEMORY, weight_ns);
+}
+
+/* Makes the log if there is none, and walks the stack unless that was done
+ * already (jp_sampling_compare_sig).  Returns the buffer with the stack; NULL
+ * where there is no log or no memory.  Sets *sample to one without weight and
+ * event, and *error to what the log lacks: while another thread makes it,
+ * -EAGAIN, and samples wait in the buffer; else 0.  (Inlined, since the handler
+ * uses the most stack below it.) */
+__attribute__((always_inline)) static inline struct jp_buffer *
+begin_sig(struct jp_pass *pass, struct jp_sample *sample, int *error)
+{
+    struct jp_thread *thread = pass->thread;
+    *sample = (struct jp_sample){.time_ns = jp_sys_clock_sig(CLOCK_MONOTONIC),
+                                 .tid = thread->tid};
+    const int log = jp_logfile_ensure_sig();
+    struct jp_buffer *buffer = log == 0 || log == -EAGAIN
+                                   ? jp_sampling_ensure_buffer_sig(thread)
+                                   : NULL;
+    *error = log;
     if (buffer == NULL)
-        jp_sampling_lose_sig(error != 0 ? JP_COUNT_LOST_NO_LOG
-                                        : JP_COUNT_LOST_NO_MEMORY,
-                             weight_ns);
+        return NULL;
+    if (!pass->walk.pending) {
+        jp_sampling_flush_sig(buffer);
+        walk_sig(pass, buffer, sample->time_ns, log);
+    }
+    pass->walk.pending = 0;
+    sample->reason = buffer->reason;
+    thread->last.reason = sample->reason;
+    thread->last.sampled_ns = sample->time_ns;
     return buffer;
 }
 
-/* Takes a sample: makes the log if there is none, walks the stack unless that
- * was done already (jp_sampling_same_sig), writes the record, and brings the
- * map up to date.  While another thread makes the log (-EAGAIN), the sample
- * waits in the buffer. */
-static void record_sig(struct jp_thread *thread, enum jp_event event,
-                       uint64_t weight_ns, const ucontext_t *context)
+/* Takes a sample of the stack in the buffer: writes the record, and brings the
+ * map up to date.  While another thread makes the log, it waits in the
+ * buffer. */
+static void record_sig(struct jp_thread *thread, struct jp_buffer *buffer,
+                       const struct jp_sample *sample, int error)
 {
-    struct jp_sample sample = {jp_sys_clock_sig(CLOCK_MONOTONIC), weight_ns,
-                               thread->tid, (uint8_t)event, 0};
-    const int error = jp_logfile_ensure_sig();
-    struct jp_buffer *buffer =
-        buffer_for_sig(thread, weight_ns, error == -EAGAIN ? 0 : error);
-    if (buffer == NULL)
+    if (buffer == NULL) {
+        lose_sig(sample->weight_ns, error == -EAGAIN ? 0 : error);
         return;
-    if (buffer->walked_ns == 0) {
-        jp_sampling_flush_sig(buffer);
-        walk_sig(thread, buffer, context, sample.time_ns, error);
     }
-    buffer->walked_ns = 0;
-    sample.reason = buffer->reason;
-    thread->last.reason = sample.reason;
-    thread->last.sampled_ns = sample.time_ns;
     if (error != 0) {
-        keep_sig(buffer, &sample);
+        keep_sig(buffer, sample);
         return;
     }
-    if (jp_log_write_sig(buffer, &sample) != 0)
+    if (jp_log_write_sig(buffer, sample) != 0)
         return;
-    jp_names_follow_sig(thread, sample.time_ns);
-    jp_command_follow_sig(sample.time_ns);
-    jp_jit_check_sig(buffer, sample.time_ns);
-    jp_usage_follow_sig(sample.time_ns);
+    jp_names_follow_sig(thread, sample->time_ns);
+    jp_command_follow_sig(sample->time_ns);
+    jp_jit_check_sig(buffer, sample->time_ns);
+    jp_usage_follow_sig(sample->time_ns);
 }
 
 /* Swaps the stack in `frames` and the one in `last`.  For buffers that do not
@@ -184,22 +196,23 @@ static uint32_t beyond_hooks_sig(const uint64_t *frames, uint32_t depth)
     return i < depth ? i : 0;
 }
 
-int jp_sampling_same_sig(struct jp_thread *thread, const ucontext_t *context,
-                         uint64_t now_ns)
+void jp_sampling_compare_sig(struct jp_pass *pass)
 {
-    struct jp_buffer *buffer = thread->buffer;
+    struct jp_buffer *buffer = pass->thread->buffer;
+    pass->walk.stack = JP_STACK_UNKNOWN;
     if (buffer == NULL || jp_logfile_ensure_sig() != 0)
-        return -1;
+        return;
     jp_sampling_flush_sig(buffer);
     turn_sig(buffer);
-    walk_sig(thread, buffer, context, now_ns, 0);
+    walk_sig(pass, buffer, pass->signal.now_ns, 0);
     const uint32_t here = beyond_hooks_sig(buffer->frames, buffer->depth);
     const uint32_t there = beyond_hooks_sig(buffer->last, buffer->last_depth);
     const uint32_t left = buffer->depth - here;
-    return buffer->gap == buffer->last_gap &&
-           left == buffer->last_depth - there &&
-           memcmp(buffer->frames + here, buffer->last + there,
-                  left * sizeof(*buffer->frames)) == 0;
+    const int same = buffer->gap == buffer->last_gap &&
+                     left == buffer->last_depth - there &&
+                     memcmp(buffer->frames + here, buffer->last + there,
+                            left * sizeof(*buffer->frames)) == 0;
+    pass->walk.stack = same ? JP_STACK_SAME : JP_STACK_OTHER;
 }
 
 /* Waits, for 20 ms at most, for another thread that writes what this one left
@@ -227,7 +240,13 @@ void jp_sampling_take_sig(struct jp_thread *thread, enum jp_event event,
             return;
         }
     }
-    record_sig(thread, event, weight_ns, context);
+    struct jp_pass pass = {.thread = thread, .signal.interrupted = context};
+    struct jp_sample sample;
+    int error;
+    struct jp_buffer *buffer = begin_sig(&pass, &sample, &error);
+    sample.event = (uint8_t)event;
+    sample.weight_ns = weight_ns;
+    record_sig(thread, buffer, &sample, error);
     atomic_store(&thread->busy, 0);
 }
 
@@ -238,10 +257,13 @@ static void write_only_sig(struct jp_thread *thread, uint64_t weight_ns)
     const struct jp_sample sample = {
         jp_sys_clock_sig(CLOCK_MONOTONIC), weight_ns, thread->tid,
         (uint8_t)jp_clock_event_sig(), JP_REASON_ROOT};
+    const int error = jp_logfile_ensure_sig();
     struct jp_buffer *buffer =
-        buffer_for_sig(thread, weight_ns, jp_logfile_ensure_sig());
-    if (buffer == NULL)
+        error == 0 ? jp_sampling_ensure_buffer_sig(thread) : NULL;
+    if (buffer == NULL) {
+        lose_sig(weight_ns, error);
         return;
+    }
     buffer->frames[0] = thread->stack.first;
     buffer->depth = 1;
     buffer->gap = 0;
@@ -253,10 +275,11 @@ static void write_only_sig(struct jp_thread *thread, uint64_t weight_ns)
 
 /* Writes another sample of the last stack, which the buffer still has.  The
  * sample has that stack's time, since the libraries at its addresses may have
- * gone since, but not one from before a ring was cleared.  Returns 0 when there
- * is no such stack, or no log. */
-static int write_again_sig(struct jp_thread *thread, enum jp_event event,
-                           uint64_t weight_ns)
+ * gone since, but not one from before a ring was cleared.  walked: the buffer's
+ * `frames` are a stack that was walked since, and the last one is in `last`.
+ * Returns 0 when there is no such stack, or no log. */
+static int rewrite_sig(struct jp_thread *thread, enum jp_event event,
+                       uint64_t weight_ns, int walked)
 {
     struct jp_buffer *buffer = thread->buffer;
     /* (The buffer may have been made before the first sample.) */
@@ -273,41 +296,66 @@ static int write_again_sig(struct jp_thread *thread, enum jp_event event,
         if (sample.weight_ns > since)
             sample.weight_ns = since;
     }
-    /* A stack has just been walked: the last one is in `last`. */
-    if (buffer->walked_ns != 0)
+    if (walked)
         turn_sig(buffer);
     jp_log_write_sig(buffer, &sample);
-    if (buffer->walked_ns != 0)
+    if (walked)
         turn_sig(buffer);
     return 1;
 }
 
-void jp_sampling_take_due_sig(struct jp_thread *thread,
-                              const struct jp_due *due,
-                              const ucontext_t *context)
+/* The same outside of a pass. */
+static int write_again_sig(struct jp_thread *thread, enum jp_event event,
+                           uint64_t weight_ns)
 {
+    return rewrite_sig(thread, event, weight_ns, 0);
+}
+
+/* The samples of one pass: the buffer with its stack (see begin_sig). */
+struct samples {
+    struct jp_thread *thread;
+    struct jp_buffer *buffer;
+    struct jp_sample sample;
+    int error;
+};
+
+/* Takes the sample of a part of the pass's time.  again: the sample before it
+ * has the same stack. */
+static void take_part_sig(struct samples *samples, enum jp_event event,
+                          uint64_t weight_ns, int again)
+{
+    if (weight_ns == 0 ||
+        (again && rewrite_sig(samples->thread, event, weight_ns, 0)))
+        return;
+    samples->sample.event = (uint8_t)event;
+    samples->sample.weight_ns = weight_ns;
+    record_sig(samples->thread, samples->buffer, &samples->sample,
+               samples->error);
+}
+
+uint64_t jp_sampling_take_due_sig(struct jp_pass *pass)
+{
+    const struct jp_due *due = &pass->due;
+    const uint64_t here =
+        due->cpu + due->running + due->blocked + due->ready + due->after;
     uint64_t blocked = due->blocked;
-    if (due->cpu != 0)
-        record_sig(thread, JP_EVENT_CPU, due->cpu, context);
-    if (due->before != 0 &&
-        !write_again_sig(thread, JP_EVENT_WALL_BLOCKED, due->before))
+    if (due->before != 0 && !rewrite_sig(pass->thread, JP_EVENT_WALL_BLOCKED,
+                                         due->before, pass->walk.pending))
         blocked += due->before;
-    if (blocked != 0)
-        record_sig(thread, JP_EVENT_WALL_BLOCKED, blocked, context);
-    if (due->running != 0)
-        record_sig(thread, JP_EVENT_WALL_RUNNING, due->running, context);
-    if (due->ready != 0 &&
-        (due->running == 0 ||
-         !write_again_sig(thread, JP_EVENT_WALL_READY, due->ready)))
-        record_sig(thread, JP_EVENT_WALL_READY, due->ready, context);
-    const enum jp_event after =
-        due->after_ready ? JP_EVENT_WALL_READY : JP_EVENT_WALL_BLOCKED;
+    if (here + blocked == 0)
+        return due->before;
+    struct samples samples = {.thread = pass->thread};
+    samples.buffer = begin_sig(pass, &samples.sample, &samples.error);
+    take_part_sig(&samples, JP_EVENT_CPU, due->cpu, 0);
+    take_part_sig(&samples, JP_EVENT_WALL_BLOCKED, blocked, 0);
+    take_part_sig(&samples, JP_EVENT_WALL_RUNNING, due->running, 0);
+    take_part_sig(&samples, JP_EVENT_WALL_READY, due->ready, due->running != 0);
     /* While another thread makes the log, it joins the sample that waits. */
-    if (due->after != 0 && !write_again_sig(thread, after, due->after))
-        record_sig(thread, after, due->after, context);
-    /* Forgets a walk of which no sample was taken. */
-    if (thread->buffer != NULL)
-        thread->buffer->walked_ns = 0;
+    take_part_sig(&samples,
+                  due->after_ready ? JP_EVENT_WALL_READY
+                                   : JP_EVENT_WALL_BLOCKED,
+                  due->after, 1);
+    return here + due->before;
 }
 
 /* Writes a sample of the CPU time that a thread without a clock of its own used

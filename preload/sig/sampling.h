@@ -16,7 +16,7 @@
 struct jp_budget;
 struct jp_buffer;
 struct jp_clock_kind;
-struct jp_due;
+struct jp_pass;
 struct jp_thread;
 
 /* Samples the calling thread where `context` was interrupted; the sample stands
@@ -25,19 +25,17 @@ struct jp_thread;
 void jp_sampling_take_sig(struct jp_thread *thread, enum jp_event event,
                           uint64_t weight_ns, const ucontext_t *context);
 
-/* Takes all samples that a clock's signal stands for.  A stack that
- * jp_sampling_same_sig walked is used for them, and forgotten if none of them
- * needs it.  The caller has set the thread's `busy`. */
-void jp_sampling_take_due_sig(struct jp_thread *thread,
-                              const struct jp_due *due,
-                              const ucontext_t *context);
+/* Takes all samples that the pass's signal stands for (pass->due), of the stack
+ * that jp_sampling_compare_sig walked or of one that is walked now.  Makes the
+ * log first if there is none.  The caller has set the thread's `busy`.  Returns
+ * the time that the samples stand for, in ns. */
+uint64_t jp_sampling_take_due_sig(struct jp_pass *pass);
 
-/* Walks the calling thread's stack, for the next sample, and compares it with
- * that of the last sample.  Returns 1 when they are the same but for the frames
- * of jprof's hooks (a hook may make a call again by another function), 0 when
- * not, and -1, without a walk, when there is nothing to compare with. */
-int jp_sampling_same_sig(struct jp_thread *thread, const ucontext_t *context,
-                         uint64_t now_ns);
+/* Walks the calling thread's stack, for the pass's samples, and compares it
+ * with that of the last sample (pass->walk): they are the same also if only the
+ * frames of jprof's hooks differ, as a hook may make a call again by another
+ * function.  Where there is nothing to compare with, it does not walk. */
+void jp_sampling_compare_sig(struct jp_pass *pass);
 
 /* Writes one last sample for time not yet reported: in real-time mode, since
  * the last sample of a waiting thread; with ITIMER_PROF, of ticks that were

@@ -12,8 +12,8 @@
 
 /* clang-format off */
 #define NAMES \
-    X(_Exit) X(_Fork) X(_exit) X(mmap) X(mmap64) X(mprotect) X(pkey_mprotect) \
-    X(munmap) X(mremap)                                                       \
+    X(_Exit) X(_Fork) X(_exit) X(fsync) X(mmap) X(mmap64) X(mprotect)          \
+    X(munmap) X(mremap) X(pkey_mprotect)                                      \
     X(wait) X(wait3) X(wait4) X(waitid) X(waitpid)                            \
     X(__libc_freeres) X(__longjmp_chk) X(__poll_chk) X(__ppoll_chk)           \
     X(__read_chk) X(__recv_chk) X(__recvfrom_chk) X(__sigaction)              \

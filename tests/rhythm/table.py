@@ -66,7 +66,7 @@ def by_perf(beat, seconds):
         if done.returncode != 0:
             return float("nan")
         text = subprocess.run(
-            ["perf", "script", "-i", "data", "-F", "sym"], cwd=folder,
+            ["perf", "script", "-i", "data", "-F", "ip,sym"], cwd=folder,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
     return share([([line.strip()], 1) for line in text.splitlines()])
 

@@ -33,6 +33,7 @@ class Roots:
     def __init__(self, run, forked=False, begins=()):
         self.forked, self.begins = forked, begins
         self.entries, self.library, self.written, self.files = [], [], [], []
+        self.code = [] # (start, end, file offset) of the program's
         self.pid = run.header["pid"]
         self.exe = run.header["exe"]
         for _, event, keys in run.map:
@@ -47,11 +48,23 @@ class Roots:
             name = path.rsplit("/", 1)[-1]
             if name.startswith(("libc.so", "libc-", "libpthread")):
                 self.library.append(span)
+            if path == self.exe:
+                self.code.append((*span, int(keys["offset"], 16)))
             if path == self.exe or name.startswith("ld-"):
                 entry = entry_of(path)
                 if entry is not None and "bias" in keys:
                     start = entry + int(keys["bias"], 16)
                     self.entries.append((start, start + ENTRY_BYTES))
+
+    def halts(self, address):
+        """Is there hlt (x86-64) behind the call?  Entry code that a program
+        has of its own calls the program, which does not return."""
+        for start, end, offset in self.code:
+            if start <= address < end:
+                with open(self.exe, "rb") as source:
+                    source.seek(address - start + offset)
+                    return source.read(1) == b"\xf4"
+        return False
 
     def is_first(self, tid, stack):
         """May this be the first frame of a thread?  A return address is
@@ -64,7 +77,8 @@ class Roots:
             return tid != self.pid and within(self.begins)
         if tid != self.pid or self.forked or not self.entries:
             return True
-        return within(self.entries) or within(self.library)
+        return (within(self.entries) or within(self.library) or
+                (len(stack) > 1 and self.halts(stack[-1])))
 
 
 def is_child(run):

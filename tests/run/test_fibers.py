@@ -7,6 +7,7 @@ Runs in: tests."""
 import os
 import platform
 import re
+import subprocess
 import unittest
 
 from jprun import TICK_FLAGS, Case, program
@@ -156,6 +157,51 @@ class Ends(Case):
         short = [s for s in self.run_of().samples if len(s[5]) == 1]
         self.assertGreater(sum(s[2] for s in short), 200000000)
         self.assertEqual({s[4] for s in short}, {"bad_fp"})
+
+
+class Copied(Case):
+    """greenlet copies a fiber's part of the thread's stack there and away: its
+    first functions are known by name, in a module of that name."""
+
+    LIBRARY = """
+void g_initialstub(void (*run)(void));
+void g_initialstub(void (*run)(void)) { run(); __asm__ volatile(""); }
+"""
+    PROGRAM = """
+#include <time.h>
+void g_initialstub(void (*run)(void));
+static volatile unsigned long n;
+__attribute__((noinline)) static void spin(void)
+{
+    const clock_t end = clock() + CLOCKS_PER_SEC / 5;
+    while (clock() < end)
+        for (int i = 0; i < 100000; i++)
+            n++;
+}
+int main(void) { spin(); g_initialstub(spin); return 0; }
+"""
+
+    def compile(self, source, *arguments):
+        subprocess.run([os.environ.get("CC", "cc"), "-x", "c", "-", "-O1", "-g",
+                        *arguments], input=source, text=True, check=True)
+
+    def test_greenlets(self):
+        library = self.path("_greenlet.so")
+        self.compile(self.LIBRARY, "-shared", "-fPIC", "-o", library)
+        self.compile(self.PROGRAM, "-o", self.path("app"), "-x", "none",
+                     library, "-Wl,-rpath," + self.dir)
+        done = self.run_program(self.path("app"), flags=TICK_FLAGS)
+        self.assertEqual((done.status, done.err), (0, ""))
+        self.assertEqual({s[4] for s in self.run_of().samples}, {"root"})
+        summary = self.summary(self.path("app"), "jprof-log")
+        fibers, samples = int(summary["fibers"]), int(summary["samples"])
+        self.assertGreater(fibers, 0.3 * samples, summary)
+        self.assertLess(fibers, 0.7 * samples, summary)
+        self.assertEqual(summary["incomplete"], "0")
+        firsts = {line.split(";")[0] for line in self.report(
+            self.path("app"), "--format=collapsed",
+            "jprof-log").splitlines()}
+        self.assertIn("g_initialstub", firsts)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ beside the log while it is there.
 Runs in: tests.  B names the build folder.
 """
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -149,6 +150,38 @@ class Gone(Case):
                 "open(sys.argv[3], 'x').close()\n",
                 self.path("d"), str(inode), secret.name)
             self.assertEqual(self.kept(), [])
+
+
+class WindowsPrograms(Case):
+    """Modules that are Windows programs, as Wine maps them."""
+
+    def test_said_once(self):
+        self.busy(0.3)
+        with open(self.path("jprof-map"), encoding="ascii") as source:
+            lines = source.readlines()
+        modules = [line for line in lines if " module " in line]
+        self.assertGreater(len(modules), 2)
+        for number, line in enumerate(modules):
+            path = self.path("%d.dll" % number)
+            with open(path, "wb") as out:
+                out.write(b"MZ\x90\0")
+            # (Without a build-id no debug file has names for it.)
+            lines[lines.index(line)] = re.sub(
+                r" path=\S+", " path=" + path,
+                re.sub(r" build_id=\S+", "", line))
+        with open(self.path("jprof-map"), "w", encoding="ascii") as out:
+            out.writelines(lines)
+        done = subprocess.run(
+            [os.path.join(BUILD, "jprof-report"), "--format=text",
+             self.path("0.dll"), "jprof-log"], cwd=self.dir,
+            capture_output=True, text=True, check=False)
+        told = [line for line in done.stderr.splitlines()
+                if "stay unnamed" in line]
+        self.assertEqual(len(told), 1, done.stderr)
+        self.assertIn("is a Windows program; its functions, and those of "
+                      "other Windows programs, stay unnamed", told[0])
+        unnamed = set(re.findall(r"\[(\d+\.dll)\]", done.stdout))
+        self.assertGreater(len(unnamed), 1, done.stdout)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import platform
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -15,6 +16,20 @@ from jprun import TICK_FLAGS, Case, need, program
 # The first instructions of `code` in tests/programs/dumper.c.
 CODE = {"x86_64": bytes.fromhex("554889e54889f948ffc9"),
         "aarch64": bytes.fromhex("fd7bbfa9fd030091")}[os.uname().machine]
+
+SYNC = """
+import os
+def sync(name):
+    with open("/proc/self/comm", "w") as comm:
+        comm.write(name)
+    with open("/proc/self/comm") as comm:
+        try:
+            os.fsync(comm.fileno())
+        except OSError as error:
+            return error.errno
+    return 0
+print(sync("DTiJ"), sync("TiJD"))
+"""
 
 
 def content(path):
@@ -74,6 +89,20 @@ class Files(Case):
     def test_empty_when_mapped(self):
         self.check_saved("late:late", "plain:" + self.other + "/plain",
                          "late:" + self.other + "/late")
+
+    def test_mapped_briefly(self):
+        """Once the mappings are looked at each second alone, the mapping of a
+        file as code is what leads to a dump."""
+        self.check_saved("brief:brief", seconds="4.4")
+
+    def test_sync(self):
+        """A dump's writer does not wait for the disk while samples are taken.
+        A file of /proc cannot be synced, and this one has any first bytes."""
+        argv = [sys.executable, "-c", SYNC]
+        for flags, out in ((None, "22 22"), (TICK_FLAGS, "0 22")):
+            done = self.run_program(*argv, flags=flags)
+            self.assertEqual((done.status, done.out.strip(), done.err),
+                             (0, out, ""))
 
     def test_vanished_and_replaced(self):
         run, dumps = self.check_saved(

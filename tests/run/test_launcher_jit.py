@@ -376,12 +376,56 @@ class LauncherJitTest(Base):
         for words in (["node"], [node], ["runner"], ["js"], ["tool"],
                       ["direct"], ["split"], ["twice"],
                       ["env", "node"], ["env", "-u", "X", "A=1", "node"],
-                      ["nice", "-n", "1", "node"], ["env", "tool"]):
+                      ["nice", "-n", "1", "node"], ["env", "tool"],
+                      ["shell"]):
             env, said = self.shown(*words)
             self.assertEqual(env, {"NODE_OPTIONS": NODE}, (words, said))
-        for words in (["shell"], ["env"], ["env", "missing-thing"]):
+        for words in (["env"], ["env", "missing-thing"]):
             run = self.jprof(*words)
             self.assertNotIn(" added ", run.stderr)
+
+    def test_start_scripts_are_read(self):
+        """Shell scripts of unknown names, in the forms of RabbitMQ, Elixir,
+        Gradle, Maven, pnpm, pip, Tomcat and Elasticsearch."""
+        self.script("node", SHOW % VARIABLES)
+        os.mkdir(os.path.join(self.folder, "lib"))
+        self.script("lib/settings", "RUNNER=node\n")
+        self.script("lib/inner", "#!/bin/sh\n. ./settings\nexec $RUNNER\n")
+        scripts = {
+            "plain": "exec >&2\nexec nohup \\\n  node -x \"$@\"\n",
+            "prefix": "start() {\n  exec ${ERL_DIR}node \"$@\"\n}\nstart\n",
+            "arguments": "DIR=\nset -- \"$1\" x\nset -- \"$DIR$WHAT\" -x\n"
+                         "exec \"$@\"\nWHAT=no\"de\"\n",
+            "variable": "if [ -n \"$J\" ]; then\n CMD=\"$J/bin/node\"\n"
+                        "else CMD=node\nfi\nexec \"$CMD\" \"$@\"\n",
+            "found": "CMD=\"`\\unset -f command; \\command -v node`\"\n"
+                     "exec \"$CMD\" x\n",
+            "sibling": "D=$(dirname \"$0\")\nexec \"$D\"/lib/inner \"$@\"\n",
+            "no_exec": "test -d x && exit 1\nA=1 node x \"$@\"\n",
+            "eval": "eval exec \"\\\"$RUN\\\"\" x\nRUN=\"$H\"/node\n",
+            "array": "CMD=( node x )\nexec \"${CMD[@]}\"\n",
+            "default": "exec ${CMD:-node} x\n",
+            "quoted": "'''exec' node \"$0\" \"$@\"\n' '''\n",
+        }
+        for name, text in scripts.items():
+            self.script(name, "#!/usr/bin/env bash\n" + text)
+            run = self.jprof(name)
+            self.assertIn("node: added to the environment", run.stderr, name)
+        # A shell that is given the script starts the same.
+        run = self.jprof("sh", os.path.join(self.folder, "variable"))
+        self.assertIn("node: added to the environment", run.stderr)
+
+    def test_scripts_that_only_use_a_runtime(self):
+        self.script("node", SHOW % VARIABLES)
+        for name, text in (("uses", "node --version\necho node \"$@\"\n"),
+                           ("tests", "if [ -x node ]; then exec true; fi\n"),
+                           ("comment", "# exec node\ntrue\n"),
+                           ("itself", "exec \"$0\" --help \"$@\"\n" * 100),
+                           ("other", "NODE=node\nexec true \"$NODE\"\n")):
+            self.script(name, "#!/bin/sh\n" + ("exit\n" if name == "itself"
+                                               else "") + text)
+            run = self.jprof(name)
+            self.assertNotIn(" added ", run.stderr, name)
 
     def test_spidermonkey_s_files(self):
         self.script("js", JS)

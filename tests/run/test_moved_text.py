@@ -36,6 +36,15 @@ class MovedText(Case):
         _, nameless = self.profile("altered")
         self.assertGreater(nameless, 0.2)
 
+    def test_copied_elsewhere(self):
+        """A copy at other addresses has the names of the file."""
+        stacks, nameless = self.profile("copied")
+        self.assertLess(nameless, 0.02)
+        whole = sum(weight for _, weight in stacks)
+        self.assertGreater(sum(
+            weight for stack, weight in stacks if stack[-3:] ==
+            ["main", "outer_copied", "inner_copied"]), 0.9 * whole)
+
 
 if __name__ == "__main__":
     unittest.main()

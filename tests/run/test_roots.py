@@ -153,5 +153,27 @@ class Vforked(Case):
             {"root": len(samples)})
 
 
+@unittest.skipUnless(platform.machine() == "x86_64", "code of x86-64")
+class EntryCode(Case):
+    """Entry code written by hand, without call-frame information, as Free
+    Pascal's, with a frame pointer of zero."""
+
+    def reasons(self, *words):
+        done = self.run_program(program("entrycode"), "0.3", *words,
+                                flags=FLAGS + "auto")
+        self.assertEqual((done.status, done.out, done.err), (0, "", ""))
+        found = collections.Counter(s[4] for s in self.run_of().samples)
+        self.assertGreater(sum(found.values()), 20)
+        return found
+
+    def test_call_that_never_returns(self):
+        found = self.reasons()
+        self.assertGreater(found["root"], 0.9 * sum(found.values()), found)
+
+    def test_call_that_may_return(self):
+        found = self.reasons("wrong")
+        self.assertGreater(found["no_rule"], 0.9 * sum(found.values()), found)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Wasmtime, the engine of the Python package: its perf map and its jitdump,
-with and without debug information.  Runs in: tests."""
+"""Wasmtime, the engine of the Python package and its command: its perf map and
+its jitdump, with and without debug information.  Runs in: tests."""
+import glob
 import os
 import subprocess
 import unittest
@@ -49,6 +50,54 @@ def engine_s_python():
     if done.returncode != 0:
         raise lacking("Wasmtime")
     return done.stdout.decode().strip()
+
+
+MODULE = """(module
+  (func $leaf_work (param i32) (result i32) (local i32)
+    (loop $again
+      (local.set 1 (i32.add (i32.mul (local.get 1) (i32.const 1103515245))
+                            (i32.const 12345)))
+      (br_if $again (local.tee 0 (i32.sub (local.get 0) (i32.const 1)))))
+    (local.get 1))
+  (func $middle_step (param i32) (result i32)
+    (i32.add (call $leaf_work (local.get 0)) (i32.const 1)))
+  (func $outer_loop (export "_start") (local i32)
+    (local.set 0 (i32.const 120))
+    (loop $more
+      (drop (call $middle_step (i32.const 5000000)))
+      (br_if $more (local.tee 0 (i32.sub (local.get 0) (i32.const 1)))))))
+"""
+
+
+def engine_s_command():
+    """The path of Wasmtime's command in that environment."""
+    found = glob.glob(os.path.join(
+        os.path.dirname(os.path.dirname(engine_s_python())),
+        "lib/python*/site-packages/wasmtime_cli/wasmtime"))
+    if not found:
+        raise lacking("command of Wasmtime's")
+    return found[0]
+
+
+class Command(RuntimeCase):
+    """It gives its code's memory back before it ends."""
+
+    def check(self, *options):
+        self.write("work.wat", MODULE)
+        self.unharmed(engine_s_command(), "run", *options, "work.wat", out="")
+        run = self.main_run()
+        self.remove_originals(run)
+        stacks = self.stacks_of(run)
+        self.assertGreater(self.share(
+            stacks, "outer_loop", "middle_step", "leaf_work"), 0.8)
+        numbers = self.check_jit_named(run)
+        self.assertEqual(numbers["jit_named"], numbers["jit_frames"])
+
+    def test_perf_map(self):
+        self.check("--profile=perfmap")
+
+    def test_jitdump_with_debug_information(self):
+        self.check("--profile=jitdump", "-D", "debug-info=y")
 
 
 class Wasmtime(RuntimeCase):

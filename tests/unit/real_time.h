@@ -8,6 +8,8 @@
 
 #include <sys/syscall.h>
 
+#include "pass.h"
+
 /* A system call, in the middle of what is none. */
 static const uint32_t code[16] __attribute__((aligned(64))) = {
 #ifdef __x86_64__
@@ -19,12 +21,13 @@ static const uint32_t code[16] __attribute__((aligned(64))) = {
 };
 
 static uint64_t counts[JP_COUNT_COUNT];
-static int same;          /* the answer to whether a stack is, */
-static unsigned asked;    /* and how often that was asked, */
-static uint64_t asking;   /* and the time that it takes */
-static uint64_t found_sp; /* the stack pointer that signals find, */
-static struct jp_due sum; /* all that the samples stand for, */
-static unsigned looks;    /* and how many signals those were */
+static int same;                 /* the answer to whether a stack is, */
+static unsigned asked;           /* and how often that was asked, */
+static uint64_t asking;          /* and the time that it takes */
+static uint64_t found_sp;        /* the stack pointer that signals find, */
+static struct jp_due sum;        /* all that the samples stand for, */
+static unsigned looks;           /* and how many signals those were */
+static struct jp_look last_look; /* the last signal's */
 
 static int set_up(void **state)
 {
@@ -60,13 +63,12 @@ static struct jp_thread *begin(void)
     return thread;
 }
 
-static int answer_same(struct jp_thread *thread, const ucontext_t *context,
-                       uint64_t now_ns)
+/* Compares the stacks in the handler's place. */
+static void compare(struct jp_pass *pass)
 {
-    (void)thread, (void)context, (void)now_ns;
     asked++;
     fake.now_ns += asking;
-    return same;
+    pass->walk.stack = same ? JP_STACK_SAME : JP_STACK_OTHER;
 }
 
 #define CALL SYS_futex
@@ -108,15 +110,23 @@ static int signal_of(int timer, struct jp_thread *thread, enum found found,
 {
     siginfo_t info = {.si_code = SI_TIMER};
     ucontext_t context = {0};
-    const struct jp_signal signal = {SIGALRM,     &info,       &context,
-                                     fake.now_ns, answer_same, &context};
+    const struct jp_signal signal = {SIGALRM, &info, &context, fake.now_ns,
+                                     &context};
+    struct jp_pass pass = pass_of(thread, &signal);
+    memset(&last_look, 0, sizeof(last_look));
+    pass.look = &last_look;
     info.si_timerid = timer;
     set_pc(&context, found);
-    *due = (struct jp_due){0};
-    if (!jp_clock_due_sig(&jp_clock_real, thread, &signal, due))
+    const enum jp_observed observed = jp_clock_real.observe(&pass);
+    if (observed == JP_OBSERVED_COMPARE)
+        compare(&pass);
+    if (observed != JP_OBSERVED_NONE)
+        jp_clock_account_sig(&jp_clock_real, &pass);
+    *due = pass.due;
+    if (observed == JP_OBSERVED_NONE)
         return 0;
     assert_int_equal(due->cpu, 0);
-    jp_clock_real.done(thread);
+    jp_clock_real.schedule(thread);
     sum.before += due->before;
     sum.running += due->running;
     sum.blocked += due->blocked;

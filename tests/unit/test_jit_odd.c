@@ -132,6 +132,8 @@ static void names_code_until_it_was_wiped(void **state)
         expect(world, 0x1080, 61, "[jit]");
         expect(world, 0x1080, 80, "[jit]");
         expect(world, 0x1080, 95, "[jit]");
+        assert_int_equal(jr_space_jit(world->space).wiped, 1);
+        assert_int_equal(jr_space_jit(world->space).mismatched, 0);
         drop(world);
     }
 }
@@ -156,6 +158,77 @@ static void names_code_that_came_back(void **state)
     expect(world, 0x1010, 70, "f");
     assert_int_equal(jr_space_jit(world->space).mismatched, 0);
     drop(world);
+}
+
+/* A dump with one function, of which memory has a copy at 30 and other bytes
+ * at 60. */
+static struct world *build_changed(const char *text)
+{
+    struct bytes dump = {0};
+    uint8_t memory[2][0x100];
+
+    put_header(&dump, 1, 40, 0);
+    put_load(&dump, 20, 0x1000, 0x100, "f");
+    memcpy(memory[0], dump.data + dump.size - 0x100, 0x100);
+    put_other_code(memory[1], 0x100);
+    put_file("code", memory, sizeof memory);
+    return build_with(&dump, text);
+}
+
+#define COPIED_30 "30 code start=1000 end=1100 offset=0 saved=code\n"
+#define COPIED_60 "60 code start=1000 end=1100 offset=100 saved=code\n"
+
+/* Memory that was given back may hold anything afterwards (Wasmtime's command,
+ * at its end): a copy says nothing of the time before. */
+static void names_code_of_memory_given_back(void **state)
+{
+    struct world *world;
+
+    (void)state;
+    world = build_changed(BEGIN DUMP COPIED_30
+                          "50 unmap start=1000 end=2000\n" COPIED_60);
+    expect(world, 0x1010, 25, "f");
+    expect(world, 0x1010, 45, "f");
+    assert_int_equal(jr_space_jit(world->space).mismatched, 0);
+    drop(world);
+    /* And what came to its place is other code. */
+    world = build_changed(BEGIN DUMP COPIED_30
+                          "50 unmap start=1000 end=2000\n"
+                          "55 anon start=1000 end=3000\n" COPIED_60);
+    expect(world, 0x1010, 45, "f");
+    expect(world, 0x1010, 57, "[jit]");
+    drop(world);
+    /* A mapping that grew is the same memory. */
+    world = build_changed(BEGIN DUMP COPIED_30
+                          "50 anon start=1000 end=a000\n" COPIED_60);
+    expect(world, 0x1010, 25, "f");
+    expect(world, 0x1010, 45, "[jit]");
+    assert_int_equal(jr_space_jit(world->space).mismatched, 1);
+    drop(world);
+}
+
+/* A perf map that has the same function, by the same name, counts more than a
+ * copy of memory does; one that has another there does not. */
+static void believes_a_dump_and_a_map_that_agree(void **state)
+{
+    static const char *const maps[] = {"1000 100 f\n", "1000 100 g\n",
+                                       "1000 180 f\n"};
+    static const char *const names[] = {"f", "[jit]", "[jit]"};
+    struct world *world;
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        put_file("map", maps[i], 11);
+        world = build_changed(
+            BEGIN DUMP COPIED_30
+            "40 perfmap path=/nonexistent/p inode=6 size=11 saved=map "
+            "since=35\n" COPIED_60 "90 exit cpu=1\n");
+        expect(world, 0x1010, 25, "f");
+        expect(world, 0x1010, 35, names[i]);
+        expect(world, 0x1010, 45, names[i]);
+        expect(world, 0x1010, 70, names[i]);
+        drop(world);
+    }
 }
 
 /* Limits the CPU time of the process to `seconds` more than it has had, beyond
@@ -301,6 +374,8 @@ int main(void)
         cmocka_unit_test(names_nothing_where_other_code_was),
         cmocka_unit_test(names_code_until_it_was_wiped),
         cmocka_unit_test(names_code_that_came_back),
+        cmocka_unit_test(names_code_of_memory_given_back),
+        cmocka_unit_test(believes_a_dump_and_a_map_that_agree),
         cmocka_unit_test(passes_over_holes),
         cmocka_unit_test(takes_the_parents_until_the_fork),
         cmocka_unit_test(takes_what_the_parent_kept),

@@ -79,7 +79,7 @@ static void test_one_wait(void **state)
     struct jp_thread *thread = begin();
     naps(thread, LOOKS + 1);
     memset(&sum, 0, sizeof(sum));
-    thread->clock.watch.remainder_ns = 20 * (int64_t)PERIOD;
+    thread->clock.wall.balance.remainder_ns = 20 * (int64_t)PERIOD;
     for (unsigned i = 0; i < 20; i++) {
         to_moment(thread, WAITS);
         fake.switches++;

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "fake_kernel.h"
+#include "pass.h"
 #include "../../preload/sig/clock/clock.h"
 #include "../../preload/sig/clock/clock_timer.h"
 #include "../../preload/sig/clock/process_timer.h"
@@ -128,7 +129,7 @@ static uint64_t weight_of(struct jp_thread *thread, int overrun)
     const struct jp_signal signal = {.number = SIGPROF, .info = &info};
     struct jp_due due = {0};
     info.si_overrun = overrun;
-    assert_true(jp_clock_timer.due(thread, &signal, &due));
+    assert_true(take_due(&jp_clock_timer, thread, &signal, &due));
     return due.cpu;
 }
 

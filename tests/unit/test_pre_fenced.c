@@ -57,12 +57,13 @@ static struct jp_filter *fence(struct jp_thread *thread)
 /* Goes on to when the timer runs out for the next time. */
 static void run_out(const struct jp_thread *thread)
 {
-    const struct jp_watch *watch = &thread->clock.watch;
-    if (fake.now_ns < watch->fence_ns)
-        fake.now_ns = watch->fence_ns;
+    const struct jp_wall *wall = &thread->clock.wall;
+    if (fake.now_ns < wall->stratum.fence_ns)
+        fake.now_ns = wall->stratum.fence_ns;
     else
-        fake.now_ns += watch->fence_period_ns -
-                       (fake.now_ns - watch->fence_ns) % watch->fence_period_ns;
+        fake.now_ns += wall->stratum.fence_period_ns -
+                       (fake.now_ns - wall->stratum.fence_ns) %
+                           wall->stratum.fence_period_ns;
 }
 
 /* It blocks and computes in turn: each signal of a timer that goes on by itself
@@ -75,10 +76,10 @@ static void test_fenced(void **state)
     (void)state;
     struct jp_thread *thread = looked_at();
     struct jp_filter *filter = fence(thread);
-    const uint64_t begun = thread->clock.watch.given_ns;
+    const uint64_t begun = thread->clock.wall.balance.given_ns;
     for (unsigned i = 0; i < 400; i++) {
         run_out(thread);
-        fake.cpu_ns += thread->clock.watch.fence_period_ns / 2;
+        fake.cpu_ns += thread->clock.wall.stratum.fence_period_ns / 2;
         fake.switches += 2;
         const int late = i % 8 == 7;
         fake.now_ns += late ? 2 * MS : 0;
@@ -92,12 +93,12 @@ static void test_fenced(void **state)
         ready += due.ready != 0;
         late_ones += late;
     }
-    const uint64_t all = thread->clock.watch.given_ns - begun;
+    const uint64_t all = thread->clock.wall.balance.given_ns - begun;
     assert_uint_in_range(late_ones, 35, 50);
     assert_uint_in_range(ready, late_ones - 1, late_ones);
     assert_uint_in_range(sum.running, 45 * all / 100, 55 * all / 100);
     assert_uint_in_range(sum.running + sum.blocked + sum.ready + 4 * PERIOD -
-                             (thread->clock.watch.given_ns - begun),
+                             (thread->clock.wall.balance.given_ns - begun),
                          0, 8 * PERIOD);
     jp_filter_drop_sig(filter);
     jp_clock_end_sig(thread);
@@ -139,7 +140,7 @@ static void test_fenced_wait(void **state)
     (void)state;
     struct jp_thread *thread = looked_at();
     struct jp_filter *filter = fence(thread);
-    const uint64_t begun = thread->clock.watch.given_ns;
+    const uint64_t begun = thread->clock.wall.balance.given_ns;
     fake.switches++;
     memset(&sum, 0, sizeof(sum));
     looks = 0;
@@ -172,8 +173,8 @@ static void test_slow_looks(void **state)
     (void)state;
     struct jp_thread *thread = looked_at();
     struct jp_filter *filter = fence(thread);
-    const uint64_t begun = thread->clock.watch.given_ns;
-    const int64_t before = thread->clock.watch.remainder_ns;
+    const uint64_t begun = thread->clock.wall.balance.given_ns;
+    const int64_t before = thread->clock.wall.balance.remainder_ns;
     fake.switches++;
     memset(&sum, 0, sizeof(sum));
     looks = 0;
@@ -188,7 +189,8 @@ static void test_slow_looks(void **state)
     assert_true(looks < 200);
     assert_int_equal(sum.running + sum.ready, 0);
     assert_true(counts[JP_COUNT_LOOKING_NS] > late);
-    assert_uint_in_range(thread->clock.watch.remainder_ns - before, 0, 8 * MS);
+    assert_uint_in_range(thread->clock.wall.balance.remainder_ns - before, 0,
+                         8 * MS);
     jp_filter_drop_sig(filter);
     jp_clock_end_sig(thread);
 }
@@ -227,7 +229,7 @@ static void test_wait_by_its_stack(void **state)
             few = looks;
         }
         signal_of(thread->clock.timer, thread, IN_CALL, &due);
-        const int same_wait = thread->clock.watch.found.same;
+        const int same_wait = last_look.found.same;
         assert_true(!same_wait || fake.now_ns > changed + JP_NS);
         stays += (unsigned)same_wait;
     }
@@ -236,7 +238,7 @@ static void test_wait_by_its_stack(void **state)
     assert_int_equal(sum.running + sum.ready, 0);
     assert_uint_in_range(counts[JP_COUNT_LOOKING_NS], (signals - 4) * MS / 50,
                          signals * MS / 50);
-    assert_int_equal(thread->clock.watch.doubt_ns, 0);
+    assert_int_equal(thread->clock.wall.balance.doubt_ns, 0);
     jp_filter_drop_sig(filter);
     jp_clock_end_sig(thread);
 }
@@ -251,7 +253,7 @@ static void test_looks_that_differ(void **state)
     (void)state;
     struct jp_thread *thread = looked_at();
     struct jp_filter *filter = fence(thread);
-    const struct jp_watch *watch = &thread->clock.watch;
+    const struct jp_wall *wall = &thread->clock.wall;
     const uint64_t begun = fake.now_ns;
     uint64_t changed = begun + 20 * JP_NS;
     int64_t before = 0;
@@ -263,7 +265,7 @@ static void test_looks_that_differ(void **state)
         run_out(thread);
         fake.cpu_ns += i % 2 == 0 ? MS / 25 : 0;
         if (fake.now_ns >= changed) {
-            before = stack[31] == 0 ? watch->remainder_ns : before;
+            before = stack[31] == 0 ? wall->balance.remainder_ns : before;
             stack[31]++;
             changed += JP_NS / 2;
         }
@@ -272,7 +274,7 @@ static void test_looks_that_differ(void **state)
     assert_true(stack[31] > 75);
     /* (Of 80 ms that the looks cost.  50 ms where each look's is taken off.) */
     assert_uint_in_range(sum.running + sum.ready, 0, 25 * MS);
-    assert_uint_in_range(watch->remainder_ns - before, 0, 25 * MS);
+    assert_uint_in_range(wall->balance.remainder_ns - before, 0, 25 * MS);
     jp_filter_drop_sig(filter);
     jp_clock_end_sig(thread);
 }
@@ -285,13 +287,13 @@ static void test_fenced_waits(void **state)
     (void)state;
     struct jp_thread *thread = looked_at();
     struct jp_filter *filter = fence(thread);
-    const uint64_t begun = thread->clock.watch.given_ns;
+    const uint64_t begun = thread->clock.wall.balance.given_ns;
     while (fake.now_ns < begun + 20 * JP_NS) {
         run_out(thread);
         signal_of(thread->clock.timer, thread, IN_CALL, &due);
         fake.switches++;
     }
-    assert_true(thread->clock.watch.parked);
+    assert_true(thread->clock.wall.stratum.parked);
     fake.switches++;
     const unsigned before = asked;
     do {
@@ -299,7 +301,7 @@ static void test_fenced_waits(void **state)
         fake.switches++;
     } while (!signal_of(thread->clock.timer, thread, IN_CALL, &due));
     assert_int_equal(asked, before);
-    assert_false(thread->clock.watch.parked);
+    assert_false(thread->clock.wall.stratum.parked);
     jp_filter_drop_sig(filter);
     jp_clock_end_sig(thread);
 }
@@ -313,7 +315,7 @@ static int stays(struct jp_thread *thread, unsigned blocks, unsigned runs)
     fake.switches += blocks;
     atomic_fetch_add(&thread->hooks.runs, runs);
     signal_of(thread->clock.timer, thread, IN_CALL, &due);
-    return thread->clock.watch.found.same;
+    return last_look.found.same;
 }
 
 /* jprof's own other signals make a thread leave its wait too, and a signal of
@@ -354,8 +356,8 @@ static void test_woken_in_the_handler(void **state)
     (void)state;
     struct jp_thread *thread = looked_at();
     struct jp_filter *filter = fence(thread);
-    const uint64_t begun = thread->clock.watch.given_ns;
-    const uint64_t period = thread->clock.watch.fence_period_ns;
+    const uint64_t begun = thread->clock.wall.balance.given_ns;
+    const uint64_t period = thread->clock.wall.stratum.fence_period_ns;
     while (fake.now_ns < begun + 20 * JP_NS) {
         run_out(thread);
         signal_of(thread->clock.timer, thread, IN_CALL, &due);
@@ -386,12 +388,12 @@ static void test_fence_for_nothing(void **state)
     jp_filter_drop_sig(filter);
     fake.answers = NULL;
     for (unsigned i = 0; i < 20; i++) {
-        fake.now_ns = thread->clock.watch.moment_ns;
+        fake.now_ns = thread->clock.wall.stratum.moment_ns;
         look(thread, COMPUTES, &due);
         assert_int_equal(fake_timer(thread->clock.timer)->due_ns,
-                         thread->clock.watch.moment_ns);
+                         thread->clock.wall.stratum.moment_ns);
     }
-    assert_int_equal(thread->clock.watch.fence_ns, 0);
+    assert_int_equal(thread->clock.wall.stratum.fence_ns, 0);
     jp_clock_end_sig(thread);
 }
 

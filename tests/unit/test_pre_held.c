@@ -19,7 +19,7 @@
 #include "../../preload/sig/clock/clock.h"
 #include "../../preload/sig/wall/clock_real.h"
 #include "../../preload/sig/wall/delay.h"
-#include "../../preload/sig/wall/strata.h"
+#include "../../preload/sig/wall/schedule.h"
 #include "../../preload/sig/state/process.h"
 #include "../../preload/sig/state/thread.h"
 
@@ -46,7 +46,7 @@ static void test_end_of_wait(void **state)
     struct jp_due due;
     (void)state;
     struct jp_thread *thread = waiting(30);
-    const uint64_t given = thread->clock.watch.given_ns;
+    const uint64_t given = thread->clock.wall.balance.given_ns;
     wake_late();
     assert_true(signal_of(thread->clock.cpu_wakeup, thread, COMPUTES, &due));
     assert_int_equal(due.running, 3 * MS / 2);
@@ -122,7 +122,7 @@ static void test_over_at_a_late_look(void **state)
     to_moment(thread, WAITS);
     fake.now_ns += 20 * MS;
     look(thread, IN_CALL, &due);
-    const uint64_t given = thread->clock.watch.given_ns;
+    const uint64_t given = thread->clock.wall.balance.given_ns;
     assert_int_equal(given, fake.now_ns);
     fake.now_ns += 12 * MS;
     fake.cpu_ns += 5 * MS;
@@ -130,7 +130,7 @@ static void test_over_at_a_late_look(void **state)
     assert_int_equal(due.running, 5 * MS);
     assert_int_equal(due.ready, 7 * MS);
     assert_int_equal(due.before, 0);
-    assert_int_equal(thread->clock.watch.parked, 0);
+    assert_int_equal(thread->clock.wall.stratum.parked, 0);
     jp_clock_end_sig(thread);
 }
 
@@ -142,7 +142,7 @@ static void test_unknown_end(void **state)
     for (int held = 0; held < 2; held++) {
         struct jp_due due;
         struct jp_thread *thread = waiting(30);
-        const struct jp_watch watch = thread->clock.watch;
+        const struct jp_wall wall = thread->clock.wall;
         to_moment(thread, WAITS);
         fake.cpu_ns += 3 * MS / 2;
         fake.switches += 2;
@@ -152,9 +152,9 @@ static void test_unknown_end(void **state)
         const uint64_t lacked = held ? 40 * MS / 3 : 0;
         assert_int_equal(due.running, 3 * MS / 2);
         assert_int_equal(due.ready, lacked);
-        assert_int_equal(due.before,
-                         fake.now_ns - watch.given_ns - 3 * MS / 2 - lacked);
-        assert_int_equal(thread->clock.watch.begin_ns, fake.now_ns);
+        assert_int_equal(due.before, fake.now_ns - wall.balance.given_ns -
+                                         3 * MS / 2 - lacked);
+        assert_int_equal(thread->clock.wall.stratum.begin_ns, fake.now_ns);
         jp_clock_end_sig(thread);
         jp_thread_free_sig(thread);
     }
@@ -167,22 +167,22 @@ static void test_long_run(void **state)
     struct jp_due due;
     (void)state;
     struct jp_thread *thread = waiting(30);
-    const uint64_t given = thread->clock.watch.given_ns;
+    const uint64_t given = thread->clock.wall.balance.given_ns;
     const int timer = thread->clock.cpu_wakeup;
     fake.now_ns += 6 * MS;
     fake.cpu_ns += MS;
     fake.switches += 2;
     assert_false(signal_of(timer, thread, COMPUTES, &due));
     assert_int_equal(fake_timer(timer)->due_ns,
-                     fake.cpu_ns + JP_STRATA_RUN_PERIODS * PERIOD - MS);
-    fake.now_ns += JP_STRATA_RUN_PERIODS * PERIOD;
-    fake.cpu_ns += JP_STRATA_RUN_PERIODS * PERIOD;
+                     fake.cpu_ns + JP_SCHEDULE_RUN_PERIODS * PERIOD - MS);
+    fake.now_ns += JP_SCHEDULE_RUN_PERIODS * PERIOD;
+    fake.cpu_ns += JP_SCHEDULE_RUN_PERIODS * PERIOD;
     assert_true(signal_of(timer, thread, COMPUTES, &due));
-    assert_int_equal(due.running, JP_STRATA_RUN_PERIODS * PERIOD + MS);
+    assert_int_equal(due.running, JP_SCHEDULE_RUN_PERIODS * PERIOD + MS);
     assert_int_equal(due.before, 5 * MS);
     assert_int_equal(all_of(&due), fake.now_ns - given);
-    assert_int_equal(thread->clock.watch.parked, 0);
-    assert_int_equal(thread->clock.watch.end_ns, fake.now_ns + PERIOD);
+    assert_int_equal(thread->clock.wall.stratum.parked, 0);
+    assert_int_equal(thread->clock.wall.stratum.end_ns, fake.now_ns + PERIOD);
     jp_clock_end_sig(thread);
 }
 
@@ -215,8 +215,8 @@ static void test_kept_back(void **state)
     struct jp_due due;
     (void)state;
     struct jp_thread *thread = waiting(0);
-    const uint64_t given = thread->clock.watch.given_ns;
-    fake.now_ns = thread->clock.watch.moment_ns + PERIOD + 1;
+    const uint64_t given = thread->clock.wall.balance.given_ns;
+    fake.now_ns = thread->clock.wall.stratum.moment_ns + PERIOD + 1;
     fake.cpu_ns += PERIOD / 2;
     assert_true(jp_clock_real.flush(thread, &due));
     assert_int_equal(due.running, PERIOD / 2);
@@ -273,7 +273,7 @@ static void test_gone(void **state)
     struct jp_due due = {0};
     (void)state;
     struct jp_thread *thread = waiting(0);
-    fake.now_ns = thread->clock.watch.moment_ns + 100 * PERIOD;
+    fake.now_ns = thread->clock.wall.stratum.moment_ns + 100 * PERIOD;
     fake.cpu_ns = 0;
     fake.answers = all_gone;
     assert_false(jp_clock_real.flush(thread, &due));
@@ -281,8 +281,8 @@ static void test_gone(void **state)
     fake.answers = NULL;
     fake.cpu_ns = JP_NS;
     thread = waiting(30);
-    const uint64_t rest =
-        thread->clock.watch.begin_ns - thread->clock.watch.given_ns;
+    const uint64_t rest = thread->clock.wall.stratum.begin_ns -
+                          thread->clock.wall.balance.given_ns;
     fake.now_ns += 100 * JP_NS;
     fake.cpu_ns = 0;
     fake.answers = all_gone;
@@ -310,6 +310,18 @@ static void test_refused(void **state)
     jp_clock_end_sig(thread);
 }
 
+/* The next sample has the time of one that was missed in any case. */
+static void test_missed(void **state)
+{
+    siginfo_t info = {.si_code = SI_TIMER};
+    const struct jp_signal signal = {.number = SIGALRM, .info = &info};
+    (void)state;
+    struct jp_thread *thread = begin();
+    assert_int_equal(jp_clock_real.untaken(thread, &signal), 0);
+    assert_int_equal(jp_clock_real.untaken(NULL, &signal), PERIOD);
+    jp_clock_end_sig(thread);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
@@ -327,6 +339,7 @@ int main(void)
         TEST(test_traced),
         TEST(test_gone),
         TEST(test_refused),
+        TEST(test_missed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,7 +77,7 @@ static uint64_t expire(struct jp_thread *thread, const ucontext_t *context)
     struct jp_due weight = {0};
     if (thread->clock.timer >= 0)
         timer_of(thread)->due_ns = 0;
-    if (!jp_clock_due_sig(&jp_clock_hrtimer, thread, &signal, &weight))
+    if (!take_due(&jp_clock_hrtimer, thread, &signal, &weight))
         return 0;
     samples++;
     return weight.cpu;

@@ -3,6 +3,7 @@
  * The code that is kept: whole pages with their neighbours, again only when
  * they or a neighbour have changed, and never more than JP_CODE_MAX.
  * Runs in: tests. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,11 +22,22 @@
 #include "../../preload/sig/log/log.h"
 #include "../../preload/sig/files/mapfile.h"
 #include "../../preload/sig/code/maps.h"
+#include "../../preload/sig/code/procmaps.h"
+#include "../../preload/sig/os/sys.h"
 #include "../../preload/sig/state/process.h"
 #include "jp_limits.h"
 
 #define PAGE 4096U
 #define PAGES 1500U /* more than JP_CODE_MAX holds */
+
+/* 1: as a kernel before Linux 6.11, which answers no PROCMAP_QUERY. */
+static int is_old_kernel;
+int __real_jp_procmaps_query_sig(uint64_t address, struct jp_vma *vma);
+int __wrap_jp_procmaps_query_sig(uint64_t address, struct jp_vma *vma);
+int __wrap_jp_procmaps_query_sig(uint64_t address, struct jp_vma *vma)
+{
+    return is_old_kernel ? -ENOTTY : __real_jp_procmaps_query_sig(address, vma);
+}
 
 static char folder[64], log_path[96], map_path[96], kept_path[128];
 static uint8_t *memory;
@@ -254,6 +266,81 @@ static void test_gone(void **state)
     assert_int_equal(kept_size(), 0);
 }
 
+/* Makes memory of one page anew. */
+static void replace_page(unsigned i, int prot)
+{
+    assert_ptr_equal(mmap(memory + i * PAGE, PAGE, prot,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+                     memory + i * PAGE);
+    memory[i * PAGE] = 77;
+}
+
+/* Data that came to a code page's place, since the table was made or when it
+ * was made anew, is not its code. */
+static void test_given_back(void **state)
+{
+    struct jp_vma vma;
+    (void)state;
+    hit(5);
+    jp_code_keep_sig(1);
+    assert_int_equal(kept_size(), 3 * PAGE);
+    if (jp_procmaps_query_sig((uint64_t)memory, &vma) == 0) {
+        replace_page(5, PROT_READ | PROT_WRITE);
+        hit(5);
+        jp_code_keep_sig(1);
+        assert_int_equal(kept_size(), 3 * PAGE);
+    }
+    replace_page(5, PROT_READ | PROT_WRITE | PROT_EXEC);
+    jp_code_keep_sig(1);
+    assert_int_equal(kept_size(), 4 * PAGE);
+    munmap(memory, 1000 * PAGE);
+    assert_int_equal(jp_maps_scan_sig(), 0);
+    assert_ptr_equal(mmap(memory, 1000 * PAGE, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+                     memory);
+    hit(5);
+    is_old_kernel = 1;
+    jp_code_keep_sig(1);
+    is_old_kernel = 0;
+    assert_int_equal(kept_size(), 4 * PAGE);
+}
+
+/* A JIT compiler may take the right to execute from its memory while it
+ * writes; a larger mapping without that right is other memory. */
+static void test_larger(void **state)
+{
+    const size_t half = PAGES / 2 * PAGE;
+    (void)state;
+    munmap(memory + half, PAGES * PAGE - half);
+    assert_int_equal(jp_maps_scan_sig(), 0);
+    assert_int_equal(mprotect(memory, half, PROT_READ | PROT_WRITE), 0);
+    assert_int_equal(jp_maps_scan_sig(), 0);
+    assert_true(jp_maps_anonymous_sig((uint64_t)memory));
+    assert_int_equal(jp_maps_scan_sig(), 0);
+    assert_true(jp_maps_anonymous_sig((uint64_t)memory));
+    assert_ptr_equal(mmap(memory, half + PAGE, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+                     memory);
+    assert_int_equal(jp_maps_scan_sig(), 0);
+    assert_false(jp_maps_anonymous_sig((uint64_t)memory));
+}
+
+/* A file that the program maps as code is looked at without waiting. */
+static void test_expecting(void **state)
+{
+    (void)state;
+    assert_false(jp_maps_is_expecting_sig());
+    jp_maps_expect_sig();
+    assert_int_equal(jp_maps_scan_sig(), 0);
+    assert_int_equal(jp_maps_look_sig(jp_sys_clock_sig(CLOCK_MONOTONIC)), 1);
+    assert_false(jp_maps_is_expecting_sig());
+    /* Without a map it goes on waiting. */
+    jp_maps_expect_sig();
+    jp_mapfile_reset_sig();
+    assert_int_equal(jp_maps_look_sig(jp_sys_clock_sig(CLOCK_MONOTONIC)), 0);
+    assert_true(jp_maps_is_expecting_sig());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +351,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_replaced, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_gone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_given_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_larger, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_expecting, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

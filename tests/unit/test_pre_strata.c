@@ -20,6 +20,7 @@
 #include "../../preload/sig/clock/clock.h"
 #include "../../preload/sig/wall/clock_real.h"
 #include "../../preload/sig/clock/clock_timer.h"
+#include "../../preload/sig/timers/random.h"
 #include "../../preload/sig/timers/timer.h"
 #include "../../preload/sig/wall/queues.h"
 #include "../../preload/sig/state/process.h"
@@ -42,7 +43,8 @@ static void test_exponential(void **state)
     (void)state;
     for (unsigned i = 0; i < count; i++) {
         fake.now_ns += 12345;
-        const uint64_t drawn = jp_clock_exponential_sig(TID, mean);
+        const uint64_t drawn =
+            jp_random_exponential_sig(jp_clock_draw_sig(TID), mean);
         const double off = (double)drawn - (double)mean;
         assert_true(drawn >= 1 && drawn <= 23 * mean);
         sum_of += drawn;
@@ -209,7 +211,7 @@ static void test_queue_and_long_period(void **state)
             fake.switches += 2;
             queue();
             look(thread, IN_QUEUE, &due);
-            assert_int_equal(thread->clock.watch.memoryless, j < 20);
+            assert_int_equal(thread->clock.wall.stratum.memoryless, j < 20);
             if (j != 19)
                 continue;
             thread->clock.budget.period_ns = 20 * PERIOD;
@@ -277,8 +279,8 @@ static void test_behind_after_queue(void **state)
     struct jp_due due;
     (void)state;
     struct jp_thread *thread = looked_at();
-    thread->clock.watch.begin_ns -= 30 * PERIOD;
-    thread->clock.watch.given_ns -= 30 * PERIOD;
+    thread->clock.wall.stratum.begin_ns -= 30 * PERIOD;
+    thread->clock.wall.balance.given_ns -= 30 * PERIOD;
     const uint64_t now = fake.now_ns;
     to_moment(thread, WAITS);
     fake.cpu_ns += (fake.now_ns - now) / 4;
@@ -297,18 +299,18 @@ static void test_leaves_queue(void **state)
     same = 0;
     to_moment(thread, WAITS);
     look(thread, IN_CALL, &due);
-    assert_false(thread->clock.watch.memoryless);
+    assert_false(thread->clock.wall.stratum.memoryless);
     fake.now_ns += 5 * JP_NS; /* beyond the other tests' queues */
     fake.switches += 2;
     look(thread, IN_QUEUE, &due);
-    assert_false(thread->clock.watch.memoryless);
+    assert_false(thread->clock.wall.stratum.memoryless);
     to_moment(thread, WAITS);
     fake.switches += 2;
     queue();
     look(thread, IN_QUEUE, &due);
-    assert_true(thread->clock.watch.memoryless);
+    assert_true(thread->clock.wall.stratum.memoryless);
     const uint64_t queued = fake.now_ns;
-    while (thread->clock.watch.memoryless) {
+    while (thread->clock.wall.stratum.memoryless) {
         to_moment(thread, WAITS);
         fake.switches += 2;
         look(thread, IN_CALL, &due);
@@ -321,8 +323,9 @@ static void test_leaves_queue(void **state)
         fake.switches += 2;
         look(thread, IN_CALL, &due);
     }
-    assert_uint_in_range(thread->clock.watch.given_ns + PERIOD - fake.now_ns, 0,
-                         2 * PERIOD);
+    assert_uint_in_range(thread->clock.wall.balance.given_ns + PERIOD -
+                             fake.now_ns,
+                         0, 2 * PERIOD);
     jp_clock_end_sig(thread);
 }
 
@@ -376,13 +379,13 @@ static void test_rest_of_a_stratum(void **state)
             fake.switches++;
             look(thread, IN_CALL, &due);
         }
-        assert_true(thread->clock.watch.parked);
+        assert_true(thread->clock.wall.stratum.parked);
         same = 0;
         to_moment(thread, WAITS);
         fake.switches += 2;
         look(thread, IN_CALL, &due);
-        assert_false(thread->clock.watch.parked);
-        const uint64_t end = thread->clock.watch.end_ns - PERIOD;
+        assert_false(thread->clock.wall.stratum.parked);
+        const uint64_t end = thread->clock.wall.stratum.end_ns - PERIOD;
         assert_true(fake.now_ns <= end);
         fake.now_ns += (end + PERIOD / 2 - fake.now_ns) * (i % 5) / 4;
         const uint64_t all = (fake.now_ns < end ? fake.now_ns : end) - begun;
@@ -437,7 +440,8 @@ static uint64_t brief_computing(void)
     int waits = 1, woken = 0;
     for (;;) {
         const uint64_t moment = fake_timer(thread->clock.timer)->due_ns;
-        const int wakes = thread->clock.watch.parked && !woken && moment > back;
+        const int wakes =
+            thread->clock.wall.stratum.parked && !woken && moment > back;
         uint64_t at = wakes ? back : moment;
         if (at >= begun + BRIEF_LIFE)
             break;
@@ -495,7 +499,7 @@ static void test_young(void **state)
         fake.now_ns += i * 61 * JP_NS;
         struct jp_thread *thread = begin();
         const uint64_t begun = fake.now_ns;
-        while (!thread->clock.watch.parked) {
+        while (!thread->clock.wall.stratum.parked) {
             to_moment(thread, WAITS);
             fake.switches++;
             look(thread, IN_CALL, &due);
@@ -514,7 +518,7 @@ static void check_running(uint64_t share, uint64_t gap)
 {
     struct jp_due due;
     struct jp_thread *thread = looked_at();
-    const uint64_t begun = thread->clock.watch.given_ns;
+    const uint64_t begun = thread->clock.wall.balance.given_ns;
     uint64_t last = fake.now_ns;
     for (unsigned i = 0; i < 400; i++) {
         to_moment(thread, WAITS);

@@ -20,7 +20,8 @@
 #include "../../preload/sig/clock/clock.h"
 #include "../../preload/sig/wall/clock_real.h"
 #include "../../preload/sig/timers/left.h"
-#include "../../preload/sig/wall/strata.h"
+#include "../../preload/sig/wall/observe.h"
+#include "../../preload/sig/wall/schedule.h"
 #include "../../preload/sig/state/process.h"
 #include "../../preload/sig/state/thread.h"
 
@@ -30,7 +31,7 @@
 
 #include "real_time.h"
 
-#define CELL JP_STRATUM_MAX_NS
+#define CELL JP_SCHEDULE_MAX_NS
 #define CELLS 400U
 #define GROUP 8U
 #define MANY_GROUPS 12U
@@ -38,10 +39,13 @@
 /* The moment of the thread's stratum that is one whole cell, from its start. */
 static uint64_t moment_in(struct jp_thread *thread, uint64_t cell)
 {
-    thread->clock.watch.parked = 1;
-    jp_strata_begin_sig(thread, cell * CELL, CELL, 0);
-    assert_int_equal(thread->clock.watch.end_ns, (cell + 1) * CELL);
-    return thread->clock.watch.moment_ns - cell * CELL;
+    const struct jp_given given = jp_observe_given_sig(thread);
+    const struct jp_draw draw = jp_observe_draw_sig(thread, thread->tid);
+    const struct jp_plan plan = {cell * CELL, CELL, 0};
+    thread->clock.wall.stratum.parked = 1;
+    jp_schedule_begin_sig(&thread->clock.wall, &given, &draw, &plan);
+    assert_int_equal(thread->clock.wall.stratum.end_ns, (cell + 1) * CELL);
+    return thread->clock.wall.stratum.moment_ns - cell * CELL;
 }
 
 /* The moments of all threads in a cell: those of a group are one, and each
@@ -108,7 +112,7 @@ static struct jp_thread *parked(void)
     struct jp_due due;
     struct jp_thread *thread = begin();
     thread->tid = jp_sys_gettid_sig();
-    while (!thread->clock.watch.parked) {
+    while (!thread->clock.wall.stratum.parked) {
         to_moment(thread, WAITS);
         fake.switches++;
         look(thread, IN_CALL, &due);
@@ -205,7 +209,8 @@ static uint64_t found_before(struct jp_thread *thread, long call)
     found_call = call;
     look(thread, IN_QUEUE, &due);
     found_call = CALL;
-    return thread->clock.watch.end_ns - thread->clock.watch.begin_ns;
+    return thread->clock.wall.stratum.end_ns -
+           thread->clock.wall.stratum.begin_ns;
 }
 
 /* A call in which nobody waits but for a supervisor is left alone for a second
@@ -255,7 +260,7 @@ static uint64_t stratum_of(uint32_t tid)
         look(thread, IN_CALL, &due);
     }
     const uint64_t length =
-        thread->clock.watch.end_ns - thread->clock.watch.begin_ns;
+        thread->clock.wall.stratum.end_ns - thread->clock.wall.stratum.begin_ns;
     jp_clock_end_sig(thread);
     jp_thread_free_sig(thread);
     return length;
@@ -268,7 +273,7 @@ static void test_passing(void **state)
     assert_true(stratum_of(TID + 1) > 2 * JP_NS);
     struct jp_thread *thread = begin();
     fake.now_ns += PERIOD;
-    jp_strata_ended_sig(thread, fake.now_ns);
+    jp_observe_ended_sig(thread, fake.now_ns);
     jp_clock_end_sig(thread);
     jp_thread_free_sig(thread);
     assert_true(stratum_of(TID + 1) < JP_NS);

@@ -351,7 +351,7 @@ static void test_perf_started_anew(void **state)
     jp_clock_disarm_sig(thread);
     jp_clock_arm_sig(thread);
     const uint64_t armed = thread->clock.cpu_ns;
-    assert_int_equal(jp_clock_perf.due(thread, &signal, &due), 0);
+    assert_int_equal(take_due(&jp_clock_perf, thread, &signal, &due), 0);
     assert_int_equal(due.cpu, 0);
     assert_int_equal(thread->clock.cpu_ns, armed);
     thread->clock.cpu_ns += MS; /* it got as far as that */
@@ -415,18 +415,18 @@ static void test_itimer(void **state)
     assert_int_equal(jp_clock_itimer.run(1), 0);
     assert_int_equal(shared.it_value.tv_usec, 10000);
     fake.process_ns += 25 * MS;
-    assert_true(jp_clock_due_sig(&jp_clock_itimer, NULL, &signal, &weight));
+    assert_true(take_due(&jp_clock_itimer, NULL, &signal, &weight));
     assert_int_equal(weight.cpu, 25 * MS);
-    assert_true(jp_clock_due_sig(&jp_clock_itimer, NULL, &signal, &weight));
+    assert_true(take_due(&jp_clock_itimer, NULL, &signal, &weight));
     assert_int_equal(weight.cpu, 0);
     /* Behind a filter that lets nobody ask. */
     const uint64_t now = fake.process_ns;
     fake.process_ns = 0;
-    assert_true(jp_clock_due_sig(&jp_clock_itimer, NULL, &signal, &weight));
+    assert_true(take_due(&jp_clock_itimer, NULL, &signal, &weight));
     assert_int_equal(weight.cpu, 10 * MS);
     /* At the end: ticks that did not come. */
     fake.process_ns = now;
-    assert_true(jp_clock_due_sig(&jp_clock_itimer, NULL, &signal, &weight));
+    assert_true(take_due(&jp_clock_itimer, NULL, &signal, &weight));
     fake.process_ns += TICK - 1;
     assert_false(jp_clock_itimer.flush(NULL, &weight));
     fake.process_ns += 1;

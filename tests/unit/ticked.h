@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "fake_kernel.h"
+#include "pass.h"
 #include "../../preload/sig/clock/clock.h"
 #include "../../preload/sig/clock/clock_itimer.h"
 #include "../../preload/sig/clock/clock_perf.h"
@@ -138,7 +139,7 @@ __attribute__((unused)) static uint64_t due(struct jp_thread *thread,
         .number = SIGPROF, .info = &info, .now_ns = fake.now_ns};
     struct jp_due weight = {0};
     info.si_overrun = overrun;
-    assert_true(jp_clock_due_sig(thread->clock.kind, thread, &signal, &weight));
+    assert_true(take_due(thread->clock.kind, thread, &signal, &weight));
     assert_int_equal(weight.counted_ns, weight.cpu);
     return weight.cpu;
 }

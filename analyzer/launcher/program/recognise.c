@@ -12,11 +12,13 @@
 #include "base/mem.h"
 #include "launcher/os/check.h"
 #include "launcher/os/place.h"
+#include "script.h"
 
 /* how many scripts and envs are followed one after the other */
 #define TURNS 5
 #define LINE_SIZE 1024 /* of a script's first line */
 #define WORDS_MAX 64   /* of it */
+#define LOOKED_MAX 64U /* programs, those of scripts included */
 
 /* By the name of the file that it is a link to (js may be node, python3
  * python3.11), then by its own, then by what lies beside it. */
@@ -127,35 +129,82 @@ static size_t script_words(const char *path, char *line, size_t size,
     return count;
 }
 
+/* Whether a script's first line names a shell, by itself or through env. */
+static int is_shells(char *const *words, size_t count)
+{
+    const char *name = jr_base_name(words[0]);
+
+    return jl_is_shell(name) || (count > 1 && strcmp(name, "env") == 0 &&
+                                 jl_is_shell(jr_base_name(words[1])));
+}
+
+/* How far programs are followed: each that a script starts may be a script. */
+struct search {
+    char **file;
+    unsigned looked; /* at so many programs */
+};
+
+static const struct jl_runtime *follow(struct search *search, const char *name,
+                                       char *const *argv, int turns);
+
+/* Follows what a shell script gives its place to: a program of its folder, or
+ * of PATH, or one that is not there but has a runtime's name. */
+static const struct jl_runtime *follow_script(struct search *search,
+                                              const char *path, int turns)
+{
+    static char *const none[] = {NULL};
+    const struct jl_runtime *found = NULL;
+    struct jl_script_programs programs;
+
+    jl_script_programs(path, &programs);
+    for (size_t i = 0; i < programs.count && !found; i++) {
+        const char *name = programs.names[i], *base = jr_base_name(name);
+
+        found =
+            follow(search, access(name, X_OK) == 0 ? name : base, none, turns);
+        if (!found && (found = jl_runtime_named(base)) != NULL)
+            *search->file = jr_strdup(name);
+    }
+    jl_script_programs_free(&programs);
+    return found;
+}
+
+static const struct jl_runtime *follow(struct search *search, const char *name,
+                                       char *const *argv, int turns)
+{
+    char line[LINE_SIZE], *words[WORDS_MAX + 1];
+    char *place = jl_find_command(name);
+    const struct jl_runtime *found = NULL;
+    size_t count;
+
+    if (!place || turns == 0 || search->looked++ >= LOOKED_MAX) {
+        free(place);
+        return NULL;
+    }
+    found = match_file(place, search->file);
+    if (!found && starts_others(jr_base_name(name))) {
+        argv += skip_options(jr_base_name(name), argv);
+        if (*argv)
+            found = follow(search, *argv, argv, turns - 1);
+    } else if (!found && jl_is_shell(jr_base_name(name))) {
+        if (argv[0] && argv[1] && argv[1][0] != '-')
+            found = follow_script(search, argv[1], turns - 1);
+    } else if (!found) {
+        count = script_words(place, line, sizeof line, words);
+        if (count && is_shells(words, count))
+            found = follow_script(search, place, turns - 1);
+        else if (count)
+            found = follow(search, words[0], words, turns - 1);
+    }
+    free(place);
+    return found;
+}
+
 const struct jl_runtime *jl_recognise(const char *path, char *const *argv,
                                       char **file)
 {
-    char line[LINE_SIZE], *words[WORDS_MAX + 1], *held = NULL;
-    const struct jl_runtime *found = NULL;
-    const char *name = path;
+    struct search search = {.file = file};
 
     *file = NULL;
-    for (int turn = 0; turn < TURNS; turn++) {
-        char *place = jl_find_command(name);
-
-        if (!place)
-            break;
-        free(held);
-        held = place;
-        found = match_file(place, file);
-        if (found)
-            break;
-        if (starts_others(jr_base_name(name))) {
-            argv += skip_options(jr_base_name(name), argv);
-        } else {
-            if (script_words(place, line, sizeof line, words) == 0)
-                break;
-            argv = words;
-        }
-        if (!*argv)
-            break;
-        name = *argv;
-    }
-    free(held);
-    return found;
+    return follow(&search, path, argv, TURNS);
 }

@@ -102,6 +102,7 @@ static void join(struct jr_cover_process *process,
     to->looking_ns = jr_add(before.looking_ns, to->looking_ns);
     to->making_ns = jr_add(before.making_ns, to->making_ns);
     to->edges_ns = jr_add(before.edges_ns, to->edges_ns);
+    to->kernel_ns = jr_add(before.kernel_ns, to->kernel_ns);
     to->cut |= before.cut;
     to->off = to->off ? to->off : before.off;
     to->refused |= before.refused;
@@ -426,6 +427,10 @@ static void settle_own(struct jr_cover_process *process)
     process->last.making_ns =
         least(process->last.making_ns,
               process->own_ns - process->off_ns - process->last.looking_ns);
+    process->last.kernel_ns =
+        least(process->last.kernel_ns, process->own_ns - process->off_ns -
+                                           process->last.looking_ns -
+                                           process->last.making_ns);
 }
 
 static void sum_process(struct jr_cover *cover,
@@ -444,6 +449,7 @@ static void sum_process(struct jr_cover *cover,
     cover->paused_ns = jr_add(cover->paused_ns, process->off_ns);
     cover->looking_ns = jr_add(cover->looking_ns, process->last.looking_ns);
     cover->making_ns = jr_add(cover->making_ns, process->last.making_ns);
+    cover->kernel_ns = jr_add(cover->kernel_ns, process->last.kernel_ns);
     cover->cpu_ns = jr_add(cover->cpu_ns, jr_cover_due(process));
     cover->sampled_ns = jr_add(cover->sampled_ns, process->last.sampled_ns);
     /* (What it used later, after an exec without a line, is another's.) */

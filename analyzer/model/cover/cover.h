@@ -50,6 +50,7 @@ struct jr_cover_image {
     uint64_t looking_ns;  /* CPU time of jprof's signals in waiting threads */
     uint64_t making_ns;   /* CPU time that jprof made the log in */
     uint64_t edges_ns;    /* CPU time of threads outside of their clocks */
+    uint64_t kernel_ns;   /* CPU time of threads that run kernel code alone */
     uint64_t period_ns;
     uint64_t threads; /* that have samples */
     uint8_t paused;   /* the profile did not run at its end */
@@ -63,7 +64,7 @@ struct jr_cover_image {
 /* A process, all its programs together. */
 struct jr_cover_process {
     struct jr_cover_image last; /* sampled_ns, lost_ns, looking_ns, making_ns,
-                               children_ns: of all */
+                               kernel_ns, children_ns: of all */
     uint64_t before_ns; /* CPU time before its programs' profiles began */
     uint64_t after_ns;  /* and after the profile's end, at the process's */
     uint64_t off_ns;    /* CPU time while the profile did not run */
@@ -99,6 +100,13 @@ struct jr_cover_tree {
     uint64_t boot; /* jr_map.boot: pids of other machines are others */
 };
 
+/* Threads that run kernel code alone, by what their names begin with. */
+#define JR_COVER_KERNELS 8
+struct jr_cover_kernel {
+    char name[32];
+    uint64_t cpu_ns;
+};
+
 struct jr_cover {
     struct jr_cover_process *processes;
     size_t nprocesses, processes_room;
@@ -106,6 +114,8 @@ struct jr_cover {
     size_t nbriefs, briefs_room;
     struct jr_cover_tree *trees;
     size_t ntrees, trees_room;
+    struct jr_cover_kernel kernel[JR_COVER_KERNELS]; /* the last one: others */
+    size_t nkernel;
     /* After jr_cover_finish: */
     struct jr_gap *gaps; /* what misses most first */
     size_t ngaps, gaps_room;
@@ -119,6 +129,7 @@ struct jr_cover {
     uint64_t paused_ns;   /* not in it: while profiles did not run, */
     uint64_t looking_ns;  /* what jprof's signals took in waiting threads, */
     uint64_t making_ns;   /* what jprof took to make logs, */
+    uint64_t kernel_ns;   /* what kernel threads used, see kernel, */
     uint64_t cut_ns;      /* and of processes whose samples were overwritten */
     uint64_t children_ns; /* not in it: of children, when logs are few */
     uint64_t wall_ns;     /* of the run, as the launcher saw it; 0: not known */
@@ -144,6 +155,14 @@ struct jp_log_header;
 /* Whether the process of a log's header is in the tree; boot: its machine's. */
 int jr_cover_is_in(const struct jr_cover_tree *tree,
                    const struct jp_log_header *header, uint64_t boot);
+
+/* cover_kernel.c: adds the names of a process's kernel threads.  All further
+ * names count as one, "others". */
+void jr_cover_kernel(struct jr_cover *cover, const struct jr_map *map);
+
+/* The CPU time of a process's kernel threads, counted_ns by its log's header;
+ * less what they used before the profile was emptied. */
+uint64_t jr_cover_kernel_ns(const struct jr_map *map, uint64_t counted_ns);
 
 /* Adds a program of a process; the images of a process come in any order.
  * The command must outlive the cover. */

@@ -112,6 +112,8 @@ void jr_cover_image(const struct jr_run *run, const struct jr_map *map,
         .looking_ns = header->counters[JP_COUNT_LOOKING_NS],
         .making_ns = header->counters[JP_COUNT_MAKING_NS],
         .edges_ns = header->counters[JP_COUNT_EDGES_NS],
+        .kernel_ns =
+            jr_cover_kernel_ns(map, header->counters[JP_COUNT_KERNEL_NS]),
         .period_ns = period_of(header),
         .threads = run->sums.tids.used,
         .cut = header->counters[JP_COUNT_RING_REUSED] != 0,
@@ -149,7 +151,7 @@ size_t jr_cover_first_of(const struct jr_cover *cover, size_t sorted,
 uint64_t jr_cover_due(const struct jr_cover_process *process)
 {
     return process->own_ns - process->off_ns - process->last.looking_ns -
-           process->last.making_ns;
+           process->last.making_ns - process->last.kernel_ns;
 }
 
 void jr_cover_brief(struct jr_cover *cover, uint32_t tree,

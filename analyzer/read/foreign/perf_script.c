@@ -13,6 +13,7 @@
 #include "reader.h"
 
 #define NS_DIGITS 9
+#define EVENTS_MAX 32 /* perf record's, that are told from each other */
 
 struct reading {
     struct jr_foreign *foreign;
@@ -27,6 +28,7 @@ struct reading {
     struct jr_foreign_frame chain[JR_FOREIGN_LINES];
     uint64_t address;
     uint32_t nchain;
+    uint8_t has_begun;                  /* a sample of the event was read */
     uint8_t is_open, is_good, is_ended; /* is_ended: the chain has its frame */
 };
 
@@ -378,16 +380,74 @@ static struct jr_slice plain_event(struct jr_slice event)
     return event;
 }
 
+static int is_clock(struct jr_slice type)
+{
+    return is(type, "cpu-clock") || is(type, "task-clock") ||
+           is(type, "wall-clock");
+}
+
+/* An event of the text and its samples. */
+struct event {
+    struct jr_slice type;
+    size_t samples;
+};
+
+static int is_same(struct jr_slice one, struct jr_slice other)
+{
+    return one.length == other.length &&
+           memcmp(one.text, other.text, one.length) == 0;
+}
+
+/* Counts the samples of each event; of further ones than EVENTS_MAX, none.
+ * Returns how many events there are. */
+static size_t count_events(struct jr_slice text, struct event *events)
+{
+    struct jr_perf_head head;
+    struct jr_slice line;
+    size_t count = 0;
+
+    while (jr_foreign_line(&text, &line)) {
+        size_t i = 0;
+
+        if (line.length == 0 || strchr("\t#", *line.text) ||
+            !jr_foreign_is_perf_head(line, &head))
+            continue;
+        head.event = plain_event(head.event);
+        while (i < count && !is_same(events[i].type, head.event))
+            i++;
+        if (i == EVENTS_MAX)
+            continue;
+        if (i == count)
+            events[count++] = (struct event){head.event, 0};
+        events[i].samples++;
+    }
+    return count;
+}
+
+/* Chooses the event that is shown: a clock, else the one with most samples. */
+static void choose_event(struct reading *reading, struct jr_slice text)
+{
+    struct event events[EVENTS_MAX];
+    const size_t count = count_events(text, events);
+    size_t best = 0;
+
+    for (size_t i = 1; i < count; i++)
+        if (is_clock(events[i].type) == is_clock(events[best].type)
+                ? events[i].samples > events[best].samples
+                : is_clock(events[i].type))
+            best = i;
+    if (count > 0)
+        reading->foreign->type = events[best].type;
+}
+
 /* Clocks count nanoseconds; other events count what their names say. */
 static void begin_event(struct reading *reading,
                         const struct jr_perf_head *head)
 {
     struct jr_foreign *foreign = reading->foreign;
 
-    foreign->type = plain_event(head->event);
-    foreign->is_time = head->has_period && (is(foreign->type, "cpu-clock") ||
-                                            is(foreign->type, "task-clock") ||
-                                            is(foreign->type, "wall-clock"));
+    reading->has_begun = 1;
+    foreign->is_time = head->has_period && is_clock(foreign->type);
     if (!foreign->is_time)
         return;
     foreign->unit = (struct jr_slice){"nanoseconds", 11};
@@ -397,9 +457,7 @@ static void begin_event(struct reading *reading,
 
 static int is_of_event(const struct jr_foreign *foreign, struct jr_slice event)
 {
-    event = plain_event(event);
-    return event.length == foreign->type.length &&
-           memcmp(event.text, foreign->type.text, event.length) == 0;
+    return is_same(plain_event(event), foreign->type);
 }
 
 static void begin_sample(struct reading *reading,
@@ -409,12 +467,12 @@ static void begin_sample(struct reading *reading,
     struct jr_slice rest = head->rest;
     uint64_t address;
 
-    if (!foreign->type.text)
-        begin_event(reading, head);
     if (!is_of_event(foreign, head->event)) {
         reading->others++;
         return;
     }
+    if (!reading->has_begun)
+        begin_event(reading, head);
     if (head->has_period && head->period == 0)
         return;
     reading->without += !head->has_period;
@@ -485,6 +543,7 @@ int jr_foreign_perf_script(struct jr_foreign *foreign, const char *path,
     struct jr_slice text = {(const char *)foreign->data, foreign->size}, line;
 
     reading->foreign = foreign;
+    choose_event(reading, text);
     while (jr_foreign_line(&text, &line))
         take_line(reading, line);
     end_sample(reading);

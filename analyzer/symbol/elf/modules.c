@@ -198,6 +198,37 @@ static struct jr_elf *open_kept(const struct jr_symbols *symbols,
     return elf;
 }
 
+/* Whether the file begins as Windows programs do (PE/COFF, "MS-DOS stub"). */
+static int is_windows(const char *path)
+{
+    struct stat info;
+    const char *why;
+    char magic[2] = "";
+    const int fd = jr_file_open(path, &info, &why);
+
+    if (fd < 0)
+        return 0;
+    jr_file_pread(fd, magic, sizeof magic, 0);
+    close(fd);
+    return magic[0] == 'M' && magic[1] == 'Z';
+}
+
+/* Says why a module's functions stay unnamed; of Windows programs, of which a
+ * process of Wine's has dozens, with the first one. */
+static void say_unnamed(struct jr_symbols *symbols, const char *path,
+                        const char *why)
+{
+    if (!is_windows(path)) {
+        jr_say("%s: %s; its functions stay unnamed", path, why);
+        return;
+    }
+    if (!symbols->has_windows)
+        jr_say("%s: is a Windows program; its functions, and those of other "
+               "Windows programs, stay unnamed",
+               path);
+    symbols->has_windows = 1;
+}
+
 /* Sets *changed when the file at the path is another one. */
 static struct jr_elf *open_file(struct jr_symbols *symbols,
                                 const struct jr_mapping *mapping,
@@ -229,7 +260,7 @@ static struct jr_elf *open_file(struct jr_symbols *symbols,
     *changed = (uint8_t)is_other;
     elf = open_elsewhere(symbols, mapping);
     if (!elf)
-        jr_say("%s: %s; its functions stay unnamed", mapping->path, why);
+        say_unnamed(symbols, mapping->path, why);
     return elf;
 }
 

@@ -57,6 +57,7 @@ struct jr_symbols {
     struct jr_module *modules;
     struct jr_archived *archived; /* NULL: there are no archives */
     size_t changed;
+    uint8_t has_windows;  /* a Windows program was told of */
     struct jr_table told; /* of options.folders */
     struct jr_symbols_options options;
 };

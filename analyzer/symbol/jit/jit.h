@@ -82,6 +82,7 @@ struct jr_jit {
     struct jr_jit_texts *texts;
     size_t garbage; /* line tables that were not what they
                                     should be, of those looked at */
+    size_t unread;  /* files that the map names, but that cannot be read */
     const struct jr_map *map;
     const char *log_dir;
 };
@@ -169,12 +170,27 @@ void jr_jit_texts_free(struct jr_jit_texts *texts);
 const struct jr_jit_source_line *jr_jit_line(const struct jr_jit_text *text,
                                              uint64_t address);
 
-/* Was other code at `address` then than the jitdump says, by the copies of
- * memory that the map names?  A runtime may leave records out.  *span is
+/* What copies of memory say of a piece that a jitdump describes. */
+enum jr_jit_memory {
+    JR_MEMORY_SAME,  /* nothing against it */
+    JR_MEMORY_OTHER, /* other code was there: a runtime may leave records out */
+    JR_MEMORY_WIPED, /* its code was freed, and filled, before */
+    JR_MEMORIES
+};
+
+/* jit_bytes.c: what the copies that the map names say of `address` at a time.
+ * Copies from `gone_ns` on are of another mapping and say nothing.  *span is
  * narrowed. */
-int jr_jit_differs(const struct jr_jit *jit, const struct jr_jit_text *text,
-                   uint64_t address, uint64_t time_ns,
-                   struct jr_jit_span *span);
+enum jr_jit_memory jr_jit_memory(const struct jr_jit *jit,
+                                 const struct jr_jit_text *text,
+                                 uint64_t address, uint64_t time_ns,
+                                 uint64_t gone_ns, struct jr_jit_span *span);
+
+/* Does a perf map have the same code, under the same name, at `address`, then
+ * or later?  *span is narrowed. */
+int jr_jit_agrees(struct jr_jit *jit, struct jr_strings *strings,
+                  const struct jr_jit_piece *piece, uint64_t address,
+                  uint64_t time_ns, struct jr_jit_span *span);
 
 /* Reads the first `room` bytes of a piece at most; as jr_jit_code_bytes. */
 size_t jr_jit_bytes(const struct jr_jit *jit, const struct jr_jit_text *text,

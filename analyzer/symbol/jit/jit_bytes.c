@@ -63,13 +63,6 @@ static size_t read_one(const struct jr_jit *jit,
  * (src/objects/free-space.h), and fills the rest. */
 #define FREE_HEADER 24U
 
-/* What a copy of memory says of a piece at an address. */
-enum memory {
-    MEMORY_SAME,
-    MEMORY_OTHER, /* other code was there */
-    MEMORY_WIPED  /* freed, or gone: the code may have been there until then */
-};
-
 /* The part of a page that a copy has. */
 struct page {
     uint64_t start;
@@ -102,11 +95,13 @@ static int is_wiped_at(const struct page *page, size_t place)
     return 0;
 }
 
-/* Compares a piece's record with a copy of the page around `address`.
- * Compilers patch their code here and there: half of it stays. */
-static enum memory compare(const struct jr_jit *jit,
-                           const struct jr_jit_text *text,
-                           const struct jr_code_copy *copy, uint64_t address)
+/* Compares a piece's record with a copy of the page around `address`, where
+ * both have code.  Compilers patch their code here and there: half of it
+ * stays. */
+static enum jr_jit_memory compare(const struct jr_jit *jit,
+                                  const struct jr_jit_text *text,
+                                  const struct jr_code_copy *copy,
+                                  uint64_t address)
 {
     const struct jr_jit_piece *piece = text->piece;
     const struct jr_jit_origin *origin = jit->files[piece->file];
@@ -123,56 +118,66 @@ static enum memory compare(const struct jr_jit *jit,
     to = page.start + page.size;
     to = to < jr_jit_end(piece) ? to : jr_jit_end(piece);
     if (to < from + LEAST)
-        return MEMORY_SAME;
+        return JR_MEMORY_SAME;
     size = (size_t)(to - from);
     before = (size_t)(from - page.start);
     if (jr_source_read(&origin->source, said, size,
                        text->code_offset + (from - piece->start)) < size)
-        return MEMORY_SAME;
+        return JR_MEMORY_SAME;
     for (size_t i = 0; i < size; i++)
         same += said[i] == page.bytes[before + i];
     if (same >= size / 2)
-        return MEMORY_SAME;
-    return is_wiped_at(&page, (size_t)(address - page.start)) ? MEMORY_WIPED
-                                                              : MEMORY_OTHER;
+        return JR_MEMORY_SAME;
+    return is_wiped_at(&page, (size_t)(address - page.start)) ? JR_MEMORY_WIPED
+                                                              : JR_MEMORY_OTHER;
 }
 
-int jr_jit_differs(const struct jr_jit *jit, const struct jr_jit_text *text,
-                   uint64_t address, uint64_t time_ns, struct jr_jit_span *span)
+/* Was the copy made at `address` while the piece was there? */
+static int tells(const struct jr_code_copy *copy,
+                 const struct jr_jit_piece *piece, uint64_t address,
+                 uint64_t gone_ns)
 {
-    const struct jr_jit_piece *piece = text->piece;
+    return address >= copy->start && address < copy->end &&
+           !strchr(copy->saved, '/') && copy->time_ns >= piece->from_ns &&
+           copy->time_ns < piece->until_ns && copy->time_ns < gone_ns;
+}
+
+enum jr_jit_memory jr_jit_memory(const struct jr_jit *jit,
+                                 const struct jr_jit_text *text,
+                                 uint64_t address, uint64_t time_ns,
+                                 uint64_t gone_ns, struct jr_jit_span *span)
+{
     const struct jr_map *map = jit->map;
-    uint64_t good_ns = 0, bad_ns = UINT64_MAX;
+    enum jr_jit_memory why = JR_MEMORY_SAME;
+    uint64_t good_ns = 0;
 
     /* The name holds until good_ns: until the last copy that had the code, or
      * the first one after that in which it was wiped. */
     for (size_t i = 0; map && i < map->ncopies; i++) {
         const struct jr_code_copy *copy = &map->copies[i];
-        enum memory memory;
+        enum jr_jit_memory memory;
 
-        if (address < copy->start || address >= copy->end ||
-            strchr(copy->saved, '/') || copy->time_ns >= piece->until_ns ||
-            copy->time_ns < piece->from_ns)
+        if (!tells(copy, text->piece, address, gone_ns))
             continue;
         memory = compare(jit, text, copy, address);
-        if (memory == MEMORY_OTHER) {
-            bad_ns = copy->time_ns;
-            break;
-        }
-        if (memory == MEMORY_SAME || bad_ns == UINT64_MAX)
+        if (memory == JR_MEMORY_SAME ||
+            (memory == JR_MEMORY_WIPED && why == JR_MEMORY_SAME))
             good_ns = copy->time_ns;
-        bad_ns = memory == MEMORY_SAME ? UINT64_MAX : copy->time_ns;
+        if (memory != JR_MEMORY_OTHER || why == JR_MEMORY_SAME)
+            why = memory;
+        if (memory == JR_MEMORY_OTHER)
+            break;
     }
-    if (bad_ns == UINT64_MAX)
-        return 0;
+    if (why == JR_MEMORY_SAME)
+        return why;
     if (time_ns <= good_ns) {
         if (span->until_ns > good_ns + 1)
             span->until_ns = good_ns + 1;
-        return 0;
+        return JR_MEMORY_SAME;
     }
     if (span->from_ns < good_ns + 1)
         span->from_ns = good_ns + 1;
-    return 1;
+    return why;
 }
 
 /* Reads up to `room` bytes at `address` from a copy of memory that the map

@@ -347,8 +347,10 @@ static void read_one(struct jr_jit *jit, const struct content *content,
     if (content->inherited)
         sightings.inherited = content->size ? content->size : 1;
 
-    if (!origin)
+    if (!origin) {
+        jit->unread++;
         return;
+    }
     if (origin->is_dump) {
         jr_jit_append_dump(jit, origin, &sightings);
         say_dump(origin, diag);

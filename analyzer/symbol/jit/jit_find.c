@@ -155,6 +155,37 @@ static void search(struct query *query, size_t node, size_t first, size_t width)
     }
 }
 
+/* Are the two of the same code, under the same name? */
+static int is_same(struct jr_jit *jit, struct jr_strings *strings,
+                   const struct jr_jit_piece *piece,
+                   const struct jr_jit_piece *other)
+{
+    const struct jr_jit_text *one = jr_jit_text(jit, strings, piece);
+    const struct jr_jit_text *two = jr_jit_text(jit, strings, other);
+
+    return one && two && piece->start == other->start &&
+           piece->size == other->size && one->name == two->name;
+}
+
+int jr_jit_agrees(struct jr_jit *jit, struct jr_strings *strings,
+                  const struct jr_jit_piece *piece, uint64_t address,
+                  uint64_t time_ns, struct jr_jit_span *span)
+{
+    struct query query = {.jit = jit,
+                          .address = address,
+                          .time_ns = time_ns,
+                          .span = span,
+                          .all = 1};
+    const struct jr_jit_piece *other;
+
+    search(&query, 1, 0, jit->leaves);
+    other = query.live[JR_LAYER_SIGHTED];
+    if (!other)
+        other = query.later;
+    return other && other->layer == JR_LAYER_SIGHTED &&
+           is_same(jit, strings, piece, other);
+}
+
 const struct jr_jit_piece *jr_jit_newer(struct jr_jit *jit,
                                         struct jr_strings *strings,
                                         const struct jr_jit_piece *piece,
@@ -168,7 +199,6 @@ const struct jr_jit_piece *jr_jit_newer(struct jr_jit *jit,
                           .span = span,
                           .all = 1};
     const struct jr_jit_piece *other;
-    const struct jr_jit_text *one, *two;
 
     if (piece->layer != JR_LAYER_EXACT || !file->cut)
         return NULL;
@@ -176,12 +206,7 @@ const struct jr_jit_piece *jr_jit_newer(struct jr_jit *jit,
     other = query.live[JR_LAYER_SIGHTED];
     if (!other || other->always || jr_jit_since(jit, other) <= file->last_ns)
         return NULL;
-    one = jr_jit_text(jit, strings, piece);
-    two = jr_jit_text(jit, strings, other);
-    return one && two && piece->start == other->start &&
-                   piece->size == other->size && one->name == two->name
-               ? NULL
-               : other;
+    return is_same(jit, strings, piece, other) ? NULL : other;
 }
 
 const struct jr_jit_piece *jr_jit_find(const struct jr_jit *jit,

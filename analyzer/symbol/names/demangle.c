@@ -335,12 +335,13 @@ static int skip_number(const char *symbol, size_t length, size_t *at, char mark)
 
 /* Returns whether what is at `at` up to the end is such marks: GCC's
  * clone_function_name (gcc/cgraphclones.cc), LLVM's ".cold" (HotColdSplitting,
- * MachineFunctionSplitter), BOLT's ".cold.0" and its number of a local function
- * of a name, "/1". */
+ * MachineFunctionSplitter), BOLT's ".cold.0", its number of a local function
+ * of a name, "/1", and ".org.0", a function's code before it was moved
+ * (RewriteInstance::updateELFSymbolTable, which always writes the number). */
 static int is_marks(const char *symbol, size_t length, size_t at)
 {
-    static const char *const kinds[] = {".cold", ".part", ".constprop",
-                                        ".isra"};
+    static const char *const kinds[] = {".cold", ".part", ".constprop", ".isra",
+                                        ".org.0"};
     const size_t from = at;
 
     while (at < length && symbol[at] == '.') {

@@ -63,6 +63,10 @@ static void quality(const struct jr_stats *total, FILE *out)
         number(out, "jit_bad_lines", total->jit_bad_lines);
     if (total->jit_mismatched)
         number(out, "jit_mismatched", total->jit_mismatched);
+    if (total->jit_wiped)
+        number(out, "jit_wiped", total->jit_wiped);
+    if (total->jit_unread)
+        number(out, "jit_unread", total->jit_unread);
 }
 
 /* Tiers and kinds of JIT code. */
@@ -163,6 +167,8 @@ static void coverage(const struct jr_cover *cover, FILE *out)
     fprintf(out, "cpu_paused_s: %.6f\n", (double)cover->paused_ns / 1e9);
     fprintf(out, "cpu_looking_s: %.6f\n", (double)cover->looking_ns / 1e9);
     fprintf(out, "cpu_making_s: %.6f\n", (double)cover->making_ns / 1e9);
+    fprintf(out, "cpu_kernel_threads_s: %.6f\n",
+            (double)cover->kernel_ns / 1e9);
     fprintf(out, "cpu_overwritten_s: %.6f\n", (double)cover->cut_ns / 1e9);
     number(out, "coverage_whole", cover->whole);
     for (size_t i = 0; i < cover->ngaps; i++) {

@@ -104,6 +104,8 @@ static void *mapped(void *memory, size_t size, int rights, int flags)
 {
     if (memory != MAP_FAILED && (flags & MAP_ANONYMOUS) != 0)
     protected((uint64_t)memory, size, rights, 0);
+    else if (memory != MAP_FAILED && (rights & PROT_EXEC) != 0)
+        jp_maps_expect_sig();
     return memory;
 }
 

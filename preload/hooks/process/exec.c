@@ -19,6 +19,7 @@
 #include "hooks/base/local.h"
 #include "hooks/base/real.h"
 #include "hooks/signals/kernel.h"
+#include "sig/adopt.h"
 #include "sig/clock/clock.h"
 #include "sig/control.h"
 #include "sig/critical.h"
@@ -65,6 +66,13 @@ static void flush_time(void)
     jp_critical_end_sig(mask);
 }
 
+static void settle(void)
+{
+    const uint64_t mask = jp_critical_begin_sig();
+    jp_adopt_settle_sig();
+    jp_critical_end_sig(mask);
+}
+
 int jp_exec_before(const struct jp_target *target)
 {
     int done = OURS;
@@ -74,6 +82,7 @@ int jp_exec_before(const struct jp_target *target)
         jp_handover_pass(target);
         return 0;
     }
+    settle();
     jp_usage_exec_sig();
     done |= hand_on(target);
     if (atomic_load(&jp_process.running)) {

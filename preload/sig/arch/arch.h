@@ -19,4 +19,8 @@
 #error "jprof knows x86_64, aarch64 and riscv64; add a header beside theirs"
 #endif
 
+#ifndef JP_ARCH_HALT
+#define JP_ARCH_HALT (-1) /* no instruction says this */
+#endif
+
 #endif

@@ -239,6 +239,11 @@ static inline int jp_arch_bare_return_sig(const uint8_t *code)
                : -1;
 }
 
+/* The first byte of hlt, which no program may execute: behind a call it says
+ * that the call never returns (glibc's sysdeps/x86_64/start.S, Free Pascal's
+ * rtl/linux/x86_64/si_c.inc). */
+#define JP_ARCH_HALT 0xf4
+
 /* What the call instruction before the return address `to` says of the function
  * that it called (step.h); *target is set for DIRECT and MEMORY.  `code` has
  * the bytes around `to`.  Besides a plain call these of V8 are known: call

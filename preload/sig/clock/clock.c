@@ -364,17 +364,17 @@ void jp_clock_skip_sig(struct jp_thread *thread, uint64_t ns)
     pace_sig(thread, ns);
 }
 
-int jp_clock_due_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
-                     const struct jp_signal *signal, struct jp_due *due)
+void jp_clock_account_sig(const struct jp_clock_kind *kind,
+                          struct jp_pass *pass)
 {
-    if (!kind->due(thread, signal, due))
-        return 0;
+    struct jp_due *due = &pass->due;
+    if (kind->account != NULL)
+        kind->account(pass);
     if (!kind->cpu || !kind->per_thread)
-        return 1;
-    due->cpu = replace_first_clock_sig(thread, due->cpu) +
-               jp_clock_take_carried_sig(thread);
+        return;
+    due->cpu = replace_first_clock_sig(pass->thread, due->cpu) +
+               jp_clock_take_carried_sig(pass->thread);
     due->counted_ns = due->cpu;
-    return 1;
 }
 
 uint64_t jp_clock_take_carried_sig(struct jp_thread *thread)

@@ -53,12 +53,11 @@ const struct jp_clock_kind *jp_clock_of_sig(const struct jp_signal *signal);
  * Such a signal may come after its clock was stopped. */
 int jp_clock_is_value_sig(const siginfo_t *info);
 
-/* Fills *due, all zeros before, with the time that a signal of this kind stands
- * for in the calling thread, and lets the thread's clock go on: where
- * the clock begins with another, it takes that one's place.  Returns 0 when
- * the signal is no sample. */
-int jp_clock_due_sig(const struct jp_clock_kind *kind, struct jp_thread *thread,
-                     const struct jp_signal *signal, struct jp_due *due);
+/* Called when samples are due (the row's observe), and the stacks have been
+ * compared if that was wanted: completes pass->due, and lets the thread's clock
+ * go on: where the clock begins with another, it takes that one's place. */
+void jp_clock_account_sig(const struct jp_clock_kind *kind,
+                          struct jp_pass *pass);
 
 /* Sets the calling thread's clock to the period of its budget. */
 void jp_clock_pace_sig(struct jp_thread *thread);

@@ -36,6 +36,10 @@
 #include "sig/state/thread.h"
 #include "sig/timers/timer.h"
 #include "sig/timers/used.h"
+#include "sig/wall/account.h"
+#include "sig/wall/classify.h"
+#include "sig/wall/observe.h"
+#include "sig/wall/schedule.h"
 
 /* A sample may be so much CPU time early.  The CPU clock lacks the time of
  * interrupts, so that it is behind the timer most times. */
@@ -66,42 +70,30 @@ static uint8_t *stopping_sig(struct jp_hrtimer *state)
     return &state->stopping[state->call];
 }
 
-/* Begins the stratum behind the current one. */
-static void next_stratum_sig(struct jp_thread *thread)
+static uint64_t draw_sig(const struct jp_thread *thread)
 {
-    struct jp_hrtimer *state = &thread->clock.hrtimer;
-    const uint64_t period = thread->clock.budget.period_ns;
-    const uint32_t salt = thread->tid + (uint32_t)state->end_ns;
-    state->length_ns = period;
-    state->moment_ns = state->end_ns + jp_clock_random_sig(salt, period);
-    state->end_ns += period;
+    const struct jp_cpu_strata *strata = &thread->clock.hrtimer.strata;
+    return jp_clock_draw_sig(thread->tid + (uint32_t)strata->end_ns);
 }
 
 /* The weight of the strata whose moments have come when the thread has used
  * used_ns since it was armed. */
 static uint64_t take_due_sig(struct jp_thread *thread, uint64_t used_ns)
 {
-    struct jp_hrtimer *state = &thread->clock.hrtimer;
-    uint64_t weight = 0;
-    while (state->moment_ns <= used_ns) {
-        weight += state->length_ns;
-        /* Whole strata that passed at once, as in one long system call. */
-        if (used_ns > state->end_ns) {
-            const uint64_t whole =
-                (used_ns - state->end_ns) / state->length_ns * state->length_ns;
-            weight += whole;
-            state->end_ns += whole;
-        }
-        next_stratum_sig(thread);
-    }
-    return weight;
+    struct jp_cpu_strata *strata = &thread->clock.hrtimer.strata;
+    return strata->moment_ns <= used_ns
+               ? jp_account_cpu_sig(strata, thread->clock.budget.period_ns,
+                                    used_ns, draw_sig(thread))
+               : 0;
 }
 
 /* Sets the timer to the moment of the stratum. */
 static void set_sig(struct jp_thread *thread, uint64_t used_ns)
 {
     struct jp_hrtimer *state = &thread->clock.hrtimer;
-    uint64_t left = state->moment_ns > used_ns ? state->moment_ns - used_ns : 1;
+    uint64_t left = state->strata.moment_ns > used_ns
+                        ? state->strata.moment_ns - used_ns
+                        : 1;
     if (has_short_bursts_sig(state))
         left = jp_clock_random_sig(thread->tid,
                                    thread->clock.budget.period_ns / 2);
@@ -115,10 +107,10 @@ static void set_sig(struct jp_thread *thread, uint64_t used_ns)
 static uint64_t used_sig(const struct jp_thread *thread, int waits)
 {
     const uint64_t cpu = jp_used_cpu_sig();
-    const uint64_t moment = thread->clock.hrtimer.moment_ns;
+    const uint64_t moment = thread->clock.hrtimer.strata.moment_ns;
     if (cpu == JP_USED_UNKNOWN)
         return waits && moment > EARLY_NS ? moment - EARLY_NS : moment;
-    return cpu > thread->clock.cpu_ns ? cpu - thread->clock.cpu_ns : 0;
+    return jp_used_since_sig(cpu, thread->clock.cpu_ns);
 }
 
 static int is_in_hook_sig(const struct jp_hrtimer *state,
@@ -177,16 +169,19 @@ static void count_sig(struct jp_thread *thread, uint64_t now_ns,
     due->counted_ns = (gap < period ? gap : period) / EARLY_PART;
 }
 
-static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
-                   struct jp_due *due)
+static enum jp_observed observe_sig(struct jp_pass *pass)
 {
+    struct jp_thread *thread = pass->thread;
+    struct jp_due *due = &pass->due;
     const struct jp_hrtimer *state = &thread->clock.hrtimer;
-    const int in_hook = is_in_hook_sig(state, signal->interrupted);
-    const int waits = jp_arch_waited_sig(signal->interrupted, in_hook);
+    const int in_hook = is_in_hook_sig(state, pass->signal.interrupted);
+    const struct jp_wall_call call =
+        jp_observe_call_sig(pass->signal.interrupted);
+    const int waits = jp_classify_in_call_sig(&call, in_hook);
     const uint64_t used = used_sig(thread, waits);
     if (!waits || !has_short_bursts_sig(state))
         due->cpu = take_due_sig(thread, used + (waits ? 0 : EARLY_NS));
-    count_sig(thread, signal->now_ns, due);
+    count_sig(thread, pass->signal.now_ns, due);
     /* (Outside of hooks, a thread that is about to make a system call looks
      * like one that waits in it.  If the timer was early, it was off the
      * CPU.) */
@@ -194,7 +189,7 @@ static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
         stop_sig(thread, in_hook);
     else
         set_sig(thread, used);
-    return due->cpu != 0;
+    return due->cpu != 0 ? JP_OBSERVED_DUE : JP_OBSERVED_NONE;
 }
 
 uint64_t jp_hrtimer_enter_wait_sig(struct jp_thread *thread, uint64_t frame,
@@ -238,9 +233,10 @@ void jp_hrtimer_before_handler_sig(struct jp_thread *thread)
     if (!state->stopped || thread->clock.kind != &jp_clock_hrtimer)
         return;
     uint64_t used = used_sig(thread, 0);
-    if (used + period / 8 > state->moment_ns)
-        used =
-            state->moment_ns > period / 8 ? state->moment_ns - period / 8 : 0;
+    if (used + period / 8 > state->strata.moment_ns)
+        used = state->strata.moment_ns > period / 8
+                   ? state->strata.moment_ns - period / 8
+                   : 0;
     set_sig(thread, used);
 }
 
@@ -267,9 +263,11 @@ static int arm_sig(struct jp_thread *thread)
     const int own = cpu == 0 && jp_sys_gettid_sig() == thread->tid;
     const uint64_t usage = own ? jp_used_cpu_sig() : 0;
     thread->clock.cpu_ns = usage != JP_USED_UNKNOWN && own ? usage : cpu;
-    state->end_ns = 0;
-    next_stratum_sig(thread);
-    state->expires_ns = jp_sys_clock_sig(CLOCK_MONOTONIC) + state->moment_ns;
+    state->strata.end_ns = 0;
+    jp_schedule_cpu_sig(&state->strata, thread->clock.budget.period_ns,
+                        draw_sig(thread));
+    state->expires_ns =
+        jp_sys_clock_sig(CLOCK_MONOTONIC) + state->strata.moment_ns;
     state->stopped = 0;
     state->early = 0;
     state->fired_ns = 0;
@@ -279,7 +277,7 @@ static int arm_sig(struct jp_thread *thread)
     if (timer < 0)
         return timer;
     thread->clock.timer = timer;
-    jp_clock_set_timer_sig(timer, state->moment_ns, 0);
+    jp_clock_set_timer_sig(timer, state->strata.moment_ns, 0);
     return 0;
 }
 
@@ -347,7 +345,7 @@ const struct jp_clock_kind jp_clock_hrtimer = {
     .fenced = &jp_clock_timer,
     .owns = jp_clock_timer_owns_sig,
     .find = jp_clock_timer_find_sig,
-    .due = due_sig,
+    .observe = observe_sig,
     .untaken = untaken_sig,
     .arm = arm_sig,
     .disarm = jp_clock_timer_disarm_sig,

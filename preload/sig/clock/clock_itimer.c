@@ -108,26 +108,25 @@ static int flush_sig(struct jp_thread *thread, struct jp_due *due)
 }
 
 /* The CPU time of the process since the last signal. */
-static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
-                   struct jp_due *due)
+static enum jp_observed observe_sig(struct jp_pass *pass)
 {
     const uint64_t now = jp_sys_clock_sig(CLOCK_PROCESS_CPUTIME_ID);
     const uint64_t before = atomic_exchange(&last_ns, now);
-    (void)thread;
-    (void)signal;
-    due->cpu = now > before ? now - before : 0;
+    pass->due.cpu = now > before ? now - before : 0;
     /* 0: a filter forbids to ask. */
     if (now == 0)
-        due->cpu = budget.period_ns;
-    return 1;
+        pass->due.cpu = budget.period_ns;
+    return JP_OBSERVED_DUE;
 }
 
 /* The real time since the last signal.  It is blocked time if the signal finds
  * the thread in a wait; else the thread ran for as much of it as the CPU time
  * that no sample stands for yet, and waited for a CPU for the rest. */
-static int due_real_sig(struct jp_thread *thread,
-                        const struct jp_signal *signal, struct jp_due *due)
+static enum jp_observed observe_real_sig(struct jp_pass *pass)
 {
+    const struct jp_signal *signal = &pass->signal;
+    struct jp_thread *thread = pass->thread;
+    struct jp_due *due = &pass->due;
     const uint64_t before = atomic_exchange(&last_ns, signal->now_ns);
     const uint64_t past = signal->now_ns > before ? signal->now_ns - before : 0;
     const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
@@ -136,12 +135,12 @@ static int due_real_sig(struct jp_thread *thread,
     if (jp_arch_waited_sig(signal->context,
                            jp_left_wait_sig(signal->context))) {
         due->blocked = past;
-        return 1;
+        return JP_OBSERVED_DUE;
     }
     due->running = used < past ? used : past;
     due->ready = past - due->running;
     thread->clock.cpu_ns += due->running;
-    return 1;
+    return JP_OBSERVED_DUE;
 }
 
 static int sends_sig(int signal)
@@ -175,7 +174,7 @@ const struct jp_clock_kind jp_clock_itimer = {
     .give_up = give_up_sig,
     .then = &jp_clock_timer,
     .owns = owns_sig,
-    .due = due_sig,
+    .observe = observe_sig,
     .flush = flush_sig,
     .run = run_sig,
     .take = take_sig,
@@ -190,7 +189,7 @@ const struct jp_clock_kind jp_clock_alarm = {
     .give_up = give_up_sig,
     .then = &jp_clock_real,
     .owns = owns_sig,
-    .due = due_real_sig,
+    .observe = observe_real_sig,
     .run = run_sig,
     .take = take_sig,
     .give = give_sig,

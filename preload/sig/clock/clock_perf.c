@@ -251,16 +251,15 @@ static uint64_t weigh_sig(struct jp_thread *thread, uint64_t now_ns)
     return (uint64_t)used;
 }
 
-static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
-                   struct jp_due *due)
+static enum jp_observed observe_sig(struct jp_pass *pass)
 {
     /* The thread lost its CPU in the handler, and meanwhile the profile was
      * paused and started: cpu_ns is another clock's now. */
-    if (thread->clock.event == NULL)
-        return 0;
-    due->cpu = weigh_sig(thread, signal->now_ns);
-    due->probes = 1;
-    return 1;
+    if (pass->thread->clock.event == NULL)
+        return JP_OBSERVED_NONE;
+    pass->due.cpu = weigh_sig(pass->thread, pass->signal.now_ns);
+    pass->due.probes = 1;
+    return JP_OBSERVED_DUE;
 }
 
 /* No real-time signals: when their queue is full, F_SETSIG sends SIGIO instead,
@@ -294,7 +293,7 @@ const struct jp_clock_kind jp_clock_perf = {
     .begins_with = &jp_clock_timer,
     .owns = owns_sig,
     .find = find_sig,
-    .due = due_sig,
+    .observe = observe_sig,
     .arm = arm_sig,
     .disarm = disarm_sig,
     .pace = pace_sig,

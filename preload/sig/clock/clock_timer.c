@@ -184,11 +184,10 @@ static uint64_t untaken_sig(struct jp_thread *thread,
     return thread != NULL ? weigh_sig(thread, weight) : weight;
 }
 
-static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
-                   struct jp_due *due)
+static enum jp_observed observe_sig(struct jp_pass *pass)
 {
-    due->cpu = untaken_sig(thread, signal);
-    return 1;
+    pass->due.cpu = untaken_sig(pass->thread, &pass->signal);
+    return JP_OBSERVED_DUE;
 }
 
 const struct jp_clock_kind jp_clock_timer = {
@@ -201,7 +200,7 @@ const struct jp_clock_kind jp_clock_timer = {
     .restart = restart_sig,
     .owns = jp_clock_timer_owns_sig,
     .find = jp_clock_timer_find_sig,
-    .due = due_sig,
+    .observe = observe_sig,
     .untaken = untaken_sig,
     .arm = arm_sig,
     .disarm = jp_clock_timer_disarm_sig,

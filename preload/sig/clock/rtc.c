@@ -122,16 +122,16 @@ static uint64_t weight_sig(void)
 
 /* A thread that used less than half of the signal's time since its last sample
  * counts as blocked. */
-static int due_sig(struct jp_thread *thread, const struct jp_signal *signal,
-                   struct jp_due *due)
+static enum jp_observed observe_sig(struct jp_pass *pass)
 {
-    (void)signal;
+    struct jp_thread *thread = pass->thread;
+    struct jp_due *due = &pass->due;
     const uint64_t weight = weight_sig();
     const uint64_t cpu = jp_sys_clock_sig(CLOCK_THREAD_CPUTIME_ID);
     const uint64_t used = cpu - thread->clock.cpu_ns;
     thread->clock.cpu_ns = cpu;
     *(used * 2 >= weight ? &due->running : &due->blocked) = weight;
-    return 1;
+    return JP_OBSERVED_DUE;
 }
 
 static int sends_sig(int signal)
@@ -159,7 +159,7 @@ const struct jp_clock_kind jp_clock_rtc = {
     .give_up = give_up_sig,
     .then = &jp_clock_real,
     .owns = owns_sig,
-    .due = due_sig,
+    .observe = observe_sig,
     .run = run_sig,
     .take = take_sig,
     .give = give_sig,

@@ -44,6 +44,8 @@ static struct jp_procmaps reader;
 static uint64_t seen_mark;  /* jp_procmaps_mark_sig at the last scan */
 static uint64_t scanned_ns; /* when that scan began; 0: there is no mark */
 static char line[JP_MAP_LINE_MAX];
+/* 1: the program has mapped a file as code since the last look. */
+static _Atomic uint32_t expecting;
 /* 1: the table's ranges have their lines in the map. */
 static _Atomic uint32_t told;
 /* 1: they have them in the map of the process that forked this one. */
@@ -129,14 +131,15 @@ static int pass_old_sig(struct scan *scan, const struct jp_maps_range *range,
 
 /* Whether a range that is not executable stays in the table: memory without a
  * file that was executable at the last scan, since a JIT compiler takes the
- * right away while it writes code. */
+ * right away while it writes code.  A larger one is other memory that came to
+ * its place. */
 static int still_code_sig(const struct scan *scan,
                           const struct jp_maps_range *range)
 {
     const struct jp_maps_range *old =
         jp_ranges_find_sig(scan->old, range->start);
     return range->inode == 0 && old != NULL && old->inode == 0 &&
-           old->start == range->start;
+           old->start == range->start && old->end >= range->end;
 }
 
 /* Makes a range of a file without a name one without a file: JIT compilers use
@@ -322,10 +325,24 @@ void jp_maps_refresh_sig(uint64_t now_ns)
 
 int jp_maps_look_sig(uint64_t now_ns)
 {
-    if (!due_sig(now_ns, INTERVAL_NS))
+    const uint32_t at_once = atomic_exchange(&expecting, 0);
+    if (at_once == 0 && !due_sig(now_ns, INTERVAL_NS))
         return 0;
     const int result = scan_sig(1);
-    return result == 0 || result == -EALREADY;
+    const int looked = result == 0 || result == -EALREADY;
+    if (!looked && at_once != 0)
+        atomic_store(&expecting, 1);
+    return looked;
+}
+
+void jp_maps_expect_sig(void)
+{
+    atomic_store(&expecting, 1);
+}
+
+int jp_maps_is_expecting_sig(void)
+{
+    return atomic_load_explicit(&expecting, memory_order_relaxed) != 0;
 }
 
 void jp_maps_dirty_sig(void)

@@ -33,9 +33,15 @@ int jp_maps_scan_sig(void);
  * passed since the last look and mappings of files came or went. */
 void jp_maps_refresh_sig(uint64_t now_ns);
 
-/* Scans if a tenth of a second has passed since the last look and mappings of
- * files came or went.  Returns whether it looked. */
+/* Scans if a tenth of a second has passed since the last look, or if the
+ * program has mapped a file as code, and mappings of files came or went.
+ * Returns whether it looked. */
 int jp_maps_look_sig(uint64_t now_ns);
+
+/* Called when the program has mapped a file as code: the next look need not
+ * wait.  The second function tells whether it still waits for a look. */
+void jp_maps_expect_sig(void);
+int jp_maps_is_expecting_sig(void);
 
 /* Called at a sample that is taken while another thread makes the log and the
  * map: fills the table, if it is empty, without writing lines; the first scan

@@ -17,14 +17,14 @@ static const char *const note_texts[JP_NOTE_COUNT] = {
     "used instead",
     "JP_STACK=libunwind: libunwind.so.8 could not be loaded; "
     "JP_STACK=auto was used instead",
-    "the program uses the pause signal (SIGUSR1) itself: it does not pause "
-    "the profile (use jprof pause PID)",
-    "the program uses the clear signal (SIGUSR2) itself: it does not clear "
-    "the ring (use jprof clear PID)",
-    "the program uses the profiling clock's signal itself, and no other is "
-    "free: the clock shares it",
-    "the program uses the profiling clock's signal itself: the clock took "
-    "another",
+    "the program set an action for the pause signal (SIGUSR1) or waited for "
+    "it: then it does not pause the profile (use jprof pause PID)",
+    "the program set an action for the clear signal (SIGUSR2) or waited for "
+    "it: then it does not clear the ring (use jprof clear PID)",
+    "the program set an action or a timer for the profiling clock's signal, or "
+    "waited for it, and no other is free: the clock shares it",
+    "the program set an action or a timer for the profiling clock's signal, or "
+    "waited for it: the clock took another",
     "the program replaced the handler of the profiling clock's signal by a "
     "system call: from then on it was not sampled",
     "the perf clock is not to be had here (kernel.perf_event_paranoid above 1 "

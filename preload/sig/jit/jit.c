@@ -55,10 +55,13 @@ static int has_jit_sig(const struct jp_buffer *buffer)
 }
 
 /* Looks for mappings of jitdumps when code without a file first runs, since the
- * runtime of a short run may unmap its dump before the next scan. */
+ * runtime of a short run may unmap its dump before the next scan; and when the
+ * program has mapped a file as code, as the writer of a dump does. */
 static void first_look_sig(uint64_t now_ns)
 {
-    if (atomic_load(&first_looks) < FIRST_LOOKS && jp_maps_look_sig(now_ns))
+    if ((jp_maps_is_expecting_sig() ||
+         atomic_load(&first_looks) < FIRST_LOOKS) &&
+        jp_maps_look_sig(now_ns))
         atomic_fetch_add(&first_looks, 1);
 }
 
@@ -90,6 +93,8 @@ void jp_jit_check_sig(const struct jp_buffer *buffer, uint64_t now_ns)
     if (!jp_maps_any_anonymous_sig())
         return;
     hit_sig(buffer);
+    if (jp_maps_is_expecting_sig() && has_jit_sig(buffer))
+        atomic_store(&next_check_ns, 0);
     if (now_ns < atomic_load(&next_growth_ns) || !has_jit_sig(buffer) ||
         !due_sig(&next_growth_ns, now_ns,
                  jp_jitmap_seen_sig() ? GROWTH_NS : ABSENT_NS))

@@ -5,6 +5,7 @@
  * Runs in: handler, any thread. */
 #include "jit_code.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -12,6 +13,7 @@
 #include "jp_limits.h"
 #include "jp_map.h"
 #include "sig/code/maps.h"
+#include "sig/code/procmaps.h"
 #include "sig/files/mapfile.h"
 #include "sig/os/hash.h"
 #include "sig/os/own.h"
@@ -155,7 +157,7 @@ static uint32_t choose_sig(int all)
         page->kept_hits = atomic_load(&page->hits);
         taken++;
         for (uint64_t near = number - 1; near <= number + 1; near++) {
-            if (near == number || jp_maps_anonymous_sig(near << SHIFT))
+            if (jp_maps_anonymous_sig(near << SHIFT))
                 wanted[count++] = near;
         }
     }
@@ -204,9 +206,19 @@ static void add_sig(struct run *run, uint64_t number, uint64_t offset)
     run->end = start + PAGE;
 }
 
-/* What became of a page: it is gone or cannot be read; it is as it was kept
- * before; it was kept; there is no room for it. */
+/* What became of a page: it is no code (any more), or cannot be read; it is as
+ * it was kept before; it was kept; there is no room for it. */
 enum kept { GONE, SAME, KEPT, FULL };
+
+/* Whether a page that has been read was code then: the program may have given
+ * the memory back since the table was made, and have other data there.  A
+ * kernel that cannot say leaves it at the table's word. */
+static int is_code_sig(uint64_t number)
+{
+    static struct jp_vma vma;
+    const int result = jp_procmaps_query_sig(number << SHIFT, &vma);
+    return result == 0 ? (vma.prot & JP_PROT_EXEC) != 0 : result != -ENOENT;
+}
 
 /* Keeps one page. */
 static enum kept keep_sig(int fd, uint64_t number)
@@ -217,6 +229,8 @@ static enum kept keep_sig(int fd, uint64_t number)
     const uint64_t hash = hash_sig();
     if (hash == page->hash)
         return SAME;
+    if (!is_code_sig(number))
+        return GONE;
     if (used + PAGE > JP_CODE_MAX || used + PAGE > jp_sys_file_limit_sig() ||
         jp_sys_pwrite_sig(fd, bytes, PAGE, used) != PAGE)
         return FULL;

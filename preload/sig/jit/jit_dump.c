@@ -311,6 +311,13 @@ int jp_jitdump_seen_sig(void)
     return atomic_load_explicit(&some_seen, memory_order_relaxed);
 }
 
+int jp_jitdump_is_open_sig(int fd)
+{
+    uint8_t bytes[4];
+    return jp_sys_pread_sig(fd, bytes, sizeof(bytes), 0) == sizeof(bytes) &&
+           is_magic_sig(bytes);
+}
+
 int jp_jitdump_pending_sig(void)
 {
     for (uint32_t i = 0; i < atomic_load(&dumps_used); i++) {

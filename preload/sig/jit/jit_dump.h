@@ -19,6 +19,9 @@ int jp_jitdump_pending_sig(void);
 /* Whether a dump has been found. */
 int jp_jitdump_seen_sig(void);
 
+/* Whether a file that the program has open for reading is a jitdump. */
+int jp_jitdump_is_open_sig(int fd);
+
 /* Writes the map's lines of new dumps, and links or maps each dump, as it may
  * be removed before it is kept. */
 void jp_jitdump_look_sig(void);

@@ -100,12 +100,10 @@ struct jp_buffer {
     struct jp_trap trap;
     /* The stack of the walk: frames[0] (the leaf) to frames[depth - 1]. */
     uint32_t depth;
-    uint32_t gap;       /* index before which frames were left out; 0: none */
-    uint64_t *frames;   /* room for jp_config.depth frames */
-    uint64_t *last;     /* the stack written before; as much room */
-    uint64_t walked_ns; /* when the stack in `frames` was walked, while no
-                           sample was written of it; else 0 */
-    uint8_t reason;     /* why that walk ended, enum jp_reason */
+    uint32_t gap;     /* index before which frames were left out; 0: none */
+    uint64_t *frames; /* room for jp_config.depth frames */
+    uint64_t *last;   /* the stack written before; as much room */
+    uint8_t reason;   /* why that walk ended, enum jp_reason */
     /* A sample taken while the log was being made; its stack is in `last`. */
     uint32_t waiting; /* 1: there is one */
     uint32_t waiting_depth, waiting_gap;

@@ -13,46 +13,20 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "pass.h"
+
 struct jp_budget;
-struct jp_thread;
 
 /* While the period is longer than asked for, time that no sample covers yet is
  * written when the clock stops, if it is this much at least. */
 #define JP_CLOCK_FLUSH_MIN_NS 1000000U
 
-/* A signal of a clock, as its handler got it. */
-struct jp_signal {
-    int number;
-    const siginfo_t *info;
-    ucontext_t *context;
-    uint64_t now_ns; /* CLOCK_MONOTONIC, when its handler began */
-    /* Walks the calling thread's stack and compares it with the stack of its
-     * last sample: 1 the same, 0 another, -1 when there is none to compare
-     * with. */
-    int (*same)(struct jp_thread *thread, const ucontext_t *context,
-                uint64_t now_ns);
-    /* The context of the code that the signal interrupted: that of `context`,
-     * or, where the signal came at the first instruction of a handler of the
-     * program's, the one that this handler was called for. */
-    const ucontext_t *interrupted;
-};
-
-/* The time that a signal stands for, in ns by what the thread did in it; any
- * part may be 0. */
-struct jp_due {
-    uint64_t cpu;        /* CPU time, from a clock that counts CPU time */
-    uint64_t before;     /* real time, blocked where the last sample found it */
-    uint64_t running;    /* real time, running where it is now */
-    uint64_t blocked;    /* real time, blocked where it is now */
-    uint64_t ready;      /* real time, waiting for a CPU where it is now */
-    uint64_t after;      /* real time behind the stratum, in which the thread is
-                         known to have been where it is now: blocked, or ready
-                         where after_ready is set */
-    uint64_t counted_ns; /* time by which the handler's budget grows */
-    int probes;          /* the handler may wait for the clock's next interrupt,
-                            to measure what one costs */
-    int after_ready;
-    int guessed; /* flush: `before` may have been in other waits, too */
+/* How a clock's row answers a signal. */
+enum jp_observed {
+    JP_OBSERVED_NONE,   /* no sample is to be taken */
+    JP_OBSERVED_DUE,    /* samples are due */
+    JP_OBSERVED_COMPARE /* samples are due; their weights depend on whether the
+                           thread's stack is that of its last sample */
 };
 
 struct jp_clock_kind {
@@ -90,14 +64,17 @@ struct jp_clock_kind {
      * to be had; NULL: none. */
     const struct jp_clock_kind *without_timers;
 
-    /* owns: whether a signal was sent by this clock.  due: fills *due, all
-     * zeros before, with the time that the signal stands for; returns 0 when no
-     * sample is to be taken.  done (may be NULL): called after the samples were
-     * taken. */
+    /* owns: whether a signal was sent by this clock. */
     int (*owns)(const struct jp_signal *signal);
-    int (*due)(struct jp_thread *thread, const struct jp_signal *signal,
-               struct jp_due *due);
-    void (*done)(struct jp_thread *thread);
+    /* observe: finds out what the pass's signal stands for.  A clock without
+     * account fills pass->due, all zeros before.
+     * account (may be NULL): fills pass->due, after the thread's stack was
+     * compared (pass->walk.stack) if observe returned JP_OBSERVED_COMPARE.
+     * schedule (may be NULL): sets the clock to the thread's next sample, after
+     * the samples were taken. */
+    enum jp_observed (*observe)(struct jp_pass *pass);
+    void (*account)(struct jp_pass *pass);
+    void (*schedule)(struct jp_thread *thread);
 
     /* Fills *due with time that no sample covers yet, when a thread or the
      * profile ends and the thread gets no more signals.  Returns whether there

@@ -156,6 +156,11 @@ void jp_threads_since_sig(uint64_t cpu_ns)
     atomic_store(&gone_ns, unclaimed_sig(&cpu_ns) ? cpu_ns : 0);
 }
 
+void jp_threads_add_gone_sig(uint64_t cpu_ns)
+{
+    atomic_fetch_add(&gone_ns, cpu_ns);
+}
+
 uint64_t jp_threads_gone_sig(void)
 {
     return atomic_load(&gone_ns);

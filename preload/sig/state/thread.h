@@ -14,6 +14,7 @@
 
 #include "budget.h"
 #include "clock_kind.h"
+#include "wall.h"
 
 #define JP_THREADS_MAX 16384 /* JP_FREELIST_MAX */
 
@@ -28,82 +29,12 @@ enum jp_thread_state {
     JP_THREAD_ENDING  /* live: the thread is about to exit */
 };
 
-/* What the real-time clock knows of a thread: clock_real.c explains strata.
- * Times are CLOCK_MONOTONIC in ns unless said otherwise. */
-struct jp_watch {
-    uint64_t armed_ns;         /* when the clock was armed */
-    uint64_t begin_ns, end_ns; /* of the current stratum */
-    uint64_t moment_ns;        /* when the stratum is sampled */
-    uint64_t given_ns;         /* samples cover the thread's time until here;
-                                  0: no more are to come */
-    uint64_t since_ns;         /* when it was first found in its current wait */
-    uint64_t restless_ns;      /* until then its waits count as short */
-    uint64_t queued_ns;        /* until then its moments are memoryless */
-    int64_t behind_ns;         /* by how much samples were behind the clock when
-                                  the current memoryless stratum began */
-    uint64_t fence_period_ns;  /* of a timer that can no longer be set, */
-    _Atomic uint64_t fence_ns; /* which first runs out then; 0: it can be set */
-    uint64_t switches, held;   /* its voluntary switches at the last signal, and
-                                  the others, */
-    uint32_t runs, shared;     /* hooks.runs and jp_process.shared */
-    uint64_t ours_ns;          /* CPU time of the handler at the last signal */
-    uint64_t found_ns;         /* when the last signal was handled */
-    int64_t ready_ns;          /* time waiting for a CPU, not in samples yet */
-    uint64_t delay_ns;         /* what it had waited for a CPU in all (delay.h)
-                                  when its long wait began, and for the looks
-                                  since */
-    int64_t remainder_ns;      /* CPU time, not in samples yet */
-    int64_t tail_ns;           /* what of the last signal's CPU time will, on
-                                  the average, be used again before the end of
-                                  its stratum */
-    int64_t balance_ns;        /* remainder_ns at the last stratum's end, on the
-                                  average */
-    int64_t lent_ns;           /* by how much the weights of running samples
-                                  exceed their strata */
-    uint64_t print;            /* of its stack in that wait (still.h), or 0 */
-    uint64_t doubt_ns; /* CPU time since it seems to have been in its wait, the
-                          program's or not (weigh.c) */
-    uint64_t doubt_cost_ns; /* what the looks in that time cost, on the
-                               average */
-    uint64_t passed;        /* how often it blocked from the last sample until
-                                  the last signal, if that was none */
-    uint8_t moved;          /* its wait has changed in that time */
-    uint8_t waits;          /* the last signal found it waiting */
-    uint8_t late;           /* the last signal came long after its moment */
-    uint8_t memoryless;     /* the stratum's moment is (strata.c) */
-    uint8_t parked;         /* its strata are long, and cpu_wakeup is set */
-    uint8_t was_parked;     /* parked, before the current signal */
-    struct jp_found {       /* what the current signal found */
-        uint64_t now, cpu;  /* CLOCK_MONOTONIC, the thread's CPU clock */
-        uint64_t used;      /* CPU time since the handler ran last */
-        uint64_t switches;  /* its voluntary switches so far, */
-        uint64_t blocks;    /* and those since then (both may be unknown:
-                                  left.h) */
-        uint64_t held;      /* how often it has lost its CPU so far, */
-        uint64_t held_ns;   /* and for how long since its long wait ended */
-        int waits;          /* the thread waits in a call */
-        int returns;        /* it is on its way back into its wait, which
-                                  the last signal made it leave */
-        long call;          /* the one that it waits in and is about to make
-                              again; -1: none */
-        int queues;         /* others wait there for the same thing */
-        int still;          /* by its stack alone, it seems not to have left
-                                  its wait */
-        int same;           /* in the same wait as at the last signal; until
-                                  the stacks are compared: it may be */
-        int other;          /* the stacks were compared and differ */
-        int ends;           /* the wait of the last signal has just ended */
-    } found;
-};
-
 /* The state of the hrtimer clock (clock_hrtimer.c).  CPU times are since
  * jp_thread_clock.cpu_ns.  Written by the thread itself, and by another one
  * that arms it. */
 #define JP_HRTIMER_CALLS 16U
 struct jp_hrtimer {
-    uint64_t end_ns;     /* CPU time at which the current stratum ends, */
-    uint64_t moment_ns;  /* at which it is sampled, */
-    uint64_t length_ns;  /* and how long it is */
+    struct jp_cpu_strata strata;
     uint64_t expires_ns; /* CLOCK_MONOTONIC at which the timer expires, or would
                             if it were not stopped */
     uint64_t frame;      /* an address in the frame of the hook whose call the
@@ -148,7 +79,7 @@ struct jp_thread_clock {
     _Atomic uint64_t first_tick_ns; /* not 0: the first signal comes at the
                                        thread's first tick and stands for the
                                        periods before it */
-    struct jp_watch watch;
+    struct jp_wall wall;            /* of the clock of real time */
     struct jp_hrtimer hrtimer;
 };
 
@@ -217,9 +148,8 @@ struct jp_thread_name {
     char text[16];             /* as last written to the map */
 };
 
-/* The last sample, or the current one.  Written by sampling. */
+/* The last sample.  Written by sampling. */
 struct jp_thread_last {
-    struct jp_due due;   /* the time that the current signal accounts for */
     uint64_t sampled_ns; /* when the stack was walked */
     uint8_t reason;      /* why that walk ended, enum jp_reason */
 };
@@ -273,6 +203,9 @@ uint64_t jp_threads_ended_sig(void);
  * that became this one by exec.  The second function returns it, in ns. */
 void jp_threads_since_sig(uint64_t cpu_ns);
 uint64_t jp_threads_gone_sig(void);
+
+/* Adds to it CPU time of threads that have no record. */
+void jp_threads_add_gone_sig(uint64_t cpu_ns);
 
 /* CPU time that threads used before their clocks began and after these ended,
  * of the process's cpu_ns, in ns. */

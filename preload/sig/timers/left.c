@@ -12,8 +12,6 @@
 
 #include "sig/arch/arch.h"
 #include "sig/os/sys.h"
-#include "sig/state/process.h"
-#include "sig/state/thread.h"
 
 uint64_t jp_left_switches_sig(uint64_t *held)
 {
@@ -23,36 +21,6 @@ uint64_t jp_left_switches_sig(uint64_t *held)
         return JP_LEFT_UNKNOWN;
     *held = (uint64_t)usage.ru_nivcsw;
     return (uint64_t)usage.ru_nvcsw;
-}
-
-void jp_left_seen_sig(struct jp_thread *thread, uint64_t switches,
-                      uint64_t held)
-{
-    struct jp_watch *watch = &thread->clock.watch;
-    watch->switches = switches;
-    watch->held = held;
-    watch->runs = atomic_load(&thread->hooks.runs);
-    watch->shared = atomic_load(&jp_process.shared);
-}
-
-uint64_t jp_left_blocks_sig(const struct jp_thread *thread, uint64_t switches)
-{
-    const struct jp_watch *watch = &thread->clock.watch;
-    if (switches == JP_LEFT_UNKNOWN || watch->switches == JP_LEFT_UNKNOWN)
-        return JP_LEFT_UNKNOWN;
-    const uint64_t blocks = switches - watch->switches;
-    const uint32_t runs = atomic_load(&thread->hooks.runs) - watch->runs;
-    const uint64_t others = runs > 1 && watch->fence_ns != 0 ? runs - 1 : 0;
-    if (blocks <= 1)
-        return blocks;
-    return others < blocks ? blocks - others : 1;
-}
-
-int jp_left_shared_sig(const struct jp_thread *thread)
-{
-    const struct jp_watch *watch = &thread->clock.watch;
-    return watch->fence_ns != 0 &&
-           atomic_load(&jp_process.shared) != watch->shared;
 }
 
 /* futex(2) waits by some of its operations, and others take time to wake
@@ -93,11 +61,11 @@ int jp_left_wait_sig(const ucontext_t *context)
     }
 }
 
-/* Whether threads wait in a call for nothing but a supervisor.  (Of the calls
- * that a handler with SA_RESTART has made again, signal(7), openat is left out,
- * which waits for FIFOs and servers only.  The last ones never wait, and
- * threads that compute make them so often that some are found before one.) */
-static int is_rare_sig(long call)
+/* (Of the calls that a handler with SA_RESTART has made again, signal(7),
+ * openat is left out, which waits for FIFOs and servers only.  The last ones
+ * never wait, and threads that compute make them so often that some are found
+ * before one.) */
+int jp_left_rare_sig(long call)
 {
     static const int others[] = {
         SYS_futex,           SYS_read,           SYS_readv,
@@ -132,7 +100,7 @@ static int is_rare_sig(long call)
 int jp_left_supervised_sig(long call, int proven)
 {
     static _Atomic long known = -1;
-    if (!is_rare_sig(call))
+    if (!jp_left_rare_sig(call))
         return 0;
     if (proven)
         atomic_store(&known, call);
@@ -143,10 +111,9 @@ static _Atomic uint64_t cost_ns;
 
 void jp_left_learn_sig(uint64_t used_ns)
 {
-    const uint64_t known = jp_left_cost_sig();
-    atomic_store_explicit(
-        &cost_ns, known == 0 ? used_ns : known - known / 8 + used_ns / 8,
-        memory_order_relaxed);
+    atomic_store_explicit(&cost_ns,
+                          jp_left_learned_sig(jp_left_cost_sig(), used_ns),
+                          memory_order_relaxed);
 }
 
 uint64_t jp_left_cost_sig(void)

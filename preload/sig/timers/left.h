@@ -9,8 +9,6 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-struct jp_thread;
-
 /* For a number of switches that is not known. */
 #define JP_LEFT_UNKNOWN UINT64_MAX
 
@@ -18,27 +16,15 @@ struct jp_thread;
  * JP_LEFT_UNKNOWN; *held: how often it lost its CPU otherwise. */
 uint64_t jp_left_switches_sig(uint64_t *held);
 
-/* Remembers both. */
-void jp_left_seen_sig(struct jp_thread *thread, uint64_t switches,
-                      uint64_t held);
-
-/* How often it has blocked since that was last remembered, where it has now
- * done so `switches` times; or JP_LEFT_UNKNOWN.  Where its timer goes on by
- * itself, so does the process's slow timer, at the same rate: when such other
- * signals of jprof's came meanwhile, it got back into its wait after each, and
- * that does not count. */
-uint64_t jp_left_blocks_sig(const struct jp_thread *thread, uint64_t switches);
-
-/* Whether a second time that it blocked may be such a signal's doing, though
- * another thread handled it: the kernel may wake a thread for a signal of the
- * process, and have it make its call again. */
-int jp_left_shared_sig(const struct jp_thread *thread);
-
 /* Whether the interrupted thread has just returned from a system call that
  * does nothing but wait.  The signal came when the thread was woken up but had
  * no CPU yet, and was handled as it left the call.  0 also when that is not
  * known. */
 int jp_left_wait_sig(const ucontext_t *context);
+
+/* Whether threads wait in a call for nothing but a supervisor
+ * (seccomp_unotify(2)).  -1: no call. */
+int jp_left_rare_sig(long call);
 
 /* Whether a thread that is about to make this call (-1 is none), and seems to
  * have waited in it, waited for a supervisor (seccomp_unotify(2)): the call is
@@ -56,5 +42,11 @@ int jp_left_supervised_sig(long call, int proven);
  * threads that used so much between two samples and did nothing else. */
 void jp_left_learn_sig(uint64_t used_ns);
 uint64_t jp_left_cost_sig(void);
+
+/* The cost to be known from then on if cost_ns is known; 0: nothing yet. */
+static inline uint64_t jp_left_learned_sig(uint64_t cost_ns, uint64_t used_ns)
+{
+    return cost_ns == 0 ? used_ns : cost_ns - cost_ns / 8 + used_ns / 8;
+}
 
 #endif

@@ -14,15 +14,11 @@
 
 struct jp_thread;
 
+/* 64 random bits, others each time. */
+uint64_t jp_clock_draw_sig(uint32_t salt);
+
 /* A random number from 1 to `most`. */
 uint64_t jp_clock_random_sig(uint32_t salt, uint64_t most);
-
-/* A random number of the exponential distribution, whose mean is `mean`, below
- * 2^43; at most 23 times as much, and at least 1. */
-uint64_t jp_clock_exponential_sig(uint32_t salt, uint64_t mean);
-
-/* A hash of `value`: the same for the same value. */
-uint64_t jp_clock_hash_sig(uint64_t value);
 
 /* Makes a timer that runs out in `first` ns and then every `period` ns (0:
  * never again).  Returns the kernel's id of it, which the caller deletes, or

@@ -24,13 +24,24 @@
 
 static const uint8_t saved[JP_ARCH_SAVED_COUNT] = JP_ARCH_SAVED;
 
+/* Whether a return address is that of a program's entry code, written by hand:
+ * behind a call that never returns (Free Pascal's start-up code, which main
+ * calls). */
+static int is_entry_sig(const struct jp_walk_frame *frame)
+{
+    const int halt = JP_ARCH_HALT;
+    uint8_t code;
+    return halt >= 0 && !frame->interrupted && !frame->exact &&
+           jp_own_read_sig(frame->pc, &code, 1) == 1 && code == halt;
+}
+
 /* The reason to end in code without call-frame information whose frame pointer
  * leads nowhere.  As such code may use the frame pointer as it likes, a frame
- * pointer of 0 marks the root only in the frame of the program's entry, in the
- * code that started an adopted thread, and at the end of a fiber's chain; in
- * JIT code only on a stack that is not the thread's own, at an address that is
- * behind no call (Erlang's processes begin with a return address into
- * normal_exit). */
+ * pointer of 0 marks the root only in the frame of the program's entry, in
+ * entry code of the program's own, in the code that started an adopted thread,
+ * and at the end of a fiber's chain; in JIT code only on a stack that is not
+ * the thread's own, at an address that is behind no call (Erlang's processes
+ * begin with a return address into normal_exit). */
 static int end_sig(const struct jp_walk *walk,
                    const struct jp_walk_frame *frame)
 {
@@ -47,7 +58,8 @@ static int end_sig(const struct jp_walk *walk,
         return jp_walk_root_sig(walk, 1);
     const int outermost =
         thread->stack.is_main && walk->on_own_stack
-            ? walk->high - ENTRY_BYTES <= frame->registers[JP_ARCH_SP]
+            ? walk->high - ENTRY_BYTES <= frame->registers[JP_ARCH_SP] ||
+                  is_entry_sig(frame)
             : !frame->interrupted &&
                   (thread->adopted || (frame->lost && !walk->on_own_stack));
     return outermost ? jp_walk_root_sig(walk, 0) : JP_REASON_NO_RULE;

@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-#include "sig/timers/timer.h"
+#include "sig/timers/random.h"
 
 #define PLACES 256U
 
@@ -24,7 +24,7 @@ static _Atomic uint64_t places[PLACES];
 int jp_queues_found_sig(uint32_t tid, long number, uint64_t what, uint64_t now)
 {
     const uint64_t hash =
-        jp_clock_hash_sig(what ^ (uint64_t)number << (64 - TICK));
+        jp_random_hash_sig(what ^ (uint64_t)number << (64 - TICK));
     const uint64_t tag = hash >> (TIME_BITS + TID_BITS);
     const uint64_t time = now >> TICK & TIME_MASK;
     const uint64_t entry =

@@ -1,0 +1,1 @@
+--format=text perf-events.txt

@@ -1,0 +1,1 @@
+--format=collapsed perf-fibers.txt

@@ -1,0 +1,2 @@
+--format=summary app jprof-log
+status 1
